@@ -1,0 +1,103 @@
+//! Little-endian loads and stores at byte offsets, and variable-length integers.
+//!
+//! Everything on disk and in the log is little-endian; normalised keys alone are big-endian and have their own
+//! codec in `types::key`. A load out of range panics: callers slice once inside a proven range.
+
+macro_rules! fixed {
+    ($get:ident, $put:ident, $int:ty, $n:literal) => {
+        #[doc = concat!("Loads the little-endian `", stringify!($int), "` at `off`.")]
+        #[inline]
+        pub fn $get(bytes: &[u8], off: usize) -> $int {
+            let mut raw = [0u8; $n];
+            raw.copy_from_slice(&bytes[off..off + $n]);
+            <$int>::from_le_bytes(raw)
+        }
+        #[doc = concat!("Stores `value` as little-endian `", stringify!($int), "` at `off`.")]
+        #[inline]
+        pub fn $put(bytes: &mut [u8], off: usize, value: $int) {
+            bytes[off..off + $n].copy_from_slice(&value.to_le_bytes());
+        }
+    };
+}
+
+fixed!(get_u16, put_u16, u16, 2);
+fixed!(get_u32, put_u32, u32, 4);
+fixed!(get_u64, put_u64, u64, 8);
+
+/// Loads a 6-byte little-endian integer at `off`.
+#[inline]
+pub fn get_u48(bytes: &[u8], off: usize) -> u64 {
+    let mut raw = [0u8; 8];
+    raw[..6].copy_from_slice(&bytes[off..off + 6]);
+    u64::from_le_bytes(raw)
+}
+
+/// Stores the low 48 bits of `value` in 6 little-endian bytes at `off`.
+#[inline]
+pub fn put_u48(bytes: &mut [u8], off: usize, value: u64) {
+    debug_assert!(value < 1 << 48, "48-bit overflow");
+    bytes[off..off + 6].copy_from_slice(&value.to_le_bytes()[..6]);
+}
+
+/// Appends `value` as LEB128: 7 bits a byte, least significant first, at most 10 bytes.
+#[inline]
+pub fn push_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Reads a LEB128 integer from the front of `bytes` and advances past it; `None` if it is cut short or too long.
+#[inline]
+pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0u64;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// Splits `n` bytes off the front of `bytes`; `None` if there are fewer.
+#[inline]
+pub fn take<'a>(bytes: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
+    let (head, rest) = bytes.split_at_checked(n)?;
+    *bytes = rest;
+    Some(head)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn varints_round_trip_at_their_length_boundaries() {
+        for value in [0, 1, 0x7f, 0x80, 0x3fff, 0x4000, u64::from(u32::MAX), u64::MAX] {
+            let mut out = Vec::new();
+            push_varint(&mut out, value);
+            let mut rest = &out[..];
+            assert_eq!(take_varint(&mut rest), Some(value));
+            assert!(rest.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_cut_varint_is_refused() {
+        assert_eq!(take_varint(&mut &[0x80u8][..]), None);
+        assert_eq!(take_varint(&mut &[0xffu8; 11][..]), None);
+    }
+
+    #[test]
+    fn six_byte_integers_keep_their_neighbours() {
+        let mut bytes = [0xaau8; 10];
+        put_u48(&mut bytes, 2, 0x0102_0304_0506);
+        assert_eq!(get_u48(&bytes, 2), 0x0102_0304_0506);
+        assert_eq!((bytes[1], bytes[8]), (0xaa, 0xaa));
+    }
+}

@@ -1,0 +1,13 @@
+//! Ids and units as newtypes, little-endian codecs, checksums, invariant macros, a seeded generator, latches.
+//!
+//! The lowest layer: no I/O, no SQL, no page format. Everything here is used by every crate above.
+
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+pub mod checksum;
+pub mod codec;
+pub mod ids;
+pub mod invariant;
+pub mod prng;
+
+pub use ids::{ColumnId, IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};

@@ -1,0 +1,127 @@
+//! Table, column and index definitions: plain data, shared by dictionary, planner and record templates.
+
+use base::{ColumnId, IndexId, TableId};
+
+use crate::{CollationId, SqlType};
+
+/// What a column holds when an INSERT leaves it out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnDefault {
+    /// No DEFAULT clause: error 1364 in strict mode when NOT NULL, else NULL.
+    None,
+    /// DEFAULT NULL.
+    Null,
+    /// A constant, as storage bytes of the column's type.
+    Constant(Box<[u8]>),
+    /// CURRENT_TIMESTAMP with the column's fractional digits.
+    Now,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnDef {
+    /// Stable id.
+    pub id: ColumnId,
+    /// Name as written.
+    pub name: Box<str>,
+    /// Type.
+    pub ty: SqlType,
+    /// Whether NULL may be stored.
+    pub nullable: bool,
+    /// Value when left out.
+    pub default: ColumnDefault,
+    /// AUTO_INCREMENT.
+    pub auto_increment: bool,
+    /// ON UPDATE CURRENT_TIMESTAMP.
+    pub on_update_now: bool,
+    /// COMMENT.
+    pub comment: Box<str>,
+}
+
+/// One column of an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyPart {
+    /// Position of the column in [`TableDef::columns`].
+    pub column: u16,
+    /// Only the first so many characters (bytes for binary types); `None`: the whole column.
+    pub prefix_len: Option<u16>,
+    /// Descending.
+    pub desc: bool,
+}
+
+/// What an index promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexKind {
+    /// The clustered index; its columns are NOT NULL.
+    Primary,
+    /// No two rows with equal, non-NULL keys.
+    Unique,
+    /// Neither.
+    Secondary,
+}
+
+/// An index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexDef {
+    /// The tree.
+    pub id: IndexId,
+    /// Name; `PRIMARY` for the primary key.
+    pub name: Box<str>,
+    /// Promise.
+    pub kind: IndexKind,
+    /// Key columns as declared (the primary key's columns follow implicitly in secondary trees).
+    pub parts: Vec<KeyPart>,
+    /// COMMENT.
+    pub comment: Box<str>,
+}
+
+/// A table. `indexes[0]` is always the clustered index: the primary key if declared, else the first UNIQUE index whose
+/// columns are all NOT NULL (then `indexes[0].kind` is `Unique`), else a hidden row-id key (`hidden_row_id`), whose
+/// `indexes[0]` has no parts and the reserved name `GEN_CLUST_INDEX`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableDef {
+    /// Stable id.
+    pub id: TableId,
+    /// Schema name.
+    pub schema: Box<str>,
+    /// Table name.
+    pub name: Box<str>,
+    /// Columns in order.
+    pub columns: Vec<ColumnDef>,
+    /// Indexes, the clustered one first.
+    pub indexes: Vec<IndexDef>,
+    /// The clustered key is an invisible 6-byte row id.
+    pub hidden_row_id: bool,
+    /// Default collation of the table.
+    pub collation: CollationId,
+    /// COMMENT.
+    pub comment: Box<str>,
+    /// Row format version: number of the record template, 1 for a table never altered.
+    pub format_version: u16,
+    /// AUTO_INCREMENT start value given at creation, 1 otherwise; the live counter is the engine's.
+    pub auto_increment_start: u64,
+    /// Seconds since 1970 of the last CREATE or ALTER.
+    pub create_time: u64,
+}
+
+impl TableDef {
+    /// The clustered index.
+    pub fn clustered(&self) -> &IndexDef {
+        &self.indexes[0]
+    }
+
+    /// Position of the column called `name`, without regard to case.
+    pub fn find_column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The index called `name`, without regard to case.
+    pub fn find_index(&self, name: &str) -> Option<&IndexDef> {
+        self.indexes.iter().find(|i| i.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The AUTO_INCREMENT column, if there is one.
+    pub fn auto_increment_column(&self) -> Option<usize> {
+        self.columns.iter().position(|c| c.auto_increment)
+    }
+}

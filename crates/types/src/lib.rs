@@ -1,0 +1,17 @@
+//! SQL types and values, DECIMAL, dates and times, collations, storage encodings, normalised keys, table definitions.
+//!
+//! Knows nothing of pages, packets or statements. Three forms of a value meet here:
+//! - [`Value`]: what the interpreter computes with;
+//! - *storage bytes* ([`storage`]): what a record holds for one column, fixed width or used bytes only;
+//! - *normalised key bytes* ([`key`]): order-preserving under `memcmp`, what B-trees compare.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+pub mod collation;
+pub mod def;
+pub mod sql_type;
+
+pub use collation::CollationId;
+pub use def::{ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, TableDef};
+pub use sql_type::{LobSize, SqlType, TypeKind};
