@@ -1,2 +1,32 @@
-//! xtask
-fn main() {}
+//! All automation of the project: `cargo xtask COMMAND`. Shell scripts contain no logic.
+
+#![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
+
+mod ci;
+mod process;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask COMMAND
+  ci [--fast]   format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps)
+  tidy          layers, file and function sizes, banned calls, leftovers
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let result = match args.as_slice() {
+        ["ci"] => ci::run(false),
+        ["ci", "--fast"] => ci::run(true),
+        ["tidy"] => tidy::run(),
+        _ => Err(USAGE.to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

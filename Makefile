@@ -1,0 +1,17 @@
+# Two commands for a person: `make run` and `make test`. Both install what is missing first (scripts/setup tells what).
+.PHONY: run test demo setup
+
+DATADIR ?= ratchet-data
+ARGS ?=
+
+run: setup
+	cargo run --release --package server --bin ratchetd -- --datadir=$(DATADIR) $(ARGS)
+
+test: setup
+	cargo xtask ci
+
+demo: setup
+	cargo xtask demo
+
+setup:
+	@bash scripts/setup

@@ -1,0 +1,41 @@
+//! Running other programs, and where the workspace stands.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// The workspace's root folder.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies one level below the root").to_owned()
+}
+
+/// Runs `program` with `args` in the workspace root with inherited output; an error names the command that failed.
+pub(crate) fn run(program: &str, args: &[&str]) -> Result<(), String> {
+    let shown = format!("{program} {}", args.join(" "));
+    println!("== {shown}");
+    let begun = Instant::now();
+    let status = Command::new(program)
+        .args(args)
+        .current_dir(root())
+        .status()
+        .map_err(|e| format!("cannot run {program}: {e}"))?;
+    println!("== {:.1} s", begun.elapsed().as_secs_f64());
+    if status.success() { Ok(()) } else { Err(format!("failed: {shown}")) }
+}
+
+/// Runs `program` and returns its standard output.
+pub(crate) fn output(program: &str, args: &[&str]) -> Result<String, String> {
+    let out = Command::new(program)
+        .args(args)
+        .current_dir(root())
+        .output()
+        .map_err(|e| format!("cannot run {program}: {e}"))?;
+    if !out.status.success() {
+        return Err(format!(
+            "failed: {program} {}\n{}",
+            args.join(" "),
+            String::from_utf8_lossy(&out.stderr)
+        ));
+    }
+    String::from_utf8(out.stdout).map_err(|e| format!("{program}: {e}"))
+}

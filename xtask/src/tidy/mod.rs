@@ -1,0 +1,28 @@
+//! House rules that a program can check: layers, sizes, banned calls, leftovers.
+
+mod banned;
+mod layers;
+mod sizes;
+mod source;
+
+use source::SourceFile;
+
+/// Runs all rules and prints every finding; an error if there is one.
+pub(crate) fn run() -> Result<(), String> {
+    let files = source::rust_files()?;
+    let mut findings = layers::findings()?;
+    for file in &files {
+        findings.extend(sizes::findings(file)?);
+        findings.extend(banned::findings(file));
+    }
+    for finding in &findings {
+        println!("tidy: {finding}");
+    }
+    println!("tidy: {} files, {} findings", files.len(), findings.len());
+    if findings.is_empty() { Ok(()) } else { Err(format!("tidy: {} findings", findings.len())) }
+}
+
+/// A finding at a line of a file.
+fn at(file: &SourceFile, line: usize, what: &str) -> String {
+    format!("{}:{line}: {what}", file.path)
+}

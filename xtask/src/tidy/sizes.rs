@@ -1,0 +1,83 @@
+//! File and function length.
+
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+
+use super::at;
+use super::source::SourceFile;
+
+/// A file may have so many lines outside its tests.
+const FILE_LINES_MAX: usize = 1000;
+/// A function may have so many lines, unless its body is one flat `match`.
+const FUNCTION_LINES_MAX: usize = 70;
+
+/// Files and functions over their budget.
+pub(crate) fn findings(file: &SourceFile) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    let lines = file.production_lines().count();
+    if lines > FILE_LINES_MAX {
+        found.push(at(file, 1, &format!("{lines} lines, at most {FILE_LINES_MAX} outside tests")));
+    }
+    if file.is_test_file() {
+        return Ok(found);
+    }
+    let syntax = syn::parse_file(&file.text).map_err(|e| format!("{}: {e}", file.path))?;
+    let mut visitor = Functions { file, found };
+    visitor.visit_file(&syntax);
+    Ok(visitor.found)
+}
+
+struct Functions<'a> {
+    file: &'a SourceFile,
+    found: Vec<String>,
+}
+
+impl Functions<'_> {
+    fn measure(&mut self, name: &syn::Ident, block: &syn::Block) {
+        let (first, last) = (block.span().start().line, block.span().end().line);
+        let lines = last - first + 1;
+        if lines > FUNCTION_LINES_MAX && first < self.file.tests_from && !is_flat_match(block) {
+            let what = format!("function {name} has {lines} lines, at most {FUNCTION_LINES_MAX}");
+            self.found.push(at(self.file, first, &what));
+        }
+    }
+}
+
+/// A dispatch: the body ends in a `match` whose arms are one short expression each, with at most a few lines before it.
+fn is_flat_match(block: &syn::Block) -> bool {
+    let Some(syn::Stmt::Expr(syn::Expr::Match(found), _)) = block.stmts.last() else { return false };
+    let lead = found.span().start().line - block.span().start().line;
+    lead <= 12 && found.arms.iter().all(|arm| arm.body.span().end().line - arm.body.span().start().line <= 6)
+}
+
+impl<'ast> Visit<'ast> for Functions<'_> {
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        self.measure(&item.sig.ident, &item.block);
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        self.measure(&item.sig.ident, &item.block);
+        visit::visit_impl_item_fn(self, item);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file_with(body: &str) -> SourceFile {
+        let text = format!("fn long() {{\n{body}\n}}\n");
+        let tests_from = text.lines().count() + 1;
+        SourceFile { path: "crates/x/src/a.rs".into(), text, tests_from }
+    }
+
+    #[test]
+    fn a_long_function_is_found_and_a_flat_dispatch_is_not() {
+        let long = file_with(&"let _ = 1;\n".repeat(80));
+        assert_eq!(findings(&long).unwrap().len(), 1);
+        let arms = "1 => f(1),\n".repeat(90);
+        let flat = file_with(&format!("match x {{\n{arms}_ => 0,\n}}"));
+        assert_eq!(findings(&flat).unwrap(), Vec::<String>::new());
+    }
+}
