@@ -1,0 +1,306 @@
+//! Store functions: the only way page bytes change.
+
+use base::codec::{put_u16, put_u32, put_u64};
+use base::{IndexId, Lsn, PageNo, TrxId};
+
+use crate::layout::*;
+use crate::page_ref::{PageRef, head_of};
+
+/// A page that may be changed. The caller holds it exclusively.
+///
+/// Store functions leave the page as it was when they answer [`PageFull`]. What they write depends on the page's bytes
+/// and their arguments alone, so that redo repeats them byte for byte.
+pub struct PageMut<'a>(pub(crate) &'a mut PageBytes);
+
+/// The record does not fit; the page is unchanged and must be split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageFull;
+
+/// What a new B-tree page starts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormatPage<'k> {
+    /// The page's own number.
+    pub page_no: PageNo,
+    /// Level, 0 = leaf.
+    pub level: u8,
+    /// The tree.
+    pub index_id: IndexId,
+    /// How often the page number was given out.
+    pub version: u32,
+    /// Row format version of the records to come.
+    pub format_version: u16,
+    /// Length of every key without its begin id, if the tree's keys have one length.
+    pub fixed_key_len: Option<u16>,
+    /// Inclusive lower bound; empty = none.
+    pub lower: &'k [u8],
+    /// Exclusive upper bound.
+    pub upper: Option<&'k [u8]>,
+    /// Right sibling.
+    pub right: PageNo,
+}
+
+impl<'a> PageMut<'a> {
+    /// The page in `bytes`.
+    #[inline]
+    pub fn new(bytes: &'a mut PageBytes) -> Self {
+        PageMut(bytes)
+    }
+
+    /// The same page, read only.
+    #[inline]
+    pub fn as_ref(&self) -> PageRef<'_> {
+        PageRef(self.0)
+    }
+
+    /// The same page under a shorter borrow.
+    #[inline]
+    pub fn reborrow(&mut self) -> PageMut<'_> {
+        PageMut(self.0)
+    }
+
+    /// Makes an empty B-tree page; the whole page is written, the LSN becomes 0.
+    pub fn format(&mut self, start: &FormatPage<'_>) {
+        debug_assert!(start.lower.len() <= MAX_KEY_BYTES, "lower fence of {} bytes", start.lower.len());
+        self.format_common(start.page_no, PageType::BTree, start.index_id, start.version);
+        self.0[LEVEL] = start.level;
+        put_u16(self.0, FORMAT_VERSION, start.format_version);
+        put_u32(self.0, RIGHT, start.right.0);
+        put_u16(self.0, FIXED_KEY_LEN, start.fixed_key_len.unwrap_or(0));
+        put_u16(self.0, HEAP_TOP, PAGE_SIZE as u16);
+        self.store_fences(start.lower, start.upper);
+    }
+
+    /// Makes an all-zero page with the header that every type has.
+    pub fn format_common(&mut self, page_no: PageNo, page_type: PageType, index_id: IndexId, version: u32) {
+        self.0.fill(0);
+        put_u32(self.0, PAGE_NO, page_no.0);
+        self.0[PAGE_TYPE] = page_type as u8;
+        put_u32(self.0, INDEX_ID, index_id.0);
+        put_u32(self.0, VERSION, version);
+    }
+
+    /// Replaces the whole page.
+    pub fn copy_from(&mut self, image: &PageBytes) {
+        self.0.copy_from_slice(image);
+    }
+
+    /// Sets the LSN of the last change.
+    #[inline]
+    pub fn set_lsn(&mut self, lsn: Lsn) {
+        put_u64(self.0, PAGE_LSN, lsn.0);
+    }
+
+    /// Sets the right sibling.
+    pub fn set_right(&mut self, right: PageNo) {
+        put_u32(self.0, RIGHT, right.0);
+    }
+
+    /// Raises the highest transaction id that changed a record here; a lower one changes nothing.
+    #[inline]
+    pub fn raise_max_trx(&mut self, trx: TrxId) {
+        if trx > self.as_ref().max_trx() {
+            put_u64(self.0, MAX_TRX, trx.0);
+        }
+    }
+
+    /// Sets the highest transaction id.
+    pub fn set_max_trx(&mut self, trx: TrxId) {
+        put_u64(self.0, MAX_TRX, trx.0);
+    }
+
+    /// Inserts a leaf record so that it becomes `slot`; the caller got the slot from a search. `HAS_BEGIN` in `flags`
+    /// says that `key` ends with a begin id.
+    pub fn insert(
+        &mut self,
+        slot: usize,
+        key: &[u8],
+        payload: &[u8],
+        flags: SlotFlags,
+    ) -> Result<(), PageFull> {
+        self.debug_check_key(slot, key, flags);
+        let page = self.as_ref();
+        debug_assert!(page.is_leaf(), "records belong on leaves");
+        let len = page.cell_len(key.len(), payload.len());
+        self.make_room(page.fits(key.len(), payload.len()), len)?;
+        let off = self.take_heap(len);
+        let rest = &key[self.as_ref().prefix_len()..];
+        self.write_leaf_cell(off, len, rest, payload, flags);
+        self.open_slot(slot, head_of(rest), off as u16 | flags.bits() & SlotFlags::IN_SLOT, None);
+        Ok(())
+    }
+
+    /// Inserts a separator and its child so that they become `slot`. The key of slot 0 is not stored: pass the lower
+    /// fence.
+    pub fn insert_child(&mut self, slot: usize, key: &[u8], child: PageNo) -> Result<(), PageFull> {
+        let page = self.as_ref();
+        debug_assert!(!page.is_leaf(), "children belong on inner pages");
+        if slot == 0 {
+            self.make_room(page.fits(0, 0), 0)?;
+            debug_assert!(self.as_ref().count() == 0, "slot 0 of an inner page is never pushed aside");
+            self.open_slot(0, 0, 0, Some(child));
+            return Ok(());
+        }
+        self.debug_check_key(slot, key, SlotFlags::NONE);
+        let len = page.cell_len(key.len(), 0);
+        self.make_room(page.fits(key.len(), 0), len)?;
+        let off = self.take_heap(len);
+        let rest = &key[self.as_ref().prefix_len()..];
+        let suffix = rest.get(HEAD_BYTES..).unwrap_or(&[]);
+        let cell = &mut self.0[off..off + len];
+        cell[len - suffix.len()..].copy_from_slice(suffix);
+        if len > suffix.len() {
+            put_u16(cell, 0, rest.len() as u16);
+        }
+        let off = if len == 0 { 0 } else { off as u16 };
+        self.open_slot(slot, head_of(rest), off, Some(child));
+        Ok(())
+    }
+
+    /// Inserts behind the last record. Cost: no array entry moves.
+    #[inline]
+    pub fn append(&mut self, key: &[u8], payload: &[u8], flags: SlotFlags) -> Result<(), PageFull> {
+        self.insert(self.as_ref().count(), key, payload, flags)
+    }
+
+    /// Removes the record or separator at `slot`. On an inner page the separator that becomes slot 0 loses its key:
+    /// the caller sees to it that the page's lower fence is right.
+    pub fn remove(&mut self, slot: usize) {
+        debug_assert!(slot < self.as_ref().count(), "slot {slot} of {}", self.as_ref().count());
+        self.release_cell(slot);
+        let page = self.as_ref();
+        let (count, cap, inner) = (page.count(), page.cap(), !page.is_leaf());
+        let (heads, slots, children) = (HEADER_BYTES, HEADER_BYTES + 4 * cap, HEADER_BYTES + 6 * cap);
+        self.0.copy_within(heads + 4 * (slot + 1)..heads + 4 * count, heads + 4 * slot);
+        self.0.copy_within(slots + 2 * (slot + 1)..slots + 2 * count, slots + 2 * slot);
+        if inner {
+            self.0.copy_within(children + 4 * (slot + 1)..children + 4 * count, children + 4 * slot);
+        }
+        put_u16(self.0, COUNT, (count - 1) as u16);
+        if inner && slot == 0 && count > 1 {
+            self.release_cell(0);
+            put_u32(self.0, heads, 0);
+            put_u16(self.0, slots, 0);
+        }
+        self.update_hints(slot, count);
+    }
+
+    /// Removes all slots from `from` on.
+    pub fn truncate(&mut self, from: usize) {
+        let count = self.as_ref().count();
+        for slot in from..count {
+            self.release_cell(slot);
+        }
+        put_u16(self.0, COUNT, from.min(count) as u16);
+        self.update_hints(from, count);
+    }
+
+    /// Replaces the payload at `slot`; key and marks stay.
+    pub fn replace_payload(&mut self, slot: usize, payload: &[u8]) -> Result<(), PageFull> {
+        let page = self.as_ref();
+        let record = page.record(slot);
+        let (old_len, key_len) = (page.cell_len_at(slot), record.key_len());
+        let len = page.cell_len(key_len, payload.len());
+        if len <= old_len {
+            self.shrink_cell(slot, old_len, len, payload);
+            return Ok(());
+        }
+        let arrays_end = page.arrays_end(page.cap());
+        if arrays_end + len > page.heap_top() {
+            let shrunk_end = page.arrays_end(even(page.count()));
+            if shrunk_end + len > page.heap_top() + page.garbage() + old_len {
+                return Err(PageFull);
+            }
+            let key = page.key(slot);
+            let flags = page.flags(slot);
+            self.compact(Some(slot));
+            self.store_cell(slot, len, &key, payload, flags);
+            return Ok(());
+        }
+        let off = usize::from(page.slot_word(slot) & SLOT_OFFSET);
+        let skip = old_len - record.payload.len() - record.suffix.len();
+        let (suffix_from, suffix_len) = (off + old_len - record.suffix.len(), record.suffix.len());
+        let new_off = self.take_heap(len);
+        self.0.copy_within(off..off + skip, new_off);
+        self.0.copy_within(suffix_from..suffix_from + suffix_len, new_off + len - suffix_len);
+        self.0[new_off + skip..new_off + skip + payload.len()].copy_from_slice(payload);
+        self.put_cell_len(new_off, len);
+        self.add_garbage(old_len);
+        self.put_slot_offset(slot, new_off);
+        Ok(())
+    }
+
+    /// Overwrites payload bytes of the record at `slot`, from byte `offset` of the payload on.
+    #[inline]
+    pub fn patch(&mut self, slot: usize, offset: usize, bytes: &[u8]) {
+        let page = self.as_ref();
+        let payload = page.record(slot).payload;
+        debug_assert!(offset + bytes.len() <= payload.len(), "patch beyond the payload");
+        let skip = if page.fixed_key_len().is_some() { 2 } else { 4 };
+        let from = usize::from(page.slot_word(slot) & SLOT_OFFSET) + skip + offset;
+        self.0[from..from + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Sets the changeable marks of the record at `slot`; `HAS_BEGIN` is ignored, it belongs to the key.
+    #[inline]
+    pub fn set_flags(&mut self, slot: usize, flags: SlotFlags) {
+        let word = self.as_ref().slot_word(slot) & SLOT_OFFSET | flags.bits() & SlotFlags::IN_SLOT;
+        self.put_slot_word(slot, word);
+    }
+
+    /// Sets the child at `slot` of an inner page.
+    pub fn set_child(&mut self, slot: usize, child: PageNo) {
+        debug_assert!(!self.as_ref().is_leaf() && slot < self.as_ref().count(), "no child {slot}");
+        let at = HEADER_BYTES + 6 * self.as_ref().cap() + 4 * slot;
+        put_u32(self.0, at, child.0);
+    }
+
+    /// Squeezes dead cells out.
+    pub fn reorganize(&mut self) {
+        self.compact(None);
+    }
+
+    /// Gives the page new bounds and encodes every key against the new common prefix. All keys must lie within them.
+    pub fn set_fences(&mut self, lower: &[u8], upper: Option<&[u8]>) -> Result<(), PageFull> {
+        let old = *self.0;
+        let old = PageRef(&old);
+        self.0[HEADER_BYTES..].fill(0);
+        self.reset_heap();
+        self.store_fences(lower, upper);
+        let copied = self.copy_slots(old, 0..old.count());
+        if copied.is_err() {
+            self.copy_from(old.0);
+        }
+        copied
+    }
+
+    /// Appends the slots `range` of `source`, a page of the same kind and tree whose keys all belong here.
+    pub fn copy_slots(&mut self, source: PageRef<'_>, range: std::ops::Range<usize>) -> Result<(), PageFull> {
+        let mut key = Vec::new();
+        for slot in range {
+            key.clear();
+            source.append_key(slot, &mut key);
+            if source.is_leaf() {
+                let record = source.record(slot);
+                self.append(&key, record.payload, record.flags)?;
+            } else {
+                self.insert_child(self.as_ref().count(), &key, source.child(slot))?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn debug_check_key(&self, slot: usize, key: &[u8], flags: SlotFlags) {
+        let page = self.as_ref();
+        debug_assert!(slot <= page.count(), "slot {slot} of {}", page.count());
+        debug_assert!(key.len() <= MAX_KEY_BYTES, "key of {} bytes", key.len());
+        debug_assert!(key.starts_with(page.prefix()), "key outside the page's fences");
+        debug_assert!(
+            page.fixed_key_len().is_none_or(
+                |len| key.len() == usize::from(len) + if flags.has_begin() { TRX_ID_BYTES } else { 0 }
+            ),
+            "key of {} bytes on a page of fixed keys",
+            key.len()
+        );
+    }
+}

@@ -1,0 +1,373 @@
+//! Read access to a page whose bytes were checked when they entered memory.
+
+use std::cmp::Ordering;
+
+use base::codec::{get_u16, get_u32, get_u64};
+use base::{IndexId, Lsn, PageNo};
+
+use crate::layout::*;
+use crate::record::Record;
+
+/// A page, read only. Header accessors hold for every page type, the rest for B-tree pages.
+///
+/// The bytes are trusted: [`crate::verify_on_read`] looked at them when they came from disk, and only
+/// [`crate::PageMut`] changes them. Accesses check their arguments in debug builds only.
+#[derive(Clone, Copy)]
+pub struct PageRef<'a>(pub(crate) &'a PageBytes);
+
+/// Whether a record goes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// Without moving anything.
+    Now,
+    /// After the dead cells are squeezed out.
+    AfterReorganize,
+    /// Not at all.
+    No,
+}
+
+impl<'a> PageRef<'a> {
+    /// The page in `bytes`.
+    #[inline]
+    pub fn new(bytes: &'a PageBytes) -> Self {
+        PageRef(bytes)
+    }
+
+    /// The raw bytes, for I/O, images and checksums.
+    #[inline]
+    pub fn bytes(self) -> &'a PageBytes {
+        self.0
+    }
+
+    /// The page's own number.
+    #[inline]
+    pub fn page_no(self) -> PageNo {
+        PageNo(get_u32(self.0, PAGE_NO))
+    }
+
+    /// End LSN of the last change.
+    #[inline]
+    pub fn lsn(self) -> Lsn {
+        Lsn(get_u64(self.0, PAGE_LSN))
+    }
+
+    /// What the page holds; an unknown type byte reads as `Free`.
+    #[inline]
+    pub fn page_type(self) -> PageType {
+        PageType::from_byte(self.0[PAGE_TYPE]).unwrap_or(PageType::Free)
+    }
+
+    /// Height above the leaves.
+    #[inline]
+    pub fn level(self) -> u8 {
+        self.0[LEVEL]
+    }
+
+    /// Whether records, not children, are here.
+    #[inline]
+    pub fn is_leaf(self) -> bool {
+        self.0[LEVEL] == 0
+    }
+
+    /// The tree the page belongs to.
+    #[inline]
+    pub fn index_id(self) -> IndexId {
+        IndexId(get_u32(self.0, INDEX_ID))
+    }
+
+    /// How often the page number was given out.
+    #[inline]
+    pub fn version(self) -> u32 {
+        get_u32(self.0, VERSION)
+    }
+
+    /// Slots in use.
+    #[inline]
+    pub fn count(self) -> usize {
+        usize::from(get_u16(self.0, COUNT))
+    }
+
+    /// Row format version of every record on the page.
+    #[inline]
+    pub fn format_version(self) -> u16 {
+        get_u16(self.0, FORMAT_VERSION)
+    }
+
+    /// No record was changed by a transaction with a higher id.
+    #[inline]
+    pub fn max_trx(self) -> base::TrxId {
+        base::TrxId(get_u64(self.0, MAX_TRX))
+    }
+
+    /// Right sibling on the same level, or [`PageNo::NONE`].
+    #[inline]
+    pub fn right(self) -> PageNo {
+        PageNo(get_u32(self.0, RIGHT))
+    }
+
+    /// Length of every key without its begin id, if the tree's keys have one length.
+    #[inline]
+    pub fn fixed_key_len(self) -> Option<u16> {
+        Some(get_u16(self.0, FIXED_KEY_LEN)).filter(|&len| len != 0)
+    }
+
+    /// Bytes that all keys of the page start with.
+    #[inline]
+    pub fn prefix(self) -> &'a [u8] {
+        let from = usize::from(get_u16(self.0, LOWER_FENCE));
+        &self.0[from..from + self.prefix_len()]
+    }
+
+    /// Inclusive lower bound of the page's keys; empty = none.
+    #[inline]
+    pub fn lower_fence(self) -> &'a [u8] {
+        let from = usize::from(get_u16(self.0, LOWER_FENCE));
+        &self.0[from..from + usize::from(get_u16(self.0, LOWER_FENCE + 2))]
+    }
+
+    /// Exclusive upper bound of the page's keys, if there is one.
+    #[inline]
+    pub fn upper_fence(self) -> Option<&'a [u8]> {
+        let len = get_u16(self.0, UPPER_FENCE + 2);
+        if len == NO_FENCE {
+            return None;
+        }
+        let from = usize::from(get_u16(self.0, UPPER_FENCE));
+        Some(&self.0[from..from + usize::from(len)])
+    }
+
+    /// Whether `key` belongs on this page by its fences.
+    pub fn covers(self, key: &[u8]) -> bool {
+        self.lower_fence() <= key && self.upper_fence().is_none_or(|upper| key < upper)
+    }
+
+    /// Child page at `slot` of an inner page.
+    #[inline]
+    pub fn child(self, slot: usize) -> PageNo {
+        debug_assert!(!self.is_leaf() && slot < self.count(), "child {slot} of {}", self.count());
+        PageNo(load_u32(self.0, HEADER_BYTES + 6 * self.cap() + 4 * slot))
+    }
+
+    /// The leaf record at `slot`.
+    #[inline]
+    pub fn record(self, slot: usize) -> Record<'a> {
+        debug_assert!(self.is_leaf() && slot < self.count(), "record {slot} of {}", self.count());
+        let word = self.slot_word(slot);
+        let off = usize::from(word & SLOT_OFFSET);
+        let cell_word = get_u16(self.0, off);
+        let cell = &self.0[off..off + usize::from(cell_word & CELL_LEN)];
+        let begin = cell_word & CELL_HAS_BEGIN;
+        let (rest_len, skip) = self.rest_len(cell, begin != 0);
+        let body = &cell[skip..];
+        let (payload, suffix) = body.split_at(body.len() - rest_len.saturating_sub(HEAD_BYTES));
+        Record {
+            prefix: self.prefix(),
+            head: self.head(slot),
+            rest_len,
+            suffix,
+            payload,
+            flags: SlotFlags::from_bits(word & SlotFlags::IN_SLOT | begin >> 2),
+        }
+    }
+
+    /// Key length beyond the prefix, and bytes of the cell before its payload.
+    #[inline]
+    fn rest_len(self, cell: &[u8], has_begin: bool) -> (usize, usize) {
+        let fixed = usize::from(get_u16(self.0, FIXED_KEY_LEN));
+        if fixed == 0 {
+            return (usize::from(get_u16(cell, 2)), 4);
+        }
+        (fixed - self.prefix_len() + if has_begin { TRX_ID_BYTES } else { 0 }, 2)
+    }
+
+    /// Payload of the leaf record at `slot`.
+    #[inline]
+    pub fn payload(self, slot: usize) -> &'a [u8] {
+        self.record(slot).payload
+    }
+
+    /// Marks of the leaf record at `slot`.
+    #[inline]
+    pub fn flags(self, slot: usize) -> SlotFlags {
+        let word = self.slot_word(slot);
+        let begin = get_u16(self.0, usize::from(word & SLOT_OFFSET)) & CELL_HAS_BEGIN;
+        SlotFlags::from_bits(word & SlotFlags::IN_SLOT | begin >> 2)
+    }
+
+    /// Appends the whole key at `slot` to `out`. Slot 0 of an inner page has the lower fence for a key.
+    #[inline]
+    pub fn append_key(self, slot: usize, out: &mut Vec<u8>) {
+        if self.is_leaf() {
+            self.record(slot).append_key(out);
+        } else if slot == 0 {
+            out.extend_from_slice(self.lower_fence());
+        } else {
+            let (rest_len, suffix) = self.inner_rest(slot);
+            out.extend_from_slice(self.prefix());
+            out.extend_from_slice(&self.head(slot).to_be_bytes()[..rest_len.min(HEAD_BYTES)]);
+            out.extend_from_slice(suffix);
+        }
+    }
+
+    /// The whole key at `slot`, owned. For rare paths and tests.
+    pub fn key(self, slot: usize) -> Vec<u8> {
+        let mut key = Vec::with_capacity(64);
+        self.append_key(slot, &mut key);
+        key
+    }
+
+    /// How the key at `slot` compares with `key`.
+    pub fn compare_key(self, slot: usize, key: &[u8]) -> Ordering {
+        if !self.is_leaf() && slot == 0 {
+            return self.lower_fence().cmp(key);
+        }
+        let prefix = self.prefix();
+        let common = prefix.len().min(key.len());
+        prefix[..common].cmp(&key[..common]).then_with(|| {
+            if key.len() < prefix.len() {
+                return Ordering::Greater;
+            }
+            let rest = &key[prefix.len()..];
+            self.head(slot).cmp(&head_of(rest)).then_with(|| self.compare_beyond_head(slot, rest))
+        })
+    }
+
+    /// Compares the key at `slot` with a key whose head is equal; `rest` is that key beyond the prefix.
+    #[inline]
+    pub(crate) fn compare_beyond_head(self, slot: usize, rest: &[u8]) -> Ordering {
+        let (rest_len, suffix) = if self.is_leaf() {
+            let record = self.record(slot);
+            (record.rest_len, record.suffix)
+        } else {
+            self.inner_rest(slot)
+        };
+        suffix.cmp(rest.get(HEAD_BYTES..).unwrap_or(&[])).then(rest_len.cmp(&rest.len()))
+    }
+
+    /// Key length beyond the prefix and the suffix of an inner page's slot other than 0.
+    #[inline]
+    pub(crate) fn inner_rest(self, slot: usize) -> (usize, &'a [u8]) {
+        let off = usize::from(self.slot_word(slot) & SLOT_OFFSET);
+        let fixed = usize::from(get_u16(self.0, FIXED_KEY_LEN));
+        if fixed == 0 {
+            let rest_len = usize::from(get_u16(self.0, off));
+            return (rest_len, &self.0[off + 2..off + 2 + rest_len.saturating_sub(HEAD_BYTES)]);
+        }
+        let rest_len = fixed - self.prefix_len();
+        (rest_len, &self.0[off..off + rest_len.saturating_sub(HEAD_BYTES)])
+    }
+
+    /// Whether a record (leaf) or a separator (inner; `payload_len` is ignored) of this size goes in.
+    pub fn fits(self, key_len: usize, payload_len: usize) -> Fit {
+        let need = self.cell_len(key_len, payload_len);
+        let count = even(self.count() + 1);
+        if self.arrays_end(count.max(self.cap())) + need <= self.heap_top() {
+            Fit::Now
+        } else if self.arrays_end(count) + need <= self.heap_top() + self.garbage() {
+            Fit::AfterReorganize
+        } else {
+            Fit::No
+        }
+    }
+
+    /// Bytes a new cell may have once dead cells are squeezed out; the arrays' growth for one slot is already taken off.
+    pub fn free_after_reorganize(self) -> usize {
+        (self.heap_top() + self.garbage()).saturating_sub(self.arrays_end(even(self.count() + 1)))
+    }
+
+    /// Bytes in use: header, arrays of the slots in use, live cells and fences.
+    pub fn used_bytes(self) -> usize {
+        HEADER_BYTES + self.count() * slot_bytes(self.is_leaf()) + PAGE_SIZE
+            - self.heap_top()
+            - self.garbage()
+    }
+
+    /// Bytes the cell at `slot` and its array entries take.
+    pub fn slot_used_bytes(self, slot: usize) -> usize {
+        self.cell_len_at(slot) + slot_bytes(self.is_leaf())
+    }
+
+    /// Bytes of dead cells.
+    #[inline]
+    pub fn garbage(self) -> usize {
+        usize::from(get_u16(self.0, GARBAGE))
+    }
+
+    #[inline]
+    pub(crate) fn cap(self) -> usize {
+        usize::from(get_u16(self.0, CAP))
+    }
+
+    #[inline]
+    pub(crate) fn heap_top(self) -> usize {
+        usize::from(get_u16(self.0, HEAP_TOP))
+    }
+
+    #[inline]
+    pub(crate) fn prefix_len(self) -> usize {
+        usize::from(get_u16(self.0, PREFIX_LEN))
+    }
+
+    #[inline]
+    pub(crate) fn head(self, slot: usize) -> u32 {
+        load_u32(self.0, HEADER_BYTES + 4 * slot)
+    }
+
+    #[inline]
+    pub(crate) fn slot_word(self, slot: usize) -> u16 {
+        load_u16(self.0, HEADER_BYTES + 4 * self.cap() + 2 * slot)
+    }
+
+    #[inline]
+    pub(crate) fn arrays_end(self, cap: usize) -> usize {
+        HEADER_BYTES + cap * slot_bytes(self.is_leaf())
+    }
+
+    /// Bytes a cell for a key of `key_len` bytes takes.
+    #[inline]
+    pub(crate) fn cell_len(self, key_len: usize, payload_len: usize) -> usize {
+        let suffix = key_len.saturating_sub(self.prefix_len() + HEAD_BYTES);
+        let rest_word = if self.fixed_key_len().is_some() { 0 } else { 2 };
+        if self.is_leaf() { 2 + rest_word + payload_len + suffix } else { rest_word + suffix }
+    }
+
+    /// Bytes the cell at `slot` takes in the heap.
+    #[inline]
+    pub(crate) fn cell_len_at(self, slot: usize) -> usize {
+        let off = usize::from(self.slot_word(slot) & SLOT_OFFSET);
+        if self.is_leaf() {
+            usize::from(get_u16(self.0, off) & CELL_LEN)
+        } else if slot == 0 || off == 0 {
+            0
+        } else {
+            let (rest_len, suffix) = self.inner_rest(slot);
+            debug_assert!(rest_len >= suffix.len(), "suffix longer than the key");
+            suffix.len() + if self.fixed_key_len().is_some() { 0 } else { 2 }
+        }
+    }
+}
+
+/// The head of a key whose bytes beyond the page's prefix are `rest`: 4 bytes, zero padded, order as `u32`.
+#[inline]
+pub(crate) fn head_of(rest: &[u8]) -> u32 {
+    if let Some(first) = rest.first_chunk::<4>() {
+        return u32::from_be_bytes(*first);
+    }
+    let mut padded = [0u8; 4];
+    padded[..rest.len()].copy_from_slice(rest);
+    u32::from_be_bytes(padded)
+}
+
+/// Loads an aligned `u32`. The mask changes nothing for an offset inside the arrays and proves the range.
+#[inline]
+pub(crate) fn load_u32(bytes: &PageBytes, off: usize) -> u32 {
+    debug_assert!(off.is_multiple_of(4) && off < PAGE_SIZE, "offset {off}");
+    get_u32(bytes, off & (PAGE_SIZE - 4))
+}
+
+/// Loads an aligned `u16`; as [`load_u32`].
+#[inline]
+pub(crate) fn load_u16(bytes: &PageBytes, off: usize) -> u16 {
+    debug_assert!(off.is_multiple_of(2) && off < PAGE_SIZE, "offset {off}");
+    get_u16(bytes, off & (PAGE_SIZE - 2))
+}
