@@ -2,6 +2,7 @@
 //!
 //! The lowest layer: no I/O, no SQL, no page format. Everything here is used by every crate above.
 
+#![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod checksum;
@@ -9,5 +10,6 @@ pub mod codec;
 pub mod ids;
 pub mod invariant;
 pub mod prng;
+pub mod sync;
 
 pub use ids::{ColumnId, IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};

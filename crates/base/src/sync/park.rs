@@ -1,0 +1,153 @@
+//! Parking by address: the one place where a thread of the storage layers goes to sleep.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot_core::{
+    DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp, ParkResult, ParkToken, UnparkResult, unpark_filter,
+};
+
+/// Why a parked thread runs again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// Another thread woke it.
+    Unparked,
+    /// The condition no longer held when the queue was locked; it never slept.
+    Stale,
+    /// The time ran out.
+    TimedOut,
+}
+
+/// Sleeps on `addr` until woken or until `timeout` has passed, if `still_wanted` holds under the queue's lock.
+///
+/// `kind` tells the waker what this thread waits for. `still_wanted` must neither panic nor park nor wake.
+#[expect(unsafe_code, reason = "parking_lot_core's entry points are unsafe")]
+pub(crate) fn park_on(
+    addr: usize,
+    kind: usize,
+    timeout: Option<Duration>,
+    still_wanted: impl FnOnce() -> bool,
+) -> Wake {
+    let deadline = timeout.map(|t| Instant::now() + t);
+    // SAFETY: `addr` is the address of a live object of ours, which only this crate's `sync` parks on; the callbacks
+    // neither panic nor call into parking_lot_core (promised by both callers, `Latch` and `wait_while_equal`).
+    let result =
+        unsafe { parking_lot_core::park(addr, still_wanted, || {}, |_, _| {}, ParkToken(kind), deadline) };
+    match result {
+        ParkResult::Unparked(_) => Wake::Unparked,
+        ParkResult::Invalid => Wake::Stale,
+        ParkResult::TimedOut => Wake::TimedOut,
+    }
+}
+
+/// What [`unpark_matching`] does with one sleeper.
+pub(crate) enum Choice {
+    Wake,
+    PassOver,
+    Stop,
+}
+
+/// Wakes the sleepers on `addr` that `choose` picks, oldest first, by their `kind`. `done` runs under the queue's lock
+/// with whether sleepers remain. Neither callback may panic, park or wake.
+#[expect(unsafe_code, reason = "parking_lot_core's entry points are unsafe")]
+pub(crate) fn unpark_matching(addr: usize, mut choose: impl FnMut(usize) -> Choice, done: impl FnOnce(bool)) {
+    let filter = |token: ParkToken| match choose(token.0) {
+        Choice::Wake => FilterOp::Unpark,
+        Choice::PassOver => FilterOp::Skip,
+        Choice::Stop => FilterOp::Stop,
+    };
+    let callback = |result: UnparkResult| {
+        done(result.have_more_threads);
+        DEFAULT_UNPARK_TOKEN
+    };
+    // SAFETY: as in `park_on`: our own address, callbacks that neither panic nor re-enter.
+    unsafe { unpark_filter(addr, filter, callback) };
+}
+
+/// Sleeps while `*word == expected`, like a futex: returns at once when it differs. May return early; callers loop.
+pub fn wait_while_equal(word: &AtomicU32, expected: u32, timeout: Option<Duration>) -> Wake {
+    let addr = std::ptr::from_ref(word).addr();
+    // Acquire pairs with the Release store that the waker makes before `wake_all`.
+    park_on(addr, DEFAULT_PARK_TOKEN.0, timeout, || word.load(Ordering::Acquire) == expected)
+}
+
+/// Wakes every thread in [`wait_while_equal`] on `word`. The caller has changed the word before.
+pub fn wake_all(word: &AtomicU32) {
+    unpark_matching(std::ptr::from_ref(word).addr(), |_| Choice::Wake, |_| {});
+}
+
+/// Wakes one thread in [`wait_while_equal`] on `word`.
+pub fn wake_one(word: &AtomicU32) {
+    let mut woken = false;
+    let choose = |_| if std::mem::replace(&mut woken, true) { Choice::Stop } else { Choice::Wake };
+    unpark_matching(std::ptr::from_ref(word).addr(), choose, |_| {});
+}
+
+/// An event counter: waiters take a ticket, look at the state they wait for, and sleep until the next notification.
+///
+/// Taking the ticket before looking makes a lost wake-up impossible.
+#[derive(Debug, Default)]
+pub struct Event(AtomicU32);
+
+impl Event {
+    /// An event nobody has been notified of.
+    pub const fn new() -> Self {
+        Event(AtomicU32::new(0))
+    }
+
+    /// The number of notifications so far, to hand to [`Event::wait`].
+    pub fn ticket(&self) -> u32 {
+        // Acquire pairs with `notify_all`'s increment.
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Sleeps until a notification later than `ticket`, or `timeout`.
+    pub fn wait(&self, ticket: u32, timeout: Option<Duration>) -> Wake {
+        wait_while_equal(&self.0, ticket, timeout)
+    }
+
+    /// Counts one notification and wakes all waiters.
+    pub fn notify_all(&self) {
+        self.0.fetch_add(1, Ordering::Release);
+        wake_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_notified_after_the_ticket_is_not_slept_through() {
+        let event = Event::new();
+        let ticket = event.ticket();
+        event.notify_all();
+        assert_eq!(event.wait(ticket, None), Wake::Stale);
+    }
+
+    #[test]
+    fn a_wait_without_notification_times_out() {
+        let event = Event::new();
+        assert_eq!(event.wait(event.ticket(), Some(Duration::from_millis(1))), Wake::TimedOut);
+    }
+
+    #[test]
+    fn waking_one_leaves_the_other_asleep() {
+        let word = AtomicU32::new(0);
+        let awake = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while word.load(Ordering::Acquire) == 0 {
+                        wait_while_equal(&word, 0, None);
+                    }
+                    awake.fetch_add(1, Ordering::Release);
+                });
+            }
+            word.store(1, Ordering::Release);
+            wake_one(&word);
+            wake_one(&word);
+        });
+        assert_eq!(awake.load(Ordering::Acquire), 2);
+    }
+}
