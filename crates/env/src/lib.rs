@@ -1,1 +1,36 @@
-//! env
+//! The operating system as the storage layers see it: files, clock, threads, memory, randomness.
+//!
+//! # Concepts
+//! [`Disk`] is a tree of files, [`File`] one open file. [`RealDisk`] calls the kernel; [`MemDisk`] keeps the bytes in
+//! memory, behaves the same on every run, and fails or flips bits when a test says so. Both are used through
+//! `Arc<dyn ..>`: an I/O is a system call, so a virtual call is nothing.
+//!
+//! # Invariants
+//! 1. No other storage crate touches `std::fs`, `std::time`, `std::thread` or a system call.
+//! 2. A read fills its buffer unless the file ends first; a write is whole or an error.
+//! 3. Data are durable after [`File::sync_data`], names after [`Disk::sync_dir`]; nothing else is promised.
+//! 4. A failed [`File::sync_data`] is never retried: the kernel may have dropped the pages it could not write.
+//!
+//! # Failure
+//! Every call returns a typed [`IoError`] that names the operation, the path and the kernel's reason.
+
+#![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+mod clock;
+mod disk;
+mod error;
+mod mem_disk;
+mod memory;
+mod random;
+mod real_disk;
+mod thread;
+
+pub use clock::{Clock, ManualClock, RealClock, WallTime};
+pub use disk::{Disk, DiskLock, File, OpenOptions};
+pub use error::{IoError, IoOp, Result};
+pub use mem_disk::{Fault, MemDisk};
+pub use memory::Mapping;
+pub use random::random_bytes;
+pub use real_disk::RealDisk;
+pub use thread::{Thread, spawn, spawn_background};

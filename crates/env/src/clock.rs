@@ -1,0 +1,93 @@
+//! Time.
+
+use std::fmt::Debug;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::{Instant, SystemTime};
+
+/// A point in civil time, UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WallTime {
+    /// Seconds since 1970-01-01 00:00:00 UTC, leap seconds not counted.
+    pub seconds: i64,
+    /// Microseconds within the second, 0..1,000,000.
+    pub micros: u32,
+}
+
+/// Source of time.
+pub trait Clock: Send + Sync + Debug {
+    /// Nanoseconds since an arbitrary start; never goes back.
+    fn monotonic_ns(&self) -> u64;
+
+    /// Civil time; may jump when the machine's clock is set.
+    fn wall(&self) -> WallTime;
+}
+
+/// The machine's clocks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealClock;
+
+impl Clock for RealClock {
+    fn monotonic_ns(&self) -> u64 {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        START.elapsed().as_nanos() as u64
+    }
+
+    fn wall(&self) -> WallTime {
+        match SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => WallTime { seconds: since.as_secs() as i64, micros: since.subsec_micros() },
+            // A machine whose clock stands before 1970 has no time to tell; 0 is as wrong as any other answer.
+            Err(_) => WallTime { seconds: 0, micros: 0 },
+        }
+    }
+}
+
+/// A clock that moves only when told, for tests.
+#[derive(Debug, Default)]
+pub struct ManualClock {
+    now_ns: AtomicU64,
+    epoch_seconds: AtomicI64,
+}
+
+impl ManualClock {
+    /// A clock whose monotonic time starts at 0 and whose civil time starts at `epoch_seconds`.
+    pub fn new(epoch_seconds: i64) -> Self {
+        ManualClock { now_ns: AtomicU64::new(0), epoch_seconds: AtomicI64::new(epoch_seconds) }
+    }
+
+    /// Moves both times on.
+    pub fn advance_ns(&self, ns: u64) {
+        self.now_ns.fetch_add(ns, Ordering::Relaxed);
+    }
+}
+
+impl Clock for ManualClock {
+    fn monotonic_ns(&self) -> u64 {
+        self.now_ns.load(Ordering::Relaxed)
+    }
+
+    fn wall(&self) -> WallTime {
+        let ns = self.monotonic_ns();
+        let seconds = self.epoch_seconds.load(Ordering::Relaxed) + (ns / 1_000_000_000) as i64;
+        WallTime { seconds, micros: (ns % 1_000_000_000 / 1000) as u32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn monotonic_time_does_not_go_back() {
+        let before = RealClock.monotonic_ns();
+        assert!(RealClock.monotonic_ns() >= before);
+        assert!(RealClock.wall().seconds > 1_600_000_000);
+    }
+
+    #[test]
+    fn a_manual_clock_carries_nanoseconds_into_seconds() {
+        let clock = ManualClock::new(100);
+        clock.advance_ns(2_000_005_999);
+        assert_eq!(clock.wall(), WallTime { seconds: 102, micros: 5 });
+    }
+}

@@ -1,0 +1,32 @@
+//! Randomness from the kernel.
+
+use std::path::Path;
+
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::error::{IoError, IoOp, Result};
+
+/// Fills `out` with bytes fit for keys and salts.
+pub fn random_bytes(out: &mut [u8]) -> Result<()> {
+    let mut done = 0;
+    while done < out.len() {
+        match getrandom(&mut out[done..], GetRandomFlags::empty()) {
+            Ok(n) => done += n,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(IoError::from_errno(IoOp::Random, Path::new("kernel"), errno)),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn two_draws_differ() {
+        let mut draws = [[0u8; 32]; 2];
+        for draw in &mut draws {
+            super::random_bytes(draw).unwrap();
+        }
+        assert_ne!(draws[0], draws[1]);
+    }
+}

@@ -1,0 +1,208 @@
+//! Files of the operating system.
+
+use std::io::IoSlice;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{self, Advice, FallocateFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::disk::{Disk, DiskLock, File, OpenOptions};
+use crate::error::{IoError, IoOp, Result};
+
+const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP);
+const DIR_MODE: Mode = Mode::RWXU.union(Mode::RGRP).union(Mode::XGRP);
+
+/// Most parts that one vectored write may carry (`IOV_MAX`).
+const PARTS_MAX: usize = 1024;
+
+/// The machine's file system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealDisk;
+
+#[derive(Debug)]
+struct RealFile {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+/// Holds the lock by holding the descriptor open.
+#[derive(Debug)]
+struct RealLock {
+    _fd: OwnedFd,
+}
+
+impl DiskLock for RealLock {}
+
+/// Adds operation and path to a kernel error.
+fn at<T>(op: IoOp, path: &Path, result: rustix::io::Result<T>) -> Result<T> {
+    result.map_err(|errno| IoError::from_errno(op, path, errno))
+}
+
+/// Repeats a call that a signal interrupted.
+fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            result => return result,
+        }
+    }
+}
+
+impl RealDisk {
+    fn open_with(path: &Path, options: OpenOptions, extra: OFlags, op: IoOp) -> Result<Arc<dyn File>> {
+        let mut flags = OFlags::RDWR | OFlags::CLOEXEC | extra;
+        if options.direct {
+            flags |= OFlags::DIRECT;
+        }
+        let fd = at(op, path, retry(|| fs::open(path, flags, FILE_MODE)))?;
+        Ok(Arc::new(RealFile { fd, path: path.to_path_buf() }))
+    }
+}
+
+impl Disk for RealDisk {
+    fn open(&self, path: &Path, options: OpenOptions) -> Result<Arc<dyn File>> {
+        RealDisk::open_with(path, options, OFlags::empty(), IoOp::Open)
+    }
+
+    fn create(&self, path: &Path, options: OpenOptions) -> Result<Arc<dyn File>> {
+        RealDisk::open_with(path, options, OFlags::CREATE | OFlags::EXCL, IoOp::Create)
+    }
+
+    fn remove(&self, path: &Path) -> Result<()> {
+        at(IoOp::Remove, path, fs::unlink(path))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        at(IoOp::Rename, from, fs::rename(from, to))
+    }
+
+    fn list(&self, dir: &Path) -> Result<Vec<PathBuf>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = at(IoOp::List, dir, fs::open(dir, flags, Mode::empty()))?;
+        let mut names = Vec::new();
+        for entry in at(IoOp::List, dir, fs::Dir::read_from(&fd))? {
+            let entry = at(IoOp::List, dir, entry)?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                names.push(PathBuf::from(std::ffi::OsStr::from_bytes(name)));
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool> {
+        match fs::stat(path) {
+            Ok(_) => Ok(true),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(false),
+            Err(errno) => Err(IoError::from_errno(IoOp::List, path, errno)),
+        }
+    }
+
+    fn create_dir(&self, path: &Path) -> Result<()> {
+        at(IoOp::Create, path, fs::mkdir(path, DIR_MODE))
+    }
+
+    fn sync_dir(&self, dir: &Path) -> Result<()> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = at(IoOp::SyncDir, dir, fs::open(dir, flags, Mode::empty()))?;
+        at(IoOp::SyncDir, dir, fs::fsync(&fd))
+    }
+
+    fn lock_exclusive(&self, path: &Path) -> Result<Box<dyn DiskLock>> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+        let fd = at(IoOp::Lock, path, fs::open(path, flags, FILE_MODE))?;
+        at(IoOp::Lock, path, fs::flock(&fd, FlockOperation::NonBlockingLockExclusive))?;
+        Ok(Box::new(RealLock { _fd: fd }))
+    }
+}
+
+impl RealFile {
+    fn at<T>(&self, op: IoOp, result: rustix::io::Result<T>) -> Result<T> {
+        at(op, &self.path, result)
+    }
+}
+
+impl File for RealFile {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn len(&self) -> Result<u64> {
+        Ok(self.at(IoOp::Read, fs::fstat(&self.fd))?.st_size as u64)
+    }
+
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
+        let mut done = 0;
+        while done < buf.len() {
+            let position = offset + done as u64;
+            match self.at(IoOp::Read, retry(|| rustix::io::pread(&self.fd, &mut buf[done..], position)))? {
+                0 => break,
+                n => done += n,
+            }
+        }
+        Ok(done)
+    }
+
+    fn write_at(&self, mut bytes: &[u8], mut offset: u64) -> Result<()> {
+        while !bytes.is_empty() {
+            let n = self.at(IoOp::Write, retry(|| rustix::io::pwrite(&self.fd, bytes, offset)))?;
+            if n == 0 {
+                return Err(IoError::new(IoOp::Write, &self.path, std::io::ErrorKind::WriteZero));
+            }
+            bytes = &bytes[n..];
+            offset += n as u64;
+        }
+        Ok(())
+    }
+
+    fn write_vectored_at(&self, parts: &[&[u8]], mut offset: u64) -> Result<()> {
+        for some in parts.chunks(PARTS_MAX) {
+            let slices: Vec<IoSlice<'_>> = some.iter().map(|part| IoSlice::new(part)).collect();
+            let mut n = self.at(IoOp::Write, retry(|| rustix::io::pwritev(&self.fd, &slices, offset)))?;
+            // A short vectored write is rare; its rest goes out part by part.
+            for part in some {
+                let written = n.min(part.len());
+                n -= written;
+                self.write_at(&part[written..], offset + written as u64)?;
+                offset += part.len() as u64;
+            }
+        }
+        Ok(())
+    }
+
+    fn sync_data(&self) -> Result<()> {
+        self.at(IoOp::Sync, fs::fdatasync(&self.fd))
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        self.at(IoOp::Resize, retry(|| fs::ftruncate(&self.fd, len)))
+    }
+
+    fn allocate(&self, offset: u64, len: u64) -> Result<()> {
+        match retry(|| fs::fallocate(&self.fd, FallocateFlags::empty(), offset, len)) {
+            // A file system that cannot reserve still has to have the length.
+            Err(Errno::OPNOTSUPP) if self.len()? < offset + len => self.set_len(offset + len),
+            Err(Errno::OPNOTSUPP) => Ok(()),
+            result => self.at(IoOp::Resize, result),
+        }
+    }
+
+    fn punch_hole(&self, offset: u64, len: u64) -> Result<()> {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        self.at(IoOp::Resize, retry(|| fs::fallocate(&self.fd, flags, offset, len)))
+    }
+
+    fn prefetch(&self, offset: u64, len: u64) {
+        // A hint: a file system that ignores or refuses it loses nothing.
+        let _ = fs::fadvise(&self.fd, offset, std::num::NonZeroU64::new(len), Advice::WillNeed);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod contract;
+#[cfg(test)]
+mod tests;
