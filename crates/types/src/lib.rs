@@ -9,9 +9,13 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod collation;
+pub mod decimal;
 pub mod def;
 pub mod sql_type;
+pub mod temporal;
 
 pub use collation::CollationId;
+pub use decimal::Decimal;
 pub use def::{ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, TableDef};
 pub use sql_type::{LobSize, SqlType, TypeKind};
+pub use temporal::{Date, DateTime, Time, TimeZone};
