@@ -1,0 +1,127 @@
+//! What a server answered, as lines of text that two servers can be compared by.
+
+use mysql::Value;
+use mysql::consts::ColumnType;
+use mysql::prelude::Queryable;
+
+/// Sends one statement by the text protocol and returns its answer's lines.
+///
+/// A result set is a header of `name:TYPE` cells and its rows, tab-separated; anything else is `ok N rows` with insert
+/// id and warnings when there are any, or `error N (STATE): text`. Only a broken connection is an `Err`.
+pub fn of_text(conn: &mut mysql::Conn, sql: &str, unordered: bool) -> Result<Vec<String>, String> {
+    let result = match conn.query_iter(sql) {
+        Ok(result) => result,
+        Err(mysql::Error::MySqlError(e)) => return Ok(vec![error_line(&e)]),
+        Err(e) => return Err(format!("{sql}: {e}")),
+    };
+    let answer = collect(result, unordered);
+    let warnings = warnings(conn)?;
+    answer.map(|lines| lines.into_iter().chain(warnings).collect()).map_err(|e| format!("{sql}: {e}"))
+}
+
+/// As [`of_text`], through a prepared statement; `None` if the server cannot prepare this statement (1295).
+pub fn of_prepared(
+    conn: &mut mysql::Conn,
+    sql: &str,
+    unordered: bool,
+) -> Result<Option<Vec<String>>, String> {
+    match conn.exec_iter(sql, ()) {
+        Ok(result) => collect(result, unordered).map(Some).map_err(|e| format!("{sql}: {e}")),
+        Err(mysql::Error::MySqlError(e)) if e.code == 1295 => Ok(None),
+        Err(mysql::Error::MySqlError(e)) => Ok(Some(vec![error_line(&e)])),
+        Err(e) => Err(format!("{sql}: {e}")),
+    }
+}
+
+fn error_line(e: &mysql::MySqlError) -> String {
+    format!("error {} ({}): {}", e.code, e.state, e.message.replace('\n', "\\n"))
+}
+
+fn collect<P: mysql::prelude::Protocol>(
+    mut result: mysql::QueryResult<'_, '_, '_, P>,
+    unordered: bool,
+) -> Result<Vec<String>, mysql::Error> {
+    let columns: Vec<_> = result.columns().as_ref().to_vec();
+    if columns.is_empty() {
+        let mut line = format!("ok {} rows", result.affected_rows());
+        if let Some(id) = result.last_insert_id().filter(|&id| id != 0) {
+            line.push_str(&format!(", id {id}"));
+        }
+        return Ok(vec![line]);
+    }
+    let types: Vec<ColumnType> = columns.iter().map(mysql::Column::column_type).collect();
+    let header: Vec<String> =
+        columns.iter().zip(&types).map(|(c, t)| format!("{}:{}", c.name_str(), type_name(*t))).collect();
+    let mut rows = Vec::new();
+    for row in result.by_ref() {
+        let cells: Vec<String> = row?.unwrap().iter().zip(&types).map(|(v, t)| cell(v, *t)).collect();
+        rows.push(cells.join("\t"));
+    }
+    if unordered {
+        rows.sort();
+    }
+    Ok(std::iter::once(header.join("\t")).chain(rows).collect())
+}
+
+/// Warnings of the last statement, as lines.
+fn warnings(conn: &mut mysql::Conn) -> Result<Vec<String>, String> {
+    if conn.warnings() == 0 {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<(String, u32, String)> = conn.query("SHOW WARNINGS").map_err(|e| e.to_string())?;
+    Ok(rows
+        .into_iter()
+        .map(|(level, code, text)| format!("{} {code}: {text}", level.to_lowercase()))
+        .collect())
+}
+
+fn type_name(t: ColumnType) -> String {
+    format!("{t:?}").trim_start_matches("MYSQL_TYPE_").to_owned()
+}
+
+/// One value; the binary protocol's numbers and dates come out as the text protocol shows them.
+fn cell(value: &Value, column: ColumnType) -> String {
+    match value {
+        Value::NULL => "NULL".to_owned(),
+        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) if !text.chars().any(|c| c.is_control() && c != '\n') => text.replace('\n', "\\n"),
+            _ => format!("0x{}", bytes.iter().map(|b| format!("{b:02X}")).collect::<String>()),
+        },
+        Value::Int(v) => v.to_string(),
+        Value::UInt(v) => v.to_string(),
+        Value::Float(v) => v.to_string(),
+        Value::Double(v) => v.to_string(),
+        Value::Date(y, m, d, ..) if column == ColumnType::MYSQL_TYPE_DATE => format!("{y:04}-{m:02}-{d:02}"),
+        Value::Date(y, m, d, h, i, s, us) => {
+            format!("{y:04}-{m:02}-{d:02} {h:02}:{i:02}:{s:02}{}", fraction(*us))
+        }
+        Value::Time(negative, days, h, i, s, us) => {
+            let hours = days * 24 + u32::from(*h);
+            format!("{}{hours:02}:{i:02}:{s:02}{}", if *negative { "-" } else { "" }, fraction(*us))
+        }
+    }
+}
+
+fn fraction(micros: u32) -> String {
+    if micros == 0 { String::new() } else { format!(".{micros:06}") }
+}
+
+/// Whether two answers say the same although one came by the binary protocol, which carries no display scale.
+pub fn agree(text: &[String], prepared: &[String]) -> bool {
+    text.len() == prepared.len()
+        && text.iter().zip(prepared).all(|(a, b)| {
+            let (a, b): (Vec<_>, Vec<_>) = (a.split('\t').collect(), b.split('\t').collect());
+            a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| same_cell(x, y))
+        })
+}
+
+fn same_cell(text: &str, binary: &str) -> bool {
+    if text == binary {
+        return true;
+    }
+    if let (Ok(x), Ok(y)) = (text.parse::<f64>(), binary.parse::<f64>()) {
+        return x == y || (x - y).abs() <= 1e-6 * x.abs().max(y.abs());
+    }
+    // A temporal value with a declared fraction of zeros.
+    text.trim_end_matches('0').trim_end_matches('.') == binary.trim_end_matches('0').trim_end_matches('.')
+}

@@ -1,0 +1,95 @@
+//! A server process under test: started on a folder of its own, stopped when dropped.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// A running `ratchetd`. `folder` is held for its deletion at the end.
+pub struct TestServer {
+    child: Child,
+    /// Port it listens on.
+    pub port: u16,
+    /// Its data directory.
+    pub datadir: PathBuf,
+    /// Its unix socket.
+    pub socket: PathBuf,
+    folder: Option<tempfile::TempDir>,
+}
+
+/// How long a start may take before the test fails.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl TestServer {
+    /// Starts `binary` on a new, empty data directory with further `options`.
+    pub fn start(binary: &Path, options: &[&str]) -> Result<Self, String> {
+        let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+        let mut server = Self::start_on(binary, &folder.path().join("data"), options)?;
+        server.folder = Some(folder);
+        Ok(server)
+    }
+
+    /// Starts `binary` on `datadir`; the caller keeps the folder.
+    pub fn start_on(binary: &Path, datadir: &Path, options: &[&str]) -> Result<Self, String> {
+        let socket = datadir.with_extension("sock");
+        let mut child = Command::new(binary)
+            .arg(format!("--datadir={}", datadir.display()))
+            .arg(format!("--socket={}", socket.display()))
+            .arg("--port=0")
+            .args(options)
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(|e| format!("cannot start {}: {e}", binary.display()))?;
+        let stderr = child.stderr.take().ok_or("no stderr")?;
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                let port = line.split_once("ready for connections. port: ").and_then(|(_, rest)| {
+                    rest.split_whitespace().next().and_then(|number| number.parse::<u16>().ok())
+                });
+                // The receiver is gone once the port is known; later lines are read only to keep the pipe empty.
+                let _ = sender.send(port.ok_or(line));
+            }
+        });
+        let mut log = Vec::new();
+        loop {
+            match receiver.recv_timeout(START_TIMEOUT) {
+                Ok(Ok(port)) => {
+                    return Ok(TestServer { child, port, datadir: datadir.to_owned(), socket, folder: None });
+                }
+                Ok(Err(line)) => log.push(line),
+                Err(_) => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return Err(format!("the server did not start:\n{}", log.join("\n")));
+                }
+            }
+        }
+    }
+
+    /// Process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Asks for a clean shutdown and waits; an error if the process did not end with status 0.
+    pub fn shut_down(&mut self) -> Result<(), String> {
+        let status =
+            Command::new("kill").arg(self.child.id().to_string()).status().map_err(|e| e.to_string())?;
+        if !status.success() {
+            return Err("the server is gone already".to_owned());
+        }
+        let status = self.child.wait().map_err(|e| e.to_string())?;
+        if status.success() { Ok(()) } else { Err(format!("shutdown ended with {status}")) }
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        // Killing a child that has ended already is not an error worth reporting.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
