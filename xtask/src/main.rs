@@ -5,12 +5,15 @@
 mod ci;
 mod process;
 mod tidy;
+mod uca;
 
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
   ci [--fast]   format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps)
   tidy          layers, file and function sizes, banned calls, leftovers
+  uca --allkeys PATH [--conformance PATH] [--out PATH]
+                weights of utf8mb4_0900_ai_ci from Unicode's allkeys.txt of UCA 9.0.0
 ";
 
 fn main() -> ExitCode {
@@ -20,6 +23,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(false),
         ["ci", "--fast"] => ci::run(true),
         ["tidy"] => tidy::run(),
+        ["uca", options @ ..] => uca::run(options).map_err(|e| e.to_string()),
         _ => Err(USAGE.to_owned()),
     };
     match result {

@@ -14,7 +14,7 @@ pub mod def;
 pub mod sql_type;
 pub mod temporal;
 
-pub use collation::CollationId;
+pub use collation::{Charset, Collation, CollationId};
 pub use decimal::Decimal;
 pub use def::{ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, TableDef};
 pub use sql_type::{LobSize, SqlType, TypeKind};

@@ -1,0 +1,138 @@
+//! Sort keys of strings whose weights are bytes: nearly the bytes themselves.
+//!
+//! NO PAD: end = `00`; bytes `00` and `01` become `01 01` and `01 02`; all others stand for themselves.
+//!
+//! PAD SPACE: the end sorts as an endless run of spaces would, so what a space run sorts as depends on the byte after it:
+//!
+//! | key | stands for |
+//! |---|---|
+//! | `00 00` .. `00 02` | bytes 00 to 02 |
+//! | `01` .. `1D` | bytes 03 to 1F |
+//! | `1E` | a space of a run followed by a byte below the space |
+//! | `1F` | the end; trailing spaces are left out |
+//! | `20` | a space of a run followed by a byte above the space |
+//! | `21` .. `FF` | themselves |
+
+/// Ends a key under NO PAD.
+pub(super) const NO_PAD_END: u8 = 0;
+/// Ends a key under PAD SPACE.
+pub(super) const PAD_SPACE_END: u8 = 0x1F;
+
+const LOW_SPACE: u8 = 0x1E;
+/// A space before a byte above the space.
+pub(super) const HIGH_SPACE: u8 = SPACE;
+const SPACE: u8 = 0x20;
+/// Bytes below it take two key bytes under PAD SPACE.
+const PAD_SPACE_ESCAPED: u8 = 3;
+
+/// Appends the NO PAD key of `bytes`.
+#[inline]
+pub(super) fn append_no_pad(bytes: &[u8], out: &mut Vec<u8>) {
+    out.reserve(bytes.len() + 1);
+    if bytes.iter().fold(false, |found, &b| found | (b <= 1)) {
+        append_no_pad_escaped(bytes, out);
+    } else {
+        out.extend_from_slice(bytes);
+    }
+    out.push(NO_PAD_END);
+}
+
+#[cold]
+fn append_no_pad_escaped(bytes: &[u8], out: &mut Vec<u8>) {
+    for &byte in bytes {
+        if byte <= 1 {
+            out.push(1);
+            out.push(byte + 1);
+        } else {
+            out.push(byte);
+        }
+    }
+}
+
+/// Appends what the front of `key` stands for, and returns the length of the key, its end included.
+#[inline]
+pub(crate) fn read_no_pad(key: &[u8], out: &mut Vec<u8>) -> usize {
+    let end = memchr::memchr(NO_PAD_END, key).unwrap_or(key.len());
+    let mut rest = &key[..end];
+    while let Some(escape) = memchr::memchr(1, rest) {
+        out.extend_from_slice(&rest[..escape]);
+        out.push(rest.get(escape + 1).map_or(0, |b| b.wrapping_sub(1)));
+        rest = rest.get(escape + 2..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+    (end + 1).min(key.len())
+}
+
+/// `bytes` without the spaces at its end.
+#[inline]
+pub(crate) fn trim_spaces(bytes: &[u8]) -> &[u8] {
+    let mut end = bytes.len();
+    while end > 0 && bytes[end - 1] == SPACE {
+        end -= 1;
+    }
+    &bytes[..end]
+}
+
+/// Whether a byte below the space occurs: without one, PAD SPACE keys are the bytes themselves.
+#[inline]
+pub(super) fn has_control(bytes: &[u8]) -> bool {
+    bytes.iter().fold(false, |found, &b| found | (b < SPACE))
+}
+
+/// Appends the PAD SPACE key of `bytes`.
+#[inline]
+pub(super) fn append_pad_space(bytes: &[u8], out: &mut Vec<u8>) {
+    let bytes = trim_spaces(bytes);
+    out.reserve(bytes.len() + 1);
+    if has_control(bytes) {
+        append_pad_space_escaped(bytes, |b| b, out);
+    } else {
+        out.extend_from_slice(bytes);
+    }
+    out.push(PAD_SPACE_END);
+}
+
+/// Appends the key, but for its end, of `bytes`, which does not end in a space. `weigh` keeps bytes up to the space.
+pub(super) fn append_pad_space_escaped(bytes: &[u8], weigh: impl Fn(u8) -> u8, out: &mut Vec<u8>) {
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            0..PAD_SPACE_ESCAPED => out.extend([0, byte]),
+            PAD_SPACE_ESCAPED..SPACE => out.push(byte - 2),
+            SPACE => {
+                let run = bytes[at..].iter().take_while(|&&b| b == SPACE).count();
+                let below = bytes.get(at + run).is_some_and(|&next| next < SPACE);
+                out.resize(out.len() + run, if below { LOW_SPACE } else { HIGH_SPACE });
+                at += run;
+                continue;
+            }
+            _ => out.push(weigh(byte)),
+        }
+        at += 1;
+    }
+}
+
+/// Appends what the front of `key` stands for, and returns the length of the key, its end included.
+#[inline]
+pub(crate) fn read_pad_space(key: &[u8], out: &mut Vec<u8>) -> usize {
+    let end = memchr::memchr(PAD_SPACE_END, key).unwrap_or(key.len());
+    if has_control(&key[..end]) {
+        read_pad_space_escaped(&key[..end], out);
+    } else {
+        out.extend_from_slice(&key[..end]);
+    }
+    (end + 1).min(key.len())
+}
+
+#[cold]
+fn read_pad_space_escaped(body: &[u8], out: &mut Vec<u8>) {
+    let mut bytes = body.iter().copied();
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            0 => bytes.next().unwrap_or_default(),
+            1..LOW_SPACE => byte + 2,
+            LOW_SPACE => SPACE,
+            _ => byte,
+        });
+    }
+}

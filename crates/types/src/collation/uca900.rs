@@ -1,0 +1,308 @@
+//! `utf8mb4_0900_ai_ci`: primary weights of UCA 9.0.0, NO PAD.
+//!
+//! A weight stands in keys as a *code*: a string of one to three bytes, none of them zero, no code being a prefix of
+//! another, in the order of the weights. Weights of ASCII characters have one byte. So ASCII text, and Latin text with
+//! accents, has a key as long as the text has characters. The key of a string is the codes of its weights, then a zero.
+//!
+//! Table (`uca900.bin`, made by `cargo xtask uca` from Unicode's data; see `LICENSE-UNICODE`), little-endian:
+//!
+//! | bytes | field |
+//! |---|---|
+//! | 8 | `UCA9.0.0` |
+//! | 2, 2, 2, 2 | entries of the index (I), pages (P), bytes of the pool (B), leading bytes (L) |
+//! | 2 L | by leading byte of a code: weight of its first code |
+//! | L | by leading byte: bytes per code |
+//! | 2 I | page number of each 128 code points |
+//! | 256 P | page: 128 entries |
+//! | B | pool: at even offsets, one byte of length and the codes of several weights |
+//!
+//! Entry: 0 = ignorable; FFFF = no explicit weight; high byte below L = a code of that leading byte and the low byte,
+//! absent if zero; else L00 + half the pool offset.
+
+use std::cmp::Ordering;
+
+use super::eight_bit::common_prefix;
+use super::utf8;
+
+static TABLE: &[u8; include_bytes!("uca900.bin").len()] = include_bytes!("uca900.bin");
+
+const fn u16_at(at: usize) -> u16 {
+    u16::from_le_bytes([TABLE[at], TABLE[at + 1]])
+}
+
+const HEADER: usize = 16;
+const INDEX_LEN: usize = u16_at(8) as usize;
+const PAGES: usize = u16_at(10) as usize;
+const POOL_LEN: usize = u16_at(12) as usize;
+const LEADS: usize = u16_at(14) as usize;
+const FIRST_WEIGHTS_AT: usize = HEADER;
+const CODE_LENGTHS_AT: usize = FIRST_WEIGHTS_AT + 2 * LEADS;
+const INDEX_AT: usize = CODE_LENGTHS_AT + LEADS;
+const PAGES_AT: usize = INDEX_AT + 2 * INDEX_LEN;
+const POOL_AT: usize = PAGES_AT + 256 * PAGES;
+const _: () = assert!(POOL_AT + POOL_LEN == TABLE.len());
+
+const IMPLICIT: u16 = 0xFFFF;
+/// Values of a code's second and third byte: 1..=255.
+const TAILS: u16 = 255;
+
+/// Codes of ASCII characters, zero for ignorable ones.
+static ASCII: [u8; 128] = {
+    let mut codes = [0; 128];
+    let mut point = 0;
+    while point < 128 {
+        let entry = entry(point as u32);
+        assert!(entry & 0xFF == 0 && (entry >> 8) < LEADS as u16);
+        codes[point] = (entry >> 8) as u8;
+        point += 1;
+    }
+    codes
+};
+
+#[inline]
+const fn entry(point: u32) -> u16 {
+    let index = point as usize >> 7;
+    if index >= INDEX_LEN {
+        return IMPLICIT;
+    }
+    let page = u16_at(INDEX_AT + 2 * index) as usize;
+    u16_at(PAGES_AT + 256 * page + 2 * (point as usize & 0x7F))
+}
+
+/// The codes of one character: those in `queue`, from its highest byte to the last that is not zero, or else `pool`.
+#[derive(Clone, Copy)]
+struct Codes {
+    queue: u64,
+    pool: &'static [u8],
+}
+
+impl Codes {
+    fn queued(queue: u64) -> Self {
+        Codes { queue, pool: &[] }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<u8> {
+        if self.queue != 0 {
+            let byte = (self.queue >> 56) as u8;
+            self.queue <<= 8;
+            return Some(byte);
+        }
+        let (&byte, rest) = self.pool.split_first()?;
+        self.pool = rest;
+        Some(byte)
+    }
+}
+
+/// Codes of the character at `point`.
+#[inline]
+fn codes_of(point: u32) -> Codes {
+    let entry = entry(point);
+    if entry == IMPLICIT {
+        return Codes::queued(implicit_codes(point));
+    }
+    if (entry >> 8) < LEADS as u16 {
+        return Codes::queued(u64::from(entry) << 48);
+    }
+    let at = POOL_AT + 2 * (entry - ((LEADS as u16) << 8)) as usize;
+    Codes { queue: 0, pool: &TABLE[at + 1..at + 1 + TABLE[at] as usize] }
+}
+
+/// Codes of a character without explicit weights: a Hangul syllable has those of its letters, another character two
+/// weights made of its number. MySQL takes the twelve code points after the last syllable for syllables as well.
+fn implicit_codes(point: u32) -> u64 {
+    if let 0xAC00..=0xD7AF = point {
+        let syllable = point - 0xAC00;
+        let tail = if syllable % 28 == 0 { 0 } else { entry(0x11A7 + syllable % 28) };
+        let letters = [entry(0x1100 + syllable / 588), entry(0x1161 + syllable % 588 / 28), tail];
+        return letters.into_iter().zip([48, 32, 16]).map(|(entry, shift)| u64::from(entry) << shift).sum();
+    }
+    let block = (point >> 15) as u16;
+    let (base, rest) = match point {
+        0x17000..=0x18AFF => (0xFB00, (point - 0x17000) as u16),
+        _ if is_unified_han(point) => (0xFB40 + block, point as u16),
+        _ if is_extended_han(point) => (0xFB80 + block, point as u16),
+        _ => (0xFBC0 + block, point as u16),
+    };
+    let mut queue = 0;
+    let mut shift = 64;
+    for weight in [base, rest | 0x8000] {
+        let (code, len) = encode(weight);
+        shift -= 8 * len;
+        queue |= u64::from(code) << shift;
+    }
+    queue
+}
+
+fn is_unified_han(point: u32) -> bool {
+    matches!(point, 0x4E00..=0x9FD5 | 0xFA0E..=0xFA0F | 0xFA11 | 0xFA13..=0xFA14 | 0xFA1F | 0xFA21 | 0xFA23..=0xFA24
+        | 0xFA27..=0xFA29)
+}
+
+fn is_extended_han(point: u32) -> bool {
+    matches!(point, 0x3400..=0x4DB5 | 0x20000..=0x2A6D6 | 0x2A700..=0x2B734 | 0x2B740..=0x2B81D | 0x2B820..=0x2CEA1)
+}
+
+fn first_weight(lead: usize) -> u16 {
+    u16_at(FIRST_WEIGHTS_AT + 2 * lead)
+}
+
+/// The code of `weight`, in the low bytes, and its length in bytes.
+fn encode(weight: u16) -> (u32, u32) {
+    let (mut low, mut high) = (0, LEADS);
+    while high - low > 1 {
+        let middle = usize::midpoint(low, high);
+        if first_weight(middle) <= weight { low = middle } else { high = middle }
+    }
+    let rest = weight - first_weight(low);
+    match TABLE[CODE_LENGTHS_AT + low] {
+        1 => (low as u32, 1),
+        2 => ((low as u32) << 8 | u32::from(rest + 1), 2),
+        _ => ((low as u32) << 16 | u32::from(rest / TAILS + 1) << 8 | u32::from(rest % TAILS + 1), 3),
+    }
+}
+
+/// The bytes of the codes of a string, then zeros.
+struct KeyBytes<'a> {
+    rest: &'a [u8],
+    codes: Codes,
+}
+
+impl KeyBytes<'_> {
+    #[inline]
+    fn next(&mut self) -> u8 {
+        loop {
+            if let Some(byte) = self.codes.next() {
+                return byte;
+            }
+            match *self.rest {
+                [] => return 0,
+                [byte @ 0..0x80, ref rest @ ..] => {
+                    self.rest = rest;
+                    if ASCII[byte as usize] != 0 {
+                        return ASCII[byte as usize];
+                    }
+                }
+                _ => {
+                    let (point, len) = utf8::decode(self.rest);
+                    self.rest = &self.rest[len..];
+                    self.codes = codes_of(point);
+                }
+            }
+        }
+    }
+}
+
+/// Order by primary weights.
+#[inline]
+pub(super) fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    let mut at = common_prefix(a, b);
+    while let (Some(&x), Some(&y)) = (a.get(at), b.get(at)) {
+        if (x | y) >= 0x80 {
+            break;
+        }
+        let (x, y) = (ASCII[x as usize], ASCII[y as usize]);
+        if x != y {
+            if x == 0 || y == 0 {
+                break;
+            }
+            return x.cmp(&y);
+        }
+        at += 1;
+    }
+    if at == a.len() && at == b.len() {
+        return Ordering::Equal;
+    }
+    compare_characters(a, b, at)
+}
+
+/// Order of strings whose weights are equal up to byte `at`, which may be inside a character that they share.
+fn compare_characters(a: &[u8], b: &[u8], mut at: usize) -> Ordering {
+    let is_tail = |s: &[u8], at: usize| s.get(at).is_some_and(|b| b & 0xC0 == 0x80);
+    while at > 0 && (is_tail(a, at) || is_tail(b, at)) {
+        at -= 1;
+    }
+    let mut a = KeyBytes { rest: &a[at..], codes: Codes::queued(0) };
+    let mut b = KeyBytes { rest: &b[at..], codes: Codes::queued(0) };
+    loop {
+        let (x, y) = (a.next(), b.next());
+        if x != y {
+            return x.cmp(&y);
+        }
+        if x == 0 {
+            return Ordering::Equal;
+        }
+    }
+}
+
+/// Appends the sort key: codes, then a zero.
+#[inline]
+pub(super) fn append_key(bytes: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + bytes.len() + 1, 0);
+    let mut end = start;
+    let mut read = 0;
+    for (&byte, at) in bytes.iter().zip(0..) {
+        let Some(&code) = ASCII.get(byte as usize) else { break };
+        out[end] = code;
+        end += usize::from(code != 0);
+        read = at + 1;
+    }
+    if read == bytes.len() {
+        out[end] = 0;
+        out.truncate(end + 1);
+    } else {
+        out.truncate(end);
+        append_characters_key(&bytes[read..], out);
+    }
+}
+
+fn append_characters_key(mut rest: &[u8], out: &mut Vec<u8>) {
+    while !rest.is_empty() {
+        let (point, len) = utf8::decode(rest);
+        rest = &rest[len..];
+        append_codes(codes_of(point), out);
+    }
+    out.push(0);
+}
+
+#[inline]
+fn append_codes(mut codes: Codes, out: &mut Vec<u8>) {
+    while let Some(byte) = codes.next() {
+        out.push(byte);
+    }
+}
+
+/// Appends each weight as two big-endian bytes.
+pub(super) fn append_weights(mut bytes: &[u8], out: &mut Vec<u8>) {
+    while !bytes.is_empty() {
+        let (point, len) = utf8::decode(bytes);
+        bytes = &bytes[len..];
+        let mut codes = codes_of(point);
+        while let Some(lead) = codes.next() {
+            let mut tail = || u16::from(codes.next().unwrap_or(1)) - 1;
+            let rest = match TABLE[CODE_LENGTHS_AT + lead as usize] {
+                1 => 0,
+                2 => tail(),
+                _ => tail() * TAILS + tail(),
+            };
+            out.extend((first_weight(lead as usize) + rest).to_be_bytes());
+        }
+    }
+}
+
+/// Whether two characters have the same weights: what LIKE asks.
+#[inline]
+pub(super) fn same_weights(a: u32, b: u32) -> bool {
+    if a == b {
+        return true;
+    }
+    let (mut a, mut b) = (codes_of(a), codes_of(b));
+    loop {
+        match (a.next(), b.next()) {
+            (None, None) => return true,
+            (x, y) if x != y => return false,
+            _ => {}
+        }
+    }
+}
