@@ -1,0 +1,180 @@
+//! The exchange of packets that proves a password.
+
+use super::credential::Secret;
+use super::sha2::{self, DIGEST_BYTES};
+use super::{AuthPlugin, Credential, KeyError, RsaKey, native};
+use crate::OutBuffer;
+use crate::greeting::NONCE_BYTES;
+
+/// More data from the server follows.
+const MORE_DATA: u8 = 0x01;
+/// The client's plugin is to be exchanged for another.
+const SWITCH: u8 = 0xfe;
+/// The fast answer was right.
+const FAST_ACCEPTED: u8 = 0x03;
+/// The password itself is wanted.
+const FULL_WANTED: u8 = 0x04;
+/// The client asks for the public key (`sha256_password` clients send 1).
+const PUBLIC_KEY_REQUESTS: [u8; 2] = [0x01, 0x02];
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Send what was written, read a packet, call [`Exchange::resume`].
+    Read,
+    /// The password is right; OK is to follow. Holds what to cache for fast answers, after a full authentication.
+    Accepted(Option<[u8; DIGEST_BYTES]>),
+    /// The password is wrong.
+    Denied,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// An answer to the challenge, made by the account's plugin.
+    Answer,
+    /// The password, clear or encrypted, or a request for the public key.
+    Password,
+}
+
+/// One authentication in progress.
+#[derive(Debug)]
+pub struct Exchange<'a> {
+    credential: &'a Credential,
+    nonce: &'a [u8; NONCE_BYTES],
+    cached: Option<[u8; DIGEST_BYTES]>,
+    is_local: bool,
+    used_password: bool,
+    state: State,
+}
+
+impl<'a> Exchange<'a> {
+    /// An exchange over `nonce`. `cached`: what an earlier full authentication of this account left to be cached.
+    /// `is_local`: the connection cannot be listened to (a Unix socket), so that passwords may travel in clear.
+    pub fn new(
+        credential: &'a Credential,
+        nonce: &'a [u8; NONCE_BYTES],
+        cached: Option<[u8; DIGEST_BYTES]>,
+        is_local: bool,
+    ) -> Self {
+        Exchange { credential, nonce, cached, is_local, used_password: false, state: State::Answer }
+    }
+
+    /// Begins with the client's plugin and answer as the handshake response or COM_CHANGE_USER carried them.
+    pub fn start(&mut self, client_plugin: Option<&[u8]>, response: &[u8], out: &mut OutBuffer) -> Step {
+        let plugin = match client_plugin {
+            Some(name) => AuthPlugin::from_name(name),
+            None => Some(AuthPlugin::Native),
+        };
+        self.used_password = !is_empty_answer(response);
+        if plugin == Some(self.credential.plugin()) {
+            return self.take_answer(response, out);
+        }
+        if plugin.is_some() && !self.used_password && !self.credential.has_password() {
+            return Step::Accepted(None);
+        }
+        out.begin_packet();
+        out.put_u8(SWITCH);
+        out.put_nul_bytes(self.credential.plugin().name().as_bytes());
+        out.put_nul_bytes(self.nonce);
+        out.end_packet();
+        Step::Read
+    }
+
+    /// Goes on with the client's next packet. `key` gives the server's RSA key, which it may have to generate.
+    ///
+    /// # Errors
+    /// When `key` fails.
+    pub fn resume<'k>(
+        &mut self,
+        packet: &[u8],
+        key: impl FnOnce() -> Result<&'k RsaKey, KeyError>,
+        out: &mut OutBuffer,
+    ) -> Result<Step, KeyError> {
+        match self.state {
+            State::Answer => {
+                self.used_password = !is_empty_answer(packet);
+                Ok(self.take_answer(packet, out))
+            }
+            State::Password => self.take_password(packet, key, out),
+        }
+    }
+
+    /// Whether the client gave a password at all, for the text of error 1045.
+    pub fn used_password(&self) -> bool {
+        self.used_password
+    }
+
+    fn take_answer(&mut self, response: &[u8], out: &mut OutBuffer) -> Step {
+        if is_empty_answer(response) {
+            return accepted_if(!self.credential.has_password());
+        }
+        match self.credential.secret() {
+            Secret::Empty => Step::Denied,
+            Secret::Native(hash) => accepted_if(native::accepts(hash, self.nonce, response)),
+            Secret::Sha2 { .. } | Secret::Nothing => self.take_fast_answer(response, out),
+        }
+    }
+
+    /// A wrong fast answer is no proof of a wrong password: the cache may be older than the password.
+    fn take_fast_answer(&mut self, response: &[u8], out: &mut OutBuffer) -> Step {
+        if self.cached.is_some_and(|cached| sha2::accepts(&cached, self.nonce, response)) {
+            put_more_data(out, &[FAST_ACCEPTED]);
+            return Step::Accepted(None);
+        }
+        put_more_data(out, &[FULL_WANTED]);
+        self.state = State::Password;
+        Step::Read
+    }
+
+    fn take_password<'k>(
+        &mut self,
+        packet: &[u8],
+        key: impl FnOnce() -> Result<&'k RsaKey, KeyError>,
+        out: &mut OutBuffer,
+    ) -> Result<Step, KeyError> {
+        if let [request] = packet
+            && PUBLIC_KEY_REQUESTS.contains(request)
+        {
+            put_more_data(out, key()?.public_pem());
+            return Ok(Step::Read);
+        }
+        if self.is_local {
+            return Ok(self.finish(packet));
+        }
+        let Some(mut clear) = key()?.decrypt(packet) else {
+            return Ok(Step::Denied);
+        };
+        for (byte, mask) in clear.iter_mut().zip(self.nonce.iter().cycle()) {
+            *byte ^= mask;
+        }
+        Ok(self.finish(&clear))
+    }
+
+    fn finish(&self, clear: &[u8]) -> Step {
+        let password = clear.strip_suffix(&[0]).unwrap_or(clear);
+        if self.credential.accepts_password(password) {
+            Step::Accepted(Some(sha2::cached_hash(password)))
+        } else {
+            Step::Denied
+        }
+    }
+}
+
+/// Clients without a password answer with nothing, or with a single NUL.
+fn is_empty_answer(response: &[u8]) -> bool {
+    matches!(response, [] | [0])
+}
+
+fn accepted_if(right: bool) -> Step {
+    if right { Step::Accepted(None) } else { Step::Denied }
+}
+
+fn put_more_data(out: &mut OutBuffer, data: &[u8]) {
+    out.begin_packet();
+    out.put_u8(MORE_DATA);
+    out.put_bytes(data);
+    out.end_packet();
+}
+
+#[cfg(test)]
+mod tests;

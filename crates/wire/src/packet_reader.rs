@@ -1,0 +1,223 @@
+//! Cutting a stream of received bytes into packets.
+
+use crate::Error;
+use crate::decode::malformed;
+use crate::out_buffer::{HEADER_BYTES, MAX_BODY_BYTES};
+
+/// Size of the receive buffer: header and body of nearly every statement arrive with one receive.
+const BUFFER_BYTES: usize = 16 * 1024;
+/// Size of the receive buffer while a packet longer than [`BUFFER_BYTES`] arrives.
+const STREAM_BYTES: usize = 256 * 1024;
+/// Capacity kept for long packets between statements.
+const KEEP_BYTES: usize = 1024 * 1024;
+
+/// Where the current packet's body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Body {
+    /// None is complete.
+    None,
+    /// In the receive buffer.
+    Here { start: usize, end: usize },
+    /// In the assembly buffer.
+    Assembled,
+}
+
+/// Packets out of a receive buffer that the caller fills.
+///
+/// ```text
+/// loop {
+///     while !reader.advance()? { let n = recv(reader.space())?; reader.filled(n); }
+///     handle(reader.packet());
+/// }
+/// ```
+/// Packets that arrived together are handed out without another receive. A packet longer than the buffer, or split
+/// into parts of 16 MiB, is assembled in a second buffer that grows with the bytes that really arrive: a forged length
+/// costs nothing.
+#[derive(Debug)]
+pub struct PacketReader {
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    assembled: Vec<u8>,
+    /// Bytes still missing from the part being assembled, and whether another part follows it.
+    part: Option<(usize, bool)>,
+    body: Body,
+    sequence: u8,
+    limit: usize,
+}
+
+impl PacketReader {
+    /// A reader that refuses packets of more than `limit` bytes in all their parts.
+    pub fn new(limit: usize) -> Self {
+        PacketReader {
+            buffer: vec![0; BUFFER_BYTES],
+            start: 0,
+            end: 0,
+            assembled: Vec::new(),
+            part: None,
+            body: Body::None,
+            sequence: 0,
+            limit,
+        }
+    }
+
+    /// Changes the limit for packets to come.
+    pub fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
+    /// A command begins: its first packet carries number 0.
+    #[inline]
+    pub fn begin_command(&mut self) {
+        self.sequence = 0;
+    }
+
+    /// The number after that of the packet read last: the first number of its answer.
+    #[inline]
+    pub fn next_sequence(&self) -> u8 {
+        self.sequence
+    }
+
+    /// The next packet carries this number (an exchange of several packets, as in authentication).
+    #[inline]
+    pub fn set_sequence(&mut self, next: u8) {
+        self.sequence = next;
+    }
+
+    /// Where to receive to; never empty. Call when [`advance`](Self::advance) said that bytes are missing.
+    pub fn space(&mut self) -> &mut [u8] {
+        if self.start == self.end {
+            self.start = 0;
+            self.end = 0;
+            if self.part.is_none() && self.buffer.len() > BUFFER_BYTES {
+                self.buffer.truncate(BUFFER_BYTES);
+                self.buffer.shrink_to_fit();
+            }
+        }
+        if self.part.is_some() && self.buffer.len() < STREAM_BYTES {
+            self.buffer.resize(STREAM_BYTES, 0);
+        }
+        if self.end == self.buffer.len() {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        self.buffer.get_mut(self.end..).unwrap_or_default()
+    }
+
+    /// `n` bytes were received into [`space`](Self::space).
+    #[inline]
+    pub fn filled(&mut self, n: usize) {
+        self.end = (self.end + n).min(self.buffer.len());
+    }
+
+    /// Moves to the next packet. False: bytes are missing, receive more and call again.
+    ///
+    /// # Errors
+    /// [`Error::OutOfOrder`] and [`Error::PacketTooLarge`]; the connection must be closed.
+    #[inline]
+    pub fn advance(&mut self) -> Result<bool, Error> {
+        if self.part.is_some() {
+            return self.assemble();
+        }
+        if self.body == Body::Assembled {
+            self.assembled.clear();
+            self.assembled.shrink_to(KEEP_BYTES);
+        }
+        self.body = Body::None;
+        let Some((length, got)) = self.peek_header() else {
+            return Ok(false);
+        };
+        self.expect_sequence(got)?;
+        self.admit_length(length)?;
+        let start = self.start + HEADER_BYTES;
+        let end = start + length;
+        if length == MAX_BODY_BYTES || end - self.start > BUFFER_BYTES {
+            return self.begin_assembly(length);
+        }
+        if end > self.end {
+            return Ok(false);
+        }
+        self.sequence = got.wrapping_add(1);
+        self.start = end;
+        self.body = Body::Here { start, end };
+        Ok(true)
+    }
+
+    /// The packet that [`advance`](Self::advance) moved to, without its header.
+    #[inline]
+    pub fn packet(&self) -> &[u8] {
+        match self.body {
+            Body::Here { start, end } => self.buffer.get(start..end).unwrap_or_default(),
+            Body::Assembled => &self.assembled,
+            Body::None => &[],
+        }
+    }
+
+    /// Whether bytes beyond the current packet have been received already.
+    #[inline]
+    pub fn has_more(&self) -> bool {
+        self.start != self.end
+    }
+
+    fn peek_header(&self) -> Option<(usize, u8)> {
+        let received = self.buffer.get(self.start..self.end)?;
+        let &[a, b, c, sequence] = received.first_chunk::<HEADER_BYTES>()?;
+        Some((u32::from_le_bytes([a, b, c, 0]) as usize, sequence))
+    }
+
+    #[inline]
+    fn expect_sequence(&self, got: u8) -> Result<(), Error> {
+        if got == self.sequence {
+            return Ok(());
+        }
+        Err(Error::OutOfOrder { expected: self.sequence, got })
+    }
+
+    #[inline]
+    fn admit_length(&self, part: usize) -> Result<(), Error> {
+        if self.assembled.len() + part <= self.limit {
+            return Ok(());
+        }
+        Err(Error::PacketTooLarge { limit: self.limit })
+    }
+
+    fn begin_assembly(&mut self, length: usize) -> Result<bool, Error> {
+        self.start += HEADER_BYTES;
+        self.sequence = self.sequence.wrapping_add(1);
+        self.part = Some((length, length == MAX_BODY_BYTES));
+        self.assemble()
+    }
+
+    /// Moves what was received of a long packet to the assembly buffer, over as many parts as have arrived.
+    fn assemble(&mut self) -> Result<bool, Error> {
+        while let Some((missing, another)) = self.part {
+            let received = self.buffer.get(self.start..self.end).ok_or(malformed("packet"))?;
+            if missing > 0 {
+                let here = received.get(..missing).unwrap_or(received);
+                self.assembled.extend_from_slice(here);
+                self.start += here.len();
+                self.part = Some((missing - here.len(), another));
+                if here.len() < missing {
+                    return Ok(false);
+                }
+            } else if another {
+                let Some((length, got)) = self.peek_header() else {
+                    return Ok(false);
+                };
+                self.expect_sequence(got)?;
+                self.admit_length(length)?;
+                self.start += HEADER_BYTES;
+                self.sequence = got.wrapping_add(1);
+                self.part = Some((length, length == MAX_BODY_BYTES));
+            } else {
+                self.part = None;
+            }
+        }
+        self.body = Body::Assembled;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::OutBuffer;
+
+fn feed(reader: &mut PacketReader, bytes: &[u8]) {
+    let space = reader.space();
+    space[..bytes.len()].copy_from_slice(bytes);
+    reader.filled(bytes.len());
+}
+
+#[test]
+fn pipelined_packets_need_one_receive() {
+    let mut reader = PacketReader::new(1024);
+    feed(&mut reader, b"\x01\0\0\0a\x02\0\0\0bc\x01\0");
+    assert!(reader.advance().unwrap());
+    assert_eq!(reader.packet(), b"a");
+    assert!(reader.has_more());
+    reader.begin_command();
+    assert!(reader.advance().unwrap());
+    assert_eq!(reader.packet(), b"bc");
+    reader.begin_command();
+    assert!(!reader.advance().unwrap());
+    feed(&mut reader, b"\0\0d");
+    assert!(reader.advance().unwrap());
+    assert_eq!(reader.packet(), b"d");
+    assert!(!reader.has_more());
+}
+
+#[test]
+fn a_wrong_sequence_number_is_refused() {
+    let mut reader = PacketReader::new(1024);
+    feed(&mut reader, b"\x01\0\0\x01a");
+    assert_eq!(reader.advance(), Err(Error::OutOfOrder { expected: 0, got: 1 }));
+}
+
+#[test]
+fn the_limit_is_checked_before_the_body_arrives() {
+    let mut reader = PacketReader::new(1024);
+    feed(&mut reader, b"\x01\x04\0\0");
+    assert_eq!(reader.advance(), Err(Error::PacketTooLarge { limit: 1024 }));
+}
+
+#[test]
+fn a_forged_length_costs_no_memory() {
+    let mut reader = PacketReader::new(1 << 30);
+    feed(&mut reader, b"\xff\xff\xff\0xyz");
+    assert!(!reader.advance().unwrap());
+    assert!(reader.assembled.capacity() < 1024);
+}
+
+fn stream_of(bodies: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = OutBuffer::new();
+    for body in bodies {
+        out.set_sequence(0);
+        out.begin_packet();
+        out.put_bytes(body);
+        out.end_packet();
+    }
+    out.pending().to_vec()
+}
+
+proptest! {
+    #[test]
+    fn any_split_of_the_stream_yields_the_same_packets(
+        bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40_000), 1..6),
+        cuts in prop::collection::vec(1usize..30_000, 1..8),
+    ) {
+        let stream = stream_of(&bodies);
+        let mut reader = PacketReader::new(1 << 20);
+        let mut rest = &stream[..];
+        let mut cut = cuts.iter().cycle();
+        for body in &bodies {
+            reader.begin_command();
+            while !reader.advance().unwrap() {
+                let space = reader.space();
+                let n = space.len().min(rest.len()).min(*cut.next().unwrap());
+                prop_assert!(n > 0);
+                space[..n].copy_from_slice(&rest[..n]);
+                reader.filled(n);
+                rest = &rest[n..];
+            }
+            prop_assert_eq!(reader.packet(), &body[..]);
+        }
+    }
+
+    #[test]
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
+        let mut reader = PacketReader::new(4096);
+        feed(&mut reader, &bytes);
+        while let Ok(true) = reader.advance() {
+            reader.begin_command();
+        }
+    }
+}
