@@ -63,6 +63,14 @@ impl DateFlags {
             || self.allow_invalid_dates
             || date.day() <= days_in_month(date.year(), date.month())
     }
+
+    /// As [`DateFlags::accept`]; a zero date with a time of day counts as a date with zero parts.
+    pub fn accept_datetime(self, value: DateTime) -> bool {
+        if value.date().is_zero() && !value.is_zero() {
+            return !self.no_zero_in_date;
+        }
+        self.accept(value.date())
+    }
 }
 
 impl Parsed {
