@@ -14,9 +14,9 @@ pub fn of_text(conn: &mut mysql::Conn, sql: &str, unordered: bool) -> Result<Vec
         Err(mysql::Error::MySqlError(e)) => return Ok(vec![error_line(&e)]),
         Err(e) => return Err(format!("{sql}: {e}")),
     };
-    let answer = collect(result, unordered);
+    let lines = lines_or_error(collect(result, unordered), sql)?;
     let warnings = warnings(conn)?;
-    answer.map(|lines| lines.into_iter().chain(warnings).collect()).map_err(|e| format!("{sql}: {e}"))
+    Ok(lines.into_iter().chain(warnings).collect())
 }
 
 /// As [`of_text`], through a prepared statement; `None` if the server cannot prepare this statement (1295).
@@ -26,10 +26,18 @@ pub fn of_prepared(
     unordered: bool,
 ) -> Result<Option<Vec<String>>, String> {
     match conn.exec_iter(sql, ()) {
-        Ok(result) => collect(result, unordered).map(Some).map_err(|e| format!("{sql}: {e}")),
+        Ok(result) => lines_or_error(collect(result, unordered), sql).map(Some),
         Err(mysql::Error::MySqlError(e)) if e.code == 1295 => Ok(None),
         Err(mysql::Error::MySqlError(e)) => Ok(Some(vec![error_line(&e)])),
         Err(e) => Err(format!("{sql}: {e}")),
+    }
+}
+
+/// An error that comes after the header ends the rows; the header and rows before it do not count.
+fn lines_or_error(answer: Result<Vec<String>, mysql::Error>, sql: &str) -> Result<Vec<String>, String> {
+    match answer {
+        Err(mysql::Error::MySqlError(e)) => Ok(vec![error_line(&e)]),
+        other => other.map_err(|e| format!("{sql}: {e}")),
     }
 }
 
