@@ -1,1 +1,48 @@
-//! trx
+//! Transactions: ids, read views, undo records, locks, savepoints. Data and waiting only; what a row change means,
+//! how it is rolled back and purged is behaviour of `engine`.
+//!
+//! ```text
+//!  TrxSystem --- next id, limit, purge horizon, published views, writer token, purge queue
+//!      |            ^                                ^
+//!     Trx --- ReadView (limit, own id)          ViewSlot (own cache line)
+//!      |
+//!   UndoLog --- chunks of words in UndoStore, found by 7-byte UndoPtr from row headers
+//! ```
+//!
+//! # Invariants
+//! 1. Ids are given out with the writer token and the token is held to the end, so ids end in order: an id below
+//!    [`TrxSystem::limit`] has committed or has been rolled back, and a read view is one number.
+//! 2. A view is published before it is used; undo of id `t` is kept until every published limit is above `t`.
+//! 3. Undo words are written before a page points at them (the page latch orders both) and never change until their
+//!    chunk is freed.
+//! 4. Nobody waits for a metadata lock that is granted to a session which itself waits: exclusive ones are taken only
+//!    by definition changes, which hold no row locks and wait for nothing while holding one.
+//!
+//! # Latching
+//! No function here takes a page latch. The undo mutex of a transaction is taken before page latches by whoever changes
+//! rows; the undo store's lock may be taken under page latches and holds nothing else.
+//!
+//! # Stage policy
+//! One writer at a time. Row and interval locks have their lasting signatures in [`lock`], and every one of them stands
+//! for the writer token.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+pub mod error;
+pub mod lock;
+pub mod metadata_lock;
+pub mod read_view;
+pub mod savepoint;
+pub mod system;
+pub mod transaction;
+pub mod undo;
+
+pub use error::Error;
+pub use lock::{LockMode, LockOutcome, WaitPolicy};
+pub use metadata_lock::MetadataLock;
+pub use read_view::{ReadView, ViewSlot};
+pub use savepoint::Savepoint;
+pub use system::{PurgeEntry, TrxSystem};
+pub use transaction::{Abandon, BeginOptions, Buffers, Isolation, Trx};
+pub use undo::{NewUndo, UndoKind, UndoLog, UndoPtr, UndoRecord, UndoStore};

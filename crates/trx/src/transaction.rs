@@ -1,0 +1,315 @@
+//! A transaction, and the session's end of the transaction system.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use base::TrxId;
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::error::Error;
+use crate::lock::{LockOutcome, TokenWait, WaitPolicy};
+use crate::metadata_lock::MetadataLock;
+use crate::read_view::{ReadView, ViewSlot};
+use crate::savepoint::Savepoints;
+use crate::system::TrxSystem;
+use crate::undo::{UndoLog, UndoPtr};
+
+/// Isolation levels of SQL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// Reads the newest version of everything.
+    ReadUncommitted,
+    /// A view per statement.
+    ReadCommitted,
+    /// A view per transaction.
+    #[default]
+    RepeatableRead,
+    /// As repeatable read; plain reads of a transaction lock (the executor asks for locks).
+    Serializable,
+}
+
+/// How a transaction starts.
+#[derive(Clone, Copy, Debug)]
+pub struct BeginOptions {
+    /// Isolation level.
+    pub isolation: Isolation,
+    /// READ ONLY: writes are refused.
+    pub read_only: bool,
+    /// innodb_lock_wait_timeout.
+    pub lock_wait: Duration,
+    /// lock_wait_timeout, for metadata locks.
+    pub metadata_wait: Duration,
+}
+
+impl Default for BeginOptions {
+    fn default() -> Self {
+        BeginOptions {
+            isolation: Isolation::RepeatableRead,
+            read_only: false,
+            lock_wait: Duration::from_secs(50),
+            metadata_wait: Duration::from_secs(31_536_000),
+        }
+    }
+}
+
+/// Who rolls a dropped transaction back: the engine.
+pub trait Abandon: Send + Sync {
+    /// Rolls back `trx`, which its session dropped while it was open.
+    fn abandon(&self, trx: &mut Trx);
+}
+
+/// Buffers of row operations, kept with the session so that no statement allocates. Their contents mean nothing
+/// between calls.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    /// A clustered key.
+    pub key: Vec<u8>,
+    /// Another key: a secondary one, or the new one of an update.
+    pub other_key: Vec<u8>,
+    /// A secondary key that is compared with `other_key`.
+    pub third_key: Vec<u8>,
+    /// A payload.
+    pub payload: Vec<u8>,
+    /// A secondary payload, or the old one of an update.
+    pub other_payload: Vec<u8>,
+    /// A whole row's column values, one after the other.
+    pub values: Vec<u8>,
+    /// Where each column's value ends in `values`; bit 31 = NULL.
+    pub ends: Vec<u32>,
+}
+
+/// A session's transaction. The object is used again by the session's next transaction; between two it holds nothing.
+/// Dropping it while a transaction is open rolls back.
+pub struct Trx {
+    system: Arc<TrxSystem>,
+    owner: Arc<dyn Abandon>,
+    undo: Arc<Mutex<UndoLog>>,
+    slot: Arc<ViewSlot>,
+    options: BeginOptions,
+    /// Cached from the undo log: `Some` while the writer token is held.
+    id: Option<TrxId>,
+    view: Option<ReadView>,
+    open: bool,
+    savepoints: Savepoints,
+    metadata: Vec<Arc<MetadataLock>>,
+    interrupt: Option<Arc<AtomicBool>>,
+    /// Lent to row operations.
+    pub buffers: Buffers,
+}
+
+impl fmt::Debug for Trx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trx").field("id", &self.id).field("view", &self.view).finish_non_exhaustive()
+    }
+}
+
+impl Trx {
+    /// An open transaction of `system`, which `owner` rolls back if it is dropped open.
+    pub fn begin(system: &Arc<TrxSystem>, owner: Arc<dyn Abandon>, options: BeginOptions) -> Self {
+        Trx {
+            owner,
+            undo: Arc::new(Mutex::new(UndoLog::new(Arc::clone(system.undo())))),
+            slot: system.views.register(),
+            system: Arc::clone(system),
+            options,
+            id: None,
+            view: None,
+            open: true,
+            savepoints: Savepoints::default(),
+            metadata: Vec::new(),
+            interrupt: None,
+            buffers: Buffers::default(),
+        }
+    }
+
+    /// Opens the next transaction on an ended one. No allocation.
+    pub fn restart(&mut self, options: BeginOptions) {
+        debug_assert!(!self.open, "restart of an open transaction");
+        self.options = options;
+        self.open = true;
+    }
+
+    /// The flag another thread sets to end this session's lock waits; see [`TrxSystem::wake_waiters`].
+    pub fn set_interrupt(&mut self, flag: Arc<AtomicBool>) {
+        self.interrupt = Some(flag);
+    }
+
+    /// The id, once the transaction has written or locked.
+    #[inline]
+    pub fn id(&self) -> Option<TrxId> {
+        self.id
+    }
+
+    /// Whether the transaction has neither committed nor rolled back.
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Isolation level.
+    pub fn isolation(&self) -> Isolation {
+        self.options.isolation
+    }
+
+    /// READ ONLY.
+    pub fn read_only(&self) -> bool {
+        self.options.read_only
+    }
+
+    /// How it started.
+    pub fn options(&self) -> &BeginOptions {
+        &self.options
+    }
+
+    /// The view of consistent reads: the transaction's under REPEATABLE READ and SERIALIZABLE (taken by the first
+    /// read), the statement's under READ COMMITTED, the newest versions under READ UNCOMMITTED.
+    /// Cost: see [`ViewSlot`]; two loads when the view is there.
+    #[inline]
+    pub fn view(&mut self) -> ReadView {
+        let own = self.id;
+        match self.view {
+            Some(view) => ReadView::new(view.limit(), own),
+            None if self.options.isolation == Isolation::ReadUncommitted => ReadView::newest(),
+            None => {
+                let view = ReadView::new(self.slot.publish(self.system.limit_word()), own);
+                self.view = Some(view);
+                view
+            }
+        }
+    }
+
+    /// Ends a statement: under READ COMMITTED its view goes. Cursors of the statement are closed by then.
+    #[inline]
+    pub fn end_statement(&mut self) {
+        if self.options.isolation == Isolation::ReadCommitted {
+            self.end_view();
+        }
+    }
+
+    fn end_view(&mut self) {
+        if self.view.take().is_some() {
+            self.slot.clear();
+        }
+    }
+
+    /// Whether the transaction is the one writer.
+    #[inline]
+    pub fn holds_token(&self) -> bool {
+        self.id.is_some()
+    }
+
+    pub(crate) fn take_token(&mut self, policy: WaitPolicy) -> Result<LockOutcome, Error> {
+        if self.undo.lock().is_abandoned() {
+            return Err(Error::ShuttingDown);
+        }
+        let interrupt = self.interrupt.as_ref();
+        let interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        let wait = TokenWait { policy, timeout: self.options.lock_wait, interrupted: &interrupted };
+        let (outcome, id) = self.system.seat_writer(&self.undo, &wait)?;
+        if outcome == LockOutcome::Granted {
+            self.id = Some(id);
+        }
+        Ok(outcome)
+    }
+
+    /// The writer token for a change, waiting for it.
+    /// # Errors  [`Error::ReadOnlyTransaction`] and those of waiting.
+    #[inline]
+    pub fn lock_for_write(&mut self) -> Result<TrxId, Error> {
+        if let Some(id) = self.id {
+            return Ok(id);
+        }
+        if self.options.read_only {
+            return Err(Error::ReadOnlyTransaction);
+        }
+        let outcome = self.take_token(WaitPolicy::Wait)?;
+        debug_assert_eq!(outcome, LockOutcome::Granted, "waiting ends with the token");
+        self.id.ok_or(Error::LockWaitTimeout)
+    }
+
+    /// The undo log, for a row change or a rollback; held while pages are changed.
+    /// # Errors  [`Error::ShuttingDown`] when the engine has rolled the transaction back.
+    #[inline]
+    pub fn undo(&self) -> Result<MutexGuard<'_, UndoLog>, Error> {
+        let log = self.undo.lock();
+        if log.is_abandoned() { Err(Error::ShuttingDown) } else { Ok(log) }
+    }
+
+    /// The undo log and the buffers at once.
+    #[inline]
+    pub fn write_parts(&mut self) -> Result<(MutexGuard<'_, UndoLog>, &mut Buffers), Error> {
+        let log = self.undo.lock();
+        if log.is_abandoned() { Err(Error::ShuttingDown) } else { Ok((log, &mut self.buffers)) }
+    }
+
+    /// Where the transaction stands: undoing back to it undoes what comes after. A statement's mark.
+    #[inline]
+    pub fn mark(&self) -> UndoPtr {
+        if self.id.is_some() { self.undo.lock().mark() } else { UndoPtr::NONE }
+    }
+
+    /// SAVEPOINT.
+    pub fn set_savepoint(&mut self, name: &str) {
+        let mark = self.mark();
+        self.savepoints.set(name, mark);
+    }
+
+    /// The mark of a savepoint, later ones forgotten; the engine undoes back to it.
+    pub fn return_to_savepoint(&mut self, name: &str) -> Result<UndoPtr, Error> {
+        self.savepoints.return_to(name)
+    }
+
+    /// RELEASE SAVEPOINT.
+    pub fn release_savepoint(&mut self, name: &str) -> Result<(), Error> {
+        self.savepoints.release(name)
+    }
+
+    /// Takes a shared metadata lock to the end of the transaction. One that is held already costs a short search.
+    #[inline]
+    pub fn lock_metadata(&mut self, lock: &Arc<MetadataLock>) -> Result<(), Error> {
+        if self.metadata.iter().any(|held| Arc::ptr_eq(held, lock)) {
+            return Ok(());
+        }
+        let may_pass = !self.metadata.is_empty() || self.id.is_some();
+        lock.lock_shared(may_pass, self.options.metadata_wait)?;
+        self.metadata.push(Arc::clone(lock));
+        Ok(())
+    }
+
+    /// Gives the newest metadata lock back: its table turned out to be gone.
+    pub fn unlock_newest_metadata(&mut self) {
+        if let Some(lock) = self.metadata.pop() {
+            lock.unlock_shared();
+        }
+    }
+
+    /// Ends the transaction: commit as it stands, or after the engine has undone everything. Gives back token, view,
+    /// metadata locks.
+    /// # Errors  [`Error::ShuttingDown`] when the engine had rolled it back; it is ended all the same.
+    pub fn end(&mut self) -> Result<(), Error> {
+        let abandoned = self.id.is_some() && self.undo.lock().take_abandoned();
+        if self.id.take().is_some() && !abandoned {
+            self.system.end_writer(&self.undo);
+        }
+        self.end_view();
+        self.savepoints.clear();
+        for lock in self.metadata.drain(..) {
+            lock.unlock_shared();
+        }
+        self.open = false;
+        if abandoned { Err(Error::ShuttingDown) } else { Ok(()) }
+    }
+}
+
+impl Drop for Trx {
+    fn drop(&mut self) {
+        if self.open {
+            let owner = Arc::clone(&self.owner);
+            owner.abandon(self);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

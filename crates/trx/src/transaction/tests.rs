@@ -1,0 +1,144 @@
+//! Transactions over an owner that only ends them: views, ids, the token, shutdown.
+
+use super::*;
+use crate::lock::{self, LockMode};
+use crate::undo::{NewUndo, UndoKind};
+use base::IndexId;
+
+struct Ender;
+
+impl Abandon for Ender {
+    fn abandon(&self, trx: &mut Trx) {
+        let _ = trx.end();
+    }
+}
+
+fn begin(system: &Arc<TrxSystem>, isolation: Isolation) -> Trx {
+    let options = BeginOptions { isolation, lock_wait: Duration::from_millis(20), ..BeginOptions::default() };
+    Trx::begin(system, Arc::new(Ender), options)
+}
+
+fn write(trx: &mut Trx, kind: UndoKind) -> TrxId {
+    let id = trx.lock_for_write().unwrap();
+    let undo = NewUndo {
+        kind,
+        index: IndexId(64),
+        flags: 0,
+        patch_offset: 0,
+        key: b"k",
+        row_header: None,
+        image: b"",
+    };
+    trx.undo().unwrap().append(&undo);
+    id
+}
+
+#[test]
+fn a_reader_takes_no_id_and_keeps_its_view_under_repeatable_read() {
+    let system = TrxSystem::new(TrxId(10));
+    let mut reader = begin(&system, Isolation::RepeatableRead);
+    assert_eq!(reader.view().limit(), TrxId(10));
+    let mut writer = begin(&system, Isolation::RepeatableRead);
+    assert_eq!(write(&mut writer, UndoKind::RowInsert), TrxId(10));
+    assert!(writer.view().sees(TrxId(10)));
+    writer.end().unwrap();
+    assert!(!reader.view().sees(TrxId(10)));
+    reader.end_statement();
+    assert!(!reader.view().sees(TrxId(10)));
+    assert_eq!(reader.id(), None);
+    reader.end().unwrap();
+    reader.restart(*reader.options());
+    assert!(reader.view().sees(TrxId(10)));
+}
+
+#[test]
+fn read_committed_sees_each_commit_with_its_next_statement() {
+    let system = TrxSystem::new(TrxId(1));
+    let mut reader = begin(&system, Isolation::ReadCommitted);
+    let mut writer = begin(&system, Isolation::RepeatableRead);
+    let id = write(&mut writer, UndoKind::RowInsert);
+    assert!(!reader.view().sees(id));
+    writer.end().unwrap();
+    assert!(!reader.view().sees(id));
+    reader.end_statement();
+    assert!(reader.view().sees(id));
+}
+
+#[test]
+fn there_is_one_writer_and_a_waiter_times_out() {
+    let system = TrxSystem::new(TrxId(1));
+    let mut a = begin(&system, Isolation::RepeatableRead);
+    let mut b = begin(&system, Isolation::RepeatableRead);
+    write(&mut a, UndoKind::RowInsert);
+    assert_eq!(b.lock_for_write(), Err(Error::LockWaitTimeout));
+    let skip = lock::lock_row(&mut b, IndexId(64), b"k", LockMode::Shared, WaitPolicy::SkipLocked);
+    assert_eq!(skip, Ok(LockOutcome::Skipped));
+    let nowait = lock::lock_row(&mut b, IndexId(64), b"k", LockMode::Exclusive, WaitPolicy::NoWait);
+    assert_eq!(nowait, Err(Error::LockNowait));
+    drop(a);
+    assert_eq!(b.lock_for_write(), Ok(TrxId(2)));
+}
+
+#[test]
+fn a_read_only_transaction_refuses_to_write() {
+    let system = TrxSystem::new(TrxId(1));
+    let options = BeginOptions { read_only: true, ..BeginOptions::default() };
+    let mut trx = Trx::begin(&system, Arc::new(Ender), options);
+    assert_eq!(trx.lock_for_write(), Err(Error::ReadOnlyTransaction));
+}
+
+#[test]
+fn purge_waits_for_the_oldest_view() {
+    let system = TrxSystem::new(TrxId(1));
+    let mut reader = begin(&system, Isolation::RepeatableRead);
+    reader.view();
+    let mut writer = begin(&system, Isolation::RepeatableRead);
+    let id = write(&mut writer, UndoKind::RowDelete);
+    writer.end().unwrap();
+    assert_eq!(system.next_purge(system.purge_horizon()), None);
+    reader.end().unwrap();
+    assert!(!system.purge_has_begun(id));
+    let entry = system.next_purge(system.purge_horizon()).unwrap();
+    assert_eq!(entry.id, id);
+    assert!(system.purge_has_begun(id));
+    assert_eq!(system.purge_pending(), 0);
+}
+
+#[test]
+fn closing_rolls_the_writer_back_and_tells_its_session() {
+    let system = TrxSystem::new(TrxId(1));
+    let mut trx = begin(&system, Isolation::RepeatableRead);
+    write(&mut trx, UndoKind::RowInsert);
+    let mut undone = 0;
+    let rolled_back = system.close(|log| {
+        let mut record = crate::UndoRecord::default();
+        while log.pop(UndoPtr::NONE, &mut record) {
+            undone += 1;
+        }
+        Ok::<(), ()>(())
+    });
+    assert_eq!((rolled_back, undone), (Ok(()), 1));
+    assert_eq!(trx.undo().err(), Some(Error::ShuttingDown));
+    assert_eq!(trx.end(), Err(Error::ShuttingDown));
+    trx.restart(BeginOptions::default());
+    assert_eq!(trx.lock_for_write(), Err(Error::ShuttingDown));
+}
+
+#[test]
+fn an_interrupt_ends_a_wait_for_the_token() {
+    let system = TrxSystem::new(TrxId(1));
+    let mut a = begin(&system, Isolation::RepeatableRead);
+    write(&mut a, UndoKind::RowInsert);
+    let flag = Arc::new(AtomicBool::new(false));
+    let mut b = Trx::begin(&system, Arc::new(Ender), BeginOptions::default());
+    b.set_interrupt(Arc::clone(&flag));
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(move || b.lock_for_write());
+        while !waiter.is_finished() {
+            flag.store(true, Ordering::Relaxed);
+            system.wake_waiters();
+            std::thread::yield_now();
+        }
+        assert_eq!(waiter.join().unwrap(), Err(Error::Interrupted));
+    });
+}

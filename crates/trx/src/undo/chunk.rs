@@ -1,0 +1,230 @@
+//! Chunks of undo words, who fills them and when they are freed.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use base::TrxId;
+use parking_lot::{Mutex, RwLock};
+
+use super::record::{NewUndo, UndoRecord};
+use super::{UndoKind, UndoPtr};
+
+/// Words in a chunk: 32 KiB, more than the largest record (a key and a payload of half a page each).
+const CHUNK_WORDS: usize = 4096;
+
+#[derive(Debug)]
+struct Chunk {
+    number: u32,
+    words: Box<[AtomicU64]>,
+}
+
+impl Chunk {
+    fn new(number: u32) -> Self {
+        Chunk { number, words: (0..CHUNK_WORDS).map(|_| AtomicU64::new(0)).collect() }
+    }
+}
+
+/// All undo chunks, by number.
+#[derive(Debug, Default)]
+pub struct UndoStore {
+    /// Index = chunk number - 1, so that no record has the address 0.
+    chunks: RwLock<Vec<Option<Arc<Chunk>>>>,
+    /// Numbers that can be given out again.
+    free: Mutex<Vec<u32>>,
+    /// Full chunks and those of ended sessions, with the newest transaction in each; in order of retirement.
+    retired: Mutex<VecDeque<(TrxId, u32)>>,
+}
+
+impl UndoStore {
+    /// Reads the record at `ptr` into `record`; its key only `with_key`.
+    ///
+    /// The caller's view is published (or it owns the record's transaction, or is purge before it frees), so the chunk
+    /// is there. Cost: a shared lock and the copy.
+    pub fn read(&self, ptr: UndoPtr, with_key: bool, record: &mut UndoRecord) {
+        let chunks = self.chunks.read();
+        let chunk = chunks[ptr.chunk() as usize - 1].as_ref();
+        let chunk = chunk.expect("undo is kept while a published view may need it");
+        record.read(&chunk.words[ptr.word()..], with_key);
+    }
+
+    /// Frees retired chunks in which every transaction is below `horizon`. Returns how many were freed.
+    pub fn free_below(&self, horizon: TrxId) -> usize {
+        let mut retired = self.retired.lock();
+        let before = retired.len();
+        retired.retain(|&(newest, number)| {
+            let keep = newest >= horizon;
+            if !keep {
+                self.chunks.write()[number as usize - 1] = None;
+                self.free.lock().push(number);
+            }
+            keep
+        });
+        before - retired.len()
+    }
+
+    /// Chunks in memory.
+    pub fn chunk_count(&self) -> usize {
+        self.chunks.read().iter().flatten().count()
+    }
+
+    fn allocate(&self) -> Arc<Chunk> {
+        let reused = self.free.lock().pop();
+        let mut chunks = self.chunks.write();
+        let number = reused.unwrap_or(chunks.len() as u32 + 1);
+        let chunk = Arc::new(Chunk::new(number));
+        let at = number as usize - 1;
+        if at == chunks.len() {
+            chunks.push(Some(Arc::clone(&chunk)));
+        } else {
+            chunks[at] = Some(Arc::clone(&chunk));
+        }
+        chunk
+    }
+
+    fn retire(&self, newest: TrxId, chunk: &Chunk) {
+        self.retired.lock().push_back((newest, chunk.number));
+    }
+}
+
+/// What one session writes undo into. The chunk is shared by its successive transactions.
+#[derive(Debug)]
+pub struct UndoLog {
+    store: Arc<UndoStore>,
+    chunk: Option<Arc<Chunk>>,
+    used: usize,
+    /// Id of the transaction in progress; `TrxId::NONE` between transactions and before the first write.
+    id: TrxId,
+    /// Id of the last transaction that wrote here.
+    newest: TrxId,
+    last: UndoPtr,
+    records: u64,
+    needs_purge: bool,
+    /// The engine rolled the transaction back on its own (shutdown); the session learns of it at its next call.
+    abandoned: bool,
+}
+
+impl UndoLog {
+    pub(crate) fn new(store: Arc<UndoStore>) -> Self {
+        UndoLog {
+            store,
+            chunk: None,
+            used: 0,
+            id: TrxId::NONE,
+            newest: TrxId::NONE,
+            last: UndoPtr::NONE,
+            records: 0,
+            needs_purge: false,
+            abandoned: false,
+        }
+    }
+
+    /// Starts writing for `id`.
+    pub(crate) fn begin(&mut self, id: TrxId) {
+        debug_assert!(self.last.is_none(), "undo of the previous transaction is still open");
+        self.id = id;
+        self.newest = id;
+    }
+
+    /// Appends a record. Cost: a store per 8 bytes; a new chunk every 32 KiB.
+    #[inline]
+    pub fn append(&mut self, undo: &NewUndo<'_>) -> UndoPtr {
+        debug_assert!(self.id != TrxId::NONE, "undo without a transaction id");
+        let words = undo.words();
+        if self.chunk.is_none() || self.used + words > CHUNK_WORDS {
+            self.next_chunk();
+        }
+        let chunk = self.chunk.as_ref().expect("just allocated when there was none");
+        undo.write(self.last, &chunk.words[self.used..self.used + words]);
+        self.last = UndoPtr::new(chunk.number, self.used);
+        self.used += words;
+        self.records += 1;
+        self.needs_purge |= undo.kind.needs_purge();
+        self.last
+    }
+
+    #[cold]
+    fn next_chunk(&mut self) {
+        if let Some(full) = self.chunk.take() {
+            self.store.retire(self.newest, &full);
+        }
+        self.chunk = Some(self.store.allocate());
+        self.used = 0;
+    }
+
+    /// The transaction in progress, if it has written.
+    #[inline]
+    pub fn id(&self) -> Option<TrxId> {
+        (self.id != TrxId::NONE).then_some(self.id)
+    }
+
+    /// The newest record that is not undone: a mark for rollback.
+    #[inline]
+    pub fn mark(&self) -> UndoPtr {
+        self.last
+    }
+
+    /// Records written by the transaction in progress.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Reads the newest record and steps behind it; `None` once `mark` is reached. The caller undoes what it says.
+    /// The words stay: readers may still follow pointers to them.
+    pub fn pop(&mut self, mark: UndoPtr, record: &mut UndoRecord) -> bool {
+        if self.last == mark || self.last.is_none() {
+            return false;
+        }
+        self.store.read(self.last, true, record);
+        self.last = record.prev;
+        true
+    }
+
+    /// Whether a record since the start of the transaction needs purge.
+    pub(crate) fn needs_purge(&self) -> bool {
+        self.needs_purge
+    }
+
+    pub(crate) fn end(&mut self) {
+        self.id = TrxId::NONE;
+        self.last = UndoPtr::NONE;
+        self.records = 0;
+        self.needs_purge = false;
+    }
+
+    /// Marks the transaction as rolled back behind the session's back.
+    pub fn abandon(&mut self) {
+        self.abandoned = true;
+    }
+
+    /// Whether the engine rolled the transaction back; cleared by `take`.
+    pub fn is_abandoned(&self) -> bool {
+        self.abandoned
+    }
+
+    pub(crate) fn take_abandoned(&mut self) -> bool {
+        std::mem::take(&mut self.abandoned)
+    }
+
+    /// Whether records of this kind were written since `mark`: for tests of what a statement did.
+    pub fn wrote(&self, mark: UndoPtr, kind: UndoKind) -> bool {
+        let mut record = UndoRecord::default();
+        let mut at = self.last;
+        while at != mark && !at.is_none() {
+            self.store.read(at, false, &mut record);
+            if record.kind == kind {
+                return true;
+            }
+            at = record.prev;
+        }
+        false
+    }
+}
+
+impl Drop for UndoLog {
+    fn drop(&mut self) {
+        if let Some(chunk) = self.chunk.take() {
+            self.store.retire(self.newest, &chunk);
+        }
+    }
+}

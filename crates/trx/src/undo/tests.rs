@@ -1,0 +1,80 @@
+//! Undo records through chunks: round trips, chains, reuse.
+
+use std::sync::Arc;
+
+use base::{IndexId, TrxId};
+
+use super::*;
+
+fn entry<'a>(kind: UndoKind, key: &'a [u8], image: &'a [u8]) -> NewUndo<'a> {
+    NewUndo { kind, index: IndexId(70), flags: 3, patch_offset: 0, key, row_header: None, image }
+}
+
+#[test]
+fn every_part_of_a_record_comes_back() {
+    let store = Arc::new(UndoStore::default());
+    let mut log = UndoLog::new(Arc::clone(&store));
+    log.begin(TrxId(5));
+    let header: [u8; ROW_HEADER_BYTES] = std::array::from_fn(|i| i as u8 + 100);
+    for len in 0..40usize {
+        let bytes: Vec<u8> = (0..len as u8).collect();
+        let undo = NewUndo {
+            patch_offset: 513,
+            row_header: (len % 2 == 0).then_some(&header),
+            ..entry(UndoKind::RowPatch, &bytes, &bytes[len / 2..])
+        };
+        let before = log.mark();
+        let ptr = log.append(&undo);
+        let mut record = UndoRecord::default();
+        store.read(ptr, true, &mut record);
+        assert_eq!((record.kind, record.prev, record.index), (UndoKind::RowPatch, before, IndexId(70)));
+        assert_eq!((record.flags, record.patch_offset), (3, 513));
+        assert_eq!(record.row_header, (len % 2 == 0).then_some(header));
+        assert_eq!((record.key.as_slice(), record.image.as_slice()), (&bytes[..], &bytes[len / 2..]));
+    }
+}
+
+#[test]
+fn popping_walks_backwards_over_chunks_to_the_mark() {
+    let store = Arc::new(UndoStore::default());
+    let mut log = UndoLog::new(Arc::clone(&store));
+    log.begin(TrxId(5));
+    let image = vec![7u8; 1000];
+    let mut mark = UndoPtr::NONE;
+    for i in 0..200u32 {
+        if i == 100 {
+            mark = log.mark();
+        }
+        log.append(&entry(UndoKind::RowImage, &i.to_be_bytes(), &image));
+    }
+    assert!(store.chunk_count() > 1);
+    let mut record = UndoRecord::default();
+    for i in (100..200u32).rev() {
+        assert!(log.pop(mark, &mut record));
+        assert_eq!(record.key, i.to_be_bytes());
+    }
+    assert!(!log.pop(mark, &mut record));
+    assert_eq!(log.mark(), mark);
+}
+
+#[test]
+fn chunks_are_freed_below_the_horizon_and_used_again() {
+    let store = Arc::new(UndoStore::default());
+    let mut log = UndoLog::new(Arc::clone(&store));
+    let image = vec![7u8; 8000];
+    for id in 1..=40 {
+        log.begin(TrxId(id));
+        log.append(&entry(UndoKind::RowImage, b"k", &image));
+        log.end();
+    }
+    let all = store.chunk_count();
+    assert!(all >= 10);
+    assert_eq!(store.free_below(TrxId(1)), 0);
+    assert!(store.free_below(TrxId(30)) >= 6);
+    drop(log);
+    store.free_below(TrxId(41));
+    assert_eq!(store.chunk_count(), 0);
+    let mut log = UndoLog::new(Arc::clone(&store));
+    log.begin(TrxId(50));
+    assert!(log.append(&entry(UndoKind::RowInsert, b"k", b"")).raw() >> 24 <= all as u64);
+}
