@@ -27,21 +27,32 @@
 
 pub mod check;
 mod layout;
+mod overflow;
 mod page_mut;
 mod page_ref;
 mod record;
+mod row;
+mod row_encode;
 mod search;
 mod space;
+mod template;
 
 pub use check::{Corruption, CorruptionKind, stamp_checksum, verify_on_read};
 pub use layout::{
     COMMON_HEADER_BYTES, HEADER_BYTES, MAX_KEY_BYTES, PAGE_SIZE, PageBytes, PageType, SlotFlags,
     TRX_ID_BYTES, max_inline_payload,
 };
+pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef, check_overflow_value};
 pub use page_mut::{FormatPage, PageFull, PageMut};
 pub use page_ref::{Fit, PageRef};
 pub use record::{KeyInt, Record};
+pub use row::{Field, RowHeader, RowRef, UndoPtr};
+pub use row_encode::{INLINE_TARGET_BYTES, RowConverter, RowTooLarge};
 pub use search::Search;
+pub use template::{
+    ColumnPlace, IntPart, KeyPartPlace, NullBit, Place, ROW_HEADER_BYTES, ROW_ID_BYTES, RowFormat,
+    UNDO_PTR_BYTES,
+};
 
 #[cfg(test)]
 mod tests;

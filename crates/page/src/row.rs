@@ -1,0 +1,232 @@
+//! Reading the columns of a record through its row format.
+
+use base::TrxId;
+use base::codec::{get_u16, get_u48};
+
+use crate::layout::TRX_ID_BYTES;
+use crate::overflow::OverflowRef;
+use crate::record::{KeyInt, Record};
+use crate::template::{
+    IntPart, KeyPartPlace, NullBit, OFF_PAGE, Place, ROW_HEADER_BYTES, RowFormat, UNDO_PTR_BYTES,
+};
+
+/// Where the previous version of a record is: 56 bits, meaning given by the transaction layer; 0 = nowhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UndoPtr(pub u64);
+
+/// Writer and undo pointer of a clustered record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowHeader {
+    /// Who wrote the record.
+    pub trx: TrxId,
+    /// Where its previous version is.
+    pub undo: UndoPtr,
+}
+
+impl RowHeader {
+    /// The header of a clustered payload.
+    #[inline]
+    pub fn decode(payload: &[u8]) -> RowHeader {
+        let mut undo = [0u8; 8];
+        undo[..UNDO_PTR_BYTES].copy_from_slice(&payload[TRX_ID_BYTES..ROW_HEADER_BYTES]);
+        RowHeader { trx: TrxId(get_u48(payload, 0)), undo: UndoPtr(u64::from_le_bytes(undo)) }
+    }
+
+    /// The header's bytes.
+    #[inline]
+    pub fn encode(self) -> [u8; ROW_HEADER_BYTES] {
+        let mut out = [0; ROW_HEADER_BYTES];
+        out[..TRX_ID_BYTES].copy_from_slice(&self.trx.0.to_le_bytes()[..TRX_ID_BYTES]);
+        out[TRX_ID_BYTES..].copy_from_slice(&self.undo.0.to_le_bytes()[..UNDO_PTR_BYTES]);
+        out
+    }
+}
+
+/// A column's value in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field<'a> {
+    /// NULL.
+    Null,
+    /// Its storage bytes.
+    Bytes(&'a [u8]),
+    /// Its storage bytes are elsewhere.
+    OffPage(OverflowRef),
+}
+
+/// A record seen through its row format.
+#[derive(Clone, Copy, Debug)]
+pub struct RowRef<'a> {
+    format: &'a RowFormat,
+    record: Record<'a>,
+    body: &'a [u8],
+}
+
+impl<'a> RowRef<'a> {
+    /// `record`, from a page whose format version is `format`'s.
+    #[inline]
+    pub fn new(format: &'a RowFormat, record: Record<'a>) -> Self {
+        let body = if record.flags.has_ver() { &record.payload[TRX_ID_BYTES..] } else { record.payload };
+        RowRef { format, record, body }
+    }
+
+    /// The record.
+    #[inline]
+    pub fn record(&self) -> &Record<'a> {
+        &self.record
+    }
+
+    /// The payload behind an end transaction id: what the format's offsets count from.
+    #[inline]
+    pub fn body(&self) -> &'a [u8] {
+        self.body
+    }
+
+    /// Writer and undo pointer. Clustered records only.
+    #[inline]
+    pub fn header(&self) -> RowHeader {
+        debug_assert!(self.format.is_clustered(), "a secondary record has no row header");
+        RowHeader::decode(self.body)
+    }
+
+    /// Writer of a clustered record.
+    #[inline]
+    pub fn trx(&self) -> TrxId {
+        TrxId(get_u48(self.body, 0))
+    }
+
+    /// Who began a secondary entry; `TrxId::NONE` = older than every reader.
+    #[inline]
+    pub fn begin_trx(&self) -> TrxId {
+        TrxId(self.record.begin_trx())
+    }
+
+    /// Who closed a secondary entry, if anyone did.
+    #[inline]
+    pub fn end_trx(&self) -> Option<TrxId> {
+        self.record.flags.has_ver().then(|| TrxId(get_u48(self.record.payload, 0)))
+    }
+
+    /// The bytes of the fixed-width column at `offset`, as many as `N`.
+    #[inline]
+    pub fn fixed<const N: usize>(&self, offset: u16) -> [u8; N] {
+        let mut out = [0; N];
+        out.copy_from_slice(&self.body[usize::from(offset)..usize::from(offset) + N]);
+        out
+    }
+
+    /// Whether `bit` is set.
+    #[inline]
+    pub fn null_bit(&self, bit: NullBit) -> bool {
+        self.body[usize::from(bit.byte)] & bit.mask != 0
+    }
+
+    /// The bytes of the variable column `ordinal`, and whether they are an [`OverflowRef`].
+    #[inline]
+    pub fn var(&self, ordinal: u16) -> (&'a [u8], bool) {
+        let end_at = self.format.ends_from() + 2 * usize::from(ordinal);
+        let start = match ordinal {
+            0 => self.format.var_from(),
+            _ => usize::from(get_u16(self.body, end_at - 2) & !OFF_PAGE),
+        };
+        let end = get_u16(self.body, end_at);
+        (&self.body[start..usize::from(end & !OFF_PAGE)], end & OFF_PAGE != 0)
+    }
+
+    /// Whether the column at `position` is NULL.
+    #[inline]
+    pub fn is_null(&self, position: usize) -> bool {
+        let column = &self.format.columns()[position];
+        match column.place {
+            Place::Key { part } => {
+                let part = &self.format.key_parts()[usize::from(part)];
+                part.nullable && self.null_marker(part) == 0
+            }
+            _ => column.null.is_some_and(|bit| self.null_bit(bit)),
+        }
+    }
+
+    /// The value of the column at `position`, which the format covers. `scratch` may hold the bytes.
+    pub fn field<'s>(&'s self, position: usize, scratch: &'s mut Vec<u8>) -> Field<'s> {
+        let column = &self.format.columns()[position];
+        debug_assert!(column.place != Place::Absent, "column {position} is not in this index");
+        if column.null.is_some_and(|bit| self.null_bit(bit)) {
+            return Field::Null;
+        }
+        match column.place {
+            Place::Fixed { offset, width } => {
+                Field::Bytes(&self.body[usize::from(offset)..usize::from(offset) + usize::from(width)])
+            }
+            Place::Var { ordinal } => match self.var(ordinal) {
+                (bytes, false) => Field::Bytes(bytes),
+                (bytes, true) => Field::OffPage(OverflowRef::decode(bytes)),
+            },
+            Place::Key { part } => self.key_field(&self.format.key_parts()[usize::from(part)], scratch),
+            Place::Absent => Field::Null,
+        }
+    }
+
+    /// The storage bytes of the column at `position`, `None` for NULL. An off-page value shows its reference's bytes:
+    /// callers that may meet one use [`RowRef::field`].
+    #[inline]
+    pub fn column<'s>(&'s self, position: usize, scratch: &'s mut Vec<u8>) -> Option<&'s [u8]> {
+        if let Place::Var { ordinal } = self.format.columns()[position].place {
+            return if self.is_null(position) { None } else { Some(self.var(ordinal).0) };
+        }
+        match self.field(position, scratch) {
+            Field::Bytes(bytes) => Some(bytes),
+            Field::Null | Field::OffPage(_) => None,
+        }
+    }
+
+    /// The integer column in key part `part`, as the low bits of its two's complement. Not for a NULL.
+    #[inline]
+    pub fn key_int(&self, part: &KeyPartPlace, int: IntPart) -> u64 {
+        let offset = self.part_offset(part) + usize::from(part.nullable);
+        KeyInt::new(self.record.prefix, offset, usize::from(int.width)).get(&self.record) ^ int.flip
+    }
+
+    fn key_field<'s>(&'s self, part: &KeyPartPlace, scratch: &'s mut Vec<u8>) -> Field<'s> {
+        if part.nullable && self.null_marker(part) == 0 {
+            return Field::Null;
+        }
+        scratch.clear();
+        if let Some(int) = part.int {
+            scratch.extend_from_slice(&self.key_int(part, int).to_le_bytes()[..usize::from(int.width)]);
+        }
+        Field::Bytes(scratch)
+    }
+
+    /// The null marker of a nullable key part: 0 = NULL.
+    #[inline]
+    fn null_marker(&self, part: &KeyPartPlace) -> u8 {
+        self.record.key_byte(self.part_offset(part)) ^ if part.desc { 0xff } else { 0 }
+    }
+
+    /// Where `part` starts in this record's key.
+    #[inline]
+    fn part_offset(&self, part: &KeyPartPlace) -> usize {
+        match (part.offset, part.from_end) {
+            (Some(offset), _) => usize::from(offset),
+            (None, Some(from_end)) => self.record.key_len_without_begin() - usize::from(from_end),
+            (None, None) => self.skip_to(part),
+        }
+    }
+
+    /// Walks over the parts before `part`, all of them integers, some NULL.
+    fn skip_to(&self, part: &KeyPartPlace) -> usize {
+        let mut at = 0;
+        for before in self.format.key_parts() {
+            if std::ptr::eq(before, part) {
+                break;
+            }
+            let marker = if before.desc { 0xff } else { 0 };
+            let is_null = before.nullable && self.record.key_byte(at) == marker;
+            let width = before.int.map_or(0, |int| usize::from(int.width));
+            at += usize::from(before.nullable) + if is_null { 0 } else { width };
+        }
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests;

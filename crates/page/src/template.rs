@@ -1,0 +1,350 @@
+//! Row formats: where each column of a table stands in the records of one index, for one row format version.
+//!
+//! Resolved once per table version; a record read follows constant offsets. Payload of a record, little-endian:
+//!
+//! | OFFSET | SIZE | FIELD |
+//! |---|---|---|
+//! | 0 | 6 | clustered only: id of the transaction that wrote the record |
+//! | 6 | 7 | clustered only: undo pointer |
+//! | H | N | null bitmap: one bit per nullable column of the payload, 1 = NULL |
+//! | H + N | F | fixed-width columns, reserved even when NULL |
+//! | H + N + F | 2 x V | end offset of each variable column, from the start of the body; bit 15 = off page |
+//! | ... | | bytes of the variable columns |
+//!
+//! H is 13 in a clustered index and 0 in a secondary one. In a secondary record marked `HAS_VER` a 6-byte end
+//! transaction id stands before all this; the *body* starts behind it. Columns that can be read back from the key are
+//! not in the payload.
+
+use base::ColumnId;
+use types::{IndexDef, IndexKind, KeyPart, SqlType, TableDef, TypeKind};
+
+use crate::layout::TRX_ID_BYTES;
+
+/// Bytes of the transaction id and undo pointer before a clustered record's columns.
+pub const ROW_HEADER_BYTES: usize = 13;
+/// Bytes of an undo pointer.
+pub const UNDO_PTR_BYTES: usize = 7;
+/// Bytes of the invisible row id that is the clustered key of a table without one.
+pub const ROW_ID_BYTES: usize = 6;
+/// End-offset bit: the column's bytes are a reference to an off-page value.
+pub(crate) const OFF_PAGE: u16 = 0x8000;
+const _: () = assert!(ROW_HEADER_BYTES == TRX_ID_BYTES + UNDO_PTR_BYTES);
+
+/// Where a column's bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In key part `part` (position in [`RowFormat::key_parts`]).
+    Key {
+        /// Key part.
+        part: u16,
+    },
+    /// At a constant offset of the body.
+    Fixed {
+        /// From the start of the body.
+        offset: u16,
+        /// Bytes.
+        width: u16,
+    },
+    /// The `ordinal`-th variable column.
+    Var {
+        /// From 0.
+        ordinal: u16,
+    },
+    /// Not in this index.
+    Absent,
+}
+
+/// A bit of the null bitmap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NullBit {
+    /// Byte of the body.
+    pub byte: u16,
+    /// The bit.
+    pub mask: u8,
+}
+
+/// A column's place and how it is NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnPlace {
+    /// The column's stable id.
+    pub id: ColumnId,
+    /// Its bytes.
+    pub place: Place,
+    /// Its null bit; `None` if it is NOT NULL, or its nullness is in the key.
+    pub null: Option<NullBit>,
+}
+
+/// An integer key part that is read without decoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IntPart {
+    /// Bytes, 1..=8.
+    pub width: u8,
+    /// Exclusive-or of the big-endian key integer that gives the storage integer's low bits: the sign bit, and all bits
+    /// when descending.
+    pub flip: u64,
+}
+
+/// One part of an index's whole key: declared parts first, in secondary indexes then the clustered key's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPartPlace {
+    /// Position of the column; `None` for the invisible row id.
+    pub column: Option<u16>,
+    /// Offset in the key, if all parts before have a constant length.
+    pub offset: Option<u16>,
+    /// Distance of the part's start from the key's end (before a begin id), if it and all parts behind it have a
+    /// constant length.
+    pub from_end: Option<u16>,
+    /// Length in the key, if constant.
+    pub len: Option<u16>,
+    /// Whether a null marker byte (0 = NULL, and nothing follows) stands before the value.
+    pub nullable: bool,
+    /// Descending: all bytes inverted, the null marker too.
+    pub desc: bool,
+    /// Only a prefix of the column.
+    pub prefix_len: Option<u16>,
+    /// Set when the part is an integer.
+    pub int: Option<IntPart>,
+    /// The column's type, for the key codec; BIGINT UNSIGNED for the row id.
+    pub ty: SqlType,
+}
+
+/// The record layout of one index under one row format version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowFormat {
+    clustered: bool,
+    format_version: u16,
+    columns: Box<[ColumnPlace]>,
+    key_parts: Box<[KeyPartPlace]>,
+    /// Columns stored in the payload as variable ones, in ordinal order.
+    var_columns: Box<[u16]>,
+    null_from: u16,
+    ends_from: u16,
+    var_from: u16,
+    fixed_key_len: Option<u16>,
+}
+
+impl RowFormat {
+    /// The clustered index of `table`.
+    pub fn clustered(table: &TableDef) -> RowFormat {
+        let parts = clustered_parts(table);
+        let wanted = vec![true; table.columns.len()];
+        RowFormat::build(table, true, parts, &wanted)
+    }
+
+    /// The secondary index `index` of `table`: its own columns and the clustered key's are readable from it.
+    pub fn secondary(table: &TableDef, index: &IndexDef) -> RowFormat {
+        let mut parts: Vec<_> = index.parts.iter().map(|part| part_of(table, *part)).collect();
+        parts.extend(clustered_parts(table));
+        let mut wanted = vec![false; table.columns.len()];
+        for part in parts.iter().filter(|part| part.prefix_len.is_none()) {
+            if let Some(column) = part.column {
+                wanted[usize::from(column)] = true;
+            }
+        }
+        RowFormat::build(table, false, parts, &wanted)
+    }
+
+    /// The format of `index`, clustered if it is `table`'s first.
+    pub fn of_index(table: &TableDef, index: &IndexDef) -> RowFormat {
+        if index.id == table.clustered().id || index.kind == IndexKind::Primary {
+            RowFormat::clustered(table)
+        } else {
+            RowFormat::secondary(table, index)
+        }
+    }
+
+    fn build(table: &TableDef, clustered: bool, mut parts: Vec<KeyPartPlace>, wanted: &[bool]) -> RowFormat {
+        let fixed_key_len = place_parts(&mut parts);
+        let mut columns: Box<[ColumnPlace]> = table
+            .columns
+            .iter()
+            .map(|column| ColumnPlace { id: column.id, place: Place::Absent, null: None })
+            .collect();
+        for (i, part) in parts.iter().enumerate().filter(|(i, _)| is_readable(&parts, *i)) {
+            let column = part.column.map_or(0, usize::from);
+            if columns[column].place == Place::Absent {
+                columns[column].place = Place::Key { part: i as u16 };
+            }
+        }
+        let in_payload: Vec<usize> =
+            (0..columns.len()).filter(|&i| wanted[i] && columns[i].place == Place::Absent).collect();
+        let null_from = if clustered { ROW_HEADER_BYTES } else { 0 };
+        let nullable = in_payload.iter().filter(|&&i| table.columns[i].nullable);
+        for (bit, &i) in nullable.clone().enumerate() {
+            columns[i].null = Some(NullBit { byte: (null_from + bit / 8) as u16, mask: 1 << (bit % 8) });
+        }
+        let mut at = null_from + nullable.count().div_ceil(8);
+        let mut var_columns = Vec::new();
+        for &i in &in_payload {
+            if let Some(width) = fixed_width(&table.columns[i].ty) {
+                columns[i].place = Place::Fixed { offset: at as u16, width: width as u16 };
+                at += width;
+            } else {
+                columns[i].place = Place::Var { ordinal: var_columns.len() as u16 };
+                var_columns.push(i as u16);
+            }
+        }
+        RowFormat {
+            clustered,
+            format_version: table.format_version,
+            columns,
+            key_parts: parts.into(),
+            null_from: null_from as u16,
+            ends_from: at as u16,
+            var_from: (at + 2 * var_columns.len()) as u16,
+            var_columns: var_columns.into(),
+            fixed_key_len,
+        }
+    }
+
+    /// Whether this is the clustered index.
+    #[inline]
+    pub fn is_clustered(&self) -> bool {
+        self.clustered
+    }
+
+    /// The row format version that pages of these records carry.
+    #[inline]
+    pub fn format_version(&self) -> u16 {
+        self.format_version
+    }
+
+    /// Place of every column of the table, by position.
+    #[inline]
+    pub fn columns(&self) -> &[ColumnPlace] {
+        &self.columns
+    }
+
+    /// Whether the column at `position` can be read from this index.
+    #[inline]
+    pub fn covers(&self, position: usize) -> bool {
+        self.columns[position].place != Place::Absent
+    }
+
+    /// Parts of the whole key, in order.
+    #[inline]
+    pub fn key_parts(&self) -> &[KeyPartPlace] {
+        &self.key_parts
+    }
+
+    /// Bytes of every key without its begin id, if constant: what leaf pages of the tree are formatted with.
+    #[inline]
+    pub fn fixed_key_len(&self) -> Option<u16> {
+        self.fixed_key_len
+    }
+
+    /// Table positions of the variable columns in the payload, by ordinal.
+    #[inline]
+    pub fn var_columns(&self) -> &[u16] {
+        &self.var_columns
+    }
+
+    /// First byte of the null bitmap in the body.
+    #[inline]
+    pub fn null_from(&self) -> usize {
+        usize::from(self.null_from)
+    }
+
+    /// First byte of the end offsets in the body; the fixed columns end here.
+    #[inline]
+    pub fn ends_from(&self) -> usize {
+        usize::from(self.ends_from)
+    }
+
+    /// First byte of variable data in the body.
+    #[inline]
+    pub fn var_from(&self) -> usize {
+        usize::from(self.var_from)
+    }
+
+    /// Whether a record's body is always [`RowFormat::var_from`] bytes long.
+    #[inline]
+    pub fn is_fixed_size(&self) -> bool {
+        self.var_columns.is_empty()
+    }
+}
+
+/// Gives every part its constant offset from either end; the whole key's constant length if it has one.
+fn place_parts(parts: &mut [KeyPartPlace]) -> Option<u16> {
+    let mut from_end = Some(0u16);
+    for part in parts.iter_mut().rev() {
+        from_end = from_end.zip(part.len).map(|(behind, len)| behind + len);
+        part.from_end = from_end;
+    }
+    let mut offset = Some(0u16);
+    for part in parts {
+        part.offset = offset;
+        offset = offset.zip(part.len).map(|(offset, len)| offset + len);
+    }
+    offset
+}
+
+/// Whether the storage bytes of part `i`'s column can be had from the key.
+fn is_readable(parts: &[KeyPartPlace], i: usize) -> bool {
+    let part = &parts[i];
+    let found =
+        part.offset.is_some() || part.from_end.is_some() || parts[..i].iter().all(|p| p.int.is_some());
+    found && part.column.is_some() && part.prefix_len.is_none() && part.int.is_some()
+}
+
+fn clustered_parts(table: &TableDef) -> Vec<KeyPartPlace> {
+    if table.hidden_row_id {
+        return vec![KeyPartPlace {
+            column: None,
+            offset: None,
+            from_end: None,
+            len: Some(ROW_ID_BYTES as u16),
+            nullable: false,
+            desc: false,
+            prefix_len: None,
+            int: Some(IntPart { width: ROW_ID_BYTES as u8, flip: 0 }),
+            ty: SqlType::bigint_unsigned(),
+        }];
+    }
+    table.clustered().parts.iter().map(|part| part_of(table, *part)).collect()
+}
+
+fn part_of(table: &TableDef, part: KeyPart) -> KeyPartPlace {
+    let column = &table.columns[usize::from(part.column)];
+    let int = int_width(&column.ty).map(|width| IntPart { width, flip: flip(&column.ty, width, part.desc) });
+    let len = int.filter(|_| !column.nullable).map(|int| u16::from(int.width));
+    KeyPartPlace {
+        column: Some(part.column),
+        offset: None,
+        from_end: None,
+        len,
+        nullable: column.nullable,
+        desc: part.desc,
+        prefix_len: part.prefix_len,
+        int,
+        ty: column.ty.clone(),
+    }
+}
+
+/// Bytes of an integer type, in storage and in keys.
+fn int_width(ty: &SqlType) -> Option<u8> {
+    Some(match ty.kind {
+        TypeKind::TinyInt => 1,
+        TypeKind::SmallInt => 2,
+        TypeKind::MediumInt => 3,
+        TypeKind::Int => 4,
+        TypeKind::BigInt => 8,
+        _ => return None,
+    })
+}
+
+fn flip(ty: &SqlType, width: u8, desc: bool) -> u64 {
+    let bits = u32::from(width) * 8;
+    let sign = if ty.unsigned { 0 } else { 1u64 << (bits - 1) };
+    let all = if desc { u64::MAX >> (64 - bits) } else { 0 };
+    sign ^ all
+}
+
+/// Storage bytes of the types whose values all have one length.
+fn fixed_width(ty: &SqlType) -> Option<usize> {
+    match ty.kind {
+        TypeKind::Float => Some(4),
+        TypeKind::Double => Some(8),
+        _ => int_width(ty).map(usize::from),
+    }
+}
