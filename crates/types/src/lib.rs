@@ -11,6 +11,7 @@
 pub mod collation;
 pub mod decimal;
 pub mod def;
+pub mod key;
 pub mod sql_type;
 pub mod temporal;
 pub mod value;
@@ -18,6 +19,7 @@ pub mod value;
 pub use collation::{Charset, Collation, CollationId};
 pub use decimal::Decimal;
 pub use def::{ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, TableDef};
+pub use key::{KeyColumn, KeyEncoder};
 pub use sql_type::{LobSize, SqlType, TypeKind};
 pub use temporal::{Date, DateTime, Time, TimeZone};
 pub use value::{OwnedValue, Value};

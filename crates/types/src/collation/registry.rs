@@ -120,6 +120,16 @@ impl Collation {
         }
     }
 
+    /// Most bytes of a sort key per character of the string.
+    pub fn max_key_bytes_per_char(&self) -> usize {
+        match (self.weights, self.charset) {
+            (Weights::Uca900, _) => uca900::MAX_KEY_BYTES_PER_CHAR,
+            (Weights::GeneralCi, _) => 3,
+            (_, Charset::Utf8mb4) => 4,
+            _ => 2,
+        }
+    }
+
     /// Whether strings are equal only when they have the same bytes.
     #[inline]
     pub fn is_exact(&self) -> bool {

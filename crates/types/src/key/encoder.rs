@@ -1,0 +1,299 @@
+//! Making, skipping and reading back one part of a key.
+
+use super::{KeyColumn, integer};
+use crate::collation::{Collation, PadAttribute, byte_key};
+use crate::{SqlType, TypeKind};
+
+/// Most bytes of a part that is not reversible, the byte for NULL and the end not counted.
+pub const MAX_KEY_PART: usize = 4000;
+
+/// Whether a part of a key stands for all of the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Equal parts mean equal values.
+    Whole,
+    /// The part was cut at [`MAX_KEY_PART`]: equal parts need a comparison of the values.
+    Cut,
+}
+
+/// How a part is made. Widths are bytes.
+#[derive(Clone, Copy, Debug)]
+enum Codec {
+    /// A little-endian integer.
+    Integer { width: u8, signed: bool },
+    /// Little-endian seconds, then a little-endian fraction.
+    Seconds { width: u8, signed: bool, fraction: u8 },
+    /// An IEEE number.
+    Float { width: u8 },
+    /// A string.
+    Text(Text),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Text {
+    collation: &'static Collation,
+    /// Characters that count, if fewer than the column has.
+    prefix: Option<u16>,
+    /// BINARY: zeros at the end do not count.
+    zero_padded: bool,
+    reversible: bool,
+    max_len: usize,
+}
+
+/// The code for one part of a key; made once per index by [`KeyColumn::encoder`].
+#[derive(Clone, Copy, Debug)]
+pub struct KeyEncoder {
+    codec: Codec,
+    nullable: bool,
+    /// XORed to every byte: FF for a descending part.
+    mask: u8,
+}
+
+impl KeyEncoder {
+    pub(super) fn new(column: &KeyColumn) -> Option<Self> {
+        let codec = codec_of(&column.ty, column.prefix_len)?;
+        Some(KeyEncoder { codec, nullable: column.nullable, mask: if column.desc { 0xFF } else { 0 } })
+    }
+
+    /// Appends the part for a value in storage form; `None` is NULL, which only a nullable column has.
+    /// Cost: no allocation but `out`'s.
+    #[inline]
+    pub fn append(&self, storage: Option<&[u8]>, out: &mut Vec<u8>) -> Extent {
+        let start = out.len();
+        let mut extent = Extent::Whole;
+        match storage {
+            Some(storage) => {
+                if self.nullable {
+                    out.push(1);
+                }
+                extent = self.append_value(storage, out);
+            }
+            None => {
+                debug_assert!(self.nullable, "NULL in a NOT NULL key column");
+                out.resize(start + self.fixed_len().unwrap_or(1), 0);
+            }
+        }
+        if self.mask != 0 {
+            out[start..].iter_mut().for_each(|b| *b = !*b);
+        }
+        extent
+    }
+
+    #[inline]
+    fn append_value(&self, storage: &[u8], out: &mut Vec<u8>) -> Extent {
+        match self.codec {
+            Codec::Integer { width, signed } => {
+                debug_assert_eq!(storage.len(), usize::from(width), "width of a key column");
+                integer::append(storage, signed, out);
+            }
+            Codec::Seconds { width, signed, .. } => {
+                let (seconds, fraction) = storage.split_at(usize::from(width));
+                integer::append(seconds, signed, out);
+                integer::append(fraction, false, out);
+            }
+            Codec::Float { width } => {
+                debug_assert_eq!(storage.len(), usize::from(width), "width of a key column");
+                integer::append_float(storage, out);
+            }
+            Codec::Text(text) => return text.append(storage, out),
+        }
+        Extent::Whole
+    }
+
+    /// Bytes of every part, if all have the same number.
+    #[inline]
+    pub fn fixed_len(&self) -> Option<usize> {
+        Some(usize::from(self.nullable) + self.width()?)
+    }
+
+    /// Bytes of a value of fixed width, in storage as in a key.
+    #[inline]
+    fn width(&self) -> Option<usize> {
+        match self.codec {
+            Codec::Integer { width, .. } | Codec::Float { width } => Some(usize::from(width)),
+            Codec::Seconds { width, fraction, .. } => Some(usize::from(width + fraction)),
+            Codec::Text(_) => None,
+        }
+    }
+
+    /// Most bytes of a part.
+    pub fn max_len(&self) -> usize {
+        match self.codec {
+            Codec::Text(text) => usize::from(self.nullable) + text.max_len,
+            _ => usize::from(self.nullable) + self.width().unwrap_or_default(),
+        }
+    }
+
+    /// Length of the part at the front of `key`, which must hold one.
+    #[inline]
+    pub fn skip(&self, key: &[u8]) -> usize {
+        if let Some(len) = self.fixed_len() {
+            return len;
+        }
+        if self.is_null(key) {
+            return 1;
+        }
+        let Codec::Text(text) = self.codec else { return 0 };
+        let end = text.collation.key_end() ^ self.mask;
+        let start = usize::from(self.nullable);
+        start + memchr::memchr(end, &key[start..]).map_or(key.len() - start, |at| at + 1)
+    }
+
+    /// Whether the part at the front of `key` is NULL.
+    #[inline]
+    pub fn is_null(&self, key: &[u8]) -> bool {
+        self.nullable && key[0] == self.mask
+    }
+
+    /// Whether [`KeyEncoder::decode`] gives the storage bytes back.
+    #[inline]
+    pub fn is_reversible(&self) -> bool {
+        match self.codec {
+            Codec::Integer { .. } | Codec::Seconds { .. } => true,
+            // -0 and 0 have one key.
+            Codec::Float { .. } => false,
+            Codec::Text(text) => text.reversible,
+        }
+    }
+
+    /// Appends the storage bytes of the part at the front of `key`, which is reversible; returns the part's length and
+    /// whether it is NULL, for which nothing is appended.
+    #[inline]
+    pub fn decode(&self, key: &[u8], out: &mut Vec<u8>) -> (usize, bool) {
+        debug_assert!(self.is_reversible(), "a key part that cannot be read back");
+        if self.is_null(key) {
+            return (self.fixed_len().unwrap_or(1), true);
+        }
+        let start = usize::from(self.nullable);
+        let body = &key[start..];
+        let len = match self.codec {
+            Codec::Integer { width, signed } => {
+                integer::read(&body[..usize::from(width)], signed, self.mask, out);
+                usize::from(width)
+            }
+            Codec::Seconds { width, signed, fraction } => {
+                let (width, len) = (usize::from(width), usize::from(width + fraction));
+                integer::read(&body[..width], signed, self.mask, out);
+                integer::read(&body[width..len], false, self.mask, out);
+                len
+            }
+            Codec::Float { width } => usize::from(width),
+            Codec::Text(text) if self.mask == 0 => text.read(body, out),
+            Codec::Text(text) => {
+                let body: Vec<u8> = key[start..self.skip(key)].iter().map(|b| !b).collect();
+                text.read(&body, out)
+            }
+        };
+        (start + len, false)
+    }
+
+    /// The integer in the part at the front of `key`, sign- or zero-extended to 64 bits; `None` is NULL. Only for parts
+    /// with [`KeyEncoder::is_integer`]. Cost: a load and a byte swap.
+    #[inline(always)]
+    pub fn decode_int(&self, key: &[u8]) -> Option<i64> {
+        let Codec::Integer { width, signed } = self.codec else { return None };
+        if self.is_null(key) {
+            return None;
+        }
+        let start = usize::from(self.nullable);
+        Some(integer::value(&key[start..start + usize::from(width)], signed, self.mask))
+    }
+
+    /// Whether the part holds an integer of up to 8 bytes (integers, YEAR, BIT, ENUM, SET, packed DATE, short DECIMAL).
+    #[inline]
+    pub fn is_integer(&self) -> bool {
+        matches!(self.codec, Codec::Integer { width: ..=8, .. })
+    }
+}
+
+impl Text {
+    #[inline]
+    fn append(&self, storage: &[u8], out: &mut Vec<u8>) -> Extent {
+        let mut bytes = storage;
+        if let Some(chars) = self.prefix {
+            bytes = &bytes[..self.collation.charset.byte_offset_of_char(bytes, usize::from(chars))];
+        }
+        if self.zero_padded {
+            bytes = trim_zeros(bytes);
+        }
+        let start = out.len();
+        self.collation.sort_key(bytes, out);
+        if out.len() - start <= MAX_KEY_PART + 1 || self.reversible {
+            return Extent::Whole;
+        }
+        out.truncate(start + MAX_KEY_PART);
+        out.push(self.collation.key_end());
+        Extent::Cut
+    }
+
+    #[inline]
+    fn read(&self, body: &[u8], out: &mut Vec<u8>) -> usize {
+        match self.collation.pad {
+            PadAttribute::NoPad => byte_key::read_no_pad(body, out),
+            PadAttribute::PadSpace => byte_key::read_pad_space(body, out),
+        }
+    }
+}
+
+pub(super) fn trim_zeros(bytes: &[u8]) -> &[u8] {
+    let len = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
+    &bytes[..len]
+}
+
+fn codec_of(ty: &SqlType, prefix_len: Option<u16>) -> Option<Codec> {
+    let integer = |width| Codec::Integer { width, signed: false };
+    let signed = |width| Codec::Integer { width, signed: !ty.unsigned };
+    let seconds = |width, signed| Codec::Seconds { width, signed, fraction: ty.decimals.div_ceil(2) };
+    Some(match ty.kind {
+        TypeKind::Null => return None,
+        TypeKind::TinyInt => signed(1),
+        TypeKind::SmallInt => signed(2),
+        TypeKind::MediumInt => signed(3),
+        TypeKind::Int => signed(4),
+        TypeKind::BigInt => signed(8),
+        TypeKind::Decimal => Codec::Integer { width: decimal_width(ty.length), signed: true },
+        TypeKind::Float => Codec::Float { width: 4 },
+        TypeKind::Double => Codec::Float { width: 8 },
+        TypeKind::Bit => integer(ty.length.div_ceil(8) as u8),
+        TypeKind::Date => integer(3),
+        TypeKind::Year => integer(1),
+        TypeKind::Time => seconds(3, true),
+        TypeKind::DateTime => seconds(5, false),
+        TypeKind::Timestamp => seconds(4, false),
+        TypeKind::Enum => integer(if member_count(ty) > 255 { 2 } else { 1 }),
+        TypeKind::Set => integer(match member_count(ty).div_ceil(8) {
+            few @ 0..=4 => few.max(1) as u8,
+            _ => 8,
+        }),
+        _ => Codec::Text(text_of(ty, prefix_len)?),
+    })
+}
+
+fn member_count(ty: &SqlType) -> usize {
+    ty.members.as_ref().map_or(0, |members| members.len())
+}
+
+fn text_of(ty: &SqlType, prefix_len: Option<u16>) -> Option<Text> {
+    let collation = ty.collation.collation()?;
+    let is_lob = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
+    let prefix = prefix_len.filter(|&chars| is_lob || u32::from(chars) < ty.length);
+    // Trailing spaces are lost under PAD SPACE, but CHAR does not store any.
+    let keeps_bytes = collation.is_exact() || (collation.is_binary() && ty.kind == TypeKind::Char);
+    let reversible = keeps_bytes && prefix.is_none() && !is_lob;
+    let chars = prefix.map_or(ty.length as usize, usize::from);
+    let limit = if reversible { usize::MAX } else { MAX_KEY_PART };
+    let max_len = chars.saturating_mul(collation.max_key_bytes_per_char()).min(limit).saturating_add(1);
+    Some(Text { collation, prefix, zero_padded: ty.kind == TypeKind::Binary, reversible, max_len })
+}
+
+/// Bytes of the two's complement integer that holds `precision` decimal digits.
+fn decimal_width(precision: u32) -> u8 {
+    let mut width = 1;
+    let mut digits = 2;
+    while digits < precision {
+        width += 1;
+        // Largest d with 10^d <= 2^(8 w - 1): 0.30103 decimal digits per bit.
+        digits = (u32::from(width) * 8 - 1) * 30_103 / 100_000;
+    }
+    width
+}

@@ -1,0 +1,56 @@
+//! Normalised keys: byte strings whose `memcmp` order is the order of the values, what B-trees compare.
+//!
+//! A key is the concatenation of its parts. Each part delimits itself: no part's bytes are a proper prefix of another
+//! value's bytes for the same part, so that order and boundaries need no lengths.
+//!
+//! | column | bytes of the part |
+//! |---|---|
+//! | integers, YEAR, BIT, ENUM, SET, DATE | the storage integer, big-endian, sign bit flipped if it is signed |
+//! | DECIMAL | the storage integer (two's complement), big-endian, sign bit flipped |
+//! | DATETIME, TIMESTAMP, TIME | the seconds as above (signed for TIME), then the fraction, big-endian |
+//! | FLOAT, DOUBLE | IEEE bits, big-endian; all inverted if negative, else the sign bit flipped; -0 as 0 |
+//! | strings | the collation's sort key: see [`crate::collation`] |
+//!
+//! Before that stands 01, or 00 for NULL, if the column is nullable; a NULL of fixed width is filled up with zeros.
+//! All bytes of a descending part are inverted.
+//!
+//! A part is *reversible* when it gives the storage bytes back; then the record need not hold the column as well.
+//! Parts that are not reversible are cut at [`MAX_KEY_PART`] bytes. A cut part still sorts right against
+//! parts that differ within the limit, but values that only differ beyond it get the same bytes: whoever needs more
+//! compares the values themselves ([`Extent::Cut`]). The limit of 3,072 bytes on the columns of an index keeps all but
+//! freak strings of many-weight characters whole.
+
+mod encoder;
+mod integer;
+#[cfg(test)]
+mod tests;
+
+pub use encoder::{Extent, KeyEncoder, MAX_KEY_PART};
+
+use crate::SqlType;
+
+/// A column of a key, as declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyColumn {
+    /// Type of the column.
+    pub ty: SqlType,
+    /// Whether the column may be NULL.
+    pub nullable: bool,
+    /// Whether greater values come first.
+    pub desc: bool,
+    /// Only the first so many characters count (bytes for binary types); `None`: all.
+    pub prefix_len: Option<u16>,
+}
+
+impl KeyColumn {
+    /// An ascending, whole, NOT NULL column.
+    pub fn new(ty: SqlType) -> Self {
+        KeyColumn { ty, nullable: false, desc: false, prefix_len: None }
+    }
+
+    /// Compiles the column to the code that makes its key parts. `None` when its type has no keys: that of a bare NULL,
+    /// or a string of an unsupported collation.
+    pub fn encoder(&self) -> Option<KeyEncoder> {
+        KeyEncoder::new(self)
+    }
+}
