@@ -27,6 +27,7 @@
 
 pub mod check;
 mod layout;
+pub mod op;
 mod overflow;
 mod page_mut;
 mod page_ref;
@@ -42,6 +43,7 @@ pub use layout::{
     COMMON_HEADER_BYTES, HEADER_BYTES, MAX_KEY_BYTES, PAGE_SIZE, PageBytes, PageType, SlotFlags,
     TRX_ID_BYTES, max_inline_payload,
 };
+pub use op::{Batch, OpError, PageOp};
 pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef, check_overflow_value};
 pub use page_mut::{FormatPage, PageFull, PageMut};
 pub use page_ref::{Fit, PageRef};

@@ -187,7 +187,7 @@ impl<'a> PageMut<'a> {
     /// Removes all slots from `from` on.
     pub fn truncate(&mut self, from: usize) {
         let count = self.as_ref().count();
-        for slot in from..count {
+        for slot in (from..count).rev() {
             self.release_cell(slot);
         }
         put_u16(self.0, COUNT, from.min(count) as u16);
@@ -245,6 +245,43 @@ impl<'a> PageMut<'a> {
     pub fn set_flags(&mut self, slot: usize, flags: SlotFlags) {
         let word = self.as_ref().slot_word(slot) & SLOT_OFFSET | flags.bits() & SlotFlags::IN_SLOT;
         self.put_slot_word(slot, word);
+    }
+
+    /// Closes the secondary entry at `slot`: `trx` goes before its payload, `DELETED` and `HAS_VER` are set. An entry
+    /// that has an end id gets the new one.
+    pub fn close(&mut self, slot: usize, trx: TrxId) -> Result<(), PageFull> {
+        let id = &trx.0.to_le_bytes()[..TRX_ID_BYTES];
+        if self.as_ref().flags(slot).has_ver() {
+            self.patch(slot, 0, id);
+        } else {
+            let payload = [id, self.as_ref().payload(slot)].concat();
+            self.replace_payload(slot, &payload)?;
+        }
+        self.set_flags(slot, SlotFlags::DELETED.with(SlotFlags::HAS_VER));
+        Ok(())
+    }
+
+    /// Takes back a close: the end id goes, `DELETED` and `HAS_VER` are cleared.
+    pub fn reopen(&mut self, slot: usize) {
+        debug_assert!(self.as_ref().flags(slot).has_ver(), "slot {slot} is not closed");
+        let payload = self.as_ref().payload(slot)[TRX_ID_BYTES..].to_vec();
+        let shrunk = self.replace_payload(slot, &payload);
+        debug_assert!(shrunk.is_ok(), "a shorter payload did not fit");
+        self.set_flags(slot, SlotFlags::NONE);
+    }
+
+    /// Overwrites bytes of a page that is not a B-tree page; its type's own module says what stands where.
+    pub(crate) fn write_bytes(&mut self, offset: usize, bytes: &[u8]) {
+        debug_assert!(offset >= COMMON_HEADER_BYTES && self.as_ref().page_type() != PageType::BTree);
+        self.0[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Replaces the page by an image; the bytes between `low` and `high` become 0.
+    pub(crate) fn restore_image(&mut self, low: &[u8], high: &[u8]) {
+        let high_from = PAGE_SIZE - high.len();
+        self.0[..low.len()].copy_from_slice(low);
+        self.0[low.len()..high_from].fill(0);
+        self.0[high_from..].copy_from_slice(high);
     }
 
     /// Sets the child at `slot` of an inner page.

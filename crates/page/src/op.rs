@@ -1,0 +1,376 @@
+//! Page operations: every change of a page as a value that can be applied, logged, read back and applied again.
+//!
+//! One `apply` serves the forward path and recovery. It depends on the page and the operation only, so a page at some
+//! LSN plus the operations logged after it is the same page, byte for byte.
+//!
+//! Encoding: one byte kind, then fields in declaration order. Integers are LEB128; byte strings are a LEB128 length and
+//! the bytes; an optional byte string has its length plus one, 0 = none. docs/redo_log.md, "Page operations".
+
+use base::codec::push_varint;
+use base::{IndexId, PageNo, TrxId};
+
+use crate::layout::{COMMON_HEADER_BYTES, MAX_KEY_BYTES, PAGE_SIZE, PageType, SlotFlags, TRX_ID_BYTES};
+use crate::page_mut::{FormatPage, PageFull, PageMut};
+use crate::page_ref::PageRef;
+use codec::{push_bytes, take_bytes, take_flags, take_page_no};
+
+mod codec;
+
+/// A change of one page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageOp<'a> {
+    /// Make an empty B-tree page.
+    Format(FormatPage<'a>),
+    /// Make an empty page of another type.
+    FormatOther {
+        /// The page's own number.
+        page_no: PageNo,
+        /// Its type; not `BTree`.
+        page_type: PageType,
+        /// Its tree, for off-page values.
+        index_id: IndexId,
+        /// How often the page number was given out.
+        version: u32,
+    },
+    /// Insert a leaf record.
+    Insert {
+        /// Slot it becomes.
+        slot: u16,
+        /// Its marks.
+        flags: SlotFlags,
+        /// Its whole key.
+        key: &'a [u8],
+        /// Its payload.
+        payload: &'a [u8],
+    },
+    /// Insert a separator.
+    InsertChild {
+        /// Slot it becomes.
+        slot: u16,
+        /// Child page.
+        child: PageNo,
+        /// Its key.
+        key: &'a [u8],
+    },
+    /// Append records or separators.
+    Append(Batch<'a>),
+    /// Remove a slot.
+    Remove {
+        /// The slot.
+        slot: u16,
+    },
+    /// Remove all slots from one on.
+    Truncate {
+        /// First slot to go.
+        from: u16,
+    },
+    /// Replace a payload.
+    ReplacePayload {
+        /// The slot.
+        slot: u16,
+        /// New payload.
+        payload: &'a [u8],
+    },
+    /// Overwrite payload bytes.
+    Patch {
+        /// The slot.
+        slot: u16,
+        /// First payload byte.
+        offset: u16,
+        /// New bytes.
+        bytes: &'a [u8],
+    },
+    /// Set the marks of a slot.
+    SetFlags {
+        /// The slot.
+        slot: u16,
+        /// New marks; `HAS_BEGIN` is ignored.
+        flags: SlotFlags,
+    },
+    /// Close a secondary entry: end id before its payload, `DELETED` and `HAS_VER` set.
+    Close {
+        /// The slot.
+        slot: u16,
+        /// Who closes it.
+        trx: TrxId,
+    },
+    /// Take back a close.
+    Reopen {
+        /// The slot.
+        slot: u16,
+    },
+    /// Set a child.
+    SetChild {
+        /// The slot.
+        slot: u16,
+        /// New child.
+        child: PageNo,
+    },
+    /// Set the right sibling.
+    SetRight(PageNo),
+    /// Raise the highest transaction id.
+    RaiseMaxTrx(TrxId),
+    /// Give the page new bounds.
+    SetFences {
+        /// Inclusive lower bound.
+        lower: &'a [u8],
+        /// Exclusive upper bound.
+        upper: Option<&'a [u8]>,
+    },
+    /// Squeeze dead cells out.
+    Reorganize,
+    /// The whole page, without the hole between its arrays and its heap.
+    Image {
+        /// Bytes from the start of the page.
+        low: &'a [u8],
+        /// Bytes up to the end of the page.
+        high: &'a [u8],
+    },
+    /// Overwrite bytes behind the common header of a page that is not a B-tree page.
+    WriteBytes {
+        /// First byte.
+        offset: u16,
+        /// New bytes.
+        bytes: &'a [u8],
+    },
+}
+
+/// Why an operation was not applied; the page is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpError {
+    /// It does not fit: split the page. In recovery this is a bug or corruption, like all else.
+    Full,
+    /// The bytes are no operation, or not one that can be applied to this page.
+    Malformed,
+}
+
+impl From<PageFull> for OpError {
+    fn from(_: PageFull) -> Self {
+        OpError::Full
+    }
+}
+
+/// Records for [`PageOp::Append`], encoded one after the other: key, then payload and marks (leaf) or child (inner).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch<'a>(pub &'a [u8]);
+
+impl<'a> Batch<'a> {
+    /// Appends a leaf record to the batch in `out`.
+    pub fn push_record(out: &mut Vec<u8>, key: &[u8], payload: &[u8], flags: SlotFlags) {
+        push_bytes(out, key);
+        push_varint(out, u64::from(flags.bits() >> 13));
+        push_bytes(out, payload);
+    }
+
+    /// Appends a separator to the batch in `out`.
+    pub fn push_child(out: &mut Vec<u8>, key: &[u8], child: PageNo) {
+        push_bytes(out, key);
+        push_varint(out, u64::from(child.0));
+    }
+
+    /// Appends slots `range` of `page` to the batch in `out`: what a split moves.
+    pub fn push_slots(out: &mut Vec<u8>, page: PageRef<'_>, range: std::ops::Range<usize>) {
+        let mut key = Vec::new();
+        for slot in range {
+            key.clear();
+            page.append_key(slot, &mut key);
+            if page.is_leaf() {
+                let record = page.record(slot);
+                Batch::push_record(out, &key, record.payload, record.flags);
+            } else {
+                Batch::push_child(out, &key, page.child(slot));
+            }
+        }
+    }
+
+    fn append_to(self, page: &mut PageMut<'_>) -> Result<(), OpError> {
+        let before = *page.as_ref().bytes();
+        let result = self.append_all(page);
+        if result.is_err() {
+            page.copy_from(&before);
+        }
+        result
+    }
+
+    fn append_all(self, page: &mut PageMut<'_>) -> Result<(), OpError> {
+        let mut rest = self.0;
+        while !rest.is_empty() {
+            let key = take_bytes(&mut rest)?;
+            let slot = page.as_ref().count();
+            if page.as_ref().is_leaf() {
+                let flags = take_flags(&mut rest)?;
+                let payload = take_bytes(&mut rest)?;
+                check_insert(page.as_ref(), slot, key, flags, true)?;
+                page.insert(slot, key, payload, flags)?;
+            } else {
+                let child = take_page_no(&mut rest)?;
+                check_insert(page.as_ref(), slot, key, SlotFlags::NONE, false)?;
+                page.insert_child(slot, key, child)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> PageOp<'a> {
+    /// The image of `page`.
+    pub fn image_of(page: PageRef<'a>) -> PageOp<'a> {
+        let (low, high) = match page.page_type() {
+            PageType::BTree => (page.arrays_end(page.cap()), page.heap_top()),
+            _ => (page.bytes().iter().rposition(|&b| b != 0).map_or(0, |last| last + 1), PAGE_SIZE),
+        };
+        PageOp::Image { low: &page.bytes()[..low], high: &page.bytes()[high..] }
+    }
+
+    /// Whether the operation makes the page anew, so that recovery needs no old bytes.
+    pub fn is_self_contained(&self) -> bool {
+        matches!(self, PageOp::Format(_) | PageOp::FormatOther { .. } | PageOp::Image { .. })
+    }
+
+    /// Applies the operation. The caller sets the page's LSN afterwards. Cost: O(1) argument checks beside the change.
+    pub fn apply(&self, page: &mut PageMut<'_>) -> Result<(), OpError> {
+        match *self {
+            PageOp::Format(start) => {
+                check(start.lower.len() <= MAX_KEY_BYTES)?;
+                check(start.upper.is_none_or(|upper| upper.len() <= MAX_KEY_BYTES))?;
+                page.format(&start);
+            }
+            PageOp::FormatOther { page_no, page_type, index_id, version } => {
+                check(page_type != PageType::BTree)?;
+                page.format_common(page_no, page_type, index_id, version);
+            }
+            PageOp::Image { low, high } => {
+                check(low.len() + high.len() <= PAGE_SIZE)?;
+                page.restore_image(low, high);
+            }
+            PageOp::WriteBytes { offset, bytes } => {
+                let offset = usize::from(offset);
+                check(page.as_ref().page_type() != PageType::BTree && offset >= COMMON_HEADER_BYTES)?;
+                check(offset + bytes.len() <= PAGE_SIZE)?;
+                page.write_bytes(offset, bytes);
+            }
+            _ => {
+                check(page.as_ref().page_type() == PageType::BTree)?;
+                self.apply_to_btree(page)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_to_btree(&self, page: &mut PageMut<'_>) -> Result<(), OpError> {
+        let view = page.as_ref();
+        match *self {
+            PageOp::Insert { slot, flags, key, payload } => {
+                check_insert(view, slot.into(), key, flags, true)?;
+                page.insert(slot.into(), key, payload, flags)?;
+            }
+            PageOp::InsertChild { slot, child, key } => {
+                check_insert(view, slot.into(), key, SlotFlags::NONE, false)?;
+                page.insert_child(slot.into(), key, child)?;
+            }
+            PageOp::Append(batch) => batch.append_to(page)?,
+            PageOp::Remove { slot } => {
+                check_slot(view, slot)?;
+                page.remove(slot.into());
+            }
+            PageOp::Truncate { from } => page.truncate(from.into()),
+            PageOp::ReplacePayload { slot, payload } => {
+                check_leaf_slot(view, slot)?;
+                page.replace_payload(slot.into(), payload)?;
+            }
+            PageOp::Patch { slot, offset, bytes } => {
+                check_leaf_slot(view, slot)?;
+                check(usize::from(offset) + bytes.len() <= view.payload(slot.into()).len())?;
+                page.patch(slot.into(), offset.into(), bytes);
+            }
+            PageOp::SetFlags { slot, flags } => {
+                check_leaf_slot(view, slot)?;
+                page.set_flags(slot.into(), flags);
+            }
+            PageOp::Close { slot, trx } => {
+                check_leaf_slot(view, slot)?;
+                check_end_id(view, slot)?;
+                page.close(slot.into(), trx)?;
+            }
+            PageOp::Reopen { slot } => {
+                check_leaf_slot(view, slot)?;
+                check(view.flags(slot.into()).has_ver())?;
+                check_end_id(view, slot)?;
+                page.reopen(slot.into());
+            }
+            PageOp::SetChild { slot, child } => {
+                check_slot(view, slot)?;
+                check(!view.is_leaf())?;
+                page.set_child(slot.into(), child);
+            }
+            PageOp::SetRight(right) => page.set_right(right),
+            PageOp::RaiseMaxTrx(trx) => page.raise_max_trx(trx),
+            PageOp::SetFences { lower, upper } => {
+                check(
+                    lower.len() <= MAX_KEY_BYTES && upper.is_none_or(|upper| upper.len() <= MAX_KEY_BYTES),
+                )?;
+                page.set_fences(lower, upper)?;
+            }
+            PageOp::Reorganize => page.reorganize(),
+            PageOp::Format(_)
+            | PageOp::FormatOther { .. }
+            | PageOp::Image { .. }
+            | PageOp::WriteBytes { .. } => {
+                return Err(OpError::Malformed);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends one page's change to a mini-transaction: page number, operation.
+pub fn encode_change(out: &mut Vec<u8>, page_no: PageNo, op: &PageOp<'_>) {
+    push_varint(out, u64::from(page_no.0));
+    op.encode(out);
+}
+
+/// Reads one page's change from the front of a mini-transaction and advances past it.
+pub fn decode_change<'a>(from: &mut &'a [u8]) -> Result<(PageNo, PageOp<'a>), OpError> {
+    Ok((take_page_no(from)?, PageOp::decode(from)?))
+}
+
+#[inline]
+fn check(holds: bool) -> Result<(), OpError> {
+    if holds { Ok(()) } else { Err(OpError::Malformed) }
+}
+
+#[inline]
+fn check_slot(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
+    check(usize::from(slot) < page.count())
+}
+
+#[inline]
+fn check_leaf_slot(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
+    check(page.is_leaf() && usize::from(slot) < page.count())
+}
+
+/// A payload marked `HAS_VER` is long enough for its end id.
+#[inline]
+fn check_end_id(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
+    let record = page.record(slot.into());
+    check(!record.flags.has_ver() || record.payload.len() >= TRX_ID_BYTES)
+}
+
+fn check_insert(
+    page: PageRef<'_>,
+    slot: usize,
+    key: &[u8],
+    flags: SlotFlags,
+    leaf: bool,
+) -> Result<(), OpError> {
+    check(page.is_leaf() == leaf && slot <= page.count() && key.len() <= MAX_KEY_BYTES)?;
+    if !leaf && slot == 0 {
+        return check(page.count() == 0);
+    }
+    let begin = if flags.has_begin() { TRX_ID_BYTES } else { 0 };
+    check(key.starts_with(page.prefix()))?;
+    check(page.fixed_key_len().is_none_or(|len| key.len() == usize::from(len) + begin))
+}
+
+#[cfg(test)]
+mod tests;

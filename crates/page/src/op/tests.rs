@@ -1,0 +1,188 @@
+//! Operations applied forward equal the same operations encoded, decoded and applied to an older image.
+
+use base::prng::Prng;
+use base::{IndexId, PageNo, TrxId};
+
+use super::*;
+use crate::layout::PageBytes;
+
+fn start(level: u8, fixed: Option<u16>) -> FormatPage<'static> {
+    FormatPage {
+        page_no: PageNo(12),
+        level,
+        index_id: IndexId(99),
+        version: 3,
+        format_version: 2,
+        fixed_key_len: fixed,
+        lower: b"",
+        upper: None,
+        right: PageNo(13),
+    }
+}
+
+fn leaf_op<'a>(prng: &mut Prng, page: PageRef<'_>, key: &'a [u8], bytes: &'a [u8]) -> PageOp<'a> {
+    let at = page.search(key);
+    let slot = at.slot as u16;
+    if !at.found {
+        return PageOp::Insert { slot, flags: SlotFlags::NONE, key, payload: bytes };
+    }
+    let payload_len = page.payload(at.slot).len();
+    match prng.below(10) {
+        0 | 1 => PageOp::Remove { slot },
+        2 | 3 if !page.flags(at.slot).has_ver() => PageOp::ReplacePayload { slot, payload: bytes },
+        4 if payload_len >= bytes.len() => {
+            PageOp::Patch { slot, offset: (payload_len - bytes.len()) as u16, bytes }
+        }
+        5 if page.flags(at.slot).has_ver() => PageOp::Reopen { slot },
+        5 | 6 => PageOp::Close { slot, trx: TrxId(prng.below(1 << 40)) },
+        7 => PageOp::RaiseMaxTrx(TrxId(prng.below(1000))),
+        8 => PageOp::SetRight(PageNo(prng.below(1000) as u32)),
+        _ if prng.below(10) == 0 => PageOp::Reorganize,
+        _ => {
+            PageOp::SetFences { lower: b"", upper: if prng.below(2) == 0 { None } else { Some(&[0xff; 3]) } }
+        }
+    }
+}
+
+fn inner_op<'a>(prng: &mut Prng, page: PageRef<'_>, key: &'a [u8]) -> PageOp<'a> {
+    let at = page.search(key);
+    let (slot, child) = (at.slot as u16, PageNo(prng.below(1 << 30) as u32));
+    match prng.below(6) {
+        _ if page.count() == 0 => PageOp::InsertChild { slot: 0, child, key: b"" },
+        _ if !at.found => PageOp::InsertChild { slot, child, key },
+        0 if page.count() > 1 => PageOp::Remove { slot: prng.below(page.count() as u64) as u16 },
+        1 | 2 => PageOp::Remove { slot },
+        _ => PageOp::SetChild { slot, child },
+    }
+}
+
+/// Applies random operations forward; now and then takes an older copy through the encoded operations since.
+fn forward_equals_redo(seed: u64, level: u8, fixed: Option<u16>) {
+    let mut prng = Prng::new(seed);
+    let mut forward: Box<PageBytes> = Box::new([0; PAGE_SIZE]);
+    PageOp::Format(start(level, fixed)).apply(&mut PageMut::new(&mut forward)).unwrap();
+    let mut old = forward.clone();
+    let mut log = Vec::new();
+    let mut full = 0;
+    for _ in 0..3000 {
+        let len = fixed.map_or(1 + prng.below(12) as usize, usize::from);
+        let key: Vec<u8> = (0..len).map(|_| (prng.below(5) * 50) as u8).collect();
+        let bytes = vec![prng.next_u64() as u8; prng.below(80) as usize];
+        let page = PageRef::new(&forward);
+        let op =
+            if level == 0 { leaf_op(&mut prng, page, &key, &bytes) } else { inner_op(&mut prng, page, &key) };
+        match op.apply(&mut PageMut::new(&mut forward)) {
+            Ok(()) => encode_change(&mut log, PageNo(12), &op),
+            Err(OpError::Malformed) => panic!("{op:?}"),
+            Err(OpError::Full) => {
+                full += 1;
+                let op = PageOp::Truncate { from: (PageRef::new(&forward).count() / 2) as u16 };
+                op.apply(&mut PageMut::new(&mut forward)).unwrap();
+                encode_change(&mut log, PageNo(12), &op);
+            }
+        }
+        if prng.below(100) == 0 {
+            let mut rest = &log[..];
+            while !rest.is_empty() {
+                let (page_no, op) = decode_change(&mut rest).unwrap();
+                assert_eq!(page_no, PageNo(12));
+                op.apply(&mut PageMut::new(&mut old)).unwrap();
+            }
+            assert!(old == forward, "redo differs");
+            log.clear();
+        }
+    }
+    assert!(full > 0 || level > 0, "the page never filled");
+}
+
+#[test]
+fn redo_repeats_leaf_operations_byte_for_byte() {
+    for seed in 0..6 {
+        forward_equals_redo(seed, 0, None);
+        forward_equals_redo(seed + 50, 0, Some(4));
+        forward_equals_redo(seed + 100, 0, Some(9));
+    }
+}
+
+#[test]
+fn redo_repeats_inner_operations_byte_for_byte() {
+    for seed in 0..4 {
+        forward_equals_redo(seed, 1, None);
+        forward_equals_redo(seed + 50, 1, Some(4));
+        forward_equals_redo(seed + 100, 1, Some(8));
+    }
+}
+
+#[test]
+fn an_image_and_a_batch_carry_all_records() {
+    let mut source: Box<PageBytes> = Box::new([0; PAGE_SIZE]);
+    let mut page = PageMut::new(&mut source);
+    page.format(&start(0, None));
+    for i in 0..200u32 {
+        page.append(&(i * 3).to_be_bytes(), &[i as u8; 20], SlotFlags::DELETED).unwrap();
+    }
+    page.remove(7);
+    let mut image = Vec::new();
+    PageOp::image_of(page.as_ref()).encode(&mut image);
+    let mut batch = Vec::new();
+    Batch::push_slots(&mut batch, page.as_ref(), 0..199);
+    let mut encoded = Vec::new();
+    PageOp::Append(Batch(&batch)).encode(&mut encoded);
+
+    let mut restored = [0xaa; PAGE_SIZE];
+    PageOp::decode(&mut &image[..]).unwrap().apply(&mut PageMut::new(&mut restored)).unwrap();
+    let mut copied = [0; PAGE_SIZE];
+    PageMut::new(&mut copied).format(&start(0, None));
+    PageOp::decode(&mut &encoded[..]).unwrap().apply(&mut PageMut::new(&mut copied)).unwrap();
+    for other in [PageRef::new(&restored), PageRef::new(&copied)] {
+        assert_eq!(other.count(), 199);
+        for slot in 0..199 {
+            assert_eq!(other.key(slot), page.as_ref().key(slot));
+            assert_eq!(other.payload(slot), page.as_ref().payload(slot));
+            assert!(other.flags(slot).is_deleted());
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_applied_is_refused_and_changes_nothing() {
+    let mut bytes: Box<PageBytes> = Box::new([0; PAGE_SIZE]);
+    PageMut::new(&mut bytes).format(&start(0, Some(4)));
+    let before = bytes.clone();
+    let bad = [
+        PageOp::Remove { slot: 0 },
+        PageOp::Insert { slot: 1, flags: SlotFlags::NONE, key: b"abcd", payload: b"" },
+        PageOp::Insert { slot: 0, flags: SlotFlags::NONE, key: b"abc", payload: b"" },
+        PageOp::InsertChild { slot: 0, child: PageNo(5), key: b"" },
+        PageOp::Patch { slot: 0, offset: 0, bytes: b"x" },
+        PageOp::Reopen { slot: 3 },
+        PageOp::WriteBytes { offset: 40, bytes: b"x" },
+        PageOp::Append(Batch(&[4, 1])),
+    ];
+    for op in bad {
+        assert_eq!(op.apply(&mut PageMut::new(&mut bytes)), Err(OpError::Malformed), "{op:?}");
+        assert!(bytes == before, "{op:?}");
+    }
+}
+
+#[test]
+fn cut_and_random_bytes_are_refused_or_decode_without_a_panic() {
+    let mut encoded = Vec::new();
+    PageOp::Format(start(0, None)).encode(&mut encoded);
+    for len in 0..encoded.len() {
+        assert_eq!(PageOp::decode(&mut &encoded[..len]), Err(OpError::Malformed));
+    }
+    let mut prng = Prng::new(5);
+    let mut page: Box<PageBytes> = Box::new([0; PAGE_SIZE]);
+    for _ in 0..20_000 {
+        PageMut::new(&mut page).format(&start(prng.below(2) as u8, None));
+        let noise: Vec<u8> = (0..prng.below(40)).map(|_| prng.below(24) as u8).collect();
+        let mut rest = &noise[..];
+        while let Ok(op) = PageOp::decode(&mut rest) {
+            // An image replaces the page by bytes that only a frame's checksum vouches for.
+            if !matches!(op, PageOp::Image { .. }) {
+                let _ = op.apply(&mut PageMut::new(&mut page));
+            }
+        }
+    }
+}
