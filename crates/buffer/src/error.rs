@@ -1,0 +1,95 @@
+//! Why a page cannot be had.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::PageNo;
+use env::IoError;
+use page::CorruptionKind;
+
+/// Error of the buffer pool. Two words, so that results of guards stay small.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A page could not be read, or memory or a thread could not be had.
+    Io(Box<IoError>),
+    /// The bytes on disk are not a page that was written there.
+    Corruption(Box<CorruptPage>),
+    /// The log could not be made durable before a page write.
+    Log(Box<log::Error>),
+    /// Every frame was latched for longer than a latch may be held.
+    Exhausted {
+        /// Frames in the pool.
+        frames: u32,
+    },
+    /// A page write or sync has failed before (the cause is inside): nothing may be changed any more.
+    ChangesRefused(Arc<Error>),
+    /// The pool was closed.
+    Closed,
+}
+
+/// Result of this crate's calls.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A page whose stored bytes are wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CorruptPage {
+    /// The file.
+    pub file: PathBuf,
+    /// The page within it.
+    pub page: PageNo,
+    /// What is wrong.
+    pub damage: Damage,
+}
+
+/// What is wrong with a stored page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// The file ends before the page does.
+    PastEnd,
+    /// The bytes fail the check at the disk boundary.
+    Bytes(CorruptionKind),
+}
+
+impl Error {
+    #[cold]
+    pub(crate) fn io(error: IoError) -> Self {
+        Error::Io(Box::new(error))
+    }
+
+    #[cold]
+    pub(crate) fn log(error: log::Error) -> Self {
+        Error::Log(Box::new(error))
+    }
+
+    #[cold]
+    pub(crate) fn corrupt(file: &Path, page: PageNo, damage: Damage) -> Self {
+        Error::Corruption(Box::new(CorruptPage { file: file.to_path_buf(), page, damage }))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Io(error) => error.fmt(f),
+            Error::Corruption(corrupt) => corrupt.fmt(f),
+            Error::Log(error) => error.fmt(f),
+            Error::Exhausted { frames } => write!(f, "all {frames} frames of the buffer pool are in use"),
+            Error::ChangesRefused(cause) => write!(f, "no changes are possible after: {cause}"),
+            Error::Closed => f.write_str("the buffer pool is closed"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for CorruptPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} is corrupt: ", self.page, self.file.display())?;
+        match self.damage {
+            Damage::PastEnd => f.write_str("the file ends before it"),
+            Damage::Bytes(kind) => write!(f, "{kind:?}"),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Replacement: the clock hand, and how a thread gets a frame.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::guard::ExclusiveHold;
+use crate::pool::Pool;
+
+/// Frames a thread that needs one looks at before it asks the background thread.
+const LOOKS_MAX: u32 = 64;
+/// Attempts without any progress before the pool counts as exhausted; each takes about a millisecond.
+const IDLE_ROUNDS_MAX: u32 = 200;
+/// How long a thread waits for others to let go of latches between two attempts.
+const IDLE_WAIT: Duration = Duration::from_millis(1);
+/// How long a thread waits for the background thread before it looks for itself again.
+const REFILL_WAIT: Duration = Duration::from_millis(10);
+/// Pages one refill writes at most.
+const REFILL_WRITES: usize = 64;
+
+impl Pool {
+    /// Below this many free frames the background thread is woken: 1 %.
+    fn free_low(&self) -> u32 {
+        (self.frames.count() / 100).max(1)
+    }
+
+    /// Up to this many free frames the background thread works: 3 %.
+    fn free_goal(&self) -> u32 {
+        (self.frames.count() / 100 * 3).max(2)
+    }
+
+    /// A frame that the caller alone knows (lib.rs, invariant 2). May be called with page latches held.
+    pub(crate) fn allocate_frame(&self) -> Result<u32> {
+        let Some(frame) = self.frames.take() else { return self.allocate_slow() };
+        if self.frames.free_count() < self.free_low() {
+            self.writer.request();
+        }
+        Ok(frame)
+    }
+
+    /// No frame is free: evicts a clean page, else waits for one to become clean.
+    #[cold]
+    fn allocate_slow(&self) -> Result<u32> {
+        let mut idle_rounds = 0;
+        while idle_rounds < IDLE_ROUNDS_MAX {
+            let ticket = self.refilled.ticket();
+            if let Some(frame) = self.frames.take().or_else(|| self.evict_one(LOOKS_MAX)) {
+                return Ok(frame);
+            }
+            let progress = if self.writer.request() {
+                self.refilled.wait(ticket, Some(REFILL_WAIT));
+                self.frames.free_count() > 0
+            } else {
+                self.refill()? > 0
+            };
+            if !progress {
+                self.may_change()?;
+                idle_rounds += 1;
+                self.refilled.wait(self.refilled.ticket(), Some(IDLE_WAIT));
+            }
+        }
+        Err(Error::Exhausted { frames: self.frames.count() })
+    }
+
+    /// One attempt to bring the free frames to their goal: evicts clean pages, then writes dirty ones and evicts those.
+    /// Returns how many pages were evicted or written.
+    pub(crate) fn refill(&self) -> Result<usize> {
+        let evicted = self.evict_to_goal();
+        let written = match self.wants_frames() && self.refusal.get().is_none() {
+            true => self.write_back_step(REFILL_WRITES),
+            false => Ok(0),
+        };
+        let evicted = evicted + self.evict_to_goal();
+        self.refilled.notify_all();
+        Ok(evicted + written?)
+    }
+
+    /// Whether the background thread has more to do.
+    pub(crate) fn wants_frames(&self) -> bool {
+        self.frames.free_count() < self.free_goal()
+    }
+
+    /// Evicts until enough frames are free or every page was looked at twice. Returns how many were evicted.
+    fn evict_to_goal(&self) -> usize {
+        let looks = self.frames.used().len() as u32 * 2;
+        let mut evicted = 0;
+        while self.wants_frames() {
+            let Some(frame) = self.evict_one(looks) else { break };
+            self.frames.give_back(frame);
+            evicted += 1;
+        }
+        evicted
+    }
+
+    /// Moves the hand on until a page could be evicted, at most `looks` times. The frame is the caller's.
+    fn evict_one(&self, looks: u32) -> Option<u32> {
+        (0..looks).map_while(|_| self.frames.advance_hand()).find(|&frame| self.evict(frame))
+    }
+
+    /// Evicts the page in `frame` if it was not used since the hand's last pass, is clean and nobody holds it.
+    fn evict(&self, frame: u32) -> bool {
+        let state = self.frames.state(frame);
+        let Some(page) = state.owner() else { return false };
+        let entry = self.table.entry(page);
+        if entry.is_referenced() {
+            entry.clear_referenced();
+            return false;
+        }
+        if !state.is_clean() || !entry.latch.try_exclusive() {
+            return false;
+        }
+        let _hold = ExclusiveHold::adopt(&entry.latch);
+        // Only now is it certain whose frame this is and that it is clean.
+        if entry.frame() != frame || !state.is_clean() {
+            return false;
+        }
+        entry.set_frame(0);
+        state.set_owner(None);
+        self.counters.evictions.add(1);
+        true
+    }
+}

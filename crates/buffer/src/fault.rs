@@ -1,0 +1,150 @@
+//! The miss path: frames for pages that are not resident, reading, creating, forgetting.
+
+use base::PageNo;
+use base::sync::{LatchLevel, critical};
+use page::PageBytes;
+
+use crate::error::{Damage, Error, Result};
+use crate::guard::{ExclusiveGuard, ExclusiveHold, SharedGuard};
+use crate::pool::{Pool, offset_of};
+use crate::table::Entry;
+
+impl Pool {
+    /// [`Pool::shared`] of a page that was not resident a moment ago.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn fault_shared<'p>(&'p self, page: PageNo, entry: &'p Entry) -> Result<SharedGuard<'p>> {
+        let guard = self.fault_cold(page, entry)?;
+        entry.touch();
+        Ok(guard)
+    }
+
+    /// [`Pool::shared_cold`] of a page that was not resident a moment ago.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn fault_cold<'p>(&'p self, page: PageNo, entry: &'p Entry) -> Result<SharedGuard<'p>> {
+        let held = LatchLevel::Page.acquire();
+        // The exclusive latch makes others who want the page wait for this read instead of reading it, too.
+        entry.latch.exclusive();
+        self.load_and_share(page, entry, held)
+    }
+
+    /// [`Pool::try_shared`] of a page that was not resident a moment ago.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn try_fault_shared<'p>(
+        &'p self,
+        page: PageNo,
+        entry: &'p Entry,
+    ) -> Result<Option<SharedGuard<'p>>> {
+        if !entry.latch.try_exclusive() {
+            return Ok(None);
+        }
+        let guard = self.load_and_share(page, entry, LatchLevel::Page.try_acquire())?;
+        entry.touch();
+        Ok(Some(guard))
+    }
+
+    /// Loads a page held exclusively, unless another thread has, and goes on holding it shared.
+    fn load_and_share<'p>(
+        &'p self,
+        page_no: PageNo,
+        entry: &'p Entry,
+        held: base::sync::Held,
+    ) -> Result<SharedGuard<'p>> {
+        let hold = ExclusiveHold::adopt(&entry.latch);
+        let section = critical::enter();
+        let frame = match entry.frame() {
+            0 => self.load(page_no, entry)?,
+            frame => frame,
+        };
+        let bytes = self.frames.bytes(frame);
+        Ok(SharedGuard { _hold: hold.downgrade(), bytes, page_no, _section: section, _held: held })
+    }
+
+    /// Reads a page into a frame. The caller holds it exclusively; after an error the page is as before.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn load(&self, page: PageNo, entry: &Entry) -> Result<u32> {
+        let frame = self.allocate_frame()?;
+        #[expect(unsafe_code, reason = "frames are reached by address")]
+        // SAFETY: this thread took the frame from the free list and alone knows it (lib.rs, invariant 2).
+        let bytes = unsafe { self.frames.bytes(frame).as_mut() };
+        if let Err(error) = self.read(page, bytes) {
+            self.frames.give_back(frame);
+            return Err(error);
+        }
+        self.install(page, entry, frame);
+        Ok(frame)
+    }
+
+    /// Reads and verifies. The only place where bytes enter the pool (lib.rs, invariant 4).
+    fn read(&self, page: PageNo, bytes: &mut PageBytes) -> Result<()> {
+        self.counters.reads.add(1);
+        let got = self.file.read_at(bytes, offset_of(page)).map_err(Error::io)?;
+        if got < bytes.len() {
+            return Err(Error::corrupt(self.file.path(), page, Damage::PastEnd));
+        }
+        page::verify_on_read(bytes, page)
+            .map_err(|corrupt| Error::corrupt(self.file.path(), page, Damage::Bytes(corrupt.what)))
+    }
+
+    /// Makes the page resident in `frame`. The caller holds the page exclusively and owns the frame.
+    fn install(&self, page: PageNo, entry: &Entry, frame: u32) {
+        self.frames.state(frame).set_owner(Some(page));
+        entry.clear_referenced();
+        entry.set_frame(frame);
+    }
+
+    /// Latches a page that is about to be formatted exclusively: all zeros, not read from disk.
+    ///
+    /// Latches as [`Pool::exclusive`]. The caller formats it and marks it dirty.
+    ///
+    /// # Errors
+    /// [`Error::Exhausted`], [`Error::ChangesRefused`].
+    pub fn create(&self, page: PageNo) -> Result<ExclusiveGuard<'_>> {
+        self.may_change()?;
+        let entry = self.table.entry(page);
+        let held = LatchLevel::Page.acquire();
+        entry.latch.exclusive();
+        let hold = ExclusiveHold::adopt(&entry.latch);
+        let section = critical::enter();
+        if entry.frame() == 0 {
+            let frame = self.allocate_frame()?;
+            self.install(page, entry, frame);
+        }
+        let mut bytes = self.frames.bytes(entry.frame());
+        #[expect(unsafe_code, reason = "frames are reached by address")]
+        // SAFETY: the frame of a page held exclusively (lib.rs, invariants 1 and 3).
+        unsafe { bytes.as_mut() }.fill(0);
+        entry.touch();
+        Ok(ExclusiveGuard { hold, bytes, page_no: page, pool: self, entry, section, held })
+    }
+
+    /// Forgets a page that was freed, without writing it. Waits for its latch, so the caller must not hold it; see
+    /// [`ExclusiveGuard::discard`] for that.
+    pub fn discard(&self, page: PageNo) {
+        let entry = self.table.entry(page);
+        let _held = LatchLevel::Page.acquire();
+        entry.latch.exclusive();
+        let _hold = ExclusiveHold::adopt(&entry.latch);
+        self.forget(entry);
+    }
+
+    /// Makes a page non-resident. The caller holds it exclusively. While a write of the page is under way it stays, clean,
+    /// until it is evicted: the write ends by marking the frame, which must still be this page's.
+    pub(crate) fn forget(&self, entry: &Entry) {
+        let frame = entry.frame();
+        if frame == 0 {
+            return;
+        }
+        let state = self.frames.state(frame);
+        state.forget_changes();
+        entry.clear_referenced();
+        if state.is_clean() {
+            entry.set_frame(0);
+            state.set_owner(None);
+            self.frames.give_back(frame);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The pool and its hit path.
+
+use std::sync::{Arc, OnceLock};
+
+use base::sync::{Counter, Event, LatchLevel, Mutex, critical};
+use base::{Lsn, PageNo};
+use env::File;
+use log::LogPosition;
+use page::PAGE_SIZE;
+
+use crate::background::Writer;
+use crate::error::{Error, Result};
+use crate::frames::Frames;
+use crate::guard::{ExclusiveGuard, ExclusiveHold, SharedGuard, SharedHold};
+use crate::table::{Entry, PageTable};
+use crate::write_back::Batch;
+
+/// Fewest frames a pool is made with: one thread holds up to four pages and a split needs room to move.
+const FRAMES_MIN: usize = 8;
+
+/// How a pool is made.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolConfig {
+    /// Memory for pages, rounded down to whole frames.
+    pub bytes: usize,
+    /// Whether a thread writes dirty pages and keeps frames free. Without it a thread that finds no free frame does a
+    /// step of that work itself (tests, tools).
+    pub background: bool,
+}
+
+/// Counts of a pool. Sampled without stopping anything, so they may disagree by what happens meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolStats {
+    /// Frames in the pool.
+    pub frames: u32,
+    /// Frames that hold no page.
+    pub frames_free: u32,
+    /// Pages with changes that are not on disk.
+    pub pages_dirty: u32,
+    /// Pages read from disk since the pool was made.
+    pub page_reads: u64,
+    /// Pages written to disk since the pool was made.
+    pub page_writes: u64,
+    /// Pages evicted since the pool was made.
+    pub evictions: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) reads: Counter,
+    pub(crate) writes: Counter,
+    pub(crate) evictions: Counter,
+}
+
+/// The buffer pool of one file. All calls may be made from many threads at once.
+#[derive(Debug)]
+pub struct Pool {
+    pub(crate) table: PageTable,
+    pub(crate) frames: Frames,
+    /// Why changes are refused, once they are: a failed write, or the pool was closed.
+    pub(crate) refusal: OnceLock<Error>,
+    pub(crate) file: Arc<dyn File>,
+    pub(crate) log: Arc<dyn LogPosition>,
+    pub(crate) batch: Mutex<Batch>,
+    /// Notified after each attempt to free frames.
+    pub(crate) refilled: Event,
+    pub(crate) writer: Writer,
+    pub(crate) counters: Counters,
+}
+
+impl Pool {
+    /// A pool for `file` whose page writes follow `log`. Touches almost no memory.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if address space or the background thread cannot be had.
+    pub fn new(file: Arc<dyn File>, config: PoolConfig, log: Arc<dyn LogPosition>) -> Result<Arc<Pool>> {
+        let count = (config.bytes / PAGE_SIZE).clamp(FRAMES_MIN, 1 << 31);
+        let pool = Arc::new(Pool {
+            table: PageTable::new(),
+            frames: Frames::new(count as u32).map_err(Error::io)?,
+            refusal: OnceLock::new(),
+            file,
+            log,
+            batch: Mutex::new(LatchLevel::WriteBack, Batch::new()),
+            refilled: Event::new(),
+            writer: Writer::new(config.background),
+            counters: Counters::default(),
+        });
+        if config.background {
+            Writer::start(&pool)?;
+        }
+        Ok(pool)
+    }
+
+    /// Latches `page` shared, reading it from disk if it is not resident.
+    ///
+    /// Latches: waits for the page's; see docs/latching.md for what may be held. A thread must not hold the page already.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Corruption`] from a read; [`Error::Exhausted`]. Nothing is held after an error.
+    #[inline]
+    pub fn shared(&self, page: PageNo) -> Result<SharedGuard<'_>> {
+        let entry = self.table.entry(page);
+        let held = LatchLevel::Page.acquire();
+        entry.latch.shared();
+        let hold = SharedHold::adopt(&entry.latch);
+        let frame = entry.frame();
+        if frame == 0 {
+            drop((hold, held));
+            return self.fault_shared(page, entry);
+        }
+        entry.touch();
+        let bytes = self.frames.bytes(frame);
+        Ok(SharedGuard { _hold: hold, bytes, page_no: page, _section: critical::enter(), _held: held })
+    }
+
+    /// Like [`Pool::shared`], for scans: the use does not count, so a page read for it is among the first to leave.
+    pub fn shared_cold(&self, page: PageNo) -> Result<SharedGuard<'_>> {
+        let entry = self.table.entry(page);
+        let held = LatchLevel::Page.acquire();
+        entry.latch.shared();
+        let hold = SharedHold::adopt(&entry.latch);
+        match entry.frame() {
+            0 => {
+                drop((hold, held));
+                self.fault_cold(page, entry)
+            }
+            frame => {
+                let bytes = self.frames.bytes(frame);
+                Ok(SharedGuard {
+                    _hold: hold,
+                    bytes,
+                    page_no: page,
+                    _section: critical::enter(),
+                    _held: held,
+                })
+            }
+        }
+    }
+
+    /// Latches `page` exclusively, reading it from disk if it is not resident.
+    ///
+    /// Latches and errors as [`Pool::shared`], and [`Error::ChangesRefused`] after a failed write.
+    #[inline]
+    pub fn exclusive(&self, page: PageNo) -> Result<ExclusiveGuard<'_>> {
+        self.may_change()?;
+        let entry = self.table.entry(page);
+        let held = LatchLevel::Page.acquire();
+        entry.latch.exclusive();
+        self.exclusive_held(page, entry, held)
+    }
+
+    /// [`Pool::shared`] that never waits for a latch: `None` if it would. A page that is not resident is read.
+    pub fn try_shared(&self, page: PageNo) -> Result<Option<SharedGuard<'_>>> {
+        let entry = self.table.entry(page);
+        if !entry.latch.try_shared() {
+            return Ok(None);
+        }
+        let hold = SharedHold::adopt(&entry.latch);
+        let frame = entry.frame();
+        if frame == 0 {
+            drop(hold);
+            return self.try_fault_shared(page, entry);
+        }
+        entry.touch();
+        let (bytes, held) = (self.frames.bytes(frame), LatchLevel::Page.try_acquire());
+        Ok(Some(SharedGuard { _hold: hold, bytes, page_no: page, _section: critical::enter(), _held: held }))
+    }
+
+    /// [`Pool::exclusive`] that never waits for a latch: `None` if it would. A page that is not resident is read.
+    pub fn try_exclusive(&self, page: PageNo) -> Result<Option<ExclusiveGuard<'_>>> {
+        self.may_change()?;
+        let entry = self.table.entry(page);
+        if !entry.latch.try_exclusive() {
+            return Ok(None);
+        }
+        self.exclusive_held(page, entry, LatchLevel::Page.try_acquire()).map(Some)
+    }
+
+    /// Makes the guard of an exclusive hold that was just acquired.
+    #[inline]
+    pub(crate) fn exclusive_held<'p>(
+        &'p self,
+        page_no: PageNo,
+        entry: &'p Entry,
+        held: base::sync::Held,
+    ) -> Result<ExclusiveGuard<'p>> {
+        let hold = ExclusiveHold::adopt(&entry.latch);
+        let section = critical::enter();
+        let mut frame = entry.frame();
+        if frame == 0 {
+            frame = self.load(page_no, entry)?;
+        }
+        entry.touch();
+        Ok(ExclusiveGuard {
+            hold,
+            bytes: self.frames.bytes(frame),
+            page_no,
+            pool: self,
+            entry,
+            section,
+            held,
+        })
+    }
+
+    /// An error once changes are refused. Cost: one load.
+    #[inline]
+    pub(crate) fn may_change(&self) -> Result<()> {
+        match self.refusal.get() {
+            None => Ok(()),
+            Some(refusal) => Err(refusal.clone()),
+        }
+    }
+
+    /// Refuses all later changes because of `cause`, unless they are refused already. Returns `cause`.
+    #[cold]
+    pub(crate) fn refuse_changes(&self, cause: Error) -> Error {
+        // The first cause stays.
+        let _ = self.refusal.set(Error::ChangesRefused(Arc::new(cause.clone())));
+        cause
+    }
+
+    /// Starts reading those of `pages` that are not resident, without waiting. A hint; costs a system call per run of
+    /// adjacent pages.
+    pub fn prefetch(&self, pages: &[PageNo]) {
+        let absent = |page: &PageNo| self.table.entry(*page).frame() == 0;
+        let mut pages = pages.iter().copied().filter(absent).peekable();
+        while let Some(first) = pages.next() {
+            let mut count = 1;
+            while pages.next_if(|page| u64::from(page.0) == u64::from(first.0) + count).is_some() {
+                count += 1;
+            }
+            self.file.prefetch(offset_of(first), count * PAGE_SIZE as u64);
+        }
+    }
+
+    /// Where the log of the oldest change begins that may be missing on disk; `None` if nothing is. A change that is
+    /// being made during the call may be missed: a checkpoint reads its upper bound from the log first.
+    ///
+    /// Cost: one pass over the states of used frames.
+    pub fn oldest_change(&self) -> Option<Lsn> {
+        self.frames.used().filter_map(|frame| self.frames.state(frame).oldest_change()).min()
+    }
+
+    /// Counts for monitoring. Cost: one pass over the states of used frames.
+    pub fn stats(&self) -> PoolStats {
+        let dirty = self.frames.used().filter(|&frame| self.frames.state(frame).oldest_change().is_some());
+        PoolStats {
+            frames: self.frames.count(),
+            frames_free: self.frames.free_count(),
+            pages_dirty: dirty.count() as u32,
+            page_reads: self.counters.reads.sum(),
+            page_writes: self.counters.writes.sum(),
+            evictions: self.counters.evictions.sum(),
+        }
+    }
+
+    /// Writes all changes, makes them durable, and ends the background thread. Later changes are refused with
+    /// [`Error::Closed`]; reads go on. The last step of a clean shutdown.
+    ///
+    /// Latches: none may be held by the caller. On an error the background thread is ended all the same.
+    pub fn close(&self) -> Result<()> {
+        let flushed = self.flush_all();
+        let _ = self.refusal.set(Error::Closed);
+        self.writer.stop();
+        flushed
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.writer.stop();
+    }
+}
+
+/// Byte position of a page in the file.
+pub(crate) fn offset_of(page: PageNo) -> u64 {
+    u64::from(page.0) * PAGE_SIZE as u64
+}

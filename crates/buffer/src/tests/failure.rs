@@ -1,0 +1,133 @@
+use super::*;
+use crate::{Damage, Error};
+use env::{Fault, IoOp};
+use page::CorruptionKind;
+use std::io::ErrorKind;
+
+fn damage_of(error: Error) -> Damage {
+    match error {
+        Error::Corruption(corrupt) => corrupt.damage,
+        other => panic!("{other} is not corruption"),
+    }
+}
+
+fn disk_with_pages(pages: u32) -> MemDisk {
+    let disk = MemDisk::new();
+    let pool = manual_pool(&disk, 64);
+    fill(&pool, pages);
+    pool.close().unwrap();
+    disk
+}
+
+#[test]
+fn every_flipped_bit_is_found_and_the_error_names_file_and_page() {
+    let disk = disk_with_pages(2);
+    for offset in [0, 4, 8, 100, 8000, 16383] {
+        disk.flip_bit(Path::new(FILE), 2 * PAGE_SIZE as u64 + offset);
+        let pool = manual_pool(&disk, 16);
+        let error = pool.shared(PageNo(2)).unwrap_err();
+        assert_eq!(error.to_string(), "page 2 of data.rdb is corrupt: Checksum");
+        assert_eq!(
+            damage_of(pool.exclusive(PageNo(2)).unwrap_err()),
+            Damage::Bytes(CorruptionKind::Checksum)
+        );
+        assert_eq!(pool.stats().frames_free, 16);
+        disk.flip_bit(Path::new(FILE), 2 * PAGE_SIZE as u64 + offset);
+        assert_eq!(value(&pool, 2), 20);
+    }
+}
+
+#[test]
+fn a_page_at_the_wrong_place_is_found() {
+    let disk = disk_with_pages(2);
+    let file = open(&disk);
+    let mut bytes = [0; PAGE_SIZE];
+    file.read_exact_at(&mut bytes, PAGE_SIZE as u64).unwrap();
+    file.write_at(&bytes, 2 * PAGE_SIZE as u64).unwrap();
+    let error = manual_pool(&disk, 16).shared(PageNo(2)).unwrap_err();
+    assert_eq!(damage_of(error), Damage::Bytes(CorruptionKind::PageNo));
+}
+
+#[test]
+fn a_page_behind_the_end_is_corruption_not_a_crash() {
+    let disk = disk_with_pages(1);
+    let pool = manual_pool(&disk, 16);
+    for page in [2, 70_000, u32::MAX] {
+        assert_eq!(damage_of(pool.shared(PageNo(page)).unwrap_err()), Damage::PastEnd);
+    }
+}
+
+#[test]
+fn a_failed_read_leaves_the_page_readable() {
+    let disk = disk_with_pages(1);
+    let pool = manual_pool(&disk, 16);
+    disk.inject(Fault { op: IoOp::Read, nth: 1, kind: ErrorKind::Other });
+    assert!(matches!(pool.shared(PageNo(1)).unwrap_err(), Error::Io(error) if error.op == IoOp::Read));
+    assert_eq!(value(&pool, 1), 10);
+}
+
+#[test]
+fn a_failed_write_refuses_all_later_changes_and_keeps_the_pages() {
+    let disk = MemDisk::new();
+    let pool = manual_pool(&disk, 16);
+    fill(&pool, 3);
+    disk.inject(Fault { op: IoOp::Write, nth: 1, kind: ErrorKind::StorageFull });
+    let cause = pool.flush_all().unwrap_err();
+    assert!(matches!(&cause, Error::Io(error) if error.kind == ErrorKind::StorageFull));
+    let refused = Error::ChangesRefused(Arc::new(cause));
+    assert_eq!(pool.exclusive(PageNo(1)).unwrap_err(), refused);
+    assert_eq!(pool.create(PageNo(4)).unwrap_err(), refused);
+    assert_eq!(pool.flush_all().unwrap_err(), refused);
+    assert_eq!(pool.close().unwrap_err(), refused);
+    (1..=3).for_each(|page| assert_eq!(value(&pool, page), page * 10));
+    assert_eq!(pool.oldest_change(), Some(Lsn(10)));
+}
+
+#[test]
+fn a_failed_sync_refuses_all_later_changes() {
+    let disk = MemDisk::new();
+    let pool = manual_pool(&disk, 16);
+    fill(&pool, 1);
+    disk.inject(Fault { op: IoOp::Sync, nth: 1, kind: ErrorKind::Other });
+    pool.flush_all().unwrap_err();
+    assert!(matches!(pool.exclusive(PageNo(1)), Err(Error::ChangesRefused(_))));
+}
+
+#[test]
+fn a_write_that_fails_in_the_background_reaches_the_next_changer() {
+    let disk = MemDisk::new();
+    let pool = background_pool(&disk, 8);
+    disk.inject(Fault { op: IoOp::Write, nth: 1, kind: ErrorKind::StorageFull });
+    let refused = (1..100).find_map(|page| match pool.create(PageNo(page)) {
+        Ok(mut guard) => {
+            store(&mut guard, 1);
+            None
+        }
+        Err(error) => Some(error),
+    });
+    assert!(matches!(refused, Some(Error::ChangesRefused(_))));
+}
+
+#[derive(Debug)]
+struct BrokenLog;
+
+impl log::LogPosition for BrokenLog {
+    fn durable_up_to(&self, lsn: Lsn) -> log::Result<()> {
+        assert_eq!(lsn, Lsn(77));
+        let error = env::IoError::new(IoOp::Sync, Path::new("redo"), ErrorKind::Other);
+        Err(log::Error::Io(Box::new(error)))
+    }
+}
+
+#[test]
+fn a_page_is_not_written_before_its_log() {
+    let disk = MemDisk::new();
+    let config = PoolConfig { bytes: 16 * PAGE_SIZE, background: false };
+    let pool = Pool::new(open(&disk), config, Arc::new(BrokenLog)).unwrap();
+    let mut guard = pool.create(PageNo(1)).unwrap();
+    store(&mut guard, 1);
+    guard.page_mut().set_lsn(Lsn(77));
+    drop(guard);
+    assert!(matches!(pool.flush_all(), Err(Error::Log(_))));
+    assert_eq!(disk.count(IoOp::Write), 0);
+}
