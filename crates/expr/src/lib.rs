@@ -1,1 +1,30 @@
-//! expr
+//! Bound expressions and the interpreter that evaluates them: slow but sure, and the oracle of every faster path.
+//!
+//! An [`Expr`] knows its type; names are resolved to relation and column ordinals, comparison domains are chosen. The
+//! interpreter sees rows through [`RowSource`] and the session through [`SessionInfo`]; it knows nothing of pages,
+//! packets or statements.
+//!
+//! # Invariants
+//! 1. Evaluation never changes the expression, so a cached plan is shared by all sessions.
+//! 2. A value computed by evaluation lives in the arena of its [`EvalCtx`] or borrows from the row; nothing is freed
+//!    one by one.
+//! 3. Every conversion that loses something is told to the session as a [`Warning`], never dropped.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+mod aggregate;
+mod compare;
+mod context;
+mod error;
+mod eval;
+mod func;
+mod node;
+
+pub use aggregate::AggFunc;
+pub use compare::{compare_values, equal_values};
+pub use context::{EvalCtx, NoSubqueries, RowSource, SessionInfo, SubqueryRunner};
+pub use error::{EvalError, Warning};
+pub use eval::{eval, eval_bool};
+pub use func::Func;
+pub use node::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};

@@ -1,0 +1,113 @@
+//! What evaluation sees of the world: the row, the session, the statement.
+
+use bumpalo::Bump;
+use types::{OwnedValue, TimeZone, Value};
+
+use crate::{EvalError, Expr, Warning};
+
+/// The current row of every relation of the query.
+pub trait RowSource {
+    /// The value of a column; NULL for every column of a relation that an outer join left without a match.
+    fn column(&self, rel: u16, col: u16) -> Value<'_>;
+}
+
+/// No relations: for constants, parameters and `SELECT 1`.
+impl RowSource for () {
+    fn column(&self, _rel: u16, _col: u16) -> Value<'_> {
+        Value::Null
+    }
+}
+
+/// What an expression may ask of its session. Implementations use interior mutability where they record something.
+pub trait SessionInfo {
+    /// Start of the statement, microseconds since 1970 UTC; NOW() is the same in the whole statement.
+    fn statement_time_micros(&self) -> i64;
+    /// The clock now, for SYSDATE().
+    fn clock_micros(&self) -> i64;
+    /// Session time zone.
+    fn time_zone(&self) -> &TimeZone;
+    /// `sql_mode` flags that change evaluation.
+    fn modes(&self) -> types::SqlModes;
+    /// Connection id.
+    fn connection_id(&self) -> u64;
+    /// USER().
+    fn user(&self) -> &str;
+    /// CURRENT_USER().
+    fn current_user(&self) -> &str;
+    /// DATABASE().
+    fn database(&self) -> Option<&str>;
+    /// LAST_INSERT_ID().
+    fn last_insert_id(&self) -> u64;
+    /// LAST_INSERT_ID(n).
+    fn set_last_insert_id(&self, id: u64);
+    /// ROW_COUNT().
+    fn row_count(&self) -> i64;
+    /// FOUND_ROWS().
+    fn found_rows(&self) -> u64;
+    /// `@name`; NULL if never set.
+    fn user_variable(&self, name: &str) -> OwnedValue;
+    /// `@name := value`.
+    fn set_user_variable(&self, name: &str, value: OwnedValue);
+    /// `@@name`; `None` if there is none of this name and scope.
+    fn system_variable(&self, global: Option<bool>, name: &str) -> Option<OwnedValue>;
+    /// `group_concat_max_len`, bytes.
+    fn group_concat_max_len(&self) -> u64;
+    /// `div_precision_increment`.
+    fn div_precision_increment(&self) -> u8;
+    /// `max_allowed_packet`, bytes.
+    fn max_allowed_packet(&self) -> u64;
+    /// VERSION().
+    fn version(&self) -> &str;
+    /// Collation of strings that arise from numbers and literals.
+    fn connection_collation(&self) -> types::CollationId;
+    /// Records a warning.
+    fn warn(&self, warning: Warning);
+    /// Whether KILL was asked for.
+    fn killed(&self) -> bool;
+}
+
+/// Runs subqueries; the executor implements it.
+pub trait SubqueryRunner {
+    /// The value of the subquery expression `expr` (an [`crate::ExprKind::Subquery`]) for the row `outer`.
+    fn run<'v>(
+        &'v self,
+        expr: &'v Expr,
+        outer: &'v dyn RowSource,
+        ctx: &'v EvalCtx<'v>,
+    ) -> Result<Value<'v>, EvalError>;
+}
+
+/// For statements without subqueries.
+#[derive(Clone, Copy, Debug)]
+pub struct NoSubqueries;
+
+impl SubqueryRunner for NoSubqueries {
+    fn run<'v>(
+        &'v self,
+        _expr: &'v Expr,
+        _outer: &'v dyn RowSource,
+        _ctx: &'v EvalCtx<'v>,
+    ) -> Result<Value<'v>, EvalError> {
+        Err(EvalError::NotSupported("subquery here"))
+    }
+}
+
+/// Everything an evaluation needs beside the row. Lives as long as the values it yields.
+#[derive(Clone, Copy)]
+pub struct EvalCtx<'v> {
+    /// Home of computed strings; reset by the caller between rows or batches.
+    pub arena: &'v Bump,
+    /// Statement parameters.
+    pub params: &'v [Value<'v>],
+    /// The session.
+    pub session: &'v dyn SessionInfo,
+    /// Subqueries.
+    pub subqueries: &'v dyn SubqueryRunner,
+}
+
+impl<'v> EvalCtx<'v> {
+    /// A context for a statement without subqueries.
+    pub fn new(arena: &'v Bump, params: &'v [Value<'v>], session: &'v dyn SessionInfo) -> Self {
+        EvalCtx { arena, params, session, subqueries: &NoSubqueries }
+    }
+}

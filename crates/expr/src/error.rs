@@ -1,0 +1,104 @@
+//! What can go wrong, or be lost, while an expression is evaluated. The server gives these their MySQL numbers.
+
+use std::fmt;
+
+/// An evaluation that fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EvalError {
+    /// A result does not fit its type.
+    OutOfRange {
+        /// `BIGINT`, `BIGINT UNSIGNED`, `DOUBLE`, `DECIMAL`.
+        type_name: &'static str,
+        /// The operation as text, `(a + b)`.
+        operation: String,
+    },
+    /// A scalar subquery has more than one row.
+    SubqueryRows,
+    /// The function is not there yet.
+    NotSupported(&'static str),
+    /// A function got a value that it cannot take.
+    WrongArgument {
+        /// Function name.
+        function: &'static str,
+    },
+    /// `@@name` does not exist or has another scope.
+    SystemVariable {
+        /// MySQL's text is the server's.
+        name: Box<str>,
+    },
+    /// A subplan failed; the executor kept its error under this number.
+    Subplan(usize),
+    /// The statement was killed.
+    Killed,
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EvalError::OutOfRange { type_name, operation } => {
+                write!(f, "{type_name} value is out of range in '{operation}'")
+            }
+            EvalError::SubqueryRows => f.write_str("subquery returns more than 1 row"),
+            EvalError::NotSupported(what) => write!(f, "{what} is not supported"),
+            EvalError::WrongArgument { function } => write!(f, "incorrect arguments to {function}"),
+            EvalError::SystemVariable { name } => write!(f, "system variable {name}"),
+            EvalError::Subplan(n) => write!(f, "subplan {n} failed"),
+            EvalError::Killed => f.write_str("the statement was interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for EvalError {}
+
+/// Something lost or suspicious; the statement goes on, unless the session's mode makes it an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Text that is not wholly a value of the type: `Truncated incorrect INTEGER value: '12abc'`.
+    TruncatedWrongValue {
+        /// `INTEGER`, `DOUBLE`, `DECIMAL`, `CHAR(2)`, `BINARY(2)`, `date`, `time`, `datetime`.
+        type_name: String,
+        /// The text.
+        value: String,
+    },
+    /// Text that is no value of the type at all: `Incorrect datetime value: 'x'`.
+    IncorrectValue {
+        /// `datetime`, `date`, `time`, `DECIMAL`.
+        type_name: &'static str,
+        /// The text.
+        value: String,
+    },
+    /// `Division by 0`.
+    DivisionByZero,
+    /// A numeric result was clipped to a type's range: `Out of range value for column 'CAST(...)' at row 1`.
+    OutOfRange {
+        /// The expression as text.
+        operation: String,
+    },
+    /// `Invalid argument for logarithm`.
+    LogarithmArgument,
+    /// A date function's result is out of range: `Datetime function: datetime field overflow`.
+    DateOverflow,
+    /// GROUP_CONCAT was cut: `Row 2 was cut by GROUP_CONCAT()`.
+    GroupConcatCut {
+        /// 1-based row in the group.
+        row: u64,
+    },
+    /// A result over max_allowed_packet became NULL.
+    ResultTooLong {
+        /// Function name.
+        function: &'static str,
+        /// The limit, bytes.
+        limit: u64,
+    },
+    /// `Cannot convert string ... from X to Y`.
+    CannotConvert {
+        /// The string, hex-escaped as MySQL shows it.
+        value: String,
+        /// Source character set.
+        from: &'static str,
+        /// Target character set.
+        to: &'static str,
+    },
+}

@@ -1,0 +1,194 @@
+//! The interpreter's dispatch: one arm per form of expression.
+
+use std::cmp::Ordering;
+
+use types::Value;
+
+use crate::compare::{compare_values, equal_values};
+use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowSource};
+
+/// The value of `expr` for the current row.
+///
+/// Strings that arise live in `ctx.arena`; others borrow from the row or the expression. Cost: recursion over the
+/// expression, no other allocation.
+pub fn eval<'v>(
+    expr: &'v Expr,
+    row: &'v dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Value<'v>, EvalError> {
+    match &expr.kind {
+        ExprKind::Const(value) => Ok(value.as_value()),
+        ExprKind::Param(n) => Ok(ctx.params[usize::from(*n)]),
+        ExprKind::Column(column) => Ok(row.column(column.rel, column.col)),
+        ExprKind::And(args) => connective(args, false, row, ctx),
+        ExprKind::Or(args) => connective(args, true, row, ctx),
+        ExprKind::Xor(args) => {
+            let (a, b) = (eval_bool(&args[0], row, ctx)?, eval_bool(&args[1], row, ctx)?);
+            Ok(truth(a.zip(b).map(|(a, b)| a != b)))
+        }
+        ExprKind::Not(arg) => Ok(truth(eval_bool(arg, row, ctx)?.map(|t| !t))),
+        ExprKind::Compare { op, domain, args } => {
+            let (a, b) = (eval(&args[0], row, ctx)?, eval(&args[1], row, ctx)?);
+            Ok(truth(compare(*op, &a, &b, *domain, ctx)))
+        }
+        ExprKind::Between { negated, domain, args } => {
+            let value = eval(&args[0], row, ctx)?;
+            let (low, high) = (eval(&args[1], row, ctx)?, eval(&args[2], row, ctx)?);
+            let above = compare(CmpOp::Ge, &value, &low, *domain, ctx);
+            let below = compare(CmpOp::Le, &value, &high, *domain, ctx);
+            Ok(truth(negate_if(*negated, and3(above, below))))
+        }
+        ExprKind::In { negated, domain, needle, list } => {
+            let needle = eval(needle, row, ctx)?;
+            Ok(truth(negate_if(*negated, is_in(&needle, list, *domain, row, ctx)?)))
+        }
+        ExprKind::IsNull { negated, arg } => {
+            Ok(Value::Int(i64::from(eval(arg, row, ctx)?.is_null() != *negated)))
+        }
+        ExprKind::IsTruth { negated, truth, arg } => {
+            let is = eval_bool(arg, row, ctx)? == Some(*truth);
+            Ok(Value::Int(i64::from(is != *negated)))
+        }
+        ExprKind::Case { arms, otherwise } => case(arms, otherwise.as_deref(), row, ctx),
+        ExprKind::UserVar(name) => Ok(in_arena(&ctx.session.user_variable(name), ctx)),
+        ExprKind::AssignUserVar { name, value } => {
+            let value = eval(value, row, ctx)?;
+            ctx.session.set_user_variable(name, value.to_owned_value());
+            Ok(value)
+        }
+        ExprKind::SysVar { global, name } => match ctx.session.system_variable(*global, name) {
+            Some(value) => Ok(in_arena(&value, ctx)),
+            None => Err(EvalError::SystemVariable { name: name.clone() }),
+        },
+        ExprKind::Subquery { .. } => ctx.subqueries.run(expr, row, ctx),
+        ExprKind::Like { .. } => Err(EvalError::NotSupported("LIKE")),
+        ExprKind::Cast(_) => Err(EvalError::NotSupported("CAST")),
+        ExprKind::Call { .. } => Err(EvalError::NotSupported("this function")),
+    }
+}
+
+/// The truth of `expr`: `None` for NULL.
+pub fn eval_bool<'v>(
+    expr: &'v Expr,
+    row: &'v dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Option<bool>, EvalError> {
+    Ok(eval(expr, row, ctx)?.to_bool())
+}
+
+/// A truth value as SQL sees it: 1, 0 or NULL.
+#[inline]
+pub(crate) fn truth<'v>(value: Option<bool>) -> Value<'v> {
+    value.map_or(Value::Null, |t| Value::Int(i64::from(t)))
+}
+
+/// AND (`deciding` false) and OR (`deciding` true): the first deciding term ends the evaluation.
+fn connective<'v>(
+    args: &'v [Expr],
+    deciding: bool,
+    row: &'v dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Value<'v>, EvalError> {
+    let mut result = Some(!deciding);
+    for arg in args {
+        match eval_bool(arg, row, ctx)? {
+            Some(t) if t == deciding => return Ok(truth(Some(deciding))),
+            Some(_) => {}
+            None => result = None,
+        }
+    }
+    Ok(truth(result))
+}
+
+/// Three-valued AND.
+fn and3(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+    match (a, b) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}
+
+fn negate_if(negated: bool, value: Option<bool>) -> Option<bool> {
+    value.map(|t| t != negated)
+}
+
+/// The truth of `a op b`.
+#[inline]
+pub(crate) fn compare(
+    op: CmpOp,
+    a: &Value<'_>,
+    b: &Value<'_>,
+    domain: CmpDomain,
+    ctx: &EvalCtx<'_>,
+) -> Option<bool> {
+    if op == CmpOp::NullSafeEq {
+        return Some(equal_values(a, b, domain, ctx));
+    }
+    let order = compare_values(a, b, domain, ctx)?;
+    Some(match op {
+        CmpOp::Eq | CmpOp::NullSafeEq => order == Ordering::Equal,
+        CmpOp::Ne => order != Ordering::Equal,
+        CmpOp::Lt => order == Ordering::Less,
+        CmpOp::Le => order != Ordering::Greater,
+        CmpOp::Gt => order == Ordering::Greater,
+        CmpOp::Ge => order != Ordering::Less,
+    })
+}
+
+/// `needle IN (list)`: NULL if nothing matches and a NULL took part.
+fn is_in<'v>(
+    needle: &Value<'v>,
+    list: &'v [Expr],
+    domain: CmpDomain,
+    row: &'v dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Option<bool>, EvalError> {
+    let mut unknown = needle.is_null();
+    for item in list {
+        match compare(CmpOp::Eq, needle, &eval(item, row, ctx)?, domain, ctx) {
+            Some(true) => return Ok(Some(true)),
+            Some(false) => {}
+            None => unknown = true,
+        }
+    }
+    Ok((!unknown).then_some(false))
+}
+
+fn case<'v>(
+    arms: &'v [(Expr, Expr)],
+    otherwise: Option<&'v Expr>,
+    row: &'v dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Value<'v>, EvalError> {
+    for (condition, result) in arms {
+        if eval_bool(condition, row, ctx)? == Some(true) {
+            return eval(result, row, ctx);
+        }
+    }
+    otherwise.map_or(Ok(Value::Null), |e| eval(e, row, ctx))
+}
+
+/// A value from outside the statement, its bytes copied to the arena.
+fn in_arena<'v>(value: &types::OwnedValue, ctx: &'v EvalCtx<'v>) -> Value<'v> {
+    match value.as_value() {
+        Value::Bytes { data, collation } => {
+            Value::Bytes { data: ctx.arena.alloc_slice_copy(data), collation }
+        }
+        value @ (Value::Enum { collation, .. } | Value::Set { collation, .. }) => {
+            let text = ctx.arena.alloc_slice_copy(value.as_text(&mut Vec::new()));
+            Value::Bytes { data: text, collation }
+        }
+        Value::Null => Value::Null,
+        Value::Int(v) => Value::Int(v),
+        Value::UInt(v) => Value::UInt(v),
+        Value::Double(v) => Value::Double(v),
+        Value::Float(v) => Value::Float(v),
+        Value::Decimal(v) => Value::Decimal(v),
+        Value::Date(v) => Value::Date(v),
+        Value::Time(v, fsp) => Value::Time(v, fsp),
+        Value::DateTime(v, fsp) => Value::DateTime(v, fsp),
+        Value::Year(v) => Value::Year(v),
+        Value::Bit { value, bytes } => Value::Bit { value, bytes },
+    }
+}

@@ -1,0 +1,263 @@
+//! Bound expressions: names resolved, types known, comparison domains chosen.
+
+use types::{CollationId, OwnedValue, SqlType};
+
+use crate::func::Func;
+
+/// A bound expression.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What is computed.
+    pub kind: ExprKind,
+    /// Type of the result.
+    pub ty: SqlType,
+    /// Whether the result may be NULL.
+    pub nullable: bool,
+}
+
+/// A column of a relation of the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ColumnRef {
+    /// Relation ordinal within the query: base tables, derived tables and aggregate outputs each have one.
+    pub rel: u16,
+    /// Column position in the relation.
+    pub col: u16,
+}
+
+/// Comparison operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CmpOp {
+    /// `=`
+    Eq,
+    /// `<=>`
+    NullSafeEq,
+    /// `<>`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+impl CmpOp {
+    /// The operator with its sides exchanged: `a < b` is `b > a`.
+    pub fn swapped(self) -> CmpOp {
+        match self {
+            CmpOp::Lt => CmpOp::Gt,
+            CmpOp::Le => CmpOp::Ge,
+            CmpOp::Gt => CmpOp::Lt,
+            CmpOp::Ge => CmpOp::Le,
+            same => same,
+        }
+    }
+}
+
+/// How two values are compared, chosen once at bind time by MySQL's rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CmpDomain {
+    /// 64-bit integers of either sign.
+    Integer,
+    /// Exact decimals.
+    Decimal,
+    /// Doubles.
+    Double,
+    /// Strings under a collation.
+    String(CollationId),
+    /// DATE, DATETIME and TIMESTAMP as date-times.
+    DateTime,
+    /// TIME values.
+    Time,
+}
+
+/// How a subquery's rows become a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubqueryForm {
+    /// The one value of the one row; NULL without a row; an error with more than one.
+    Scalar,
+    /// EXISTS and NOT EXISTS.
+    Exists {
+        /// NOT EXISTS.
+        negated: bool,
+    },
+    /// `needle [NOT] IN (subquery)`.
+    In {
+        /// NOT IN.
+        negated: bool,
+        /// How the needle meets the rows.
+        domain: CmpDomain,
+    },
+}
+
+/// What an expression computes.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// A constant.
+    Const(OwnedValue),
+    /// Statement parameter: a `?`, or a literal that the plan cache lifted out of the text.
+    Param(u16),
+    /// A column of the current row.
+    Column(ColumnRef),
+    /// Conjunction, flattened, at least two terms.
+    And(Box<[Expr]>),
+    /// Disjunction, flattened, at least two terms.
+    Or(Box<[Expr]>),
+    /// Exclusive or.
+    Xor(Box<[Expr; 2]>),
+    /// Negation.
+    Not(Box<Expr>),
+    /// Comparison of two values.
+    Compare {
+        /// Operator.
+        op: CmpOp,
+        /// How they are compared.
+        domain: CmpDomain,
+        /// Left and right.
+        args: Box<[Expr; 2]>,
+    },
+    /// `value [NOT] BETWEEN low AND high`.
+    Between {
+        /// NOT BETWEEN.
+        negated: bool,
+        /// How they are compared.
+        domain: CmpDomain,
+        /// Value, low, high.
+        args: Box<[Expr; 3]>,
+    },
+    /// `needle [NOT] IN (list)`.
+    In {
+        /// NOT IN.
+        negated: bool,
+        /// How they are compared.
+        domain: CmpDomain,
+        /// What is looked for.
+        needle: Box<Expr>,
+        /// Where.
+        list: Box<[Expr]>,
+    },
+    /// IS [NOT] NULL.
+    IsNull {
+        /// IS NOT NULL.
+        negated: bool,
+        /// Operand.
+        arg: Box<Expr>,
+    },
+    /// IS [NOT] TRUE, IS [NOT] FALSE.
+    IsTruth {
+        /// IS NOT.
+        negated: bool,
+        /// TRUE or FALSE.
+        truth: bool,
+        /// Operand.
+        arg: Box<Expr>,
+    },
+    /// `text [NOT] LIKE pattern [ESCAPE c]`.
+    Like {
+        /// NOT LIKE.
+        negated: bool,
+        /// Collation of the match.
+        collation: CollationId,
+        /// Escape character; `None` for `ESCAPE ''`.
+        escape: Option<char>,
+        /// Text and pattern.
+        args: Box<[Expr; 2]>,
+    },
+    /// CASE: pairs of condition and result. `CASE x WHEN y` is bound to the condition `x = y`.
+    Case {
+        /// Tried in order.
+        arms: Box<[(Expr, Expr)]>,
+        /// ELSE; NULL without.
+        otherwise: Option<Box<Expr>>,
+    },
+    /// Conversion to [`Expr::ty`].
+    Cast(Box<Expr>),
+    /// Every other operator and function.
+    Call {
+        /// Which.
+        func: Func,
+        /// Arguments.
+        args: Box<[Expr]>,
+    },
+    /// `@name`.
+    UserVar(Box<str>),
+    /// `@name := value`.
+    AssignUserVar {
+        /// Name without `@`.
+        name: Box<str>,
+        /// New value.
+        value: Box<Expr>,
+    },
+    /// `@@name`.
+    SysVar {
+        /// `Some(true)` for `@@global.`, `Some(false)` for `@@session.`.
+        global: Option<bool>,
+        /// Name.
+        name: Box<str>,
+    },
+    /// A subquery; the number is its place among the query's subplans.
+    Subquery {
+        /// Ordinal of the subplan.
+        plan: u16,
+        /// How its rows become a value.
+        form: SubqueryForm,
+        /// Left side of IN.
+        needle: Option<Box<Expr>>,
+    },
+}
+
+impl Expr {
+    /// A column of type `ty`.
+    pub fn column(rel: u16, col: u16, ty: SqlType, nullable: bool) -> Expr {
+        Expr { kind: ExprKind::Column(ColumnRef { rel, col }), ty, nullable }
+    }
+
+    /// A constant of type `ty`.
+    pub fn constant(value: OwnedValue, ty: SqlType) -> Expr {
+        let nullable = value.is_null();
+        Expr { kind: ExprKind::Const(value), ty, nullable }
+    }
+
+    /// Calls `visit` on this expression and everything below it, outermost first.
+    pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
+        visit(self);
+        self.for_each_child(&mut |child| child.walk(visit));
+    }
+
+    /// Calls `visit` on the direct operands.
+    pub fn for_each_child<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
+        match &self.kind {
+            ExprKind::Const(_)
+            | ExprKind::Param(_)
+            | ExprKind::Column(_)
+            | ExprKind::UserVar(_)
+            | ExprKind::SysVar { .. } => {}
+            ExprKind::And(args) | ExprKind::Or(args) | ExprKind::Call { args, .. } => {
+                args.iter().for_each(visit)
+            }
+            ExprKind::Xor(args) | ExprKind::Compare { args, .. } | ExprKind::Like { args, .. } => {
+                args.iter().for_each(visit);
+            }
+            ExprKind::Between { args, .. } => args.iter().for_each(visit),
+            ExprKind::Not(arg)
+            | ExprKind::IsNull { arg, .. }
+            | ExprKind::IsTruth { arg, .. }
+            | ExprKind::Cast(arg)
+            | ExprKind::AssignUserVar { value: arg, .. } => visit(arg),
+            ExprKind::In { needle, list, .. } => {
+                visit(needle);
+                list.iter().for_each(visit);
+            }
+            ExprKind::Case { arms, otherwise } => {
+                for (condition, result) in arms {
+                    visit(condition);
+                    visit(result);
+                }
+                otherwise.iter().for_each(|e| visit(e));
+            }
+            ExprKind::Subquery { needle, .. } => needle.iter().for_each(|e| visit(e)),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Plans: what the planner decides and the executor compiles.
+//!
+//! A query is a tree of [`Node`]s over *relations*: base tables, derived tables and aggregate outputs each have an
+//! ordinal, and expressions name columns by (relation, column). A row in flight is the current row of every relation.
+
+mod change;
+mod node;
+
+pub use change::{
+    DeletePlan, InsertCell, InsertMode, InsertPlan, InsertSource, LoadFormat, LoadPlan, LoadTarget,
+    UpdatePlan,
+};
+pub use node::{
+    AggSpec, Column, ColumnSet, JoinKind, Node, Origin, OutputColumn, Path, QueryPlan, Relation, RowLock,
+    SortKey, SubPlan,
+};
+
+/// A planned statement.
+#[derive(Clone, Debug)]
+pub enum Plan {
+    /// SELECT and its kin.
+    Query(QueryPlan),
+    /// INSERT and REPLACE.
+    Insert(InsertPlan),
+    /// UPDATE.
+    Update(UpdatePlan),
+    /// DELETE.
+    Delete(DeletePlan),
+    /// LOAD DATA.
+    Load(LoadPlan),
+}

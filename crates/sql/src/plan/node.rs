@@ -1,0 +1,325 @@
+//! Query plans.
+
+use std::sync::Arc;
+
+use expr::{AggFunc, CmpDomain, ColumnRef, Expr};
+use types::{SqlType, TableDef};
+
+/// Column positions of one relation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnSet(Vec<u64>);
+
+impl ColumnSet {
+    /// Adds a column.
+    pub fn insert(&mut self, col: u16) {
+        let word = usize::from(col) / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (col % 64);
+    }
+
+    /// Whether the column is in the set.
+    pub fn contains(&self, col: u16) -> bool {
+        self.0.get(usize::from(col) / 64).is_some_and(|word| word >> (col % 64) & 1 == 1)
+    }
+
+    /// The columns, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
+        let columns = self.0.len() * 64;
+        (0..columns as u16).filter(|&col| self.contains(col))
+    }
+}
+
+/// A planned query.
+#[derive(Clone, Debug)]
+pub struct QueryPlan {
+    /// Relations by ordinal.
+    pub relations: Vec<Relation>,
+    /// What produces the rows.
+    pub root: Node,
+    /// The select list.
+    pub output: Vec<OutputColumn>,
+    /// Plans of the subqueries that expressions name by ordinal.
+    pub subqueries: Vec<SubPlan>,
+    /// FOR UPDATE, FOR SHARE.
+    pub lock: Option<RowLock>,
+    /// SQL_CALC_FOUND_ROWS: count on behind the limit.
+    pub count_found_rows: bool,
+}
+
+/// A subquery.
+#[derive(Clone, Debug)]
+pub struct SubPlan {
+    /// Its plan. A column of the outer query appears in it as a parameter: parameters from `outer_base` on are `outer`.
+    pub query: QueryPlan,
+    /// First parameter number that stands for an outer column.
+    pub outer_base: u16,
+    /// The outer query's columns that it names; empty: uncorrelated, run once a statement.
+    pub outer: Vec<ColumnRef>,
+}
+
+/// How strongly rows are locked as they are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowLock {
+    /// FOR SHARE, LOCK IN SHARE MODE.
+    Share,
+    /// FOR UPDATE.
+    Update,
+}
+
+/// A column of the answer.
+#[derive(Clone, Debug)]
+pub struct OutputColumn {
+    /// Name shown.
+    pub name: Box<str>,
+    /// Value.
+    pub expr: Expr,
+    /// Table column behind it, if it is one.
+    pub origin: Option<Origin>,
+}
+
+/// Where an output column comes from, for the column definition sent to the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Schema.
+    pub schema: Box<str>,
+    /// Table alias.
+    pub table: Box<str>,
+    /// Table.
+    pub org_table: Box<str>,
+    /// Column.
+    pub org_name: Box<str>,
+    /// Part of the primary key.
+    pub primary_key: bool,
+    /// Sole column of a unique key.
+    pub unique_key: bool,
+    /// Part of a non-unique key or a later part of one.
+    pub multiple_key: bool,
+    /// AUTO_INCREMENT.
+    pub auto_increment: bool,
+    /// No default value and NOT NULL.
+    pub no_default: bool,
+    /// ON UPDATE CURRENT_TIMESTAMP.
+    pub on_update_now: bool,
+}
+
+/// A relation.
+#[derive(Clone, Debug)]
+pub enum Relation {
+    /// A base table.
+    Table {
+        /// Definition.
+        def: Arc<TableDef>,
+        /// Name in the query.
+        alias: Box<str>,
+        /// Columns that the query reads.
+        used: ColumnSet,
+    },
+    /// Rows made by a node: derived table, aggregate, union.
+    Rows {
+        /// Its columns.
+        columns: Vec<Column>,
+    },
+}
+
+/// A column of a [`Relation::Rows`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Name.
+    pub name: Box<str>,
+    /// Type.
+    pub ty: SqlType,
+    /// May be NULL.
+    pub nullable: bool,
+}
+
+/// Inner or left outer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinKind {
+    /// Matching pairs.
+    Inner,
+    /// Every outer row, NULLs where nothing matches.
+    Left,
+}
+
+/// A sort key.
+#[derive(Clone, Debug)]
+pub struct SortKey {
+    /// Value.
+    pub expr: Expr,
+    /// Descending.
+    pub desc: bool,
+}
+
+/// An aggregate.
+#[derive(Clone, Debug)]
+pub struct AggSpec {
+    /// Function.
+    pub func: AggFunc,
+    /// Arguments; none for COUNT(*).
+    pub args: Vec<Expr>,
+    /// DISTINCT.
+    pub distinct: bool,
+    /// ORDER BY inside GROUP_CONCAT.
+    pub order: Vec<SortKey>,
+    /// SEPARATOR of GROUP_CONCAT; `,` by default.
+    pub separator: Box<[u8]>,
+    /// Result type.
+    pub ty: SqlType,
+    /// Result may be NULL.
+    pub nullable: bool,
+}
+
+/// What produces rows.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// One row without columns.
+    Dual,
+    /// No rows: the condition cannot hold.
+    Empty,
+    /// Rows of a base table.
+    Access {
+        /// Relation.
+        rel: u16,
+        /// How they are found.
+        path: Path,
+        /// Condition on this table (and on outer tables) that the path does not ensure.
+        filter: Option<Expr>,
+        /// The index alone holds every column used.
+        covering: bool,
+    },
+    /// Nested loops. Key expressions in `inner` paths may name columns of `outer`.
+    Join {
+        /// Inner or left.
+        kind: JoinKind,
+        /// Outer side.
+        outer: Box<Node>,
+        /// Inner side, run once for each outer row.
+        inner: Box<Node>,
+        /// Join condition that `inner` does not ensure.
+        on: Option<Expr>,
+        /// Relations produced by `inner`; NULL where a left join finds nothing.
+        inner_rels: Vec<u16>,
+    },
+    /// Equality join without an index: `inner` is read once into a hash table.
+    HashJoin {
+        /// Inner or left.
+        kind: JoinKind,
+        /// Probing side; its order is kept.
+        outer: Box<Node>,
+        /// Build side; does not depend on `outer`.
+        inner: Box<Node>,
+        /// Pairs (outer expression, inner expression, domain of their comparison).
+        keys: Vec<(Expr, Expr, CmpDomain)>,
+        /// Rest of the join condition.
+        on: Option<Expr>,
+        /// Relations produced by `inner`.
+        inner_rels: Vec<u16>,
+    },
+    /// Rows that satisfy a condition.
+    Filter {
+        /// Source.
+        input: Box<Node>,
+        /// Condition.
+        cond: Expr,
+    },
+    /// Groups. The output relation's columns are the group expressions, then the aggregates. Without group expressions
+    /// there is exactly one output row.
+    Aggregate {
+        /// Source.
+        input: Box<Node>,
+        /// Output relation.
+        rel: u16,
+        /// Group expressions.
+        groups: Vec<Expr>,
+        /// Aggregates.
+        aggs: Vec<AggSpec>,
+        /// The input comes ordered by the group expressions.
+        sorted: bool,
+    },
+    /// Ordered rows.
+    Sort {
+        /// Source.
+        input: Box<Node>,
+        /// Keys, most significant first. Equal rows keep their order.
+        keys: Vec<SortKey>,
+        /// Relations to carry along.
+        rels: Vec<u16>,
+        /// Only the first so many rows are wanted (offset included).
+        limit: Option<Expr>,
+    },
+    /// First row of each combination of values, in input order.
+    Distinct {
+        /// Source.
+        input: Box<Node>,
+        /// The values.
+        exprs: Vec<Expr>,
+    },
+    /// A window of the rows.
+    Limit {
+        /// Source.
+        input: Box<Node>,
+        /// Rows to skip.
+        offset: Option<Expr>,
+        /// Rows to give.
+        count: Option<Expr>,
+    },
+    /// A derived table: a query of its own whose output columns are the relation's columns.
+    Derived {
+        /// Relation.
+        rel: u16,
+        /// Query.
+        query: Box<QueryPlan>,
+    },
+    /// UNION of queries, cast to the relation's column types.
+    Union {
+        /// Relation.
+        rel: u16,
+        /// Queries with equally many columns.
+        arms: Vec<QueryPlan>,
+        /// Duplicates among arms 0..=i are removed (the last UNION DISTINCT stands before arm i); `None`: UNION ALL.
+        distinct_after: Option<usize>,
+    },
+}
+
+/// How rows of a base table are found. `index` is a position in [`TableDef::indexes`].
+#[derive(Clone, Debug)]
+pub enum Path {
+    /// All rows in index order.
+    Scan {
+        /// Index.
+        index: usize,
+        /// Last first.
+        reverse: bool,
+    },
+    /// At most one row: equality on all parts of a unique key. NULL finds nothing.
+    Point {
+        /// Index.
+        index: usize,
+        /// A value for each part.
+        key: Vec<Expr>,
+    },
+    /// Rows for each of several keys (IN lists): the keys are sorted and made distinct at run time.
+    Points {
+        /// Index.
+        index: usize,
+        /// A value for each of the first parts, per key.
+        keys: Vec<Vec<Expr>>,
+    },
+    /// A range: equality on the first parts, then bounds on the next.
+    Range {
+        /// Index.
+        index: usize,
+        /// Equal parts.
+        eq: Vec<Expr>,
+        /// Which of `eq` come from `<=>` or IS NULL and find NULLs too.
+        null_safe: Vec<bool>,
+        /// Lower bound, and whether it is included.
+        lower: Option<(Expr, bool)>,
+        /// Upper bound, and whether it is included.
+        upper: Option<(Expr, bool)>,
+        /// Last first.
+        reverse: bool,
+    },
+}
