@@ -47,7 +47,7 @@ impl Pool {
                 return Ok(frame);
             }
             let progress = if self.writer.request() {
-                self.refilled.wait(ticket, Some(REFILL_WAIT));
+                self.refilled.wait(ticket, Some(env::deadline_in(REFILL_WAIT)));
                 self.frames.free_count() > 0
             } else {
                 self.refill()? > 0
@@ -55,7 +55,7 @@ impl Pool {
             if !progress {
                 self.may_change()?;
                 idle_rounds += 1;
-                self.refilled.wait(self.refilled.ticket(), Some(IDLE_WAIT));
+                self.refilled.wait(self.refilled.ticket(), Some(env::deadline_in(IDLE_WAIT)));
             }
         }
         Err(Error::Exhausted { frames: self.frames.count() })
@@ -65,10 +65,8 @@ impl Pool {
     /// Returns how many pages were evicted or written.
     pub(crate) fn refill(&self) -> Result<usize> {
         let evicted = self.evict_to_goal();
-        let written = match self.wants_frames() && self.refusal.get().is_none() {
-            true => self.write_back_step(REFILL_WRITES),
-            false => Ok(0),
-        };
+        let may_write = self.wants_frames() && self.refusal.get().is_none();
+        let written = if may_write { self.write_back_step(REFILL_WRITES) } else { Ok(0) };
         let evicted = evicted + self.evict_to_goal();
         self.refilled.notify_all();
         Ok(evicted + written?)

@@ -19,9 +19,10 @@ const FILE: &str = "data.rdb";
 
 fn open(disk: &MemDisk) -> Arc<dyn File> {
     let path = Path::new(FILE);
-    match disk.exists(path).unwrap() {
-        true => disk.open(path, OpenOptions::default()).unwrap(),
-        false => disk.create(path, OpenOptions::default()).unwrap(),
+    if disk.exists(path).unwrap() {
+        disk.open(path, OpenOptions::default()).unwrap()
+    } else {
+        disk.create(path, OpenOptions::default()).unwrap()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// A point in civil time, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +40,11 @@ impl Clock for RealClock {
             Err(_) => WallTime { seconds: 0, micros: 0 },
         }
     }
+}
+
+/// The instant `wait` from now, for the timed waits of `base::sync`.
+pub fn deadline_in(wait: Duration) -> Instant {
+    Instant::now() + wait
 }
 
 /// A clock that moves only when told, for tests.

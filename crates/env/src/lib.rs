@@ -26,7 +26,7 @@ mod random;
 mod real_disk;
 mod thread;
 
-pub use clock::{Clock, ManualClock, RealClock, WallTime};
+pub use clock::{Clock, ManualClock, RealClock, WallTime, deadline_in};
 pub use disk::{Disk, DiskLock, File, OpenOptions};
 pub use error::{IoError, IoOp, Result};
 pub use mem_disk::{Fault, MemDisk};

@@ -1,7 +1,9 @@
 //! Parking by address: the one place where a thread of the storage layers goes to sleep.
+//!
+//! Timed waits take a deadline, which `env` makes: this crate does not read the clock.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use parking_lot_core::{
     DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp, ParkResult, ParkToken, UnparkResult, unpark_filter,
@@ -18,17 +20,16 @@ pub enum Wake {
     TimedOut,
 }
 
-/// Sleeps on `addr` until woken or until `timeout` has passed, if `still_wanted` holds under the queue's lock.
+/// Sleeps on `addr` until woken or until `deadline`, if `still_wanted` holds under the queue's lock.
 ///
 /// `kind` tells the waker what this thread waits for. `still_wanted` must neither panic nor park nor wake.
 #[expect(unsafe_code, reason = "parking_lot_core's entry points are unsafe")]
 pub(crate) fn park_on(
     addr: usize,
     kind: usize,
-    timeout: Option<Duration>,
+    deadline: Option<Instant>,
     still_wanted: impl FnOnce() -> bool,
 ) -> Wake {
-    let deadline = timeout.map(|t| Instant::now() + t);
     // SAFETY: `addr` is the address of a live object of ours, which only this crate's `sync` parks on; the callbacks
     // neither panic nor call into parking_lot_core (promised by both callers, `Latch` and `wait_while_equal`).
     let result =
@@ -65,10 +66,10 @@ pub(crate) fn unpark_matching(addr: usize, mut choose: impl FnMut(usize) -> Choi
 }
 
 /// Sleeps while `*word == expected`, like a futex: returns at once when it differs. May return early; callers loop.
-pub fn wait_while_equal(word: &AtomicU32, expected: u32, timeout: Option<Duration>) -> Wake {
+pub fn wait_while_equal(word: &AtomicU32, expected: u32, deadline: Option<Instant>) -> Wake {
     let addr = std::ptr::from_ref(word).addr();
     // Acquire pairs with the Release store that the waker makes before `wake_all`.
-    park_on(addr, DEFAULT_PARK_TOKEN.0, timeout, || word.load(Ordering::Acquire) == expected)
+    park_on(addr, DEFAULT_PARK_TOKEN.0, deadline, || word.load(Ordering::Acquire) == expected)
 }
 
 /// Wakes every thread in [`wait_while_equal`] on `word`. The caller has changed the word before.
@@ -101,9 +102,9 @@ impl Event {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Sleeps until a notification later than `ticket`, or `timeout`.
-    pub fn wait(&self, ticket: u32, timeout: Option<Duration>) -> Wake {
-        wait_while_equal(&self.0, ticket, timeout)
+    /// Sleeps until a notification later than `ticket`, or `deadline`.
+    pub fn wait(&self, ticket: u32, deadline: Option<Instant>) -> Wake {
+        wait_while_equal(&self.0, ticket, deadline)
     }
 
     /// Counts one notification and wakes all waiters.
@@ -128,7 +129,7 @@ mod tests {
     #[test]
     fn a_wait_without_notification_times_out() {
         let event = Event::new();
-        assert_eq!(event.wait(event.ticket(), Some(Duration::from_millis(1))), Wake::TimedOut);
+        assert_eq!(event.wait(event.ticket(), Some(Instant::now())), Wake::TimedOut);
     }
 
     #[test]

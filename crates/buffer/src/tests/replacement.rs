@@ -42,7 +42,9 @@ fn latched_pages_are_never_evicted_and_a_pool_of_them_is_exhausted() {
     fill(&pool, 40);
     let guards: Vec<_> = (1..=16).map(|page| pool.shared(PageNo(page)).unwrap()).collect();
     assert_eq!(pool.shared(PageNo(17)).unwrap_err(), Error::Exhausted { frames: 16 });
-    guards.iter().for_each(|guard| assert_eq!(guard.page().version(), guard.page_no().0 * 10));
+    for guard in &guards {
+        assert_eq!(guard.page().version(), guard.page_no().0 * 10);
+    }
     drop(guards);
     assert_eq!(value(&pool, 17), 170);
 }
@@ -52,7 +54,9 @@ fn exhaustion_is_an_error_with_a_background_thread_too() {
     let disk = MemDisk::new();
     let pool = background_pool(&disk, 8);
     let mut guards: Vec<_> = (1..=8).map(|page| pool.create(PageNo(page)).unwrap()).collect();
-    guards.iter_mut().for_each(|guard| store(guard, 1));
+    for guard in &mut guards {
+        store(guard, 1);
+    }
     assert_eq!(pool.create(PageNo(9)).unwrap_err(), Error::Exhausted { frames: 8 });
     drop(guards);
     store(&mut pool.create(PageNo(9)).unwrap(), 1);
