@@ -19,15 +19,20 @@
 use std::fmt;
 
 pub(crate) mod byte_key;
+mod case;
 pub mod charset;
+pub mod convert;
 mod eight_bit;
 mod general_ci;
 mod general_ci_runs;
+pub mod like;
 pub mod registry;
 mod uca900;
 pub mod utf8;
 
 pub use charset::Charset;
+pub use convert::{Conversion, convert};
+pub use like::LikePattern;
 pub use registry::{Collation, PadAttribute};
 
 /// A collation by MySQL's numeric id, which is also what handshake and column packets carry.

@@ -1,5 +1,7 @@
 //! Weights and keys against what a MySQL 9.7 server's WEIGHT_STRING says.
 
+use std::cmp::Ordering;
+
 use super::*;
 
 /// Folds the weights of the code points of block `block` (4,096 of them) into one number: FNV-1a over the bytes of each
@@ -41,6 +43,86 @@ fn weights_of_general_ci_are_those_of_mysql() {
             "block {block:x}"
         );
     }
+}
+
+#[test]
+fn case_is_that_of_mysql() {
+    for (block, checksum) in MYSQL_CASE {
+        let mut hash = 0xCBF2_9CE4_8422_2325_u64;
+        for c in (block << 12..(block + 1) << 12).filter_map(char::from_u32) {
+            let mut buffer = [0; 4];
+            let text = c.encode_utf8(&mut buffer).as_bytes();
+            let mut both = [Vec::new(), Vec::new()];
+            Charset::Utf8mb4.append_upper(text, &mut both[0]);
+            Charset::Utf8mb4.append_lower(text, &mut both[1]);
+            // MySQL has no room for results with more bytes, and returns nothing.
+            for byte in both.into_iter().filter(|b| b.len() <= text.len()).flatten() {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+            }
+        }
+        assert_eq!(hash, checksum, "block {block:x}");
+    }
+}
+
+#[test]
+fn strings_compare_as_in_mysql() {
+    for (id, a, b, expected) in MYSQL_COMPARES {
+        let collation = collation(CollationId(*id));
+        assert_eq!(collation.compare(a, b), *expected, "{} {a:x?} {b:x?}", collation.name);
+        assert_eq!(collation.compare(b, a), expected.reverse(), "{} {b:x?} {a:x?}", collation.name);
+    }
+}
+
+#[test]
+fn like_is_that_of_mysql() {
+    for (id, text, pattern, escape, expected) in MYSQL_LIKES {
+        let collation = collation(CollationId(*id));
+        let like = LikePattern::new(pattern, Some(u32::from(*escape)), collation);
+        assert_eq!(like.matches(text), *expected, "{} {text:x?} like {pattern:x?}", collation.name);
+    }
+}
+
+#[test]
+fn pieces_of_a_pattern_are_found_in_order() {
+    for id in [
+        CollationId::UTF8MB4_BIN,
+        CollationId::UTF8MB4_0900_AI_CI,
+        CollationId::BINARY,
+        CollationId::LATIN1_BIN,
+    ] {
+        let like = |text: &str, pattern: &str| {
+            LikePattern::new(pattern.as_bytes(), None, collation(id)).matches(text.as_bytes())
+        };
+        for (text, pattern) in
+            [("", "%"), ("abc", "%"), ("abcabd", "%abd"), ("aXbXc", "a%b%c"), ("aa", "a%a"), ("ab", "%%a_%")]
+        {
+            assert!(like(text, pattern), "{text} {pattern}");
+        }
+        for (text, pattern) in
+            [("", "_"), ("a", "a%a"), ("abcabe", "abd%"), ("abc", "%c%b%"), ("a ", "a"), ("ab", "a_%_")]
+        {
+            assert!(!like(text, pattern), "{text} {pattern}");
+        }
+    }
+    let mut prefix = Vec::new();
+    assert!(!LikePattern::literal_prefix(b"a|%b%c", Some(0x7C), Charset::Utf8mb4, &mut prefix));
+    assert_eq!(prefix, b"a%b");
+    assert!(LikePattern::literal_prefix(b"c", None, Charset::Latin1, &mut prefix));
+}
+
+#[test]
+fn collations_are_found_by_name_and_number() {
+    for collation in Collation::all() {
+        assert_eq!(Collation::find(&collation.name.to_uppercase()).unwrap().id, collation.id);
+        assert_eq!(collation.id.collation().unwrap().name, collation.name);
+        assert_eq!(collation.is_default, collation.charset.default_collation() == collation.id);
+        assert!(collation.name == "binary" || collation.name.starts_with(collation.charset.name()));
+    }
+    assert!(Collation::find("utf8mb4_unicode_ci").is_none());
+    assert!(CollationId(33).collation().is_none());
+    assert_eq!(Charset::find("UTF8MB4"), Some(Charset::Utf8mb4));
+    assert_eq!(Charset::find("utf8"), None);
+    assert_eq!(Charset::find_for_connection("utf8mb3"), Some(Charset::Utf8mb4));
 }
 
 /// Checksums of weights that MySQL 9.7.4 gives, by block.
@@ -114,4 +196,277 @@ const MYSQL_GENERAL_CI: [(u32, u64); 17] = [
     (0x0E, 0x809FD0C6732EFF25),
     (0x0F, 0xC78ABDD07EFE3CA5),
     (0x10, 0x17FA80FDCF41A325),
+];
+
+/// Checksums of UPPER and LOWER.
+const MYSQL_CASE: [(u32, u64); 32] = [
+    (0x00, 0xCA3AE7CBD4FDBB47),
+    (0x01, 0x9943DCDE55175F1A),
+    (0x02, 0x1ADB99020B3E3386),
+    (0x03, 0x29348685B6C88E25),
+    (0x04, 0x3EC7515C68C03725),
+    (0x05, 0x5A3B6AA2F43ABC25),
+    (0x06, 0x43732E0E80A93B25),
+    (0x07, 0x00D3964685F34225),
+    (0x08, 0xABB91F03911F7525),
+    (0x09, 0x584B7A96517AD425),
+    (0x0A, 0x5BB4403BC73F9B1E),
+    (0x0B, 0x4C6DBD07ADD53025),
+    (0x0C, 0x0E60983DCDB74925),
+    (0x0D, 0x6CB6C1C9400C42A5),
+    (0x0E, 0xED0D4697E05EF125),
+    (0x0F, 0x315D84F887078401),
+    (0x10, 0xC21C478A472D509D),
+    (0x11, 0x5E163291A6DEC9E5),
+    (0x12, 0x4572AC94DDBEFD25),
+    (0x13, 0x42D3474B6A9B2D25),
+    (0x14, 0x69B32C51B24E1325),
+    (0x15, 0x3130296078DC2125),
+    (0x16, 0x1E7141B484E75125),
+    (0x17, 0x3396786B8221FF25),
+    (0x18, 0x22CA36C0ABA28B25),
+    (0x19, 0xAEA620692DB06525),
+    (0x1A, 0x2F4907F14914E325),
+    (0x1B, 0x8665A46DBEB8EF25),
+    (0x1C, 0xB145B102A3348F25),
+    (0x1D, 0xE4EB0BE812C5A725),
+    (0x1E, 0x99BA9D2EAD7B2C9D),
+    (0x1F, 0xA1C879609F86C325),
+];
+
+/// STRCMP: collation, two strings, order.
+const MYSQL_COMPARES: &[(u16, &[u8], &[u8], Ordering)] = &[
+    (255, b"s!", b"s! \x09", Ordering::Less),
+    (255, b"\xC3\x86bbA", b"\xC3\x86bbA\xE4\xB8\xAD", Ordering::Less),
+    (
+        255,
+        b"\xEF\xAC\x83\x09\xF0\x9F\x98\x81\xF0\x9F\x98\x81",
+        b"\xEF\xAC\x83\x09A\xF0\x9F\x98\x81\xEF\xAC\x83",
+        Ordering::Less,
+    ),
+    (255, b"bb\xE4\xB8\x80bb", b"bebbb", Ordering::Less),
+    (255, b"\xF0\x9F\x98\x81Z", b"\xF0\x9F\x98\x81Z\xF0\x9F\x98\x80\x1F", Ordering::Less),
+    (255, b"\x00\xF0\x9F\x98\x80", b"\xF0\x9F\x98\x80\x01", Ordering::Equal),
+    (255, b"Z\x00Z", b"Z\x00Z\x00", Ordering::Equal),
+    (255, b" \x01\x01\xEF\xAC\x83", b" \x01\x01\xEF\xAC\x83\x01", Ordering::Equal),
+    (255, b"\x00\xCC\x81\xC3\xB6", b"\xCC\x81\xCC\x81\xC3\xB6", Ordering::Equal),
+    (255, b"!\xF0\x9F\x98\x81", b"!\xF0\x9F\x98\x81\x1F", Ordering::Equal),
+    (255, b"\xC3\x9F", b"s", Ordering::Greater),
+    (
+        255,
+        b"\x09\xE4\xB8\x80\xE4\xB8\x80\xE3\x84\xB1",
+        b"\x09\xE3\x84\xB1\x09\xE3\x84\xB1",
+        Ordering::Greater,
+    ),
+    (255, b"\xC3\xA4\x1FZZ", b"\xC3\xA4\xC3\xA4ZZ", Ordering::Greater),
+    (255, b"\xE4\xB8\xAD", b"\xC3\x9F", Ordering::Greater),
+    (
+        255,
+        b"\xEF\xB7\xBA\xEF\xB7\xBA\x09\xE3\x84\xB1",
+        b"\xEF\xAC\x83\xEF\xB7\xBA\x09\xE3\x84\xB1\xE3\x84\xB1",
+        Ordering::Greater,
+    ),
+    (45, b"\xC3\xB6\xC3\xB6Aa\xC3\xB6", b"\xC3\xB6\xC3\xB6\xC3\xB6a\xC3\xB6", Ordering::Less),
+    (
+        45,
+        b"\xEF\xAC\x83\x01\xF0\x9F\x98\x81\x01\xEF\xAC\x83",
+        b"\xEF\xAC\x83\xF0\x9F\x98\x81\xF0\x9F\x98\x81\x01\xEF\xAC\x83",
+        Ordering::Less,
+    ),
+    (
+        45,
+        b"\xE4\xB8\xAD\xE4\xB8\xADa\xEA\xB0\x80\xEA\xB0\x80",
+        b"\xE4\xB8\xAD\xE4\xB8\xADa\xEA\xB0\x80\xEA\xB0\x80b",
+        Ordering::Less,
+    ),
+    (45, b"\x1F\x1F", b"\x1F!s", Ordering::Less),
+    (45, b"\xCC\x81\x09fff", b"\xCC\x81\xCC\x81bff", Ordering::Less),
+    (45, b"\xC3\xA4", b"\xC3\xA4 ", Ordering::Equal),
+    (45, b"\x09f\xEF\xAC\x83 \xEF\xAC\x83", b"\x09f\xEF\xAC\x83 \xEF\xAC\x83 ", Ordering::Equal),
+    (45, b" \x01\xEF\xAC\x83", b" \x01\xEF\xAC\x83 ", Ordering::Equal),
+    (45, b"\xEF\xB7\xBA \x09\xF0\x9F\x98\x80", b"\xEF\xB7\xBA \x09\xF0\x9F\x98\x80 ", Ordering::Equal),
+    (45, b"\xEA\xB0\x80\xC3\xA4\xEA\xB0\x80", b"\xEA\xB0\x80\xC3\xA4\xEA\xB0\x80  ", Ordering::Equal),
+    (45, b"\xE4\xB8\xAD\xE4\xB8\xAD", b"\xE4\xB8\xAD\xE3\x84\xB1", Ordering::Greater),
+    (45, b"B\xE3\x84\xB1a", b"BBa", Ordering::Greater),
+    (45, b"\xCC\x81\xC3\xB6\xF0\x9F\x98\x80", b"\x01\xC3\xB6\xF0\x9F\x98\x80\xC3\xA9", Ordering::Greater),
+    (45, b"aB\xEF\xB7\xBA", b"aB\xE3\x84\xB1", Ordering::Greater),
+    (
+        45,
+        b"\xC3\x9F\x1F\xE3\x84\xB1\xE3\x84\xB1",
+        b"\xC3\x9F\x1F\xE3\x84\xB1\xE3\x84\xB1\x01",
+        Ordering::Greater,
+    ),
+    (46, b"  ", b" \xE4\xB8\x80\xC3\xB6", Ordering::Less),
+    (46, b"\xC3\xA4\x1F", b"\xC3\xA4\x1Fe", Ordering::Less),
+    (46, b"\x00\xEF\xB7\xBA\xC3\xA4\x09", b"\x00\xEF\xB7\xBA\xC3\xA4\x09\xEF\xB7\xBA", Ordering::Less),
+    (
+        46,
+        b"\xE4\xB8\x80\xC3\xB6\x01\xEA\xB0\x80\x01",
+        b"\xE4\xB8\x80\xC3\xB6\x01\xEA\xB0\x80\x01\xF0\x9F\x98\x80",
+        Ordering::Less,
+    ),
+    (46, b"e\xF0\x9F\x98\x81s", b"e\xF0\x9F\x98\x81se", Ordering::Less),
+    (46, b"\xCC\x81eAe", b"\xCC\x81eAe ", Ordering::Equal),
+    (46, b"\xE4\xB8\xAD   Z", b"\xE4\xB8\xAD   Z ", Ordering::Equal),
+    (46, b"\xE4\xB8\xAD\xC3\x9FffB", b"\xE4\xB8\xAD\xC3\x9FffB ", Ordering::Equal),
+    (46, b"\xE4\xB8\x80f\xC3\xA9", b"\xE4\xB8\x80f\xC3\xA9 ", Ordering::Equal),
+    (46, b"\xF0\x9F\x98\x81\xC3\x9F", b"\xF0\x9F\x98\x81\xC3\x9F ", Ordering::Equal),
+    (46, b"\xE4\xB8\xAD\xC3\xB6B\x09", b"\xE4\xB8\xAD\xC3\xB6B\x09\x09B", Ordering::Greater),
+    (46, b"\x09\xEF\xB7\xBA\xC3\x9F", b"\x09\x09 ", Ordering::Greater),
+    (46, b"b\xE4\xB8\x80bs\xE4\xB8\x80", b"bbb\xE4\xB8\x80\xE4\xB8\x80", Ordering::Greater),
+    (46, b"\xEF\xB7\xBA\xC3\xB6", b"\xE4\xB8\x80\xC3\xB6", Ordering::Greater),
+    (46, b"\xC3\xA4\xC3\xB6\x09", b"\xC3\xA4\xC3\xB6\x09\x1F", Ordering::Greater),
+    (
+        309,
+        b"\xE4\xB8\x80\xC3\xB6AA\xCC\x81",
+        b"\xE4\xB8\x80\xC3\xB6A\xE4\xB8\x80\xCC\x81\xE4\xB8\x80",
+        Ordering::Less,
+    ),
+    (309, b"\x1F\xE3\x84\xB1 ", b"\x1F\xE3\x84\xB1 \xC3\xA9", Ordering::Less),
+    (309, b"\xC3\xA4f f ", b"\xC3\xA4f \xC3\xA4 f", Ordering::Less),
+    (309, b"f\xC3\x9FZZ\xEF\xB7\xBA", b"f\xC3\x9FZZ\xEF\xB7\xBAf", Ordering::Less),
+    (309, b"\x1F\x1F\x1Fa", b"\x1F\x1F\x1Faa", Ordering::Less),
+    (309, b" \xC3\x9F\xEF\xAC\x83Z", b"\x09\xC3\x9F\xEF\xAC\x83Z", Ordering::Greater),
+    (
+        309,
+        b"\xEF\xB7\xBA\xF0\x9F\x98\x80\xEF\xAC\x83",
+        b"\xEF\xB7\xBA\xE3\x84\xB1\xEF\xAC\x83",
+        Ordering::Greater,
+    ),
+    (309, b"\x1F\xEF\xB7\xBA", b"\x1F\xCC\x81", Ordering::Greater),
+    (309, b"\xCC\x81\xC3\xA9a\xC3\xA9\xC3\x9F", b"\xC3\x86\xCC\x81a\xC3\xA9\xC3\x9F", Ordering::Greater),
+    (309, b"\xC3\x9F", b"f", Ordering::Greater),
+    (8, b"\xB7 A", b"\xB7 A\xB7", Ordering::Less),
+    (8, b"aaa\x09", b"aAaa", Ordering::Less),
+    (8, b"a\"", b"a\"aa", Ordering::Less),
+    (8, b"\xDB\x13", b"\xDBa\xDB", Ordering::Less),
+    (8, b"\x09\xF7\xF7A", b"A\xF7\xF7A", Ordering::Less),
+    (8, b"AI?I", b"AI?I ", Ordering::Equal),
+    (8, b"\x9C\xF2a\x09V", b"\x9C\xF2A\x09V", Ordering::Equal),
+    (8, b"\xE3  A", b"\xE3  a", Ordering::Equal),
+    (8, b"\x09xx", b"\x09xx ", Ordering::Equal),
+    (8, b"44I\x09\x82", b"44I\x09\x82 ", Ordering::Equal),
+    (8, b"\xFD\x09A", b"A\x09A ", Ordering::Greater),
+    (8, b"a a\x09", b"  a\x09", Ordering::Greater),
+    (8, b"\x01a\x09 ", b"\x01 \x09\x09", Ordering::Greater),
+    (8, b" a", b" a\x09\x84", Ordering::Greater),
+    (8, b" a\xB8", b" \x09\xB8", Ordering::Greater),
+    (47, b"+\x80  ", b"+\x80  k", Ordering::Less),
+    (47, b"a\x09\xA6", b"aK\xA6", Ordering::Less),
+    (47, b"\x14\x14\x14\x14", b"~\x14\x14\x14\x09", Ordering::Less),
+    (47, b"\x1Ea\xB1A", b"Aa\xB1A", Ordering::Less),
+    (47, b" A\xA9\xE4&", b"\xA9AA\xE4&", Ordering::Less),
+    (47, b"AAa ", b"AAa  ", Ordering::Equal),
+    (47, b"aA", b"aA ", Ordering::Equal),
+    (47, b";\xC6\x09", b";\xC6\x09 ", Ordering::Equal),
+    (47, b" a \x09\x09", b" a \x09\x09 ", Ordering::Equal),
+    (47, b"a\x09\x98", b"a\x09\x98 ", Ordering::Equal),
+    (47, b"\xABa'", b"aa'\x09", Ordering::Greater),
+    (47, b"\x90\x09;", b" \x09;\x90", Ordering::Greater),
+    (47, b"\xFC\x9C\xB9", b"\x09\x9C\xB9", Ordering::Greater),
+    (47, b":\x95a", b":\x95 ", Ordering::Greater),
+    (47, b"A\x86", b"Aa", Ordering::Greater),
+    (11, b"\x07A\x1F", b"\x1FA\x1Fa", Ordering::Less),
+    (11, b"AP P", b"TP P5", Ordering::Less),
+    (11, b"a5@@", b"a5@@A5", Ordering::Less),
+    (11, b" A ", b" A A", Ordering::Less),
+    (11, b"Aa \x01", b"Fa \x01F", Ordering::Less),
+    (11, b"Aa--", b"Aa-- ", Ordering::Equal),
+    (11, b" \x0CA\x0C\x0D", b" \x0CA\x0C\x0D ", Ordering::Equal),
+    (11, b"aA", b"aA ", Ordering::Equal),
+    (11, b" \x0D\x0D", b" \x0D\x0D ", Ordering::Equal),
+    (11, b"\x16 Ak]", b"\x16 Ak] ", Ordering::Equal),
+    (11, b"+a'aa", b"+a' a", Ordering::Greater),
+    (11, b"Fa", b"F'", Ordering::Greater),
+    (11, b"])", b" )A", Ordering::Greater),
+    (11, b" A+", b" A\x1C+", Ordering::Greater),
+    (11, b"g\x1Ba\x1B", b"g\x1Ba\x1B\x1B", Ordering::Greater),
+    (65, b"aaxZa", b"aaxZaPx", Ordering::Less),
+    (65, b"\x14vv\x14", b"\x14vv\x14vl", Ordering::Less),
+    (65, b" o NN", b" o aN", Ordering::Less),
+    (65, b"A\x08", b"A3 ", Ordering::Less),
+    (65, b" A?[", b" A?[A", Ordering::Less),
+    (65, b"a}a}", b"a}a} ", Ordering::Equal),
+    (65, b"A\x13Aa ", b"A\x13Aa  ", Ordering::Equal),
+    (65, b"A ", b"A  ", Ordering::Equal),
+    (65, b"AaCC^", b"AaCC^ ", Ordering::Equal),
+    (65, b"\x0C\x0C", b"\x0C\x0C ", Ordering::Equal),
+    (65, b"n \x1Fao", b"n \x1Fao\x1Fa", Ordering::Greater),
+    (65, b"As", b";>", Ordering::Greater),
+    (65, b"AaA", b"\x18aAa", Ordering::Greater),
+    (65, b"tt,", b"tt,\x11", Ordering::Greater),
+    (65, b"a~", b"A~", Ordering::Greater),
+    (63, b"\xA1dad\xA1", b"\xA1dad\xA1\xEE", Ordering::Less),
+    (63, b" el\x09", b" el\x9Aa", Ordering::Less),
+    (63, b"aA\xBF|\x09", b"aA\xBF|a", Ordering::Less),
+    (63, b"))", b"))\x10", Ordering::Less),
+    (63, b"aY\xAC a", b"aY\xAC aa", Ordering::Less),
+    (63, b"\xADh h ", b"\xADh h\x09", Ordering::Greater),
+    (63, b"\xA4\xA4\xA4\xA4\xA4", b"\xA4\xA4\xA4\xA4 ", Ordering::Greater),
+    (63, b"CC", b"C\x09\xAA", Ordering::Greater),
+    (63, b"\x09AA\xBB\xF4", b"\x09AAA\x09", Ordering::Greater),
+    (63, b"\xCD\x09", b"p\x09", Ordering::Greater),
+];
+
+/// LIKE: collation, string, pattern, escape character, result.
+const MYSQL_LIKES: &[(u16, &[u8], &[u8], u8, bool)] = &[
+    (255, b"AaA", b"A%%", b'\\', true),
+    (255, b"\x01\xCC\x81_", b"%\x01%_", b'|', true),
+    (255, b" \x01\x01", b" %_%", b'\\', true),
+    (255, b"AeA", b"A%%%", b'\\', true),
+    (255, b"aaa", b"a_%%", b'|', true),
+    (255, b"%fb", b"%%f%", b'\\', true),
+    (255, b"\x02\xC3\x86", b"%\x02_", b'\\', true),
+    (255, b"Bbb", b"B_b", b'\\', true),
+    (255, b"\x01\x01 ", b"%_ ", b'\\', true),
+    (255, b" \xC3\xA4", b"%\xC3\xA4", b'\\', true),
+    (255, b"_bA\x01", b"\xC3\xA9bA\x01", b'\\', false),
+    (255, b"\xC3\x9F\x02", b"%\xC3\x9F\xEA\xB0\x80%", b'\\', false),
+    (255, b"\x01\x01a\x01a", b"%_\\a\x01%", b'|', false),
+    (255, b"%ss", b"%bs%", b'\\', false),
+    (255, b"\xC3\x9FB%B", b"\xC3\x9FB_|%", b'\\', false),
+    (255, b"\\\x01\xC3\x9F", b"%_\x01\x01", b'\\', false),
+    (255, b"\xE4\xB8\xAD \xC3\xA4", b"%% |", b'\\', false),
+    (255, b"f\x01\xE4\xB8\xAD", b"%_f\\\x01%%", b'\\', false),
+    (45, b"aab", b"aa_", b'\\', true),
+    (45, b"_\xC3\xA9s", b"_%_s%", b'\\', true),
+    (45, b"\xEA\xB0\x80", b"%_%", b'\\', true),
+    (45, b"fbf", b"fb%", b'\\', true),
+    (45, b"A_s", b"%_s", b'\\', true),
+    (45, b"\xC3\x9Fb", b"%\xC3\x9F_", b'\\', true),
+    (45, b"s\\A", b"%_%_", b'\\', true),
+    (45, b"\xC3\x86\\B", b"\xC3\x86_B", b'\\', true),
+    (45, b"\xE3\x84\xB1s", b"%__", b'|', true),
+    (45, b"\xC3\x9F\xC3\x9F", b"_\xC3\x9F", b'\\', true),
+    (45, b"   ", b"__ \\%", b'|', false),
+    (45, b"\xE4\xB8\xAD\xEF\xAC\x83", b"%\xE4\xB8\xAD|", b'\\', false),
+    (45, b"_s\xE4\xB8\xAD\\", b"%s%|\\", b'\\', false),
+    (45, b"%  a", b"%\xC3\xA4 a%", b'\\', false),
+    (45, b"\x02\xC3\x86\x02b", b"_\xC3\x86%\x02", b'\\', false),
+    (45, b"\xC3\xA9f\x02", b"\xC3\xA9\xC3\xA9|\x02", b'\\', false),
+    (45, b"eees", b"e%e|", b'\\', false),
+    (45, b"\xC3\x86\xE3\x84\xB1", b"\xC3\x86|", b'\\', false),
+    (46, b"ee%", b"ee_", b'\\', true),
+    (46, b"b\xE4\xB8\xAD", b"%b_%", b'\\', true),
+    (46, b"%Bf", b"%_f", b'\\', true),
+    (46, b"\xCC\x81\xC3\x9F", b"%_\xC3\x9F", b'\\', true),
+    (46, b"ssa\x01", b"%_%%\\\x01%", b'\\', true),
+    (46, b"Bf\\e", b"_f\\\\e%", b'\\', true),
+    (46, b"AbA", b"%bA", b'\\', true),
+    (46, b"\xC3\x9F\\\x01", b"\xC3\x9F\\%%", b'|', true),
+    (46, b"AefB", b"%efB%", b'|', true),
+    (46, b"\xC3\x86\xC3\xA4", b"\xC3\x86_%", b'\\', true),
+    (46, b"eeb\xC3\xA9", b"ee\xC3\xA9\xC3\xA9", b'|', false),
+    (46, b"\\\x02\xE3\x84\xB1", b"\xE3\x84\xB1\x02_", b'|', false),
+    (46, b"\xC3\x86 ", b"%__ ", b'|', false),
+    (46, b"AA\\", b"\xC3\xA9%\\", b'|', false),
+    (46, b"f\xC3\xA4f", b"f\\f", b'\\', false),
+    (46, b"\\a\xC3\xA4", b"\\%\xC3\xA4", b'\\', false),
+    (46, b"ssss", b"es_s", b'\\', false),
+    (46, b"\xF0\x9F\x98\x81", b"\xEA\xB0\x80", b'\\', false),
+    (46, b"ab", b"a%", b'%', false),
+    (46, b"a%", b"a%%", b'%', true),
+    (46, b"a_", b"a__", b'_', true),
+    (255, b"abc", b"a__", b'_', false),
+    (46, b"a\\", b"a%\\", b'\\', true),
 ];

@@ -293,18 +293,22 @@ pub(super) fn append_weights(mut bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether two characters have the same weights: what LIKE asks.
+/// A number that two characters share when they have the same weights: what LIKE compares.
 #[inline]
-pub(super) fn same_weights(a: u32, b: u32) -> bool {
-    if a == b {
-        return true;
-    }
-    let (mut a, mut b) = (codes_of(a), codes_of(b));
-    loop {
-        match (a.next(), b.next()) {
-            (None, None) => return true,
-            (x, y) if x != y => return false,
-            _ => {}
+pub(super) fn weight_class(point: u32) -> u64 {
+    let codes = codes_of(point);
+    match codes.pool {
+        [] => codes.queue,
+        // Codes that would fit the queue have the number they would have there.
+        pool if pool.len() <= 8 => {
+            pool.iter().rev().fold(0, |queue, &byte| queue >> 8 | u64::from(byte) << 56)
         }
+        // Longer ones stand in the pool once: entry and an unused leading byte.
+        _ => u64::MAX << 56 | u64::from(entry(point)),
     }
+}
+
+/// Whether the table lists the character, which it does for all of Unicode 9 but Han and Hangul.
+pub(super) fn has_explicit_weights(point: u32) -> bool {
+    entry(point) != IMPLICIT
 }

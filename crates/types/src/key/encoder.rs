@@ -100,6 +100,23 @@ impl KeyEncoder {
         Extent::Whole
     }
 
+    /// Appends bytes that the parts of all values starting with `prefix` (storage bytes of a string) start with: with
+    /// [`super::successor`] this bounds the range of `LIKE 'prefix%'`, which may hold other values as well.
+    pub fn append_prefix(&self, prefix: &[u8], out: &mut Vec<u8>) {
+        let start = out.len();
+        if self.nullable {
+            out.push(1);
+        }
+        if let Codec::Text(text) = self.codec {
+            // The end, and a space run that the prefix does not show the end of, depend on what follows.
+            text.append(byte_key::trim_spaces(prefix), out);
+            out.pop();
+        }
+        if self.mask != 0 {
+            out[start..].iter_mut().for_each(|b| *b = !*b);
+        }
+    }
+
     /// Bytes of every part, if all have the same number.
     #[inline]
     pub fn fixed_len(&self) -> Option<usize> {

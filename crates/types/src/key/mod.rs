@@ -54,3 +54,15 @@ impl KeyColumn {
         KeyEncoder::new(self)
     }
 }
+
+/// Turns `key` into the least byte string above all that start with it: the end of the range of keys with these first
+/// bytes. `false`, and an empty `key`, if there is none.
+pub fn successor(key: &mut Vec<u8>) -> bool {
+    while let Some(last) = key.pop() {
+        if last < 0xFF {
+            key.push(last + 1);
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,236 @@
+//! LIKE: `%` stands for any characters, `_` for one, all else for a character of the same weight.
+//!
+//! Characters are compared one by one, as SQL wants it: trailing spaces count, and `ss` is not like sharp s.
+
+use memchr::memmem::Finder;
+
+use super::registry::Weights;
+use super::{Charset, Collation, general_ci, uca900, utf8};
+
+/// A compiled pattern, for any number of strings.
+#[derive(Debug)]
+pub struct LikePattern {
+    form: Form,
+    collation: &'static Collation,
+}
+
+#[derive(Debug)]
+enum Form {
+    /// No `_`, and bytes weigh what they are: the pieces between the `%`.
+    Bytes(Pieces<BytePiece>),
+    /// The general case.
+    Characters(Pieces<Vec<Token>>),
+}
+
+/// A pattern cut at each run of `%`.
+#[derive(Debug)]
+struct Pieces<P> {
+    /// What the string starts with.
+    first: P,
+    /// What follows the first `%`; `None` when there is none, and the string is all of `first`.
+    rest: Option<AfterFirst<P>>,
+}
+
+#[derive(Debug)]
+struct AfterFirst<P> {
+    /// Found one after the other, leftmost first.
+    middle: Vec<P>,
+    /// What the string ends in.
+    last: P,
+}
+
+#[derive(Debug)]
+struct BytePiece {
+    bytes: Box<[u8]>,
+    finder: Finder<'static>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token {
+    /// Any one character.
+    One,
+    /// Characters of this weight class.
+    Class(u64),
+}
+
+/// An item of a pattern before it is cut.
+#[derive(Clone, Copy)]
+enum Item {
+    Many,
+    One,
+    Literal(u32),
+}
+
+impl LikePattern {
+    /// Compiles `pattern`, valid text of the collation's character set. `escape` makes the next character stand for
+    /// itself (a code point, or a byte in single-byte sets); `None`: there is no such character.
+    pub fn new(pattern: &[u8], escape: Option<u32>, collation: &'static Collation) -> Self {
+        let items = parse(pattern, escape, collation.charset);
+        let plain = collation.is_binary() && !items.iter().any(|i| matches!(i, Item::One));
+        let form = if plain {
+            Form::Bytes(cut(&items, |piece| BytePiece::new(piece, collation.charset)))
+        } else {
+            Form::Characters(cut(&items, |piece| piece.iter().map(|&item| token(item, collation)).collect()))
+        };
+        LikePattern { form, collation }
+    }
+
+    /// Whether `text` is like the pattern. Cost: one pass over the text for most patterns; no allocation.
+    pub fn matches(&self, text: &[u8]) -> bool {
+        match &self.form {
+            Form::Bytes(pieces) => matches_bytes(pieces, text),
+            Form::Characters(pieces) => match (self.collation.weights, self.collation.charset) {
+                (Weights::Uca900, _) => matches_tokens(pieces, text, utf8::decode, uca900::weight_class),
+                (Weights::GeneralCi, _) => {
+                    matches_tokens(pieces, text, utf8::decode, |point| u64::from(general_ci::weight(point)))
+                }
+                (Weights::EightBit(map), _) => {
+                    matches_tokens(pieces, text, first_byte, |byte| u64::from(map[byte as usize & 0xFF]))
+                }
+                (Weights::Bytes, Charset::Utf8mb4) => matches_tokens(pieces, text, utf8::decode, u64::from),
+                (Weights::Bytes, _) => matches_tokens(pieces, text, first_byte, u64::from),
+            },
+        }
+    }
+
+    /// The characters before the first `%` or `_` of `pattern`, written to `out` without escapes, and whether the whole
+    /// pattern is such text. An index range starts with them.
+    pub fn literal_prefix(pattern: &[u8], escape: Option<u32>, charset: Charset, out: &mut Vec<u8>) -> bool {
+        for item in parse(pattern, escape, charset) {
+            let Item::Literal(point) = item else { return false };
+            push_point(point, charset, out);
+        }
+        true
+    }
+}
+
+#[inline]
+fn first_byte(text: &[u8]) -> (u32, usize) {
+    (u32::from(text[0]), 1)
+}
+
+fn push_point(point: u32, charset: Charset, out: &mut Vec<u8>) {
+    if charset == Charset::Utf8mb4 { utf8::encode(point, out) } else { out.push(point as u8) }
+}
+
+fn parse(pattern: &[u8], escape: Option<u32>, charset: Charset) -> Vec<Item> {
+    let decode = if charset == Charset::Utf8mb4 { utf8::decode } else { first_byte };
+    let mut items = Vec::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while !rest.is_empty() {
+        let (mut point, mut len) = decode(rest);
+        let escaped = Some(point) == escape;
+        // At the end of the pattern the escape character stands for itself.
+        if escaped && rest.len() > len {
+            rest = &rest[len..];
+            (point, len) = decode(rest);
+        }
+        rest = &rest[len..];
+        items.push(match point {
+            _ if escaped => Item::Literal(point),
+            0x25 => Item::Many,
+            0x5F => Item::One,
+            _ => Item::Literal(point),
+        });
+    }
+    items
+}
+
+fn cut<P>(items: &[Item], piece: impl Fn(&[Item]) -> P) -> Pieces<P> {
+    let mut parts: Vec<&[Item]> = items.split(|i| matches!(i, Item::Many)).collect();
+    let first = piece(parts.remove(0));
+    let rest = parts.pop().map(|last| {
+        let middle = parts.into_iter().filter(|part| !part.is_empty()).map(&piece).collect();
+        AfterFirst { middle, last: piece(last) }
+    });
+    Pieces { first, rest }
+}
+
+fn token(item: Item, collation: &Collation) -> Token {
+    match (item, collation.weights) {
+        (Item::Literal(point), Weights::Uca900) => Token::Class(uca900::weight_class(point)),
+        (Item::Literal(point), Weights::GeneralCi) => Token::Class(u64::from(general_ci::weight(point))),
+        (Item::Literal(byte), Weights::EightBit(map)) => Token::Class(u64::from(map[byte as usize & 0xFF])),
+        (Item::Literal(point), Weights::Bytes) => Token::Class(u64::from(point)),
+        (Item::One | Item::Many, _) => Token::One,
+    }
+}
+
+impl BytePiece {
+    fn new(items: &[Item], charset: Charset) -> Self {
+        let mut bytes = Vec::new();
+        for &item in items {
+            if let Item::Literal(point) = item {
+                push_point(point, charset, &mut bytes);
+            }
+        }
+        BytePiece { finder: Finder::new(&bytes).into_owned(), bytes: bytes.into() }
+    }
+}
+
+fn matches_bytes(pieces: &Pieces<BytePiece>, text: &[u8]) -> bool {
+    let Some(rest) = &pieces.rest else { return *pieces.first.bytes == *text };
+    let Some(text) = text.strip_prefix(&*pieces.first.bytes) else { return false };
+    let Some(mut text) = text.strip_suffix(&*rest.last.bytes) else { return false };
+    for piece in &rest.middle {
+        let Some(at) = piece.finder.find(text) else { return false };
+        text = &text[at + piece.bytes.len()..];
+    }
+    true
+}
+
+/// `decode` gives the first character of a text and its length, `class` the weight class of a character.
+#[inline]
+fn matches_tokens(
+    pieces: &Pieces<Vec<Token>>,
+    text: &[u8],
+    decode: impl Fn(&[u8]) -> (u32, usize) + Copy,
+    class: impl Fn(u32) -> u64 + Copy,
+) -> bool {
+    let Some(mut text) = strip_tokens(&pieces.first, text, decode, class) else { return false };
+    let Some(rest) = &pieces.rest else { return text.is_empty() };
+    for piece in &rest.middle {
+        text = loop {
+            if let Some(after) = strip_tokens(piece, text, decode, class) {
+                break after;
+            }
+            if text.is_empty() {
+                return false;
+            }
+            text = &text[decode(text).1..];
+        };
+    }
+    let mut characters = 0;
+    let mut at = 0;
+    while at < text.len() {
+        at += decode(&text[at..]).1;
+        characters += 1;
+    }
+    let Some(mut surplus) = usize::checked_sub(characters, rest.last.len()) else { return false };
+    while surplus > 0 {
+        text = &text[decode(text).1..];
+        surplus -= 1;
+    }
+    strip_tokens(&rest.last, text, decode, class).is_some()
+}
+
+/// What follows the characters that `tokens` stand for, if `text` starts with such.
+#[inline]
+fn strip_tokens<'a>(
+    tokens: &[Token],
+    mut text: &'a [u8],
+    decode: impl Fn(&[u8]) -> (u32, usize),
+    class: impl Fn(u32) -> u64,
+) -> Option<&'a [u8]> {
+    for &token in tokens {
+        if text.is_empty() {
+            return None;
+        }
+        let (point, len) = decode(text);
+        if token != Token::One && token != Token::Class(class(point)) {
+            return None;
+        }
+        text = &text[len..];
+    }
+    Some(text)
+}
