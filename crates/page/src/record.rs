@@ -70,6 +70,31 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// Calls `read` with the whole key without its begin id, contiguous. Cost: a copy, on the stack up to 256 bytes.
+    #[inline]
+    pub fn with_key<R>(&self, read: impl FnOnce(&[u8]) -> R) -> R {
+        let len = self.key_len_without_begin();
+        let mut small = [0u8; 256];
+        if len > small.len() {
+            return read(&self.long_key()[..len]);
+        }
+        let (prefix, rest) = small.split_at_mut(self.prefix.len());
+        prefix.copy_from_slice(self.prefix);
+        let rest = &mut rest[..len - self.prefix.len()];
+        let in_head = rest.len().min(HEAD_BYTES);
+        rest[..in_head].copy_from_slice(&self.head.to_be_bytes()[..in_head]);
+        let in_suffix = rest.len() - in_head;
+        rest[in_head..].copy_from_slice(&self.suffix[..in_suffix]);
+        read(&small[..len])
+    }
+
+    #[cold]
+    fn long_key(&self) -> Vec<u8> {
+        let mut key = Vec::with_capacity(self.key_len());
+        self.append_key(&mut key);
+        key
+    }
+
     /// The `width` (1..=8) key bytes at `offset` as a big-endian integer.
     /// Cost: a few instructions per byte; a scan uses [`KeyInt`], which resolves the prefix once per page.
     #[inline]

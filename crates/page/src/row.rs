@@ -7,7 +7,8 @@ use crate::layout::TRX_ID_BYTES;
 use crate::overflow::OverflowRef;
 use crate::record::{KeyInt, Record};
 use crate::template::{
-    IntPart, KeyPartPlace, NullBit, OFF_PAGE, Place, ROW_HEADER_BYTES, RowFormat, UNDO_PTR_BYTES,
+    IntPart, KeyPartPlace, NullBit, OFF_PAGE, Place, ROW_HEADER_BYTES, ROW_ID_BYTES, RowFormat,
+    UNDO_PTR_BYTES,
 };
 
 /// Where the previous version of a record is: 56 bits, meaning given by the transaction layer; 0 = nowhere.
@@ -186,14 +187,19 @@ impl<'a> RowRef<'a> {
     }
 
     fn key_field<'s>(&'s self, part: &KeyPartPlace, scratch: &'s mut Vec<u8>) -> Field<'s> {
-        if part.nullable && self.null_marker(part) == 0 {
-            return Field::Null;
-        }
         scratch.clear();
         if let Some(int) = part.int {
+            if part.nullable && self.null_marker(part) == 0 {
+                return Field::Null;
+            }
             scratch.extend_from_slice(&self.key_int(part, int).to_le_bytes()[..usize::from(int.width)]);
+            return Field::Bytes(scratch);
         }
-        Field::Bytes(scratch)
+        let offset = self.part_offset(part);
+        let is_null = self
+            .record
+            .with_key(|key| part.encoder.is_none_or(|encoder| encoder.decode(&key[offset..], scratch).1));
+        if is_null { Field::Null } else { Field::Bytes(scratch) }
     }
 
     /// The null marker of a nullable key part: 0 = NULL.
@@ -212,19 +218,18 @@ impl<'a> RowRef<'a> {
         }
     }
 
-    /// Walks over the parts before `part`, all of them integers, some NULL.
+    /// Walks over the parts before `part`.
     fn skip_to(&self, part: &KeyPartPlace) -> usize {
-        let mut at = 0;
-        for before in self.format.key_parts() {
-            if std::ptr::eq(before, part) {
-                break;
+        self.record.with_key(|key| {
+            let mut at = 0;
+            for before in self.format.key_parts() {
+                if std::ptr::eq(before, part) {
+                    break;
+                }
+                at += before.encoder.map_or(ROW_ID_BYTES, |encoder| encoder.skip(&key[at..]));
             }
-            let marker = if before.desc { 0xff } else { 0 };
-            let is_null = before.nullable && self.record.key_byte(at) == marker;
-            let width = before.int.map_or(0, |int| usize::from(int.width));
-            at += usize::from(before.nullable) + if is_null { 0 } else { width };
-        }
-        at
+            at
+        })
     }
 }
 

@@ -16,7 +16,8 @@
 //! not in the payload.
 
 use base::ColumnId;
-use types::{IndexDef, IndexKind, KeyPart, SqlType, TableDef, TypeKind};
+use types::key::Extent;
+use types::{IndexDef, IndexKind, KeyColumn, KeyEncoder, KeyPart, SqlType, TableDef, TypeKind};
 
 use crate::layout::TRX_ID_BYTES;
 
@@ -85,7 +86,7 @@ pub struct IntPart {
 }
 
 /// One part of an index's whole key: declared parts first, in secondary indexes then the clustered key's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct KeyPartPlace {
     /// Position of the column; `None` for the invisible row id.
     pub column: Option<u16>,
@@ -96,20 +97,20 @@ pub struct KeyPartPlace {
     pub from_end: Option<u16>,
     /// Length in the key, if constant.
     pub len: Option<u16>,
-    /// Whether a null marker byte (0 = NULL, and nothing follows) stands before the value.
+    /// Whether a null marker byte (0 = NULL) stands before the value.
     pub nullable: bool,
     /// Descending: all bytes inverted, the null marker too.
     pub desc: bool,
     /// Only a prefix of the column.
     pub prefix_len: Option<u16>,
-    /// Set when the part is an integer.
+    /// Set when the part is an integer of up to 8 bytes.
     pub int: Option<IntPart>,
-    /// The column's type, for the key codec; BIGINT UNSIGNED for the row id.
-    pub ty: SqlType,
+    /// The code of the part; `None` if the column's type has no keys, which CREATE refuses.
+    pub encoder: Option<KeyEncoder>,
 }
 
 /// The record layout of one index under one row format version.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct RowFormat {
     clustered: bool,
     format_version: u16,
@@ -257,6 +258,26 @@ impl RowFormat {
         usize::from(self.var_from)
     }
 
+    /// Appends the whole key of a row to `out`, without a begin id. `values`: storage bytes by table position;
+    /// `row_id`: the invisible row id, ignored by tables that have a key. Answers whether any part was cut, so that
+    /// equal keys may belong to different values.
+    #[inline]
+    pub fn append_key(&self, values: &[Option<&[u8]>], row_id: u64, out: &mut Vec<u8>) -> Extent {
+        let mut extent = Extent::Whole;
+        for part in &self.key_parts {
+            match (part.column, &part.encoder) {
+                (Some(column), Some(encoder)) => {
+                    if encoder.append(values[usize::from(column)], out) == Extent::Cut {
+                        extent = Extent::Cut;
+                    }
+                }
+                (None, _) => out.extend_from_slice(&row_id.to_be_bytes()[8 - ROW_ID_BYTES..]),
+                (Some(column), None) => debug_assert!(false, "column {column} has no keys"),
+            }
+        }
+        extent
+    }
+
     /// Whether a record's body is always [`RowFormat::var_from`] bytes long.
     #[inline]
     pub fn is_fixed_size(&self) -> bool {
@@ -282,69 +303,71 @@ fn place_parts(parts: &mut [KeyPartPlace]) -> Option<u16> {
 /// Whether the storage bytes of part `i`'s column can be had from the key.
 fn is_readable(parts: &[KeyPartPlace], i: usize) -> bool {
     let part = &parts[i];
-    let found =
-        part.offset.is_some() || part.from_end.is_some() || parts[..i].iter().all(|p| p.int.is_some());
-    found && part.column.is_some() && part.prefix_len.is_none() && part.int.is_some()
+    let found = part.offset.is_some() || part.from_end.is_some();
+    let walkable = parts[..i].iter().all(|before| before.encoder.is_some());
+    let reversible = part.encoder.is_some_and(|encoder| encoder.is_reversible());
+    part.column.is_some() && part.prefix_len.is_none() && reversible && (found || walkable)
 }
 
 fn clustered_parts(table: &TableDef) -> Vec<KeyPartPlace> {
-    if table.hidden_row_id {
-        return vec![KeyPartPlace {
-            column: None,
-            offset: None,
-            from_end: None,
-            len: Some(ROW_ID_BYTES as u16),
-            nullable: false,
-            desc: false,
-            prefix_len: None,
-            int: Some(IntPart { width: ROW_ID_BYTES as u8, flip: 0 }),
-            ty: SqlType::bigint_unsigned(),
-        }];
+    if !table.hidden_row_id {
+        return table.clustered().parts.iter().map(|part| part_of(table, *part)).collect();
     }
-    table.clustered().parts.iter().map(|part| part_of(table, *part)).collect()
+    vec![KeyPartPlace {
+        column: None,
+        offset: None,
+        from_end: None,
+        len: Some(ROW_ID_BYTES as u16),
+        nullable: false,
+        desc: false,
+        prefix_len: None,
+        int: Some(IntPart { width: ROW_ID_BYTES as u8, flip: 0 }),
+        encoder: None,
+    }]
 }
 
 fn part_of(table: &TableDef, part: KeyPart) -> KeyPartPlace {
     let column = &table.columns[usize::from(part.column)];
-    let int = int_width(&column.ty).map(|width| IntPart { width, flip: flip(&column.ty, width, part.desc) });
-    let len = int.filter(|_| !column.nullable).map(|int| u16::from(int.width));
+    let encoder = KeyColumn {
+        ty: column.ty.clone(),
+        nullable: column.nullable,
+        desc: part.desc,
+        prefix_len: part.prefix_len,
+    }
+    .encoder();
     KeyPartPlace {
         column: Some(part.column),
         offset: None,
         from_end: None,
-        len,
+        len: encoder.and_then(|encoder| encoder.fixed_len()).map(|len| len as u16),
         nullable: column.nullable,
         desc: part.desc,
         prefix_len: part.prefix_len,
-        int,
-        ty: column.ty.clone(),
+        int: encoder.and_then(|encoder| int_part(&encoder, column.nullable, part.desc)),
+        encoder,
     }
 }
 
-/// Bytes of an integer type, in storage and in keys.
-fn int_width(ty: &SqlType) -> Option<u8> {
-    Some(match ty.kind {
-        TypeKind::TinyInt => 1,
-        TypeKind::SmallInt => 2,
-        TypeKind::MediumInt => 3,
-        TypeKind::Int => 4,
-        TypeKind::BigInt => 8,
-        _ => return None,
-    })
-}
-
-fn flip(ty: &SqlType, width: u8, desc: bool) -> u64 {
-    let bits = u32::from(width) * 8;
-    let sign = if ty.unsigned { 0 } else { 1u64 << (bits - 1) };
-    let all = if desc { u64::MAX >> (64 - bits) } else { 0 };
-    sign ^ all
+/// How to read an integer part without its encoder. Decoding an all-zero part shows the bits that decoding flips.
+fn int_part(encoder: &KeyEncoder, nullable: bool, desc: bool) -> Option<IntPart> {
+    if !encoder.is_integer() {
+        return None;
+    }
+    let width = encoder.fixed_len()? - usize::from(nullable);
+    let mut zero = vec![if desc { 0xfe } else { 1 }; usize::from(nullable)];
+    zero.resize(zero.len() + width, 0);
+    let flip = encoder.decode_int(&zero)? as u64 & (u64::MAX >> (64 - 8 * width));
+    Some(IntPart { width: width as u8, flip })
 }
 
 /// Storage bytes of the types whose values all have one length.
 fn fixed_width(ty: &SqlType) -> Option<usize> {
     match ty.kind {
-        TypeKind::Float => Some(4),
-        TypeKind::Double => Some(8),
-        _ => int_width(ty).map(usize::from),
+        TypeKind::TinyInt => Some(1),
+        TypeKind::SmallInt => Some(2),
+        TypeKind::MediumInt => Some(3),
+        TypeKind::Int | TypeKind::Float => Some(4),
+        TypeKind::BigInt | TypeKind::Double => Some(8),
+        _ => None,
     }
 }
