@@ -25,11 +25,17 @@ const SPACE: u8 = 0x20;
 /// Bytes below it take two key bytes under PAD SPACE.
 const PAD_SPACE_ESCAPED: u8 = 3;
 
+/// The least byte, FF if there is none. Cost: a vector instruction per 16 bytes.
+#[inline]
+fn least(bytes: &[u8]) -> u8 {
+    bytes.iter().fold(0xFF, |least, &b| least.min(b))
+}
+
 /// Appends the NO PAD key of `bytes`.
 #[inline]
 pub(super) fn append_no_pad(bytes: &[u8], out: &mut Vec<u8>) {
     out.reserve(bytes.len() + 1);
-    if bytes.iter().fold(false, |found, &b| found | (b <= 1)) {
+    if least(bytes) <= 1 {
         append_no_pad_escaped(bytes, out);
     } else {
         out.extend_from_slice(bytes);
@@ -76,7 +82,7 @@ pub(crate) fn trim_spaces(bytes: &[u8]) -> &[u8] {
 /// Whether a byte below the space occurs: without one, PAD SPACE keys are the bytes themselves.
 #[inline]
 pub(super) fn has_control(bytes: &[u8]) -> bool {
-    bytes.iter().fold(false, |found, &b| found | (b < SPACE))
+    least(bytes) < SPACE
 }
 
 /// Appends the PAD SPACE key of `bytes`.

@@ -17,7 +17,7 @@ pub struct LikePattern {
 #[derive(Debug)]
 enum Form {
     /// No `_`, and bytes weigh what they are: the pieces between the `%`.
-    Bytes(Pieces<BytePiece>),
+    Bytes(Box<Pieces<BytePiece>>),
     /// The general case.
     Characters(Pieces<Vec<Token>>),
 }
@@ -68,7 +68,7 @@ impl LikePattern {
         let items = parse(pattern, escape, collation.charset);
         let plain = collation.is_binary() && !items.iter().any(|i| matches!(i, Item::One));
         let form = if plain {
-            Form::Bytes(cut(&items, |piece| BytePiece::new(piece, collation.charset)))
+            Form::Bytes(Box::new(cut(&items, |piece| BytePiece::new(piece, collation.charset))))
         } else {
             Form::Characters(cut(&items, |piece| piece.iter().map(|&item| token(item, collation)).collect()))
         };

@@ -409,7 +409,9 @@ const MYSQL_COMPARES: &[(u16, &[u8], &[u8], Ordering)] = &[
 ];
 
 /// LIKE: collation, string, pattern, escape character, result.
-const MYSQL_LIKES: &[(u16, &[u8], &[u8], u8, bool)] = &[
+type LikeSample = (u16, &'static [u8], &'static [u8], u8, bool);
+
+const MYSQL_LIKES: &[LikeSample] = &[
     (255, b"AaA", b"A%%", b'\\', true),
     (255, b"\x01\xCC\x81_", b"%\x01%_", b'|', true),
     (255, b" \x01\x01", b" %_%", b'\\', true),

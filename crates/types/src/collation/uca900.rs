@@ -54,7 +54,7 @@ static ASCII: [u8; 128] = {
     let mut point = 0;
     while point < 128 {
         let entry = entry(point as u32);
-        assert!(entry & 0xFF == 0 && (entry >> 8) < LEADS as u16);
+        assert!(entry.to_le_bytes()[0] == 0 && (entry >> 8) < LEADS as u16);
         codes[point] = (entry >> 8) as u8;
         point += 1;
     }
@@ -115,7 +115,7 @@ fn codes_of(point: u32) -> Codes {
 fn implicit_codes(point: u32) -> u64 {
     if let 0xAC00..=0xD7AF = point {
         let syllable = point - 0xAC00;
-        let tail = if syllable % 28 == 0 { 0 } else { entry(0x11A7 + syllable % 28) };
+        let tail = if syllable.is_multiple_of(28) { 0 } else { entry(0x11A7 + syllable % 28) };
         let letters = [entry(0x1100 + syllable / 588), entry(0x1161 + syllable % 588 / 28), tail];
         return letters.into_iter().zip([48, 32, 16]).map(|(entry, shift)| u64::from(entry) << shift).sum();
     }

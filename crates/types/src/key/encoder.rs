@@ -21,10 +21,12 @@ pub enum Extent {
 enum Codec {
     /// A little-endian integer.
     Integer { width: u8, signed: bool },
-    /// Little-endian seconds, then a little-endian fraction.
-    Seconds { width: u8, signed: bool, fraction: u8 },
+    /// Little-endian seconds, then a little-endian fraction, both unsigned.
+    Seconds { width: u8, fraction: u8 },
     /// An IEEE number.
     Float { width: u8 },
+    /// Bytes, followed by zeros up to the width.
+    Padded { width: u16, reversible: bool },
     /// A string.
     Text(Text),
 }
@@ -34,8 +36,6 @@ struct Text {
     collation: &'static Collation,
     /// Characters that count, if fewer than the column has.
     prefix: Option<u16>,
-    /// BINARY: zeros at the end do not count.
-    zero_padded: bool,
     reversible: bool,
     max_len: usize,
 }
@@ -60,19 +60,16 @@ impl KeyEncoder {
     #[inline]
     pub fn append(&self, storage: Option<&[u8]>, out: &mut Vec<u8>) -> Extent {
         let start = out.len();
-        let mut extent = Extent::Whole;
-        match storage {
-            Some(storage) => {
-                if self.nullable {
-                    out.push(1);
-                }
-                extent = self.append_value(storage, out);
+        let extent = if let Some(storage) = storage {
+            if self.nullable {
+                out.push(1);
             }
-            None => {
-                debug_assert!(self.nullable, "NULL in a NOT NULL key column");
-                out.resize(start + self.fixed_len().unwrap_or(1), 0);
-            }
-        }
+            self.append_value(storage, out)
+        } else {
+            debug_assert!(self.nullable, "NULL in a NOT NULL key column");
+            out.resize(start + self.fixed_len().unwrap_or(1), 0);
+            Extent::Whole
+        };
         if self.mask != 0 {
             out[start..].iter_mut().for_each(|b| *b = !*b);
         }
@@ -86,14 +83,19 @@ impl KeyEncoder {
                 debug_assert_eq!(storage.len(), usize::from(width), "width of a key column");
                 integer::append(storage, signed, out);
             }
-            Codec::Seconds { width, signed, .. } => {
+            Codec::Seconds { width, .. } => {
                 let (seconds, fraction) = storage.split_at(usize::from(width));
-                integer::append(seconds, signed, out);
+                integer::append(seconds, false, out);
                 integer::append(fraction, false, out);
             }
             Codec::Float { width } => {
                 debug_assert_eq!(storage.len(), usize::from(width), "width of a key column");
                 integer::append_float(storage, out);
+            }
+            Codec::Padded { width, .. } => {
+                let end = out.len() + usize::from(width);
+                out.extend_from_slice(&storage[..storage.len().min(usize::from(width))]);
+                out.resize(end, 0);
             }
             Codec::Text(text) => return text.append(storage, out),
         }
@@ -106,6 +108,9 @@ impl KeyEncoder {
         let start = out.len();
         if self.nullable {
             out.push(1);
+        }
+        if let Codec::Padded { width, .. } = self.codec {
+            out.extend_from_slice(&prefix[..prefix.len().min(usize::from(width))]);
         }
         if let Codec::Text(text) = self.codec {
             // The end, and a space run that the prefix does not show the end of, depend on what follows.
@@ -128,7 +133,8 @@ impl KeyEncoder {
     fn width(&self) -> Option<usize> {
         match self.codec {
             Codec::Integer { width, .. } | Codec::Float { width } => Some(usize::from(width)),
-            Codec::Seconds { width, fraction, .. } => Some(usize::from(width + fraction)),
+            Codec::Seconds { width, fraction } => Some(usize::from(width + fraction)),
+            Codec::Padded { width, .. } => Some(usize::from(width)),
             Codec::Text(_) => None,
         }
     }
@@ -169,6 +175,7 @@ impl KeyEncoder {
             Codec::Integer { .. } | Codec::Seconds { .. } => true,
             // -0 and 0 have one key.
             Codec::Float { .. } => false,
+            Codec::Padded { reversible, .. } => reversible,
             Codec::Text(text) => text.reversible,
         }
     }
@@ -188,13 +195,17 @@ impl KeyEncoder {
                 integer::read(&body[..usize::from(width)], signed, self.mask, out);
                 usize::from(width)
             }
-            Codec::Seconds { width, signed, fraction } => {
+            Codec::Seconds { width, fraction } => {
                 let (width, len) = (usize::from(width), usize::from(width + fraction));
-                integer::read(&body[..width], signed, self.mask, out);
+                integer::read(&body[..width], false, self.mask, out);
                 integer::read(&body[width..len], false, self.mask, out);
                 len
             }
             Codec::Float { width } => usize::from(width),
+            Codec::Padded { width, .. } => {
+                out.extend(body[..usize::from(width)].iter().map(|b| b ^ self.mask));
+                usize::from(width)
+            }
             Codec::Text(text) if self.mask == 0 => text.read(body, out),
             Codec::Text(text) => {
                 let body: Vec<u8> = key[start..self.skip(key)].iter().map(|b| !b).collect();
@@ -230,9 +241,6 @@ impl Text {
         if let Some(chars) = self.prefix {
             bytes = &bytes[..self.collation.charset.byte_offset_of_char(bytes, usize::from(chars))];
         }
-        if self.zero_padded {
-            bytes = trim_zeros(bytes);
-        }
         let start = out.len();
         self.collation.sort_key(bytes, out);
         if out.len() - start <= MAX_KEY_PART + 1 || self.reversible {
@@ -252,15 +260,10 @@ impl Text {
     }
 }
 
-pub(super) fn trim_zeros(bytes: &[u8]) -> &[u8] {
-    let len = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
-    &bytes[..len]
-}
-
 fn codec_of(ty: &SqlType, prefix_len: Option<u16>) -> Option<Codec> {
     let integer = |width| Codec::Integer { width, signed: false };
     let signed = |width| Codec::Integer { width, signed: !ty.unsigned };
-    let seconds = |width, signed| Codec::Seconds { width, signed, fraction: ty.decimals.div_ceil(2) };
+    let seconds = |width| Codec::Seconds { width, fraction: ty.decimals.div_ceil(2) };
     Some(match ty.kind {
         TypeKind::Null => return None,
         TypeKind::TinyInt => signed(1),
@@ -274,14 +277,18 @@ fn codec_of(ty: &SqlType, prefix_len: Option<u16>) -> Option<Codec> {
         TypeKind::Bit => integer(ty.length.div_ceil(8) as u8),
         TypeKind::Date => integer(3),
         TypeKind::Year => integer(1),
-        TypeKind::Time => seconds(3, true),
-        TypeKind::DateTime => seconds(5, false),
-        TypeKind::Timestamp => seconds(4, false),
+        TypeKind::Time => Codec::Integer { width: time_width(ty.decimals), signed: true },
+        TypeKind::DateTime => seconds(5),
+        TypeKind::Timestamp => seconds(4),
         TypeKind::Enum => integer(if member_count(ty) > 255 { 2 } else { 1 }),
         TypeKind::Set => integer(match member_count(ty).div_ceil(8) {
             few @ 0..=4 => few.max(1) as u8,
             _ => 8,
         }),
+        TypeKind::Binary => {
+            let width = prefix_len.map_or(ty.length, u32::from).min(ty.length) as u16;
+            Codec::Padded { width, reversible: u32::from(width) == ty.length }
+        }
         _ => Codec::Text(text_of(ty, prefix_len)?),
     })
 }
@@ -300,7 +307,12 @@ fn text_of(ty: &SqlType, prefix_len: Option<u16>) -> Option<Text> {
     let chars = prefix.map_or(ty.length as usize, usize::from);
     let limit = if reversible { usize::MAX } else { MAX_KEY_PART };
     let max_len = chars.saturating_mul(collation.max_key_bytes_per_char()).min(limit).saturating_add(1);
-    Some(Text { collation, prefix, zero_padded: ty.kind == TypeKind::Binary, reversible, max_len })
+    Some(Text { collation, prefix, reversible, max_len })
+}
+
+/// Bytes of a TIME with `digits` digits of fraction.
+fn time_width(digits: u8) -> u8 {
+    [3, 4, 4, 5, 5, 5, 6][usize::from(digits.min(6))]
 }
 
 /// Bytes of the two's complement integer that holds `precision` decimal digits.

@@ -64,7 +64,7 @@ pub(super) fn value(key: &[u8], signed: bool, mask: u8) -> i64 {
 #[inline]
 pub(super) fn append_float(storage: &[u8], out: &mut Vec<u8>) {
     let (&top, low) = storage.split_last().unwrap_or((&0, &[]));
-    let zero = top & 0x7F == 0 && low.iter().all(|&b| b == 0);
+    let zero = top << 1 == 0 && low.iter().all(|&b| b == 0);
     let flip = if top < 0x80 || zero { 0 } else { 0xFF };
     out.push(if zero { 0x80 } else { top ^ (flip | 0x80) });
     out.extend(low.iter().rev().map(|b| b ^ flip));

@@ -6,10 +6,11 @@
 //! | column | bytes of the part |
 //! |---|---|
 //! | integers, YEAR, BIT, ENUM, SET, DATE | the storage integer, big-endian, sign bit flipped if it is signed |
-//! | DECIMAL | the storage integer (two's complement), big-endian, sign bit flipped |
-//! | DATETIME, TIMESTAMP, TIME | the seconds as above (signed for TIME), then the fraction, big-endian |
+//! | DECIMAL, TIME | the storage integer (two's complement), big-endian, sign bit flipped |
+//! | DATETIME, TIMESTAMP | the seconds, then the fraction, both big-endian |
 //! | FLOAT, DOUBLE | IEEE bits, big-endian; all inverted if negative, else the sign bit flipped; -0 as 0 |
-//! | strings | the collation's sort key: see [`crate::collation`] |
+//! | BINARY | the bytes, filled up with zeros |
+//! | other strings | the collation's sort key: see [`crate::collation`] |
 //!
 //! Before that stands 01, or 00 for NULL, if the column is nullable; a NULL of fixed width is filled up with zeros.
 //! All bytes of a descending part are inverted.
