@@ -14,7 +14,9 @@ pub mod def;
 pub mod key;
 pub mod sql_mode;
 pub mod sql_type;
+pub mod storage;
 pub mod temporal;
+pub mod text;
 pub mod value;
 
 pub use collation::{Charset, Collation, CollationId};
@@ -23,5 +25,7 @@ pub use def::{ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, TableDef};
 pub use key::{KeyColumn, KeyEncoder};
 pub use sql_mode::SqlModes;
 pub use sql_type::{LobSize, SqlType, TypeKind};
+pub use storage::{Problem, StoreContext, StoreError, StoreNote};
 pub use temporal::{Date, DateTime, Time, TimeZone};
+pub use text::TextEncoder;
 pub use value::{OwnedValue, Value};

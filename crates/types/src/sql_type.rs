@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::CollationId;
+use crate::{Charset, CollationId};
 
 /// Length class of TEXT and BLOB types: the largest byte length is `2^(8 * class) - 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +16,13 @@ pub enum LobSize {
     Medium = 3,
     /// 4,294,967,295 bytes.
     Long = 4,
+}
+
+impl LobSize {
+    /// Most bytes of a value.
+    pub const fn max_bytes(self) -> u64 {
+        (1 << (8 * self as u64)) - 1
+    }
 }
 
 /// What kind of value a type holds. Sizes, sign and collation stand beside it in [`SqlType`].
@@ -133,6 +140,21 @@ impl SqlType {
     /// The type of a bare NULL.
     pub fn null() -> Self {
         SqlType::new(TypeKind::Null, 0)
+    }
+
+    /// Number of members of an ENUM or SET.
+    pub fn member_count(&self) -> usize {
+        self.members.as_ref().map_or(0, |members| members.len())
+    }
+
+    /// Character set of the collation.
+    pub fn charset(&self) -> Charset {
+        self.collation.collation().map_or(Charset::Utf8mb4, |collation| collation.charset)
+    }
+
+    /// Most bytes of one character: 1 for bytes.
+    pub fn max_char_bytes(&self) -> u32 {
+        self.charset().max_char_bytes() as u32
     }
 
     /// Integer kinds (BIT and YEAR are not among them).

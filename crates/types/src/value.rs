@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 pub use number::{Converted, Loss, double_prefix, integer_prefix, round_text_to_i128};
-pub use number_text::{write_double, write_double_fixed, write_float};
+pub use number_text::{write_double, write_double_fixed, write_double_within, write_float};
 pub use owned::OwnedValue;
 
 use crate::{CollationId, Date, DateTime, Decimal, Time};

@@ -6,6 +6,7 @@
 use super::date::days_in_month;
 use super::time::Time;
 use super::{Date, DateTime, MICROS_PER_SECOND};
+use crate::SqlModes;
 
 /// Which of the incomplete dates are refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,9 +49,20 @@ pub struct ParsedTime {
     pub truncated: bool,
     /// Clipped to the range of TIME.
     pub out_of_range: bool,
+    /// A date stood before the time.
+    pub date_dropped: bool,
 }
 
 impl DateFlags {
+    /// The flags that `modes` ask for.
+    pub fn from_modes(modes: SqlModes) -> DateFlags {
+        DateFlags {
+            no_zero_date: modes.has(SqlModes::NO_ZERO_DATE),
+            no_zero_in_date: modes.has(SqlModes::NO_ZERO_IN_DATE),
+            allow_invalid_dates: modes.has(SqlModes::ALLOW_INVALID_DATES),
+        }
+    }
+
     /// Whether `date` may be stored under these flags. Its parts are in range.
     pub fn accept(self, date: Date) -> bool {
         if date.is_zero() {
@@ -133,32 +145,33 @@ impl Time {
     /// give the bound with `out_of_range`.
     pub fn from_number(number: i64, micro: u32) -> Option<ParsedTime> {
         const MAX: i64 = 8_385_959;
-        let clean = |value, out_of_range| {
+        let clean = |value, out_of_range, date_dropped| {
             Some(ParsedTime {
                 value,
                 fsp: if micro == 0 { 0 } else { 6 },
                 rounds_up: false,
                 truncated: false,
                 out_of_range,
+                date_dropped,
             })
         };
         if number > MAX {
             if number >= 10_000_000_000
                 && let Some(parsed) = DateTime::from_number(number, micro, DateFlags::default())
             {
-                return clean(parsed.value.time(), false);
+                return clean(parsed.value.time(), false, true);
             }
-            return clean(Time::MAX, true);
+            return clean(Time::MAX, true, false);
         }
         if number < -MAX {
-            return clean(Time::MIN, true);
+            return clean(Time::MIN, true, false);
         }
         let (neg, number) = (number < 0, number.unsigned_abs() as u32);
         let (hour, minute, second) = (number / 10_000, number / 100 % 100, number % 100);
         if minute > 59 || second > 59 {
             return None;
         }
-        clean(Time::new(neg, hour, minute, second, micro), false)
+        clean(Time::new(neg, hour, minute, second, micro), false, false)
     }
 }
 
@@ -333,7 +346,14 @@ fn parse_time(text: &[u8]) -> Option<ParsedTime> {
     {
         let value = parsed.value.time();
         let (fsp, rounds_up, truncated) = (parsed.fsp, parsed.rounds_up, parsed.truncated);
-        return Some(ParsedTime { value, fsp, rounds_up, truncated, out_of_range: false });
+        return Some(ParsedTime {
+            value,
+            fsp,
+            rounds_up,
+            truncated,
+            out_of_range: false,
+            date_dropped: true,
+        });
     }
     let (clock, end) = read_clock(text, at)?;
     finish_time(text, neg, clock, end)
@@ -398,7 +418,7 @@ fn finish_time(text: &[u8], neg: bool, clock: [u64; 4], mut at: usize) -> Option
     let value = Time::from_micros_unchecked(if neg { -micros } else { micros });
     let value = if out_of_range { if neg { Time::MIN } else { Time::MAX } } else { value };
     let truncated = !text[at..].trim_ascii().is_empty();
-    Some(ParsedTime { value, fsp, rounds_up, truncated, out_of_range })
+    Some(ParsedTime { value, fsp, rounds_up, truncated, out_of_range, date_dropped: false })
 }
 
 /// `e5` or `e+5`: the text of a double, which is no time.

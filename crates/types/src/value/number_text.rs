@@ -22,6 +22,31 @@ pub fn write_double(value: f64, out: &mut Vec<u8>) {
     write_digits(&Digits::of(text.as_bytes()), out);
 }
 
+/// Appends a DOUBLE with as many digits as fit `room` characters; more characters where not even one digit fits.
+pub fn write_double_within(value: f64, room: usize, out: &mut Vec<u8>) {
+    let start = out.len();
+    write_double(value, out);
+    for digits in (0..17).rev() {
+        if out.len() - start <= room {
+            return;
+        }
+        let mut exact = [0u8; 40];
+        let written = write_exact(value, digits, &mut exact);
+        out.truncate(start);
+        write_digits(&Digits::of(written), out);
+    }
+}
+
+/// `d.ddde[-]dd` with `digits` fraction digits, rounded once.
+fn write_exact(value: f64, digits: usize, buffer: &mut [u8; 40]) -> &[u8] {
+    let mut rest = &mut buffer[..];
+    let room = rest.len();
+    // 17 digits and an exponent fit.
+    let _ = write!(rest, "{value:.digits$e}");
+    let left = rest.len();
+    &buffer[..room - left]
+}
+
 /// Appends a FLOAT without a fixed scale: 6 significant digits.
 pub fn write_float(value: f32, out: &mut Vec<u8>) {
     if !value.is_finite() {
@@ -38,11 +63,8 @@ pub fn write_float(value: f32, out: &mut Vec<u8>) {
         return write_digits(&digits, out);
     }
     // Rounding the shortest digits could round twice; the exact value is rounded once.
-    let mut exact = [0u8; 32];
-    let mut rest = &mut exact[..];
-    let room = rest.len();
-    let written = write!(rest, "{:.5e}", f64::from(value)).map_or(0, |()| room - rest.len());
-    write_digits(&Digits::of(&exact[..written]), out);
+    let mut exact = [0u8; 40];
+    write_digits(&Digits::of(write_exact(f64::from(value), 5, &mut exact)), out);
 }
 
 /// Appends a FLOAT or DOUBLE with a fixed number of fraction digits.

@@ -1,0 +1,97 @@
+//! Assignment to ENUM and SET columns.
+
+use super::problem::Fault;
+use super::{enum_width, set_width};
+use crate::collation::convert;
+use crate::{SqlType, Value};
+
+pub(super) fn store_enum(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
+    let count = ty.member_count() as u64;
+    let index = match textual(ty, value) {
+        Some(text) => find_member(ty, &text).map(|i| i as u64 + 1).or_else(|| number(&text)),
+        None => Some(number_of(value)),
+    };
+    let found = index.filter(|i| (1..=count).contains(i));
+    // The index 0 that an ENUM column itself holds is stored again without complaint.
+    let fault = match value {
+        _ if found.is_some() => Fault::None,
+        Value::Enum { index: 0, .. } => Fault::None,
+        _ => Fault::Truncated,
+    };
+    out.extend_from_slice(&found.unwrap_or(0).to_le_bytes()[..enum_width(ty)]);
+    fault
+}
+
+pub(super) fn store_set(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
+    let count = ty.member_count() as u32;
+    let all = if count == 0 { 0 } else { u64::MAX >> (64 - count.min(64)) };
+    let (mask, fault) = match textual(ty, value) {
+        Some(text) => mask_of_text(ty, &text, all),
+        None => {
+            let wanted = number_of(value);
+            (wanted & all, if wanted & !all == 0 { Fault::None } else { Fault::Truncated })
+        }
+    };
+    out.extend_from_slice(&mask.to_le_bytes()[..set_width(ty)]);
+    fault
+}
+
+/// The members named in `text`, or, if it names none, the number it is.
+fn mask_of_text(ty: &SqlType, text: &[u8], all: u64) -> (u64, Fault) {
+    if text.is_empty() {
+        return (0, Fault::None);
+    }
+    let (mut mask, mut unknown) = (0u64, false);
+    for name in text.split(|b| *b == b',') {
+        match find_member(ty, name) {
+            Some(i) => mask |= 1 << i,
+            None => unknown = true,
+        }
+    }
+    if !unknown {
+        return (mask, Fault::None);
+    }
+    match number(text) {
+        Some(bits) if mask == 0 && bits & !all == 0 => (bits, Fault::None),
+        _ => (mask, Fault::Truncated),
+    }
+}
+
+/// The text of a string, in the column's character set; `None` for numbers and dates' numeric faces.
+fn textual(ty: &SqlType, value: &Value<'_>) -> Option<Vec<u8>> {
+    if !value.is_textual() && !value.is_temporal() {
+        return None;
+    }
+    let mut text = Vec::new();
+    value.write_text(&mut text);
+    let from = value.collation().and_then(crate::CollationId::collation).map_or(ty.charset(), |c| c.charset);
+    let mut converted = Vec::new();
+    convert(from, ty.charset(), &text, &mut converted);
+    Some(converted)
+}
+
+/// Position of the member that equals `text` under the column's collation, trailing spaces not counted.
+fn find_member(ty: &SqlType, text: &[u8]) -> Option<usize> {
+    let end = text.iter().rposition(|b| *b != b' ').map_or(0, |last| last + 1);
+    let text = &text[..end];
+    let members = ty.members.as_deref()?;
+    match ty.collation.collation() {
+        Some(collation) => members.iter().position(|member| collation.equals(member, text)),
+        None => members.iter().position(|member| &**member == text),
+    }
+}
+
+/// A text of digits only, as a number.
+fn number(text: &[u8]) -> Option<u64> {
+    std::str::from_utf8(text).ok().and_then(|digits| digits.parse().ok())
+}
+
+/// The number that indexes members: fractions are cut.
+fn number_of(value: &Value<'_>) -> u64 {
+    match *value {
+        Value::Decimal(v) => v.truncate(0).to_i64().unwrap_or(i64::MAX) as u64,
+        Value::Double(v) => v as i64 as u64,
+        Value::Float(v) => v as i64 as u64,
+        _ => value.to_u64().value,
+    }
+}

@@ -1,0 +1,235 @@
+//! Assignment to numeric columns.
+
+use super::fixed_width;
+use super::problem::{Fault, StoreContext};
+use crate::decimal::MAX_PRECISION;
+use crate::value::{Loss, double_prefix, round_text_to_i128};
+use crate::{Decimal, SqlType, TypeKind, Value};
+
+/// Largest integer of `bits` bits, and the smallest.
+fn integer_range(bytes: usize, unsigned: bool) -> (i128, i128) {
+    let bits = 8 * bytes as u32;
+    if unsigned { (0, (1 << bits) - 1) } else { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) }
+}
+
+fn push_le(value: u64, bytes: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(&value.to_le_bytes()[..bytes]);
+}
+
+/// Appends `value` to an integer column if it is in range.
+#[inline]
+pub(super) fn push_if_fits(ty: &SqlType, value: i64, out: &mut Vec<u8>) -> bool {
+    let bytes: u32 = match ty.kind {
+        TypeKind::TinyInt => 1,
+        TypeKind::SmallInt => 2,
+        TypeKind::MediumInt => 3,
+        TypeKind::Int => 4,
+        _ => 8,
+    };
+    let fits = if ty.unsigned {
+        value >= 0 && (bytes == 8 || value >> (8 * bytes) == 0)
+    } else {
+        let shift = 64 - 8 * bytes;
+        (value << shift) >> shift == value
+    };
+    if fits {
+        push_le(value as u64, bytes as usize, out);
+    }
+    fits
+}
+
+pub(super) fn store_integer(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
+    let (wanted, fault) = match *value {
+        Value::Int(v) if push_if_fits(ty, v, out) => return Fault::None,
+        _ => integer_of(value, ty.unsigned),
+    };
+    let bytes = fixed_width(ty).unwrap_or(8);
+    let (low, high) = integer_range(bytes, ty.unsigned);
+    let clipped = wanted.clamp(low, high);
+    push_le(clipped as u64, bytes, out);
+    if clipped == wanted { fault } else { Fault::OutOfRange }
+}
+
+/// The integer that assignment sees, unbounded; range faults are the caller's.
+fn integer_of(value: &Value<'_>, unsigned: bool) -> (i128, Fault) {
+    const FAR: i128 = i128::MAX / 2;
+    match *value {
+        Value::Int(v) => (i128::from(v), Fault::None),
+        Value::UInt(v) => (i128::from(v), Fault::None),
+        Value::Double(v) => (v.round_ties_even() as i128, Fault::None),
+        Value::Float(v) => (f64::from(v).round_ties_even() as i128, Fault::None),
+        // A fraction below zero is out of an unsigned range even where it would round to zero.
+        Value::Decimal(v) if unsigned && v.is_negative() => (-FAR, Fault::None),
+        Value::Decimal(v) => {
+            let far = if v.is_negative() { -FAR } else { FAR };
+            (v.round(0).to_i128_units().unwrap_or(far), Fault::None)
+        }
+        Value::Bytes { data, .. } => integer_of_text(data),
+        _ => {
+            let read = value.to_i64().value;
+            (
+                if value.is_unsigned_integer() { i128::from(read as u64) } else { i128::from(read) },
+                Fault::None,
+            )
+        }
+    }
+}
+
+fn integer_of_text(text: &[u8]) -> (i128, Fault) {
+    let (value, consumed) = round_text_to_i128(text);
+    if consumed == 0 {
+        return (0, Fault::Incorrect("integer"));
+    }
+    let clean = text[consumed..].trim_ascii().is_empty();
+    (value, if clean { Fault::None } else { Fault::Truncated })
+}
+
+pub(super) fn store_decimal(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
+    let (wanted, mut fault) = decimal_of(value);
+    let (precision, scale) = (ty.length.min(MAX_PRECISION), ty.decimals);
+    let bound = Decimal::max_value(precision, scale);
+    let rounded = wanted.rescale(scale);
+    let stored = match rounded {
+        _ if ty.unsigned && wanted.is_negative() => {
+            fault = Fault::OutOfRange;
+            Decimal::ZERO
+        }
+        Some(rounded) if rounded.abs() <= bound && fault != Fault::OutOfRange => {
+            if fault == Fault::None && rounded != wanted {
+                fault = Fault::Rounded;
+            }
+            rounded
+        }
+        _ => {
+            fault = Fault::OutOfRange;
+            if wanted.is_negative() { bound.negate() } else { bound }
+        }
+    };
+    stored.push_units_le(super::decimal_width(precision), out);
+    fault
+}
+
+fn decimal_of(value: &Value<'_>) -> (Decimal, Fault) {
+    let Value::Bytes { data, .. } = *value else {
+        let read = value.to_decimal();
+        return (read.value, if read.loss == Loss::OutOfRange { Fault::OutOfRange } else { Fault::None });
+    };
+    let parsed = Decimal::parse_prefix(data);
+    let fault = if parsed.consumed == 0 {
+        Fault::Incorrect("decimal")
+    } else if parsed.overflow {
+        Fault::OutOfRange
+    } else if !data[parsed.consumed..].trim_ascii().is_empty() {
+        Fault::DecimalTail
+    } else if parsed.truncated {
+        Fault::Rounded
+    } else {
+        Fault::None
+    };
+    (parsed.value, fault)
+}
+
+pub(super) fn store_double(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
+    let single = ty.kind == TypeKind::Float;
+    let (wanted, mut fault) = double_of(value, if single { "FLOAT" } else { "DOUBLE" });
+    let stored = fit_double(ty, wanted);
+    // Rounding to the type's scale is no fault, being clipped is.
+    if !within_double(ty, wanted) {
+        fault = Fault::OutOfRange;
+    }
+    if single {
+        out.extend_from_slice(&(stored as f32).to_bits().to_le_bytes());
+    } else {
+        out.extend_from_slice(&stored.to_bits().to_le_bytes());
+    }
+    fault
+}
+
+fn double_of(value: &Value<'_>, type_name: &'static str) -> (f64, Fault) {
+    let Value::Bytes { data, .. } = *value else {
+        return (value.to_f64().value, Fault::None);
+    };
+    let (read, consumed) = double_prefix(data);
+    let fault = if read.loss == Loss::OutOfRange {
+        Fault::OutOfRange
+    } else if consumed == 0 || !data[consumed..].trim_ascii().is_empty() {
+        Fault::Incorrect(type_name)
+    } else {
+        Fault::None
+    };
+    (read.value, fault)
+}
+
+/// Largest value of a FLOAT or DOUBLE type, with or without a scale.
+fn double_bound(ty: &SqlType) -> f64 {
+    let natural = if ty.kind == TypeKind::Float { f64::from(f32::MAX) } else { f64::MAX };
+    if ty.decimals >= SqlType::NOT_FIXED_DECIMALS {
+        return natural;
+    }
+    let whole = 10f64.powi(ty.length.saturating_sub(u32::from(ty.decimals)) as i32);
+    natural.min(whole - 10f64.powi(-i32::from(ty.decimals)))
+}
+
+fn within_double(ty: &SqlType, value: f64) -> bool {
+    let rounded = round_to_scale(ty, value);
+    !(ty.unsigned && rounded < 0.0) && rounded.abs() <= double_bound(ty)
+}
+
+fn fit_double(ty: &SqlType, value: f64) -> f64 {
+    let bound = double_bound(ty);
+    let low = if ty.unsigned { 0.0 } else { -bound };
+    round_to_scale(ty, value).clamp(low, bound)
+}
+
+fn round_to_scale(ty: &SqlType, value: f64) -> f64 {
+    if ty.decimals >= SqlType::NOT_FIXED_DECIMALS || value.abs() >= 1e15 {
+        return value;
+    }
+    let factor = 10f64.powi(i32::from(ty.decimals));
+    let whole = value.floor();
+    whole + ((value - whole) * factor).round_ties_even() / factor
+}
+
+pub(super) fn store_bit(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
+    let bytes = (ty.length as usize).div_ceil(8);
+    let all = u64::MAX >> (64 - ty.length.clamp(1, 64));
+    let bits = match *value {
+        Value::Bytes { data, .. } => bits_of_text(data),
+        Value::Decimal(v) if v.is_negative() => v.to_i64().ok().map(|v| v as u64),
+        Value::Decimal(v) => v.to_u64().ok(),
+        _ => Some(value.to_u64().value),
+    };
+    let fits = bits.filter(|bits| *bits <= all);
+    push_le(fits.unwrap_or(all), bytes, out);
+    if fits.is_some() { Fault::None } else { Fault::BitsTooLong }
+}
+
+/// A big-endian bit string; `None` past 64 bits.
+fn bits_of_text(text: &[u8]) -> Option<u64> {
+    let first = text.iter().position(|b| *b != 0).unwrap_or(text.len());
+    let digits = &text[first..];
+    (digits.len() <= 8).then(|| digits.iter().fold(0, |acc, b| acc << 8 | u64::from(*b)))
+}
+
+pub(super) fn store_year(value: &Value<'_>, ctx: &StoreContext<'_>, out: &mut Vec<u8>) -> Fault {
+    let (wanted, mut fault) = match *value {
+        Value::Date(v) => (i128::from(v.year()), Fault::None),
+        Value::DateTime(v, _) => (i128::from(v.date().year()), Fault::None),
+        Value::Time(..) => (i128::from(ctx.today.year()), Fault::None),
+        _ => integer_of(value, false),
+    };
+    // '0' and '00' mean 2000, '0000' and the number 0 the zero year.
+    let text_zero = matches!(*value, Value::Bytes { data, .. } if data.len() != 4) && fault == Fault::None;
+    let year = match wanted {
+        0 if !text_zero => 0,
+        0..=69 => wanted + 2000,
+        70..=99 => wanted + 1900,
+        1901..=2155 => wanted,
+        _ => {
+            fault = Fault::OutOfRange;
+            0
+        }
+    };
+    out.push(if year == 0 { 0 } else { (year - 1900) as u8 });
+    fault
+}

@@ -1,0 +1,186 @@
+//! Assignment to DATE, TIME, DATETIME and TIMESTAMP columns.
+
+use super::problem::{Fault, StoreContext};
+use super::{fraction_unit, fraction_width, time_width};
+use crate::temporal::{DateFlags, Parsed, unit_of};
+use crate::{Date, DateTime, SqlType, Time, Value};
+
+/// Last moment of a TIMESTAMP: 2038-01-19 03:14:07 UTC.
+const TIMESTAMP_MAX: i64 = i32::MAX as i64;
+
+pub(super) fn store_date(value: &Value<'_>, ctx: &StoreContext<'_>, out: &mut Vec<u8>) -> Fault {
+    let (moment, mut fault) = moment_of(value, 0, "date", ctx);
+    if fault == Fault::None && (moment.micros_of_day() != 0 || matches!(value, Value::Time(..))) {
+        fault = Fault::PartDropped("date");
+    }
+    out.extend_from_slice(&moment.date().packed().to_le_bytes()[..3]);
+    fault
+}
+
+pub(super) fn store_datetime(
+    ty: &SqlType,
+    value: &Value<'_>,
+    ctx: &StoreContext<'_>,
+    out: &mut Vec<u8>,
+) -> Fault {
+    let (moment, fault) = moment_of(value, ty.decimals, "datetime", ctx);
+    out.extend_from_slice(&moment.packed_seconds().to_le_bytes()[..5]);
+    push_fraction(moment.micro(), ty.decimals, out);
+    fault
+}
+
+pub(super) fn store_timestamp(
+    ty: &SqlType,
+    value: &Value<'_>,
+    ctx: &StoreContext<'_>,
+    out: &mut Vec<u8>,
+) -> Fault {
+    // A TIMESTAMP has no incomplete dates, whatever the mode.
+    let flags = DateFlags { no_zero_in_date: true, allow_invalid_dates: false, ..ctx.date_flags };
+    let ctx = &StoreContext { date_flags: flags, ..*ctx };
+    let (moment, mut fault) = moment_of(value, ty.decimals, "datetime", ctx);
+    let (mut seconds, mut micro) = (0, 0);
+    if !moment.is_zero() {
+        let local = ctx.zone.to_unix(moment);
+        if !(1..=TIMESTAMP_MAX).contains(&local.seconds) {
+            fault = Fault::TemporalRange("datetime");
+        } else {
+            (seconds, micro) = (local.seconds as u32, moment.micro());
+            if local.in_gap {
+                micro = 0;
+                fault = Fault::ZoneGap;
+            }
+        }
+    }
+    out.extend_from_slice(&seconds.to_le_bytes());
+    push_fraction(micro, ty.decimals, out);
+    fault
+}
+
+pub(super) fn store_time(
+    ty: &SqlType,
+    value: &Value<'_>,
+    ctx: &StoreContext<'_>,
+    out: &mut Vec<u8>,
+) -> Fault {
+    let (time, fault) = time_of(value, ty.decimals, ctx);
+    let units = time.micros() / unit_of(ty.decimals);
+    out.extend_from_slice(&units.to_le_bytes()[..time_width(ty.decimals)]);
+    fault
+}
+
+fn push_fraction(micro: u32, fsp: u8, out: &mut Vec<u8>) {
+    let width = fraction_width(fsp);
+    out.extend_from_slice(&(micro / fraction_unit(width)).to_le_bytes()[..width]);
+}
+
+/// The date and time of `value` with `fsp` digits; the zero date with a fault that says why.
+fn moment_of(value: &Value<'_>, fsp: u8, name: &'static str, ctx: &StoreContext<'_>) -> (DateTime, Fault) {
+    let flags = ctx.date_flags;
+    let exact = |moment: DateTime| (moment, Fault::None);
+    match *value {
+        Value::Date(v) if flags.accept(v) => exact(DateTime::from_date(v)),
+        Value::DateTime(v, _) if flags.accept_datetime(v) => rounded(v, fsp, ctx),
+        Value::Date(_) | Value::DateTime(..) => (DateTime::ZERO, Fault::TemporalRange(name)),
+        Value::Time(v, _) => match DateTime::from_date_and_time(ctx.today, v) {
+            Some(moment) => rounded(moment, fsp, ctx),
+            None => (DateTime::ZERO, Fault::TemporalRange(name)),
+        },
+        Value::Bytes { .. } | Value::Enum { .. } | Value::Set { .. } => {
+            let mut scratch = Vec::new();
+            moment_of_text(value.as_text(&mut scratch), fsp, name, ctx)
+        }
+        Value::Year(_) => (DateTime::ZERO, Fault::Temporal(name)),
+        _ => {
+            let parsed =
+                value.number_and_micro().and_then(|(n, micro)| DateTime::from_number(n, micro, flags));
+            match parsed {
+                Some(parsed) => rounded(parsed.value, fsp, ctx),
+                None => (DateTime::ZERO, Fault::Temporal(name)),
+            }
+        }
+    }
+}
+
+fn rounded(moment: DateTime, fsp: u8, ctx: &StoreContext<'_>) -> (DateTime, Fault) {
+    if ctx.truncate_fractions {
+        return (moment.truncate(fsp), Fault::None);
+    }
+    match moment.round(fsp) {
+        Some(moment) => (moment, Fault::None),
+        None => (DateTime::ZERO, Fault::DateTimeOverflow),
+    }
+}
+
+fn moment_of_text(text: &[u8], fsp: u8, name: &'static str, ctx: &StoreContext<'_>) -> (DateTime, Fault) {
+    let Some(parsed) = DateTime::parse(text, ctx.date_flags) else {
+        return (DateTime::ZERO, refusal(text, name));
+    };
+    let Some(mut moment) = parsed.to_fsp(fsp, ctx.truncate_fractions) else {
+        return (DateTime::ZERO, Fault::DateTimeOverflow);
+    };
+    if let Some(offset) = parsed.offset {
+        match in_session_zone(moment, offset, ctx) {
+            Some(local) => moment = local,
+            None => return (DateTime::ZERO, Fault::TemporalRange(name)),
+        }
+    }
+    (moment, if parsed.truncated { Fault::Temporal(name) } else { Fault::None })
+}
+
+/// A date that the calendar or the mode refuses is out of range; anything else is no date at all.
+fn refusal(text: &[u8], name: &'static str) -> Fault {
+    let lenient = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
+    match DateTime::parse(text, lenient) {
+        Some(Parsed { truncated: false, .. }) => Fault::TemporalRange(name),
+        _ => Fault::Temporal(name),
+    }
+}
+
+/// `moment` in a zone `offset` seconds east of UTC, as the session's zone shows it.
+fn in_session_zone(moment: DateTime, offset: i32, ctx: &StoreContext<'_>) -> Option<DateTime> {
+    let days = moment.date().day_number() - Date::new(1970, 1, 1).day_number();
+    let seconds = days * 86_400 + moment.micros_of_day() / 1_000_000 - i64::from(offset);
+    let local = ctx.zone.to_local(seconds, moment.micro());
+    (!local.is_zero()).then_some(local)
+}
+
+/// The time of `value` with `fsp` digits; a bound or zero with a fault that says why.
+fn time_of(value: &Value<'_>, fsp: u8, ctx: &StoreContext<'_>) -> (Time, Fault) {
+    let fit = |time: Time| if ctx.truncate_fractions { time.truncate(fsp) } else { time.round(fsp) };
+    let parsed = match *value {
+        Value::Time(v, _) => return (fit(v), Fault::None),
+        Value::DateTime(v, _) => return (fit(v.time()), Fault::PartDropped("time")),
+        Value::Date(_) => return (Time::ZERO, Fault::PartDropped("time")),
+        Value::Bytes { data: [], .. } => return (Time::ZERO, Fault::None),
+        Value::Bytes { data, .. } => Time::parse(data).ok_or_else(|| refused_time(data)),
+        Value::Enum { .. } | Value::Set { .. } => {
+            let mut scratch = Vec::new();
+            let text = value.as_text(&mut scratch);
+            Time::parse(text).ok_or_else(|| refused_time(text))
+        }
+        _ => {
+            let number = value.number_and_micro();
+            number.and_then(|(n, micro)| Time::from_number(n, micro)).ok_or(Fault::TemporalRange("time"))
+        }
+    };
+    match parsed {
+        Err(fault) => (Time::ZERO, fault),
+        Ok(parsed) if parsed.out_of_range => (parsed.value, Fault::TemporalRange("time")),
+        Ok(parsed) => {
+            let fault = match (parsed.truncated, parsed.date_dropped) {
+                (true, _) => Fault::Temporal("time"),
+                (false, true) => Fault::PartDropped("time"),
+                _ => Fault::None,
+            };
+            (parsed.to_fsp(fsp, ctx.truncate_fractions), fault)
+        }
+    }
+}
+
+/// Minutes or seconds past 59 are out of range; anything else is no time at all.
+fn refused_time(text: &[u8]) -> Fault {
+    let text = text.trim_ascii();
+    let looks_like_time = text.iter().all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.' | b'-'));
+    if looks_like_time { Fault::TemporalRange("time") } else { Fault::Temporal("time") }
+}
