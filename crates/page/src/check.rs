@@ -5,7 +5,9 @@ use base::checksum::crc32;
 use base::codec::{get_u16, get_u32, put_u32};
 
 use crate::layout::*;
-use crate::page_ref::PageRef;
+use crate::overflow::OVERFLOW_REF_BYTES;
+use crate::page_ref::{PageRef, head_of};
+use crate::template::{OFF_PAGE, RowFormat};
 
 /// A page whose bytes cannot be what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +88,160 @@ pub fn verify_on_read(bytes: &PageBytes, page_no: PageNo) -> Result<(), Corrupti
         Some(PageType::BTree) => check_header(PageRef(bytes)),
         Some(_) => Ok(()),
     }
+}
+
+/// Everything a B-tree page promises, for CHECK TABLE and tests: header, fences, cells, order, bounds, hints. The bytes
+/// may be anything. Cost: O(n log n) in the slots, with allocation.
+pub fn check_page(page: PageRef<'_>) -> Result<(), Corruption> {
+    if page.page_type() != PageType::BTree {
+        return Err(Corruption { page: page.page_no(), what: CorruptionKind::PageType });
+    }
+    check_header(page)?;
+    check_fences(page)?;
+    check_cells(page)?;
+    check_keys(page)?;
+    check_hints(page)?;
+    check_children(page)
+}
+
+/// Every record of a leaf against its row format: null bitmap, fixed columns and ascending end offsets within the
+/// payload.
+pub fn check_records(page: PageRef<'_>, format: &RowFormat) -> Result<(), Corruption> {
+    let fail = || Corruption { page: page.page_no(), what: CorruptionKind::Record };
+    if page.format_version() != format.format_version() {
+        return Err(fail());
+    }
+    for slot in 0..page.count() {
+        let record = page.record(slot);
+        let skip = if record.flags().has_ver() { TRX_ID_BYTES } else { 0 };
+        let body = record.payload().get(skip..).ok_or_else(fail)?;
+        if body.len() < format.var_from() {
+            return Err(fail());
+        }
+        let mut end = format.var_from();
+        for ordinal in 0..format.var_columns().len() {
+            let word = get_u16(body, format.ends_from() + 2 * ordinal);
+            let next = usize::from(word & !OFF_PAGE);
+            if next < end || word & OFF_PAGE != 0 && next - end != OVERFLOW_REF_BYTES {
+                return Err(fail());
+            }
+            end = next;
+        }
+        if end != body.len() {
+            return Err(fail());
+        }
+    }
+    Ok(())
+}
+
+/// The prefix is what the fences share, and they are in order.
+fn check_fences(page: PageRef<'_>) -> Result<(), Corruption> {
+    let (lower, upper) = (page.lower_fence(), page.upper_fence());
+    let shared = upper.map_or(0, |upper| lower.iter().zip(upper).take_while(|(a, b)| a == b).count());
+    if shared != page.prefix_len() || upper.is_some_and(|upper| upper <= lower) {
+        return Err(Corruption { page: page.page_no(), what: CorruptionKind::Fences });
+    }
+    Ok(())
+}
+
+/// Cells lie in the heap, are as long as their keys need, do not overlap, and with the fences and the dead bytes make
+/// up the whole heap.
+fn check_cells(page: PageRef<'_>) -> Result<(), Corruption> {
+    let fail = |what| Corruption { page: page.page_no(), what };
+    let mut spans = Vec::with_capacity(page.count() + 2);
+    for field in [LOWER_FENCE, UPPER_FENCE] {
+        let (off, len) = (usize::from(get_u16(page.0, field)), get_u16(page.0, field + 2));
+        if len != 0 && len != NO_FENCE {
+            spans.push((off, usize::from(len)));
+        }
+    }
+    for slot in 0..page.count() {
+        let off = usize::from(page.slot_word(slot) & SLOT_OFFSET);
+        let len = check_cell_shape(page, slot, off)?;
+        if len != 0 {
+            spans.push((off, len));
+        }
+    }
+    spans.sort_unstable();
+    let mut end = page.heap_top();
+    let mut live = 0;
+    for (off, len) in spans {
+        if off < end {
+            return Err(fail(CorruptionKind::Overlap));
+        }
+        end = off + len;
+        live += len;
+    }
+    if end > PAGE_SIZE || live + page.garbage() != PAGE_SIZE - page.heap_top() {
+        return Err(fail(CorruptionKind::Garbage));
+    }
+    Ok(())
+}
+
+/// Bytes of the cell at `off`, read without trust.
+fn check_cell_shape(page: PageRef<'_>, slot: usize, off: usize) -> Result<usize, Corruption> {
+    let fail = |what| Err(Corruption { page: page.page_no(), what });
+    let fixed = page.fixed_key_len().map(usize::from);
+    if fixed.is_some_and(|len| len < page.prefix_len()) {
+        return fail(CorruptionKind::Header);
+    }
+    let has_cell = page.is_leaf() || slot > 0 && fixed.is_none_or(|len| len > page.prefix_len() + HEAD_BYTES);
+    if !has_cell {
+        return if off == 0 { Ok(0) } else { fail(CorruptionKind::CellShape) };
+    }
+    let words = if page.is_leaf() { 2 } else { 0 } + if fixed.is_none() { 2 } else { 0 };
+    if off < page.heap_top() || off + words > PAGE_SIZE {
+        return fail(CorruptionKind::SlotRange);
+    }
+    let has_begin = page.is_leaf() && get_u16(page.0, off) & CELL_HAS_BEGIN != 0;
+    let rest_len = match fixed {
+        None => usize::from(get_u16(page.0, off + words - 2)),
+        Some(len) => len - page.prefix_len() + if has_begin { TRX_ID_BYTES } else { 0 },
+    };
+    let suffix = rest_len.saturating_sub(HEAD_BYTES);
+    let len = if page.is_leaf() { usize::from(get_u16(page.0, off) & CELL_LEN) } else { words + suffix };
+    if len < words + suffix || off + len > PAGE_SIZE {
+        return fail(CorruptionKind::CellShape);
+    }
+    Ok(len)
+}
+
+/// Keys ascend and lie within the fences; heads of short keys are padded with zeros.
+fn check_keys(page: PageRef<'_>) -> Result<(), Corruption> {
+    let fail = |what| Err(Corruption { page: page.page_no(), what });
+    let first = usize::from(!page.is_leaf());
+    let mut before: Option<Vec<u8>> = None;
+    for slot in first..page.count() {
+        let key = page.key(slot);
+        if page.head(slot) != head_of(&key[page.prefix_len()..]) || !page.covers(&key) {
+            return fail(CorruptionKind::KeyBounds);
+        }
+        if before.is_some_and(|before| before >= key) {
+            return fail(CorruptionKind::KeyOrder);
+        }
+        before = Some(key);
+    }
+    Ok(())
+}
+
+/// Each hint is the head at its distance.
+fn check_hints(page: PageRef<'_>) -> Result<(), Corruption> {
+    let count = page.count();
+    let distance = count / (HINTS + 1);
+    let is_right = |i: usize| get_u32(page.0, HINT_ARRAY + 4 * i) == page.head((i + 1) * distance);
+    if count >= HINT_COUNT_MIN && !(0..HINTS).all(is_right) {
+        return Err(Corruption { page: page.page_no(), what: CorruptionKind::Hint });
+    }
+    Ok(())
+}
+
+/// An inner page has children, none of them page 0 or the page itself.
+fn check_children(page: PageRef<'_>) -> Result<(), Corruption> {
+    let is_bad = |slot| page.child(slot).is_none() || page.child(slot) == page.page_no();
+    if !page.is_leaf() && (page.count() == 0 || (0..page.count()).any(is_bad)) {
+        return Err(Corruption { page: page.page_no(), what: CorruptionKind::Child });
+    }
+    Ok(())
 }
 
 /// Header ranges of a B-tree page.

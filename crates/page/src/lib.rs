@@ -26,6 +26,8 @@
 #![forbid(unsafe_code)]
 
 pub mod check;
+pub mod extent_map;
+pub mod file_header;
 mod layout;
 pub mod op;
 mod overflow;
@@ -39,6 +41,8 @@ mod space;
 mod template;
 
 pub use check::{Corruption, CorruptionKind, stamp_checksum, verify_on_read};
+pub use extent_map::{EXTENT_PAGES, ExtentEntry, ExtentPlace, ExtentState};
+pub use file_header::{FileHeader, FileHeaderError};
 pub use layout::{
     COMMON_HEADER_BYTES, HEADER_BYTES, MAX_KEY_BYTES, PAGE_SIZE, PageBytes, PageType, SlotFlags,
     TRX_ID_BYTES, max_inline_payload,

@@ -24,6 +24,7 @@ fn empty(fixed: Option<u16>, level: u8, lower: &[u8], upper: Option<&[u8]>) -> B
 }
 
 fn assert_same(page: PageRef<'_>, model: &Model) {
+    assert_eq!(check::check_page(page), Ok(()));
     assert_eq!(page.count(), model.len());
     for (slot, (key, payload, flags)) in model.iter().enumerate() {
         assert_eq!(&page.key(slot), key);
@@ -139,6 +140,7 @@ fn children_are_found_by_the_last_key_not_above() {
         }
         assert!(count > 1000, "fan-out {count}");
         let page = PageRef::new(&bytes);
+        assert_eq!(check::check_page(page), Ok(()));
         for i in 1..count as u64 {
             for (probe, want) in [(i * 10, i), (i * 10 + 9, i), (i * 10 - 1, i - 1)] {
                 let slot = page.child_for(&probe.to_be_bytes());
@@ -196,5 +198,33 @@ fn integer_key_parts_are_read_across_prefix_head_and_suffix() {
                 assert_eq!(range, key[offset..offset + width]);
             }
         }
+    }
+}
+
+#[test]
+fn the_page_check_names_what_is_damaged_and_never_panics() {
+    let mut bytes = empty(None, 0, b"", None);
+    let mut page = PageMut::new(&mut bytes);
+    for i in 0..200u32 {
+        page.append(&[&i.to_be_bytes()[..], b"suffix"].concat(), b"payload", SlotFlags::NONE).unwrap();
+    }
+    assert_eq!(check::check_page(page.as_ref()), Ok(()));
+    let damage = |at: usize, to: u8| {
+        let mut damaged = bytes.clone();
+        damaged[at] = to;
+        check::check_page(PageRef::new(&damaged)).err().map(|e| e.what)
+    };
+    assert_eq!(damage(layout::GARBAGE, 9), Some(CorruptionKind::Garbage));
+    assert_eq!(damage(layout::HEAP_TOP + 1, 0x3f), Some(CorruptionKind::SlotRange));
+    assert_eq!(damage(layout::HINT_ARRAY, 0xee), Some(CorruptionKind::Hint));
+    assert_eq!(damage(layout::HEADER_BYTES + 4 * 50, 0xee), Some(CorruptionKind::KeyOrder));
+    let mut prng = Prng::new(3);
+    for _ in 0..3000 {
+        let mut damaged = bytes.clone();
+        for _ in 0..=prng.below(3) {
+            let at = if prng.below(2) == 0 { prng.below(200) } else { prng.below(PAGE_SIZE as u64) };
+            damaged[at as usize] = prng.next_u64() as u8;
+        }
+        let _ = check::check_page(PageRef::new(&damaged));
     }
 }

@@ -4,6 +4,7 @@ use base::prng::Prng;
 use base::{IndexId, PageNo, TrxId};
 
 use super::*;
+use crate::check::check_page;
 use crate::layout::PageBytes;
 
 fn start(level: u8, fixed: Option<u16>) -> FormatPage<'static> {
@@ -89,6 +90,8 @@ fn forward_equals_redo(seed: u64, level: u8, fixed: Option<u16>) {
                 op.apply(&mut PageMut::new(&mut old)).unwrap();
             }
             assert!(old == forward, "redo differs");
+            let empty_inner = level > 0 && PageRef::new(&old).count() == 0;
+            assert!(empty_inner || check_page(PageRef::new(&old)) == Ok(()));
             log.clear();
         }
     }
