@@ -121,7 +121,7 @@ impl Pool {
         Ok(ExclusiveGuard { hold, bytes, page_no: page, pool: self, entry, section, held })
     }
 
-    /// Forgets a page that was freed, without writing it. Waits for its latch, so the caller must not hold it; see
+    /// Forgets a page that was freed, without writing it; a write already under way may still land. Waits for its latch, so the caller must not hold it; see
     /// [`ExclusiveGuard::discard`] for that.
     pub fn discard(&self, page: PageNo) {
         let entry = self.table.entry(page);

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use base::sync::{LatchLevel, Mutex};
+use base::sync::{LatchLevel, Mutex, Padded};
 use base::{Lsn, PageNo};
 use env::Mapping;
 use page::{PAGE_SIZE, PageBytes};
@@ -93,6 +93,12 @@ struct FreeList {
 pub(crate) struct Frames {
     arena: Mapping,
     states: Box<[FrameState]>,
+    /// What every miss writes, away from what every hit reads.
+    churn: Padded<Churn>,
+}
+
+#[derive(Debug)]
+struct Churn {
     free: Mutex<FreeList>,
     /// Length of the free list, readable without the mutex.
     free_count: AtomicU32,
@@ -111,10 +117,12 @@ impl Frames {
             arena: Mapping::zeroed((count as usize + 1) * PAGE_SIZE)?,
             // SAFETY: a frame state of zero bits is a free, clean frame: three zero integers.
             states: unsafe { states.assume_init() },
-            free: Mutex::new(LatchLevel::Frames, FreeList { returned: Vec::new(), fresh: 1 }),
-            free_count: AtomicU32::new(count),
-            used_end: AtomicU32::new(1),
-            hand: AtomicU32::new(0),
+            churn: Padded(Churn {
+                free: Mutex::new(LatchLevel::Frames, FreeList { returned: Vec::new(), fresh: 1 }),
+                free_count: AtomicU32::new(count),
+                used_end: AtomicU32::new(1),
+                hand: AtomicU32::new(0),
+            }),
         })
     }
 
@@ -125,7 +133,7 @@ impl Frames {
 
     /// How many frames are free; stale at once.
     pub(crate) fn free_count(&self) -> u32 {
-        self.free_count.load(Ordering::Relaxed)
+        self.churn.0.free_count.load(Ordering::Relaxed)
     }
 
     /// The state of `frame` (1 to `count`).
@@ -136,7 +144,7 @@ impl Frames {
 
     /// The frames that were ever used.
     pub(crate) fn used(&self) -> std::ops::Range<u32> {
-        1..self.used_end.load(Ordering::Relaxed)
+        1..self.churn.0.used_end.load(Ordering::Relaxed)
     }
 
     /// The bytes of `frame`, aligned to their size.
@@ -151,38 +159,38 @@ impl Frames {
 
     /// Takes a free frame. The caller is then the only one to know it (lib.rs, invariant 2).
     pub(crate) fn take(&self) -> Option<u32> {
-        let mut free = self.free.lock();
+        let mut free = self.churn.0.free.lock();
         let frame = match free.returned.pop() {
             Some(frame) => frame,
             None if free.fresh <= self.count() => {
                 free.fresh += 1;
-                self.used_end.store(free.fresh, Ordering::Relaxed);
+                self.churn.0.used_end.store(free.fresh, Ordering::Relaxed);
                 free.fresh - 1
             }
             None => return None,
         };
-        self.free_count.fetch_sub(1, Ordering::Relaxed);
+        self.churn.0.free_count.fetch_sub(1, Ordering::Relaxed);
         Some(frame)
     }
 
     /// Gives a frame back that the caller alone knows.
     pub(crate) fn give_back(&self, frame: u32) {
         debug_assert!(self.state(frame).owner().is_none(), "a free frame has no owner");
-        self.free.lock().returned.push(frame);
-        self.free_count.fetch_add(1, Ordering::Relaxed);
+        self.churn.0.free.lock().returned.push(frame);
+        self.churn.0.free_count.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Moves the clock hand on by one and returns the frame it passed. Frames never used are passed over.
     pub(crate) fn advance_hand(&self) -> Option<u32> {
         let used = self.used();
-        let turn = self.hand.fetch_add(1, Ordering::Relaxed);
+        let turn = self.churn.0.hand.fetch_add(1, Ordering::Relaxed);
         (!used.is_empty()).then(|| used.start + turn % (used.end - used.start))
     }
 
     /// The used frames, beginning at the clock hand.
     pub(crate) fn beginning_at_hand(&self) -> impl Iterator<Item = u32> {
         let used = self.used();
-        let at = self.hand.load(Ordering::Relaxed) % (used.end - used.start).max(1);
+        let at = self.churn.0.hand.load(Ordering::Relaxed) % (used.end - used.start).max(1);
         (used.start + at..used.end).chain(used.start..used.start + at)
     }
 }

@@ -65,7 +65,8 @@ pub struct Pool {
     /// Notified after each attempt to free frames.
     pub(crate) refilled: Event,
     pub(crate) writer: Writer,
-    pub(crate) counters: Counters,
+    /// Boxed, so that what every hit reads stays close together.
+    pub(crate) counters: Box<Counters>,
 }
 
 impl Pool {
@@ -84,7 +85,7 @@ impl Pool {
             batch: Mutex::new(LatchLevel::WriteBack, Batch::new()),
             refilled: Event::new(),
             writer: Writer::new(config.background),
-            counters: Counters::default(),
+            counters: Box::default(),
         });
         if config.background {
             Writer::start(&pool)?;
@@ -258,7 +259,7 @@ impl Pool {
     /// Writes all changes, makes them durable, and ends the background thread. Later changes are refused with
     /// [`Error::Closed`]; reads go on. The last step of a clean shutdown.
     ///
-    /// Latches: none may be held by the caller. On an error the background thread is ended all the same.
+    /// Latches: the caller holds none, and has seen to it that nobody changes pages any more. On an error the background thread is ended all the same.
     pub fn close(&self) -> Result<()> {
         let flushed = self.flush_all();
         let _ = self.refusal.set(Error::Closed);

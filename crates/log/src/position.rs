@@ -29,7 +29,7 @@ pub struct FrameRange {
 pub trait LogPosition: Send + Sync + Debug {
     /// Returns once every log byte below `lsn` survives a crash; makes it so if need be.
     ///
-    /// Latches: none may be held.
+    /// Latches: may wait for a sync, so the caller holds no page latch (docs/latching.md, rules 5 and 7).
     fn durable_up_to(&self, lsn: Lsn) -> Result<()>;
 }
 

@@ -22,14 +22,14 @@ pub struct Section {
 /// Opens a critical section. Cost: one increment of a thread-local word.
 #[inline]
 pub fn enter() -> Section {
-    DEPTH.set(DEPTH.get() + 1);
+    DEPTH.with(|depth| depth.set(depth.get() + 1));
     Section { not_send: PhantomData }
 }
 
 impl Drop for Section {
     #[inline]
     fn drop(&mut self) {
-        DEPTH.set(DEPTH.get() - 1);
+        DEPTH.with(|depth| depth.set(depth.get() - 1));
     }
 }
 

@@ -101,3 +101,31 @@ fn a_large_idle_pool_costs_no_memory() {
     let grown = resident_kib().saturating_sub(before);
     assert!(grown < 32 << 10, "16 GiB of idle pool took {grown} KiB");
 }
+
+/// Fills a file on the real disk through a small pool, and reads it back through another.
+fn real_file_round_trip(options: OpenOptions) -> env::Result<()> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(FILE);
+    let config = PoolConfig { bytes: 16 * PAGE_SIZE, background: true };
+    let pool = Pool::new(env::RealDisk.create(&path, options)?, config, Arc::new(NoLog)).unwrap();
+    fill(&pool, 100);
+    pool.close().unwrap();
+    let pool = Pool::new(env::RealDisk.open(&path, options)?, config, Arc::new(NoLog)).unwrap();
+    pool.prefetch(&[PageNo(1), PageNo(2), PageNo(50)]);
+    (1..=100).for_each(|page| assert_eq!(value(&pool, page), page * 10));
+    Ok(())
+}
+
+#[test]
+fn pages_survive_on_a_real_disk() {
+    real_file_round_trip(OpenOptions::default()).unwrap();
+}
+
+#[test]
+fn direct_io_gets_the_alignment_it_needs_where_the_file_system_has_it() {
+    match real_file_round_trip(OpenOptions { direct: true }) {
+        Ok(()) => {}
+        // Memory file systems may refuse to open a file for direct I/O; nothing else may go wrong.
+        Err(error) => assert_eq!(error.kind, std::io::ErrorKind::InvalidInput, "{error}"),
+    }
+}
