@@ -258,8 +258,9 @@ fn check_header(page: PageRef<'_>) -> Result<(), Corruption> {
     }
     for field in [LOWER_FENCE, UPPER_FENCE] {
         let (off, len) = (usize::from(get_u16(page.0, field)), get_u16(page.0, field + 2));
-        let absent = len == 0 || field == UPPER_FENCE && len == NO_FENCE;
-        if !absent && (off < page.heap_top() || off + usize::from(len) > PAGE_SIZE) {
+        let absent = field == UPPER_FENCE && len == NO_FENCE;
+        let in_heap = if len == 0 { off == 0 } else { off >= page.heap_top() };
+        if !(absent || in_heap && off + usize::from(len) <= PAGE_SIZE) {
             return fail(CorruptionKind::Fences);
         }
     }

@@ -17,7 +17,8 @@
 
 use base::ColumnId;
 use types::key::Extent;
-use types::{IndexDef, IndexKind, KeyColumn, KeyEncoder, KeyPart, SqlType, TableDef, TypeKind};
+use types::storage::fixed_width;
+use types::{IndexDef, IndexKind, KeyColumn, KeyEncoder, KeyPart, TableDef};
 
 use crate::layout::TRX_ID_BYTES;
 
@@ -358,16 +359,4 @@ fn int_part(encoder: &KeyEncoder, nullable: bool, desc: bool) -> Option<IntPart>
     zero.resize(zero.len() + width, 0);
     let flip = encoder.decode_int(&zero)? as u64 & (u64::MAX >> (64 - 8 * width));
     Some(IntPart { width: width as u8, flip })
-}
-
-/// Storage bytes of the types whose values all have one length.
-fn fixed_width(ty: &SqlType) -> Option<usize> {
-    match ty.kind {
-        TypeKind::TinyInt => Some(1),
-        TypeKind::SmallInt => Some(2),
-        TypeKind::MediumInt => Some(3),
-        TypeKind::Int | TypeKind::Float => Some(4),
-        TypeKind::BigInt | TypeKind::Double => Some(8),
-        _ => None,
-    }
 }
