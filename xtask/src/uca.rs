@@ -149,7 +149,9 @@ fn build_table(weights: &Weights, codes: &Codes) -> Result<Vec<u8>, Failure> {
             pages.push([IMPLICIT; PAGE]);
         }
         let mut code = Vec::new();
-        primaries.iter().for_each(|&w| codes.encode(w, &mut code));
+        for &weight in primaries {
+            codes.encode(weight, &mut code);
+        }
         pages[*slot as usize][point as usize % PAGE] = match *code.as_slice() {
             [] => 0,
             [lead] => u16::from(lead) << 8,
@@ -246,7 +248,7 @@ fn character_weights(point: u32, weights: &Weights) -> Vec<u16> {
     match point {
         0xAC00..=0xD7A3 => {
             let syllable = point - 0xAC00;
-            let tail = (syllable % 28 != 0).then_some(0x11A7 + syllable % 28);
+            let tail = (!syllable.is_multiple_of(28)).then_some(0x11A7 + syllable % 28);
             let letters = [Some(0x1100 + syllable / 588), Some(0x1161 + syllable % 588 / 28), tail];
             letters.into_iter().flatten().flat_map(|letter| weights[&letter].clone()).collect()
         }

@@ -48,11 +48,23 @@ pub(super) static ASCII_GENERAL_CI: [u8; 256] = upper_ascii(identity());
 /// Number of bytes that `a` and `b` start with in common.
 #[inline]
 pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    let (a_words, _) = a.as_chunks::<8>();
-    let (b_words, _) = b.as_chunks::<8>();
-    let words = a_words.iter().zip(b_words).take_while(|(x, y)| x == y).count();
-    let tail = a[words * 8..].iter().zip(&b[words * 8..]).take_while(|(x, y)| x == y).count();
-    words * 8 + tail
+    let shared = a.len().min(b.len());
+    let (a, b) = (&a[..shared], &b[..shared]);
+    let difference = |x: &[u8; 8], y: &[u8; 8]| u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
+    let first_byte = |difference: u64| difference.trailing_zeros() as usize / 8;
+    let mut at = 0;
+    for (x, y) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
+        if x != y {
+            return at + first_byte(difference(x, y));
+        }
+        at += 8;
+    }
+    // The rest by one word that reaches back into what is equal, if there is a word at all.
+    match (a.last_chunk::<8>(), b.last_chunk::<8>()) {
+        (Some(x), Some(y)) if x != y => shared - 8 + first_byte(difference(x, y)),
+        (Some(_), Some(_)) => shared,
+        _ => a.iter().zip(b).take_while(|(x, y)| x == y).count(),
+    }
 }
 
 /// Order of what is left of one string, `rest`, to spaces: `Less` when it sorts before them.
@@ -73,7 +85,6 @@ pub(super) fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
 
 /// Order by the weights in `map`, the shorter string being followed by spaces. The space must be the only byte of its
 /// weight, and bytes must keep their side of it.
-#[inline]
 pub(super) fn compare(map: &[u8; 256], a: &[u8], b: &[u8]) -> Ordering {
     let same = common_prefix(a, b);
     let (a, b) = (&a[same..], &b[same..]);
@@ -88,7 +99,6 @@ pub(super) fn compare(map: &[u8; 256], a: &[u8], b: &[u8]) -> Ordering {
 }
 
 /// Appends the PAD SPACE key of the weights of `bytes`.
-#[inline]
 pub(super) fn append_key(map: &[u8; 256], bytes: &[u8], out: &mut Vec<u8>) {
     let bytes = byte_key::trim_spaces(bytes);
     out.reserve(bytes.len() + 1);

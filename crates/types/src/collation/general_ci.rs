@@ -65,6 +65,9 @@ static PAGE_OF_HIGH_BYTE: [u8; 256] = PAGE_OF;
 /// Weight of the character at `point`.
 #[inline]
 pub(super) fn weight(point: u32) -> u16 {
+    if point < 0x80 {
+        return u16::from((point as u8).to_ascii_uppercase());
+    }
     let Some(&page) = PAGE_OF_HIGH_BYTE.get(point as usize / PAGE) else { return SUPPLEMENTARY };
     match WEIGHTS.get(page as usize) {
         Some(weights) => weights[point as usize % PAGE],
@@ -73,7 +76,6 @@ pub(super) fn weight(point: u32) -> u16 {
 }
 
 /// Order by weights, the shorter string being followed by spaces.
-#[inline]
 pub(super) fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let mut at = common_prefix(a, b);
     while let (Some(&x), Some(&y)) = (a.get(at), b.get(at)) {
@@ -119,7 +121,6 @@ fn next_weight(rest: &mut &[u8]) -> u16 {
 }
 
 /// Appends the PAD SPACE key of the weights.
-#[inline]
 pub(super) fn append_key(bytes: &[u8], out: &mut Vec<u8>) {
     let bytes = byte_key::trim_spaces(bytes);
     out.reserve(bytes.len() + 1);

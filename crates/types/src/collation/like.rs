@@ -200,6 +200,9 @@ fn matches_tokens(
             text = &text[decode(text).1..];
         };
     }
+    if rest.last.is_empty() {
+        return true;
+    }
     let mut characters = 0;
     let mut at = 0;
     while at < text.len() {

@@ -128,12 +128,42 @@ fn implicit_codes(point: u32) -> u64 {
     };
     let mut queue = 0;
     let mut shift = 64;
-    for weight in [base, rest | 0x8000] {
-        let (code, len) = encode(weight);
+    for (code, len) in
+        [IMPLICIT_LEADS[(base - FIRST_IMPLICIT_LEAD) as usize], encode_implicit_rest(rest | 0x8000)]
+    {
         shift -= 8 * len;
         queue |= u64::from(code) << shift;
     }
     queue
+}
+
+/// Leading weights of implicit pairs: Tangut's, those of the Han blocks, those of the last plane's unassigned.
+const FIRST_IMPLICIT_LEAD: u16 = 0xFB00;
+const LAST_IMPLICIT_LEAD: u16 = 0xFBC0 + (0x0010_FFFF_u32 >> 15) as u16;
+
+/// Codes of leading implicit weights, as [`encode`] gives them.
+static IMPLICIT_LEADS: [(u32, u32); (LAST_IMPLICIT_LEAD - FIRST_IMPLICIT_LEAD) as usize + 1] = {
+    let mut codes = [(0, 0); (LAST_IMPLICIT_LEAD - FIRST_IMPLICIT_LEAD) as usize + 1];
+    let mut at = 0;
+    while at < codes.len() {
+        codes[at] = encode(FIRST_IMPLICIT_LEAD + at as u16);
+        at += 1;
+    }
+    codes
+};
+
+/// The leading byte that most of the second implicit weights share.
+const IMPLICIT_REST_LEAD: u32 = encode(0x8000).0 >> 16;
+const IMPLICIT_REST_FIRST: u16 = first_weight(IMPLICIT_REST_LEAD as usize);
+const IMPLICIT_REST_END: u16 = first_weight(IMPLICIT_REST_LEAD as usize + 1);
+
+#[inline]
+fn encode_implicit_rest(weight: u16) -> (u32, u32) {
+    if weight >= IMPLICIT_REST_END {
+        return encode(weight);
+    }
+    let rest = weight - IMPLICIT_REST_FIRST;
+    (IMPLICIT_REST_LEAD << 16 | u32::from(rest / TAILS + 1) << 8 | u32::from(rest % TAILS + 1), 3)
 }
 
 fn is_unified_han(point: u32) -> bool {
@@ -145,12 +175,12 @@ fn is_extended_han(point: u32) -> bool {
     matches!(point, 0x3400..=0x4DB5 | 0x20000..=0x2A6D6 | 0x2A700..=0x2B734 | 0x2B740..=0x2B81D | 0x2B820..=0x2CEA1)
 }
 
-fn first_weight(lead: usize) -> u16 {
+const fn first_weight(lead: usize) -> u16 {
     u16_at(FIRST_WEIGHTS_AT + 2 * lead)
 }
 
 /// The code of `weight`, in the low bytes, and its length in bytes.
-fn encode(weight: u16) -> (u32, u32) {
+const fn encode(weight: u16) -> (u32, u32) {
     let (mut low, mut high) = (0, LEADS);
     while high - low > 1 {
         let middle = usize::midpoint(low, high);
@@ -159,8 +189,8 @@ fn encode(weight: u16) -> (u32, u32) {
     let rest = weight - first_weight(low);
     match TABLE[CODE_LENGTHS_AT + low] {
         1 => (low as u32, 1),
-        2 => ((low as u32) << 8 | u32::from(rest + 1), 2),
-        _ => ((low as u32) << 16 | u32::from(rest / TAILS + 1) << 8 | u32::from(rest % TAILS + 1), 3),
+        2 => ((low as u32) << 8 | (rest + 1) as u32, 2),
+        _ => ((low as u32) << 16 | ((rest / TAILS + 1) as u32) << 8 | (rest % TAILS + 1) as u32, 3),
     }
 }
 
@@ -196,7 +226,6 @@ impl KeyBytes<'_> {
 }
 
 /// Order by primary weights.
-#[inline]
 pub(super) fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let mut at = common_prefix(a, b);
     while let (Some(&x), Some(&y)) = (a.get(at), b.get(at)) {
@@ -238,7 +267,6 @@ fn compare_characters(a: &[u8], b: &[u8], mut at: usize) -> Ordering {
 }
 
 /// Appends the sort key: codes, then a zero.
-#[inline]
 pub(super) fn append_key(bytes: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + bytes.len() + 1, 0);
@@ -260,19 +288,30 @@ pub(super) fn append_key(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 fn append_characters_key(mut rest: &[u8], out: &mut Vec<u8>) {
-    while !rest.is_empty() {
+    // Enough for all but characters of several weights.
+    out.reserve(2 * rest.len() + 1);
+    while let Some(&byte) = rest.first() {
+        if let Some(&code) = ASCII.get(byte as usize) {
+            if code != 0 {
+                out.push(code);
+            }
+            rest = &rest[1..];
+            continue;
+        }
         let (point, len) = utf8::decode(rest);
         rest = &rest[len..];
-        append_codes(codes_of(point), out);
+        let codes = codes_of(point);
+        if codes.pool.is_empty() {
+            let mut queue = codes.queue;
+            while queue != 0 {
+                out.push((queue >> 56) as u8);
+                queue <<= 8;
+            }
+        } else {
+            out.extend_from_slice(codes.pool);
+        }
     }
     out.push(0);
-}
-
-#[inline]
-fn append_codes(mut codes: Codes, out: &mut Vec<u8>) {
-    while let Some(byte) = codes.next() {
-        out.push(byte);
-    }
 }
 
 /// Appends each weight as two big-endian bytes.
@@ -296,6 +335,9 @@ pub(super) fn append_weights(mut bytes: &[u8], out: &mut Vec<u8>) {
 /// A number that two characters share when they have the same weights: what LIKE compares.
 #[inline]
 pub(super) fn weight_class(point: u32) -> u64 {
+    if let Some(&code) = ASCII.get(point as usize) {
+        return u64::from(code) << 56;
+    }
     let codes = codes_of(point);
     match codes.pool {
         [] => codes.queue,

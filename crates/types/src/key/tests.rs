@@ -205,6 +205,22 @@ proptest! {
     }
 
     #[test]
+    fn the_range_of_a_prefix_holds_all_that_start_with_it(
+        (collation, a, b) in collation_and_texts(), nullable: bool, desc: bool,
+    ) {
+        for kind in [TypeKind::VarChar, TypeKind::Char] {
+            let column = KeyColumn { nullable, desc, ..KeyColumn::new(text_type(kind, 50, collation)) };
+            let mut low = Vec::new();
+            column.encoder().unwrap().append_prefix(&a, &mut low);
+            let key = encode(&column, Some(&[a.as_slice(), &b].concat()));
+            prop_assert!(key.starts_with(&low));
+            let mut high = low.clone();
+            prop_assert!(!successor(&mut high) || key < high);
+            prop_assert!(low <= key);
+        }
+    }
+
+    #[test]
     fn composite_keys_sort_part_by_part(
         (collation, a, b) in collation_and_texts(), i in -2_i16..3, j in -2_i16..3, desc in vec(any::<bool>(), 2),
         nulls in vec(any::<bool>(), 2),
@@ -262,6 +278,17 @@ fn widths_follow_the_type() {
     assert_eq!(nullable.encoder().unwrap().fixed_len(), Some(9));
     assert!(KeyColumn::new(SqlType::null()).encoder().is_none());
     assert!(KeyColumn::new(SqlType::varchar(1, CollationId(33))).encoder().is_none());
+}
+
+#[test]
+fn the_successor_ends_the_range_of_a_prefix() {
+    let next = |bytes: &[u8]| {
+        let mut key = bytes.to_vec();
+        successor(&mut key).then_some(key)
+    };
+    assert_eq!(next(b"ab"), Some(b"ac".to_vec()));
+    assert_eq!(next(b"a\xFF\xFF"), Some(b"b".to_vec()));
+    assert_eq!(next(b"\xFF"), None);
 }
 
 #[test]
