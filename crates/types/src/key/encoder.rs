@@ -2,7 +2,7 @@
 
 use super::{KeyColumn, integer};
 use crate::collation::{Collation, PadAttribute, byte_key};
-use crate::{SqlType, TypeKind};
+use crate::{SqlType, TypeKind, storage};
 
 /// Most bytes of a part that is not reversible, the byte for NULL and the end not counted.
 pub const MAX_KEY_PART: usize = 4000;
@@ -261,40 +261,29 @@ impl Text {
 }
 
 fn codec_of(ty: &SqlType, prefix_len: Option<u16>) -> Option<Codec> {
-    let integer = |width| Codec::Integer { width, signed: false };
-    let signed = |width| Codec::Integer { width, signed: !ty.unsigned };
-    let seconds = |width| Codec::Seconds { width, fraction: ty.decimals.div_ceil(2) };
+    let width = storage::fixed_width(ty).unwrap_or_default() as u8;
     Some(match ty.kind {
         TypeKind::Null => return None,
-        TypeKind::TinyInt => signed(1),
-        TypeKind::SmallInt => signed(2),
-        TypeKind::MediumInt => signed(3),
-        TypeKind::Int => signed(4),
-        TypeKind::BigInt => signed(8),
-        TypeKind::Decimal => Codec::Integer { width: decimal_width(ty.length), signed: true },
-        TypeKind::Float => Codec::Float { width: 4 },
-        TypeKind::Double => Codec::Float { width: 8 },
-        TypeKind::Bit => integer(ty.length.div_ceil(8) as u8),
-        TypeKind::Date => integer(3),
-        TypeKind::Year => integer(1),
-        TypeKind::Time => Codec::Integer { width: time_width(ty.decimals), signed: true },
-        TypeKind::DateTime => seconds(5),
-        TypeKind::Timestamp => seconds(4),
-        TypeKind::Enum => integer(if member_count(ty) > 255 { 2 } else { 1 }),
-        TypeKind::Set => integer(match member_count(ty).div_ceil(8) {
-            few @ 0..=4 => few.max(1) as u8,
-            _ => 8,
-        }),
+        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => {
+            Codec::Integer { width, signed: !ty.unsigned }
+        }
+        TypeKind::Decimal | TypeKind::Time => Codec::Integer { width, signed: true },
+        TypeKind::Bit | TypeKind::Date | TypeKind::Year | TypeKind::Enum | TypeKind::Set => {
+            Codec::Integer { width, signed: false }
+        }
+        TypeKind::Float | TypeKind::Double => Codec::Float { width },
+        TypeKind::DateTime | TypeKind::Timestamp => {
+            let fraction = storage::fraction_width(ty.decimals) as u8;
+            Codec::Seconds { width: width - fraction, fraction }
+        }
         TypeKind::Binary => {
             let width = prefix_len.map_or(ty.length, u32::from).min(ty.length) as u16;
             Codec::Padded { width, reversible: u32::from(width) == ty.length }
         }
-        _ => Codec::Text(text_of(ty, prefix_len)?),
+        TypeKind::Char | TypeKind::VarChar | TypeKind::VarBinary | TypeKind::Text(_) | TypeKind::Blob(_) => {
+            Codec::Text(text_of(ty, prefix_len)?)
+        }
     })
-}
-
-fn member_count(ty: &SqlType) -> usize {
-    ty.members.as_ref().map_or(0, |members| members.len())
 }
 
 fn text_of(ty: &SqlType, prefix_len: Option<u16>) -> Option<Text> {
@@ -308,21 +297,4 @@ fn text_of(ty: &SqlType, prefix_len: Option<u16>) -> Option<Text> {
     let limit = if reversible { usize::MAX } else { MAX_KEY_PART };
     let max_len = chars.saturating_mul(collation.max_key_bytes_per_char()).min(limit).saturating_add(1);
     Some(Text { collation, prefix, reversible, max_len })
-}
-
-/// Bytes of a TIME with `digits` digits of fraction.
-fn time_width(digits: u8) -> u8 {
-    [3, 4, 4, 5, 5, 5, 6][usize::from(digits.min(6))]
-}
-
-/// Bytes of the two's complement integer that holds `precision` decimal digits.
-fn decimal_width(precision: u32) -> u8 {
-    let mut width = 1;
-    let mut digits = 2;
-    while digits < precision {
-        width += 1;
-        // Largest d with 10^d <= 2^(8 w - 1): 0.30103 decimal digits per bit.
-        digits = (u32::from(width) * 8 - 1) * 30_103 / 100_000;
-    }
-    width
 }
