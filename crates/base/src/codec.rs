@@ -8,16 +8,27 @@ macro_rules! fixed {
         #[doc = concat!("Loads the little-endian `", stringify!($int), "` at `off`.")]
         #[inline]
         pub fn $get(bytes: &[u8], off: usize) -> $int {
-            let mut raw = [0u8; $n];
-            raw.copy_from_slice(&bytes[off..off + $n]);
-            <$int>::from_le_bytes(raw)
+            match bytes.get(off..).and_then(|rest| rest.first_chunk::<$n>()) {
+                Some(raw) => <$int>::from_le_bytes(*raw),
+                None => out_of_range(off, bytes.len()),
+            }
         }
         #[doc = concat!("Stores `value` as little-endian `", stringify!($int), "` at `off`.")]
         #[inline]
         pub fn $put(bytes: &mut [u8], off: usize, value: $int) {
-            bytes[off..off + $n].copy_from_slice(&value.to_le_bytes());
+            let len = bytes.len();
+            match bytes.get_mut(off..).and_then(|rest| rest.first_chunk_mut::<$n>()) {
+                Some(raw) => *raw = value.to_le_bytes(),
+                None => out_of_range(off, len),
+            }
         }
     };
+}
+
+#[cold]
+#[inline(never)]
+fn out_of_range(off: usize, len: usize) -> ! {
+    panic!("access at {off} in {len} bytes");
 }
 
 fixed!(get_u16, put_u16, u16, 2);
@@ -27,16 +38,15 @@ fixed!(get_u64, put_u64, u64, 8);
 /// Loads a 6-byte little-endian integer at `off`.
 #[inline]
 pub fn get_u48(bytes: &[u8], off: usize) -> u64 {
-    let mut raw = [0u8; 8];
-    raw[..6].copy_from_slice(&bytes[off..off + 6]);
-    u64::from_le_bytes(raw)
+    u64::from(get_u32(bytes, off)) | u64::from(get_u16(bytes, off + 4)) << 32
 }
 
 /// Stores the low 48 bits of `value` in 6 little-endian bytes at `off`.
 #[inline]
 pub fn put_u48(bytes: &mut [u8], off: usize, value: u64) {
     debug_assert!(value < 1 << 48, "48-bit overflow");
-    bytes[off..off + 6].copy_from_slice(&value.to_le_bytes()[..6]);
+    put_u32(bytes, off, value as u32);
+    put_u16(bytes, off + 4, (value >> 32) as u16);
 }
 
 /// Appends `value` as LEB128: 7 bits a byte, least significant first, at most 10 bytes.
