@@ -1,0 +1,174 @@
+//! Taking and giving back pages within a mini-transaction.
+
+use base::{IndexId, PageNo, invariant};
+use buffer::ExclusiveGuard;
+use page::PageType;
+use page::op::PageOp;
+
+use crate::error::Result;
+use crate::extents::{EXTENT_PAGES, ExtentNo, Locality, bit_of, extent_of};
+use crate::mtr::{Latched, Mtr};
+use crate::space::{Space, map_page_of, write_entry};
+use crate::store::Store;
+
+/// A page that was just given out: all zeros, to be formatted with this number and version.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewPage {
+    pub(crate) at: Latched,
+    pub(crate) page_no: PageNo,
+    pub(crate) version: u32,
+}
+
+/// Consecutive pages that were just given out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewRun {
+    pub(crate) first: PageNo,
+    pub(crate) version: u32,
+}
+
+impl<'p> Mtr<'p> {
+    /// Takes `N` pages for a tree and latches them. Call it before the first change: on an error nothing has happened.
+    pub(crate) fn allocate<const N: usize>(
+        &mut self,
+        index: IndexId,
+        locality: Locality,
+    ) -> Result<[NewPage; N]> {
+        invariant!(!self.is_changed(), "pages are taken before the first change");
+        let mut taken = [PageNo::NONE; N];
+        for at in 0..N {
+            match self.take_page(index, locality) {
+                Ok(page) => taken[at] = page,
+                Err(error) => return Err(self.give_back(&taken[..at], error)),
+            }
+        }
+        let store = self.store;
+        let created: std::result::Result<Vec<_>, _> =
+            taken.iter().map(|&page| store.pool.create(page)).collect();
+        let frames = match created {
+            Ok(frames) => frames,
+            Err(error) => return Err(self.give_back(&taken, error.into())),
+        };
+        for &page in &taken {
+            if let Err(error) = self.map_for(extent_of(page)) {
+                frames.into_iter().for_each(ExclusiveGuard::discard);
+                return Err(self.give_back(&taken, error));
+            }
+        }
+        for &page in &taken {
+            self.write_map_entry(extent_of(page))?;
+        }
+        let mut frames = frames.into_iter();
+        Ok(taken.map(|page_no| {
+            let frame = frames.next().expect("one frame per page");
+            let version = self.space().get(extent_of(page_no)).version;
+            NewPage { at: self.adopt(frame), page_no, version }
+        }))
+    }
+
+    /// Takes one page; the file grows if need be.
+    fn take_page(&mut self, index: IndexId, locality: Locality) -> Result<PageNo> {
+        let store = self.store;
+        loop {
+            let state = self.space();
+            if let Some(page) = state.take_page(index, locality) {
+                return Ok(page);
+            }
+            Space::grow(store, state, 1)?;
+        }
+    }
+
+    /// Undoes `take_page`.
+    #[cold]
+    fn give_back(&mut self, taken: &[PageNo], error: crate::error::Error) -> crate::error::Error {
+        taken.iter().for_each(|&page| self.space().release(extent_of(page), bit_of(page)));
+        error
+    }
+
+    /// Takes `count` consecutive pages, without latching them. The mini-transaction must hold nothing else.
+    pub(crate) fn allocate_run(&mut self, index: IndexId, count: u32, locality: Locality) -> Result<NewRun> {
+        let store = self.store;
+        let first = loop {
+            let state = self.space();
+            if let Some(first) = state.take_run(index, count, locality) {
+                break first;
+            }
+            // One more than needed: the next extent may be the first of a group, which is never part of a long run.
+            Space::grow(store, state, count.div_ceil(EXTENT_PAGES) + 1)?;
+        };
+        let extents = extent_of(first)..=extent_of(PageNo(first.0 + count - 1));
+        let version = self.space().get(*extents.start()).version;
+        if let Err(error) = self.map_for(*extents.start()) {
+            for extent in extents {
+                let pages = pages_within(extent, first, count);
+                self.space().release(extent, pages);
+            }
+            return Err(error);
+        }
+        for extent in extents {
+            self.write_map_entry(extent)?;
+        }
+        Ok(NewRun { first, version })
+    }
+
+    /// Gets ready to free a page of this mini-transaction: all that can fail. Call it before the first change.
+    pub(crate) fn prepare_free(&mut self, at: Latched) -> Result<()> {
+        let page_no = self.page(at).page_no();
+        self.map_for(extent_of(page_no)).map(drop)
+    }
+
+    /// Frees a page that [`Mtr::prepare_free`] was called for. It stays latched, formatted as free, until the commit.
+    pub(crate) fn free(&mut self, at: Latched) {
+        let page = self.page(at);
+        let (page_no, version) = (page.page_no(), page.version());
+        let format =
+            PageOp::FormatOther { page_no, page_type: PageType::Free, index_id: IndexId(0), version };
+        self.apply(at, &format);
+        self.release_pages(extent_of(page_no), bit_of(page_no)).expect("the map page is latched");
+    }
+
+    /// Frees pages of one extent that this mini-transaction has not latched. `pages`: one bit each.
+    pub(crate) fn release_pages(&mut self, extent: ExtentNo, pages: u64) -> Result<()> {
+        self.map_for(extent)?;
+        self.space().release(extent, pages);
+        self.write_map_entry(extent)
+    }
+
+    /// Writes the state of an extent to its map page.
+    fn write_map_entry(&mut self, extent: ExtentNo) -> Result<()> {
+        let map = self.map_for(extent)?;
+        let state = self.space().get(extent);
+        write_entry(self, map, extent, state);
+        Ok(())
+    }
+
+    /// The map page of an extent, latched now or before.
+    fn map_for(&mut self, extent: ExtentNo) -> Result<Latched> {
+        let page_no = map_page_of(extent);
+        // The state is locked before any map page is latched.
+        self.space();
+        match self.find(page_no) {
+            Some(map) => Ok(map),
+            None => self.latch(page_no),
+        }
+    }
+}
+
+/// The bits of those pages of an extent that belong to a run.
+pub(crate) fn pages_within(extent: ExtentNo, first: PageNo, count: u32) -> u64 {
+    let start = extent * EXTENT_PAGES;
+    (start..start + EXTENT_PAGES)
+        .filter(|page| (first.0..first.0 + count).contains(page))
+        .fold(0, |bits, page| bits | bit_of(PageNo(page)))
+}
+
+/// Frees a run of pages: first their frames, then, extent by extent, the pages.
+pub(crate) fn free_run(store: &Store, first: PageNo, count: u32) -> Result<()> {
+    // While the pages still count as used nobody else can have taken them, so no frame of another owner is forgotten.
+    (first.0..first.0 + count).for_each(|page| store.pool.discard(PageNo(page)));
+    for extent in extent_of(first)..=extent_of(PageNo(first.0 + count - 1)) {
+        let mut mtr = Mtr::new(store);
+        mtr.release_pages(extent, pages_within(extent, first, count))?;
+        mtr.commit();
+    }
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! Ascending inserts: the tree remembers its right-most leaf, so that a key behind all others needs no descent.
+//!
+//! The hint is a page number and the page's version in one word, 0 for none. It is set by an insert behind the last record
+//! and believed only after the page, latched exclusively, has shown that it is still this tree's right-most leaf and that
+//! the key belongs there. A page that left the tree is formatted as free before its number can be used again, so its old
+//! bytes cannot answer. A wrong guess costs one latch pair and disarms the hint until the next insert at the end.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use base::PageNo;
+use buffer::ExclusiveGuard;
+use page::{PageRef, PageType};
+
+use crate::store::Store;
+use crate::tree::Tree;
+
+/// Where the tree ends, perhaps.
+#[derive(Debug, Default)]
+pub(crate) struct EndHint(AtomicU64);
+
+impl EndHint {
+    const NONE: u64 = 0;
+
+    fn word(page: PageRef<'_>) -> u64 {
+        u64::from(page.version()) << 32 | u64::from(page.page_no().0)
+    }
+
+    fn page_no(word: u64) -> PageNo {
+        PageNo(word as u32)
+    }
+}
+
+impl Tree {
+    /// Remembers `page` as the right-most leaf.
+    #[inline]
+    pub(crate) fn remember_end(&self, page: PageRef<'_>) {
+        let word = EndHint::word(page);
+        // Relaxed: the word is a guess that the page itself confirms. The load spares the cache line a write.
+        if self.end_hint.0.load(Ordering::Relaxed) != word {
+            self.end_hint.0.store(word, Ordering::Relaxed);
+        }
+    }
+
+    /// The right-most leaf, exclusive, if it is remembered and `key` belongs there.
+    #[inline]
+    pub(crate) fn remembered_leaf<'p>(&self, store: &'p Store, key: &[u8]) -> Option<ExclusiveGuard<'p>> {
+        let word = self.end_hint.0.load(Ordering::Relaxed);
+        if word == EndHint::NONE {
+            return None;
+        }
+        let leaf = store.pool.exclusive(EndHint::page_no(word)).ok();
+        let leaf = leaf.filter(|leaf| self.is_end(leaf.page(), word, key));
+        if leaf.is_none() {
+            self.end_hint.0.store(EndHint::NONE, Ordering::Relaxed);
+        }
+        leaf
+    }
+
+    #[inline]
+    fn is_end(&self, page: PageRef<'_>, word: u64, key: &[u8]) -> bool {
+        EndHint::word(page) == word
+            && page.page_type() == PageType::BTree
+            && page.index_id() == self.index
+            && page.is_leaf()
+            && page.upper_fence().is_none()
+            && page.lower_fence() <= key
+    }
+}

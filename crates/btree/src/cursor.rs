@@ -1,0 +1,280 @@
+//! Reading in key order: a position on a record of a leaf that is latched shared.
+//!
+//! Forward, the next leaf is latched before this one is released (left before right). Backward that order would be
+//! broken, so the leaf is released first and the neighbour is found again from the root, by the lower fence.
+
+use base::{Lsn, PageNo};
+use buffer::SharedGuard;
+use page::{PageRef, Record};
+
+use crate::descend::{self, Edge};
+use crate::error::Result;
+use crate::store::Store;
+use crate::tree::Tree;
+
+/// Which record a search wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seek {
+    /// The first one whose key is the sought one or greater.
+    AtOrAfter,
+    /// The first one whose key is greater.
+    After,
+    /// The last one whose key is the sought one or less.
+    AtOrBefore,
+    /// The last one whose key is less.
+    Before,
+    /// The first of the tree; the key does not matter.
+    First,
+    /// The last of the tree; the key does not matter.
+    Last,
+}
+
+/// An exact match: the record's leaf, latched shared, and its slot.
+#[derive(Debug)]
+pub struct Position<'p> {
+    leaf: SharedGuard<'p>,
+    slot: usize,
+}
+
+impl<'p> Position<'p> {
+    #[inline]
+    pub(crate) fn new(leaf: SharedGuard<'p>, slot: usize) -> Self {
+        Position { leaf, slot }
+    }
+
+    /// The leaf.
+    #[inline]
+    pub fn page(&self) -> PageRef<'_> {
+        self.leaf.page()
+    }
+
+    /// The record's slot.
+    #[inline]
+    pub fn slot(&self) -> usize {
+        self.slot
+    }
+
+    /// The record.
+    #[inline]
+    pub fn record(&self) -> Record<'_> {
+        self.page().record(self.slot)
+    }
+
+    /// A cursor on the record.
+    pub fn into_cursor(self, store: &'p Store, tree: &'p Tree) -> Cursor<'p> {
+        Cursor { store, tree, leaf: self.leaf, slot: self.slot }
+    }
+}
+
+/// A position on a record. Holds its leaf latched shared: do no I/O to clients, wait for nothing and change nothing in
+/// any tree while it lives; [`Cursor::suspend`] first.
+#[derive(Debug)]
+pub struct Cursor<'p> {
+    store: &'p Store,
+    tree: &'p Tree,
+    leaf: SharedGuard<'p>,
+    slot: usize,
+}
+
+impl<'p> Cursor<'p> {
+    /// Positions by `seek`; `None` if there is no such record.
+    pub(crate) fn open(store: &'p Store, tree: &'p Tree, key: &[u8], seek: Seek) -> Result<Option<Self>> {
+        match seek {
+            Seek::AtOrAfter | Seek::After => {
+                let leaf = descend::leaf_shared(store, tree.root, key)?;
+                let at = leaf.page().search(key);
+                let skip = usize::from(at.found && seek == Seek::After);
+                Cursor { store, tree, leaf, slot: at.slot + skip }.settle_forward()
+            }
+            Seek::AtOrBefore => {
+                let leaf = descend::leaf_shared(store, tree.root, key)?;
+                let at = leaf.page().search(key);
+                let past = at.slot + usize::from(at.found);
+                Cursor { store, tree, leaf, slot: 0 }.settle_backward(past)
+            }
+            Seek::Before => {
+                let leaf = descend::leaf_before(store, tree.root, key)?;
+                let past = leaf.page().search(key).slot;
+                Cursor { store, tree, leaf, slot: 0 }.settle_backward(past)
+            }
+            Seek::First => {
+                let leaf = descend::edge_leaf(store, tree.root, Edge::First)?;
+                Cursor { store, tree, leaf, slot: 0 }.settle_forward()
+            }
+            Seek::Last => {
+                let leaf = descend::edge_leaf(store, tree.root, Edge::Last)?;
+                let past = leaf.page().count();
+                Cursor { store, tree, leaf, slot: 0 }.settle_backward(past)
+            }
+        }
+    }
+
+    /// The leaf.
+    #[inline]
+    pub fn page(&self) -> PageRef<'_> {
+        self.leaf.page()
+    }
+
+    /// The slot of the record; below the page's count.
+    #[inline]
+    pub fn slot(&self) -> usize {
+        self.slot
+    }
+
+    /// The record.
+    #[inline]
+    pub fn record(&self) -> Record<'_> {
+        self.page().record(self.slot)
+    }
+
+    /// Moves to another slot of the same leaf, below the page's count.
+    #[inline]
+    pub fn set_slot(&mut self, slot: usize) {
+        debug_assert!(slot < self.page().count(), "slot {slot} of {}", self.page().count());
+        self.slot = slot;
+    }
+
+    /// Moves to the next record of this leaf; false, and no move, if there is none: [`Cursor::next_leaf`] goes on.
+    #[inline]
+    pub fn next_in_leaf(&mut self) -> bool {
+        let more = self.slot + 1 < self.page().count();
+        self.slot += usize::from(more);
+        more
+    }
+
+    /// Moves to the previous record of this leaf; false, and no move, if there is none.
+    #[inline]
+    pub fn prev_in_leaf(&mut self) -> bool {
+        let more = self.slot > 0;
+        self.slot -= usize::from(more);
+        more
+    }
+
+    /// Moves to the next record, in this leaf or a later one; `None` at the end of the tree.
+    pub fn next(mut self) -> Result<Option<Self>> {
+        if self.next_in_leaf() { Ok(Some(self)) } else { self.next_leaf() }
+    }
+
+    /// Moves to the previous record, in this leaf or an earlier one; `None` at the start of the tree.
+    pub fn prev(mut self) -> Result<Option<Self>> {
+        if self.prev_in_leaf() { Ok(Some(self)) } else { self.prev_leaf() }
+    }
+
+    /// Moves to the first record of the next leaf that has one. Cost: one latch pair.
+    #[inline]
+    pub fn next_leaf(mut self) -> Result<Option<Self>> {
+        self.slot = self.page().count();
+        self.settle_forward()
+    }
+
+    /// Moves to the last record of the nearest earlier leaf that has one. Cost: a descent.
+    pub fn prev_leaf(self) -> Result<Option<Self>> {
+        self.settle_backward(0)
+    }
+
+    /// Searches `key` in this leaf without leaving it, if its fences enclose `key`. True: the cursor stands on that very
+    /// record. False with `Some`: the leaf has no such record, and neither has the tree.
+    #[inline]
+    pub fn reseek(&mut self, key: &[u8]) -> Option<bool> {
+        if !self.page().covers(key) {
+            return None;
+        }
+        let at = self.page().search(key);
+        if at.found {
+            self.slot = at.slot;
+        }
+        Some(at.found)
+    }
+
+    /// Releases the leaf and remembers the record.
+    pub fn suspend(self) -> Suspended {
+        let mut suspended = Suspended::default();
+        self.suspend_into(&mut suspended);
+        suspended
+    }
+
+    /// As [`Cursor::suspend`], into memory that is there already.
+    pub fn suspend_into(self, suspended: &mut Suspended) {
+        let page = self.page();
+        suspended.key.clear();
+        page.append_key(self.slot, &mut suspended.key);
+        suspended.page_no = page.page_no();
+        suspended.lsn = page.lsn();
+        suspended.slot = self.slot;
+    }
+
+    /// Skips to later leaves until there is a record at the slot.
+    #[inline]
+    fn settle_forward(mut self) -> Result<Option<Self>> {
+        while self.slot >= self.page().count() {
+            let right = self.page().right();
+            if right.is_none() {
+                return Ok(None);
+            }
+            // The right neighbour is latched before the old guard is dropped by the assignment.
+            self.leaf = self.store.pool.shared(right)?;
+            self.slot = 0;
+        }
+        Ok(Some(self))
+    }
+
+    /// Takes the slot before `past`, in an earlier leaf if there is none in this one.
+    fn settle_backward(mut self, mut past: usize) -> Result<Option<Self>> {
+        while past == 0 {
+            let fence = self.page().lower_fence().to_vec();
+            if fence.is_empty() {
+                return Ok(None);
+            }
+            let Cursor { store, tree, leaf, .. } = self;
+            drop(leaf);
+            let leaf = descend::leaf_before(store, tree.root, &fence)?;
+            past = leaf.page().search(&fence).slot;
+            self = Cursor { store, tree, leaf, slot: 0 };
+        }
+        self.slot = past - 1;
+        Ok(Some(self))
+    }
+}
+
+/// A position that holds no latch: a record's key, and where it was seen last.
+#[derive(Clone, Debug, Default)]
+pub struct Suspended {
+    key: Vec<u8>,
+    page_no: PageNo,
+    lsn: Lsn,
+    slot: usize,
+}
+
+impl Suspended {
+    /// The key of the record, which may be gone by now.
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// Latches a leaf again and positions by `seek`, as seen from the remembered record. Cost: one page if nobody changed
+    /// the leaf, else a descent.
+    pub fn resume<'p>(&self, tree: &'p Tree, store: &'p Store, seek: Seek) -> Result<Option<Cursor<'p>>> {
+        let Some(leaf) = self.unchanged_leaf(tree, store) else {
+            return Cursor::open(store, tree, &self.key, seek);
+        };
+        let cursor = Cursor { store, tree, leaf, slot: self.slot };
+        match seek {
+            Seek::AtOrAfter | Seek::AtOrBefore => Ok(Some(cursor)),
+            Seek::After => cursor.next(),
+            Seek::Before => cursor.prev(),
+            Seek::First | Seek::Last => {
+                drop(cursor);
+                Cursor::open(store, tree, &self.key, seek)
+            }
+        }
+    }
+
+    /// The remembered leaf if its bytes are those that were seen. A page that cannot be read is no reason to fail: the
+    /// page may have been given back, and the descent tells the truth.
+    fn unchanged_leaf<'p>(&self, tree: &Tree, store: &'p Store) -> Option<SharedGuard<'p>> {
+        let leaf = store.pool.shared(self.page_no).ok()?;
+        let page = leaf.page();
+        (page.lsn() == self.lsn && page.index_id() == tree.index && page.page_type() == page::PageType::BTree)
+            .then_some(leaf)
+    }
+}

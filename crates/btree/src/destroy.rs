@@ -1,0 +1,76 @@
+//! Freeing a whole tree.
+
+use base::PageNo;
+use page::{OverflowRef, PageRef};
+
+use crate::allocate::free_run;
+use crate::error::Result;
+use crate::extents::{EXTENT_PAGES, OWNER_SHARED, extent_of};
+use crate::mtr::Mtr;
+use crate::store::Store;
+use crate::tree::Tree;
+
+/// Finds the off-page values of a leaf's records and adds them to the list.
+pub type FindOverflow<'f> = &'f mut dyn FnMut(PageRef<'_>, &mut Vec<OverflowRef>);
+
+impl Tree {
+    /// Frees every page of the tree. Nobody else uses it, or will: the dictionary has forgotten it already.
+    ///
+    /// Extents of the tree's own are freed whole; only inner pages are read, to find pages in shared extents.
+    /// `find_overflow`: given if records may refer to off-page values; then the leaves are read, too.
+    ///
+    /// On an error part of the tree is freed, and the rest is lost until the file is checked.
+    pub fn destroy(self, store: &Store, find_overflow: Option<FindOverflow<'_>>) -> Result<()> {
+        let (pages, values) = self.collect(store, find_overflow)?;
+        for value in values {
+            store.free_overflow(&value)?;
+        }
+        for page in pages {
+            free_run(store, page, 1)?;
+        }
+        let own = store.space.lock().owned_by(self.index);
+        for extent in own {
+            let used = store.space.lock().get(extent).used;
+            let first = extent * EXTENT_PAGES;
+            let used_pages = (0..EXTENT_PAGES).filter(|page| used & 1 << page != 0);
+            // As in `free_run`: frames go before the pages can be anybody else's.
+            used_pages.for_each(|page| store.pool.discard(PageNo(first + page)));
+            let mut mtr = Mtr::new(store);
+            mtr.release_pages(extent, used)?;
+            mtr.commit();
+        }
+        Ok(())
+    }
+
+    /// The tree's pages and values that stand in shared extents.
+    fn collect(
+        &self,
+        store: &Store,
+        mut find_overflow: Option<FindOverflow<'_>>,
+    ) -> Result<(Vec<PageNo>, Vec<OverflowRef>)> {
+        let is_shared = |page: PageNo| store.space.lock().get(extent_of(page)).owner == OWNER_SHARED;
+        let (mut pages, mut values) = (Vec::new(), Vec::new());
+        let mut level = vec![self.root];
+        while let Some(&first) = level.first() {
+            let height = store.pool.shared(first)?.page().level();
+            let mut below = Vec::new();
+            for &page_no in &level {
+                if is_shared(page_no) {
+                    pages.push(page_no);
+                }
+                if height == 0 && find_overflow.is_none() {
+                    continue;
+                }
+                let guard = store.pool.shared_cold(page_no)?;
+                let page = guard.page();
+                match &mut find_overflow {
+                    Some(find) if height == 0 => find(page, &mut values),
+                    _ => below.extend((0..page.count()).map(|slot| page.child(slot))),
+                }
+            }
+            level = below;
+        }
+        values.retain(|value| is_shared(value.first));
+        Ok((pages, values))
+    }
+}

@@ -1,0 +1,72 @@
+//! What can go wrong in a tree or its file.
+
+use std::fmt;
+
+use page::Corruption;
+
+/// An operation on a tree or on the data file that did not happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The pool could not read or write a page.
+    Buffer(buffer::Error),
+    /// The data file itself could not be used.
+    Io(Box<env::IoError>),
+    /// Bytes on disk are not what they must be.
+    Corruption(Corruption),
+    /// Key and payload together are longer than a page can hold beside two fences.
+    RecordTooLarge {
+        /// Bytes asked for.
+        need: usize,
+        /// Bytes a record may have.
+        max: usize,
+    },
+    /// The file cannot grow: page numbers or disk space are used up.
+    FileFull,
+    /// The data file was not closed by a clean shutdown.
+    NotClean,
+    /// The file is no data file, or one of another format version.
+    UnknownFormat,
+}
+
+/// Result of this crate's functions.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Buffer(error) => error.fmt(f),
+            Error::Io(error) => error.fmt(f),
+            Error::Corruption(corruption) => corruption.fmt(f),
+            Error::RecordTooLarge { need, max } => {
+                write!(f, "a record of {need} bytes is longer than the {max} bytes a page can hold")
+            }
+            Error::FileFull => f.write_str("the data file cannot grow"),
+            Error::UnknownFormat => f.write_str("the file is no data file of a known format"),
+            Error::NotClean => f.write_str("the data file was not closed cleanly"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<buffer::Error> for Error {
+    #[cold]
+    fn from(error: buffer::Error) -> Self {
+        Error::Buffer(error)
+    }
+}
+
+impl From<env::IoError> for Error {
+    #[cold]
+    fn from(error: env::IoError) -> Self {
+        Error::Io(Box::new(error))
+    }
+}
+
+impl From<Corruption> for Error {
+    #[cold]
+    fn from(corruption: Corruption) -> Self {
+        Error::Corruption(corruption)
+    }
+}

@@ -1,0 +1,319 @@
+//! Which pages of the data file are in use, and by whom: the allocation state in memory.
+//!
+//! Pure bookkeeping without I/O. [`crate::space`] keeps the extent map pages equal to it.
+//!
+//! ```text
+//!   free  --take-->  shared (small trees, single pages)  --last page freed-->  free
+//!     '----take-->  owned by one tree                    --last page freed-->  free
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::{IndexId, PageNo, invariant};
+
+/// Pages in an extent: 1 MiB.
+pub(crate) const EXTENT_PAGES: u32 = 64;
+
+/// Number of an extent: page number / 64.
+pub(crate) type ExtentNo = u32;
+
+/// Owner of an extent that nobody uses.
+pub(crate) const OWNER_NONE: u32 = 0;
+/// Owner of an extent whose pages belong to several small trees.
+pub(crate) const OWNER_SHARED: u32 = u32::MAX;
+
+/// Where a tree's next page comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Locality {
+    /// From an extent shared by small trees.
+    Shared,
+    /// From an extent of the tree's own.
+    Own,
+}
+
+/// State of one extent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// [`OWNER_NONE`], [`OWNER_SHARED`], or the id of the tree.
+    pub(crate) owner: u32,
+    /// Version that pages get when they are given out; raised when a page comes back.
+    pub(crate) version: u32,
+    /// Bit n: page n is in use.
+    pub(crate) used: u64,
+}
+
+/// The extents of one tree.
+#[derive(Debug, Default)]
+struct Segment {
+    all: BTreeSet<ExtentNo>,
+    /// Those with a free page.
+    open: BTreeSet<ExtentNo>,
+}
+
+/// All extents of the file.
+#[derive(Debug, Default)]
+pub(crate) struct Extents {
+    states: Vec<Extent>,
+    free: BTreeSet<ExtentNo>,
+    /// Shared extents with a free page.
+    shared_open: BTreeSet<ExtentNo>,
+    segments: BTreeMap<IndexId, Segment>,
+    /// Free extents whose old bytes still take disk space.
+    unpunched: BTreeSet<ExtentNo>,
+}
+
+impl Extents {
+    /// How many extents the file has.
+    pub(crate) fn len(&self) -> u32 {
+        self.states.len() as u32
+    }
+
+    /// The state of an extent.
+    pub(crate) fn get(&self, extent: ExtentNo) -> Extent {
+        self.states[extent as usize]
+    }
+
+    /// Adds the next extent of the file, in the state its map page tells.
+    pub(crate) fn push(&mut self, state: Extent) {
+        let extent = self.len();
+        self.states.push(state);
+        match state.owner {
+            OWNER_NONE => {
+                self.free.insert(extent);
+            }
+            OWNER_SHARED => {}
+            owner => {
+                self.segments.entry(IndexId(owner)).or_default().all.insert(extent);
+            }
+        }
+        self.sort_in(extent);
+    }
+
+    /// Puts the extent into the set of those with a free page, or takes it out.
+    fn sort_in(&mut self, extent: ExtentNo) {
+        let Extent { owner, used, .. } = self.states[extent as usize];
+        let open = match owner {
+            OWNER_NONE => return,
+            OWNER_SHARED => &mut self.shared_open,
+            owner => &mut self.segments.entry(IndexId(owner)).or_default().open,
+        };
+        if used == u64::MAX {
+            open.remove(&extent);
+        } else {
+            open.insert(extent);
+        }
+    }
+
+    /// Takes one page for a tree; `None` if the file must grow first. The lowest page that suits is taken, so that the
+    /// file stays dense and a tree's pages ascend with its splits.
+    pub(crate) fn take_page(&mut self, index: IndexId, locality: Locality) -> Option<PageNo> {
+        let open = match locality {
+            Locality::Shared => self.shared_open.first(),
+            Locality::Own => self.segments.get(&index).and_then(|segment| segment.open.first()),
+        };
+        let extent = match open {
+            Some(&extent) => extent,
+            None => self.claim_extent(index, locality)?,
+        };
+        let page = self.states[extent as usize].used.trailing_ones();
+        self.mark_used(extent, 1 << page);
+        Some(page_of(extent, page))
+    }
+
+    /// Takes `count` consecutive pages for a tree; `None` if the file must grow first.
+    pub(crate) fn take_run(&mut self, index: IndexId, count: u32, locality: Locality) -> Option<PageNo> {
+        if count >= EXTENT_PAGES {
+            return self.take_long_run(index, count);
+        }
+        let open = match locality {
+            Locality::Shared => Some(&self.shared_open),
+            Locality::Own => self.segments.get(&index).map(|segment| &segment.open),
+        };
+        let fitting = open.and_then(|open| {
+            open.iter().find_map(|&extent| Some((extent, find_run(self.get(extent).used, count)?)))
+        });
+        let (extent, page) = match fitting {
+            Some(place) => place,
+            None => (self.claim_extent(index, locality)?, 0),
+        };
+        // A claimed extent may have its first pages taken by a map page.
+        let page = if fitting.is_some() { page } else { find_run(self.get(extent).used, count)? };
+        self.mark_used(extent, run_mask(count) << page);
+        Some(page_of(extent, page))
+    }
+
+    fn take_long_run(&mut self, index: IndexId, count: u32) -> Option<PageNo> {
+        let extents = count.div_ceil(EXTENT_PAGES);
+        let first =
+            *self.free.iter().find(|&&first| (first..first + extents).all(|e| self.free.contains(&e)))?;
+        for at in 0..extents {
+            self.claim(first + at, index.0);
+            let pages = (count - at * EXTENT_PAGES).min(EXTENT_PAGES);
+            self.mark_used(first + at, run_mask(pages));
+        }
+        Some(page_of(first, 0))
+    }
+
+    /// Gives the lowest free extent to a tree, or to the small trees.
+    fn claim_extent(&mut self, index: IndexId, locality: Locality) -> Option<ExtentNo> {
+        let extent = *self.free.first()?;
+        self.claim(extent, if locality == Locality::Shared { OWNER_SHARED } else { index.0 });
+        Some(extent)
+    }
+
+    fn claim(&mut self, extent: ExtentNo, owner: u32) {
+        invariant!(self.free.remove(&extent), "extent {extent} is given out twice");
+        self.unpunched.remove(&extent);
+        self.states[extent as usize].owner = owner;
+        if owner != OWNER_SHARED {
+            self.segments.entry(IndexId(owner)).or_default().all.insert(extent);
+        }
+        self.sort_in(extent);
+    }
+
+    fn mark_used(&mut self, extent: ExtentNo, pages: u64) {
+        let state = &mut self.states[extent as usize];
+        invariant!(state.used & pages == 0, "pages {pages:#x} of extent {extent} are given out twice");
+        state.used |= pages;
+        self.sort_in(extent);
+    }
+
+    /// Takes back pages of one extent. `pages`: bits as in [`Extent::used`].
+    pub(crate) fn release(&mut self, extent: ExtentNo, pages: u64) {
+        let state = &mut self.states[extent as usize];
+        invariant!(state.used & pages == pages, "pages {pages:#x} of extent {extent} are freed twice");
+        state.used &= !pages;
+        state.version = state.version.wrapping_add(1);
+        if state.used != 0 {
+            return self.sort_in(extent);
+        }
+        let owner = std::mem::replace(&mut state.owner, OWNER_NONE);
+        if owner == OWNER_SHARED {
+            self.shared_open.remove(&extent);
+        } else if let Some(segment) = self.segments.get_mut(&IndexId(owner)) {
+            segment.all.remove(&extent);
+            segment.open.remove(&extent);
+            if segment.all.is_empty() {
+                self.segments.remove(&IndexId(owner));
+            }
+        }
+        self.free.insert(extent);
+        self.unpunched.insert(extent);
+    }
+
+    /// The extents that a tree owns alone, ascending.
+    pub(crate) fn owned_by(&self, index: IndexId) -> Vec<ExtentNo> {
+        self.segments.get(&index).map(|segment| segment.all.iter().copied().collect()).unwrap_or_default()
+    }
+
+    /// Takes note of up to `max` free extents whose space can be given back to the file system, and forgets them.
+    pub(crate) fn take_unpunched(&mut self, max: usize) -> Vec<ExtentNo> {
+        let some: Vec<ExtentNo> = self.unpunched.iter().copied().take(max).collect();
+        some.iter().for_each(|extent| {
+            self.unpunched.remove(extent);
+        });
+        some
+    }
+
+    /// Whether a page is in use, and if it stands in an extent of one tree, by that tree.
+    pub(crate) fn is_used_by(&self, index: IndexId, page: PageNo) -> bool {
+        let Some(state) = self.states.get((page.0 / EXTENT_PAGES) as usize) else { return false };
+        state.used & bit_of(page) != 0 && (state.owner == index.0 || state.owner == OWNER_SHARED)
+    }
+
+    /// All extents, for statistics and checks.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Extent> {
+        self.states.iter()
+    }
+}
+
+/// The extent of a page.
+pub(crate) fn extent_of(page: PageNo) -> ExtentNo {
+    page.0 / EXTENT_PAGES
+}
+
+/// The bit of a page in [`Extent::used`].
+pub(crate) fn bit_of(page: PageNo) -> u64 {
+    1 << (page.0 % EXTENT_PAGES)
+}
+
+fn page_of(extent: ExtentNo, page: u32) -> PageNo {
+    PageNo(extent * EXTENT_PAGES + page)
+}
+
+/// The lowest `count` (1..=64) bits.
+fn run_mask(count: u32) -> u64 {
+    u64::MAX >> (EXTENT_PAGES - count)
+}
+
+/// First place of `count` clear bits in a row.
+fn find_run(used: u64, count: u32) -> Option<u32> {
+    (0..=EXTENT_PAGES - count).find(|&at| used & (run_mask(count) << at) == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: IndexId = IndexId(100);
+    const B: IndexId = IndexId(101);
+
+    fn extents(count: u32) -> Extents {
+        let mut extents = Extents::default();
+        (0..count).for_each(|_| extents.push(Extent::default()));
+        extents
+    }
+
+    fn free(extents: &mut Extents, page: PageNo) {
+        extents.release(extent_of(page), bit_of(page));
+    }
+
+    #[test]
+    fn small_trees_share_extents_and_large_ones_have_their_own() {
+        let mut extents = extents(4);
+        let shared: Vec<_> =
+            [A, B, A].map(|index| extents.take_page(index, Locality::Shared).unwrap()).into();
+        assert_eq!(shared, [PageNo(0), PageNo(1), PageNo(2)]);
+        assert_eq!(extents.take_page(A, Locality::Own), Some(PageNo(64)));
+        assert_eq!(extents.take_page(B, Locality::Own), Some(PageNo(128)));
+        assert_eq!(extents.take_page(A, Locality::Own), Some(PageNo(65)));
+        assert_eq!(extents.owned_by(A), [1]);
+        assert!(extents.is_used_by(B, PageNo(1)) && !extents.is_used_by(B, PageNo(65)));
+    }
+
+    #[test]
+    fn an_extent_without_pages_serves_another_tree_with_a_new_version() {
+        let mut extents = extents(1);
+        for _ in 0..EXTENT_PAGES {
+            extents.take_page(A, Locality::Own).unwrap();
+        }
+        assert_eq!(extents.take_page(A, Locality::Own), None);
+        assert_eq!(extents.take_page(B, Locality::Own), None);
+        (0..EXTENT_PAGES).for_each(|page| free(&mut extents, PageNo(page)));
+        assert_eq!(extents.take_page(B, Locality::Own), Some(PageNo(0)));
+        assert_eq!((extents.get(0).owner, extents.get(0).version), (B.0, 64));
+        assert!(extents.owned_by(A).is_empty());
+    }
+
+    #[test]
+    fn runs_fill_holes_that_are_long_enough() {
+        let mut extents = extents(8);
+        (0..10).for_each(|_| drop(extents.take_page(A, Locality::Own)));
+        [2, 3, 4].iter().for_each(|&page| free(&mut extents, PageNo(page)));
+        assert_eq!(extents.take_run(A, 4, Locality::Own), Some(PageNo(10)));
+        assert_eq!(extents.take_run(A, 3, Locality::Own), Some(PageNo(2)));
+        assert_eq!(extents.take_run(A, 130, Locality::Own), Some(PageNo(64)));
+        assert_eq!(extents.owned_by(A), [0, 1, 2, 3]);
+        assert_eq!(extents.get(3).used, 0b11);
+        assert_eq!(extents.take_run(A, 1000, Locality::Own), None);
+    }
+
+    #[test]
+    fn freed_extents_are_offered_for_punching_once() {
+        let mut extents = extents(2);
+        let page = extents.take_page(A, Locality::Own).unwrap();
+        free(&mut extents, page);
+        assert_eq!(extents.take_unpunched(10), [0]);
+        assert_eq!(extents.take_unpunched(10), [] as [ExtentNo; 0]);
+    }
+}

@@ -1,0 +1,245 @@
+//! Changing records of one leaf: a position under an exclusive latch, and the mini-transaction of the changes.
+
+use base::{Lsn, TrxId};
+use buffer::ExclusiveGuard;
+use page::{OpError, PAGE_SIZE, PageOp, PageRef, Record, SlotFlags};
+
+use crate::mtr::{Latched, Mtr};
+use crate::tree::Tree;
+
+/// The change needs more room than [`Tree::edit`] was asked to provide. Nothing has happened: commit what was done, then
+/// call `edit` with a larger need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeedRoom;
+
+/// Bytes of a cell beside key and payload: its two length words.
+pub(crate) const CELL_OVERHEAD: usize = 4;
+
+/// Bytes an ascending load leaves free on each leaf, so that rows may grow a little without a split.
+pub(crate) const APPEND_RESERVE: usize = PAGE_SIZE / 16;
+
+/// A leaf below this many bytes in use is worth a call of [`Tree::shrink`].
+pub(crate) const SPARSE_BYTES: usize = PAGE_SIZE / 4;
+
+/// A leaf under exclusive latch, positioned at a key: at the record, or where it would be inserted.
+///
+/// Changes are made one after another and reach the log together in [`LeafEdit::commit`]. Dropping an edit that changed
+/// something is a bug and stops the process; dropping one that changed nothing just releases the leaf.
+#[derive(Debug)]
+pub struct LeafEdit<'p> {
+    tree: &'p Tree,
+    mtr: Mtr<'p>,
+    leaf: Latched,
+    key: &'p [u8],
+    slot: usize,
+    found: bool,
+}
+
+impl<'p> LeafEdit<'p> {
+    #[inline]
+    pub(crate) fn new(tree: &'p Tree, mut mtr: Mtr<'p>, leaf: ExclusiveGuard<'p>, key: &'p [u8]) -> Self {
+        let at = leaf.page().search(key);
+        let leaf = mtr.adopt(leaf);
+        LeafEdit { tree, mtr, leaf, key, slot: at.slot, found: at.found }
+    }
+
+    /// Whether the leaf holds a record with the key.
+    #[inline]
+    pub fn found(&self) -> bool {
+        self.found
+    }
+
+    /// The record's slot, or the slot it would get.
+    #[inline]
+    pub fn slot(&self) -> usize {
+        self.slot
+    }
+
+    /// The key the edit is positioned at.
+    #[inline]
+    pub fn key(&self) -> &'p [u8] {
+        self.key
+    }
+
+    /// The leaf as it is now.
+    #[inline]
+    pub fn page(&self) -> PageRef<'_> {
+        self.mtr.page(self.leaf)
+    }
+
+    /// The record with the key. Only if [`LeafEdit::found`].
+    #[inline]
+    pub fn record(&self) -> Record<'_> {
+        debug_assert!(self.found, "no record with the key");
+        self.page().record(self.slot)
+    }
+
+    /// Goes on with another key if it belongs to this leaf and the leaf has room for `need` bytes more. Same meaning as in
+    /// [`Tree::edit`]. False: no move; commit and call `edit`.
+    #[inline]
+    pub fn move_to(&mut self, key: &'p [u8], need: usize) -> bool {
+        let page = self.page();
+        if !page.covers(key) {
+            return false;
+        }
+        let at = page.search(key);
+        if !has_room(page, at.slot, at.found, need) {
+            return false;
+        }
+        (self.key, self.slot, self.found) = (key, at.slot, at.found);
+        true
+    }
+
+    /// Inserts a record with the key at the position, which then is that record. `HAS_BEGIN` in `flags` says that the key
+    /// ends with a begin id.
+    #[inline]
+    pub fn insert(&mut self, payload: &[u8], flags: SlotFlags) -> Result<(), NeedRoom> {
+        debug_assert!(!self.found, "a key is inserted once");
+        let op = PageOp::Insert { slot: self.slot as u16, key: self.key, payload, flags };
+        self.try_apply(&op)?;
+        self.found = true;
+        let page = self.page();
+        if self.slot + 1 == page.count() && page.right().is_none() {
+            self.tree.remember_end(page);
+        }
+        Ok(())
+    }
+
+    /// Replaces the record's payload; key and marks stay.
+    #[inline]
+    pub fn replace_payload(&mut self, payload: &[u8]) -> Result<(), NeedRoom> {
+        debug_assert!(self.found, "no record with the key");
+        self.try_apply(&PageOp::ReplacePayload { slot: self.slot as u16, payload })
+    }
+
+    /// Overwrites `bytes` at `offset` of the record's payload.
+    #[inline]
+    pub fn patch(&mut self, offset: usize, bytes: &[u8]) {
+        debug_assert!(self.found, "no record with the key");
+        let op = PageOp::Patch { slot: self.slot as u16, offset: offset as u16, bytes };
+        self.mtr.apply(self.leaf, &op);
+    }
+
+    /// Closes the secondary entry: end id `trx`, `DELETED`, `HAS_VER`. May grow the record by
+    /// [`page::TRX_ID_BYTES`].
+    pub fn close(&mut self, trx: TrxId) -> Result<(), NeedRoom> {
+        debug_assert!(self.found, "no record with the key");
+        self.try_apply(&PageOp::Close { slot: self.slot as u16, trx })
+    }
+
+    /// Takes back a [`LeafEdit::close`].
+    pub fn reopen(&mut self) {
+        debug_assert!(self.found, "no record with the key");
+        self.mtr.apply(self.leaf, &PageOp::Reopen { slot: self.slot as u16 });
+    }
+
+    /// Sets the record's marks.
+    #[inline]
+    pub fn set_flags(&mut self, flags: SlotFlags) {
+        debug_assert!(self.found, "no record with the key");
+        self.mtr.apply(self.leaf, &PageOp::SetFlags { slot: self.slot as u16, flags });
+    }
+
+    /// Removes the record. The position stays where it would be inserted.
+    #[inline]
+    pub fn remove(&mut self) {
+        debug_assert!(self.found, "no record with the key");
+        self.mtr.apply(self.leaf, &PageOp::Remove { slot: self.slot as u16 });
+        self.found = false;
+    }
+
+    /// Notes that a transaction changed a record of the leaf: the page's `max_trx` becomes at least `trx`.
+    #[inline]
+    pub fn raise_max_trx(&mut self, trx: TrxId) {
+        if self.page().max_trx() < trx {
+            self.mtr.apply(self.leaf, &PageOp::RaiseMaxTrx(trx));
+        }
+    }
+
+    /// Appends the key of the record before the position; if there is none in this leaf, the leaf's lower fence, below
+    /// which the previous record lies. True: a record's key.
+    pub fn append_prev_key(&self, out: &mut Vec<u8>) -> bool {
+        let page = self.page();
+        match self.slot.checked_sub(1) {
+            Some(before) => page.append_key(before, out),
+            None => out.extend_from_slice(page.lower_fence()),
+        }
+        self.slot > 0
+    }
+
+    /// Where the record after the position (after the record itself if found) stands; appends its key or the fence to
+    /// `out`.
+    pub fn append_next_key(&self, out: &mut Vec<u8>) -> Neighbour {
+        let page = self.page();
+        let after = self.slot + usize::from(self.found);
+        if after < page.count() {
+            page.append_key(after, out);
+            return Neighbour::Record(after);
+        }
+        match page.upper_fence() {
+            Some(fence) => {
+                out.extend_from_slice(fence);
+                Neighbour::Fence
+            }
+            None => Neighbour::End,
+        }
+    }
+
+    /// Whether so little is left that [`Tree::shrink`] should look at the leaf after the commit.
+    #[inline]
+    pub fn is_sparse(&self) -> bool {
+        let page = self.page();
+        page.used_bytes() < SPARSE_BYTES && page.page_no() != self.tree.root
+    }
+
+    #[inline]
+    fn try_apply(&mut self, op: &PageOp<'_>) -> Result<(), NeedRoom> {
+        match self.mtr.try_apply(self.leaf, op) {
+            Ok(()) => Ok(()),
+            Err(OpError::Full) => Err(NeedRoom),
+            Err(OpError::Malformed) => malformed(op),
+        }
+    }
+
+    /// Writes the changes to the log and releases the leaf. Returns the LSN after which they are durable, or `None` if
+    /// nothing was changed.
+    #[inline]
+    pub fn commit(self) -> Option<Lsn> {
+        self.mtr.commit()
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn malformed(op: &PageOp<'_>) -> ! {
+    base::invariant::violated("the operation suits the page", format_args!("{op:?}"));
+}
+
+/// What lies after the position of an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Neighbour {
+    /// A record of the same leaf, at this slot.
+    Record(usize),
+    /// The leaf's upper fence: the next record is at or above it, in a later leaf.
+    Fence,
+    /// Nothing: the key would be the tree's last.
+    End,
+}
+
+/// Whether a leaf can take `need` bytes of key and payload at `slot`. An insertion behind the tree's last record counts
+/// the page as full a little earlier, see [`APPEND_RESERVE`].
+#[inline]
+pub(crate) fn has_room(page: PageRef<'_>, slot: usize, found: bool, need: usize) -> bool {
+    if need == 0 {
+        return true;
+    }
+    let is_append = !found && is_append(page, slot);
+    let reserve = if is_append { APPEND_RESERVE } else { 0 };
+    page.free_after_reorganize() >= need + CELL_OVERHEAD + reserve
+}
+
+/// Whether an insertion at `slot` would add a record behind the last one of the tree, and not to an empty tree.
+#[inline]
+pub(crate) fn is_append(page: PageRef<'_>, slot: usize) -> bool {
+    slot == page.count() && slot > 0 && page.upper_fence().is_none()
+}

@@ -1,0 +1,165 @@
+//! Merging sparse pages and taking levels away.
+//!
+//! A merge is a mini-transaction of three pages: the left page takes over the records, right link and upper fence of its
+//! right neighbour under the same parent, the parent loses the separator, the neighbour is freed. The way down holds a
+//! parent and a child exclusively and merges every sparse page it meets, so that inner pages empty out from the top. A root
+//! with a single child takes over the child's content: the tree loses a level and keeps its root.
+
+use base::PageNo;
+use buffer::ExclusiveGuard;
+use page::{HEADER_BYTES, PAGE_SIZE, PageOp, PageRef};
+
+use crate::allocate::NewPage;
+use crate::error::Result;
+use crate::leaf_edit::SPARSE_BYTES;
+use crate::mtr::Mtr;
+use crate::separator::common_prefix_len;
+use crate::split::{Bounds, copy_of, copy_slots, format_like};
+use crate::store::Store;
+use crate::tree::Tree;
+
+/// Two pages that both hold something are merged only if the result leaves this much free, so that the next insertions
+/// do not split it again.
+const MERGED_FREE_BYTES: usize = PAGE_SIZE / 4;
+
+impl Tree {
+    /// Merges the leaf that `key` belongs to with a neighbour if it is sparse and the two fit in one page; likewise the
+    /// pages above it. Call it after an edit that was [`crate::LeafEdit::is_sparse`]. The caller holds no page latch.
+    #[cold]
+    pub fn shrink(&self, store: &Store, key: &[u8]) -> Result<()> {
+        while self.shrink_once(store, key)? {}
+        Ok(())
+    }
+
+    /// One way down; true if it has changed the tree, and there may be more to do.
+    fn shrink_once(&self, store: &Store, key: &[u8]) -> Result<bool> {
+        let mut parent = store.pool.exclusive(self.root)?;
+        if parent.page().is_leaf() {
+            return Ok(false);
+        }
+        if parent.page().count() == 1 {
+            let child = store.pool.exclusive(parent.page().child(0))?;
+            collapse_root(store, parent, child)?;
+            return Ok(true);
+        }
+        loop {
+            let slot = parent.page().child_for(key);
+            let child = store.pool.exclusive(parent.page().child(slot))?;
+            let Some(child) = (match merge_child(store, parent, child, slot)? {
+                Merge::Merged => return Ok(true),
+                Merge::LeftAlone(child) => child,
+            }) else {
+                return Ok(false);
+            };
+            parent = child;
+        }
+    }
+}
+
+/// What became of a child.
+enum Merge<'p> {
+    /// It was merged with a neighbour.
+    Merged,
+    /// Nothing changed; the child to go on with, `None` if it is a leaf.
+    LeftAlone(Option<ExclusiveGuard<'p>>),
+}
+
+/// Merges the child at `slot` of `parent` with a neighbour if that is worth it and possible.
+fn merge_child<'p>(
+    store: &'p Store,
+    parent: ExclusiveGuard<'p>,
+    child: ExclusiveGuard<'p>,
+    slot: usize,
+) -> Result<Merge<'p>> {
+    let alone = |child: ExclusiveGuard<'p>| Merge::LeftAlone(Some(child).filter(|c| !c.page().is_leaf()));
+    if !is_sparse(child.page()) {
+        return Ok(alone(child));
+    }
+    let page = parent.page();
+    if slot + 1 < page.count() {
+        let right = store.pool.exclusive(page.child(slot + 1))?;
+        if !fit_together(child.page(), right.page()) {
+            return Ok(alone(child));
+        }
+        merge_pair(store, parent, child, right, slot + 1)?;
+    } else if slot > 0 {
+        // Left before right: the child is released and latched again. It stays the last child, as the parent is held.
+        let child_no = child.page_no();
+        drop(child);
+        let left = store.pool.exclusive(page.child(slot - 1))?;
+        let child = store.pool.exclusive(child_no)?;
+        if !fit_together(left.page(), child.page()) {
+            return Ok(alone(child));
+        }
+        merge_pair(store, parent, left, child, slot)?;
+    } else {
+        return Ok(alone(child));
+    }
+    Ok(Merge::Merged)
+}
+
+fn is_sparse(page: PageRef<'_>) -> bool {
+    page.used_bytes() < SPARSE_BYTES || page.count() <= 1
+}
+
+/// Whether one page can hold both. The common prefix may become shorter, and every key as much longer; an inner page's
+/// first separator, which is stored nowhere, comes back.
+fn fit_together(left: PageRef<'_>, right: PageRef<'_>) -> bool {
+    let upper = right.upper_fence();
+    let prefix_len = upper.map_or(0, |upper| common_prefix_len(left.lower_fence(), upper));
+    let grown = |page: PageRef<'_>| {
+        let cells: usize = (0..page.count()).map(|slot| page.slot_used_bytes(slot)).sum();
+        cells + page.count() * (page.prefix().len() - prefix_len)
+    };
+    let first_separator = if left.is_leaf() { 0 } else { right.lower_fence().len() + 2 };
+    let fences = left.lower_fence().len() + upper.map_or(0, <[u8]>::len);
+    // Array entries are made in pairs.
+    let array_slack = 10;
+    let all = HEADER_BYTES + array_slack + fences + grown(left) + grown(right) + first_separator;
+    let reserve = if left.count() == 0 || right.count() == 0 { 0 } else { MERGED_FREE_BYTES };
+    all + reserve <= PAGE_SIZE
+}
+
+/// Moves everything of `right` to `left` and frees it. `right_slot`: where it stands in the parent.
+fn merge_pair<'p>(
+    store: &'p Store,
+    parent: ExclusiveGuard<'p>,
+    left: ExclusiveGuard<'p>,
+    right: ExclusiveGuard<'p>,
+    right_slot: usize,
+) -> Result<()> {
+    let mut mtr = Mtr::new(store);
+    let parent = mtr.adopt(parent);
+    let left = mtr.adopt(left);
+    let right = mtr.adopt(right);
+    mtr.prepare_free(right)?;
+
+    let lower = mtr.page(left).lower_fence().to_vec();
+    let image = copy_of(mtr.page(right));
+    let old = PageRef::new(&image);
+    mtr.apply(left, &PageOp::SetFences { lower: &lower, upper: old.upper_fence() });
+    copy_slots(&mut mtr, old, 0..old.count(), left);
+    mtr.apply(left, &PageOp::SetRight(old.right()));
+    mtr.apply(parent, &PageOp::Remove { slot: right_slot as u16 });
+    mtr.free(right);
+    mtr.commit();
+    Ok(())
+}
+
+/// Gives the root the content of its only child, which is freed.
+fn collapse_root<'p>(store: &'p Store, root: ExclusiveGuard<'p>, child: ExclusiveGuard<'p>) -> Result<()> {
+    let mut mtr = Mtr::new(store);
+    let root = mtr.adopt(root);
+    let child = mtr.adopt(child);
+    mtr.prepare_free(child)?;
+    let image = copy_of(mtr.page(child));
+    let old = PageRef::new(&image);
+    let above = mtr.page(root);
+    let new = NewPage { at: root, page_no: above.page_no(), version: above.version() };
+    let bounds = Bounds { lower: &[], upper: None, right: PageNo::NONE };
+    format_like(&mut mtr, old, new, &bounds);
+    copy_slots(&mut mtr, old, 0..old.count(), root);
+    mtr.free(child);
+    mtr.commit();
+    Ok(())
+}

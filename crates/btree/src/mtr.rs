@@ -1,0 +1,169 @@
+//! The mini-transaction: a few pages, latched exclusively, whose changes reach the log as one piece or not at all.
+//!
+//! Recipe: latch every page that will change, get everything that may fail (pages read, pages allocated), then apply
+//! [`PageOp`]s, then commit. Every change is encoded and applied by the same call, so what the log holds is what happened.
+//! The redo of a mini-transaction is a sequence of page number (LEB128) and operation.
+//! An operation that may be refused ([`Mtr::try_apply`]) leaves page and redo as they were.
+
+use std::cell::Cell;
+
+use base::codec::push_varint;
+use base::{Lsn, PageNo, invariant};
+use buffer::ExclusiveGuard;
+use page::{OpError, PageOp, PageRef};
+
+use crate::error::Result;
+use crate::space::SpaceGuard;
+use crate::store::Store;
+
+/// A page of a mini-transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Latched(usize);
+
+#[derive(Debug)]
+struct LatchedPage<'p> {
+    guard: ExclusiveGuard<'p>,
+    changed: bool,
+}
+
+/// Changes in the making. Dropping one that has changes is a bug: there is no way to take them back.
+#[derive(Debug)]
+pub(crate) struct Mtr<'p> {
+    pub(crate) store: &'p Store,
+    /// The first page apart, so that the common mini-transaction of one page allocates nothing.
+    first: Option<LatchedPage<'p>>,
+    more: Vec<LatchedPage<'p>>,
+    redo: Vec<u8>,
+    /// Held from the first allocation to the commit: nobody may take a page whose release is not in the log yet.
+    space: Option<SpaceGuard<'p>>,
+}
+
+thread_local! {
+    /// The redo buffer of the thread's last mini-transaction, to be used again.
+    static SPARE_REDO: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A redo buffer larger than this is given back to the allocator instead of kept.
+const SPARE_REDO_BYTES_MAX: usize = 256 * 1024;
+
+impl<'p> Mtr<'p> {
+    /// An empty mini-transaction.
+    #[inline]
+    pub(crate) fn new(store: &'p Store) -> Self {
+        Mtr { store, first: None, more: Vec::new(), redo: Vec::new(), space: None }
+    }
+
+    /// Takes over a page that is latched already.
+    #[inline]
+    pub(crate) fn adopt(&mut self, guard: ExclusiveGuard<'p>) -> Latched {
+        let page = LatchedPage { guard, changed: false };
+        if self.first.is_none() {
+            self.first = Some(page);
+            return Latched(0);
+        }
+        self.more.push(page);
+        Latched(self.more.len())
+    }
+
+    /// The page with this number, if the mini-transaction holds it.
+    pub(crate) fn find(&self, page_no: PageNo) -> Option<Latched> {
+        let pages = self.first.iter().chain(&self.more);
+        pages.zip(0..).find(|(page, _)| page.guard.page_no() == page_no).map(|(_, at)| Latched(at))
+    }
+
+    /// Latches a page. The caller keeps the order: parent before child, left before right.
+    pub(crate) fn latch(&mut self, page_no: PageNo) -> Result<Latched> {
+        let guard = self.store.pool.exclusive(page_no)?;
+        Ok(self.adopt(guard))
+    }
+
+    /// The page as it is now.
+    #[inline]
+    pub(crate) fn page(&self, at: Latched) -> PageRef<'_> {
+        match at.0.checked_sub(1) {
+            None => self.first.as_ref().expect("a handle is made by adopt").guard.page(),
+            Some(more) => self.more[more].guard.page(),
+        }
+    }
+
+    #[inline]
+    fn page_mut(&mut self, at: Latched) -> &mut LatchedPage<'p> {
+        match at.0.checked_sub(1) {
+            None => self.first.as_mut().expect("a handle is made by adopt"),
+            Some(more) => &mut self.more[more],
+        }
+    }
+
+    /// Applies `op` to the page and adds it to the redo. On [`OpError`] nothing has happened.
+    #[inline]
+    pub(crate) fn try_apply(&mut self, at: Latched, op: &PageOp<'_>) -> std::result::Result<(), OpError> {
+        if self.redo.capacity() == 0 {
+            self.redo = SPARE_REDO.take();
+        }
+        let mut redo = std::mem::take(&mut self.redo);
+        let page = self.page_mut(at);
+        let applied = op.apply(&mut page.guard.page_mut());
+        if applied.is_ok() {
+            page.changed = true;
+            push_varint(&mut redo, page.guard.page_no().0.into());
+            op.encode(&mut redo);
+        }
+        self.redo = redo;
+        applied
+    }
+
+    /// Applies an `op` whose room was proven beforehand.
+    pub(crate) fn apply(&mut self, at: Latched, op: &PageOp<'_>) {
+        let applied = self.try_apply(at, op);
+        invariant!(applied.is_ok(), "{} has no room for {op:?}", self.page(at).page_no());
+    }
+
+    /// Whether anything was changed.
+    #[inline]
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.redo.is_empty()
+    }
+
+    /// The allocation state, held until the commit.
+    pub(crate) fn space(&mut self) -> &mut SpaceGuard<'p> {
+        let store = self.store;
+        self.space.get_or_insert_with(|| store.space.lock())
+    }
+
+    /// Writes the redo to the log, stamps and releases the pages. Returns the end of the mini-transaction's log record,
+    /// or `None` if nothing was changed.
+    #[inline]
+    pub(crate) fn commit(mut self) -> Option<Lsn> {
+        if !self.is_changed() {
+            return None;
+        }
+        let range = self.store.log.reserve_and_copy(&self.redo);
+        #[cfg(test)]
+        self.store.redo_tap.record(range, &self.redo);
+        for page in self.first.iter_mut().chain(&mut self.more).filter(|page| page.changed) {
+            page.guard.page_mut().set_lsn(range.end);
+            page.guard.mark_dirty(range.start);
+        }
+        self.redo.clear();
+        Some(range.end)
+    }
+}
+
+impl Drop for Mtr<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let redo = std::mem::take(&mut self.redo);
+        if !redo.is_empty() && !std::thread::panicking() {
+            abandoned(redo.len());
+        }
+        if redo.capacity() != 0 && redo.capacity() <= SPARE_REDO_BYTES_MAX {
+            SPARE_REDO.set(redo);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn abandoned(redo_bytes: usize) {
+    base::invariant::violated("committed", format_args!("{redo_bytes} bytes of redo were dropped"));
+}

@@ -1,0 +1,106 @@
+//! Values that stand outside their record, on consecutive pages of their own.
+
+use base::PageNo;
+use base::checksum::crc32;
+use page::{OverflowRef, PageMut, PageOp, PageRef, check_overflow_value};
+
+use crate::allocate::free_run;
+use crate::error::{Error, Result};
+use crate::extents::Locality;
+use crate::mtr::Mtr;
+use crate::split::SMALL_TREE_CHILDREN;
+use crate::store::Store;
+use crate::tree::Tree;
+
+/// A value with more pages than this never goes to extents that small trees share.
+const SHARED_PAGES_MAX: u32 = 4;
+
+/// Longest value: it stands within one group of extents.
+pub const OVERFLOW_BYTES_MAX: u64 = 1000 << 20;
+
+/// Pages asked from the disk at a time when a value is read.
+const READ_AHEAD_PAGES: u32 = 32;
+
+impl Tree {
+    /// Writes `value` to pages of its own and returns the reference that a record keeps. The pages belong to the tree but
+    /// nothing points at them: if the record is not written after all, the caller frees them.
+    ///
+    /// Latches: the caller holds none. Cost: one mini-transaction for the space and one a page.
+    ///
+    /// # Errors
+    /// [`Error::RecordTooLarge`] beyond [`OVERFLOW_BYTES_MAX`].
+    pub fn write_overflow(&self, store: &Store, value: &[u8]) -> Result<OverflowRef> {
+        let len = value.len() as u64;
+        if len > OVERFLOW_BYTES_MAX {
+            return Err(Error::RecordTooLarge { need: value.len(), max: OVERFLOW_BYTES_MAX as usize });
+        }
+        let pages = OverflowRef::pages_for(len).max(1);
+        let locality = self.overflow_locality(store, pages)?;
+        let mut mtr = Mtr::new(store);
+        let run = mtr.allocate_run(self.index, pages, locality)?;
+        mtr.commit();
+        let reference = OverflowRef { len, first: run.first, pages, crc: crc32(value), version: run.version };
+        if let Err(error) = self.fill(store, &reference, value) {
+            free_run(store, reference.first, pages)?;
+            return Err(error);
+        }
+        Ok(reference)
+    }
+
+    fn overflow_locality(&self, store: &Store, pages: u32) -> Result<Locality> {
+        if pages > SHARED_PAGES_MAX {
+            return Ok(Locality::Own);
+        }
+        let root = store.pool.shared(self.root)?;
+        let page = root.page();
+        let is_small = page.is_leaf() || page.level() == 1 && page.count() < SMALL_TREE_CHILDREN;
+        Ok(if is_small { Locality::Shared } else { Locality::Own })
+    }
+
+    fn fill(&self, store: &Store, reference: &OverflowRef, value: &[u8]) -> Result<()> {
+        let mut image = Box::new([0; page::PAGE_SIZE]);
+        for position in 0..reference.pages {
+            let page_no = PageNo(reference.first.0 + position);
+            let mut mtr = Mtr::new(store);
+            let page = mtr.adopt(store.pool.create(page_no)?);
+            PageMut::new(&mut image).format_overflow(page_no, self.index, reference.version, position, value);
+            mtr.apply(page, &PageOp::image_of(PageRef::new(&image)));
+            mtr.commit();
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Appends the value behind `reference` to `out`. Holds one page at a time.
+    ///
+    /// # Errors
+    /// [`Error::Corruption`] if the pages are not those of the value; `out` then has lost nothing it had before.
+    pub fn read_overflow(&self, reference: &OverflowRef, out: &mut Vec<u8>) -> Result<()> {
+        let before = out.len();
+        let read = self.read_overflow_pages(reference, out);
+        let checked = read.and_then(|()| Ok(check_overflow_value(reference, &out[before..])?));
+        if checked.is_err() {
+            out.truncate(before);
+        }
+        checked
+    }
+
+    fn read_overflow_pages(&self, reference: &OverflowRef, out: &mut Vec<u8>) -> Result<()> {
+        for position in 0..reference.pages {
+            if position % READ_AHEAD_PAGES == 0 && reference.pages > 1 {
+                let end = reference.pages.min(position + READ_AHEAD_PAGES);
+                let ahead: Vec<PageNo> = (position..end).map(|at| PageNo(reference.first.0 + at)).collect();
+                self.pool.prefetch(&ahead);
+            }
+            let page = self.pool.shared_cold(PageNo(reference.first.0 + position))?;
+            out.extend_from_slice(page.page().overflow_bytes(reference, position)?);
+        }
+        Ok(())
+    }
+
+    /// Frees the pages of a value. No record points at it any more, and nobody reads it.
+    pub fn free_overflow(&self, reference: &OverflowRef) -> Result<()> {
+        free_run(self, reference.first, reference.pages)
+    }
+}

@@ -1,0 +1,250 @@
+//! Splitting full pages.
+//!
+//! A split is a mini-transaction of three pages: the parent gets a separator, the page keeps its left part, a new page
+//! gets the right part.
+//!
+//! ```text
+//!        [ .. | a | .. ]                    [ .. | a | s | .. ]
+//!               |                 ->               |   |
+//!     a <= [ N: 1 2 3 4 ] < b          a <= [ N: 1 2 ] < s <= [ R: 3 4 ] < b
+//! ```
+//!
+//! The usual split latches just the page above the leaf and the leaf. If that has no room for the separator, the way down
+//! is repeated with exclusive latches from the root, and every inner page without room for one more separator is split
+//! on the way, each in a mini-transaction of its own, so that never more than a parent and a child are held. A root
+//! that is full moves its content into two new children and stays where it is.
+
+use base::PageNo;
+use buffer::ExclusiveGuard;
+use page::{Batch, Fit, FormatPage, PageBytes, PageOp, PageRef};
+
+use crate::allocate::NewPage;
+use crate::descend::leaf_parent_exclusive;
+use crate::error::Result;
+use crate::leaf_edit::{has_room, is_append};
+use crate::mtr::{Latched, Mtr};
+use crate::space::Locality;
+use crate::split_plan::{Newcomer, SplitPlan, plan_inner, plan_leaf};
+use crate::store::Store;
+use crate::tree::{KEY_BYTES_MAX, Tree};
+
+/// Separator bytes an inner page is expected to take when a way down starts; doubled when a separator turns out longer.
+const SEPARATOR_ROOM: usize = 64;
+
+/// A tree whose root has fewer children takes single pages from extents that it shares with other small trees.
+pub(crate) const SMALL_TREE_CHILDREN: usize = 32;
+
+const _: () = assert!(
+    page::HEADER_BYTES + 5 * KEY_BYTES_MAX + 4 * 12 + 16 <= page::PAGE_SIZE,
+    "an inner page with its fences and two separators has room for a third, so one without room can be divided"
+);
+
+/// What one way down has done.
+enum Step {
+    /// The leaf was split, or somebody else made room: look again.
+    Done,
+    /// A page on the way was split: go down again.
+    Again,
+    /// The parent has no room for the separator that was found.
+    LongSeparator,
+}
+
+/// Splits the leaf that `key` belongs to unless it has room for `need` by now. The caller holds no page latch. One call
+/// may not be enough when records are large.
+#[cold]
+pub(crate) fn make_room(tree: &Tree, store: &Store, key: &[u8], need: usize) -> Result<()> {
+    if matches!(split_leaf_below_parent(tree, store, key, need)?, Step::Done) {
+        return Ok(());
+    }
+    let mut separator_room = SEPARATOR_ROOM;
+    loop {
+        match split_from_root(tree, store, key, need, separator_room)? {
+            Step::Done => return Ok(()),
+            Step::Again => {}
+            Step::LongSeparator => separator_room = (2 * separator_room).min(KEY_BYTES_MAX),
+        }
+    }
+}
+
+/// The usual split: with the leaf and the page above it in hand, nothing else.
+fn split_leaf_below_parent(tree: &Tree, store: &Store, key: &[u8], need: usize) -> Result<Step> {
+    let parent = leaf_parent_exclusive(store, tree.root, key)?;
+    if parent.page().is_leaf() {
+        return Ok(Step::Again);
+    }
+    let slot = parent.page().child_for(key);
+    let leaf = store.pool.exclusive(parent.page().child(slot))?;
+    split_leaf(tree, store, parent, leaf, key, need)
+}
+
+/// The way down with exclusive latches, splitting what is too full for one more separator.
+fn split_from_root(tree: &Tree, store: &Store, key: &[u8], need: usize, room: usize) -> Result<Step> {
+    let mut parent = store.pool.exclusive(tree.root)?;
+    if parent.page().is_leaf() {
+        let page = parent.page();
+        let Some(plan) = plan_for(page, key, need) else { return Ok(Step::Done) };
+        split_root(tree, store, parent, &plan, Locality::Shared)?;
+        return Ok(Step::Done);
+    }
+    if parent.page().fits(room, 0) == Fit::No {
+        let plan = plan_inner(parent.page(), goes_to_end(parent.page(), key));
+        split_root(tree, store, parent, &plan, Locality::Own)?;
+        return Ok(Step::Again);
+    }
+    loop {
+        let page = parent.page();
+        let child = store.pool.exclusive(page.child(page.child_for(key)))?;
+        if child.page().is_leaf() {
+            return split_leaf(tree, store, parent, child, key, need);
+        }
+        if child.page().fits(room, 0) == Fit::No {
+            let plan = plan_inner(child.page(), goes_to_end(child.page(), key));
+            let split = split_child(tree, store, parent, child, &plan, Locality::Own)?;
+            return Ok(if split { Step::Again } else { Step::LongSeparator });
+        }
+        parent = child;
+    }
+}
+
+fn split_leaf<'p>(
+    tree: &Tree,
+    store: &'p Store,
+    parent: ExclusiveGuard<'p>,
+    leaf: ExclusiveGuard<'p>,
+    key: &[u8],
+    need: usize,
+) -> Result<Step> {
+    let Some(plan) = plan_for(leaf.page(), key, need) else { return Ok(Step::Done) };
+    let is_small = parent.page_no() == tree.root && parent.page().count() < SMALL_TREE_CHILDREN;
+    let locality = if is_small { Locality::Shared } else { Locality::Own };
+    let split = split_child(tree, store, parent, leaf, &plan, locality)?;
+    Ok(if split { Step::Done } else { Step::LongSeparator })
+}
+
+/// How to divide the leaf; `None` if it has room.
+fn plan_for(leaf: PageRef<'_>, key: &[u8], need: usize) -> Option<SplitPlan> {
+    let at = leaf.search(key);
+    if has_room(leaf, at.slot, at.found, need) {
+        return None;
+    }
+    let append = !at.found && is_append(leaf, at.slot);
+    Some(plan_leaf(leaf, Newcomer { key, slot: at.slot, found: at.found, need }, append))
+}
+
+/// Whether `key` goes to the last child of an inner page at the tree's right edge.
+fn goes_to_end(page: PageRef<'_>, key: &[u8]) -> bool {
+    page.upper_fence().is_none() && page.child_for(key) + 1 == page.count()
+}
+
+/// Splits `child`, whose parent is `parent`, as planned. False, and nothing done, if the parent has no room for the
+/// separator.
+fn split_child<'p>(
+    tree: &Tree,
+    store: &'p Store,
+    parent: ExclusiveGuard<'p>,
+    child: ExclusiveGuard<'p>,
+    plan: &SplitPlan,
+    locality: Locality,
+) -> Result<bool> {
+    if parent.page().fits(plan.separator.len(), 0) == Fit::No {
+        return Ok(false);
+    }
+    let slot = parent.page().child_for(child.page().lower_fence());
+    debug_assert_eq!(parent.page().child(slot), child.page_no(), "the child stands under its lower fence");
+    let mut mtr = Mtr::new(store);
+    let parent = mtr.adopt(parent);
+    let child = mtr.adopt(child);
+    let [right] = mtr.allocate(tree.index, locality)?;
+
+    let image = copy_of(mtr.page(child));
+    let old = PageRef::new(&image);
+    let bounds = Bounds { lower: &plan.separator, upper: old.upper_fence(), right: old.right() };
+    format_like(&mut mtr, old, right, &bounds);
+    copy_slots(&mut mtr, old, plan.left_count..old.count(), right.at);
+
+    mtr.apply(child, &PageOp::Truncate { from: plan.left_count as u16 });
+    mtr.apply(child, &PageOp::SetFences { lower: old.lower_fence(), upper: Some(&plan.separator) });
+    mtr.apply(child, &PageOp::SetRight(right.page_no));
+    let op = PageOp::InsertChild { slot: slot as u16 + 1, key: &plan.separator, child: right.page_no };
+    mtr.apply(parent, &op);
+    mtr.commit();
+    Ok(true)
+}
+
+/// Moves the root's content into two new children; the root becomes the page above them.
+fn split_root<'p>(
+    tree: &Tree,
+    store: &'p Store,
+    root: ExclusiveGuard<'p>,
+    plan: &SplitPlan,
+    locality: Locality,
+) -> Result<()> {
+    let mut mtr = Mtr::new(store);
+    let root = mtr.adopt(root);
+    let [left, right] = mtr.allocate(tree.index, locality)?;
+    let image = copy_of(mtr.page(root));
+    let old = PageRef::new(&image);
+
+    let bounds = Bounds { lower: &[], upper: Some(&plan.separator), right: right.page_no };
+    format_like(&mut mtr, old, left, &bounds);
+    copy_slots(&mut mtr, old, 0..plan.left_count, left.at);
+    let bounds = Bounds { lower: &plan.separator, upper: None, right: PageNo::NONE };
+    format_like(&mut mtr, old, right, &bounds);
+    copy_slots(&mut mtr, old, plan.left_count..old.count(), right.at);
+
+    let above = FormatPage {
+        page_no: old.page_no(),
+        level: old.level() + 1,
+        index_id: tree.index,
+        version: old.version(),
+        format_version: 0,
+        fixed_key_len: None,
+        lower: &[],
+        upper: None,
+        right: PageNo::NONE,
+    };
+    mtr.apply(root, &PageOp::Format(above));
+    mtr.apply(root, &PageOp::InsertChild { slot: 0, key: &[], child: left.page_no });
+    mtr.apply(root, &PageOp::InsertChild { slot: 1, key: &plan.separator, child: right.page_no });
+    mtr.commit();
+    Ok(())
+}
+
+/// A page's place among its siblings.
+pub(crate) struct Bounds<'k> {
+    pub(crate) lower: &'k [u8],
+    pub(crate) upper: Option<&'k [u8]>,
+    pub(crate) right: PageNo,
+}
+
+/// Formats `new` as an empty page of the kind of `old`.
+pub(crate) fn format_like(mtr: &mut Mtr<'_>, old: PageRef<'_>, new: NewPage, bounds: &Bounds<'_>) {
+    let format = FormatPage {
+        page_no: new.page_no,
+        level: old.level(),
+        index_id: old.index_id(),
+        version: new.version,
+        format_version: old.format_version(),
+        fixed_key_len: old.fixed_key_len(),
+        lower: bounds.lower,
+        upper: bounds.upper,
+        right: bounds.right,
+    };
+    mtr.apply(new.at, &PageOp::Format(format));
+}
+
+/// Appends the slots `range` of `old` to the page `to`, whose fences enclose them, and carries the highest transaction
+/// id over.
+pub(crate) fn copy_slots(mtr: &mut Mtr<'_>, old: PageRef<'_>, range: std::ops::Range<usize>, to: Latched) {
+    let mut batch = Vec::with_capacity(page::PAGE_SIZE);
+    Batch::push_slots(&mut batch, old, range);
+    mtr.apply(to, &PageOp::Append(Batch(&batch)));
+    if mtr.page(to).max_trx() < old.max_trx() {
+        mtr.apply(to, &PageOp::RaiseMaxTrx(old.max_trx()));
+    }
+}
+
+/// The page's bytes, so that several pages can be made from them.
+pub(crate) fn copy_of(page: PageRef<'_>) -> Box<PageBytes> {
+    Box::new(*page.bytes())
+}

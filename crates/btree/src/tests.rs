@@ -1,0 +1,36 @@
+use std::path::Path;
+
+use base::IndexId;
+use buffer::PoolConfig;
+use env::MemDisk;
+use page::SlotFlags;
+
+use crate::*;
+
+mod basics;
+
+/// A store on a disk in memory whose pool has `frames` frames.
+pub(crate) fn new_store(disk: &MemDisk, frames: usize) -> Store {
+    Store::create(disk, Path::new("data.rdb"), config(frames)).unwrap()
+}
+
+pub(crate) fn config(frames: usize) -> StoreConfig {
+    StoreConfig { pool: PoolConfig { bytes: frames * page::PAGE_SIZE, background: false }, direct: false }
+}
+
+pub(crate) const VARIABLE: TreeShape = TreeShape { format_version: 1, fixed_key_len: None };
+
+pub(crate) fn insert(store: &Store, tree: &Tree, key: &[u8], payload: &[u8]) {
+    let mut edit = tree.edit(store, key, key.len() + payload.len()).unwrap();
+    assert!(!edit.found());
+    edit.insert(payload, SlotFlags::NONE).unwrap();
+    edit.commit();
+}
+
+pub(crate) fn assert_sound(store: &Store, tree: &Tree) -> TreeReport {
+    let report = tree.check(store).unwrap();
+    assert_eq!(report.problems, [] as [String; 0], "{report:?}");
+    report
+}
+
+pub(crate) const INDEX: IndexId = IndexId(100);

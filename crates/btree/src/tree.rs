@@ -1,0 +1,119 @@
+//! A tree's handle and its operations.
+
+use base::{IndexId, PageNo};
+use page::{FormatPage, PageOp};
+
+use crate::append::EndHint;
+use crate::cursor::{Cursor, Position, Seek};
+use crate::descend;
+use crate::error::{Error, Result};
+use crate::leaf_edit::{LeafEdit, has_room};
+use crate::mtr::Mtr;
+use crate::space::Locality;
+use crate::split;
+use crate::store::Store;
+
+/// Longest key of a record.
+pub const KEY_BYTES_MAX: usize = 3200;
+
+/// Most bytes of key and payload together that any page can take beside two fences of [`KEY_BYTES_MAX`].
+pub const RECORD_BYTES_MAX: usize = 9600;
+
+const _: () = assert!(
+    page::HEADER_BYTES + 2 * KEY_BYTES_MAX + RECORD_BYTES_MAX + 4 + 2 * 6 <= page::PAGE_SIZE,
+    "a record alone on a page fits"
+);
+
+/// What the pages of a tree have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeShape {
+    /// Format version of the rows to come, in the headers of new leaves.
+    pub format_version: u16,
+    /// Length of every key without a begin id, if all have one length.
+    pub fixed_key_len: Option<u16>,
+}
+
+/// A B+-tree: a handle without latches or pages. The root's page number never changes, so a handle stays good until the
+/// tree is dropped. Use one handle per tree and share it: it remembers where ascending inserts go.
+#[derive(Debug)]
+pub struct Tree {
+    /// The tree's id, in the header of each of its pages.
+    pub index: IndexId,
+    /// Its root.
+    pub root: PageNo,
+    /// Shape of new pages.
+    pub shape: TreeShape,
+    pub(crate) end_hint: EndHint,
+}
+
+impl Tree {
+    /// A handle of a tree that exists.
+    pub fn open(index: IndexId, root: PageNo, shape: TreeShape) -> Self {
+        Tree { index, root, shape, end_hint: EndHint::default() }
+    }
+
+    /// Makes an empty tree: one leaf, which is the root for good.
+    pub fn create(store: &Store, index: IndexId, shape: TreeShape) -> Result<Self> {
+        let mut mtr = Mtr::new(store);
+        let [root] = mtr.allocate(index, Locality::Shared)?;
+        let format = FormatPage {
+            page_no: root.page_no,
+            level: 0,
+            index_id: index,
+            version: root.version,
+            format_version: shape.format_version,
+            fixed_key_len: shape.fixed_key_len,
+            lower: &[],
+            upper: None,
+            right: PageNo::NONE,
+        };
+        mtr.apply(root.at, &PageOp::Format(format));
+        mtr.commit();
+        Ok(Tree::open(index, root.page_no, shape))
+    }
+
+    /// The record with exactly this key, its leaf latched shared. Cost: three latch pairs and searches in a tree of three
+    /// levels, no allocation.
+    #[inline]
+    pub fn point<'p>(&self, store: &'p Store, key: &[u8]) -> Result<Option<Position<'p>>> {
+        let leaf = descend::leaf_shared(store, self.root, key)?;
+        let at = leaf.page().search(key);
+        Ok(at.found.then(|| Position::new(leaf, at.slot)))
+    }
+
+    /// A cursor on the record that `seek` wants, its leaf latched shared; `None` if there is none.
+    #[inline]
+    pub fn seek<'p>(&'p self, store: &'p Store, key: &[u8], seek: Seek) -> Result<Option<Cursor<'p>>> {
+        Cursor::open(store, self, key, seek)
+    }
+
+    /// Latches the leaf that `key` belongs to exclusively, with room for `need` bytes: the most that key and payload of an
+    /// insertion, or of a record that grows, may take together; 0 if nothing will grow. A full leaf is split first, by a
+    /// mini-transaction of its own. The caller holds no page latch.
+    ///
+    /// # Errors
+    /// [`Error::RecordTooLarge`] if no page can take `need` bytes.
+    #[inline]
+    pub fn edit<'p>(&'p self, store: &'p Store, key: &'p [u8], need: usize) -> Result<LeafEdit<'p>> {
+        if need > RECORD_BYTES_MAX {
+            return Err(too_large(need));
+        }
+        loop {
+            let leaf = match self.remembered_leaf(store, key) {
+                Some(leaf) => leaf,
+                None => descend::leaf_exclusive(store, self.root, key)?,
+            };
+            let edit = LeafEdit::new(self, Mtr::new(store), leaf, key);
+            if has_room(edit.page(), edit.slot(), edit.found(), need) {
+                return Ok(edit);
+            }
+            drop(edit);
+            split::make_room(self, store, key, need)?;
+        }
+    }
+}
+
+#[cold]
+fn too_large(need: usize) -> Error {
+    Error::RecordTooLarge { need, max: RECORD_BYTES_MAX }
+}
