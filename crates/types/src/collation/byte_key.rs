@@ -55,17 +55,18 @@ fn append_no_pad_escaped(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends what the front of `key` stands for, and returns the length of the key, its end included.
+/// Appends what the front of `key` stands for, and returns the length of the key, its end included. `mask` has been
+/// XORed to every byte of the key.
 #[inline]
-pub(crate) fn read_no_pad(key: &[u8], out: &mut Vec<u8>) -> usize {
-    let end = memchr::memchr(NO_PAD_END, key).unwrap_or(key.len());
+pub(crate) fn read_no_pad(key: &[u8], mask: u8, out: &mut Vec<u8>) -> usize {
+    let end = memchr::memchr(NO_PAD_END ^ mask, key).unwrap_or(key.len());
     let mut rest = &key[..end];
-    while let Some(escape) = memchr::memchr(1, rest) {
-        out.extend_from_slice(&rest[..escape]);
-        out.push(rest.get(escape + 1).map_or(0, |b| b.wrapping_sub(1)));
+    while let Some(escape) = memchr::memchr(1 ^ mask, rest) {
+        out.extend(rest[..escape].iter().map(|b| b ^ mask));
+        out.push(rest.get(escape + 1).map_or(0, |b| (b ^ mask).wrapping_sub(1)));
         rest = rest.get(escape + 2..).unwrap_or_default();
     }
-    out.extend_from_slice(rest);
+    out.extend(rest.iter().map(|b| b ^ mask));
     (end + 1).min(key.len())
 }
 
@@ -118,27 +119,36 @@ pub(super) fn append_pad_space_escaped(bytes: &[u8], weigh: impl Fn(u8) -> u8, o
     }
 }
 
-/// Appends what the front of `key` stands for, and returns the length of the key, its end included.
+/// Appends what the front of `key` stands for, and returns the length of the key, its end included. `mask` has been
+/// XORed to every byte of the key.
 #[inline]
-pub(crate) fn read_pad_space(key: &[u8], out: &mut Vec<u8>) -> usize {
-    let end = memchr::memchr(PAD_SPACE_END, key).unwrap_or(key.len());
-    if has_control(&key[..end]) {
-        read_pad_space_escaped(&key[..end], out);
-    } else {
-        out.extend_from_slice(&key[..end]);
+pub(crate) fn read_pad_space(key: &[u8], mask: u8, out: &mut Vec<u8>) -> usize {
+    let end = memchr::memchr(PAD_SPACE_END ^ mask, key).unwrap_or(key.len());
+    let start = out.len();
+    out.extend(key[..end].iter().map(|b| b ^ mask));
+    if has_control(&out[start..]) {
+        unescape_pad_space(out, start);
     }
     (end + 1).min(key.len())
 }
 
+/// Turns the key bytes from `start` on into what they stand for.
 #[cold]
-fn read_pad_space_escaped(body: &[u8], out: &mut Vec<u8>) {
-    let mut bytes = body.iter().copied();
-    while let Some(byte) = bytes.next() {
-        out.push(match byte {
-            0 => bytes.next().unwrap_or_default(),
+fn unescape_pad_space(out: &mut Vec<u8>, start: usize) {
+    let mut read = start;
+    let mut end = start;
+    while let Some(&byte) = out.get(read) {
+        read += 1;
+        out[end] = match byte {
+            0 => {
+                read += 1;
+                out.get(read - 1).copied().unwrap_or_default()
+            }
             1..LOW_SPACE => byte + 2,
             LOW_SPACE => SPACE,
             _ => byte,
-        });
+        };
+        end += 1;
     }
+    out.truncate(end);
 }

@@ -58,6 +58,19 @@ impl CollationId {
     pub const UTF8MB4_0900_AI_CI: Self = Self(255);
     /// `utf8mb4_0900_bin`.
     pub const UTF8MB4_0900_BIN: Self = Self(309);
+
+    /// The collation a connection gets that asks for this number in its handshake: itself if it is supported. Clients
+    /// send whatever their library has by default, so another collation of utf8mb4 or of its subset utf8mb3 stands for
+    /// the supported one next to it. `None`: an unsupported character set, for which the server takes its default.
+    pub fn for_connection(self) -> Option<Self> {
+        match self.0 {
+            _ if self.collation().is_some() => Some(self),
+            33 => Some(Self::UTF8MB4_GENERAL_CI),
+            83 => Some(Self::UTF8MB4_BIN),
+            76 | 192..=215 | 223..=247 | 256..=323 => Some(Self::UTF8MB4_0900_AI_CI),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for CollationId {

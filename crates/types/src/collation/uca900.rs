@@ -354,3 +354,21 @@ pub(super) fn weight_class(point: u32) -> u64 {
 pub(super) fn has_explicit_weights(point: u32) -> bool {
     entry(point) != IMPLICIT
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_ordered_and_prefix_free() {
+        let bytes = |weight: u16| {
+            let (code, len) = encode(weight);
+            code.to_be_bytes()[4 - len as usize..].to_vec()
+        };
+        for weight in 2..=0xFFFF {
+            let (code, before) = (bytes(weight), bytes(weight - 1));
+            assert!(before < code && !code.starts_with(&before), "weight {weight:x}");
+            assert!(!code.contains(&0));
+        }
+    }
+}

@@ -206,11 +206,7 @@ impl KeyEncoder {
                 out.extend(body[..usize::from(width)].iter().map(|b| b ^ self.mask));
                 usize::from(width)
             }
-            Codec::Text(text) if self.mask == 0 => text.read(body, out),
-            Codec::Text(text) => {
-                let body: Vec<u8> = key[start..self.skip(key)].iter().map(|b| !b).collect();
-                text.read(&body, out)
-            }
+            Codec::Text(text) => text.read(body, self.mask, out),
         };
         (start + len, false)
     }
@@ -252,10 +248,10 @@ impl Text {
     }
 
     #[inline]
-    fn read(&self, body: &[u8], out: &mut Vec<u8>) -> usize {
+    fn read(&self, body: &[u8], mask: u8, out: &mut Vec<u8>) -> usize {
         match self.collation.pad {
-            PadAttribute::NoPad => byte_key::read_no_pad(body, out),
-            PadAttribute::PadSpace => byte_key::read_pad_space(body, out),
+            PadAttribute::NoPad => byte_key::read_no_pad(body, mask, out),
+            PadAttribute::PadSpace => byte_key::read_pad_space(body, mask, out),
         }
     }
 }
