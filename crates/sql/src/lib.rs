@@ -1,5 +1,32 @@
-//! The SQL language: text to statements, statements to plans.
+//! The SQL language: text to statements (lexer, parser, syntax tree, plan-cache key), statements to plans.
+//!
+//! ```text
+//! packet text -> cache_key (one lexer pass: key + literals) -> plan cache hit: done
+//!                                        \-> miss: parser -> ast (arena) -> binder -> planner
+//! ```
+//! One [`lexer`] serves the key and the parser, so both see the same tokens under the same `sql_mode`. Trees live in a
+//! caller's arena and borrow the statement text; literals stay positions in the text until someone needs their value.
+//!
+//! # Invariants
+//! 1. Input is never trusted: no byte sequence panics, and nesting is bounded ([`parser::MAX_NESTING`],
+//!    [`parser::MAX_HEIGHT`]), so recursion over a tree is safe for every reader of it.
+//! 2. A literal that the cache key lists as the `i`-th is the tree's literal with `ordinal == i`, or the statement is
+//!    reported as not cacheable.
+//! 3. Nothing in a tree owns memory outside the arena; dropping the arena drops the statement.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+pub mod ast;
+pub mod charset;
+pub mod error;
+pub mod lexer;
+pub mod literal;
+pub mod mode;
+pub mod parser;
 pub mod plan;
+
+pub use error::{ParseError, ParseErrorKind};
+pub use literal::{Literal, LiteralKind};
+pub use mode::LexMode;
+pub use parser::{Parsed, parse, parse_numbered};

@@ -1,0 +1,135 @@
+//! Accounts and privileges.
+
+use super::TableName;
+
+/// An account or role: `'user'@'host'`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Account<'a> {
+    /// CURRENT_USER.
+    Current,
+    /// By name.
+    Named {
+        /// User.
+        user: &'a str,
+        /// Host; `%` if not given.
+        host: Option<&'a str>,
+    },
+}
+
+/// CREATE USER, ALTER USER, CREATE ROLE.
+#[derive(Clone, Copy, Debug)]
+pub struct UserStatement<'a> {
+    /// ALTER; else CREATE.
+    pub alter: bool,
+    /// CREATE ROLE.
+    pub role: bool,
+    /// IF [NOT] EXISTS.
+    pub if_exists: bool,
+    /// Accounts in order.
+    pub users: &'a [UserSpec<'a>],
+    /// DEFAULT ROLE was given (recognised only).
+    pub default_role: bool,
+    /// REQUIRE NONE, SSL, X509, or a subject, issuer or cipher.
+    pub require: Option<TlsRequirement>,
+    /// ACCOUNT LOCK (true) or UNLOCK.
+    pub lock: Option<bool>,
+    /// PASSWORD EXPIRE (without an interval).
+    pub password_expire: bool,
+    /// Resource limits, password options, COMMENT or ATTRIBUTE were given (recognised only).
+    pub other_options: bool,
+}
+
+/// TLS an account requires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsRequirement {
+    /// NONE
+    None,
+    /// SSL
+    Ssl,
+    /// X509
+    X509,
+    /// SUBJECT, ISSUER, CIPHER: recognised only
+    Specified,
+}
+
+/// One account of CREATE USER or ALTER USER.
+#[derive(Clone, Copy, Debug)]
+pub struct UserSpec<'a> {
+    /// Account.
+    pub account: Account<'a>,
+    /// IDENTIFIED WITH plugin.
+    pub plugin: Option<&'a str>,
+    /// What it logs in with.
+    pub secret: Secret<'a>,
+    /// REPLACE 'current password'.
+    pub replace: Option<&'a str>,
+    /// RETAIN CURRENT PASSWORD or DISCARD OLD PASSWORD, or a second factor (recognised only).
+    pub other_options: bool,
+}
+
+/// What an account logs in with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secret<'a> {
+    /// Nothing said.
+    None,
+    /// BY 'password'
+    Password(&'a str),
+    /// BY RANDOM PASSWORD
+    Random,
+    /// AS 'hash'
+    Hash(&'a str),
+}
+
+/// DROP USER, DROP ROLE.
+#[derive(Clone, Copy, Debug)]
+pub struct DropUser<'a> {
+    /// DROP ROLE.
+    pub role: bool,
+    /// IF EXISTS.
+    pub if_exists: bool,
+    /// Accounts.
+    pub users: &'a [Account<'a>],
+}
+
+/// GRANT, REVOKE.
+#[derive(Clone, Copy, Debug)]
+pub struct Grant<'a> {
+    /// Privileges; empty for ALL PRIVILEGES.
+    pub privileges: &'a [Privilege<'a>],
+    /// On what.
+    pub target: GrantTarget<'a>,
+    /// To or from whom.
+    pub users: &'a [Account<'a>],
+    /// WITH GRANT OPTION, or REVOKE of GRANT OPTION with ALL.
+    pub grant_option: bool,
+    /// REVOKE IF EXISTS.
+    pub if_exists: bool,
+}
+
+/// One privilege.
+#[derive(Clone, Copy, Debug)]
+pub struct Privilege<'a> {
+    /// Name as written, words joined by one space: `SELECT`, `CREATE TEMPORARY TABLES`, `BACKUP_ADMIN`.
+    pub name: &'a str,
+    /// Columns it is limited to.
+    pub columns: &'a [&'a str],
+}
+
+/// What privileges are granted on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrantTarget<'a> {
+    /// `*.*`, and REVOKE ALL .. without ON.
+    Global,
+    /// `schema.*`
+    Schema(&'a str),
+    /// `*`: the current schema.
+    CurrentSchema,
+    /// A table.
+    Table(TableName<'a>),
+    /// A procedure or function: recognised only.
+    Routine(TableName<'a>),
+    /// Roles instead of privileges: their names are in the privilege list.
+    Roles,
+    /// PROXY ON account.
+    Proxy(Account<'a>),
+}

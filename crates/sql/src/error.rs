@@ -1,0 +1,67 @@
+//! Errors of the lexer and parser, with the position MySQL reports.
+
+use std::fmt;
+
+/// Why a statement could not be parsed, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// What went wrong.
+    pub kind: ParseErrorKind,
+    /// Byte offset of the offending token in the text handed to the parser.
+    pub offset: usize,
+    /// Line of that token, counted from 1.
+    pub line: u32,
+    /// Up to 80 characters of text from the offending token on; empty at the end of the text.
+    pub near: String,
+}
+
+/// The kinds of parse error, each one MySQL error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseErrorKind {
+    /// 1064, `ER_PARSE_ERROR`.
+    Syntax,
+    /// 1065, `ER_EMPTY_QUERY`: no statement at all.
+    Empty,
+    /// 1436, `ER_STACK_OVERRUN_NEED_MORE`: nested beyond the parser's bound.
+    TooDeep,
+    /// 1300, `ER_INVALID_CHARACTER_STRING`: a name or option text is not valid UTF-8.
+    InvalidUtf8,
+    /// 1153, `ER_NET_PACKET_TOO_LARGE`: the text is longer than 4 GiB.
+    TooLong,
+}
+
+impl ParseError {
+    /// An error of `kind` at byte `offset` of `sql`.
+    #[cold]
+    #[inline(never)]
+    pub fn at(kind: ParseErrorKind, sql: &[u8], offset: usize) -> Self {
+        let offset = offset.min(sql.len());
+        let line = 1 + sql[..offset].iter().filter(|&&b| b == b'\n').count() as u32;
+        let rest = &sql[offset..sql.len().min(offset + 4 * 80)];
+        let near = String::from_utf8_lossy(rest).chars().take(80).collect();
+        ParseError { kind, offset, line, near }
+    }
+}
+
+impl fmt::Display for ParseError {
+    /// MySQL's wording of the error.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            ParseErrorKind::Syntax => write!(
+                f,
+                "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version \
+                 for the right syntax to use near '{}' at line {}",
+                self.near, self.line
+            ),
+            ParseErrorKind::Empty => f.write_str("Query was empty"),
+            ParseErrorKind::TooDeep => f.write_str(
+                "Thread stack overrun:  the statement is nested too deeply.  Use fewer levels of nesting.",
+            ),
+            ParseErrorKind::InvalidUtf8 => write!(f, "Invalid utf8mb4 character string: '{}'", self.near),
+            ParseErrorKind::TooLong => f.write_str("Got a packet bigger than 'max_allowed_packet' bytes"),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}
