@@ -47,7 +47,7 @@ pub const HEADER_BYTES: usize = 128;
 /// Entries of the hint array.
 pub(crate) const HINTS: usize = 16;
 /// Below this many slots the hints are neither kept nor read: the heads are few cache lines.
-pub(crate) const HINT_COUNT_MIN: usize = 128;
+pub(crate) const HINT_COUNT_MIN: usize = 64;
 /// Key bytes held by a head.
 pub(crate) const HEAD_BYTES: usize = 4;
 /// Bytes of a begin or end transaction id in a secondary entry.

@@ -235,6 +235,11 @@ impl<'a> PageRef<'a> {
     /// Compares the key at `slot` with a key whose head is equal; `rest` is that key beyond the prefix.
     #[inline]
     pub(crate) fn compare_beyond_head(self, slot: usize, rest: &[u8]) -> Ordering {
+        let fixed = usize::from(get_u16(self.0, FIXED_KEY_LEN));
+        if fixed != 0 && fixed <= self.prefix_len() + HEAD_BYTES && rest.len() <= HEAD_BYTES {
+            let begin = if self.is_leaf() && self.flags(slot).has_begin() { TRX_ID_BYTES } else { 0 };
+            return (fixed - self.prefix_len() + begin).cmp(&rest.len());
+        }
         let (rest_len, suffix) = if self.is_leaf() {
             let record = self.record(slot);
             (record.rest_len, record.suffix)
@@ -353,9 +358,12 @@ pub(crate) fn head_of(rest: &[u8]) -> u32 {
     if let Some(first) = rest.first_chunk::<4>() {
         return u32::from_be_bytes(*first);
     }
-    let mut padded = [0u8; 4];
-    padded[..rest.len()].copy_from_slice(rest);
-    u32::from_be_bytes(padded)
+    match *rest {
+        [a] => u32::from_be_bytes([a, 0, 0, 0]),
+        [a, b] => u32::from_be_bytes([a, b, 0, 0]),
+        [a, b, c] => u32::from_be_bytes([a, b, c, 0]),
+        _ => 0,
+    }
 }
 
 /// Loads an aligned `u32`. The mask changes nothing for an offset inside the arrays and proves the range.
