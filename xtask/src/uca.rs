@@ -267,3 +267,38 @@ fn character_weights(point: u32, weights: &Weights) -> Vec<u16> {
         _ => vec![0xFBC0 + (point >> 15) as u16, rest],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLE: &str = "@version 9.0.0\n\
+        0300  ; [.0000.0025.0002] # COMBINING GRAVE ACCENT\n\
+        0061  ; [.1C47.0020.0002] # LATIN SMALL LETTER A\n\
+        0062  ; [.1C60.0020.0002] # LATIN SMALL LETTER B\n\
+        00E6  ; [.1CAA.0020.0004][.0000.0110.0004][.1C60.0020.0004] # two weights\n\
+        004C 00B7 ; [.1D77.0020.0008] # a contraction\n";
+
+    #[test]
+    fn primary_weights_are_read_without_contractions() {
+        let (weights, contractions) = parse_allkeys(SAMPLE).unwrap();
+        let expected =
+            [(0x61, vec![0x1C47]), (0x62, vec![0x1C60]), (0xE6, vec![0x1CAA, 0x1C60]), (0x300, vec![])];
+        assert_eq!(weights, Weights::from(expected));
+        assert_eq!(contractions, [[0x4C, 0xB7]]);
+    }
+
+    #[test]
+    fn ascii_weights_have_codes_of_one_byte_and_codes_keep_the_order() {
+        let (weights, _) = parse_allkeys(SAMPLE).unwrap();
+        let codes = Codes::assign(&weights).unwrap();
+        let code = |weight| {
+            let mut code = Vec::new();
+            codes.encode(weight, &mut code);
+            code
+        };
+        assert_eq!((code(0x1C47).len(), code(0x1C60).len(), code(0x1C48).len()), (1, 1, 2));
+        let all: Vec<_> = (0x201..=0xFFFF).map(code).collect();
+        assert!(all.is_sorted() && all.iter().flatten().all(|&b| b != 0));
+    }
+}

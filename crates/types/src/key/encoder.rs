@@ -59,40 +59,50 @@ impl KeyEncoder {
     /// Cost: no allocation but `out`'s.
     #[inline]
     pub fn append(&self, storage: Option<&[u8]>, out: &mut Vec<u8>) -> Extent {
-        let start = out.len();
-        let extent = if let Some(storage) = storage {
-            if self.nullable {
-                out.push(1);
-            }
-            self.append_value(storage, out)
-        } else {
-            debug_assert!(self.nullable, "NULL in a NOT NULL key column");
-            out.resize(start + self.fixed_len().unwrap_or(1), 0);
-            Extent::Whole
+        let Some(storage) = storage else {
+            self.append_null(out);
+            return Extent::Whole;
         };
-        if self.mask != 0 {
-            out[start..].iter_mut().for_each(|b| *b = !*b);
+        if self.nullable {
+            out.push(1 ^ self.mask);
         }
+        if let Codec::Integer { width, signed } = self.codec {
+            debug_assert_eq!(storage.len(), usize::from(width), "width of a key column");
+            integer::append(storage, signed, self.mask, out);
+            return Extent::Whole;
+        }
+        let start = out.len();
+        let extent = self.append_ascending(storage, out);
+        self.turn(&mut out[start..]);
         extent
     }
 
+    fn append_null(&self, out: &mut Vec<u8>) {
+        debug_assert!(self.nullable, "NULL in a NOT NULL key column");
+        out.resize(out.len() + self.fixed_len().unwrap_or(1), self.mask);
+    }
+
+    /// Inverts bytes of a descending part.
     #[inline]
-    fn append_value(&self, storage: &[u8], out: &mut Vec<u8>) -> Extent {
-        match self.codec {
-            Codec::Integer { width, signed } => {
-                debug_assert_eq!(storage.len(), usize::from(width), "width of a key column");
-                integer::append(storage, signed, out);
-            }
-            Codec::Seconds { width, .. } => {
+    fn turn(&self, bytes: &mut [u8]) {
+        if self.mask != 0 {
+            bytes.iter_mut().for_each(|b| *b = !*b);
+        }
+    }
+
+    fn append_ascending(&self, storage: &[u8], out: &mut Vec<u8>) -> Extent {
+        match &self.codec {
+            &Codec::Integer { signed, .. } => integer::append(storage, signed, 0, out),
+            &Codec::Seconds { width, .. } => {
                 let (seconds, fraction) = storage.split_at(usize::from(width));
-                integer::append(seconds, false, out);
-                integer::append(fraction, false, out);
+                integer::append(seconds, false, 0, out);
+                integer::append(fraction, false, 0, out);
             }
-            Codec::Float { width } => {
+            &Codec::Float { width } => {
                 debug_assert_eq!(storage.len(), usize::from(width), "width of a key column");
                 integer::append_float(storage, out);
             }
-            Codec::Padded { width, .. } => {
+            &Codec::Padded { width, .. } => {
                 let end = out.len() + usize::from(width);
                 out.extend_from_slice(&storage[..storage.len().min(usize::from(width))]);
                 out.resize(end, 0);
@@ -105,21 +115,19 @@ impl KeyEncoder {
     /// Appends bytes that the parts of all values starting with `prefix` (storage bytes of a string) start with: with
     /// [`super::successor`] this bounds the range of `LIKE 'prefix%'`, which may hold other values as well.
     pub fn append_prefix(&self, prefix: &[u8], out: &mut Vec<u8>) {
-        let start = out.len();
         if self.nullable {
-            out.push(1);
+            out.push(1 ^ self.mask);
         }
+        let start = out.len();
         if let Codec::Padded { width, .. } = self.codec {
             out.extend_from_slice(&prefix[..prefix.len().min(usize::from(width))]);
         }
-        if let Codec::Text(text) = self.codec {
+        if let Codec::Text(text) = &self.codec {
             // The end, and a space run that the prefix does not show the end of, depend on what follows.
             text.append(byte_key::trim_spaces(prefix), out);
             out.pop();
         }
-        if self.mask != 0 {
-            out[start..].iter_mut().for_each(|b| *b = !*b);
-        }
+        self.turn(&mut out[start..]);
     }
 
     /// Bytes of every part, if all have the same number.
@@ -156,7 +164,7 @@ impl KeyEncoder {
         if self.is_null(key) {
             return 1;
         }
-        let Codec::Text(text) = self.codec else { return 0 };
+        let Codec::Text(text) = &self.codec else { return 0 };
         let end = text.collation.key_end() ^ self.mask;
         let start = usize::from(self.nullable);
         start + memchr::memchr(end, &key[start..]).map_or(key.len() - start, |at| at + 1)
@@ -190,19 +198,19 @@ impl KeyEncoder {
         }
         let start = usize::from(self.nullable);
         let body = &key[start..];
-        let len = match self.codec {
-            Codec::Integer { width, signed } => {
+        let len = match &self.codec {
+            &Codec::Integer { width, signed } => {
                 integer::read(&body[..usize::from(width)], signed, self.mask, out);
                 usize::from(width)
             }
-            Codec::Seconds { width, fraction } => {
+            &Codec::Seconds { width, fraction } => {
                 let (width, len) = (usize::from(width), usize::from(width + fraction));
                 integer::read(&body[..width], false, self.mask, out);
                 integer::read(&body[width..len], false, self.mask, out);
                 len
             }
-            Codec::Float { width } => usize::from(width),
-            Codec::Padded { width, .. } => {
+            &Codec::Float { width } => usize::from(width),
+            &Codec::Padded { width, .. } => {
                 out.extend(body[..usize::from(width)].iter().map(|b| b ^ self.mask));
                 usize::from(width)
             }

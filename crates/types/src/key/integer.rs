@@ -1,42 +1,55 @@
 //! Integers between storage (little-endian) and key (big-endian, sign bit flipped) form.
 
-/// Appends the key form of `storage`, a little-endian integer of 1..=32 bytes.
+/// Appends the key form of `storage`, a little-endian integer of 1..=32 bytes; `mask` is XORed to each byte, FF for a
+/// descending part.
 #[inline]
-pub(super) fn append(storage: &[u8], signed: bool, out: &mut Vec<u8>) {
-    let sign = |top: u8| if signed { top ^ 0x80 } else { top };
+pub(super) fn append(storage: &[u8], signed: bool, mask: u8, out: &mut Vec<u8>) {
+    let flip = flip(signed, mask);
     match *storage {
-        [a, b, c, d] => out.extend_from_slice(&[sign(d), c, b, a]),
-        [a, b, c, d, e, f, g, h] => out.extend_from_slice(&[sign(h), g, f, e, d, c, b, a]),
-        _ => {
-            let start = out.len();
-            out.extend(storage.iter().rev());
-            if let Some(top) = out.get_mut(start) {
-                *top = sign(*top);
-            }
+        [a, b, c, d] => {
+            let key = u32::from_le_bytes([a, b, c, d]) ^ (flip >> 32) as u32;
+            out.extend_from_slice(&key.to_be_bytes());
         }
+        [a, b, c, d, e, f, g, h] => {
+            let key = u64::from_le_bytes([a, b, c, d, e, f, g, h]) ^ flip;
+            out.extend_from_slice(&key.to_be_bytes());
+        }
+        _ => append_any(storage, (flip >> 56) as u8 ^ mask, mask, out),
+    }
+}
+
+/// What to XOR to an integer whose highest bit is bit 63.
+#[inline]
+fn flip(signed: bool, mask: u8) -> u64 {
+    // Widening the mask as a signed number repeats its bits.
+    i64::from(mask as i8) as u64 ^ u64::from(signed) << 63
+}
+
+fn append_any(storage: &[u8], flip_top: u8, mask: u8, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend(storage.iter().rev().map(|b| b ^ mask));
+    if let Some(top) = out.get_mut(start) {
+        *top ^= flip_top;
     }
 }
 
 /// Appends the storage form of `key`; `mask` is XORed to each byte, FF for a descending part.
 #[inline]
 pub(super) fn read(key: &[u8], signed: bool, mask: u8, out: &mut Vec<u8>) {
-    let sign = if signed { mask ^ 0x80 } else { mask };
+    let flip = flip(signed, mask);
     match *key {
-        [a, b, c, d] => out.extend_from_slice(&[d ^ mask, c ^ mask, b ^ mask, a ^ sign]),
-        [a, b, c, d, e, f, g, h] => out.extend_from_slice(&[
-            h ^ mask,
-            g ^ mask,
-            f ^ mask,
-            e ^ mask,
-            d ^ mask,
-            c ^ mask,
-            b ^ mask,
-            a ^ sign,
-        ]),
+        [a, b, c, d] => {
+            let storage = u32::from_be_bytes([a, b, c, d]) ^ (flip >> 32) as u32;
+            out.extend_from_slice(&storage.to_le_bytes());
+        }
+        [a, b, c, d, e, f, g, h] => {
+            let storage = u64::from_be_bytes([a, b, c, d, e, f, g, h]) ^ flip;
+            out.extend_from_slice(&storage.to_le_bytes());
+        }
         _ => {
             out.extend(key.iter().rev().map(|b| b ^ mask));
             if let (Some(top), false) = (out.last_mut(), key.is_empty()) {
-                *top ^= mask ^ sign;
+                *top ^= (flip >> 56) as u8 ^ mask;
             }
         }
     }
