@@ -1,6 +1,9 @@
 //! Replacement: the clock hand, and how a thread gets a frame.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+use base::sync::park::Wake;
 
 use crate::error::{Error, Result};
 use crate::guard::ExclusiveHold;
@@ -8,12 +11,10 @@ use crate::pool::Pool;
 
 /// Frames a thread that needs one looks at before it asks the background thread.
 const LOOKS_MAX: u32 = 64;
-/// Attempts without any progress before the pool counts as exhausted; each takes about a millisecond.
-const IDLE_ROUNDS_MAX: u32 = 200;
-/// How long a thread waits for others to let go of latches between two attempts.
-const IDLE_WAIT: Duration = Duration::from_millis(1);
-/// How long a thread waits for the background thread before it looks for itself again.
-const REFILL_WAIT: Duration = Duration::from_millis(10);
+/// Attempts without any progress before the pool counts as exhausted: a fifth of a second in all.
+const IDLE_ROUNDS_MAX: u32 = 100;
+/// How long a thread waits for a frame between two attempts.
+const REFILL_WAIT: Duration = Duration::from_millis(2);
 /// Pages one refill writes at most.
 const REFILL_WRITES: usize = 64;
 
@@ -38,6 +39,9 @@ impl Pool {
     }
 
     /// No frame is free: evicts a clean page, else waits for one to become clean.
+    ///
+    /// Time in which pages are being read or written does not count towards exhaustion: it ends by itself, however slow
+    /// the disk is. Latches are waited for a bounded time only, because their holders may be waiting for this thread.
     #[cold]
     fn allocate_slow(&self) -> Result<u32> {
         let mut idle_rounds = 0;
@@ -46,19 +50,22 @@ impl Pool {
             if let Some(frame) = self.frames.take().or_else(|| self.evict_one(LOOKS_MAX)) {
                 return Ok(frame);
             }
-            let progress = if self.writer.request() {
-                self.refilled.wait(ticket, Some(env::deadline_in(REFILL_WAIT)));
-                self.frames.free_count() > 0
-            } else {
-                self.refill()? > 0
-            };
-            if !progress {
+            if !self.writer.request() && self.refill()? > 0 {
+                continue;
+            }
+            let idle = !self.is_io_under_way();
+            let woken = self.refilled.wait(ticket, Some(env::deadline_in(REFILL_WAIT)));
+            if idle && woken == Wake::TimedOut {
                 self.may_change()?;
                 idle_rounds += 1;
-                self.refilled.wait(self.refilled.ticket(), Some(env::deadline_in(IDLE_WAIT)));
             }
         }
         Err(Error::Exhausted { frames: self.frames.count() })
+    }
+
+    /// Whether other threads are reading pages into frames or writing pages out.
+    fn is_io_under_way(&self) -> bool {
+        self.reads_under_way.load(Ordering::Relaxed) > 0 || self.batch.try_lock().is_none()
     }
 
     /// One attempt to bring the free frames to their goal: evicts clean pages, then writes dirty ones and evicts those.
@@ -68,8 +75,12 @@ impl Pool {
         let may_write = self.wants_frames() && self.refusal.get().is_none();
         let written = if may_write { self.write_back_step(REFILL_WRITES) } else { Ok(0) };
         let evicted = evicted + self.evict_to_goal();
-        self.refilled.notify_all();
-        Ok(evicted + written?)
+        let progress = evicted + written?;
+        // Fruitless attempts wake nobody: threads that find no frame would keep each other awake.
+        if progress > 0 {
+            self.refilled.notify_all();
+        }
+        Ok(progress)
     }
 
     /// Whether the background thread has more to do.

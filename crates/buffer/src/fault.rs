@@ -1,5 +1,7 @@
 //! The miss path: frames for pages that are not resident, reading, creating, forgetting.
 
+use std::sync::atomic::Ordering;
+
 use base::PageNo;
 use base::sync::{LatchLevel, critical};
 use page::PageBytes;
@@ -81,7 +83,10 @@ impl Pool {
     /// Reads and verifies. The only place where bytes enter the pool (lib.rs, invariant 4).
     fn read(&self, page: PageNo, bytes: &mut PageBytes) -> Result<()> {
         self.counters.reads.add(1);
-        let got = self.file.read_at(bytes, offset_of(page)).map_err(Error::io)?;
+        self.reads_under_way.fetch_add(1, Ordering::Relaxed);
+        let read = self.file.read_at(bytes, offset_of(page));
+        self.reads_under_way.fetch_sub(1, Ordering::Relaxed);
+        let got = read.map_err(Error::io)?;
         if got < bytes.len() {
             return Err(Error::corrupt(self.file.path(), page, Damage::PastEnd));
         }

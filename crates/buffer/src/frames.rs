@@ -176,7 +176,9 @@ impl Frames {
     /// Gives a frame back that the caller alone knows.
     pub(crate) fn give_back(&self, frame: u32) {
         debug_assert!(self.state(frame).owner().is_none(), "a free frame has no owner");
-        self.churn.0.free.lock().returned.push(frame);
+        let mut free = self.churn.0.free.lock();
+        free.returned.push(frame);
+        // Under the mutex, like the subtraction in `take`: outside it the count could fall below zero for a moment.
         self.churn.0.free_count.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -1,5 +1,6 @@
 //! The pool and its hit path.
 
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 
 use base::sync::{Counter, Event, LatchLevel, Mutex, critical};
@@ -62,7 +63,9 @@ pub struct Pool {
     pub(crate) file: Arc<dyn File>,
     pub(crate) log: Arc<dyn LogPosition>,
     pub(crate) batch: Mutex<Batch>,
-    /// Notified after each attempt to free frames.
+    /// Pages being read at the moment; written on misses only.
+    pub(crate) reads_under_way: AtomicU32,
+    /// Notified after each attempt that freed frames or cleaned pages.
     pub(crate) refilled: Event,
     pub(crate) writer: Writer,
     /// Boxed, so that what every hit reads stays close together.
@@ -83,6 +86,7 @@ impl Pool {
             file,
             log,
             batch: Mutex::new(LatchLevel::WriteBack, Batch::new()),
+            reads_under_way: AtomicU32::new(0),
             refilled: Event::new(),
             writer: Writer::new(config.background),
             counters: Box::default(),

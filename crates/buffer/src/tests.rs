@@ -3,6 +3,7 @@
 mod failure;
 mod replacement;
 mod residency;
+mod slow_disk;
 mod stress;
 
 use std::path::Path;
