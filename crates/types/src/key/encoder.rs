@@ -86,7 +86,9 @@ impl KeyEncoder {
     #[inline]
     fn turn(&self, bytes: &mut [u8]) {
         if self.mask != 0 {
-            bytes.iter_mut().for_each(|b| *b = !*b);
+            for byte in bytes {
+                *byte = !*byte;
+            }
         }
     }
 

@@ -205,6 +205,21 @@ proptest! {
     }
 
     #[test]
+    fn keys_sort_as_strings_compare_even_if_invalid(
+        a in vec(proptest::sample::select(&b"\x00\x1f a\x80\xa9\xc3\xe4\xb8\xad\xf0\x9f\xed\xff"[..]), 0..8),
+        b in vec(proptest::sample::select(&b"\x00\x1f a\x80\xa9\xc3\xe4\xb8\xad\xf0\x9f\xed\xff"[..]), 0..8),
+        shared in 0_usize..8,
+    ) {
+        let b = [&a[..shared.min(a.len())], &b].concat();
+        for collation in Collation::all() {
+            let (mut x, mut y) = (Vec::new(), Vec::new());
+            collation.sort_key(&a, &mut x);
+            collation.sort_key(&b, &mut y);
+            prop_assert_eq!(x.cmp(&y), collation.compare(&a, &b), "{}", collation.name);
+        }
+    }
+
+    #[test]
     fn the_range_of_a_prefix_holds_all_that_start_with_it(
         (collation, a, b) in collation_and_texts(), nullable: bool, desc: bool,
     ) {
