@@ -13,8 +13,8 @@
 //! | `latin1_swedish_ci`, `ascii_general_ci` | one byte per character |
 //! | `*_bin`, `binary` | the bytes, which can be read back (but for trailing spaces under PAD SPACE) |
 //!
-//! Concepts: [`registry`] lists collations, [`byte_key`] is the key format of bytes, [`uca900`], [`general_ci`] and
-//! [`eight_bit`] hold weights, [`utf8`] reads characters.
+//! Concepts: [`registry`] lists collations, `byte_key` is the key format of bytes, `uca900`, `general_ci` and
+//! `eight_bit` hold weights, [`utf8`] reads characters, [`like`] matches patterns, [`convert()`] changes sets.
 
 use std::fmt;
 
