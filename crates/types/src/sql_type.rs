@@ -1,5 +1,7 @@
 //! The type of a column, expression or parameter.
 
+mod display;
+
 use std::sync::Arc;
 
 use crate::{Charset, CollationId};

@@ -63,7 +63,9 @@ impl Decimal {
             }
             return Decimal::checked(neg, wide::mul(&self.mag, &rhs.mag)?, scale);
         }
-        let mag = wide::mul_div_pow10(&self.mag, &rhs.mag, u32::from(scale - MAX_SCALE))?;
+        let drop = u32::from(scale - MAX_SCALE);
+        let (quotient, remainder) = wide::mul_div_pow10(&self.mag, &rhs.mag, drop)?;
+        let mag = round_up_if(quotient, reaches_half(&remainder, &wide::pow10(drop)))?;
         Decimal::checked(neg, mag, MAX_SCALE)
     }
 

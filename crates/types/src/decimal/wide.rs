@@ -132,11 +132,11 @@ fn narrow(full: &U512) -> Option<U256> {
     (full[4] | full[5] | full[6] | full[7] == 0).then(|| [full[0], full[1], full[2], full[3]])
 }
 
-/// `a * b / 10^drop` toward zero, `None` if that is past 256 bits. `drop` is at most [`MAX_POW10`].
-pub(super) fn mul_div_pow10(a: &U256, b: &U256, drop: u32) -> Option<U256> {
+/// `a * b / 10^drop` and the remainder, `None` if the quotient is past 256 bits. `drop` is at most [`MAX_POW10`].
+pub(super) fn mul_div_pow10(a: &U256, b: &U256, drop: u32) -> Option<(U256, U256)> {
     let full = mul_full(a, b);
-    let (quotient, _) = div_full(&full, &pow10(drop));
-    narrow(&quotient)
+    let (quotient, remainder) = div_full(&full, &pow10(drop));
+    Some((narrow(&quotient)?, remainder))
 }
 
 /// `a * 10^shift / b` and the remainder, `b` not 0, `shift` at most [`MAX_POW10`]; `None` if the quotient is past 256 bits.

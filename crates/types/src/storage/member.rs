@@ -8,16 +8,13 @@ use crate::{SqlType, Value};
 pub(super) fn store_enum(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
     let count = ty.member_count() as u64;
     let index = match textual(ty, value) {
-        Some(text) => find_member(ty, &text).map(|i| i as u64 + 1).or_else(|| number(&text)),
+        Some(text) => find_member(ty, trim_spaces(&text)).map(|i| i as u64 + 1).or_else(|| number(&text)),
         None => Some(number_of(value)),
     };
+    // Two ways to the refused value's index that are no mistake: the text '0', and a column that holds it.
+    let zero_is_meant = index == Some(0) && (value.is_textual() || matches!(value, Value::Enum { .. }));
     let found = index.filter(|i| (1..=count).contains(i));
-    // The index 0 that an ENUM column itself holds is stored again without complaint.
-    let fault = match value {
-        _ if found.is_some() => Fault::None,
-        Value::Enum { index: 0, .. } => Fault::None,
-        _ => Fault::Truncated,
-    };
+    let fault = if found.is_some() || zero_is_meant { Fault::None } else { Fault::Truncated };
     out.extend_from_slice(&found.unwrap_or(0).to_le_bytes()[..enum_width(ty)]);
     fault
 }
@@ -42,7 +39,7 @@ fn mask_of_text(ty: &SqlType, text: &[u8], all: u64) -> (u64, Fault) {
         return (0, Fault::None);
     }
     let (mut mask, mut unknown) = (0u64, false);
-    for name in text.split(|b| *b == b',') {
+    for name in trim_spaces(text).split(|b| *b == b',') {
         match find_member(ty, name) {
             Some(i) => mask |= 1 << i,
             None => unknown = true,
@@ -70,10 +67,13 @@ fn textual(ty: &SqlType, value: &Value<'_>) -> Option<Vec<u8>> {
     Some(converted)
 }
 
-/// Position of the member that equals `text` under the column's collation, trailing spaces not counted.
-fn find_member(ty: &SqlType, text: &[u8]) -> Option<usize> {
+fn trim_spaces(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|b| *b != b' ').map_or(0, |last| last + 1);
-    let text = &text[..end];
+    &text[..end]
+}
+
+/// Position of the member that equals `text` under the column's collation.
+fn find_member(ty: &SqlType, text: &[u8]) -> Option<usize> {
     let members = ty.members.as_deref()?;
     match ty.collation.collation() {
         Some(collation) => members.iter().position(|member| collation.equals(member, text)),

@@ -197,6 +197,9 @@ pub(super) fn store_bit(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> F
         Value::Bytes { data, .. } => bits_of_text(data),
         Value::Decimal(v) if v.is_negative() => v.to_i64().ok().map(|v| v as u64),
         Value::Decimal(v) => v.to_u64().ok(),
+        // Doubles are cut, unlike in assignments to integers.
+        Value::Double(v) => Some(v as i64 as u64),
+        Value::Float(v) => Some(v as i64 as u64),
         _ => Some(value.to_u64().value),
     };
     let fits = bits.filter(|bits| *bits <= all);

@@ -8,10 +8,13 @@ use crate::{Charset, SqlType, TypeKind, Value};
 pub(super) fn store_characters(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
     let charset = ty.charset();
     let (mut scratch, mut converted) = (Vec::new(), Vec::new());
-    let source = text_for(ty, value, &mut scratch);
+    let (source, whole) = text_for(ty, value, &mut scratch);
     let (text, mut fault) = in_charset(source, charset_of(value), charset, &mut converted);
     let limit = limit_bytes(ty, charset, text);
     let mut kept = &text[..limit];
+    if !whole {
+        fault = Fault::TooLong;
+    }
     if limit < text.len() && fault == Fault::None {
         fault = match text[limit..].iter().all(|b| *b == b' ') {
             true if ty.kind == TypeKind::Char => Fault::None,
@@ -62,7 +65,7 @@ fn first_lost(source: &[u8], from: Charset, to: Charset) -> usize {
 
 pub(super) fn store_bytes(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
     let mut scratch = Vec::new();
-    let bytes = text_for(ty, value, &mut scratch);
+    let (bytes, whole) = text_for(ty, value, &mut scratch);
     let limit = match ty.kind {
         TypeKind::Blob(size) => size.max_bytes().min(usize::MAX as u64) as usize,
         _ => ty.length as usize,
@@ -72,18 +75,18 @@ pub(super) fn store_bytes(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) ->
     if ty.kind == TypeKind::Binary {
         out.resize(out.len() + limit - kept.len(), 0);
     }
-    if kept.len() < bytes.len() { Fault::TooLong } else { Fault::None }
+    if kept.len() < bytes.len() || !whole { Fault::TooLong } else { Fault::None }
 }
 
-/// The text to store: a double is shown with as many digits as the column has room for.
-fn text_for<'b>(ty: &SqlType, value: &Value<'b>, scratch: &'b mut Vec<u8>) -> &'b [u8] {
+/// The text to store, and whether it shows the value: of a double it has as many digits as the column has room for.
+fn text_for<'b>(ty: &SqlType, value: &Value<'b>, scratch: &'b mut Vec<u8>) -> (&'b [u8], bool) {
     let room = if matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_)) { u32::MAX } else { ty.length };
     match *value {
         Value::Double(v) => {
-            write_double_within(v, room as usize, scratch);
-            scratch
+            let whole = write_double_within(v, room as usize, scratch);
+            (scratch, whole)
         }
-        _ => value.as_text(scratch),
+        _ => (value.as_text(scratch), true),
     }
 }
 

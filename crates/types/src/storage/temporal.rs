@@ -3,6 +3,7 @@
 use super::problem::{Fault, StoreContext};
 use super::{fraction_unit, fraction_width, time_width};
 use crate::temporal::{DateFlags, Parsed, unit_of};
+use crate::value::double_prefix;
 use crate::{Date, DateTime, SqlType, Time, Value};
 
 /// Last moment of a TIMESTAMP: 2038-01-19 03:14:07 UTC.
@@ -150,8 +151,8 @@ fn time_of(value: &Value<'_>, fsp: u8, ctx: &StoreContext<'_>) -> (Time, Fault) 
     let fit = |time: Time| if ctx.truncate_fractions { time.truncate(fsp) } else { time.round(fsp) };
     let parsed = match *value {
         Value::Time(v, _) => return (fit(v), Fault::None),
-        Value::DateTime(v, _) => return (fit(v.time()), Fault::PartDropped("time")),
-        Value::Date(_) => return (Time::ZERO, Fault::PartDropped("time")),
+        Value::DateTime(v, _) => return (fit(v.time()), Fault::None),
+        Value::Date(_) => return (Time::ZERO, Fault::None),
         Value::Bytes { data: [], .. } => return (Time::ZERO, Fault::None),
         Value::Bytes { data, .. } => Time::parse(data).ok_or_else(|| refused_time(data)),
         Value::Enum { .. } | Value::Set { .. } => {
@@ -178,9 +179,17 @@ fn time_of(value: &Value<'_>, fsp: u8, ctx: &StoreContext<'_>) -> (Time, Fault) 
     }
 }
 
-/// Minutes or seconds past 59 are out of range; anything else is no time at all.
+/// Minutes or seconds past 59 are out of range. A lone sign and numbers with an exponent quietly count as zero.
+/// Anything else is no time at all.
 fn refused_time(text: &[u8]) -> Fault {
     let text = text.trim_ascii();
+    let last = text.rsplit(|b| *b == b':').next().unwrap_or_default();
+    if text == b"-" || (last.contains(&b'e') && double_prefix(last).1 == last.len()) {
+        return Fault::None;
+    }
+    if text.iter().rev().take_while(|b| b.is_ascii_digit()).count() == 0 {
+        return Fault::Temporal("time");
+    }
     let looks_like_time = text.iter().all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.' | b'-'));
     if looks_like_time { Fault::TemporalRange("time") } else { Fault::Temporal("time") }
 }

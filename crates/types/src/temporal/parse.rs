@@ -110,8 +110,12 @@ impl DateTime {
         parse_datetime(text, flags, false)
     }
 
-    /// Reads `YYMMDD`, `YYYYMMDD`, `YYMMDDhhmmss` or `YYYYMMDDhhmmss` from a number and its fraction in microseconds.
-    pub fn from_number(number: i64, micro: u32, flags: DateFlags) -> Option<Parsed> {
+    /// Reads `YYMMDD`, `YYYYMMDD`, `YYMMDDhhmmss` or `YYYYMMDDhhmmss` from a number and its fraction in microseconds
+    /// (of the same sign).
+    pub fn from_number(number: i64, micro: i32, flags: DateFlags) -> Option<Parsed> {
+        if micro < 0 {
+            return None;
+        }
         let (full, has_time) = expand_number(number)?;
         let (day_part, time_part) = (full / 1_000_000, full % 1_000_000);
         let date = date_of_parts(day_part / 10_000, day_part / 100 % 100, day_part % 100)?;
@@ -141,9 +145,10 @@ impl Time {
         parse_time(text)
     }
 
-    /// Reads `hhmmss` (or a full `YYYYMMDDhhmmss`) from a number and its fraction in microseconds. Hours past the range
+    /// Reads `hhmmss` (or a full `YYYYMMDDhhmmss`) from a number and its fraction in microseconds
+    /// (of the same sign). Hours past the range
     /// give the bound with `out_of_range`.
-    pub fn from_number(number: i64, micro: u32) -> Option<ParsedTime> {
+    pub fn from_number(number: i64, micro: i32) -> Option<ParsedTime> {
         const MAX: i64 = 8_385_959;
         let clean = |value, out_of_range, date_dropped| {
             Some(ParsedTime {
@@ -166,12 +171,12 @@ impl Time {
         if number < -MAX {
             return clean(Time::MIN, true, false);
         }
-        let (neg, number) = (number < 0, number.unsigned_abs() as u32);
+        let (neg, number) = (number < 0 || micro < 0, number.unsigned_abs() as u32);
         let (hour, minute, second) = (number / 10_000, number / 100 % 100, number % 100);
         if minute > 59 || second > 59 {
             return None;
         }
-        clean(Time::new(neg, hour, minute, second, micro), false, false)
+        clean(Time::new(neg, hour, minute, second, micro.unsigned_abs()), false, false)
     }
 }
 
@@ -414,7 +419,7 @@ fn finish_time(text: &[u8], neg: bool, clock: [u64; 4], mut at: usize) -> Option
     let seconds = (clock[0] * 24 + clock[1]) * 3600 + clock[2] * 60 + clock[3];
     let micros =
         seconds.saturating_mul(MICROS_PER_SECOND as u64).saturating_add(micro).min(i64::MAX as u64) as i64;
-    let out_of_range = seconds > Time::MAX.seconds() as u64;
+    let out_of_range = micros > Time::MAX.micros();
     let value = Time::from_micros_unchecked(if neg { -micros } else { micros });
     let value = if out_of_range { if neg { Time::MIN } else { Time::MAX } } else { value };
     let truncated = !text[at..].trim_ascii().is_empty();

@@ -22,19 +22,29 @@ pub fn write_double(value: f64, out: &mut Vec<u8>) {
     write_digits(&Digits::of(text.as_bytes()), out);
 }
 
-/// Appends a DOUBLE with as many digits as fit `room` characters; more characters where not even one digit fits.
-pub fn write_double_within(value: f64, room: usize, out: &mut Vec<u8>) {
+/// Appends a DOUBLE with as many digits as fit `room` characters. False if that took more than rounding a fraction: the
+/// text is then in exponent form with digits lost, and may be too long.
+pub fn write_double_within(value: f64, room: usize, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     write_double(value, out);
     for digits in (0..17).rev() {
         if out.len() - start <= room {
-            return;
+            return true;
         }
         let mut exact = [0u8; 40];
-        let written = write_exact(value, digits, &mut exact);
+        let number = Digits::of(write_exact(value, digits, &mut exact));
         out.truncate(start);
-        write_digits(&Digits::of(written), out);
+        write_digits(&number, out);
+        if out.len() - start > room && number.count > 0 {
+            out.truncate(start);
+            out.extend_from_slice(if number.neg { b"-" } else { b"" });
+            write_exponent_form(&number.digits[..number.count], number.decpt - 1, out);
+            if out.len() - start <= room {
+                return false;
+            }
+        }
     }
+    out.len() - start <= room
 }
 
 /// `d.ddde[-]dd` with `digits` fraction digits, rounded once.

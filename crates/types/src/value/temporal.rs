@@ -55,8 +55,8 @@ impl Value<'_> {
         Some(Converted { value: parsed.to_fsp(6, false), loss })
     }
 
-    /// A number as its integer part and microseconds, for the numeric literals of dates; `None` past i64.
-    pub(crate) fn number_and_micro(&self) -> Option<(i64, u32)> {
+    /// A number as its integer part and its fraction in microseconds, both of its sign, for the numeric literals of dates; `None` past i64.
+    pub(crate) fn number_and_micro(&self) -> Option<(i64, i32)> {
         let decimal = match *self {
             Value::Int(v) => return Some((v, 0)),
             Value::UInt(v) => return Some((i64::try_from(v).ok()?, 0)),
@@ -69,9 +69,9 @@ impl Value<'_> {
             }
         };
         let whole = decimal.truncate(0);
-        let fraction = decimal.checked_sub(whole)?.abs();
-        let micro = fraction.checked_mul(Decimal::from(MICROS_PER_SECOND))?.to_u64().ok()?;
-        Some((whole.to_i64().ok()?, micro as u32))
+        let fraction = decimal.checked_sub(whole)?;
+        let micro = fraction.checked_mul(Decimal::from(MICROS_PER_SECOND))?.to_i64().ok()?;
+        Some((whole.to_i64().ok()?, micro as i32))
     }
 }
 
