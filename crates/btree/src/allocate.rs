@@ -80,7 +80,9 @@ impl<'p> Mtr<'p> {
     /// Undoes `take_page`.
     #[cold]
     fn give_back(&mut self, taken: &[PageNo], error: crate::error::Error) -> crate::error::Error {
-        taken.iter().for_each(|&page| self.space().release(extent_of(page), bit_of(page)));
+        for &page in taken {
+            self.space().release(extent_of(page), bit_of(page));
+        }
         error
     }
 

@@ -6,21 +6,20 @@
 //! written. The root is written last: until then the tree is empty for everybody, and an abandoned build gives its pages
 //! back.
 
+mod level;
+
+use self::level::{Level, Place};
 use base::{PageNo, TrxId, invariant};
-use page::{Batch, FormatPage, PAGE_SIZE, PageOp, SlotFlags};
+use page::{Batch, FormatPage, PageOp, SlotFlags};
 
 use crate::allocate::free_run;
 use crate::error::{Error, Result};
 use crate::extents::Locality;
 use crate::mtr::{Latched, Mtr};
-use crate::separator::{common_prefix_len, shortest};
-use crate::split::SMALL_TREE_CHILDREN;
+use crate::separator::shortest;
+use crate::split::{Bounds, SMALL_TREE_CHILDREN};
 use crate::store::Store;
 use crate::tree::{KEY_BYTES_MAX, RECORD_BYTES_MAX, Tree};
-
-/// Bytes of header, fences, arrays and cells at which a page counts as full: 15/16, so that a later insertion does not split
-/// it at once.
-const FILL_BYTES: usize = PAGE_SIZE - PAGE_SIZE / 16;
 
 /// A build in progress.
 #[derive(Debug)]
@@ -32,22 +31,6 @@ pub struct BulkBuild<'s> {
     levels: Vec<Level>,
     /// Pages taken so far, given back if the build does not finish.
     taken: Vec<PageNo>,
-}
-
-/// The page that a level is filling.
-#[derive(Debug, Default)]
-struct Level {
-    /// Where the page will stand, its version; none while it may be the only one, which becomes the root.
-    place: Option<(PageNo, u32)>,
-    /// Its lower fence.
-    lower: Vec<u8>,
-    /// Its entries as the log takes them.
-    batch: Vec<u8>,
-    /// Where each entry starts in `batch`.
-    starts: Vec<usize>,
-    /// Key bytes, payload bytes and array bytes, no prefix taken off.
-    bytes: usize,
-    last_key: Vec<u8>,
 }
 
 impl<'s> BulkBuild<'s> {
@@ -69,49 +52,71 @@ impl<'s> BulkBuild<'s> {
         if need > RECORD_BYTES_MAX || key.len() > KEY_BYTES_MAX {
             return Err(Error::RecordTooLarge { need, max: RECORD_BYTES_MAX });
         }
-        let leaf = &self.levels[0];
-        debug_assert!(leaf.starts.is_empty() || leaf.last_key.as_slice() < key, "keys ascend");
-        // Two length words, head and slot.
-        let bytes = need + 10;
-        if leaf.is_full_with(key, bytes) {
-            let separator = shortest(&leaf.last_key, key).to_vec();
-            self.close_page(0, separator)?;
+        if self.levels[0].is_full_for_record(key, payload.len()) {
+            let separator = shortest(self.levels[0].last_key(), key).to_vec();
+            self.close_page(0, &separator)?;
         }
-        self.levels[0].add(key, bytes, |batch| Batch::push_record(batch, key, payload, flags));
+        self.levels[0].push_record(key, payload, flags);
         Ok(())
     }
 
     /// Writes what is left. The tree then has all records.
     pub fn finish(mut self) -> Result<()> {
         let mut at = 0;
-        while let Some((page_no, version)) = self.levels[at].place {
-            let level = std::mem::take(&mut self.levels[at]);
-            self.write_page(at, &level, (page_no, version), None, PageNo::NONE)?;
-            self.add_child(at + 1, &level.lower, page_no)?;
+        while self.levels[at].place.is_some() {
+            self.write_pages(at, None, None)?;
             at += 1;
         }
-        let level = std::mem::take(&mut self.levels[at]);
+        let mut root = std::mem::take(&mut self.levels[at]);
+        let batch = root.split_off_front(root.count());
         let mut mtr = Mtr::new(self.store);
-        let root = mtr.latch(self.tree.root)?;
-        let place = (self.tree.root, mtr.page(root).version());
-        self.fill_page(&mut mtr, root, at, &level, place, None, PageNo::NONE);
+        let page = mtr.latch(self.tree.root)?;
+        let place = Place { page_no: self.tree.root, version: mtr.page(page).version() };
+        let bounds = Bounds { lower: &[], upper: None, right: PageNo::NONE };
+        self.fill_page(&mut mtr, page, at, place, &bounds, &batch);
         mtr.commit();
         self.taken.clear();
         Ok(())
     }
 
     /// Writes the page a level has collected; the next one begins at `separator`.
-    fn close_page(&mut self, at: usize, separator: Vec<u8>) -> Result<()> {
-        let place = match self.levels[at].place {
-            Some(place) => place,
-            None => self.take_page(at)?,
-        };
+    fn close_page(&mut self, at: usize, separator: &[u8]) -> Result<()> {
+        if self.levels[at].place.is_none() {
+            self.levels[at].place = Some(self.take_page(at)?);
+        }
         let next = self.take_page(at)?;
-        let new = Level { place: Some(next), lower: separator, ..Level::default() };
-        let level = std::mem::replace(&mut self.levels[at], new);
-        let separator = self.levels[at].lower.clone();
-        self.write_page(at, &level, place, Some(&separator), next.0)?;
-        self.add_child(at + 1, &level.lower, place.0)
+        self.write_pages(at, Some(separator), Some(next))?;
+        self.levels[at] = Level::new(next, separator.to_vec());
+        Ok(())
+    }
+
+    /// Writes all entries of a level, to one page as a rule, and tells the level above. `upper` and `next`: the fence
+    /// behind them and the page behind it.
+    fn write_pages(&mut self, at: usize, upper: Option<&[u8]>, next: Option<Place>) -> Result<()> {
+        while self.levels[at].count() > 0 {
+            let count = self.levels[at].count_that_fits(upper);
+            let place = self.levels[at].place.expect("a level that is written has a place");
+            let within = count < self.levels[at].count();
+            let (upper, next) = if within {
+                let separator = match at {
+                    0 => self.levels[0].separator_before(count),
+                    _ => self.levels[at].key(count).to_vec(),
+                };
+                (Some(separator), Some(self.take_page(at)?))
+            } else {
+                (upper.map(<[u8]>::to_vec), next)
+            };
+            let right = next.map_or(PageNo::NONE, |next| next.page_no);
+            let batch = self.levels[at].split_off_front(count);
+            let lower = std::mem::take(&mut self.levels[at].lower);
+            let bounds = Bounds { lower: &lower, upper: upper.as_deref(), right };
+            self.write_page(at, place, &bounds, &batch)?;
+            self.add_child(at + 1, &lower, place.page_no)?;
+            if let (true, Some(upper)) = (within, upper) {
+                (self.levels[at].lower, self.levels[at].place) = (upper, next);
+            }
+        }
+        Ok(())
     }
 
     /// Adds a page to the level above it.
@@ -119,91 +124,57 @@ impl<'s> BulkBuild<'s> {
         if at == self.levels.len() {
             self.levels.push(Level::default());
         }
-        // A length word, head, slot and child.
-        let bytes = lower.len() + 12;
-        if self.levels[at].is_full_with(lower, bytes) {
-            self.close_page(at, lower.to_vec())?;
+        if self.levels[at].is_full_for_child(lower) {
+            self.close_page(at, lower)?;
         }
-        self.levels[at].add(lower, bytes, |batch| Batch::push_child(batch, lower, child));
+        self.levels[at].push_child(lower, child);
         Ok(())
     }
 
-    fn take_page(&mut self, at: usize) -> Result<(PageNo, u32)> {
+    fn take_page(&mut self, at: usize) -> Result<Place> {
         let is_small = at == 0 && self.taken.len() < SMALL_TREE_CHILDREN;
         let locality = if is_small { Locality::Shared } else { Locality::Own };
         let mut mtr = Mtr::new(self.store);
         let run = mtr.allocate_run(self.tree.index, 1, locality)?;
         mtr.commit();
         self.taken.push(run.first);
-        Ok((run.first, run.version))
+        Ok(Place { page_no: run.first, version: run.version })
     }
 
-    fn write_page(
-        &self,
-        at: usize,
-        level: &Level,
-        place: (PageNo, u32),
-        upper: Option<&[u8]>,
-        right: PageNo,
-    ) -> Result<()> {
+    fn write_page(&self, at: usize, place: Place, bounds: &Bounds<'_>, batch: &[u8]) -> Result<()> {
         let mut mtr = Mtr::new(self.store);
-        let page = mtr.adopt(self.store.pool.create(place.0)?);
-        self.fill_page(&mut mtr, page, at, level, place, upper, right);
+        let page = mtr.adopt(self.store.pool.create(place.page_no)?);
+        self.fill_page(&mut mtr, page, at, place, bounds, batch);
         mtr.commit();
         Ok(())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a page's bounds and content")]
     fn fill_page(
         &self,
         mtr: &mut Mtr<'_>,
         page: Latched,
         at: usize,
-        level: &Level,
-        place: (PageNo, u32),
-        upper: Option<&[u8]>,
-        right: PageNo,
+        place: Place,
+        bounds: &Bounds<'_>,
+        batch: &[u8],
     ) {
         let shape = self.tree.shape;
         let format = FormatPage {
-            page_no: place.0,
+            page_no: place.page_no,
             level: at as u8,
             index_id: self.tree.index,
-            version: place.1,
+            version: place.version,
             format_version: if at == 0 { shape.format_version } else { 0 },
             fixed_key_len: shape.fixed_key_len.filter(|_| at == 0),
-            lower: &level.lower,
-            upper,
-            right,
+            lower: bounds.lower,
+            upper: bounds.upper,
+            right: bounds.right,
         };
         mtr.apply(page, &PageOp::Format(format));
-        mtr.apply(page, &PageOp::Append(Batch(&level.batch)));
+        mtr.apply(page, &PageOp::Append(Batch(batch)));
         if at == 0 && self.max_trx > TrxId::NONE {
             mtr.apply(page, &PageOp::RaiseMaxTrx(self.max_trx));
         }
-    }
-}
-
-impl Level {
-    fn add(&mut self, key: &[u8], bytes: usize, push: impl FnOnce(&mut Vec<u8>)) {
-        self.starts.push(self.batch.len());
-        push(&mut self.batch);
-        self.bytes += bytes;
-        self.last_key.clear();
-        self.last_key.extend_from_slice(key);
-    }
-
-    /// Whether the page is better closed before the entry with `key` comes. The upper fence will be between the last key
-    /// and the one that closes the page, so what the lower fence shares with the closing key is surely prefix.
-    fn is_full_with(&self, key: &[u8], bytes: usize) -> bool {
-        if self.starts.is_empty() {
-            return false;
-        }
-        let prefix_len = common_prefix_len(&self.lower, key);
-        let entries = self.starts.len() + 1;
-        let fences = self.lower.len() + key.len();
-        let all = page::HEADER_BYTES + fences + self.bytes + bytes - entries * prefix_len;
-        all > FILL_BYTES
     }
 }
 

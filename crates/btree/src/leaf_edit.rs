@@ -15,6 +15,9 @@ pub struct NeedRoom;
 /// Bytes of a cell beside key and payload: its two length words.
 pub(crate) const CELL_OVERHEAD: usize = 4;
 
+/// Bytes of a record in the arrays: its head and its slot.
+const SLOT_BYTES: usize = 6;
+
 /// Bytes an ascending load leaves free on each leaf, so that rows may grow a little without a split.
 pub(crate) const APPEND_RESERVE: usize = PAGE_SIZE / 16;
 
@@ -233,9 +236,13 @@ pub(crate) fn has_room(page: PageRef<'_>, slot: usize, found: bool, need: usize)
     if need == 0 {
         return true;
     }
-    let is_append = !found && is_append(page, slot);
-    let reserve = if is_append { APPEND_RESERVE } else { 0 };
-    page.free_after_reorganize() >= need + CELL_OVERHEAD + reserve
+    let free = page.free_after_reorganize();
+    if found {
+        // The record's old cell is given up for the new one.
+        return free + page.slot_used_bytes(slot) >= need + CELL_OVERHEAD + SLOT_BYTES;
+    }
+    let reserve = if is_append(page, slot) { APPEND_RESERVE } else { 0 };
+    free >= need + CELL_OVERHEAD + reserve
 }
 
 /// Whether an insertion at `slot` would add a record behind the last one of the tree, and not to an empty tree.

@@ -6,7 +6,10 @@ use log::FrameRange;
 
 /// Collects the redo of every mini-transaction once it is switched on.
 #[derive(Debug, Default)]
-pub(crate) struct RedoTap(Mutex<Option<Vec<(FrameRange, Vec<u8>)>>>);
+pub(crate) struct RedoTap(Mutex<Option<Vec<Frame>>>);
+
+/// A mini-transaction: where its frame lies in the log, and its redo.
+pub(crate) type Frame = (FrameRange, Vec<u8>);
 
 impl RedoTap {
     pub(crate) fn switch_on(&self) {
@@ -20,7 +23,7 @@ impl RedoTap {
     }
 
     /// All frames so far, in log order.
-    pub(crate) fn take(&self) -> Vec<(FrameRange, Vec<u8>)> {
+    pub(crate) fn take(&self) -> Vec<Frame> {
         let mut frames = self.0.lock().unwrap().take().unwrap_or_default();
         frames.sort_by_key(|(range, _)| range.start);
         frames

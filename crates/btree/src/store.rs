@@ -94,7 +94,7 @@ impl Store {
             log,
             space: Space::new(file),
             #[cfg(test)]
-            redo_tap: Default::default(),
+            redo_tap: crate::redo_tap::RedoTap::default(),
         })
     }
 

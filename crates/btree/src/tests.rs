@@ -8,6 +8,10 @@ use page::SlotFlags;
 use crate::*;
 
 mod basics;
+mod concurrent;
+mod layout;
+mod model;
+mod redo;
 
 /// A store on a disk in memory whose pool has `frames` frames.
 pub(crate) fn new_store(disk: &MemDisk, frames: usize) -> Store {

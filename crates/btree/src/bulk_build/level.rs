@@ -1,0 +1,154 @@
+//! The entries that a level of a bulk build has collected for its next page.
+
+use base::PageNo;
+use base::codec::{take, take_varint};
+use page::{Batch, HEADER_BYTES, PAGE_SIZE, SlotFlags};
+
+use crate::separator::{common_prefix_len, shortest};
+
+/// Bytes at which a page counts as full: 15/16, so that a later insertion does not split it at once.
+const FILL_BYTES: usize = PAGE_SIZE - PAGE_SIZE / 16;
+
+/// Bytes of a record beside key and payload: two length words, head, slot.
+const RECORD_OVERHEAD: usize = 10;
+/// Bytes of a separator beside its key: length word, head, slot, child.
+const CHILD_OVERHEAD: usize = 12;
+/// Array entries are made in pairs.
+const ARRAY_SLACK: usize = 10;
+
+/// Where a page will stand, and its version.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) page_no: PageNo,
+    pub(super) version: u32,
+}
+
+/// The page that a level is filling.
+#[derive(Debug, Default)]
+pub(super) struct Level {
+    /// Where the page will stand; none while it may be the only one, which becomes the root.
+    pub(super) place: Option<Place>,
+    /// Its lower fence.
+    pub(super) lower: Vec<u8>,
+    /// Its entries as the log takes them.
+    batch: Vec<u8>,
+    entries: Vec<Entry>,
+    last_key: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Where it starts in the batch.
+    start: usize,
+    /// Page bytes of this entry and those before it, no prefix taken off.
+    bytes_to_here: usize,
+}
+
+impl Level {
+    pub(super) fn new(place: Place, lower: Vec<u8>) -> Self {
+        Level { place: Some(place), lower, ..Level::default() }
+    }
+
+    pub(super) fn push_record(&mut self, key: &[u8], payload: &[u8], flags: SlotFlags) {
+        self.note(key, key.len() + payload.len() + RECORD_OVERHEAD);
+        Batch::push_record(&mut self.batch, key, payload, flags);
+    }
+
+    pub(super) fn push_child(&mut self, key: &[u8], child: PageNo) {
+        self.note(key, key.len() + CHILD_OVERHEAD);
+        Batch::push_child(&mut self.batch, key, child);
+    }
+
+    fn note(&mut self, key: &[u8], bytes: usize) {
+        debug_assert!(self.entries.is_empty() || self.last_key.as_slice() < key, "keys ascend");
+        self.entries
+            .push(Entry { start: self.batch.len(), bytes_to_here: self.bytes_to(self.count()) + bytes });
+        self.last_key.clear();
+        self.last_key.extend_from_slice(key);
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn last_key(&self) -> &[u8] {
+        &self.last_key
+    }
+
+    fn bytes_to(&self, count: usize) -> usize {
+        count.checked_sub(1).map_or(0, |last| self.entries[last].bytes_to_here)
+    }
+
+    /// Whether the page is better closed before a record comes.
+    pub(super) fn is_full_for_record(&self, key: &[u8], payload_len: usize) -> bool {
+        self.is_full_for(key, key.len() + payload_len + RECORD_OVERHEAD)
+    }
+
+    /// Whether the page is better closed before a separator comes.
+    pub(super) fn is_full_for_child(&self, key: &[u8]) -> bool {
+        self.is_full_for(key, key.len() + CHILD_OVERHEAD)
+    }
+
+    /// A guess: it counts on an upper fence close behind `key`.
+    fn is_full_for(&self, key: &[u8], bytes: usize) -> bool {
+        let prefix_len = common_prefix_len(&self.lower, key);
+        let all = self.size(self.count(), prefix_len, key.len()) + bytes.saturating_sub(prefix_len);
+        self.count() > 0 && all > FILL_BYTES
+    }
+
+    /// Bytes of a page with the first `count` entries and this much prefix taken off each key.
+    fn size(&self, count: usize, prefix_len: usize, upper_len: usize) -> usize {
+        HEADER_BYTES + ARRAY_SLACK + self.lower.len() + upper_len + self.bytes_to(count) - count * prefix_len
+    }
+
+    /// Whether the first `count` entries fit in a page below `upper`.
+    fn fits(&self, count: usize, upper: Option<&[u8]>) -> bool {
+        let (prefix_len, upper_len) =
+            upper.map_or((0, 0), |upper| (common_prefix_len(&self.lower, upper), upper.len()));
+        self.size(count, prefix_len, upper_len) <= PAGE_SIZE
+    }
+
+    /// How many entries go on this page when `upper` is what bounds them all. Fewer than all if the keys beyond them share
+    /// less with the lower fence than was hoped for; at least one.
+    pub(super) fn count_that_fits(&self, upper: Option<&[u8]>) -> usize {
+        if self.fits(self.count(), upper) {
+            return self.count();
+        }
+        // A separator within the page shares at least as much with the lower fence, so some part fits; an even one leaves
+        // both halves with room.
+        let mut count = self.count() / 2;
+        while count > 1 && !self.fits(count, Some(&self.separator_before(count))) {
+            count /= 2;
+        }
+        count.max(1)
+    }
+
+    /// The fence between the first `at` entries and the rest.
+    pub(super) fn separator_before(&self, at: usize) -> Vec<u8> {
+        let (left, right) = (self.key(at - 1), self.key(at));
+        shortest(left, right).to_vec()
+    }
+
+    /// The key of an entry.
+    pub(super) fn key(&self, at: usize) -> &[u8] {
+        let mut entry = &self.batch[self.entries[at].start..];
+        let len = take_varint(&mut entry);
+        len.and_then(|len| take(&mut entry, len as usize)).expect("the batch was made by push")
+    }
+
+    /// Takes the first `count` entries out, as a batch. The rest stays, for a page with other fences.
+    pub(super) fn split_off_front(&mut self, count: usize) -> Vec<u8> {
+        if count == self.count() {
+            self.entries.clear();
+            return std::mem::take(&mut self.batch);
+        }
+        let (start, bytes) = (self.entries[count].start, self.bytes_to(count));
+        let rest = self.batch.split_off(start);
+        self.entries.drain(..count);
+        for entry in &mut self.entries {
+            entry.start -= start;
+            entry.bytes_to_here -= bytes;
+        }
+        std::mem::replace(&mut self.batch, rest)
+    }
+}

@@ -1,0 +1,213 @@
+//! Where pages come from, how full they are, and where they go.
+
+use base::TrxId;
+use base::prng::Prng;
+use env::Disk;
+use page::OverflowRef;
+
+use super::*;
+
+fn pages_used(store: &Store) -> u64 {
+    store.space_report().pages_used
+}
+
+fn fill_factor(report: &TreeReport) -> f64 {
+    report.leaf_bytes_used as f64 / (report.leaf_pages * page::PAGE_SIZE) as f64
+}
+
+#[test]
+fn ascending_inserts_fill_their_pages() {
+    for (payload, count) in [(0, 50_000), (20, 30_000), (190, 10_000), (1000, 3000)] {
+        let disk = MemDisk::new();
+        let store = new_store(&disk, 2048);
+        let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+        (0..count).for_each(|n: u32| insert(&store, &tree, &n.to_be_bytes(), &vec![1; payload]));
+        let report = assert_sound(&store, &tree);
+        assert!(fill_factor(&report) >= if payload == 1000 { 0.85 } else { 0.9 }, "{report:?}");
+    }
+}
+
+/// A leaf at the tree's end has no upper fence, so its keys are stored whole; once the next leaf follows, its prefix is
+/// taken off and the page is that much emptier.
+#[test]
+fn long_ascending_keys_without_payload_fill_less() {
+    let disk = MemDisk::new();
+    let store = new_store(&disk, 2048);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    (0..10_000u64).for_each(|n| insert(&store, &tree, &n.to_be_bytes(), b""));
+    assert!(fill_factor(&assert_sound(&store, &tree)) >= 0.6);
+}
+
+#[test]
+fn random_inserts_leave_pages_two_thirds_full() {
+    let disk = MemDisk::new();
+    let store = new_store(&disk, 2048);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    let mut prng = Prng::new(5);
+    (0..20_000).for_each(|_| insert(&store, &tree, &prng.next_u64().to_be_bytes(), &[1; 60]));
+    let report = assert_sound(&store, &tree);
+    assert!(fill_factor(&report) > 0.6, "{report:?}");
+}
+
+#[test]
+fn a_destroyed_tree_leaves_no_page_behind_and_its_space_is_used_again() {
+    let disk = MemDisk::new();
+    let store = new_store(&disk, 1024);
+    let mut sizes = Vec::new();
+    for round in 0..3 {
+        let other = Tree::create(&store, IndexId(500 + round), VARIABLE).unwrap();
+        let tree = Tree::create(&store, IndexId(100 + round), VARIABLE).unwrap();
+        (0..8000u32).for_each(|n| insert(&store, &tree, &n.to_be_bytes(), &[1; 200]));
+        let value = tree.write_overflow(&store, &vec![7; 30_000]).unwrap();
+        insert(&store, &tree, b"\xffvalue", &value.encode());
+        (0..50u32).for_each(|n| insert(&store, &other, &n.to_be_bytes(), &[1; 200]));
+        sizes.push(store.space_report().pages_total);
+        let mut find = |page: page::PageRef<'_>, refs: &mut Vec<OverflowRef>| {
+            let slots = (0..page.count()).filter(|&slot| page.key(slot) == b"\xffvalue");
+            refs.extend(slots.map(|slot| OverflowRef::decode(page.payload(slot))));
+        };
+        tree.destroy(&store, Some(&mut find)).unwrap();
+        other.destroy(&store, None).unwrap();
+        assert_eq!(pages_used(&store), 0);
+    }
+    assert!(sizes.iter().all(|&size| size == sizes[0]), "{sizes:?}");
+    assert!(store.punch_free_extents(100).unwrap() > 0);
+    assert_eq!(store.punch_free_extents(100).unwrap(), 0);
+}
+
+#[test]
+fn deleting_everything_shrinks_the_tree_to_its_root() {
+    let disk = MemDisk::new();
+    let store = new_store(&disk, 1024);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    (0..20_000u32).for_each(|n| insert(&store, &tree, &n.to_be_bytes(), &[1; 100]));
+    let order: Vec<u32> = (0..20_000).map(|n| n * 7919 % 20_000).collect();
+    for n in order {
+        let key = n.to_be_bytes();
+        let mut edit = tree.edit(&store, &key, 0).unwrap();
+        edit.remove();
+        let sparse = edit.is_sparse();
+        edit.commit();
+        if sparse {
+            tree.shrink(&store, &key).unwrap();
+        }
+    }
+    let report = assert_sound(&store, &tree);
+    assert_eq!((report.records, report.levels, pages_used(&store)), (0, 1, 1));
+}
+
+#[test]
+fn values_outside_their_record_come_back_and_are_freed() {
+    let disk = MemDisk::new();
+    let store = new_store(&disk, 256);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    let lengths = [0, 1, page::OVERFLOW_CAPACITY, page::OVERFLOW_CAPACITY + 1, 200_000, 1_500_000, 5_000_000];
+    let values: Vec<Vec<u8>> =
+        lengths.iter().map(|&len| (0..len).map(|at| (at * 31 % 251) as u8).collect()).collect();
+    let references: Vec<OverflowRef> =
+        values.iter().map(|value| tree.write_overflow(&store, value).unwrap()).collect();
+    for (value, reference) in values.iter().zip(&references) {
+        let mut out = b"before".to_vec();
+        store.read_overflow(reference, &mut out).unwrap();
+        assert_eq!(out[6..], value[..]);
+    }
+    for reference in &references {
+        store.free_overflow(reference).unwrap();
+    }
+    assert_eq!(pages_used(&store), 1);
+    let reused = tree.write_overflow(&store, &values[4]).unwrap();
+    let mut out = Vec::new();
+    assert!(
+        store.read_overflow(&references[4], &mut out).is_err() || reused.version == references[4].version
+    );
+    assert!(out.is_empty());
+}
+
+#[test]
+fn the_file_keeps_its_numbers_and_is_refused_after_a_crash() {
+    let disk = MemDisk::new();
+    let path = Path::new("data.rdb");
+    let store = new_store(&disk, 64);
+    store.set_header_number(3, 42).unwrap();
+    drop(store);
+    assert_eq!(Store::open(&disk, path, config(64)).unwrap_err(), Error::NotClean);
+    disk.remove(path).unwrap();
+
+    let store = new_store(&disk, 64);
+    store.set_header_number(3, 42).unwrap();
+    let before = store.log().current();
+    store.close().unwrap();
+    let store = Store::open(&disk, path, config(64)).unwrap();
+    assert_eq!((store.header_number(3).unwrap(), store.header_number(4).unwrap()), (42, 0));
+    assert!(store.log().current() > before, "positions never repeat");
+}
+
+/// All keys and payloads of a tree.
+fn content(store: &Store, tree: &Tree) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut rows = Vec::new();
+    let mut cursor = tree.seek(store, &[], Seek::First).unwrap();
+    while let Some(at) = cursor.take() {
+        rows.push((at.page().key(at.slot()), at.record().payload().to_vec()));
+        cursor = at.next().unwrap();
+    }
+    rows
+}
+
+fn build(store: &Store, tree: &Tree, rows: &[(Vec<u8>, Vec<u8>)]) {
+    let mut build = BulkBuild::new(store, tree, TrxId(9)).unwrap();
+    for (key, payload) in rows {
+        build.push(key, payload, SlotFlags::NONE).unwrap();
+    }
+    build.finish().unwrap();
+}
+
+#[test]
+fn a_built_tree_equals_an_inserted_one() {
+    let mut prng = Prng::new(1);
+    let long = |prng: &mut Prng| {
+        let mut key = vec![b'a' + prng.below(3) as u8; [4, 900, 3000][prng.below(3) as usize]];
+        key.extend_from_slice(&prng.next_u64().to_be_bytes());
+        key
+    };
+    let sets: [Vec<Vec<u8>>; 5] = [
+        vec![],
+        vec![b"one".to_vec()],
+        (0..30_000u64).map(|n| n.to_be_bytes().to_vec()).collect(),
+        (0..5000).map(|_| format!("user{}", prng.next_u64()).into_bytes()).collect(),
+        (0..900).map(|_| long(&mut prng)).collect(),
+    ];
+    for mut keys in sets {
+        keys.sort();
+        keys.dedup();
+        let rows: Vec<_> = keys.into_iter().map(|key| (key, vec![1; prng.below(90) as usize])).collect();
+        let disk = MemDisk::new();
+        let store = new_store(&disk, 2048);
+        let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+        build(&store, &tree, &rows);
+        let report = assert_sound(&store, &tree);
+        assert_eq!(pages_used(&store), (report.leaf_pages + report.inner_pages) as u64);
+        assert_eq!(content(&store, &tree), rows);
+        if rows.len() > 1000 {
+            assert!(fill_factor(&report) > 0.85, "{report:?}");
+            assert!(tree.seek(&store, &[], Seek::First).unwrap().unwrap().page().max_trx() == TrxId(9));
+        }
+        // It can be changed like any other.
+        rows.iter().step_by(3).for_each(|(key, _)| {
+            let more = [&key[..], b"+"].concat();
+            insert(&store, &tree, &more, b"later");
+        });
+        assert_sound(&store, &tree);
+    }
+}
+
+#[test]
+fn an_abandoned_build_gives_its_pages_back() {
+    let disk = MemDisk::new();
+    let store = new_store(&disk, 512);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    let mut build = BulkBuild::new(&store, &tree, TrxId::NONE).unwrap();
+    (0..5000u32).for_each(|n| build.push(&n.to_be_bytes(), &[1; 100], SlotFlags::NONE).unwrap());
+    drop(build);
+    assert_eq!(pages_used(&store), 1);
+    assert!(tree.seek(&store, &[], Seek::First).unwrap().is_none());
+}
