@@ -49,7 +49,7 @@ fn what_does_not_fit_is_said() {
     assert!(deep.truncated && deep.value.is_zero());
     assert_eq!(Decimal::parse_prefix(b"12abc").consumed, 2);
     assert_eq!(Decimal::parse_prefix(b"abc").consumed, 0);
-    assert_eq!(Decimal::parse_prefix(b"1e400").overflow, true);
+    assert!(Decimal::parse_prefix(b"1e400").overflow);
     assert_eq!(Decimal::parse_prefix(b"1e+").consumed, 1);
 }
 

@@ -292,6 +292,6 @@ pub(super) fn digit_count(value: &U256) -> u32 {
         Some(i) => 64 * (i as u32 + 1) - value[i].leading_zeros(),
     };
     // log10(2) as a fraction; the estimate is the count or one below it.
-    let estimate = bits * 1233 >> 12;
+    let estimate = (bits * 1233) >> 12;
     if estimate <= MAX_POW10 && cmp(value, &pow10(estimate)).is_ge() { estimate + 1 } else { estimate }
 }

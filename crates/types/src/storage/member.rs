@@ -22,12 +22,11 @@ pub(super) fn store_enum(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> 
 pub(super) fn store_set(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
     let count = ty.member_count() as u32;
     let all = if count == 0 { 0 } else { u64::MAX >> (64 - count.min(64)) };
-    let (mask, fault) = match textual(ty, value) {
-        Some(text) => mask_of_text(ty, &text, all),
-        None => {
-            let wanted = number_of(value);
-            (wanted & all, if wanted & !all == 0 { Fault::None } else { Fault::Truncated })
-        }
+    let (mask, fault) = if let Some(text) = textual(ty, value) {
+        mask_of_text(ty, &text, all)
+    } else {
+        let wanted = number_of(value);
+        (wanted & all, if wanted & !all == 0 { Fault::None } else { Fault::Truncated })
     };
     out.extend_from_slice(&mask.to_le_bytes()[..set_width(ty)]);
     fault

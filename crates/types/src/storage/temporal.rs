@@ -43,14 +43,14 @@ pub(super) fn store_timestamp(
     let (mut seconds, mut micro) = (0, 0);
     if !moment.is_zero() {
         let local = ctx.zone.to_unix(moment);
-        if !(1..=TIMESTAMP_MAX).contains(&local.seconds) {
-            fault = Fault::TemporalRange("datetime");
-        } else {
+        if (1..=TIMESTAMP_MAX).contains(&local.seconds) {
             (seconds, micro) = (local.seconds as u32, moment.micro());
             if local.in_gap {
                 micro = 0;
                 fault = Fault::ZoneGap;
             }
+        } else {
+            fault = Fault::TemporalRange("datetime");
         }
     }
     out.extend_from_slice(&seconds.to_le_bytes());

@@ -15,7 +15,7 @@ fn member_type(kind: TypeKind, members: &[&str]) -> SqlType {
 fn column(name: &str) -> SqlType {
     use TypeKind::*;
     let with =
-        |kind, length, decimals, unsigned| SqlType { decimals, unsigned, ..SqlType::new(kind, length) };
+        |kind, length, decimals, unsigned| SqlType { unsigned, decimals, ..SqlType::new(kind, length) };
     let text = |kind, length| SqlType { collation: UTF8, ..SqlType::new(kind, length) };
     match name {
         "ti" => with(TinyInt, 4, 0, false),

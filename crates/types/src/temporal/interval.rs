@@ -49,13 +49,19 @@ impl IntervalUnit {
 
     /// Whether the unit counts microseconds, so that results show six digits.
     pub fn has_microseconds(self) -> bool {
-        use IntervalUnit::*;
+        use IntervalUnit::{
+            DayMicrosecond, HourMicrosecond, Microsecond, MinuteMicrosecond, SecondMicrosecond,
+        };
         matches!(self, Microsecond | DayMicrosecond | HourMicrosecond | MinuteMicrosecond | SecondMicrosecond)
     }
 
     /// Weights of the parts of the unit's text, in months, days or microseconds.
     fn parts(self) -> &'static [i64] {
-        use IntervalUnit::*;
+        use IntervalUnit::{
+            Day, DayHour, DayMicrosecond, DayMinute, DaySecond, Hour, HourMicrosecond, HourMinute,
+            HourSecond, Microsecond, Minute, MinuteMicrosecond, MinuteSecond, Month, Quarter, Second,
+            SecondMicrosecond, Week, Year, YearMonth,
+        };
         const S: i64 = MICROS_PER_SECOND;
         const ALL: [i64; 5] = [86_400 * S, 3_600 * S, 60 * S, S, 1];
         match self {
@@ -141,18 +147,14 @@ impl Interval {
 
     /// `value` plus this span; `None` if the result is outside year 0..=9999 or `value` is a zero date.
     pub fn add_to(self, value: DateTime) -> Option<DateTime> {
-        match self {
-            Interval::Micros(n) => {
-                if value.date().has_zero_part() {
-                    return None;
-                }
-                DateTime::from_epoch_micros(i128::from(value.epoch_micros()) + i128::from(n))
+        if let Interval::Micros(n) = self {
+            if value.date().has_zero_part() {
+                return None;
             }
-            _ => {
-                let date = self.add_to_date(value.date())?;
-                DateTime::from_date_and_time(date, value.time())
-            }
+            return DateTime::from_epoch_micros(i128::from(value.epoch_micros()) + i128::from(n));
         }
+        let date = self.add_to_date(value.date())?;
+        DateTime::from_date_and_time(date, value.time())
     }
 
     /// `date` plus this span of months or days; `None` for microseconds, out of range or for a zero date.
@@ -182,7 +184,7 @@ impl Interval {
 }
 
 fn add_months(date: Date, months: i64) -> Option<Date> {
-    if date.is_zero() || date.has_zero_part() {
+    if date.has_zero_part() {
         return None;
     }
     let total = (i64::from(date.year()) * 12 + i64::from(date.month()) - 1).checked_add(months)?;

@@ -19,11 +19,7 @@ impl WeekMode {
     pub fn from_number(mode: i64) -> WeekMode {
         let monday_first = mode & 1 != 0;
         // MySQL flips the third bit for weeks that begin on Sunday.
-        WeekMode {
-            monday_first,
-            year_of_week: mode & 2 != 0,
-            first_weekday: (mode & 4 != 0) != !monday_first,
-        }
+        WeekMode { monday_first, year_of_week: mode & 2 != 0, first_weekday: (mode & 4 != 0) == monday_first }
     }
 }
 

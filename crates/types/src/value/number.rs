@@ -182,13 +182,11 @@ fn double_to_u64(value: f64) -> Converted<u64> {
 }
 
 fn double_to_decimal(value: f64) -> Converted<Decimal> {
-    match Decimal::from_f64(value) {
-        Some(decimal) => Converted::exact(decimal),
-        None => {
-            let bound = Decimal::max_value(crate::decimal::MAX_PRECISION, 0);
-            Converted::out_of_range(if value < 0.0 { bound.negate() } else { bound })
-        }
+    if let Some(decimal) = Decimal::from_f64(value) {
+        return Converted::exact(decimal);
     }
+    let bound = Decimal::max_value(crate::decimal::MAX_PRECISION, 0);
+    Converted::out_of_range(if value < 0.0 { bound.negate() } else { bound })
 }
 
 fn text_to_decimal(text: &[u8]) -> Converted<Decimal> {

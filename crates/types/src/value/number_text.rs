@@ -38,7 +38,7 @@ pub fn write_double_within(value: f64, room: usize, out: &mut Vec<u8>) -> bool {
         if out.len() - start > room && number.count > 0 {
             out.truncate(start);
             out.extend_from_slice(if number.neg { b"-" } else { b"" });
-            write_exponent_form(&number.digits[..number.count], number.decpt - 1, out);
+            write_exponent_form(&number.ascii[..number.count], number.decpt - 1, out);
             if out.len() - start <= room {
                 return false;
             }
@@ -92,7 +92,7 @@ pub fn write_double_fixed(value: f64, decimals: u8, out: &mut Vec<u8>) {
 /// Significant digits of a number and the place of its point.
 struct Digits {
     neg: bool,
-    digits: [u8; 20],
+    ascii: [u8; 20],
     count: usize,
     /// The number is 0.DIGITS * 10^decpt.
     decpt: i32,
@@ -101,7 +101,7 @@ struct Digits {
 impl Digits {
     /// Takes apart `[-]d.ddd[e[-]dd]`, `[-]0.00ddd` or `[-]dddd.0`.
     fn of(text: &[u8]) -> Digits {
-        let mut out = Digits { neg: text[0] == b'-', digits: [b'0'; 20], count: 0, decpt: 0 };
+        let mut out = Digits { neg: text[0] == b'-', ascii: [b'0'; 20], count: 0, decpt: 0 };
         let (mut point_seen, mut exponent) = (false, 0i32);
         for (i, b) in text.iter().enumerate().skip(usize::from(out.neg)) {
             match b {
@@ -113,15 +113,15 @@ impl Digits {
                 // A leading zero only moves the point.
                 b'0' if out.count == 0 => out.decpt -= i32::from(point_seen),
                 _ => {
-                    if out.count < out.digits.len() {
-                        out.digits[out.count] = *b;
+                    if out.count < out.ascii.len() {
+                        out.ascii[out.count] = *b;
                         out.count += 1;
                     }
                     out.decpt += i32::from(!point_seen);
                 }
             }
         }
-        while out.count > 0 && out.digits[out.count - 1] == b'0' {
+        while out.count > 0 && out.ascii[out.count - 1] == b'0' {
             out.count -= 1;
         }
         out.decpt += exponent;
@@ -139,7 +139,7 @@ fn write_digits(number: &Digits, out: &mut Vec<u8>) {
     if number.neg {
         out.push(b'-');
     }
-    let digits = &number.digits[..number.count];
+    let digits = &number.ascii[..number.count];
     if digits.is_empty() {
         out.push(b'0');
     } else if !PLAIN_RANGE.contains(&number.decpt) {
