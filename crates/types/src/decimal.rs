@@ -141,7 +141,12 @@ impl PartialOrd for Decimal {
 }
 
 impl Ord for Decimal {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
+        let scale = self.scale.max(other.scale);
+        if let (Some(a), Some(b)) = (self.units_at(scale), other.units_at(scale)) {
+            return a.cmp(&b);
+        }
         match (self.neg, other.neg) {
             (false, true) => Ordering::Greater,
             (true, false) => Ordering::Less,

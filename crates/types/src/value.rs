@@ -81,6 +81,8 @@ pub enum Value<'a> {
     },
 }
 
+const _: () = assert!(size_of::<Value<'_>>() <= 48);
+
 impl<'a> Value<'a> {
     /// A string.
     #[inline]

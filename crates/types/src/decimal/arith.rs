@@ -24,6 +24,18 @@ impl Decimal {
         wide::mul(&self.mag, &wide::pow10(by))
     }
 
+    /// The signed digits at `scale`, not below the value's own, if that is cheap to tell and they fit 128 bits.
+    #[inline]
+    pub(super) fn units_at(&self, scale: u8) -> Option<i128> {
+        let by = u32::from(scale - self.scale);
+        let units = self.to_i128_units()?;
+        match by {
+            0 => Some(units),
+            1..=18 => units.checked_mul(i128::from(wide::pow10_u64(by))),
+            _ => None,
+        }
+    }
+
     fn checked(neg: bool, mag: U256, scale: u8) -> Option<Decimal> {
         let fits = wide::to_u128(&mag).is_some() || wide::cmp(&mag, &wide::pow10(MAX_DIGITS)).is_lt();
         fits.then(|| Decimal::from_parts(neg, mag, scale))
@@ -33,6 +45,11 @@ impl Decimal {
     #[inline]
     pub fn checked_add(self, rhs: Decimal) -> Option<Decimal> {
         let scale = self.scale.max(rhs.scale);
+        if let (Some(a), Some(b)) = (self.units_at(scale), rhs.units_at(scale))
+            && let Some(sum) = a.checked_add(b)
+        {
+            return Some(Decimal::from_i128(sum, scale));
+        }
         let (a, b) = (self.raise(scale)?, rhs.raise(scale)?);
         if self.neg == rhs.neg {
             return Decimal::checked(self.neg, wide::add(&a, &b)?, scale);

@@ -112,19 +112,8 @@ impl Scan {
     }
 
     fn build(&self, text: &[u8]) -> ParsedDecimal {
-        let mut mag = wide::U256::default();
-        // Digits kept so far, leading zeros not counted, and fraction digits that did not fit.
-        let (mut kept, mut dropped, mut dropped_nonzero) = (0u32, 0i64, false);
-        for &b in text[self.start..self.end].iter().filter(|b| **b != b'.') {
-            let digit = u64::from(b - b'0');
-            if kept >= MAX_DIGITS {
-                dropped += 1;
-                dropped_nonzero |= digit != 0;
-                continue;
-            }
-            kept += u32::from(kept > 0 || digit != 0);
-            mag = wide::mul_add_small(&mag, 10, digit).unwrap_or(mag);
-        }
+        let (mag, kept, dropped, dropped_nonzero) = gather_digits(&text[self.start..self.end]);
+        let mut mag = mag;
         // value = mag * 10^-scale
         let mut scale = self.frac as i64 - self.exponent - dropped;
         let mut truncated = dropped_nonzero;
@@ -151,6 +140,38 @@ impl Scan {
         let value = Decimal::from_parts(self.neg, mag, scale as u8);
         ParsedDecimal { value, consumed: self.consumed, truncated, overflow: false }
     }
+}
+
+/// The first 76 significant digits, how many those are, how many more there were and whether one of these is not zero.
+fn gather_digits(text: &[u8]) -> (wide::U256, u32, i64, bool) {
+    let mut mag = wide::U256::default();
+    let (mut kept, mut dropped, mut dropped_nonzero) = (0u32, 0i64, false);
+    // Digits gather in one word, which is folded into the wide number before it can overflow.
+    let (mut block, mut block_len) = (0u64, 0u32);
+    for &b in text.iter().filter(|b| **b != b'.') {
+        let digit = u64::from(b - b'0');
+        if kept >= MAX_DIGITS {
+            dropped += 1;
+            dropped_nonzero |= digit != 0;
+            continue;
+        }
+        kept += u32::from(kept > 0 || digit != 0);
+        block = block * 10 + digit;
+        block_len += 1;
+        if block_len == 19 {
+            mag = fold(&mag, block, block_len);
+            (block, block_len) = (0, 0);
+        }
+    }
+    (fold(&mag, block, block_len), kept, dropped, dropped_nonzero)
+}
+
+fn fold(mag: &wide::U256, block: u64, digits: u32) -> wide::U256 {
+    if wide::is_zero(mag) {
+        return [block, 0, 0, 0];
+    }
+    // 76 digits fit 256 bits.
+    wide::mul_add_small(mag, wide::pow10_u64(digits), block).unwrap_or(*mag)
 }
 
 fn count_digits(text: &[u8]) -> usize {

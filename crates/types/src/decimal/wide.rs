@@ -168,7 +168,7 @@ pub(super) fn div_small(value: &mut U256, divisor: u64) -> u64 {
     rem as u64
 }
 
-/// `value * 10^n + digit_block`, `n` at most 19; `None` past 256 bits.
+/// `value * factor + addend`; `None` past 256 bits.
 pub(super) fn mul_add_small(value: &U256, factor: u64, addend: u64) -> Option<U256> {
     let mut out = [0u64; 4];
     let mut carry = u128::from(addend);

@@ -1,9 +1,11 @@
 //! Assignment to ENUM and SET columns.
 
+use std::borrow::Cow;
+
 use super::problem::Fault;
 use super::{enum_width, set_width};
 use crate::collation::convert;
-use crate::{SqlType, Value};
+use crate::{CollationId, SqlType, Value};
 
 pub(super) fn store_enum(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {
     let count = ty.member_count() as u64;
@@ -53,17 +55,26 @@ fn mask_of_text(ty: &SqlType, text: &[u8], all: u64) -> (u64, Fault) {
     }
 }
 
-/// The text of a string, in the column's character set; `None` for numbers and dates' numeric faces.
-fn textual(ty: &SqlType, value: &Value<'_>) -> Option<Vec<u8>> {
+/// The text of a string or date, in the column's character set; `None` for numbers.
+fn textual<'v>(ty: &SqlType, value: &Value<'v>) -> Option<Cow<'v, [u8]>> {
     if !value.is_textual() && !value.is_temporal() {
         return None;
     }
-    let mut text = Vec::new();
-    value.write_text(&mut text);
-    let from = value.collation().and_then(crate::CollationId::collation).map_or(ty.charset(), |c| c.charset);
+    let from = value.collation().and_then(CollationId::collation).map_or(ty.charset(), |c| c.charset);
+    let text = match *value {
+        Value::Bytes { data, .. } => Cow::Borrowed(data),
+        _ => {
+            let mut text = Vec::new();
+            value.write_text(&mut text);
+            Cow::Owned(text)
+        }
+    };
+    if from == ty.charset() || text.is_ascii() {
+        return Some(text);
+    }
     let mut converted = Vec::new();
     convert(from, ty.charset(), &text, &mut converted);
-    Some(converted)
+    Some(Cow::Owned(converted))
 }
 
 fn trim_spaces(text: &[u8]) -> &[u8] {

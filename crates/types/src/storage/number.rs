@@ -76,6 +76,9 @@ fn integer_of(value: &Value<'_>, unsigned: bool) -> (i128, Fault) {
 }
 
 fn integer_of_text(text: &[u8]) -> (i128, Fault) {
+    if (1..=18).contains(&text.len()) && text.iter().all(u8::is_ascii_digit) {
+        return (text.iter().fold(0i64, |acc, b| acc * 10 + i64::from(b - b'0')).into(), Fault::None);
+    }
     let (value, consumed) = round_text_to_i128(text);
     if consumed == 0 {
         return (0, Fault::Incorrect("integer"));

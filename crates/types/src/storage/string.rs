@@ -9,7 +9,7 @@ pub(super) fn store_characters(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8
     let charset = ty.charset();
     let (mut scratch, mut converted) = (Vec::new(), Vec::new());
     let (source, whole) = text_for(ty, value, &mut scratch);
-    let (text, mut fault) = in_charset(source, charset_of(value), charset, &mut converted);
+    let (text, mut fault) = in_charset(source, charset_of(value, ty), charset, &mut converted);
     let limit = limit_bytes(ty, charset, text);
     let mut kept = &text[..limit];
     if !whole {
@@ -90,7 +90,10 @@ fn text_for<'b>(ty: &SqlType, value: &Value<'b>, scratch: &'b mut Vec<u8>) -> (&
     }
 }
 
-fn charset_of(value: &Value<'_>) -> Charset {
+fn charset_of(value: &Value<'_>, ty: &SqlType) -> Charset {
+    if value.collation() == Some(ty.collation) {
+        return ty.charset();
+    }
     match value.collation().and_then(crate::CollationId::collation) {
         Some(collation) => collation.charset,
         None if value.collation().is_some() => Charset::Utf8mb4,

@@ -1,7 +1,7 @@
 //! Date and time of day without a zone.
 
 use super::date::MAX_DAY_NUMBER;
-use super::{Date, MICROS_PER_DAY, Time, round_micros, truncate_micros};
+use super::{Date, MICROS_PER_DAY, Time, round_micros, truncate_micros, unit_of};
 
 /// `date`, `hour:minute:second.micro`. Packed `ym << 42 | day << 37 | hour << 32 | minute << 26 | second << 20 | micro`
 /// with `ym = year * 13 + month`, so the order is chronological.
@@ -133,6 +133,9 @@ impl DateTime {
     /// Rounded half up to `fsp` digits, carrying into the date; `None` past 9999-12-31. Dates with zero parts or days
     /// that do not exist carry only within their day and are cut instead.
     pub fn round(self, fsp: u8) -> Option<DateTime> {
+        if i64::from(self.micro()) % unit_of(fsp) == 0 {
+            return Some(self);
+        }
         let micros = round_micros(self.micros_of_day(), fsp);
         if micros < MICROS_PER_DAY {
             return Some(DateTime::with_micros_of_day(self.date(), micros));

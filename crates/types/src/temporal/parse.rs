@@ -107,7 +107,10 @@ impl DateTime {
     /// Reads a date, or a date and time. `None` if the text is neither or `flags` refuse the date.
     /// Cost: 15 ns for `YYYY-MM-DD hh:mm:ss`.
     pub fn parse(text: &[u8], flags: DateFlags) -> Option<Parsed> {
-        parse_datetime(text, flags, false)
+        match parse_canonical(text) {
+            Some(parsed) => flags.accept_datetime(parsed.value).then_some(parsed),
+            None => parse_datetime(text, flags, false),
+        }
     }
 
     /// Reads `YYMMDD`, `YYYYMMDD`, `YYMMDDhhmmss` or `YYYYMMDDhhmmss` from a number and its fraction in microseconds
@@ -178,6 +181,37 @@ impl Time {
         }
         clean(Time::new(neg, hour, minute, second, micro.unsigned_abs()), false, false)
     }
+}
+
+/// Exactly `YYYY-MM-DD` or `YYYY-MM-DD hh:mm:ss` with all parts in range: what programs write, read without the rules
+/// for everything else.
+fn parse_canonical(text: &[u8]) -> Option<Parsed> {
+    let (date, clock) = match text.len() {
+        10 => (text, None),
+        19 if text[10] == b' ' && text[13] == b':' && text[16] == b':' => (&text[..10], Some(&text[11..])),
+        _ => return None,
+    };
+    if date[4] != b'-' || date[7] != b'-' {
+        return None;
+    }
+    let pair = |high: u8, low: u8| {
+        let (high, low) = (high.wrapping_sub(b'0'), low.wrapping_sub(b'0'));
+        (high <= 9 && low <= 9).then(|| i64::from(high * 10 + low))
+    };
+    let year = pair(date[0], date[1])? * 100 + pair(date[2], date[3])?;
+    let date = date_of_parts(year, pair(date[5], date[6])?, pair(date[8], date[9])?)?;
+    let value = match clock {
+        None => DateTime::from_date(date),
+        Some(c) => datetime_of_parts(date, pair(c[0], c[1])?, pair(c[3], c[4])?, pair(c[6], c[7])?, 0)?,
+    };
+    Some(Parsed {
+        value,
+        has_time: clock.is_some(),
+        fsp: 0,
+        rounds_up: false,
+        truncated: false,
+        offset: None,
+    })
 }
 
 /// The number with all of `YYYYMMDDhhmmss`, and whether it had a time part.
