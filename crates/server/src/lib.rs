@@ -1,1 +1,40 @@
-//! server
+//! The server: options, listeners, sessions, variables, accounts, statements' way from packet to answer.
+//!
+//! ```text
+//! main -> daemon -> listener --(thread per connection)--> connection -> authenticate
+//!                                                              \-> commands -> run -> parser, planner, exec
+//! ```
+//!
+//! Invariants:
+//! 1. MySQL error numbers are known to [`error_map`] alone; other layers' errors are mapped here.
+//! 2. A statement costs one receive and one send: its whole answer is in the connection's output buffer when its
+//!    command returns, unless it is longer than the buffer's flush threshold.
+//! 3. Input never panics. A panic outside critical sections costs its own client statement, transaction and
+//!    connection (`connection`); one inside ends the process.
+//! 4. No lock of this crate is held while a statement runs or a socket is waited for.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+pub mod account;
+pub mod authenticate;
+pub mod client_io;
+pub mod commands;
+mod connection;
+pub mod daemon;
+pub mod diagnostics;
+pub mod error_map;
+pub mod listener;
+mod option_file;
+pub mod options;
+pub mod prepared;
+pub mod process_list;
+pub mod run;
+pub mod server;
+pub mod server_log;
+pub mod session;
+pub mod status;
+pub mod stream;
+pub mod sysvars;
+pub mod transaction;
+pub mod version;

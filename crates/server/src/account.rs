@@ -1,0 +1,319 @@
+//! Accounts: who may connect, from where, and how they prove it.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use wire::auth::{AuthPlugin, Credential};
+
+use crate::error_map::{self, SqlError};
+
+/// An account, named `'user'@'host'`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// User name; empty for the anonymous account.
+    pub user: String,
+    /// Host name, address, pattern with `%` and `_`, or address/netmask; in lower case.
+    pub host: String,
+    /// Plugin and stored password.
+    pub credential: Credential,
+    /// ACCOUNT LOCK.
+    pub locked: bool,
+}
+
+/// Keeps accounts over restarts.
+pub trait AccountStore: Send + Sync {
+    /// All accounts.
+    fn load(&self) -> Result<Vec<Account>, SqlError>;
+    /// Adds the account or replaces the one of the same name.
+    fn put(&self, account: &Account) -> Result<(), SqlError>;
+    /// Removes the account `'user'@'host'`.
+    fn remove(&self, user: &str, host: &str) -> Result<(), SqlError>;
+}
+
+/// Accounts that live as long as the process.
+#[derive(Debug, Default)]
+pub struct MemoryStore;
+
+impl AccountStore for MemoryStore {
+    fn load(&self) -> Result<Vec<Account>, SqlError> {
+        Ok(Vec::new())
+    }
+    fn put(&self, _account: &Account) -> Result<(), SqlError> {
+        Ok(())
+    }
+    fn remove(&self, _user: &str, _host: &str) -> Result<(), SqlError> {
+        Ok(())
+    }
+}
+
+/// Where a client comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// A Unix socket.
+    Local,
+    /// An address.
+    Remote(IpAddr),
+}
+
+impl Peer {
+    /// Whether the client runs on this machine.
+    pub fn is_loopback(self) -> bool {
+        match self {
+            Peer::Local => true,
+            Peer::Remote(address) => address.to_canonical().is_loopback(),
+        }
+    }
+
+    /// The host part of error messages and of USER().
+    pub fn host(self) -> String {
+        match self {
+            Peer::Remote(address) if !self.is_loopback() => address.to_canonical().to_string(),
+            _ => "localhost".to_owned(),
+        }
+    }
+
+    fn matches(self, pattern: &str) -> bool {
+        if self.is_loopback() && like(pattern, "localhost") {
+            return true;
+        }
+        let Peer::Remote(address) = self else {
+            return false;
+        };
+        let address = address.to_canonical();
+        match pattern.split_once('/') {
+            Some((network, mask)) => in_network(address, network, mask),
+            None => like(pattern, &address.to_string()),
+        }
+    }
+}
+
+fn in_network(address: IpAddr, network: &str, mask: &str) -> bool {
+    let (IpAddr::V4(address), Ok(IpAddr::V4(network))) = (address, network.parse()) else {
+        return false;
+    };
+    let bits = match (mask.parse::<u32>(), mask.parse()) {
+        (Ok(length @ 0..=32), _) => u32::MAX.checked_shl(32 - length).unwrap_or(0),
+        (_, Ok(IpAddr::V4(mask))) => mask.to_bits(),
+        _ => return false,
+    };
+    address.to_bits() & bits == network.to_bits() & bits
+}
+
+/// Whether `text` matches `pattern`, in which `%` stands for any characters and `_` for one; case does not matter.
+fn like(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut p, mut t) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'%') => {
+                retry = Some((p + 1, t));
+                p += 1;
+            }
+            Some(&c) if c == b'_' || c.eq_ignore_ascii_case(&text[t]) => (p, t) = (p + 1, t + 1),
+            _ => match retry {
+                Some((after, from)) => {
+                    (p, t) = (after, from + 1);
+                    retry = Some((after, from + 1));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|&c| c == b'%')
+}
+
+/// Name of an account: user and host.
+type Name = (String, String);
+
+/// All accounts, and what full authentications left to be cached.
+pub struct Accounts {
+    store: Box<dyn AccountStore>,
+    list: RwLock<Vec<Arc<Account>>>,
+    cached: Mutex<HashMap<Name, [u8; 32]>>,
+}
+
+impl std::fmt::Debug for Accounts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Accounts").field("list", &self.list).finish_non_exhaustive()
+    }
+}
+
+impl Accounts {
+    /// The accounts of `store`; an empty one gets `root@localhost` without a password.
+    pub fn open(store: Box<dyn AccountStore>) -> Result<Self, SqlError> {
+        let mut accounts = store.load()?;
+        if accounts.is_empty() {
+            let root = Account {
+                user: "root".to_owned(),
+                host: "localhost".to_owned(),
+                credential: Credential::empty(AuthPlugin::CachingSha2),
+                locked: false,
+            };
+            store.put(&root)?;
+            accounts.push(root);
+        }
+        let list = RwLock::new(accounts.into_iter().map(Arc::new).collect());
+        let all = Accounts { store, list, cached: Mutex::default() };
+        sort(&mut all.list.write());
+        Ok(all)
+    }
+
+    /// The account that a client calling itself `user` gets: the most specific host first, named users before the
+    /// anonymous one.
+    pub fn find_login(&self, user: &str, peer: Peer) -> Option<Arc<Account>> {
+        let list = self.list.read();
+        let fits = |account: &&Arc<Account>| {
+            (account.user == user || account.user.is_empty()) && peer.matches(&account.host)
+        };
+        list.iter().find(fits).cloned()
+    }
+
+    /// The account `'user'@'host'`.
+    pub fn find(&self, user: &str, host: &str) -> Option<Arc<Account>> {
+        let list = self.list.read();
+        list.iter().find(|a| a.user == user && a.host.eq_ignore_ascii_case(host)).cloned()
+    }
+
+    /// Every account, the most specific hosts first.
+    pub fn all(&self) -> Vec<Arc<Account>> {
+        self.list.read().clone()
+    }
+
+    /// An account that anybody who can reach the server could use.
+    pub fn find_passwordless(&self) -> Option<Arc<Account>> {
+        self.list.read().iter().find(|a| !a.credential.has_password() && !a.locked).cloned()
+    }
+
+    /// Adds the account or replaces the one of the same name.
+    pub fn put(&self, account: Account) -> Result<(), SqlError> {
+        let mut list = self.list.write();
+        self.store.put(&account)?;
+        self.cached.lock().remove(&(account.user.clone(), account.host.clone()));
+        list.retain(|a| (&a.user, &a.host) != (&account.user, &account.host));
+        list.push(Arc::new(account));
+        sort(&mut list);
+        Ok(())
+    }
+
+    /// Removes the account `'user'@'host'`; false if there is none.
+    pub fn remove(&self, user: &str, host: &str) -> Result<bool, SqlError> {
+        let mut list = self.list.write();
+        let Some(at) = list.iter().position(|a| a.user == user && a.host == host) else {
+            return Ok(false);
+        };
+        self.store.remove(user, host)?;
+        list.remove(at);
+        self.cached.lock().remove(&(user.to_owned(), host.to_owned()));
+        Ok(true)
+    }
+
+    /// What a full authentication of `account` left to be cached.
+    pub fn cached_hash(&self, account: &Account) -> Option<[u8; 32]> {
+        self.cached.lock().get(&(account.user.clone(), account.host.clone())).copied()
+    }
+
+    /// Remembers what a full authentication of `account` left, unless the account has changed since.
+    pub fn cache_hash(&self, account: &Arc<Account>, hash: [u8; 32]) {
+        let list = self.list.read();
+        if list.iter().any(|current| Arc::ptr_eq(current, account)) {
+            self.cached.lock().insert((account.user.clone(), account.host.clone()), hash);
+        }
+    }
+}
+
+/// Orders accounts by how specific their hosts are, then named users before the anonymous one.
+fn sort(list: &mut [Arc<Account>]) {
+    list.sort_by_key(|a| {
+        let wildcard = a.host.find(['%', '_']);
+        let specific = wildcard.unwrap_or(usize::MAX);
+        (std::cmp::Reverse(specific), a.user.is_empty(), a.host.clone(), a.user.clone())
+    });
+}
+
+/// Error 1045 for a client that called itself `user`.
+#[cold]
+pub fn access_denied(user: &str, peer: Peer, used_password: bool) -> SqlError {
+    let used = if used_password { "YES" } else { "NO" };
+    error_map::ACCESS_DENIED.with(&[&user, &peer.host(), &used])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(user: &str, host: &str) -> Account {
+        Account {
+            user: user.to_owned(),
+            host: host.to_owned(),
+            credential: Credential::empty(AuthPlugin::Native),
+            locked: false,
+        }
+    }
+
+    fn remote(address: &str) -> Peer {
+        Peer::Remote(address.parse().unwrap())
+    }
+
+    #[test]
+    fn a_new_store_has_root_on_this_machine_only() {
+        let accounts = Accounts::open(Box::new(MemoryStore)).unwrap();
+        for peer in [Peer::Local, remote("127.0.0.1"), remote("::1"), remote("::ffff:127.0.0.1")] {
+            assert_eq!(accounts.find_login("root", peer).unwrap().host, "localhost");
+        }
+        assert_eq!(accounts.find_login("root", remote("10.0.0.1")), None);
+        assert_eq!(accounts.find_login("nobody", Peer::Local), None);
+        assert_eq!(accounts.find_passwordless().unwrap().user, "root");
+    }
+
+    #[test]
+    fn the_most_specific_host_wins() {
+        let accounts = Accounts::open(Box::new(MemoryStore)).unwrap();
+        for (user, host) in [("bob", "%"), ("bob", "10.0.%"), ("bob", "10.0.0.7"), ("", "10.0.0.%")] {
+            accounts.put(account(user, host)).unwrap();
+        }
+        let host = |address| accounts.find_login("bob", remote(address)).map(|a| a.host.clone());
+        assert_eq!(host("10.0.0.7").as_deref(), Some("10.0.0.7"));
+        assert_eq!(host("10.0.9.9").as_deref(), Some("10.0.%"));
+        assert_eq!(host("11.0.0.1").as_deref(), Some("%"));
+        assert_eq!(accounts.find_login("bob", remote("10.0.0.8")).unwrap().user, "");
+    }
+
+    #[test]
+    fn patterns_and_networks_match() {
+        assert!(
+            like("%", "")
+                && like("a%c", "abbc")
+                && like("1_.%", "10.0.0.1")
+                && like("LOCALHOST", "localhost")
+        );
+        assert!(!like("a%c", "abb") && !like("_", "") && !like("", "x"));
+        let address = "192.168.3.4".parse().unwrap();
+        assert!(
+            in_network(address, "192.168.0.0", "255.255.0.0") && in_network(address, "192.168.3.0", "24")
+        );
+        assert!(!in_network(address, "192.168.4.0", "24") && !in_network(address, "192.168.4.0", "x"));
+    }
+
+    #[test]
+    fn changing_an_account_forgets_its_cached_hash() {
+        let accounts = Accounts::open(Box::new(MemoryStore)).unwrap();
+        let root = accounts.find("root", "localhost").unwrap();
+        accounts.cache_hash(&root, [1; 32]);
+        assert_eq!(accounts.cached_hash(&root), Some([1; 32]));
+        accounts.put(account("root", "localhost")).unwrap();
+        assert_eq!(accounts.cached_hash(&root), None);
+        accounts.cache_hash(&root, [1; 32]);
+        assert_eq!(accounts.cached_hash(&root), None, "the account it was made for is gone");
+        assert!(accounts.remove("root", "localhost").unwrap());
+        assert!(!accounts.remove("root", "localhost").unwrap());
+    }
+
+    #[test]
+    fn the_text_of_1045_is_mysqls() {
+        let error = access_denied("bob", Peer::Local, true);
+        assert_eq!(error.message, "Access denied for user 'bob'@'localhost' (using password: YES)");
+    }
+}

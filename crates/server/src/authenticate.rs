@@ -1,0 +1,194 @@
+//! Who is the client: the handshake, and COM_CHANGE_USER.
+
+use std::sync::Arc;
+
+use wire::auth::{Credential, Exchange, Step};
+use wire::change_user::ChangeUser;
+use wire::greeting::Greeting;
+use wire::handshake::{HandshakeResponse, attributes};
+use wire::{Capabilities, reply};
+
+use crate::account::{Account, access_denied};
+use crate::client_io::{ClientIo, ReadError};
+use crate::error_map::{self, SqlError};
+use crate::session::{Level, Session};
+use crate::sysvars::SetValue;
+
+/// Why a client was not let in.
+#[derive(Debug)]
+pub enum Refusal {
+    /// It is gone, or took too long.
+    Lost,
+    /// It is to be told so.
+    Error(SqlError),
+}
+
+impl From<SqlError> for Refusal {
+    fn from(error: SqlError) -> Self {
+        Refusal::Error(error)
+    }
+}
+
+impl From<ReadError> for Refusal {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Closed | ReadError::TimedOut => Refusal::Lost,
+            ReadError::Malformed(error) => Refusal::Error(protocol_error(&error)),
+        }
+    }
+}
+
+/// The MySQL error for a packet that cannot be accepted.
+#[cold]
+pub fn protocol_error(error: &wire::Error) -> SqlError {
+    match error {
+        wire::Error::PacketTooLarge { .. } => error_map::NET_PACKET_TOO_LARGE.bare(),
+        wire::Error::OutOfOrder { .. } => error_map::NET_PACKETS_OUT_OF_ORDER.bare(),
+        wire::Error::ProtocolTooOld => error_map::NOT_SUPPORTED_AUTH_MODE.bare(),
+        wire::Error::UnknownParameterType { .. } | wire::Error::ParametersNotBound => {
+            error_map::WRONG_ARGUMENTS.with(&[&"mysqld_stmt_execute"])
+        }
+        _ => error_map::HANDSHAKE_ERROR.bare(),
+    }
+}
+
+/// What a client says of itself, by handshake or COM_CHANGE_USER.
+struct Claim {
+    user: String,
+    auth_plugin: Option<Vec<u8>>,
+    auth_response: Vec<u8>,
+    database: Option<String>,
+    collation: Option<u16>,
+    attributes: Vec<(String, String)>,
+}
+
+/// Greets the client, reads its answer and lets it in; the OK packet is left to be sent.
+pub fn handshake(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
+    let offered = offered_capabilities(session);
+    Greeting {
+        version: crate::version::VERSION,
+        connection_id: session.process.id(),
+        nonce: &session.nonce,
+        capabilities: offered,
+        collation: 255,
+        status: session.status(),
+        auth_plugin: "caching_sha2_password",
+    }
+    .write(&mut io.out);
+    io.send(&session.server.status.bytes_sent).map_err(|_| Refusal::Lost)?;
+    io.read_packet(&session.server.status.bytes_received)?;
+    let response = HandshakeResponse::parse(io.reader.packet()).map_err(|e| protocol_error(&e))?;
+    session.capabilities = response.capabilities & offered;
+    let claim = Claim {
+        user: text(response.user),
+        auth_plugin: response.auth_plugin.map(<[u8]>::to_vec),
+        auth_response: response.auth_response.to_vec(),
+        database: response.database.map(text),
+        collation: Some(u16::from(response.collation)),
+        attributes: attribute_list(response.attributes),
+    };
+    admit(session, io, claim)
+}
+
+/// COM_CHANGE_USER: a new session on the same connection. After an error the connection must be closed.
+pub fn change_user(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
+    let args = io.reader.packet().get(1..).unwrap_or_default();
+    let change = ChangeUser::parse(args, session.capabilities).map_err(|e| protocol_error(&e))?;
+    let claim = Claim {
+        user: text(change.user),
+        auth_plugin: change.auth_plugin.map(<[u8]>::to_vec),
+        auth_response: change.auth_response.to_vec(),
+        database: change.database.map(text),
+        collation: change.collation,
+        attributes: attribute_list(change.attributes),
+    };
+    session.reset();
+    session.database = None;
+    session.account = None;
+    admit(session, io, claim)
+}
+
+fn admit(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), Refusal> {
+    let account = prove(session, io, &claim)?;
+    session.process.set_user(&claim.user);
+    session.user = claim.user;
+    session.account = Some(account);
+    session.attributes = claim.attributes;
+    take_collation(session, claim.collation);
+    if let Some(database) = claim.database {
+        crate::run::use_database(session, &database)?;
+    }
+    session.changes = crate::session::StateChanges::default();
+    crate::commands::write_plain_ok(session, &mut io.out);
+    Ok(())
+}
+
+/// Exchanges packets until the client has proved to be its account.
+fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Account>, Refusal> {
+    let server = &session.server;
+    let account = server.accounts.find_login(&claim.user, session.peer);
+    let decoy = Credential::decoy();
+    let credential = account.as_ref().map_or(&decoy, |account| &account.credential);
+    let cached = account.as_ref().and_then(|account| server.accounts.cached_hash(account));
+    let is_local = session.peer == crate::account::Peer::Local;
+    let mut exchange = Exchange::new(credential, &session.nonce, cached, is_local);
+    let mut step = exchange.start(claim.auth_plugin.as_deref(), &claim.auth_response, &mut io.out);
+    while step == Step::Read {
+        io.send(&server.status.bytes_sent).map_err(|_| Refusal::Lost)?;
+        io.read_packet(&server.status.bytes_received)?;
+        let resumed = exchange.resume(io.reader.packet(), || server.rsa_key(), &mut io.out);
+        step = resumed.map_err(|_| error_map::OUT_OF_RESOURCES.bare())?;
+    }
+    let denied = || Refusal::Error(access_denied(&claim.user, session.peer, exchange.used_password()));
+    let (Step::Accepted(hash), Some(account)) = (step, account.clone()) else {
+        return Err(denied());
+    };
+    // An account without a password is as good as open, so it serves this machine alone.
+    if account.locked || !account.credential.has_password() && !session.peer.is_loopback() {
+        return Err(denied());
+    }
+    if let Some(hash) = hash {
+        server.accounts.cache_hash(&account, hash);
+    }
+    Ok(account)
+}
+
+/// The character sets of the session follow the collation that the client named, if it is known here.
+fn take_collation(session: &mut Session, id: Option<u16>) {
+    let Some(collation) = id.and_then(|id| types::CollationId(id).collation()) else {
+        return;
+    };
+    let charset = SetValue::Text(collation.charset.name().to_owned());
+    let settings = [
+        ("character_set_client", charset.clone()),
+        ("character_set_results", charset),
+        ("collation_connection", SetValue::Text(collation.name.to_owned())),
+    ];
+    for (name, value) in settings {
+        session
+            .assign_variable(Level::Session, name, &value)
+            .expect("the name of a known collation or character set is accepted");
+    }
+}
+
+fn offered_capabilities(session: &Session) -> Capabilities {
+    let local_infile = session.server.variables.read().named("local_infile").as_bool();
+    Capabilities::OFFERED.with(Capabilities::LOCAL_FILES, local_infile)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn attribute_list(block: &[u8]) -> Vec<(String, String)> {
+    attributes(block).map(|(name, value)| (text(name), text(value))).collect()
+}
+
+/// Writes the error that ends a connection before it is established.
+pub fn write_refusal(io: &mut ClientIo, capabilities: Capabilities, error: &SqlError) {
+    if capabilities.has(Capabilities::PROTOCOL_41) {
+        reply::write_error(&mut io.out, error.code, error.sqlstate, &error.message);
+    } else {
+        reply::write_early_error(&mut io.out, error.code, &error.message);
+    }
+}

@@ -1,0 +1,252 @@
+//! Commands: one arm for each COM_*.
+
+use std::time::Instant;
+
+use wire::execute::{Execute, LongData, parse_set_option, parse_statement_id};
+use wire::reply::StateChange;
+use wire::{Capabilities, Command, OkPacket, OutBuffer, ServerStatus, reply};
+
+use crate::authenticate::{self, Refusal, protocol_error};
+use crate::client_io::ClientIo;
+use crate::diagnostics::Severity;
+use crate::error_map::{self, SqlError};
+use crate::process_list::Kill;
+use crate::run;
+use crate::session::Session;
+use crate::status::{Com, bump};
+
+/// What follows a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// The next command.
+    Continue,
+    /// The client took its leave.
+    Quit,
+    /// The connection must be closed once the answer is sent.
+    Close,
+}
+
+/// Runs the command in the reader's packet and writes its answer.
+pub fn run(session: &mut Session, io: &mut ClientIo) -> After {
+    let Some((command, args)) = Command::parse(io.reader.packet()) else {
+        return answer(session, io, Err(error_map::UNKNOWN_COM.bare()));
+    };
+    let text = if matches!(command, Command::Query | Command::StmtPrepare) { args } else { &[] };
+    session.process.begin(command.name(), text, Instant::now());
+    let status = &session.server.status;
+    if !matches!(command, Command::Ping | Command::Statistics) {
+        bump(&status.questions, 1);
+    }
+    bump(&status.threads_running, 1);
+    let after = dispatch(session, io, command);
+    session.server.status.threads_running.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+    session.process.end();
+    after
+}
+
+fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After {
+    let result = match command {
+        Command::Quit => return After::Quit,
+        Command::Query => run::query(session, io),
+        Command::StmtExecute => execute(session, io),
+        Command::StmtPrepare => run::prepare(session, io),
+        Command::StmtClose => return close_statement(session, io),
+        Command::StmtSendLongData => return send_long_data(session, io),
+        Command::StmtReset => reset_statement(session, io),
+        Command::StmtFetch => fetch(io),
+        Command::InitDb => init_db(session, io),
+        Command::FieldList => run::field_list(session, io),
+        Command::Statistics => return statistics(session, &mut io.out),
+        Command::Ping => ok(session, io),
+        Command::SetOption => set_option(session, io),
+        Command::ResetConnection => {
+            session.reset();
+            ok(session, io)
+        }
+        Command::ChangeUser => return change_user(session, io),
+        Command::ProcessKill => process_kill(session, io),
+        Command::ProcessInfo | Command::Debug => Err(error_map::UNKNOWN_COM.bare()),
+    };
+    answer(session, io, result)
+}
+
+/// Writes the error of a failed command and keeps it for SHOW WARNINGS.
+fn answer(session: &mut Session, io: &mut ClientIo, result: Result<(), SqlError>) -> After {
+    let Err(error) = result else {
+        return After::Continue;
+    };
+    write_error(&mut io.out, &error);
+    session.row_count = -1;
+    session.warn(Severity::Error, error);
+    After::Continue
+}
+
+/// Writes an ERR packet.
+#[cold]
+pub fn write_error(out: &mut OutBuffer, error: &SqlError) {
+    reply::write_error(out, error.code, error.sqlstate, &error.message);
+}
+
+/// Writes an OK packet with nothing but the session's status.
+pub fn write_plain_ok(session: &mut Session, out: &mut OutBuffer) {
+    write_ok(session, out, &OkPacket::default(), false);
+}
+
+/// Writes an OK packet: `ok` completed by the session's status, warnings and state changes.
+pub fn write_ok(session: &mut Session, out: &mut OutBuffer, ok: &OkPacket<'_>, more_results: bool) {
+    let status = session.status().with(ServerStatus::MORE_RESULTS, more_results);
+    let warnings = session.diagnostics.packet_count();
+    let plain = OkPacket { status, warnings, ..*ok };
+    let pending = std::mem::take(&mut session.changes);
+    let tracks = session.capabilities.has(Capabilities::SESSION_TRACK);
+    if !tracks || !pending.schema && pending.variables.is_empty() {
+        reply::write_ok(out, session.capabilities, &plain);
+        return;
+    }
+    let values: Vec<_> = pending
+        .variables
+        .iter()
+        .map(|&name| (name, session.variables.named(name).show().unwrap_or_default()))
+        .collect();
+    let mut changes: Vec<_> =
+        values.iter().map(|(name, value)| StateChange::Variable { name, value }).collect();
+    if pending.schema && session.variables.named("session_track_schema").as_bool() {
+        changes.push(StateChange::Schema(session.database.as_deref().unwrap_or_default()));
+    }
+    reply::write_ok(out, session.capabilities, &OkPacket { changes: &changes, ..plain });
+}
+
+fn ok(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
+    session.diagnostics.clear();
+    write_plain_ok(session, &mut io.out);
+    Ok(())
+}
+
+fn args(io: &ClientIo) -> &[u8] {
+    io.reader.packet().get(1..).unwrap_or_default()
+}
+
+fn init_db(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
+    session.server.status.count(Com::ChangeDb);
+    let name = String::from_utf8_lossy(args(io)).into_owned();
+    run::use_database(session, &name)?;
+    ok(session, io)
+}
+
+fn set_option(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
+    let on = parse_set_option(args(io)).map_err(|_| error_map::UNKNOWN_COM.bare())?;
+    session.capabilities = session.capabilities.with(Capabilities::MULTI_STATEMENTS, on);
+    session.diagnostics.clear();
+    reply::write_rows_end(&mut io.out, session.capabilities, session.status(), 0);
+    Ok(())
+}
+
+/// The one-line summary of `mysqladmin status`.
+fn statistics(session: &Session, out: &mut OutBuffer) -> After {
+    let status = &session.server.status;
+    let get = |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
+    let (uptime, questions) = (status.uptime_s(), get(&status.questions));
+    let per_second = questions as f64 / uptime.max(1) as f64;
+    let line = format!(
+        "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: 0  Flush tables: 0  \
+         Open tables: 0  Queries per second avg: {per_second:.3}",
+        get(&status.threads_connected),
+        get(&status.slow_queries),
+    );
+    out.begin_packet();
+    out.put_bytes(line.as_bytes());
+    out.end_packet();
+    After::Continue
+}
+
+fn change_user(session: &mut Session, io: &mut ClientIo) -> After {
+    match authenticate::change_user(session, io) {
+        Ok(()) => After::Continue,
+        Err(Refusal::Lost) => After::Close,
+        Err(Refusal::Error(error)) => {
+            write_error(&mut io.out, &error);
+            After::Close
+        }
+    }
+}
+
+fn process_kill(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
+    let id = parse_statement_id(args(io)).map_err(|e| protocol_error(&e))?;
+    kill(session, u64::from(id), Kill::Connection)?;
+    ok(session, io)
+}
+
+/// KILL: anybody may kill their own connections, administrators all.
+pub fn kill(session: &mut Session, id: u64, what: Kill) -> Result<(), SqlError> {
+    let process = u32::try_from(id).ok().and_then(|id| session.server.processes.find(id));
+    let Some(process) = process else {
+        return Err(error_map::NO_SUCH_THREAD.with(&[&id]));
+    };
+    if !session.is_admin() && process.user() != session.user {
+        return Err(error_map::KILL_DENIED.with(&[&id]));
+    }
+    if process.id() == session.process.id() {
+        // The answer must still reach the client, so the socket stays open until it is sent.
+        session.process.kill_self(what);
+        return Err(error_map::QUERY_INTERRUPTED.bare());
+    }
+    process.kill(what);
+    Ok(())
+}
+
+fn execute(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
+    session.server.status.count(Com::StmtExecute);
+    let execute =
+        Execute::parse(args(io)).map_err(|_| error_map::WRONG_ARGUMENTS.with(&[&"mysqld_stmt_execute"]))?;
+    let (id, cursor) = (execute.statement_id, execute.cursor);
+    if session.prepared.get_mut(id).is_none() {
+        return Err(unknown_statement(id, "mysqld_stmt_execute"));
+    }
+    if cursor != 0 {
+        // Clients that ask for a cursor take a plain result set as well.
+        session.diagnostics.clear();
+    }
+    run::execute(session, io)
+}
+
+/// No answer, not even to a wrong id.
+fn close_statement(session: &mut Session, io: &ClientIo) -> After {
+    session.server.status.count(Com::StmtClose);
+    if let Ok(id) = parse_statement_id(args(io))
+        && session.prepared.remove(id)
+    {
+        session.server.status.prepared_statements.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+    }
+    After::Continue
+}
+
+/// No answer; what cannot be kept is reported by the execution.
+fn send_long_data(session: &mut Session, io: &ClientIo) -> After {
+    session.server.status.count(Com::StmtSendLongData);
+    let limit = session.variables.hot.max_allowed_packet as usize;
+    if let Ok(piece) = LongData::parse(args(io))
+        && let Some(statement) = session.prepared.get_mut(piece.statement_id)
+        && statement.long_data_bytes() + piece.data.len() <= limit
+    {
+        statement.append_long_data(usize::from(piece.param), piece.data);
+    }
+    After::Continue
+}
+
+fn reset_statement(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
+    session.server.status.count(Com::StmtReset);
+    let id = parse_statement_id(args(io)).map_err(|e| protocol_error(&e))?;
+    let statement = session.prepared.get_mut(id).ok_or_else(|| unknown_statement(id, "mysqld_stmt_reset"))?;
+    statement.long_data.clear();
+    ok(session, io)
+}
+
+fn fetch(io: &ClientIo) -> Result<(), SqlError> {
+    let id = parse_statement_id(args(io)).map_err(|e| protocol_error(&e))?;
+    Err(error_map::STMT_HAS_NO_OPEN_CURSOR.with(&[&id]))
+}
+
+#[cold]
+fn unknown_statement(id: u32, command: &str) -> SqlError {
+    error_map::UNKNOWN_STMT_HANDLER.with(&[&id, &command])
+}

@@ -1,0 +1,190 @@
+//! The life of a connection: handshake, commands, end.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use wire::reply;
+
+use crate::authenticate::{self, Refusal};
+use crate::client_io::{ClientIo, ReadError};
+use crate::commands::{self, After};
+use crate::error_map::{self, SqlError};
+use crate::process_list::Kill;
+use crate::server::Server;
+use crate::session::Session;
+use crate::status::bump;
+use crate::stream::Stream;
+use crate::transaction;
+
+/// Largest packet before the client is known.
+const HANDSHAKE_PACKET_BYTES: usize = 1 << 20;
+
+/// Serves one client until it leaves. Runs on the connection's own thread.
+pub(crate) fn serve(server: &Arc<Server>, stream: Stream) {
+    let stream = Arc::new(stream);
+    let Ok((peer, host)) = stream.peer() else {
+        return;
+    };
+    let mut io = ClientIo::new(Arc::clone(&stream), HANDSHAKE_PACKET_BYTES);
+    let Some(_place) = Place::take(server) else {
+        refuse(server, &mut io);
+        return;
+    };
+    let Ok(nonce) = wire::auth::new_nonce() else {
+        server.log.error("no random bytes for a connection's challenge");
+        return;
+    };
+    let process = server.processes.add(host, stream);
+    let mut session = Session::new(Arc::clone(server), process, peer, nonce);
+    if establish(&mut session, &mut io) {
+        let clean = command_loop(&mut session, &mut io);
+        if !clean {
+            bump(&server.status.aborted_clients, 1);
+        }
+    } else {
+        bump(&server.status.aborted_connects, 1);
+    }
+    transaction::rollback(&mut session);
+    let forgotten = session.prepared.clear() as u64;
+    server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
+    server.processes.remove(session.process.id());
+}
+
+/// A place among `max_connections`.
+struct Place<'a>(&'a Server);
+
+impl<'a> Place<'a> {
+    fn take(server: &'a Server) -> Option<Self> {
+        let status = &server.status;
+        bump(&status.connections, 1);
+        let limit = server.variables.read().named("max_connections").as_u64();
+        let taken = status.threads_connected.fetch_add(1, Ordering::Relaxed) + 1;
+        let place = Place(server);
+        if taken > limit {
+            bump(&status.refused_at_limit, 1);
+            return None;
+        }
+        status.max_used_connections.fetch_max(taken, Ordering::Relaxed);
+        Some(place)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.status.threads_connected.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cold]
+fn refuse(server: &Server, io: &mut ClientIo) {
+    let error = error_map::CON_COUNT_ERROR.bare();
+    reply::write_early_error(&mut io.out, error.code, &error.message);
+    io.send_and_close(&server.status.bytes_sent);
+}
+
+/// Socket options and handshake; false if the client was not let in.
+fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
+    let (connect_timeout, write_timeout) = {
+        let variables = session.server.variables.read();
+        (variables.named("connect_timeout").as_u64(), variables.hot.net_write_timeout)
+    };
+    let stream = io.stream();
+    let ready = stream.set_no_delay().is_ok()
+        && stream.set_read_timeout(connect_timeout).is_ok()
+        && stream.set_write_timeout(write_timeout).is_ok();
+    if !ready {
+        return false;
+    }
+    match authenticate::handshake(session, io) {
+        Ok(()) => {
+            let limit = session.variables.hot.max_allowed_packet as usize;
+            io.reader.set_limit(limit);
+            session.process.end();
+            io.stream().set_read_timeout(idle_timeout(session)).is_ok()
+                && io.send(&session.server.status.bytes_sent).is_ok()
+        }
+        Err(Refusal::Lost) => false,
+        Err(Refusal::Error(error)) => {
+            authenticate::write_refusal(io, session.capabilities, &error);
+            io.send_and_close(&session.server.status.bytes_sent);
+            false
+        }
+    }
+}
+
+/// Seconds that the client may be silent.
+fn idle_timeout(session: &Session) -> u64 {
+    if session.capabilities.has(wire::Capabilities::INTERACTIVE) {
+        session.variables.named("interactive_timeout").as_u64()
+    } else {
+        session.variables.hot.wait_timeout
+    }
+}
+
+/// Answers commands until the connection ends; true if the client took its leave.
+fn command_loop(session: &mut Session, io: &mut ClientIo) -> bool {
+    let mut timeout = idle_timeout(session);
+    loop {
+        io.reader.begin_command();
+        if let Err(error) = io.read_packet(&session.server.status.bytes_received) {
+            farewell(session, io, error);
+            return false;
+        }
+        let after = run_command(session, io);
+        if io.send(&session.server.status.bytes_sent).is_err() {
+            return false;
+        }
+        match after {
+            After::Quit => return true,
+            After::Close => {
+                io.send_and_close(&session.server.status.bytes_sent);
+                return false;
+            }
+            After::Continue => {}
+        }
+        if session.process.kill_requested() == Kill::Connection || session.server.is_stopping() {
+            io.stream().shut_down();
+            return true;
+        }
+        let wanted = session.variables.hot.wait_timeout;
+        if wanted != timeout && timeout != idle_timeout(session) {
+            timeout = idle_timeout(session);
+            if io.stream().set_read_timeout(timeout).is_err() {
+                return false;
+            }
+        }
+    }
+}
+
+/// Runs one command. A panic outside critical sections costs the client its statement, its transaction and its
+/// connection, nobody else anything; one inside aborts the process in the panic hook.
+fn run_command(session: &mut Session, io: &mut ClientIo) -> After {
+    let mark = io.out.mark();
+    let result = catch_unwind(AssertUnwindSafe(|| commands::run(session, io)));
+    let Ok(after) = result else {
+        transaction::rollback(session);
+        session.server.log.error(&format!("connection {}: a statement panicked", session.process.id()));
+        if io.out.rewind(mark) {
+            let error = error_map::UNKNOWN.saying("Internal error: the statement was given up".to_owned());
+            commands::write_error(&mut io.out, &error);
+        }
+        return After::Close;
+    };
+    after
+}
+
+/// Tells the client why its connection ends, if there is anybody to tell.
+#[cold]
+fn farewell(session: &Session, io: &mut ClientIo, error: ReadError) {
+    let error: SqlError = match error {
+        ReadError::Closed => return,
+        ReadError::TimedOut => error_map::CLIENT_INTERACTION_TIMEOUT.bare(),
+        ReadError::Malformed(error) => {
+            io.out.set_sequence(1);
+            authenticate::protocol_error(&error)
+        }
+    };
+    commands::write_error(&mut io.out, &error);
+    io.send_and_close(&session.server.status.bytes_sent);
+}

@@ -1,0 +1,84 @@
+//! The server process from start to stop.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
+
+use crate::account::AccountStore;
+use crate::listener::Listeners;
+use crate::options::Options;
+use crate::server::Server;
+use crate::server_log::ServerLog;
+
+/// Runs a server until SIGTERM or SIGINT ends it cleanly.
+///
+/// # Errors
+/// One line saying why the server could not start or go on.
+pub fn run(options: Options, store: Box<dyn AccountStore>) -> Result<(), String> {
+    let log = open_log(&options)?;
+    for warning in &options.warnings {
+        log.warning(warning);
+    }
+    let (stop, _hold) = watch_signals().map_err(|e| format!("cannot watch signals: {e}"))?;
+    let server = Server::new(options, store, log).map_err(|e| e.to_string())?;
+    let listeners = Listeners::bind(&server)?;
+    listeners.set_nonblocking().map_err(|e| format!("cannot configure a socket: {e}"))?;
+    let pid_file = PidFile::write(Path::new(server.variables.read().named("pid_file").as_text()))?;
+    announce(&server, &listeners);
+    let served = listeners.run(&server, &stop).map_err(|e| format!("cannot wait for connections: {e}"));
+    drop(pid_file);
+    server.log.note("shutdown complete");
+    served
+}
+
+fn open_log(options: &Options) -> Result<ServerLog, String> {
+    let target = options.variables.named("log_error").as_text();
+    if target == "stderr" || target.is_empty() {
+        return Ok(ServerLog::to_stderr());
+    }
+    ServerLog::to_file(Path::new(target)).map_err(|e| format!("cannot open the log {target}: {e}"))
+}
+
+/// A socket that becomes readable when the process is asked to end. SIGHUP is taken and ignored.
+fn watch_signals() -> std::io::Result<(UnixStream, UnixStream)> {
+    let (stop, write) = UnixStream::pair()?;
+    for signal in [SIGTERM, SIGINT] {
+        pipe::register(signal, write.try_clone()?)?;
+    }
+    let (ignored, hangup) = UnixStream::pair()?;
+    pipe::register(SIGHUP, hangup)?;
+    Ok((stop, ignored))
+}
+
+/// The line on stderr that tells starters of the server that it may be used, whatever the log is.
+fn announce(server: &Server, listeners: &Listeners) {
+    let port = listeners.port();
+    server.variables.write().put_named("port", crate::sysvars::VarValue::UInt(u64::from(port)));
+    let socket = listeners.socket();
+    server.log.note(&format!("version {} started", crate::version::VERSION));
+    let line = format!("ratchetd: ready for connections. port: {port} socket: {socket}\n");
+    // Nobody may be listening there; the server runs all the same.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// The file that holds the process id; removed when dropped.
+struct PidFile(PathBuf);
+
+impl PidFile {
+    fn write(path: &Path) -> Result<Self, String> {
+        let text = format!("{}\n", std::process::id());
+        fs::write(path, text).map_err(|e| format!("cannot write the pid file {}: {e}", path.display()))?;
+        Ok(PidFile(path.to_owned()))
+    }
+}
+
+impl Drop for PidFile {
+    fn drop(&mut self) {
+        // A pid file that somebody removed already is no reason to complain.
+        let _ = fs::remove_file(&self.0);
+    }
+}

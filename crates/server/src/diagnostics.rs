@@ -1,0 +1,107 @@
+//! The diagnostics area: errors, warnings and notes of the last statement.
+
+use crate::error_map::SqlError;
+
+/// How much a condition matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The statement failed.
+    Error,
+    /// The statement went on, with a changed value perhaps.
+    Warning,
+    /// For information; left out when `sql_notes` is off.
+    Note,
+}
+
+impl Severity {
+    /// As SHOW WARNINGS shows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "Error",
+            Severity::Warning => "Warning",
+            Severity::Note => "Note",
+        }
+    }
+}
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Severity.
+    pub severity: Severity,
+    /// MySQL's number.
+    pub code: u16,
+    /// SQLSTATE.
+    pub sqlstate: [u8; 5],
+    /// Text.
+    pub message: String,
+}
+
+/// Conditions of one statement: all are counted, the first `max_error_count` are kept.
+#[derive(Debug, Default)]
+pub struct Diagnostics {
+    conditions: Vec<Condition>,
+    warnings: u64,
+    errors: u64,
+}
+
+impl Diagnostics {
+    /// A statement begins.
+    #[inline]
+    pub fn clear(&mut self) {
+        if self.warnings != 0 {
+            self.conditions.clear();
+            (self.warnings, self.errors) = (0, 0);
+        }
+    }
+
+    /// Adds a condition; `limit` is `max_error_count`.
+    #[cold]
+    pub fn push(&mut self, severity: Severity, error: SqlError, limit: u64) {
+        self.warnings += 1;
+        self.errors += u64::from(severity == Severity::Error);
+        if (self.conditions.len() as u64) < limit {
+            let SqlError { code, sqlstate, message } = error;
+            self.conditions.push(Condition { severity, code, sqlstate, message });
+        }
+    }
+
+    /// The conditions kept.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    /// `@@warning_count`: all conditions.
+    pub fn warning_count(&self) -> u64 {
+        self.warnings
+    }
+
+    /// `@@error_count`.
+    pub fn error_count(&self) -> u64 {
+        self.errors
+    }
+
+    /// The number that OK and EOF packets carry.
+    #[inline]
+    pub fn packet_count(&self) -> u16 {
+        self.warnings.min(u64::from(u16::MAX)) as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error_map;
+
+    #[test]
+    fn all_conditions_are_counted_and_the_first_are_kept() {
+        let mut area = Diagnostics::default();
+        for _ in 0..3 {
+            area.push(Severity::Warning, error_map::DIVISION_BY_ZERO.bare(), 2);
+        }
+        area.push(Severity::Error, error_map::NO_DB.bare(), 2);
+        assert_eq!((area.conditions().len(), area.warning_count(), area.error_count()), (2, 4, 1));
+        area.clear();
+        assert_eq!((area.conditions().len(), area.packet_count()), (0, 0));
+    }
+}

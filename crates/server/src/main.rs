@@ -1,0 +1,40 @@
+//! `ratchetd`: the server.
+
+#![forbid(unsafe_code)]
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use server::account::MemoryStore;
+use server::options::{Invocation, Options};
+
+fn main() -> ExitCode {
+    base::sync::critical::install_abort_hook();
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let options = match Options::parse(&args) {
+        Ok(Invocation::Help) => return print(&server::options::help()),
+        Ok(Invocation::Version) => return print(&format!("ratchetd {}\n", server::version::VERSION)),
+        Ok(Invocation::Serve(options)) => *options,
+        Err(error) => return fail(&error.0),
+    };
+    if let Err(error) = std::fs::create_dir_all(options.datadir()) {
+        return fail(&format!("cannot create the data directory {}: {error}", options.datadir().display()));
+    }
+    match server::daemon::run(options, Box::new(MemoryStore)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+fn print(text: &str) -> ExitCode {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn fail(message: &str) -> ExitCode {
+    // With stderr gone there is nobody left to tell.
+    let _ = writeln!(std::io::stderr(), "ratchetd: {message}");
+    ExitCode::FAILURE
+}

@@ -1,0 +1,214 @@
+//! Who is connected and what they do: SHOW PROCESSLIST and KILL.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+
+use crate::stream::Stream;
+
+/// Bytes of statement text kept for SHOW FULL PROCESSLIST.
+const INFO_BYTES: usize = 64 * 1024;
+
+/// What KILL asks a session to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kill {
+    /// Nothing.
+    No = 0,
+    /// End the statement.
+    Query = 1,
+    /// End the connection.
+    Connection = 2,
+}
+
+/// One line of SHOW PROCESSLIST.
+#[derive(Clone, Debug)]
+pub struct ProcessInfo {
+    /// Connection id.
+    pub id: u32,
+    /// User; `unauthenticated user` before the handshake is over.
+    pub user: String,
+    /// Host and port.
+    pub host: String,
+    /// Default database.
+    pub database: Option<String>,
+    /// Command in progress, or `Sleep`.
+    pub command: &'static str,
+    /// Seconds since `command` began.
+    pub seconds: u64,
+    /// What the statement is doing.
+    pub state: &'static str,
+    /// Statement text.
+    pub info: Option<String>,
+}
+
+#[derive(Debug)]
+struct Activity {
+    user: String,
+    database: Option<String>,
+    command: &'static str,
+    since: Instant,
+    state: &'static str,
+    info: Vec<u8>,
+}
+
+/// A connection as others see it.
+#[derive(Debug)]
+pub struct Process {
+    id: u32,
+    host: String,
+    stream: Arc<Stream>,
+    kill: AtomicU8,
+    activity: Mutex<Activity>,
+}
+
+impl Process {
+    /// Connection id.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// A command begins, with its statement text if it has one.
+    #[inline]
+    pub fn begin(&self, command: &'static str, text: &[u8], now: Instant) {
+        let mut activity = self.activity.lock();
+        activity.command = command;
+        activity.since = now;
+        activity.info.clear();
+        activity.info.extend_from_slice(&text[..text.len().min(INFO_BYTES)]);
+    }
+
+    /// The command is over.
+    #[inline]
+    pub fn end(&self) {
+        let mut activity = self.activity.lock();
+        activity.command = "Sleep";
+        activity.state = "";
+        activity.info.clear();
+        // A request to end the statement dies with it; one to end the connection stays.
+        let _ = self.kill.compare_exchange(Kill::Query as u8, 0, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// What the statement is doing now, in MySQL's words.
+    pub fn set_state(&self, state: &'static str) {
+        self.activity.lock().state = state;
+    }
+
+    /// The user, once known.
+    pub fn set_user(&self, user: &str) {
+        user.clone_into(&mut self.activity.lock().user);
+    }
+
+    /// The default database.
+    pub fn set_database(&self, database: Option<&str>) {
+        self.activity.lock().database = database.map(str::to_owned);
+    }
+
+    /// What was asked for by KILL. Statements look at it between batches of rows and while they wait.
+    #[inline]
+    pub fn kill_requested(&self) -> Kill {
+        match self.kill.load(Ordering::Relaxed) {
+            0 => Kill::No,
+            1 => Kill::Query,
+            _ => Kill::Connection,
+        }
+    }
+
+    /// Asks the session to end its statement or connection, and wakes it if it waits for its client.
+    pub fn kill(&self, what: Kill) {
+        self.kill.fetch_max(what as u8, Ordering::Relaxed);
+        if what == Kill::Connection {
+            self.stream.shut_down();
+        }
+    }
+
+    /// As [`Process::kill`] for the session's own connection, which ends itself once its answer is sent.
+    pub fn kill_self(&self, what: Kill) {
+        self.kill.fetch_max(what as u8, Ordering::Relaxed);
+    }
+
+    /// The user, to decide who may kill whom.
+    pub fn user(&self) -> String {
+        self.activity.lock().user.clone()
+    }
+
+    fn info(&self) -> ProcessInfo {
+        let activity = self.activity.lock();
+        let text = String::from_utf8_lossy(&activity.info);
+        ProcessInfo {
+            id: self.id,
+            user: activity.user.clone(),
+            host: self.host.clone(),
+            database: activity.database.clone(),
+            command: activity.command,
+            seconds: activity.since.elapsed().as_secs(),
+            state: activity.state,
+            info: Some(text.into_owned()).filter(|text| !text.is_empty()),
+        }
+    }
+}
+
+/// All connections, by id.
+#[derive(Debug, Default)]
+pub struct ProcessList {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    last_id: u32,
+    open: BTreeMap<u32, Arc<Process>>,
+}
+
+impl ProcessList {
+    /// Adds a connection from `host`; ids rise and skip those still in use.
+    pub fn add(&self, host: String, stream: Arc<Stream>) -> Arc<Process> {
+        let mut inner = self.inner.lock();
+        let id = loop {
+            inner.last_id = inner.last_id.wrapping_add(1).max(1);
+            if !inner.open.contains_key(&inner.last_id) {
+                break inner.last_id;
+            }
+        };
+        let activity = Activity {
+            user: "unauthenticated user".to_owned(),
+            database: None,
+            command: "Connect",
+            since: Instant::now(),
+            state: "login",
+            info: Vec::new(),
+        };
+        let process =
+            Arc::new(Process { id, host, stream, kill: AtomicU8::new(0), activity: Mutex::new(activity) });
+        inner.open.insert(id, Arc::clone(&process));
+        process
+    }
+
+    /// Removes a connection.
+    pub fn remove(&self, id: u32) {
+        self.inner.lock().open.remove(&id);
+    }
+
+    /// The connection `id`.
+    pub fn find(&self, id: u32) -> Option<Arc<Process>> {
+        self.inner.lock().open.get(&id).cloned()
+    }
+
+    /// Number of connections.
+    pub fn count(&self) -> usize {
+        self.inner.lock().open.len()
+    }
+
+    /// All connections, by id.
+    pub fn all(&self) -> Vec<Arc<Process>> {
+        self.inner.lock().open.values().cloned().collect()
+    }
+
+    /// A line for each connection, by id.
+    pub fn list(&self) -> Vec<ProcessInfo> {
+        self.all().iter().map(|process| process.info()).collect()
+    }
+}

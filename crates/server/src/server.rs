@@ -1,0 +1,105 @@
+//! What all sessions share.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::{Mutex, RwLock};
+use wire::auth::{KeyError, RsaKey};
+
+use crate::account::{AccountStore, Accounts};
+use crate::error_map::SqlError;
+use crate::options::Options;
+use crate::process_list::ProcessList;
+use crate::server_log::ServerLog;
+use crate::status::Status;
+use crate::sysvars::{VarValue, Variables};
+
+/// The server's shared state.
+#[derive(Debug)]
+pub struct Server {
+    /// What it was started with.
+    pub options: Options,
+    /// Global values of the system variables; sessions begin with a copy.
+    pub variables: RwLock<Variables>,
+    /// Accounts.
+    pub accounts: Accounts,
+    /// Connections.
+    pub processes: ProcessList,
+    /// Counters.
+    pub status: Status,
+    /// Log.
+    pub log: ServerLog,
+    rsa_key: OnceLock<RsaKey>,
+    /// Held while the key is generated, so that it is generated once.
+    rsa_key_making: Mutex<()>,
+    stopping: AtomicBool,
+}
+
+impl Server {
+    /// A server that listens nowhere yet.
+    pub fn new(
+        options: Options,
+        store: Box<dyn AccountStore>,
+        log: ServerLog,
+    ) -> Result<Arc<Self>, SqlError> {
+        let accounts = Accounts::open(store)?;
+        let mut variables = options.variables.clone();
+        for (name, value) in machine_variables() {
+            variables.put_named(name, VarValue::Text(value.into()));
+        }
+        Ok(Arc::new(Server {
+            options,
+            variables: RwLock::new(variables),
+            accounts,
+            processes: ProcessList::default(),
+            status: Status::default(),
+            log,
+            rsa_key: OnceLock::new(),
+            rsa_key_making: Mutex::new(()),
+            stopping: AtomicBool::new(false),
+        }))
+    }
+
+    /// The key pair for passwords over TCP, generated at first use.
+    pub fn rsa_key(&self) -> Result<&RsaKey, KeyError> {
+        if let Some(key) = self.rsa_key.get() {
+            return Ok(key);
+        }
+        let _making = self.rsa_key_making.lock();
+        if let Some(key) = self.rsa_key.get() {
+            return Ok(key);
+        }
+        let key = RsaKey::generate()?;
+        Ok(self.rsa_key.get_or_init(|| key))
+    }
+
+    /// Whether the server is on its way out.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// No new connections and statements from now on.
+    pub fn begin_stopping(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Variables that the machine decides.
+fn machine_variables() -> [(&'static str, String); 3] {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let now = jiff::Zoned::now();
+    let zone = now.strftime("%Z").to_string();
+    [("hostname", host), ("system_time_zone", zone), ("server_uuid", server_uuid())]
+}
+
+/// A random UUID (version 4). It identifies this run of the server.
+fn server_uuid() -> String {
+    let mut bytes = [0; 16];
+    env::random_bytes(&mut bytes);
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex = |range: std::ops::Range<usize>| {
+        bytes[range].iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    };
+    format!("{}-{}-{}-{}-{}", hex(0..4), hex(4..6), hex(6..8), hex(8..10), hex(10..16))
+}

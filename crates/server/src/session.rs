@@ -1,0 +1,305 @@
+//! A session: everything that belongs to one connection beside its socket.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use types::OwnedValue;
+use wire::greeting::NONCE_BYTES;
+use wire::{Capabilities, ServerStatus};
+
+use crate::account::{Account, Peer};
+use crate::diagnostics::{Diagnostics, Severity};
+use crate::error_map::{self, ErrorKind, SqlError};
+use crate::prepared::PreparedStatements;
+use crate::process_list::{Kill, Process};
+use crate::server::Server;
+use crate::sysvars::{ALL, Access, Assigned, Scope, SetValue, SqlMode, VarDef, VarValue, Variables, find};
+use crate::transaction::{self, TransactionState};
+
+/// Which value of a system variable is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// `GLOBAL`.
+    Global,
+    /// `SESSION`, `LOCAL`.
+    Session,
+    /// Nothing said: the session's if there is one (and to read, else the global one).
+    Default,
+}
+
+/// A session.
+#[derive(Debug)]
+pub struct Session {
+    /// What all sessions share.
+    pub server: Arc<Server>,
+    /// This session in the process list.
+    pub process: Arc<Process>,
+    /// Flags agreed with the client.
+    pub capabilities: Capabilities,
+    /// Challenge of the greeting.
+    pub nonce: [u8; NONCE_BYTES],
+    /// Where the client is.
+    pub peer: Peer,
+    /// Name that the client gave.
+    pub user: String,
+    /// Account that it got.
+    pub account: Option<Arc<Account>>,
+    /// Connection attributes.
+    pub attributes: Vec<(String, String)>,
+    /// Default database.
+    pub database: Option<String>,
+    /// System variables.
+    pub variables: Variables,
+    /// User variables, by name in lower case.
+    pub user_variables: HashMap<String, OwnedValue>,
+    /// Conditions of the last statement.
+    pub diagnostics: Diagnostics,
+    /// Prepared statements.
+    pub prepared: PreparedStatements,
+    /// Transaction.
+    pub transaction: TransactionState,
+    /// LAST_INSERT_ID().
+    pub last_insert_id: u64,
+    /// ROW_COUNT().
+    pub row_count: i64,
+    /// FOUND_ROWS().
+    pub found_rows: u64,
+    /// State changes to tell the client of with the next OK packet.
+    pub changes: StateChanges,
+}
+
+/// State changes that the client has not been told of.
+#[derive(Debug, Default)]
+pub struct StateChanges {
+    /// The default database changed.
+    pub schema: bool,
+    /// Variables that changed.
+    pub variables: Vec<&'static str>,
+}
+
+impl Session {
+    /// A session of a client that has not said who it is.
+    pub fn new(server: Arc<Server>, process: Arc<Process>, peer: Peer, nonce: [u8; NONCE_BYTES]) -> Self {
+        let variables = server.variables.read().clone();
+        Session {
+            server,
+            process,
+            capabilities: Capabilities::default(),
+            nonce,
+            peer,
+            user: String::new(),
+            account: None,
+            attributes: Vec::new(),
+            database: None,
+            variables,
+            user_variables: HashMap::new(),
+            diagnostics: Diagnostics::default(),
+            prepared: PreparedStatements::default(),
+            transaction: TransactionState::default(),
+            last_insert_id: 0,
+            row_count: 0,
+            found_rows: 0,
+            changes: StateChanges::default(),
+        }
+    }
+
+    /// Back to the state of a new connection of the same user (COM_RESET_CONNECTION, COM_CHANGE_USER).
+    pub fn reset(&mut self) {
+        transaction::rollback(self);
+        let forgotten = self.prepared.clear() as u64;
+        self.server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
+        let charsets = ["character_set_client", "character_set_results", "collation_connection"];
+        let kept = charsets.map(|name| self.variables.named(name).clone());
+        self.variables = self.server.variables.read().clone();
+        for (name, value) in charsets.into_iter().zip(kept) {
+            let set = match value.as_text() {
+                "" => SetValue::Null,
+                text => SetValue::Text(text.to_owned()),
+            };
+            let number = find(name).expect("the variables above are in the table");
+            // The value was accepted before, so it is accepted again.
+            let _ = self.variables.assign(number, &set, &value);
+        }
+        self.user_variables.clear();
+        self.diagnostics.clear();
+        (self.last_insert_id, self.row_count, self.found_rows) = (0, 0, 0);
+        self.changes = StateChanges::default();
+    }
+
+    /// Status flags for OK and EOF packets.
+    #[inline]
+    pub fn status(&self) -> ServerStatus {
+        let hot = &self.variables.hot;
+        ServerStatus::default()
+            .with(ServerStatus::AUTOCOMMIT, hot.autocommit)
+            .with(ServerStatus::IN_TRANS, self.transaction.open)
+            .with(ServerStatus::IN_TRANS_READONLY, self.transaction.open && self.transaction.read_only)
+            .with(ServerStatus::NO_BACKSLASH_ESCAPES, hot.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))
+    }
+
+    /// Adds a condition to the diagnostics area.
+    #[cold]
+    pub fn warn(&mut self, severity: Severity, error: SqlError) {
+        let hot = &self.variables.hot;
+        if severity != Severity::Note || hot.sql_notes {
+            self.diagnostics.push(severity, error, hot.max_error_count);
+        }
+    }
+
+    /// Error 1317 or 3169 if KILL asked for it.
+    #[inline]
+    pub fn fail_if_killed(&self) -> Result<(), SqlError> {
+        match self.process.kill_requested() {
+            Kill::No => Ok(()),
+            Kill::Query | Kill::Connection => Err(error_map::QUERY_INTERRUPTED.bare()),
+        }
+    }
+
+    /// Makes `database` the default database.
+    pub fn use_database(&mut self, database: Option<String>) {
+        self.process.set_database(database.as_deref());
+        self.database = database;
+        self.changes.schema = true;
+    }
+
+    /// CURRENT_USER().
+    pub fn current_user(&self) -> String {
+        self.account.as_ref().map_or_else(String::new, |account| format!("{}@{}", account.user, account.host))
+    }
+
+    /// USER().
+    pub fn client_user(&self) -> String {
+        format!("{}@{}", self.user, self.peer.host())
+    }
+
+    /// The value of system variable `name`, as `@@name` or SHOW VARIABLES read it.
+    ///
+    /// # Errors
+    /// 1193 and 1238.
+    pub fn read_variable(&self, level: Level, name: &str) -> Result<VarValue, SqlError> {
+        let number = find(name).ok_or_else(|| unknown_variable(name))?;
+        let def = &ALL[number];
+        match (level, def.scope) {
+            (Level::Global, Scope::Session) => Err(scope_error(def, "SESSION")),
+            (Level::Session, Scope::Global) => Err(scope_error(def, "GLOBAL")),
+            (Level::Global, _) | (Level::Default, Scope::Global) => {
+                Ok(self.server.variables.read().get(number).clone())
+            }
+            _ => Ok(self.computed(def.name).unwrap_or_else(|| self.variables.get(number).clone())),
+        }
+    }
+
+    /// Variables whose value is found elsewhere in the session.
+    fn computed(&self, name: &str) -> Option<VarValue> {
+        Some(match name {
+            "error_count" => VarValue::UInt(self.diagnostics.error_count()),
+            "warning_count" => VarValue::UInt(self.diagnostics.warning_count()),
+            "last_insert_id" | "identity" => VarValue::UInt(self.last_insert_id),
+            "pseudo_thread_id" => VarValue::UInt(u64::from(self.process.id())),
+            _ => return None,
+        })
+    }
+
+    /// Every variable with its value at `level`, by name: SHOW VARIABLES.
+    pub fn list_variables(&self, level: Level) -> Vec<(&'static str, VarValue)> {
+        let wanted = |def: &&VarDef| level != Level::Global || def.scope != Scope::Session;
+        let value = |def: &VarDef| {
+            let level = if level == Level::Global { level } else { Level::Default };
+            self.read_variable(level, def.name).ok().map(|value| (def.name, value))
+        };
+        ALL.iter().filter(wanted).filter_map(value).collect()
+    }
+
+    /// SET of a system variable.
+    ///
+    /// # Errors
+    /// 1193, 1228, 1229, 1238, 1568 and those of [`Variables::assign`].
+    pub fn assign_variable(&mut self, level: Level, name: &str, set: &SetValue) -> Result<(), SqlError> {
+        let number = find(name).ok_or_else(|| unknown_variable(name))?;
+        let def = &ALL[number];
+        may_assign(def, level)?;
+        let assigned = if level == Level::Global {
+            self.assign_global(number, set)?
+        } else {
+            self.assign_local(number, set)?
+        };
+        if let Some(warning) = assigned.warning {
+            self.warn(Severity::Warning, warning);
+        }
+        Ok(())
+    }
+
+    fn assign_global(&mut self, number: usize, set: &SetValue) -> Result<Assigned, SqlError> {
+        self.require_admin()?;
+        let default = self.server.options.variables.get(number).clone();
+        self.server.variables.write().assign(number, set, &default)
+    }
+
+    fn assign_local(&mut self, number: usize, set: &SetValue) -> Result<Assigned, SqlError> {
+        let name = ALL[number].name;
+        let default = match ALL[number].scope {
+            Scope::Session => ALL[number].default_value(),
+            _ => self.server.variables.read().get(number).clone(),
+        };
+        let had_autocommit = self.variables.hot.autocommit;
+        let assigned = self.variables.assign(number, set, &default)?;
+        match name {
+            "autocommit" if self.variables.hot.autocommit && !had_autocommit => transaction::commit(self)?,
+            "last_insert_id" | "identity" => self.last_insert_id = self.variables.get(number).as_u64(),
+            _ => {}
+        }
+        if self.is_tracked(name) {
+            self.changes.variables.push(name);
+        }
+        Ok(assigned)
+    }
+
+    /// Whether the client wants to hear of changes of variable `name`.
+    fn is_tracked(&self, name: &str) -> bool {
+        let tracked = self.variables.named("session_track_system_variables").as_text();
+        tracked == "*" || tracked.split(',').any(|one| one.trim().eq_ignore_ascii_case(name))
+    }
+
+    /// Error 1227 unless the account may administer the server.
+    pub fn require_admin(&self) -> Result<(), SqlError> {
+        if self.is_admin() {
+            return Ok(());
+        }
+        let privilege = "SUPER or SYSTEM_VARIABLES_ADMIN";
+        Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&privilege]))
+    }
+
+    /// Whether the account may do everything: `root` may.
+    pub fn is_admin(&self) -> bool {
+        self.account.as_ref().is_some_and(|account| account.user == "root")
+    }
+}
+
+fn may_assign(def: &VarDef, level: Level) -> Result<(), SqlError> {
+    match (def.access, def.scope, level) {
+        (Access::Fixed | Access::Startup, ..) => Err(scope_error(def, "read only")),
+        (_, Scope::Session, Level::Global) => Err(error_map::LOCAL_VARIABLE.with(&[&def.name])),
+        (_, Scope::Global, Level::Session | Level::Default) => {
+            Err(error_map::GLOBAL_VARIABLE.with(&[&def.name]))
+        }
+        (Access::GlobalOnly, Scope::Both, Level::Session | Level::Default) => Err(session_read_only(def)),
+        _ => Ok(()),
+    }
+}
+
+#[cold]
+fn unknown_variable(name: &str) -> SqlError {
+    error_map::UNKNOWN_SYSTEM_VARIABLE.with(&[&name])
+}
+
+#[cold]
+fn scope_error(def: &VarDef, what: &str) -> SqlError {
+    error_map::INCORRECT_GLOBAL_LOCAL_VAR.with(&[&def.name, &what])
+}
+
+#[cold]
+fn session_read_only(def: &VarDef) -> SqlError {
+    let kind: &ErrorKind = &error_map::VARIABLE_IS_READONLY;
+    kind.with(&[&"SESSION", &def.name, &"GLOBAL"])
+}

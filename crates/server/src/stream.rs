@@ -1,0 +1,95 @@
+//! A client's socket, TCP or Unix.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use crate::account::Peer;
+
+/// A connected socket. Reading and writing need no exclusive access, so that KILL can close it from outside.
+#[derive(Debug)]
+pub enum Stream {
+    /// TCP.
+    Tcp(TcpStream),
+    /// Unix socket.
+    Unix(UnixStream),
+}
+
+impl Stream {
+    /// Where the client is, and its host and port as SHOW PROCESSLIST shows them.
+    pub fn peer(&self) -> io::Result<(Peer, String)> {
+        match self {
+            Stream::Tcp(socket) => {
+                let address = socket.peer_addr()?;
+                let peer = Peer::Remote(address.ip());
+                Ok((peer, format!("{}:{}", peer.host(), address.port())))
+            }
+            Stream::Unix(_) => Ok((Peer::Local, "localhost".to_owned())),
+        }
+    }
+
+    /// Small packets leave at once.
+    pub fn set_no_delay(&self) -> io::Result<()> {
+        match self {
+            Stream::Tcp(socket) => socket.set_nodelay(true),
+            Stream::Unix(_) => Ok(()),
+        }
+    }
+
+    /// How long a read may wait.
+    pub fn set_read_timeout(&self, seconds: u64) -> io::Result<()> {
+        let timeout = Some(Duration::from_secs(seconds.max(1)));
+        match self {
+            Stream::Tcp(socket) => socket.set_read_timeout(timeout),
+            Stream::Unix(socket) => socket.set_read_timeout(timeout),
+        }
+    }
+
+    /// How long a write may wait.
+    pub fn set_write_timeout(&self, seconds: u64) -> io::Result<()> {
+        let timeout = Some(Duration::from_secs(seconds.max(1)));
+        match self {
+            Stream::Tcp(socket) => socket.set_write_timeout(timeout),
+            Stream::Unix(socket) => socket.set_write_timeout(timeout),
+        }
+    }
+
+    /// Ends the connection under whoever reads or writes it. A socket that is gone already is no error.
+    pub fn shut_down(&self) {
+        let _ = match self {
+            Stream::Tcp(socket) => socket.shutdown(Shutdown::Both),
+            Stream::Unix(socket) => socket.shutdown(Shutdown::Both),
+        };
+    }
+
+    /// Tells the client that nothing more comes; what was written is still delivered.
+    pub fn shut_down_write(&self) {
+        let _ = match self {
+            Stream::Tcp(socket) => socket.shutdown(Shutdown::Write),
+            Stream::Unix(socket) => socket.shutdown(Shutdown::Write),
+        };
+    }
+}
+
+impl Read for &Stream {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(socket) => (&mut &*socket).read(buf),
+            Stream::Unix(socket) => (&mut &*socket).read(buf),
+        }
+    }
+}
+
+impl Write for &Stream {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(socket) => (&mut &*socket).write(buf),
+            Stream::Unix(socket) => (&mut &*socket).write(buf),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

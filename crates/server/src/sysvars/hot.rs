@@ -1,0 +1,172 @@
+//! The variables that statements look at, typed.
+
+use types::CollationId;
+use types::collation::{Charset, Collation};
+use types::temporal::TimeZone;
+
+pub use trx::Isolation;
+
+use super::sql_mode::SqlMode;
+use super::value::VarValue;
+
+/// Typed copies of the values that statements need; kept in step by [`Variables`](super::Variables).
+#[derive(Clone, Debug)]
+pub struct HotVariables {
+    /// `autocommit`.
+    pub autocommit: bool,
+    /// `sql_mode`.
+    pub sql_mode: SqlMode,
+    /// `character_set_client`.
+    pub charset_client: Charset,
+    /// `character_set_results`; `None`: as stored.
+    pub charset_results: Option<Charset>,
+    /// `collation_connection`.
+    pub collation_connection: CollationId,
+    /// `time_zone`.
+    pub time_zone: TimeZone,
+    /// `transaction_isolation`.
+    pub isolation: Isolation,
+    /// `transaction_read_only`.
+    pub transaction_read_only: bool,
+    /// `foreign_key_checks`.
+    pub foreign_key_checks: bool,
+    /// `unique_checks`.
+    pub unique_checks: bool,
+    /// `sql_safe_updates`.
+    pub sql_safe_updates: bool,
+    /// `sql_select_limit`.
+    pub sql_select_limit: u64,
+    /// `sql_notes`.
+    pub sql_notes: bool,
+    /// `max_error_count`.
+    pub max_error_count: u64,
+    /// `max_execution_time`, ms; 0: none.
+    pub max_execution_time: u64,
+    /// `max_allowed_packet`, bytes.
+    pub max_allowed_packet: u64,
+    /// `group_concat_max_len`, bytes.
+    pub group_concat_max_len: u64,
+    /// `div_precision_increment`.
+    pub div_precision_increment: u64,
+    /// `default_week_format`.
+    pub default_week_format: u64,
+    /// `auto_increment_increment`.
+    pub auto_increment_increment: u64,
+    /// `auto_increment_offset`.
+    pub auto_increment_offset: u64,
+    /// `lock_wait_timeout`, s.
+    pub lock_wait_timeout: u64,
+    /// `innodb_lock_wait_timeout`, s.
+    pub innodb_lock_wait_timeout: u64,
+    /// `wait_timeout`, s.
+    pub wait_timeout: u64,
+    /// `net_read_timeout`, s.
+    pub net_read_timeout: u64,
+    /// `net_write_timeout`, s.
+    pub net_write_timeout: u64,
+    /// `sort_buffer_size`, bytes.
+    pub sort_buffer_size: u64,
+    /// `tmp_table_size`, bytes.
+    pub tmp_table_size: u64,
+}
+
+impl HotVariables {
+    /// Values before the defaults have been applied.
+    pub(super) fn empty() -> Self {
+        HotVariables {
+            autocommit: true,
+            sql_mode: SqlMode(0),
+            charset_client: Charset::Utf8mb4,
+            charset_results: Some(Charset::Utf8mb4),
+            collation_connection: CollationId::UTF8MB4_0900_AI_CI,
+            time_zone: TimeZone::utc(),
+            isolation: Isolation::RepeatableRead,
+            transaction_read_only: false,
+            foreign_key_checks: true,
+            unique_checks: true,
+            sql_safe_updates: false,
+            sql_select_limit: u64::MAX,
+            sql_notes: true,
+            max_error_count: 0,
+            max_execution_time: 0,
+            max_allowed_packet: 0,
+            group_concat_max_len: 0,
+            div_precision_increment: 0,
+            default_week_format: 0,
+            auto_increment_increment: 1,
+            auto_increment_offset: 1,
+            lock_wait_timeout: 0,
+            innodb_lock_wait_timeout: 0,
+            wait_timeout: 0,
+            net_read_timeout: 0,
+            net_write_timeout: 0,
+            sort_buffer_size: 0,
+            tmp_table_size: 0,
+        }
+    }
+
+    /// Takes over the new value of variable `name`, if it is among these.
+    pub(super) fn apply(&mut self, name: &str, value: &VarValue) {
+        match name {
+            "autocommit" => self.autocommit = value.as_bool(),
+            "sql_mode" => self.sql_mode = SqlMode::parse(value.as_text()).unwrap_or_default(),
+            "character_set_client" => self.charset_client = charset(value).unwrap_or(Charset::Utf8mb4),
+            "character_set_results" => self.charset_results = charset(value),
+            "collation_connection" => {
+                let found = Collation::find(value.as_text()).map(|collation| collation.id);
+                self.collation_connection = found.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
+            }
+            "time_zone" => {
+                self.time_zone = parse_time_zone(value.as_text()).unwrap_or_else(TimeZone::system);
+            }
+            "transaction_isolation" => self.isolation = isolation(value.as_text()),
+            "transaction_read_only" => self.transaction_read_only = value.as_bool(),
+            "foreign_key_checks" => self.foreign_key_checks = value.as_bool(),
+            "unique_checks" => self.unique_checks = value.as_bool(),
+            "sql_safe_updates" => self.sql_safe_updates = value.as_bool(),
+            "sql_notes" => self.sql_notes = value.as_bool(),
+            _ => self.apply_number(name, value.as_u64()),
+        }
+    }
+
+    fn apply_number(&mut self, name: &str, value: u64) {
+        let place = match name {
+            "sql_select_limit" => &mut self.sql_select_limit,
+            "max_error_count" => &mut self.max_error_count,
+            "max_execution_time" => &mut self.max_execution_time,
+            "max_allowed_packet" => &mut self.max_allowed_packet,
+            "group_concat_max_len" => &mut self.group_concat_max_len,
+            "div_precision_increment" => &mut self.div_precision_increment,
+            "default_week_format" => &mut self.default_week_format,
+            "auto_increment_increment" => &mut self.auto_increment_increment,
+            "auto_increment_offset" => &mut self.auto_increment_offset,
+            "lock_wait_timeout" => &mut self.lock_wait_timeout,
+            "innodb_lock_wait_timeout" => &mut self.innodb_lock_wait_timeout,
+            "wait_timeout" => &mut self.wait_timeout,
+            "net_read_timeout" => &mut self.net_read_timeout,
+            "net_write_timeout" => &mut self.net_write_timeout,
+            "sort_buffer_size" => &mut self.sort_buffer_size,
+            "tmp_table_size" => &mut self.tmp_table_size,
+            _ => return,
+        };
+        *place = value;
+    }
+}
+
+/// The zone that SET time_zone takes by this name.
+pub(super) fn parse_time_zone(name: &str) -> Option<TimeZone> {
+    TimeZone::from_name(name)
+}
+
+fn charset(value: &VarValue) -> Option<Charset> {
+    Charset::find_for_connection(value.as_text())
+}
+
+fn isolation(name: &str) -> Isolation {
+    match name {
+        "READ-UNCOMMITTED" => Isolation::ReadUncommitted,
+        "READ-COMMITTED" => Isolation::ReadCommitted,
+        "SERIALIZABLE" => Isolation::Serializable,
+        _ => Isolation::RepeatableRead,
+    }
+}

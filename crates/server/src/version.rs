@@ -1,0 +1,8 @@
+//! What the server calls itself.
+
+/// The MySQL version whose syntax, variables and errors are honoured.
+pub const MYSQL_VERSION: &str = "8.4.6";
+/// Version string of the greeting and of `@@version`: clients take it for MySQL 8.4.
+pub const VERSION: &str = concat!("8.4.6-ratchet-", env!("CARGO_PKG_VERSION"));
+/// `@@version_comment`.
+pub const COMMENT: &str = "Ratchet";
