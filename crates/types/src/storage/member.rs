@@ -61,13 +61,12 @@ fn textual<'v>(ty: &SqlType, value: &Value<'v>) -> Option<Cow<'v, [u8]>> {
         return None;
     }
     let from = value.collation().and_then(CollationId::collation).map_or(ty.charset(), |c| c.charset);
-    let text = match *value {
-        Value::Bytes { data, .. } => Cow::Borrowed(data),
-        _ => {
-            let mut text = Vec::new();
-            value.write_text(&mut text);
-            Cow::Owned(text)
-        }
+    let text = if let Value::Bytes { data, .. } = *value {
+        Cow::Borrowed(data)
+    } else {
+        let mut text = Vec::new();
+        value.write_text(&mut text);
+        Cow::Owned(text)
     };
     if from == ty.charset() || text.is_ascii() {
         return Some(text);

@@ -225,7 +225,8 @@ pub(super) fn store_year(value: &Value<'_>, ctx: &StoreContext<'_>, out: &mut Ve
         _ => integer_of(value, false),
     };
     // '0' and '00' mean 2000, '0000' and the number 0 the zero year.
-    let text_zero = matches!(*value, Value::Bytes { data, .. } if data.len() != 4) && fault == Fault::None;
+    let text_zero = matches!(*value, Value::Bytes { data, .. } if data.len() != 4)
+        && !matches!(fault, Fault::Incorrect(_));
     let year = match wanted {
         0 if !text_zero => 0,
         0..=69 => wanted + 2000,

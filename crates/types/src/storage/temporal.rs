@@ -9,6 +9,9 @@ use crate::{Date, DateTime, SqlType, Time, Value};
 /// Last moment of a TIMESTAMP: 2038-01-19 03:14:07 UTC.
 const TIMESTAMP_MAX: i64 = i32::MAX as i64;
 
+/// Years in which literals may carry an offset.
+const ZONED_YEARS: std::ops::RangeInclusive<u16> = 1969..=3001;
+
 pub(super) fn store_date(value: &Value<'_>, ctx: &StoreContext<'_>, out: &mut Vec<u8>) -> Fault {
     let (moment, mut fault) = moment_of(value, 0, "date", ctx);
     if fault == Fault::None && (moment.micros_of_day() != 0 || matches!(value, Value::Time(..))) {
@@ -138,8 +141,12 @@ fn refusal(text: &[u8], name: &'static str) -> Fault {
     }
 }
 
-/// `moment` in a zone `offset` seconds east of UTC, as the session's zone shows it.
+/// `moment` in a zone `offset` seconds east of UTC, as the session's zone shows it; `None` outside the years that zones
+/// are known for.
 fn in_session_zone(moment: DateTime, offset: i32, ctx: &StoreContext<'_>) -> Option<DateTime> {
+    if !ZONED_YEARS.contains(&moment.date().year()) {
+        return None;
+    }
     let days = moment.date().day_number() - Date::new(1970, 1, 1).day_number();
     let seconds = days * 86_400 + moment.micros_of_day() / 1_000_000 - i64::from(offset);
     let local = ctx.zone.to_local(seconds, moment.micro());

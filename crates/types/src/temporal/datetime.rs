@@ -1,7 +1,7 @@
 //! Date and time of day without a zone.
 
 use super::date::MAX_DAY_NUMBER;
-use super::{Date, MICROS_PER_DAY, Time, round_micros, truncate_micros, unit_of};
+use super::{Date, MICROS_PER_DAY, MICROS_PER_SECOND, Time, round_micros, truncate_micros, unit_of};
 
 /// `date`, `hour:minute:second.micro`. Packed `ym << 42 | day << 37 | hour << 32 | minute << 26 | second << 20 | micro`
 /// with `ym = year * 13 + month`, so the order is chronological.
@@ -130,19 +130,20 @@ impl DateTime {
         Some(DateTime::with_micros_of_day(date, micros.rem_euclid(i128::from(MICROS_PER_DAY)) as i64))
     }
 
-    /// Rounded half up to `fsp` digits, carrying into the date; `None` past 9999-12-31. Dates with zero parts or days
-    /// that do not exist carry only within their day and are cut instead.
+    /// Rounded half up to `fsp` digits, carrying into seconds and date; `None` past 9999-12-31, and where a date with
+    /// zero parts or a day that does not exist would have to carry.
     pub fn round(self, fsp: u8) -> Option<DateTime> {
         if i64::from(self.micro()) % unit_of(fsp) == 0 {
             return Some(self);
         }
-        let micros = round_micros(self.micros_of_day(), fsp);
-        if micros < MICROS_PER_DAY {
-            return Some(DateTime::with_micros_of_day(self.date(), micros));
+        let fraction = round_micros(i64::from(self.micro()), fsp);
+        if fraction < MICROS_PER_SECOND {
+            return Some(DateTime::from_packed(self.packed_seconds(), fraction as u32));
         }
         if !self.date().is_calendar_day() {
-            return Some(self.truncate(fsp));
+            return None;
         }
+        let micros = round_micros(self.micros_of_day(), fsp);
         DateTime::from_epoch_micros(
             i128::from(self.date().day_number()) * i128::from(MICROS_PER_DAY) + i128::from(micros),
         )

@@ -109,7 +109,7 @@ impl DateTime {
     pub fn parse(text: &[u8], flags: DateFlags) -> Option<Parsed> {
         match parse_canonical(text) {
             Some(parsed) => flags.accept_datetime(parsed.value).then_some(parsed),
-            None => parse_datetime(text, flags, false),
+            None => parse_datetime(text, flags, false).ok(),
         }
     }
 
@@ -244,7 +244,7 @@ struct Parts {
     value: [i64; 7],
     digits: [usize; 7],
     count: usize,
-    /// A delimiter was seen, and a space (or `T`) between date and time.
+    /// A delimiter was seen, and a blank between date and time.
     delimited: bool,
     spaced: bool,
     /// First byte not read.
@@ -253,22 +253,31 @@ struct Parts {
 
 const FRACTION: usize = 6;
 
-fn parse_datetime(text: &[u8], flags: DateFlags, time_expected: bool) -> Option<Parsed> {
+/// Why a text is no date and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NoDate {
+    /// It does not look like one.
+    Shape,
+    /// It looks like one whose parts are missing, out of range or refused by the flags.
+    Parts,
+}
+
+/// `time_expected`: only a literal with a blank before its time will do, or one without any delimiter.
+fn parse_datetime(text: &[u8], flags: DateFlags, time_expected: bool) -> Result<Parsed, NoDate> {
     let start = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
-    if !text.get(start)?.is_ascii_digit() {
-        return None;
+    if !text.get(start).is_some_and(u8::is_ascii_digit) {
+        return Err(NoDate::Shape);
     }
-    let run = digit_run(&text[start..]);
-    let after = text.get(start + run);
-    let compact = matches!(after, None | Some(b'.'))
-        || matches!(after, Some(b'T')) && run >= 6
-        || text[start + run..].trim_ascii().is_empty() && run > 4;
-    let four_digit_year = if compact { matches!(run, 4 | 8) || run >= 14 } else { true };
-    let parts = read_parts(text, start, compact, four_digit_year)?;
+    // A compact literal has its parts at fixed places; its length decides how long the year is.
+    let run = text[start..].iter().take_while(|b| b.is_ascii_digit() || **b == b'T').count();
+    let compact = matches!(text.get(start + run), None | Some(b'.'));
+    let four_digit_year = !compact || matches!(run, 4 | 8) || run >= 14;
+    let parts = read_parts(text, start, compact, four_digit_year).ok_or(NoDate::Shape)?;
     if time_expected && parts.delimited && !parts.spaced {
-        return None;
+        return Err(NoDate::Shape);
     }
-    assemble(text, &parts, compact && four_digit_year, flags)
+    let two_digit_year = if compact { !four_digit_year } else { parts.digits[0] == 2 };
+    assemble(text, &parts, two_digit_year, flags).ok_or(NoDate::Parts)
 }
 
 fn read_parts(text: &[u8], start: usize, compact: bool, four_digit_year: bool) -> Option<Parts> {
@@ -293,10 +302,7 @@ fn read_parts(text: &[u8], start: usize, compact: bool, four_digit_year: bool) -
         width = 2;
         match text.get(at) {
             None => break,
-            Some(b'T') if i == 2 => {
-                at += 1;
-                parts.spaced = true;
-            }
+            Some(b'T') if i == 2 => at += 1,
             Some(b'.') if i == 5 => {
                 at += 1;
                 parts.end = at;
@@ -315,8 +321,7 @@ fn skip_delimiters(text: &[u8], mut at: usize, part: usize, parts: &mut Parts) -
     while let Some(b) = text.get(at) {
         if b.is_ascii_whitespace() {
             if part != 2 {
-                // A trailing blank ends the literal; a blank between other parts spoils it.
-                return text[at..].trim_ascii().is_empty().then_some(at);
+                return None;
             }
             parts.spaced = true;
         } else if !b.is_ascii_punctuation() {
@@ -328,7 +333,7 @@ fn skip_delimiters(text: &[u8], mut at: usize, part: usize, parts: &mut Parts) -
     Some(at)
 }
 
-fn assemble(text: &[u8], parts: &Parts, compact_four: bool, flags: DateFlags) -> Option<Parsed> {
+fn assemble(text: &[u8], parts: &Parts, two_digit_year: bool, flags: DateFlags) -> Option<Parsed> {
     if parts.count < 3 {
         return None;
     }
@@ -336,7 +341,7 @@ fn assemble(text: &[u8], parts: &Parts, compact_four: bool, flags: DateFlags) ->
     let fraction_digits = parts.digits[FRACTION];
     micro *= 10i64.pow(6 - fraction_digits as u32);
     let all_zero = parts.value == [0; 7];
-    if parts.digits[0] == 2 && !compact_four && !all_zero {
+    if two_digit_year && !all_zero {
         year += if year < 70 { 2000 } else { 1900 };
     }
     let date = date_of_parts(year, month, day)?;
@@ -379,20 +384,14 @@ fn parse_time(text: &[u8]) -> Option<ParsedTime> {
     if at == text.len() {
         return None;
     }
-    if text.len() - at >= 12
-        && let Some(parsed) = parse_datetime(&text[at..], DateFlags::default(), true)
-        && parsed.has_time
-    {
-        let value = parsed.value.time();
-        let (fsp, rounds_up, truncated) = (parsed.fsp, parsed.rounds_up, parsed.truncated);
-        return Some(ParsedTime {
-            value,
-            fsp,
-            rounds_up,
-            truncated,
-            out_of_range: false,
-            date_dropped: true,
-        });
+    if text.len() - at >= 12 {
+        // The date is dropped, so its day need not exist.
+        let flags = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
+        match parse_datetime(&text[at..], flags, true) {
+            Ok(parsed) => return Some(ParsedTime::of_moment(&parsed)),
+            Err(NoDate::Parts) => return None,
+            Err(NoDate::Shape) => {}
+        }
     }
     let (clock, end) = read_clock(text, at)?;
     finish_time(text, neg, clock, end)
@@ -438,7 +437,8 @@ fn number(text: &[u8], start: usize) -> Option<(u64, usize)> {
 
 fn finish_time(text: &[u8], neg: bool, clock: [u64; 4], mut at: usize) -> Option<ParsedTime> {
     let (mut micro, mut fsp, mut rounds_up) = (0u64, 0, false);
-    if text.get(at) == Some(&b'.') {
+    // A point counts with digits behind it, or at the very end.
+    if text.get(at) == Some(&b'.') && text.get(at + 1).is_none_or(u8::is_ascii_digit) {
         let run = digit_run(&text[at + 1..]);
         let kept = run.min(6);
         micro = text[at + 1..at + 1 + kept].iter().fold(0, |acc, b| acc * 10 + u64::from(b - b'0'));
@@ -466,6 +466,18 @@ fn has_exponent(rest: &[u8]) -> bool {
 }
 
 impl ParsedTime {
+    /// The time of day of a full date and time.
+    fn of_moment(parsed: &Parsed) -> ParsedTime {
+        ParsedTime {
+            value: parsed.value.time(),
+            fsp: parsed.fsp,
+            rounds_up: parsed.rounds_up,
+            truncated: parsed.truncated,
+            out_of_range: false,
+            date_dropped: true,
+        }
+    }
+
     /// The value rounded (or cut) to `fsp` digits, clipped to the range.
     pub fn to_fsp(self, fsp: u8, truncate: bool) -> Time {
         if truncate {
