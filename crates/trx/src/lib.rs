@@ -28,7 +28,9 @@
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod deadline;
 pub mod error;
 pub mod lock;
 pub mod metadata_lock;
@@ -44,5 +46,5 @@ pub use metadata_lock::MetadataLock;
 pub use read_view::{ReadView, ViewSlot};
 pub use savepoint::Savepoint;
 pub use system::{PurgeEntry, TrxSystem};
-pub use transaction::{Abandon, BeginOptions, Buffers, Isolation, Trx};
+pub use transaction::{Abandon, BeginOptions, Buffers, Isolation, Span, Trx};
 pub use undo::{NewUndo, UndoKind, UndoLog, UndoPtr, UndoRecord, UndoStore};

@@ -4,13 +4,13 @@
 //! change rows, and everything committed is final. NOWAIT and SKIP LOCKED do not wait for the token.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base::IndexId;
 use parking_lot::{Condvar, Mutex};
 
+use crate::deadline::Deadline;
 use crate::error::Error;
-use crate::metadata_lock::now;
 use crate::transaction::Trx;
 use crate::undo::UndoLog;
 
@@ -115,7 +115,7 @@ impl WriterToken {
         seated: impl FnOnce(),
     ) -> Result<LockOutcome, Error> {
         let mut seat = self.seat.lock();
-        let mut deadline: Option<Instant> = None;
+        let mut deadline = None;
         while seat.holder.is_some() && !seat.closed {
             match wait.policy {
                 WaitPolicy::NoWait => return Err(Error::LockNowait),
@@ -125,8 +125,8 @@ impl WriterToken {
             if (wait.interrupted)() {
                 return Err(Error::Interrupted);
             }
-            let until = *deadline.get_or_insert_with(|| now() + wait.timeout);
-            if self.freed.wait_until(&mut seat, until).timed_out() && seat.holder.is_some() {
+            let until = *deadline.get_or_insert_with(|| Deadline::after(wait.timeout));
+            if until.wait(&self.freed, &mut seat) && seat.holder.is_some() {
                 return Err(Error::LockWaitTimeout);
             }
         }

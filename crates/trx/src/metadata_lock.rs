@@ -6,10 +6,11 @@
 //! request is not starved.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::deadline::Deadline;
 use crate::error::Error;
 
 const EXCLUSIVE: u32 = 1 << 31;
@@ -46,10 +47,10 @@ impl MetadataLock {
         if self.try_shared(may_pass) {
             return Ok(());
         }
-        let deadline = deadline_after(timeout);
+        let deadline = Deadline::after(timeout);
         let mut gate = self.gate.lock();
         while !self.try_shared(may_pass) {
-            if wait_until(&self.changed, &mut gate, deadline) {
+            if deadline.wait(&self.changed, &mut gate) {
                 return if self.try_shared(may_pass) { Ok(()) } else { Err(Error::LockWaitTimeout) };
             }
         }
@@ -69,7 +70,7 @@ impl MetadataLock {
 
     /// Takes the exclusive lock, waiting up to `timeout`. The caller holds no metadata lock on this table.
     pub fn lock_exclusive(&self, timeout: Duration) -> Result<(), Error> {
-        let deadline = deadline_after(timeout);
+        let deadline = Deadline::after(timeout);
         let mut gate = self.gate.lock();
         loop {
             let before = self.state.fetch_or(PENDING, Ordering::Relaxed);
@@ -81,7 +82,7 @@ impl MetadataLock {
             {
                 return Ok(());
             }
-            if wait_until(&self.changed, &mut gate, deadline) {
+            if deadline.wait(&self.changed, &mut gate) {
                 // Others that still wait set the mark again when woken.
                 self.state.fetch_and(!PENDING, Ordering::Relaxed);
                 self.changed.notify_all();
@@ -105,39 +106,13 @@ impl MetadataLock {
     }
 }
 
-/// `None`: no deadline, the timeout is beyond the clock.
-fn deadline_after(timeout: Duration) -> Option<Instant> {
-    now().checked_add(timeout)
-}
-
-/// Waits; whether the deadline has passed.
-fn wait_until(
-    condvar: &Condvar,
-    gate: &mut parking_lot::MutexGuard<'_, ()>,
-    deadline: Option<Instant>,
-) -> bool {
-    match deadline {
-        Some(deadline) => condvar.wait_until(gate, deadline).timed_out(),
-        None => {
-            condvar.wait(gate);
-            false
-        }
-    }
-}
-
-/// Lock waits are measured by the monotonic clock; they decide no data.
-#[expect(clippy::disallowed_methods, reason = "a wait's deadline")]
-pub(crate) fn now() -> Instant {
-    Instant::now()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Arc;
 
     const SHORT: Duration = Duration::from_millis(20);
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG: Duration = Duration::from_mins(1);
 
     #[test]
     fn shared_locks_share_and_exclude_the_exclusive_one() {
@@ -195,6 +170,8 @@ mod tests {
                 })
             })
             .collect();
-        threads.into_iter().for_each(|t| t.join().unwrap());
+        for thread in threads {
+            thread.join().unwrap();
+        }
     }
 }

@@ -49,7 +49,7 @@ impl Default for BeginOptions {
             isolation: Isolation::RepeatableRead,
             read_only: false,
             lock_wait: Duration::from_secs(50),
-            metadata_wait: Duration::from_secs(31_536_000),
+            metadata_wait: Duration::from_hours(365 * 24),
         }
     }
 }
@@ -58,6 +58,19 @@ impl Default for BeginOptions {
 pub trait Abandon: Send + Sync {
     /// Rolls back `trx`, which its session dropped while it was open.
     fn abandon(&self, trx: &mut Trx);
+}
+
+/// A stretch of a buffer that holds one column's value, and what it stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// Bytes.
+    pub len: u32,
+    /// NULL: the stretch is empty.
+    pub null: bool,
+    /// The bytes are a reference to an off-page value.
+    pub off_page: bool,
 }
 
 /// Buffers of row operations, kept with the session so that no statement allocates. Their contents mean nothing
@@ -76,8 +89,8 @@ pub struct Buffers {
     pub other_payload: Vec<u8>,
     /// A whole row's column values, one after the other.
     pub values: Vec<u8>,
-    /// Where each column's value ends in `values`; bit 31 = NULL.
-    pub ends: Vec<u32>,
+    /// Where each column's value is in `values`.
+    pub spans: Vec<Span>,
 }
 
 /// A session's transaction. The object is used again by the session's next transaction; between two it holds nothing.
@@ -268,13 +281,19 @@ impl Trx {
     /// Takes a shared metadata lock to the end of the transaction. One that is held already costs a short search.
     #[inline]
     pub fn lock_metadata(&mut self, lock: &Arc<MetadataLock>) -> Result<(), Error> {
-        if self.metadata.iter().any(|held| Arc::ptr_eq(held, lock)) {
+        if self.holds_metadata(lock) {
             return Ok(());
         }
         let may_pass = !self.metadata.is_empty() || self.id.is_some();
         lock.lock_shared(may_pass, self.options.metadata_wait)?;
         self.metadata.push(Arc::clone(lock));
         Ok(())
+    }
+
+    /// Whether the transaction holds `lock`.
+    #[inline]
+    pub fn holds_metadata(&self, lock: &Arc<MetadataLock>) -> bool {
+        self.metadata.iter().any(|held| Arc::ptr_eq(held, lock))
     }
 
     /// Gives the newest metadata lock back: its table turned out to be gone.

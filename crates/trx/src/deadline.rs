@@ -1,0 +1,24 @@
+//! When a wait gives up.
+
+use std::time::Duration;
+
+use env::{Clock, RealClock};
+use parking_lot::{Condvar, MutexGuard};
+
+/// The end of a wait, on the monotonic clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline(u64);
+
+impl Deadline {
+    /// `timeout` from now; beyond the clock's end is its end.
+    pub(crate) fn after(timeout: Duration) -> Self {
+        let timeout = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        Deadline(RealClock.monotonic_ns().saturating_add(timeout))
+    }
+
+    /// Waits for a notification; whether the deadline has passed. A wake-up without cause is possible.
+    pub(crate) fn wait<T>(self, condvar: &Condvar, guard: &mut MutexGuard<'_, T>) -> bool {
+        let left = self.0.saturating_sub(RealClock.monotonic_ns());
+        left == 0 || condvar.wait_for(guard, Duration::from_nanos(left)).timed_out()
+    }
+}
