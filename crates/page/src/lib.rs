@@ -51,7 +51,7 @@ pub use op::{Batch, OpError, PageOp};
 pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef, check_overflow_value};
 pub use page_mut::{FormatPage, PageFull, PageMut};
 pub use page_ref::{Fit, PageRef};
-pub use record::{KeyInt, Record};
+pub use record::{KeyInt, Record, RecordCopy};
 pub use row::{Field, RowHeader, RowRef, UndoPtr};
 pub use row_encode::{INLINE_TARGET_BYTES, RowConverter, RowTooLarge};
 pub use search::Search;

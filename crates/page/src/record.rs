@@ -27,6 +27,33 @@ impl<'a> Record<'a> {
         self.flags
     }
 
+    /// The same key with another payload and other marks: an older version of the record.
+    #[inline]
+    pub fn with_payload<'b>(self, payload: &'b [u8], flags: SlotFlags) -> Record<'b>
+    where
+        'a: 'b,
+    {
+        Record { payload, flags, ..self }
+    }
+
+    /// Copies key and payload to the end of `out`, so that the record outlives its page's latch.
+    #[inline]
+    pub fn copy_to(&self, out: &mut Vec<u8>) -> RecordCopy {
+        let start = out.len();
+        out.extend_from_slice(self.prefix);
+        out.extend_from_slice(self.suffix);
+        out.extend_from_slice(self.payload);
+        RecordCopy {
+            start,
+            prefix_len: self.prefix.len(),
+            suffix_len: self.suffix.len(),
+            payload_len: self.payload.len(),
+            head: self.head,
+            rest_len: self.rest_len,
+            flags: self.flags,
+        }
+    }
+
     /// Bytes in the key.
     #[inline]
     pub fn key_len(&self) -> usize {
@@ -112,6 +139,35 @@ impl<'a> Record<'a> {
     #[inline]
     pub fn key_len_without_begin(&self) -> usize {
         self.key_len() - if self.flags.has_begin() { 6 } else { 0 }
+    }
+}
+
+/// Where [`Record::copy_to`] put a record.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordCopy {
+    start: usize,
+    prefix_len: usize,
+    suffix_len: usize,
+    payload_len: usize,
+    head: u32,
+    rest_len: usize,
+    flags: SlotFlags,
+}
+
+impl RecordCopy {
+    /// The record, from the buffer it was copied to.
+    #[inline]
+    pub fn record(self, bytes: &[u8]) -> Record<'_> {
+        let (prefix, rest) = bytes[self.start..].split_at(self.prefix_len);
+        let (suffix, rest) = rest.split_at(self.suffix_len);
+        Record {
+            prefix,
+            head: self.head,
+            rest_len: self.rest_len,
+            suffix,
+            payload: &rest[..self.payload_len],
+            flags: self.flags,
+        }
     }
 }
 

@@ -30,6 +30,11 @@ fn assert_same(page: PageRef<'_>, model: &Model) {
         assert_eq!(&page.key(slot), key);
         assert_eq!(page.payload(slot), &payload[..]);
         assert_eq!(page.flags(slot), *flags);
+        let mut bytes = vec![7];
+        let copy = page.record(slot).copy_to(&mut bytes);
+        let mut copied = Vec::new();
+        copy.record(&bytes).append_key(&mut copied);
+        assert_eq!((&copied, copy.record(&bytes).payload()), (key, &payload[..]));
     }
 }
 
