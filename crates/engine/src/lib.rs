@@ -1,1 +1,67 @@
-//! engine
+//! The storage API: tables, indexes, row operations, dictionary, definition changes, purge.
+//!
+//! ```text
+//!  Engine --- Store (pages, trees) --- TrxSystem (ids, views, undo) --- Dictionary --- Catalog (names -> Arc<Table>)
+//!     |
+//!   Table --- Index (tree, row format) ...   get, Scan, Prober | insert, update, delete, find_duplicate
+//! ```
+//!
+//! # Invariants
+//! 1. Undo is written before the page change it undoes, under the leaf's latch.
+//! 2. A clustered record's undo pointer leads to its previous version for as long as a view may need it.
+//! 3. A row has exactly one open entry in each secondary index; entries carry their own visibility.
+//! 4. Trees are dropped under the table's exclusive metadata lock, after the dictionary has forgotten them.
+//! 5. Definition changes hold no row locks; see `trx`, invariant 4.
+//!
+//! # Latching
+//! A row operation latches one leaf at a time. A [`Scan`] keeps its leaf latched between two calls unless it is detached;
+//! while it does, its thread must not change rows, wait, or latch any other page.
+//!
+//! # Failure
+//! [`Error::effect`] says how far an error reaches. A row operation that fails has changed nothing.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod catalog;
+pub mod check;
+mod column_set;
+mod config;
+mod counters;
+mod datadir;
+mod ddl;
+mod dictionary;
+mod engine;
+pub mod error;
+mod get;
+pub mod limits;
+mod prober;
+mod purge;
+mod range;
+mod row;
+mod scan;
+mod table;
+
+pub use column_set::ColumnSet;
+pub use config::EngineConfig;
+pub use datadir::FORMAT_VERSION;
+pub use dictionary::SchemaDef;
+pub use engine::Engine;
+pub use error::{
+    DataDirError, DefinitionError, DuplicateKey, DuplicatePart, Effect, Error, NameError, Result,
+};
+pub use prober::Prober;
+pub use purge::PurgeReport;
+pub use range::{Direction, KeyRange};
+pub use row::duplicate::Duplicate;
+pub use row::{InsertOutcome, UpdateOutcome};
+pub use scan::{Batch, Scan};
+pub use table::{Index, Table};
+
+pub use page::{Field, OverflowRef, RowFormat, RowRef};
+pub use trx::lock::Interval;
+pub use trx::{BeginOptions, Isolation, LockMode, LockOutcome, ReadView, Trx, UndoPtr, WaitPolicy};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! What names mean: an immutable snapshot that every definition change replaces.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use base::IndexId;
+
+use crate::dictionary::SchemaDef;
+use crate::error::{Error, Result};
+use crate::table::Table;
+
+/// A schema and its tables.
+#[derive(Clone, Debug)]
+pub(crate) struct SchemaEntry {
+    pub(crate) def: Arc<SchemaDef>,
+    pub(crate) tables: Arc<BTreeMap<Box<str>, Arc<Table>>>,
+}
+
+/// All names. Schemas and tables are case-sensitive, as in MySQL on Linux.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Catalog {
+    pub(crate) schemas: BTreeMap<Box<str>, SchemaEntry>,
+    by_index: HashMap<IndexId, (Arc<Table>, usize)>,
+}
+
+impl Catalog {
+    pub(crate) fn schema(&self, name: &str) -> Result<&SchemaEntry> {
+        self.schemas.get(name).ok_or_else(|| Error::unknown_schema(name))
+    }
+
+    pub(crate) fn table(&self, schema: &str, name: &str) -> Result<&Arc<Table>> {
+        let table = self.schema(schema)?.tables.get(name);
+        table.ok_or_else(|| Error::no_such_table(schema, name))
+    }
+
+    /// The table of a tree and the index's position; `None` once it is gone.
+    pub(crate) fn index(&self, index: IndexId) -> Option<&(Arc<Table>, usize)> {
+        self.by_index.get(&index)
+    }
+
+    pub(crate) fn add_schema(&mut self, def: SchemaDef) {
+        let tables = Arc::default();
+        self.schemas.insert(def.name.clone(), SchemaEntry { def: Arc::new(def), tables });
+    }
+
+    /// Adds a table, in place of another version of it. Its schema is there.
+    pub(crate) fn add_table(&mut self, table: &Arc<Table>) {
+        self.remove_table(&table.def.schema, &table.def.name);
+        for (position, id) in table.index_ids().enumerate() {
+            self.by_index.insert(id, (Arc::clone(table), position));
+        }
+        if let Some(schema) = self.schemas.get_mut(&table.def.schema) {
+            Arc::make_mut(&mut schema.tables).insert(table.def.name.clone(), Arc::clone(table));
+        }
+    }
+
+    pub(crate) fn remove_table(&mut self, schema: &str, name: &str) {
+        let Some(entry) = self.schemas.get_mut(schema) else { return };
+        if let Some(table) = Arc::make_mut(&mut entry.tables).remove(name) {
+            for id in table.index_ids() {
+                self.by_index.remove(&id);
+            }
+        }
+    }
+
+    pub(crate) fn all_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.schemas.values().flat_map(|schema| schema.tables.values())
+    }
+}

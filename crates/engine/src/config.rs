@@ -1,0 +1,28 @@
+//! How an engine is opened.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use env::Disk;
+
+/// What an engine needs to know.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Where the files are.
+    pub disk: Arc<dyn Disk>,
+    /// The data directory; made if it does not exist.
+    pub datadir: PathBuf,
+    /// Memory for pages.
+    pub pool_bytes: usize,
+    /// Whether threads purge and write back. Without them [`crate::Engine::purge_step`] does the former (tests, tools).
+    pub background: bool,
+    /// Whether data.rdb bypasses the kernel's page cache.
+    pub direct: bool,
+}
+
+impl EngineConfig {
+    /// A configuration with a pool of 128 MiB and background threads.
+    pub fn new(disk: Arc<dyn Disk>, datadir: impl Into<PathBuf>) -> Self {
+        EngineConfig { disk, datadir: datadir.into(), pool_bytes: 128 << 20, background: true, direct: false }
+    }
+}

@@ -1,0 +1,178 @@
+//! Numbers a table keeps beside its rows: AUTO_INCREMENT, invisible row ids, the row count.
+//!
+//! They live in memory; a clean shutdown writes them to the dictionary, the next start takes them from there. One that
+//! is not known is found again: one above the greatest value in the table.
+
+use std::sync::atomic::Ordering;
+
+use base::codec::{push_varint, take_varint};
+use btree::Seek;
+use page::{Field, ROW_ID_BYTES};
+use types::TypeKind;
+
+use crate::dictionary::Kind;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::range::{Direction, KeyRange};
+use crate::row::insert::row_id_of;
+use crate::scan::Scan;
+use crate::table::Table;
+
+impl Engine {
+    /// Takes the tables' counters from the dictionary, where they do not stay: they hold only for a clean start.
+    pub(crate) fn load_counters(&self) -> Result<()> {
+        for (name, bytes) in self.dictionary.list(&self.store, Kind::Counters)? {
+            let catalog = self.catalog();
+            let table = catalog.all_tables().find(|table| table.def.id.0.to_be_bytes()[..] == name[..]);
+            let mut rest = &bytes[..];
+            if let (Some(table), Some(next), Some(row_id), Some(rows)) =
+                (table, take_varint(&mut rest), take_varint(&mut rest), take_varint(&mut rest))
+            {
+                table.state.auto_increment.store(next, Ordering::Relaxed);
+                table.state.next_row_id.store(row_id, Ordering::Relaxed);
+                table.state.rows.store(rows as i64, Ordering::Relaxed);
+            }
+            self.dictionary.delete(&self.store, Kind::Counters, &name)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the tables' counters to the dictionary.
+    pub(crate) fn save_counters(&self) -> Result<()> {
+        let catalog = self.catalog();
+        for table in catalog.all_tables() {
+            let mut bytes = Vec::new();
+            push_varint(&mut bytes, table.state.auto_increment.load(Ordering::Relaxed));
+            push_varint(&mut bytes, table.state.next_row_id.load(Ordering::Relaxed));
+            push_varint(&mut bytes, table.row_count_estimate());
+            self.dictionary.put(&self.store, Kind::Counters, &table.def.id.0.to_be_bytes(), &bytes)?;
+        }
+        Ok(())
+    }
+}
+
+impl Table {
+    /// Takes `count` consecutive AUTO_INCREMENT numbers, none below `at_least`, and returns the first. They are not given
+    /// back by a rollback.
+    ///
+    /// # Errors
+    /// [`Error::AutoIncrementExhausted`] when the column's type has no such numbers left.
+    pub fn reserve_auto_increment(&self, engine: &Engine, count: u64, at_least: u64) -> Result<u64> {
+        let counter = &self.state.auto_increment;
+        self.find_auto_increment(engine)?;
+        let max = self.auto_increment_max();
+        let mut next = counter.load(Ordering::Relaxed);
+        loop {
+            let first = next.max(at_least).max(1);
+            let after = first.checked_add(count).filter(|_| first.saturating_add(count - 1) <= max);
+            let Some(after) = after.filter(|_| count > 0) else { return Err(Error::AutoIncrementExhausted) };
+            match counter.compare_exchange_weak(next, after, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Ok(first),
+                Err(now) => next = now,
+            }
+        }
+    }
+
+    /// Sees to it that numbers reserved from now on are above `used`, which a statement gave by itself.
+    pub fn advance_auto_increment(&self, engine: &Engine, used: u64) -> Result<()> {
+        self.find_auto_increment(engine)?;
+        self.state.auto_increment.fetch_max(used.saturating_add(1), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The next AUTO_INCREMENT number, for SHOW; `None` without such a column.
+    pub fn next_auto_increment(&self, engine: &Engine) -> Result<Option<u64>> {
+        if self.def.auto_increment_column().is_none() {
+            return Ok(None);
+        }
+        self.find_auto_increment(engine)?;
+        Ok(Some(self.state.auto_increment.load(Ordering::Relaxed)))
+    }
+
+    /// ALTER TABLE .. AUTO_INCREMENT = `next`: not below what is in the table.
+    pub fn set_auto_increment(&self, engine: &Engine, next: u64) -> Result<()> {
+        let lowest = self.greatest_auto_increment(engine)?.saturating_add(1);
+        self.state.auto_increment.store(next.max(lowest).max(1), Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn find_auto_increment(&self, engine: &Engine) -> Result<()> {
+        if self.state.auto_increment.load(Ordering::Relaxed) != 0 {
+            return Ok(());
+        }
+        let next = self.greatest_auto_increment(engine)?.saturating_add(1).max(self.def.auto_increment_start);
+        // Whoever came first has the same number or a later one.
+        let zero = self.state.auto_increment.compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed);
+        debug_assert!(zero.is_ok() || zero.is_err_and(|now| now > 0), "a counter starts once");
+        Ok(())
+    }
+
+    /// The greatest positive number in the column, 0 if there is none.
+    fn greatest_auto_increment(&self, engine: &Engine) -> Result<u64> {
+        let Some(column) = self.def.auto_increment_column() else { return Ok(0) };
+        let leads = |index: &crate::table::Index| {
+            index.def.parts.first().is_some_and(|part| usize::from(part.column) == column && !part.desc)
+        };
+        let index = self.indexes.iter().position(leads);
+        let (index, range) = (index.unwrap_or(0), KeyRange::all());
+        let view = trx::ReadView::newest();
+        let mut scan = Scan::open(engine, self, index, view, range, Direction::Backward)?;
+        let (mut greatest, mut scratch) = (0, Vec::new());
+        while let Some(batch) = scan.next_batch()? {
+            for row in batch.rows() {
+                if let Field::Bytes(bytes) = row.field(column, &mut scratch) {
+                    greatest = greatest.max(self.number(column, bytes));
+                }
+            }
+            if self.indexes[index].def.parts.first().is_some_and(|part| usize::from(part.column) == column) {
+                break;
+            }
+        }
+        Ok(greatest)
+    }
+
+    /// The positive integer in the column's storage bytes; 0 for others.
+    fn number(&self, column: usize, bytes: &[u8]) -> u64 {
+        let ty = &self.def.columns[column].ty;
+        let mut wide = [0u8; 8];
+        match ty.kind {
+            TypeKind::Float => bytes.first_chunk().map_or(0, |raw| f32::from_le_bytes(*raw) as u64),
+            TypeKind::Double => bytes.first_chunk().map_or(0, |raw| f64::from_le_bytes(*raw) as u64),
+            _ => {
+                wide[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
+                let negative = !ty.unsigned && bytes.last().is_some_and(|top| top & 0x80 != 0);
+                if negative { 0 } else { u64::from_le_bytes(wide) }
+            }
+        }
+    }
+
+    fn auto_increment_max(&self) -> u64 {
+        let Some(column) = self.def.auto_increment_column() else { return u64::MAX };
+        let ty = &self.def.columns[column].ty;
+        let bits = match ty.kind {
+            TypeKind::TinyInt => 8,
+            TypeKind::SmallInt => 16,
+            TypeKind::MediumInt => 24,
+            TypeKind::Int => 32,
+            _ => 64,
+        };
+        // The last number is kept back, so that the counter can stand behind it.
+        (u64::MAX >> (64 - bits + u32::from(!ty.unsigned))).min(u64::MAX - 1)
+    }
+
+    /// A new invisible row id.
+    pub(crate) fn reserve_row_id(&self, engine: &Engine) -> Result<u64> {
+        let counter = &self.state.next_row_id;
+        if counter.load(Ordering::Relaxed) == 0 {
+            let last = self.clustered().tree.seek(&engine.store, &[], Seek::Last)?;
+            let greatest = last.map_or(0, |at| at.record().with_key(row_id_of));
+            // The one writer is the only one here, so that nothing comes between.
+            counter.store(greatest + 1, Ordering::Relaxed);
+        }
+        let id = counter.fetch_add(1, Ordering::Relaxed);
+        if id >> (8 * ROW_ID_BYTES) != 0 {
+            return Err(Error::AutoIncrementExhausted);
+        }
+        Ok(id)
+    }
+}

@@ -1,0 +1,132 @@
+//! The data directory: what is in it, who may use it, which version wrote it.
+//!
+//! | NAME | WHAT |
+//! |---|---|
+//! | `FORMAT` | a line `ratchet N`: the version of everything else |
+//! | `LOCK` | taken by the server that uses the directory |
+//! | `data.rdb` | pages |
+//! | `redo/`, `doublewrite/`, `undo/` | log files, page copies, spilled undo |
+//! | `tmp/` | files of running statements |
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use env::{Disk, DiskLock, IoError, OpenOptions};
+
+use crate::error::{DataDirError, Error, Result};
+
+/// The version this engine writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+const FORMAT_FILE: &str = "FORMAT";
+const LOCK_FILE: &str = "LOCK";
+const FOLDERS: [&str; 4] = ["redo", "doublewrite", "undo", "tmp"];
+/// Longest FORMAT file that is read.
+const FORMAT_BYTES_MAX: u64 = 64;
+
+/// A directory that is ours.
+#[derive(Debug)]
+pub(crate) struct DataDir {
+    path: PathBuf,
+    /// Held until the engine is gone.
+    _lock: Box<dyn DiskLock>,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// Nothing: the directory has been laid out, data.rdb is to be made and [`DataDir::finish`] called.
+    New(DataDir),
+    /// A directory of this version.
+    Existing(DataDir),
+}
+
+impl DataDir {
+    /// Takes the directory. One that is refused has not been changed.
+    pub(crate) fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Found> {
+        if !disk.exists(path)? {
+            disk.create_dir(path).map_err(not_writable)?;
+        }
+        let names = disk.list(path)?;
+        let has = |name: &str| names.iter().any(|found| found == Path::new(name));
+        if has(FORMAT_FILE) {
+            read_format(disk, path)?;
+        } else if names.iter().any(|name| !is_ours(name)) {
+            return Err(DataDirError::NotADataDir(path.to_path_buf()).into());
+        }
+        let lock = disk.lock_exclusive(&path.join(LOCK_FILE)).map_err(|error| match error.kind {
+            ErrorKind::WouldBlock => DataDirError::InUse(path.to_path_buf()).into(),
+            _ => not_writable(error),
+        })?;
+        let dir = DataDir { path: path.to_path_buf(), _lock: lock };
+        // Looked at again: another server may have made the directory before this one had the lock.
+        if disk.exists(&path.join(FORMAT_FILE))? {
+            read_format(disk, path)?;
+            return Ok(Found::Existing(dir));
+        }
+        dir.lay_out(disk)?;
+        Ok(Found::New(dir))
+    }
+
+    /// The page file.
+    pub(crate) fn data_file(&self) -> PathBuf {
+        self.path.join("data.rdb")
+    }
+
+    fn lay_out(&self, disk: &Arc<dyn Disk>) -> Result<()> {
+        for folder in FOLDERS {
+            let folder = self.path.join(folder);
+            if !disk.exists(&folder)? {
+                disk.create_dir(&folder).map_err(not_writable)?;
+            }
+        }
+        // A creation that did not get to its FORMAT file left nothing worth keeping.
+        let data = self.data_file();
+        if disk.exists(&data)? {
+            disk.remove(&data)?;
+        }
+        Ok(())
+    }
+
+    /// Writes FORMAT: from here on the directory is a data directory.
+    pub(crate) fn finish(&self, disk: &Arc<dyn Disk>) -> Result<()> {
+        let part = self.path.join("FORMAT.new");
+        if disk.exists(&part)? {
+            disk.remove(&part)?;
+        }
+        let file = disk.create(&part, OpenOptions::default())?;
+        file.write_at(format!("ratchet {FORMAT_VERSION}\n").as_bytes(), 0)?;
+        file.sync_data()?;
+        disk.rename(&part, &self.path.join(FORMAT_FILE))?;
+        Ok(disk.sync_dir(&self.path)?)
+    }
+}
+
+/// Names that a creation that was cut short may have left.
+fn is_ours(name: &Path) -> bool {
+    FOLDERS.iter().chain(&[LOCK_FILE, "data.rdb", "FORMAT.new"]).any(|ours| name == Path::new(ours))
+}
+
+fn read_format(disk: &Arc<dyn Disk>, path: &Path) -> Result<()> {
+    let file = disk.open(&path.join(FORMAT_FILE), OpenOptions::default())?;
+    let mut bytes = vec![0; file.len()?.min(FORMAT_BYTES_MAX) as usize];
+    file.read_exact_at(&mut bytes, 0)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let line = text.lines().next().unwrap_or_default();
+    if line == format!("ratchet {FORMAT_VERSION}") {
+        return Ok(());
+    }
+    let found = line.into();
+    Err(DataDirError::UnknownFormat { path: path.to_path_buf(), found, supported: FORMAT_VERSION }.into())
+}
+
+#[cold]
+fn not_writable(error: IoError) -> Error {
+    match error.kind {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            DataDirError::NotWritable(error).into()
+        }
+        _ => Error::Io(error),
+    }
+}

@@ -1,0 +1,215 @@
+//! CREATE INDEX and DROP INDEX.
+//!
+//! A new index is built bottom-up from the clustered one under the exclusive metadata lock. Its entries are sorted in
+//! memory: key and payload of every row at once, which bounds the tables this can be done to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::IndexId;
+use btree::{BulkBuild, KEY_BYTES_MAX};
+use page::{RowHeader, RowRef, SlotFlags};
+use trx::{ReadView, Span};
+use types::IndexDef;
+
+use super::Exclusive;
+use crate::column_set::ColumnSet;
+use crate::engine::{Engine, header};
+use crate::error::{Error, Result};
+use crate::limits;
+use crate::range::{Direction, KeyRange};
+use crate::row::duplicate;
+use crate::row::entry::append_declared_key;
+use crate::row::insert::{Value, row_id_of};
+use crate::row::row_image::{RowImage, value_of, with_values};
+use crate::row::writer::check_key;
+use crate::scan::{Scan, append_clustered_key};
+use crate::table::{Index, Table};
+
+impl Engine {
+    /// CREATE INDEX: `index` without an id. Waits up to `wait` for the table to be unused; the session has committed.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateKey`] when rows clash in a unique index; [`Error::Definition`], [`Error::Name`].
+    pub fn create_index(&self, schema: &str, table: &str, mut index: IndexDef, wait: Duration) -> Result<()> {
+        self.ensure_open()?;
+        self.with_exclusive(schema, table, wait, |exclusive| {
+            let old = exclusive.0;
+            limits::added_index(&old.def, &index)?;
+            index.id = {
+                let _definition = self.definition.lock();
+                IndexId(self.next_number(header::NEXT_INDEX)?)
+            };
+            let mut def = (*old.def).clone();
+            def.indexes.push(index);
+            let new = def.indexes.last().expect("just pushed");
+            // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here what
+            // rows were before.
+            let built = self.create_tree(&def, new, self.trx.limit())?;
+            if let Err(error) = self.build(old, &built) {
+                self.destroy_tree(&built)?;
+                return Err(error);
+            }
+            let _definition = self.definition.lock();
+            let indexes = old.indexes.iter().map(Index::again).chain([built]).collect();
+            let table = Table::with(def, indexes, Arc::clone(&old.state));
+            self.replace_table(old, &table)
+        })
+    }
+
+    /// DROP INDEX, by name without regard to case.
+    pub fn drop_index(&self, schema: &str, table: &str, name: &str, wait: Duration) -> Result<()> {
+        self.ensure_open()?;
+        self.with_exclusive(schema, table, wait, |exclusive: &Exclusive<'_>| {
+            let old = exclusive.0;
+            limits::dropped_index(&old.def, name)?;
+            let keep = |index: &IndexDef| !index.name.eq_ignore_ascii_case(name);
+            let mut def = (*old.def).clone();
+            def.indexes.retain(keep);
+            let indexes = old.indexes.iter().filter(|index| keep(&index.def)).map(Index::again).collect();
+            let table = Table::with(def, indexes, Arc::clone(&old.state));
+            {
+                let _definition = self.definition.lock();
+                self.replace_table(old, &table)?;
+            }
+            let gone = old.indexes.iter().filter(|index| !keep(&index.def));
+            gone.into_iter().try_for_each(|index| self.destroy_tree(index))
+        })
+    }
+
+    /// Fills the empty tree of `index` with the rows of `table`.
+    fn build(&self, table: &Table, index: &Index) -> Result<()> {
+        let mut entries = Entries::default();
+        let mut collector = Collector { engine: self, table, index, entries: &mut entries };
+        collector.collect()?;
+        entries.sort();
+        if index.is_unique() {
+            entries.check_unique(self, table, index)?;
+        }
+        let mut build = BulkBuild::new(&self.store, &index.tree, base::TrxId::NONE)?;
+        for place in &entries.places {
+            let (key, payload) = entries.parts(place);
+            build.push(key, payload, SlotFlags::NONE)?;
+        }
+        Ok(build.finish()?)
+    }
+}
+
+/// The entries of an index in the making: keys and payloads one after another, and an order.
+#[derive(Default)]
+struct Entries {
+    bytes: Vec<u8>,
+    places: Vec<Place>,
+}
+
+/// An entry in [`Entries::bytes`].
+struct Place {
+    /// First 8 key bytes, zero padded, big-endian: settles most comparisons.
+    head: u64,
+    start: usize,
+    key_len: u32,
+    payload_len: u32,
+    /// Bytes of the declared parts; 0 = a NULL among them, so that nothing equals it.
+    unique_len: u32,
+}
+
+impl Entries {
+    fn parts(&self, place: &Place) -> (&[u8], &[u8]) {
+        let payload = place.start + place.key_len as usize;
+        (&self.bytes[place.start..payload], &self.bytes[payload..payload + place.payload_len as usize])
+    }
+
+    fn sort(&mut self) {
+        let bytes = &self.bytes;
+        let key = |place: &Place| &bytes[place.start..place.start + place.key_len as usize];
+        self.places.sort_unstable_by(|a, b| a.head.cmp(&b.head).then_with(|| key(a).cmp(key(b))));
+    }
+
+    /// Equal neighbours are rows that clash.
+    fn check_unique(&self, engine: &Engine, table: &Table, index: &Index) -> Result<()> {
+        for pair in self.places.windows(2) {
+            let declared = |place: &Place| &self.parts(place).0[..place.unique_len as usize];
+            if pair[0].unique_len != 0 && declared(&pair[0]) == declared(&pair[1]) {
+                let clustered = &self.parts(&pair[1]).0[pair[1].unique_len as usize..];
+                return Err(clash(engine, table, index, clustered)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The error for the row with `clustered_key`, whose key in `index` is another's too.
+#[cold]
+fn clash(engine: &Engine, table: &Table, index: &Index, clustered_key: &[u8]) -> Result<Error> {
+    let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
+    let mut image = RowImage { values: &mut values, spans: &mut spans };
+    table.get(engine, &ReadView::newest(), clustered_key, |row| {
+        image.fill(&row, table.def.columns.len(), &mut scratch);
+    })?;
+    let columns: ColumnSet = index.def.parts.iter().map(|part| usize::from(part.column)).collect();
+    let (values, spans) = image.fetched(&engine.store, &columns)?;
+    Ok(with_values(spans.len(), |i| value_of(&values, spans[i]), |row| duplicate::error(table, index, row)))
+}
+
+struct Collector<'a> {
+    engine: &'a Engine,
+    table: &'a Table,
+    index: &'a Index,
+    entries: &'a mut Entries,
+}
+
+impl Collector<'_> {
+    fn collect(&mut self) -> Result<()> {
+        let (engine, table) = (self.engine, self.table);
+        let mut scan =
+            Scan::open(engine, table, 0, ReadView::newest(), KeyRange::all(), Direction::Forward)?.detached();
+        let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
+        while let Some(batch) = scan.next_batch()? {
+            for row in batch.rows() {
+                let mut image = RowImage { values: &mut values, spans: &mut spans };
+                image.fill(&row, table.def.columns.len(), &mut scratch);
+                self.add_row(&row, &mut image, &mut scratch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_row(&mut self, row: &RowRef<'_>, image: &mut RowImage<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        scratch.clear();
+        append_clustered_key(self.table.clustered(), row, scratch);
+        let row_id = if self.table.def.hidden_row_id { row_id_of(scratch) } else { 0 };
+        if image.any_off_page(&self.index.columns) {
+            let (values, spans) = image.fetched(&self.engine.store, &self.index.columns)?;
+            return self.add(&values, &spans, row_id, scratch);
+        }
+        self.add(image.values, image.spans, row_id, scratch)
+    }
+
+    fn add(&mut self, values: &[u8], spans: &[Span], row_id: u64, scratch: &mut Vec<u8>) -> Result<()> {
+        with_values(spans.len(), |i| value_of(values, spans[i]), |row| self.add_entry(row, row_id, scratch))
+    }
+
+    fn add_entry(&mut self, row: &[Value<'_>], row_id: u64, scratch: &mut Vec<u8>) -> Result<()> {
+        let (index, entries) = (self.index, &mut *self.entries);
+        scratch.clear();
+        let (comparable, _) = append_declared_key(index, row, scratch);
+        let unique_len = if comparable { scratch.len() as u32 } else { 0 };
+        let start = entries.bytes.len();
+        let extent = index.format.append_key(row, row_id, &mut entries.bytes);
+        check_key(extent, &entries.bytes[start..])?;
+        let payload = entries.bytes.len();
+        index.format.encode(RowHeader::default(), row, &[], &mut entries.bytes);
+        debug_assert!(payload - start <= KEY_BYTES_MAX, "checked above");
+        let mut head = [0; 8];
+        let head_len = (payload - start).min(8);
+        head[..head_len].copy_from_slice(&entries.bytes[start..start + head_len]);
+        entries.places.push(Place {
+            head: u64::from_be_bytes(head),
+            start,
+            key_len: (payload - start) as u32,
+            payload_len: (entries.bytes.len() - payload) as u32,
+            unique_len,
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! Definition changes.
+//!
+//! Each one checks, makes what is new, writes the dictionary, shows the new catalog, and frees what is old, in that
+//! order: what fails before the dictionary is written leaves only pages to be freed, what fails after leaves pages lost.
+
+mod index;
+mod object;
+mod schema;
+mod table;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use page::{OverflowRef, PageRef, RowFormat, RowRef};
+
+use crate::dictionary::{Kind, SchemaDef, decode_schema, decode_table, encode_table};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::table::{Index, Table, shape};
+
+impl Engine {
+    /// Reads the dictionary into the catalog.
+    pub(crate) fn load_catalog(&self) -> Result<()> {
+        let decode = |(_, bytes): &(Vec<u8>, Vec<u8>)| decode_schema(bytes);
+        let schemas = self.dictionary.list(&self.store, Kind::Schema)?;
+        let schemas: Vec<SchemaDef> = schemas.iter().map(decode).collect::<Result<_>>()?;
+        let tables = self.dictionary.list(&self.store, Kind::Table)?;
+        let records = tables.iter().map(|(_, bytes)| decode_table(bytes)).collect::<Result<Vec<_>>>()?;
+        self.change_catalog(|catalog| {
+            schemas.into_iter().for_each(|schema| catalog.add_schema(schema));
+            records.into_iter().for_each(|record| catalog.add_table(&Table::open(record)));
+        });
+        Ok(())
+    }
+
+    /// Takes the next number of a counter in the file header. The caller holds the definition mutex.
+    fn next_number(&self, counter: usize) -> Result<u32> {
+        let number = self.store.header_number(counter)?;
+        self.store.set_header_number(counter, number + 1)?;
+        Ok(number as u32)
+    }
+
+    fn put_table(&self, table: &Table) -> Result<()> {
+        let bytes = encode_table(&table.record());
+        self.dictionary.put(&self.store, Kind::Table, &table.def.id.0.to_be_bytes(), &bytes)
+    }
+
+    fn forget_table(&self, table: &Table) -> Result<()> {
+        self.dictionary.delete(&self.store, Kind::Table, &table.def.id.0.to_be_bytes()).map(drop)
+    }
+
+    /// Frees the trees of a table nobody can name any more. Its exclusive metadata lock is held.
+    fn destroy_trees(&self, table: &Table) -> Result<()> {
+        table.indexes.iter().try_for_each(|index| self.destroy_tree(index))
+    }
+
+    fn destroy_tree(&self, index: &Index) -> Result<()> {
+        let tree = btree::Tree::open(index.tree.index, index.tree.root, shape(&index.format));
+        let format = Arc::clone(&index.format);
+        let mut find =
+            |page: PageRef<'_>, found: &mut Vec<OverflowRef>| off_page_values(&format, page, found);
+        let has_values = format.is_clustered() && !format.is_fixed_size();
+        Ok(tree.destroy(&self.store, if has_values { Some(&mut find) } else { None })?)
+    }
+}
+
+/// Off-page values of the records on a leaf. Those of delete-marked records are left to purge, or lost with it.
+fn off_page_values(format: &RowFormat, page: PageRef<'_>, found: &mut Vec<OverflowRef>) {
+    for slot in 0..page.count() {
+        let row = RowRef::new(format, page.record(slot));
+        if row.record().flags().is_deleted() {
+            continue;
+        }
+        for ordinal in 0..format.var_columns().len() as u16 {
+            if let (bytes, true) = row.var(ordinal) {
+                found.push(OverflowRef::decode(bytes));
+            }
+        }
+    }
+}
+
+/// The exclusive metadata lock of a table, given back when dropped.
+struct Exclusive<'t>(&'t Table);
+
+impl<'t> Exclusive<'t> {
+    /// Waits up to `wait`. The session holds no metadata lock on the table: it has committed first.
+    fn lock(table: &'t Table, wait: Duration) -> Result<Self> {
+        table.state.lock.lock_exclusive(wait)?;
+        Ok(Exclusive(table))
+    }
+}
+
+impl Drop for Exclusive<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock.unlock_exclusive();
+    }
+}

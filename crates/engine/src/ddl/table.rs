@@ -1,0 +1,198 @@
+//! CREATE TABLE, DROP TABLE, TRUNCATE TABLE, RENAME TABLE.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use base::{IndexId, TableId, TrxId};
+use btree::Tree;
+use page::RowFormat;
+use types::{IndexDef, IndexKind, TableDef};
+
+use super::Exclusive;
+use crate::dictionary::Kind;
+use crate::engine::{Engine, header};
+use crate::error::{Error, NameError, Result};
+use crate::limits;
+use crate::table::{Index, Table, TableState, shape};
+
+/// Name of the clustered index of a table without a key that can be one.
+pub(super) const ROW_ID_INDEX: &str = "GEN_CLUST_INDEX";
+
+impl Engine {
+    /// CREATE TABLE. Ids of the definition are given here, and the clustered index is put first: the primary key, else
+    /// the first unique one without nullable columns or prefixes, else an invisible row id.
+    ///
+    /// # Errors
+    /// [`Error::Definition`], [`Error::Name`]; nothing has been made then.
+    pub fn create_table(&self, mut def: TableDef) -> Result<Arc<Table>> {
+        self.ensure_open()?;
+        choose_clustered(&mut def);
+        limits::table(&def)?;
+        let _definition = self.definition.lock();
+        {
+            let catalog = self.catalog();
+            if catalog.schema(&def.schema)?.tables.contains_key(&def.name) {
+                return Err(NameError::TableExists(def.name).into());
+            }
+        }
+        def.id = TableId(self.next_number(header::NEXT_TABLE)?);
+        def.format_version = 1;
+        if def.create_time == 0 {
+            def.create_time = Engine::now_seconds();
+        }
+        for (position, column) in def.columns.iter_mut().enumerate() {
+            column.id = base::ColumnId(position as u16);
+        }
+        for index in &mut def.indexes {
+            index.id = IndexId(self.next_number(header::NEXT_INDEX)?);
+        }
+        let state = TableState {
+            lock: Arc::default(),
+            auto_increment: AtomicU64::new(def.auto_increment_start.max(1)),
+            rows: AtomicI64::new(0),
+            next_row_id: AtomicU64::new(1),
+        };
+        let indexes = self.create_trees(&def, TrxId::NONE)?;
+        let table = Table::with(def, indexes, Arc::new(state));
+        if let Err(error) = self.put_table(&table) {
+            self.destroy_trees(&table)?;
+            return Err(error);
+        }
+        self.change_catalog(|catalog| catalog.add_table(&table));
+        Ok(table)
+    }
+
+    fn create_trees(&self, def: &TableDef, usable_from: TrxId) -> Result<Vec<Index>> {
+        def.indexes.iter().map(|index| self.create_tree(def, index, usable_from)).collect()
+    }
+
+    pub(super) fn create_tree(&self, def: &TableDef, index: &IndexDef, usable_from: TrxId) -> Result<Index> {
+        let format = if index.id == def.clustered().id {
+            RowFormat::clustered(def)
+        } else {
+            RowFormat::secondary(def, index)
+        };
+        let tree = Tree::create(&self.store, index.id, shape(&format))?;
+        Ok(Index::new(index, Arc::new(tree), Arc::new(format), usable_from))
+    }
+
+    /// DROP TABLE. Waits up to `wait` for the table to be unused; the session has committed.
+    pub fn drop_table(&self, schema: &str, name: &str, wait: Duration) -> Result<()> {
+        self.ensure_open()?;
+        let missing = |error| match error {
+            Error::Name(name) => match *name {
+                NameError::NoSuchTable { schema, table } => NameError::NoTableToDrop { schema, table }.into(),
+                other => other.into(),
+            },
+            other => other,
+        };
+        self.with_exclusive(schema, name, wait, |exclusive| self.drop_locked(exclusive)).map_err(missing)
+    }
+
+    /// Drops a table whose lock is held.
+    pub(super) fn drop_locked(&self, exclusive: &Exclusive<'_>) -> Result<()> {
+        let table = exclusive.0;
+        {
+            let _definition = self.definition.lock();
+            self.forget_table(table)?;
+            self.dictionary.delete(&self.store, Kind::Counters, &table.def.id.0.to_be_bytes())?;
+            self.change_catalog(|catalog| catalog.remove_table(&table.def.schema, &table.def.name));
+        }
+        table.retire();
+        self.destroy_trees(table)
+    }
+
+    /// TRUNCATE TABLE: new trees, old ones freed, counters from the start.
+    pub fn truncate_table(&self, schema: &str, name: &str, wait: Duration) -> Result<()> {
+        self.ensure_open()?;
+        self.with_exclusive(schema, name, wait, |exclusive| {
+            let old = exclusive.0;
+            let definition = self.definition.lock();
+            let mut def = (*old.def).clone();
+            for index in &mut def.indexes {
+                index.id = IndexId(self.next_number(header::NEXT_INDEX)?);
+            }
+            // A snapshot from before would find an empty table where it should find rows.
+            let indexes = self.create_trees(&def, self.trx.limit())?;
+            let table = Table::with(def, indexes, Arc::clone(&old.state));
+            self.replace_table(old, &table)?;
+            drop(definition);
+            table.state.auto_increment.store(1, Ordering::Relaxed);
+            table.state.next_row_id.store(1, Ordering::Relaxed);
+            table.state.rows.store(0, Ordering::Relaxed);
+            self.destroy_trees(old)
+        })
+    }
+
+    /// RENAME TABLE, also into another schema.
+    pub fn rename_table(&self, from: (&str, &str), to: (&str, &str), wait: Duration) -> Result<()> {
+        self.ensure_open()?;
+        self.with_exclusive(from.0, from.1, wait, |exclusive| {
+            let old = exclusive.0;
+            let _definition = self.definition.lock();
+            if self.catalog().schema(to.0)?.tables.contains_key(to.1) {
+                return Err(NameError::TableExists(to.1.into()).into());
+            }
+            let mut def = (*old.def).clone();
+            (def.schema, def.name) = (to.0.into(), to.1.into());
+            let indexes = old.indexes.iter().map(Index::again).collect();
+            let table = Table::with(def, indexes, Arc::clone(&old.state));
+            self.replace_table(old, &table)
+        })
+    }
+
+    /// Puts `new` in the dictionary and the catalog in place of `old`. Lock and definition mutex are held.
+    pub(super) fn replace_table(&self, old: &Table, new: &Arc<Table>) -> Result<()> {
+        self.put_table(new)?;
+        self.change_catalog(|catalog| {
+            catalog.remove_table(&old.def.schema, &old.def.name);
+            catalog.add_table(new);
+        });
+        old.retire();
+        Ok(())
+    }
+
+    /// Runs `work` with the exclusive metadata lock of the table that has the name when the lock is granted.
+    pub(super) fn with_exclusive<R>(
+        &self,
+        schema: &str,
+        name: &str,
+        wait: Duration,
+        work: impl FnOnce(&Exclusive<'_>) -> Result<R>,
+    ) -> Result<R> {
+        loop {
+            let table = self.table(schema, name)?;
+            let exclusive = Exclusive::lock(&table, wait)?;
+            if table.is_current() {
+                return work(&exclusive);
+            }
+        }
+    }
+}
+
+/// Puts the clustered index first, a made one if none of the definition's can be it.
+fn choose_clustered(def: &mut TableDef) {
+    def.indexes.retain(|index| !index.parts.is_empty());
+    let primary = def.indexes.iter().position(|index| index.kind == IndexKind::Primary);
+    let is_row_key = |index: &IndexDef| {
+        let whole = |part: &types::KeyPart| {
+            part.prefix_len.is_none()
+                && def.columns.get(usize::from(part.column)).is_some_and(|c| !c.nullable)
+        };
+        index.kind == IndexKind::Unique && !index.parts.is_empty() && index.parts.iter().all(whole)
+    };
+    let chosen = primary.or_else(|| def.indexes.iter().position(is_row_key));
+    def.hidden_row_id = chosen.is_none();
+    let clustered = match chosen {
+        Some(position) => def.indexes.remove(position),
+        None => IndexDef {
+            id: IndexId(0),
+            name: ROW_ID_INDEX.into(),
+            kind: IndexKind::Unique,
+            parts: Vec::new(),
+            comment: "".into(),
+        },
+    };
+    def.indexes.insert(0, clustered);
+}

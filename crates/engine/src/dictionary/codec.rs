@@ -1,0 +1,368 @@
+//! Definitions as bytes.
+//!
+//! | SIZE | FIELD |
+//! |---|---|
+//! | 1 | format of what follows, [`FORMAT`] |
+//! | ... | fields in the order of the encoders below: integers as LEB128, strings with their length before |
+//! | 4 | CRC-32 of everything before |
+//!
+//! A record of another format or with another checksum is refused whole.
+
+use base::checksum::crc32;
+use base::codec::{get_u32, push_varint, take, take_varint};
+use base::{ColumnId, IndexId, PageNo, SchemaId, TableId};
+use types::{
+    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, LobSize, SqlType, TableDef, TypeKind,
+};
+
+use super::{SchemaDef, TableRecord};
+use crate::error::{Error, Result};
+
+const FORMAT: u8 = 1;
+
+/// The bytes of a schema.
+pub(crate) fn encode_schema(schema: &SchemaDef) -> Vec<u8> {
+    let mut out = vec![FORMAT];
+    push_varint(&mut out, u64::from(schema.id.0));
+    push_str(&mut out, &schema.name);
+    push_varint(&mut out, u64::from(schema.collation.0));
+    seal(out)
+}
+
+/// The schema in `bytes`.
+pub(crate) fn decode_schema(bytes: &[u8]) -> Result<SchemaDef> {
+    let mut rest = open(bytes)?;
+    let schema = schema(&mut rest).filter(|_| rest.is_empty());
+    schema.ok_or_else(|| damaged("schema"))
+}
+
+fn schema(rest: &mut &[u8]) -> Option<SchemaDef> {
+    Some(SchemaDef { id: SchemaId(int(rest)?), name: str(rest)?, collation: CollationId(int(rest)?) })
+}
+
+/// The bytes of a table.
+pub(crate) fn encode_table(table: &TableRecord) -> Vec<u8> {
+    let mut out = vec![FORMAT];
+    let def = &table.def;
+    push_varint(&mut out, u64::from(def.id.0));
+    push_str(&mut out, &def.schema);
+    push_str(&mut out, &def.name);
+    push_varint(&mut out, def.columns.len() as u64);
+    def.columns.iter().for_each(|column| push_column(&mut out, column));
+    push_varint(&mut out, def.indexes.len() as u64);
+    for (index, root) in def.indexes.iter().zip(&table.roots) {
+        push_index(&mut out, index);
+        push_varint(&mut out, u64::from(root.0));
+    }
+    out.push(u8::from(def.hidden_row_id));
+    push_varint(&mut out, u64::from(def.collation.0));
+    push_str(&mut out, &def.comment);
+    push_varint(&mut out, u64::from(def.format_version));
+    push_varint(&mut out, def.auto_increment_start);
+    push_varint(&mut out, def.create_time);
+    seal(out)
+}
+
+/// The table in `bytes`.
+pub(crate) fn decode_table(bytes: &[u8]) -> Result<TableRecord> {
+    let mut rest = open(bytes)?;
+    let table = table(&mut rest).filter(|_| rest.is_empty());
+    table.ok_or_else(|| damaged("table"))
+}
+
+fn table(rest: &mut &[u8]) -> Option<TableRecord> {
+    let (id, schema, name) = (TableId(int(rest)?), str(rest)?, str(rest)?);
+    let columns = list(rest, column)?;
+    let (indexes, roots) = list(rest, |rest| Some((index(rest)?, PageNo(int(rest)?))))?.into_iter().unzip();
+    let def = TableDef {
+        id,
+        schema,
+        name,
+        columns,
+        indexes,
+        hidden_row_id: flag(rest)?,
+        collation: CollationId(int(rest)?),
+        comment: str(rest)?,
+        format_version: int(rest)?,
+        auto_increment_start: take_varint(rest)?,
+        create_time: take_varint(rest)?,
+    };
+    Some(TableRecord { def, roots })
+}
+
+fn push_column(out: &mut Vec<u8>, column: &ColumnDef) {
+    push_varint(out, u64::from(column.id.0));
+    push_str(out, &column.name);
+    push_type(out, &column.ty);
+    let bits = [column.nullable, column.auto_increment, column.on_update_now];
+    out.push(bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit)));
+    match &column.default {
+        ColumnDefault::None => out.push(0),
+        ColumnDefault::Null => out.push(1),
+        ColumnDefault::Constant(bytes) => {
+            out.push(2);
+            push_bytes(out, bytes);
+        }
+        ColumnDefault::Now => out.push(3),
+    }
+    push_str(out, &column.comment);
+}
+
+fn column(rest: &mut &[u8]) -> Option<ColumnDef> {
+    let (id, name, ty) = (ColumnId(int(rest)?), str(rest)?, sql_type(rest)?);
+    let bits = byte(rest)?;
+    let default = match byte(rest)? {
+        0 => ColumnDefault::None,
+        1 => ColumnDefault::Null,
+        2 => ColumnDefault::Constant(bytes(rest)?.into()),
+        3 => ColumnDefault::Now,
+        _ => return None,
+    };
+    Some(ColumnDef {
+        id,
+        name,
+        ty,
+        nullable: bits & 1 != 0,
+        default,
+        auto_increment: bits & 2 != 0,
+        on_update_now: bits & 4 != 0,
+        comment: str(rest)?,
+    })
+}
+
+fn push_index(out: &mut Vec<u8>, index: &IndexDef) {
+    push_varint(out, u64::from(index.id.0));
+    push_str(out, &index.name);
+    out.push(match index.kind {
+        IndexKind::Primary => 0,
+        IndexKind::Unique => 1,
+        IndexKind::Secondary => 2,
+    });
+    push_varint(out, index.parts.len() as u64);
+    for part in &index.parts {
+        push_varint(out, u64::from(part.column));
+        push_varint(out, part.prefix_len.map_or(0, |len| u64::from(len) + 1));
+        out.push(u8::from(part.desc));
+    }
+    push_str(out, &index.comment);
+}
+
+fn index(rest: &mut &[u8]) -> Option<IndexDef> {
+    let (id, name) = (IndexId(int(rest)?), str(rest)?);
+    let kind = match byte(rest)? {
+        0 => IndexKind::Primary,
+        1 => IndexKind::Unique,
+        2 => IndexKind::Secondary,
+        _ => return None,
+    };
+    let parts = list(rest, |rest| {
+        let column = int(rest)?;
+        let prefix_len = match take_varint(rest)? {
+            0 => None,
+            len => Some(u16::try_from(len - 1).ok()?),
+        };
+        Some(KeyPart { column, prefix_len, desc: flag(rest)? })
+    })?;
+    Some(IndexDef { id, name, kind, parts, comment: str(rest)? })
+}
+
+fn push_type(out: &mut Vec<u8>, ty: &SqlType) {
+    out.push(kind_byte(ty.kind));
+    out.push(u8::from(ty.unsigned) | u8::from(ty.zerofill) << 1);
+    push_varint(out, u64::from(ty.length));
+    out.push(ty.decimals);
+    push_varint(out, u64::from(ty.collation.0));
+    let members = ty.members.as_deref().unwrap_or(&[]);
+    push_varint(out, members.len() as u64);
+    members.iter().for_each(|member| push_bytes(out, member));
+}
+
+fn sql_type(rest: &mut &[u8]) -> Option<SqlType> {
+    let kind = kind_of(byte(rest)?)?;
+    let bits = byte(rest)?;
+    let (length, decimals, collation) = (int(rest)?, byte(rest)?, CollationId(int(rest)?));
+    let members: Vec<Box<[u8]>> = list(rest, |rest| Some(bytes(rest)?.into()))?;
+    let has_members = matches!(kind, TypeKind::Enum | TypeKind::Set);
+    Some(SqlType {
+        kind,
+        unsigned: bits & 1 != 0,
+        zerofill: bits & 2 != 0,
+        length,
+        decimals,
+        collation,
+        members: has_members.then(|| members.into()),
+    })
+}
+
+/// Type kinds by their byte: the position is the format.
+const KINDS: [TypeKind; 29] = [
+    TypeKind::Null,
+    TypeKind::TinyInt,
+    TypeKind::SmallInt,
+    TypeKind::MediumInt,
+    TypeKind::Int,
+    TypeKind::BigInt,
+    TypeKind::Decimal,
+    TypeKind::Float,
+    TypeKind::Double,
+    TypeKind::Bit,
+    TypeKind::Char,
+    TypeKind::VarChar,
+    TypeKind::Binary,
+    TypeKind::VarBinary,
+    TypeKind::Text(LobSize::Tiny),
+    TypeKind::Text(LobSize::Normal),
+    TypeKind::Text(LobSize::Medium),
+    TypeKind::Text(LobSize::Long),
+    TypeKind::Blob(LobSize::Tiny),
+    TypeKind::Blob(LobSize::Normal),
+    TypeKind::Blob(LobSize::Medium),
+    TypeKind::Blob(LobSize::Long),
+    TypeKind::Date,
+    TypeKind::Time,
+    TypeKind::DateTime,
+    TypeKind::Timestamp,
+    TypeKind::Year,
+    TypeKind::Enum,
+    TypeKind::Set,
+];
+
+fn kind_byte(kind: TypeKind) -> u8 {
+    KINDS.iter().position(|&known| known == kind).expect("every kind has a byte") as u8
+}
+
+fn kind_of(byte: u8) -> Option<TypeKind> {
+    KINDS.get(usize::from(byte)).copied()
+}
+
+fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    push_varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+fn push_str(out: &mut Vec<u8>, text: &str) {
+    push_bytes(out, text.as_bytes());
+}
+
+fn seal(mut out: Vec<u8>) -> Vec<u8> {
+    let sum = crc32(&out);
+    out.extend_from_slice(&sum.to_le_bytes());
+    out
+}
+
+fn open(bytes: &[u8]) -> Result<&[u8]> {
+    let Some((body, sum)) = bytes.split_last_chunk::<4>() else { return Err(damaged("length")) };
+    if get_u32(sum, 0) != crc32(body) {
+        return Err(damaged("checksum"));
+    }
+    match body.split_first() {
+        Some((&FORMAT, rest)) => Ok(rest),
+        _ => Err(damaged("format")),
+    }
+}
+
+#[cold]
+fn damaged(what: &'static str) -> Error {
+    Error::DictionaryCorrupt { what }
+}
+
+fn int<T: TryFrom<u64>>(rest: &mut &[u8]) -> Option<T> {
+    T::try_from(take_varint(rest)?).ok()
+}
+
+fn byte(rest: &mut &[u8]) -> Option<u8> {
+    take(rest, 1).map(|bytes| bytes[0])
+}
+
+fn flag(rest: &mut &[u8]) -> Option<bool> {
+    Some(byte(rest)? != 0)
+}
+
+fn bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let len = int(rest)?;
+    take(rest, len)
+}
+
+fn str(rest: &mut &[u8]) -> Option<Box<str>> {
+    std::str::from_utf8(bytes(rest)?).ok().map(Into::into)
+}
+
+fn list<T>(rest: &mut &[u8], mut item: impl FnMut(&mut &[u8]) -> Option<T>) -> Option<Vec<T>> {
+    let count: usize = int(rest)?;
+    // Every item takes a byte at least, so a damaged count cannot ask for more memory than the record has.
+    if count > rest.len() {
+        return None;
+    }
+    (0..count).map(|_| item(rest)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> TableRecord {
+        let column = |id, name: &str, ty, default| ColumnDef {
+            id: ColumnId(id),
+            name: name.into(),
+            ty,
+            nullable: id % 2 == 0,
+            default,
+            auto_increment: id == 1,
+            on_update_now: id == 3,
+            comment: "c".into(),
+        };
+        let members =
+            SqlType { members: Some(vec![b"x"[..].into()].into()), ..SqlType::new(TypeKind::Enum, 1) };
+        let def = TableDef {
+            id: TableId(7),
+            schema: "s".into(),
+            name: "t".into(),
+            columns: vec![
+                column(1, "id", SqlType::bigint_unsigned(), ColumnDefault::None),
+                column(2, "e", members, ColumnDefault::Null),
+                column(3, "at", SqlType::new(TypeKind::DateTime, 0), ColumnDefault::Now),
+                column(4, "d", SqlType::decimal(10, 2), ColumnDefault::Constant([1, 2, 3][..].into())),
+            ],
+            indexes: vec![IndexDef {
+                id: IndexId(70),
+                name: "PRIMARY".into(),
+                kind: IndexKind::Primary,
+                parts: vec![KeyPart { column: 0, prefix_len: Some(3), desc: true }],
+                comment: "".into(),
+            }],
+            hidden_row_id: false,
+            collation: CollationId::UTF8MB4_0900_AI_CI,
+            comment: "table".into(),
+            format_version: 1,
+            auto_increment_start: 100,
+            create_time: 1_700_000_000,
+        };
+        TableRecord { def, roots: vec![PageNo(9)] }
+    }
+
+    #[test]
+    fn definitions_come_back_as_they_were() {
+        let table = record();
+        assert_eq!(decode_table(&encode_table(&table)).unwrap(), table);
+        let schema = SchemaDef { id: SchemaId(3), name: "s".into(), collation: CollationId::UTF8MB4_BIN };
+        assert_eq!(decode_schema(&encode_schema(&schema)).unwrap(), schema);
+    }
+
+    #[test]
+    fn every_type_kind_has_a_byte_of_its_own() {
+        for (byte, &kind) in KINDS.iter().enumerate() {
+            assert_eq!((kind_byte(kind), kind_of(byte as u8)), (byte as u8, Some(kind)));
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_or_a_cut_is_refused() {
+        let bytes = encode_table(&record());
+        for at in 0..bytes.len() {
+            let mut broken = bytes.clone();
+            broken[at] ^= 0x10;
+            assert!(decode_table(&broken).is_err());
+            assert!(decode_table(&bytes[..at]).is_err());
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The engine: opening and closing a data directory, names, transactions.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use arc_swap::{ArcSwap, Guard};
+use base::{PageNo, TrxId};
+use btree::{Store, StoreConfig};
+use buffer::PoolConfig;
+use env::{Clock, RealClock};
+use page::OverflowRef;
+use parking_lot::Mutex;
+use trx::{Abandon, BeginOptions, Trx, TrxSystem, UndoPtr};
+
+use crate::catalog::Catalog;
+use crate::config::EngineConfig;
+use crate::datadir::{DataDir, Found};
+use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
+use crate::error::{DataDirError, Error, Result};
+use crate::purge::{self, PurgeControl};
+use crate::row::rollback;
+use crate::table::Table;
+
+/// Numbers of the file header that belong to the engine.
+pub(crate) mod header {
+    pub(crate) const DICTIONARY_ROOT: usize = 0;
+    pub(crate) const NEXT_TRX: usize = 1;
+    pub(crate) const NEXT_INDEX: usize = 2;
+    pub(crate) const NEXT_TABLE: usize = 3;
+    pub(crate) const NEXT_SCHEMA: usize = 4;
+}
+
+/// The storage engine over one data directory. All calls may be made from many threads at once; a [`Trx`] belongs to one.
+pub struct Engine {
+    pub(crate) store: Store,
+    pub(crate) trx: Arc<TrxSystem>,
+    pub(crate) dictionary: Dictionary,
+    catalog: ArcSwap<Catalog>,
+    version: AtomicU64,
+    /// Taken by every definition change while it touches dictionary and catalog; nothing waits for locks under it.
+    pub(crate) definition: Mutex<()>,
+    pub(crate) purge: Arc<PurgeControl>,
+    purge_thread: Mutex<Option<env::Thread<()>>>,
+    closed: AtomicBool,
+    _datadir: DataDir,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("trx", &self.trx).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Opens a data directory, or makes one in an empty or missing folder.
+    ///
+    /// # Errors
+    /// [`Error::DataDir`] for a directory that is in use, of another version, not clean, not ours or not writable; it has
+    /// not been changed then. [`Error::Storage`], [`Error::Io`].
+    pub fn open(config: EngineConfig) -> Result<Arc<Engine>> {
+        let pool = PoolConfig { bytes: config.pool_bytes, background: config.background };
+        let store_config = StoreConfig { pool, direct: config.direct };
+        let (datadir, store) = match DataDir::open(&config.disk, &config.datadir)? {
+            Found::New(datadir) => {
+                let store = create(&config, &datadir, store_config)?;
+                datadir.finish(&config.disk)?;
+                (datadir, store)
+            }
+            Found::Existing(datadir) => {
+                let opened = Store::open(&*config.disk, &datadir.data_file(), store_config);
+                let store = opened.map_err(|error| match error {
+                    btree::Error::NotClean => DataDirError::NotClean(config.datadir.clone()).into(),
+                    error => Error::Storage(error),
+                })?;
+                (datadir, store)
+            }
+        };
+        Engine::start(store, datadir, config.background)
+    }
+
+    fn start(store: Store, datadir: DataDir, background: bool) -> Result<Arc<Engine>> {
+        let dictionary = Dictionary::open(PageNo(store.header_number(header::DICTIONARY_ROOT)? as u32));
+        let next_trx = TrxId(store.header_number(header::NEXT_TRX)?.max(1));
+        let engine = Arc::new(Engine {
+            trx: TrxSystem::new(next_trx),
+            dictionary,
+            catalog: ArcSwap::default(),
+            version: AtomicU64::new(1),
+            definition: Mutex::new(()),
+            purge: Arc::default(),
+            purge_thread: Mutex::new(None),
+            closed: AtomicBool::new(false),
+            _datadir: datadir,
+            store,
+        });
+        engine.load_catalog()?;
+        engine.load_counters()?;
+        if background {
+            let (weak, control) = (Arc::downgrade(&engine), Arc::clone(&engine.purge));
+            let thread = env::spawn_background("purge", move || {
+                // A background thread that cannot go on ends the process: pages could not be read or written.
+                purge::run(&weak, &control).expect("purge reads and writes pages");
+            })?;
+            *engine.purge_thread.lock() = Some(thread);
+        }
+        Ok(engine)
+    }
+
+    /// Rolls open transactions back, writes everything and marks the directory as cleanly closed. Later calls of any kind
+    /// fail with [`Error::Closed`] or a lock error; a second shutdown does nothing.
+    ///
+    /// Sessions need not have ended, but nobody may be inside a read or hold a scan.
+    pub fn shutdown(&self) -> Result<()> {
+        if self.closed.swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
+        self.trx.close(|log| rollback::undo_to(self, log, UndoPtr::NONE))?;
+        if self.trx.purge_horizon() == self.trx.limit() {
+            // Nobody reads: the leftovers of committed transactions go now, or they would stay for good.
+            self.purge_step(usize::MAX)?;
+        }
+        self.purge.stop();
+        if let Some(thread) = self.purge_thread.lock().take()
+            && !thread.is_current()
+        {
+            thread.join();
+        }
+        self.save_counters()?;
+        self.store.set_header_number(header::NEXT_TRX, self.trx.limit().0)?;
+        Ok(self.store.close()?)
+    }
+
+    /// Whether [`Engine::shutdown`] has begun.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// # Errors  [`Error::Closed`].
+    pub(crate) fn ensure_open(&self) -> Result<()> {
+        if self.is_closed() { Err(Error::Closed) } else { Ok(()) }
+    }
+
+    // Transactions.
+
+    /// An open transaction. It takes an id only when it writes, a view only when it reads.
+    pub fn begin(self: &Arc<Self>, options: BeginOptions) -> Trx {
+        Trx::begin(&self.trx, Arc::new(Owner(Arc::downgrade(self))), options)
+    }
+
+    /// Makes the transaction's changes visible and gives up its locks. The object can be restarted.
+    /// # Errors  [`trx::Error::ShuttingDown`]: it was rolled back instead.
+    #[inline]
+    pub fn commit(&self, trx: &mut Trx) -> Result<()> {
+        Ok(trx.end()?)
+    }
+
+    /// Undoes the transaction's changes and gives up its locks. The object can be restarted.
+    pub fn rollback(&self, trx: &mut Trx) -> Result<()> {
+        self.undo_back_to(trx, UndoPtr::NONE)?;
+        match trx.end() {
+            // Rolled back already is what was asked for.
+            Ok(()) | Err(trx::Error::ShuttingDown) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Undoes what came after `mark` ([`Trx::mark`] at the start of a statement). Locks stay.
+    pub fn rollback_statement(&self, trx: &mut Trx, mark: UndoPtr) -> Result<()> {
+        self.undo_back_to(trx, mark)
+    }
+
+    /// ROLLBACK TO SAVEPOINT.
+    pub fn rollback_to_savepoint(&self, trx: &mut Trx, name: &str) -> Result<()> {
+        let mark = trx.return_to_savepoint(name)?;
+        self.undo_back_to(trx, mark)
+    }
+
+    fn undo_back_to(&self, trx: &mut Trx, mark: UndoPtr) -> Result<()> {
+        if !trx.holds_token() {
+            return Ok(());
+        }
+        match trx.undo() {
+            Ok(mut log) => rollback::undo_to(self, &mut log, mark),
+            Err(trx::Error::ShuttingDown) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What all transactions share.
+    pub fn trx_system(&self) -> &Arc<TrxSystem> {
+        &self.trx
+    }
+
+    // Names.
+
+    /// Raised by every definition change: a plan made under another version resolves its names again. Cost: a load.
+    #[inline]
+    pub fn catalog_version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// The table of this name as it is now. Nothing keeps it from changing before [`Engine::lock_table`].
+    pub fn table(&self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        self.catalog().table(schema, name).cloned()
+    }
+
+    /// The table of this name under a shared metadata lock, which `trx` keeps to its end.
+    pub fn open_table(&self, trx: &mut Trx, schema: &str, name: &str) -> Result<Arc<Table>> {
+        loop {
+            let table = self.table(schema, name)?;
+            if self.lock_table(trx, &table)? {
+                return Ok(table);
+            }
+        }
+    }
+
+    /// Takes the shared metadata lock of a table that was looked up before. False: it has been redefined or dropped since;
+    /// look it up again. Cost: a short search, or one compare-and-exchange the first time in a transaction.
+    #[inline]
+    pub fn lock_table(&self, trx: &mut Trx, table: &Table) -> Result<bool> {
+        let held = trx.holds_metadata(&table.state.lock);
+        trx.lock_metadata(&table.state.lock)?;
+        let current = table.is_current();
+        if !current && !held {
+            trx.unlock_newest_metadata();
+        }
+        Ok(current)
+    }
+
+    /// All schemas, by name.
+    pub fn schemas(&self) -> Vec<Arc<SchemaDef>> {
+        self.catalog().schemas.values().map(|schema| Arc::clone(&schema.def)).collect()
+    }
+
+    /// The schema of this name.
+    pub fn schema(&self, name: &str) -> Result<Arc<SchemaDef>> {
+        self.catalog().schema(name).map(|schema| Arc::clone(&schema.def))
+    }
+
+    /// The tables of a schema, by name.
+    pub fn tables(&self, schema: &str) -> Result<Vec<Arc<Table>>> {
+        Ok(self.catalog().schema(schema)?.tables.values().cloned().collect())
+    }
+
+    pub(crate) fn catalog(&self) -> Guard<Arc<Catalog>> {
+        self.catalog.load()
+    }
+
+    /// Replaces the catalog by a changed copy. The caller holds the definition mutex.
+    pub(crate) fn change_catalog(&self, change: impl FnOnce(&mut Catalog)) {
+        let mut catalog = (**self.catalog.load()).clone();
+        change(&mut catalog);
+        self.catalog.store(Arc::new(catalog));
+        // Release pairs with `catalog_version`: who sees the new version finds the new catalog.
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    // Values and time.
+
+    /// Appends an off-page value to `out`. The row that refers to it is visible to a view that is still published, or
+    /// locked.
+    pub fn read_value(&self, reference: &OverflowRef, out: &mut Vec<u8>) -> Result<()> {
+        Ok(self.store.read_overflow(reference, out)?)
+    }
+
+    /// The pages and trees.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Seconds since 1970, for creation times.
+    pub(crate) fn now_seconds() -> u64 {
+        RealClock.wall().seconds.max(0) as u64
+    }
+}
+
+fn create(config: &EngineConfig, datadir: &DataDir, store_config: StoreConfig) -> Result<Store> {
+    let store = Store::create(&*config.disk, &datadir.data_file(), store_config)?;
+    let dictionary = Dictionary::create(&store)?;
+    store.set_header_number(header::DICTIONARY_ROOT, u64::from(dictionary.root().0))?;
+    store.set_header_number(header::NEXT_TRX, 1)?;
+    store.set_header_number(header::NEXT_INDEX, u64::from(FIRST_USER_INDEX))?;
+    store.set_header_number(header::NEXT_TABLE, 1)?;
+    store.set_header_number(header::NEXT_SCHEMA, 1)?;
+    Ok(store)
+}
+
+/// Rolls back transactions that their sessions drop.
+struct Owner(std::sync::Weak<Engine>);
+
+impl Abandon for Owner {
+    fn abandon(&self, trx: &mut Trx) {
+        // Without an engine nothing is left to roll back; pages that cannot be changed back are found at shutdown,
+        // which fails then.
+        match self.0.upgrade() {
+            Some(engine) => engine.rollback(trx).unwrap_or_default(),
+            None => trx.end().unwrap_or_default(),
+        }
+    }
+}

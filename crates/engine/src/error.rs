@@ -1,0 +1,354 @@
+//! What can go wrong below a statement, with the data that error texts need, and how far the damage goes.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use types::SqlType;
+
+/// Result of this crate's functions.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// How far an error reaches. The session acts on this, never on the variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The statement is rolled back, its transaction goes on.
+    Statement,
+    /// The whole transaction is rolled back.
+    Transaction,
+    /// The connection ends, its transaction is rolled back.
+    Connection,
+    /// The server stops: going on could lose data.
+    Server,
+}
+
+/// An error of the storage API.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A key that must be unique is there already (1062).
+    DuplicateKey(Box<DuplicateKey>),
+    /// A lock was not to be had (1205, 1213, 3572, 1317, 1053), or a write is refused (1792), or there is no such
+    /// savepoint (1305).
+    Lock(trx::Error),
+    /// The row does not fit in a page even with its long columns elsewhere (1118).
+    RowTooLarge {
+        /// Bytes a record may have.
+        limit: usize,
+    },
+    /// The row's key bytes do not fit in a page (1071).
+    KeyTooLong {
+        /// Bytes a key may have.
+        limit: usize,
+    },
+    /// A definition is refused.
+    Definition(Box<DefinitionError>),
+    /// A schema or table is missing or there already.
+    Name(Box<NameError>),
+    /// A snapshot is older than the definition of what it reads (1412).
+    TableDefinitionChanged,
+    /// A cached plan's table is gone or has been redefined: resolve the name again.
+    TableChanged,
+    /// AUTO_INCREMENT has run out of numbers (1467).
+    AutoIncrementExhausted,
+    /// The engine has been shut down.
+    Closed,
+    /// The data directory cannot be used.
+    DataDir(Box<DataDirError>),
+    /// The trees or their file failed.
+    Storage(btree::Error),
+    /// A file operation failed.
+    Io(env::IoError),
+    /// A row and the entries of its indexes do not agree.
+    IndexDisagrees,
+    /// A dictionary record's bytes are not what they must be.
+    DictionaryCorrupt {
+        /// What is wrong with them.
+        what: &'static str,
+    },
+}
+
+/// A key that is there already.
+#[derive(Clone, Debug)]
+pub struct DuplicateKey {
+    /// Table name.
+    pub table: Box<str>,
+    /// Index name; `PRIMARY` for the primary key.
+    pub index: Box<str>,
+    /// The key's columns as declared.
+    pub parts: Vec<DuplicatePart>,
+}
+
+/// A column of a duplicate key.
+#[derive(Clone, Debug)]
+pub struct DuplicatePart {
+    /// Its type.
+    pub ty: SqlType,
+    /// Characters that count, if not all do.
+    pub prefix_len: Option<u16>,
+    /// Its storage bytes; `None` = NULL.
+    pub value: Option<Vec<u8>>,
+}
+
+/// Why a definition is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DefinitionError {
+    /// 1118: the longest possible row is beyond 65,535 bytes, BLOBs not counted.
+    RowSize {
+        /// The limit.
+        limit: usize,
+    },
+    /// 1071: a key has more than 3,072 bytes.
+    KeyTooLong {
+        /// The limit.
+        limit: usize,
+    },
+    /// 1070: a key has more than 16 parts.
+    TooManyKeyParts {
+        /// The limit.
+        limit: usize,
+    },
+    /// 1069: a table has more than 64 secondary keys.
+    TooManyKeys {
+        /// The limit.
+        limit: usize,
+    },
+    /// 1117: a table has more than 1,017 columns.
+    TooManyColumns,
+    /// 1113: a table has no column.
+    NoColumns,
+    /// 1072.
+    KeyColumnMissing {
+        /// The column's name, or its position if the definition names none.
+        column: Box<str>,
+    },
+    /// 1061.
+    DuplicateKeyName {
+        /// The key's name.
+        name: Box<str>,
+    },
+    /// 1060.
+    DuplicateColumn {
+        /// The column's name.
+        name: Box<str>,
+    },
+    /// 1068.
+    MultiplePrimaryKeys,
+    /// 1075.
+    AutoColumnNotKey,
+    /// 1170.
+    BlobKeyWithoutLength {
+        /// The column's name.
+        column: Box<str>,
+    },
+    /// 1171: a column of the primary key may be NULL.
+    PrimaryKeyNullable,
+    /// 1089: a prefix of a column that has none, or longer than the column.
+    WrongPrefix,
+    /// 1280: a key may not have this name.
+    WrongKeyName {
+        /// The name.
+        name: Box<str>,
+    },
+    /// 1091: there is no such key.
+    NoSuchKey {
+        /// The name.
+        name: Box<str>,
+    },
+    /// 1235: the engine cannot do this yet.
+    NotSupported {
+        /// What.
+        what: &'static str,
+    },
+}
+
+/// A missing or superfluous name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NameError {
+    /// 1049: a statement uses a schema that is not there.
+    UnknownSchema(Box<str>),
+    /// 1007: CREATE SCHEMA of one that exists.
+    SchemaExists(Box<str>),
+    /// 1008: DROP SCHEMA of one that does not.
+    NoSchemaToDrop(Box<str>),
+    /// 1146: a statement uses a table that is not there.
+    NoSuchTable {
+        /// Schema.
+        schema: Box<str>,
+        /// Table.
+        table: Box<str>,
+    },
+    /// 1051: DROP TABLE of one that is not there.
+    NoTableToDrop {
+        /// Schema.
+        schema: Box<str>,
+        /// Table.
+        table: Box<str>,
+    },
+    /// 1050: CREATE TABLE of one that exists.
+    TableExists(Box<str>),
+}
+
+/// Why a data directory is refused. It has not been touched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DataDirError {
+    /// Another server uses it.
+    InUse(PathBuf),
+    /// It is of a format this server does not know.
+    UnknownFormat {
+        /// The directory.
+        path: PathBuf,
+        /// What its FORMAT file says.
+        found: Box<str>,
+        /// What this server writes.
+        supported: u32,
+    },
+    /// It is not empty and has no FORMAT file.
+    NotADataDir(PathBuf),
+    /// It was not shut down cleanly.
+    NotClean(PathBuf),
+    /// It cannot be written.
+    NotWritable(env::IoError),
+}
+
+impl Error {
+    /// How far the error reaches.
+    pub fn effect(&self) -> Effect {
+        match self {
+            // The row was not written; what the statement did before is undone.
+            Error::DuplicateKey(_) | Error::RowTooLarge { .. } | Error::KeyTooLong { .. } => {
+                Effect::Statement
+            }
+            Error::Lock(error) => match error {
+                // InnoDB picks the transaction as the victim: all of it goes.
+                trx::Error::Deadlock => Effect::Transaction,
+                // The engine has rolled the transaction back and goes away.
+                trx::Error::ShuttingDown => Effect::Connection,
+                // A wait that ended, or a refusal before anything happened.
+                _ => Effect::Statement,
+            },
+            // Refused before anything happened.
+            Error::Definition(_) | Error::Name(_) => Effect::Statement,
+            // The transaction may go on with other tables.
+            Error::TableDefinitionChanged | Error::TableChanged => Effect::Statement,
+            // No number, no row.
+            Error::AutoIncrementExhausted => Effect::Statement,
+            // Nothing can be done for this session any more.
+            Error::Closed => Effect::Connection,
+            // Only at start, where it stops the server.
+            Error::DataDir(_) => Effect::Server,
+            Error::Storage(error) => match error {
+                // Checked before any page changed.
+                btree::Error::RecordTooLarge { .. } | btree::Error::FileFull => Effect::Statement,
+                // Pages that cannot be read or written, or are not what they were.
+                _ => Effect::Server,
+            },
+            // A failed write or sync must not be built upon.
+            Error::Io(_) => Effect::Server,
+            // What is stored is not what was written.
+            Error::IndexDisagrees | Error::DictionaryCorrupt { .. } => Effect::Server,
+        }
+    }
+
+    #[cold]
+    pub(crate) fn no_such_table(schema: &str, table: &str) -> Self {
+        Error::Name(Box::new(NameError::NoSuchTable { schema: schema.into(), table: table.into() }))
+    }
+
+    #[cold]
+    pub(crate) fn unknown_schema(schema: &str) -> Self {
+        Error::Name(Box::new(NameError::UnknownSchema(schema.into())))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::DuplicateKey(key) => write!(f, "duplicate entry for key '{}.{}'", key.table, key.index),
+            Error::Lock(error) => error.fmt(f),
+            Error::RowTooLarge { limit } => write!(f, "row is larger than {limit} bytes"),
+            Error::KeyTooLong { limit } => write!(f, "key is longer than {limit} bytes"),
+            Error::Definition(error) => write!(f, "definition refused: {error:?}"),
+            Error::Name(error) => write!(f, "name refused: {error:?}"),
+            Error::TableDefinitionChanged => f.write_str("table definition is newer than the snapshot"),
+            Error::TableChanged => f.write_str("table has changed since it was looked up"),
+            Error::AutoIncrementExhausted => f.write_str("auto increment has run out of numbers"),
+            Error::Closed => f.write_str("engine is shut down"),
+            Error::DataDir(error) => error.fmt(f),
+            Error::Storage(error) => error.fmt(f),
+            Error::Io(error) => error.fmt(f),
+            Error::IndexDisagrees => f.write_str("row and index entries do not agree"),
+            Error::DictionaryCorrupt { what } => write!(f, "dictionary record is damaged: {what}"),
+        }
+    }
+}
+
+impl fmt::Display for DataDirError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DataDirError::InUse(path) => {
+                write!(f, "data directory {} is in use by another server", path.display())
+            }
+            DataDirError::UnknownFormat { path, found, supported } => write!(
+                f,
+                "data directory {} has format '{found}', this server knows format {supported}; it was not touched",
+                path.display()
+            ),
+            DataDirError::NotADataDir(path) => {
+                write!(f, "directory {} is not empty and is not a data directory", path.display())
+            }
+            DataDirError::NotClean(path) => write!(
+                f,
+                "data directory {} was not shut down cleanly, and this version cannot recover it",
+                path.display()
+            ),
+            DataDirError::NotWritable(error) => write!(f, "data directory cannot be written: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<trx::Error> for Error {
+    #[cold]
+    fn from(error: trx::Error) -> Self {
+        Error::Lock(error)
+    }
+}
+
+impl From<btree::Error> for Error {
+    #[cold]
+    fn from(error: btree::Error) -> Self {
+        Error::Storage(error)
+    }
+}
+
+impl From<env::IoError> for Error {
+    #[cold]
+    fn from(error: env::IoError) -> Self {
+        Error::Io(error)
+    }
+}
+
+impl From<DefinitionError> for Error {
+    #[cold]
+    fn from(error: DefinitionError) -> Self {
+        Error::Definition(Box::new(error))
+    }
+}
+
+impl From<NameError> for Error {
+    #[cold]
+    fn from(error: NameError) -> Self {
+        Error::Name(Box::new(error))
+    }
+}
+
+impl From<DataDirError> for Error {
+    #[cold]
+    fn from(error: DataDirError) -> Self {
+        Error::DataDir(Box::new(error))
+    }
+}

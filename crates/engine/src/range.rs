@@ -1,0 +1,116 @@
+//! Stretches of an index.
+
+use std::ops::Bound;
+
+/// Which way a scan goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// Ascending keys.
+    #[default]
+    Forward,
+    /// Descending keys.
+    Backward,
+}
+
+/// A stretch of an index, given by key bytes that may be the leading parts only: a bound stands for all keys that
+/// start with it. `Included` bounds take them all in, `Excluded` ones leave them all out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyRange {
+    /// First key; empty = from the start.
+    pub(crate) from: Vec<u8>,
+    /// First key beyond; `None` = to the end.
+    pub(crate) to: Option<Vec<u8>>,
+    /// Nothing lies between the bounds.
+    pub(crate) empty: bool,
+}
+
+impl KeyRange {
+    /// The whole index.
+    pub fn all() -> Self {
+        KeyRange::default()
+    }
+
+    /// All keys that start with `prefix`.
+    pub fn prefix(prefix: &[u8]) -> Self {
+        KeyRange::new(Bound::Included(prefix), Bound::Included(prefix))
+    }
+
+    /// From `lower` to `upper`.
+    pub fn new(lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Self {
+        let mut range = KeyRange::default();
+        range.set(lower, upper);
+        range
+    }
+
+    /// Becomes the stretch from `lower` to `upper`, in the memory it has.
+    pub fn set(&mut self, lower: Bound<&[u8]>, upper: Bound<&[u8]>) {
+        self.empty = false;
+        self.from.clear();
+        match lower {
+            Bound::Unbounded => {}
+            Bound::Included(key) => self.from.extend_from_slice(key),
+            Bound::Excluded(key) => {
+                self.from.extend_from_slice(key);
+                self.empty = !make_successor(&mut self.from);
+            }
+        }
+        let mut to = self.to.take().unwrap_or_default();
+        to.clear();
+        self.to = match upper {
+            Bound::Unbounded => None,
+            Bound::Excluded(key) => {
+                to.extend_from_slice(key);
+                Some(to)
+            }
+            Bound::Included(key) => {
+                to.extend_from_slice(key);
+                make_successor(&mut to).then_some(to)
+            }
+        };
+        self.empty |= self.to.as_ref().is_some_and(|to| to <= &self.from);
+    }
+}
+
+/// Turns `key` into the first key above all that start with it; false if there is none.
+fn make_successor(key: &mut Vec<u8>) -> bool {
+    while let Some(last) = key.pop() {
+        if last < 0xff {
+            key.push(last + 1);
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holds(range: &KeyRange, key: &[u8]) -> bool {
+        !range.empty && &range.from[..] <= key && range.to.as_ref().is_none_or(|to| key < &to[..])
+    }
+
+    #[test]
+    fn a_bound_stands_for_all_keys_that_start_with_it() {
+        let range = KeyRange::new(Bound::Excluded(b"b"), Bound::Included(b"d"));
+        for (key, inside) in [
+            (&b"a"[..], false),
+            (b"b", false),
+            (b"bz", false),
+            (b"c", true),
+            (b"d", true),
+            (b"dz", true),
+            (b"e", false),
+        ] {
+            assert_eq!(holds(&range, key), inside, "{key:?}");
+        }
+    }
+
+    #[test]
+    fn bounds_of_ff_bytes_have_no_successor() {
+        assert!(holds(&KeyRange::new(Bound::Unbounded, Bound::Included(&[0xff])), &[0xff, 0xff]));
+        assert!(KeyRange::new(Bound::Excluded(&[0xff]), Bound::Unbounded).empty);
+        assert!(KeyRange::new(Bound::Included(b"c"), Bound::Included(b"b")).empty);
+        assert!(!KeyRange::prefix(b"c").empty);
+    }
+}

@@ -1,0 +1,108 @@
+//! Deleting a row: the clustered record is delete-marked, its entries are closed; purge removes them.
+
+use page::{RowHeader, RowRef, SlotFlags, UndoPtr};
+use trx::{Buffers, NewUndo, Trx, UndoKind};
+
+use super::insert::row_id_of;
+use super::row_image::{RowImage, value_of, with_values};
+use super::version::flags_to_undo;
+use super::writer::{RowWriter, change};
+use crate::column_set::ColumnSet;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::table::Table;
+
+impl Table {
+    /// Deletes the row with `clustered_key`. False: there is none (any more).
+    ///
+    /// The caller has the metadata lock and no cursor or batch that holds a latch.
+    pub fn delete(&self, engine: &Engine, trx: &mut Trx, clustered_key: &[u8]) -> Result<bool> {
+        change(engine, self, trx, |writer, buffers| writer.delete(clustered_key, buffers))
+    }
+}
+
+impl RowWriter<'_> {
+    pub(crate) fn delete(&mut self, key: &[u8], buffers: &mut Buffers) -> Result<bool> {
+        let index = self.table.clustered();
+        let engine = self.engine;
+        let mut edit = index.tree.edit(&engine.store, key, 0)?;
+        if !edit.found() || edit.record().flags().is_deleted() {
+            return Ok(false);
+        }
+        let record = edit.record();
+        let mut image = RowImage { values: &mut buffers.values, spans: &mut buffers.spans };
+        image.fill(&RowRef::new(&index.format, record), self.table.def.columns.len(), &mut buffers.payload);
+        let before = RowHeader::decode(record.payload()).encode();
+        let undo = self.log.append(&NewUndo {
+            kind: UndoKind::RowDelete,
+            index: index.tree.index,
+            flags: flags_to_undo(record.flags()),
+            patch_offset: 0,
+            key,
+            row_header: Some(&before),
+            image: &[],
+        });
+        edit.patch(0, &self.header(UndoPtr(undo.raw())));
+        edit.set_flags(SlotFlags::DELETED);
+        edit.raise_max_trx(self.id);
+        edit.commit();
+        self.table.add_rows(-1);
+        self.bury_values(buffers);
+        self.close_all_entries(key, buffers)?;
+        Ok(true)
+    }
+
+    /// Notes for purge that the off-page values of the row in the buffers have lost it.
+    fn bury_values(&mut self, buffers: &mut Buffers) {
+        let index = self.table.clustered();
+        let image = RowImage { values: &mut buffers.values, spans: &mut buffers.spans };
+        for (_, reference) in image.references() {
+            self.undo(index, UndoKind::ValueDead, SlotFlags::NONE, &[], &reference.encode());
+        }
+    }
+
+    /// Closes the entries of the row in the buffers, which has `clustered_key`.
+    pub(crate) fn close_all_entries(&mut self, clustered_key: &[u8], buffers: &mut Buffers) -> Result<()> {
+        if self.table.indexes.len() == 1 {
+            return Ok(());
+        }
+        let row_id = if self.table.def.hidden_row_id { row_id_of(clustered_key) } else { 0 };
+        let (values, spans) = (std::mem::take(&mut buffers.values), std::mem::take(&mut buffers.spans));
+        let closed = with_indexed_values(self, values, spans, |writer, values, spans| {
+            with_values(
+                spans.len(),
+                |i| value_of(values, spans[i]),
+                |row| writer.close_entries(row, row_id, buffers),
+            )
+        });
+        let (values, spans, result) = closed?;
+        (buffers.values, buffers.spans) = (values, spans);
+        result
+    }
+}
+
+/// Hands the row image to `work` with the off-page values of indexed columns read in; gives the image back.
+fn with_indexed_values<R>(
+    writer: &mut RowWriter<'_>,
+    mut values: Vec<u8>,
+    mut spans: Vec<trx::Span>,
+    work: impl FnOnce(&mut RowWriter<'_>, &[u8], &[trx::Span]) -> R,
+) -> Result<(Vec<u8>, Vec<trx::Span>, R)> {
+    let indexed = writer.table.indexed_columns();
+    let image = RowImage { values: &mut values, spans: &mut spans };
+    let result = if image.any_off_page(&indexed) {
+        let (fetched, places) = image.fetched(writer.store(), &indexed)?;
+        work(writer, &fetched, &places)
+    } else {
+        work(writer, &values, &spans)
+    };
+    Ok((values, spans, result))
+}
+
+impl Table {
+    /// Columns that stand in the key of some secondary index.
+    pub(crate) fn indexed_columns(&self) -> ColumnSet {
+        let positions = self.indexes[1..].iter().flat_map(|index| &index.def.parts);
+        positions.map(|part| usize::from(part.column)).collect()
+    }
+}

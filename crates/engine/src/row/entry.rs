@@ -1,0 +1,174 @@
+//! Secondary entries: inserted with the id of who began them, closed with the id of who ended them.
+//!
+//! An entry is never changed otherwise while a reader may need it: a new value is another entry.
+
+use base::TrxId;
+use base::codec::put_u48;
+use btree::Seek;
+use page::{RowHeader, SlotFlags, TRX_ID_BYTES};
+use trx::{Buffers, UndoKind};
+use types::key::Extent;
+
+use super::duplicate;
+use super::insert::Value;
+use super::writer::{RowWriter, check_key, replace_payload};
+use crate::error::Result;
+use crate::table::Index;
+
+/// Marks of a closed entry.
+pub(crate) const CLOSED: SlotFlags = SlotFlags::DELETED.with(SlotFlags::HAS_VER);
+
+impl RowWriter<'_> {
+    /// Adds the entry of a new row to the index at `position`, checking uniqueness.
+    pub(crate) fn insert_entry(
+        &mut self,
+        position: usize,
+        row: &[Value<'_>],
+        row_id: u64,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        let index = &self.table.indexes[position];
+        let Buffers { other_key, other_payload, .. } = buffers;
+        other_key.clear();
+        let extent = index.format.append_key(row, row_id, other_key);
+        check_key(extent, other_key)?;
+        other_payload.clear();
+        index.format.encode(RowHeader::default(), row, &[], other_payload);
+        if index.is_unique() {
+            let mut prefix = std::mem::take(&mut buffers.third_key);
+            let clash = duplicate::find(self.engine, index, row, &mut prefix);
+            buffers.third_key = prefix;
+            if clash?.is_some() {
+                return Err(duplicate::error(self.table, index, row));
+            }
+        }
+        self.open_entry(index, &mut buffers.other_key, &buffers.other_payload)
+    }
+
+    /// Inserts the entry with `key` (no begin id yet), or opens it again if this transaction has closed its own.
+    pub(crate) fn open_entry(&mut self, index: &Index, key: &mut Vec<u8>, payload: &[u8]) -> Result<()> {
+        push_begin(key, self.id);
+        let engine = self.engine;
+        // Room for an end id is taken now, so that closing the entry seldom has to look for it.
+        let need = key.len() + payload.len() + TRX_ID_BYTES;
+        let mut edit = index.tree.edit(&engine.store, key, need)?;
+        if edit.found() {
+            let record = edit.record();
+            debug_assert!(record.flags().has_ver(), "an open entry is not inserted again");
+            self.undo(index, UndoKind::EntryReopen, record.flags(), key, record.payload());
+            edit.replace_payload(payload).expect("edit was asked for the room");
+            edit.set_flags(SlotFlags::HAS_BEGIN);
+        } else {
+            self.undo(index, UndoKind::EntryInsert, SlotFlags::HAS_BEGIN, key, &[]);
+            edit.insert(payload, SlotFlags::HAS_BEGIN).expect("edit was asked for the room");
+        }
+        edit.raise_max_trx(self.id);
+        edit.commit();
+        Ok(())
+    }
+
+    /// Closes the open entry of a row whose key without a begin id is `key`; `key` gets its begin id. `payload` is
+    /// scratch.
+    pub(crate) fn close_entry(
+        &mut self,
+        index: &Index,
+        key: &mut Vec<u8>,
+        payload: &mut Vec<u8>,
+    ) -> Result<()> {
+        if !find_open_entry(self.store(), index, key, payload)? {
+            return Err(missing_entry());
+        }
+        let (engine, id) = (self.engine, self.id);
+        let closed = replace_payload(
+            &index.tree,
+            &engine.store,
+            key,
+            payload,
+            |edit| !edit.record().flags().has_ver(),
+            |edit| {
+                let open = edit.record().flags();
+                edit.set_flags(open.with(CLOSED));
+                edit.raise_max_trx(id);
+                // The undo record is complete before the latch is released, which is all that readers can tell.
+                self.undo(index, UndoKind::EntryClose, open, key, &[]);
+            },
+        )?;
+        if closed { Ok(()) } else { Err(missing_entry()) }
+    }
+
+    /// Closes the entries of a row that goes, in every secondary index.
+    pub(crate) fn close_entries(
+        &mut self,
+        row: &[Value<'_>],
+        row_id: u64,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        for index in &self.table.indexes[1..] {
+            buffers.other_key.clear();
+            index.format.append_key(row, row_id, &mut buffers.other_key);
+            put_end(&mut buffers.other_payload, self.id);
+            self.close_entry(index, &mut buffers.other_key, &mut buffers.other_payload)?;
+        }
+        Ok(())
+    }
+}
+
+/// Completes `key` with the begin id of the row's one open entry; appends the entry's payload to `payload`.
+fn find_open_entry(
+    store: &btree::Store,
+    index: &Index,
+    key: &mut Vec<u8>,
+    payload: &mut Vec<u8>,
+) -> Result<bool> {
+    let key_len = key.len();
+    let mut cursor = index.tree.seek(store, key, Seek::AtOrAfter)?;
+    let mut found = Vec::new();
+    while let Some(at) = cursor {
+        let record = at.record();
+        found.clear();
+        record.append_key(&mut found);
+        if record.key_len_without_begin() != key_len || found[..key_len] != key[..] {
+            return Ok(false);
+        }
+        if !record.flags().has_ver() {
+            key.extend_from_slice(&found[key_len..]);
+            payload.extend_from_slice(record.payload());
+            return Ok(true);
+        }
+        cursor = at.next()?;
+    }
+    Ok(false)
+}
+
+/// Starts a closed entry's payload in `payload`.
+pub(crate) fn put_end(payload: &mut Vec<u8>, end: TrxId) {
+    payload.clear();
+    payload.resize(TRX_ID_BYTES, 0);
+    put_u48(payload, 0, end.0);
+}
+
+/// Appends a begin id, which sorts as a number.
+#[inline]
+fn push_begin(key: &mut Vec<u8>, begin: TrxId) {
+    key.extend_from_slice(&begin.0.to_be_bytes()[8 - TRX_ID_BYTES..]);
+}
+
+/// Appends the key bytes of the declared parts of `index` alone. False: one of them is NULL.
+pub(crate) fn append_declared_key(index: &Index, row: &[Value<'_>], out: &mut Vec<u8>) -> (bool, Extent) {
+    let mut extent = Extent::Whole;
+    let mut has_null = false;
+    for part in &index.format.key_parts()[..index.def.parts.len()] {
+        let (Some(column), Some(encoder)) = (part.column, &part.encoder) else { continue };
+        let value = row[usize::from(column)];
+        has_null |= value.is_none();
+        if encoder.append(value, out) == Extent::Cut {
+            extent = Extent::Cut;
+        }
+    }
+    (!has_null, extent)
+}
+
+#[cold]
+fn missing_entry() -> crate::error::Error {
+    crate::error::Error::IndexDisagrees
+}

@@ -1,0 +1,127 @@
+//! Inserting a row: the clustered record, then an entry in every other index.
+
+use page::{OVERFLOW_REF_BYTES, ROW_ID_BYTES, RowHeader, RowTooLarge, SlotFlags, UndoPtr};
+use trx::undo::ROW_HEADER_BYTES;
+use trx::{Buffers, Trx, UndoKind};
+
+use super::duplicate;
+use super::writer::{RowWriter, change, check_key};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::table::Table;
+
+/// What an insert did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InsertOutcome {
+    /// The invisible row id, in a table without a key of its own.
+    pub row_id: Option<u64>,
+}
+
+/// A column's value, as callers of row changes have it.
+pub(crate) type Value<'v> = Option<&'v [u8]>;
+
+impl Table {
+    /// Inserts a row: storage bytes per column, in column order.
+    ///
+    /// The caller has the metadata lock and no cursor or batch that holds a latch.
+    /// # Errors
+    /// [`Error::DuplicateKey`], [`Error::RowTooLarge`], [`Error::KeyTooLong`], those of locks; the row is not there then.
+    pub fn insert(&self, engine: &Engine, trx: &mut Trx, row: &[Value<'_>]) -> Result<InsertOutcome> {
+        debug_assert_eq!(row.len(), self.def.columns.len(), "one value per column");
+        change(engine, self, trx, |writer, buffers| writer.insert(row, buffers))
+    }
+}
+
+impl RowWriter<'_> {
+    pub(crate) fn insert(&mut self, row: &[Value<'_>], buffers: &mut Buffers) -> Result<InsertOutcome> {
+        let row_id = self.next_row_id()?;
+        self.insert_clustered(row, row_id.unwrap_or(0), buffers)?;
+        self.table.add_rows(1);
+        for position in 1..self.table.indexes.len() {
+            self.insert_entry(position, row, row_id.unwrap_or(0), buffers)?;
+        }
+        Ok(InsertOutcome { row_id })
+    }
+
+    pub(crate) fn next_row_id(&self) -> Result<Option<u64>> {
+        if self.table.def.hidden_row_id { self.table.reserve_row_id(self.engine).map(Some) } else { Ok(None) }
+    }
+
+    /// The clustered record of a new row; its key stays in `buffers.key`.
+    pub(crate) fn insert_clustered(
+        &mut self,
+        row: &[Value<'_>],
+        row_id: u64,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        let format = &self.table.clustered().format;
+        buffers.key.clear();
+        let extent = format.append_key(row, row_id, &mut buffers.key);
+        check_key(extent, &buffers.key)?;
+        let off_page = format.choose_off_page(row, buffers.key.len()).map_err(too_large)?;
+        buffers.payload.clear();
+        let header = RowHeader { trx: self.id, undo: UndoPtr(0) };
+        if off_page.is_empty() {
+            format.encode(header, row, &[], &mut buffers.payload);
+        } else {
+            let references = self.write_values(row, &off_page)?;
+            let mut stored = row.to_vec();
+            for (&position, reference) in off_page.iter().zip(&references) {
+                stored[usize::from(position)] = Some(reference);
+            }
+            format.encode(header, &stored, &off_page, &mut buffers.payload);
+        }
+        self.store_clustered(row, &buffers.key, &mut buffers.payload)
+    }
+
+    /// Writes the values of the columns at `positions` off page.
+    pub(crate) fn write_values(
+        &mut self,
+        row: &[Value<'_>],
+        positions: &[u16],
+    ) -> Result<Vec<[u8; OVERFLOW_REF_BYTES]>> {
+        let table = self.table;
+        let mut references = Vec::with_capacity(positions.len());
+        for &position in positions {
+            let value = row[usize::from(position)].unwrap_or(&[]);
+            let reference = table.clustered().tree.write_overflow(self.store(), value)?.encode();
+            self.undo(table.clustered(), UndoKind::ValueWritten, SlotFlags::NONE, &[], &reference);
+            references.push(reference);
+        }
+        Ok(references)
+    }
+
+    /// Puts a new record in place: where none is, or over a delete-marked one.
+    fn store_clustered(&mut self, row: &[Value<'_>], key: &[u8], payload: &mut [u8]) -> Result<()> {
+        let index = self.table.clustered();
+        let engine = self.engine;
+        let mut edit = index.tree.edit(&engine.store, key, key.len() + payload.len())?;
+        if edit.found() {
+            let record = edit.record();
+            if !record.flags().is_deleted() {
+                return Err(duplicate::error(self.table, index, row));
+            }
+            let undo = self.undo(index, UndoKind::RowImage, record.flags(), key, record.payload());
+            payload[..ROW_HEADER_BYTES].copy_from_slice(&self.header(undo));
+            edit.replace_payload(payload).expect("edit was asked for the room");
+            edit.set_flags(SlotFlags::NONE);
+        } else {
+            self.undo(index, UndoKind::RowInsert, SlotFlags::NONE, key, &[]);
+            edit.insert(payload, SlotFlags::NONE).expect("edit was asked for the room");
+        }
+        edit.raise_max_trx(self.id);
+        edit.commit();
+        Ok(())
+    }
+}
+
+#[cold]
+pub(crate) fn too_large(error: RowTooLarge) -> Error {
+    Error::RowTooLarge { limit: error.limit }
+}
+
+/// The row id in the clustered key of a table without a key of its own.
+pub(crate) fn row_id_of(clustered_key: &[u8]) -> u64 {
+    debug_assert_eq!(clustered_key.len(), ROW_ID_BYTES, "a row id key");
+    clustered_key.iter().fold(0, |id, &byte| id << 8 | u64::from(byte))
+}

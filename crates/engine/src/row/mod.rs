@@ -1,0 +1,15 @@
+//! Row changes and versions. docs/mvcc.md tells the states a record goes through.
+
+pub(crate) mod delete;
+pub(crate) mod duplicate;
+pub(crate) mod entry;
+pub(crate) mod insert;
+pub(crate) mod insert_batch;
+pub(crate) mod rollback;
+pub(crate) mod row_image;
+pub(crate) mod update;
+pub(crate) mod version;
+pub(crate) mod writer;
+
+pub use insert::InsertOutcome;
+pub use update::UpdateOutcome;

@@ -1,0 +1,311 @@
+//! Updating a row: in place where its key stays, as delete and insert where it does not.
+
+use page::{OVERFLOW_REF_BYTES, RowHeader, RowRef, SlotFlags, UndoPtr};
+use trx::undo::ROW_HEADER_BYTES;
+use trx::{Buffers, NewUndo, Span, Trx, UndoKind};
+
+use super::duplicate;
+use super::entry::put_end;
+use super::insert::{Value, row_id_of, too_large};
+use super::row_image::{RowImage, value_of, with_values};
+use super::version::flags_to_undo;
+use super::writer::{RowWriter, change, check_key};
+use crate::column_set::ColumnSet;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::table::{Index, Table};
+
+/// What an update did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdateOutcome {
+    /// The row has its new values.
+    Updated,
+    /// It had them already.
+    Unchanged,
+    /// There is no such row (any more).
+    Missing,
+}
+
+/// The row before a change, apart from the buffers that the change uses.
+struct OldRow {
+    values: Vec<u8>,
+    spans: Vec<Span>,
+    /// The image with the off-page values of indexed columns read in; `None` if there are none.
+    fetched: Option<(Vec<u8>, Vec<Span>)>,
+}
+
+impl OldRow {
+    /// As stored: off-page values are references.
+    fn stored(&self, position: usize) -> Value<'_> {
+        value_of(&self.values, self.spans[position])
+    }
+
+    /// As keys are made of.
+    fn whole(&self, position: usize) -> Value<'_> {
+        match &self.fetched {
+            Some((values, spans)) => value_of(values, spans[position]),
+            None => self.stored(position),
+        }
+    }
+}
+
+impl Table {
+    /// Gives the row with `clustered_key` new values in the `changed` columns; `row` holds storage bytes per column, of
+    /// which only those of `changed` are looked at.
+    ///
+    /// The caller has the metadata lock and no cursor or batch that holds a latch.
+    /// # Errors
+    /// As [`Table::insert`]; the row is as before then.
+    pub fn update(
+        &self,
+        engine: &Engine,
+        trx: &mut Trx,
+        clustered_key: &[u8],
+        row: &[Value<'_>],
+        changed: &ColumnSet,
+    ) -> Result<UpdateOutcome> {
+        debug_assert_eq!(row.len(), self.def.columns.len(), "one value per column");
+        change(engine, self, trx, |writer, buffers| {
+            let Some(old) = writer.read_old(clustered_key, buffers)? else {
+                return Ok(UpdateOutcome::Missing);
+            };
+            let outcome = writer.update(clustered_key, &old, row, changed, buffers);
+            (buffers.values, buffers.spans) = (old.values, old.spans);
+            outcome
+        })
+    }
+}
+
+impl RowWriter<'_> {
+    fn read_old(&mut self, key: &[u8], buffers: &mut Buffers) -> Result<Option<OldRow>> {
+        let index = self.table.clustered();
+        let Some(at) = index.tree.point(&self.engine.store, key)? else { return Ok(None) };
+        let record = at.record();
+        if record.flags().is_deleted() {
+            return Ok(None);
+        }
+        let mut values = std::mem::take(&mut buffers.values);
+        let mut spans = std::mem::take(&mut buffers.spans);
+        let mut image = RowImage { values: &mut values, spans: &mut spans };
+        image.fill(&RowRef::new(&index.format, record), self.table.def.columns.len(), &mut buffers.payload);
+        drop(at);
+        let indexed = self.table.indexed_columns();
+        let fetched =
+            if image.any_off_page(&indexed) { Some(image.fetched(self.store(), &indexed)?) } else { None };
+        Ok(Some(OldRow { values, spans, fetched }))
+    }
+
+    fn update(
+        &mut self,
+        key: &[u8],
+        old: &OldRow,
+        row: &[Value<'_>],
+        changed: &ColumnSet,
+        buffers: &mut Buffers,
+    ) -> Result<UpdateOutcome> {
+        // A long value is compared by its reference and so counts as changed.
+        let differs = |&i: &usize| changed.contains(i) && (old.spans[i].off_page || row[i] != old.stored(i));
+        let differing: ColumnSet = (0..row.len()).filter(differs).collect();
+        if differing.is_empty() {
+            return Ok(UpdateOutcome::Unchanged);
+        }
+        let row_id = if self.table.def.hidden_row_id { row_id_of(key) } else { 0 };
+        let whole = |i| if differing.contains(i) { row[i] } else { old.whole(i) };
+        with_values(row.len(), whole, |new| {
+            if self.moves(key, new, row_id, &differing, buffers)? {
+                self.move_row(key, old, new, &differing, buffers)?;
+                return Ok(UpdateOutcome::Updated);
+            }
+            self.rewrite(key, old, new, &differing, buffers)?;
+            self.update_entries(old, new, row_id, &differing, buffers)?;
+            Ok(UpdateOutcome::Updated)
+        })
+    }
+
+    /// Whether the new row has another clustered key.
+    fn moves(
+        &self,
+        key: &[u8],
+        new: &[Value<'_>],
+        row_id: u64,
+        differing: &ColumnSet,
+        buffers: &mut Buffers,
+    ) -> Result<bool> {
+        let index = self.table.clustered();
+        if !index.columns.intersects(differing) {
+            return Ok(false);
+        }
+        buffers.key.clear();
+        let extent = index.format.append_key(new, row_id, &mut buffers.key);
+        check_key(extent, &buffers.key)?;
+        Ok(buffers.key != key)
+    }
+
+    /// Another clustered key: the old row is deleted, the new one inserted.
+    fn move_row(
+        &mut self,
+        key: &[u8],
+        old: &OldRow,
+        new: &[Value<'_>],
+        differing: &ColumnSet,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        self.delete(key, buffers)?;
+        // The old row's off-page values die with it, so that unchanged ones are written again.
+        let unread = |&i: &usize| !differing.contains(i) && old.spans[i].off_page;
+        if !(0..new.len()).any(|i| unread(&i)) {
+            self.insert(new, buffers)?;
+            return Ok(());
+        }
+        let kept: ColumnSet = (0..new.len()).filter(unread).collect();
+        let (mut values, mut spans) = (old.values.clone(), old.spans.clone());
+        let image = RowImage { values: &mut values, spans: &mut spans };
+        let (fetched, places) = image.fetched(self.store(), &kept)?;
+        let value = |i| if kept.contains(i) { value_of(&fetched, places[i]) } else { new[i] };
+        with_values(new.len(), value, |row| self.insert(row, buffers)).map(drop)
+    }
+
+    /// Rewrites the clustered record under its key.
+    fn rewrite(
+        &mut self,
+        key: &[u8],
+        old: &OldRow,
+        new: &[Value<'_>],
+        differing: &ColumnSet,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        let index = self.table.clustered();
+        let kept = |i: usize| !differing.contains(i) && old.spans[i].off_page;
+        let stored = |i| if kept(i) { old.stored(i) } else { new[i] };
+        let header = RowHeader { trx: self.id, undo: UndoPtr(0) };
+        buffers.payload.clear();
+        with_values(new.len(), stored, |row| -> Result<()> {
+            let mut off_page = index.format.choose_off_page(row, key.len()).map_err(too_large)?;
+            if off_page.is_empty() && !(0..row.len()).any(kept) {
+                index.format.encode(header, row, &[], &mut buffers.payload);
+                return Ok(());
+            }
+            let references = self.write_values(row, &off_page)?;
+            let mut row = row.to_vec();
+            for (&position, reference) in off_page.iter().zip(&references) {
+                row[usize::from(position)] = Some(reference);
+            }
+            off_page.extend((0..row.len()).filter(|&i| kept(i)).map(|i| i as u16));
+            off_page.sort_unstable();
+            debug_assert!(
+                off_page.iter().all(|&i| row[usize::from(i)].map(<[u8]>::len) == Some(OVERFLOW_REF_BYTES))
+            );
+            index.format.encode(header, &row, &off_page, &mut buffers.payload);
+            Ok(())
+        })?;
+        self.store_rewritten(index, key, &mut buffers.payload)?;
+        for (i, span) in
+            old.spans.iter().enumerate().filter(|(i, span)| span.off_page && differing.contains(*i))
+        {
+            let reference = value_of(&old.values, old.spans[i]).unwrap_or(&[]);
+            debug_assert_eq!(reference.len(), span.len as usize, "a reference");
+            self.undo(index, UndoKind::ValueDead, SlotFlags::NONE, &[], reference);
+        }
+        Ok(())
+    }
+
+    /// Puts `payload` in the place of the record's: as a patch of the bytes that differ if it has the same length.
+    fn store_rewritten(&mut self, index: &Index, key: &[u8], payload: &mut [u8]) -> Result<()> {
+        let engine = self.engine;
+        let mut edit = index.tree.edit(&engine.store, key, 0)?;
+        if edit.record().payload().len() == payload.len() {
+            let record = edit.record();
+            let (from, to) = differing_range(record.payload(), payload);
+            let before = RowHeader::decode(record.payload()).encode();
+            let undo = self.log.append(&NewUndo {
+                kind: UndoKind::RowPatch,
+                index: index.tree.index,
+                flags: flags_to_undo(record.flags()),
+                patch_offset: from as u16,
+                key,
+                row_header: Some(&before),
+                image: &record.payload()[from..to],
+            });
+            edit.patch(0, &self.header(UndoPtr(undo.raw())));
+            if from < to {
+                edit.patch(from, &payload[from..to]);
+            }
+            edit.raise_max_trx(self.id);
+            edit.commit();
+            return Ok(());
+        }
+        let record = edit.record();
+        let undo = self.undo(index, UndoKind::RowImage, record.flags(), key, record.payload());
+        payload[..ROW_HEADER_BYTES].copy_from_slice(&self.header(undo));
+        if edit.replace_payload(payload).is_err() {
+            drop(edit);
+            edit = index.tree.edit(&engine.store, key, key.len() + payload.len())?;
+            edit.replace_payload(payload).expect("edit was asked for the room");
+        }
+        edit.raise_max_trx(self.id);
+        edit.commit();
+        Ok(())
+    }
+
+    /// New entries for the indexes whose columns changed: the old one is closed, then the new one is opened.
+    fn update_entries(
+        &mut self,
+        old: &OldRow,
+        new: &[Value<'_>],
+        row_id: u64,
+        differing: &ColumnSet,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        let table = self.table;
+        for index in table.indexes[1..].iter().filter(|index| index.columns.intersects(differing)) {
+            with_values(
+                new.len(),
+                |i| old.whole(i),
+                |old| self.replace_entry(index, old, new, row_id, buffers),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn replace_entry(
+        &mut self,
+        index: &Index,
+        old: &[Value<'_>],
+        new: &[Value<'_>],
+        row_id: u64,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        let Buffers { other_key, third_key, payload, other_payload, .. } = buffers;
+        other_key.clear();
+        index.format.append_key(old, row_id, other_key);
+        third_key.clear();
+        let extent = index.format.append_key(new, row_id, third_key);
+        check_key(extent, third_key)?;
+        other_payload.clear();
+        index.format.encode(RowHeader::default(), new, &[], other_payload);
+        if other_key == third_key {
+            // Bytes that the key does not tell apart, or a prefix that did not change.
+            payload.clear();
+            index.format.encode(RowHeader::default(), old, &[], payload);
+            if payload == other_payload {
+                return Ok(());
+            }
+        }
+        put_end(payload, self.id);
+        self.close_entry(index, other_key, payload)?;
+        if index.is_unique() && duplicate::find(self.engine, index, new, &mut buffers.key)?.is_some() {
+            return Err(duplicate::error(self.table, index, new));
+        }
+        self.open_entry(index, &mut buffers.third_key, &buffers.other_payload)
+    }
+}
+
+/// The range, behind the row header, in which two payloads of one length differ.
+fn differing_range(old: &[u8], new: &[u8]) -> (usize, usize) {
+    let mut pairs = old.iter().zip(new).enumerate().skip(ROW_HEADER_BYTES);
+    let Some((from, _)) = pairs.find(|(_, (a, b))| a != b) else {
+        return (ROW_HEADER_BYTES, ROW_HEADER_BYTES);
+    };
+    let to = old.iter().zip(new).rposition(|(a, b)| a != b).map_or(from, |last| last + 1);
+    (from, to)
+}

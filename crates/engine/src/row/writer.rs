@@ -1,0 +1,133 @@
+//! What every row change needs at hand, and the changes of one clustered record.
+
+use base::TrxId;
+use btree::{KEY_BYTES_MAX, LeafEdit, NeedRoom, Store, Tree};
+use page::{RowHeader, SlotFlags, UndoPtr};
+use trx::undo::ROW_HEADER_BYTES;
+use trx::{NewUndo, Trx, UndoKind, UndoLog};
+use types::key::Extent;
+
+use super::rollback;
+use super::version::flags_to_undo;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::table::{Index, Table};
+
+/// The writing transaction at work on one table. Its metadata lock is held.
+pub(crate) struct RowWriter<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) table: &'a Table,
+    pub(crate) id: TrxId,
+    pub(crate) log: &'a mut UndoLog,
+}
+
+/// Runs a change of one row; if it fails, what it did is undone. The row is all or nothing.
+pub(crate) fn change<R>(
+    engine: &Engine,
+    table: &Table,
+    trx: &mut Trx,
+    work: impl FnOnce(&mut RowWriter<'_>, &mut trx::Buffers) -> Result<R>,
+) -> Result<R> {
+    let id = trx.lock_for_write()?;
+    let (mut log, buffers) = trx.write_parts()?;
+    let mark = log.mark();
+    let mut writer = RowWriter { engine, table, id, log: &mut log };
+    match work(&mut writer, buffers) {
+        Ok(done) => Ok(done),
+        Err(error) => {
+            rollback::undo_to(engine, &mut log, mark)?;
+            Err(error)
+        }
+    }
+}
+
+impl RowWriter<'_> {
+    pub(crate) fn store(&self) -> &Store {
+        &self.engine.store
+    }
+
+    /// Appends an undo record about a record of `index`.
+    #[inline]
+    pub(crate) fn undo(
+        &mut self,
+        index: &Index,
+        kind: UndoKind,
+        flags: SlotFlags,
+        key: &[u8],
+        image: &[u8],
+    ) -> UndoPtr {
+        let ptr = self.log.append(&NewUndo {
+            kind,
+            index: index.tree.index,
+            flags: flags_to_undo(flags),
+            patch_offset: 0,
+            key,
+            row_header: None,
+            image,
+        });
+        UndoPtr(ptr.raw())
+    }
+
+    /// The header of a record this transaction writes.
+    #[inline]
+    pub(crate) fn header(&self, undo: UndoPtr) -> [u8; ROW_HEADER_BYTES] {
+        RowHeader { trx: self.id, undo }.encode()
+    }
+}
+
+/// A key made of whole parts, short enough for its tree, a begin id included.
+#[inline]
+pub(crate) fn check_key(extent: Extent, key: &[u8]) -> Result<()> {
+    if extent == Extent::Whole && key.len() + TrxId::STORED_BYTES <= KEY_BYTES_MAX {
+        Ok(())
+    } else {
+        Err(Error::KeyTooLong { limit: KEY_BYTES_MAX - TrxId::STORED_BYTES })
+    }
+}
+
+/// Replaces the payload of the record with `key`, making room if need be, and hands the edit to `finish` before it is
+/// committed. `check` looks at the record first; false: nothing happens.
+pub(crate) fn replace_payload(
+    tree: &Tree,
+    store: &Store,
+    key: &[u8],
+    payload: &[u8],
+    check: impl Fn(&LeafEdit<'_>) -> bool,
+    finish: impl FnOnce(&mut LeafEdit<'_>),
+) -> Result<bool> {
+    let mut need = 0;
+    loop {
+        let mut edit = tree.edit(store, key, need)?;
+        if !edit.found() || !check(&edit) {
+            return Ok(false);
+        }
+        match edit.replace_payload(payload) {
+            Ok(()) => {
+                finish(&mut edit);
+                edit.commit();
+                return Ok(true);
+            }
+            Err(NeedRoom) => need = key.len() + payload.len(),
+        }
+    }
+}
+
+/// Removes the record with `key` if `check` says so, and an all but empty leaf with it.
+pub(crate) fn remove(
+    tree: &Tree,
+    store: &Store,
+    key: &[u8],
+    check: impl FnOnce(&LeafEdit<'_>) -> bool,
+) -> Result<bool> {
+    let mut edit = tree.edit(store, key, 0)?;
+    if !edit.found() || !check(&edit) {
+        return Ok(false);
+    }
+    edit.remove();
+    let sparse = edit.is_sparse();
+    edit.commit();
+    if sparse {
+        tree.shrink(store, key)?;
+    }
+    Ok(true)
+}

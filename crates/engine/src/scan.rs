@@ -1,0 +1,365 @@
+//! Reading a stretch of an index, a leaf's visible rows at a time.
+
+use std::fmt;
+
+use btree::{Cursor, Seek, Store, Suspended};
+use page::{PAGE_SIZE, PageBytes, PageRef, RowFormat, RowRef, SlotFlags};
+use trx::{ReadView, UndoStore};
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::range::{Direction, KeyRange};
+use crate::row::version::{self, Seen};
+use crate::table::{Index, Table};
+
+/// A scan of one index under one view.
+///
+/// Between two calls it keeps the leaf of the last batch latched: the rows are read in place. Do not change rows, wait,
+/// or touch any other page meanwhile; call [`Scan::suspend`] before, or make the scan [`Scan::detached`].
+#[derive(Debug)]
+pub struct Scan<'e> {
+    source: Source<'e>,
+    range: KeyRange,
+    direction: Direction,
+    position: Position<'e>,
+    selection: Selection,
+    /// The leaf of a detached scan.
+    copy: Option<Box<PageBytes>>,
+    /// Whether `copy` is a leaf of the index.
+    copied: bool,
+}
+
+/// What rows are read from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'e> {
+    pub(crate) store: &'e Store,
+    pub(crate) undo: &'e UndoStore,
+    pub(crate) index: &'e Index,
+    pub(crate) view: ReadView,
+}
+
+impl<'e> Source<'e> {
+    /// # Errors  [`Error::TableDefinitionChanged`] if the index is younger than the view.
+    pub(crate) fn new(engine: &'e Engine, table: &'e Table, index: usize, view: ReadView) -> Result<Self> {
+        let index = &table.indexes[index];
+        if view.limit() < index.usable_from {
+            return Err(Error::TableDefinitionChanged);
+        }
+        Ok(Source { store: &engine.store, undo: engine.trx.undo(), index, view })
+    }
+}
+
+#[derive(Debug)]
+enum Position<'e> {
+    Start,
+    /// On the last row's slot of the leaf that was read.
+    Leaf(Cursor<'e>),
+    /// Behind the remembered record, no latch held.
+    Suspended,
+    /// The selection is made, from the leaf copied before, and is all there is.
+    Selected,
+    End,
+}
+
+/// The visible rows of a leaf.
+#[derive(Debug, Default)]
+pub(crate) struct Selection {
+    /// Low 16 bits: slot. High 16: 0 = as on the page, else 1 + position in `older`.
+    rows: Vec<u32>,
+    /// Payloads of older versions: start and end in `arena`.
+    older: Vec<(u32, u32)>,
+    arena: Vec<u8>,
+    suspended: Suspended,
+}
+
+impl<'e> Scan<'e> {
+    /// A scan of the index at position `index` of `table`, which is locked or kept alive by the caller.
+    ///
+    /// # Errors
+    /// [`Error::TableDefinitionChanged`]: the index was built after the view was taken.
+    pub fn open(
+        engine: &'e Engine,
+        table: &'e Table,
+        index: usize,
+        view: ReadView,
+        range: KeyRange,
+        direction: Direction,
+    ) -> Result<Self> {
+        Ok(Scan {
+            source: Source::new(engine, table, index, view)?,
+            range,
+            direction,
+            position: Position::Start,
+            selection: Selection::default(),
+            copy: None,
+            copied: false,
+        })
+    }
+
+    /// A scan that copies each leaf and holds no latch between calls: the rows of a batch stay readable while other
+    /// pages are read or changed. Cost: a copy of 16 KiB a leaf.
+    pub fn detached(mut self) -> Self {
+        self.copy = Some(Box::new([0; PAGE_SIZE]));
+        self
+    }
+
+    /// Starts again with another range of the same index; buffers are kept. A detached scan answers from the leaf it has
+    /// when all of the range is there: right for its view, but blind to what the own transaction has changed since.
+    pub fn restart(&mut self, range: impl FnOnce(&mut KeyRange)) {
+        range(&mut self.range);
+        self.position = if self.select_from_copy() { Position::Selected } else { Position::Start };
+    }
+
+    fn select_from_copy(&mut self) -> bool {
+        let Some(copy) = self.copy.as_deref().filter(|_| self.copied && !self.range.empty) else {
+            return false;
+        };
+        let page = PageRef::new(copy);
+        let (to, last) = end_slot(page, self.range.to.as_deref());
+        if !last || page.lower_fence() > &self.range.from[..] {
+            return false;
+        }
+        let slots = page.search(&self.range.from).slot..to;
+        self.selection.clear();
+        self.selection.select(self.source, page, slots);
+        if self.direction == Direction::Backward {
+            self.selection.rows.reverse();
+        }
+        true
+    }
+
+    /// The next leaf's visible rows that are in the range, never an empty batch; `None` at the end.
+    pub fn next_batch(&mut self) -> Result<Option<Batch<'_>>> {
+        if !self.advance()? {
+            return Ok(None);
+        }
+        let page = match (&self.copy, &self.position) {
+            (Some(copy), _) => PageRef::new(copy),
+            (None, Position::Leaf(cursor)) => cursor.page(),
+            (None, _) => return Ok(None),
+        };
+        Ok(Some(Batch { page, format: &self.source.index.format, selection: &self.selection }))
+    }
+
+    /// Gives up the latch, keeps the position. The last batch's rows must have been used.
+    pub fn suspend(&mut self) {
+        match std::mem::replace(&mut self.position, Position::End) {
+            Position::Leaf(cursor) => {
+                cursor.suspend_into(&mut self.selection.suspended);
+                self.position = Position::Suspended;
+            }
+            other => self.position = other,
+        }
+    }
+
+    /// Goes on to a leaf with visible rows; false at the end.
+    fn advance(&mut self) -> Result<bool> {
+        if let Position::Selected = self.position {
+            self.position = Position::End;
+            return Ok(!self.selection.rows.is_empty());
+        }
+        loop {
+            let Some(cursor) = self.next_leaf()? else {
+                self.position = Position::End;
+                return Ok(false);
+            };
+            let (slots, last) = self.slots_in_range(&cursor);
+            if slots.is_empty() {
+                self.position = Position::End;
+                return Ok(false);
+            }
+            let stop = match self.direction {
+                Direction::Forward => slots.end - 1,
+                Direction::Backward => slots.start,
+            };
+            self.take_leaf(cursor, slots, stop);
+            if last {
+                // The leaf stays latched for the batch; the next call ends.
+                self.range.empty = true;
+            }
+            if !self.selection.rows.is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The cursor on the first row, in scan order, of the next leaf.
+    fn next_leaf(&mut self) -> Result<Option<Cursor<'e>>> {
+        let Source { store, index, .. } = self.source;
+        let position = std::mem::replace(&mut self.position, Position::End);
+        if self.range.empty {
+            return Ok(None);
+        }
+        Ok(match (position, self.direction) {
+            (Position::End | Position::Selected, _) => None,
+            (Position::Leaf(cursor), Direction::Forward) => cursor.next_leaf()?,
+            (Position::Leaf(cursor), Direction::Backward) => cursor.prev_leaf()?,
+            (Position::Suspended, Direction::Forward) => {
+                self.selection.suspended.resume(&index.tree, store, Seek::After)?
+            }
+            (Position::Suspended, Direction::Backward) => {
+                self.selection.suspended.resume(&index.tree, store, Seek::Before)?
+            }
+            (Position::Start, Direction::Forward) => {
+                index.tree.seek(store, &self.range.from, Seek::AtOrAfter)?
+            }
+            (Position::Start, Direction::Backward) => match &self.range.to {
+                Some(to) => index.tree.seek(store, to, Seek::Before)?,
+                None => index.tree.seek(store, &[], Seek::Last)?,
+            },
+        })
+    }
+
+    /// The slots of the cursor's leaf, from the cursor on, that are in the range; whether the range ends here.
+    fn slots_in_range(&self, cursor: &Cursor<'e>) -> (std::ops::Range<usize>, bool) {
+        let page = cursor.page();
+        match self.direction {
+            Direction::Forward => {
+                let (to, last) = end_slot(page, self.range.to.as_deref());
+                (cursor.slot()..to.max(cursor.slot()), last)
+            }
+            Direction::Backward => {
+                let from = &self.range.from[..];
+                let last = page.lower_fence() <= from;
+                let first = if last { page.search(from).slot } else { 0 };
+                (first..(cursor.slot() + 1).max(first), last)
+            }
+        }
+    }
+
+    /// Selects the rows of `slots`, in scan order, and keeps the leaf, or a copy of it.
+    fn take_leaf(&mut self, mut cursor: Cursor<'e>, slots: std::ops::Range<usize>, stop: usize) {
+        cursor.set_slot(stop);
+        let selection = &mut self.selection;
+        selection.clear();
+        if let Some(copy) = &mut self.copy {
+            copy.copy_from_slice(cursor.page().bytes());
+            self.copied = true;
+            cursor.suspend_into(&mut selection.suspended);
+            self.position = Position::Suspended;
+            selection.select(self.source, PageRef::new(copy), slots);
+        } else {
+            selection.select(self.source, cursor.page(), slots);
+            self.position = Position::Leaf(cursor);
+        }
+        if self.direction == Direction::Backward {
+            selection.rows.reverse();
+        }
+    }
+}
+
+/// The first slot of `page` that is not below `to`, and whether no later leaf has any that is.
+fn end_slot(page: PageRef<'_>, to: Option<&[u8]>) -> (usize, bool) {
+    match (to, page.upper_fence()) {
+        (None, fence) => (page.count(), fence.is_none()),
+        (Some(to), Some(fence)) if fence <= to => (page.count(), fence == to),
+        (Some(to), _) => (page.search(to).slot, true),
+    }
+}
+
+impl Selection {
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.older.clear();
+        self.arena.clear();
+    }
+
+    /// Adds the visible rows of `slots`, ascending. Cost: a look at the marks a slot when the whole page is visible.
+    pub(crate) fn select(&mut self, source: Source<'_>, page: PageRef<'_>, slots: std::ops::Range<usize>) {
+        debug_assert_eq!(page.format_version(), source.index.format.format_version(), "row format of a page");
+        if source.view.sees_whole_page(page.max_trx()) {
+            self.rows.extend(slots.filter(|&slot| !page.flags(slot).is_deleted()).map(|slot| slot as u32));
+        } else if source.index.format.is_clustered() {
+            self.select_clustered(source, page, slots);
+        } else {
+            let format = &source.index.format;
+            let visible =
+                |&slot: &usize| version::sees_entry(source.view, &RowRef::new(format, page.record(slot)));
+            self.rows.extend(slots.filter(visible).map(|slot| slot as u32));
+        }
+    }
+
+    fn select_clustered(&mut self, source: Source<'_>, page: PageRef<'_>, slots: std::ops::Range<usize>) {
+        for slot in slots {
+            let start = self.arena.len();
+            match version::clustered(source.undo, source.view, &page.record(slot), &mut self.arena) {
+                Seen::Nothing => {}
+                Seen::Current => self.rows.push(slot as u32),
+                Seen::Older => {
+                    self.older.push((start as u32, self.arena.len() as u32));
+                    self.rows.push(slot as u32 | (self.older.len() as u32) << 16);
+                }
+            }
+        }
+    }
+}
+
+/// A leaf's visible rows, in scan order.
+#[derive(Clone, Copy)]
+pub struct Batch<'a> {
+    page: PageRef<'a>,
+    format: &'a RowFormat,
+    selection: &'a Selection,
+}
+
+impl fmt::Debug for Batch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch").field("page", &self.page.page_no()).field("len", &self.len()).finish()
+    }
+}
+
+impl<'a> Batch<'a> {
+    /// Number of rows, at least 1.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "a batch is never empty")]
+    pub fn len(&self) -> usize {
+        self.selection.rows.len()
+    }
+
+    /// Where the rows' columns stand.
+    #[inline]
+    pub fn format(&self) -> &'a RowFormat {
+        self.format
+    }
+
+    /// The row at position `i`, as the view sees it.
+    #[inline]
+    pub fn row(&self, i: usize) -> RowRef<'a> {
+        let place = self.selection.rows[i];
+        let record = self.page.record((place & 0xffff) as usize);
+        if place >> 16 == 0 {
+            return RowRef::new(self.format, record);
+        }
+        let (start, end) = self.selection.older[(place >> 16) as usize - 1];
+        let payload = &self.selection.arena[start as usize..end as usize];
+        RowRef::new(self.format, record.with_payload(payload, SlotFlags::NONE))
+    }
+
+    /// The rows in order.
+    pub fn rows(self) -> impl Iterator<Item = RowRef<'a>> {
+        (0..self.len()).map(move |i| self.row(i))
+    }
+}
+
+/// Appends the clustered key of a row: of a clustered record its key, of a secondary entry the piece of it behind the
+/// declared parts.
+pub(crate) fn append_clustered_key(index: &Index, row: &RowRef<'_>, out: &mut Vec<u8>) {
+    row.record().with_key(|key| {
+        let mut at = 0;
+        if !index.format.is_clustered() {
+            for part in &index.format.key_parts()[..index.def.parts.len()] {
+                at += part.encoder.map_or(0, |encoder| encoder.skip(&key[at..]));
+            }
+        }
+        out.extend_from_slice(&key[at..]);
+    });
+}
+
+impl Index {
+    /// Appends the clustered key of one of this index's rows to `out`. Cost: a copy; parts of variable length are
+    /// stepped over.
+    #[inline]
+    pub fn clustered_key(&self, row: &RowRef<'_>, out: &mut Vec<u8>) {
+        append_clustered_key(self, row, out);
+    }
+}

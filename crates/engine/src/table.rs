@@ -1,0 +1,145 @@
+//! A table as sessions use it: definition, trees, record formats, counters.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+use base::{IndexId, PageNo, TrxId};
+use btree::{Tree, TreeShape};
+use page::RowFormat;
+use trx::MetadataLock;
+use types::{IndexDef, IndexKind, TableDef};
+
+use crate::column_set::ColumnSet;
+use crate::dictionary::TableRecord;
+
+/// An index of a table.
+#[derive(Debug)]
+pub struct Index {
+    /// Definition.
+    pub def: IndexDef,
+    /// Its tree.
+    pub tree: Arc<Tree>,
+    /// Its records.
+    pub format: Arc<RowFormat>,
+    /// Columns that a change of makes a new entry necessary: those of the key, the clustered key's included.
+    pub(crate) columns: ColumnSet,
+    /// Views below this limit do not find what they need here: the tree was built later (error 1412).
+    pub(crate) usable_from: TrxId,
+}
+
+impl Index {
+    /// A handle of `def`'s tree, which exists.
+    pub(crate) fn open(table: &TableDef, def: &IndexDef, root: PageNo, usable_from: TrxId) -> Self {
+        let format = if def.id == table.clustered().id {
+            RowFormat::clustered(table)
+        } else {
+            RowFormat::secondary(table, def)
+        };
+        let tree = Tree::open(def.id, root, shape(&format));
+        Index::new(def, Arc::new(tree), Arc::new(format), usable_from)
+    }
+
+    pub(crate) fn new(def: &IndexDef, tree: Arc<Tree>, format: Arc<RowFormat>, usable_from: TrxId) -> Self {
+        let columns = format.key_parts().iter().filter_map(|part| part.column.map(usize::from)).collect();
+        Index { def: def.clone(), tree, format, columns, usable_from }
+    }
+
+    /// The index in a new version of its table.
+    pub(crate) fn again(&self) -> Self {
+        Index::new(&self.def, Arc::clone(&self.tree), Arc::clone(&self.format), self.usable_from)
+    }
+
+    /// Whether two rows with equal declared key columns, none of them NULL, are refused.
+    #[inline]
+    pub fn is_unique(&self) -> bool {
+        self.def.kind != IndexKind::Secondary
+    }
+}
+
+/// Shape of the tree of records of this format.
+pub(crate) fn shape(format: &RowFormat) -> TreeShape {
+    TreeShape { format_version: format.format_version(), fixed_key_len: format.fixed_key_len() }
+}
+
+/// What lives as long as a table's identity, over all versions of its definition.
+#[derive(Debug)]
+pub(crate) struct TableState {
+    pub(crate) lock: Arc<MetadataLock>,
+    /// Next number; 0 = not known: one above the greatest in the table.
+    pub(crate) auto_increment: AtomicU64,
+    pub(crate) rows: AtomicI64,
+    /// Next invisible row id; 0 = not known.
+    pub(crate) next_row_id: AtomicU64,
+}
+
+/// A version of a table's definition, with its trees. Kept by plans; see [`Table::is_current`].
+#[derive(Debug)]
+pub struct Table {
+    /// The definition.
+    pub def: Arc<TableDef>,
+    /// Indexes in the definition's order, the clustered one first.
+    pub indexes: Vec<Index>,
+    pub(crate) state: Arc<TableState>,
+    current: AtomicBool,
+}
+
+impl Table {
+    /// The table of a dictionary record, with counters not yet known.
+    pub(crate) fn open(record: TableRecord) -> Arc<Self> {
+        let TableRecord { def, roots } = record;
+        let opened = def.indexes.iter().zip(roots);
+        let indexes = opened.map(|(index, root)| Index::open(&def, index, root, TrxId::NONE)).collect();
+        let state = TableState {
+            lock: Arc::default(),
+            auto_increment: AtomicU64::new(0),
+            rows: AtomicI64::new(-1),
+            next_row_id: AtomicU64::new(0),
+        };
+        Table::with(def, indexes, Arc::new(state))
+    }
+
+    pub(crate) fn with(def: TableDef, indexes: Vec<Index>, state: Arc<TableState>) -> Arc<Self> {
+        Arc::new(Table { def: Arc::new(def), indexes, state, current: AtomicBool::new(true) })
+    }
+
+    /// The clustered index.
+    #[inline]
+    pub fn clustered(&self) -> &Index {
+        &self.indexes[0]
+    }
+
+    /// Position of the index called `name`, without regard to case.
+    pub fn find_index(&self, name: &str) -> Option<usize> {
+        self.indexes.iter().position(|index| index.def.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether this is the newest version; asked with the metadata lock held. Cost: a load.
+    #[inline]
+    pub fn is_current(&self) -> bool {
+        // Acquire pairs with the release in `retire`: whoever still sees true under the lock sees the live trees.
+        self.current.load(Ordering::Acquire)
+    }
+
+    /// A newer version has taken the place, or the table is gone.
+    pub(crate) fn retire(&self) {
+        self.current.store(false, Ordering::Release);
+    }
+
+    /// Rows, uncommitted ones included; about right.
+    pub fn row_count_estimate(&self) -> u64 {
+        self.state.rows.load(Ordering::Relaxed).max(0) as u64
+    }
+
+    pub(crate) fn add_rows(&self, delta: i64) {
+        self.state.rows.fetch_add(delta, Ordering::Relaxed);
+    }
+
+    pub(crate) fn record(&self) -> TableRecord {
+        let roots = self.indexes.iter().map(|index| index.tree.root).collect();
+        TableRecord { def: (*self.def).clone(), roots }
+    }
+
+    pub(crate) fn index_ids(&self) -> impl Iterator<Item = IndexId> {
+        self.indexes.iter().map(|index| index.tree.index)
+    }
+}

@@ -1,0 +1,5 @@
+//! The storage API over a disk in memory.
+
+mod support;
+
+mod basics;
