@@ -31,6 +31,8 @@ pub(super) mod power {
     pub(in crate::parser) const SIMPLE: u8 = 13;
     pub(in crate::parser) const PREFIX: u8 = 14;
     pub(super) const COLLATE: u8 = 15;
+    /// Above every infix operator: one operand.
+    pub(in crate::parser) const OPERAND: u8 = 16;
 }
 
 /// What the loop does with an infix operator.

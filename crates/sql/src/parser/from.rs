@@ -37,7 +37,7 @@ impl<'a> Parser<'a, '_> {
 
     fn joins(&mut self, mut left: TableRef<'a>) -> Result<TableRef<'a>> {
         loop {
-            if self.at_kw(Kw::ON) || self.at_kw(Kw::USING) {
+            if self.at_condition() {
                 left = self.late_condition(left)?;
             } else if self.at_join() {
                 left = self.join(left)?;
@@ -54,6 +54,18 @@ impl<'a> Parser<'a, '_> {
                 Kw::JOIN | Kw::INNER | Kw::CROSS | Kw::LEFT | Kw::RIGHT | Kw::NATURAL | Kw::STRAIGHT_JOIN
             )
         )
+    }
+
+    /// Whether a join condition begins here: ON, but not `ON DUPLICATE KEY` of INSERT .. SELECT, or USING.
+    fn at_condition(&self) -> bool {
+        match self.tok.kind {
+            Tok::Kw(Kw::USING) => true,
+            Tok::Kw(Kw::ON) => {
+                let mut lexer = self.ahead();
+                lexer.next().kind != Tok::Kw(Kw::DUPLICATE) || lexer.next().kind != Tok::Kw(Kw::KEY)
+            }
+            _ => false,
+        }
     }
 
     /// A second ON: in `a JOIN b JOIN c ON x ON y` the last one joins `a` with the join of `b` and `c`.
@@ -86,11 +98,11 @@ impl<'a> Parser<'a, '_> {
                 right = self.join(right)?;
                 self.leave();
             }
-            if !self.at_kw(Kw::ON) && !self.at_kw(Kw::USING) {
+            if !self.at_condition() {
                 return self.syntax();
             }
             self.join_condition()?
-        } else if self.at_kw(Kw::ON) || self.at_kw(Kw::USING) {
+        } else if self.at_condition() {
             self.join_condition()?
         } else {
             JoinCondition::None

@@ -3,15 +3,27 @@
 //! One statement per call. Errors carry the token MySQL would name. Recursion is bounded by [`MAX_NESTING`], and the
 //! height of left-leaning expressions by [`MAX_HEIGHT`], so that every later pass may recurse over the tree.
 
+mod account;
+mod admin;
 mod aggregate;
+mod alter;
+mod column;
 mod core;
+mod create_table;
+mod ddl;
 mod expr;
 mod from;
 mod function;
+mod insert;
+mod modify;
 mod primary;
 mod query;
+mod session;
+mod show;
 mod statement;
+mod trx;
 mod type_name;
+mod unsupported;
 
 use bumpalo::Bump;
 

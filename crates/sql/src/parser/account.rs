@@ -1,0 +1,342 @@
+//! Accounts, CREATE USER and kin, GRANT and REVOKE.
+
+use bumpalo::collections::String as BumpString;
+
+use super::core::{Parser, Result};
+use crate::ast::{
+    Account, DropUser, Grant, GrantTarget, Privilege, Secret, Statement, TableName, TlsRequirement, UserSpec,
+    UserStatement,
+};
+use crate::lexer::{Kw, Tok};
+
+impl<'a> Parser<'a, '_> {
+    /// `'user'@'host'`, `user`, `CURRENT_USER[()]`.
+    pub(super) fn account(&mut self) -> Result<Account<'a>> {
+        let current = self.at_kw(Kw::CURRENT_USER) || (self.at_kw(Kw::USER) && self.peek() == Tok::LParen);
+        if current {
+            self.bump();
+            if self.eat(Tok::LParen) {
+                self.expect(Tok::RParen)?;
+            }
+            return Ok(Account::Current);
+        }
+        let user = self.name_or_string()?;
+        let host = if self.at(Tok::UserVar) { Some(self.account_host()?) } else { None };
+        Ok(Account::Named { user, host })
+    }
+
+    /// `@host`; the host may stand apart from its `@`.
+    fn account_host(&mut self) -> Result<&'a str> {
+        if self.tok.end - self.tok.start > 1 {
+            return self.user_var();
+        }
+        self.bump();
+        self.name_or_string()
+    }
+
+    /// CREATE USER, ALTER USER, CREATE ROLE, after those words.
+    pub(super) fn user_statement(&mut self, alter: bool, role: bool) -> Result<Statement<'a>> {
+        let if_exists = if alter { self.if_exists()? } else { self.if_not_exists()? };
+        let users = self.list(Self::user_spec)?;
+        let mut user = UserStatement {
+            alter,
+            role,
+            if_exists,
+            users,
+            default_role: false,
+            require: None,
+            lock: None,
+            password_expire: false,
+            other_options: false,
+        };
+        if self.eat_kw2(Kw::DEFAULT, Kw::ROLE) {
+            user.default_role = true;
+            if !self.eat_kw(Kw::ALL) && !self.eat_kw(Kw::NONE) {
+                self.list(Self::account)?;
+            }
+        }
+        if self.eat_kw(Kw::REQUIRE) {
+            user.require = Some(self.tls_requirement()?);
+        }
+        self.user_options(&mut user)?;
+        Ok(Statement::User(self.alloc(user)))
+    }
+
+    fn user_spec(&mut self) -> Result<UserSpec<'a>> {
+        let account = self.account()?;
+        let mut spec =
+            UserSpec { account, plugin: None, secret: Secret::None, replace: None, other_options: false };
+        if self.eat_kw(Kw::IDENTIFIED) {
+            if self.eat_kw(Kw::WITH) {
+                spec.plugin = Some(self.name_or_string()?);
+            }
+            spec.secret = self.secret()?;
+        }
+        if self.eat_kw(Kw::REPLACE) {
+            spec.replace = Some(self.string()?);
+        }
+        if self.eat_kw2(Kw::RETAIN, Kw::CURRENT) || self.eat_kw2(Kw::DISCARD, Kw::OLD) {
+            self.expect_kw(Kw::PASSWORD)?;
+            spec.other_options = true;
+        }
+        while self.eat_kw(Kw::AND) {
+            self.expect_kw(Kw::IDENTIFIED)?;
+            if self.eat_kw(Kw::WITH) {
+                self.name_or_string()?;
+            }
+            self.secret()?;
+            spec.other_options = true;
+        }
+        Ok(spec)
+    }
+
+    fn secret(&mut self) -> Result<Secret<'a>> {
+        if self.eat_kw(Kw::BY) {
+            if self.eat_kw2(Kw::RANDOM, Kw::PASSWORD) {
+                return Ok(Secret::Random);
+            }
+            return Ok(Secret::Password(self.string()?));
+        }
+        if self.eat_kw(Kw::AS) {
+            return Ok(Secret::Hash(self.string()?));
+        }
+        Ok(Secret::None)
+    }
+
+    fn tls_requirement(&mut self) -> Result<TlsRequirement> {
+        let plain = match self.tok.kind {
+            Tok::Kw(Kw::NONE) => Some(TlsRequirement::None),
+            Tok::Kw(Kw::SSL) => Some(TlsRequirement::Ssl),
+            Tok::Kw(Kw::X509) => Some(TlsRequirement::X509),
+            _ => None,
+        };
+        if let Some(requirement) = plain {
+            self.bump();
+            return Ok(requirement);
+        }
+        let mut any = false;
+        while self.eat_kw(Kw::SUBJECT) || self.eat_kw(Kw::ISSUER) || self.eat_kw(Kw::CIPHER) {
+            self.string()?;
+            self.eat_kw(Kw::AND);
+            any = true;
+        }
+        if any { Ok(TlsRequirement::Specified) } else { self.syntax() }
+    }
+
+    fn user_options(&mut self, user: &mut UserStatement<'a>) -> Result<()> {
+        while !matches!(self.tok.kind, Tok::Eof | Tok::Semicolon) {
+            if self.eat_kw(Kw::ACCOUNT) {
+                let lock = self.eat_kw(Kw::LOCK);
+                if !lock {
+                    self.expect_kw(Kw::UNLOCK)?;
+                }
+                user.lock = Some(lock);
+            } else if self.at_kw(Kw::PASSWORD) && self.peek() == Tok::Kw(Kw::EXPIRE) {
+                self.bump();
+                self.bump();
+                if self.eat_kw(Kw::NEVER) || self.eat_kw(Kw::DEFAULT) {
+                    user.other_options = true;
+                } else if self.eat_kw(Kw::INTERVAL) {
+                    self.number()?;
+                    self.expect_kw(Kw::DAY)?;
+                    user.other_options = true;
+                } else {
+                    user.password_expire = true;
+                }
+            } else {
+                self.other_user_option()?;
+                user.other_options = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Resource limits, password history, lockout, COMMENT, ATTRIBUTE: read over.
+    fn other_user_option(&mut self) -> Result<()> {
+        let known = matches!(
+            self.tok.kind,
+            Tok::Kw(
+                Kw::WITH
+                    | Kw::PASSWORD
+                    | Kw::FAILED_LOGIN_ATTEMPTS
+                    | Kw::PASSWORD_LOCK_TIME
+                    | Kw::COMMENT
+                    | Kw::ATTRIBUTE
+                    | Kw::MAX_QUERIES_PER_HOUR
+                    | Kw::MAX_UPDATES_PER_HOUR
+                    | Kw::MAX_CONNECTIONS_PER_HOUR
+                    | Kw::MAX_USER_CONNECTIONS
+            )
+        );
+        if !known {
+            return self.syntax();
+        }
+        self.bump();
+        loop {
+            let value = matches!(
+                self.tok.kind,
+                Tok::Int
+                    | Tok::Str(_)
+                    | Tok::Kw(
+                        Kw::HISTORY
+                            | Kw::REUSE
+                            | Kw::REQUIRE
+                            | Kw::CURRENT
+                            | Kw::DEFAULT
+                            | Kw::OPTIONAL
+                            | Kw::INTERVAL
+                            | Kw::DAY
+                            | Kw::UNBOUNDED
+                    )
+            );
+            if !value {
+                return Ok(());
+            }
+            self.bump();
+        }
+    }
+
+    /// DROP USER, DROP ROLE, after those words.
+    pub(super) fn drop_user(&mut self, role: bool) -> Result<Statement<'a>> {
+        let if_exists = self.if_exists()?;
+        let users = self.list(Self::account)?;
+        Ok(Statement::DropUser(self.alloc(DropUser { role, if_exists, users })))
+    }
+
+    /// RENAME USER, after those words.
+    pub(super) fn rename_user(&mut self) -> Result<Statement<'a>> {
+        let pairs = self.list(|p| {
+            let from = p.account()?;
+            p.expect_kw(Kw::TO)?;
+            Ok((from, p.account()?))
+        })?;
+        Ok(Statement::RenameUser(pairs))
+    }
+
+    // GRANT and REVOKE.
+
+    /// GRANT, at that word.
+    pub(super) fn grant(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        let mut grant = self.granted()?;
+        self.expect_kw(Kw::TO)?;
+        grant.users = self.list(Self::account)?;
+        if self.eat_kw(Kw::WITH) {
+            if self.eat_kw(Kw::ADMIN) {
+                self.expect_kw(Kw::OPTION)?;
+            } else {
+                self.expect_kw(Kw::GRANT)?;
+                self.expect_kw(Kw::OPTION)?;
+            }
+            grant.grant_option = true;
+        }
+        if self.eat_kw(Kw::AS) {
+            self.account()?;
+            if self.eat_kw2(Kw::WITH, Kw::ROLE) {
+                self.skip_statement()?;
+            }
+        }
+        Ok(Statement::Grant(self.alloc(grant)))
+    }
+
+    /// REVOKE, at that word.
+    pub(super) fn revoke(&mut self) -> Result<Statement<'a>> {
+        self.bump();
+        let if_exists = self.if_exists()?;
+        let mut revoke = self.granted()?;
+        self.expect_kw(Kw::FROM)?;
+        revoke.users = self.list(Self::account)?;
+        revoke.if_exists = if_exists;
+        if self.eat_kw2(Kw::IGNORE, Kw::UNKNOWN) {
+            self.expect_kw(Kw::USER)?;
+        }
+        Ok(Statement::Revoke(self.alloc(revoke)))
+    }
+
+    /// Privileges or roles, and what they are on.
+    fn granted(&mut self) -> Result<Grant<'a>> {
+        let mut grant = Grant {
+            privileges: &[],
+            target: GrantTarget::Global,
+            users: &[],
+            grant_option: false,
+            if_exists: false,
+        };
+        if self.eat_kw(Kw::PROXY) {
+            self.expect_kw(Kw::ON)?;
+            grant.target = GrantTarget::Proxy(self.account()?);
+            return Ok(grant);
+        }
+        if self.eat_kw(Kw::ALL) {
+            self.eat_kw(Kw::PRIVILEGES);
+            if self.eat(Tok::Comma) {
+                self.expect_kw(Kw::GRANT)?;
+                self.expect_kw(Kw::OPTION)?;
+                grant.grant_option = true;
+                return Ok(grant);
+            }
+        } else {
+            grant.privileges = self.list(Self::privilege)?;
+        }
+        if self.eat_kw(Kw::ON) {
+            grant.target = self.grant_target()?;
+        } else if !grant.privileges.is_empty() {
+            grant.target = GrantTarget::Roles;
+        }
+        Ok(grant)
+    }
+
+    /// Words up to `,`, `(`, ON, TO or FROM: a privilege, or a role's name.
+    fn privilege(&mut self) -> Result<Privilege<'a>> {
+        let mut name = BumpString::new_in(self.arena);
+        loop {
+            let word = match self.tok.kind {
+                Tok::Kw(Kw::ON | Kw::TO | Kw::FROM) => break,
+                Tok::Kw(_) | Tok::Word | Tok::Quoted => self.name_text(self.tok)?,
+                Tok::Str(_) => {
+                    name.push_str(self.string()?);
+                    continue;
+                }
+                Tok::UserVar => {
+                    name.push('@');
+                    name.push_str(self.account_host()?);
+                    continue;
+                }
+                _ => break,
+            };
+            if !name.is_empty() {
+                name.push(' ');
+            }
+            name.push_str(word);
+            self.bump();
+        }
+        if name.is_empty() {
+            return self.syntax();
+        }
+        let columns = if self.at(Tok::LParen) { self.paren_names()? } else { &[][..] };
+        Ok(Privilege { name: name.into_bump_str(), columns })
+    }
+
+    fn grant_target(&mut self) -> Result<GrantTarget<'a>> {
+        if self.eat_kw(Kw::PROCEDURE) || self.eat_kw(Kw::FUNCTION) {
+            return Ok(GrantTarget::Routine(self.table_name()?));
+        }
+        self.eat_kw(Kw::TABLE);
+        if self.eat(Tok::Star) {
+            if self.eat(Tok::Dot) {
+                self.expect(Tok::Star)?;
+                return Ok(GrantTarget::Global);
+            }
+            return Ok(GrantTarget::CurrentSchema);
+        }
+        let pos = self.tok.start;
+        let first = self.name()?;
+        if !self.eat(Tok::Dot) {
+            return Ok(GrantTarget::Table(TableName { schema: None, name: first, pos }));
+        }
+        if self.eat(Tok::Star) {
+            return Ok(GrantTarget::Schema(first));
+        }
+        Ok(GrantTarget::Table(TableName { schema: Some(first), name: self.name()?, pos }))
+    }
+}
