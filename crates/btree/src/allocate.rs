@@ -7,6 +7,7 @@ use page::op::PageOp;
 
 use crate::error::Result;
 use crate::extents::{EXTENT_PAGES, ExtentNo, Locality, bit_of, extent_of};
+use crate::map_format::EXTENTS_PER_MAP;
 use crate::mtr::{Latched, Mtr};
 use crate::space::{Space, map_page_of, write_entry};
 use crate::store::Store;
@@ -89,13 +90,15 @@ impl<'p> Mtr<'p> {
     /// Takes `count` consecutive pages, without latching them. The mini-transaction must hold nothing else.
     pub(crate) fn allocate_run(&mut self, index: IndexId, count: u32, locality: Locality) -> Result<NewRun> {
         let store = self.store;
+        let extents = count.div_ceil(EXTENT_PAGES);
+        invariant!((extents as usize) < EXTENTS_PER_MAP, "a run of {count} pages has no place");
+        let state = self.space();
         let first = loop {
-            let state = self.space();
             if let Some(first) = state.take_run(index, count, locality) {
                 break first;
             }
             // One more than needed: the next extent may be the first of a group, which is never part of a long run.
-            Space::grow(store, state, count.div_ceil(EXTENT_PAGES) + 1)?;
+            Space::grow(store, state, extents + 1)?;
         };
         let extents = extent_of(first)..=extent_of(PageNo(first.0 + count - 1));
         let version = self.space().get(*extents.start()).version;

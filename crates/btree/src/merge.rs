@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::leaf_edit::SPARSE_BYTES;
 use crate::mtr::Mtr;
 use crate::separator::common_prefix_len;
-use crate::split::{Bounds, copy_of, copy_slots, format_like};
+use crate::split::{Bounds, PageKind, batch_of};
 use crate::store::Store;
 use crate::tree::Tree;
 
@@ -135,11 +135,12 @@ fn merge_pair<'p>(
     mtr.prepare_free(right)?;
 
     let lower = mtr.page(left).lower_fence().to_vec();
-    let image = copy_of(mtr.page(right));
-    let old = PageRef::new(&image);
-    mtr.apply(left, &PageOp::SetFences { lower: &lower, upper: old.upper_fence() });
-    copy_slots(&mut mtr, old, 0..old.count(), left);
-    mtr.apply(left, &PageOp::SetRight(old.right()));
+    let old = mtr.page(right);
+    let (kind, upper, next) = (PageKind::of(old), old.upper_fence().map(<[u8]>::to_vec), old.right());
+    let batch = batch_of(old, 0..old.count());
+    mtr.apply(left, &PageOp::SetFences { lower: &lower, upper: upper.as_deref() });
+    kind.append(&mut mtr, left, &batch);
+    mtr.apply(left, &PageOp::SetRight(next));
     mtr.apply(parent, &PageOp::Remove { slot: right_slot as u16 });
     mtr.free(right);
     mtr.commit();
@@ -152,13 +153,11 @@ fn collapse_root<'p>(store: &'p Store, root: ExclusiveGuard<'p>, child: Exclusiv
     let root = mtr.adopt(root);
     let child = mtr.adopt(child);
     mtr.prepare_free(child)?;
-    let image = copy_of(mtr.page(child));
-    let old = PageRef::new(&image);
+    let old = mtr.page(child);
+    let (kind, batch) = (PageKind::of(old), batch_of(old, 0..old.count()));
     let above = mtr.page(root);
     let new = NewPage { at: root, page_no: above.page_no(), version: above.version() };
-    let bounds = Bounds { lower: &[], upper: None, right: PageNo::NONE };
-    format_like(&mut mtr, old, new, &bounds);
-    copy_slots(&mut mtr, old, 0..old.count(), root);
+    kind.make(&mut mtr, new, &Bounds { lower: &[], upper: None, right: PageNo::NONE }, &batch);
     mtr.free(child);
     mtr.commit();
     Ok(())

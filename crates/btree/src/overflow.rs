@@ -7,7 +7,9 @@ use page::{OverflowRef, PageMut, PageOp, PageRef, check_overflow_value};
 use crate::allocate::free_run;
 use crate::error::{Error, Result};
 use crate::extents::Locality;
+use crate::map_format::EXTENTS_PER_MAP;
 use crate::mtr::Mtr;
+use crate::space::EXTENT_BYTES;
 use crate::split::SMALL_TREE_CHILDREN;
 use crate::store::Store;
 use crate::tree::Tree;
@@ -16,7 +18,7 @@ use crate::tree::Tree;
 const SHARED_PAGES_MAX: u32 = 4;
 
 /// Longest value: it stands within one group of extents.
-pub const OVERFLOW_BYTES_MAX: u64 = 1000 << 20;
+pub const OVERFLOW_BYTES_MAX: u64 = (EXTENTS_PER_MAP as u64 - 2) * (EXTENT_BYTES - 64 * 64);
 
 /// Pages asked from the disk at a time when a value is read.
 const READ_AHEAD_PAGES: u32 = 32;

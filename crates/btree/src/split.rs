@@ -14,9 +14,9 @@
 //! on the way, each in a mini-transaction of its own, so that never more than a parent and a child are held. A root
 //! that is full moves its content into two new children and stays where it is.
 
-use base::PageNo;
+use base::{IndexId, PageNo, TrxId};
 use buffer::ExclusiveGuard;
-use page::{Batch, Fit, FormatPage, PageBytes, PageOp, PageRef};
+use page::{Batch, Fit, FormatPage, PageOp, PageRef};
 
 use crate::allocate::NewPage;
 use crate::descend::leaf_parent_exclusive;
@@ -156,14 +156,15 @@ fn split_child<'p>(
     let child = mtr.adopt(child);
     let [right] = mtr.allocate(tree.index, locality)?;
 
-    let image = copy_of(mtr.page(child));
-    let old = PageRef::new(&image);
-    let bounds = Bounds { lower: &plan.separator, upper: old.upper_fence(), right: old.right() };
-    format_like(&mut mtr, old, right, &bounds);
-    copy_slots(&mut mtr, old, plan.left_count..old.count(), right.at);
+    let old = mtr.page(child);
+    let kind = PageKind::of(old);
+    let (lower, upper) = (old.lower_fence().to_vec(), old.upper_fence().map(<[u8]>::to_vec));
+    let bounds = Bounds { lower: &plan.separator, upper: upper.as_deref(), right: old.right() };
+    let moved = batch_of(old, plan.left_count..old.count());
+    kind.make(&mut mtr, right, &bounds, &moved);
 
     mtr.apply(child, &PageOp::Truncate { from: plan.left_count as u16 });
-    mtr.apply(child, &PageOp::SetFences { lower: old.lower_fence(), upper: Some(&plan.separator) });
+    mtr.apply(child, &PageOp::SetFences { lower: &lower, upper: Some(&plan.separator) });
     mtr.apply(child, &PageOp::SetRight(right.page_no));
     let op = PageOp::InsertChild { slot: slot as u16 + 1, key: &plan.separator, child: right.page_no };
     mtr.apply(parent, &op);
@@ -182,21 +183,20 @@ fn split_root<'p>(
     let mut mtr = Mtr::new(store);
     let root = mtr.adopt(root);
     let [left, right] = mtr.allocate(tree.index, locality)?;
-    let image = copy_of(mtr.page(root));
-    let old = PageRef::new(&image);
-
+    let old = mtr.page(root);
+    let (kind, version) = (PageKind::of(old), old.version());
+    let left_part = batch_of(old, 0..plan.left_count);
+    let right_part = batch_of(old, plan.left_count..old.count());
     let bounds = Bounds { lower: &[], upper: Some(&plan.separator), right: right.page_no };
-    format_like(&mut mtr, old, left, &bounds);
-    copy_slots(&mut mtr, old, 0..plan.left_count, left.at);
+    kind.make(&mut mtr, left, &bounds, &left_part);
     let bounds = Bounds { lower: &plan.separator, upper: None, right: PageNo::NONE };
-    format_like(&mut mtr, old, right, &bounds);
-    copy_slots(&mut mtr, old, plan.left_count..old.count(), right.at);
+    kind.make(&mut mtr, right, &bounds, &right_part);
 
     let above = FormatPage {
-        page_no: old.page_no(),
-        level: old.level() + 1,
+        page_no: tree.root,
+        level: kind.level + 1,
         index_id: tree.index,
-        version: old.version(),
+        version,
         format_version: 0,
         fixed_key_len: None,
         lower: &[],
@@ -217,34 +217,58 @@ pub(crate) struct Bounds<'k> {
     pub(crate) right: PageNo,
 }
 
-/// Formats `new` as an empty page of the kind of `old`.
-pub(crate) fn format_like(mtr: &mut Mtr<'_>, old: PageRef<'_>, new: NewPage, bounds: &Bounds<'_>) {
-    let format = FormatPage {
-        page_no: new.page_no,
-        level: old.level(),
-        index_id: old.index_id(),
-        version: new.version,
-        format_version: old.format_version(),
-        fixed_key_len: old.fixed_key_len(),
-        lower: bounds.lower,
-        upper: bounds.upper,
-        right: bounds.right,
-    };
-    mtr.apply(new.at, &PageOp::Format(format));
+/// What a page hands on to the pages that take over its slots.
+#[derive(Clone, Copy)]
+pub(crate) struct PageKind {
+    level: u8,
+    index_id: IndexId,
+    format_version: u16,
+    fixed_key_len: Option<u16>,
+    max_trx: TrxId,
 }
 
-/// Appends the slots `range` of `old` to the page `to`, whose fences enclose them, and carries the highest transaction
-/// id over.
-pub(crate) fn copy_slots(mtr: &mut Mtr<'_>, old: PageRef<'_>, range: std::ops::Range<usize>, to: Latched) {
-    let mut batch = Vec::with_capacity(page::PAGE_SIZE);
-    Batch::push_slots(&mut batch, old, range);
-    mtr.apply(to, &PageOp::Append(Batch(&batch)));
-    if mtr.page(to).max_trx() < old.max_trx() {
-        mtr.apply(to, &PageOp::RaiseMaxTrx(old.max_trx()));
+impl PageKind {
+    pub(crate) fn of(page: PageRef<'_>) -> Self {
+        PageKind {
+            level: page.level(),
+            index_id: page.index_id(),
+            format_version: page.format_version(),
+            fixed_key_len: page.fixed_key_len(),
+            max_trx: page.max_trx(),
+        }
+    }
+
+    /// Formats `new` as a page of this kind with the slots of `batch`, which lie within the bounds.
+    pub(crate) fn make(self, mtr: &mut Mtr<'_>, new: NewPage, bounds: &Bounds<'_>, batch: &[u8]) {
+        let format = FormatPage {
+            page_no: new.page_no,
+            level: self.level,
+            index_id: self.index_id,
+            version: new.version,
+            format_version: self.format_version,
+            fixed_key_len: self.fixed_key_len,
+            lower: bounds.lower,
+            upper: bounds.upper,
+            right: bounds.right,
+        };
+        mtr.apply(new.at, &PageOp::Format(format));
+        self.append(mtr, new.at, batch);
+    }
+
+    /// Appends the slots of `batch`, which come from a page of this kind; their highest transaction id comes with them.
+    pub(crate) fn append(self, mtr: &mut Mtr<'_>, to: Latched, batch: &[u8]) {
+        if !batch.is_empty() {
+            mtr.apply(to, &PageOp::Append(Batch(batch)));
+        }
+        if mtr.page(to).max_trx() < self.max_trx {
+            mtr.apply(to, &PageOp::RaiseMaxTrx(self.max_trx));
+        }
     }
 }
 
-/// The page's bytes, so that several pages can be made from them.
-pub(crate) fn copy_of(page: PageRef<'_>) -> Box<PageBytes> {
-    Box::new(*page.bytes())
+/// The slots `range` of a page, as the log and [`PageKind::append`] take them.
+pub(crate) fn batch_of(page: PageRef<'_>, range: std::ops::Range<usize>) -> Vec<u8> {
+    let mut batch = Vec::new();
+    Batch::push_slots(&mut batch, page, range);
+    batch
 }

@@ -92,11 +92,11 @@ impl Tree {
     /// mini-transaction of its own. The caller holds no page latch.
     ///
     /// # Errors
-    /// [`Error::RecordTooLarge`] if no page can take `need` bytes.
+    /// [`Error::RecordTooLarge`] if no page can take `need` bytes, or the key is longer than [`KEY_BYTES_MAX`].
     #[inline]
     pub fn edit<'p>(&'p self, store: &'p Store, key: &'p [u8], need: usize) -> Result<LeafEdit<'p>> {
-        if need > RECORD_BYTES_MAX {
-            return Err(too_large(need));
+        if need > RECORD_BYTES_MAX || key.len() > KEY_BYTES_MAX {
+            return Err(too_large(need.max(key.len())));
         }
         loop {
             let leaf = match self.remembered_leaf(store, key) {
