@@ -18,6 +18,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod ast;
+pub mod cache_key;
 pub mod charset;
 pub mod error;
 pub mod lexer;
@@ -26,6 +27,7 @@ pub mod mode;
 pub mod parser;
 pub mod plan;
 
+pub use cache_key::CacheKey;
 pub use error::{ParseError, ParseErrorKind};
 pub use literal::{Literal, LiteralKind};
 pub use mode::LexMode;

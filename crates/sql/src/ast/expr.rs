@@ -17,7 +17,7 @@ pub struct Expr<'a> {
 /// The kinds of expression.
 #[derive(Clone, Copy, Debug)]
 pub enum ExprKind<'a> {
-    /// `NULL`, `\N`.
+    /// `NULL`.
     Null,
     /// `TRUE`, `FALSE`.
     Bool(bool),

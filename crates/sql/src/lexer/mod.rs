@@ -66,6 +66,12 @@ impl<'a> Lexer<'a> {
         self.pos
     }
 
+    /// Whether the position is inside a comment whose text is executed.
+    #[inline]
+    pub fn in_version_comment(&self) -> bool {
+        self.in_version_comment
+    }
+
     /// The next token. At the end, and after [`Tok::Bad`], it repeats.
     #[inline]
     #[expect(clippy::should_implement_trait, reason = "the end of text is a token, not None")]

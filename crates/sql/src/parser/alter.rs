@@ -103,7 +103,7 @@ impl<'a> Parser<'a, '_> {
             return Ok(AlterAction::Option(option));
         }
         let Tok::Kw(kw) = self.tok.kind else {
-            return self.syntax();
+            return self.partition_action();
         };
         match kw {
             Kw::ADD => self.alter_add(),

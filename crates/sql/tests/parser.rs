@@ -1,0 +1,244 @@
+//! Parser and cache key over a corpus of statements: what is accepted, how it binds, what errors say, and that no
+//! input at all makes them panic.
+
+use bumpalo::Bump;
+use sql::ast::*;
+use sql::{CacheKey, LexMode, LiteralKind, ParseErrorKind, parse, parse_numbered};
+
+const CORPUS: [(&str, &str); 5] = [
+    ("queries", include_str!("corpus/queries.sql")),
+    ("writes", include_str!("corpus/writes.sql")),
+    ("definitions", include_str!("corpus/definitions.sql")),
+    ("administration", include_str!("corpus/administration.sql")),
+    ("clients", include_str!("corpus/clients.sql")),
+];
+
+fn corpus() -> impl Iterator<Item = &'static str> {
+    CORPUS.iter().flat_map(|(_, text)| text.lines()).filter(|line| !line.trim().is_empty())
+}
+
+#[test]
+fn every_statement_of_the_corpus_parses() {
+    let mut failures = Vec::new();
+    for text in corpus() {
+        let arena = Bump::new();
+        let (mut start, mut more) = (0, true);
+        while more {
+            more = false;
+            match parse(text.as_bytes(), start, LexMode::NONE, &arena) {
+                Ok(parsed) => (start, more) = (parsed.end, parsed.more),
+                // A text that is nothing but comments for other servers.
+                Err(error) if error.kind == ParseErrorKind::Empty => start = text.len(),
+                Err(error) => failures.push(format!("{text}\n  {error}")),
+            }
+        }
+        assert!(start == text.len() || !failures.is_empty(), "{text}");
+    }
+    assert!(corpus().count() >= 500, "the corpus shrank");
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn key_and_tree_number_the_same_literals() {
+    let mut key = CacheKey::new();
+    let mut cached = 0;
+    for text in corpus() {
+        let arena = Bump::new();
+        if !key.read(text.as_bytes(), 0, LexMode::NONE) {
+            continue;
+        }
+        let parsed = parse_numbered(text.as_bytes(), 0, LexMode::NONE, &arena, key.literals());
+        let Ok(parsed) = parsed else { panic!("{text}") };
+        let known_gap = text.contains("OUTFILE") || text.contains("DUMPFILE") || text.contains("JSON_TABLE(");
+        assert!(parsed.numbered || known_gap, "{text}\n{:?}", key.literals());
+        assert_eq!(parsed.params, key.params(), "{text}");
+        assert_eq!(parsed.end, key.end(), "{text}");
+        cached += 1;
+    }
+    assert!(cached > 150, "{cached}");
+}
+
+#[test]
+fn keys_ignore_values_and_keep_what_decides_plans() {
+    let key = |text: &str| {
+        let mut key = CacheKey::new();
+        assert!(key.read(text.as_bytes(), 0, LexMode::NONE), "{text}");
+        (key.bytes().to_vec(), key.hash())
+    };
+    let same = [
+        ("SELECT c FROM t WHERE id=1", "SELECT c  from t where id = 22 -- x"),
+        ("INSERT INTO t VALUES (1,'a')", "INSERT INTO t VALUES (2 , 'bb\\'')"),
+        ("UPDATE t SET a=1.5 WHERE b=0x11", "UPDATE t SET a=2.25 WHERE b=0x2233"),
+    ];
+    for (a, b) in same {
+        assert_eq!(key(a), key(b), "{a} / {b}");
+    }
+    let different = [
+        ("SELECT c FROM t WHERE id=1", "SELECT c FROM t WHERE id='1'"),
+        ("SELECT c FROM t WHERE id=1", "SELECT c FROM t WHERE id=-1"),
+        ("SELECT c FROM t WHERE id=1", "SELECT C FROM t WHERE id=1"),
+        ("SELECT 1 FROM t", "SELECT 2 FROM t"),
+        ("SELECT a FROM t ORDER BY 1", "SELECT a FROM t ORDER BY 2"),
+        ("SELECT a FROM t LIMIT 1", "SELECT a FROM t LIMIT 2"),
+        ("SELECT a FROM t WHERE b IN (1)", "SELECT a FROM t WHERE b IN (1,2)"),
+        ("SELECT a FROM t WHERE b = NULL", "SELECT a FROM t WHERE b = 1"),
+        ("SELECT a FROM t WHERE CAST(b AS CHAR(1)) = 'x'", "SELECT a FROM t WHERE CAST(b AS CHAR(2)) = 'x'"),
+        ("SELECT a FROM t WHERE a = _latin1'x'", "SELECT a FROM t WHERE a = _utf8mb4'x'"),
+        ("SELECT /*+ A() */ a FROM t", "SELECT /*+ B() */ a FROM t"),
+        ("SELECT a FROM t WHERE b=1", "SELECT a FROM `t` WHERE b=1"),
+    ];
+    for (a, b) in different {
+        assert_ne!(key(a).0, key(b).0, "{a} / {b}");
+    }
+    let mut buffer = CacheKey::new();
+    for text in ["SET a = 1", "SHOW TABLES", "CREATE TABLE t (a INT)", "BEGIN", "", "SELECT 'a"] {
+        assert!(!buffer.read(text.as_bytes(), 0, LexMode::NONE), "{text}");
+    }
+}
+
+#[test]
+fn syntax_errors_name_the_token_and_its_line() {
+    let cases = [
+        ("SELEC 1", "SELEC 1", 1),
+        ("SELECT 1 FROM", "", 1),
+        ("SELECT\n  a,\n  FROM t", "FROM t", 3),
+        ("SELECT 1 1", "1", 1),
+        ("SELECT 'abc", "'abc", 1),
+        ("INSERT INTO t VALUES (1,)", ")", 1),
+        ("CREATE TABLE t (a FOO)", "FOO)", 1),
+        ("SELECT * FROM t WHERE a LIKE 'x' LIKE 'y'", "LIKE 'y'", 1),
+        ("UPDATE t SET", "", 1),
+        ("SELECT a FROM select", "select", 1),
+        ("SELECT 1 /* open", "/* open", 1),
+    ];
+    for (text, near, line) in cases {
+        let arena = Bump::new();
+        let error = parse(text.as_bytes(), 0, LexMode::NONE, &arena).unwrap_err();
+        assert_eq!((error.near.as_str(), error.line), (near, line), "{text}");
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server \
+                 version for the right syntax to use near '{near}' at line {line}"
+            )
+        );
+    }
+    let arena = Bump::new();
+    for text in ["", " ;; ", "-- x", "/*!99999 SELECT 1 */"] {
+        assert_eq!(parse(text.as_bytes(), 0, LexMode::NONE, &arena).unwrap_err().kind, ParseErrorKind::Empty);
+    }
+}
+
+#[test]
+fn statements_of_one_packet_are_told_apart() {
+    let text = b"SELECT 1; ; SELECT ';' ;\n-- end\n";
+    let arena = Bump::new();
+    let first = parse(text, 0, LexMode::NONE, &arena).unwrap();
+    assert!(first.more);
+    let second = parse(text, first.end, LexMode::NONE, &arena).unwrap();
+    assert!(!second.more);
+    assert_eq!(&text[..second.end], b"SELECT 1; ; SELECT ';' ;");
+}
+
+#[test]
+fn nesting_is_bounded() {
+    for (open, close) in
+        [("(", ")"), ("-", ""), ("NOT ", ""), ("!", ""), ("f(", ")"), ("CASE WHEN ", ""), ("(SELECT ", ")")]
+    {
+        let text = format!("SELECT {}1{}", open.repeat(10_000), close.repeat(10_000));
+        let arena = Bump::new();
+        let error = parse(text.as_bytes(), 0, LexMode::NONE, &arena).unwrap_err();
+        assert_eq!(error.kind, ParseErrorKind::TooDeep, "{open}");
+    }
+    for tail in ["+1", "||2^1", " COLLATE x", " IS NULL"] {
+        let text = format!("SELECT 1{}", tail.repeat(10_000));
+        let arena = Bump::new();
+        if let Err(error) = parse(text.as_bytes(), 0, LexMode::NONE, &arena) {
+            assert_eq!(error.kind, ParseErrorKind::TooDeep);
+        }
+    }
+    let froms =
+        [format!("{}a{}", "(".repeat(10_000), ")".repeat(10_000)), format!("a{}", " JOIN a".repeat(10_000))];
+    for from in froms {
+        let text = format!("SELECT * FROM {from}");
+        let arena = Bump::new();
+        assert_eq!(
+            parse(text.as_bytes(), 0, LexMode::NONE, &arena).unwrap_err().kind,
+            ParseErrorKind::TooDeep
+        );
+    }
+}
+
+#[test]
+fn ordinary_nesting_is_accepted() {
+    let text = format!("SELECT {}1{}", "(".repeat(90), ")".repeat(90));
+    let arena = Bump::new();
+    assert!(parse(text.as_bytes(), 0, LexMode::NONE, &arena).is_ok());
+    let text = format!("SELECT 1 FROM t WHERE a = 0{}", " OR a = 1".repeat(20_000));
+    assert!(parse(text.as_bytes(), 0, LexMode::NONE, &arena).is_ok());
+}
+
+fn try_all(text: &[u8], key: &mut CacheKey, arena: &mut Bump) {
+    for mode in [LexMode::NONE, LexMode::ANSI_QUOTES.with(LexMode::NO_BACKSLASH_ESCAPES)] {
+        let keyed = key.read(text, 0, mode);
+        let literals = if keyed { key.literals() } else { &[] };
+        if let Ok(parsed) = parse_numbered(text, 0, mode, arena, literals) {
+            std::hint::black_box(format!("{:?}", parsed.statement).len());
+        }
+        arena.reset();
+    }
+}
+
+#[test]
+fn no_prefix_and_no_mutation_panics() {
+    let mut prng = base::prng::Prng::new(7);
+    let (mut key, mut arena) = (CacheKey::new(), Bump::new());
+    let bytes = b"'\"`()*/!-;@.\\,0x9e \n\0\xff?#";
+    for text in corpus().filter(|text| text.len() < 1500) {
+        let text = text.as_bytes();
+        for end in 0..text.len() {
+            key.read(&text[..end], 0, LexMode::NONE);
+            let _ = parse(&text[..end], 0, LexMode::NONE, &arena);
+            arena.reset();
+        }
+        for _ in 0..30 {
+            let mut mutant = text.to_vec();
+            for _ in 0..=prng.below(3) {
+                let at = prng.below(mutant.len() as u64) as usize;
+                match prng.below(3) {
+                    0 => mutant[at] = bytes[prng.below(bytes.len() as u64) as usize],
+                    1 => mutant[at] = prng.next_u64() as u8,
+                    _ => drop(mutant.remove(at)),
+                }
+                if mutant.is_empty() {
+                    break;
+                }
+            }
+            try_all(&mutant, &mut key, &mut arena);
+        }
+    }
+}
+
+#[test]
+fn values_lists_are_flat_cells() {
+    let arena = Bump::new();
+    let text = b"INSERT INTO t VALUES (1, 'a', NULL), (-2, 'b''c', 1 + 1)";
+    let Statement::Insert(insert) = parse(text, 0, LexMode::NONE, &arena).unwrap().statement else {
+        panic!()
+    };
+    let InsertSource::Values(list) = insert.source else { panic!() };
+    assert_eq!((list.columns, list.rows, list.cells.len(), list.uneven_row), (3, 2, 6, None));
+    let Cell::Literal(one, false) = list.cells[0] else { panic!() };
+    assert_eq!((one.kind, one.text(text)), (LiteralKind::Int, &b"1"[..]));
+    assert!(matches!(list.cells[2], Cell::Null));
+    assert!(matches!(list.cells[3], Cell::Literal(_, true)));
+    let Cell::Literal(quoted, false) = list.cells[4] else { panic!() };
+    assert_eq!(&*quoted.string_value(text, LexMode::NONE), b"b'c");
+    assert!(matches!(list.cells[5], Cell::Expr(_)));
+    let text = b"INSERT INTO t VALUES (1, 2), (3), (4, 5)";
+    let Statement::Insert(insert) = parse(text, 0, LexMode::NONE, &arena).unwrap().statement else {
+        panic!()
+    };
+    let InsertSource::Values(list) = insert.source else { panic!() };
+    assert_eq!((list.columns, list.rows, list.cells.len(), list.uneven_row), (2, 3, 2, Some(2)));
+}
