@@ -2,12 +2,11 @@
 
 use base::{IndexId, PageNo, invariant};
 use buffer::ExclusiveGuard;
-use page::PageType;
-use page::op::PageOp;
+use page::extent_map::EXTENTS_PER_MAP;
+use page::{EXTENT_PAGES, PageOp, PageType};
 
 use crate::error::Result;
-use crate::extents::{EXTENT_PAGES, ExtentNo, Locality, bit_of, extent_of};
-use crate::map_format::EXTENTS_PER_MAP;
+use crate::extents::{ExtentNo, Locality, bit_of, extent_of};
 use crate::mtr::{Latched, Mtr};
 use crate::space::{Space, map_page_of, write_entry};
 use crate::store::Store;
@@ -81,8 +80,9 @@ impl<'p> Mtr<'p> {
     /// Undoes `take_page`.
     #[cold]
     fn give_back(&mut self, taken: &[PageNo], error: crate::error::Error) -> crate::error::Error {
+        let now = self.store.log.current();
         for &page in taken {
-            self.space().release(extent_of(page), bit_of(page));
+            self.space().release(extent_of(page), bit_of(page), now);
         }
         error
     }
@@ -91,7 +91,7 @@ impl<'p> Mtr<'p> {
     pub(crate) fn allocate_run(&mut self, index: IndexId, count: u32, locality: Locality) -> Result<NewRun> {
         let store = self.store;
         let extents = count.div_ceil(EXTENT_PAGES);
-        invariant!((extents as usize) < EXTENTS_PER_MAP, "a run of {count} pages has no place");
+        invariant!(extents < EXTENTS_PER_MAP, "a run of {count} pages has no place");
         let state = self.space();
         let first = loop {
             if let Some(first) = state.take_run(index, count, locality) {
@@ -105,7 +105,7 @@ impl<'p> Mtr<'p> {
         if let Err(error) = self.map_for(*extents.start()) {
             for extent in extents {
                 let pages = pages_within(extent, first, count);
-                self.space().release(extent, pages);
+                self.space().release(extent, pages, store.log.current());
             }
             return Err(error);
         }
@@ -118,7 +118,7 @@ impl<'p> Mtr<'p> {
     /// Gets ready to free a page of this mini-transaction: all that can fail. Call it before the first change.
     pub(crate) fn prepare_free(&mut self, at: Latched) -> Result<()> {
         let page_no = self.page(at).page_no();
-        self.map_for(extent_of(page_no)).map(drop)
+        self.prepare_map(extent_of(page_no))
     }
 
     /// Frees a page that [`Mtr::prepare_free`] was called for. It stays latched, formatted as free, until the commit.
@@ -134,12 +134,18 @@ impl<'p> Mtr<'p> {
     /// Frees pages of one extent that this mini-transaction has not latched. `pages`: one bit each.
     pub(crate) fn release_pages(&mut self, extent: ExtentNo, pages: u64) -> Result<()> {
         self.map_for(extent)?;
-        self.space().release(extent, pages);
+        let now = self.store.log.current();
+        self.space().release(extent, pages, now);
         self.write_map_entry(extent)
     }
 
+    /// Latches the map page of an extent.
+    pub(crate) fn prepare_map(&mut self, extent: ExtentNo) -> Result<()> {
+        self.map_for(extent).map(drop)
+    }
+
     /// Writes the state of an extent to its map page.
-    fn write_map_entry(&mut self, extent: ExtentNo) -> Result<()> {
+    pub(crate) fn write_map_entry(&mut self, extent: ExtentNo) -> Result<()> {
         let map = self.map_for(extent)?;
         let state = self.space().get(extent);
         write_entry(self, map, extent, state);

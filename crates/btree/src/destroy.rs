@@ -1,11 +1,11 @@
 //! Freeing a whole tree.
 
 use base::PageNo;
-use page::{OverflowRef, PageRef};
+use page::{EXTENT_PAGES, ExtentState, OverflowRef, PageRef};
 
 use crate::allocate::free_run;
 use crate::error::Result;
-use crate::extents::{EXTENT_PAGES, OWNER_SHARED, extent_of};
+use crate::extents::extent_of;
 use crate::mtr::Mtr;
 use crate::store::Store;
 use crate::tree::Tree;
@@ -48,7 +48,7 @@ impl Tree {
         store: &Store,
         mut find_overflow: Option<FindOverflow<'_>>,
     ) -> Result<(Vec<PageNo>, Vec<OverflowRef>)> {
-        let is_shared = |page: PageNo| store.space.lock().get(extent_of(page)).owner == OWNER_SHARED;
+        let is_shared = |page: PageNo| store.space.lock().get(extent_of(page)).state == ExtentState::Shared;
         let (mut pages, mut values) = (Vec::new(), Vec::new());
         let mut level = vec![self.root];
         while let Some(&first) = level.first() {

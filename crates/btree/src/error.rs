@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use page::Corruption;
+use page::{Corruption, FileHeaderError};
 
 /// An operation on a tree or on the data file that did not happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum Error {
     /// The data file was not closed by a clean shutdown.
     NotClean,
     /// The file is no data file, or one of another format version.
-    UnknownFormat,
+    UnknownFormat(FileHeaderError),
 }
 
 /// Result of this crate's functions.
@@ -42,7 +42,13 @@ impl fmt::Display for Error {
                 write!(f, "a record of {need} bytes is longer than the {max} bytes a page can hold")
             }
             Error::FileFull => f.write_str("the data file cannot grow"),
-            Error::UnknownFormat => f.write_str("the file is no data file of a known format"),
+            Error::UnknownFormat(FileHeaderError::Magic) => f.write_str("the file is no data file"),
+            Error::UnknownFormat(FileHeaderError::FormatVersion(version)) => {
+                write!(f, "the data file has format version {version}, which is not known")
+            }
+            Error::UnknownFormat(FileHeaderError::PageSize(size)) => {
+                write!(f, "the data file has pages of {size} bytes, which are not supported")
+            }
             Error::NotClean => f.write_str("the data file was not closed cleanly"),
         }
     }

@@ -9,18 +9,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::{IndexId, PageNo, invariant};
-
-/// Pages in an extent: 1 MiB.
-pub(crate) const EXTENT_PAGES: u32 = 64;
+use base::{IndexId, Lsn, PageNo, invariant};
+use page::{EXTENT_PAGES, ExtentEntry, ExtentState};
 
 /// Number of an extent: page number / 64.
 pub(crate) type ExtentNo = u32;
-
-/// Owner of an extent that nobody uses.
-pub(crate) const OWNER_NONE: u32 = 0;
-/// Owner of an extent whose pages belong to several small trees.
-pub(crate) const OWNER_SHARED: u32 = u32::MAX;
 
 /// Where a tree's next page comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,17 +22,6 @@ pub(crate) enum Locality {
     Shared,
     /// From an extent of the tree's own.
     Own,
-}
-
-/// State of one extent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Extent {
-    /// [`OWNER_NONE`], [`OWNER_SHARED`], or the id of the tree.
-    pub(crate) owner: u32,
-    /// Version that pages get when they are given out; raised when a page comes back.
-    pub(crate) version: u32,
-    /// Bit n: page n is in use.
-    pub(crate) used: u64,
 }
 
 /// The extents of one tree.
@@ -53,7 +35,7 @@ struct Segment {
 /// All extents of the file.
 #[derive(Debug, Default)]
 pub(crate) struct Extents {
-    states: Vec<Extent>,
+    states: Vec<ExtentEntry>,
     free: BTreeSet<ExtentNo>,
     /// Shared extents with a free page.
     shared_open: BTreeSet<ExtentNo>,
@@ -69,33 +51,37 @@ impl Extents {
     }
 
     /// The state of an extent.
-    pub(crate) fn get(&self, extent: ExtentNo) -> Extent {
+    pub(crate) fn get(&self, extent: ExtentNo) -> ExtentEntry {
         self.states[extent as usize]
     }
 
     /// Adds the next extent of the file, in the state its map page tells.
-    pub(crate) fn push(&mut self, state: Extent) {
+    pub(crate) fn push(&mut self, state: ExtentEntry) {
         let extent = self.len();
         self.states.push(state);
-        match state.owner {
-            OWNER_NONE => {
+        match state.state {
+            ExtentState::Free => {
                 self.free.insert(extent);
+                // An extent that was never used has no bytes on disk.
+                if state.version != 0 && !state.hole {
+                    self.unpunched.insert(extent);
+                }
             }
-            OWNER_SHARED => {}
-            owner => {
-                self.segments.entry(IndexId(owner)).or_default().all.insert(extent);
+            ExtentState::Tree | ExtentState::Overflow => {
+                self.segments.entry(state.index_id).or_default().all.insert(extent);
             }
+            ExtentState::Shared | ExtentState::System => {}
         }
         self.sort_in(extent);
     }
 
     /// Puts the extent into the set of those with a free page, or takes it out.
     fn sort_in(&mut self, extent: ExtentNo) {
-        let Extent { owner, used, .. } = self.states[extent as usize];
-        let open = match owner {
-            OWNER_NONE => return,
-            OWNER_SHARED => &mut self.shared_open,
-            owner => &mut self.segments.entry(IndexId(owner)).or_default().open,
+        let ExtentEntry { state, index_id, used, .. } = self.states[extent as usize];
+        let open = match state {
+            ExtentState::Free | ExtentState::System => return,
+            ExtentState::Shared => &mut self.shared_open,
+            ExtentState::Tree | ExtentState::Overflow => &mut self.segments.entry(index_id).or_default().open,
         };
         if used == u64::MAX {
             open.remove(&extent);
@@ -146,8 +132,11 @@ impl Extents {
         let extents = count.div_ceil(EXTENT_PAGES);
         let first =
             *self.free.iter().find(|&&first| (first..first + extents).all(|e| self.free.contains(&e)))?;
+        // A value's reference has one version for all its pages.
+        let version = (first..first + extents).map(|extent| self.get(extent).version).max()?;
         for at in 0..extents {
-            self.claim(first + at, index.0);
+            self.claim(first + at, index, Locality::Own);
+            self.states[(first + at) as usize].version = version;
             let pages = (count - at * EXTENT_PAGES).min(EXTENT_PAGES);
             self.mark_used(first + at, run_mask(pages));
         }
@@ -157,16 +146,22 @@ impl Extents {
     /// Gives the lowest free extent to a tree, or to the small trees.
     fn claim_extent(&mut self, index: IndexId, locality: Locality) -> Option<ExtentNo> {
         let extent = *self.free.first()?;
-        self.claim(extent, if locality == Locality::Shared { OWNER_SHARED } else { index.0 });
+        self.claim(extent, index, locality);
         Some(extent)
     }
 
-    fn claim(&mut self, extent: ExtentNo, owner: u32) {
+    fn claim(&mut self, extent: ExtentNo, index: IndexId, locality: Locality) {
         invariant!(self.free.remove(&extent), "extent {extent} is given out twice");
         self.unpunched.remove(&extent);
-        self.states[extent as usize].owner = owner;
-        if owner != OWNER_SHARED {
-            self.segments.entry(IndexId(owner)).or_default().all.insert(extent);
+        let entry = &mut self.states[extent as usize];
+        entry.hole = false;
+        entry.version = entry.version.max(1);
+        match locality {
+            Locality::Shared => entry.state = ExtentState::Shared,
+            Locality::Own => {
+                (entry.state, entry.index_id) = (ExtentState::Tree, index);
+                self.segments.entry(index).or_default().all.insert(extent);
+            }
         }
         self.sort_in(extent);
     }
@@ -178,8 +173,8 @@ impl Extents {
         self.sort_in(extent);
     }
 
-    /// Takes back pages of one extent. `pages`: bits as in [`Extent::used`].
-    pub(crate) fn release(&mut self, extent: ExtentNo, pages: u64) {
+    /// Takes back pages of one extent. `pages`: bits as in [`ExtentEntry::used`]. `now`: where the log is.
+    pub(crate) fn release(&mut self, extent: ExtentNo, pages: u64, now: Lsn) {
         let state = &mut self.states[extent as usize];
         invariant!(state.used & pages == pages, "pages {pages:#x} of extent {extent} are freed twice");
         state.used &= !pages;
@@ -187,14 +182,14 @@ impl Extents {
         if state.used != 0 {
             return self.sort_in(extent);
         }
-        let owner = std::mem::replace(&mut state.owner, OWNER_NONE);
-        if owner == OWNER_SHARED {
-            self.shared_open.remove(&extent);
-        } else if let Some(segment) = self.segments.get_mut(&IndexId(owner)) {
+        let index = state.index_id;
+        *state = ExtentEntry { version: state.version, freed_at: now, ..ExtentEntry::default() };
+        self.shared_open.remove(&extent);
+        if let Some(segment) = self.segments.get_mut(&index) {
             segment.all.remove(&extent);
             segment.open.remove(&extent);
             if segment.all.is_empty() {
-                self.segments.remove(&IndexId(owner));
+                self.segments.remove(&index);
             }
         }
         self.free.insert(extent);
@@ -206,23 +201,25 @@ impl Extents {
         self.segments.get(&index).map(|segment| segment.all.iter().copied().collect()).unwrap_or_default()
     }
 
-    /// Takes note of up to `max` free extents whose space can be given back to the file system, and forgets them.
-    pub(crate) fn take_unpunched(&mut self, max: usize) -> Vec<ExtentNo> {
-        let some: Vec<ExtentNo> = self.unpunched.iter().copied().take(max).collect();
-        for extent in &some {
-            self.unpunched.remove(extent);
-        }
-        some
+    /// A free extent whose space can be given back to the file system.
+    pub(crate) fn next_unpunched(&self) -> Option<ExtentNo> {
+        self.unpunched.first().copied()
+    }
+
+    /// Notes that a free extent's space was given back.
+    pub(crate) fn mark_hole(&mut self, extent: ExtentNo) {
+        self.unpunched.remove(&extent);
+        self.states[extent as usize].hole = true;
     }
 
     /// Whether a page is in use, and if it stands in an extent of one tree, by that tree.
     pub(crate) fn is_used_by(&self, index: IndexId, page: PageNo) -> bool {
         let Some(state) = self.states.get((page.0 / EXTENT_PAGES) as usize) else { return false };
-        state.used & bit_of(page) != 0 && (state.owner == index.0 || state.owner == OWNER_SHARED)
+        state.used & bit_of(page) != 0 && (state.index_id == index || state.state == ExtentState::Shared)
     }
 
     /// All extents, for statistics and checks.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Extent> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &ExtentEntry> {
         self.states.iter()
     }
 }
@@ -232,7 +229,7 @@ pub(crate) fn extent_of(page: PageNo) -> ExtentNo {
     page.0 / EXTENT_PAGES
 }
 
-/// The bit of a page in [`Extent::used`].
+/// The bit of a page in [`ExtentEntry::used`].
 pub(crate) fn bit_of(page: PageNo) -> u64 {
     1 << (page.0 % EXTENT_PAGES)
 }
@@ -260,12 +257,12 @@ mod tests {
 
     fn extents(count: u32) -> Extents {
         let mut extents = Extents::default();
-        (0..count).for_each(|_| extents.push(Extent::default()));
+        (0..count).for_each(|_| extents.push(ExtentEntry::default()));
         extents
     }
 
     fn free(extents: &mut Extents, page: PageNo) {
-        extents.release(extent_of(page), bit_of(page));
+        extents.release(extent_of(page), bit_of(page), Lsn(7));
     }
 
     #[test]
@@ -291,7 +288,7 @@ mod tests {
         assert_eq!(extents.take_page(B, Locality::Own), None);
         (0..EXTENT_PAGES).for_each(|page| free(&mut extents, PageNo(page)));
         assert_eq!(extents.take_page(B, Locality::Own), Some(PageNo(0)));
-        assert_eq!((extents.get(0).owner, extents.get(0).version), (B.0, 64));
+        assert_eq!((extents.get(0).index_id, extents.get(0).version), (B, 65));
         assert!(extents.owned_by(A).is_empty());
     }
 
@@ -313,7 +310,10 @@ mod tests {
         let mut extents = extents(2);
         let page = extents.take_page(A, Locality::Own).unwrap();
         free(&mut extents, page);
-        assert_eq!(extents.take_unpunched(10), [0]);
-        assert_eq!(extents.take_unpunched(10), [] as [ExtentNo; 0]);
+        assert_eq!((extents.next_unpunched(), extents.get(0).freed_at), (Some(0), Lsn(7)));
+        extents.mark_hole(0);
+        assert_eq!(extents.next_unpunched(), None);
+        assert_eq!(extents.take_page(A, Locality::Own), Some(page));
+        assert!(!extents.get(0).hole);
     }
 }

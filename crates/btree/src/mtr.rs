@@ -2,7 +2,8 @@
 //!
 //! Recipe: latch every page that will change, get everything that may fail (pages read, pages allocated), then apply
 //! [`PageOp`]s, then commit. Every change is encoded and applied by the same call, so what the log holds is what happened.
-//! The redo of a mini-transaction is a sequence of page number (LEB128) and operation.
+//! The redo of a mini-transaction is one *changes* part (docs/redo_log.md): its kind, its length, then page numbers (LEB128)
+//! and operations.
 //! An operation that may be refused ([`Mtr::try_apply`]) leaves page and redo as they were.
 
 use std::cell::Cell;
@@ -42,6 +43,12 @@ thread_local! {
     /// The redo buffer of the thread's last mini-transaction, to be used again.
     static SPARE_REDO: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
+
+/// Kind of the part that holds page changes.
+const CHANGES_PART: u8 = 1;
+
+/// Bytes of the part's kind and its length; the length is a LEB128 integer of fixed width, as it is known last.
+const PART_HEADER_BYTES: usize = 5;
 
 /// A redo buffer larger than this is given back to the allocator instead of kept.
 const SPARE_REDO_BYTES_MAX: usize = 256 * 1024;
@@ -97,8 +104,8 @@ impl<'p> Mtr<'p> {
     /// Applies `op` to the page and adds it to the redo. On [`OpError`] nothing has happened.
     #[inline]
     pub(crate) fn try_apply(&mut self, at: Latched, op: &PageOp<'_>) -> std::result::Result<(), OpError> {
-        if self.redo.capacity() == 0 {
-            self.redo = SPARE_REDO.take();
+        if self.redo.is_empty() {
+            self.begin_redo();
         }
         let mut redo = std::mem::take(&mut self.redo);
         let page = self.page_mut(at);
@@ -112,6 +119,22 @@ impl<'p> Mtr<'p> {
         applied
     }
 
+    #[inline]
+    fn begin_redo(&mut self) {
+        self.redo = SPARE_REDO.take();
+        self.redo.extend_from_slice(&[CHANGES_PART, 0, 0, 0, 0]);
+    }
+
+    /// Fills the length in, 7 bits a byte.
+    #[inline]
+    fn end_redo(&mut self) {
+        let len = self.redo.len() - PART_HEADER_BYTES;
+        invariant!(len < 1 << 28, "a mini-transaction of {len} bytes of redo");
+        let more = 0x80;
+        let bytes = [len as u8 | more, (len >> 7) as u8 | more, (len >> 14) as u8 | more, (len >> 21) as u8];
+        self.redo[1..PART_HEADER_BYTES].copy_from_slice(&bytes);
+    }
+
     /// Applies an `op` whose room was proven beforehand.
     pub(crate) fn apply(&mut self, at: Latched, op: &PageOp<'_>) {
         let applied = self.try_apply(at, op);
@@ -121,7 +144,7 @@ impl<'p> Mtr<'p> {
     /// Whether anything was changed.
     #[inline]
     pub(crate) fn is_changed(&self) -> bool {
-        !self.redo.is_empty()
+        self.redo.len() > PART_HEADER_BYTES
     }
 
     /// The allocation state, held until the commit.
@@ -137,6 +160,7 @@ impl<'p> Mtr<'p> {
         if !self.is_changed() {
             return None;
         }
+        self.end_redo();
         let range = self.store.log.reserve_and_copy(&self.redo);
         #[cfg(test)]
         self.store.redo_tap.record(range, &self.redo);
@@ -152,11 +176,12 @@ impl<'p> Mtr<'p> {
 impl Drop for Mtr<'_> {
     #[inline]
     fn drop(&mut self) {
-        let redo = std::mem::take(&mut self.redo);
-        if !redo.is_empty() && !std::thread::panicking() {
-            abandoned(redo.len());
+        if self.is_changed() && !std::thread::panicking() {
+            abandoned(self.redo.len());
         }
+        let mut redo = std::mem::take(&mut self.redo);
         if redo.capacity() != 0 && redo.capacity() <= SPARE_REDO_BYTES_MAX {
+            redo.clear();
             SPARE_REDO.set(redo);
         }
     }

@@ -2,12 +2,12 @@
 
 use base::PageNo;
 use base::checksum::crc32;
+use page::extent_map::EXTENTS_PER_MAP;
 use page::{OverflowRef, PageMut, PageOp, PageRef, check_overflow_value};
 
 use crate::allocate::free_run;
 use crate::error::{Error, Result};
 use crate::extents::Locality;
-use crate::map_format::EXTENTS_PER_MAP;
 use crate::mtr::Mtr;
 use crate::space::EXTENT_BYTES;
 use crate::split::SMALL_TREE_CHILDREN;

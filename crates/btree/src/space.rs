@@ -13,12 +13,11 @@ use std::sync::Arc;
 use base::sync::{LatchLevel, Mutex, MutexGuard};
 use base::{IndexId, PageNo};
 use env::File;
-use page::op::PageOp;
-use page::{PAGE_SIZE, PageType};
+use page::extent_map::EXTENTS_PER_MAP;
+use page::{EXTENT_PAGES, ExtentEntry, ExtentPlace, ExtentState, PAGE_SIZE, PageMut, PageOp, PageRef};
 
 use crate::error::{Error, Result};
-use crate::extents::{EXTENT_PAGES, Extent, ExtentNo, Extents, OWNER_NONE, OWNER_SHARED};
-use crate::map_format::{EXTENTS_PER_MAP, entry_bytes, entry_offset, read_entry};
+use crate::extents::{ExtentNo, Extents};
 use crate::mtr::{Latched, Mtr};
 use crate::store::Store;
 
@@ -70,32 +69,33 @@ impl Space {
 
     /// Reads all map pages: the file was closed cleanly.
     pub(crate) fn load(&self, store: &Store) -> Result<()> {
-        let extents = self.file.len()? / EXTENT_BYTES;
+        let extents = (self.file.len()? / EXTENT_BYTES) as ExtentNo;
         let mut state = self.lock();
-        for first in (0..extents as ExtentNo).step_by(EXTENTS_PER_MAP) {
+        for first in (0..extents).step_by(EXTENTS_PER_MAP as usize) {
             let map = store.pool.shared(map_page_of(first))?;
-            for at in 0..EXTENTS_PER_MAP.min(extents as usize - first as usize) {
-                state.push(read_entry(map.page(), at));
+            for at in 0..EXTENTS_PER_MAP.min(extents - first) {
+                state.push(map.page().extent(at as usize));
             }
         }
         Ok(())
     }
 
     /// Makes the file longer by at least `count` extents.
-    pub(crate) fn grow(store: &Store, state: &mut Extents, count: u32) -> Result<()> {
-        let step = (state.len() / 8).clamp(*GROWTH_EXTENTS.start(), *GROWTH_EXTENTS.end()).max(count);
-        let end = state.len().checked_add(step).filter(|&end| end <= u32::MAX / EXTENT_PAGES);
+    pub(crate) fn grow(store: &Store, extents: &mut Extents, count: u32) -> Result<()> {
+        let step = (extents.len() / 8).clamp(*GROWTH_EXTENTS.start(), *GROWTH_EXTENTS.end()).max(count);
+        let end = extents.len().checked_add(step).filter(|&end| end <= u32::MAX / EXTENT_PAGES);
         let end = end.ok_or(Error::FileFull)?;
-        let from = u64::from(state.len()) * EXTENT_BYTES;
+        let from = u64::from(extents.len()) * EXTENT_BYTES;
         store.space.file.allocate(from, u64::from(step) * EXTENT_BYTES)?;
-        while state.len() < end {
-            let extent = state.len();
-            if (extent as usize).is_multiple_of(EXTENTS_PER_MAP) {
-                let first = Extent { owner: OWNER_SHARED, version: 1, used: RESERVED_PAGES };
+        while extents.len() < end {
+            let extent = extents.len();
+            if extent.is_multiple_of(EXTENTS_PER_MAP) {
+                let (state, used) = (ExtentState::Shared, RESERVED_PAGES);
+                let first = ExtentEntry { state, used, version: 1, ..ExtentEntry::default() };
                 create_map(store, extent, first)?;
-                state.push(first);
+                extents.push(first);
             } else {
-                state.push(Extent::default());
+                extents.push(ExtentEntry::default());
             }
         }
         Ok(())
@@ -112,47 +112,51 @@ impl Space {
         let mut report =
             SpaceReport { pages_total: u64::from(state.len() * EXTENT_PAGES), ..Default::default() };
         for (at, extent) in state.iter().enumerate() {
-            let reserved = if at.is_multiple_of(EXTENTS_PER_MAP) { RESERVED_PAGES.count_ones() } else { 0 };
+            let is_first = at.is_multiple_of(EXTENTS_PER_MAP as usize);
+            let reserved = if is_first { RESERVED_PAGES.count_ones() } else { 0 };
             report.pages_used += u64::from(extent.used.count_ones() - reserved);
-            report.extents_free += u64::from(extent.owner == OWNER_NONE);
-            report.extents_shared += u64::from(extent.owner == OWNER_SHARED);
+            report.extents_free += u64::from(extent.state == ExtentState::Free);
+            report.extents_shared += u64::from(extent.state == ExtentState::Shared);
         }
         report
     }
 
     /// Gives the disk space of up to `max` freed extents back to the file system; returns how many.
-    pub(crate) fn punch_free_extents(&self, max: usize) -> Result<usize> {
-        // The state is held while the holes are made: an extent that is given out meanwhile would lose its bytes.
-        let mut state = self.lock();
-        let freed = state.take_unpunched(max);
-        for &extent in &freed {
+    pub(crate) fn punch_free_extents(&self, store: &Store, max: usize) -> Result<usize> {
+        for done in 0..max {
+            let mut mtr = Mtr::new(store);
+            // The state is held while the hole is made: an extent that is given out meanwhile would lose its bytes.
+            let Some(extent) = mtr.space().next_unpunched() else { return Ok(done) };
+            mtr.prepare_map(extent)?;
             self.file.punch_hole(u64::from(extent) * EXTENT_BYTES, EXTENT_BYTES)?;
+            mtr.space().mark_hole(extent);
+            mtr.write_map_entry(extent)?;
+            mtr.commit();
         }
-        Ok(freed.len())
+        Ok(max)
     }
 }
 
 /// The page that describes an extent.
 pub(crate) fn map_page_of(extent: ExtentNo) -> PageNo {
-    let first = extent - extent % EXTENTS_PER_MAP as u32;
-    PageNo(first * EXTENT_PAGES + 1)
+    ExtentPlace::of(PageNo(extent * EXTENT_PAGES)).map
 }
 
 /// Makes the map page of a group of free extents; the first one is in use.
-fn create_map(store: &Store, extent: ExtentNo, first: Extent) -> Result<()> {
+fn create_map(store: &Store, extent: ExtentNo, first: ExtentEntry) -> Result<()> {
     let page_no = map_page_of(extent);
+    let mut image = Box::new([0; PAGE_SIZE]);
+    PageMut::new(&mut image).format_extent_map(page_no);
     let mut mtr = Mtr::new(store);
     let map = mtr.adopt(store.pool.create(page_no)?);
-    let format =
-        PageOp::FormatOther { page_no, page_type: PageType::ExtentMap, index_id: IndexId(0), version: 1 };
-    mtr.apply(map, &format);
+    mtr.apply(map, &PageOp::image_of(PageRef::new(&image)));
     write_entry(&mut mtr, map, extent, first);
     mtr.commit();
     Ok(())
 }
 
 /// Writes an extent's state to its map page.
-pub(crate) fn write_entry(mtr: &mut Mtr<'_>, map: Latched, extent: ExtentNo, state: Extent) {
-    let at = extent as usize % EXTENTS_PER_MAP;
-    mtr.apply(map, &PageOp::WriteBytes { offset: entry_offset(at) as u16, bytes: &entry_bytes(state) });
+pub(crate) fn write_entry(mtr: &mut Mtr<'_>, map: Latched, extent: ExtentNo, entry: ExtentEntry) {
+    let place = ExtentPlace::of(PageNo(extent * EXTENT_PAGES));
+    mtr.apply(map, &ExtentEntry::store_op(place.slot, &entry.encode()));
 }

@@ -3,16 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use base::codec::{get_u32, get_u64, put_u32, put_u64};
-use base::{IndexId, Lsn, PageNo};
+use base::{IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};
 use buffer::{Pool, PoolConfig};
 use env::{Disk, File, OpenOptions};
 use log::Log;
-use page::op::PageOp;
-use page::{PAGE_SIZE, PageBytes, PageRef, PageType};
+use page::file_header::DICTIONARY_ROOTS;
+use page::{FileHeader, PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef};
 
 use crate::error::{Error, Result};
-use crate::map_format::{CLEAN_AT, FILE_FORMAT, FORMAT_AT, RESTART_LSN_AT, number_offset};
 use crate::mtr::Mtr;
 use crate::space::{Space, SpaceReport};
 
@@ -22,8 +20,8 @@ const HEADER_PAGE: PageNo = PageNo(0);
 /// Where the log of a new data file starts: above 0, which means "no position" in places.
 const FIRST_LSN: Lsn = Lsn(8192);
 
-/// The restart position lies this far beyond the last frame that the header can know of, which is its own.
-const RESTART_SLACK_BYTES: u64 = 4096;
+/// First index id that is not one of the dictionary's own.
+const FIRST_USER_INDEX: IndexId = IndexId(64);
 
 /// How a data file is opened.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +30,8 @@ pub struct StoreConfig {
     pub pool: PoolConfig,
     /// Whether reads and writes bypass the kernel's page cache.
     pub direct: bool,
+    /// Identity of the data directory, for a new file.
+    pub identity: [u8; 16],
 }
 
 /// One data file with all trees in it. All calls may be made from many threads at once.
@@ -55,18 +55,11 @@ impl Store {
         let mut state = store.space.lock();
         Space::grow(&store, &mut state, 1)?;
         drop(state);
+        let mut image = Box::new([0; PAGE_SIZE]);
+        PageMut::new(&mut image).format_file_header(&new_header(config.identity));
         let mut mtr = Mtr::new(&store);
-        let header = mtr.adopt(store.pool.create(HEADER_PAGE)?);
-        mtr.apply(
-            header,
-            &PageOp::FormatOther {
-                page_no: HEADER_PAGE,
-                page_type: PageType::FileHeader,
-                index_id: IndexId(0),
-                version: 1,
-            },
-        );
-        write(&mut mtr, header, FORMAT_AT, &u32_bytes(FILE_FORMAT));
+        let page = mtr.adopt(store.pool.create(HEADER_PAGE)?);
+        mtr.apply(page, &PageOp::image_of(PageRef::new(&image)));
         mtr.commit();
         store.pool.flush_all()?;
         Ok(store)
@@ -81,7 +74,7 @@ impl Store {
         let restart = read_header(&*file)?;
         let store = Store::with_file(file, config, restart)?;
         store.space.load(&store)?;
-        store.write_header(CLEAN_AT, &u32_bytes(0))?;
+        store.set_clean(Lsn(0))?;
         store.pool.flush_all()?;
         Ok(store)
     }
@@ -102,9 +95,7 @@ impl Store {
     /// use.
     pub fn close(&self) -> Result<()> {
         self.pool.flush_all()?;
-        let restart = u64_bytes(self.log.current().0 + RESTART_SLACK_BYTES);
-        self.write_header(RESTART_LSN_AT, &restart)?;
-        self.write_header(CLEAN_AT, &u32_bytes(1))?;
+        self.set_clean(self.log.current())?;
         Ok(self.pool.close()?)
     }
 
@@ -118,16 +109,26 @@ impl Store {
         &self.log
     }
 
-    /// Number `number`, below [`crate::HEADER_NUMBERS`], of the file header; 0 if it was never set. What the numbers mean
-    /// is the caller's affair.
-    pub fn header_number(&self, number: usize) -> Result<u64> {
-        let header = self.pool.shared(HEADER_PAGE)?;
-        Ok(get_u64(header.page().bytes(), number_offset(number)))
+    /// The file header as it is now.
+    pub fn header(&self) -> Result<FileHeader> {
+        let page = self.pool.shared(HEADER_PAGE)?;
+        FileHeader::decode(page.page()).map_err(Error::UnknownFormat)
     }
 
-    /// Sets a number of the file header, in a mini-transaction of its own.
-    pub fn set_header_number(&self, number: usize, value: u64) -> Result<()> {
-        self.write_header(number_offset(number), &u64_bytes(value))
+    /// Changes the file header, in a mini-transaction of its own, and returns what `change` returns. `change` may be
+    /// anything short; checkpoint and clean mark are not taken from it.
+    ///
+    /// Latches: none may be held but those of the catalog and of tables.
+    pub fn update_header<T>(&self, change: impl FnOnce(&mut FileHeader) -> T) -> Result<T> {
+        let mut mtr = Mtr::new(self);
+        let page = mtr.latch(HEADER_PAGE)?;
+        let mut header = FileHeader::decode(mtr.page(page)).map_err(Error::UnknownFormat)?;
+        let result = change(&mut header);
+        for op in FileHeader::store_ops(&header.encode()) {
+            mtr.apply(page, &op);
+        }
+        mtr.commit();
+        Ok(result)
     }
 
     /// What the file's space is used for. Cost: one pass over the extents.
@@ -137,20 +138,32 @@ impl Store {
 
     /// Gives the disk space of up to `max_extents` freed extents (1 MiB each) back to the file system. Returns how many.
     pub fn punch_free_extents(&self, max_extents: usize) -> Result<usize> {
-        self.space.punch_free_extents(max_extents)
+        self.space.punch_free_extents(self, max_extents)
     }
 
-    fn write_header(&self, offset: usize, bytes: &[u8]) -> Result<()> {
-        let mut mtr = Mtr::new(self);
-        let header = mtr.latch(HEADER_PAGE)?;
-        write(&mut mtr, header, offset, bytes);
-        mtr.commit();
+    /// Sets the clean mark: the end of the log, or 0 while the file is in use. Not logged: it describes the log.
+    fn set_clean(&self, clean: Lsn) -> Result<()> {
+        let mut page = self.pool.exclusive(HEADER_PAGE)?;
+        page.page_mut().set_checkpoint(clean, clean);
+        page.mark_dirty(self.log.current());
         Ok(())
     }
 }
 
-fn write(mtr: &mut Mtr<'_>, header: crate::mtr::Latched, offset: usize, bytes: &[u8]) {
-    mtr.apply(header, &PageOp::WriteBytes { offset: offset as u16, bytes });
+fn new_header(identity: [u8; 16]) -> FileHeader {
+    FileHeader {
+        identity,
+        trx_limit: TrxId(1),
+        row_id_limit: 1,
+        next_index: FIRST_USER_INDEX,
+        next_table: TableId(1),
+        next_schema: SchemaId(1),
+        high_water: PageNo::NONE,
+        checkpoint: Lsn(0),
+        clean: Lsn(0),
+        catalog_version: 1,
+        roots: [PageNo::NONE; DICTIONARY_ROOTS],
+    }
 }
 
 /// A page in memory that direct I/O accepts.
@@ -161,25 +174,7 @@ struct Image(PageBytes);
 fn read_header(file: &dyn File) -> Result<Lsn> {
     let mut image = Image([0; PAGE_SIZE]);
     file.read_exact_at(&mut image.0, 0)?;
-    let bytes = &image.0;
-    page::verify_on_read(bytes, HEADER_PAGE)?;
-    if PageRef::new(bytes).page_type() != PageType::FileHeader || get_u32(bytes, FORMAT_AT) != FILE_FORMAT {
-        return Err(Error::UnknownFormat);
-    }
-    if get_u32(bytes, CLEAN_AT) != 1 {
-        return Err(Error::NotClean);
-    }
-    Ok(Lsn(get_u64(bytes, RESTART_LSN_AT)))
-}
-
-fn u32_bytes(value: u32) -> [u8; 4] {
-    let mut bytes = [0; 4];
-    put_u32(&mut bytes, 0, value);
-    bytes
-}
-
-fn u64_bytes(value: u64) -> [u8; 8] {
-    let mut bytes = [0; 8];
-    put_u64(&mut bytes, 0, value);
-    bytes
+    page::verify_on_read(&image.0, HEADER_PAGE)?;
+    let header = FileHeader::decode(PageRef::new(&image.0)).map_err(Error::UnknownFormat)?;
+    if header.clean == Lsn(0) { Err(Error::NotClean) } else { Ok(header.clean) }
 }

@@ -19,7 +19,11 @@ pub(crate) fn new_store(disk: &MemDisk, frames: usize) -> Store {
 }
 
 pub(crate) fn config(frames: usize) -> StoreConfig {
-    StoreConfig { pool: PoolConfig { bytes: frames * page::PAGE_SIZE, background: false }, direct: false }
+    StoreConfig {
+        pool: PoolConfig { bytes: frames * page::PAGE_SIZE, background: false },
+        direct: false,
+        identity: [7; 16],
+    }
 }
 
 pub(crate) const VARIABLE: TreeShape = TreeShape { format_version: 1, fixed_key_len: None };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::{ArcSwap, Guard};
-use base::{PageNo, TrxId};
+use base::IndexId;
 use btree::{Store, StoreConfig};
 use buffer::PoolConfig;
 use env::{Clock, RealClock};
@@ -21,15 +21,6 @@ use crate::error::{DataDirError, Error, Result};
 use crate::purge::{self, PurgeControl};
 use crate::row::rollback;
 use crate::table::Table;
-
-/// Numbers of the file header that belong to the engine.
-pub(crate) mod header {
-    pub(crate) const DICTIONARY_ROOT: usize = 0;
-    pub(crate) const NEXT_TRX: usize = 1;
-    pub(crate) const NEXT_INDEX: usize = 2;
-    pub(crate) const NEXT_TABLE: usize = 3;
-    pub(crate) const NEXT_SCHEMA: usize = 4;
-}
 
 /// The storage engine over one data directory. All calls may be made from many threads at once; a [`Trx`] belongs to one.
 pub struct Engine {
@@ -60,7 +51,9 @@ impl Engine {
     /// not been changed then. [`Error::Storage`], [`Error::Io`].
     pub fn open(config: EngineConfig) -> Result<Arc<Engine>> {
         let pool = PoolConfig { bytes: config.pool_bytes, background: config.background };
-        let store_config = StoreConfig { pool, direct: config.direct };
+        let mut identity = [0; 16];
+        env::random_bytes(&mut identity)?;
+        let store_config = StoreConfig { pool, direct: config.direct, identity };
         let (datadir, store) = match DataDir::open(&config.disk, &config.datadir)? {
             Found::New(datadir) => {
                 let store = create(&config, &datadir, store_config)?;
@@ -80,8 +73,9 @@ impl Engine {
     }
 
     fn start(store: Store, datadir: DataDir, background: bool) -> Result<Arc<Engine>> {
-        let dictionary = Dictionary::open(PageNo(store.header_number(header::DICTIONARY_ROOT)? as u32));
-        let next_trx = TrxId(store.header_number(header::NEXT_TRX)?.max(1));
+        let header = store.header()?;
+        let dictionary = Dictionary::open(header.roots[0]);
+        let next_trx = header.trx_limit;
         let engine = Arc::new(Engine {
             trx: TrxSystem::new(next_trx),
             dictionary,
@@ -127,7 +121,7 @@ impl Engine {
             thread.join();
         }
         self.save_counters()?;
-        self.store.set_header_number(header::NEXT_TRX, self.trx.limit().0)?;
+        self.store.update_header(|header| header.trx_limit = self.trx.limit())?;
         Ok(self.store.close()?)
     }
 
@@ -278,11 +272,10 @@ impl Engine {
 fn create(config: &EngineConfig, datadir: &DataDir, store_config: StoreConfig) -> Result<Store> {
     let store = Store::create(&*config.disk, &datadir.data_file(), store_config)?;
     let dictionary = Dictionary::create(&store)?;
-    store.set_header_number(header::DICTIONARY_ROOT, u64::from(dictionary.root().0))?;
-    store.set_header_number(header::NEXT_TRX, 1)?;
-    store.set_header_number(header::NEXT_INDEX, u64::from(FIRST_USER_INDEX))?;
-    store.set_header_number(header::NEXT_TABLE, 1)?;
-    store.set_header_number(header::NEXT_SCHEMA, 1)?;
+    store.update_header(|header| {
+        header.roots[0] = dictionary.root();
+        header.next_index = IndexId(FIRST_USER_INDEX);
+    })?;
     Ok(store)
 }
 

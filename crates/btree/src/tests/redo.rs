@@ -14,7 +14,9 @@ use super::*;
 fn replay(frames: &[(FrameRange, Vec<u8>)]) -> BTreeMap<PageNo, Box<PageBytes>> {
     let mut pages = BTreeMap::new();
     for (range, redo) in frames {
-        let mut rest = &redo[..];
+        let mut rest = &redo[1..];
+        let len = take_varint(&mut rest).unwrap();
+        assert_eq!((redo[0], len), (1, rest.len() as u64));
         while !rest.is_empty() {
             let page_no = PageNo(take_varint(&mut rest).unwrap() as u32);
             let bytes = pages.entry(page_no).or_insert_with(|| Box::new([0; PAGE_SIZE]));

@@ -14,7 +14,7 @@ use types::IndexDef;
 
 use super::Exclusive;
 use crate::column_set::ColumnSet;
-use crate::engine::{Engine, header};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::range::{Direction, KeyRange};
@@ -38,7 +38,7 @@ impl Engine {
             limits::added_index(&old.def, &index)?;
             index.id = {
                 let _definition = self.definition.lock();
-                IndexId(self.next_number(header::NEXT_INDEX)?)
+                IndexId(self.next_number(|header| &mut header.next_index.0)?)
             };
             let mut def = (*old.def).clone();
             def.indexes.push(index);

@@ -34,10 +34,12 @@ impl Engine {
     }
 
     /// Takes the next number of a counter in the file header. The caller holds the definition mutex.
-    fn next_number(&self, counter: usize) -> Result<u32> {
-        let number = self.store.header_number(counter)?;
-        self.store.set_header_number(counter, number + 1)?;
-        Ok(number as u32)
+    fn next_number(&self, counter: impl FnOnce(&mut page::FileHeader) -> &mut u32) -> Result<u32> {
+        Ok(self.store.update_header(|header| {
+            let next = counter(header);
+            *next += 1;
+            *next - 1
+        })?)
     }
 
     fn put_table(&self, table: &Table) -> Result<()> {

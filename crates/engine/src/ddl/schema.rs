@@ -8,7 +8,7 @@ use types::CollationId;
 
 use super::Exclusive;
 use crate::dictionary::{Kind, SchemaDef, encode_schema};
-use crate::engine::{Engine, header};
+use crate::engine::Engine;
 use crate::error::{NameError, Result};
 use crate::table::Table;
 
@@ -20,7 +20,7 @@ impl Engine {
         if self.catalog().schemas.contains_key(name) {
             return Err(NameError::SchemaExists(name.into()).into());
         }
-        let id = SchemaId(self.next_number(header::NEXT_SCHEMA)?);
+        let id = SchemaId(self.next_number(|header| &mut header.next_schema.0)?);
         let schema = SchemaDef { id, name: name.into(), collation };
         self.dictionary.put(&self.store, Kind::Schema, name.as_bytes(), &encode_schema(&schema))?;
         self.change_catalog(|catalog| catalog.add_schema(schema));

@@ -11,7 +11,7 @@ use types::{IndexDef, IndexKind, TableDef};
 
 use super::Exclusive;
 use crate::dictionary::Kind;
-use crate::engine::{Engine, header};
+use crate::engine::Engine;
 use crate::error::{Error, NameError, Result};
 use crate::limits;
 use crate::table::{Index, Table, TableState, shape};
@@ -36,7 +36,7 @@ impl Engine {
                 return Err(NameError::TableExists(def.name).into());
             }
         }
-        def.id = TableId(self.next_number(header::NEXT_TABLE)?);
+        def.id = TableId(self.next_number(|header| &mut header.next_table.0)?);
         def.format_version = 1;
         if def.create_time == 0 {
             def.create_time = Engine::now_seconds();
@@ -45,7 +45,7 @@ impl Engine {
             column.id = base::ColumnId(position as u16);
         }
         for index in &mut def.indexes {
-            index.id = IndexId(self.next_number(header::NEXT_INDEX)?);
+            index.id = IndexId(self.next_number(|header| &mut header.next_index.0)?);
         }
         let state = TableState {
             lock: Arc::default(),
@@ -111,7 +111,7 @@ impl Engine {
             let definition = self.definition.lock();
             let mut def = (*old.def).clone();
             for index in &mut def.indexes {
-                index.id = IndexId(self.next_number(header::NEXT_INDEX)?);
+                index.id = IndexId(self.next_number(|header| &mut header.next_index.0)?);
             }
             // A snapshot from before would find an empty table where it should find rows.
             let indexes = self.create_trees(&def, self.trx.limit())?;
