@@ -1,5 +1,6 @@
 //! Reading a stretch of an index, a leaf's visible rows at a time.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use btree::{Cursor, Seek, Store, Suspended};
@@ -9,6 +10,7 @@ use trx::{ReadView, UndoStore};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::range::{Direction, KeyRange};
+use crate::row::mixed;
 use crate::row::version::{self, Seen};
 use crate::table::{Index, Table};
 
@@ -34,6 +36,7 @@ pub struct Scan<'e> {
 pub(crate) struct Source<'e> {
     pub(crate) store: &'e Store,
     pub(crate) undo: &'e UndoStore,
+    pub(crate) table: &'e Table,
     pub(crate) index: &'e Index,
     pub(crate) view: ReadView,
 }
@@ -45,7 +48,7 @@ impl<'e> Source<'e> {
         if view.limit() < index.usable_from {
             return Err(Error::TableDefinitionChanged);
         }
-        Ok(Source { store: &engine.store, undo: engine.trx.undo(), index, view })
+        Ok(Source { store: &engine.store, undo: engine.trx.undo(), table, index, view })
     }
 }
 
@@ -70,6 +73,8 @@ pub(crate) struct Selection {
     older: Vec<(u32, u32)>,
     arena: Vec<u8>,
     suspended: Suspended,
+    /// Mixed views: rows that an entry was handed out for, by key without begin id.
+    handed_out: BTreeSet<Vec<u8>>,
 }
 
 impl<'e> Scan<'e> {
@@ -85,7 +90,7 @@ impl<'e> Scan<'e> {
         range: KeyRange,
         direction: Direction,
     ) -> Result<Self> {
-        Ok(Scan {
+        let scan = Scan {
             source: Source::new(engine, table, index, view)?,
             range,
             direction,
@@ -93,7 +98,9 @@ impl<'e> Scan<'e> {
             selection: Selection::default(),
             copy: None,
             copied: false,
-        })
+        };
+        // Entries of a mixed view are looked up in the clustered index, which takes other latches.
+        Ok(if view.is_mixed() && index != 0 { scan.detached() } else { scan })
     }
 
     /// A scan that copies each leaf and holds no latch between calls: the rows of a batch stay readable while other
@@ -107,7 +114,11 @@ impl<'e> Scan<'e> {
     /// when all of the range is there: right for its view, but blind to what the own transaction has changed since.
     pub fn restart(&mut self, range: impl FnOnce(&mut KeyRange)) {
         range(&mut self.range);
-        self.position = if self.select_from_copy() { Position::Selected } else { Position::Start };
+        self.selection.handed_out.clear();
+        self.position = Position::Start;
+        if !self.source.view.is_mixed() && self.select_from_copy() {
+            self.position = Position::Selected;
+        }
     }
 
     fn select_from_copy(&mut self) -> bool {
@@ -121,7 +132,7 @@ impl<'e> Scan<'e> {
         }
         let slots = page.search(&self.range.from).slot..to;
         self.selection.clear();
-        self.selection.select(self.source, page, slots);
+        self.selection.select_settled(self.source, page, slots);
         if self.direction == Direction::Backward {
             self.selection.rows.reverse();
         }
@@ -172,7 +183,7 @@ impl<'e> Scan<'e> {
                 Direction::Forward => slots.end - 1,
                 Direction::Backward => slots.start,
             };
-            self.take_leaf(cursor, slots, stop);
+            self.take_leaf(cursor, slots, stop)?;
             if last {
                 // The leaf stays latched for the batch; the next call ends.
                 self.range.empty = true;
@@ -228,7 +239,12 @@ impl<'e> Scan<'e> {
     }
 
     /// Selects the rows of `slots`, in scan order, and keeps the leaf, or a copy of it.
-    fn take_leaf(&mut self, mut cursor: Cursor<'e>, slots: std::ops::Range<usize>, stop: usize) {
+    fn take_leaf(
+        &mut self,
+        mut cursor: Cursor<'e>,
+        slots: std::ops::Range<usize>,
+        stop: usize,
+    ) -> Result<()> {
         cursor.set_slot(stop);
         let selection = &mut self.selection;
         selection.clear();
@@ -237,14 +253,15 @@ impl<'e> Scan<'e> {
             self.copied = true;
             cursor.suspend_into(&mut selection.suspended);
             self.position = Position::Suspended;
-            selection.select(self.source, PageRef::new(copy), slots);
+            selection.select(self.source, PageRef::new(copy), slots)?;
         } else {
-            selection.select(self.source, cursor.page(), slots);
+            selection.select_settled(self.source, cursor.page(), slots);
             self.position = Position::Leaf(cursor);
         }
         if self.direction == Direction::Backward {
             selection.rows.reverse();
         }
+        Ok(())
     }
 }
 
@@ -264,8 +281,27 @@ impl Selection {
         self.arena.clear();
     }
 
-    /// Adds the visible rows of `slots`, ascending. Cost: a look at the marks a slot when the whole page is visible.
-    pub(crate) fn select(&mut self, source: Source<'_>, page: PageRef<'_>, slots: std::ops::Range<usize>) {
+    /// Adds the visible rows of `slots`, ascending. No page is latched.
+    fn select(&mut self, source: Source<'_>, page: PageRef<'_>, slots: std::ops::Range<usize>) -> Result<()> {
+        let is_mixed = source.view.is_mixed() && !source.index.format.is_clustered();
+        if !is_mixed || source.view.sees_whole_page(page.max_trx()) {
+            self.select_settled(source, page, slots);
+            return Ok(());
+        }
+        for slot in slots {
+            let entry = RowRef::new(&source.index.format, page.record(slot));
+            let key = entry.record().with_key(<[u8]>::to_vec);
+            if !self.handed_out.contains(&key) && mixed::is_entry_of_row(source, &entry)? {
+                self.handed_out.insert(key);
+                self.rows.push(slot as u32);
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Selection::select`] where the entries tell by themselves. Cost: a look at the marks a slot when the whole page
+    /// is visible.
+    fn select_settled(&mut self, source: Source<'_>, page: PageRef<'_>, slots: std::ops::Range<usize>) {
         debug_assert_eq!(page.format_version(), source.index.format.format_version(), "row format of a page");
         if source.view.sees_whole_page(page.max_trx()) {
             self.rows.extend(slots.filter(|&slot| !page.flags(slot).is_deleted()).map(|slot| slot as u32));

@@ -3,3 +3,8 @@
 mod support;
 
 mod basics;
+mod definitions;
+mod model;
+mod restart;
+mod snapshots;
+mod threads;

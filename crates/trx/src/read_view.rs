@@ -11,18 +11,23 @@ use parking_lot::Mutex;
 pub struct ReadView {
     limit: u64,
     own: u64,
+    mixed: bool,
 }
 
 impl ReadView {
     pub(crate) fn new(limit: TrxId, own: Option<TrxId>) -> Self {
         // The id 0 is below every limit, so it serves as "no own id".
-        ReadView { limit: limit.0, own: own.map_or(0, |id| id.0) }
+        ReadView { limit: limit.0, own: own.map_or(0, |id| id.0), mixed: false }
+    }
+
+    pub(crate) fn with_mixed(self, mixed: bool) -> Self {
+        ReadView { mixed, ..self }
     }
 
     /// The newest version of everything: READ UNCOMMITTED, and the reads of a statement that holds the writer token
     /// (all other writers have ended).
     pub const fn newest() -> Self {
-        ReadView { limit: u64::MAX, own: 0 }
+        ReadView { limit: u64::MAX, own: 0, mixed: false }
     }
 
     /// Whether changes by `id` are visible. Cost: one compare for settled rows.
@@ -35,6 +40,13 @@ impl ReadView {
     #[inline(always)]
     pub fn sees_whole_page(self, max_trx: TrxId) -> bool {
         max_trx.0 < self.limit
+    }
+
+    /// Whether the transaction has changed a row over a version that the view does not see. Such a row's secondary
+    /// entries, some closed by a writer the view does not see, do not tell alone which of them is the row's.
+    #[inline]
+    pub fn is_mixed(self) -> bool {
+        self.mixed
     }
 
     /// First id that is not visible, the own one aside.

@@ -104,6 +104,8 @@ pub struct Trx {
     /// Cached from the undo log: `Some` while the writer token is held.
     id: Option<TrxId>,
     view: Option<ReadView>,
+    /// See [`ReadView::is_mixed`].
+    mixed: bool,
     open: bool,
     savepoints: Savepoints,
     metadata: Vec<Arc<MetadataLock>>,
@@ -129,6 +131,7 @@ impl Trx {
             options,
             id: None,
             view: None,
+            mixed: false,
             open: true,
             savepoints: Savepoints::default(),
             metadata: Vec::new(),
@@ -182,7 +185,7 @@ impl Trx {
     pub fn view(&mut self) -> ReadView {
         let own = self.id;
         match self.view {
-            Some(view) => ReadView::new(view.limit(), own),
+            Some(view) => ReadView::new(view.limit(), own).with_mixed(self.mixed),
             None if self.options.isolation == Isolation::ReadUncommitted => ReadView::newest(),
             None => {
                 let view = ReadView::new(self.slot.publish(self.system.limit_word()), own);
@@ -190,6 +193,17 @@ impl Trx {
                 view
             }
         }
+    }
+
+    /// The first id that the view taken already does not see; without a view every id so far is.
+    #[inline]
+    pub fn view_limit(&self) -> Option<TrxId> {
+        self.view.map(ReadView::limit)
+    }
+
+    /// Notes a change over a version that the view does not see: [`ReadView::is_mixed`] from here on.
+    pub fn note_mixed(&mut self) {
+        self.mixed = true;
     }
 
     /// Ends a statement: under READ COMMITTED its view goes. Cursors of the statement are closed by then.
@@ -203,6 +217,7 @@ impl Trx {
     fn end_view(&mut self) {
         if self.view.take().is_some() {
             self.slot.clear();
+            self.mixed = false;
         }
     }
 

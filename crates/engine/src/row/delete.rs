@@ -32,7 +32,9 @@ impl RowWriter<'_> {
         let record = edit.record();
         let mut image = RowImage { values: &mut buffers.values, spans: &mut buffers.spans };
         image.fill(&RowRef::new(&index.format, record), self.table.def.columns.len(), &mut buffers.payload);
-        let before = RowHeader::decode(record.payload()).encode();
+        let before = RowHeader::decode(record.payload());
+        self.overwrites(before.trx);
+        let before = before.encode();
         let undo = self.log.append(&NewUndo {
             kind: UndoKind::RowDelete,
             index: index.tree.index,

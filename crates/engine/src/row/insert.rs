@@ -101,6 +101,7 @@ impl RowWriter<'_> {
             if !record.flags().is_deleted() {
                 return Err(duplicate::error(self.table, index, row));
             }
+            self.overwrites(RowHeader::decode(record.payload()).trx);
             let undo = self.undo(index, UndoKind::RowImage, record.flags(), key, record.payload());
             payload[..ROW_HEADER_BYTES].copy_from_slice(&self.header(undo));
             edit.replace_payload(payload).expect("edit was asked for the room");

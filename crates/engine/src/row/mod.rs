@@ -5,6 +5,7 @@ pub(crate) mod duplicate;
 pub(crate) mod entry;
 pub(crate) mod insert;
 pub(crate) mod insert_batch;
+pub(crate) mod mixed;
 pub(crate) mod rollback;
 pub(crate) mod row_image;
 pub(crate) mod update;

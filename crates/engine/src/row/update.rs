@@ -213,6 +213,7 @@ impl RowWriter<'_> {
     fn store_rewritten(&mut self, index: &Index, key: &[u8], payload: &mut [u8]) -> Result<()> {
         let engine = self.engine;
         let mut edit = index.tree.edit(&engine.store, key, 0)?;
+        self.overwrites(RowHeader::decode(edit.record().payload()).trx);
         if edit.record().payload().len() == payload.len() {
             let record = edit.record();
             let (from, to) = differing_range(record.payload(), payload);

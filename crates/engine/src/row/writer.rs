@@ -19,6 +19,10 @@ pub(crate) struct RowWriter<'a> {
     pub(crate) table: &'a Table,
     pub(crate) id: TrxId,
     pub(crate) log: &'a mut UndoLog,
+    /// First id that the transaction's view does not see.
+    view_limit: TrxId,
+    /// A row was changed over a version that the view does not see.
+    mixed: bool,
 }
 
 /// Runs a change of one row; if it fails, what it did is undone. The row is all or nothing.
@@ -29,16 +33,20 @@ pub(crate) fn change<R>(
     work: impl FnOnce(&mut RowWriter<'_>, &mut trx::Buffers) -> Result<R>,
 ) -> Result<R> {
     let id = trx.lock_for_write()?;
+    let view_limit = trx.view_limit().unwrap_or(TrxId::MAX);
     let (mut log, buffers) = trx.write_parts()?;
     let mark = log.mark();
-    let mut writer = RowWriter { engine, table, id, log: &mut log };
-    match work(&mut writer, buffers) {
-        Ok(done) => Ok(done),
-        Err(error) => {
-            rollback::undo_to(engine, &mut log, mark)?;
-            Err(error)
-        }
+    let mut writer = RowWriter { engine, table, id, log: &mut log, view_limit, mixed: false };
+    let done = work(&mut writer, buffers);
+    let mixed = writer.mixed;
+    if done.is_err() {
+        rollback::undo_to(engine, &mut log, mark)?;
     }
+    drop(log);
+    if mixed {
+        trx.note_mixed();
+    }
+    done
 }
 
 impl RowWriter<'_> {
@@ -66,6 +74,12 @@ impl RowWriter<'_> {
             image,
         });
         UndoPtr(ptr.raw())
+    }
+
+    /// Notes whose version of a row is being changed.
+    #[inline]
+    pub(crate) fn overwrites(&mut self, writer: TrxId) {
+        self.mixed |= writer >= self.view_limit && writer != self.id;
     }
 
     /// The header of a record this transaction writes.

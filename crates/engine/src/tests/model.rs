@@ -1,0 +1,326 @@
+//! Simulated sessions, statement by statement, against a naive store that copies the whole table for every snapshot.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::prng::Prng;
+
+use super::support::*;
+use crate::*;
+
+type Rows = BTreeMap<i32, Wide>;
+
+const SESSIONS: usize = 4;
+const IDS: u64 = 24;
+
+struct Session {
+    trx: Trx,
+    /// What was committed when the transaction's view was taken.
+    snapshot: Option<Rows>,
+    /// What the transaction has done: `None` = deleted.
+    own: BTreeMap<i32, Option<Wide>>,
+    savepoints: Vec<(String, BTreeMap<i32, Option<Wide>>)>,
+    writes: bool,
+}
+
+impl Session {
+    fn is_open(&self) -> bool {
+        self.trx.is_open()
+    }
+
+    fn reset(&mut self) {
+        self.snapshot = None;
+        self.own.clear();
+        self.savepoints.clear();
+        self.writes = false;
+    }
+}
+
+struct World {
+    engine: Arc<Engine>,
+    table: Arc<Table>,
+    sessions: Vec<Session>,
+    committed: Rows,
+    prng: Prng,
+}
+
+fn overlay(base: &Rows, own: &BTreeMap<i32, Option<Wide>>) -> Rows {
+    let mut rows = base.clone();
+    for (id, row) in own {
+        match row {
+            Some(row) => drop(rows.insert(*id, row.clone())),
+            None => drop(rows.remove(id)),
+        }
+    }
+    rows
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let (engine, _disk) = engine();
+        let table = engine.create_table(wide_def("t")).unwrap();
+        let options = BeginOptions { lock_wait: Duration::ZERO, ..BeginOptions::default() };
+        let session = |_| Session {
+            trx: engine.begin(options),
+            snapshot: None,
+            own: BTreeMap::new(),
+            savepoints: Vec::new(),
+            writes: false,
+        };
+        let sessions = (0..SESSIONS).map(session).collect();
+        World { engine, table, sessions, committed: Rows::new(), prng: Prng::new(seed) }
+    }
+
+    fn step(&mut self) {
+        let s = self.prng.below(SESSIONS as u64) as usize;
+        if !self.sessions[s].is_open() {
+            return self.begin(s);
+        }
+        match self.prng.below(100) {
+            0..25 => self.read(s),
+            25..70 => self.write(s),
+            70..74 => self.savepoint(s),
+            74..78 => self.rollback_to(s),
+            78..82 => self.failing_statement(s),
+            82..90 => self.commit(s),
+            90..93 => self.rollback(s),
+            93..98 => drop(self.engine.purge_step(1 + self.prng.below(3) as usize).unwrap()),
+            _ => assert_sound(&self.engine, &self.table),
+        }
+    }
+
+    fn begin(&mut self, s: usize) {
+        let isolation = match self.prng.below(4) {
+            0 => Isolation::ReadCommitted,
+            1 => Isolation::ReadUncommitted,
+            _ => Isolation::RepeatableRead,
+        };
+        let options = BeginOptions { isolation, lock_wait: Duration::ZERO, ..BeginOptions::default() };
+        self.sessions[s].trx.restart(options);
+    }
+
+    fn expected(&mut self, s: usize) -> Rows {
+        let everything: BTreeMap<_, _> =
+            self.sessions.iter().flat_map(|session| session.own.clone()).collect();
+        let session = &mut self.sessions[s];
+        match session.trx.isolation() {
+            Isolation::ReadUncommitted => overlay(&self.committed, &everything),
+            Isolation::ReadCommitted => overlay(&self.committed, &session.own),
+            _ => overlay(session.snapshot.get_or_insert_with(|| self.committed.clone()), &session.own),
+        }
+    }
+
+    fn read(&mut self, s: usize) {
+        let expected = self.expected(s);
+        let (engine, table) = (Arc::clone(&self.engine), Arc::clone(&self.table));
+        let view = self.sessions[s].trx.view();
+        assert_eq!(rows(&engine, &table, view), expected.values().cloned().collect::<Vec<_>>());
+        let (from, to) = (self.prng.below(IDS) as i32, self.prng.below(IDS) as i32);
+        let mut wanted: Vec<_> =
+            expected.values().filter(|row| from <= row.id && row.id <= to).cloned().collect();
+        wanted.reverse();
+        assert_eq!(rows_in(&engine, &table, view, between(from, to), Direction::Backward), wanted);
+        let mut prober = Prober::new(&engine, &table, 0, view).unwrap();
+        for _ in 0..6 {
+            let id = self.prng.below(IDS) as i32;
+            let found = table.get(&engine, &view, &key(id), |row| Wide::read(&engine, &row)).unwrap();
+            assert_eq!(found.as_ref(), expected.get(&id), "id {id}");
+            let probed = prober.get(&key(id)).unwrap().map(|row| Wide::read(&engine, &row));
+            assert_eq!(probed, found, "probe of id {id}");
+        }
+        for index in 1..table.indexes.len() {
+            let ids = ids_by_index(&engine, &table, index, view);
+            let wanted: Vec<_> = expected.keys().copied().collect();
+            assert_eq!(ids, wanted, "through {}", table.indexes[index].def.name);
+        }
+        self.read_by_k(view, &expected);
+        self.sessions[s].trx.end_statement();
+    }
+
+    fn read_by_k(&mut self, view: ReadView, expected: &Rows) {
+        let mut prober = Prober::new(&self.engine, &self.table, 1, view).unwrap();
+        for _ in 0..4 {
+            let k = self.prng.below(6) as i32;
+            let prefix = [&[1][..], &key(k)].concat();
+            prober.probe(&prefix);
+            let mut ids = Vec::new();
+            while let Some(batch) = prober.next_batch().unwrap() {
+                for row in batch.rows() {
+                    assert_eq!(value(&self.engine, &row, 1), Some(k.to_le_bytes().to_vec()));
+                    ids.push(i32::from_le_bytes(value(&self.engine, &row, 0).unwrap().try_into().unwrap()));
+                }
+            }
+            let wanted: Vec<_> = expected.values().filter(|row| row.k == Some(k)).map(|row| row.id).collect();
+            assert_eq!(ids, wanted, "k = {k}");
+        }
+    }
+
+    fn random_row(&mut self) -> Wide {
+        let prng = &mut self.prng;
+        let n = prng.below(2 * IDS);
+        let c = if prng.below(2) == 0 { format!("name {n}") } else { format!("NAME {n}") };
+        let body = match prng.below(8) {
+            0 => None,
+            1 => Some("x".repeat(6000 + prng.below(40_000) as usize)),
+            2 => Some(String::new()),
+            _ => Some(format!("text {}", prng.below(3)).repeat(1 + prng.below(20) as usize)),
+        };
+        Wide {
+            id: prng.below(IDS) as i32,
+            k: (prng.below(6) != 0).then(|| prng.below(6) as i32),
+            c: (prng.below(6) != 0).then_some(c),
+            body,
+        }
+    }
+
+    fn newest(&self, s: usize) -> Rows {
+        overlay(&self.committed, &self.sessions[s].own)
+    }
+
+    /// Whether another session writes: then this one's write times out.
+    fn is_blocked(&self, s: usize) -> bool {
+        self.sessions.iter().enumerate().any(|(i, session)| i != s && session.writes)
+    }
+
+    fn write(&mut self, s: usize) {
+        let row = self.random_row();
+        let id = self.prng.below(IDS) as i32;
+        let blocked = self.is_blocked(s);
+        let choice = self.prng.below(3);
+        let columns = self.prng.below(16);
+        let newest = self.newest(s);
+        let (engine, table) = (Arc::clone(&self.engine), Arc::clone(&self.table));
+        let session = &mut self.sessions[s];
+        assert!(engine.lock_table(&mut session.trx, &table).unwrap());
+        let clashes = |row: &Wide, but: Option<i32>| {
+            let same = |c: &str, d: &str| c.eq_ignore_ascii_case(d);
+            newest.values().filter(|other| Some(other.id) != but).any(|other| {
+                other.id == row.id || matches!((&other.c, &row.c), (Some(a), Some(b)) if same(a, b))
+            })
+        };
+        let done = match choice {
+            0 => {
+                let done = insert(&engine, &table, &mut session.trx, &row);
+                if !blocked {
+                    assert_eq!(done.is_err(), clashes(&row, None), "{done:?}");
+                    if done.is_ok() {
+                        session.own.insert(row.id, Some(row));
+                    }
+                }
+                done.map(drop)
+            }
+            1 => {
+                let done = delete(&engine, &table, &mut session.trx, id);
+                if !blocked {
+                    assert_eq!(done.as_ref().ok(), Some(&newest.contains_key(&id)));
+                    if newest.contains_key(&id) {
+                        session.own.insert(id, None);
+                    }
+                }
+                done.map(drop)
+            }
+            _ => {
+                let changed: ColumnSet = (0..4).filter(|bit| columns >> bit & 1 != 0).collect();
+                let done = row.with(|row| table.update(&engine, &mut session.trx, &key(id), row, &changed));
+                if !blocked {
+                    let Some(old) = newest.get(&id) else {
+                        assert_eq!(done.unwrap(), UpdateOutcome::Missing);
+                        session.writes = true;
+                        return;
+                    };
+                    let pick = |i: usize| changed.contains(i);
+                    let new = Wide {
+                        id: if pick(0) { row.id } else { old.id },
+                        k: if pick(1) { row.k } else { old.k },
+                        c: if pick(2) { row.c.clone() } else { old.c.clone() },
+                        body: if pick(3) { row.body.clone() } else { old.body.clone() },
+                    };
+                    assert_eq!(done.is_err(), clashes(&new, Some(id)), "{done:?}");
+                    if matches!(done, Ok(UpdateOutcome::Updated)) {
+                        session.own.insert(id, None);
+                        session.own.insert(new.id, Some(new));
+                    }
+                }
+                done.map(drop)
+            }
+        };
+        if blocked {
+            assert!(matches!(done, Err(Error::Lock(trx::Error::LockWaitTimeout))), "{done:?}");
+        } else {
+            session.writes = true;
+            assert!(matches!(done, Ok(()) | Err(Error::DuplicateKey(_))), "{done:?}");
+        }
+    }
+
+    fn savepoint(&mut self, s: usize) {
+        let name = format!("s{}", self.prng.below(3));
+        let session = &mut self.sessions[s];
+        session.trx.set_savepoint(&name);
+        session.savepoints.retain(|(other, _)| *other != name);
+        session.savepoints.push((name, session.own.clone()));
+    }
+
+    fn rollback_to(&mut self, s: usize) {
+        let name = format!("s{}", self.prng.below(3));
+        let session = &mut self.sessions[s];
+        let at = session.savepoints.iter().position(|(other, _)| *other == name);
+        let done = self.engine.rollback_to_savepoint(&mut session.trx, &name);
+        assert_eq!(done.is_ok(), at.is_some());
+        if let Some(at) = at {
+            session.own = session.savepoints[at].1.clone();
+            session.savepoints.truncate(at + 1);
+        }
+    }
+
+    /// A statement of several rows that is taken back.
+    fn failing_statement(&mut self, s: usize) {
+        let before = self.sessions[s].own.clone();
+        let mark = self.sessions[s].trx.mark();
+        for _ in 0..4 {
+            self.write(s);
+        }
+        self.engine.rollback_statement(&mut self.sessions[s].trx, mark).unwrap();
+        self.sessions[s].own = before;
+    }
+
+    fn commit(&mut self, s: usize) {
+        self.engine.commit(&mut self.sessions[s].trx).unwrap();
+        self.committed = overlay(&self.committed, &self.sessions[s].own);
+        self.sessions[s].reset();
+    }
+
+    fn rollback(&mut self, s: usize) {
+        self.engine.rollback(&mut self.sessions[s].trx).unwrap();
+        self.sessions[s].reset();
+    }
+}
+
+fn run(seed: u64, steps: usize) {
+    let mut world = World::new(seed);
+    for _ in 0..steps {
+        world.step();
+    }
+    for s in 0..SESSIONS {
+        if world.sessions[s].is_open() {
+            world.commit(s);
+        }
+    }
+    assert_eq!(
+        rows(&world.engine, &world.table, ReadView::newest()),
+        world.committed.values().cloned().collect::<Vec<_>>()
+    );
+    world.engine.purge_step(usize::MAX).unwrap();
+    let report = world.table.check(&world.engine).unwrap();
+    assert_eq!((report.leftovers, report.problems), (0, vec![]));
+    assert_eq!(report.rows, world.committed.len() as u64);
+    assert_eq!(world.table.row_count_estimate(), report.rows);
+}
+
+#[test]
+fn sessions_see_what_a_naive_store_of_whole_copies_shows() {
+    for seed in 0..24 {
+        println!("seed {seed}");
+        run(seed, 600);
+    }
+}

@@ -1,0 +1,1 @@
+//! The cases of docs/mvcc.md by name.
