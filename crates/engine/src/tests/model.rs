@@ -12,7 +12,6 @@ use crate::*;
 type Rows = BTreeMap<i32, Wide>;
 
 const SESSIONS: usize = 4;
-const IDS: u64 = 24;
 
 struct Session {
     trx: Trx,
@@ -43,6 +42,8 @@ struct World {
     sessions: Vec<Session>,
     committed: Rows,
     prng: Prng,
+    /// Rows have ids below this: few make clashes, many make leaves.
+    ids: u64,
 }
 
 fn overlay(base: &Rows, own: &BTreeMap<i32, Option<Wide>>) -> Rows {
@@ -57,7 +58,7 @@ fn overlay(base: &Rows, own: &BTreeMap<i32, Option<Wide>>) -> Rows {
 }
 
 impl World {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, ids: u64) -> Self {
         let (engine, _disk) = engine();
         let table = engine.create_table(wide_def("t")).unwrap();
         let options = BeginOptions { lock_wait: Duration::ZERO, ..BeginOptions::default() };
@@ -69,7 +70,7 @@ impl World {
             writes: false,
         };
         let sessions = (0..SESSIONS).map(session).collect();
-        World { engine, table, sessions, committed: Rows::new(), prng: Prng::new(seed) }
+        World { engine, table, sessions, committed: Rows::new(), prng: Prng::new(seed), ids }
     }
 
     fn step(&mut self) {
@@ -78,8 +79,8 @@ impl World {
             return self.begin(s);
         }
         match self.prng.below(100) {
-            0..25 => self.read(s),
-            25..70 => self.write(s),
+            0..25 if self.prng.below(600) < 600_u64.min(14_400 / self.ids) => self.read(s),
+            0..70 => self.write(s),
             70..74 => self.savepoint(s),
             74..78 => self.rollback_to(s),
             78..82 => self.failing_statement(s),
@@ -116,14 +117,14 @@ impl World {
         let (engine, table) = (Arc::clone(&self.engine), Arc::clone(&self.table));
         let view = self.sessions[s].trx.view();
         assert_eq!(rows(&engine, &table, view), expected.values().cloned().collect::<Vec<_>>());
-        let (from, to) = (self.prng.below(IDS) as i32, self.prng.below(IDS) as i32);
+        let (from, to) = (self.prng.below(self.ids) as i32, self.prng.below(self.ids) as i32);
         let mut wanted: Vec<_> =
             expected.values().filter(|row| from <= row.id && row.id <= to).cloned().collect();
         wanted.reverse();
         assert_eq!(rows_in(&engine, &table, view, between(from, to), Direction::Backward), wanted);
         let mut prober = Prober::new(&engine, &table, 0, view).unwrap();
         for _ in 0..6 {
-            let id = self.prng.below(IDS) as i32;
+            let id = self.prng.below(self.ids) as i32;
             let found = table.get(&engine, &view, &key(id), |row| Wide::read(&engine, &row)).unwrap();
             assert_eq!(found.as_ref(), expected.get(&id), "id {id}");
             let probed = prober.get(&key(id)).unwrap().map(|row| Wide::read(&engine, &row));
@@ -157,8 +158,8 @@ impl World {
     }
 
     fn random_row(&mut self) -> Wide {
-        let prng = &mut self.prng;
-        let n = prng.below(2 * IDS);
+        let (prng, ids) = (&mut self.prng, self.ids);
+        let n = prng.below(2 * ids);
         let c = if prng.below(2) == 0 { format!("name {n}") } else { format!("NAME {n}") };
         let body = match prng.below(8) {
             0 => None,
@@ -167,7 +168,7 @@ impl World {
             _ => Some(format!("text {}", prng.below(3)).repeat(1 + prng.below(20) as usize)),
         };
         Wide {
-            id: prng.below(IDS) as i32,
+            id: prng.below(ids) as i32,
             k: (prng.below(6) != 0).then(|| prng.below(6) as i32),
             c: (prng.below(6) != 0).then_some(c),
             body,
@@ -185,7 +186,7 @@ impl World {
 
     fn write(&mut self, s: usize) {
         let row = self.random_row();
-        let id = self.prng.below(IDS) as i32;
+        let id = self.prng.below(self.ids) as i32;
         let blocked = self.is_blocked(s);
         let choice = self.prng.below(3);
         let columns = self.prng.below(16);
@@ -296,8 +297,8 @@ impl World {
     }
 }
 
-fn run(seed: u64, steps: usize) {
-    let mut world = World::new(seed);
+fn run(seed: u64, ids: u64, steps: usize) {
+    let mut world = World::new(seed, ids);
     for _ in 0..steps {
         world.step();
     }
@@ -321,6 +322,14 @@ fn run(seed: u64, steps: usize) {
 fn sessions_see_what_a_naive_store_of_whole_copies_shows() {
     for seed in 0..24 {
         println!("seed {seed}");
-        run(seed, 600);
+        run(seed, 24, 600);
+    }
+}
+
+#[test]
+fn the_same_holds_over_many_leaves() {
+    for seed in 100..104 {
+        println!("seed {seed}");
+        run(seed, 3000, 6000);
     }
 }

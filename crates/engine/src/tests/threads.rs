@@ -1,1 +1,117 @@
-//! Many threads.
+//! Real threads: transfers between accounts while readers add everything up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use base::prng::Prng;
+
+use super::support::*;
+use crate::*;
+
+const ACCOUNTS: i32 = 200;
+const START: i32 = 1000;
+
+fn sum(engine: &Engine, table: &Table, view: ReadView, index: usize) -> i64 {
+    let scan = Scan::open(engine, table, index, view, KeyRange::all(), Direction::Forward).unwrap();
+    let mut scan = if view.limit().0 % 2 == 0 { scan.detached() } else { scan };
+    let (mut sum, mut count) = (0, 0);
+    while let Some(batch) = scan.next_batch().unwrap() {
+        for row in batch.rows() {
+            let k = row.column(1, &mut Vec::new()).map(|k| i32::from_le_bytes(k.try_into().unwrap()));
+            sum += i64::from(k.unwrap());
+            count += 1;
+        }
+    }
+    assert_eq!(count, ACCOUNTS);
+    sum
+}
+
+/// Moves money between two accounts; now and then the row changes its size or its key and back, or all is taken back.
+fn transfer(engine: &Engine, table: &Table, trx: &mut Trx, prng: &mut Prng) {
+    trx.restart(BeginOptions::default());
+    assert!(engine.lock_table(trx, table).unwrap());
+    trx.lock_for_write().unwrap();
+    let (from, to) = (prng.below(ACCOUNTS as u64) as i32, prng.below(ACCOUNTS as u64) as i32);
+    let amount = prng.below(50) as i32;
+    let read = |id: i32| {
+        let row = table.get(engine, &ReadView::newest(), &key(id), |row| {
+            i32::from_le_bytes(row.column(1, &mut Vec::new()).unwrap().try_into().unwrap())
+        });
+        row.unwrap().unwrap()
+    };
+    for (id, delta) in [(from, -amount), (to, amount)] {
+        let row = Wide {
+            body: Some("b".repeat(prng.below(300) as usize)),
+            ..Wide::new(id, read(id) + delta, &format!("account {id}"))
+        };
+        match prng.below(10) {
+            0 => {
+                assert!(delete(engine, table, trx, id).unwrap());
+                insert(engine, table, trx, &row).unwrap();
+            }
+            1 => {
+                let moved = Wide { id: id + 10_000, ..row.clone() };
+                assert_eq!(update(engine, table, trx, id, &moved).unwrap(), UpdateOutcome::Updated);
+                assert_eq!(update(engine, table, trx, id + 10_000, &row).unwrap(), UpdateOutcome::Updated);
+            }
+            _ => drop(update(engine, table, trx, id, &row).unwrap()),
+        }
+    }
+    if prng.below(5) == 0 { engine.rollback(trx).unwrap() } else { engine.commit(trx).unwrap() }
+}
+
+#[test]
+fn readers_never_see_a_transfer_half_done() {
+    let (engine, _disk) = engine();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    for id in 0..ACCOUNTS {
+        insert(&engine, &table, &mut trx, &Wide::new(id, START, &format!("account {id}"))).unwrap();
+    }
+    engine.commit(&mut trx).unwrap();
+    let (done, reads) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..3)
+            .map(|seed| {
+                let (engine, table) = (&engine, &table);
+                scope.spawn(move || {
+                    let (mut prng, mut trx) = (Prng::new(seed), engine.begin(BeginOptions::default()));
+                    engine.commit(&mut trx).unwrap();
+                    (0..600).for_each(|_| transfer(engine, table, &mut trx, &mut prng));
+                })
+            })
+            .collect();
+        for reader in 0..2 {
+            let (engine, table, done, reads) = (&engine, &table, &done, &reads);
+            scope.spawn(move || {
+                let mut trx = engine.begin(BeginOptions::default());
+                while !done.load(Ordering::Relaxed) {
+                    let view = trx.view();
+                    let expected = i64::from(ACCOUNTS) * i64::from(START);
+                    for index in [0, 1, (reader + view.limit().0 as usize) % 2] {
+                        assert_eq!(sum(engine, table, view, index), expected);
+                    }
+                    engine.commit(&mut trx).unwrap();
+                    trx.restart(BeginOptions::default());
+                    reads.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        let (engine, done) = (&engine, &done);
+        scope.spawn(move || {
+            while !done.load(Ordering::Relaxed) {
+                engine.purge_step(7).unwrap();
+                std::thread::yield_now();
+            }
+        });
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    assert!(reads.load(Ordering::Relaxed) > 0);
+    engine.purge_step(usize::MAX).unwrap();
+    let report = table.check(&engine).unwrap();
+    assert_eq!((report.rows, report.leftovers, report.problems), (ACCOUNTS as u64, 0, vec![]));
+    assert!(engine.trx_system().undo().chunk_count() < 20);
+}
