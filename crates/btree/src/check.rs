@@ -114,20 +114,6 @@ impl Check<'_> {
         Ok(below)
     }
 
-    /// Keys ascend and lie within the fences.
-    fn check_keys(&mut self, page: PageRef<'_>) {
-        let page_no = page.page_no();
-        let mut previous: Option<Vec<u8>> = None;
-        // The first child of an inner page has the lower fence itself for a key.
-        for slot in 0..page.count() {
-            let key = page.key(slot);
-            self.expect(page.covers(&key), page_no, "has a key outside its fences");
-            let ascends = previous.is_none_or(|previous| previous < key);
-            self.expect(ascends, page_no, "has keys that do not ascend");
-            previous = Some(key);
-        }
-    }
-
     fn check_page(&mut self, page: PageRef<'_>, expected: &Expected) {
         let page_no = expected.page_no;
         self.expect(page.page_no() == page_no, page_no, "carries another page number");
@@ -142,7 +128,9 @@ impl Check<'_> {
         self.expect(upper_agrees, page_no, "has another upper fence than its parent says");
         self.expect(page.is_leaf() || page.count() > 0, page_no, "is an inner page without children");
         self.expect(self.store.space.owns(self.tree.index, page_no), page_no, "is not allocated to the tree");
-        self.check_keys(page);
+        if let Err(corruption) = page::check::check_page(page) {
+            self.problem(page_no, &format!("{:?}", corruption.what));
+        }
     }
 }
 

@@ -29,7 +29,7 @@ pub enum Seek {
     Last,
 }
 
-/// An exact match: the record's leaf, latched shared, and its slot.
+/// An exact match: the record's leaf, latched shared, and its slot. While it lives, the rules of [`Cursor`] hold.
 #[derive(Debug)]
 pub struct Position<'p> {
     leaf: SharedGuard<'p>,
@@ -66,8 +66,13 @@ impl<'p> Position<'p> {
     }
 }
 
-/// A position on a record. Holds its leaf latched shared: do no I/O to clients, wait for nothing and change nothing in
-/// any tree while it lives; [`Cursor::suspend`] first.
+/// A position on a record. Holds its leaf latched shared: do no I/O to clients and wait for nothing while it lives;
+/// [`Cursor::suspend`] first.
+///
+/// The same goes for other page latches: a thread that holds a leaf and waits for a page of the same tree deadlocks with
+/// a writer that queues in between, and two threads that hold leaves of two trees and each want the other one deadlock with
+/// a writer in each. The one thing allowed is to go from a secondary tree's leaf to the clustered tree of its table, in
+/// that direction everywhere, and to hold no second position there.
 #[derive(Debug)]
 pub struct Cursor<'p> {
     store: &'p Store,

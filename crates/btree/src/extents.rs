@@ -63,7 +63,7 @@ impl Extents {
             ExtentState::Free => {
                 self.free.insert(extent);
                 // An extent that was never used has no bytes on disk.
-                if state.version != 0 && !state.hole {
+                if state.freed_at != Lsn(0) && !state.hole {
                     self.unpunched.insert(extent);
                 }
             }

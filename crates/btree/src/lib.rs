@@ -24,8 +24,8 @@
 //! # Latching
 //! Parent before child, left before right, tree pages before the allocation state before map pages and new pages.
 //! Descents couple: the child's latch comes before the parent's release. Edits hold nothing but their leaf. Splits and
-//! merges hold a parent and its children exclusively. A thread holds latches of one tree's edit at a time, and no
-//! [`Cursor`] across one.
+//! merges hold a parent and its children exclusively. A thread that holds a [`Position`], [`Cursor`] or [`LeafEdit`]
+//! enters no other tree, but for reads that go from a secondary leaf to the clustered tree: see [`Cursor`].
 //!
 //! # Failure and recovery
 //! [`Error`]; an operation that fails has not changed anything. Each mini-transaction is one frame of the log.

@@ -67,9 +67,9 @@ impl Space {
         self.state.lock()
     }
 
-    /// Reads all map pages: the file was closed cleanly.
+    /// Reads all map pages up to the header's high-water mark: the file was closed cleanly.
     pub(crate) fn load(&self, store: &Store) -> Result<()> {
-        let extents = (self.file.len()? / EXTENT_BYTES) as ExtentNo;
+        let extents = store.header()?.high_water.0 / EXTENT_PAGES;
         let mut state = self.lock();
         for first in (0..extents).step_by(EXTENTS_PER_MAP as usize) {
             let map = store.pool.shared(map_page_of(first))?;
@@ -80,7 +80,7 @@ impl Space {
         Ok(())
     }
 
-    /// Makes the file longer by at least `count` extents.
+    /// Makes the file longer by at least `count` extents. The header page is latched last of all.
     pub(crate) fn grow(store: &Store, extents: &mut Extents, count: u32) -> Result<()> {
         let step = (extents.len() / 8).clamp(*GROWTH_EXTENTS.start(), *GROWTH_EXTENTS.end()).max(count);
         let end = extents.len().checked_add(step).filter(|&end| end <= u32::MAX / EXTENT_PAGES);
@@ -98,7 +98,8 @@ impl Space {
                 extents.push(ExtentEntry::default());
             }
         }
-        Ok(())
+        let high_water = PageNo(end * EXTENT_PAGES);
+        store.update_header(|header| header.high_water = high_water)
     }
 
     /// Whether `page` is given out, and not to another tree than `index` as far as the map can tell.

@@ -52,15 +52,15 @@ impl Store {
             disk.sync_dir(dir)?;
         }
         let store = Store::with_file(file, config, FIRST_LSN)?;
-        let mut state = store.space.lock();
-        Space::grow(&store, &mut state, 1)?;
-        drop(state);
         let mut image = Box::new([0; PAGE_SIZE]);
         PageMut::new(&mut image).format_file_header(&new_header(config.identity));
         let mut mtr = Mtr::new(&store);
         let page = mtr.adopt(store.pool.create(HEADER_PAGE)?);
         mtr.apply(page, &PageOp::image_of(PageRef::new(&image)));
         mtr.commit();
+        let mut state = store.space.lock();
+        Space::grow(&store, &mut state, 1)?;
+        drop(state);
         store.pool.flush_all()?;
         Ok(store)
     }

@@ -143,6 +143,37 @@ fn the_file_keeps_its_numbers_and_is_refused_after_a_crash() {
     assert!(store.log().current() >= before, "positions never repeat");
 }
 
+#[test]
+fn a_file_of_several_groups_of_extents_opens_again() {
+    // On a real disk: 600 MiB that nobody touches cost nothing there.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("data.rdb");
+    let store = Store::create(&env::RealDisk, &path, config(256)).unwrap();
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    crate::space::Space::grow(&store, &mut store.space.lock(), 600).unwrap();
+    // Two runs cannot stand in the first group together.
+    let runs: Vec<_> = [400, 150]
+        .map(|extents| {
+            let mut mtr = crate::mtr::Mtr::new(&store);
+            let run = mtr.allocate_run(INDEX, extents * 64, crate::space::Locality::Own).unwrap();
+            mtr.commit();
+            run.first
+        })
+        .into();
+    assert!(runs[0].0 < 508 * 64 && runs[1].0 > 508 * 64, "{runs:?}");
+    (0..100u32).for_each(|n| insert(&store, &tree, &n.to_be_bytes(), &[1; 1000]));
+    let report = store.space_report();
+    store.close().unwrap();
+    let store = Store::open(&env::RealDisk, &path, config(256)).unwrap();
+    assert_eq!(store.space_report(), report);
+    let tree = Tree::open(INDEX, tree.root, VARIABLE);
+    assert_eq!(assert_sound(&store, &tree).records, 100);
+    tree.destroy(&store, None).unwrap();
+    assert_eq!(pages_used(&store), 0);
+    // The tree itself stood in the first extent, which is never free.
+    assert_eq!(store.punch_free_extents(1000).unwrap(), 550);
+}
+
 /// All keys and payloads of a tree.
 fn content(store: &Store, tree: &Tree) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut rows = Vec::new();
