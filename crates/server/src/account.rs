@@ -8,6 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use wire::auth::{AuthPlugin, Credential};
 
 use crate::error_map::{self, SqlError};
+use crate::like::like;
 
 /// An account, named `'user'@'host'`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,30 +100,6 @@ fn in_network(address: IpAddr, network: &str, mask: &str) -> bool {
         _ => return false,
     };
     address.to_bits() & bits == network.to_bits() & bits
-}
-
-/// Whether `text` matches `pattern`, in which `%` stands for any characters and `_` for one; case does not matter.
-fn like(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut p, mut t) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'%') => {
-                retry = Some((p + 1, t));
-                p += 1;
-            }
-            Some(&c) if c == b'_' || c.eq_ignore_ascii_case(&text[t]) => (p, t) = (p + 1, t + 1),
-            _ => match retry {
-                Some((after, from)) => {
-                    (p, t) = (after, from + 1);
-                    retry = Some((after, from + 1));
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|&c| c == b'%')
 }
 
 /// Name of an account: user and host.
@@ -282,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_and_networks_match() {
+    fn networks_match() {
         assert!(
             like("%", "")
                 && like("a%c", "abbc")

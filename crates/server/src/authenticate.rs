@@ -130,7 +130,7 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
     let decoy = Credential::decoy();
     let credential = account.as_ref().map_or(&decoy, |account| &account.credential);
     let cached = account.as_ref().and_then(|account| server.accounts.cached_hash(account));
-    let is_local = session.peer == crate::account::Peer::Local;
+    let is_local = session.peer.is_loopback();
     let mut exchange = Exchange::new(credential, &session.nonce, cached, is_local);
     let mut step = exchange.start(claim.auth_plugin.as_deref(), &claim.auth_response, &mut io.out);
     while step == Step::Read {

@@ -29,7 +29,8 @@ pub enum After {
 /// Runs the command in the reader's packet and writes its answer.
 pub fn run(session: &mut Session, io: &mut ClientIo) -> After {
     let Some((command, args)) = Command::parse(io.reader.packet()) else {
-        return answer(session, io, Err(error_map::UNKNOWN_COM.bare()));
+        answer(session, io, Err(error_map::UNKNOWN_COM.bare()));
+        return After::Continue;
     };
     let text = if matches!(command, Command::Query | Command::StmtPrepare) { args } else { &[] };
     session.process.begin(command.name(), text, Instant::now());
@@ -56,7 +57,10 @@ fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After
         Command::StmtFetch => fetch(io),
         Command::InitDb => init_db(session, io),
         Command::FieldList => run::field_list(session, io),
-        Command::Statistics => return statistics(session, &mut io.out),
+        Command::Statistics => {
+            statistics(session, &mut io.out);
+            Ok(())
+        }
         Command::Ping => ok(session, io),
         Command::SetOption => set_option(session, io),
         Command::ResetConnection => {
@@ -67,18 +71,17 @@ fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After
         Command::ProcessKill => process_kill(session, io),
         Command::ProcessInfo | Command::Debug => Err(error_map::UNKNOWN_COM.bare()),
     };
-    answer(session, io, result)
+    answer(session, io, result);
+    After::Continue
 }
 
 /// Writes the error of a failed command and keeps it for SHOW WARNINGS.
-fn answer(session: &mut Session, io: &mut ClientIo, result: Result<(), SqlError>) -> After {
-    let Err(error) = result else {
-        return After::Continue;
-    };
-    write_error(&mut io.out, &error);
-    session.row_count = -1;
-    session.warn(Severity::Error, error);
-    After::Continue
+fn answer(session: &mut Session, io: &mut ClientIo, result: Result<(), SqlError>) {
+    if let Err(error) = result {
+        write_error(&mut io.out, &error);
+        session.row_count = -1;
+        session.warn(Severity::Error, error);
+    }
 }
 
 /// Writes an ERR packet.
@@ -142,7 +145,7 @@ fn set_option(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> 
 }
 
 /// The one-line summary of `mysqladmin status`.
-fn statistics(session: &Session, out: &mut OutBuffer) -> After {
+fn statistics(session: &Session, out: &mut OutBuffer) {
     let status = &session.server.status;
     let get = |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
     let (uptime, questions) = (status.uptime_s(), get(&status.questions));
@@ -156,7 +159,6 @@ fn statistics(session: &Session, out: &mut OutBuffer) -> After {
     out.begin_packet();
     out.put_bytes(line.as_bytes());
     out.end_packet();
-    After::Continue
 }
 
 fn change_user(session: &mut Session, io: &mut ClientIo) -> After {

@@ -101,6 +101,7 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
             let limit = session.variables.hot.max_allowed_packet as usize;
             io.reader.set_limit(limit);
             session.process.end();
+            take_interactive_timeout(session);
             io.stream().set_read_timeout(idle_timeout(session)).is_ok()
                 && io.send(&session.server.status.bytes_sent).is_ok()
         }
@@ -114,11 +115,16 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
 }
 
 /// Seconds that the client may be silent.
+#[inline]
 fn idle_timeout(session: &Session) -> u64 {
+    session.variables.hot.wait_timeout
+}
+
+/// Interactive clients begin with `interactive_timeout` as their `wait_timeout`.
+fn take_interactive_timeout(session: &mut Session) {
     if session.capabilities.has(wire::Capabilities::INTERACTIVE) {
-        session.variables.named("interactive_timeout").as_u64()
-    } else {
-        session.variables.hot.wait_timeout
+        let timeout = session.variables.named("interactive_timeout").clone();
+        session.variables.put_named("wait_timeout", timeout);
     }
 }
 
@@ -131,7 +137,7 @@ fn command_loop(session: &mut Session, io: &mut ClientIo) -> bool {
             farewell(session, io, error);
             return false;
         }
-        let after = run_command(session, io);
+        let after = run_guarded(session, io, commands::run);
         if io.send(&session.server.status.bytes_sent).is_err() {
             return false;
         }
@@ -147,9 +153,9 @@ fn command_loop(session: &mut Session, io: &mut ClientIo) -> bool {
             io.stream().shut_down();
             return true;
         }
-        let wanted = session.variables.hot.wait_timeout;
-        if wanted != timeout && timeout != idle_timeout(session) {
-            timeout = idle_timeout(session);
+        let wanted = idle_timeout(session);
+        if wanted != timeout {
+            timeout = wanted;
             if io.stream().set_read_timeout(timeout).is_err() {
                 return false;
             }
@@ -157,11 +163,15 @@ fn command_loop(session: &mut Session, io: &mut ClientIo) -> bool {
     }
 }
 
-/// Runs one command. A panic outside critical sections costs the client its statement, its transaction and its
+/// Runs a command by `run`. A panic outside critical sections costs the client its statement, its transaction and its
 /// connection, nobody else anything; one inside aborts the process in the panic hook.
-fn run_command(session: &mut Session, io: &mut ClientIo) -> After {
+fn run_guarded(
+    session: &mut Session,
+    io: &mut ClientIo,
+    run: impl FnOnce(&mut Session, &mut ClientIo) -> After,
+) -> After {
     let mark = io.out.mark();
-    let result = catch_unwind(AssertUnwindSafe(|| commands::run(session, io)));
+    let result = catch_unwind(AssertUnwindSafe(|| run(session, io)));
     let Ok(after) = result else {
         transaction::rollback(session);
         session.server.log.error(&format!("connection {}: a statement panicked", session.process.id()));
@@ -187,4 +197,50 @@ fn farewell(session: &Session, io: &mut ClientIo, error: ReadError) {
     };
     commands::write_error(&mut io.out, &error);
     io.send_and_close(&session.server.status.bytes_sent);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+    use crate::account::{MemoryStore, Peer};
+    use crate::options::{Invocation, Options};
+    use crate::server_log::ServerLog;
+
+    fn session() -> (Session, ClientIo) {
+        let Ok(Invocation::Serve(options)) = Options::parse(&[]) else {
+            panic!("no arguments are right arguments");
+        };
+        let server = Server::new(*options, Box::new(MemoryStore), ServerLog::to_stderr()).unwrap();
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let stream = Arc::new(Stream::Unix(ours));
+        let process = server.processes.add("localhost".to_owned(), Arc::clone(&stream));
+        (Session::new(server, process, Peer::Local, [1; 20]), ClientIo::new(stream, 1024))
+    }
+
+    #[test]
+    fn a_panic_costs_the_statement_its_transaction_and_its_connection() {
+        let (mut session, mut io) = session();
+        transaction::begin(&mut session, false).unwrap();
+        let after = run_guarded(&mut session, &mut io, |_, io| {
+            reply::write_column_count(&mut io.out, 3);
+            panic!("made by a test");
+        });
+        assert_eq!(after, After::Close);
+        assert!(!session.transaction.open);
+        let packet = io.out.pending();
+        assert_eq!(packet.get(3..7), Some(&[0, 0xff, 0x51, 0x04][..]), "1105 in place of the half answer");
+    }
+
+    #[test]
+    fn a_kill_of_an_idle_session_does_not_meet_its_next_statement() {
+        let (session, _io) = session();
+        session.process.kill(Kill::Query);
+        assert_eq!(session.process.kill_requested(), Kill::Query);
+        session.process.begin("Query", b"SELECT 1", std::time::Instant::now());
+        assert!(session.fail_if_killed().is_ok());
+        session.process.kill(Kill::Query);
+        assert_eq!(session.fail_if_killed().unwrap_err().code, 1317);
+    }
 }

@@ -17,13 +17,16 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod account;
+pub mod answer;
 pub mod authenticate;
 pub mod client_io;
 pub mod commands;
 mod connection;
+pub mod constant;
 pub mod daemon;
 pub mod diagnostics;
 pub mod error_map;
+mod like;
 pub mod listener;
 mod option_file;
 pub mod options;
@@ -33,8 +36,12 @@ pub mod run;
 pub mod server;
 pub mod server_log;
 pub mod session;
+pub mod session_show;
+pub mod set_statement;
+pub mod statement;
 pub mod status;
 pub mod stream;
 pub mod sysvars;
 pub mod transaction;
+pub mod user_statement;
 pub mod version;

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::option_file;
-use crate::sysvars::{ALL, Access, Scope, VarKind, VarValue, Variables, find};
+use crate::sysvars::{ALL, Access, Scope, SetValue, VarKind, VarValue, Variables, find};
 
 /// An option as written: a name, a value if there was one, and where it stood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,11 +118,7 @@ impl Options {
     }
 
     fn take_variable(&mut self, name: &str, setting: &Setting, loose: bool) -> Result<(), OptionError> {
-        let alias = match name {
-            "default_time_zone" => "time_zone",
-            "character_set_server" | "collation_server" => name,
-            other => other,
-        };
+        let alias = if name == "default_time_zone" { "time_zone" } else { name };
         let known = |name: &str| find(name).filter(|&number| may_start_with(number));
         if let Some(number) = known(alias) {
             return self.put(number, setting);
@@ -153,13 +149,11 @@ impl Options {
             None => return Err(missing_value(&setting.name, &setting.origin)),
         };
         let value = def.parse(written).ok_or_else(|| bad_value(setting))?;
-        let set = match &value {
-            VarValue::Text(text) => crate::sysvars::SetValue::Text(text.to_string()),
-            _ => {
-                self.variables.put(number, value);
-                return Ok(());
-            }
+        let VarValue::Text(text) = &value else {
+            self.variables.put(number, value);
+            return Ok(());
         };
+        let set = SetValue::Text(text.to_string());
         // Texts go the way of SET, so that a character set brings its collation along.
         let assigned = self.variables.assign(number, &set, &value);
         assigned.map(|_| ()).map_err(|_| bad_value(setting))

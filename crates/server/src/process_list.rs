@@ -74,6 +74,7 @@ impl Process {
     /// A command begins, with its statement text if it has one.
     #[inline]
     pub fn begin(&self, command: &'static str, text: &[u8], now: Instant) {
+        self.forget_kill_query();
         let mut activity = self.activity.lock();
         activity.command = command;
         activity.since = now;
@@ -88,7 +89,11 @@ impl Process {
         activity.command = "Sleep";
         activity.state = "";
         activity.info.clear();
-        // A request to end the statement dies with it; one to end the connection stays.
+    }
+
+    /// A request to end a statement dies with it, and never meets the next one; one to end the connection stays.
+    #[inline]
+    fn forget_kill_query(&self) {
         let _ = self.kill.compare_exchange(Kill::Query as u8, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 

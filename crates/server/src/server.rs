@@ -7,7 +7,7 @@ use parking_lot::{Mutex, RwLock};
 use wire::auth::{KeyError, RsaKey};
 
 use crate::account::{AccountStore, Accounts};
-use crate::error_map::SqlError;
+use crate::error_map::{self, SqlError};
 use crate::options::Options;
 use crate::process_list::ProcessList;
 use crate::server_log::ServerLog;
@@ -44,7 +44,7 @@ impl Server {
     ) -> Result<Arc<Self>, SqlError> {
         let accounts = Accounts::open(store)?;
         let mut variables = options.variables.clone();
-        for (name, value) in machine_variables() {
+        for (name, value) in machine_variables()? {
             variables.put_named(name, VarValue::Text(value.into()));
         }
         Ok(Arc::new(Server {
@@ -85,21 +85,21 @@ impl Server {
 }
 
 /// Variables that the machine decides.
-fn machine_variables() -> [(&'static str, String); 3] {
+fn machine_variables() -> Result<[(&'static str, String); 3], SqlError> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let now = jiff::Zoned::now();
     let zone = now.strftime("%Z").to_string();
-    [("hostname", host), ("system_time_zone", zone), ("server_uuid", server_uuid())]
+    Ok([("hostname", host), ("system_time_zone", zone), ("server_uuid", server_uuid()?)])
 }
 
 /// A random UUID (version 4). It identifies this run of the server.
-fn server_uuid() -> String {
+fn server_uuid() -> Result<String, SqlError> {
     let mut bytes = [0; 16];
-    env::random_bytes(&mut bytes);
+    env::random_bytes(&mut bytes).map_err(|_| error_map::OUT_OF_RESOURCES.bare())?;
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex = |range: std::ops::Range<usize>| {
         bytes[range].iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
     };
-    format!("{}-{}-{}-{}-{}", hex(0..4), hex(4..6), hex(6..8), hex(8..10), hex(10..16))
+    Ok(format!("{}-{}-{}-{}-{}", hex(0..4), hex(4..6), hex(6..8), hex(8..10), hex(10..16)))
 }

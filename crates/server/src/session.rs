@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use bumpalo::Bump;
 use types::OwnedValue;
 use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
@@ -59,6 +60,8 @@ pub struct Session {
     pub prepared: PreparedStatements,
     /// Transaction.
     pub transaction: TransactionState,
+    /// What SET TRANSACTION said of the next transaction.
+    pub next_transaction: NextTransaction,
     /// LAST_INSERT_ID().
     pub last_insert_id: u64,
     /// ROW_COUNT().
@@ -67,6 +70,19 @@ pub struct Session {
     pub found_rows: u64,
     /// State changes to tell the client of with the next OK packet.
     pub changes: StateChanges,
+    /// Buffer for the text of COM_QUERY, reused.
+    pub statement_text: Vec<u8>,
+    /// Arena for syntax trees, reused.
+    pub arena: Bump,
+}
+
+/// Properties of the next transaction alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NextTransaction {
+    /// Isolation level.
+    pub isolation: Option<trx::Isolation>,
+    /// READ ONLY (true) or READ WRITE.
+    pub read_only: Option<bool>,
 }
 
 /// State changes that the client has not been told of.
@@ -97,10 +113,13 @@ impl Session {
             diagnostics: Diagnostics::default(),
             prepared: PreparedStatements::default(),
             transaction: TransactionState::default(),
+            next_transaction: NextTransaction::default(),
             last_insert_id: 0,
             row_count: 0,
             found_rows: 0,
             changes: StateChanges::default(),
+            statement_text: Vec::new(),
+            arena: Bump::new(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Where sessions begin and end transactions.
 
 use crate::error_map::SqlError;
-use crate::session::Session;
+use crate::session::{NextTransaction, Session};
 
 /// A session's transaction as its client sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,19 +14,22 @@ pub struct TransactionState {
 
 /// BEGIN or START TRANSACTION: commits what is open, then begins.
 pub fn begin(session: &mut Session, read_only: bool) -> Result<(), SqlError> {
-    commit(session)?;
+    if session.transaction.open {
+        commit(session)?;
+    }
     session.transaction = TransactionState { open: true, read_only };
     Ok(())
 }
 
 /// COMMIT; without an open transaction nothing happens.
-#[expect(clippy::unnecessary_wraps, reason = "a commit of changes can fail")]
 pub fn commit(session: &mut Session) -> Result<(), SqlError> {
+    session.next_transaction = NextTransaction::default();
     session.transaction = TransactionState::default();
     Ok(())
 }
 
 /// ROLLBACK; without an open transaction nothing happens.
 pub fn rollback(session: &mut Session) {
+    session.next_transaction = NextTransaction::default();
     session.transaction = TransactionState::default();
 }

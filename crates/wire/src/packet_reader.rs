@@ -154,6 +154,18 @@ impl PacketReader {
         }
     }
 
+    /// Moves the packet into `into`, whose bytes are replaced, so that it outlives further reads. A long packet is not
+    /// copied.
+    pub fn take_packet(&mut self, into: &mut Vec<u8>) {
+        into.clear();
+        if self.body == Body::Assembled {
+            std::mem::swap(into, &mut self.assembled);
+        } else {
+            into.extend_from_slice(self.packet());
+        }
+        self.body = Body::None;
+    }
+
     /// Whether bytes beyond the current packet have been received already.
     #[inline]
     pub fn has_more(&self) -> bool {

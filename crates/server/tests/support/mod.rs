@@ -1,6 +1,7 @@
 //! Starts a server of its own for each test, and speaks the protocol to it byte by byte.
 
-#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part")]
+#![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

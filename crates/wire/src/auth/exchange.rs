@@ -43,20 +43,29 @@ pub struct Exchange<'a> {
     nonce: &'a [u8; NONCE_BYTES],
     cached: Option<[u8; DIGEST_BYTES]>,
     is_local: bool,
+    key_sent: bool,
     used_password: bool,
     state: State,
 }
 
 impl<'a> Exchange<'a> {
     /// An exchange over `nonce`. `cached`: what an earlier full authentication of this account left to be cached.
-    /// `is_local`: the connection cannot be listened to (a Unix socket), so that passwords may travel in clear.
+    /// `is_local`: the connection cannot be listened to (a Unix socket, loopback), so that a password may come in clear.
     pub fn new(
         credential: &'a Credential,
         nonce: &'a [u8; NONCE_BYTES],
         cached: Option<[u8; DIGEST_BYTES]>,
         is_local: bool,
     ) -> Self {
-        Exchange { credential, nonce, cached, is_local, used_password: false, state: State::Answer }
+        Exchange {
+            credential,
+            nonce,
+            cached,
+            is_local,
+            key_sent: false,
+            used_password: false,
+            state: State::Answer,
+        }
     }
 
     /// Begins with the client's plugin and answer as the handshake response or COM_CHANGE_USER carried them.
@@ -136,9 +145,11 @@ impl<'a> Exchange<'a> {
             && PUBLIC_KEY_REQUESTS.contains(request)
         {
             put_more_data(out, key()?.public_pem());
+            self.key_sent = true;
             return Ok(Step::Read);
         }
-        if self.is_local {
+        // Over TCP loopback some clients ask for the key and others send the password as it is, ended by a NUL.
+        if self.is_local && !self.key_sent && packet.ends_with(&[0]) {
             return Ok(self.finish(packet));
         }
         let Some(mut clear) = key()?.decrypt(packet) else {

@@ -81,6 +81,9 @@ proptest! {
                 rest = &rest[n..];
             }
             prop_assert_eq!(reader.packet(), &body[..]);
+            let mut taken = Vec::new();
+            reader.take_packet(&mut taken);
+            prop_assert_eq!((&taken, reader.packet()), (body, &[][..]));
         }
     }
 

@@ -107,6 +107,7 @@ fn a_decoy_goes_through_the_motions_and_denies() {
     assert_eq!(exchange.start(Some(b"mysql_native_password"), &[1; 20], &mut out), Step::Read);
     assert_eq!(exchange.resume(&[1; 32], key, &mut out), Ok(Step::Read));
     assert_eq!(exchange.resume(b"secret\0", key, &mut out), Ok(Step::Denied));
+    assert_eq!(exchange.resume(b"secret", key, &mut out), Ok(Step::Denied));
     assert_eq!(exchange.start(Some(b"caching_sha2_password"), b"", &mut out), Step::Denied);
 }
 

@@ -1,0 +1,145 @@
+//! Constant expressions as SET and KILL take them: literals, variables, and their signs.
+
+use sql::ast::{Expr, ExprKind, UnaryOp, VarScope};
+use sql::literal::{IntValue, LiteralKind};
+use sql::{LexMode, Literal};
+use types::decimal::Decimal;
+use types::{CollationId, OwnedValue};
+
+use crate::error_map::{self, SqlError};
+use crate::session::{Level, Session};
+use crate::sysvars::{SqlMode, VarValue};
+
+/// What an expression is evaluated with.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a> {
+    /// Text of the statement.
+    pub sql: &'a [u8],
+    /// Values of `?`, in order.
+    pub params: &'a [OwnedValue],
+}
+
+/// The value of `expr`. Assignments (`@a := 1`) take effect.
+///
+/// # Errors
+/// 1193 and 1238 for variables; 1235 for anything that is no constant.
+pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Result<OwnedValue, SqlError> {
+    match expr.kind {
+        ExprKind::Null => Ok(OwnedValue::Null),
+        ExprKind::Bool(value) => Ok(OwnedValue::Int(i64::from(value))),
+        ExprKind::Literal(literal) => literal_value(session, literal, inputs.sql),
+        ExprKind::Param(number) => {
+            Ok(inputs.params.get(number as usize).cloned().unwrap_or(OwnedValue::Null))
+        }
+        ExprKind::UserVar(name) => {
+            let found = session.user_variables.get(&name.to_lowercase());
+            Ok(found.cloned().unwrap_or(OwnedValue::Null))
+        }
+        ExprKind::SystemVar(var) => {
+            let value = session.read_variable(level(var.scope)?, var.name)?;
+            Ok(from_variable(value))
+        }
+        ExprKind::Assign(assign) => {
+            let value = evaluate(session, &assign.value, inputs)?;
+            session.user_variables.insert(assign.name.to_lowercase(), value.clone());
+            Ok(value)
+        }
+        ExprKind::Unary(UnaryOp::Plus, operand) => evaluate(session, operand, inputs),
+        ExprKind::Unary(UnaryOp::Neg, operand) => {
+            let value = evaluate(session, operand, inputs)?;
+            negate(value).ok_or_else(not_constant)
+        }
+        _ => Err(not_constant()),
+    }
+}
+
+/// The level that a scope in the text means.
+pub fn level(scope: VarScope) -> Result<Level, SqlError> {
+    match scope {
+        VarScope::Unspecified => Ok(Level::Default),
+        VarScope::Global => Ok(Level::Global),
+        VarScope::Session => Ok(Level::Session),
+        VarScope::Persist | VarScope::PersistOnly => {
+            Err(error_map::NOT_SUPPORTED_YET.with(&[&"persisted system variables"]))
+        }
+    }
+}
+
+/// The flags of `sql_mode` that the lexer obeys.
+pub fn lex_mode(mode: SqlMode) -> LexMode {
+    let pairs = [
+        (SqlMode::ANSI_QUOTES, LexMode::ANSI_QUOTES),
+        (SqlMode::NO_BACKSLASH_ESCAPES, LexMode::NO_BACKSLASH_ESCAPES),
+        (SqlMode::PIPES_AS_CONCAT, LexMode::PIPES_AS_CONCAT),
+        (SqlMode::HIGH_NOT_PRECEDENCE, LexMode::HIGH_NOT_PRECEDENCE),
+        (SqlMode::IGNORE_SPACE, LexMode::IGNORE_SPACE),
+    ];
+    pairs.into_iter().filter(|&(flag, _)| mode.has(flag)).fold(LexMode::NONE, |all, (_, bit)| all.with(bit))
+}
+
+#[cold]
+fn not_constant() -> SqlError {
+    error_map::NOT_SUPPORTED_YET.with(&[&"expressions other than constants and variables here"])
+}
+
+fn literal_value(session: &Session, literal: Literal, sql: &[u8]) -> Result<OwnedValue, SqlError> {
+    let text = literal.text(sql);
+    let binary = |data: Vec<u8>| OwnedValue::Bytes { data: data.into(), collation: CollationId::BINARY };
+    Ok(match literal.kind {
+        LiteralKind::Int => match literal.int_value(sql) {
+            IntValue::Signed(value) => OwnedValue::Int(value),
+            IntValue::Unsigned(value) => OwnedValue::UInt(value),
+            IntValue::Big => decimal(text)?,
+        },
+        LiteralKind::Decimal => decimal(text)?,
+        LiteralKind::Float => {
+            let value = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok());
+            OwnedValue::Double(value.ok_or_else(not_constant)?)
+        }
+        LiteralKind::Hex => {
+            let mut data = Vec::new();
+            literal.hex_value(sql, &mut data);
+            binary(data)
+        }
+        LiteralKind::Bit => {
+            let mut data = Vec::new();
+            literal.bit_value(sql, &mut data);
+            binary(data)
+        }
+        LiteralKind::String => {
+            let hot = &session.variables.hot;
+            let data = literal.string_value(sql, lex_mode(hot.sql_mode)).into_owned();
+            OwnedValue::Bytes { data: data.into(), collation: hot.collation_connection }
+        }
+        LiteralKind::Date | LiteralKind::Time | LiteralKind::Timestamp => return Err(not_constant()),
+    })
+}
+
+fn decimal(text: &[u8]) -> Result<OwnedValue, SqlError> {
+    Decimal::parse(text).map(OwnedValue::Decimal).ok_or_else(not_constant)
+}
+
+fn negate(value: OwnedValue) -> Option<OwnedValue> {
+    Some(match value {
+        OwnedValue::Null => OwnedValue::Null,
+        OwnedValue::Int(value) => OwnedValue::Int(value.checked_neg()?),
+        // The one unsigned literal whose negative is a BIGINT.
+        OwnedValue::UInt(value) if value == 1 << 63 => OwnedValue::Int(i64::MIN),
+        OwnedValue::Double(value) => OwnedValue::Double(-value),
+        OwnedValue::Decimal(value) => OwnedValue::Decimal(value.negate()),
+        _ => return None,
+    })
+}
+
+fn from_variable(value: VarValue) -> OwnedValue {
+    match value {
+        VarValue::Null => OwnedValue::Null,
+        VarValue::Bool(on) => OwnedValue::Int(i64::from(on)),
+        VarValue::Int(value) => OwnedValue::Int(value),
+        VarValue::UInt(value) => OwnedValue::UInt(value),
+        VarValue::Double(value) => OwnedValue::Double(value),
+        VarValue::Text(text) => {
+            OwnedValue::Bytes { data: text.as_bytes().into(), collation: CollationId::UTF8MB4_0900_AI_CI }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Statements by kind: one call per arm.
+
+use sql::ast::{Begin, Completion, Expr, Flush, FlushTarget, Kill as KillStatement, Show, Statement};
+use types::OwnedValue;
+
+use crate::answer::Answer;
+use crate::commands;
+use crate::constant::{Inputs, evaluate};
+use crate::error_map::{self, SqlError};
+use crate::process_list::Kill;
+use crate::session::Session;
+use crate::status::Com;
+use crate::{run, session_show, set_statement, transaction, user_statement};
+
+/// Runs `statement` and writes its answer.
+///
+/// # Errors
+/// Nothing of the answer has been written then, or the error ends a result set that was begun.
+pub fn run(
+    session: &mut Session,
+    statement: &Statement<'_>,
+    inputs: Inputs<'_>,
+    answer: &mut Answer<'_>,
+) -> Result<(), SqlError> {
+    let status = &session.server.status;
+    match *statement {
+        Statement::Set(items) => {
+            status.count(Com::SetOption);
+            set_statement::run(session, items, inputs)?;
+        }
+        Statement::SetTransaction(set) => {
+            status.count(Com::SetOption);
+            set_statement::set_transaction(session, set)?;
+        }
+        Statement::SetPassword(set) => {
+            status.count(Com::SetOption);
+            user_statement::set_password(session, set)?;
+        }
+        Statement::Use(name) => {
+            status.count(Com::ChangeDb);
+            run::use_database(session, name)?;
+        }
+        Statement::Begin(begin) => start(session, begin)?,
+        Statement::Commit(completion) => finish(session, completion, true)?,
+        Statement::Rollback(completion) => finish(session, completion, false)?,
+        Statement::User(user) => {
+            status.count(if user.alter { Com::AlterUser } else { Com::CreateUser });
+            user_statement::create_or_alter(session, user)?;
+        }
+        Statement::DropUser(drop) => {
+            status.count(Com::DropUser);
+            user_statement::drop(session, drop)?;
+        }
+        Statement::RenameUser(pairs) => user_statement::rename(session, pairs)?,
+        Statement::Kill(kill) => run_kill(session, kill, inputs)?,
+        Statement::Flush(flush) => {
+            status.count(Com::Flush);
+            run_flush(session, flush)?;
+        }
+        Statement::Show(show) => return run_show(session, show, inputs, answer),
+        Statement::Unsupported(unsupported) => return Err(not_yet(unsupported.what)),
+        _ => return Err(not_yet("this statement")),
+    }
+    answer.plain_ok(session);
+    Ok(())
+}
+
+/// Whether running `statement` leaves the diagnostics area as it is: it reads the conditions of the one before.
+pub fn keeps_diagnostics(statement: &Statement<'_>) -> bool {
+    use sql::ast::ShowKind::{CountErrors, CountWarnings, Errors, Warnings};
+    matches!(statement, Statement::Show(show) if matches!(show.kind, Warnings | Errors | CountWarnings | CountErrors))
+}
+
+#[cold]
+fn not_yet(what: &str) -> SqlError {
+    error_map::NOT_SUPPORTED_YET.with(&[&what])
+}
+
+fn start(session: &mut Session, begin: Begin) -> Result<(), SqlError> {
+    session.server.status.count(Com::Begin);
+    let next = session.next_transaction.read_only;
+    let read_only = begin.read_only.or(next).unwrap_or(session.variables.hot.transaction_read_only);
+    transaction::begin(session, read_only)
+}
+
+fn finish(session: &mut Session, completion: Completion, keep: bool) -> Result<(), SqlError> {
+    if completion.release == Some(true) {
+        return Err(not_yet("RELEASE"));
+    }
+    let read_only = session.transaction.read_only;
+    if keep {
+        session.server.status.count(Com::Commit);
+        transaction::commit(session)?;
+    } else {
+        session.server.status.count(Com::Rollback);
+        transaction::rollback(session);
+    }
+    if completion.chain == Some(true) {
+        transaction::begin(session, read_only)?;
+    }
+    Ok(())
+}
+
+fn run_kill(session: &mut Session, kill: &KillStatement<'_>, inputs: Inputs<'_>) -> Result<(), SqlError> {
+    session.server.status.count(Com::Kill);
+    let id = match evaluate(session, &kill.id, inputs)? {
+        OwnedValue::Int(id) => u64::try_from(id).unwrap_or(u64::MAX),
+        OwnedValue::UInt(id) => id,
+        other => other.as_value().display_text().parse().unwrap_or(0),
+    };
+    commands::kill(session, id, if kill.query { Kill::Query } else { Kill::Connection })
+}
+
+/// FLUSH of things that are never stale here has nothing to do.
+fn run_flush(session: &Session, flush: &Flush<'_>) -> Result<(), SqlError> {
+    session.require_admin()?;
+    let idle = |target: &FlushTarget<'_>| {
+        matches!(
+            target,
+            FlushTarget::Privileges | FlushTarget::Status | FlushTarget::Logs | FlushTarget::Other
+        )
+    };
+    if flush.targets.iter().all(idle) { Ok(()) } else { Err(not_yet("FLUSH TABLES")) }
+}
+
+fn run_show(
+    session: &mut Session,
+    show: &Show<'_>,
+    inputs: Inputs<'_>,
+    answer: &mut Answer<'_>,
+) -> Result<(), SqlError> {
+    let Some(mut table) = session_show::run(session, show)? else {
+        return Err(not_yet("this form of SHOW"));
+    };
+    if let Some(limit) = show.limit {
+        let offset = match &limit.offset {
+            Some(offset) => row_count(session, offset, inputs)?,
+            None => 0,
+        };
+        table.limit(offset, row_count(session, &limit.count, inputs)?);
+    }
+    answer.table(session, &table);
+    Ok(())
+}
+
+fn row_count(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Result<usize, SqlError> {
+    match evaluate(session, expr, inputs)? {
+        OwnedValue::Int(rows) if rows >= 0 => Ok(usize::try_from(rows).unwrap_or(usize::MAX)),
+        OwnedValue::UInt(rows) => Ok(usize::try_from(rows).unwrap_or(usize::MAX)),
+        _ => Err(error_map::WRONG_ARGUMENTS.with(&[&"LIMIT"])),
+    }
+}

@@ -1,0 +1,197 @@
+//! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD.
+
+use sql::ast::{self, DropUser, Secret, SetPassword, TlsRequirement, UserSpec, UserStatement};
+use wire::auth::{AuthPlugin, Credential, CredentialError};
+
+use crate::account::Account;
+use crate::diagnostics::Severity;
+use crate::error_map::{self, SqlError};
+use crate::session::Session;
+
+/// Longest user and host names, in characters.
+const MAX_USER_CHARS: usize = 32;
+const MAX_HOST_CHARS: usize = 255;
+
+/// User and host of an account named in a statement.
+type Name = (String, String);
+
+/// CREATE USER and ALTER USER. All accounts are looked at before the first is changed.
+pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> Result<(), SqlError> {
+    refuse_unsupported(statement)?;
+    let own = |spec: &UserSpec<'_>| spec.account == ast::Account::Current;
+    if !(statement.alter && statement.users.iter().all(own)) {
+        require_user_admin(session)?;
+    }
+    let operation = if statement.alter { "ALTER USER" } else { "CREATE USER" };
+    let mut ready = Vec::new();
+    let mut failed = Vec::new();
+    for spec in statement.users {
+        let (user, host) = name_of(session, &spec.account)?;
+        let existing = session.server.accounts.find(&user, &host);
+        if existing.is_some() == statement.alter {
+            let base = existing.as_deref().cloned();
+            ready.push(build(base, (user, host), spec, statement)?);
+        } else if statement.if_exists {
+            let kind = if statement.alter {
+                &error_map::USER_DOES_NOT_EXIST
+            } else {
+                &error_map::USER_ALREADY_EXISTS
+            };
+            session.warn(Severity::Note, kind.with(&[&quoted(&user, &host)]));
+        } else {
+            failed.push(quoted(&user, &host));
+        }
+    }
+    if !failed.is_empty() {
+        return Err(error_map::CANNOT_USER.with(&[&operation, &failed.join(",")]));
+    }
+    ready.into_iter().try_for_each(|account| session.server.accounts.put(account))
+}
+
+fn refuse_unsupported(statement: &UserStatement<'_>) -> Result<(), SqlError> {
+    let asks_tls = !matches!(statement.require, None | Some(TlsRequirement::None));
+    let what = if statement.role {
+        "roles"
+    } else if asks_tls {
+        "REQUIRE"
+    } else if statement.password_expire {
+        "PASSWORD EXPIRE"
+    } else if statement.default_role {
+        "DEFAULT ROLE"
+    } else if statement.users.iter().any(|spec| spec.other_options) {
+        "second passwords"
+    } else {
+        return Ok(());
+    };
+    Err(error_map::NOT_SUPPORTED_YET.with(&[&what]))
+}
+
+/// The account as it will be.
+fn build(
+    base: Option<Account>,
+    (user, host): Name,
+    spec: &UserSpec<'_>,
+    statement: &UserStatement<'_>,
+) -> Result<Account, SqlError> {
+    let mut account = base.unwrap_or_else(|| Account {
+        user,
+        host,
+        credential: Credential::empty(AuthPlugin::CachingSha2),
+        locked: false,
+    });
+    let plugin = match spec.plugin {
+        None => account.credential.plugin(),
+        Some(name) => AuthPlugin::from_name(name.as_bytes())
+            .ok_or_else(|| error_map::PLUGIN_IS_NOT_LOADED.with(&[&name]))?,
+    };
+    account.credential = match spec.secret {
+        Secret::None if spec.plugin.is_none() => account.credential,
+        Secret::None => Credential::empty(plugin),
+        Secret::Password(password) => hash(plugin, password)?,
+        Secret::Hash(stored) => {
+            let read = Credential::from_stored(plugin, stored.as_bytes());
+            read.map_err(credential_error)?
+        }
+        Secret::Random => return Err(error_map::NOT_SUPPORTED_YET.with(&[&"RANDOM PASSWORD"])),
+    };
+    account.locked = statement.lock.unwrap_or(account.locked);
+    Ok(account)
+}
+
+fn hash(plugin: AuthPlugin, password: &str) -> Result<Credential, SqlError> {
+    Credential::from_password(plugin, password.as_bytes()).map_err(credential_error)
+}
+
+#[cold]
+fn credential_error(error: CredentialError) -> SqlError {
+    match error {
+        CredentialError::BadHash => error_map::PASSWORD_FORMAT.bare(),
+        _ => error_map::OUT_OF_RESOURCES.bare(),
+    }
+}
+
+/// DROP USER.
+pub fn drop(session: &mut Session, statement: &DropUser<'_>) -> Result<(), SqlError> {
+    if statement.role {
+        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"roles"]));
+    }
+    require_user_admin(session)?;
+    let mut found = Vec::new();
+    let mut missing = Vec::new();
+    for account in statement.users {
+        let (user, host) = name_of(session, account)?;
+        if session.server.accounts.find(&user, &host).is_some() {
+            found.push((user, host));
+        } else if statement.if_exists {
+            let note = error_map::USER_DOES_NOT_EXIST.with(&[&quoted(&user, &host)]);
+            session.warn(Severity::Note, note);
+        } else {
+            missing.push(quoted(&user, &host));
+        }
+    }
+    if !missing.is_empty() {
+        return Err(error_map::CANNOT_USER.with(&[&"DROP USER", &missing.join(",")]));
+    }
+    found.iter().try_for_each(|(user, host)| session.server.accounts.remove(user, host).map(|_| ()))
+}
+
+/// RENAME USER, one pair after the other.
+pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_>)]) -> Result<(), SqlError> {
+    require_user_admin(session)?;
+    for (from, to) in pairs {
+        let (user, host) = name_of(session, from)?;
+        let (new_user, new_host) = name_of(session, to)?;
+        let accounts = &session.server.accounts;
+        let account = accounts.find(&user, &host).filter(|_| accounts.find(&new_user, &new_host).is_none());
+        let Some(account) = account else {
+            return Err(error_map::CANNOT_USER.with(&[&"RENAME USER", &quoted(&user, &host)]));
+        };
+        accounts.put(Account { user: new_user, host: new_host, ..Account::clone(&account) })?;
+        accounts.remove(&user, &host)?;
+    }
+    Ok(())
+}
+
+/// SET PASSWORD, for oneself or (administrators) for others.
+pub fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), SqlError> {
+    let Some(password) = set.password else {
+        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"RANDOM PASSWORD"]));
+    };
+    let (user, host) = name_of(session, &set.account.unwrap_or(ast::Account::Current))?;
+    let own = session.account.as_ref().is_some_and(|a| a.user == user && a.host == host);
+    if !own {
+        require_user_admin(session)?;
+    }
+    let account = session.server.accounts.find(&user, &host);
+    let account = account.ok_or_else(|| error_map::PASSWORD_NO_MATCH.bare())?;
+    let credential = hash(account.credential.plugin(), password)?;
+    session.server.accounts.put(Account { credential, ..Account::clone(&account) })
+}
+
+fn name_of(session: &Session, account: &ast::Account<'_>) -> Result<Name, SqlError> {
+    let (user, host) = match account {
+        ast::Account::Current => {
+            let current =
+                session.account.as_ref().ok_or_else(|| error_map::PASSWORD_ANONYMOUS_USER.bare())?;
+            (current.user.clone(), current.host.clone())
+        }
+        ast::Account::Named { user, host } => ((*user).to_owned(), host.unwrap_or("%").to_lowercase()),
+    };
+    for (text, what, limit) in [(&user, "user name", MAX_USER_CHARS), (&host, "host name", MAX_HOST_CHARS)] {
+        if text.chars().count() > limit {
+            return Err(error_map::WRONG_STRING_LENGTH.with(&[text, &what, &limit]));
+        }
+    }
+    Ok((user, host))
+}
+
+fn require_user_admin(session: &Session) -> Result<(), SqlError> {
+    if session.is_admin() {
+        return Ok(());
+    }
+    Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&"CREATE USER"]))
+}
+
+fn quoted(user: &str, host: &str) -> String {
+    format!("'{user}'@'{host}'")
+}
