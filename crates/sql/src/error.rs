@@ -37,7 +37,7 @@ impl ParseError {
     #[inline(never)]
     pub fn at(kind: ParseErrorKind, sql: &[u8], offset: usize) -> Self {
         let offset = offset.min(sql.len());
-        let line = 1 + sql[..offset].iter().filter(|&&b| b == b'\n').count() as u32;
+        let line = 1 + memchr::memchr_iter(b'\n', &sql[..offset]).count() as u32;
         let rest = &sql[offset..sql.len().min(offset + 4 * 80)];
         let near = String::from_utf8_lossy(rest).chars().take(80).collect();
         ParseError { kind, offset, line, near }

@@ -26,6 +26,7 @@ pub mod literal;
 pub mod mode;
 pub mod parser;
 pub mod plan;
+pub mod print;
 
 pub use cache_key::CacheKey;
 pub use error::{ParseError, ParseErrorKind};

@@ -3,7 +3,7 @@
 
 use bumpalo::Bump;
 use sql::ast::*;
-use sql::{CacheKey, LexMode, LiteralKind, ParseErrorKind, parse, parse_numbered};
+use sql::{CacheKey, LexMode, LiteralKind, ParseErrorKind, Parsed, parse, parse_numbered};
 
 const CORPUS: [(&str, &str); 5] = [
     ("queries", include_str!("corpus/queries.sql")),
@@ -241,4 +241,70 @@ fn values_lists_are_flat_cells() {
     };
     let InsertSource::Values(list) = insert.source else { panic!() };
     assert_eq!((list.columns, list.rows, list.cells.len(), list.uneven_row), (2, 3, 2, Some(2)));
+}
+
+fn bound(text: &str, mode: LexMode) -> String {
+    let arena = Bump::new();
+    let sql = format!("DO {text}");
+    let Statement::Do([expr]) = parse(sql.as_bytes(), 0, mode, &arena).unwrap().statement else { panic!() };
+    sql::print::expr_to_sql(expr, sql.as_bytes()).replace('`', "")
+}
+
+#[test]
+fn operators_bind_as_in_mysql() {
+    let cases = [
+        ("a*b^c", "(a * (b ^ c))"),
+        ("a|b^c&d<<2>>1", "(a | ((b ^ c) & ((d << 2) >> 1)))"),
+        ("a||b AND c", "(a OR (b AND c))"),
+        ("BINARY a = b", "(CAST(a AS BINARY) = b)"),
+        ("NOT a = b", "!((a = b))"),
+        ("!a = b", "(!(a) = b)"),
+        ("a = b = c", "((a = b) = c)"),
+        ("a = b IS NULL", "((a = b) IS NULL)"),
+        ("NOT a IS NULL", "!((a IS NULL))"),
+        ("a OR b XOR c AND d", "(a OR (b XOR (c AND d)))"),
+        ("a AND b AND c OR d", "((a AND b AND c) OR d)"),
+        ("a BETWEEN 1 AND 2 AND b", "((a BETWEEN 1 AND 2) AND b)"),
+        ("a BETWEEN 1 AND b BETWEEN 2 AND 3", "(a BETWEEN 1 AND (b BETWEEN 2 AND 3))"),
+        ("a < b LIKE c", "(a < (b LIKE c))"),
+        ("a LIKE b = c", "((a LIKE b) = c)"),
+        ("a + b LIKE c", "((a + b) LIKE c)"),
+        ("-a ^ b", "(-(a) ^ b)"),
+        ("-a COLLATE x", "-((a COLLATE x))"),
+        ("a - b - c", "((a - b) - c)"),
+        ("a DIV b MOD c % d", "(((a DIV b) % c) % d)"),
+        ("a IN (1, 2) AND b NOT IN (3)", "((a IN (1, 2)) AND (b NOT IN (3)))"),
+        ("@a := b OR c", "(@a := (b OR c))"),
+        ("NOT NOT a OR b", "(!(!(a)) OR b)"),
+        ("a REGEXP b | c", "(a REGEXP (b | c))"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(bound(text, LexMode::NONE), expected, "{text}");
+    }
+    assert_eq!(bound("a || b * c", LexMode::PIPES_AS_CONCAT), "((a || b) * c)");
+    assert_eq!(bound("-a || b", LexMode::PIPES_AS_CONCAT), "(-(a) || b)");
+    assert_eq!(bound("NOT a = b", LexMode::HIGH_NOT_PRECEDENCE), "(!(a) = b)");
+}
+
+#[test]
+fn printed_queries_parse_to_the_same_text() {
+    let mut printed = 0;
+    for text in corpus() {
+        let arena = Bump::new();
+        let Ok(parsed) = parse(text.as_bytes(), 0, LexMode::NONE, &arena) else { continue };
+        let Statement::Query(query) = parsed.statement else { continue };
+        if text.contains("OUTFILE") || text.contains("DUMPFILE") {
+            continue;
+        }
+        let once = sql::print::query_to_sql(query, text.as_bytes());
+        let again = match parse(once.as_bytes(), 0, LexMode::NONE, &arena) {
+            Ok(Parsed { statement: Statement::Query(query), .. }) => {
+                sql::print::query_to_sql(query, once.as_bytes())
+            }
+            other => panic!("{text}\n{once}\n{other:?}"),
+        };
+        assert_eq!(once, again, "{text}");
+        printed += 1;
+    }
+    assert!(printed > 100, "{printed}");
 }

@@ -27,7 +27,7 @@ impl Lexer<'_> {
         match (self.byte(at), self.byte(at + 1)) {
             (b'#', _) => self.skip_line(),
             (b'-', b'-') if self.text.get(at + 2).is_none_or(|&b| is_blank(b) || b < b' ') => {
-                self.skip_line()
+                self.skip_line();
             }
             (b'/', b'*') => return self.skip_block(hint_next),
             (b'*', b'/') if self.in_version_comment => {

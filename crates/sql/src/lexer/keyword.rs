@@ -3,7 +3,7 @@
 macro_rules! keywords {
     (reserved { $($res:ident)* } other { $($non:ident)* }) => {
         /// A keyword, named as it is written. Reserved words come first.
-        #[expect(non_camel_case_types, clippy::upper_case_acronyms, missing_docs, reason = "names are the words")]
+        #[expect(non_camel_case_types, missing_docs, reason = "names are the words")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u16)]
         pub enum Kw { $($res,)* $($non,)* }

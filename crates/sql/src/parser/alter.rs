@@ -125,7 +125,10 @@ impl<'a> Parser<'a, '_> {
             Kw::ALTER => self.alter_alter(),
             Kw::CONVERT => self.alter_convert(),
             Kw::ORDER => Ok(AlterAction::OrderBy(self.opt_order_by()?)),
-            Kw::FORCE => self.word_action(AlterAction::Force),
+            Kw::FORCE => {
+                self.bump();
+                Ok(AlterAction::Force)
+            }
             Kw::ENABLE | Kw::DISABLE => {
                 self.bump();
                 self.expect_kw(Kw::KEYS)?;
@@ -143,11 +146,6 @@ impl<'a> Parser<'a, '_> {
             }
             _ => self.partition_action(),
         }
-    }
-
-    fn word_action(&mut self, action: AlterAction<'a>) -> Result<AlterAction<'a>> {
-        self.bump();
-        Ok(action)
     }
 
     fn alter_add(&mut self) -> Result<AlterAction<'a>> {
@@ -241,7 +239,7 @@ impl<'a> Parser<'a, '_> {
         }
         if self.eat_kw(Kw::CHECK) || self.eat_kw(Kw::CONSTRAINT) {
             let name = self.name()?;
-            return match self.opt_enforced()? {
+            return match self.opt_enforced() {
                 Some(enforced) => Ok(AlterAction::SetEnforced(name, enforced)),
                 None => self.syntax(),
             };

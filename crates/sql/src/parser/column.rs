@@ -185,16 +185,16 @@ impl<'a> Parser<'a, '_> {
         let expr = self.expr()?;
         let text = &self.text[start..self.prev_end as usize];
         self.expect(Tok::RParen)?;
-        let enforced = self.opt_enforced()?.unwrap_or(true);
+        let enforced = self.opt_enforced().unwrap_or(true);
         Ok(Check { name, expr, enforced, text })
     }
 
     /// ENFORCED (true) or NOT ENFORCED, if given.
-    pub(super) fn opt_enforced(&mut self) -> Result<Option<bool>> {
+    pub(super) fn opt_enforced(&mut self) -> Option<bool> {
         if self.eat_kw2(Kw::NOT, Kw::ENFORCED) {
-            return Ok(Some(false));
+            return Some(false);
         }
-        Ok(self.eat_kw(Kw::ENFORCED).then_some(true))
+        self.eat_kw(Kw::ENFORCED).then_some(true)
     }
 
     // Keys and constraints.

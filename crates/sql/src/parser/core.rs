@@ -267,7 +267,7 @@ impl<'a, 'n> Parser<'a, 'n> {
     }
 
     #[inline]
-    pub(super) fn utf8(&self, bytes: &'a [u8], offset: u32) -> Result<&'a str> {
+    pub(super) fn utf8(bytes: &'a [u8], offset: u32) -> Result<&'a str> {
         std::str::from_utf8(bytes).map_err(|_| Fail { kind: ParseErrorKind::InvalidUtf8, offset })
     }
 
@@ -276,7 +276,7 @@ impl<'a, 'n> Parser<'a, 'n> {
     pub(super) fn name_text(&self, token: Token) -> Result<&'a str> {
         let bytes = self.slice(token);
         let name = if token.kind == Tok::Quoted { self.unquote(bytes) } else { bytes };
-        self.utf8(name, token.start)
+        Self::utf8(name, token.start)
     }
 
     /// A quoted name without its quotes; copied to the arena only if a quote is doubled inside.
@@ -363,7 +363,7 @@ impl<'a, 'n> Parser<'a, 'n> {
     pub(super) fn string(&mut self) -> Result<&'a str> {
         let offset = self.tok.start;
         let bytes = self.string_bytes()?;
-        self.utf8(bytes, offset)
+        Self::utf8(bytes, offset)
     }
 
     /// Name of a `@variable` token, without `@` and quotes.
@@ -380,7 +380,7 @@ impl<'a, 'n> Parser<'a, 'n> {
             Some(b'\'' | b'"') => self.string_text(Token { kind: Tok::Str(true), ..body }, true),
             _ => bytes,
         };
-        self.utf8(bytes, token.start)
+        Self::utf8(bytes, token.start)
     }
 
     /// A number that is an option, not an expression: `None` beyond 64 bits is a syntax error.

@@ -59,7 +59,6 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `(element, ..)` of CREATE TABLE and ALTER TABLE ADD.
-    #[expect(clippy::type_complexity, reason = "two lists from one")]
     pub(super) fn paren_elements(&mut self) -> Result<(&'a [ColumnDefinition<'a>], &'a [Constraint<'a>])> {
         self.expect(Tok::LParen)?;
         let mut columns = BumpVec::new_in(self.arena);

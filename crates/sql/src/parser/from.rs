@@ -19,7 +19,7 @@ enum ParenTable<'a> {
 
 impl<'a> Parser<'a, '_> {
     /// Comma list after FROM; DUAL is no table.
-    pub(super) fn from_list(&mut self) -> Result<&'a [TableRef<'a>]> {
+    pub(super) fn table_list(&mut self) -> Result<&'a [TableRef<'a>]> {
         if self.eat_kw(Kw::DUAL) {
             return Ok(&[]);
         }

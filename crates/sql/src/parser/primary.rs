@@ -272,9 +272,9 @@ impl<'a> Parser<'a, '_> {
     fn keyword_operand(&mut self, kw: Kw) -> Result<Expr<'a>> {
         let token = self.tok;
         match kw {
-            Kw::NULL => self.keyword_leaf(ExprKind::Null),
-            Kw::TRUE => self.keyword_leaf(ExprKind::Bool(true)),
-            Kw::FALSE => self.keyword_leaf(ExprKind::Bool(false)),
+            Kw::NULL => Ok(self.keyword_leaf(ExprKind::Null)),
+            Kw::TRUE => Ok(self.keyword_leaf(ExprKind::Bool(true))),
+            Kw::FALSE => Ok(self.keyword_leaf(ExprKind::Bool(false))),
             Kw::NOT if self.mode.has(LexMode::HIGH_NOT_PRECEDENCE) => self.prefix(UnaryOp::Not),
             Kw::DEFAULT => self.default_operand(),
             Kw::CASE => self.case(),
@@ -296,9 +296,9 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn keyword_leaf(&mut self, kind: ExprKind<'a>) -> Result<Expr<'a>> {
+    fn keyword_leaf(&mut self, kind: ExprKind<'a>) -> Expr<'a> {
         let pos = self.bump().start;
-        Ok(Self::leaf(kind, pos))
+        Self::leaf(kind, pos)
     }
 
     /// `DEFAULT` or `DEFAULT(column)`.

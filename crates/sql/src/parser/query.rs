@@ -174,7 +174,7 @@ impl<'a> Parser<'a, '_> {
         if self.at_kw(Kw::INTO) {
             self.select_into()?;
         }
-        let from = if self.eat_kw(Kw::FROM) { self.from_list()? } else { &[][..] };
+        let from = if self.eat_kw(Kw::FROM) { self.table_list()? } else { &[][..] };
         let filter = self.opt_where()?;
         let mut rollup = false;
         let mut group_by: &[OrderItem<'_>] = &[];
