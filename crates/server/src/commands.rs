@@ -61,11 +61,15 @@ fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After
             statistics(session, &mut io.out);
             Ok(())
         }
-        Command::Ping => ok(session, io),
+        Command::Ping => {
+            done(session, io);
+            Ok(())
+        }
         Command::SetOption => set_option(session, io),
         Command::ResetConnection => {
             session.reset();
-            ok(session, io)
+            done(session, io);
+            Ok(())
         }
         Command::ChangeUser => return change_user(session, io),
         Command::ProcessKill => process_kill(session, io),
@@ -119,10 +123,10 @@ pub fn write_ok(session: &mut Session, out: &mut OutBuffer, ok: &OkPacket<'_>, m
     reply::write_ok(out, session.capabilities, &OkPacket { changes: &changes, ..plain });
 }
 
-fn ok(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
+/// Answers a command that did what it was told.
+fn done(session: &mut Session, io: &mut ClientIo) {
     session.diagnostics.clear();
     write_plain_ok(session, &mut io.out);
-    Ok(())
 }
 
 fn args(io: &ClientIo) -> &[u8] {
@@ -133,7 +137,8 @@ fn init_db(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     session.server.status.count(Com::ChangeDb);
     let name = String::from_utf8_lossy(args(io)).into_owned();
     run::use_database(session, &name)?;
-    ok(session, io)
+    done(session, io);
+    Ok(())
 }
 
 fn set_option(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
@@ -175,7 +180,8 @@ fn change_user(session: &mut Session, io: &mut ClientIo) -> After {
 fn process_kill(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     let id = parse_statement_id(args(io)).map_err(|e| protocol_error(&e))?;
     kill(session, u64::from(id), Kill::Connection)?;
-    ok(session, io)
+    done(session, io);
+    Ok(())
 }
 
 /// KILL: anybody may kill their own connections, administrators all.
@@ -240,7 +246,8 @@ fn reset_statement(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlEr
     let id = parse_statement_id(args(io)).map_err(|e| protocol_error(&e))?;
     let statement = session.prepared.get_mut(id).ok_or_else(|| unknown_statement(id, "mysqld_stmt_reset"))?;
     statement.long_data.clear();
-    ok(session, io)
+    done(session, io);
+    Ok(())
 }
 
 fn fetch(io: &ClientIo) -> Result<(), SqlError> {

@@ -128,18 +128,7 @@ impl Session {
         transaction::rollback(self);
         let forgotten = self.prepared.clear() as u64;
         self.server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
-        let charsets = ["character_set_client", "character_set_results", "collation_connection"];
-        let kept = charsets.map(|name| self.variables.named(name).clone());
         self.variables = self.server.variables.read().clone();
-        for (name, value) in charsets.into_iter().zip(kept) {
-            let set = match value.as_text() {
-                "" => SetValue::Null,
-                text => SetValue::Text(text.to_owned()),
-            };
-            let number = find(name).expect("the variables above are in the table");
-            // The value was accepted before, so it is accepted again.
-            let _ = self.variables.assign(number, &set, &value);
-        }
         self.user_variables.clear();
         self.diagnostics.clear();
         (self.last_insert_id, self.row_count, self.found_rows) = (0, 0, 0);

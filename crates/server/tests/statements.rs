@@ -186,6 +186,18 @@ fn a_killed_connection_ends() {
 }
 
 #[test]
+fn statements_beyond_one_packet_are_read_whole() {
+    let server = TestServer::start(&["--max-allowed-packet=64M"]);
+    let mut conn = Conn::new(options(&server, "root", "").max_allowed_packet(Some(64 << 20))).unwrap();
+    let long = "x".repeat(17 << 20);
+    conn.query_drop(format!("SET @a = '{long}'")).unwrap();
+    let error = conn.query_drop(format!("SET sql_mode = '{long}'")).unwrap_err();
+    assert_eq!(code(error), 1231);
+    conn.exec_drop("SET @b = ?", (long,)).unwrap();
+    conn.ping().unwrap();
+}
+
+#[test]
 fn several_statements_are_answered_one_by_one() {
     let server = TestServer::start(&[]);
     let mut conn = root(&server);
