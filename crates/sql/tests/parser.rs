@@ -246,7 +246,9 @@ fn values_lists_are_flat_cells() {
 fn bound(text: &str, mode: LexMode) -> String {
     let arena = Bump::new();
     let sql = format!("DO {text}");
-    let Statement::Do([expr]) = parse(sql.as_bytes(), 0, mode, &arena).unwrap().statement else { panic!() };
+    let Ok(Parsed { statement: Statement::Do([expr]), .. }) = parse(sql.as_bytes(), 0, mode, &arena) else {
+        panic!()
+    };
     sql::print::expr_to_sql(expr, sql.as_bytes()).replace('`', "")
 }
 

@@ -59,8 +59,11 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn expr_above(&mut self, min: u8) -> Result<Expr<'a>> {
         self.enter()?;
         let mut ceiling = u8::MAX;
-        let mut left = match self.pending.take() {
-            Some(operand) => operand,
+        let mut left = match self.pending {
+            Some(operand) => {
+                self.pending = None;
+                operand
+            }
             None if self.at_kw(Kw::NOT)
                 && min <= power::NOT
                 && !self.mode.has(LexMode::HIGH_NOT_PRECEDENCE) =>

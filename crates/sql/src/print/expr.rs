@@ -42,9 +42,9 @@ impl Printer<'_> {
                 self.expr(left)?;
                 self.put(binary_text(op))?;
                 if op == BinaryOp::MemberOf {
-                    self.paren(right)?
+                    self.paren(right)?;
                 } else {
-                    self.expr(right)?
+                    self.expr(right)?;
                 }
                 self.put(")")
             }
