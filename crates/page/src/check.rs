@@ -5,7 +5,7 @@ use base::checksum::crc32;
 use base::codec::{get_u16, get_u32, put_u32};
 
 use crate::layout::*;
-use crate::overflow::OVERFLOW_REF_BYTES;
+use crate::overflow::{OVERFLOW_REF_BYTES, OverflowRef};
 use crate::page_ref::{PageRef, head_of};
 use crate::template::{OFF_PAGE, RowFormat};
 
@@ -88,6 +88,14 @@ pub fn verify_on_read(bytes: &PageBytes, page_no: PageNo) -> Result<(), Corrupti
         Some(PageType::BTree) => check_header(PageRef(bytes)),
         Some(_) => Ok(()),
     }
+}
+
+/// Checks a value put together from its pages against its reference.
+pub fn check_overflow_value(reference: &OverflowRef, value: &[u8]) -> Result<(), Corruption> {
+    if value.len() as u64 == reference.len && crc32(value) == reference.crc {
+        return Ok(());
+    }
+    Err(Corruption { page: reference.first, what: CorruptionKind::Overflow })
 }
 
 /// Everything a B-tree page promises, for CHECK TABLE and tests: header, fences, cells, order, bounds, hints. The bytes

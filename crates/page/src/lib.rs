@@ -40,7 +40,7 @@ mod search;
 mod space;
 mod template;
 
-pub use check::{Corruption, CorruptionKind, stamp_checksum, verify_on_read};
+pub use check::{Corruption, CorruptionKind, check_overflow_value, stamp_checksum, verify_on_read};
 pub use extent_map::{EXTENT_PAGES, ExtentEntry, ExtentPlace, ExtentState};
 pub use file_header::{FileHeader, FileHeaderError};
 pub use layout::{
@@ -48,7 +48,7 @@ pub use layout::{
     TRX_ID_BYTES, max_inline_payload,
 };
 pub use op::{Batch, OpError, PageOp};
-pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef, check_overflow_value};
+pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef};
 pub use page_mut::{FormatPage, PageFull, PageMut};
 pub use page_ref::{Fit, PageRef};
 pub use record::{KeyInt, Record, RecordCopy};

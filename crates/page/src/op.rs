@@ -200,11 +200,11 @@ impl<'a> Batch<'a> {
             if page.as_ref().is_leaf() {
                 let flags = take_flags(&mut rest)?;
                 let payload = take_bytes(&mut rest)?;
-                check_insert(page.as_ref(), slot, key, flags, true)?;
+                require_insert(page.as_ref(), slot, key, flags, true)?;
                 page.insert(slot, key, payload, flags)?;
             } else {
                 let child = take_page_no(&mut rest)?;
-                check_insert(page.as_ref(), slot, key, SlotFlags::NONE, false)?;
+                require_insert(page.as_ref(), slot, key, SlotFlags::NONE, false)?;
                 page.insert_child(slot, key, child)?;
             }
         }
@@ -231,26 +231,26 @@ impl<'a> PageOp<'a> {
     pub fn apply(&self, page: &mut PageMut<'_>) -> Result<(), OpError> {
         match *self {
             PageOp::Format(start) => {
-                check(start.lower.len() <= MAX_KEY_BYTES)?;
-                check(start.upper.is_none_or(|upper| upper.len() <= MAX_KEY_BYTES))?;
+                require(start.lower.len() <= MAX_KEY_BYTES)?;
+                require(start.upper.is_none_or(|upper| upper.len() <= MAX_KEY_BYTES))?;
                 page.format(&start);
             }
             PageOp::FormatOther { page_no, page_type, index_id, version } => {
-                check(page_type != PageType::BTree)?;
+                require(page_type != PageType::BTree)?;
                 page.format_common(page_no, page_type, index_id, version);
             }
             PageOp::Image { low, high } => {
-                check(low.len() + high.len() <= PAGE_SIZE)?;
+                require(low.len() + high.len() <= PAGE_SIZE)?;
                 page.restore_image(low, high);
             }
             PageOp::WriteBytes { offset, bytes } => {
                 let offset = usize::from(offset);
-                check(page.as_ref().page_type() != PageType::BTree && offset >= COMMON_HEADER_BYTES)?;
-                check(offset + bytes.len() <= PAGE_SIZE)?;
+                require(page.as_ref().page_type() != PageType::BTree && offset >= COMMON_HEADER_BYTES)?;
+                require(offset + bytes.len() <= PAGE_SIZE)?;
                 page.write_bytes(offset, bytes);
             }
             _ => {
-                check(page.as_ref().page_type() == PageType::BTree)?;
+                require(page.as_ref().page_type() == PageType::BTree)?;
                 self.apply_to_btree(page)?;
             }
         }
@@ -261,52 +261,52 @@ impl<'a> PageOp<'a> {
         let view = page.as_ref();
         match *self {
             PageOp::Insert { slot, flags, key, payload } => {
-                check_insert(view, slot.into(), key, flags, true)?;
+                require_insert(view, slot.into(), key, flags, true)?;
                 page.insert(slot.into(), key, payload, flags)?;
             }
             PageOp::InsertChild { slot, child, key } => {
-                check_insert(view, slot.into(), key, SlotFlags::NONE, false)?;
+                require_insert(view, slot.into(), key, SlotFlags::NONE, false)?;
                 page.insert_child(slot.into(), key, child)?;
             }
             PageOp::Append(batch) => batch.append_to(page)?,
             PageOp::Remove { slot } => {
-                check_slot(view, slot)?;
+                require_slot(view, slot)?;
                 page.remove(slot.into());
             }
             PageOp::Truncate { from } => page.truncate(from.into()),
             PageOp::ReplacePayload { slot, payload } => {
-                check_leaf_slot(view, slot)?;
+                require_leaf_slot(view, slot)?;
                 page.replace_payload(slot.into(), payload)?;
             }
             PageOp::Patch { slot, offset, bytes } => {
-                check_leaf_slot(view, slot)?;
-                check(usize::from(offset) + bytes.len() <= view.payload(slot.into()).len())?;
+                require_leaf_slot(view, slot)?;
+                require(usize::from(offset) + bytes.len() <= view.payload(slot.into()).len())?;
                 page.patch(slot.into(), offset.into(), bytes);
             }
             PageOp::SetFlags { slot, flags } => {
-                check_leaf_slot(view, slot)?;
+                require_leaf_slot(view, slot)?;
                 page.set_flags(slot.into(), flags);
             }
             PageOp::Close { slot, trx } => {
-                check_leaf_slot(view, slot)?;
-                check_end_id(view, slot)?;
+                require_leaf_slot(view, slot)?;
+                require_end_id(view, slot)?;
                 page.close(slot.into(), trx)?;
             }
             PageOp::Reopen { slot } => {
-                check_leaf_slot(view, slot)?;
-                check(view.flags(slot.into()).has_ver())?;
-                check_end_id(view, slot)?;
+                require_leaf_slot(view, slot)?;
+                require(view.flags(slot.into()).has_ver())?;
+                require_end_id(view, slot)?;
                 page.reopen(slot.into());
             }
             PageOp::SetChild { slot, child } => {
-                check_slot(view, slot)?;
-                check(!view.is_leaf())?;
+                require_slot(view, slot)?;
+                require(!view.is_leaf())?;
                 page.set_child(slot.into(), child);
             }
             PageOp::SetRight(right) => page.set_right(right),
             PageOp::RaiseMaxTrx(trx) => page.raise_max_trx(trx),
             PageOp::SetFences { lower, upper } => {
-                check(
+                require(
                     lower.len() <= MAX_KEY_BYTES && upper.is_none_or(|upper| upper.len() <= MAX_KEY_BYTES),
                 )?;
                 page.set_fences(lower, upper)?;
@@ -335,41 +335,41 @@ pub fn decode_change<'a>(from: &mut &'a [u8]) -> Result<(PageNo, PageOp<'a>), Op
 }
 
 #[inline]
-fn check(holds: bool) -> Result<(), OpError> {
+fn require(holds: bool) -> Result<(), OpError> {
     if holds { Ok(()) } else { Err(OpError::Malformed) }
 }
 
 #[inline]
-fn check_slot(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
-    check(usize::from(slot) < page.count())
+fn require_slot(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
+    require(usize::from(slot) < page.count())
 }
 
 #[inline]
-fn check_leaf_slot(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
-    check(page.is_leaf() && usize::from(slot) < page.count())
+fn require_leaf_slot(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
+    require(page.is_leaf() && usize::from(slot) < page.count())
 }
 
 /// A payload marked `HAS_VER` is long enough for its end id.
 #[inline]
-fn check_end_id(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
+fn require_end_id(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
     let record = page.record(slot.into());
-    check(!record.flags.has_ver() || record.payload.len() >= TRX_ID_BYTES)
+    require(!record.flags.has_ver() || record.payload.len() >= TRX_ID_BYTES)
 }
 
-fn check_insert(
+fn require_insert(
     page: PageRef<'_>,
     slot: usize,
     key: &[u8],
     flags: SlotFlags,
     leaf: bool,
 ) -> Result<(), OpError> {
-    check(page.is_leaf() == leaf && slot <= page.count() && key.len() <= MAX_KEY_BYTES)?;
+    require(page.is_leaf() == leaf && slot <= page.count() && key.len() <= MAX_KEY_BYTES)?;
     if !leaf && slot == 0 {
-        return check(page.count() == 0);
+        return require(page.count() == 0);
     }
     let begin = if flags.has_begin() { TRX_ID_BYTES } else { 0 };
-    check(key.starts_with(page.prefix()))?;
-    check(page.fixed_key_len().is_none_or(|len| key.len() == usize::from(len) + begin))
+    require(key.starts_with(page.prefix()))?;
+    require(page.fixed_key_len().is_none_or(|len| key.len() == usize::from(len) + begin))
 }
 
 #[cfg(test)]

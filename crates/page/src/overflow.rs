@@ -20,7 +20,6 @@
 //! | 44 | 4 | reserved, 0 |
 //! | 48 | | the bytes |
 
-use base::checksum::crc32;
 use base::codec::{get_u32, get_u64, put_u32, put_u64};
 use base::{IndexId, PageNo};
 
@@ -122,17 +121,11 @@ impl<'a> PageRef<'a> {
     }
 }
 
-/// Checks a value put together from its pages against its reference.
-pub fn check_overflow_value(reference: &OverflowRef, value: &[u8]) -> Result<(), Corruption> {
-    if value.len() as u64 == reference.len && crc32(value) == reference.crc {
-        return Ok(());
-    }
-    Err(Corruption { page: reference.first, what: CorruptionKind::Overflow })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check_overflow_value;
+    use base::checksum::crc32;
 
     #[test]
     fn a_value_comes_back_from_its_pages() {

@@ -3,7 +3,7 @@
 use base::codec::{push_varint, take, take_varint};
 use base::{IndexId, PageNo, TrxId};
 
-use super::{Batch, OpError, PageOp, check};
+use super::{Batch, OpError, PageOp, require};
 use crate::layout::{PageType, SlotFlags};
 use crate::page_mut::FormatPage;
 
@@ -185,13 +185,13 @@ pub(super) fn take_page_no(from: &mut &[u8]) -> Result<PageNo, OpError> {
 
 fn take_trx(from: &mut &[u8]) -> Result<TrxId, OpError> {
     let trx = TrxId(take_int(from)?);
-    check(trx <= TrxId::MAX)?;
+    require(trx <= TrxId::MAX)?;
     Ok(trx)
 }
 
 pub(super) fn take_flags(from: &mut &[u8]) -> Result<SlotFlags, OpError> {
     let bits: u16 = take_int(from)?;
-    check(bits < 8)?;
+    require(bits < 8)?;
     Ok(SlotFlags::from_bits(bits << 13))
 }
 
