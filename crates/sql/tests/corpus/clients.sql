@@ -81,7 +81,7 @@ SHOW GRANTS FOR 'mariadb.sys'@'localhost'
 SHOW GRANTS FOR 'root'@'127.0.0.1'
 SHOW GRANTS FOR 'root'@'::1'
 SHOW GRANTS FOR 'root'@'localhost'
-SHOW GRANTS FOR 'root'@'vm'
+SHOW GRANTS FOR 'root'@'localhost'
 SHOW GRANTS FOR 'u'@'%'
 SHOW VARIABLES LIKE 'innodb\_lock_wait_timeout'
 SET SESSION innodb_lock_wait_timeout=1
