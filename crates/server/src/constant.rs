@@ -131,7 +131,8 @@ fn negate(value: OwnedValue) -> Option<OwnedValue> {
     })
 }
 
-fn from_variable(value: VarValue) -> OwnedValue {
+/// A variable's value as an expression sees it: switches are 0 and 1.
+pub(crate) fn from_variable(value: VarValue) -> OwnedValue {
     match value {
         VarValue::Null => OwnedValue::Null,
         VarValue::Bool(on) => OwnedValue::Int(i64::from(on)),

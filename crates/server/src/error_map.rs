@@ -338,6 +338,7 @@ errors! {
     SLAVE_RLI_INIT_REPOSITORY = 1872, b"HY000", "Replica failed to initialize relay log info structure from the repository";
     AES_INVALID_IV = 1882, b"HY000", "The initialization vector supplied to %s is too short. Must be at least %d bytes long";
     STATEMENT_TIMEOUT = 1969, b"70100", "Query execution was interrupted (max_statement_time exceeded)";
+    INVALID_ARGUMENT_FOR_LOGARITHM = 3020, b"2201E", "Invalid argument for logarithm";
     QUERY_TIMEOUT = 3024, b"HY000", "Query execution was interrupted, maximum statement execution time exceeded";
     WRONG_VALUE_IN_LIST = 3055, b"HY000", "Incorrect value in the list: '%-.64s'";
     FIELD_IN_ORDER_NOT_SELECT = 3065, b"HY000", "Expression #%d of %s is not in SELECT list, references column '%s' which is not in SELECT list; this is incompatible with %s";
@@ -353,6 +354,7 @@ errors! {
     RESERVED_TABLESPACE = 3723, b"HY000", "The table '%-.192s' may not be created in the reserved tablespace '%-.192s'.";
     FK_CANNOT_DROP_PARENT = 3730, b"HY000", "Cannot drop table '%s' referenced by a foreign key constraint '%s' on table '%s'.";
     CHECK_CONSTRAINT_VIOLATED = 3819, b"HY000", "Check constraint '%-.192s' is violated.";
+    CANNOT_CONVERT_STRING = 3854, b"HY000", "Cannot convert string '%-.64s' from %s to %s";
     CLIENT_LOCAL_FILES_DISABLED = 3948, b"42000", "Loading local data is disabled; this must be enabled on both the client and server sides";
     INVALID_ASSIGNMENT_TARGET = 3989, b"HY000", "Invalid target for assignment: %s";
     CLIENT_INTERACTION_TIMEOUT = 4031, b"HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";

@@ -39,6 +39,7 @@ pub mod session;
 pub mod session_show;
 pub mod set_statement;
 pub mod statement;
+pub mod statement_context;
 pub mod status;
 pub mod stream;
 pub mod sysvars;

@@ -16,6 +16,8 @@ pub struct HotVariables {
     pub autocommit: bool,
     /// `sql_mode`.
     pub sql_mode: SqlMode,
+    /// `sql_mode` as expressions want it.
+    pub modes: types::SqlModes,
     /// `character_set_client`.
     pub charset_client: Charset,
     /// `character_set_results`; `None`: as stored.
@@ -76,6 +78,7 @@ impl HotVariables {
         HotVariables {
             autocommit: true,
             sql_mode: SqlMode(0),
+            modes: types::SqlModes::default(),
             charset_client: Charset::Utf8mb4,
             charset_results: Some(Charset::Utf8mb4),
             collation_connection: CollationId::UTF8MB4_0900_AI_CI,
@@ -109,7 +112,10 @@ impl HotVariables {
     pub(super) fn apply(&mut self, name: &str, value: &VarValue) {
         match name {
             "autocommit" => self.autocommit = value.as_bool(),
-            "sql_mode" => self.sql_mode = SqlMode::parse(value.as_text()).unwrap_or_default(),
+            "sql_mode" => {
+                self.sql_mode = SqlMode::parse(value.as_text()).unwrap_or_default();
+                self.modes = types::SqlModes::parse(value.as_text()).unwrap_or_default();
+            }
             "character_set_client" => self.charset_client = charset(value).unwrap_or(Charset::Utf8mb4),
             "character_set_results" => self.charset_results = charset(value),
             "collation_connection" => {

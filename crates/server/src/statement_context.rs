@@ -1,0 +1,184 @@
+//! What expressions see of their session, and what they do to it.
+//!
+//! A statement reads the session through a shared reference; what it changes (warnings, variables, LAST_INSERT_ID) is
+//! kept aside and applied when the statement is over.
+
+use std::cell::{Cell, OnceCell, RefCell};
+
+use expr::{SessionInfo, Warning};
+use types::{CollationId, OwnedValue, SqlModes, TimeZone};
+
+use crate::constant::from_variable;
+use crate::diagnostics::Severity;
+use crate::error_map::{self, SqlError};
+use crate::process_list::Kill;
+use crate::session::{Level, Session};
+
+/// A session as one statement's expressions see it.
+#[derive(Debug)]
+pub struct StatementContext<'s> {
+    session: &'s Session,
+    started_micros: i64,
+    user: OnceCell<String>,
+    current_user: OnceCell<String>,
+    last_insert_id: Cell<Option<u64>>,
+    user_variables: RefCell<Vec<(String, OwnedValue)>>,
+    warnings: RefCell<Vec<Warning>>,
+}
+
+/// What a statement's expressions did to their session.
+#[derive(Debug, Default)]
+pub struct Effects {
+    last_insert_id: Option<u64>,
+    user_variables: Vec<(String, OwnedValue)>,
+    warnings: Vec<Warning>,
+}
+
+impl<'s> StatementContext<'s> {
+    /// A statement of `session` that began at `started_micros` (since 1970 UTC). No allocation.
+    pub fn new(session: &'s Session, started_micros: i64) -> Self {
+        StatementContext {
+            session,
+            started_micros,
+            user: OnceCell::new(),
+            current_user: OnceCell::new(),
+            last_insert_id: Cell::new(None),
+            user_variables: RefCell::default(),
+            warnings: RefCell::default(),
+        }
+    }
+
+    /// What is to be applied with [`Effects::apply`].
+    pub fn into_effects(self) -> Effects {
+        Effects {
+            last_insert_id: self.last_insert_id.get(),
+            user_variables: self.user_variables.into_inner(),
+            warnings: self.warnings.into_inner(),
+        }
+    }
+}
+
+impl Effects {
+    /// Applies what the statement did.
+    pub fn apply(self, session: &mut Session) {
+        if let Some(id) = self.last_insert_id {
+            session.last_insert_id = id;
+        }
+        session.user_variables.extend(self.user_variables);
+        for warning in self.warnings {
+            session.warn(Severity::Warning, warning_condition(&warning));
+        }
+    }
+}
+
+/// The clock, microseconds since 1970 UTC.
+pub fn clock_micros() -> i64 {
+    jiff::Timestamp::now().as_microsecond()
+}
+
+impl SessionInfo for StatementContext<'_> {
+    fn statement_time_micros(&self) -> i64 {
+        self.started_micros
+    }
+    fn clock_micros(&self) -> i64 {
+        clock_micros()
+    }
+    fn time_zone(&self) -> &TimeZone {
+        &self.session.variables.hot.time_zone
+    }
+    fn modes(&self) -> SqlModes {
+        self.session.variables.hot.modes
+    }
+    fn connection_id(&self) -> u64 {
+        u64::from(self.session.process.id())
+    }
+    fn user(&self) -> &str {
+        self.user.get_or_init(|| self.session.client_user())
+    }
+    fn current_user(&self) -> &str {
+        self.current_user.get_or_init(|| self.session.current_user())
+    }
+    fn database(&self) -> Option<&str> {
+        self.session.database.as_deref()
+    }
+    fn last_insert_id(&self) -> u64 {
+        self.session.last_insert_id
+    }
+    fn set_last_insert_id(&self, id: u64) {
+        self.last_insert_id.set(Some(id));
+    }
+    fn row_count(&self) -> i64 {
+        self.session.row_count
+    }
+    fn found_rows(&self) -> u64 {
+        self.session.found_rows
+    }
+    fn user_variable(&self, name: &str) -> OwnedValue {
+        let name = name.to_lowercase();
+        let assigned = self.user_variables.borrow();
+        let latest = assigned.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value);
+        latest.or_else(|| self.session.user_variables.get(&name)).cloned().unwrap_or(OwnedValue::Null)
+    }
+    fn set_user_variable(&self, name: &str, value: OwnedValue) {
+        let name = name.to_lowercase();
+        let mut assigned = self.user_variables.borrow_mut();
+        match assigned.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, old)) => *old = value,
+            None => assigned.push((name, value)),
+        }
+    }
+    fn system_variable(&self, global: Option<bool>, name: &str) -> Option<OwnedValue> {
+        let level = match global {
+            None => Level::Default,
+            Some(true) => Level::Global,
+            Some(false) => Level::Session,
+        };
+        self.session.read_variable(level, name).ok().map(from_variable)
+    }
+    fn group_concat_max_len(&self) -> u64 {
+        self.session.variables.hot.group_concat_max_len
+    }
+    fn div_precision_increment(&self) -> u8 {
+        self.session.variables.hot.div_precision_increment as u8
+    }
+    fn max_allowed_packet(&self) -> u64 {
+        self.session.variables.hot.max_allowed_packet
+    }
+    fn version(&self) -> &str {
+        crate::version::VERSION
+    }
+    fn connection_collation(&self) -> CollationId {
+        self.session.variables.hot.collation_connection
+    }
+    fn warn(&self, warning: Warning) {
+        self.warnings.borrow_mut().push(warning);
+    }
+    fn killed(&self) -> bool {
+        self.session.process.kill_requested() != Kill::No
+    }
+}
+
+/// The condition that SHOW WARNINGS shows for `warning`.
+#[cold]
+pub fn warning_condition(warning: &Warning) -> SqlError {
+    match warning {
+        Warning::TruncatedWrongValue { type_name, value } => {
+            error_map::TRUNCATED_WRONG_VALUE.with(&[type_name, value])
+        }
+        Warning::IncorrectValue { type_name, value } => {
+            error_map::TRUNCATED_WRONG_VALUE.saying(format!("Incorrect {type_name} value: '{value}'"))
+        }
+        Warning::DivisionByZero => error_map::DIVISION_BY_ZERO.bare(),
+        Warning::OutOfRange { operation } => error_map::WARN_DATA_OUT_OF_RANGE.with(&[operation, &1]),
+        Warning::LogarithmArgument => error_map::INVALID_ARGUMENT_FOR_LOGARITHM.bare(),
+        Warning::DateOverflow => error_map::DATETIME_FUNCTION_OVERFLOW.with(&[&"datetime"]),
+        Warning::GroupConcatCut { row } => error_map::CUT_VALUE_GROUP_CONCAT.with(&[row]),
+        Warning::ResultTooLong { function, limit } => {
+            error_map::WARN_ALLOWED_PACKET_OVERFLOWED.with(&[function, limit])
+        }
+        Warning::CannotConvert { value, from, to } => {
+            error_map::CANNOT_CONVERT_STRING.with(&[value, from, to])
+        }
+        other => error_map::UNKNOWN.saying(format!("{other:?}")),
+    }
+}
