@@ -2,9 +2,10 @@
 
 use base::{Lsn, TrxId};
 use buffer::ExclusiveGuard;
-use page::{OpError, PAGE_SIZE, PageOp, PageRef, Record, SlotFlags};
+use page::{OpError, PAGE_SIZE, PageOp, PageRef, Record, Search, SlotFlags};
 
 use crate::mtr::{Latched, Mtr};
+use crate::store::Store;
 use crate::tree::Tree;
 
 /// The change needs more room than [`Tree::edit`] was asked to provide. Nothing has happened: commit what was done, then
@@ -40,8 +41,14 @@ pub struct LeafEdit<'p> {
 
 impl<'p> LeafEdit<'p> {
     #[inline]
-    pub(crate) fn new(tree: &'p Tree, mut mtr: Mtr<'p>, leaf: ExclusiveGuard<'p>, key: &'p [u8]) -> Self {
-        let at = leaf.page().search(key);
+    pub(crate) fn new(
+        tree: &'p Tree,
+        store: &'p Store,
+        leaf: ExclusiveGuard<'p>,
+        key: &'p [u8],
+        at: Search,
+    ) -> Self {
+        let mut mtr = Mtr::new(store);
         let leaf = mtr.adopt(leaf);
         LeafEdit { tree, mtr, leaf, key, slot: at.slot, found: at.found }
     }

@@ -11,6 +11,7 @@ use std::cell::Cell;
 use base::codec::push_varint;
 use base::{Lsn, PageNo, invariant};
 use buffer::ExclusiveGuard;
+use log::FrameRange;
 use page::{OpError, PageOp, PageRef};
 
 use crate::error::Result;
@@ -27,14 +28,32 @@ struct LatchedPage<'p> {
     changed: bool,
 }
 
+impl LatchedPage<'_> {
+    /// Notes the log record of the changes, if there are any.
+    #[inline]
+    fn stamp(&mut self, range: FrameRange) {
+        if self.changed {
+            self.guard.page_mut().set_lsn(range.end);
+            self.guard.mark_dirty(range.start);
+        }
+    }
+}
+
 /// Changes in the making. Dropping one that has changes is a bug: there is no way to take them back.
 #[derive(Debug)]
 pub(crate) struct Mtr<'p> {
     pub(crate) store: &'p Store,
-    /// The first page apart, so that the common mini-transaction of one page allocates nothing.
+    /// The first page apart, so that the common mini-transaction of one page allocates nothing and moves cheaply.
     first: Option<LatchedPage<'p>>,
-    more: Vec<LatchedPage<'p>>,
     redo: Vec<u8>,
+    rest: Option<Box<Rest<'p>>>,
+}
+
+/// What only splits, merges and allocations need.
+#[derive(Debug, Default)]
+struct Rest<'p> {
+    // Dropped in this order: pages go before the allocation state.
+    pages: Vec<LatchedPage<'p>>,
     /// Held from the first allocation to the commit: nobody may take a page whose release is not in the log yet.
     space: Option<SpaceGuard<'p>>,
 }
@@ -57,7 +76,7 @@ impl<'p> Mtr<'p> {
     /// An empty mini-transaction.
     #[inline]
     pub(crate) fn new(store: &'p Store) -> Self {
-        Mtr { store, first: None, more: Vec::new(), redo: Vec::new(), space: None }
+        Mtr { store, first: None, redo: Vec::new(), rest: None }
     }
 
     /// Takes over a page that is latched already.
@@ -68,13 +87,14 @@ impl<'p> Mtr<'p> {
             self.first = Some(page);
             return Latched(0);
         }
-        self.more.push(page);
-        Latched(self.more.len())
+        let pages = &mut self.rest.get_or_insert_default().pages;
+        pages.push(page);
+        Latched(pages.len())
     }
 
     /// The page with this number, if the mini-transaction holds it.
     pub(crate) fn find(&self, page_no: PageNo) -> Option<Latched> {
-        let pages = self.first.iter().chain(&self.more);
+        let pages = self.first.iter().chain(self.rest.iter().flat_map(|rest| &rest.pages));
         pages.zip(0..).find(|(page, _)| page.guard.page_no() == page_no).map(|(_, at)| Latched(at))
     }
 
@@ -89,7 +109,7 @@ impl<'p> Mtr<'p> {
     pub(crate) fn page(&self, at: Latched) -> PageRef<'_> {
         match at.0.checked_sub(1) {
             None => self.first.as_ref().expect("a handle is made by adopt").guard.page(),
-            Some(more) => self.more[more].guard.page(),
+            Some(at) => self.rest.as_ref().expect("a handle is made by adopt").pages[at].guard.page(),
         }
     }
 
@@ -97,7 +117,7 @@ impl<'p> Mtr<'p> {
     fn page_mut(&mut self, at: Latched) -> &mut LatchedPage<'p> {
         match at.0.checked_sub(1) {
             None => self.first.as_mut().expect("a handle is made by adopt"),
-            Some(more) => &mut self.more[more],
+            Some(at) => &mut self.rest.as_mut().expect("a handle is made by adopt").pages[at],
         }
     }
 
@@ -150,7 +170,7 @@ impl<'p> Mtr<'p> {
     /// The allocation state, held until the commit.
     pub(crate) fn space(&mut self) -> &mut SpaceGuard<'p> {
         let store = self.store;
-        self.space.get_or_insert_with(|| store.space.lock())
+        self.rest.get_or_insert_default().space.get_or_insert_with(|| store.space.lock())
     }
 
     /// Writes the redo to the log, stamps and releases the pages. Returns the end of the mini-transaction's log record,
@@ -164,9 +184,11 @@ impl<'p> Mtr<'p> {
         let range = self.store.log.reserve_and_copy(&self.redo);
         #[cfg(test)]
         self.store.redo_tap.record(range, &self.redo);
-        for page in self.first.iter_mut().chain(&mut self.more).filter(|page| page.changed) {
-            page.guard.page_mut().set_lsn(range.end);
-            page.guard.mark_dirty(range.start);
+        if let Some(page) = &mut self.first {
+            page.stamp(range);
+        }
+        if let Some(rest) = &mut self.rest {
+            rest.pages.iter_mut().for_each(|page| page.stamp(range));
         }
         self.redo.clear();
         Some(range.end)

@@ -103,11 +103,11 @@ impl Tree {
                 Some(leaf) => leaf,
                 None => descend::leaf_exclusive(store, self.root, key)?,
             };
-            let edit = LeafEdit::new(self, Mtr::new(store), leaf, key);
-            if has_room(edit.page(), edit.slot(), edit.found(), need) {
-                return Ok(edit);
+            let at = leaf.page().search(key);
+            if has_room(leaf.page(), at.slot, at.found, need) {
+                return Ok(LeafEdit::new(self, store, leaf, key, at));
             }
-            drop(edit);
+            drop(leaf);
             split::make_room(self, store, key, need)?;
         }
     }
