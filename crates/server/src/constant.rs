@@ -4,11 +4,11 @@ use sql::ast::{Expr, ExprKind, UnaryOp, VarScope};
 use sql::literal::{IntValue, LiteralKind};
 use sql::{LexMode, Literal};
 use types::decimal::Decimal;
-use types::{CollationId, OwnedValue};
+use types::{CollationId, OwnedValue, SqlModes};
 
 use crate::error_map::{self, SqlError};
 use crate::session::{Level, Session};
-use crate::sysvars::{SqlMode, VarValue};
+use crate::sysvars::VarValue;
 
 /// What an expression is evaluated with.
 #[derive(Clone, Copy, Debug)]
@@ -66,13 +66,13 @@ pub fn level(scope: VarScope) -> Result<Level, SqlError> {
 }
 
 /// The flags of `sql_mode` that the lexer obeys.
-pub fn lex_mode(mode: SqlMode) -> LexMode {
+pub fn lex_mode(mode: SqlModes) -> LexMode {
     let pairs = [
-        (SqlMode::ANSI_QUOTES, LexMode::ANSI_QUOTES),
-        (SqlMode::NO_BACKSLASH_ESCAPES, LexMode::NO_BACKSLASH_ESCAPES),
-        (SqlMode::PIPES_AS_CONCAT, LexMode::PIPES_AS_CONCAT),
-        (SqlMode::HIGH_NOT_PRECEDENCE, LexMode::HIGH_NOT_PRECEDENCE),
-        (SqlMode::IGNORE_SPACE, LexMode::IGNORE_SPACE),
+        (SqlModes::ANSI_QUOTES, LexMode::ANSI_QUOTES),
+        (SqlModes::NO_BACKSLASH_ESCAPES, LexMode::NO_BACKSLASH_ESCAPES),
+        (SqlModes::PIPES_AS_CONCAT, LexMode::PIPES_AS_CONCAT),
+        (SqlModes::HIGH_NOT_PRECEDENCE, LexMode::HIGH_NOT_PRECEDENCE),
+        (SqlModes::IGNORE_SPACE, LexMode::IGNORE_SPACE),
     ];
     pairs.into_iter().filter(|&(flag, _)| mode.has(flag)).fold(LexMode::NONE, |all, (_, bit)| all.with(bit))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bumpalo::Bump;
-use types::OwnedValue;
+use types::{OwnedValue, SqlModes};
 use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
 
@@ -15,7 +15,7 @@ use crate::error_map::{self, ErrorKind, SqlError};
 use crate::prepared::PreparedStatements;
 use crate::process_list::{Kill, Process};
 use crate::server::Server;
-use crate::sysvars::{ALL, Access, Assigned, Scope, SetValue, SqlMode, VarDef, VarValue, Variables, find};
+use crate::sysvars::{ALL, Access, Assigned, Scope, SetValue, VarDef, VarValue, Variables, find};
 use crate::transaction::{self, TransactionState};
 
 /// Which value of a system variable is meant.
@@ -143,7 +143,7 @@ impl Session {
             .with(ServerStatus::AUTOCOMMIT, hot.autocommit)
             .with(ServerStatus::IN_TRANS, self.transaction.open)
             .with(ServerStatus::IN_TRANS_READONLY, self.transaction.open && self.transaction.read_only)
-            .with(ServerStatus::NO_BACKSLASH_ESCAPES, hot.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES))
+            .with(ServerStatus::NO_BACKSLASH_ESCAPES, hot.sql_mode.has(SqlModes::NO_BACKSLASH_ESCAPES))
     }
 
     /// Adds a condition to the diagnostics area.

@@ -87,7 +87,7 @@ impl SessionInfo for StatementContext<'_> {
         &self.session.variables.hot.time_zone
     }
     fn modes(&self) -> SqlModes {
-        self.session.variables.hot.modes
+        self.session.variables.hot.sql_mode
     }
     fn connection_id(&self) -> u64 {
         u64::from(self.session.process.id())

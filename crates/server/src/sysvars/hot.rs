@@ -1,12 +1,11 @@
 //! The variables that statements look at, typed.
 
-use types::CollationId;
 use types::collation::{Charset, Collation};
 use types::temporal::TimeZone;
+use types::{CollationId, SqlModes};
 
 pub use trx::Isolation;
 
-use super::sql_mode::SqlMode;
 use super::value::VarValue;
 
 /// Typed copies of the values that statements need; kept in step by [`Variables`](super::Variables).
@@ -15,9 +14,7 @@ pub struct HotVariables {
     /// `autocommit`.
     pub autocommit: bool,
     /// `sql_mode`.
-    pub sql_mode: SqlMode,
-    /// `sql_mode` as expressions want it.
-    pub modes: types::SqlModes,
+    pub sql_mode: SqlModes,
     /// `character_set_client`.
     pub charset_client: Charset,
     /// `character_set_results`; `None`: as stored.
@@ -77,8 +74,7 @@ impl HotVariables {
     pub(super) fn empty() -> Self {
         HotVariables {
             autocommit: true,
-            sql_mode: SqlMode(0),
-            modes: types::SqlModes::default(),
+            sql_mode: SqlModes::default(),
             charset_client: Charset::Utf8mb4,
             charset_results: Some(Charset::Utf8mb4),
             collation_connection: CollationId::UTF8MB4_0900_AI_CI,
@@ -112,10 +108,7 @@ impl HotVariables {
     pub(super) fn apply(&mut self, name: &str, value: &VarValue) {
         match name {
             "autocommit" => self.autocommit = value.as_bool(),
-            "sql_mode" => {
-                self.sql_mode = SqlMode::parse(value.as_text()).unwrap_or_default();
-                self.modes = types::SqlModes::parse(value.as_text()).unwrap_or_default();
-            }
+            "sql_mode" => self.sql_mode = SqlModes::parse(value.as_text()).unwrap_or_default(),
             "character_set_client" => self.charset_client = charset(value).unwrap_or(Charset::Utf8mb4),
             "character_set_results" => self.charset_results = charset(value),
             "collation_connection" => {

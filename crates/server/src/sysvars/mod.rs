@@ -6,14 +6,13 @@
 
 mod definition;
 mod hot;
-pub mod sql_mode;
+mod sql_mode;
 mod table;
 mod value;
 mod variables;
 
 pub use definition::{Access, Scope, VarDef, VarKind, find};
 pub use hot::{HotVariables, Isolation};
-pub use sql_mode::SqlMode;
 pub use table::ALL;
 pub use value::{SetValue, VarValue};
 pub use variables::{Assigned, Variables};

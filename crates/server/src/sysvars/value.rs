@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use types::CollationId;
 use types::collation::{Charset, Collation};
+use types::{CollationId, SqlModes};
 
 use super::definition::{VarDef, VarKind};
-use super::sql_mode::SqlMode;
+use super::sql_mode::from_number;
 use crate::error_map::{self, SqlError};
 
 /// The value of a variable.
@@ -267,9 +267,9 @@ fn enum_of(set: &SetValue, names: &[&str]) -> Option<VarValue> {
 
 fn sql_mode_of(set: &SetValue) -> Option<VarValue> {
     let mode = match set {
-        SetValue::Text(names) => SqlMode::parse(names).ok()?,
-        SetValue::Int(bits) => SqlMode::from_bits(u64::try_from(*bits).ok()?)?,
-        SetValue::UInt(bits) => SqlMode::from_bits(*bits)?,
+        SetValue::Text(names) => SqlModes::parse(names).ok()?,
+        SetValue::Int(bits) => from_number(u64::try_from(*bits).ok()?)?,
+        SetValue::UInt(bits) => from_number(*bits)?,
         _ => return None,
     };
     Some(text(&mode.text()))

@@ -72,7 +72,7 @@ impl Variables {
         let (value, clamped) =
             if *set == SetValue::Default { (default.clone(), false) } else { def.coerce(set)? };
         let warning = clamped.then(|| clamp_warning(def.name, set));
-        if warning.is_some() && self.hot.sql_mode.has(super::SqlMode::STRICT_ALL_TABLES) {
+        if warning.is_some() && self.hot.sql_mode.has(types::SqlModes::STRICT_ALL_TABLES) {
             return Err(error_map::WRONG_VALUE_FOR_VAR.with(&[&def.name, &number_text(set)]));
         }
         if let Some((partner, partner_value)) = partner(def.name, &value) {

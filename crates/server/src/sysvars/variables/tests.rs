@@ -39,7 +39,7 @@ fn defaults_are_those_of_mysql_8_4() {
          NO_ENGINE_SUBSTITUTION"
     );
     assert!(vars.hot.autocommit && vars.hot.sql_mode.is_strict());
-    assert_eq!(vars.hot.modes.text(), vars.hot.sql_mode.text());
+    assert_eq!(vars.hot.sql_mode, types::SqlModes::DEFAULT);
     assert_eq!(vars.hot.max_allowed_packet, 67_108_864);
     assert_eq!(vars.hot.isolation, crate::sysvars::Isolation::RepeatableRead);
 }
@@ -51,7 +51,7 @@ fn assignments_keep_typed_copies_in_step() {
     assign(&mut vars, "autocommit", SetValue::Int(0)).unwrap();
     assign(&mut vars, "sql_mode", text("")).unwrap();
     assign(&mut vars, "transaction_isolation", text("read-committed")).unwrap();
-    assert!(!vars.hot.autocommit && !vars.hot.sql_mode.is_strict() && !vars.hot.modes.is_strict());
+    assert!(!vars.hot.autocommit && !vars.hot.sql_mode.is_strict());
     assert_eq!(vars.named("transaction_isolation").as_text(), "READ-COMMITTED");
     assert!(shared.hot.autocommit);
     assert!(shared.named("autocommit").as_bool());
