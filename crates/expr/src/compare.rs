@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use types::temporal::DateFlags;
 use types::value::Loss;
-use types::{CollationId, DateTime, Time, Value};
+use types::{CollationId, Date, DateTime, Time, Value};
 
 use crate::{CmpDomain, EvalCtx, Warning};
 
@@ -38,7 +38,7 @@ pub fn equal_values(a: &Value<'_>, b: &Value<'_>, domain: CmpDomain, ctx: &EvalC
 
 /// An integer of either sign, wide enough for both.
 #[inline]
-fn integer(value: &Value<'_>) -> i128 {
+pub(crate) fn integer(value: &Value<'_>) -> i128 {
     match *value {
         Value::Int(v) => i128::from(v),
         Value::UInt(v) => i128::from(v),
@@ -66,8 +66,12 @@ fn strings(a: &Value<'_>, b: &Value<'_>, collation: CollationId) -> Ordering {
 }
 
 fn date_time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Option<DateTime> {
-    let today =
-        ctx.session.time_zone().to_local(ctx.session.statement_time_micros().div_euclid(1_000_000), 0).date();
+    match *value {
+        Value::DateTime(v, _) => return Some(v),
+        Value::Date(v) => return Some(DateTime::from_date(v)),
+        _ => {}
+    }
+    let today = if matches!(value, Value::Time(..)) { ctx.today() } else { Date::ZERO };
     match value.to_datetime(DateFlags::default(), today) {
         Some(read) => {
             if read.loss == Loss::Truncated {

@@ -1,7 +1,8 @@
 //! What evaluation sees of the world: the row, the session, the statement.
 
 use bumpalo::Bump;
-use types::{OwnedValue, TimeZone, Value};
+use types::temporal::MICROS_PER_SECOND;
+use types::{Date, OwnedValue, TimeZone, Value};
 
 use crate::{EvalError, Expr, Warning};
 
@@ -9,6 +10,11 @@ use crate::{EvalError, Expr, Warning};
 pub trait RowSource {
     /// The value of a column; NULL for every column of a relation that an outer join left without a match.
     fn column(&self, rel: u16, col: u16) -> Value<'_>;
+
+    /// A column as errors quote it, "`schema`.`table`.`column`", if that is known.
+    fn column_name(&self, _rel: u16, _col: u16) -> Option<String> {
+        None
+    }
 }
 
 /// No relations: for constants, parameters and `SELECT 1`.
@@ -64,6 +70,11 @@ pub trait SessionInfo {
     fn warn(&self, warning: Warning);
     /// Whether KILL was asked for.
     fn killed(&self) -> bool;
+    /// The next number of RAND(`seed`) with a constant seed, for the call at `place`: the sequence goes on through the
+    /// statement. `None` if the session keeps no sequences, so that each call yields the first number.
+    fn next_seeded_random(&self, _place: usize, _seed: u32) -> Option<f64> {
+        None
+    }
 }
 
 /// Runs subqueries; the executor implements it.
@@ -109,5 +120,11 @@ impl<'v> EvalCtx<'v> {
     /// A context for a statement without subqueries.
     pub fn new(arena: &'v Bump, params: &'v [Value<'v>], session: &'v dyn SessionInfo) -> Self {
         EvalCtx { arena, params, session, subqueries: &NoSubqueries }
+    }
+
+    /// The day of the statement in the session's zone.
+    pub fn today(&self) -> Date {
+        let seconds = self.session.statement_time_micros().div_euclid(MICROS_PER_SECOND);
+        self.session.time_zone().to_local(seconds, 0).date()
     }
 }

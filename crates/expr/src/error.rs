@@ -22,6 +22,8 @@ pub enum EvalError {
         /// Function name.
         function: &'static str,
     },
+    /// 3513 `Binary operands of bitwise operators must be of equal length`.
+    BitOperandLengths,
     /// `@@name` does not exist or has another scope.
     SystemVariable {
         /// MySQL's text is the server's.
@@ -42,6 +44,7 @@ impl fmt::Display for EvalError {
             EvalError::SubqueryRows => f.write_str("subquery returns more than 1 row"),
             EvalError::NotSupported(what) => write!(f, "{what} is not supported"),
             EvalError::WrongArgument { function } => write!(f, "incorrect arguments to {function}"),
+            EvalError::BitOperandLengths => f.write_str("operands of a bit operator differ in length"),
             EvalError::SystemVariable { name } => write!(f, "system variable {name}"),
             EvalError::Subplan(n) => write!(f, "subplan {n} failed"),
             EvalError::Killed => f.write_str("the statement was interrupted"),
@@ -75,6 +78,13 @@ pub enum Warning {
     OutOfRange {
         /// The expression as text.
         operation: String,
+    },
+    /// 1105 `Cast to unsigned converted negative integer to its positive complement`.
+    NegativeToUnsigned,
+    /// 1411 `Incorrect datetime value: 'x' for function str_to_date`.
+    StrToDate {
+        /// The text.
+        value: String,
     },
     /// `Invalid argument for logarithm`.
     LogarithmArgument,

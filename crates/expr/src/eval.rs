@@ -3,8 +3,11 @@
 use std::cmp::Ordering;
 
 use types::Value;
+use types::collation::LikePattern;
 
+use crate::cast::cast;
 use crate::compare::{compare_values, equal_values};
+use crate::functions::{Call, collation as collation_of, some};
 use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowSource};
 
 /// The value of `expr` for the current row.
@@ -61,9 +64,9 @@ pub fn eval<'v>(
             None => Err(EvalError::SystemVariable { name: name.clone() }),
         },
         ExprKind::Subquery { .. } => ctx.subqueries.run(expr, row, ctx),
-        ExprKind::Like { .. } => Err(EvalError::NotSupported("LIKE")),
-        ExprKind::Cast(_) => Err(EvalError::NotSupported("CAST")),
-        ExprKind::Call { .. } => Err(EvalError::NotSupported("this function")),
+        ExprKind::Like { .. } => like(expr, row, ctx),
+        ExprKind::Cast(arg) => cast(&Call { expr, args: std::slice::from_ref(arg), row, ctx }),
+        ExprKind::Call { func, args } => func.eval(&Call { expr, args, row, ctx }),
     }
 }
 
@@ -153,6 +156,23 @@ fn is_in<'v>(
         }
     }
     Ok((!unknown).then_some(false))
+}
+
+/// LIKE: a constant pattern is compiled already, others are now.
+fn like<'v>(expr: &'v Expr, row: &'v dyn RowSource, ctx: &'v EvalCtx<'v>) -> Result<Value<'v>, EvalError> {
+    let ExprKind::Like { negated, collation, escape, compiled, args } = &expr.kind else {
+        return Ok(Value::Null);
+    };
+    let call = Call { expr, args: &args[..], row, ctx };
+    let text = some!(call.text(0));
+    let matched = match compiled {
+        Some(pattern) => pattern.matches(text),
+        None => {
+            let pattern = some!(call.text(1));
+            LikePattern::new(pattern, escape.map(u32::from), collation_of(*collation)).matches(text)
+        }
+    };
+    Ok(truth(Some(matched != *negated)))
 }
 
 fn case<'v>(

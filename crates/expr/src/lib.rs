@@ -14,17 +14,25 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod aggregate;
+pub mod build;
+mod cast;
 mod compare;
 mod context;
 mod error;
 mod eval;
+pub mod fold;
 mod func;
+mod functions;
 mod node;
+mod print;
 
 pub use aggregate::AggFunc;
+pub use build::{BindError, Builder};
 pub use compare::{compare_values, equal_values};
 pub use context::{EvalCtx, NoSubqueries, RowSource, SessionInfo, SubqueryRunner};
 pub use error::{EvalError, Warning};
 pub use eval::{eval, eval_bool};
+pub use fold::fold;
 pub use func::Func;
+pub use functions::SeededRandom;
 pub use node::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};

@@ -1,5 +1,8 @@
 //! Bound expressions: names resolved, types known, comparison domains chosen.
 
+use std::sync::Arc;
+
+use types::collation::LikePattern;
 use types::{CollationId, OwnedValue, SqlType};
 
 use crate::func::Func;
@@ -162,6 +165,8 @@ pub enum ExprKind {
         collation: CollationId,
         /// Escape character; `None` for `ESCAPE ''`.
         escape: Option<char>,
+        /// The pattern, if it is constant.
+        compiled: Option<Arc<LikePattern>>,
         /// Text and pattern.
         args: Box<[Expr; 2]>,
     },
@@ -258,6 +263,41 @@ impl Expr {
                 otherwise.iter().for_each(|e| visit(e));
             }
             ExprKind::Subquery { needle, .. } => needle.iter().for_each(|e| visit(e)),
+        }
+    }
+
+    /// As [`Expr::for_each_child`], to change them.
+    pub fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.kind {
+            ExprKind::Const(_)
+            | ExprKind::Param(_)
+            | ExprKind::Column(_)
+            | ExprKind::UserVar(_)
+            | ExprKind::SysVar { .. } => {}
+            ExprKind::And(args) | ExprKind::Or(args) | ExprKind::Call { args, .. } => {
+                args.iter_mut().for_each(visit)
+            }
+            ExprKind::Xor(args) | ExprKind::Compare { args, .. } | ExprKind::Like { args, .. } => {
+                args.iter_mut().for_each(visit);
+            }
+            ExprKind::Between { args, .. } => args.iter_mut().for_each(visit),
+            ExprKind::Not(arg)
+            | ExprKind::IsNull { arg, .. }
+            | ExprKind::IsTruth { arg, .. }
+            | ExprKind::Cast(arg)
+            | ExprKind::AssignUserVar { value: arg, .. } => visit(arg),
+            ExprKind::In { needle, list, .. } => {
+                visit(needle);
+                list.iter_mut().for_each(visit);
+            }
+            ExprKind::Case { arms, otherwise } => {
+                for (condition, result) in arms {
+                    visit(condition);
+                    visit(result);
+                }
+                otherwise.iter_mut().for_each(|e| visit(e));
+            }
+            ExprKind::Subquery { needle, .. } => needle.iter_mut().for_each(|e| visit(e)),
         }
     }
 }

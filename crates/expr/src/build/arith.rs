@@ -1,0 +1,125 @@
+//! Types of arithmetic.
+
+use types::decimal::{MAX_PRECISION, MAX_SCALE};
+use types::{SqlModes, SqlType};
+
+use super::typing::{Class, decimal_digits, decimal_type, is_unsigned, numeric_class};
+use super::{BindError, Builder};
+use crate::Expr;
+use crate::func::Func;
+
+impl Builder {
+    /// `-expr`. The negation of a constant is a constant.
+    pub fn negate(&self, expr: Expr) -> Result<Expr, BindError> {
+        use types::OwnedValue::{Decimal, Double, Int, UInt};
+        if let crate::ExprKind::Const(value) = &expr.kind {
+            const LEAST: u64 = 1 << 63;
+            match value {
+                Int(v) if *v != i64::MIN && !expr.ty.unsigned => return Ok(self.int(-v)),
+                UInt(LEAST) => return Ok(self.int(i64::MIN)),
+                Decimal(v) => return Ok(Expr { ty: expr.ty.clone(), ..self.decimal(v.negate()) }),
+                Double(v) => return Ok(self.double(-v)),
+                UInt(v) => return Ok(self.decimal(types::Decimal::from(*v).negate())),
+                _ => {}
+            }
+        }
+        self.operator(Func::Neg, vec![expr])
+    }
+
+    /// An operator that is a [`Func`]: `+`, `-`, `*`, `/`, DIV, `%`, `&`, `|`, `^`, `<<`, `>>`, `~`.
+    pub fn operator(&self, func: Func, args: Vec<Expr>) -> Result<Expr, BindError> {
+        self.call_func(func, args)
+    }
+}
+
+/// `+`, `-`, `%`, `*`: the widest class of the operands.
+pub(crate) fn arithmetic(builder: &Builder, func: Func, args: &[Expr]) -> SqlType {
+    let (a, b) = (&args[0], &args[1]);
+    if [a, b].iter().any(|e| numeric_class(e) == Class::Double) {
+        return SqlType::double();
+    }
+    let ((whole_a, scale_a), (whole_b, scale_b)) = (decimal_digits(a), decimal_digits(b));
+    let (sum, scale) = (u32::from(scale_a) + u32::from(scale_b), u32::from(scale_a.max(scale_b)));
+    if [a, b].iter().all(|e| numeric_class(e) == Class::Int) {
+        let unsigned = match func {
+            Func::Mod => is_unsigned(a),
+            Func::Sub if builder.modes.has(SqlModes::NO_UNSIGNED_SUBTRACTION) => false,
+            _ => is_unsigned(a) || is_unsigned(b),
+        };
+        let digits = if func == Func::Mul { whole_a + whole_b } else { whole_a.max(whole_b) + 1 };
+        return SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, (digits + 1).min(21)) };
+    }
+    match func {
+        Func::Mul => decimal_type(whole_a + whole_b, sum),
+        Func::Mod => decimal_type(whole_a.max(whole_b), scale),
+        _ => decimal_type(whole_a.max(whole_b) + 1, scale),
+    }
+}
+
+/// `/`.
+pub(crate) fn division(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    let (a, b) = (&args[0], &args[1]);
+    if [a, b].iter().any(|e| numeric_class(e) == Class::Double) {
+        return SqlType::double();
+    }
+    let ((whole_a, scale_a), (_, scale_b)) = (decimal_digits(a), decimal_digits(b));
+    let increment = u32::from(builder.div_precision_increment);
+    let scale = (u32::from(scale_a) + increment).min(u32::from(MAX_SCALE));
+    let precision = (whole_a + u32::from(scale_a) + u32::from(scale_b) + increment).clamp(1, MAX_PRECISION);
+    SqlType::decimal(precision.max(scale), scale as u8)
+}
+
+/// DIV.
+pub(crate) fn integer_division(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    SqlType { unsigned: is_unsigned(&args[0]) || is_unsigned(&args[1]), ..SqlType::bigint() }
+}
+
+/// Unary minus, ABS.
+pub(crate) fn signed_number(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
+    let arg = &args[0];
+    match numeric_class(arg) {
+        Class::Int if func == Func::Neg && arg.ty.unsigned && decimal_digits(arg).0 > 19 => {
+            decimal_type(20, 0)
+        }
+        Class::Int => SqlType { unsigned: func == Func::Abs && is_unsigned(arg), ..SqlType::bigint() },
+        Class::Decimal => {
+            let (whole, scale) = decimal_digits(arg);
+            decimal_type(whole, u32::from(scale))
+        }
+        _ => SqlType::double(),
+    }
+}
+
+/// CEILING, FLOOR.
+pub(crate) fn integer_part(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    let arg = &args[0];
+    match numeric_class(arg) {
+        Class::Int => SqlType { unsigned: is_unsigned(arg), ..SqlType::bigint() },
+        Class::Decimal if decimal_digits(arg).0 < 19 => SqlType::bigint(),
+        Class::Decimal => decimal_type(decimal_digits(arg).0 + 1, 0),
+        _ => SqlType::double(),
+    }
+}
+
+/// ROUND, TRUNCATE.
+pub(crate) fn rounded(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    let arg = &args[0];
+    let digits = match args.get(1).map(|e| &e.kind) {
+        None => Some(0),
+        Some(crate::ExprKind::Const(value)) => Some(value.as_value().to_i64().value),
+        Some(_) => None,
+    };
+    match numeric_class(arg) {
+        Class::Int => SqlType { unsigned: is_unsigned(arg), ..SqlType::bigint() },
+        Class::Decimal => {
+            let (whole, scale) = decimal_digits(arg);
+            let kept = digits.map_or(scale, |n| n.clamp(0, i64::from(scale)) as u8);
+            decimal_type(whole + u32::from(kept < scale), u32::from(kept))
+        }
+        _ => match digits {
+            Some(n @ 1..=30) => SqlType { decimals: n as u8, ..SqlType::double() },
+            Some(_) if args.len() == 1 => SqlType { decimals: 0, ..SqlType::double() },
+            _ => SqlType::double(),
+        },
+    }
+}

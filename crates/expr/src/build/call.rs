@@ -1,0 +1,79 @@
+//! Functions by name.
+
+use types::Charset;
+
+use super::collation::find_charset;
+use super::{BindError, Builder, string_type};
+use crate::func::Func;
+use crate::{Expr, ExprKind};
+
+impl Builder {
+    /// A function by its name, in any case of letters.
+    ///
+    /// # Errors
+    /// 1305 for a name that no function has, 1582 for a wrong number of arguments, 1267 for collations that do not mix.
+    pub fn call(&self, name: &str, args: Vec<Expr>) -> Result<Expr, BindError> {
+        let Some(func) = Func::find(name) else {
+            return Err(BindError::UnknownFunction { name: name.into() });
+        };
+        let (least, most) = func.arity();
+        let is_odd_pair = func == Func::Interval && args.len() < 2;
+        if !(least..=most).contains(&args.len()) || is_odd_pair {
+            return Err(BindError::ParameterCount { name: name.into() });
+        }
+        self.call_func(func, args)
+    }
+
+    /// A function or operator with the right number of arguments.
+    pub fn call_func(&self, func: Func, args: Vec<Expr>) -> Result<Expr, BindError> {
+        debug_assert!(func.arity().0 <= args.len() && args.len() <= func.arity().1, "argument count");
+        let (rule, nulls) = func.rule();
+        self.apply(func, &rule, nulls, args)
+    }
+
+    /// `CHAR(n, ... USING charset)`; without USING a binary string.
+    pub fn char_using(&self, args: Vec<Expr>, charset: &str) -> Result<Expr, BindError> {
+        let charset: Charset = find_charset(charset)?;
+        let ty = string_type(args.len() as u32 * 4, charset.default_collation());
+        Ok(Expr { kind: ExprKind::Call { func: Func::Char, args: args.into() }, ty, nullable: true })
+    }
+}
+
+/// The functions of `func.rs` whose expression is built by hand.
+pub(crate) fn build_special(builder: &Builder, func: Func, args: Vec<Expr>) -> Result<Expr, BindError> {
+    let pair = |mut args: Vec<Expr>| match (args.pop(), args.pop()) {
+        (Some(b), Some(a)) => Ok((a, b)),
+        _ => Err(BindError::ParameterCount { name: func.name().into() }),
+    };
+    match func {
+        Func::If => builder.if_call(args),
+        Func::Coalesce => builder.coalesce(args, "coalesce"),
+        Func::NullIf => pair(args).and_then(|(a, b)| builder.nullif(a, b)),
+        Func::Greatest | Func::Least => builder.extreme(func, args),
+        Func::AddDate => builder.add_days(args, false),
+        Func::SubDate => builder.add_days(args, true),
+        Func::IsNull => Ok(builder.is_null(single(args, func)?, false)),
+        Func::Elt => builder.elt(args),
+        _ => Err(BindError::NotSupported(func.name())),
+    }
+}
+
+fn single(mut args: Vec<Expr>, func: Func) -> Result<Expr, BindError> {
+    args.pop().ok_or_else(|| BindError::ParameterCount { name: func.name().into() })
+}
+
+impl Builder {
+    /// ELT(n, a, b, ..): the texts in one collation.
+    fn elt(&self, args: Vec<Expr>) -> Result<Expr, BindError> {
+        let texts: Vec<&Expr> = args[1..].iter().collect();
+        let collation = self.result_collation(&texts, "elt")?;
+        let chars = texts.iter().map(|e| super::shown_chars(&e.ty)).max().unwrap_or(0);
+        let ty = string_type(chars, collation);
+        let args: Box<[Expr]> = args
+            .into_iter()
+            .enumerate()
+            .map(|(i, e)| if i == 0 { e } else { self.in_charset(self.text_of(e), collation) })
+            .collect();
+        Ok(Expr { kind: ExprKind::Call { func: Func::Elt, args }, ty, nullable: true })
+    }
+}

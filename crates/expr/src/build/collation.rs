@@ -1,0 +1,254 @@
+//! Which collation operands share: MySQL's coercibility.
+
+use std::fmt;
+
+use types::collation::{Charset, Collation, Conversion, convert};
+use types::{CollationId, OwnedValue, TypeKind};
+
+use super::typing::{Class, class_of};
+use super::{BindError, Builder, string_type};
+use crate::func::Func;
+use crate::{Expr, ExprKind};
+
+/// How hard a collation holds on to its operand; the lower one wins. Numbers as COERCIBILITY() tells them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Coercibility {
+    /// COLLATE.
+    Explicit = 0,
+    /// Operands with different collations.
+    NoCollation = 1,
+    /// Columns, CAST.
+    Implicit = 2,
+    /// USER(), VERSION().
+    SystemConstant = 3,
+    /// Literals.
+    Coercible = 4,
+    /// Numbers and dates.
+    Numeric = 5,
+    /// NULL.
+    Ignorable = 6,
+}
+
+impl fmt::Display for Coercibility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Coercibility::Explicit => "EXPLICIT",
+            Coercibility::NoCollation => "NONE",
+            Coercibility::Implicit => "IMPLICIT",
+            Coercibility::SystemConstant => "SYSCONST",
+            Coercibility::Coercible => "COERCIBLE",
+            Coercibility::Numeric => "NUMERIC",
+            Coercibility::Ignorable => "IGNORABLE",
+        })
+    }
+}
+
+/// The coercibility of an operand.
+pub(crate) fn coercibility(expr: &Expr) -> Coercibility {
+    if expr.ty.kind == TypeKind::Null {
+        return Coercibility::Ignorable;
+    }
+    if class_of(expr) != Class::Text {
+        return Coercibility::Numeric;
+    }
+    match &expr.kind {
+        ExprKind::Const(_) | ExprKind::Param(_) => Coercibility::Coercible,
+        ExprKind::SysVar { .. } => Coercibility::SystemConstant,
+        ExprKind::Call { func, args } => match func {
+            Func::Collate => Coercibility::Explicit,
+            Func::ConvertUsing => Coercibility::Implicit,
+            Func::Version | Func::Database | Func::User | Func::CurrentUser => Coercibility::SystemConstant,
+            _ => strongest(args.iter()),
+        },
+        ExprKind::Case { arms, otherwise } => {
+            strongest(arms.iter().map(|(_, result)| result).chain(otherwise.as_deref()))
+        }
+        _ => Coercibility::Implicit,
+    }
+}
+
+fn strongest<'e>(args: impl Iterator<Item = &'e Expr>) -> Coercibility {
+    args.map(coercibility).filter(|c| *c < Coercibility::Numeric).min().unwrap_or(Coercibility::Coercible)
+}
+
+/// One side while collations are combined.
+#[derive(Clone, Copy)]
+struct Side<'e> {
+    collation: CollationId,
+    strength: Coercibility,
+    /// The operand, as long as the side is only one.
+    expr: Option<&'e Expr>,
+}
+
+impl Side<'_> {
+    fn charset(&self) -> Charset {
+        charset_of(self.collation)
+    }
+
+    /// Whether all of the operand's text has a place in `charset`.
+    fn fits(&self, charset: Charset) -> bool {
+        if charset == Charset::Utf8mb4 || self.charset() == Charset::Ascii {
+            return true;
+        }
+        match self.expr.map(|e| &e.kind) {
+            Some(ExprKind::Const(OwnedValue::Bytes { data, .. })) => {
+                convert(self.charset(), charset, data, &mut Vec::new()) == Conversion::Exact
+            }
+            // A literal lifted out of the text is checked when it is converted.
+            Some(ExprKind::Param(_)) => true,
+            _ => false,
+        }
+    }
+
+    fn describe(&self) -> String {
+        let name = self.collation.collation().map_or("binary", |c| c.name);
+        format!("{name},{}", self.strength)
+    }
+}
+
+fn charset_of(collation: CollationId) -> Charset {
+    collation.collation().map_or(Charset::Binary, |c| c.charset)
+}
+
+impl Builder {
+    /// The collation of the operands' common comparison. `operation`: for the error's text.
+    pub(crate) fn common_collation(&self, args: &[&Expr], operation: &str) -> Result<CollationId, BindError> {
+        let common = self.combine(args, operation)?;
+        if common.strength == Coercibility::NoCollation {
+            return Err(illegal_mix(args, operation));
+        }
+        Ok(common.collation)
+    }
+
+    /// The collation of a text made of the operands.
+    pub(crate) fn result_collation(&self, args: &[&Expr], operation: &str) -> Result<CollationId, BindError> {
+        Ok(self.combine(args, operation)?.collation)
+    }
+
+    fn combine<'e>(&self, args: &[&'e Expr], operation: &str) -> Result<Side<'e>, BindError> {
+        let mut common: Option<Side<'e>> = None;
+        for expr in args {
+            let strength = coercibility(expr);
+            if strength >= Coercibility::Numeric {
+                continue;
+            }
+            let side = Side { collation: expr.ty.collation, strength, expr: Some(expr) };
+            common = Some(match common {
+                None => side,
+                Some(left) => stronger(left, side).ok_or_else(|| illegal_mix(args, operation))?,
+            });
+        }
+        Ok(common.unwrap_or(Side {
+            collation: self.collation,
+            strength: Coercibility::Coercible,
+            expr: None,
+        }))
+    }
+
+    /// `expr` as text of the character set of `collation`: constants are converted now, others when evaluated.
+    pub(crate) fn in_charset(&self, expr: Expr, collation: CollationId) -> Expr {
+        let (from, to) = (expr.ty.charset(), charset_of(collation));
+        if class_of(&expr) != Class::Text || from == to || to == Charset::Binary {
+            return expr;
+        }
+        if let ExprKind::Const(OwnedValue::Bytes { data, .. }) = &expr.kind {
+            let mut text = Vec::with_capacity(data.len());
+            convert(from, to, data, &mut text);
+            return self.string(&text, collation);
+        }
+        let (ty, nullable) = (string_type(super::shown_chars(&expr.ty), collation), expr.nullable);
+        Expr { kind: ExprKind::Call { func: Func::ConvertUsing, args: Box::new([expr]) }, ty, nullable }
+    }
+
+    /// `expr COLLATE name`.
+    pub fn collate(&self, expr: Expr, name: &str) -> Result<Expr, BindError> {
+        let found = find_collation(name)?;
+        let expr = if class_of(&expr) == Class::Text || expr.ty.kind == TypeKind::Null {
+            expr
+        } else {
+            self.text_of(expr)
+        };
+        let charset = expr.ty.charset();
+        if expr.ty.kind != TypeKind::Null && charset != found.charset {
+            return Err(BindError::CollationCharset { collation: found.name, charset: charset.name() });
+        }
+        let ty = string_type(super::shown_chars(&expr.ty), found.id);
+        let nullable = expr.nullable;
+        Ok(Expr { kind: ExprKind::Call { func: Func::Collate, args: Box::new([expr]) }, ty, nullable })
+    }
+
+    /// `CONVERT(expr USING charset)`.
+    pub fn convert_using(&self, expr: Expr, charset: &str) -> Result<Expr, BindError> {
+        let collation = find_charset(charset)?.default_collation();
+        let ty = string_type(super::shown_chars(&expr.ty), collation);
+        Ok(Expr {
+            kind: ExprKind::Call { func: Func::ConvertUsing, args: Box::new([expr]) },
+            ty,
+            nullable: true,
+        })
+    }
+}
+
+/// The character set that an expression names.
+pub(super) fn find_charset(name: &str) -> Result<Charset, BindError> {
+    Charset::find_for_connection(name).ok_or_else(|| BindError::UnknownCharset { name: name.into() })
+}
+
+fn find_collation(name: &str) -> Result<&'static Collation, BindError> {
+    Collation::find(name).ok_or_else(|| BindError::UnknownCollation { name: name.into() })
+}
+
+/// The side whose collation holds for both; `None` if neither's can.
+fn stronger<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
+    let strength = a.strength.min(b.strength);
+    let wins = |side: Side<'e>| Some(Side { strength, expr: None, ..side });
+    if a.collation == b.collation {
+        return wins(a);
+    }
+    if a.collation == CollationId::BINARY || b.collation == CollationId::BINARY {
+        let binary_wins_tie = if a.collation == CollationId::BINARY { a } else { b };
+        return wins(match a.strength.cmp(&b.strength) {
+            std::cmp::Ordering::Less => a,
+            std::cmp::Ordering::Greater => b,
+            std::cmp::Ordering::Equal => binary_wins_tie,
+        });
+    }
+    if a.charset() != b.charset() {
+        return across_charsets(a, b).and_then(wins);
+    }
+    if a.strength != b.strength {
+        return wins(if a.strength < b.strength { a } else { b });
+    }
+    if strength == Coercibility::Explicit {
+        return None;
+    }
+    let binary = a.charset().binary_collation();
+    if a.collation == binary || b.collation == binary {
+        return wins(if a.collation == binary { a } else { b });
+    }
+    Some(Side { collation: binary, strength: Coercibility::NoCollation, expr: None })
+}
+
+/// As [`stronger`] for different character sets: text goes where it fits, to the stronger side first.
+fn across_charsets<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
+    let (first, second) = if b.strength < a.strength { (b, a) } else { (a, b) };
+    if second.fits(first.charset()) {
+        Some(first)
+    } else if first.strength == second.strength && first.fits(second.charset()) {
+        Some(second)
+    } else {
+        None
+    }
+}
+
+#[cold]
+fn illegal_mix(args: &[&Expr], operation: &str) -> BindError {
+    let operation = operation.to_owned();
+    let side = |expr: &Expr| {
+        Side { collation: expr.ty.collation, strength: coercibility(expr), expr: None }.describe()
+    };
+    match args {
+        [left, right] => BindError::IllegalMix { left: side(left), right: side(right), operation },
+        _ => BindError::IllegalMixOfMany { operation },
+    }
+}

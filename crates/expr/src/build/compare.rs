@@ -1,0 +1,208 @@
+//! Comparisons, BETWEEN, IN and LIKE: choice of the domain, conversion of constants to it.
+
+use std::sync::Arc;
+
+use types::collation::LikePattern;
+use types::temporal::{DateFlags, MAX_FSP};
+use types::value::Loss;
+use types::{CollationId, Date, OwnedValue, TypeKind, Value};
+
+use super::logic::truth;
+use super::typing::{Class, class_of};
+use super::{BindError, Builder};
+use crate::{CmpDomain, CmpOp, Expr, ExprKind};
+
+impl CmpOp {
+    /// The operator as written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            CmpOp::Eq => "=",
+            CmpOp::NullSafeEq => "<=>",
+            CmpOp::Ne => "<>",
+            CmpOp::Lt => "<",
+            CmpOp::Le => "<=",
+            CmpOp::Gt => ">",
+            CmpOp::Ge => ">=",
+        }
+    }
+}
+
+impl Builder {
+    /// `a op b`.
+    pub fn compare(&self, op: CmpOp, a: Expr, b: Expr) -> Result<Expr, BindError> {
+        let mut args = [a, b];
+        let domain = self.agree(&mut args, op.symbol())?;
+        let nullable = op != CmpOp::NullSafeEq && may_be_null(&args, domain);
+        Ok(truth(ExprKind::Compare { op, domain, args: Box::new(args) }, nullable))
+    }
+
+    /// `value [NOT] BETWEEN low AND high`.
+    pub fn between(&self, value: Expr, low: Expr, high: Expr, negated: bool) -> Result<Expr, BindError> {
+        let mut args = [value, low, high];
+        let domain = self.agree(&mut args, "between")?;
+        let nullable = may_be_null(&args, domain);
+        Ok(truth(ExprKind::Between { negated, domain, args: Box::new(args) }, nullable))
+    }
+
+    /// `needle [NOT] IN (list)`.
+    pub fn in_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
+        let mut args = Vec::with_capacity(list.len() + 1);
+        args.push(needle);
+        args.extend(list);
+        let domain = self.agree(&mut args, " IN ")?;
+        let nullable = may_be_null(&args, domain);
+        let needle = Box::new(args.remove(0));
+        Ok(truth(ExprKind::In { negated, domain, needle, list: args.into() }, nullable))
+    }
+
+    /// `text [NOT] LIKE pattern ESCAPE escape`; `None` for `ESCAPE ''`, backslash is the default. A constant pattern is
+    /// compiled here.
+    pub fn like(
+        &self,
+        text: Expr,
+        pattern: Expr,
+        escape: Option<char>,
+        negated: bool,
+    ) -> Result<Expr, BindError> {
+        let collation = self.common_collation(&[&text, &pattern], "like")?;
+        let text = self.in_charset(self.text_of(text), collation);
+        let pattern = self.in_charset(self.text_of(pattern), collation);
+        let nullable = text.nullable || pattern.nullable;
+        let compiled = match (&pattern.kind, collation.collation()) {
+            (ExprKind::Const(OwnedValue::Bytes { data, .. }), Some(known)) => {
+                Some(Arc::new(LikePattern::new(data, escape.map(u32::from), known)))
+            }
+            _ => None,
+        };
+        let args = Box::new([text, pattern]);
+        Ok(truth(ExprKind::Like { negated, collation, escape, compiled, args }, nullable))
+    }
+
+    /// The domain in which all of `args` are compared. Constants are converted to it and strings to its character set.
+    pub(crate) fn agree(&self, args: &mut [Expr], operation: &str) -> Result<CmpDomain, BindError> {
+        self.adopt_integer_constants(args);
+        let domain = self.domain(args, operation)?;
+        match domain {
+            CmpDomain::String(collation) => {
+                for arg in args.iter_mut() {
+                    let text = std::mem::replace(arg, self.null());
+                    *arg = self.in_charset(text, collation);
+                }
+            }
+            CmpDomain::DateTime | CmpDomain::Time => {
+                for arg in args.iter_mut() {
+                    self.adopt_temporal_constant(arg, domain)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(domain)
+    }
+
+    fn domain(&self, args: &[Expr], operation: &str) -> Result<CmpDomain, BindError> {
+        let has = |class: Class| args.iter().any(|e| class_of(e) == class);
+        let (text, number) = (has(Class::Text), has(Class::Int) || has(Class::Decimal) || has(Class::Double));
+        if has(Class::DateTime) {
+            let numbers_are_constant = args
+                .iter()
+                .all(|e| !is_number(e) || matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_)));
+            return Ok(if numbers_are_constant { CmpDomain::DateTime } else { CmpDomain::Double });
+        }
+        if has(Class::Time) {
+            let only_time = args.iter().all(|e| {
+                matches!(class_of(e), Class::Time | Class::Null)
+                    || matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_))
+            });
+            return match (only_time, number) {
+                (true, _) => Ok(CmpDomain::Time),
+                (false, true) => Ok(CmpDomain::Double),
+                (false, false) => self.string_domain(args, operation),
+            };
+        }
+        if has(Class::Double) || (text && number) {
+            return Ok(CmpDomain::Double);
+        }
+        if text {
+            return self.string_domain(args, operation);
+        }
+        Ok(if has(Class::Decimal) { CmpDomain::Decimal } else { CmpDomain::Integer })
+    }
+
+    fn string_domain(&self, args: &[Expr], operation: &str) -> Result<CmpDomain, BindError> {
+        let all: Vec<&Expr> = args.iter().collect();
+        Ok(CmpDomain::String(self.common_collation(&all, operation)?))
+    }
+
+    /// Beside integer columns, a string constant that is just an integer is that integer: so that `id = '5'` is an
+    /// exact comparison that an index can serve. A YEAR column reads one or two digits as a year.
+    fn adopt_integer_constants(&self, args: &mut [Expr]) {
+        let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_)) && class_of(e) == Class::Int;
+        if !args.iter().any(is_column) {
+            return;
+        }
+        let year = args.iter().any(|e| is_column(e) && e.ty.kind == TypeKind::Year);
+        for arg in args.iter_mut() {
+            let ExprKind::Const(value) = &arg.kind else { continue };
+            let Some(number) = exact_integer(&value.as_value()) else { continue };
+            match number {
+                0..=69 if year && !is_zero_number(value) => *arg = self.int(number as i64 + 2000),
+                70..=99 if year => *arg = self.int(number as i64 + 1900),
+                _ if class_of(arg) != Class::Text => {}
+                _ => {
+                    *arg = i64::try_from(number).map_or_else(|_| self.uint(number as u64), |v| self.int(v));
+                }
+            }
+        }
+    }
+
+    /// Makes a constant the date or time that it stands for.
+    fn adopt_temporal_constant(&self, arg: &mut Expr, domain: CmpDomain) -> Result<(), BindError> {
+        let ExprKind::Const(value) = &arg.kind else { return Ok(()) };
+        let value = value.as_value();
+        if value.is_null() || value.is_temporal() {
+            return Ok(());
+        }
+        let refused = |type_name| BindError::IncorrectTemporal { type_name, value: value.display_text() };
+        let converted = if domain == CmpDomain::Time {
+            let read = value.to_time().ok_or_else(|| refused("TIME"))?;
+            self.time(read.value, MAX_FSP)
+        } else {
+            let flags = DateFlags::from_modes(self.modes);
+            match value.to_datetime(flags, Date::ZERO) {
+                Some(read) if read.loss == Loss::None => self.datetime(read.value, MAX_FSP),
+                // What follows the date is a warning of every evaluation.
+                Some(_) => return Ok(()),
+                None => return Err(refused(if value.is_textual() { "DATETIME" } else { "DATE" })),
+            }
+        };
+        *arg = converted;
+        Ok(())
+    }
+}
+
+fn is_number(expr: &Expr) -> bool {
+    matches!(class_of(expr), Class::Int | Class::Decimal | Class::Double)
+}
+
+fn is_zero_number(value: &OwnedValue) -> bool {
+    matches!(value, OwnedValue::Int(0) | OwnedValue::UInt(0))
+}
+
+/// The integer that a constant is, digit for digit.
+fn exact_integer(value: &Value<'_>) -> Option<i128> {
+    match *value {
+        Value::Int(v) => Some(i128::from(v)),
+        Value::UInt(v) => Some(i128::from(v)),
+        Value::Bytes { data, collation } if collation != CollationId::BINARY => {
+            let read = types::value::integer_prefix(data);
+            (read.loss == Loss::None).then_some(read.value)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a comparison may be NULL: an operand may be, or may turn out to be no date.
+fn may_be_null(args: &[Expr], domain: CmpDomain) -> bool {
+    let is_temporal_domain = matches!(domain, CmpDomain::DateTime | CmpDomain::Time);
+    args.iter().any(|e| e.nullable || (is_temporal_domain && !e.ty.is_temporal()))
+}

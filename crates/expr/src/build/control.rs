@@ -1,0 +1,77 @@
+//! CASE and its relatives: branches are made of one type here, so that evaluation only chooses.
+
+use types::{SqlType, TypeKind};
+
+use super::{BindError, Builder};
+use crate::func::Func;
+use crate::{CmpOp, Expr, ExprKind};
+
+impl Builder {
+    /// `CASE [operand] WHEN .. THEN .. ELSE .. END`. With an operand, each condition is what it is compared with.
+    pub fn case(
+        &self,
+        operand: Option<Expr>,
+        arms: Vec<(Expr, Expr)>,
+        otherwise: Option<Expr>,
+    ) -> Result<Expr, BindError> {
+        let results: Vec<&Expr> = arms.iter().map(|(_, result)| result).chain(otherwise.as_ref()).collect();
+        let ty = self.common_type(&results, "case")?;
+        let nullable = otherwise.is_none() || results.iter().any(|e| e.nullable);
+        let arms = arms
+            .into_iter()
+            .map(|(condition, result)| {
+                let condition = match &operand {
+                    Some(operand) => self.compare(CmpOp::Eq, operand.clone(), condition)?,
+                    None => condition,
+                };
+                Ok((condition, self.branch(result, &ty)))
+            })
+            .collect::<Result<Box<[_]>, BindError>>()?;
+        let otherwise = otherwise.map(|e| Box::new(self.branch(e, &ty)));
+        Ok(Expr { kind: ExprKind::Case { arms, otherwise }, ty, nullable })
+    }
+
+    /// `expr` as a value of the common type `ty`.
+    pub(crate) fn branch(&self, expr: Expr, ty: &SqlType) -> Expr {
+        let expr = if ty.is_string() { self.in_charset(expr, ty.collation) } else { expr };
+        self.coerce(expr, ty)
+    }
+
+    /// IF(condition, a, b).
+    pub(super) fn if_call(&self, mut args: Vec<Expr>) -> Result<Expr, BindError> {
+        let otherwise = args.pop();
+        let result = args.pop();
+        let condition = args.pop();
+        match (condition, result) {
+            (Some(condition), Some(result)) => self.case(None, vec![(condition, result)], otherwise),
+            _ => Err(BindError::ParameterCount { name: "IF".into() }),
+        }
+    }
+
+    /// COALESCE and IFNULL.
+    pub(super) fn coalesce(&self, args: Vec<Expr>, operation: &str) -> Result<Expr, BindError> {
+        let ty = self.common_type(&args.iter().collect::<Vec<_>>(), operation)?;
+        let nullable = args.iter().all(|e| e.nullable);
+        let args = args.into_iter().map(|e| self.branch(e, &ty)).collect();
+        Ok(Expr { kind: ExprKind::Call { func: Func::Coalesce, args }, ty, nullable })
+    }
+
+    /// NULLIF(a, b): `CASE WHEN a = b THEN NULL ELSE a END`.
+    pub(super) fn nullif(&self, a: Expr, b: Expr) -> Result<Expr, BindError> {
+        let equal = self.compare(CmpOp::Eq, a.clone(), b)?;
+        let result = self.case(None, vec![(equal, self.null())], Some(a))?;
+        Ok(Expr { nullable: true, ..result })
+    }
+
+    /// GREATEST and LEAST: operands in the domain in which they are compared.
+    pub(super) fn extreme(&self, func: Func, mut args: Vec<Expr>) -> Result<Expr, BindError> {
+        let operation = func.name();
+        let ty = self.common_type(&args.iter().collect::<Vec<_>>(), operation)?;
+        let nullable = args.iter().any(|e| e.nullable);
+        if ty.kind == TypeKind::Null {
+            return Ok(self.null());
+        }
+        args = args.into_iter().map(|e| self.branch(e, &ty)).collect();
+        Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
+    }
+}

@@ -1,0 +1,78 @@
+//! AND, OR, XOR, NOT and the tests behind IS.
+
+use types::{SqlType, TypeKind};
+
+use super::Builder;
+use crate::{Expr, ExprKind};
+
+/// The type of a truth value.
+pub(crate) fn boolean_type() -> SqlType {
+    SqlType::new(TypeKind::BigInt, 1)
+}
+
+pub(super) fn truth(kind: ExprKind, nullable: bool) -> Expr {
+    Expr { kind, ty: boolean_type(), nullable }
+}
+
+impl Builder {
+    /// Conjunction; nested ones are flattened, one term stands for itself.
+    ///
+    /// # Panics
+    /// Without a term.
+    pub fn and(&self, terms: Vec<Expr>) -> Expr {
+        let mut flat = Vec::with_capacity(terms.len());
+        for term in terms {
+            match term.kind {
+                ExprKind::And(inner) => flat.extend(inner.into_vec()),
+                _ => flat.push(term),
+            }
+        }
+        connect(flat, ExprKind::And)
+    }
+
+    /// Disjunction; as [`Builder::and`].
+    ///
+    /// # Panics
+    /// Without a term.
+    pub fn or(&self, terms: Vec<Expr>) -> Expr {
+        let mut flat = Vec::with_capacity(terms.len());
+        for term in terms {
+            match term.kind {
+                ExprKind::Or(inner) => flat.extend(inner.into_vec()),
+                _ => flat.push(term),
+            }
+        }
+        connect(flat, ExprKind::Or)
+    }
+
+    /// Exclusive or.
+    pub fn xor(&self, a: Expr, b: Expr) -> Expr {
+        let nullable = a.nullable || b.nullable;
+        truth(ExprKind::Xor(Box::new([a, b])), nullable)
+    }
+
+    /// Negation.
+    pub fn not(&self, arg: Expr) -> Expr {
+        let nullable = arg.nullable;
+        truth(ExprKind::Not(Box::new(arg)), nullable)
+    }
+
+    /// IS [NOT] NULL, IS [NOT] UNKNOWN.
+    pub fn is_null(&self, arg: Expr, negated: bool) -> Expr {
+        truth(ExprKind::IsNull { negated, arg: Box::new(arg) }, false)
+    }
+
+    /// IS [NOT] TRUE (`wanted`) and IS [NOT] FALSE.
+    pub fn is_truth(&self, arg: Expr, wanted: bool, negated: bool) -> Expr {
+        truth(ExprKind::IsTruth { negated, truth: wanted, arg: Box::new(arg) }, false)
+    }
+}
+
+fn connect(mut terms: Vec<Expr>, kind: fn(Box<[Expr]>) -> ExprKind) -> Expr {
+    if terms.len() == 1 {
+        return terms.pop().expect("one term is there");
+    }
+    assert!(!terms.is_empty(), "a connective has terms");
+    let nullable = terms.iter().any(|e| e.nullable);
+    truth(kind(terms.into()), nullable)
+}

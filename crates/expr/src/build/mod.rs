@@ -1,0 +1,48 @@
+//! What the binder calls: operators and functions over bound operands, typed by MySQL's rules.
+//!
+//! A [`Builder`] knows the settings of the session that typing depends on. Its methods choose comparison domains and
+//! collations, convert constants where MySQL does, and refuse what MySQL refuses with a [`BindError`].
+
+mod arith;
+mod call;
+mod cast;
+mod collation;
+mod compare;
+mod control;
+mod error;
+mod literal;
+mod logic;
+pub(crate) mod rules;
+mod temporal;
+pub(crate) mod types_of;
+mod typing;
+
+use types::{CollationId, SqlModes};
+
+pub use cast::CastTo;
+pub use collation::Coercibility;
+pub(crate) use collation::coercibility;
+pub use error::BindError;
+pub use temporal::TrimSide;
+pub(crate) use typing::{Class, class_of, shown_chars, string_type};
+
+/// Settings of the session that types depend on. `Copy`; make one per statement.
+#[derive(Clone, Copy, Debug)]
+pub struct Builder {
+    /// `collation_connection`: of literals and of numbers turned to text.
+    pub collation: CollationId,
+    /// `sql_mode`.
+    pub modes: SqlModes,
+    /// `div_precision_increment`: extra fraction digits of `/`.
+    pub div_precision_increment: u8,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder {
+            collation: CollationId::UTF8MB4_0900_AI_CI,
+            modes: SqlModes::DEFAULT,
+            div_precision_increment: types::decimal::DIV_PRECISION_INCREMENT,
+        }
+    }
+}

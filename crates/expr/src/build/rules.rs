@@ -1,0 +1,291 @@
+//! Type rules of functions: the columns of the table in `func.rs`.
+
+use types::temporal::MAX_FSP;
+use types::{CollationId, OwnedValue, SqlType, TypeKind};
+
+use super::literal::{datetime_type, time_type, written_fsp};
+use super::typing::{Class, class_of, is_unsigned, numeric_class};
+use super::{BindError, Builder, shown_chars, string_type};
+use crate::func::Func;
+use crate::{Expr, ExprKind};
+
+/// How a function's result is typed.
+pub(crate) enum Rule {
+    /// Signed integer.
+    Int,
+    /// Unsigned integer.
+    UInt,
+    /// Truth value.
+    Bool,
+    /// DOUBLE.
+    Double,
+    /// DOUBLE with this many fraction digits.
+    Fixed(u8),
+    /// Text in the connection's collation of this many characters.
+    Text(u32),
+    /// Text made of the arguments, in their common collation; how long.
+    FromTexts(fn(&[Expr]) -> u64),
+    /// As `FromTexts`, but only of the first argument; the others are turned to its character set.
+    FromFirst(fn(&[Expr]) -> u64),
+    /// Numbers or truth about the arguments' texts, which are compared in their common collation.
+    IntOfTexts,
+    /// DATE.
+    Date,
+    /// YEAR.
+    Year,
+    /// TIME with the fraction digits of the arguments.
+    Time,
+    /// DATETIME with the fraction digits of the arguments.
+    DateTime,
+    /// NOW and its like: the kind, its fraction digits a constant argument.
+    Clock(TypeKind),
+    /// Computed by a function.
+    Of(fn(&Builder, Func, &[Expr]) -> SqlType),
+    /// The whole expression is built by a function.
+    Build(fn(&Builder, Func, Vec<Expr>) -> Result<Expr, BindError>),
+}
+
+/// When a function's result may be NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nulls {
+    /// When an argument may be.
+    Args,
+    /// At any time.
+    Maybe,
+    /// Never.
+    Never,
+}
+
+impl Builder {
+    /// Applies `rule` to arguments of the right number.
+    pub(super) fn apply(
+        &self,
+        func: Func,
+        rule: &Rule,
+        nulls: Nulls,
+        args: Vec<Expr>,
+    ) -> Result<Expr, BindError> {
+        let mut args = args;
+        let ty = match rule {
+            Rule::Build(build) => return build(self, func, args),
+            Rule::Int => SqlType::bigint(),
+            Rule::UInt => SqlType::bigint_unsigned(),
+            Rule::Bool => super::logic::boolean_type(),
+            Rule::Double => SqlType::double(),
+            Rule::Fixed(decimals) => SqlType { decimals: *decimals, ..SqlType::double() },
+            Rule::Text(chars) => string_type(*chars, self.collation),
+            Rule::FromTexts(chars) => {
+                let collation = self.share_charset(&mut args, func, false)?;
+                string_type(clip(chars(&args)), collation)
+            }
+            Rule::FromFirst(chars) => {
+                let collation = self.result_collation(&[&args[0]], func.name())?;
+                args = args.into_iter().map(|e| self.in_charset(e, collation)).collect();
+                string_type(clip(chars(&args)), collation)
+            }
+            Rule::IntOfTexts => {
+                self.share_charset(&mut args, func, true)?;
+                SqlType::bigint()
+            }
+            Rule::Date => SqlType::new(TypeKind::Date, 10),
+            Rule::Year => SqlType { unsigned: true, ..SqlType::new(TypeKind::Year, 4) },
+            Rule::Time => time_type(args.iter().map(temporal_fsp).max().unwrap_or(0)),
+            Rule::DateTime => datetime_type(args.iter().map(temporal_fsp).max().unwrap_or(0)),
+            Rule::Clock(kind) => clock_type(*kind, args.first(), func)?,
+            Rule::Of(type_of) => type_of(self, func, &args),
+        };
+        let nullable = match nulls {
+            Nulls::Args => args.iter().any(|e| e.nullable),
+            Nulls::Maybe => true,
+            Nulls::Never => false,
+        };
+        Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
+    }
+
+    /// Turns text arguments to the character set of their common collation. A comparison (`strict`) needs one collation;
+    /// the first argument's type tells it to the evaluation.
+    fn share_charset(
+        &self,
+        args: &mut Vec<Expr>,
+        func: Func,
+        strict: bool,
+    ) -> Result<CollationId, BindError> {
+        let texts: Vec<&Expr> = args.iter().collect();
+        let collation = if strict {
+            self.common_collation(&texts, func.name())?
+        } else {
+            self.result_collation(&texts, func.name())?
+        };
+        *args = std::mem::take(args)
+            .into_iter()
+            .map(|e| {
+                let is_text = class_of(&e) == Class::Text;
+                let e = self.in_charset(e, collation);
+                if strict && is_text && e.ty.collation != collation { recollated(e, collation) } else { e }
+            })
+            .collect();
+        Ok(collation)
+    }
+}
+
+/// `expr` under another collation of its character set.
+fn recollated(expr: Expr, collation: CollationId) -> Expr {
+    let ty = string_type(shown_chars(&expr.ty), collation);
+    let nullable = expr.nullable;
+    Expr { kind: ExprKind::Call { func: Func::Collate, args: Box::new([expr]) }, ty, nullable }
+}
+
+fn clip(chars: u64) -> u32 {
+    chars.min(u64::from(u32::MAX) / 4) as u32
+}
+
+fn clock_type(kind: TypeKind, fsp: Option<&Expr>, func: Func) -> Result<SqlType, BindError> {
+    let fsp = match fsp.map(|e| &e.kind) {
+        None => 0,
+        Some(ExprKind::Const(value)) => value.as_value().to_i64().value,
+        Some(_) => return Err(BindError::WrongArguments { function: func.name() }),
+    };
+    let fsp = u8::try_from(fsp).ok().filter(|n| *n <= MAX_FSP);
+    let fsp = fsp.ok_or(BindError::TooBigPrecision { given: 7, name: func.name().into(), max: 6 })?;
+    Ok(if kind == TypeKind::Time { time_type(fsp) } else { datetime_type(fsp) })
+}
+
+/// Fraction digits of an argument seen as a date or time.
+pub(crate) fn temporal_fsp(expr: &Expr) -> u8 {
+    match (&expr.kind, class_of(expr)) {
+        (_, Class::DateTime | Class::Time) => expr.ty.decimals,
+        (ExprKind::Const(OwnedValue::Bytes { data, .. }), _) => written_fsp(data),
+        (_, Class::Int | Class::Null) => 0,
+        (_, Class::Decimal) => expr.ty.decimals.min(MAX_FSP),
+        _ => MAX_FSP,
+    }
+}
+
+/// Characters of all arguments together.
+pub(crate) fn sum_of_chars(args: &[Expr]) -> u64 {
+    args.iter().map(|e| u64::from(shown_chars(&e.ty))).sum()
+}
+
+/// Characters of the longest argument.
+pub(crate) fn most_chars(args: &[Expr]) -> u64 {
+    args.iter().map(|e| u64::from(shown_chars(&e.ty))).max().unwrap_or(0)
+}
+
+/// CONCAT_WS: the separator between any two.
+pub(crate) fn joined_chars(args: &[Expr]) -> u64 {
+    let separator = u64::from(shown_chars(&args[0].ty));
+    sum_of_chars(&args[1..]) + separator * (args.len() as u64 - 1)
+}
+
+/// Characters of the first argument.
+pub(crate) fn first_chars(args: &[Expr]) -> u64 {
+    u64::from(shown_chars(&args[0].ty))
+}
+
+/// LEFT, RIGHT: no more than a constant count says.
+pub(crate) fn cut_chars(args: &[Expr]) -> u64 {
+    let all = first_chars(args);
+    constant_int(&args[args.len() - 1]).map_or(all, |n| n.clamp(0, all as i64) as u64)
+}
+
+/// REPEAT, LPAD, RPAD: what a constant count says, else the largest text.
+pub(crate) fn repeated_chars(args: &[Expr]) -> u64 {
+    constant_int(&args[1]).map_or(LONG_TEXT, |n| first_chars(args) * n.max(0) as u64)
+}
+
+/// As [`repeated_chars`], for a length.
+pub(crate) fn padded_chars(args: &[Expr]) -> u64 {
+    constant_int(&args[1]).map_or(LONG_TEXT, |n| n.max(0) as u64)
+}
+
+/// REPLACE: every character may become as long as the replacement.
+pub(crate) fn replaced_chars(args: &[Expr]) -> u64 {
+    let (text, from, to) = (first_chars(args), shown_chars(&args[1].ty), shown_chars(&args[2].ty));
+    if to > from && from > 0 { text / u64::from(from) * u64::from(to) + text } else { text }
+}
+
+/// INSERT: both texts.
+pub(crate) fn inserted_chars(args: &[Expr]) -> u64 {
+    first_chars(args) + u64::from(shown_chars(&args[3].ty))
+}
+
+/// QUOTE: every character escaped, and the quotes.
+pub(crate) fn quoted_chars(args: &[Expr]) -> u64 {
+    first_chars(args) * 2 + 2
+}
+
+/// EXPORT_SET: 64 of the longer word, and separators.
+pub(crate) fn exported_chars(args: &[Expr]) -> u64 {
+    let separator = args.get(3).map_or(1, |e| u64::from(shown_chars(&e.ty)));
+    64 * most_chars(&args[1..3]) + 63 * separator
+}
+
+const LONG_TEXT: u64 = 16_777_216;
+
+fn constant_int(expr: &Expr) -> Option<i64> {
+    match &expr.kind {
+        ExprKind::Const(value) if !value.is_null() => Some(value.as_value().to_i64().value),
+        _ => None,
+    }
+}
+
+/// Text in the connection's collation as long as `HEX` and its like make of the argument.
+pub(crate) fn hex_text(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    let chars = match numeric_class(&args[0]) {
+        _ if class_of(&args[0]) == Class::Text => {
+            first_chars(args) * u64::from(args[0].ty.max_char_bytes()) * 2
+        }
+        _ => 16,
+    };
+    string_type(clip(chars), builder.collation)
+}
+
+/// Bytes that UNHEX, FROM_BASE64 make of the argument.
+pub(crate) fn decoded_bytes(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    string_type(clip(first_chars(args)), CollationId::BINARY)
+}
+
+/// Text that TO_BASE64 makes: 4 for 3 and a line feed after 76.
+pub(crate) fn base64_text(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    let bytes = first_chars(args) * u64::from(args[0].ty.max_char_bytes());
+    let chars = bytes.div_ceil(3) * 4;
+    string_type(clip(chars + chars / 76), builder.collation)
+}
+
+/// Bit operators: unsigned integers, or bytes when both operands are binary strings.
+pub(crate) fn bits(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    if args.iter().all(is_byte_string) {
+        return string_type(clip(most_chars(args)), CollationId::BINARY);
+    }
+    SqlType::bigint_unsigned()
+}
+
+/// Shifts and `~`: the first operand decides.
+pub(crate) fn shifted_bits(builder: &Builder, func: Func, args: &[Expr]) -> SqlType {
+    bits(builder, func, &args[..1])
+}
+
+/// Whether bit operators see bytes; hexadecimal literals are numbers.
+fn is_byte_string(expr: &Expr) -> bool {
+    class_of(expr) == Class::Text
+        && expr.ty.collation == CollationId::BINARY
+        && !matches!(expr.ty.kind, TypeKind::Enum | TypeKind::Set)
+}
+
+/// UNIX_TIMESTAMP: an integer, or a decimal if the argument has fraction digits.
+pub(crate) fn unix_seconds(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    match args.first().map_or(0, temporal_fsp) {
+        0 => SqlType::bigint(),
+        fsp => SqlType::decimal(11 + u32::from(fsp), fsp),
+    }
+}
+
+/// LAST_INSERT_ID() is unsigned, with an argument as that one.
+pub(crate) fn insert_id(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    SqlType { unsigned: args.first().is_none_or(is_unsigned), ..SqlType::bigint() }
+}
+
+/// CAST(x AS CHAR(n)) and BINARY(n) carry their type from where they are built.
+pub(crate) fn as_first(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    args[0].ty.clone()
+}

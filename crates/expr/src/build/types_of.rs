@@ -1,0 +1,69 @@
+//! What the table of functions names: the type rules of single functions.
+
+use types::{CollationId, SqlType, TypeKind};
+
+pub(crate) use super::arith::{arithmetic, division, integer_division, integer_part, rounded, signed_number};
+pub(crate) use super::call::build_special;
+use super::literal::{datetime_type, time_type};
+use super::rules::{exported_chars, temporal_fsp};
+pub(crate) use super::temporal::{add_time, str_to_date};
+use super::{BindError, Builder, string_type};
+use crate::Expr;
+use crate::ExprKind;
+use crate::func::Func;
+
+/// IFNULL is COALESCE of two.
+pub(crate) fn build_ifnull(builder: &Builder, _: Func, args: Vec<Expr>) -> Result<Expr, BindError> {
+    builder.coalesce(args, "ifnull")
+}
+
+/// FIELD: strings in one collation, else numbers as they compare.
+pub(crate) fn build_field(builder: &Builder, func: Func, mut args: Vec<Expr>) -> Result<Expr, BindError> {
+    use super::typing::{Class, class_of};
+    if args.iter().all(|e| matches!(class_of(e), Class::Text | Class::Null)) {
+        builder.agree(&mut args, "field")?;
+    }
+    let kind = ExprKind::Call { func, args: args.into() };
+    Ok(Expr { kind, ty: SqlType::bigint(), nullable: false })
+}
+
+/// FROM_UNIXTIME(n) is a DATETIME, FROM_UNIXTIME(n, format) text.
+pub(crate) fn build_from_unixtime(builder: &Builder, func: Func, args: Vec<Expr>) -> Result<Expr, BindError> {
+    if args.len() == 2 {
+        return builder.call_func(Func::FormatUnixTime, args);
+    }
+    let ty = datetime_type(temporal_fsp(&args[0]));
+    Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable: true })
+}
+
+/// CHAR(..) without USING: four bytes an argument.
+pub(crate) fn char_bytes(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    string_type(args.len() as u32 * 4, CollationId::BINARY)
+}
+
+/// SPACE(n).
+pub(crate) fn spaces(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    let chars = match &args[0].kind {
+        ExprKind::Const(value) => value.as_value().to_i64().value.clamp(0, 16_777_216) as u32,
+        _ => 16_777_216,
+    };
+    string_type(chars, builder.collation)
+}
+
+/// EXPORT_SET, whose texts come after a number.
+pub(crate) fn export_set(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    let texts: Vec<&Expr> = args[1..args.len().min(4)].iter().collect();
+    let collation = builder.result_collation(&texts, "export_set").unwrap_or(builder.collation);
+    string_type(exported_chars(args) as u32, collation)
+}
+
+/// CONVERT_TZ.
+pub(crate) fn datetime_of_first(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    datetime_type(temporal_fsp(&args[0]))
+}
+
+/// MAKETIME.
+pub(crate) fn time_of_third(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    let fsp = if args[2].ty.kind == TypeKind::Double { 6 } else { temporal_fsp(&args[2]) };
+    time_type(fsp)
+}

@@ -1,0 +1,137 @@
+//! What typing asks of an operand: its class in arithmetic and comparison, its digits, its length as text.
+
+use types::{CollationId, LobSize, OwnedValue, SqlType, TypeKind};
+
+use crate::{Expr, ExprKind};
+
+/// How an operand takes part in arithmetic and comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// A bare NULL.
+    Null,
+    /// Integers, BIT, YEAR, hexadecimal and bit literals.
+    Int,
+    /// DECIMAL.
+    Decimal,
+    /// FLOAT, DOUBLE.
+    Double,
+    /// Strings, ENUM, SET.
+    Text,
+    /// DATE, DATETIME, TIMESTAMP.
+    DateTime,
+    /// TIME.
+    Time,
+}
+
+/// The class of an operand.
+pub(crate) fn class_of(expr: &Expr) -> Class {
+    if matches!(expr.kind, ExprKind::Const(OwnedValue::Bit { .. })) {
+        return Class::Int;
+    }
+    match expr.ty.kind {
+        TypeKind::Null => Class::Null,
+        TypeKind::Bit | TypeKind::Year => Class::Int,
+        TypeKind::Decimal => Class::Decimal,
+        TypeKind::Float | TypeKind::Double => Class::Double,
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => Class::DateTime,
+        TypeKind::Time => Class::Time,
+        _ if expr.ty.is_integer() => Class::Int,
+        _ => Class::Text,
+    }
+}
+
+/// The class of an operand's number: dates count as integers, or decimals if they have fractions; text as doubles.
+pub(crate) fn numeric_class(expr: &Expr) -> Class {
+    match class_of(expr) {
+        Class::DateTime | Class::Time if expr.ty.decimals > 0 => Class::Decimal,
+        Class::DateTime | Class::Time => Class::Int,
+        Class::Null | Class::Text => Class::Double,
+        class => class,
+    }
+}
+
+/// Whether an integer operand is unsigned.
+pub(crate) fn is_unsigned(expr: &Expr) -> bool {
+    expr.ty.unsigned
+        || matches!(expr.ty.kind, TypeKind::Bit | TypeKind::Year)
+        || matches!(expr.kind, ExprKind::Const(OwnedValue::Bit { .. }))
+}
+
+/// Digits before the point and fraction digits of an operand seen as a decimal.
+pub(crate) fn decimal_digits(expr: &Expr) -> (u32, u8) {
+    let ty = &expr.ty;
+    let whole = match ty.kind {
+        TypeKind::Decimal => return (ty.length - u32::from(ty.decimals), ty.decimals),
+        TypeKind::TinyInt => 3,
+        TypeKind::SmallInt => 5,
+        TypeKind::MediumInt => 8,
+        TypeKind::Int => 10,
+        TypeKind::Year => 4,
+        TypeKind::Date => 8,
+        TypeKind::DateTime | TypeKind::Timestamp => return (14, ty.decimals),
+        TypeKind::Time => return (7, ty.decimals),
+        _ => match &expr.kind {
+            ExprKind::Const(OwnedValue::Int(v)) => v.unsigned_abs().max(1).ilog10() + 1,
+            ExprKind::Const(OwnedValue::UInt(v)) => (*v).max(1).ilog10() + 1,
+            _ if ty.unsigned => 20,
+            _ if ty.is_string() => return (35, 30),
+            _ => 19,
+        },
+    };
+    (whole, 0)
+}
+
+/// DECIMAL of these digits, within the limits of the type: whole digits go before fraction digits.
+pub(crate) fn decimal_type(whole: u32, scale: u32) -> SqlType {
+    let scale = scale.min(u32::from(types::decimal::MAX_SCALE));
+    let precision = (whole + scale).clamp(1, types::decimal::MAX_PRECISION);
+    SqlType::decimal(precision, scale.min(precision) as u8)
+}
+
+/// Most characters that a value of `ty` shows.
+pub(crate) fn shown_chars(ty: &SqlType) -> u32 {
+    let fraction = |digits: u8| if digits == 0 { 0 } else { u32::from(digits) + 1 };
+    match ty.kind {
+        TypeKind::Null => 0,
+        TypeKind::TinyInt => 4,
+        TypeKind::SmallInt => 6,
+        TypeKind::MediumInt => 9,
+        TypeKind::Int => 11,
+        TypeKind::BigInt => ty.length.min(21),
+        TypeKind::Decimal => ty.length + 2,
+        TypeKind::Float => 12,
+        TypeKind::Double => 23,
+        TypeKind::Bit => ty.length.div_ceil(8),
+        TypeKind::Char | TypeKind::VarChar | TypeKind::Binary | TypeKind::VarBinary => ty.length,
+        TypeKind::Text(size) | TypeKind::Blob(size) => {
+            (size.max_bytes() / u64::from(ty.max_char_bytes())).min(u64::from(u32::MAX)) as u32
+        }
+        TypeKind::Date => 10,
+        TypeKind::Time => 10 + fraction(ty.decimals),
+        TypeKind::DateTime | TypeKind::Timestamp => 19 + fraction(ty.decimals),
+        TypeKind::Year => 4,
+        TypeKind::Enum => member_lengths(ty).max().unwrap_or(0),
+        TypeKind::Set => member_lengths(ty).map(|n| n + 1).sum::<u32>().saturating_sub(1),
+    }
+}
+
+fn member_lengths(ty: &SqlType) -> impl Iterator<Item = u32> + '_ {
+    let charset = ty.charset();
+    ty.members.iter().flat_map(|members| members.iter()).map(move |m| charset.char_len(m) as u32)
+}
+
+/// The string type of a computed text of at most `chars` characters: VARCHAR or VARBINARY, and the long types past
+/// 65,535 bytes.
+pub(crate) fn string_type(chars: u32, collation: CollationId) -> SqlType {
+    let varchar = SqlType::varchar(chars, collation);
+    let bytes = u64::from(chars) * u64::from(varchar.max_char_bytes());
+    let is_binary = collation == CollationId::BINARY;
+    let size = if bytes <= LobSize::Medium.max_bytes() { LobSize::Medium } else { LobSize::Long };
+    let kind = match (bytes <= LobSize::Normal.max_bytes(), is_binary) {
+        (true, false) => return varchar,
+        (true, true) => TypeKind::VarBinary,
+        (false, false) => TypeKind::Text(size),
+        (false, true) => TypeKind::Blob(size),
+    };
+    SqlType { kind, ..varchar }
+}

@@ -1,0 +1,139 @@
+//! Evaluation of casts.
+
+use types::collation::Charset;
+use types::temporal::DateFlags;
+use types::value::{Converted, Loss};
+use types::{Date, DateTime, SqlModes, TypeKind, Value};
+
+use crate::functions::{Call, text, text_in_arena};
+use crate::{EvalError, Warning};
+
+/// The value of a cast: argument 0 of `call` as a value of the call's type.
+pub(crate) fn cast<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let value = call.value(0)?;
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    match call.ty().kind {
+        TypeKind::Decimal => Ok(to_decimal(call, &value)),
+        TypeKind::Double => Ok(Value::Double(told(call, "DOUBLE", &value, value.to_f64()))),
+        TypeKind::Float => Ok(Value::Float(told(call, "DOUBLE", &value, value.to_f64()) as f32)),
+        TypeKind::Date => Ok(to_date(call, &value)),
+        TypeKind::Time => Ok(to_time(call, &value)),
+        TypeKind::DateTime | TypeKind::Timestamp => Ok(to_datetime(call, &value)),
+        TypeKind::Year => Ok(to_year(call, &value)),
+        _ if call.ty().is_integer() => Ok(to_integer(call, &value)),
+        _ => to_text(call, &value),
+    }
+}
+
+/// The converted value; text that is not wholly a number is told to the session.
+fn told<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<T>) -> T {
+    if read.loss != Loss::None {
+        call.truncated(type_name, value);
+    }
+    read.value
+}
+
+fn to_integer<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
+    if call.ty().unsigned {
+        let number = told(call, "INTEGER", value, value.to_u64());
+        if value.is_textual() && (number as i64) < 0 && is_negative_text(value) {
+            call.ctx.session.warn(Warning::NegativeToUnsigned);
+        }
+        Value::UInt(number)
+    } else {
+        Value::Int(told(call, "INTEGER", value, value.to_i64()))
+    }
+}
+
+fn is_negative_text(value: &Value<'_>) -> bool {
+    value.as_text(&mut Vec::new()).trim_ascii_start().starts_with(b"-")
+}
+
+fn to_decimal<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
+    let ty = call.ty();
+    let read = value.to_decimal();
+    if read.loss == Loss::Truncated {
+        call.truncated("DECIMAL", value);
+    }
+    let rounded = read.value.round(i32::from(ty.decimals));
+    let bound = types::Decimal::max_value(ty.length, ty.decimals);
+    if rounded.abs() > bound {
+        call.ctx.session.warn(Warning::OutOfRange { operation: crate::print::to_text(call.expr, call.row) });
+        return Value::Decimal(if rounded.is_negative() { bound.negate() } else { bound });
+    }
+    Value::Decimal(rounded.rescale(ty.decimals).unwrap_or(rounded))
+}
+
+fn flags(call: &Call<'_>) -> DateFlags {
+    DateFlags::from_modes(call.ctx.session.modes())
+}
+
+/// Whether fractions are cut instead of rounded.
+fn cuts_fractions(call: &Call<'_>) -> bool {
+    call.ctx.session.modes().has(SqlModes::TIME_TRUNCATE_FRACTIONAL)
+}
+
+fn today(call: &Call<'_>, value: &Value<'_>) -> Date {
+    if matches!(value, Value::Time(..)) { call.ctx.today() } else { Date::ZERO }
+}
+
+fn to_date<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
+    match value.to_date(flags(call), today(call, value)) {
+        Some(read) => Value::Date(told(call, "date", value, read)),
+        None => refused(call, "date", value),
+    }
+}
+
+fn to_datetime<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
+    let fsp = call.ty().decimals;
+    let read = value.to_datetime(flags(call), today(call, value));
+    let Some(read) = read else { return refused(call, "datetime", value) };
+    let moment: DateTime = told(call, "datetime", value, read);
+    let rounded = if cuts_fractions(call) { Some(moment.truncate(fsp)) } else { moment.round(fsp) };
+    rounded.map_or_else(|| refused(call, "datetime", value), |moment| Value::DateTime(moment, fsp))
+}
+
+fn to_time<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
+    let fsp = call.ty().decimals;
+    let Some(read) = value.to_time() else { return refused(call, "time", value) };
+    let time = told(call, "time", value, read);
+    Value::Time(if cuts_fractions(call) { time.truncate(fsp) } else { time.round(fsp) }, fsp)
+}
+
+/// What is no date or time is NULL, with a warning.
+fn refused<'v>(call: &Call<'v>, type_name: &str, value: &Value<'v>) -> Value<'v> {
+    call.truncated(type_name, value);
+    Value::Null
+}
+
+fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
+    let year = match *value {
+        Value::Date(v) => i64::from(v.year()),
+        Value::DateTime(v, _) => i64::from(v.date().year()),
+        Value::Time(..) => i64::from(call.ctx.today().year()),
+        _ => value.to_i64().value,
+    };
+    let is_text_zero = value.is_textual() && year == 0;
+    match year {
+        0 if !is_text_zero => Value::Year(0),
+        0..=69 => Value::Year((year + 2000) as u16),
+        70..=99 => Value::Year((year + 1900) as u16),
+        1901..=2155 => Value::Year(year as u16),
+        _ => refused(call, "YEAR", value),
+    }
+}
+
+fn to_text<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalError> {
+    let bytes = text_in_arena(value, &call.args[0].ty, call.ctx);
+    let from = match value {
+        // Bits are bytes, the text of numbers and dates is ASCII.
+        Value::Bit { .. } => Charset::Binary,
+        _ => value.collation().and_then(|c| c.collation()).map_or(Charset::Ascii, |c| c.charset),
+    };
+    if from == Charset::Ascii {
+        return Ok(call.text_value(bytes));
+    }
+    text::convert_text(call, bytes, from)
+}

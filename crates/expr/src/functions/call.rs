@@ -1,0 +1,250 @@
+//! A function call at run time: its arguments in the form the function wants.
+
+use types::collation::{Charset, Collation};
+use types::temporal::DateFlags;
+use types::value::{Loss, write_double_fixed};
+use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
+
+use crate::{EvalCtx, EvalError, Expr, RowSource, Warning, eval};
+
+/// The value of an argument, or the end of the function with NULL.
+macro_rules! some {
+    ($argument:expr) => {
+        match $argument? {
+            Some(value) => value,
+            None => return Ok(types::Value::Null),
+        }
+    };
+}
+pub(crate) use some;
+
+/// What a function sees of its call.
+pub(crate) struct Call<'v> {
+    /// The call.
+    pub(crate) expr: &'v Expr,
+    /// Its arguments.
+    pub(crate) args: &'v [Expr],
+    /// The row.
+    pub(crate) row: &'v dyn RowSource,
+    /// The rest of the world.
+    pub(crate) ctx: &'v EvalCtx<'v>,
+}
+
+impl<'v> Call<'v> {
+    /// Type of the result.
+    pub(crate) fn ty(&self) -> &'v SqlType {
+        &self.expr.ty
+    }
+
+    /// Character set of the result.
+    pub(crate) fn charset(&self) -> Charset {
+        self.expr.ty.charset()
+    }
+
+    /// Collation of argument `i`'s text; that of bytes if the argument's type names none.
+    pub(crate) fn collation_of(&self, i: usize) -> &'static Collation {
+        collation(self.args[i].ty.collation)
+    }
+
+    /// Argument `i`.
+    pub(crate) fn value(&self, i: usize) -> Result<Value<'v>, EvalError> {
+        eval(&self.args[i], self.row, self.ctx)
+    }
+
+    /// Argument `i` as text; `None` for NULL.
+    pub(crate) fn text(&self, i: usize) -> Result<Option<&'v [u8]>, EvalError> {
+        let value = self.value(i)?;
+        Ok((!value.is_null()).then(|| text_in_arena(&value, &self.args[i].ty, self.ctx)))
+    }
+
+    /// Argument `i` as a signed integer, clipped to the range.
+    pub(crate) fn int(&self, i: usize) -> Result<Option<i64>, EvalError> {
+        let value = self.value(i)?;
+        Ok(match value {
+            Value::Null => None,
+            Value::Int(v) => Some(v),
+            Value::UInt(v) => Some(i64::try_from(v).unwrap_or(i64::MAX)),
+            _ => Some(self.noted("INTEGER", &value, value.to_i64())),
+        })
+    }
+
+    /// Argument `i` as 64 bits: negative numbers in two's complement.
+    pub(crate) fn bits(&self, i: usize) -> Result<Option<u64>, EvalError> {
+        let value = self.value(i)?;
+        Ok(match value {
+            Value::Null => None,
+            Value::UInt(v) => Some(v),
+            _ => Some(self.noted("INTEGER", &value, value.to_u64())),
+        })
+    }
+
+    /// Argument `i` as a double.
+    pub(crate) fn double(&self, i: usize) -> Result<Option<f64>, EvalError> {
+        let value = self.value(i)?;
+        Ok((!value.is_null()).then(|| self.noted("DOUBLE", &value, value.to_f64())))
+    }
+
+    /// Argument `i` as a decimal.
+    pub(crate) fn decimal(&self, i: usize) -> Result<Option<Decimal>, EvalError> {
+        let value = self.value(i)?;
+        Ok((!value.is_null()).then(|| self.noted("DECIMAL", &value, value.to_decimal())))
+    }
+
+    /// The converted value; text that is no number is told to the session.
+    fn noted<T>(&self, type_name: &str, value: &Value<'_>, read: types::value::Converted<T>) -> T {
+        if read.loss != Loss::None && value.is_textual() {
+            self.truncated(type_name, value);
+        }
+        read.value
+    }
+
+    /// Argument `i` as a date and time; zero parts are let through. NULL, with a warning, if it is none.
+    pub(crate) fn datetime(&self, i: usize) -> Result<Option<DateTime>, EvalError> {
+        let value = self.value(i)?;
+        Ok(self.read_datetime(&value, self.date_flags()))
+    }
+
+    /// As [`Call::datetime`] for functions that need a day of the calendar: zero parts are no date either.
+    pub(crate) fn calendar_datetime(&self, i: usize) -> Result<Option<DateTime>, EvalError> {
+        let value = self.value(i)?;
+        let flags = DateFlags { no_zero_date: true, no_zero_in_date: true, ..self.date_flags() };
+        Ok(self.read_datetime(&value, flags))
+    }
+
+    /// Argument `i` as a date.
+    pub(crate) fn date(&self, i: usize) -> Result<Option<Date>, EvalError> {
+        Ok(self.datetime(i)?.map(DateTime::date))
+    }
+
+    /// Argument `i` as a date that the session's mode lets be stored.
+    pub(crate) fn stored_date(&self, i: usize) -> Result<Option<Date>, EvalError> {
+        let value = self.value(i)?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        let today = if matches!(value, Value::Time(..)) { self.ctx.today() } else { Date::ZERO };
+        let read = value.to_date(DateFlags::from_modes(self.ctx.session.modes()), today);
+        if read.is_none_or(|read| read.loss != Loss::None) {
+            self.truncated("date", &value);
+        }
+        Ok(read.map(|read| read.value))
+    }
+
+    /// Argument `i` as a day of the calendar.
+    pub(crate) fn calendar_date(&self, i: usize) -> Result<Option<Date>, EvalError> {
+        Ok(self.calendar_datetime(i)?.map(DateTime::date))
+    }
+
+    /// Argument `i` as a time.
+    pub(crate) fn time(&self, i: usize) -> Result<Option<Time>, EvalError> {
+        let value = self.value(i)?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        let read = value.to_time();
+        if read.is_none_or(|read| read.loss != Loss::None) {
+            self.truncated("time", &value);
+        }
+        Ok(read.map(|read| read.value))
+    }
+
+    /// A value as a date and time under `flags`.
+    pub(crate) fn read_datetime(&self, value: &Value<'_>, flags: DateFlags) -> Option<DateTime> {
+        match *value {
+            Value::Null => return None,
+            Value::DateTime(v, _) if flags.accept_datetime(v) => return Some(v),
+            Value::Date(v) if flags.accept(v) => return Some(DateTime::from_date(v)),
+            _ => {}
+        }
+        let today = if matches!(value, Value::Time(..)) { self.ctx.today() } else { Date::ZERO };
+        let read = value.to_datetime(flags, today);
+        if read.is_none_or(|read| read.loss == Loss::Truncated) {
+            self.truncated("datetime", value);
+        }
+        read.map(|read| read.value)
+    }
+
+    fn date_flags(&self) -> DateFlags {
+        DateFlags {
+            no_zero_date: false,
+            no_zero_in_date: false,
+            ..DateFlags::from_modes(self.ctx.session.modes())
+        }
+    }
+
+    /// Text of the result's collation, made of bytes that live in the arena or the arguments.
+    pub(crate) fn text_value(&self, data: &'v [u8]) -> Value<'v> {
+        Value::Bytes { data, collation: self.expr.ty.collation }
+    }
+
+    /// As [`Call::text_value`], of bytes to be copied to the arena.
+    pub(crate) fn copied(&self, data: &[u8]) -> Value<'v> {
+        self.text_value(self.ctx.arena.alloc_slice_copy(data))
+    }
+
+    /// Whether a result of so many bytes may be made; if not, the session is told.
+    pub(crate) fn fits_packet(&self, bytes: u64) -> bool {
+        const SMALL: u64 = 1024;
+        if bytes <= SMALL {
+            return true;
+        }
+        let limit = self.ctx.session.max_allowed_packet();
+        if bytes > limit {
+            self.ctx.session.warn(Warning::ResultTooLong { function: self.name(), limit });
+        }
+        bytes <= limit
+    }
+
+    /// The function's name.
+    pub(crate) fn name(&self) -> &'static str {
+        match &self.expr.kind {
+            crate::ExprKind::Call { func, .. } => func.name(),
+            _ => "",
+        }
+    }
+
+    /// Warns that a text was not wholly a value of the type.
+    #[cold]
+    pub(crate) fn truncated(&self, type_name: &str, value: &Value<'_>) {
+        let type_name = type_name.to_owned();
+        self.ctx.session.warn(Warning::TruncatedWrongValue { type_name, value: value.display_text() });
+    }
+
+    /// The error of a result outside its type.
+    #[cold]
+    pub(crate) fn out_of_range(&self) -> EvalError {
+        let type_name = match (self.expr.ty.kind, self.expr.ty.unsigned) {
+            (TypeKind::Decimal, _) => "DECIMAL",
+            (TypeKind::Double | TypeKind::Float, _) => "DOUBLE",
+            (_, true) => "BIGINT UNSIGNED",
+            (_, false) => "BIGINT",
+        };
+        EvalError::OutOfRange { type_name, operation: crate::print::to_text(self.expr, self.row) }
+    }
+}
+
+/// A collation by its id; that of bytes for one that is not there.
+pub(crate) fn collation(id: CollationId) -> &'static Collation {
+    id.collation().or_else(|| CollationId::BINARY.collation()).expect("the binary collation is there")
+}
+
+/// The text of a value of type `ty`: borrowed where it exists as bytes, else made in the arena.
+pub(crate) fn text_in_arena<'v>(value: &Value<'v>, ty: &SqlType, ctx: &'v EvalCtx<'v>) -> &'v [u8] {
+    if let Value::Bytes { data, .. } = *value {
+        return data;
+    }
+    let mut scratch = Vec::new();
+    match *value {
+        Value::Double(v) if ty.decimals < SqlType::NOT_FIXED_DECIMALS && ty.kind == TypeKind::Double => {
+            write_double_fixed(v, ty.decimals, &mut scratch);
+        }
+        Value::Float(v) if ty.decimals < SqlType::NOT_FIXED_DECIMALS && ty.kind == TypeKind::Float => {
+            write_double_fixed(f64::from(v), ty.decimals, &mut scratch);
+        }
+        _ => value.write_text(&mut scratch),
+    }
+    if ty.zerofill && scratch.len() < ty.length as usize {
+        scratch.splice(..0, std::iter::repeat_n(b'0', ty.length as usize - scratch.len()));
+    }
+    ctx.arena.alloc_slice_copy(&scratch)
+}

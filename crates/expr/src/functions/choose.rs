@@ -1,0 +1,107 @@
+//! Functions that choose among their arguments.
+
+use std::cmp::Ordering;
+
+use types::{TypeKind, Value};
+
+use super::{Call, some};
+use crate::build::{Class, class_of};
+use crate::compare::compare_values;
+use crate::{CmpDomain, EvalError};
+
+/// COALESCE, IFNULL: the first argument that is not NULL.
+pub(crate) fn coalesce<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    for i in 0..call.args.len() {
+        let value = call.value(i)?;
+        if !value.is_null() {
+            return Ok(value);
+        }
+    }
+    Ok(Value::Null)
+}
+
+/// Functions that the builder expresses by others and that no bound expression holds.
+pub(crate) fn rewritten<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Err(EvalError::NotSupported(call.name()))
+}
+
+/// GREATEST
+pub(crate) fn greatest<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    extreme(call, Ordering::Greater)
+}
+
+/// LEAST
+pub(crate) fn least<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    extreme(call, Ordering::Less)
+}
+
+fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError> {
+    let domain = match call.ty().kind {
+        TypeKind::Decimal => CmpDomain::Decimal,
+        TypeKind::Double | TypeKind::Float => CmpDomain::Double,
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => CmpDomain::DateTime,
+        TypeKind::Time => CmpDomain::Time,
+        _ if call.ty().is_string() => CmpDomain::String(call.ty().collation),
+        _ => CmpDomain::Integer,
+    };
+    let mut best = call.value(0)?;
+    for i in 1..call.args.len() {
+        let value = call.value(i)?;
+        if best.is_null() || value.is_null() {
+            return Ok(Value::Null);
+        }
+        if compare_values(&value, &best, domain, call.ctx) == Some(wanted) {
+            best = value;
+        }
+    }
+    Ok(best)
+}
+
+/// INTERVAL(n, a, b, ..): how many of the ascending numbers are not above n; -1 for NULL.
+pub(crate) fn interval<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let exact = call.args.iter().all(|e| matches!(class_of(e), Class::Int | Class::Decimal));
+    let domain = if exact { CmpDomain::Decimal } else { CmpDomain::Double };
+    let needle = call.value(0)?;
+    if needle.is_null() {
+        return Ok(Value::Int(-1));
+    }
+    let mut count = 0;
+    for i in 1..call.args.len() {
+        let value = call.value(i)?;
+        if !value.is_null() && compare_values(&value, &needle, domain, call.ctx) == Some(Ordering::Greater) {
+            break;
+        }
+        count = i as i64;
+    }
+    Ok(Value::Int(count))
+}
+
+/// ELT(n, a, b, ..): the n-th text.
+pub(crate) fn elt<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let n = some!(call.int(0));
+    match usize::try_from(n) {
+        Ok(n) if (1..call.args.len()).contains(&n) => Ok(call.text_value(some!(call.text(n)))),
+        _ => Ok(Value::Null),
+    }
+}
+
+/// FIELD(x, a, b, ..): the place of x in the list, 0 without one.
+pub(crate) fn field<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let all = |classes: &[Class]| call.args.iter().all(|e| classes.contains(&class_of(e)));
+    let domain = if all(&[Class::Text, Class::Null]) {
+        CmpDomain::String(call.args[0].ty.collation)
+    } else if all(&[Class::Int]) {
+        CmpDomain::Integer
+    } else if all(&[Class::Int, Class::Decimal]) {
+        CmpDomain::Decimal
+    } else {
+        CmpDomain::Double
+    };
+    let needle = call.value(0)?;
+    for i in 1..call.args.len() {
+        if compare_values(&needle, &call.value(i)?, domain, call.ctx) == Some(Ordering::Equal) {
+            return Ok(Value::Int(i as i64));
+        }
+    }
+    Ok(Value::Int(0))
+}

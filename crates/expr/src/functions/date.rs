@@ -1,0 +1,81 @@
+//! Day numbers, periods, and dates made of numbers.
+
+use types::{Date, Value};
+
+use super::{Call, some};
+use crate::EvalError;
+
+/// LAST_DAY
+pub(crate) fn last_day<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let date = some!(call.date(0));
+    Ok(date.last_day().map_or(Value::Null, Value::Date))
+}
+
+/// TO_DAYS
+pub(crate) fn to_days<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Int(some!(call.calendar_date(0)).day_number()))
+}
+
+/// FROM_DAYS
+pub(crate) fn from_days<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Date(Date::from_day_number(some!(call.int(0)))))
+}
+
+/// TO_SECONDS
+pub(crate) fn to_seconds<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let moment = some!(call.calendar_datetime(0));
+    Ok(Value::Int(moment.epoch_micros().div_euclid(1_000_000)))
+}
+
+/// DATEDIFF
+pub(crate) fn date_diff<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let (a, b) = (some!(call.calendar_date(0)), some!(call.calendar_date(1)));
+    Ok(Value::Int(a.day_number() - b.day_number()))
+}
+
+/// MAKEDATE(year, day of year)
+pub(crate) fn make_date<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let (year, day) = (some!(call.int(0)), some!(call.int(1)));
+    if day < 1 || !(0..=9999).contains(&year) {
+        return Ok(Value::Null);
+    }
+    let year = four_digit_year(year) as u16;
+    let number = Date::new(year, 1, 1).day_number().saturating_add(day - 1);
+    let date = Date::from_day_number(number);
+    Ok(if date.is_zero() { Value::Null } else { Value::Date(date) })
+}
+
+/// Years of one or two digits are those of 1970 to 2069.
+fn four_digit_year(year: i64) -> i64 {
+    match year {
+        0..=69 => year + 2000,
+        70..=99 => year + 1900,
+        _ => year,
+    }
+}
+
+/// Months since year 0 of a period YYMM or YYYYMM; `None` if its month is none.
+fn months_of(period: i64) -> Option<i64> {
+    let (year, month) = (period / 100, period % 100);
+    (period > 0 && (1..=12).contains(&month)).then(|| four_digit_year(year) * 12 + month - 1)
+}
+
+/// PERIOD_ADD
+pub(crate) fn period_add<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let (period, months) = (some!(call.int(0)), some!(call.int(1)));
+    let wrong = EvalError::WrongArgument { function: call.name() };
+    let sum = months_of(period).ok_or(wrong.clone())?.saturating_add(months);
+    if sum < 0 {
+        return Err(wrong);
+    }
+    Ok(Value::Int(four_digit_year(sum / 12) * 100 + sum % 12 + 1))
+}
+
+/// PERIOD_DIFF
+pub(crate) fn period_diff<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let (a, b) = (some!(call.int(0)), some!(call.int(1)));
+    match (months_of(a), months_of(b)) {
+        (Some(a), Some(b)) => Ok(Value::Int(a - b)),
+        _ => Err(EvalError::WrongArgument { function: call.name() }),
+    }
+}

@@ -1,0 +1,198 @@
+//! Functions with a unit: DATE_ADD, EXTRACT, TIMESTAMPDIFF.
+
+use types::temporal::{Interval, IntervalUnit, MAX_FSP, MICROS_PER_SECOND};
+use types::{DateTime, Decimal, Time, TypeKind, Value};
+
+use super::{Call, some};
+use crate::build::{Class, class_of};
+use crate::{EvalError, Warning};
+
+/// `date + INTERVAL amount unit`
+pub(crate) fn date_add<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, EvalError> {
+    let interval = some!(amount(call, unit));
+    shifted(call, unit, interval)
+}
+
+/// `date - INTERVAL amount unit`
+pub(crate) fn date_sub<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, EvalError> {
+    let interval = some!(amount(call, unit));
+    shifted(call, unit, interval.map(Interval::negate))
+}
+
+/// The span that argument 1 means. The inner `None`: it is out of every range.
+fn amount(call: &Call<'_>, unit: IntervalUnit) -> Result<Option<Option<Interval>>, EvalError> {
+    use IntervalUnit::{Day, Hour, Microsecond, Minute, Month, Quarter, Second, Week, Year};
+    let is_single =
+        matches!(unit, Year | Quarter | Month | Week | Day | Hour | Minute | Microsecond | Second);
+    if !is_single {
+        let Some(text) = call.text(1)? else { return Ok(None) };
+        return Ok(Some(Interval::parse(text, unit)));
+    }
+    if unit == Second && class_of(&call.args[1]) != Class::Int {
+        let Some(seconds) = call.decimal(1)? else { return Ok(None) };
+        let micros = seconds.checked_mul(Decimal::from(MICROS_PER_SECOND)).and_then(|d| d.to_i64().ok());
+        return Ok(Some(micros.map(Interval::from_micros)));
+    }
+    let Some(count) = call.int(1)? else { return Ok(None) };
+    Ok(Some(Interval::from_count(count, unit)))
+}
+
+/// Argument 0 plus the span, as the call's type wants it; out of range NULL with a warning.
+fn shifted<'v>(
+    call: &Call<'v>,
+    unit: IntervalUnit,
+    interval: Option<Interval>,
+) -> Result<Value<'v>, EvalError> {
+    let fsp = call.ty().decimals;
+    let value = call.value(0)?;
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    let result = match (call.ty().kind, value) {
+        (TypeKind::Time, _) => {
+            let time = some!(call.time(0));
+            interval.and_then(|span| span.add_to_time(time)).map(|t| Value::Time(t, fsp))
+        }
+        (TypeKind::Date, _) => {
+            let date = some!(call.calendar_date(0));
+            interval.and_then(|span| span.add_to_date(date)).map(Value::Date)
+        }
+        (TypeKind::DateTime, _) => {
+            let moment = some!(call.calendar_datetime(0));
+            interval.and_then(|span| span.add_to(moment)).map(|t| Value::DateTime(t, fsp))
+        }
+        _ => return as_text(call, unit, interval, value),
+    };
+    Ok(result.unwrap_or_else(|| overflow(call)))
+}
+
+/// A text plus a span is a text: of a date if the text was one and the unit counts days.
+fn as_text<'v>(
+    call: &Call<'v>,
+    unit: IntervalUnit,
+    interval: Option<Interval>,
+    value: Value<'v>,
+) -> Result<Value<'v>, EvalError> {
+    let text = call.text(0)?.unwrap_or_default();
+    let mut out = Vec::new();
+    let is_time_only = value.is_textual() && !unit.is_date_unit() && is_time_text(text);
+    if is_time_only {
+        let time = some!(call.time(0));
+        let Some(sum) = interval.and_then(|span| span.add_to_time(time)) else { return Ok(overflow(call)) };
+        sum.write_to(shown_fsp(sum.micro()), &mut out);
+        return Ok(call.copied(&out));
+    }
+    let moment = some!(call.calendar_datetime(0));
+    let Some(sum) = interval.and_then(|span| span.add_to(moment)) else { return Ok(overflow(call)) };
+    if unit.is_date_unit() && !has_time_part(text) {
+        sum.date().write_to(&mut out);
+    } else {
+        sum.write_to(shown_fsp(sum.micro()), &mut out);
+    }
+    Ok(call.copied(&out))
+}
+
+/// A computed text shows a fraction in full or not at all.
+fn shown_fsp(micro: u32) -> u8 {
+    if micro == 0 { 0 } else { MAX_FSP }
+}
+
+/// Whether the text has a time behind its date. Numbers written without delimiters have one from 12 digits on.
+fn has_time_part(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    if text.iter().all(u8::is_ascii_digit) {
+        return text.len() >= 12;
+    }
+    text.iter().any(|b| matches!(b, b':' | b'T')) || text.contains(&b' ')
+}
+
+/// Whether the text is a time without a date: colons and no date delimiter.
+fn is_time_text(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let body = text.strip_prefix(b"-").unwrap_or(text);
+    body.contains(&b':') && !body.iter().any(|b| matches!(b, b'-' | b'/' | b'T'))
+}
+
+#[cold]
+fn overflow<'v>(call: &Call<'v>) -> Value<'v> {
+    call.ctx.session.warn(Warning::DateOverflow);
+    Value::Null
+}
+
+/// `EXTRACT(unit FROM value)`
+pub(crate) fn extract<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, EvalError> {
+    use IntervalUnit::{Day, Month, Quarter, Week, Year, YearMonth};
+    if !matches!(unit, Year | Quarter | Month | Week | Day | YearMonth) {
+        return extract_time(call, unit);
+    }
+    let date = some!(call.date(0));
+    let (year, month) = (i64::from(date.year()), i64::from(date.month()));
+    Ok(Value::Int(match unit {
+        Year => year,
+        Quarter => (month + 2) / 3,
+        Month => month,
+        Week => i64::from(some!(call.calendar_date(0)).week(types::temporal::WeekMode::from_number(0)).1),
+        YearMonth => year * 100 + month,
+        _ => i64::from(date.day()),
+    }))
+}
+
+/// Units with a time part: of the time of day, with the day of a date before it.
+fn extract_time<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, EvalError> {
+    let value = call.value(0)?;
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    let is_dated = matches!(value, Value::Date(_) | Value::DateTime(..))
+        || (value.is_textual() && !is_time_text(call.text(0)?.unwrap_or_default()));
+    let (day, time) = if is_dated {
+        let moment: DateTime = some!(call.datetime(0));
+        (i64::from(moment.date().day()), moment.time())
+    } else {
+        (0, some!(call.time(0)))
+    };
+    Ok(Value::Int(joined(unit, day, time) * if time.is_negative() { -1 } else { 1 }))
+}
+
+/// The parts of `unit` as one number of two digits each, six for microseconds.
+fn joined(unit: IntervalUnit, day: i64, time: Time) -> i64 {
+    use IntervalUnit::*;
+    let (hour, minute) = (i64::from(time.hour()), i64::from(time.minute()));
+    let (second, micro) = (i64::from(time.second()), i64::from(time.micro()));
+    let seconds = (hour * 100 + minute) * 100 + second;
+    match unit {
+        Hour => hour,
+        Minute => minute,
+        Second => second,
+        Microsecond => micro,
+        DayHour => day * 100 + hour,
+        DayMinute => (day * 100 + hour) * 100 + minute,
+        DaySecond => day * 1_000_000 + seconds,
+        DayMicrosecond => (day * 1_000_000 + seconds) * 1_000_000 + micro,
+        HourMinute => hour * 100 + minute,
+        HourSecond => seconds,
+        HourMicrosecond => seconds * 1_000_000 + micro,
+        MinuteSecond => minute * 100 + second,
+        MinuteMicrosecond => (minute * 100 + second) * 1_000_000 + micro,
+        _ => second * 1_000_000 + micro,
+    }
+}
+
+/// `TIMESTAMPDIFF(unit, from, to)`
+pub(crate) fn timestamp_diff<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, EvalError> {
+    use IntervalUnit::{Day, Hour, Minute, Month, Quarter, Second, Week, Year};
+    let (from, to) = (some!(call.calendar_datetime(0)), some!(call.calendar_datetime(1)));
+    let micros = to.epoch_micros() - from.epoch_micros();
+    let seconds = micros / MICROS_PER_SECOND;
+    Ok(Value::Int(match unit {
+        Year => to.months_since(from) / 12,
+        Quarter => to.months_since(from) / 3,
+        Month => to.months_since(from),
+        Week => seconds / (7 * 86_400),
+        Day => seconds / 86_400,
+        Hour => seconds / 3_600,
+        Minute => seconds / 60,
+        Second => seconds,
+        _ => micros,
+    }))
+}

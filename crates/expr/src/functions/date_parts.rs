@@ -1,0 +1,142 @@
+//! Parts of dates and times.
+
+use types::temporal::WeekMode;
+use types::{Date, Time, Value};
+
+use super::{Call, some};
+use crate::EvalError;
+
+pub(super) const DAY_NAMES: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+pub(super) const MONTH_NAMES: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+fn of_date<'v>(call: &Call<'v>, part: fn(Date) -> i64) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Int(part(some!(call.date(0)))))
+}
+
+fn of_day<'v>(call: &Call<'v>, part: fn(Date) -> i64) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Int(part(some!(call.calendar_date(0)))))
+}
+
+fn of_time<'v>(call: &Call<'v>, part: fn(Time) -> u32) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Int(i64::from(part(some!(call.time(0))))))
+}
+
+/// DATE
+pub(crate) fn date<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Date(some!(call.stored_date(0))))
+}
+
+/// TIME
+pub(crate) fn time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let fsp = call.ty().decimals;
+    Ok(Value::Time(some!(call.time(0)).round(fsp), fsp))
+}
+
+/// YEAR
+pub(crate) fn year<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Year(some!(call.date(0)).year()))
+}
+
+/// MONTH
+pub(crate) fn month<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    of_date(call, |d| i64::from(d.month()))
+}
+
+/// DAYOFMONTH
+pub(crate) fn day<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    of_date(call, |d| i64::from(d.day()))
+}
+
+/// QUARTER
+pub(crate) fn quarter<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    of_date(call, |d| i64::from(d.month().div_ceil(3)))
+}
+
+/// HOUR
+pub(crate) fn hour<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    of_time(call, Time::hour)
+}
+
+/// MINUTE
+pub(crate) fn minute<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    of_time(call, Time::minute)
+}
+
+/// SECOND
+pub(crate) fn second<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    of_time(call, Time::second)
+}
+
+/// MICROSECOND
+pub(crate) fn microsecond<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    of_time(call, Time::micro)
+}
+
+/// DAYOFWEEK: 1 = Sunday.
+pub(crate) fn day_of_week<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    of_day(call, |d| (i64::from(d.weekday()) + 1) % 7 + 1)
+}
+
+/// WEEKDAY: 0 = Monday.
+pub(crate) fn weekday<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    of_day(call, |d| i64::from(d.weekday()))
+}
+
+/// DAYOFYEAR
+pub(crate) fn day_of_year<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    of_day(call, |d| i64::from(d.day_of_year()))
+}
+
+/// WEEK(date, mode)
+pub(crate) fn week<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let mode = if call.args.len() > 1 { some!(call.int(1)) } else { default_week_format(call) };
+    let date = some!(call.calendar_date(0));
+    Ok(Value::Int(i64::from(date.week(WeekMode::from_number(mode)).1)))
+}
+
+fn default_week_format(call: &Call<'_>) -> i64 {
+    let setting = call.ctx.session.system_variable(Some(false), "default_week_format");
+    setting.map_or(0, |value| value.as_value().to_i64().value)
+}
+
+/// WEEKOFYEAR
+pub(crate) fn week_of_year<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    of_day(call, |d| i64::from(d.week(WeekMode::from_number(3)).1))
+}
+
+/// YEARWEEK(date, mode)
+pub(crate) fn year_week<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let mode = if call.args.len() > 1 { some!(call.int(1)) } else { 0 };
+    let date = some!(call.calendar_date(0));
+    let (year, week) = date.week(WeekMode { year_of_week: true, ..WeekMode::from_number(mode) });
+    Ok(Value::Int(i64::from(year) * 100 + i64::from(week)))
+}
+
+/// DAYNAME
+pub(crate) fn day_name<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let date = some!(call.calendar_date(0));
+    Ok(call.text_value(DAY_NAMES[usize::from(date.weekday())].as_bytes()))
+}
+
+/// MONTHNAME
+pub(crate) fn month_name<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let month = some!(call.date(0)).month();
+    Ok(match usize::from(month).checked_sub(1) {
+        Some(i) => call.text_value(MONTH_NAMES[i].as_bytes()),
+        None => Value::Null,
+    })
+}

@@ -1,0 +1,198 @@
+//! Numbers, dates and times by format: FORMAT, DATE_FORMAT, TIME_FORMAT, GET_FORMAT.
+
+use std::io::Write;
+
+use types::temporal::WeekMode;
+use types::value::write_double_fixed;
+use types::{Date, DateTime, Time, Value};
+
+use super::date_parts::{DAY_NAMES, MONTH_NAMES};
+use super::{Call, some};
+use crate::EvalError;
+use crate::build::{Class, class_of};
+
+/// FORMAT(number, decimals): `1,234,567.89`. A locale other than that of the USA is not known.
+pub(crate) fn format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let decimals = some!(call.int(1)).clamp(0, 30);
+    let mut plain = Vec::new();
+    if matches!(class_of(&call.args[0]), Class::Int | Class::Decimal) {
+        let value = some!(call.decimal(0)).round(decimals as i32);
+        value.rescale(decimals as u8).unwrap_or(value).write_to(&mut plain);
+    } else {
+        write_double_fixed(some!(call.double(0)), decimals as u8, &mut plain);
+    }
+    let start = usize::from(plain.first() == Some(&b'-'));
+    let point = plain.iter().position(|b| *b == b'.').unwrap_or(plain.len());
+    let mut out = Vec::with_capacity(plain.len() + point / 3);
+    for (i, b) in plain.iter().enumerate() {
+        if i > start && i < point && (point - i) % 3 == 0 {
+            out.push(b',');
+        }
+        out.push(*b);
+    }
+    Ok(call.copied(&out))
+}
+
+/// DATE_FORMAT
+pub(crate) fn date_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let moment = some!(call.datetime(0));
+    let pattern = some!(call.text(1));
+    Ok(write_moment(call, moment, pattern))
+}
+
+/// TIME_FORMAT: hours may pass 23; parts of a date are zero.
+pub(crate) fn time_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let time = some!(call.time(0));
+    let pattern = some!(call.text(1));
+    let mut out = Vec::new();
+    if time.is_negative() {
+        out.push(b'-');
+    }
+    Ok(match write_pattern(Date::ZERO, time, pattern, &mut out) {
+        Some(()) => call.copied(&out),
+        None => Value::Null,
+    })
+}
+
+/// `moment` by `pattern`; NULL if the pattern asks for a name that a zero part does not have.
+pub(super) fn write_moment<'v>(call: &Call<'v>, moment: DateTime, pattern: &[u8]) -> Value<'v> {
+    let mut out = Vec::new();
+    match write_pattern(moment.date(), moment.time(), pattern, &mut out) {
+        Some(()) => call.copied(&out),
+        None => Value::Null,
+    }
+}
+
+fn write_pattern(date: Date, time: Time, pattern: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let mut rest = pattern.iter();
+    while let Some(b) = rest.next() {
+        match (b, rest.clone().next()) {
+            (b'%', Some(specifier)) => {
+                rest.next();
+                write_part(date, time, *specifier, out)?;
+            }
+            _ => out.push(*b),
+        }
+    }
+    Some(())
+}
+
+/// One part; `None` if it has no name.
+fn write_part(date: Date, time: Time, specifier: u8, out: &mut Vec<u8>) -> Option<()> {
+    match specifier {
+        b'Y' | b'y' | b'M' | b'm' | b'b' | b'c' | b'd' | b'e' | b'D' | b'j' => {
+            write_date_part(date, specifier, out)
+        }
+        b'a' | b'W' | b'w' | b'U' | b'u' | b'V' | b'v' | b'X' | b'x' => write_week_part(date, specifier, out),
+        b'H' | b'k' | b'h' | b'I' | b'l' | b'i' | b'S' | b's' | b'f' | b'p' | b'r' | b'T' => {
+            write_time_part(time, specifier, out);
+            Some(())
+        }
+        other => {
+            out.push(other);
+            Some(())
+        }
+    }
+}
+
+/// Writing to a Vec cannot fail.
+macro_rules! put {
+    ($out:expr, $($arg:tt)*) => {{
+        let _ = write!($out, $($arg)*);
+    }};
+}
+
+fn write_date_part(date: Date, specifier: u8, out: &mut Vec<u8>) -> Option<()> {
+    let month_name = || usize::from(date.month()).checked_sub(1).map(|i| MONTH_NAMES[i]);
+    match specifier {
+        b'Y' => put!(out, "{:04}", date.year()),
+        b'y' => put!(out, "{:02}", date.year() % 100),
+        b'M' => put!(out, "{}", month_name()?),
+        b'b' => put!(out, "{}", &month_name()?[..3]),
+        b'm' => put!(out, "{:02}", date.month()),
+        b'c' => put!(out, "{}", date.month()),
+        b'd' => put!(out, "{:02}", date.day()),
+        b'e' => put!(out, "{}", date.day()),
+        b'j' => put!(out, "{:03}", if date.is_zero() { 0 } else { date.day_of_year() }),
+        _ => put!(out, "{}{}", date.day(), ordinal_suffix(date.day())),
+    }
+    Some(())
+}
+
+fn ordinal_suffix(day: u8) -> &'static str {
+    match (day / 10, day % 10) {
+        (1, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    }
+}
+
+fn write_week_part(date: Date, specifier: u8, out: &mut Vec<u8>) -> Option<()> {
+    if date.has_zero_part() && matches!(specifier, b'a' | b'W' | b'w') {
+        return None;
+    }
+    // %U and %u count within the year; %V, %v, %X and %x belong to the year of the week.
+    let week = |monday_first: bool, year_of_week: bool| {
+        let mode = WeekMode { monday_first, year_of_week, first_weekday: !monday_first };
+        if date.has_zero_part() { (date.year(), 0) } else { date.week(mode) }
+    };
+    match specifier {
+        b'a' => put!(out, "{}", &DAY_NAMES[usize::from(date.weekday())][..3]),
+        b'W' => put!(out, "{}", DAY_NAMES[usize::from(date.weekday())]),
+        b'w' => put!(out, "{}", (date.weekday() + 1) % 7),
+        b'U' => put!(out, "{:02}", week(false, false).1),
+        b'u' => put!(out, "{:02}", week(true, false).1),
+        b'V' => put!(out, "{:02}", week(false, true).1),
+        b'v' => put!(out, "{:02}", week(true, true).1),
+        b'X' => put!(out, "{:04}", week(false, true).0),
+        _ => put!(out, "{:04}", week(true, true).0),
+    }
+    Some(())
+}
+
+fn write_time_part(time: Time, specifier: u8, out: &mut Vec<u8>) {
+    let hour = time.hour();
+    let twelve = (hour % 24 + 11) % 12 + 1;
+    let half = if hour % 24 < 12 { "AM" } else { "PM" };
+    match specifier {
+        b'H' => put!(out, "{hour:02}"),
+        b'k' => put!(out, "{hour}"),
+        b'h' | b'I' => put!(out, "{twelve:02}"),
+        b'l' => put!(out, "{twelve}"),
+        b'i' => put!(out, "{:02}", time.minute()),
+        b'S' | b's' => put!(out, "{:02}", time.second()),
+        b'f' => put!(out, "{:06}", time.micro()),
+        b'p' => put!(out, "{half}"),
+        b'r' => put!(out, "{twelve:02}:{:02}:{:02} {half}", time.minute(), time.second()),
+        _ => put!(out, "{hour:02}:{:02}:{:02}", time.minute(), time.second()),
+    }
+}
+
+/// GET_FORMAT(kind, style); the kind is given as text.
+pub(crate) fn get_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    const STYLES: [&str; 5] = ["USA", "JIS", "ISO", "EUR", "INTERNAL"];
+    const FORMATS: [(&str, [&str; 5]); 3] = [
+        ("DATE", ["%m.%d.%Y", "%Y-%m-%d", "%Y-%m-%d", "%d.%m.%Y", "%Y%m%d"]),
+        ("TIME", ["%h:%i:%s %p", "%H:%i:%s", "%H:%i:%s", "%H.%i.%s", "%H%i%s"]),
+        (
+            "DATETIME",
+            [
+                "%Y-%m-%d %H.%i.%s",
+                "%Y-%m-%d %H:%i:%s",
+                "%Y-%m-%d %H:%i:%s",
+                "%Y-%m-%d %H.%i.%s",
+                "%Y%m%d%H%i%s",
+            ],
+        ),
+    ];
+    let (kind, style) = (some!(call.text(0)), some!(call.text(1)));
+    let kind: &[u8] = if kind.eq_ignore_ascii_case(b"TIMESTAMP") { b"DATETIME" } else { kind };
+    let formats = FORMATS.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(kind));
+    let style = STYLES.iter().position(|name| name.as_bytes().eq_ignore_ascii_case(style));
+    Ok(match (formats, style) {
+        (Some((_, formats)), Some(style)) => call.text_value(formats[style].as_bytes()),
+        _ => Value::Null,
+    })
+}

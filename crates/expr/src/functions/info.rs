@@ -1,0 +1,110 @@
+//! Functions about the session and about expressions themselves.
+
+use std::time::Duration;
+
+use types::{CollationId, Value};
+
+use super::call::collation as known_collation;
+use super::{Call, some};
+use crate::build::{Class, class_of, coercibility as coercibility_of};
+use crate::{EvalError, eval};
+
+/// The collation of argument 0: numbers are binary.
+fn argument_collation(call: &Call<'_>) -> &'static types::Collation {
+    let arg = &call.args[0];
+    let is_text = class_of(arg) == Class::Text;
+    known_collation(if is_text { arg.ty.collation } else { CollationId::BINARY })
+}
+
+/// CHARSET
+pub(crate) fn charset<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(call.text_value(argument_collation(call).charset.name().as_bytes()))
+}
+
+/// COLLATION
+pub(crate) fn collation<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(call.text_value(argument_collation(call).name.as_bytes()))
+}
+
+/// COERCIBILITY
+pub(crate) fn coercibility<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Int(coercibility_of(&call.args[0]) as i64))
+}
+
+/// VERSION
+pub(crate) fn version<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(call.text_value(call.ctx.session.version().as_bytes()))
+}
+
+/// DATABASE
+pub(crate) fn database<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(call.ctx.session.database().map_or(Value::Null, |name| call.text_value(name.as_bytes())))
+}
+
+/// USER
+pub(crate) fn user<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(call.text_value(call.ctx.session.user().as_bytes()))
+}
+
+/// CURRENT_USER
+pub(crate) fn current_user<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(call.text_value(call.ctx.session.current_user().as_bytes()))
+}
+
+/// CONNECTION_ID
+pub(crate) fn connection_id<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(Value::UInt(call.ctx.session.connection_id()))
+}
+
+/// LAST_INSERT_ID(), LAST_INSERT_ID(n)
+pub(crate) fn last_insert_id<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let session = call.ctx.session;
+    if call.args.is_empty() {
+        return Ok(Value::UInt(session.last_insert_id()));
+    }
+    let id = some!(call.bits(0));
+    session.set_last_insert_id(id);
+    Ok(if call.ty().unsigned { Value::UInt(id) } else { Value::Int(id as i64) })
+}
+
+/// ROW_COUNT
+pub(crate) fn row_count<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Int(call.ctx.session.row_count()))
+}
+
+/// FOUND_ROWS
+pub(crate) fn found_rows<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Int(call.ctx.session.found_rows() as i64))
+}
+
+/// SLEEP(seconds): 0, or 1 when KILL ended it.
+pub(crate) fn sleep<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    const STEP: f64 = 0.05;
+    let seconds = call.double(0)?.filter(|s| *s >= 0.0);
+    let mut left = seconds.ok_or(EvalError::WrongArgument { function: "sleep" })?;
+    while left > 0.0 {
+        if call.ctx.session.killed() {
+            return Ok(Value::Int(1));
+        }
+        std::thread::sleep(Duration::from_secs_f64(left.min(STEP)));
+        left -= STEP;
+    }
+    Ok(Value::Int(0))
+}
+
+/// BENCHMARK(count, expression): evaluates again and again.
+pub(crate) fn benchmark<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let count = some!(call.int(0));
+    for _ in 0..count {
+        if call.ctx.session.killed() {
+            return Err(EvalError::Killed);
+        }
+        eval(&call.args[1], call.row, call.ctx)?;
+    }
+    Ok(if count < 0 { Value::Null } else { Value::Int(0) })
+}
+
+/// REGEXP_LIKE, REGEXP: not there.
+pub(crate) fn regexp<'v>(_: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Err(EvalError::NotSupported("REGEXP"))
+}

@@ -1,0 +1,32 @@
+//! Implementations of operators and functions, one file per family.
+//!
+//! Each takes a [`Call`], fetches the arguments it needs in the form it needs, and returns NULL on the first that is.
+
+pub(crate) mod arithmetic;
+pub(crate) mod bits;
+mod call;
+pub(crate) mod choose;
+pub(crate) mod clock;
+pub(crate) mod date;
+pub(crate) mod date_add;
+pub(crate) mod date_parts;
+pub(crate) mod encode;
+pub(crate) mod epoch;
+pub(crate) mod format;
+pub(crate) mod hash;
+pub(crate) mod info;
+mod md5;
+pub(crate) mod number;
+pub(crate) mod pad;
+pub(crate) mod radix;
+pub(crate) mod random;
+pub(crate) mod round;
+pub(crate) mod search;
+pub(crate) mod str_to_date;
+pub(crate) mod text;
+pub(crate) mod text_edit;
+pub(crate) mod time;
+
+pub(crate) use call::{Call, collation, some, text_in_arena};
+pub use random::SeededRandom;
+pub(crate) use str_to_date::format_parts;

@@ -1,0 +1,103 @@
+//! TRIM, LPAD, RPAD, REPEAT, SPACE.
+
+use types::Value;
+
+use super::{Call, some};
+use crate::EvalError;
+
+/// TRIM, TRIM(BOTH ..)
+pub(crate) fn trim_both<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    trim(call, true, true)
+}
+
+/// LTRIM, TRIM(LEADING ..)
+pub(crate) fn trim_leading<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    trim(call, true, false)
+}
+
+/// RTRIM, TRIM(TRAILING ..)
+pub(crate) fn trim_trailing<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    trim(call, false, true)
+}
+
+fn trim<'v>(call: &Call<'v>, leading: bool, trailing: bool) -> Result<Value<'v>, EvalError> {
+    let mut text = some!(call.text(0));
+    let remove = if call.args.len() > 1 { some!(call.text(1)) } else { b" " };
+    if remove.is_empty() {
+        return Ok(call.text_value(text));
+    }
+    while let (true, Some(rest)) = (leading, text.strip_prefix(remove)) {
+        text = rest;
+    }
+    // In UTF-8 no character ends in the bytes of another, so the end of a text can be cut as bytes.
+    while let (true, Some(rest)) = (trailing, text.strip_suffix(remove)) {
+        text = rest;
+    }
+    Ok(call.text_value(text))
+}
+
+/// LPAD
+pub(crate) fn left<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    pad(call, true)
+}
+
+/// RPAD
+pub(crate) fn right<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    pad(call, false)
+}
+
+fn pad<'v>(call: &Call<'v>, at_left: bool) -> Result<Value<'v>, EvalError> {
+    let (text, length, fill) = (some!(call.text(0)), some!(call.int(1)), some!(call.text(2)));
+    let charset = call.charset();
+    let Ok(length) = usize::try_from(length) else { return Ok(Value::Null) };
+    let present = charset.char_len(text);
+    if length <= present {
+        return Ok(call.text_value(&text[..charset.byte_offset_of_char(text, length)]));
+    }
+    let fill_length = charset.char_len(fill);
+    if fill_length == 0 {
+        return Ok(call.text_value(&[]));
+    }
+    let missing = length - present;
+    let (whole, part) = (missing / fill_length, missing % fill_length);
+    let part = &fill[..charset.byte_offset_of_char(fill, part)];
+    let bytes = text.len() as u64 + whole as u64 * fill.len() as u64 + part.len() as u64;
+    if !call.fits_packet(bytes) {
+        return Ok(Value::Null);
+    }
+    let mut out = Vec::with_capacity(bytes as usize);
+    let padding = |out: &mut Vec<u8>| {
+        (0..whole).for_each(|_| out.extend_from_slice(fill));
+        out.extend_from_slice(part);
+    };
+    if at_left {
+        padding(&mut out);
+        out.extend_from_slice(text);
+    } else {
+        out.extend_from_slice(text);
+        padding(&mut out);
+    }
+    Ok(call.copied(&out))
+}
+
+/// REPEAT
+pub(crate) fn repeat<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let (text, count) = (some!(call.text(0)), some!(call.int(1)));
+    let count = count.max(0) as u64;
+    if text.is_empty() || count == 0 {
+        return Ok(call.text_value(&[]));
+    }
+    if !call.fits_packet(count.saturating_mul(text.len() as u64)) {
+        return Ok(Value::Null);
+    }
+    Ok(call.copied(&text.repeat(count as usize)))
+}
+
+/// SPACE
+pub(crate) fn space<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let count = some!(call.int(0)).max(0) as u64;
+    if !call.fits_packet(count) {
+        return Ok(Value::Null);
+    }
+    Ok(call.text_value(call.ctx.arena.alloc_slice_fill_copy(count as usize, b' ')))
+}

@@ -1,0 +1,92 @@
+//! ROUND, TRUNCATE, CEILING, FLOOR.
+
+use types::{Decimal, TypeKind, Value};
+
+use super::arithmetic::{finite, in_range};
+use super::{Call, some};
+use crate::EvalError;
+use crate::build::{Class, class_of};
+use crate::compare::integer;
+
+/// CEILING
+pub(crate) fn ceiling<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    to_integer(call, Decimal::ceil, f64::ceil)
+}
+
+/// FLOOR
+pub(crate) fn floor<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    to_integer(call, Decimal::floor, f64::floor)
+}
+
+fn to_integer<'v>(
+    call: &Call<'v>,
+    of_decimal: fn(Decimal) -> Decimal,
+    of_double: fn(f64) -> f64,
+) -> Result<Value<'v>, EvalError> {
+    match call.ty().kind {
+        TypeKind::Double => Ok(Value::Double(of_double(some!(call.double(0))))),
+        TypeKind::Decimal => Ok(Value::Decimal(of_decimal(some!(call.decimal(0))))),
+        _ if class_of(&call.args[0]) == Class::Int => {
+            let value = call.value(0)?;
+            if value.is_null() { Ok(value) } else { in_range(call, Some(integer(&value))) }
+        }
+        _ => in_range(call, of_decimal(some!(call.decimal(0))).to_i128_units()),
+    }
+}
+
+/// ROUND: half away from zero; doubles half to even, as the machine does.
+pub(crate) fn round<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let digits = if call.args.len() > 1 { some!(call.int(1)) } else { 0 };
+    rounded(call, digits, false)
+}
+
+/// TRUNCATE
+pub(crate) fn truncate<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let digits = some!(call.int(1));
+    rounded(call, digits, true)
+}
+
+fn rounded<'v>(call: &Call<'v>, digits: i64, cut: bool) -> Result<Value<'v>, EvalError> {
+    match call.ty().kind {
+        TypeKind::Double => finite(call, round_double(some!(call.double(0)), digits, cut)),
+        TypeKind::Decimal => {
+            let value = some!(call.decimal(0));
+            let digits = digits.clamp(-80, 30) as i32;
+            let result = if cut { value.truncate(digits) } else { value.round(digits) };
+            Ok(Value::Decimal(fixed_scale(result, call.ty().decimals)))
+        }
+        _ => {
+            let value = call.value(0)?;
+            if value.is_null() {
+                return Ok(value);
+            }
+            in_range(call, Some(round_integer(integer(&value), digits, cut)))
+        }
+    }
+}
+
+/// The value with the scale of its type, which is never below the value's by more than zeros.
+fn fixed_scale(value: Decimal, scale: u8) -> Decimal {
+    value.rescale(scale).unwrap_or(value)
+}
+
+fn round_integer(value: i128, digits: i64, cut: bool) -> i128 {
+    if digits >= 0 {
+        return value;
+    }
+    // 10^20 is above every 64-bit integer.
+    let unit = 10i128.pow(digits.unsigned_abs().min(20) as u32);
+    let whole = value / unit * unit;
+    let half = (value - whole).abs() * 2 >= unit;
+    if half && !cut { whole + unit * value.signum() } else { whole }
+}
+
+fn round_double(value: f64, digits: i64, cut: bool) -> f64 {
+    let unit = 10f64.powi(digits.unsigned_abs().min(400) as i32);
+    let whole = |x: f64| if cut { x.trunc() } else { x.round_ties_even() };
+    if digits < 0 {
+        return if unit.is_infinite() { 0.0 } else { whole(value / unit) * unit };
+    }
+    let scaled = value * unit;
+    if scaled.is_finite() && unit.is_finite() { whole(scaled) / unit } else { value }
+}

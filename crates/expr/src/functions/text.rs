@@ -1,0 +1,193 @@
+//! Lengths, characters, case, substrings, character sets.
+
+use types::collation::{Conversion, convert};
+use types::{Charset, Value};
+
+use super::{Call, some};
+use crate::{EvalError, Warning};
+
+/// `text COLLATE c`: the same bytes.
+pub(crate) fn collate<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(call.text_value(some!(call.text(0))))
+}
+
+/// `CONVERT(text USING c)`
+pub(crate) fn convert_using<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let text = some!(call.text(0));
+    convert_text(call, text, call.args[0].ty.charset())
+}
+
+/// `text`, of the set `from`, in the call's character set. Bytes that are no text of it are NULL, with a warning.
+pub(crate) fn convert_text<'v>(
+    call: &Call<'v>,
+    text: &'v [u8],
+    from: Charset,
+) -> Result<Value<'v>, EvalError> {
+    let to = call.charset();
+    if from == Charset::Binary
+        && let Some(at) = to.first_invalid(text)
+    {
+        call.ctx.session.warn(cannot_convert(&text[at..], from, to));
+        return Ok(Value::Null);
+    }
+    if from == to || from == Charset::Binary || to == Charset::Binary {
+        return Ok(call.text_value(text));
+    }
+    let mut out = Vec::with_capacity(text.len());
+    if convert(from, to, text, &mut out) == Conversion::Lossy {
+        call.ctx.session.warn(cannot_convert(text, from, to));
+    }
+    Ok(call.copied(&out))
+}
+
+#[cold]
+fn cannot_convert(text: &[u8], from: Charset, to: Charset) -> Warning {
+    const SHOWN: usize = 6;
+    let mut value = String::new();
+    for b in text.iter().take(SHOWN) {
+        if b.is_ascii_graphic() { value.push(char::from(*b)) } else { value.push_str(&format!("\\x{b:02X}")) }
+    }
+    if text.len() > SHOWN {
+        value.push_str("...");
+    }
+    Warning::CannotConvert { value, from: from.name(), to: to.name() }
+}
+
+/// CAST(.. AS CHAR(n)): the first n characters.
+pub(crate) fn cut<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let text = some!(call.text(0));
+    let end = call.charset().byte_offset_of_char(text, call.ty().length as usize);
+    if end < text.len() {
+        let type_name = format!("CHAR({})", call.ty().length);
+        call.truncated(&type_name, &Value::binary(text));
+    }
+    Ok(call.text_value(&text[..end]))
+}
+
+/// CAST(.. AS BINARY(n)): n bytes, filled up with zero bytes.
+pub(crate) fn pad_bytes<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let text = some!(call.text(0));
+    let length = call.ty().length as usize;
+    if text.len() >= length {
+        if text.len() > length {
+            call.truncated(&format!("BINARY({length})"), &Value::binary(text));
+        }
+        return Ok(call.text_value(&text[..length]));
+    }
+    if !call.fits_packet(length as u64) {
+        return Ok(Value::Null);
+    }
+    let padded = call.ctx.arena.alloc_slice_fill_with(length, |i| text.get(i).copied().unwrap_or(0));
+    Ok(call.text_value(padded))
+}
+
+/// LENGTH
+pub(crate) fn length<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Int(some!(call.text(0)).len() as i64))
+}
+
+/// BIT_LENGTH
+pub(crate) fn bit_length<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Int(some!(call.text(0)).len() as i64 * 8))
+}
+
+/// CHAR_LENGTH
+pub(crate) fn char_length<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let text = some!(call.text(0));
+    let is_binary = call.args[0].ty.is_string();
+    let charset = if is_binary { call.args[0].ty.charset() } else { call.collation_of(0).charset };
+    Ok(Value::Int(charset.char_len(text) as i64))
+}
+
+/// ASCII: the first byte.
+pub(crate) fn ascii<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    Ok(Value::Int(some!(call.text(0)).first().map_or(0, |b| i64::from(*b))))
+}
+
+/// ORD: the bytes of the first character as a number.
+pub(crate) fn ord<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let text = some!(call.text(0));
+    if text.is_empty() {
+        return Ok(Value::Int(0));
+    }
+    let first = &text[..call.args[0].ty.charset().first_char_bytes(text)];
+    Ok(Value::Int(first.iter().fold(0, |acc, b| acc << 8 | i64::from(*b))))
+}
+
+/// CHAR(n, ..): the bytes of each number without leading zero bytes; NULLs are left out.
+pub(crate) fn char<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let mut out = Vec::with_capacity(call.args.len());
+    for i in 0..call.args.len() {
+        if let Some(number) = call.bits(i)? {
+            let bytes = (number as u32).to_be_bytes();
+            let skip = bytes.iter().take(3).take_while(|b| **b == 0).count();
+            out.extend_from_slice(&bytes[skip..]);
+        }
+    }
+    if let Some(at) = call.charset().first_invalid(&out) {
+        call.ctx.session.warn(cannot_convert(&out[at..], Charset::Binary, call.charset()));
+        return Ok(Value::Null);
+    }
+    Ok(call.copied(&out))
+}
+
+/// UPPER
+pub(crate) fn upper<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let text = some!(call.text(0));
+    let mut out = Vec::with_capacity(text.len());
+    call.charset().append_upper(text, &mut out);
+    Ok(call.copied(&out))
+}
+
+/// LOWER
+pub(crate) fn lower<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let text = some!(call.text(0));
+    let mut out = Vec::with_capacity(text.len());
+    call.charset().append_lower(text, &mut out);
+    Ok(call.copied(&out))
+}
+
+/// REVERSE
+pub(crate) fn reverse<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let text = some!(call.text(0));
+    let charset = call.charset();
+    let out = call.ctx.arena.alloc_slice_copy(text);
+    let (mut from, mut to) = (0, text.len());
+    while from < text.len() {
+        let width = charset.first_char_bytes(&text[from..]);
+        to -= width;
+        out[to..to + width].copy_from_slice(&text[from..from + width]);
+        from += width;
+    }
+    Ok(call.text_value(out))
+}
+
+/// LEFT
+pub(crate) fn left<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let (text, count) = (some!(call.text(0)), some!(call.int(1)));
+    let end = call.charset().byte_offset_of_char(text, count.max(0) as usize);
+    Ok(call.text_value(&text[..end]))
+}
+
+/// RIGHT
+pub(crate) fn right<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let (text, count) = (some!(call.text(0)), some!(call.int(1)));
+    let charset = call.charset();
+    let skipped = charset.char_len(text).saturating_sub(count.max(0) as usize);
+    Ok(call.text_value(&text[charset.byte_offset_of_char(text, skipped)..]))
+}
+
+/// SUBSTRING(text, from), SUBSTRING(text, from, length)
+pub(crate) fn substring<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let (text, from) = (some!(call.text(0)), some!(call.int(1)));
+    let length = if call.args.len() > 2 { some!(call.int(2)) } else { i64::MAX };
+    let charset = call.charset();
+    let count = charset.char_len(text) as i64;
+    let start = if from < 0 { count.saturating_add(from) } else { from - 1 };
+    if start < 0 || start >= count || length <= 0 {
+        return Ok(call.text_value(&[]));
+    }
+    let rest = &text[charset.byte_offset_of_char(text, start as usize)..];
+    let end = charset.byte_offset_of_char(rest, usize::try_from(length).unwrap_or(usize::MAX));
+    Ok(call.text_value(&rest[..end]))
+}

@@ -1,0 +1,171 @@
+//! Texts put together from texts.
+
+use memchr::memmem;
+use types::Value;
+
+use super::{Call, some};
+use crate::EvalError;
+
+/// CONCAT
+pub(crate) fn concat<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    if call.args.len() == 1 {
+        return Ok(call.text_value(some!(call.text(0))));
+    }
+    let mut out = Vec::new();
+    for i in 0..call.args.len() {
+        out.extend_from_slice(some!(call.text(i)));
+    }
+    finish(call, &out)
+}
+
+/// The result, or NULL if it is longer than a packet may be.
+fn finish<'v>(call: &Call<'v>, out: &[u8]) -> Result<Value<'v>, EvalError> {
+    Ok(if call.fits_packet(out.len() as u64) { call.copied(out) } else { Value::Null })
+}
+
+/// CONCAT_WS: NULLs are left out.
+pub(crate) fn concat_ws<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let separator = some!(call.text(0));
+    let mut out = Vec::new();
+    let mut first = true;
+    for i in 1..call.args.len() {
+        if let Some(text) = call.text(i)? {
+            if !first {
+                out.extend_from_slice(separator);
+            }
+            first = false;
+            out.extend_from_slice(text);
+        }
+    }
+    finish(call, &out)
+}
+
+/// REPLACE: exact bytes, whatever the collation.
+pub(crate) fn replace<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let (text, from, to) = (some!(call.text(0)), some!(call.text(1)), some!(call.text(2)));
+    if from.is_empty() {
+        return Ok(call.text_value(text));
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut done = 0;
+    for at in memmem::find_iter(text, from) {
+        out.extend_from_slice(&text[done..at]);
+        out.extend_from_slice(to);
+        done = at + from.len();
+    }
+    if done == 0 {
+        return Ok(call.text_value(text));
+    }
+    out.extend_from_slice(&text[done..]);
+    finish(call, &out)
+}
+
+/// INSERT(text, from, length, new)
+pub(crate) fn insert<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let (text, new) = (some!(call.text(0)), some!(call.text(3)));
+    let (from, length) = (some!(call.int(1)), some!(call.int(2)));
+    let charset = call.charset();
+    let count = charset.char_len(text) as i64;
+    if from < 1 || from > count {
+        return Ok(call.text_value(text));
+    }
+    let start = charset.byte_offset_of_char(text, from as usize - 1);
+    let length = if length < 0 { count } else { length };
+    let end = start + charset.byte_offset_of_char(&text[start..], length as usize);
+    let out = [&text[..start], new, &text[end..]].concat();
+    finish(call, &out)
+}
+
+/// QUOTE: NULL as the word.
+pub(crate) fn quote<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let Some(text) = call.text(0)? else { return Ok(call.text_value(b"NULL")) };
+    let mut out = Vec::with_capacity(text.len() + 2);
+    out.push(b'\'');
+    for b in text {
+        match b {
+            b'\\' | b'\'' => out.extend_from_slice(&[b'\\', *b]),
+            0 => out.extend_from_slice(b"\\0"),
+            0x1a => out.extend_from_slice(b"\\Z"),
+            _ => out.push(*b),
+        }
+    }
+    out.push(b'\'');
+    finish(call, &out)
+}
+
+/// SUBSTRING_INDEX(text, delimiter, count): exact bytes.
+pub(crate) fn substring_index<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let (text, delimiter, count) = (some!(call.text(0)), some!(call.text(1)), some!(call.int(2)));
+    if delimiter.is_empty() || count == 0 {
+        return Ok(call.text_value(&[]));
+    }
+    let nth = usize::try_from(count.unsigned_abs() - 1).unwrap_or(usize::MAX);
+    let kept = if count > 0 {
+        memmem::find_iter(text, delimiter).nth(nth).map(|at| &text[..at])
+    } else {
+        memmem::rfind_iter(text, delimiter).nth(nth).map(|at| &text[at + delimiter.len()..])
+    };
+    Ok(call.text_value(kept.unwrap_or(text)))
+}
+
+/// MAKE_SET(bits, a, b, ..)
+pub(crate) fn make_set<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let bits = some!(call.bits(0));
+    let mut out = Vec::new();
+    let mut first = true;
+    for i in 1..call.args.len().min(65) {
+        if bits >> (i - 1) & 1 == 0 {
+            continue;
+        }
+        if let Some(text) = call.text(i)? {
+            if !first {
+                out.push(b',');
+            }
+            first = false;
+            out.extend_from_slice(text);
+        }
+    }
+    finish(call, &out)
+}
+
+/// EXPORT_SET(bits, on, off, separator, count)
+pub(crate) fn export_set<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let bits = some!(call.bits(0));
+    let (on, off) = (some!(call.text(1)), some!(call.text(2)));
+    let separator = if call.args.len() > 3 { some!(call.text(3)) } else { b"," };
+    let count = if call.args.len() > 4 { some!(call.int(4)) } else { 64 };
+    let count = if (0..=64).contains(&count) { count } else { 64 };
+    let mut out = Vec::new();
+    for i in 0..count {
+        if i > 0 {
+            out.extend_from_slice(separator);
+        }
+        out.extend_from_slice(if bits >> i & 1 == 1 { on } else { off });
+    }
+    finish(call, &out)
+}
+
+/// SOUNDEX: the first letter and digits for the consonants, at least four characters.
+pub(crate) fn soundex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    /// Digits of A to Z; 0 for letters that are not coded.
+    const CODES: &[u8; 26] = b"01230120022455012623010202";
+    let text = some!(call.text(0));
+    let mut out: Vec<u8> = Vec::new();
+    let mut last = 0;
+    for b in text.iter().filter(|b| b.is_ascii_alphabetic()).map(u8::to_ascii_uppercase) {
+        let code = CODES[usize::from(b - b'A')];
+        if out.is_empty() {
+            out.push(b);
+            last = code;
+        } else if code == b'0' {
+            // Vowels part equal codes only where they are not H or W; MySQL lets none of them part.
+        } else if code != last {
+            out.push(code);
+            last = code;
+        }
+    }
+    while !out.is_empty() && out.len() < 4 {
+        out.push(b'0');
+    }
+    Ok(call.copied(&out))
+}

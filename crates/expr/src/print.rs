@@ -1,0 +1,76 @@
+//! Expressions as text, for the errors that quote them.
+
+use crate::func::Func;
+use crate::{Expr, ExprKind, RowSource};
+use types::{OwnedValue, SqlType, TypeKind};
+
+/// The expression as MySQL's errors show it: `(a + 1)`, `cast(1 as unsigned)`.
+#[cold]
+pub(crate) fn to_text(expr: &Expr, row: &dyn RowSource) -> String {
+    let list = |args: &[Expr], separator: &str| {
+        args.iter().map(|e| to_text(e, row)).collect::<Vec<_>>().join(separator)
+    };
+    match &expr.kind {
+        ExprKind::Const(value) => constant(value),
+        ExprKind::Param(_) => "?".to_owned(),
+        ExprKind::Column(column) => {
+            row.column_name(column.rel, column.col).unwrap_or_else(|| format!("#{}", column.col))
+        }
+        ExprKind::And(args) => format!("({})", list(args, " and ")),
+        ExprKind::Or(args) => format!("({})", list(args, " or ")),
+        ExprKind::Xor(args) => format!("({})", list(&args[..], " xor ")),
+        ExprKind::Not(arg) => format!("(not({}))", to_text(arg, row)),
+        ExprKind::Compare { op, args, .. } => format!("({})", list(&args[..], &format!(" {} ", op.symbol()))),
+        ExprKind::Cast(arg) => format!("cast({} as {})", to_text(arg, row), cast_name(&expr.ty)),
+        ExprKind::Call { func: Func::CutText | Func::PadBytes, args } => list(args, ""),
+        ExprKind::Call { func, args } => match (infix(*func), &args[..]) {
+            (Some(symbol), [_, _]) => format!("({})", list(args, &format!(" {symbol} "))),
+            (Some(symbol), _) => format!("{symbol}({})", list(args, "")),
+            (None, _) => format!("{}({})", func.name(), list(args, ",")),
+        },
+        ExprKind::UserVar(name) => format!("(@`{name}`)"),
+        ExprKind::SysVar { name, .. } => format!("@@{name}"),
+        ExprKind::Case { .. } => "(case ... end)".to_owned(),
+        ExprKind::Subquery { .. } => "(select ...)".to_owned(),
+        _ => "(...)".to_owned(),
+    }
+}
+
+fn constant(value: &OwnedValue) -> String {
+    let text = value.as_value().display_text();
+    match value {
+        OwnedValue::Bytes { .. } => format!("'{text}'"),
+        OwnedValue::Date(_) => format!("DATE'{text}'"),
+        OwnedValue::Time(..) => format!("TIME'{text}'"),
+        OwnedValue::DateTime(..) => format!("TIMESTAMP'{text}'"),
+        _ => text,
+    }
+}
+
+fn cast_name(ty: &SqlType) -> String {
+    match ty.kind {
+        TypeKind::BigInt if ty.unsigned => "unsigned".to_owned(),
+        TypeKind::BigInt => "signed".to_owned(),
+        TypeKind::VarChar | TypeKind::Text(_) => "char".to_owned(),
+        TypeKind::VarBinary | TypeKind::Blob(_) => "binary".to_owned(),
+        _ => ty.to_string(),
+    }
+}
+
+fn infix(func: Func) -> Option<&'static str> {
+    Some(match func {
+        Func::Neg | Func::Sub => "-",
+        Func::Add => "+",
+        Func::Mul => "*",
+        Func::Div => "/",
+        Func::IntDiv => "DIV",
+        Func::Mod => "%",
+        Func::BitAnd => "&",
+        Func::BitOr => "|",
+        Func::BitXor => "^",
+        Func::ShiftLeft => "<<",
+        Func::ShiftRight => ">>",
+        Func::BitNot => "~",
+        _ => return None,
+    })
+}
