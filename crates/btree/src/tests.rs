@@ -9,6 +9,7 @@ use crate::*;
 
 mod basics;
 mod concurrent;
+mod faults;
 mod layout;
 mod model;
 mod redo;

@@ -20,11 +20,18 @@ enum Mix {
     LongKeys,
     /// Payloads up to 4,200 bytes.
     LongPayloads,
+    /// 4-byte integers, many of them followed by a begin id: far more versions than integers.
+    Versions,
 }
 
 impl Mix {
     fn shape(self) -> TreeShape {
-        TreeShape { format_version: 1, fixed_key_len: matches!(self, Mix::Ints).then_some(8) }
+        let fixed_key_len = match self {
+            Mix::Ints => Some(8),
+            Mix::Versions => Some(4),
+            _ => None,
+        };
+        TreeShape { format_version: 1, fixed_key_len }
     }
 
     fn key(self, prng: &mut Prng) -> Vec<u8> {
@@ -41,13 +48,25 @@ impl Mix {
                 key
             }
             Mix::LongPayloads => (prng.below(600) as u32).to_be_bytes().to_vec(),
+            Mix::Versions => {
+                let mut key = (prng.below(20) as u32).to_be_bytes().to_vec();
+                if prng.below(10) > 0 {
+                    key.extend_from_slice(&prng.below(300).to_be_bytes()[2..]);
+                }
+                key
+            }
         }
+    }
+
+    fn flags(self, key: &[u8]) -> SlotFlags {
+        let has_begin = matches!(self, Mix::Versions) && key.len() > 4;
+        if has_begin { SlotFlags::HAS_BEGIN } else { SlotFlags::NONE }
     }
 
     fn payload(self, prng: &mut Prng) -> Vec<u8> {
         let len = match self {
             Mix::Ints => 80 + prng.below(40),
-            Mix::Strings => prng.below(12),
+            Mix::Strings | Mix::Versions => prng.below(12),
             Mix::LongKeys => [0, 30, 900, 4200][prng.below(4) as usize],
             Mix::LongPayloads => [1, 100, 2000, 4200][prng.below(4) as usize],
         };
@@ -85,7 +104,7 @@ impl Run {
             assert_eq!(edit.record().payload(), self.model[&key]);
             edit.replace_payload(&payload).unwrap();
         } else {
-            edit.insert(&payload, SlotFlags::NONE).unwrap();
+            edit.insert(&payload, self.mix.flags(&key)).unwrap();
         }
         edit.commit();
         self.model.insert(key, payload);
@@ -233,6 +252,13 @@ fn integer_keys_answer_like_a_map() {
 fn string_keys_answer_like_a_map() {
     for seed in 10..13 {
         run(Mix::Strings, seed, 512, 1500);
+    }
+}
+
+#[test]
+fn versions_of_integer_keys_answer_like_a_map() {
+    for seed in 50..53 {
+        run(Mix::Versions, seed, 512, 2000);
     }
 }
 

@@ -1,0 +1,78 @@
+//! What fails has no effect.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+
+use base::prng::Prng;
+use env::{Fault, IoOp};
+
+use super::*;
+
+/// Inserts, or removes the record if it is there; true if there is one now. The change is done before the merge that may
+/// follow, so an error of that does not count.
+fn toggle(store: &Store, tree: &Tree, key: &[u8], payload: &[u8]) -> Result<bool> {
+    let mut edit = tree.edit(store, key, key.len() + payload.len())?;
+    let remove = edit.found();
+    if remove {
+        edit.remove();
+    } else {
+        edit.insert(payload, SlotFlags::NONE).unwrap();
+    }
+    let sparse = edit.is_sparse();
+    edit.commit();
+    if sparse {
+        tree.shrink(store, key).unwrap_or_default();
+    }
+    Ok(!remove)
+}
+
+#[test]
+fn failed_reads_leave_the_tree_as_it_was() {
+    for seed in 0..4 {
+        let disk = MemDisk::new();
+        let store = new_store(&disk, 10);
+        let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+        let mut prng = Prng::new(seed);
+        let mut model = BTreeMap::new();
+        let mut errors = 0;
+        for step in 0..6000 {
+            if step % 10 == 0 && step < 5900 {
+                let kind = ErrorKind::Other;
+                disk.inject(Fault { op: IoOp::Read, nth: 1 + prng.below(5), kind });
+            }
+            let (key, payload) = ((prng.below(1200) as u32).to_be_bytes(), vec![1; prng.below(900) as usize]);
+            match toggle(&store, &tree, &key, &payload) {
+                Ok(true) => assert!(model.insert(key, payload).is_none()),
+                Ok(false) => assert!(model.remove(&key).is_some()),
+                Err(_) => errors += 1,
+            }
+        }
+        assert!(errors > 50, "{errors} errors");
+        let report = assert_sound(&store, &tree);
+        assert_eq!(report.records, model.len() as u64);
+        assert_eq!(store.space_report().pages_used, (report.leaf_pages + report.inner_pages) as u64);
+        for (key, payload) in model {
+            assert_eq!(tree.point(&store, &key).unwrap().unwrap().record().payload(), payload);
+        }
+    }
+}
+
+#[test]
+fn a_file_that_cannot_grow_refuses_the_insert_and_goes_on_later() {
+    let disk = MemDisk::new();
+    let store = new_store(&disk, 1024);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    let mut refused = 0;
+    let mut count = 0u32;
+    disk.inject(Fault { op: IoOp::Resize, nth: 1, kind: ErrorKind::StorageFull });
+    while count < 8000 {
+        match toggle(&store, &tree, &count.to_be_bytes(), &[1; 900]) {
+            Ok(_) => count += 1,
+            Err(_) => refused += 1,
+        }
+    }
+    assert_eq!(refused, 1);
+    let report = assert_sound(&store, &tree);
+    assert_eq!(report.records, 8000);
+    assert_eq!(store.space_report().pages_used, (report.leaf_pages + report.inner_pages) as u64);
+}
