@@ -50,9 +50,9 @@ impl Table {
         let mut rows = 0;
         while let Some(at) = cursor {
             if at.record().flags().is_deleted() {
-                *leftovers += 1
+                *leftovers += 1;
             } else {
-                rows += 1
+                rows += 1;
             }
             cursor = at.next()?;
         }

@@ -39,7 +39,9 @@ impl ColumnSet {
 impl FromIterator<usize> for ColumnSet {
     fn from_iter<I: IntoIterator<Item = usize>>(positions: I) -> Self {
         let mut set = ColumnSet::EMPTY;
-        positions.into_iter().for_each(|position| set.insert(position));
+        for position in positions {
+            set.insert(position);
+        }
         set
     }
 }

@@ -30,7 +30,7 @@ impl Table {
             }
             return Ok(Some(read(RowRef::new(&index.format, record))));
         }
-        self.get_version(engine, *view, &at, read)
+        Ok(self.get_version(engine, *view, &at, read))
     }
 
     #[inline(never)]
@@ -40,16 +40,16 @@ impl Table {
         view: ReadView,
         at: &Position<'_>,
         read: impl FnOnce(RowRef<'_>) -> R,
-    ) -> Result<Option<R>> {
+    ) -> Option<R> {
         let (format, record) = (&self.clustered().format, at.record());
         let mut older = Vec::new();
-        Ok(match version::clustered(engine.trx.undo(), view, &record, &mut older) {
+        match version::clustered(engine.trx.undo(), view, &record, &mut older) {
             Seen::Nothing => None,
             Seen::Current => Some(read(RowRef::new(format, record))),
             Seen::Older => {
                 let record = record.with_payload(&older, SlotFlags::NONE);
                 Some(read(RowRef::new(format, record)))
             }
-        })
+        }
     }
 }

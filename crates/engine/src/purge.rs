@@ -133,11 +133,11 @@ struct HeldTable {
 impl HeldTable {
     /// Holds the table of `record`'s index. False: it is gone, and its pages with it.
     fn hold(&mut self, engine: &Engine, record: &UndoRecord) -> Result<bool> {
-        if let Some((table, position)) = &mut self.table {
-            if let Some(at) = table.index_ids().position(|id| id == record.index) {
-                *position = at;
-                return Ok(true);
-            }
+        if let Some((table, position)) = &mut self.table
+            && let Some(at) = table.index_ids().position(|id| id == record.index)
+        {
+            *position = at;
+            return Ok(true);
         }
         self.release();
         loop {

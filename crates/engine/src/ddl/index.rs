@@ -22,7 +22,7 @@ use crate::row::duplicate;
 use crate::row::entry::append_declared_key;
 use crate::row::insert::{Value, row_id_of};
 use crate::row::row_image::{RowImage, value_of, with_values};
-use crate::row::writer::check_key;
+use crate::row::writer::ensure_key;
 use crate::scan::{Scan, append_clustered_key};
 use crate::table::{Index, Table};
 
@@ -84,7 +84,7 @@ impl Engine {
         collector.collect()?;
         entries.sort();
         if index.is_unique() {
-            entries.check_unique(self, table, index)?;
+            entries.refuse_clashes(self, table, index)?;
         }
         let mut build = BulkBuild::new(&self.store, &index.tree, base::TrxId::NONE)?;
         for place in &entries.places {
@@ -126,7 +126,7 @@ impl Entries {
     }
 
     /// Equal neighbours are rows that clash.
-    fn check_unique(&self, engine: &Engine, table: &Table, index: &Index) -> Result<()> {
+    fn refuse_clashes(&self, engine: &Engine, table: &Table, index: &Index) -> Result<()> {
         for pair in self.places.windows(2) {
             let declared = |place: &Place| &self.parts(place).0[..place.unique_len as usize];
             if pair[0].unique_len != 0 && declared(&pair[0]) == declared(&pair[1]) {
@@ -196,7 +196,7 @@ impl Collector<'_> {
         let unique_len = if comparable { scratch.len() as u32 } else { 0 };
         let start = entries.bytes.len();
         let extent = index.format.append_key(row, row_id, &mut entries.bytes);
-        check_key(extent, &entries.bytes[start..])?;
+        ensure_key(extent, &entries.bytes[start..])?;
         let payload = entries.bytes.len();
         index.format.encode(RowHeader::default(), row, &[], &mut entries.bytes);
         debug_assert!(payload - start <= KEY_BYTES_MAX, "checked above");

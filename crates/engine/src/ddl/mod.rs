@@ -27,8 +27,12 @@ impl Engine {
         let tables = self.dictionary.list(&self.store, Kind::Table)?;
         let records = tables.iter().map(|(_, bytes)| decode_table(bytes)).collect::<Result<Vec<_>>>()?;
         self.change_catalog(|catalog| {
-            schemas.into_iter().for_each(|schema| catalog.add_schema(schema));
-            records.into_iter().for_each(|record| catalog.add_table(&Table::open(record)));
+            for schema in schemas {
+                catalog.add_schema(schema);
+            }
+            for record in records {
+                catalog.add_table(&Table::open(record));
+            }
         });
         Ok(())
     }

@@ -48,7 +48,9 @@ pub(crate) fn encode_table(table: &TableRecord) -> Vec<u8> {
     push_str(&mut out, &def.schema);
     push_str(&mut out, &def.name);
     push_varint(&mut out, def.columns.len() as u64);
-    def.columns.iter().for_each(|column| push_column(&mut out, column));
+    for column in &def.columns {
+        push_column(&mut out, column);
+    }
     push_varint(&mut out, def.indexes.len() as u64);
     for (index, root) in def.indexes.iter().zip(&table.roots) {
         push_index(&mut out, index);
@@ -174,7 +176,9 @@ fn push_type(out: &mut Vec<u8>, ty: &SqlType) {
     push_varint(out, u64::from(ty.collation.0));
     let members = ty.members.as_deref().unwrap_or(&[]);
     push_varint(out, members.len() as u64);
-    members.iter().for_each(|member| push_bytes(out, member));
+    for member in members {
+        push_bytes(out, member);
+    }
 }
 
 fn sql_type(rest: &mut &[u8]) -> Option<SqlType> {

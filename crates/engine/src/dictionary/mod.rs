@@ -105,7 +105,7 @@ impl Dictionary {
         let prefix = prefix(kind, name);
         let mut value = None;
         self.for_each(store, &prefix, |_, bytes| {
-            value.get_or_insert_with(Vec::new).extend_from_slice(bytes)
+            value.get_or_insert_with(Vec::new).extend_from_slice(bytes);
         })?;
         Ok(value)
     }

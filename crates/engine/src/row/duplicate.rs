@@ -7,7 +7,7 @@ use trx::Trx;
 
 use super::entry::append_declared_key;
 use super::insert::Value;
-use super::writer::check_key;
+use super::writer::ensure_key;
 use crate::engine::Engine;
 use crate::error::{DuplicateKey, DuplicatePart, Error, Result};
 use crate::table::{Index, Table};
@@ -46,7 +46,7 @@ impl Table {
         if !self.def.hidden_row_id {
             key.clear();
             let extent = self.clustered().format.append_key(row, 0, key);
-            check_key(extent, key)?;
+            ensure_key(extent, key)?;
             if let Some(at) = self.clustered().tree.point(&engine.store, key)?
                 && !at.record().flags().is_deleted()
             {
@@ -73,7 +73,7 @@ pub(crate) fn find(
 ) -> Result<Option<Vec<u8>>> {
     prefix.clear();
     let (comparable, extent) = append_declared_key(index, row, prefix);
-    check_key(extent, prefix)?;
+    ensure_key(extent, prefix)?;
     if !comparable {
         return Ok(None);
     }

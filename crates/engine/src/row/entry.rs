@@ -11,7 +11,7 @@ use types::key::Extent;
 
 use super::duplicate;
 use super::insert::Value;
-use super::writer::{RowWriter, check_key, replace_payload};
+use super::writer::{RowWriter, ensure_key, replace_payload};
 use crate::error::Result;
 use crate::table::Index;
 
@@ -31,7 +31,7 @@ impl RowWriter<'_> {
         let Buffers { other_key, other_payload, .. } = buffers;
         other_key.clear();
         let extent = index.format.append_key(row, row_id, other_key);
-        check_key(extent, other_key)?;
+        ensure_key(extent, other_key)?;
         other_payload.clear();
         index.format.encode(RowHeader::default(), row, &[], other_payload);
         if index.is_unique() {

@@ -5,7 +5,7 @@ use trx::undo::ROW_HEADER_BYTES;
 use trx::{Buffers, Trx, UndoKind};
 
 use super::duplicate;
-use super::writer::{RowWriter, change, check_key};
+use super::writer::{RowWriter, change, ensure_key};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::table::Table;
@@ -57,7 +57,7 @@ impl RowWriter<'_> {
         let format = &self.table.clustered().format;
         buffers.key.clear();
         let extent = format.append_key(row, row_id, &mut buffers.key);
-        check_key(extent, &buffers.key)?;
+        ensure_key(extent, &buffers.key)?;
         let off_page = format.choose_off_page(row, buffers.key.len()).map_err(too_large)?;
         buffers.payload.clear();
         let header = RowHeader { trx: self.id, undo: UndoPtr(0) };

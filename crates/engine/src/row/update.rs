@@ -9,7 +9,7 @@ use super::entry::put_end;
 use super::insert::{Value, row_id_of, too_large};
 use super::row_image::{RowImage, value_of, with_values};
 use super::version::flags_to_undo;
-use super::writer::{RowWriter, change, check_key};
+use super::writer::{RowWriter, change, ensure_key};
 use crate::column_set::ColumnSet;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -137,7 +137,7 @@ impl RowWriter<'_> {
         }
         buffers.key.clear();
         let extent = index.format.append_key(new, row_id, &mut buffers.key);
-        check_key(extent, &buffers.key)?;
+        ensure_key(extent, &buffers.key)?;
         Ok(buffers.key != key)
     }
 
@@ -281,7 +281,7 @@ impl RowWriter<'_> {
         index.format.append_key(old, row_id, other_key);
         third_key.clear();
         let extent = index.format.append_key(new, row_id, third_key);
-        check_key(extent, third_key)?;
+        ensure_key(extent, third_key)?;
         other_payload.clear();
         index.format.encode(RowHeader::default(), new, &[], other_payload);
         if other_key == third_key {

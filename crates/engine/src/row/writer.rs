@@ -91,7 +91,7 @@ impl RowWriter<'_> {
 
 /// A key made of whole parts, short enough for its tree, a begin id included.
 #[inline]
-pub(crate) fn check_key(extent: Extent, key: &[u8]) -> Result<()> {
+pub(crate) fn ensure_key(extent: Extent, key: &[u8]) -> Result<()> {
     if extent == Extent::Whole && key.len() + TrxId::STORED_BYTES <= KEY_BYTES_MAX {
         Ok(())
     } else {

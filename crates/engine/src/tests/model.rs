@@ -321,7 +321,7 @@ fn run(seed: u64, ids: u64, steps: usize) {
 #[test]
 fn sessions_see_what_a_naive_store_of_whole_copies_shows() {
     for seed in 0..24 {
-        println!("seed {seed}");
+        eprintln!("seed {seed}");
         run(seed, 24, 600);
     }
 }
@@ -329,7 +329,7 @@ fn sessions_see_what_a_naive_store_of_whole_copies_shows() {
 #[test]
 fn the_same_holds_over_many_leaves() {
     for seed in 100..104 {
-        println!("seed {seed}");
+        eprintln!("seed {seed}");
         run(seed, 3000, 6000);
     }
 }

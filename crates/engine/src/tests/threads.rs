@@ -13,7 +13,7 @@ const START: i32 = 1000;
 
 fn sum(engine: &Engine, table: &Table, view: ReadView, index: usize) -> i64 {
     let scan = Scan::open(engine, table, index, view, KeyRange::all(), Direction::Forward).unwrap();
-    let mut scan = if view.limit().0 % 2 == 0 { scan.detached() } else { scan };
+    let mut scan = if view.limit().0.is_multiple_of(2) { scan.detached() } else { scan };
     let (mut sum, mut count) = (0, 0);
     while let Some(batch) = scan.next_batch().unwrap() {
         for row in batch.rows() {
