@@ -80,6 +80,8 @@ pub struct Table {
     /// Indexes in the definition's order, the clustered one first.
     pub indexes: Vec<Index>,
     pub(crate) state: Arc<TableState>,
+    /// Columns that stand in the key of some secondary index.
+    pub(crate) indexed_columns: ColumnSet,
     current: AtomicBool,
 }
 
@@ -99,7 +101,15 @@ impl Table {
     }
 
     pub(crate) fn with(def: TableDef, indexes: Vec<Index>, state: Arc<TableState>) -> Arc<Self> {
-        Arc::new(Table { def: Arc::new(def), indexes, state, current: AtomicBool::new(true) })
+        let parts = indexes[1..].iter().flat_map(|index| &index.def.parts);
+        let indexed_columns = parts.map(|part| usize::from(part.column)).collect();
+        Arc::new(Table {
+            def: Arc::new(def),
+            indexes,
+            state,
+            indexed_columns,
+            current: AtomicBool::new(true),
+        })
     }
 
     /// The clustered index.

@@ -161,6 +161,8 @@ impl Engine {
         wait: Duration,
         work: impl FnOnce(&Exclusive<'_>) -> Result<R>,
     ) -> Result<R> {
+        // Leftovers go with purge while it still can find them: what it frees off page is not found from the records.
+        self.purge_step(usize::MAX)?;
         loop {
             let table = self.table(schema, name)?;
             let exclusive = Exclusive::lock(&table, wait)?;

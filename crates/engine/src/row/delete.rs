@@ -7,7 +7,6 @@ use super::insert::row_id_of;
 use super::row_image::{RowImage, value_of, with_values};
 use super::version::flags_to_undo;
 use super::writer::{RowWriter, change};
-use crate::column_set::ColumnSet;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::table::Table;
@@ -90,21 +89,13 @@ fn with_indexed_values<R>(
     mut spans: Vec<trx::Span>,
     work: impl FnOnce(&mut RowWriter<'_>, &[u8], &[trx::Span]) -> R,
 ) -> Result<(Vec<u8>, Vec<trx::Span>, R)> {
-    let indexed = writer.table.indexed_columns();
+    let indexed = &writer.table.indexed_columns;
     let image = RowImage { values: &mut values, spans: &mut spans };
-    let result = if image.any_off_page(&indexed) {
-        let (fetched, places) = image.fetched(writer.store(), &indexed)?;
+    let result = if image.any_off_page(indexed) {
+        let (fetched, places) = image.fetched(writer.store(), indexed)?;
         work(writer, &fetched, &places)
     } else {
         work(writer, &values, &spans)
     };
     Ok((values, spans, result))
-}
-
-impl Table {
-    /// Columns that stand in the key of some secondary index.
-    pub(crate) fn indexed_columns(&self) -> ColumnSet {
-        let positions = self.indexes[1..].iter().flat_map(|index| &index.def.parts);
-        positions.map(|part| usize::from(part.column)).collect()
-    }
 }

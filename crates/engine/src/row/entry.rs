@@ -18,6 +18,10 @@ use crate::table::Index;
 /// Marks of a closed entry.
 pub(crate) const CLOSED: SlotFlags = SlotFlags::DELETED.with(SlotFlags::HAS_VER);
 
+/// Left free on a leaf beside a new entry. An entry that is closed grows by an end id, so that a leaf filled to the last
+/// byte would be squeezed together for every change.
+const ENTRY_SLACK_BYTES: usize = 512;
+
 impl RowWriter<'_> {
     /// Adds the entry of a new row to the index at `position`, checking uniqueness.
     pub(crate) fn insert_entry(
@@ -49,8 +53,7 @@ impl RowWriter<'_> {
     pub(crate) fn open_entry(&mut self, index: &Index, key: &mut Vec<u8>, payload: &[u8]) -> Result<()> {
         push_begin(key, self.id);
         let engine = self.engine;
-        // Room for an end id is taken now, so that closing the entry seldom has to look for it.
-        let need = key.len() + payload.len() + TRX_ID_BYTES;
+        let need = key.len() + payload.len() + ENTRY_SLACK_BYTES;
         let mut edit = index.tree.edit(&engine.store, key, need)?;
         if edit.found() {
             let record = edit.record();
@@ -120,18 +123,17 @@ fn find_open_entry(
     key: &mut Vec<u8>,
     payload: &mut Vec<u8>,
 ) -> Result<bool> {
-    let key_len = key.len();
     let mut cursor = index.tree.seek(store, key, Seek::AtOrAfter)?;
-    let mut found = Vec::new();
     while let Some(at) = cursor {
         let record = at.record();
-        found.clear();
-        record.append_key(&mut found);
-        if record.key_len_without_begin() != key_len || found[..key_len] != key[..] {
+        if !record.with_key(|found| found == &key[..]) {
             return Ok(false);
         }
-        if !record.flags().has_ver() {
-            key.extend_from_slice(&found[key_len..]);
+        let flags = record.flags();
+        if !flags.has_ver() {
+            if flags.has_begin() {
+                push_begin(key, TrxId(record.begin_trx()));
+            }
             payload.extend_from_slice(record.payload());
             return Ok(true);
         }

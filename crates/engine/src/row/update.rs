@@ -89,9 +89,9 @@ impl RowWriter<'_> {
         let mut image = RowImage { values: &mut values, spans: &mut spans };
         image.fill(&RowRef::new(&index.format, record), self.table.def.columns.len(), &mut buffers.payload);
         drop(at);
-        let indexed = self.table.indexed_columns();
+        let indexed = &self.table.indexed_columns;
         let fetched =
-            if image.any_off_page(&indexed) { Some(image.fetched(self.store(), &indexed)?) } else { None };
+            if image.any_off_page(indexed) { Some(image.fetched(self.store(), indexed)?) } else { None };
         Ok(Some(OldRow { values, spans, fetched }))
     }
 
@@ -213,11 +213,12 @@ impl RowWriter<'_> {
     fn store_rewritten(&mut self, index: &Index, key: &[u8], payload: &mut [u8]) -> Result<()> {
         let engine = self.engine;
         let mut edit = index.tree.edit(&engine.store, key, 0)?;
-        self.overwrites(RowHeader::decode(edit.record().payload()).trx);
-        if edit.record().payload().len() == payload.len() {
-            let record = edit.record();
+        let record = edit.record();
+        let before = RowHeader::decode(record.payload());
+        self.overwrites(before.trx);
+        if record.payload().len() == payload.len() {
             let (from, to) = differing_range(record.payload(), payload);
-            let before = RowHeader::decode(record.payload()).encode();
+            let before = before.encode();
             let undo = self.log.append(&NewUndo {
                 kind: UndoKind::RowPatch,
                 index: index.tree.index,
@@ -235,7 +236,6 @@ impl RowWriter<'_> {
             edit.commit();
             return Ok(());
         }
-        let record = edit.record();
         let undo = self.undo(index, UndoKind::RowImage, record.flags(), key, record.payload());
         payload[..ROW_HEADER_BYTES].copy_from_slice(&self.header(undo));
         if edit.replace_payload(payload).is_err() {
@@ -301,12 +301,42 @@ impl RowWriter<'_> {
     }
 }
 
-/// The range, behind the row header, in which two payloads of one length differ.
+/// The range, behind the row header, in which two payloads of one length differ. Cost: a comparison per 8 bytes.
 fn differing_range(old: &[u8], new: &[u8]) -> (usize, usize) {
-    let mut pairs = old.iter().zip(new).enumerate().skip(ROW_HEADER_BYTES);
-    let Some((from, _)) = pairs.find(|(_, (a, b))| a != b) else {
+    let (old, new) = (&old[ROW_HEADER_BYTES..], &new[ROW_HEADER_BYTES..]);
+    let same = |at: &usize| old[*at] == new[*at];
+    let words = old.as_chunks::<8>().0.iter().zip(new.as_chunks::<8>().0);
+    let from = 8 * words.take_while(|(a, b)| a == b).count();
+    let from = from + (from..old.len()).take_while(same).count();
+    if from == old.len() {
         return (ROW_HEADER_BYTES, ROW_HEADER_BYTES);
-    };
-    let to = old.iter().zip(new).rposition(|(a, b)| a != b).map_or(from, |last| last + 1);
-    (from, to)
+    }
+    let words = old.as_rchunks::<8>().1.iter().rev().zip(new.as_rchunks::<8>().1.iter().rev());
+    let to = old.len() - 8 * words.take_while(|(a, b)| a == b).count();
+    let to = to - (0..to).rev().take_while(same).count();
+    (ROW_HEADER_BYTES + from, ROW_HEADER_BYTES + to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::prng::Prng;
+
+    #[test]
+    fn the_differing_range_is_the_smallest_one() {
+        let mut prng = Prng::new(5);
+        for _ in 0..2000 {
+            let len = ROW_HEADER_BYTES + prng.below(40) as usize;
+            let old = vec![1u8; len];
+            let mut new = old.clone();
+            for _ in 0..prng.below(3) {
+                let at = prng.below(len as u64) as usize;
+                new[at] = 2;
+            }
+            let differs = |&i: &usize| i >= ROW_HEADER_BYTES && old[i] != new[i];
+            let from = (0..len).find(differs).unwrap_or(ROW_HEADER_BYTES);
+            let to = (0..len).rev().find(differs).map_or(ROW_HEADER_BYTES, |last| last + 1);
+            assert_eq!(differing_range(&old, &new), (from, to));
+        }
+    }
 }

@@ -197,10 +197,11 @@ fn store(words: &[AtomicU64], bytes: &[u8]) -> usize {
 /// Appends `len` bytes from the front of `words` to `out`.
 #[inline]
 fn load(words: &[AtomicU64], len: usize, out: &mut Vec<u8>) {
-    let end = out.len() + len;
-    out.reserve(len + 8);
-    for word in &words[..len.div_ceil(8)] {
-        out.extend_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+    let start = out.len();
+    let padded = len.next_multiple_of(8);
+    out.resize(start + padded, 0);
+    for (chunk, word) in out[start..].as_chunks_mut::<8>().0.iter_mut().zip(&words[..padded / 8]) {
+        *chunk = word.load(Ordering::Relaxed).to_le_bytes();
     }
-    out.truncate(end);
+    out.truncate(start + len);
 }
