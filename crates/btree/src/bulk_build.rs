@@ -85,8 +85,9 @@ impl<'s> BulkBuild<'s> {
             self.levels[at].place = Some(self.take_page(at)?);
         }
         let next = self.take_page(at)?;
+        let entries = self.levels[at].count() + 1;
         self.write_pages(at, Some(separator), Some(next))?;
-        self.levels[at] = Level::new(next, separator.to_vec());
+        self.levels[at] = Level::new(next, separator.to_vec(), entries);
         Ok(())
     }
 

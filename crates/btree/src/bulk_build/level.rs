@@ -45,8 +45,15 @@ struct Entry {
 }
 
 impl Level {
-    pub(super) fn new(place: Place, lower: Vec<u8>) -> Self {
-        Level { place: Some(place), lower, ..Level::default() }
+    /// An empty page. `entries`: how many are expected; their bytes are about a page.
+    pub(super) fn new(place: Place, lower: Vec<u8>, entries: usize) -> Self {
+        Level {
+            place: Some(place),
+            lower,
+            batch: Vec::with_capacity(PAGE_SIZE),
+            entries: Vec::with_capacity(entries),
+            last_key: Vec::new(),
+        }
     }
 
     pub(super) fn push_record(&mut self, key: &[u8], payload: &[u8], flags: SlotFlags) {
