@@ -1,1 +1,53 @@
-//! exec
+//! Running plans: operators over leaf batches, point operations as straight functions, row changes.
+//!
+//! ```text
+//!  Plan --compile--> Program (shared)            Program::run(ExecCtx)
+//!                     |- SelectProgram             Source -> Sink -> ... -> RowSender -> OutBuffer
+//!                     |- InsertProgram ...         RowBuild -> storage bytes -> Table::insert_batch
+//! ```
+//!
+//! Rows are pushed: a [source](source::Source) calls its [sink](source::Sink) with a chain of frames, one link for each
+//! relation that has a current row. Records are read in place; only operators that must keep rows copy them, as compact
+//! [temporary rows](temp_row). Output columns go from page bytes straight into the connection's buffer.
+//!
+//! # Invariants
+//! 1. No I/O to the client and no change of rows while a leaf is latched: a scan is suspended before its sink pauses, and
+//!    a scan whose rows make others read pages is detached.
+//! 2. A frame is valid during one call of a sink; whoever keeps a row copies it.
+//! 3. A statement that fails with an effect on itself alone has undone its changes.
+//! 4. A program is immutable; what a run needs lives in the run.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod access;
+mod columns;
+mod context;
+mod encode;
+mod error;
+mod filter;
+mod frame;
+mod insert;
+mod join_nested;
+mod key;
+mod limit;
+mod op;
+mod operators;
+mod point;
+mod program;
+mod project;
+mod query;
+mod reader;
+mod row_build;
+mod source;
+mod statement;
+mod subquery;
+mod temp_row;
+
+pub use context::{Client, Conditions, ExecCtx, Level, LoadSource, Outcome, Protocol, Scratch, Summary};
+pub use error::{ExecError, Result};
+pub use program::{Program, compile};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,387 @@
+//! Rows of a base table: scans, ranges and lookups through one index.
+
+use std::ops::Bound;
+
+use bumpalo::Bump;
+use engine::{Batch, Direction, KeyRange, Prober, RowRef, Scan, Table};
+use expr::{Expr, eval, eval_bool};
+
+use crate::error::Result;
+use crate::frame::{CurrentRow, Frame, TableRow, row_source};
+use crate::key::{Fit, KeyPart};
+use crate::op::{AccessOp, PathOp};
+use crate::reader::{RowEnv, TableReader};
+use crate::source::{Flow, Sink, Source};
+use crate::statement::QueryRun;
+
+/// A running access to a table.
+pub(crate) struct TableAccess<'r> {
+    op: &'r AccessOp,
+    run: &'r QueryRun<'r>,
+    /// Of the index of the path.
+    scan: Option<Scan<'r>>,
+    prober: Option<Prober<'r>>,
+    /// Of the clustered index, for rows behind secondary entries.
+    rows: Option<Prober<'r>>,
+    range: KeyRange,
+    keys: Keys,
+    /// Home of key values and decoded columns; emptied between rows.
+    arena: Bump,
+    filter_arena: Bump,
+}
+
+/// Buffers for key bytes.
+#[derive(Default)]
+struct Keys {
+    lower: Vec<u8>,
+    upper: Vec<u8>,
+    row: Vec<u8>,
+}
+
+impl<'r> TableAccess<'r> {
+    pub(crate) fn new(op: &'r AccessOp, run: &'r QueryRun<'r>) -> Self {
+        TableAccess {
+            op,
+            run,
+            scan: None,
+            prober: None,
+            rows: None,
+            range: KeyRange::all(),
+            keys: Keys::default(),
+            arena: Bump::new(),
+            filter_arena: Bump::new(),
+        }
+    }
+
+    fn table(&self) -> &'r Table {
+        &self.op.table
+    }
+
+    /// The range's bounds; false if nothing lies in it.
+    fn make_range(&mut self, parent: Option<&Frame<'_>>) -> Result<bool> {
+        let Some(bounds) =
+            range_bounds(self.run, &self.op.path, &self.op.key, parent, &mut self.keys, &self.arena)?
+        else {
+            return Ok(false);
+        };
+        let Keys { lower, upper, .. } = &self.keys;
+        self.range.set(bounds.0.on(lower), bounds.1.on(upper));
+        Ok(true)
+    }
+
+    fn run_scan(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        let reverse = match &self.op.path {
+            PathOp::Scan { reverse } | PathOp::Range { reverse, .. } => *reverse,
+            _ => false,
+        };
+        self.arena.reset();
+        if !self.make_range(parent)? {
+            return Ok(Flow::More);
+        }
+        let direction = if reverse { Direction::Backward } else { Direction::Forward };
+        let st = self.run.st;
+        let mut scan = match self.scan.take() {
+            Some(mut scan) => {
+                scan.restart(|range| range.clone_from(&self.range));
+                scan
+            }
+            None => {
+                let range = self.range.clone();
+                let scan = Scan::open(st.engine, self.table(), self.op.index, st.view, range, direction)?;
+                if self.op.detached { scan.detached() } else { scan }
+            }
+        };
+        let flow = self.drain(&mut scan, parent, sink);
+        scan.suspend();
+        self.scan = Some(scan);
+        flow
+    }
+
+    fn drain(
+        &mut self,
+        scan: &mut Scan<'r>,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        while let Some(batch) = scan.next_batch()? {
+            if self.push_batch(batch, parent, sink)? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+            self.run.st.check_killed()?;
+            if sink.wants_pause() {
+                scan.suspend();
+                sink.pause()?;
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    /// Pushes a leaf's rows that pass the filter.
+    fn push_batch(
+        &mut self,
+        batch: Batch<'_>,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        for i in 0..batch.len() {
+            if self.push_entry(&batch.row(i), parent, sink)? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    /// Pushes one record of the path's index, or the row behind it.
+    #[inline]
+    fn push_entry(
+        &mut self,
+        row: &RowRef<'_>,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        self.arena.reset();
+        let Some(clustered) = &self.op.row_reader else {
+            let mut push = RowPush { op: self.op, run: self.run, filter_arena: &mut self.filter_arena };
+            return push.push(row, &self.op.reader, &self.arena, parent, sink);
+        };
+        let key = &mut self.keys.row;
+        key.clear();
+        self.op.table.indexes[self.op.index].clustered_key(row, key);
+        let prober = match &mut self.rows {
+            Some(prober) => prober,
+            none => none.insert(Prober::new(self.run.st.engine, &self.op.table, 0, self.run.st.view)?),
+        };
+        let Some(row) = prober.get(key)? else { return Ok(Flow::More) };
+        let mut push = RowPush { op: self.op, run: self.run, filter_arena: &mut self.filter_arena };
+        push.push(&row, clustered, &self.arena, parent, sink)
+    }
+
+    /// The one row of a whole clustered key.
+    fn run_point(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        let PathOp::Point { key } = &self.op.path else { return Ok(Flow::More) };
+        self.arena.reset();
+        self.keys.lower.clear();
+        if !push_parts(self.run, &self.op.key, key, &[], parent, &mut self.keys.lower, &self.arena)? {
+            return Ok(Flow::More);
+        }
+        self.lookup(parent, sink)
+    }
+
+    /// Pushes what the key in `keys.lower` finds.
+    fn lookup(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        let st = self.run.st;
+        let mut prober = match self.prober.take() {
+            Some(prober) => prober,
+            None => Prober::new(st.engine, self.table(), self.op.index, st.view)?,
+        };
+        let flow = self.lookup_with(&mut prober, parent, sink);
+        self.prober = Some(prober);
+        flow
+    }
+
+    fn lookup_with(
+        &mut self,
+        prober: &mut Prober<'r>,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        if self.op.whole_clustered_key {
+            return match prober.get(&self.keys.lower)? {
+                Some(row) => self.push_entry(&row, parent, sink),
+                None => Ok(Flow::More),
+            };
+        }
+        prober.probe(&self.keys.lower);
+        while let Some(batch) = prober.next_batch()? {
+            if self.push_batch(batch, parent, sink)? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+            if sink.wants_pause() {
+                sink.pause()?;
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    /// The rows of several keys, in key order, each key once.
+    fn run_points(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        let PathOp::Points { keys } = &self.op.path else { return Ok(Flow::More) };
+        self.arena.reset();
+        let mut sorted = Vec::with_capacity(keys.len());
+        for key in keys {
+            let mut bytes = Vec::new();
+            if push_parts(self.run, &self.op.key, key, &[], parent, &mut bytes, &self.arena)? {
+                sorted.push(bytes);
+            }
+        }
+        sorted.sort_unstable();
+        sorted.dedup();
+        for key in sorted {
+            self.keys.lower = key;
+            if self.lookup(parent, sink)? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+            self.run.st.check_killed()?;
+        }
+        Ok(Flow::More)
+    }
+}
+
+impl Source for TableAccess<'_> {
+    fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        match &self.op.path {
+            PathOp::Point { .. } => self.run_point(parent, sink),
+            PathOp::Points { .. } => self.run_points(parent, sink),
+            PathOp::Scan { .. } | PathOp::Range { .. } => self.run_scan(parent, sink),
+        }
+    }
+}
+
+/// Filters one row and hands it on.
+struct RowPush<'x, 'r> {
+    op: &'r AccessOp,
+    run: &'r QueryRun<'r>,
+    filter_arena: &'x mut Bump,
+}
+
+impl RowPush<'_, '_> {
+    #[inline]
+    fn push(
+        &mut self,
+        row: &RowRef<'_>,
+        reader: &TableReader,
+        arena: &Bump,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        let env = RowEnv { st: self.run.st, arena };
+        let record = TableRow { rel: self.op.rel, row: *row, reader, env };
+        let frame = Frame { parent, row: CurrentRow::Record(record) };
+        if let Some(filter) = &self.op.filter
+            && !passes(filter, &frame, self.run, self.filter_arena)?
+        {
+            return Ok(Flow::More);
+        }
+        sink.row(&frame)
+    }
+}
+
+/// Whether `cond` is true for the row; `arena` is emptied first.
+pub(crate) fn passes(cond: &Expr, frame: &Frame<'_>, run: &QueryRun<'_>, arena: &mut Bump) -> Result<bool> {
+    arena.reset();
+    let ctx = run.ctx(arena);
+    let truth = eval_bool(cond, frame, &ctx).map_err(|error| run.st.eval_error(error))?;
+    run.st.check()?;
+    Ok(truth == Some(true))
+}
+
+/// An end of a range, over the bytes of one of two buffers.
+#[derive(Clone, Copy)]
+pub(crate) enum End {
+    Open,
+    Included,
+    Excluded,
+}
+
+impl End {
+    pub(crate) fn on(self, key: &[u8]) -> Bound<&[u8]> {
+        match self {
+            End::Open => Bound::Unbounded,
+            End::Included => Bound::Included(key),
+            End::Excluded => Bound::Excluded(key),
+        }
+    }
+}
+
+/// Appends the parts for equality with `key`; false if no row can be equal. `null_safe`: parts for which NULL equals NULL.
+pub(crate) fn push_parts(
+    run: &QueryRun<'_>,
+    parts: &[KeyPart],
+    key: &[Expr],
+    null_safe: &[bool],
+    parent: Option<&Frame<'_>>,
+    out: &mut Vec<u8>,
+    arena: &Bump,
+) -> Result<bool> {
+    let ctx = run.ctx(arena);
+    for (i, (part, expr)) in parts.iter().zip(key).enumerate() {
+        let value = eval(expr, row_source(parent), &ctx).map_err(|error| run.st.eval_error(error))?;
+        match part.push(&value, run, out)? {
+            Fit::Exact => {}
+            Fit::Null if part.nullable && null_safe.get(i) == Some(&true) => part.push_null(out),
+            Fit::Null => return Ok(false),
+            // A cut key finds what shares its first characters; the filter decides.
+            Fit::Below | Fit::Above if part.prefix => {}
+            Fit::Below | Fit::Above => return Ok(false),
+        }
+    }
+    run.st.check()?;
+    Ok(true)
+}
+
+/// The ends of a path's range, their bytes in `keys`; `None` if nothing can lie in it.
+fn range_bounds(
+    run: &QueryRun<'_>,
+    path: &PathOp,
+    parts: &[KeyPart],
+    parent: Option<&Frame<'_>>,
+    keys: &mut Keys,
+    arena: &Bump,
+) -> Result<Option<(End, End)>> {
+    let PathOp::Range { eq, null_safe, lower, upper, .. } = path else {
+        return Ok(Some((End::Open, End::Open)));
+    };
+    keys.lower.clear();
+    if !push_parts(run, parts, eq, null_safe, parent, &mut keys.lower, arena)? {
+        return Ok(None);
+    }
+    keys.upper.clear();
+    keys.upper.extend_from_slice(&keys.lower);
+    let all = if eq.is_empty() { End::Open } else { End::Included };
+    let Some(part) = parts.get(eq.len()).filter(|_| lower.is_some() || upper.is_some()) else {
+        return Ok(Some((all, all)));
+    };
+    // Descending parts have their greatest value first.
+    let (low_key, high_key) =
+        if part.desc { (&mut keys.upper, &mut keys.lower) } else { (&mut keys.lower, &mut keys.upper) };
+    let bound = |bound: &Option<(Expr, bool)>, is_lower, key: &mut Vec<u8>| match bound {
+        None => Ok(Some(all)),
+        Some((expr, inclusive)) => one_bound(run, part, expr, *inclusive, is_lower, parent, key, arena),
+    };
+    let Some(high) = bound(upper, false, high_key)? else { return Ok(None) };
+    let low = if lower.is_none() && part.nullable {
+        // NULL is below all values, and in no range.
+        part.push_null(low_key);
+        Some(End::Excluded)
+    } else {
+        bound(lower, true, low_key)?
+    };
+    let Some(low) = low else { return Ok(None) };
+    Ok(Some(if part.desc { (high, low) } else { (low, high) }))
+}
+
+/// Appends the part of a bound and says how it ends; `None` for NULL, which bounds nothing.
+#[expect(clippy::too_many_arguments, reason = "one call, two ends")]
+fn one_bound(
+    run: &QueryRun<'_>,
+    part: &KeyPart,
+    expr: &Expr,
+    inclusive: bool,
+    is_lower: bool,
+    parent: Option<&Frame<'_>>,
+    key: &mut Vec<u8>,
+    arena: &Bump,
+) -> Result<Option<End>> {
+    let ctx = run.ctx(arena);
+    let value = eval(expr, row_source(parent), &ctx).map_err(|error| run.st.eval_error(error))?;
+    let fit = part.push(&value, run, key)?;
+    let included = match fit {
+        Fit::Null => return Ok(None),
+        _ if part.prefix => true,
+        Fit::Exact => inclusive,
+        // The neighbour below the bound is inside an upper one and outside a lower one.
+        Fit::Below => !is_lower,
+        Fit::Above => is_lower,
+    };
+    Ok(Some(if included { End::Included } else { End::Excluded }))
+}

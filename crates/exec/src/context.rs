@@ -1,0 +1,163 @@
+//! What a statement runs with, and what it answers.
+
+use std::io;
+
+use bumpalo::Bump;
+use engine::{Engine, Trx};
+use expr::SessionInfo;
+use types::Value;
+use wire::{Capabilities, OutBuffer, ResultCharset, ServerStatus};
+
+use crate::ExecError;
+
+/// Form of the rows sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// COM_QUERY.
+    Text,
+    /// COM_STMT_EXECUTE.
+    Binary,
+}
+
+/// How serious a condition is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// A note.
+    Note,
+    /// A warning.
+    Warning,
+}
+
+/// Where a statement leaves its warnings. What expressions warn of goes to [`SessionInfo::warn`].
+pub trait Conditions {
+    /// Records what would be `error` if it were one: same number, same text.
+    fn warn(&self, level: Level, error: &ExecError);
+}
+
+/// The content of the file that LOAD DATA reads.
+pub trait LoadSource {
+    /// Replaces the content of `chunk` by the next bytes; false at the end.
+    fn next_chunk(&mut self, chunk: &mut Vec<u8>) -> io::Result<bool>;
+}
+
+/// The client's side of a statement.
+pub struct Client<'a> {
+    /// Form of rows.
+    pub protocol: Protocol,
+    /// What the client can do: CLIENT_DEPRECATE_EOF, CLIENT_FOUND_ROWS.
+    pub capabilities: Capabilities,
+    /// Status for the EOF packet behind the column definitions.
+    pub status: ServerStatus,
+    /// Character set that text is sent in.
+    pub charset: ResultCharset,
+    /// Where packets are built.
+    pub out: &'a mut OutBuffer,
+    /// Sends what is in the buffer. Called between rows, with no latch held.
+    pub flush: &'a mut dyn FnMut(&mut OutBuffer) -> io::Result<()>,
+}
+
+/// Memory of one connection that its statements use one after the other. Contents mean nothing between statements.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub(crate) arena: Bump,
+    pub(crate) key: Vec<u8>,
+}
+
+/// All that a statement runs with.
+pub struct ExecCtx<'a> {
+    /// The engine.
+    pub engine: &'a Engine,
+    /// The session's open transaction.
+    pub trx: &'a mut Trx,
+    /// The session, for expressions.
+    pub session: &'a dyn SessionInfo,
+    /// Where warnings go.
+    pub conditions: &'a dyn Conditions,
+    /// Statement parameters, literals lifted by the plan cache included.
+    pub params: &'a [Value<'a>],
+    /// The client.
+    pub client: Client<'a>,
+    /// The connection's reusable memory.
+    pub scratch: &'a mut Scratch,
+    /// The transaction consists of this statement only: plain reads do not lock even when SERIALIZABLE.
+    pub autocommit: bool,
+    /// The file of LOAD DATA; `None` for all other statements.
+    pub load: Option<&'a mut dyn LoadSource>,
+}
+
+impl std::fmt::Debug for ExecCtx<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ExecCtx")
+            .field("trx", &self.trx)
+            .field("params", &self.params)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a statement did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Column definitions and rows were sent; the caller ends the rows. Else the caller sends an OK packet.
+    pub has_rows: bool,
+    /// Rows sent.
+    pub rows_sent: u64,
+    /// FOUND_ROWS() after a query: rows without the limit if they were to be counted, else rows sent.
+    pub found_rows: u64,
+    /// Affected rows as the OK packet reports them; CLIENT_FOUND_ROWS is taken account of.
+    pub affected: u64,
+    /// First AUTO_INCREMENT number generated (as the OK packet reports it), 0 if none was.
+    pub insert_id: u64,
+    /// What LAST_INSERT_ID() becomes; `None`: it stays.
+    pub last_insert_id: Option<u64>,
+    /// Numbers of the OK packet's message.
+    pub summary: Summary,
+}
+
+/// Numbers of the message of an OK packet. The server completes it with the number of warnings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Summary {
+    /// No message.
+    #[default]
+    None,
+    /// `Records: n  Duplicates: n  Warnings: n`.
+    Records {
+        /// Rows given.
+        records: u64,
+        /// Rows in the way of others.
+        duplicates: u64,
+    },
+    /// `Rows matched: n  Changed: n  Warnings: n`.
+    Matched {
+        /// Rows found.
+        matched: u64,
+        /// Rows that have new values.
+        changed: u64,
+    },
+    /// `Records: n  Deleted: n  Skipped: n  Warnings: n`.
+    Loaded {
+        /// Lines.
+        records: u64,
+        /// Rows replaced.
+        deleted: u64,
+        /// Lines left out.
+        skipped: u64,
+    },
+}
+
+impl Summary {
+    /// The message; empty for [`Summary::None`].
+    pub fn text(&self, warnings: u64) -> String {
+        match *self {
+            Summary::None => String::new(),
+            Summary::Records { records, duplicates } => {
+                format!("Records: {records}  Duplicates: {duplicates}  Warnings: {warnings}")
+            }
+            Summary::Matched { matched, changed } => {
+                format!("Rows matched: {matched}  Changed: {changed}  Warnings: {warnings}")
+            }
+            Summary::Loaded { records, deleted, skipped } => {
+                format!("Records: {records}  Deleted: {deleted}  Skipped: {skipped}  Warnings: {warnings}")
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Nested loops: the inner side runs once for each outer row, its keys made of outer columns.
+
+use bumpalo::Bump;
+use expr::Expr;
+use sql::plan::JoinKind;
+
+use crate::access::passes;
+use crate::error::Result;
+use crate::frame::{CurrentRow, Frame};
+use crate::source::{Flow, Sink, Source};
+use crate::statement::QueryRun;
+
+/// A running nested loop join.
+pub(crate) struct NestedLoopJoin<'r> {
+    pub(crate) kind: JoinKind,
+    pub(crate) outer: Box<dyn Source + 'r>,
+    pub(crate) inner: Box<dyn Source + 'r>,
+    pub(crate) on: Option<&'r Expr>,
+    pub(crate) inner_rels: &'r [u16],
+    pub(crate) run: &'r QueryRun<'r>,
+}
+
+impl Source for NestedLoopJoin<'_> {
+    fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        let mut outer = OuterSink {
+            kind: self.kind,
+            inner: &mut *self.inner,
+            inner_rels: self.inner_rels,
+            pairs: PairSink { on: self.on, run: self.run, arena: Bump::new(), matched: false, sink },
+        };
+        self.outer.run(parent, &mut outer)
+    }
+}
+
+/// Takes outer rows.
+struct OuterSink<'x, 'r> {
+    kind: JoinKind,
+    inner: &'x mut (dyn Source + 'r),
+    inner_rels: &'x [u16],
+    pairs: PairSink<'x>,
+}
+
+impl Sink for OuterSink<'_, '_> {
+    fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+        self.pairs.matched = false;
+        if self.inner.run(Some(frame), &mut self.pairs)? == Flow::Enough {
+            return Ok(Flow::Enough);
+        }
+        if self.kind == JoinKind::Left && !self.pairs.matched {
+            let row = CurrentRow::Nulls(self.inner_rels);
+            return self.pairs.sink.row(&Frame { parent: Some(frame), row });
+        }
+        Ok(Flow::More)
+    }
+
+    fn wants_pause(&self) -> bool {
+        self.pairs.sink.wants_pause()
+    }
+
+    fn pause(&mut self) -> Result<()> {
+        self.pairs.sink.pause()
+    }
+}
+
+/// Takes pairs of an outer and an inner row.
+pub(crate) struct PairSink<'x> {
+    pub(crate) on: Option<&'x Expr>,
+    pub(crate) run: &'x QueryRun<'x>,
+    pub(crate) arena: Bump,
+    /// A pair has passed since this was last cleared.
+    pub(crate) matched: bool,
+    pub(crate) sink: &'x mut dyn Sink,
+}
+
+impl Sink for PairSink<'_> {
+    fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+        if let Some(on) = self.on
+            && !passes(on, frame, self.run, &mut self.arena)?
+        {
+            return Ok(Flow::More);
+        }
+        self.matched = true;
+        self.sink.row(frame)
+    }
+
+    fn wants_pause(&self) -> bool {
+        self.sink.wants_pause()
+    }
+
+    fn pause(&mut self) -> Result<()> {
+        self.sink.pause()
+    }
+}

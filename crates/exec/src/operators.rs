@@ -1,0 +1,54 @@
+//! From compiled operators to running ones, and the operators without a file of their own.
+
+use crate::access::TableAccess;
+use crate::error::Result;
+use crate::filter::Filter;
+use crate::frame::{CurrentRow, Frame};
+use crate::join_nested::NestedLoopJoin;
+use crate::limit::Limit;
+use crate::op::Op;
+use crate::source::{Flow, Sink, Source};
+use crate::statement::QueryRun;
+
+/// A running operator for `op`.
+pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source + 'r> {
+    match op {
+        Op::Dual => Box::new(Dual),
+        Op::Empty => Box::new(Empty),
+        Op::Access(access) => Box::new(TableAccess::new(access, run)),
+        Op::Join { kind, outer, inner, on, inner_rels } => Box::new(NestedLoopJoin {
+            kind: *kind,
+            outer: source_of(outer, run),
+            inner: source_of(inner, run),
+            on: on.as_ref(),
+            inner_rels,
+            run,
+        }),
+        Op::Filter { input, cond } => Box::new(Filter { input: source_of(input, run), cond, run }),
+        Op::Limit { input, offset, count, count_all } => Box::new(Limit {
+            input: source_of(input, run),
+            offset: offset.as_ref(),
+            count: count.as_ref(),
+            count_all: *count_all,
+            run,
+        }),
+    }
+}
+
+/// One row without columns.
+struct Dual;
+
+impl Source for Dual {
+    fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        sink.row(&Frame { parent, row: CurrentRow::Nulls(&[]) })
+    }
+}
+
+/// No rows.
+struct Empty;
+
+impl Source for Empty {
+    fn run(&mut self, _parent: Option<&Frame<'_>>, _sink: &mut dyn Sink) -> Result<Flow> {
+        Ok(Flow::More)
+    }
+}

@@ -1,0 +1,71 @@
+//! Point reads: one clustered key, one record, one row, as a straight function.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use engine::Table;
+use expr::Expr;
+
+use crate::access::push_parts;
+use crate::error::Result;
+use crate::key::KeyPart;
+use crate::op::{Op, PathOp, may_read_off_page};
+use crate::project::{Output, OutputValue, RowTarget};
+use crate::query::QueryProgram;
+use crate::reader::{RowEnv, TableReader};
+use crate::statement::QueryRun;
+
+/// `SELECT columns FROM t WHERE primary key = values`.
+#[derive(Debug)]
+pub(crate) struct PointGet {
+    table: Arc<Table>,
+    parts: Box<[KeyPart]>,
+    key: Vec<Expr>,
+    reader: TableReader,
+}
+
+impl PointGet {
+    /// The point read that `query` is; `None` if it is more than that.
+    pub(crate) fn of_query(query: &QueryProgram) -> Option<Self> {
+        let Op::Access(access) = &query.root else { return None };
+        let PathOp::Point { key } = &access.path else { return None };
+        let simple = access.whole_clustered_key
+            && access.filter.is_none()
+            && query.is_plain()
+            && !may_read_off_page(&access.table, &access.used);
+        simple.then(|| PointGet {
+            parts: KeyPart::of_index(&access.table.def, access.table.clustered(), key.len()),
+            key: key.clone(),
+            reader: TableReader::new(&access.table.def, &access.table.clustered().format),
+            table: Arc::clone(&access.table),
+        })
+    }
+
+    /// Sends the row if there is one; how many rows were sent.
+    /// Cost: one descent, and about 40 instructions and a copy a column; no allocation.
+    pub(crate) fn run(
+        &self,
+        run: &QueryRun<'_>,
+        target: &mut RowTarget<'_>,
+        arena: &Bump,
+        key: &mut Vec<u8>,
+    ) -> Result<u64> {
+        key.clear();
+        if !push_parts(run, &self.parts, &self.key, &[], None, key, arena)? {
+            return Ok(0);
+        }
+        let st = run.st;
+        let outputs = &run.program.outputs;
+        let found = self.table.get(st.engine, &st.view, key, |row| {
+            let env = RowEnv { st, arena };
+            let packet = target.begin(outputs.len());
+            for (i, Output { value, encoder }) in outputs.iter().enumerate() {
+                if let OutputValue::Column { col, .. } = value {
+                    target.put_record_column(encoder, packet.map(|p| (p, i)), &self.reader, &row, *col, env);
+                }
+            }
+            target.out.end_packet();
+        })?;
+        Ok(u64::from(found.is_some()))
+    }
+}

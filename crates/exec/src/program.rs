@@ -1,0 +1,148 @@
+//! Compiled statements and how they run.
+
+use std::sync::Arc;
+
+use engine::{Effect, Engine, Error, Isolation, ReadView, Table};
+use sql::plan::{Plan, QueryPlan, RowLock};
+use trx::lock::{self, Interval};
+use trx::{LockMode, WaitPolicy};
+
+use crate::columns::ColumnPackets;
+use crate::context::{ExecCtx, Outcome};
+use crate::error::{ExecError, Result};
+use crate::insert::InsertProgram;
+use crate::point::PointGet;
+use crate::project::{RowSender, RowTarget};
+use crate::query::QueryProgram;
+use crate::statement::{QueryRun, Statement};
+
+/// A compiled statement; immutable, shared by the sessions that run it.
+#[derive(Debug)]
+pub struct Program {
+    plan: Arc<Plan>,
+    tables: Vec<Arc<Table>>,
+    body: Body,
+}
+
+#[derive(Debug)]
+enum Body {
+    Query(Box<SelectProgram>),
+    Insert(Box<InsertProgram>),
+}
+
+/// A query that answers the client.
+#[derive(Debug)]
+struct SelectProgram {
+    query: QueryProgram,
+    columns: ColumnPackets,
+    point: Option<PointGet>,
+}
+
+/// Compiles `plan`: resolves its tables, record formats and output columns.
+///
+/// # Errors
+/// [`engine::Error::TableChanged`] if a table is not what the plan was made for; missing tables; what is not supported.
+pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
+    let mut tables = Vec::new();
+    let body = match &*plan {
+        Plan::Query(query) => Body::Query(Box::new(SelectProgram::compile(engine, query, &mut tables)?)),
+        Plan::Insert(insert) => Body::Insert(Box::new(InsertProgram::compile(engine, insert, &mut tables)?)),
+        Plan::Update(_) => return Err(ExecError::NotSupported("UPDATE")),
+        Plan::Delete(_) => return Err(ExecError::NotSupported("DELETE")),
+        Plan::Load(_) => return Err(ExecError::NotSupported("LOAD DATA")),
+    };
+    Ok(Program { plan, tables, body })
+}
+
+impl SelectProgram {
+    fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
+        let query = QueryProgram::compile(engine, plan, tables)?;
+        let point = PointGet::of_query(&query).filter(|_| plan.lock.is_none());
+        Ok(SelectProgram { columns: ColumnPackets::new(&plan.output), point, query })
+    }
+}
+
+impl Program {
+    /// The plan that was compiled.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// Whether running the program answers with rows.
+    pub fn is_query(&self) -> bool {
+        matches!(self.body, Body::Query(_))
+    }
+
+    /// Runs the statement. A query sends column definitions and rows; the caller ends them, or sends the OK packet of
+    /// other statements, from the [`Outcome`].
+    ///
+    /// The program takes the metadata locks of its tables. On an error of [`Effect::Statement`] its changes have been
+    /// undone; wider effects are the caller's to carry out. Part of a result set may have been sent already.
+    /// # Errors
+    /// [`engine::Error::TableChanged`]: plan the statement again, nothing has happened.
+    pub fn run(&self, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
+        for table in &self.tables {
+            if !ctx.engine.lock_table(ctx.trx, table)? {
+                return Err(Error::TableChanged.into());
+            }
+        }
+        ctx.scratch.arena.reset();
+        let outcome = match (&self.body, &*self.plan) {
+            (Body::Query(program), Plan::Query(plan)) => program.run(plan, ctx),
+            (Body::Insert(program), Plan::Insert(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
+            _ => Err(ExecError::NotSupported("this statement")),
+        };
+        ctx.trx.end_statement();
+        outcome
+    }
+}
+
+/// Runs a statement that changes rows; what it did is undone if it fails.
+fn changing(ctx: &mut ExecCtx<'_>, run: impl FnOnce(&mut ExecCtx<'_>) -> Result<Outcome>) -> Result<Outcome> {
+    ctx.trx.lock_for_write()?;
+    let mark = ctx.trx.mark();
+    let outcome = run(ctx);
+    if let Err(error) = &outcome
+        && error.effect() == Effect::Statement
+    {
+        ctx.engine.rollback_statement(ctx.trx, mark)?;
+    }
+    outcome
+}
+
+impl SelectProgram {
+    fn run(&self, plan: &QueryPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
+        let view = lock_and_view(plan.lock, &self.query, ctx)?;
+        let st = Statement::new(ctx.engine, view, ctx.session);
+        let run = QueryRun::new(&st, ctx.params, &self.query);
+        self.columns.write(&plan.output, &mut ctx.client);
+        let charset = ctx.client.charset;
+        let mut target = RowTarget { protocol: ctx.client.protocol, charset, out: &mut *ctx.client.out };
+        let rows_sent = if let Some(point) = &self.point {
+            point.run(&run, &mut target, &ctx.scratch.arena, &mut ctx.scratch.key)?
+        } else {
+            let mut sender = RowSender::new(&run, target, &mut *ctx.client.flush);
+            run.rows(&mut sender)?;
+            sender.rows
+        };
+        let found_rows = run.found_rows.get().unwrap_or(rows_sent);
+        Ok(Outcome { has_rows: true, rows_sent, found_rows, ..Outcome::default() })
+    }
+}
+
+/// Takes the locks that a query asks for; the view that it reads under.
+fn lock_and_view(lock: Option<RowLock>, query: &QueryProgram, ctx: &mut ExecCtx<'_>) -> Result<ReadView> {
+    let serializable = ctx.trx.isolation() == Isolation::Serializable && !ctx.autocommit;
+    let mode = match lock {
+        Some(RowLock::Update) => LockMode::Exclusive,
+        Some(RowLock::Share) => LockMode::Shared,
+        None if serializable => LockMode::Shared,
+        None => return Ok(ctx.trx.view()),
+    };
+    if let Some(index) = query.first_index() {
+        let all = Interval { lower: None, upper: None };
+        let _granted = lock::lock_interval(ctx.trx, index, all, mode, WaitPolicy::Wait)?;
+        return Ok(ReadView::newest());
+    }
+    Ok(ctx.trx.view())
+}

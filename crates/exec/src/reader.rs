@@ -1,0 +1,157 @@
+//! Where the columns of a relation stand in the records of one index, and reading them.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use engine::{Field, RowFormat, RowRef};
+use page::{IntPart, NullBit, OverflowRef, Place};
+use types::{SqlType, TableDef, TimeZone, Value, storage};
+
+use crate::statement::Statement;
+
+/// A column's bytes in a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cell<'a> {
+    Null,
+    /// Storage bytes.
+    Bytes(&'a [u8]),
+    /// The storage bytes are elsewhere.
+    OffPage(OverflowRef),
+}
+
+/// How a column is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Access {
+    /// An integer type in key part `part`: a load.
+    KeyInt { part: u16, int: IntPart, signed: bool },
+    /// Any other key part: decoded.
+    Key,
+    /// Bytes of the body.
+    Fixed { from: u16, to: u16 },
+    /// The variable column of this ordinal.
+    Var { ordinal: u16 },
+    /// Not in this index.
+    Absent,
+}
+
+/// A column of the relation.
+#[derive(Debug)]
+pub(crate) struct ColumnReader {
+    pub(crate) access: Access,
+    pub(crate) null: Option<NullBit>,
+    pub(crate) ty: SqlType,
+}
+
+/// Reads the columns of a table from the records of one of its indexes.
+#[derive(Debug)]
+pub(crate) struct TableReader {
+    pub(crate) columns: Box<[ColumnReader]>,
+    pub(crate) format: Arc<RowFormat>,
+}
+
+/// What reading a record may need beside it.
+#[derive(Clone, Copy)]
+pub(crate) struct RowEnv<'a> {
+    pub(crate) st: &'a Statement<'a>,
+    /// Home of decoded key columns and off-page values; lives as long as the row is looked at.
+    pub(crate) arena: &'a Bump,
+}
+
+impl TableReader {
+    /// A reader of `table`'s columns from records of `format`.
+    pub(crate) fn new(table: &TableDef, format: &Arc<RowFormat>) -> Self {
+        let columns = table.columns.iter().zip(format.columns()).map(|(column, place)| ColumnReader {
+            access: access_of(place.place, format, &column.ty),
+            null: place.null,
+            ty: column.ty.clone(),
+        });
+        TableReader { columns: columns.collect(), format: Arc::clone(format) }
+    }
+
+    /// The bytes of the column at `position`.
+    #[inline]
+    pub(crate) fn cell<'a>(&self, row: &RowRef<'a>, position: usize, arena: &'a Bump) -> Cell<'a> {
+        let column = &self.columns[position];
+        if column.null.is_some_and(|bit| row.null_bit(bit)) {
+            return Cell::Null;
+        }
+        match column.access {
+            Access::Fixed { from, to } => Cell::Bytes(&row.body()[usize::from(from)..usize::from(to)]),
+            Access::Var { ordinal } => match row.var(ordinal) {
+                (bytes, false) => Cell::Bytes(bytes),
+                (bytes, true) => Cell::OffPage(OverflowRef::decode(bytes)),
+            },
+            Access::KeyInt { .. } | Access::Key => decode_key(row, position, arena),
+            Access::Absent => {
+                debug_assert!(false, "column {position} is not in this index");
+                Cell::Null
+            }
+        }
+    }
+
+    /// The storage bytes of the column, fetched if they are off page; `None` for NULL.
+    #[inline]
+    pub(crate) fn bytes<'a>(&self, row: &RowRef<'a>, position: usize, env: RowEnv<'a>) -> Option<&'a [u8]> {
+        match self.cell(row, position, env.arena) {
+            Cell::Null => None,
+            Cell::Bytes(bytes) => Some(bytes),
+            Cell::OffPage(reference) => env.st.fetch(&reference, env.arena),
+        }
+    }
+
+    /// The value of the column at `position`.
+    #[inline]
+    pub(crate) fn value<'a>(&'a self, row: &RowRef<'a>, position: usize, env: RowEnv<'a>) -> Value<'a> {
+        let column = &self.columns[position];
+        if let Access::KeyInt { part, int, signed } = column.access {
+            return match self.key_int(row, part, int, signed) {
+                None => Value::Null,
+                Some(value) if signed => Value::Int(value),
+                Some(value) => Value::UInt(value as u64),
+            };
+        }
+        match self.bytes(row, position, env) {
+            None => Value::Null,
+            Some(bytes) => read(&column.ty, bytes, env.st.zone),
+        }
+    }
+
+    /// An integer key column, sign- or zero-extended.
+    #[inline]
+    pub(crate) fn key_int(&self, row: &RowRef<'_>, part: u16, int: IntPart, signed: bool) -> Option<i64> {
+        let part = &self.format.key_parts()[usize::from(part)];
+        if part.nullable && row.is_null(usize::from(part.column.unwrap_or(0))) {
+            return None;
+        }
+        let bits = row.key_int(part, int);
+        let unused = 64 - 8 * u32::from(int.width);
+        Some(if signed { ((bits << unused) as i64) >> unused } else { bits as i64 })
+    }
+}
+
+/// The value of storage bytes.
+#[inline]
+pub(crate) fn read<'a>(ty: &'a SqlType, bytes: &'a [u8], zone: &TimeZone) -> Value<'a> {
+    storage::read(ty, bytes, zone)
+}
+
+fn access_of(place: Place, format: &RowFormat, ty: &SqlType) -> Access {
+    match place {
+        Place::Fixed { offset, width } => Access::Fixed { from: offset, to: offset + width },
+        Place::Var { ordinal } => Access::Var { ordinal },
+        Place::Key { part } => match format.key_parts()[usize::from(part)].int {
+            Some(int) if ty.is_integer() => Access::KeyInt { part, int, signed: !ty.unsigned },
+            _ => Access::Key,
+        },
+        Place::Absent => Access::Absent,
+    }
+}
+
+fn decode_key<'a>(row: &RowRef<'a>, position: usize, arena: &'a Bump) -> Cell<'a> {
+    let mut scratch = Vec::new();
+    match row.field(position, &mut scratch) {
+        Field::Null => Cell::Null,
+        Field::Bytes(bytes) => Cell::Bytes(arena.alloc_slice_copy(bytes)),
+        Field::OffPage(reference) => Cell::OffPage(reference),
+    }
+}

@@ -1,0 +1,164 @@
+//! Rows under construction, as storage bytes per column.
+
+use types::storage::fixed_width;
+use types::{SqlType, StoreContext, StoreNote, TypeKind, Value, storage};
+
+use crate::context::{Conditions, Level};
+use crate::error::{ExecError, Result};
+
+/// Rows of up to this many columns are handed on without an allocation.
+const COLUMNS_ON_STACK: usize = 32;
+
+/// Where a column's bytes are; `None` is NULL.
+pub(crate) type Span = Option<(u32, u32)>;
+
+/// Rows of equally many columns: bytes of all, one span per column and row.
+#[derive(Debug, Default)]
+pub(crate) struct RowBuffer {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+    columns: usize,
+}
+
+impl RowBuffer {
+    pub(crate) fn new(columns: usize) -> Self {
+        RowBuffer { bytes: Vec::new(), spans: Vec::new(), columns }
+    }
+
+    /// Rows begun.
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len().checked_div(self.columns).unwrap_or(0)
+    }
+
+    /// Bytes of all values.
+    pub(crate) fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.spans.clear();
+    }
+
+    /// Begins a row of NULLs.
+    pub(crate) fn begin_row(&mut self) {
+        self.spans.resize(self.spans.len() + self.columns, None);
+    }
+
+    /// Drops the row begun last.
+    pub(crate) fn abandon_row(&mut self) {
+        self.spans.truncate(self.spans.len() - self.columns);
+    }
+
+    /// Sets a column of the row begun last.
+    #[inline]
+    pub(crate) fn set(&mut self, col: usize, value: Option<&[u8]>) {
+        let span = value.map(|value| {
+            let start = self.bytes.len() as u32;
+            self.bytes.extend_from_slice(value);
+            (start, value.len() as u32)
+        });
+        self.set_span(col, span);
+    }
+
+    /// Sets a column of the row begun last to what `write` appends.
+    #[inline]
+    pub(crate) fn set_with<R>(&mut self, col: usize, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+        let start = self.bytes.len() as u32;
+        let result = write(&mut self.bytes);
+        let len = self.bytes.len() as u32 - start;
+        self.set_span(col, Some((start, len)));
+        result
+    }
+
+    #[inline]
+    fn set_span(&mut self, col: usize, span: Span) {
+        let at = self.spans.len() - self.columns + col;
+        self.spans[at] = span;
+    }
+
+    /// A column of row `row`.
+    #[inline]
+    pub(crate) fn get(&self, row: usize, col: usize) -> Option<&[u8]> {
+        let (start, len) = self.spans[row * self.columns + col]?;
+        Some(&self.bytes[start as usize..][..len as usize])
+    }
+
+    /// Calls `f` with the columns of row `row`.
+    pub(crate) fn with_row<R>(&self, row: usize, f: impl FnOnce(&[Option<&[u8]>]) -> R) -> R {
+        if self.columns <= COLUMNS_ON_STACK {
+            let mut values = [None; COLUMNS_ON_STACK];
+            for (col, value) in values[..self.columns].iter_mut().enumerate() {
+                *value = self.get(row, col);
+            }
+            f(&values[..self.columns])
+        } else {
+            f(&(0..self.columns).map(|col| self.get(row, col)).collect::<Vec<_>>())
+        }
+    }
+
+    /// The columns of all rows, one after the other.
+    pub(crate) fn all(&self) -> Vec<Option<&[u8]>> {
+        let bytes = |&(start, len): &(u32, u32)| &self.bytes[start as usize..][..len as usize];
+        self.spans.iter().map(|span| span.as_ref().map(bytes)).collect()
+    }
+}
+
+/// Converts a value, not NULL, to storage bytes of the column; what is lost is warned of.
+#[inline]
+pub(crate) fn store_value(
+    ty: &SqlType,
+    value: &Value<'_>,
+    ctx: &StoreContext<'_>,
+    report: &Report<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let stored = match *value {
+        Value::Int(v) => storage::store_int_literal(ty, v, ctx, out),
+        _ => storage::store(ty, value, ctx, out),
+    };
+    match stored {
+        Ok(StoreNote::Exact) => Ok(()),
+        Ok(StoreNote::Note(problem)) => {
+            report.warn(Level::Note, problem);
+            Ok(())
+        }
+        Ok(StoreNote::Warning(problem)) => {
+            report.warn(Level::Warning, problem);
+            Ok(())
+        }
+        Err(error) => Err(report.error(error.0)),
+    }
+}
+
+/// What messages about a column's value need.
+#[derive(Clone, Copy)]
+pub(crate) struct Report<'a> {
+    pub(crate) column: &'a str,
+    /// 1-based row of the statement.
+    pub(crate) row: u64,
+    pub(crate) conditions: &'a dyn Conditions,
+}
+
+impl Report<'_> {
+    #[cold]
+    fn warn(&self, level: Level, problem: Box<types::Problem>) {
+        self.conditions.warn(level, &self.error(problem));
+    }
+
+    #[cold]
+    fn error(&self, problem: Box<types::Problem>) -> ExecError {
+        ExecError::Store { problem, column: self.column.into(), row: self.row }
+    }
+}
+
+/// Appends the value that a NOT NULL column gets where nothing better is known: zero, the empty string, the first member.
+pub(crate) fn push_implicit_default(ty: &SqlType, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + fixed_width(ty).unwrap_or(0), 0);
+    if ty.kind == TypeKind::Enum
+        && let Some(first) = out.get_mut(start)
+    {
+        *first = 1;
+    }
+}

@@ -1,0 +1,146 @@
+//! What all operators of a running statement share.
+
+use std::cell::{Cell, OnceCell, RefCell};
+
+use bumpalo::Bump;
+use engine::{Engine, ReadView};
+use expr::{EvalCtx, EvalError, SessionInfo, SubqueryRunner};
+use page::OverflowRef;
+use types::{Date, StoreContext, TimeZone, Value};
+
+use crate::error::{ExecError, Result};
+use crate::query::QueryProgram;
+use crate::subquery::SubqueryCache;
+
+/// Bytes that the operators of one statement may hold in memory together.
+const MEMORY_LIMIT_BYTES: usize = 1 << 30;
+
+/// A running statement.
+pub(crate) struct Statement<'r> {
+    pub(crate) engine: &'r Engine,
+    pub(crate) view: ReadView,
+    pub(crate) session: &'r dyn SessionInfo,
+    pub(crate) zone: &'r TimeZone,
+    /// The first failure where none could be returned: reading a column, running a subquery.
+    failure: RefCell<Option<ExecError>>,
+    memory: Cell<usize>,
+    today: OnceCell<Date>,
+}
+
+impl<'r> Statement<'r> {
+    pub(crate) fn new(engine: &'r Engine, view: ReadView, session: &'r dyn SessionInfo) -> Self {
+        Statement {
+            engine,
+            view,
+            session,
+            zone: session.time_zone(),
+            failure: RefCell::new(None),
+            memory: Cell::new(0),
+            today: OnceCell::new(),
+        }
+    }
+
+    /// Remembers a failure; the operator at work finds it with [`Statement::check`].
+    #[cold]
+    pub(crate) fn fail(&self, error: ExecError) {
+        self.failure.borrow_mut().get_or_insert(error);
+    }
+
+    /// # Errors  A failure that was remembered.
+    #[inline]
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.failure.borrow().is_none() { Ok(()) } else { self.take_failure() }
+    }
+
+    #[cold]
+    fn take_failure(&self) -> Result<()> {
+        self.failure.borrow_mut().take().map_or(Ok(()), Err)
+    }
+
+    /// The error of an evaluation: a subplan's own if it was one.
+    #[cold]
+    pub(crate) fn eval_error(&self, error: EvalError) -> ExecError {
+        match (error, self.failure.borrow_mut().take()) {
+            (EvalError::Subplan(_), Some(failure)) => failure,
+            (error, _) => error.into(),
+        }
+    }
+
+    /// # Errors  [`ExecError::Killed`]. Asked once a batch.
+    #[inline]
+    pub(crate) fn check_killed(&self) -> Result<()> {
+        if self.session.killed() { Err(ExecError::Killed) } else { Ok(()) }
+    }
+
+    /// Counts `bytes` more that an operator holds.
+    /// # Errors  [`ExecError::OutOfSortMemory`].
+    #[inline]
+    pub(crate) fn hold_memory(&self, bytes: usize) -> Result<()> {
+        let held = self.memory.get() + bytes;
+        self.memory.set(held);
+        if held <= MEMORY_LIMIT_BYTES { Ok(()) } else { Err(ExecError::OutOfSortMemory) }
+    }
+
+    /// Bytes counted by [`Statement::hold_memory`] are free again.
+    pub(crate) fn release_memory(&self, bytes: usize) {
+        self.memory.set(self.memory.get().saturating_sub(bytes));
+    }
+
+    /// An off-page value; a failure is remembered and gives `None`.
+    pub(crate) fn fetch<'a>(&self, reference: &OverflowRef, arena: &'a Bump) -> Option<&'a [u8]> {
+        let mut bytes = Vec::new();
+        match self.engine.read_value(reference, &mut bytes) {
+            Ok(()) => Some(arena.alloc_slice_copy(&bytes)),
+            Err(error) => {
+                self.fail(error.into());
+                None
+            }
+        }
+    }
+
+    /// The date of the statement in the session's zone.
+    pub(crate) fn today(&self) -> Date {
+        *self.today.get_or_init(|| {
+            let seconds = self.session.statement_time_micros().div_euclid(1_000_000);
+            self.zone.to_local(seconds, 0).date()
+        })
+    }
+
+    /// How values are assigned to columns.
+    pub(crate) fn store_context(&self) -> StoreContext<'r> {
+        StoreContext::new(self.session.modes(), self.zone, self.today())
+    }
+}
+
+/// A running query, or the expressions of a statement that changes rows: its parameters and subqueries.
+pub(crate) struct QueryRun<'r> {
+    pub(crate) st: &'r Statement<'r>,
+    pub(crate) params: &'r [Value<'r>],
+    pub(crate) program: &'r QueryProgram,
+    pub(crate) subqueries: SubqueryCache,
+    /// Rows without the limit, once they are counted.
+    pub(crate) found_rows: Cell<Option<u64>>,
+}
+
+impl<'r> QueryRun<'r> {
+    pub(crate) fn new(st: &'r Statement<'r>, params: &'r [Value<'r>], program: &'r QueryProgram) -> Self {
+        QueryRun { st, params, program, subqueries: SubqueryCache::default(), found_rows: Cell::new(None) }
+    }
+
+    /// A context whose computed strings live in `arena`.
+    #[inline]
+    pub(crate) fn ctx<'x>(&'x self, arena: &'x Bump) -> EvalCtx<'x> {
+        EvalCtx { arena, params: self.params, session: self.st.session, subqueries: self }
+    }
+}
+
+impl SubqueryRunner for QueryRun<'_> {
+    fn run<'v>(
+        &'v self,
+        expr: &'v expr::Expr,
+        outer: &'v dyn expr::RowSource,
+        ctx: &'v EvalCtx<'v>,
+    ) -> std::result::Result<Value<'v>, EvalError> {
+        crate::subquery::evaluate(self, expr, outer, ctx)
+    }
+}

@@ -1,0 +1,61 @@
+use expr::ExprKind;
+
+use super::support::*;
+use crate::*;
+use sql::plan::*;
+use types::{SqlType, Value};
+
+fn param(n: u16) -> expr::Expr {
+    expr::Expr { kind: ExprKind::Param(n), ty: SqlType::bigint(), nullable: true }
+}
+
+#[test]
+fn a_constant_needs_no_table() {
+    let mut bench = Bench::new();
+    let plan = query_plan(Vec::new(), Node::Dual, vec![int(1), text("a"), null()]);
+    assert_eq!(bench.query(plan, &[]), rows(&[&["1", "a", "NULL"]]));
+}
+
+#[test]
+fn a_point_read_finds_one_row_or_none() {
+    let mut bench = Bench::new();
+    let def = filled(&mut bench, "t", 500);
+    let plan = select_all(&def, Path::Point { index: 0, key: vec![param(0)] }, None);
+    assert_eq!(bench.query(plan.clone(), &[Value::Int(42)]), rows(&[&["42", "2", "name 42"]]));
+    for missing in [Value::Int(500), Value::Int(1 << 40), Value::Null, Value::Double(1.5)] {
+        assert!(bench.query(plan.clone(), &[missing]).is_empty(), "{missing:?}");
+    }
+    assert_eq!(bench.query(plan, &[Value::binary(b"7")]).len(), 1);
+}
+
+#[test]
+fn the_binary_protocol_has_fixed_widths() {
+    let mut bench = Bench::new();
+    let def = filled(&mut bench, "t", 3);
+    let plan = select_all(&def, Path::Point { index: 0, key: vec![param(0)] }, None);
+    let (outcome, bytes) = bench.run_as(Protocol::Binary, Plan::Query(plan), &[Value::Int(2)]);
+    assert_eq!(outcome.unwrap().rows_sent, 1);
+    assert_eq!(packets(&bytes)[4], b"\0\0\x02\0\0\0\x02\0\0\0\x06name 2");
+}
+
+#[test]
+fn values_that_do_not_fit_name_their_column_and_row() {
+    let mut bench = Bench::new();
+    let def = filled(&mut bench, "t", 0);
+    let error =
+        bench.insert(&def, &[&[int(1), int(1), null()], &[int(2), int(1 << 40), null()]]).unwrap_err();
+    assert!(matches!(&error, ExecError::Store { column, row: 2, .. } if &**column == "k"), "{error:?}");
+    let error = bench.insert(&def, &[&[null(), int(1), null()]]).unwrap_err();
+    assert!(matches!(&error, ExecError::ColumnNull { column } if &**column == "id"), "{error:?}");
+    assert!(bench.query(select_all(&def, Path::Scan { index: 0, reverse: false }, None), &[]).is_empty());
+}
+
+#[test]
+fn a_failed_insert_leaves_nothing() {
+    let mut bench = Bench::new();
+    let def = filled(&mut bench, "t", 3);
+    let error = bench.insert(&def, &[&[int(9), null(), null()], &[int(2), null(), null()]]).unwrap_err();
+    assert!(matches!(error, ExecError::Engine(engine::Error::DuplicateKey(_))), "{error:?}");
+    let plan = select_all(&def, Path::Scan { index: 0, reverse: false }, None);
+    assert_eq!(bench.query(plan, &[]).len(), 3);
+}

@@ -1,0 +1,352 @@
+//! An engine in memory, a session without a server, plans by hand, rows read back from packets.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use base::{ColumnId, IndexId, TableId};
+use engine::{BeginOptions, Engine, EngineConfig, Trx};
+use expr::{CmpDomain, CmpOp, Expr, ExprKind, SessionInfo, Warning};
+use sql::plan::*;
+use types::{
+    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, OwnedValue, SqlModes, SqlType,
+    TableDef, TimeZone, TypeKind, Value,
+};
+use wire::{Capabilities, OutBuffer, ResultCharset, ServerStatus};
+
+use crate::*;
+
+pub(super) struct TestSession {
+    zone: TimeZone,
+    pub(super) modes: SqlModes,
+    pub(super) warnings: RefCell<Vec<String>>,
+    killed: Cell<bool>,
+}
+
+impl SessionInfo for TestSession {
+    fn statement_time_micros(&self) -> i64 {
+        1_700_000_000_123_456
+    }
+    fn clock_micros(&self) -> i64 {
+        1_700_000_000_123_456
+    }
+    fn time_zone(&self) -> &TimeZone {
+        &self.zone
+    }
+    fn modes(&self) -> SqlModes {
+        self.modes
+    }
+    fn connection_id(&self) -> u64 {
+        1
+    }
+    fn user(&self) -> &str {
+        "root@localhost"
+    }
+    fn current_user(&self) -> &str {
+        "root@%"
+    }
+    fn database(&self) -> Option<&str> {
+        Some("s")
+    }
+    fn last_insert_id(&self) -> u64 {
+        0
+    }
+    fn set_last_insert_id(&self, _id: u64) {}
+    fn row_count(&self) -> i64 {
+        0
+    }
+    fn found_rows(&self) -> u64 {
+        0
+    }
+    fn user_variable(&self, _name: &str) -> OwnedValue {
+        OwnedValue::Null
+    }
+    fn set_user_variable(&self, _name: &str, _value: OwnedValue) {}
+    fn system_variable(&self, _global: Option<bool>, _name: &str) -> Option<OwnedValue> {
+        None
+    }
+    fn group_concat_max_len(&self) -> u64 {
+        1024
+    }
+    fn div_precision_increment(&self) -> u8 {
+        4
+    }
+    fn max_allowed_packet(&self) -> u64 {
+        64 << 20
+    }
+    fn version(&self) -> &str {
+        "8.4.6"
+    }
+    fn connection_collation(&self) -> CollationId {
+        CollationId::UTF8MB4_0900_AI_CI
+    }
+    fn warn(&self, warning: Warning) {
+        self.warnings.borrow_mut().push(format!("{warning:?}"));
+    }
+    fn killed(&self) -> bool {
+        self.killed.get()
+    }
+}
+
+impl Conditions for TestSession {
+    fn warn(&self, _level: Level, error: &ExecError) {
+        self.warnings.borrow_mut().push(error.to_string());
+    }
+}
+
+/// An engine with the schema `s` and one session.
+pub(super) struct Bench {
+    pub(super) engine: Arc<Engine>,
+    pub(super) trx: Trx,
+    pub(super) session: TestSession,
+    pub(super) scratch: Scratch,
+    pub(super) capabilities: Capabilities,
+}
+
+/// A row of text values, `NULL` for NULL.
+pub(super) type Row = Vec<String>;
+
+impl Bench {
+    pub(super) fn new() -> Self {
+        let disk: Arc<dyn env::Disk> = Arc::new(env::MemDisk::new());
+        let config =
+            EngineConfig { pool_bytes: 32 << 20, background: false, ..EngineConfig::new(disk, "/data") };
+        let engine = Engine::open(config).unwrap();
+        engine.create_schema("s", CollationId::UTF8MB4_0900_AI_CI).unwrap();
+        let trx = engine.begin(BeginOptions::default());
+        let session = TestSession {
+            zone: TimeZone::utc(),
+            modes: SqlModes::DEFAULT,
+            warnings: RefCell::default(),
+            killed: Cell::new(false),
+        };
+        Bench { engine, trx, session, scratch: Scratch::default(), capabilities: Capabilities::DEPRECATE_EOF }
+    }
+
+    pub(super) fn create(&self, def: TableDef) -> Arc<TableDef> {
+        Arc::clone(&self.engine.create_table(def).unwrap().def)
+    }
+
+    pub(super) fn run_as(
+        &mut self,
+        protocol: Protocol,
+        plan: Plan,
+        params: &[Value<'_>],
+    ) -> (Result<Outcome>, Vec<u8>) {
+        let program = match compile(Arc::new(plan), &self.engine) {
+            Ok(program) => program,
+            Err(error) => return (Err(error), Vec::new()),
+        };
+        let mut out = OutBuffer::new();
+        let mut sent = Vec::new();
+        let mut flush = |out: &mut OutBuffer| out.flush_to(&mut sent);
+        let mut ctx = ExecCtx {
+            engine: &self.engine,
+            trx: &mut self.trx,
+            session: &self.session,
+            conditions: &self.session,
+            params,
+            client: Client {
+                protocol,
+                capabilities: self.capabilities,
+                status: ServerStatus::AUTOCOMMIT,
+                charset: ResultCharset::UTF8MB4,
+                out: &mut out,
+                flush: &mut flush,
+            },
+            scratch: &mut self.scratch,
+            autocommit: true,
+            load: None,
+        };
+        let outcome = program.run(&mut ctx);
+        out.flush_to(&mut sent).unwrap();
+        (outcome, sent)
+    }
+
+    /// Runs a query in the text protocol.
+    pub(super) fn query(&mut self, plan: QueryPlan, params: &[Value<'_>]) -> Vec<Row> {
+        let columns = plan.output.len();
+        let (outcome, bytes) = self.run_as(Protocol::Text, Plan::Query(plan), params);
+        let outcome = outcome.unwrap();
+        let packets = packets(&bytes);
+        assert_eq!(packets[0], [columns as u8], "column count");
+        let rows: Vec<_> = packets[1 + columns..].iter().map(|packet| text_row(packet)).collect();
+        assert_eq!(outcome.rows_sent, rows.len() as u64);
+        rows
+    }
+
+    pub(super) fn change(&mut self, plan: Plan) -> Outcome {
+        self.run_as(Protocol::Text, plan, &[]).0.unwrap()
+    }
+
+    pub(super) fn insert(&mut self, def: &Arc<TableDef>, rows: &[&[Expr]]) -> Result<Outcome> {
+        self.run_as(Protocol::Text, Plan::Insert(insert_plan(def, rows)), &[]).0
+    }
+}
+
+/// Bodies of the packets in `bytes`.
+pub(super) fn packets(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut packets = Vec::new();
+    while !bytes.is_empty() {
+        let len = usize::from(bytes[0]) | usize::from(bytes[1]) << 8 | usize::from(bytes[2]) << 16;
+        packets.push(bytes[4..4 + len].to_vec());
+        bytes = &bytes[4 + len..];
+    }
+    packets
+}
+
+fn text_row(packet: &[u8]) -> Row {
+    let mut decoder = wire::decode::Decoder::new(packet);
+    let mut row = Vec::new();
+    let mut rest = packet;
+    while !rest.is_empty() {
+        if rest[0] == 0xfb {
+            row.push("NULL".to_owned());
+            decoder.u8("null").unwrap();
+        } else {
+            let len = decoder.lenenc_int("length").unwrap() as usize;
+            let bytes = &decoder.rest()[..len];
+            row.push(String::from_utf8_lossy(bytes).into_owned());
+            let left = decoder.rest().len() - len;
+            decoder = wire::decode::Decoder::new(&packet[packet.len() - left..]);
+        }
+        rest = decoder.rest();
+    }
+    row
+}
+
+pub(super) fn column(name: &str, ty: SqlType, nullable: bool) -> ColumnDef {
+    ColumnDef {
+        id: ColumnId(0),
+        name: name.into(),
+        ty,
+        nullable,
+        default: ColumnDefault::None,
+        auto_increment: false,
+        on_update_now: false,
+        comment: "".into(),
+    }
+}
+
+pub(super) fn index(name: &str, kind: IndexKind, columns: &[u16]) -> IndexDef {
+    let part = |&column: &u16| KeyPart { column, prefix_len: None, desc: false };
+    IndexDef {
+        id: IndexId(0),
+        name: name.into(),
+        kind,
+        parts: columns.iter().map(part).collect(),
+        comment: "".into(),
+    }
+}
+
+pub(super) fn table_def(name: &str, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDef {
+    TableDef {
+        id: TableId(0),
+        schema: "s".into(),
+        name: name.into(),
+        columns,
+        indexes,
+        hidden_row_id: false,
+        collation: CollationId::UTF8MB4_0900_AI_CI,
+        comment: "".into(),
+        format_version: 1,
+        auto_increment_start: 1,
+        create_time: 0,
+    }
+}
+
+pub(super) fn int_type() -> SqlType {
+    SqlType::new(TypeKind::Int, 11)
+}
+
+pub(super) fn text_type(chars: u32) -> SqlType {
+    SqlType::varchar(chars, CollationId::UTF8MB4_0900_AI_CI)
+}
+
+/// (id INT PRIMARY KEY, k INT, c VARCHAR(60), KEY k (k)).
+pub(super) fn small_def(name: &str) -> TableDef {
+    let columns = vec![
+        column("id", int_type(), false),
+        column("k", int_type(), true),
+        column("c", text_type(60), true),
+    ];
+    let indexes = vec![index("PRIMARY", IndexKind::Primary, &[0]), index("k", IndexKind::Secondary, &[1])];
+    table_def(name, columns, indexes)
+}
+
+pub(super) fn int(value: i64) -> Expr {
+    Expr::constant(OwnedValue::Int(value), SqlType::bigint())
+}
+
+pub(super) fn null() -> Expr {
+    Expr::constant(OwnedValue::Null, SqlType::null())
+}
+
+pub(super) fn text(value: &str) -> Expr {
+    let collation = CollationId::UTF8MB4_0900_AI_CI;
+    let data = value.as_bytes().into();
+    Expr::constant(OwnedValue::Bytes { data, collation }, text_type(value.len() as u32))
+}
+
+pub(super) fn compare(op: CmpOp, a: Expr, b: Expr) -> Expr {
+    let kind = ExprKind::Compare { op, domain: CmpDomain::Integer, args: Box::new([a, b]) };
+    Expr { kind, ty: SqlType::bigint(), nullable: true }
+}
+
+pub(super) fn col(def: &TableDef, rel: u16, col: u16) -> Expr {
+    let column = &def.columns[usize::from(col)];
+    Expr::column(rel, col, column.ty.clone(), column.nullable)
+}
+
+pub(super) fn relation(def: &Arc<TableDef>) -> Relation {
+    let mut used = ColumnSet::default();
+    (0..def.columns.len() as u16).for_each(|col| used.insert(col));
+    Relation::Table { def: Arc::clone(def), alias: def.name.clone(), used }
+}
+
+pub(super) fn output(expr: Expr) -> OutputColumn {
+    OutputColumn { name: "x".into(), expr, origin: None }
+}
+
+pub(super) fn query_plan(relations: Vec<Relation>, root: Node, output_exprs: Vec<Expr>) -> QueryPlan {
+    QueryPlan {
+        relations,
+        root,
+        output: output_exprs.into_iter().map(output).collect(),
+        subqueries: Vec::new(),
+        lock: None,
+        count_found_rows: false,
+    }
+}
+
+/// SELECT * through `path`.
+pub(super) fn select_all(def: &Arc<TableDef>, path: Path, filter: Option<Expr>) -> QueryPlan {
+    let root = Node::Access { rel: 0, path, filter, covering: false };
+    let columns = (0..def.columns.len() as u16).map(|i| col(def, 0, i)).collect();
+    query_plan(vec![relation(def)], root, columns)
+}
+
+pub(super) fn insert_plan(def: &Arc<TableDef>, rows: &[&[Expr]]) -> InsertPlan {
+    let row = |row: &&[Expr]| row.iter().cloned().map(InsertCell::Expr).collect();
+    InsertPlan {
+        table: Arc::clone(def),
+        columns: (0..def.columns.len() as u16).collect(),
+        source: InsertSource::Rows(rows.iter().map(row).collect()),
+        mode: InsertMode::Insert,
+        on_duplicate: Vec::new(),
+    }
+}
+
+/// `count` rows (i, i % 10, "name i") in [`small_def`]'s table.
+pub(super) fn filled(bench: &mut Bench, name: &str, count: i64) -> Arc<TableDef> {
+    let def = bench.create(small_def(name));
+    let rows: Vec<_> = (0..count).map(|i| vec![int(i), int(i % 10), text(&format!("name {i}"))]).collect();
+    let rows: Vec<_> = rows.iter().map(Vec::as_slice).collect();
+    if !rows.is_empty() {
+        assert_eq!(bench.insert(&def, &rows).unwrap().affected, count as u64);
+    }
+    def
+}
+
+pub(super) fn rows(expected: &[&[&str]]) -> Vec<Row> {
+    expected.iter().map(|row| row.iter().map(|value| (*value).to_owned()).collect()).collect()
+}
