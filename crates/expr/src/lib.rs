@@ -26,7 +26,7 @@ mod functions;
 mod node;
 mod print;
 
-pub use aggregate::AggFunc;
+pub use aggregate::{Accumulator, AccumulatorSpec, AggFunc, TypedAggregate, append_group_key};
 pub use build::{BindError, Builder};
 pub use compare::{compare_values, equal_values};
 pub use context::{EvalCtx, NoSubqueries, RowSource, SessionInfo, SubqueryRunner};

@@ -1,4 +1,18 @@
-//! Aggregate functions.
+//! Aggregate functions: their types, and the states that gather a group's rows.
+//!
+//! The binder calls [`crate::Builder::aggregate`]; the executor makes an [`Accumulator`] per group and aggregate, shows
+//! it the arguments' values of each row, and takes the result.
+
+mod accumulator;
+mod concat;
+mod extreme;
+mod group_key;
+mod number;
+mod typing;
+
+pub use accumulator::{Accumulator, AccumulatorSpec};
+pub use group_key::append_group_key;
+pub use typing::TypedAggregate;
 
 /// An aggregate function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,3 +46,6 @@ pub enum AggFunc {
     /// ANY_VALUE, and columns that depend on the group.
     AnyValue,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! The state of one aggregate over one group.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use types::{OwnedValue, SqlType, Value};
+
+use super::AggFunc;
+use super::concat::Concat;
+use super::extreme::Extreme;
+use super::group_key::append_group_key;
+use super::number::{Sum, Variance, add_bits, no_bits};
+use super::typing::order_domain;
+use crate::compare::double;
+use crate::{EvalCtx, EvalError, Expr};
+
+/// What an accumulator gathers.
+#[derive(Clone, Copy, Debug)]
+pub struct AccumulatorSpec<'a> {
+    /// Function.
+    pub func: AggFunc,
+    /// Arguments as [`crate::Builder::aggregate`] returned them; none for COUNT(*).
+    pub args: &'a [Expr],
+    /// DISTINCT.
+    pub distinct: bool,
+    /// ORDER BY inside GROUP_CONCAT: expressions and whether they descend.
+    pub order: &'a [(&'a Expr, bool)],
+    /// SEPARATOR of GROUP_CONCAT.
+    pub separator: &'a [u8],
+    /// Type of the result.
+    pub ty: &'a SqlType,
+}
+
+/// A group's rows, gathered.
+#[derive(Clone, Debug)]
+pub struct Accumulator {
+    func: AggFunc,
+    ty: SqlType,
+    /// Rows that took part.
+    count: u64,
+    state: State,
+    /// Keys of the rows seen, for DISTINCT.
+    seen: Option<HashSet<Box<[u8]>>>,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Count,
+    Sum(Sum),
+    Extreme(Extreme),
+    Bits(u64),
+    Variance(Variance),
+    Concat(Box<Concat>),
+    First(OwnedValue),
+}
+
+impl Accumulator {
+    /// An empty group.
+    pub fn new(spec: &AccumulatorSpec<'_>) -> Accumulator {
+        let extreme = |wanted| {
+            let domain = spec.args.first().map_or(crate::CmpDomain::Integer, order_domain);
+            State::Extreme(Extreme::new(domain, wanted))
+        };
+        let state = match spec.func {
+            AggFunc::Count => State::Count,
+            AggFunc::Sum | AggFunc::Avg => State::Sum(Sum::new(spec.ty)),
+            AggFunc::Min => extreme(Ordering::Less),
+            AggFunc::Max => extreme(Ordering::Greater),
+            AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => State::Bits(no_bits(spec.func)),
+            AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp => {
+                State::Variance(Variance::default())
+            }
+            AggFunc::GroupConcat => {
+                let order = spec.order.iter().map(|(e, descending)| (order_domain(e), *descending));
+                State::Concat(Box::new(Concat::new(spec.separator, order.collect())))
+            }
+            AggFunc::AnyValue => State::First(OwnedValue::Null),
+        };
+        // The extremes of a group and the bits of AND and OR do not change by repetition.
+        let repeats_matter = !matches!(
+            spec.func,
+            AggFunc::Min | AggFunc::Max | AggFunc::AnyValue | AggFunc::BitAnd | AggFunc::BitOr
+        );
+        let seen = (spec.distinct && repeats_matter).then(HashSet::new);
+        Accumulator { func: spec.func, ty: spec.ty.clone(), count: 0, state, seen }
+    }
+
+    /// Takes in one row: the values of the arguments, and of GROUP_CONCAT's sort keys. NULLs do not count.
+    pub fn update(
+        &mut self,
+        args: &[Value<'_>],
+        order: &[Value<'_>],
+        ctx: &EvalCtx<'_>,
+    ) -> Result<(), EvalError> {
+        if self.func == AggFunc::AnyValue {
+            self.keep_first(args);
+            return Ok(());
+        }
+        if args.iter().any(Value::is_null) || !self.is_new(args) {
+            return Ok(());
+        }
+        self.count += 1;
+        let Some(value) = args.first() else { return Ok(()) };
+        match &mut self.state {
+            State::Count | State::First(_) => {}
+            State::Sum(sum) => sum.add(value, ctx)?,
+            State::Extreme(extreme) => extreme.add(value, ctx),
+            State::Bits(bits) => *bits = add_bits(self.func, *bits, value.to_u64().value),
+            State::Variance(variance) => variance.add(double(value, ctx)),
+            State::Concat(concat) => concat.add(args, order, ctx),
+        }
+        Ok(())
+    }
+
+    fn keep_first(&mut self, args: &[Value<'_>]) {
+        if let (State::First(first), 0, Some(value)) = (&mut self.state, self.count, args.first()) {
+            *first = value.to_owned_value();
+            self.count = 1;
+        }
+    }
+
+    /// Whether DISTINCT lets the row take part.
+    fn is_new(&mut self, args: &[Value<'_>]) -> bool {
+        let Some(seen) = &mut self.seen else { return true };
+        let mut key = Vec::new();
+        args.iter().for_each(|value| append_group_key(value, &mut key));
+        if seen.contains(key.as_slice()) {
+            return false;
+        }
+        seen.insert(key.into())
+    }
+
+    /// The result; rows may not be taken in after it.
+    pub fn result(&mut self, ctx: &EvalCtx<'_>) -> Result<OwnedValue, EvalError> {
+        let is_empty = self.count == 0;
+        Ok(match &mut self.state {
+            State::Count => OwnedValue::Int(self.count as i64),
+            State::Bits(bits) => OwnedValue::UInt(*bits),
+            State::Extreme(extreme) => extreme.result(),
+            State::First(value) => value.clone(),
+            State::Sum(_) if is_empty => OwnedValue::Null,
+            State::Sum(sum) if self.func == AggFunc::Avg => {
+                sum.average(self.count, &self.ty)?.to_owned_value()
+            }
+            State::Sum(sum) => sum.total(&self.ty)?.to_owned_value(),
+            State::Variance(variance) => {
+                variance.result(self.func).map_or(OwnedValue::Null, OwnedValue::Double)
+            }
+            State::Concat(concat) => match concat.result(self.ty.charset(), ctx) {
+                Some(text) => OwnedValue::Bytes { data: text.into(), collation: self.ty.collation },
+                None => OwnedValue::Null,
+            },
+        })
+    }
+}

@@ -1,0 +1,116 @@
+//! GROUP_CONCAT.
+
+use std::cmp::Ordering;
+
+use types::collation::Charset;
+use types::{OwnedValue, Value};
+
+use crate::compare::compare_values;
+use crate::{CmpDomain, EvalCtx, Warning};
+
+/// One row's text and the values it is ordered by.
+#[derive(Clone, Debug)]
+struct Piece {
+    text: Box<[u8]>,
+    order: Box<[OwnedValue]>,
+}
+
+/// The rows of a GROUP_CONCAT. Without an order only their joined text is kept, and no more of it than is shown.
+#[derive(Clone, Debug)]
+pub(super) struct Concat {
+    separator: Box<[u8]>,
+    /// Domain and descent of each sort key.
+    order: Box<[(CmpDomain, bool)]>,
+    pieces: Vec<Piece>,
+    joined: Vec<u8>,
+    rows: u64,
+    /// The row at which the text was cut.
+    cut_at: Option<u64>,
+}
+
+impl Concat {
+    /// No rows.
+    pub(super) fn new(separator: &[u8], order: Box<[(CmpDomain, bool)]>) -> Concat {
+        Concat {
+            separator: separator.into(),
+            order,
+            pieces: Vec::new(),
+            joined: Vec::new(),
+            rows: 0,
+            cut_at: None,
+        }
+    }
+
+    /// Adds a row: its arguments joined, unless one is NULL.
+    pub(super) fn add(&mut self, args: &[Value<'_>], order: &[Value<'_>], ctx: &EvalCtx<'_>) {
+        let mut text = Vec::new();
+        args.iter().for_each(|value| value.write_text(&mut text));
+        if self.order.is_empty() {
+            self.append(&text, limit(ctx));
+        } else {
+            let order = order.iter().map(|value| value.to_owned_value()).collect();
+            self.pieces.push(Piece { text: text.into(), order });
+        }
+    }
+
+    fn append(&mut self, text: &[u8], limit: usize) {
+        self.rows += 1;
+        if self.cut_at.is_some() {
+            return;
+        }
+        if self.rows > 1 {
+            self.joined.extend_from_slice(&self.separator);
+        }
+        self.joined.extend_from_slice(text);
+        if self.joined.len() > limit {
+            self.cut_at = Some(self.rows);
+        }
+    }
+
+    /// The text in `charset`, cut to group_concat_max_len; `None` without rows.
+    pub(super) fn result(&mut self, charset: Charset, ctx: &EvalCtx<'_>) -> Option<Vec<u8>> {
+        let limit = limit(ctx);
+        let mut pieces = std::mem::take(&mut self.pieces);
+        pieces.sort_by(|a, b| self.compare(a, b, ctx));
+        for piece in pieces {
+            self.append(&piece.text, limit);
+        }
+        if self.rows == 0 {
+            return None;
+        }
+        if let Some(row) = self.cut_at {
+            self.joined.truncate(whole_chars(&self.joined, charset, limit));
+            ctx.session.warn(Warning::GroupConcatCut { row });
+        }
+        Some(std::mem::take(&mut self.joined))
+    }
+
+    /// Order of two rows: NULLs first, unless descending.
+    fn compare(&self, a: &Piece, b: &Piece, ctx: &EvalCtx<'_>) -> Ordering {
+        for ((x, y), (domain, descending)) in a.order.iter().zip(&b.order).zip(&self.order) {
+            let order = match (x.is_null(), y.is_null()) {
+                (false, false) => {
+                    compare_values(&x.as_value(), &y.as_value(), *domain, ctx).unwrap_or(Ordering::Equal)
+                }
+                (x_null, y_null) => y_null.cmp(&x_null),
+            };
+            if order != Ordering::Equal {
+                return if *descending { order.reverse() } else { order };
+            }
+        }
+        Ordering::Equal
+    }
+}
+
+fn limit(ctx: &EvalCtx<'_>) -> usize {
+    usize::try_from(ctx.session.group_concat_max_len()).unwrap_or(usize::MAX)
+}
+
+/// Bytes of the whole characters among the first `limit` bytes.
+fn whole_chars(text: &[u8], charset: Charset, limit: usize) -> usize {
+    if charset != Charset::Utf8mb4 || limit >= text.len() {
+        return limit.min(text.len());
+    }
+    let is_continuation = |i: &usize| text[*i] & 0xC0 == 0x80;
+    (0..=limit).rev().find(|i| !is_continuation(i)).unwrap_or(0)
+}

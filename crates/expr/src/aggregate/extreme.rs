@@ -1,0 +1,45 @@
+//! MIN and MAX.
+
+use std::cmp::Ordering;
+
+use types::{OwnedValue, Value};
+
+use crate::compare::compare_values;
+use crate::{CmpDomain, EvalCtx};
+
+/// The least or largest value so far; of equal ones the first.
+#[derive(Clone, Debug)]
+pub(super) struct Extreme {
+    best: OwnedValue,
+    domain: CmpDomain,
+    /// How a better value compares with the best.
+    wanted: Ordering,
+}
+
+impl Extreme {
+    /// No value yet.
+    pub(super) fn new(domain: CmpDomain, wanted: Ordering) -> Extreme {
+        Extreme { best: OwnedValue::Null, domain, wanted }
+    }
+
+    /// Looks at a value, which is not NULL.
+    #[inline]
+    pub(super) fn add(&mut self, value: &Value<'_>, ctx: &EvalCtx<'_>) {
+        if self.best.is_null()
+            || compare_values(value, &self.best.as_value(), self.domain, ctx) == Some(self.wanted)
+        {
+            self.best = value.to_owned_value();
+        }
+    }
+
+    /// The value; NULL without one.
+    pub(super) fn result(&self) -> OwnedValue {
+        match &self.best {
+            value @ (OwnedValue::Enum { collation, .. } | OwnedValue::Set { collation, .. }) => {
+                let data = value.as_value().as_text(&mut Vec::new()).into();
+                OwnedValue::Bytes { data, collation: *collation }
+            }
+            value => value.clone(),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Types of aggregates.
+
+use types::decimal::{MAX_PRECISION, MAX_SCALE};
+use types::{CollationId, LobSize, SqlType, TypeKind};
+
+use super::AggFunc;
+use crate::build::{
+    BindError, Builder, Class, class_of, decimal_digits, numeric_class, shown_chars, string_type,
+};
+use crate::{CmpDomain, Expr};
+
+/// An aggregate ready to be evaluated.
+#[derive(Clone, Debug)]
+pub struct TypedAggregate {
+    /// Arguments, converted to what the function gathers.
+    pub args: Vec<Expr>,
+    /// Type of the result.
+    pub ty: SqlType,
+    /// Whether the result may be NULL.
+    pub nullable: bool,
+}
+
+/// Digits that a sum has more than its terms.
+const SUM_DIGITS: u32 = 22;
+
+impl Builder {
+    /// Types the aggregate `func` of `args` (none for COUNT(*)).
+    pub fn aggregate(&self, func: AggFunc, args: Vec<Expr>) -> Result<TypedAggregate, BindError> {
+        let mut args = args;
+        let Some(first) = args.first() else {
+            return Ok(TypedAggregate { args, ty: SqlType::bigint(), nullable: false });
+        };
+        let ty = match func {
+            AggFunc::Count => SqlType::bigint(),
+            AggFunc::Sum => sum_type(first, SUM_DIGITS, 0),
+            AggFunc::Avg => sum_type(first, 0, u32::from(self.div_precision_increment)),
+            AggFunc::Min | AggFunc::Max => extreme_type(first),
+            AggFunc::AnyValue => first.ty.clone(),
+            AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => SqlType::bigint_unsigned(),
+            AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp => SqlType::double(),
+            AggFunc::GroupConcat => {
+                let collation = self.result_collation(&args.iter().collect::<Vec<_>>(), "group_concat")?;
+                args = args.into_iter().map(|e| self.in_charset(self.text_of(e), collation)).collect();
+                concat_type(collation)
+            }
+        };
+        let nullable = !matches!(func, AggFunc::Count | AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor);
+        Ok(TypedAggregate { args, ty, nullable })
+    }
+}
+
+/// A sum with `digits` more digits before the point and `scale` more behind it.
+fn sum_type(arg: &Expr, digits: u32, scale: u32) -> SqlType {
+    if numeric_class(arg) == Class::Double {
+        return SqlType::double();
+    }
+    let (whole, present) = decimal_digits(arg);
+    let scale = (u32::from(present) + scale).min(u32::from(MAX_SCALE));
+    SqlType::decimal((whole + digits + scale).min(MAX_PRECISION), scale as u8)
+}
+
+/// ENUM and SET are compared, and shown, as text.
+fn extreme_type(arg: &Expr) -> SqlType {
+    match arg.ty.kind {
+        TypeKind::Enum | TypeKind::Set => string_type(shown_chars(&arg.ty), arg.ty.collation),
+        _ => arg.ty.clone(),
+    }
+}
+
+fn concat_type(collation: CollationId) -> SqlType {
+    let size = LobSize::Long;
+    let kind = if collation == CollationId::BINARY { TypeKind::Blob(size) } else { TypeKind::Text(size) };
+    SqlType { kind, ..SqlType::varchar(0, collation) }
+}
+
+/// The domain in which values of one expression are ordered: of MIN, MAX and ORDER BY.
+pub(super) fn order_domain(expr: &Expr) -> CmpDomain {
+    match class_of(expr) {
+        Class::Int | Class::Null => CmpDomain::Integer,
+        Class::Decimal => CmpDomain::Decimal,
+        Class::Double => CmpDomain::Double,
+        Class::Text => CmpDomain::String(expr.ty.collation),
+        Class::DateTime => CmpDomain::DateTime,
+        Class::Time => CmpDomain::Time,
+    }
+}
