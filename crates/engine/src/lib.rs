@@ -60,7 +60,7 @@ pub use scan::{Batch, Scan};
 pub use table::{Index, Table};
 
 pub use page::{Field, OverflowRef, RowFormat, RowRef};
-pub use trx::lock::Interval;
+pub use trx::lock::{Interval, lock_interval, lock_row};
 pub use trx::{BeginOptions, Isolation, LockMode, LockOutcome, ReadView, Trx, UndoPtr, WaitPolicy};
 
 #[cfg(test)]

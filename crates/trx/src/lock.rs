@@ -59,10 +59,10 @@ pub fn lock_row(
     trx: &mut Trx,
     _index: IndexId,
     _key: &[u8],
-    mode: LockMode,
+    _mode: LockMode,
     policy: WaitPolicy,
 ) -> Result<LockOutcome, Error> {
-    take_token(trx, mode, policy)
+    take_token(trx, policy)
 }
 
 /// Locks a stretch of `index`, gaps included, to the end of the transaction.
@@ -70,20 +70,15 @@ pub fn lock_interval(
     trx: &mut Trx,
     _index: IndexId,
     _interval: Interval<'_>,
-    mode: LockMode,
+    _mode: LockMode,
     policy: WaitPolicy,
 ) -> Result<LockOutcome, Error> {
-    take_token(trx, mode, policy)
+    take_token(trx, policy)
 }
 
-fn take_token(trx: &mut Trx, mode: LockMode, policy: WaitPolicy) -> Result<LockOutcome, Error> {
-    if trx.holds_token() {
-        return Ok(LockOutcome::Granted);
-    }
-    if mode == LockMode::Exclusive && trx.read_only() {
-        return Err(Error::ReadOnlyTransaction);
-    }
-    trx.take_token(policy)
+/// Both modes, in READ ONLY transactions too: they may lock what they read.
+fn take_token(trx: &mut Trx, policy: WaitPolicy) -> Result<LockOutcome, Error> {
+    if trx.holds_token() { Ok(LockOutcome::Granted) } else { trx.take_token(policy) }
 }
 
 /// The one writer's seat.

@@ -245,11 +245,11 @@ impl Trx {
     /// # Errors  [`Error::ReadOnlyTransaction`] and those of waiting.
     #[inline]
     pub fn lock_for_write(&mut self) -> Result<TrxId, Error> {
-        if let Some(id) = self.id {
-            return Ok(id);
-        }
         if self.options.read_only {
             return Err(Error::ReadOnlyTransaction);
+        }
+        if let Some(id) = self.id {
+            return Ok(id);
         }
         let outcome = self.take_token(WaitPolicy::Wait)?;
         debug_assert_eq!(outcome, LockOutcome::Granted, "waiting ends with the token");

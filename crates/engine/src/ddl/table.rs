@@ -87,7 +87,13 @@ impl Engine {
             },
             other => other,
         };
+        self.purge_before_destroying()?;
         self.with_exclusive(schema, name, wait, |exclusive| self.drop_locked(exclusive)).map_err(missing)
+    }
+
+    /// Purges what can be: off-page values without a row are not found from the records that are left.
+    fn purge_before_destroying(&self) -> Result<()> {
+        self.purge_step(usize::MAX).map(drop)
     }
 
     /// Drops a table whose lock is held.
@@ -106,6 +112,7 @@ impl Engine {
     /// TRUNCATE TABLE: new trees, old ones freed, counters from the start.
     pub fn truncate_table(&self, schema: &str, name: &str, wait: Duration) -> Result<()> {
         self.ensure_open()?;
+        self.purge_before_destroying()?;
         self.with_exclusive(schema, name, wait, |exclusive| {
             let old = exclusive.0;
             let definition = self.definition.lock();
@@ -161,8 +168,6 @@ impl Engine {
         wait: Duration,
         work: impl FnOnce(&Exclusive<'_>) -> Result<R>,
     ) -> Result<R> {
-        // Leftovers go with purge while it still can find them: what it frees off page is not found from the records.
-        self.purge_step(usize::MAX)?;
         loop {
             let table = self.table(schema, name)?;
             let exclusive = Exclusive::lock(&table, wait)?;

@@ -1,5 +1,6 @@
 //! Inserting a row: the clustered record, then an entry in every other index.
 
+use btree::LeafEdit;
 use page::{OVERFLOW_REF_BYTES, ROW_ID_BYTES, RowHeader, RowTooLarge, SlotFlags, UndoPtr};
 use trx::undo::ROW_HEADER_BYTES;
 use trx::{Buffers, Trx, UndoKind};
@@ -47,31 +48,44 @@ impl RowWriter<'_> {
         if self.table.def.hidden_row_id { self.table.reserve_row_id(self.engine).map(Some) } else { Ok(None) }
     }
 
-    /// The clustered record of a new row; its key stays in `buffers.key`.
+    /// The clustered record of a new row.
     pub(crate) fn insert_clustered(
         &mut self,
         row: &[Value<'_>],
         row_id: u64,
         buffers: &mut Buffers,
     ) -> Result<()> {
-        let format = &self.table.clustered().format;
         buffers.key.clear();
-        let extent = format.append_key(row, row_id, &mut buffers.key);
-        ensure_key(extent, &buffers.key)?;
-        let off_page = format.choose_off_page(row, buffers.key.len()).map_err(too_large)?;
         buffers.payload.clear();
+        self.encode_clustered(row, row_id, &mut buffers.key, &mut buffers.payload)?;
+        self.store_clustered(row, &buffers.key, &mut buffers.payload)
+    }
+
+    /// Appends key and payload of a new row's clustered record, long values written off page.
+    pub(crate) fn encode_clustered(
+        &mut self,
+        row: &[Value<'_>],
+        row_id: u64,
+        key: &mut Vec<u8>,
+        payload: &mut Vec<u8>,
+    ) -> Result<()> {
+        let format = &self.table.clustered().format;
+        let start = key.len();
+        let extent = format.append_key(row, row_id, key);
+        ensure_key(extent, &key[start..])?;
+        let off_page = format.choose_off_page(row, key.len() - start).map_err(too_large)?;
         let header = RowHeader { trx: self.id, undo: UndoPtr(0) };
         if off_page.is_empty() {
-            format.encode(header, row, &[], &mut buffers.payload);
-        } else {
-            let references = self.write_values(row, &off_page)?;
-            let mut stored = row.to_vec();
-            for (&position, reference) in off_page.iter().zip(&references) {
-                stored[usize::from(position)] = Some(reference);
-            }
-            format.encode(header, &stored, &off_page, &mut buffers.payload);
+            format.encode(header, row, &[], payload);
+            return Ok(());
         }
-        self.store_clustered(row, &buffers.key, &mut buffers.payload)
+        let references = self.write_values(row, &off_page)?;
+        let mut stored = row.to_vec();
+        for (&position, reference) in off_page.iter().zip(&references) {
+            stored[usize::from(position)] = Some(reference);
+        }
+        format.encode(header, &stored, &off_page, payload);
+        Ok(())
     }
 
     /// Writes the values of the columns at `positions` off page.
@@ -93,25 +107,37 @@ impl RowWriter<'_> {
 
     /// Puts a new record in place: where none is, or over a delete-marked one.
     fn store_clustered(&mut self, row: &[Value<'_>], key: &[u8], payload: &mut [u8]) -> Result<()> {
-        let index = self.table.clustered();
-        let engine = self.engine;
-        let mut edit = index.tree.edit(&engine.store, key, key.len() + payload.len())?;
-        if edit.found() {
-            let record = edit.record();
-            if !record.flags().is_deleted() {
-                return Err(duplicate::error(self.table, index, row));
-            }
-            self.overwrites(RowHeader::decode(record.payload()).trx);
-            let undo = self.undo(index, UndoKind::RowImage, record.flags(), key, record.payload());
-            payload[..ROW_HEADER_BYTES].copy_from_slice(&self.header(undo));
-            edit.replace_payload(payload).expect("edit was asked for the room");
-            edit.set_flags(SlotFlags::NONE);
-        } else {
-            self.undo(index, UndoKind::RowInsert, SlotFlags::NONE, key, &[]);
-            edit.insert(payload, SlotFlags::NONE).expect("edit was asked for the room");
-        }
+        let (engine, table) = (self.engine, self.table);
+        let mut edit = table.clustered().tree.edit(&engine.store, key, key.len() + payload.len())?;
+        self.put_clustered(&mut edit, row, payload)?;
         edit.raise_max_trx(self.id);
         edit.commit();
+        Ok(())
+    }
+
+    /// Puts a new record at the edit's position, which has room for it.
+    /// # Errors  [`Error::DuplicateKey`]: nothing has happened.
+    pub(crate) fn put_clustered(
+        &mut self,
+        edit: &mut LeafEdit<'_>,
+        row: &[Value<'_>],
+        payload: &mut [u8],
+    ) -> Result<()> {
+        let index = self.table.clustered();
+        if !edit.found() {
+            self.undo(index, UndoKind::RowInsert, SlotFlags::NONE, edit.key(), &[]);
+            edit.insert(payload, SlotFlags::NONE).expect("edit was asked for the room");
+            return Ok(());
+        }
+        let record = edit.record();
+        if !record.flags().is_deleted() {
+            return Err(duplicate::error(self.table, index, row));
+        }
+        self.overwrites(RowHeader::decode(record.payload()).trx);
+        let undo = self.undo(index, UndoKind::RowImage, record.flags(), edit.key(), record.payload());
+        payload[..ROW_HEADER_BYTES].copy_from_slice(&self.header(undo));
+        edit.replace_payload(payload).expect("edit was asked for the room");
+        edit.set_flags(SlotFlags::NONE);
         Ok(())
     }
 }

@@ -8,8 +8,12 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::table::Table;
 
+/// Encoded records are put in place once there are this many bytes of them.
+const CHUNK_BYTES: usize = 1 << 20;
+
 impl Table {
-    /// Inserts rows, tree by tree: all clustered records, then each index's entries in key order.
+    /// Inserts rows, tree by tree: all clustered records in key order, a leaf's worth under one latch, then each index's
+    /// entries in key order.
     ///
     /// A clash takes the whole batch back and inserts row by row instead, so that the error is that of the first row in
     /// the statement's order that fails; the rows before it are in the table then. Returns how many rows are in.
@@ -35,30 +39,106 @@ impl Table {
     }
 }
 
+/// Encoded clustered records, and their rows.
+#[derive(Default)]
+struct Records {
+    keys: Vec<u8>,
+    payloads: Vec<u8>,
+    places: Vec<Place>,
+}
+
+/// A record: start and end of its key and payload, and its row's position.
+struct Place {
+    key: (usize, usize),
+    payload: (usize, usize),
+    row: usize,
+}
+
 impl RowWriter<'_> {
     fn insert_by_tree(&mut self, rows: &[&[Value<'_>]], buffers: &mut Buffers) -> Result<()> {
         let mut row_ids = Vec::with_capacity(if self.table.def.hidden_row_id { rows.len() } else { 0 });
-        for row in rows {
+        let mut records = Records::default();
+        for (position, row) in rows.iter().enumerate() {
             let row_id = self.next_row_id()?;
             row_ids.extend(row_id);
-            self.insert_clustered(row, row_id.unwrap_or(0), buffers)?;
-            self.table.add_rows(1);
+            self.encode_record(row, row_id.unwrap_or(0), position, &mut records)?;
+            if records.payloads.len() >= CHUNK_BYTES {
+                self.insert_records(rows, &mut records)?;
+            }
         }
-        let row_id = |i: usize| row_ids.get(i).copied().unwrap_or(0);
-        let (mut keys, mut order) = (Vec::new(), Vec::new());
+        self.insert_records(rows, &mut records)?;
         for position in 1..self.table.indexes.len() {
-            let index = &self.table.indexes[position];
-            keys.clear();
-            order.clear();
-            for (i, row) in rows.iter().enumerate() {
-                let start = keys.len();
-                index.format.append_key(row, row_id(i), &mut keys);
-                order.push((start, keys.len(), i));
-            }
-            order.sort_unstable_by(|a, b| keys[a.0..a.1].cmp(&keys[b.0..b.1]));
-            for &(_, _, i) in &order {
-                self.insert_entry(position, rows[i], row_id(i), buffers)?;
-            }
+            self.insert_entries(position, rows, &row_ids, buffers)?;
+        }
+        Ok(())
+    }
+
+    fn encode_record(
+        &mut self,
+        row: &[Value<'_>],
+        row_id: u64,
+        position: usize,
+        to: &mut Records,
+    ) -> Result<()> {
+        let (key, payload) = (to.keys.len(), to.payloads.len());
+        self.encode_clustered(row, row_id, &mut to.keys, &mut to.payloads)?;
+        let (key, payload) = ((key, to.keys.len()), (payload, to.payloads.len()));
+        to.places.push(Place { key, payload, row: position });
+        Ok(())
+    }
+
+    /// Puts the records in place, in key order, staying on a leaf while it covers the next key and has room.
+    fn insert_records(&mut self, rows: &[&[Value<'_>]], records: &mut Records) -> Result<()> {
+        let (engine, table) = (self.engine, self.table);
+        let Records { keys, payloads, places } = records;
+        let key = |place: &Place| &keys[place.key.0..place.key.1];
+        if !places.is_sorted_by(|a, b| key(a) <= key(b)) {
+            places.sort_by(|a, b| key(a).cmp(key(b)));
+        }
+        let mut at = 0;
+        while at < places.len() {
+            let need = |place: &Place| place.key.1 - place.key.0 + place.payload.1 - place.payload.0;
+            let mut edit = table.clustered().tree.edit(&engine.store, key(&places[at]), need(&places[at]))?;
+            let put = loop {
+                let place = &places[at];
+                let payload = &mut payloads[place.payload.0..place.payload.1];
+                if let Err(error) = self.put_clustered(&mut edit, rows[place.row], payload) {
+                    break Err(error);
+                }
+                table.add_rows(1);
+                at += 1;
+                if at == places.len() || !edit.move_to(key(&places[at]), need(&places[at])) {
+                    break Ok(());
+                }
+            };
+            edit.raise_max_trx(self.id);
+            edit.commit();
+            put?;
+        }
+        keys.clear();
+        payloads.clear();
+        places.clear();
+        Ok(())
+    }
+
+    fn insert_entries(
+        &mut self,
+        position: usize,
+        rows: &[&[Value<'_>]],
+        row_ids: &[u64],
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        let index = &self.table.indexes[position];
+        let row_id = |i: usize| row_ids.get(i).copied().unwrap_or(0);
+        let (mut keys, mut order) = (Vec::new(), Vec::with_capacity(rows.len()));
+        for (i, row) in rows.iter().enumerate() {
+            let start = keys.len();
+            index.format.append_key(row, row_id(i), &mut keys);
+            order.push((start, keys.len(), i));
+        }
+        order.sort_unstable_by(|a, b| keys[a.0..a.1].cmp(&keys[b.0..b.1]));
+        for (_, _, i) in order {
+            self.insert_entry(position, rows[i], row_id(i), buffers)?;
         }
         Ok(())
     }

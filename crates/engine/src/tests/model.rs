@@ -81,7 +81,8 @@ impl World {
         match self.prng.below(100) {
             0..25 if self.prng.below(600) < 600_u64.min(14_400 / self.ids) => self.read(s),
             0..70 => self.write(s),
-            70..74 => self.savepoint(s),
+            70..72 => self.write_batch(s),
+            72..74 => self.savepoint(s),
             74..78 => self.rollback_to(s),
             78..82 => self.failing_statement(s),
             82..90 => self.commit(s),
@@ -252,6 +253,51 @@ impl World {
             session.writes = true;
             assert!(matches!(done, Ok(()) | Err(Error::DuplicateKey(_))), "{done:?}");
         }
+    }
+
+    /// A statement of many rows: those before the first clash are in.
+    fn write_batch(&mut self, s: usize) {
+        if self.is_blocked(s) {
+            return;
+        }
+        let count = 1 + self.prng.below(1 + self.ids / 8);
+        let mut batch: Vec<Wide> = (0..count).map(|_| self.random_row()).collect();
+        if self.prng.below(2) == 0 {
+            // No clash within the batch, so that some go through whole.
+            batch.sort();
+            batch.dedup_by_key(|row| row.id);
+            batch.iter_mut().for_each(|row| row.c = None);
+        }
+        let mut newest = self.newest(s);
+        let mut wanted = 0;
+        for row in &batch {
+            let same = |other: &Wide| match (&other.c, &row.c) {
+                (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
+                _ => false,
+            };
+            if newest.contains_key(&row.id) || newest.values().any(same) {
+                break;
+            }
+            newest.insert(row.id, row.clone());
+            wanted += 1;
+        }
+        let session = &mut self.sessions[s];
+        assert!(self.engine.lock_table(&mut session.trx, &self.table).unwrap());
+        let owned: Vec<Vec<Option<Vec<u8>>>> = batch
+            .iter()
+            .map(|row| row.with(|row| row.iter().map(|v| v.map(<[u8]>::to_vec)).collect()))
+            .collect();
+        let rows: Vec<Vec<Option<&[u8]>>> =
+            owned.iter().map(|row| row.iter().map(|value| value.as_deref()).collect()).collect();
+        let slices: Vec<_> = rows.iter().map(|row| &row[..]).collect();
+        let done = match self.table.insert_batch(&self.engine, &mut session.trx, &slices) {
+            Ok(done) => done,
+            Err((done, Error::DuplicateKey(_))) => done,
+            Err((_, error)) => panic!("{error}"),
+        };
+        assert_eq!(done, wanted);
+        session.writes = true;
+        session.own.extend(batch.into_iter().take(done).map(|row| (row.id, Some(row))));
     }
 
     fn savepoint(&mut self, s: usize) {
