@@ -1,8 +1,10 @@
 //! Answers of statements that the server itself runs: OK, or a small table built in memory.
 
-use types::SqlType;
+use std::borrow::Cow;
+
+use types::{CollationId, DateTime, LobSize, SqlType, TypeKind};
 use wire::row_binary::BinaryRow;
-use wire::{ColumnDefinition, OkPacket, ResultCharset, ServerStatus, reply};
+use wire::{BinaryDateTime, ColumnDefinition, OkPacket, ResultCharset, ServerStatus, reply};
 
 use crate::client_io::ClientIo;
 use crate::commands;
@@ -26,25 +28,100 @@ pub enum Cell {
     Null,
     /// Text.
     Text(String),
-    /// Integer, in columns of type BIGINT.
+    /// Integer, in columns of an integer type.
     Int(i64),
+    /// Date and time of day, in columns of type DATETIME.
+    DateTime(DateTime),
+}
+
+impl Cell {
+    /// Text.
+    pub fn text(value: impl Into<String>) -> Self {
+        Cell::Text(value.into())
+    }
+}
+
+/// A column of a [`Table`].
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Name.
+    pub name: Cow<'static, str>,
+    /// Type.
+    pub ty: SqlType,
+}
+
+impl Column {
+    fn new(name: impl Into<Cow<'static, str>>, ty: SqlType) -> Self {
+        Column { name: name.into(), ty }
+    }
+
+    fn of_text(name: impl Into<Cow<'static, str>>, kind: TypeKind, length: u32) -> Self {
+        let collation = CollationId::UTF8MB4_0900_AI_CI;
+        Column::new(name, SqlType { collation, ..SqlType::new(kind, length) })
+    }
+
+    /// VARCHAR of up to `chars` characters.
+    pub fn text(name: impl Into<Cow<'static, str>>, chars: u32) -> Self {
+        Column::of_text(name, TypeKind::VarChar, chars)
+    }
+
+    /// A name of a schema, table, column or the like.
+    pub fn name(name: impl Into<Cow<'static, str>>) -> Self {
+        Column::text(name, 64)
+    }
+
+    /// TEXT.
+    pub fn long_text(name: &'static str) -> Self {
+        Column::of_text(name, TypeKind::Text(LobSize::Medium), 0)
+    }
+
+    /// CHAR, for what MySQL declares as ENUM or SET.
+    pub fn word(name: &'static str, chars: u32) -> Self {
+        Column::of_text(name, TypeKind::Char, chars)
+    }
+
+    /// INT.
+    pub fn int(name: &'static str) -> Self {
+        Column::new(name, SqlType::new(TypeKind::Int, 11))
+    }
+
+    /// BIGINT.
+    pub fn bigint(name: &'static str) -> Self {
+        Column::new(name, SqlType::bigint())
+    }
+
+    /// BIGINT UNSIGNED.
+    pub fn bigint_unsigned(name: &'static str) -> Self {
+        Column::new(name, SqlType::bigint_unsigned())
+    }
+
+    /// DATETIME.
+    pub fn datetime(name: &'static str) -> Self {
+        Column::new(name, SqlType::new(TypeKind::DateTime, 19))
+    }
+
+    /// A column of NULLs.
+    pub fn null(name: &'static str) -> Self {
+        Column::new(name, SqlType::null())
+    }
 }
 
 /// A small result set.
 #[derive(Clone, Debug)]
 pub struct Table {
-    columns: Vec<(&'static str, SqlType)>,
+    columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
-    /// A table of text columns, except those whose names begin with `#`, which hold integers.
-    pub fn new(columns: &[&'static str]) -> Self {
-        let column = |name: &&'static str| match name.strip_prefix('#') {
-            Some(name) => (name, SqlType::bigint()),
-            None => (*name, SqlType::varchar(1024, types::CollationId::UTF8MB4_0900_AI_CI)),
-        };
-        Table { columns: columns.iter().map(column).collect(), rows: Vec::new() }
+    /// An empty table.
+    pub fn new(columns: Vec<Column>) -> Self {
+        Table { columns, rows: Vec::new() }
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
     }
 
     /// Adds a row; its cells are those of the columns, in order.
@@ -56,6 +133,19 @@ impl Table {
     /// Keeps the rows that `keep` accepts by the text of their first column.
     pub fn retain_by_first(&mut self, keep: impl Fn(&str) -> bool) {
         self.rows.retain(|row| matches!(row.first(), Some(Cell::Text(text)) if keep(text)));
+    }
+
+    /// Keeps the rows that `keep` accepts, up to its first error.
+    pub fn try_retain<E>(&mut self, mut keep: impl FnMut(&[Cell]) -> Result<bool, E>) -> Result<(), E> {
+        let mut failed = None;
+        self.rows.retain(|row| {
+            failed.is_some()
+                || keep(row).unwrap_or_else(|error| {
+                    failed = Some(error);
+                    false
+                })
+        });
+        failed.map_or(Ok(()), Err)
     }
 
     /// Keeps `count` rows from row `offset` on.
@@ -90,12 +180,12 @@ impl Answer<'_> {
         let charset = result_charset(session);
         let out = &mut self.io.out;
         reply::write_column_count(out, table.columns.len());
-        for (name, ty) in &table.columns {
-            ColumnDefinition::of_type(name, ty, charset).write(out);
+        for column in &table.columns {
+            ColumnDefinition::of_type(&column.name, &column.ty, charset).write(out);
         }
         reply::write_columns_end(out, capabilities, status, warnings);
         for row in &table.rows {
-            if self.binary { write_binary_row(out, row) } else { write_text_row(out, row) }
+            if self.binary { write_binary_row(out, &table.columns, row) } else { write_text_row(out, row) }
         }
         reply::write_rows_end(out, capabilities, status, warnings);
         session.row_count = -1;
@@ -121,19 +211,39 @@ fn write_text_row(out: &mut wire::OutBuffer, row: &[Cell]) {
             Cell::Null => out.put_text_null(),
             Cell::Text(text) => out.put_lenenc_bytes(text.as_bytes()),
             Cell::Int(value) => out.put_text_i64(*value),
+            Cell::DateTime(value) => {
+                let mut text = Vec::new();
+                value.write_to(0, &mut text);
+                out.put_lenenc_bytes(&text);
+            }
         }
     }
     out.end_packet();
 }
 
-fn write_binary_row(out: &mut wire::OutBuffer, row: &[Cell]) {
+fn write_binary_row(out: &mut wire::OutBuffer, columns: &[Column], row: &[Cell]) {
     let packet = BinaryRow::begin(out, row.len());
-    for (column, cell) in row.iter().enumerate() {
+    for (number, (cell, column)) in row.iter().zip(columns).enumerate() {
         match cell {
-            Cell::Null => packet.put_null(out, column),
+            Cell::Null => packet.put_null(out, number),
             Cell::Text(text) => out.put_lenenc_bytes(text.as_bytes()),
+            Cell::Int(value) if column.ty.kind == TypeKind::Int => out.put_u32(*value as u32),
             Cell::Int(value) => out.put_u64(*value as u64),
+            Cell::DateTime(value) => binary_datetime(*value).put(out),
         }
     }
     packet.end(out);
+}
+
+fn binary_datetime(value: DateTime) -> BinaryDateTime {
+    let date = value.date();
+    BinaryDateTime {
+        year: date.year(),
+        month: date.month(),
+        day: date.day(),
+        hour: value.hour(),
+        minute: value.minute(),
+        second: value.second(),
+        micros: value.micro(),
+    }
 }

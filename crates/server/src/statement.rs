@@ -1,6 +1,6 @@
 //! Statements by kind: one call per arm.
 
-use sql::ast::{Begin, Completion, Expr, Flush, FlushTarget, Kill as KillStatement, Show, Statement};
+use sql::ast::{Begin, Completion, Flush, FlushTarget, Kill as KillStatement, Show, Statement};
 use types::OwnedValue;
 
 use crate::answer::Answer;
@@ -10,7 +10,7 @@ use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::session::Session;
 use crate::status::Com;
-use crate::{run, session_show, set_statement, transaction, user_statement};
+use crate::{run, set_statement, show, transaction, user_statement};
 
 /// Runs `statement` and writes its answer.
 ///
@@ -129,24 +129,7 @@ fn run_show(
     inputs: Inputs<'_>,
     answer: &mut Answer<'_>,
 ) -> Result<(), SqlError> {
-    let Some(mut table) = session_show::run(session, show)? else {
-        return Err(not_yet("this form of SHOW"));
-    };
-    if let Some(limit) = show.limit {
-        let offset = match &limit.offset {
-            Some(offset) => row_count(session, offset, inputs)?,
-            None => 0,
-        };
-        table.limit(offset, row_count(session, &limit.count, inputs)?);
-    }
+    let table = show::without_engine(session, show, inputs)?;
     answer.table(session, &table);
     Ok(())
-}
-
-fn row_count(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Result<usize, SqlError> {
-    match evaluate(session, expr, inputs)? {
-        OwnedValue::Int(rows) if rows >= 0 => Ok(usize::try_from(rows).unwrap_or(usize::MAX)),
-        OwnedValue::UInt(rows) => Ok(usize::try_from(rows).unwrap_or(usize::MAX)),
-        _ => Err(error_map::WRONG_ARGUMENTS.with(&[&"LIMIT"])),
-    }
 }

@@ -1,0 +1,85 @@
+//! Definition statements: from syntax tree to the engine's definition changes, with MySQL's checks and texts.
+//!
+//! | file | role |
+//! |---|---|
+//! | `names` | which schema is meant, and which names may be given |
+//! | `collation` | CHARACTER SET and COLLATE clauses |
+//! | `database` | CREATE, ALTER and DROP DATABASE |
+//!
+//! The caller has committed the session's transaction: definition changes hold no row locks.
+
+mod collation;
+mod database;
+pub(crate) mod names;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::Engine;
+use sql::ast::Statement;
+
+use crate::constant::Inputs;
+use crate::engine_error;
+use crate::error_map::{self, SqlError};
+use crate::session::Session;
+
+/// What a definition statement has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Rows affected, as the OK packet reports them.
+    pub affected: u64,
+    /// Summary for the OK packet; empty: none.
+    pub info: String,
+}
+
+/// Whether [`execute`] runs `statement`; it commits the transaction before and ends it after.
+pub fn is_definition(statement: &Statement<'_>) -> bool {
+    matches!(
+        statement,
+        Statement::CreateDatabase(_)
+            | Statement::AlterDatabase(_)
+            | Statement::DropDatabase(_)
+            | Statement::CreateTable(_)
+            | Statement::AlterTable(_)
+            | Statement::DropTable(_)
+            | Statement::Truncate(_)
+            | Statement::RenameTable(_)
+            | Statement::CreateIndex(_)
+            | Statement::DropIndex(_)
+    )
+}
+
+/// Runs a definition statement. Warnings and notes go to the session's diagnostics area.
+///
+/// # Errors
+/// MySQL's error for what is wrong with the definition, 1235 for what is not supported yet.
+pub fn execute(
+    session: &mut Session,
+    engine: &Arc<Engine>,
+    statement: &Statement<'_>,
+    inputs: Inputs<'_>,
+) -> Result<Done, SqlError> {
+    let _ = inputs;
+    match *statement {
+        Statement::CreateDatabase(create) => database::create(session, engine, create),
+        Statement::AlterDatabase(alter) => database::alter(session, engine, alter),
+        Statement::DropDatabase(drop) => database::drop(session, engine, drop),
+        _ => Err(not_yet("this statement")),
+    }
+}
+
+/// How long a definition change waits for tables in use.
+fn lock_wait(session: &Session) -> Duration {
+    Duration::from_secs(session.variables.hot.lock_wait_timeout)
+}
+
+/// The client's error for an engine's.
+#[cold]
+fn refused(session: &Session, error: &engine::Error) -> SqlError {
+    engine_error::sql_error(error, &session.variables.hot.time_zone)
+}
+
+#[cold]
+fn not_yet(what: &str) -> SqlError {
+    error_map::NOT_SUPPORTED_YET.with(&[&what])
+}

@@ -1,0 +1,116 @@
+//! Names of schemas, tables, columns and keys.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use engine::{Engine, Table};
+use sql::ast::TableName;
+
+use crate::engine_error;
+use crate::error_map::{self, ErrorKind, SqlError};
+use crate::session::Session;
+
+/// Longest name, in characters.
+const NAME_CHARS_MAX: usize = 64;
+
+/// A table's full name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FullName {
+    pub(crate) schema: String,
+    pub(crate) table: String,
+}
+
+impl std::fmt::Display for FullName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.schema, self.table)
+    }
+}
+
+impl FullName {
+    /// The name as written, completed by the default database.
+    ///
+    /// # Errors
+    /// 1046 without one.
+    pub(crate) fn resolve(session: &Session, name: &TableName<'_>) -> Result<Self, SqlError> {
+        let schema = schema_or_default(session, name.schema)?.into_owned();
+        Ok(FullName { schema, table: name.name.to_owned() })
+    }
+
+    /// The table of this name.
+    ///
+    /// # Errors
+    /// 1049, 1146.
+    pub(crate) fn open(&self, session: &Session, engine: &Engine) -> Result<Arc<Table>, SqlError> {
+        engine
+            .table(&self.schema, &self.table)
+            .map_err(|error| engine_error::sql_error(&error, &session.variables.hot.time_zone))
+    }
+}
+
+/// `schema`, or the default database.
+///
+/// # Errors
+/// 1046 without one.
+pub(crate) fn schema_or_default<'a>(
+    session: &Session,
+    schema: Option<&'a str>,
+) -> Result<Cow<'a, str>, SqlError> {
+    match (schema, &session.database) {
+        (Some(schema), _) => Ok(Cow::Borrowed(schema)),
+        (None, Some(database)) => Ok(Cow::Owned(database.clone())),
+        (None, None) => Err(error_map::NO_DB.bare()),
+    }
+}
+
+/// Error 1102 or 1059 if no schema may be called `name`.
+pub(crate) fn check_schema(name: &str) -> Result<(), SqlError> {
+    check(name, &error_map::WRONG_DB_NAME)
+}
+
+/// Error 1103 or 1059 if no table may be called `name`.
+pub(crate) fn check_table(name: &str) -> Result<(), SqlError> {
+    check(name, &error_map::WRONG_TABLE_NAME)
+}
+
+/// Error 1166 or 1059 if no column may be called `name`.
+pub(crate) fn check_column(name: &str) -> Result<(), SqlError> {
+    check(name, &error_map::WRONG_COLUMN_NAME)
+}
+
+/// Error 1280 or 1059 if no key but the primary one may be called `name`.
+pub(crate) fn check_key(name: &str) -> Result<(), SqlError> {
+    if name.eq_ignore_ascii_case("PRIMARY") || name.eq_ignore_ascii_case("GEN_CLUST_INDEX") {
+        return Err(error_map::WRONG_NAME_FOR_INDEX.with(&[&name]));
+    }
+    check(name, &error_map::WRONG_NAME_FOR_INDEX)
+}
+
+fn check(name: &str, wrong: &ErrorKind) -> Result<(), SqlError> {
+    if name.chars().count() > NAME_CHARS_MAX {
+        return Err(error_map::TOO_LONG_IDENT.with(&[&name]));
+    }
+    if name.is_empty() || name.ends_with(' ') || name.contains('\0') {
+        return Err(wrong.with(&[&name]));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_neither_empty_nor_long_nor_end_in_a_space() {
+        assert!(check_table("t").is_ok() && check_column("a b").is_ok() && check_key("\u{e4}").is_ok());
+        let codes = [
+            check_schema(""),
+            check_table("t "),
+            check_column(""),
+            check_key("primary"),
+            check_table(&"x".repeat(65)),
+        ]
+        .map(|result| result.map_or_else(|error| error.code, |()| 0));
+        assert_eq!(codes, [1102, 1103, 1166, 1280, 1059]);
+        assert!(check_table(&"\u{e4}".repeat(64)).is_ok());
+    }
+}

@@ -1,0 +1,146 @@
+//! MySQL's errors for what the storage engine refuses.
+
+use engine::{DefinitionError, DuplicateKey, DuplicatePart, Error, NameError};
+use types::collation::{Charset, convert};
+use types::{TimeZone, storage};
+
+use crate::error_map::{self, SqlError};
+
+/// Most characters of a key in the text of 1062.
+const KEY_TEXT_CHARS: usize = 64;
+
+/// The client's error for `error`; key values in its text are shown in `zone`.
+#[cold]
+pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
+    match error {
+        Error::DuplicateKey(key) => duplicate_key(key, zone),
+        Error::Lock(error) => lock_error(*error),
+        Error::RowTooLarge { limit } => error_map::TOO_BIG_ROWSIZE.with(&[limit]),
+        Error::KeyTooLong { limit } => error_map::TOO_LONG_KEY.with(&[limit]),
+        Error::Definition(error) => definition_error(error),
+        Error::Name(error) => name_error(error),
+        Error::TableDefinitionChanged | Error::TableChanged => error_map::TABLE_DEF_CHANGED.bare(),
+        Error::AutoIncrementExhausted => error_map::AUTOINC_READ_FAILED.bare(),
+        Error::Closed => error_map::SERVER_SHUTDOWN.bare(),
+        other => error_map::INTERNAL_ERROR.with(&[other]),
+    }
+}
+
+fn lock_error(error: trx::Error) -> SqlError {
+    match error {
+        trx::Error::LockWaitTimeout => error_map::LOCK_WAIT_TIMEOUT.bare(),
+        trx::Error::LockNowait => error_map::LOCK_NOWAIT.bare(),
+        trx::Error::Deadlock => error_map::LOCK_DEADLOCK.bare(),
+        trx::Error::Interrupted => error_map::QUERY_INTERRUPTED.bare(),
+        trx::Error::ShuttingDown => error_map::SERVER_SHUTDOWN.bare(),
+        trx::Error::ReadOnlyTransaction => error_map::CANT_EXECUTE_IN_READ_ONLY_TRANSACTION.bare(),
+        other => error_map::INTERNAL_ERROR.with(&[&other]),
+    }
+}
+
+fn definition_error(error: &DefinitionError) -> SqlError {
+    match error {
+        DefinitionError::RowSize { limit } => error_map::TOO_BIG_ROWSIZE.with(&[limit]),
+        DefinitionError::KeyTooLong { limit } => error_map::TOO_LONG_KEY.with(&[limit]),
+        DefinitionError::TooManyKeyParts { limit } => error_map::TOO_MANY_KEY_PARTS.with(&[limit]),
+        DefinitionError::TooManyKeys { limit } => error_map::TOO_MANY_KEYS.with(&[limit]),
+        DefinitionError::TooManyColumns => error_map::TOO_MANY_FIELDS.bare(),
+        DefinitionError::NoColumns => error_map::TABLE_MUST_HAVE_COLUMNS.bare(),
+        DefinitionError::KeyColumnMissing { column } => error_map::KEY_COLUMN_DOES_NOT_EXIST.with(&[column]),
+        DefinitionError::DuplicateKeyName { name } => error_map::DUP_KEYNAME.with(&[name]),
+        DefinitionError::DuplicateColumn { name } => error_map::DUP_FIELDNAME.with(&[name]),
+        DefinitionError::MultiplePrimaryKeys => error_map::MULTIPLE_PRI_KEY.bare(),
+        DefinitionError::AutoColumnNotKey => error_map::WRONG_AUTO_KEY.bare(),
+        DefinitionError::BlobKeyWithoutLength { column } => {
+            error_map::BLOB_KEY_WITHOUT_LENGTH.with(&[column])
+        }
+        DefinitionError::PrimaryKeyNullable => error_map::PRIMARY_CANT_HAVE_NULL.bare(),
+        DefinitionError::WrongPrefix => error_map::WRONG_SUB_KEY.bare(),
+        DefinitionError::WrongKeyName { name } => error_map::WRONG_NAME_FOR_INDEX.with(&[name]),
+        DefinitionError::NoSuchKey { name } => error_map::CANT_DROP_FIELD_OR_KEY.with(&[name]),
+        DefinitionError::NotSupported { what } => error_map::NOT_SUPPORTED_YET.with(&[what]),
+        other => error_map::INTERNAL_ERROR.saying(format!("Internal error: {other:?}")),
+    }
+}
+
+fn name_error(error: &NameError) -> SqlError {
+    match error {
+        NameError::UnknownSchema(name) => error_map::BAD_DB.with(&[name]),
+        NameError::SchemaExists(name) => error_map::DB_CREATE_EXISTS.with(&[name]),
+        NameError::NoSchemaToDrop(name) => error_map::DB_DROP_EXISTS.with(&[name]),
+        NameError::NoSuchTable { schema, table } => error_map::NO_SUCH_TABLE.with(&[schema, table]),
+        NameError::NoTableToDrop { schema, table } => {
+            error_map::BAD_TABLE.with(&[&format!("{schema}.{table}")])
+        }
+        NameError::TableExists(name) => error_map::TABLE_EXISTS.with(&[name]),
+        other => error_map::INTERNAL_ERROR.saying(format!("Internal error: {other:?}")),
+    }
+}
+
+fn duplicate_key(key: &DuplicateKey, zone: &TimeZone) -> SqlError {
+    let parts: Vec<String> = key.parts.iter().map(|part| part_text(part, zone)).collect();
+    let mut text = parts.join("-");
+    if let Some((cut, _)) = text.char_indices().nth(KEY_TEXT_CHARS) {
+        text.truncate(cut);
+        text.push_str("...");
+    }
+    error_map::DUP_ENTRY.with(&[&text, &format!("{}.{}", key.table, key.index)])
+}
+
+fn part_text(part: &DuplicatePart, zone: &TimeZone) -> String {
+    let Some(bytes) = &part.value else {
+        return "NULL".to_owned();
+    };
+    let mut text = Vec::new();
+    storage::read(&part.ty, bytes, zone).write_text(&mut text);
+    let charset = part.ty.charset();
+    if let Some(chars) = part.prefix_len.filter(|_| part.ty.is_string()) {
+        text.truncate(charset.byte_offset_of_char(&text, usize::from(chars)));
+    }
+    let is_text = part.ty.is_string() || part.ty.members.is_some();
+    if charset == Charset::Binary && is_text {
+        return escape_binary(&text);
+    }
+    let mut utf8 = Vec::new();
+    convert(if is_text { charset } else { Charset::Utf8mb4 }, Charset::Utf8mb4, &text, &mut utf8);
+    String::from_utf8_lossy(&utf8).into_owned()
+}
+
+/// Bytes that are not printable ASCII as `\xHH`.
+fn escape_binary(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, &byte| match byte {
+        0x20..=0x7e => text + char::from(byte).encode_utf8(&mut [0; 4]),
+        _ => text + &format!("\\x{byte:02X}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{CollationId, SqlType, TypeKind};
+
+    use super::*;
+
+    fn part(ty: SqlType, value: Option<&[u8]>, prefix_len: Option<u16>) -> DuplicatePart {
+        DuplicatePart { ty, prefix_len, value: value.map(<[u8]>::to_vec) }
+    }
+
+    #[test]
+    fn duplicate_keys_show_their_parts() {
+        let parts = vec![
+            part(SqlType::new(TypeKind::TinyInt, 4), Some(&[7]), None),
+            part(SqlType::varchar(9, CollationId::LATIN1_SWEDISH_CI), Some(b"\xe4bcd"), Some(2)),
+            part(SqlType::new(TypeKind::VarBinary, 3), Some(b"a\0"), None),
+            part(SqlType::bigint(), None, None),
+        ];
+        let key = DuplicateKey { table: "t".into(), index: "k".into(), parts };
+        let error = sql_error(&Error::DuplicateKey(Box::new(key)), &TimeZone::utc());
+        assert_eq!(error.message, "Duplicate entry '7-\u{e4}b-a\\x00-NULL' for key 't.k'");
+    }
+
+    #[test]
+    fn missing_tables_are_named_with_their_schema() {
+        let name = NameError::NoTableToDrop { schema: "s".into(), table: "t".into() };
+        let error = sql_error(&name.into(), &TimeZone::utc());
+        assert_eq!((error.code, error.message.as_str()), (1051, "Unknown table 's.t'"));
+    }
+}
