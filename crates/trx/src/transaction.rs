@@ -163,6 +163,12 @@ impl Trx {
         self.open
     }
 
+    /// Whether the transaction has used a table, read or written since it began.
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.id.is_some() || self.view.is_some() || !self.metadata.is_empty()
+    }
+
     /// Isolation level.
     pub fn isolation(&self) -> Isolation {
         self.options.isolation
