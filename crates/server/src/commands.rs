@@ -199,6 +199,7 @@ pub fn kill(session: &mut Session, id: u64, what: Kill) -> Result<(), SqlError> 
         return Err(error_map::QUERY_INTERRUPTED.bare());
     }
     process.kill(what);
+    session.server.engine.trx_system().wake_waiters();
     Ok(())
 }
 

@@ -204,6 +204,9 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::*;
+    use engine::{Engine, EngineConfig};
+    use env::MemDisk;
+
     use crate::account::{MemoryStore, Peer};
     use crate::options::{Invocation, Options};
     use crate::server_log::ServerLog;
@@ -212,7 +215,10 @@ mod tests {
         let Ok(Invocation::Serve(options)) = Options::parse(&[]) else {
             panic!("no arguments are right arguments");
         };
-        let server = Server::new(*options, Box::new(MemoryStore), ServerLog::to_stderr()).unwrap();
+        let config =
+            EngineConfig { pool_bytes: 8 << 20, ..EngineConfig::new(Arc::new(MemDisk::new()), "data") };
+        let engine = Engine::open(config).unwrap();
+        let server = Server::new(*options, engine, Box::new(MemoryStore), ServerLog::to_stderr()).unwrap();
         let (ours, _theirs) = UnixStream::pair().unwrap();
         let stream = Arc::new(Stream::Unix(ours));
         let process = server.processes.add("localhost".to_owned(), Arc::clone(&stream));
@@ -222,7 +228,7 @@ mod tests {
     #[test]
     fn a_panic_costs_the_statement_its_transaction_and_its_connection() {
         let (mut session, mut io) = session();
-        transaction::begin(&mut session, false).unwrap();
+        transaction::begin(&mut session, false, false).unwrap();
         let after = run_guarded(&mut session, &mut io, |_, io| {
             reply::write_column_count(&mut io.out, 3);
             panic!("made by a test");

@@ -4,11 +4,15 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
-use crate::account::AccountStore;
+use engine::{Engine, EngineConfig};
+use env::RealDisk;
+
+use crate::engine_accounts::EngineAccounts;
 use crate::listener::Listeners;
 use crate::options::Options;
 use crate::server::Server;
@@ -18,21 +22,36 @@ use crate::server_log::ServerLog;
 ///
 /// # Errors
 /// One line saying why the server could not start or go on.
-pub fn run(options: Options, store: Box<dyn AccountStore>) -> Result<(), String> {
+pub fn run(options: Options) -> Result<(), String> {
+    let engine = open_engine(&options)?;
     let log = open_log(&options)?;
     for warning in &options.warnings {
         log.warning(warning);
     }
     let (stop, _hold) = watch_signals().map_err(|e| format!("cannot watch signals: {e}"))?;
-    let server = Server::new(options, store, log).map_err(|e| e.to_string())?;
+    let server = Server::new(options, Arc::clone(&engine), Box::new(EngineAccounts(engine)), log)
+        .map_err(|e| e.to_string())?;
     let listeners = Listeners::bind(&server)?;
     listeners.set_nonblocking().map_err(|e| format!("cannot configure a socket: {e}"))?;
     let pid_file = PidFile::write(Path::new(server.variables.read().named("pid_file").as_text()))?;
     announce(&server, &listeners);
     let served = listeners.run(&server, &stop).map_err(|e| format!("cannot wait for connections: {e}"));
+    let closed = server.engine.shutdown().map_err(|e| format!("cannot close the data directory: {e}"));
     drop(pid_file);
+    closed?;
     server.log.note("shutdown complete");
     served
+}
+
+/// Opens the data directory. First of all, so that a directory that is refused has not been touched.
+fn open_engine(options: &Options) -> Result<Arc<Engine>, String> {
+    let variables = &options.variables;
+    let pool_bytes = variables.named("innodb_buffer_pool_size").as_u64();
+    let config = EngineConfig {
+        pool_bytes: usize::try_from(pool_bytes).map_err(|_| "the buffer pool is too large".to_owned())?,
+        ..EngineConfig::new(Arc::new(RealDisk), options.datadir())
+    };
+    Engine::open(config).map_err(|e| e.to_string())
 }
 
 fn open_log(options: &Options) -> Result<ServerLog, String> {

@@ -21,9 +21,17 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
         Error::Name(error) => name_error(error),
         Error::TableDefinitionChanged | Error::TableChanged => error_map::TABLE_DEF_CHANGED.bare(),
         Error::AutoIncrementExhausted => error_map::AUTOINC_READ_FAILED.bare(),
+        Error::Storage(btree::Error::RecordTooLarge { max, .. }) => error_map::TOO_BIG_ROWSIZE.with(&[max]),
+        Error::Storage(btree::Error::FileFull) => error_map::RECORD_FILE_FULL.with(&[&"data.rdb"]),
         Error::Closed => error_map::SERVER_SHUTDOWN.bare(),
         other => error_map::INTERNAL_ERROR.with(&[other]),
     }
+}
+
+/// The client's error for one that names no key values.
+#[cold]
+pub fn plain(error: &Error) -> SqlError {
+    sql_error(error, &TimeZone::utc())
 }
 
 fn lock_error(error: trx::Error) -> SqlError {

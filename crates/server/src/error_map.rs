@@ -326,6 +326,7 @@ errors! {
     CANT_LOCK_LOG_TABLE = 1580, b"HY000", "You can't use locks with log tables.";
     WRONG_PARAMCOUNT_TO_NATIVE_FCT = 1582, b"42000", "Incorrect parameter count in the call to native function '%-.192s'";
     WRONG_PARAMETERS_TO_NATIVE_FCT = 1583, b"42000", "Incorrect parameters in the call to native function '%-.192s'";
+    NEED_REPREPARE = 1615, b"HY000", "Prepared statement needs to be re-prepared";
     VARIABLE_IS_READONLY = 1621, b"HY000", "%s variable '%s' is read-only. Use SET %s to assign the value";
     TOO_LONG_TABLE_COMMENT = 1628, b"HY000", "Comment for table '%-.64s' is too long (max = %d)";
     TOO_LONG_FIELD_COMMENT = 1629, b"HY000", "Comment for field '%-.64s' is too long (max = %d)";

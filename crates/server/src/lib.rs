@@ -26,6 +26,7 @@ pub mod constant;
 pub mod daemon;
 pub mod ddl;
 pub mod diagnostics;
+mod engine_accounts;
 pub mod engine_error;
 pub mod error_map;
 mod like;

@@ -129,6 +129,7 @@ fn drain(server: &Server) {
         for process in server.processes.all() {
             process.kill(Kill::Connection);
         }
+        server.engine.trx_system().wake_waiters();
         thread::sleep(Duration::from_millis(5));
     }
     if server.processes.count() > 0 {

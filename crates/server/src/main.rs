@@ -5,7 +5,6 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use server::account::MemoryStore;
 use server::options::{Invocation, Options};
 
 fn main() -> ExitCode {
@@ -17,10 +16,7 @@ fn main() -> ExitCode {
         Ok(Invocation::Serve(options)) => *options,
         Err(error) => return fail(&error.0),
     };
-    if let Err(error) = std::fs::create_dir_all(options.datadir()) {
-        return fail(&format!("cannot create the data directory {}: {error}", options.datadir().display()));
-    }
-    match server::daemon::run(options, Box::new(MemoryStore)) {
+    match server::daemon::run(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
     }

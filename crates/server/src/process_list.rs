@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
@@ -62,6 +62,8 @@ pub struct Process {
     host: String,
     stream: Arc<Stream>,
     kill: AtomicU8,
+    /// Set with `kill`: ends waits for locks.
+    interrupt: Arc<AtomicBool>,
     activity: Mutex<Activity>,
 }
 
@@ -94,7 +96,16 @@ impl Process {
     /// A request to end a statement dies with it, and never meets the next one; one to end the connection stays.
     #[inline]
     fn forget_kill_query(&self) {
-        let _ = self.kill.compare_exchange(Kill::Query as u8, 0, Ordering::Relaxed, Ordering::Relaxed);
+        if self.kill.load(Ordering::Relaxed) == Kill::Query as u8
+            && self.kill.compare_exchange(Kill::Query as u8, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            self.interrupt.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// The flag that ends the session's waits for locks; whoever kills wakes the waiters.
+    pub fn interrupt(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.interrupt)
     }
 
     /// What the statement is doing now, in MySQL's words.
@@ -125,6 +136,7 @@ impl Process {
     /// Asks the session to end its statement or connection, and wakes it if it waits for its client.
     pub fn kill(&self, what: Kill) {
         self.kill.fetch_max(what as u8, Ordering::Relaxed);
+        self.interrupt.store(true, Ordering::Relaxed);
         if what == Kill::Connection {
             self.stream.shut_down();
         }
@@ -186,8 +198,14 @@ impl ProcessList {
             state: "login",
             info: Vec::new(),
         };
-        let process =
-            Arc::new(Process { id, host, stream, kill: AtomicU8::new(0), activity: Mutex::new(activity) });
+        let process = Arc::new(Process {
+            id,
+            host,
+            stream,
+            kill: AtomicU8::new(0),
+            interrupt: Arc::default(),
+            activity: Mutex::new(activity),
+        });
         inner.open.insert(id, Arc::clone(&process));
         process
     }

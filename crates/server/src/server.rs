@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use engine::Engine;
 use parking_lot::{Mutex, RwLock};
 use wire::auth::{KeyError, RsaKey};
 
@@ -17,6 +18,8 @@ use crate::sysvars::{VarValue, Variables};
 /// The server's shared state.
 #[derive(Debug)]
 pub struct Server {
+    /// Tables and transactions.
+    pub engine: Arc<Engine>,
     /// What it was started with.
     pub options: Options,
     /// Global values of the system variables; sessions begin with a copy.
@@ -39,6 +42,7 @@ impl Server {
     /// A server that listens nowhere yet.
     pub fn new(
         options: Options,
+        engine: Arc<Engine>,
         store: Box<dyn AccountStore>,
         log: ServerLog,
     ) -> Result<Arc<Self>, SqlError> {
@@ -48,6 +52,7 @@ impl Server {
             variables.put_named(name, VarValue::Text(value.into()));
         }
         Ok(Arc::new(Server {
+            engine,
             options,
             variables: RwLock::new(variables),
             accounts,
@@ -76,6 +81,13 @@ impl Server {
     /// Whether the server is on its way out.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Ends the process at once after a failure below which nothing may be written any more.
+    #[cold]
+    pub fn fail(&self, error: &engine::Error) -> ! {
+        self.log.error(&format!("storage failure, the server stops: {error}"));
+        std::process::abort()
     }
 
     /// No new connections and statements from now on.

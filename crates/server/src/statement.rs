@@ -43,6 +43,15 @@ pub fn run(
         Statement::Begin(begin) => start(session, begin)?,
         Statement::Commit(completion) => finish(session, completion, true)?,
         Statement::Rollback(completion) => finish(session, completion, false)?,
+        Statement::Savepoint(name) => {
+            status.count(Com::Savepoint);
+            transaction::savepoint(session, name)?;
+        }
+        Statement::RollbackTo(name) => {
+            status.count(Com::RollbackToSavepoint);
+            transaction::rollback_to(session, name)?;
+        }
+        Statement::ReleaseSavepoint(name) => transaction::release_savepoint(session, name)?,
         Statement::User(user) => {
             status.count(if user.alter { Com::AlterUser } else { Com::CreateUser });
             user_statement::create_or_alter(session, user)?;
@@ -80,7 +89,7 @@ fn start(session: &mut Session, begin: Begin) -> Result<(), SqlError> {
     session.server.status.count(Com::Begin);
     let next = session.next_transaction.read_only;
     let read_only = begin.read_only.or(next).unwrap_or(session.variables.hot.transaction_read_only);
-    transaction::begin(session, read_only)
+    transaction::begin(session, read_only, begin.consistent_snapshot)
 }
 
 fn finish(session: &mut Session, completion: Completion, keep: bool) -> Result<(), SqlError> {
@@ -96,7 +105,7 @@ fn finish(session: &mut Session, completion: Completion, keep: bool) -> Result<(
         transaction::rollback(session);
     }
     if completion.chain == Some(true) {
-        transaction::begin(session, read_only)?;
+        transaction::begin(session, read_only, false)?;
     }
     Ok(())
 }

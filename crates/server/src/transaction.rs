@@ -1,35 +1,197 @@
 //! Where sessions begin and end transactions.
+//!
+//! A session has one [`Trx`] object for its life. Between transactions it holds nothing; every statement that reads or
+//! changes rows restarts it if no transaction is open, and gives it back when the statement is over.
 
-use crate::error_map::SqlError;
+use std::time::Duration;
+
+use engine::{BeginOptions, Effect, Trx};
+
+use crate::engine_error;
+use crate::error_map::{self, SqlError};
 use crate::session::{NextTransaction, Session};
 
-/// A session's transaction as its client sees it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A session's transaction.
+#[derive(Debug, Default)]
 pub struct TransactionState {
     /// A transaction is open (BEGIN, or a statement without autocommit).
     pub open: bool,
     /// It may only read.
     pub read_only: bool,
+    /// The engine's side; `None` before the first statement, and while a statement has it.
+    trx: Option<Box<Trx>>,
+}
+
+impl TransactionState {
+    /// What the client takes for the state of its transaction from here on.
+    fn ended(&mut self) {
+        self.open = false;
+        self.read_only = false;
+    }
 }
 
 /// BEGIN or START TRANSACTION: commits what is open, then begins.
-pub fn begin(session: &mut Session, read_only: bool) -> Result<(), SqlError> {
+///
+/// # Errors
+/// Those of [`commit`].
+pub fn begin(session: &mut Session, read_only: bool, snapshot: bool) -> Result<(), SqlError> {
     if session.transaction.open {
+        let next = session.next_transaction;
         commit(session)?;
+        session.next_transaction = next;
     }
-    session.transaction = TransactionState { open: true, read_only };
+    session.next_transaction.read_only = Some(read_only);
+    let mut trx = enter(session);
+    if snapshot && trx.isolation() == trx::Isolation::RepeatableRead {
+        trx.view();
+    }
+    session.transaction = TransactionState { open: true, read_only, trx: Some(trx) };
     Ok(())
 }
 
 /// COMMIT; without an open transaction nothing happens.
+///
+/// # Errors
+/// 1053: the engine has rolled the transaction back on its way out.
 pub fn commit(session: &mut Session) -> Result<(), SqlError> {
     session.next_transaction = NextTransaction::default();
-    session.transaction = TransactionState::default();
-    Ok(())
+    session.transaction.ended();
+    match &mut session.transaction.trx {
+        Some(trx) if trx.is_open() => session.server.engine.commit(trx).map_err(|e| engine_error::plain(&e)),
+        _ => Ok(()),
+    }
 }
 
 /// ROLLBACK; without an open transaction nothing happens.
 pub fn rollback(session: &mut Session) {
     session.next_transaction = NextTransaction::default();
-    session.transaction = TransactionState::default();
+    session.transaction.ended();
+    if let Some(trx) = &mut session.transaction.trx
+        && trx.is_open()
+        && let Err(error) = session.server.engine.rollback(trx)
+    {
+        // Pages that cannot be changed back: nothing that is written from here on could be trusted.
+        session.server.fail(&error);
+    }
+}
+
+/// SAVEPOINT. Outside a transaction there is nothing to come back to.
+///
+/// # Errors
+/// None.
+pub fn savepoint(session: &mut Session, name: &str) -> Result<(), SqlError> {
+    if !session.transaction.open && session.variables.hot.autocommit {
+        return Ok(());
+    }
+    let mut trx = enter(session);
+    trx.set_savepoint(name);
+    session.transaction.open = true;
+    session.transaction.trx = Some(trx);
+    Ok(())
+}
+
+/// ROLLBACK TO SAVEPOINT.
+///
+/// # Errors
+/// 1305.
+pub fn rollback_to(session: &mut Session, name: &str) -> Result<(), SqlError> {
+    let server = &session.server;
+    let trx = session.transaction.trx.as_mut().filter(|trx| trx.is_open());
+    let trx = trx.ok_or_else(|| no_savepoint(name))?;
+    match server.engine.rollback_to_savepoint(trx, name) {
+        Err(engine::Error::Lock(trx::Error::NoSuchSavepoint)) => Err(no_savepoint(name)),
+        other => other.map_err(|e| engine_error::plain(&e)),
+    }
+}
+
+/// RELEASE SAVEPOINT.
+///
+/// # Errors
+/// 1305.
+pub fn release_savepoint(session: &mut Session, name: &str) -> Result<(), SqlError> {
+    let trx = session.transaction.trx.as_mut().filter(|trx| trx.is_open());
+    let trx = trx.ok_or_else(|| no_savepoint(name))?;
+    trx.release_savepoint(name).map_err(|_| no_savepoint(name))
+}
+
+#[cold]
+fn no_savepoint(name: &str) -> SqlError {
+    error_map::SP_DOES_NOT_EXIST.with(&[&"SAVEPOINT", &name])
+}
+
+/// Commits before a statement that cannot be undone.
+///
+/// # Errors
+/// 1792 in a READ ONLY transaction, and those of [`commit`].
+pub fn commit_implicitly(session: &mut Session) -> Result<(), SqlError> {
+    if session.transaction.open && session.transaction.read_only {
+        return Err(error_map::CANT_EXECUTE_IN_READ_ONLY_TRANSACTION.bare());
+    }
+    commit(session)
+}
+
+/// Whether a statement that begins now is a transaction of its own.
+#[inline]
+pub fn is_autocommit(session: &Session) -> bool {
+    !session.transaction.open && session.variables.hot.autocommit
+}
+
+/// The session's transaction object, open, for one statement. [`leave`] takes it back; if it never comes there, as when
+/// the statement panics, its drop rolls the transaction back. Cost: no allocation but the session's first.
+#[inline]
+pub fn enter(session: &mut Session) -> Box<Trx> {
+    match session.transaction.trx.take() {
+        Some(trx) if trx.is_open() => trx,
+        Some(mut trx) => {
+            trx.restart(options(session));
+            trx
+        }
+        None => first(session),
+    }
+}
+
+#[cold]
+fn first(session: &Session) -> Box<Trx> {
+    let mut trx = session.server.engine.begin(options(session));
+    trx.set_interrupt(session.process.interrupt());
+    Box::new(trx)
+}
+
+fn options(session: &Session) -> BeginOptions {
+    let (hot, next) = (&session.variables.hot, session.next_transaction);
+    BeginOptions {
+        isolation: next.isolation.unwrap_or(hot.isolation),
+        read_only: next.read_only.unwrap_or(hot.transaction_read_only),
+        lock_wait: Duration::from_secs(hot.innodb_lock_wait_timeout),
+        metadata_wait: Duration::from_secs(hot.lock_wait_timeout),
+    }
+}
+
+/// Ends a statement that has run on `trx` to its end. `autocommit`: what [`is_autocommit`] said when it began.
+///
+/// # Errors
+/// Those of [`commit`].
+#[inline]
+pub fn leave(session: &mut Session, mut trx: Box<Trx>, autocommit: bool) -> Result<(), SqlError> {
+    if autocommit {
+        session.transaction.trx = Some(trx);
+        return commit(session);
+    }
+    trx.end_statement();
+    if trx.is_active() && !session.transaction.open {
+        session.transaction.open = true;
+        session.transaction.read_only = trx.read_only();
+    }
+    session.transaction.trx = Some(trx);
+    Ok(())
+}
+
+/// Ends a statement that has failed. The statement itself has undone what it did, if `effect` says no more.
+#[cold]
+pub fn leave_failed(session: &mut Session, mut trx: Box<Trx>, autocommit: bool, effect: Effect) {
+    trx.end_statement();
+    session.transaction.trx = Some(trx);
+    if autocommit || effect != Effect::Statement {
+        rollback(session);
+    }
 }

@@ -1,0 +1,92 @@
+//! Accounts in the engine's dictionary.
+//!
+//! An account is a named object of kind `account`; its name is user, a zero byte, host. Its bytes, fields separated by
+//! line feeds: a format number, `locked` or `open`, the plugin's name, and the stored credential to the end.
+
+use std::fmt;
+use std::sync::Arc;
+
+use engine::Engine;
+use wire::auth::{AuthPlugin, Credential};
+
+use crate::account::{Account, AccountStore};
+use crate::engine_error;
+use crate::error_map::{self, SqlError};
+
+const KIND: &str = "account";
+const FORMAT: &[u8] = b"1";
+
+/// Keeps accounts in the data directory.
+pub struct EngineAccounts(pub Arc<Engine>);
+
+impl fmt::Debug for EngineAccounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EngineAccounts")
+    }
+}
+
+impl AccountStore for EngineAccounts {
+    fn load(&self) -> Result<Vec<Account>, SqlError> {
+        let objects = self.0.list_objects(KIND).map_err(|e| engine_error::plain(&e))?;
+        objects.iter().map(|(name, bytes)| decode(name, bytes).ok_or_else(|| damaged(name))).collect()
+    }
+
+    fn put(&self, account: &Account) -> Result<(), SqlError> {
+        let name = object_name(&account.user, &account.host);
+        self.0.put_object(KIND, &name, &encode(account)).map_err(|e| engine_error::plain(&e))
+    }
+
+    fn remove(&self, user: &str, host: &str) -> Result<(), SqlError> {
+        self.0.delete_object(KIND, &object_name(user, host)).map(drop).map_err(|e| engine_error::plain(&e))
+    }
+}
+
+fn object_name(user: &str, host: &str) -> String {
+    format!("{user}\0{host}")
+}
+
+fn encode(account: &Account) -> Vec<u8> {
+    let lock: &[u8] = if account.locked { b"locked" } else { b"open" };
+    let plugin = account.credential.plugin().name().as_bytes();
+    [FORMAT, lock, plugin, &account.credential.to_stored()].join(&b'\n')
+}
+
+fn decode(name: &str, bytes: &[u8]) -> Option<Account> {
+    let (user, host) = name.split_once('\0')?;
+    let mut fields = bytes.splitn(4, |&b| b == b'\n');
+    if fields.next()? != FORMAT {
+        return None;
+    }
+    let locked = fields.next()? == b"locked";
+    let plugin = AuthPlugin::from_name(fields.next()?)?;
+    let credential = Credential::from_stored(plugin, fields.next()?).ok()?;
+    Some(Account { user: user.to_owned(), host: host.to_owned(), credential, locked })
+}
+
+#[cold]
+fn damaged(name: &str) -> SqlError {
+    let name = name.replace('\0', "@");
+    error_map::UNKNOWN.saying(format!("the stored account {name} cannot be read"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_survives_being_stored() {
+        let cases =
+            [(AuthPlugin::Native, "secret"), (AuthPlugin::CachingSha2, "\nline\n"), (AuthPlugin::Native, "")];
+        for (plugin, password) in cases {
+            let account = Account {
+                user: "bob".to_owned(),
+                host: "10.0.%".to_owned(),
+                credential: Credential::from_password(plugin, password.as_bytes()).unwrap(),
+                locked: password.is_empty(),
+            };
+            let name = object_name(&account.user, &account.host);
+            assert_eq!(decode(&name, &encode(&account)), Some(account));
+        }
+        assert_eq!(decode("bob\0%", b"2\nopen\ncaching_sha2_password\n"), None);
+    }
+}
