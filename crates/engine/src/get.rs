@@ -5,12 +5,15 @@ use page::{RowRef, SlotFlags};
 use trx::ReadView;
 
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::row::version::{self, Seen};
 use crate::table::Table;
 
 impl Table {
     /// Reads the visible row with `clustered_key` under its leaf's latch: `read` does no I/O and waits for nothing.
+    ///
+    /// # Errors
+    /// [`Error::TableDefinitionChanged`]: the table was truncated after the view was taken.
     ///
     /// Cost: [`btree::Tree::point`] and about 30 instructions where the whole page is visible; no allocation.
     #[inline]
@@ -22,6 +25,9 @@ impl Table {
         read: impl FnOnce(RowRef<'_>) -> R,
     ) -> Result<Option<R>> {
         let index = self.clustered();
+        if view.limit() < index.usable_from {
+            return Err(Error::TableDefinitionChanged);
+        }
         let Some(at) = index.tree.point(&engine.store, clustered_key)? else { return Ok(None) };
         let record = at.record();
         if view.sees_whole_page(at.page().max_trx()) {

@@ -150,7 +150,9 @@ impl HeldTable {
                     return Ok(true);
                 }
                 Ok(()) => table.state.lock.unlock_shared(),
-                Err(trx::Error::LockWaitTimeout) => {}
+                // A definition change takes its time. At shutdown nobody needs the leftovers gone.
+                Err(trx::Error::LockWaitTimeout) if !engine.purge.is_stopped() => {}
+                Err(trx::Error::LockWaitTimeout) => return Ok(false),
                 Err(error) => return Err(Error::Lock(error)),
             }
         }

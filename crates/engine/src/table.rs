@@ -94,7 +94,7 @@ impl Table {
         let state = TableState {
             lock: Arc::default(),
             auto_increment: AtomicU64::new(0),
-            rows: AtomicI64::new(-1),
+            rows: AtomicI64::new(0),
             next_row_id: AtomicU64::new(0),
         };
         Table::with(def, indexes, Arc::new(state))

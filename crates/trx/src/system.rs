@@ -86,9 +86,17 @@ impl TrxSystem {
     }
 
     /// Ends the writing transaction of `undo`: what it left is visible (commit) or gone (rolled back before the call).
-    pub(crate) fn end_writer(&self, undo: &Arc<Mutex<UndoLog>>) {
-        self.end_log(&mut undo.lock());
+    /// # Errors  [`Error::ShuttingDown`]: [`TrxSystem::close`] has rolled it back, and ended it.
+    pub(crate) fn end_writer(&self, undo: &Arc<Mutex<UndoLog>>) -> Result<(), Error> {
+        {
+            let mut log = undo.lock();
+            if log.take_abandoned() {
+                return Err(Error::ShuttingDown);
+            }
+            self.end_log(&mut log);
+        }
         self.token.release(undo);
+        Ok(())
     }
 
     fn end_log(&self, log: &mut UndoLog) {

@@ -328,17 +328,14 @@ impl Trx {
     /// metadata locks.
     /// # Errors  [`Error::ShuttingDown`] when the engine had rolled it back; it is ended all the same.
     pub fn end(&mut self) -> Result<(), Error> {
-        let abandoned = self.id.is_some() && self.undo.lock().take_abandoned();
-        if self.id.take().is_some() && !abandoned {
-            self.system.end_writer(&self.undo);
-        }
+        let ended = if self.id.take().is_some() { self.system.end_writer(&self.undo) } else { Ok(()) };
         self.end_view();
         self.savepoints.clear();
         for lock in self.metadata.drain(..) {
             lock.unlock_shared();
         }
         self.open = false;
-        if abandoned { Err(Error::ShuttingDown) } else { Ok(()) }
+        ended
     }
 }
 

@@ -209,6 +209,29 @@ fn dropping_and_truncating_free_the_pages() {
 }
 
 #[test]
+fn a_snapshot_from_before_a_truncation_is_refused() {
+    let (engine, _disk) = engine();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    insert(&engine, &table, &mut trx, &Wide::new(1, 1, "a")).unwrap();
+    engine.commit(&mut trx).unwrap();
+    let mut reader = engine.begin(BeginOptions::default());
+    let view = reader.view();
+    trx.restart(BeginOptions::default());
+    insert(&engine, &table, &mut trx, &Wide::new(2, 1, "b")).unwrap();
+    engine.commit(&mut trx).unwrap();
+    engine.truncate_table("s", "t", SHORT).unwrap();
+    let table = engine.table("s", "t").unwrap();
+    let scan = Scan::open(&engine, &table, 0, view, KeyRange::all(), Direction::Forward);
+    assert!(matches!(scan, Err(Error::TableDefinitionChanged)));
+    let row = table.get(&engine, &view, &key(1), |_| ());
+    assert!(matches!(row, Err(Error::TableDefinitionChanged)));
+    engine.commit(&mut reader).unwrap();
+    reader.restart(BeginOptions::default());
+    assert_eq!(rows(&engine, &table, reader.view()), []);
+}
+
+#[test]
 fn a_renamed_table_keeps_its_rows_and_its_lock() {
     let (engine, _disk) = engine();
     engine.create_schema("other", CollationId::UTF8MB4_BIN).unwrap();

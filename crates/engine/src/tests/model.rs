@@ -266,7 +266,9 @@ impl World {
             // No clash within the batch, so that some go through whole.
             batch.sort();
             batch.dedup_by_key(|row| row.id);
-            batch.iter_mut().for_each(|row| row.c = None);
+            for row in &mut batch {
+                row.c = None;
+            }
         }
         let mut newest = self.newest(s);
         let mut wanted = 0;

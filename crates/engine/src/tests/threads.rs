@@ -115,3 +115,66 @@ fn readers_never_see_a_transfer_half_done() {
     assert_eq!((report.rows, report.leftovers, report.problems), (ACCOUNTS as u64, 0, vec![]));
     assert!(engine.trx_system().undo().chunk_count() < 20);
 }
+
+#[test]
+fn the_background_thread_purges_and_ends_with_the_engine() {
+    let disk = Arc::new(env::MemDisk::new());
+    let engine = Engine::open(EngineConfig { background: true, ..config(&disk) }).unwrap();
+    engine.create_schema("s", types::CollationId::UTF8MB4_BIN).unwrap();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    for id in 0..100 {
+        insert(&engine, &table, &mut trx, &Wide::new(id, id, &format!("c{id}"))).unwrap();
+        delete(&engine, &table, &mut trx, id).unwrap();
+    }
+    engine.commit(&mut trx).unwrap();
+    while engine.trx_system().purge_pending() > 0 {
+        std::thread::yield_now();
+    }
+    engine.shutdown().unwrap();
+    drop((trx, table, engine));
+    let engine = Engine::open(config(&disk)).unwrap();
+    let report = engine.table("s", "t").unwrap().check(&engine).unwrap();
+    assert_eq!((report.rows, report.leftovers, report.problems), (0, 0, vec![]));
+}
+
+#[test]
+fn a_shutdown_beside_running_writers_keeps_what_was_committed() {
+    let (engine, disk) = engine();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let committed: Vec<i32> = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..3)
+            .map(|writer| {
+                let (engine, table) = (&engine, &table);
+                scope.spawn(move || {
+                    let mut trx = engine.begin(BeginOptions::default());
+                    let mut done = Vec::new();
+                    for n in 0.. {
+                        let id = n * 3 + writer;
+                        if insert(engine, table, &mut trx, &Wide::new(id, n, &format!("c{id}"))).is_err()
+                            || engine.commit(&mut trx).is_err()
+                        {
+                            break;
+                        }
+                        done.push(id);
+                        trx.restart(BeginOptions::default());
+                    }
+                    done
+                })
+            })
+            .collect();
+        while table.row_count_estimate() < 300 {
+            std::thread::yield_now();
+        }
+        engine.shutdown().unwrap();
+        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
+    });
+    drop((table, engine));
+    let engine = Engine::open(config(&disk)).unwrap();
+    let table = engine.table("s", "t").unwrap();
+    let mut committed = committed;
+    committed.sort_unstable();
+    let found: Vec<i32> = rows(&engine, &table, ReadView::newest()).iter().map(|row| row.id).collect();
+    assert_eq!(found, committed);
+    assert_sound(&engine, &table);
+}

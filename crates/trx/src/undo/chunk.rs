@@ -197,7 +197,7 @@ impl UndoLog {
         self.abandoned = true;
     }
 
-    /// Whether the engine rolled the transaction back; cleared by `take`.
+    /// Whether the engine rolled the transaction back and the session has not been told.
     pub fn is_abandoned(&self) -> bool {
         self.abandoned
     }
