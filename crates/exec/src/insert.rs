@@ -10,7 +10,7 @@ use types::{ColumnDef, ColumnDefault, SqlModes, StoreContext, Value, storage};
 
 use crate::context::{Conditions, ExecCtx, Level, Outcome, Summary};
 use crate::error::{ExecError, Result};
-use crate::op::{Op, open_table};
+use crate::op::open_table;
 use crate::query::QueryProgram;
 use crate::row_build::{Report, RowBuffer, push_implicit_default, store_value};
 use crate::statement::{QueryRun, Statement};
@@ -43,7 +43,7 @@ impl InsertProgram {
         Ok(InsertProgram {
             left_out: columns.filter(|col| !plan.columns.contains(col)).collect(),
             auto_increment: table.def.auto_increment_column().map(|col| col as u16),
-            expressions: QueryProgram { root: Op::Dual, outputs: Vec::new(), subqueries: Vec::new() },
+            expressions: QueryProgram::expressions(Vec::new()),
             table,
         })
     }

@@ -22,14 +22,20 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod access;
+mod aggregate;
 mod columns;
 mod context;
+mod derived;
+mod distinct;
 mod encode;
 mod error;
 mod filter;
 mod frame;
+mod hash_index;
 mod insert;
+mod join_hash;
 mod join_nested;
+mod keep;
 mod key;
 mod limit;
 mod op;
@@ -40,10 +46,13 @@ mod project;
 mod query;
 mod reader;
 mod row_build;
+mod sort;
+mod sort_key;
 mod source;
 mod statement;
 mod subquery;
 mod temp_row;
+mod union;
 
 pub use context::{Client, Conditions, ExecCtx, Level, LoadSource, Outcome, Protocol, Scratch, Summary};
 pub use error::{ExecError, Result};

@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use base::IndexId;
 use engine::{Engine, Error, Table};
-use expr::{Expr, ExprKind};
+use expr::{CmpDomain, Expr, ExprKind};
 use page::INLINE_TARGET_BYTES;
-use sql::plan::{ColumnSet, JoinKind, Node, Path, QueryPlan, Relation};
+use sql::plan::{AggSpec, ColumnSet, JoinKind, Node, Path, QueryPlan, Relation, SortKey};
 use types::{TableDef, storage};
 
+use crate::aggregate::AggregateOp;
 use crate::error::{ExecError, Result};
 use crate::key::KeyPart;
+use crate::query::QueryProgram;
 use crate::reader::TableReader;
+use crate::temp_row::{CellKind, Layout};
 
 /// A compiled node.
 #[derive(Debug)]
@@ -20,8 +23,14 @@ pub(crate) enum Op {
     Empty,
     Access(Box<AccessOp>),
     Join { kind: JoinKind, outer: Box<Op>, inner: Box<Op>, on: Option<Expr>, inner_rels: Box<[u16]> },
+    HashJoin(Box<HashJoinOp>),
     Filter { input: Box<Op>, cond: Expr },
+    Aggregate(Box<AggregateOp>),
+    Sort(Box<SortOp>),
+    Distinct { input: Box<Op>, exprs: Vec<Expr> },
     Limit { input: Box<Op>, offset: Option<Expr>, count: Option<Expr>, count_all: bool },
+    Derived(Box<DerivedOp>),
+    Union(Box<UnionOp>),
 }
 
 /// Rows of a base table.
@@ -67,6 +76,46 @@ pub(crate) enum PathOp {
     },
 }
 
+/// Equality join over a hash table.
+#[derive(Debug)]
+pub(crate) struct HashJoinOp {
+    pub(crate) kind: JoinKind,
+    pub(crate) outer: Op,
+    pub(crate) inner: Op,
+    pub(crate) keys: Vec<(Expr, Expr, CmpDomain)>,
+    pub(crate) on: Option<Expr>,
+    pub(crate) inner_rels: Box<[u16]>,
+    /// What is kept of inner rows.
+    pub(crate) layout: Layout,
+}
+
+/// Ordering.
+#[derive(Debug)]
+pub(crate) struct SortOp {
+    pub(crate) input: Op,
+    pub(crate) keys: Vec<SortKey>,
+    pub(crate) limit: Option<Expr>,
+    /// What is kept of the rows.
+    pub(crate) layout: Layout,
+}
+
+/// A derived table.
+#[derive(Debug)]
+pub(crate) struct DerivedOp {
+    pub(crate) query: QueryProgram,
+    pub(crate) layout: Layout,
+    /// Run more than once in a statement: kept after the first time.
+    pub(crate) repeated: bool,
+}
+
+/// UNION.
+#[derive(Debug)]
+pub(crate) struct UnionOp {
+    pub(crate) arms: Vec<QueryProgram>,
+    pub(crate) distinct_after: Option<usize>,
+    pub(crate) layout: Layout,
+}
+
 impl Op {
     /// An index that the operator or one below it reads.
     pub(crate) fn first_index(&self) -> Option<IndexId> {
@@ -74,7 +123,14 @@ impl Op {
             Op::Dual | Op::Empty => None,
             Op::Access(access) => Some(access.table.indexes[access.index].tree.index),
             Op::Join { outer, inner, .. } => outer.first_index().or_else(|| inner.first_index()),
-            Op::Filter { input, .. } | Op::Limit { input, .. } => input.first_index(),
+            Op::HashJoin(join) => join.outer.first_index().or_else(|| join.inner.first_index()),
+            Op::Filter { input, .. } | Op::Limit { input, .. } | Op::Distinct { input, .. } => {
+                input.first_index()
+            }
+            Op::Aggregate(aggregate) => aggregate.input.first_index(),
+            Op::Sort(sort) => sort.input.first_index(),
+            Op::Derived(derived) => derived.query.first_index(),
+            Op::Union(union) => union.arms.iter().find_map(QueryProgram::first_index),
         }
     }
 }
@@ -110,24 +166,88 @@ impl OpCompiler<'_> {
                 let (outer, inner) = (Box::new(outer), Box::new(inner));
                 Op::Join { kind: *kind, outer, inner, on: on.clone(), inner_rels: inner_rels.clone().into() }
             }
-            Node::HashJoin { .. } => return Err(ExecError::NotSupported("hash join")),
+            Node::HashJoin { kind, outer, inner, keys, on, inner_rels } => {
+                let touches = on.as_ref().is_some_and(has_subquery)
+                    || keys.iter().any(|(outer, ..)| has_subquery(outer));
+                let outer =
+                    self.node(outer, Surroundings { pages_read: around.pages_read || touches, ..around })?;
+                let pages_read = keys.iter().any(|(_, inner, _)| has_subquery(inner));
+                let inner = self.node(inner, Surroundings { pages_read, ..around })?;
+                Op::HashJoin(Box::new(HashJoinOp {
+                    kind: *kind,
+                    outer,
+                    inner,
+                    keys: keys.clone(),
+                    on: on.clone(),
+                    inner_rels: inner_rels.clone().into(),
+                    layout: self.layout(inner_rels),
+                }))
+            }
             Node::Filter { input, cond } => {
                 let pages_read = around.pages_read || has_subquery(cond);
                 let input = self.node(input, Surroundings { pages_read, ..around })?;
                 Op::Filter { input: Box::new(input), cond: cond.clone() }
             }
-            Node::Aggregate { .. } => return Err(ExecError::NotSupported("aggregation")),
-            Node::Sort { .. } => return Err(ExecError::NotSupported("ORDER BY without an index")),
-            Node::Distinct { .. } => return Err(ExecError::NotSupported("DISTINCT")),
+            Node::Aggregate { input, rel, groups, aggs, sorted } => {
+                Op::Aggregate(Box::new(self.aggregate(input, *rel, groups, aggs, *sorted, around)?))
+            }
+            Node::Sort { input, keys, rels, limit } => {
+                let pages_read = keys.iter().any(|key| has_subquery(&key.expr));
+                Op::Sort(Box::new(SortOp {
+                    input: self.node(input, Surroundings { pages_read, ..around })?,
+                    keys: keys.clone(),
+                    limit: limit.clone().filter(|_| !self.query.count_found_rows),
+                    layout: self.layout(rels),
+                }))
+            }
+            Node::Distinct { input, exprs } => {
+                let pages_read = around.pages_read || exprs.iter().any(has_subquery);
+                let input = self.node(input, Surroundings { pages_read, ..around })?;
+                Op::Distinct { input: Box::new(input), exprs: exprs.clone() }
+            }
             Node::Limit { input, offset, count } => Op::Limit {
                 input: Box::new(self.node(input, around)?),
                 offset: offset.clone(),
                 count: count.clone(),
                 count_all: self.query.count_found_rows,
             },
-            Node::Derived { .. } => return Err(ExecError::NotSupported("derived tables")),
-            Node::Union { .. } => return Err(ExecError::NotSupported("UNION")),
+            Node::Derived { rel, query } => self.derived(*rel, query, around)?,
+            Node::Union { rel, arms, distinct_after } => {
+                let mut compile = |arm| QueryProgram::compile_inner(self.engine, arm, self.tables, around);
+                Op::Union(Box::new(UnionOp {
+                    arms: arms.iter().map(&mut compile).collect::<Result<_>>()?,
+                    distinct_after: *distinct_after,
+                    layout: self.layout(&[*rel]),
+                }))
+            }
         })
+    }
+
+    fn aggregate(
+        &mut self,
+        input: &Node,
+        rel: u16,
+        groups: &[Expr],
+        aggs: &[AggSpec],
+        sorted: bool,
+        around: Surroundings,
+    ) -> Result<AggregateOp> {
+        let touches = groups.iter().chain(aggs.iter().flat_map(|agg| &agg.args)).any(has_subquery);
+        // Sorted groups are handed on while the input's leaf is open.
+        let pages_read = touches || (sorted && around.pages_read);
+        let input = self.node(input, Surroundings { pages_read, ..around })?;
+        let layout = self.layout(&[rel]);
+        Ok(AggregateOp { input, groups: groups.to_vec(), aggs: aggs.to_vec(), sorted, layout })
+    }
+
+    fn derived(&mut self, rel: u16, query: &QueryPlan, around: Surroundings) -> Result<Op> {
+        // A kept result is complete before its first row goes on.
+        let inner = Surroundings { pages_read: around.pages_read && !around.repeated, repeated: false };
+        Ok(Op::Derived(Box::new(DerivedOp {
+            query: QueryProgram::compile_inner(self.engine, query, self.tables, inner)?,
+            layout: self.layout(&[rel]),
+            repeated: around.repeated,
+        })))
     }
 
     /// The table of relation `rel`, as it is now.
@@ -174,6 +294,27 @@ impl OpCompiler<'_> {
             used,
             table,
         })
+    }
+
+    /// The cells that rows of `rels` are kept in.
+    pub(crate) fn layout(&self, rels: &[u16]) -> Layout {
+        let mut layout = Layout::default();
+        for &rel in rels {
+            match self.query.relations.get(usize::from(rel)) {
+                Some(Relation::Table { def, used, .. }) => {
+                    let columns = def.columns.iter().enumerate().map(|(i, column)| {
+                        used.contains(i as u16).then(|| CellKind::Storage(column.ty.clone()))
+                    });
+                    layout.add_relation(rel, columns);
+                }
+                Some(Relation::Rows { columns }) => {
+                    let columns = columns.iter().map(|column| Some(CellKind::Tagged(column.ty.clone())));
+                    layout.add_relation(rel, columns);
+                }
+                None => {}
+            }
+        }
+        layout
     }
 }
 

@@ -1,14 +1,20 @@
 //! From compiled operators to running ones, and the operators without a file of their own.
 
 use crate::access::TableAccess;
+use crate::aggregate::Aggregate;
+use crate::derived::Derived;
+use crate::distinct::Distinct;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::frame::{CurrentRow, Frame};
+use crate::join_hash::HashJoin;
 use crate::join_nested::NestedLoopJoin;
 use crate::limit::Limit;
 use crate::op::Op;
+use crate::sort::Sort;
 use crate::source::{Flow, Sink, Source};
 use crate::statement::QueryRun;
+use crate::union::Union;
 
 /// A running operator for `op`.
 pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source + 'r> {
@@ -32,6 +38,14 @@ pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source
             count_all: *count_all,
             run,
         }),
+        Op::HashJoin(join) => Box::new(HashJoin::new(join, run)),
+        Op::Aggregate(aggregate) => {
+            Box::new(Aggregate { op: aggregate, input: source_of(&aggregate.input, run), run })
+        }
+        Op::Sort(sort) => Box::new(Sort { op: sort, input: source_of(&sort.input, run), run }),
+        Op::Distinct { input, exprs } => Box::new(Distinct { input: source_of(input, run), exprs, run }),
+        Op::Derived(derived) => Box::new(Derived::new(derived, run)),
+        Op::Union(union) => Box::new(Union { op: union, run }),
     }
 }
 

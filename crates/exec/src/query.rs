@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::IndexId;
 use engine::{Engine, Table};
+use expr::Expr;
 use sql::plan::{QueryPlan, SubPlan};
 
 use crate::error::Result;
@@ -18,6 +19,8 @@ use crate::statement::QueryRun;
 pub(crate) struct QueryProgram {
     pub(crate) root: Op,
     pub(crate) outputs: Vec<Output>,
+    /// The output columns' values, for rows that do not go to the client.
+    pub(crate) exprs: Vec<Expr>,
     pub(crate) subqueries: Vec<SubProgram>,
 }
 
@@ -45,16 +48,31 @@ impl QueryProgram {
         let touches = plan.output.iter().any(|column| has_subquery(&column.expr));
         let around = Surroundings { pages_read: around.pages_read || touches, ..around };
         let root = OpCompiler { engine, query: plan, tables }.node(&plan.root, around)?;
-        let compile_sub = |sub: &SubPlan| {
+        let subqueries = Self::compile_subqueries(engine, &plan.subqueries, tables)?;
+        let outputs = plan.output.iter().map(|column| Output::new(&column.expr)).collect();
+        let exprs = plan.output.iter().map(|column| column.expr.clone()).collect();
+        Ok(QueryProgram { root, outputs, exprs, subqueries })
+    }
+
+    /// Compiles the subqueries of expressions.
+    pub(crate) fn compile_subqueries(
+        engine: &Engine,
+        subqueries: &[SubPlan],
+        tables: &mut Vec<Arc<Table>>,
+    ) -> Result<Vec<SubProgram>> {
+        let compile = |sub: &SubPlan| {
             Ok(SubProgram {
-                query: Self::compile_inner(engine, &sub.query, tables, Surroundings::default())?,
+                query: Self::compile(engine, &sub.query, tables)?,
                 outer_base: sub.outer_base,
                 outer: sub.outer.clone(),
             })
         };
-        let subqueries = plan.subqueries.iter().map(compile_sub).collect::<Result<_>>()?;
-        let outputs = plan.output.iter().map(|column| Output::new(&column.expr)).collect();
-        Ok(QueryProgram { root, outputs, subqueries })
+        subqueries.iter().map(compile).collect()
+    }
+
+    /// The expressions of a statement that is no query: no rows, only subqueries.
+    pub(crate) fn expressions(subqueries: Vec<SubProgram>) -> Self {
+        QueryProgram { root: Op::Dual, outputs: Vec::new(), exprs: Vec::new(), subqueries }
     }
 
     /// An index that the query reads, if it reads any.

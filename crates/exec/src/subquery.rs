@@ -1,20 +1,248 @@
-//! Subqueries inside expressions.
+//! Subqueries inside expressions: run once a statement, or once an outer row where they depend on it.
 
-use expr::{EvalCtx, EvalError, Expr, RowSource};
-use types::Value;
+use std::cell::RefCell;
+use std::rc::Rc;
 
+use bumpalo::Bump;
+use expr::{CmpDomain, EvalCtx, EvalError, Expr, ExprKind, RowSource, SubqueryForm, compare_values, eval};
+use types::{OwnedValue, Value};
+
+use crate::error::{ExecError, Result};
+use crate::frame::{Frame, row_source};
+use crate::hash_index::HashIndex;
+use crate::join_hash::append_domain_key;
+use crate::query::SubProgram;
+use crate::source::{Collect, Flow};
 use crate::statement::QueryRun;
 
-/// Results of subqueries that do not depend on the outer row.
+/// Results of the subqueries that do not depend on the outer row, by ordinal.
 #[derive(Default)]
-pub(crate) struct SubqueryCache {}
+pub(crate) struct SubqueryCache(RefCell<Vec<Option<Rc<Answer>>>>);
+
+/// What a subquery's rows come to.
+#[derive(Debug)]
+enum Answer {
+    Scalar(OwnedValue),
+    Exists(bool),
+    /// The values of IN, by key in the domain of the comparison.
+    List {
+        keys: HashIndex,
+        has_null: bool,
+    },
+}
+
+impl SubqueryCache {
+    fn get(&self, plan: usize) -> Option<Rc<Answer>> {
+        self.0.borrow().get(plan).cloned().flatten()
+    }
+
+    fn put(&self, plan: usize, answer: &Rc<Answer>) {
+        let mut answers = self.0.borrow_mut();
+        if answers.len() <= plan {
+            answers.resize(plan + 1, None);
+        }
+        answers[plan] = Some(Rc::clone(answer));
+    }
+}
 
 /// The value of the subquery expression `expr` for the row `outer`.
 pub(crate) fn evaluate<'v>(
-    _run: &'v QueryRun<'_>,
-    _expr: &'v Expr,
-    _outer: &'v dyn RowSource,
-    _ctx: &'v EvalCtx<'v>,
-) -> Result<Value<'v>, EvalError> {
-    Err(EvalError::NotSupported("subquery"))
+    run: &'v QueryRun<'_>,
+    expr: &'v Expr,
+    outer: &'v dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> std::result::Result<Value<'v>, EvalError> {
+    let ExprKind::Subquery { plan, form, needle } = &expr.kind else {
+        return Err(EvalError::NotSupported("subquery of this form"));
+    };
+    let needle = needle.as_ref().map(|needle| eval(needle, outer, ctx)).transpose()?;
+    evaluate_with(run, usize::from(*plan), *form, needle, outer, ctx).map_err(|error| {
+        run.st.fail(error);
+        EvalError::Subplan(0)
+    })
+}
+
+fn evaluate_with<'v>(
+    run: &QueryRun<'_>,
+    plan: usize,
+    form: SubqueryForm,
+    needle: Option<Value<'v>>,
+    outer: &dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Value<'v>> {
+    let Some(sub) = run.program.subqueries.get(plan) else {
+        return Err(ExecError::NotSupported("subquery here"));
+    };
+    if !sub.outer.is_empty() {
+        return correlated(run, sub, form, needle.as_ref(), outer, ctx);
+    }
+    let answer = match run.subqueries.get(plan) {
+        Some(answer) => answer,
+        None => {
+            let answer = Rc::new(collect(run, sub, form)?);
+            run.subqueries.put(plan, &answer);
+            answer
+        }
+    };
+    Ok(match (&*answer, form) {
+        (Answer::Scalar(value), _) => copy_to_arena(value, ctx.arena),
+        (Answer::Exists(found), SubqueryForm::Exists { negated }) => truth(Some(*found != negated)),
+        (Answer::List { keys, has_null }, SubqueryForm::In { negated, domain }) => {
+            let Some(needle) = needle else { return Ok(Value::Null) };
+            truth(look_up(&needle, keys, *has_null, domain, run).map(|found| found != negated))
+        }
+        _ => Value::Null,
+    })
+}
+
+/// Runs a subquery without outer columns and keeps what its form needs.
+fn collect(run: &QueryRun<'_>, sub: &SubProgram, form: SubqueryForm) -> Result<Answer> {
+    let inner = QueryRun::new(run.st, run.params, &sub.query);
+    match form {
+        SubqueryForm::Scalar => scalar(&inner).map(Answer::Scalar),
+        SubqueryForm::Exists { .. } => exists(&inner).map(Answer::Exists),
+        SubqueryForm::In { domain, .. } => {
+            let (mut keys, mut has_null) = (HashIndex::default(), false);
+            let mut key = Vec::new();
+            each_value(&inner, |value, _| {
+                key.clear();
+                if value.is_null() {
+                    has_null = true;
+                } else if append_domain_key(value, domain, &inner, &mut key) && keys.insert(&key).1 {
+                    inner.st.hold_memory(key.len() + 16)?;
+                }
+                Ok(Flow::More)
+            })?;
+            Ok(Answer::List { keys, has_null })
+        }
+    }
+}
+
+/// IN over a finished list: NULL if nothing is equal and something is NULL.
+fn look_up(
+    needle: &Value<'_>,
+    keys: &HashIndex,
+    has_null: bool,
+    domain: CmpDomain,
+    run: &QueryRun<'_>,
+) -> Option<bool> {
+    if keys.len() == 0 && !has_null {
+        return Some(false);
+    }
+    if needle.is_null() {
+        return None;
+    }
+    let mut key = Vec::new();
+    if append_domain_key(needle, domain, run, &mut key) && keys.find(&key).is_some() {
+        return Some(true);
+    }
+    if has_null { None } else { Some(false) }
+}
+
+/// Runs a subquery for one outer row, whose columns become parameters.
+fn correlated<'v>(
+    run: &QueryRun<'_>,
+    sub: &SubProgram,
+    form: SubqueryForm,
+    needle: Option<&Value<'_>>,
+    outer: &dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Value<'v>> {
+    let base = usize::from(sub.outer_base);
+    let mut params: Vec<Value<'_>> = run.params.iter().copied().take(base).collect();
+    params.resize(base, Value::Null);
+    params.extend(sub.outer.iter().map(|column| outer.column(column.rel, column.col)));
+    let inner = QueryRun::new(run.st, &params, &sub.query);
+    match form {
+        SubqueryForm::Scalar => scalar(&inner).map(|value| copy_to_arena(&value, ctx.arena)),
+        SubqueryForm::Exists { negated } => exists(&inner).map(|found| truth(Some(found != negated))),
+        SubqueryForm::In { negated, domain } => {
+            let Some(needle) = needle else { return Ok(Value::Null) };
+            Ok(truth(is_among(needle, &inner, domain)?.map(|found| found != negated)))
+        }
+    }
+}
+
+/// The one value of the one row; NULL without a row.
+fn scalar<'r>(inner: &'r QueryRun<'r>) -> Result<OwnedValue> {
+    let mut found = None;
+    each_value(inner, |value, _| {
+        if found.is_some() {
+            return Err(ExecError::SubqueryRows);
+        }
+        found = Some(value.to_owned_value());
+        Ok(Flow::More)
+    })?;
+    Ok(found.unwrap_or(OwnedValue::Null))
+}
+
+fn exists<'r>(inner: &'r QueryRun<'r>) -> Result<bool> {
+    let mut found = false;
+    inner.rows(&mut Collect(|_: &Frame<'_>| {
+        found = true;
+        Ok(Flow::Enough)
+    }))?;
+    Ok(found)
+}
+
+fn is_among<'r>(needle: &Value<'_>, inner: &'r QueryRun<'r>, domain: CmpDomain) -> Result<Option<bool>> {
+    let (mut found, mut unknown) = (false, false);
+    each_value(inner, |value, ctx| {
+        match compare_values(needle, value, domain, ctx) {
+            Some(std::cmp::Ordering::Equal) => found = true,
+            Some(_) => {}
+            None => unknown = true,
+        }
+        Ok(if found { Flow::Enough } else { Flow::More })
+    })?;
+    Ok(if found {
+        Some(true)
+    } else if unknown {
+        None
+    } else {
+        Some(false)
+    })
+}
+
+/// Calls `take` with the first output column of every row.
+fn each_value<'r>(
+    inner: &'r QueryRun<'r>,
+    mut take: impl FnMut(&Value<'_>, &EvalCtx<'_>) -> Result<Flow>,
+) -> Result<()> {
+    let Some(expr) = inner.program.exprs.first() else { return Ok(()) };
+    let mut arena = Bump::new();
+    inner.rows(&mut Collect(|frame: &Frame<'_>| {
+        arena.reset();
+        let ctx = inner.ctx(&arena);
+        let value = eval(expr, row_source(Some(frame)), &ctx).map_err(|error| inner.st.eval_error(error))?;
+        inner.st.check()?;
+        take(&value, &ctx)
+    }))?;
+    Ok(())
+}
+
+fn truth<'v>(value: Option<bool>) -> Value<'v> {
+    value.map_or(Value::Null, |truth| Value::Int(i64::from(truth)))
+}
+
+/// The value with its bytes in `arena`.
+fn copy_to_arena<'v>(value: &OwnedValue, arena: &'v Bump) -> Value<'v> {
+    match value.as_value() {
+        Value::Bytes { data, collation } => Value::Bytes { data: arena.alloc_slice_copy(data), collation },
+        value @ (Value::Enum { collation, .. } | Value::Set { collation, .. }) => {
+            let data = arena.alloc_slice_copy(value.as_text(&mut Vec::new()));
+            Value::Bytes { data, collation }
+        }
+        Value::Null => Value::Null,
+        Value::Int(v) => Value::Int(v),
+        Value::UInt(v) => Value::UInt(v),
+        Value::Double(v) => Value::Double(v),
+        Value::Float(v) => Value::Float(v),
+        Value::Decimal(v) => Value::Decimal(v),
+        Value::Date(v) => Value::Date(v),
+        Value::Time(v, fsp) => Value::Time(v, fsp),
+        Value::DateTime(v, fsp) => Value::DateTime(v, fsp),
+        Value::Year(v) => Value::Year(v),
+        Value::Bit { value, bytes } => Value::Bit { value, bytes },
+    }
 }

@@ -16,6 +16,15 @@ pub(crate) enum CellKind {
     Tagged(SqlType),
 }
 
+impl CellKind {
+    /// Type of the column.
+    pub(crate) fn ty(&self) -> &SqlType {
+        match self {
+            CellKind::Storage(ty) | CellKind::Tagged(ty) => ty,
+        }
+    }
+}
+
 /// One relation's columns among the cells.
 #[derive(Clone, Debug)]
 struct RelationCells {
@@ -80,9 +89,9 @@ impl<'b> RowWriter<'b> {
         RowWriter { out, start, next: start }
     }
 
-    /// The next cell is storage bytes.
+    /// The next cell has these bytes already.
     #[inline]
-    pub(crate) fn put_storage(&mut self, bytes: Option<&[u8]>) {
+    pub(crate) fn put_cell(&mut self, bytes: Option<&[u8]>) {
         if let Some(bytes) = bytes {
             self.out.extend_from_slice(bytes);
         }

@@ -1,5 +1,6 @@
 //! Statements from hand-built plans to packets.
 
 mod point;
+mod query;
 mod scan;
 mod support;

@@ -1,0 +1,244 @@
+//! Grouping and aggregate functions.
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+use expr::{Accumulator, AccumulatorSpec, EvalCtx, EvalError, Expr, append_group_key, eval};
+use sql::plan::AggSpec;
+use types::{OwnedValue, Value};
+
+use crate::error::Result;
+use crate::frame::{CurrentRow, Frame};
+use crate::hash_index::HashIndex;
+use crate::op::Op;
+use crate::source::{Flow, Sink, Source};
+use crate::statement::QueryRun;
+use crate::temp_row::{Layout, RowWriter, TempRow};
+
+/// Bytes that a group takes beside its key and values, about.
+const GROUP_BYTES: usize = 128;
+
+/// A compiled aggregation.
+#[derive(Debug)]
+pub(crate) struct AggregateOp {
+    pub(crate) input: Op,
+    pub(crate) groups: Vec<Expr>,
+    pub(crate) aggs: Vec<AggSpec>,
+    /// Groups come one after the other.
+    pub(crate) sorted: bool,
+    /// Group expressions, then aggregates.
+    pub(crate) layout: Layout,
+}
+
+/// A running aggregation.
+pub(crate) struct Aggregate<'r> {
+    pub(crate) op: &'r AggregateOp,
+    pub(crate) input: Box<dyn Source + 'r>,
+    pub(crate) run: &'r QueryRun<'r>,
+}
+
+impl Source for Aggregate<'_> {
+    fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        let (op, run) = (self.op, self.run);
+        let mut groups = Groups { op, run, parent, arena: Bump::new(), row: Vec::new(), sink };
+        if op.groups.is_empty() {
+            let mut whole = WholeSink { group: Group::new(op, Box::default()), groups };
+            self.input.run(parent, &mut whole)?;
+            let WholeSink { mut group, mut groups } = whole;
+            return groups.emit(&mut group);
+        }
+        if op.sorted {
+            let mut sorted = SortedSink { key: Vec::new(), last: Vec::new(), current: None, groups };
+            if self.input.run(parent, &mut sorted)? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+            let SortedSink { current, mut groups, .. } = sorted;
+            return current.map_or(Ok(Flow::More), |mut group| groups.emit(&mut group));
+        }
+        let mut hashed =
+            HashedSink { key: Vec::new(), index: HashIndex::default(), states: Vec::new(), groups };
+        self.input.run(parent, &mut hashed)?;
+        let HashedSink { index, mut states, groups: rest, .. } = hashed;
+        groups = rest;
+        for group in &mut states {
+            if groups.emit(group)? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+            if groups.sink.wants_pause() {
+                groups.sink.pause()?;
+            }
+        }
+        run.st.release_memory(index.byte_len() + states.len() * GROUP_BYTES);
+        Ok(Flow::More)
+    }
+}
+
+/// One group's values and states.
+#[derive(Debug)]
+struct Group {
+    values: Box<[OwnedValue]>,
+    states: Box<[Accumulator]>,
+}
+
+impl Group {
+    fn new(op: &AggregateOp, values: Box<[OwnedValue]>) -> Self {
+        let state = |agg: &AggSpec| {
+            let order: Vec<_> = agg.order.iter().map(|key| (&key.expr, key.desc)).collect();
+            Accumulator::new(&AccumulatorSpec {
+                func: agg.func,
+                args: &agg.args,
+                distinct: agg.distinct,
+                order: &order,
+                separator: &agg.separator,
+                ty: &agg.ty,
+            })
+        };
+        Group { values, states: op.aggs.iter().map(state).collect() }
+    }
+}
+
+/// What all ways of grouping share.
+struct Groups<'x> {
+    op: &'x AggregateOp,
+    run: &'x QueryRun<'x>,
+    parent: Option<&'x Frame<'x>>,
+    arena: Bump,
+    row: Vec<u8>,
+    sink: &'x mut dyn Sink,
+}
+
+impl Groups<'_> {
+    /// The row's group key.
+    fn key(&mut self, frame: &Frame<'_>, key: &mut Vec<u8>) -> Result<()> {
+        self.arena.reset();
+        key.clear();
+        let ctx = self.run.ctx(&self.arena);
+        for expr in &self.op.groups {
+            let value = eval(expr, frame, &ctx).map_err(|error| self.run.st.eval_error(error))?;
+            append_group_key(&value, key);
+        }
+        self.run.st.check()
+    }
+
+    /// The group that the row opens.
+    fn open(&mut self, frame: &Frame<'_>) -> Result<Group> {
+        self.arena.reset();
+        let ctx = self.run.ctx(&self.arena);
+        let value = |expr| eval(expr, frame, &ctx).map(|value: Value<'_>| value.to_owned_value());
+        let values: std::result::Result<Box<[_]>, _> = self.op.groups.iter().map(value).collect();
+        Ok(Group::new(self.op, values.map_err(|error| self.run.st.eval_error(error))?))
+    }
+
+    /// Takes the row into its group.
+    fn update(&mut self, group: &mut Group, frame: &Frame<'_>) -> Result<()> {
+        self.arena.reset();
+        let ctx = self.run.ctx(&self.arena);
+        let st = self.run.st;
+        for (agg, state) in self.op.aggs.iter().zip(&mut group.states) {
+            let args = values(agg.args.iter(), frame, &ctx).map_err(|error| st.eval_error(error))?;
+            let order = agg.order.iter().map(|key| &key.expr);
+            let order = values(order, frame, &ctx).map_err(|error| st.eval_error(error))?;
+            state.update(&args, &order, &ctx).map_err(|error| st.eval_error(error))?;
+        }
+        st.check()
+    }
+
+    /// Hands a finished group on.
+    fn emit(&mut self, group: &mut Group) -> Result<Flow> {
+        self.arena.reset();
+        let st = self.run.st;
+        self.row.clear();
+        let mut writer = RowWriter::new(&mut self.row, self.op.layout.cells.len());
+        group.values.iter().for_each(|value| writer.put_value(&value.as_value()));
+        let ctx = self.run.ctx(&self.arena);
+        for state in &mut group.states {
+            let result = state.result(&ctx).map_err(|error| st.eval_error(error))?;
+            writer.put_value(&result.as_value());
+        }
+        let row = TempRow { layout: &self.op.layout, bytes: &self.row, zone: st.zone };
+        self.sink.row(&Frame { parent: self.parent, row: CurrentRow::Temp(row) })
+    }
+}
+
+/// The values of `exprs`, in the context's arena.
+fn values<'v>(
+    exprs: impl ExactSizeIterator<Item = &'v Expr>,
+    frame: &'v Frame<'v>,
+    ctx: &'v EvalCtx<'v>,
+) -> std::result::Result<BumpVec<'v, Value<'v>>, EvalError> {
+    let mut values = BumpVec::with_capacity_in(exprs.len(), ctx.arena);
+    for expr in exprs {
+        values.push(eval(expr, frame, ctx)?);
+    }
+    Ok(values)
+}
+
+/// All rows are one group.
+struct WholeSink<'x> {
+    group: Group,
+    groups: Groups<'x>,
+}
+
+impl Sink for WholeSink<'_> {
+    fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+        self.groups.update(&mut self.group, frame)?;
+        Ok(Flow::More)
+    }
+}
+
+/// Groups follow each other.
+struct SortedSink<'x> {
+    key: Vec<u8>,
+    last: Vec<u8>,
+    current: Option<Group>,
+    groups: Groups<'x>,
+}
+
+impl Sink for SortedSink<'_> {
+    fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+        self.groups.key(frame, &mut self.key)?;
+        if self.current.is_none() || self.key != self.last {
+            if let Some(mut done) = self.current.take()
+                && self.groups.emit(&mut done)? == Flow::Enough
+            {
+                return Ok(Flow::Enough);
+            }
+            self.current = Some(self.groups.open(frame)?);
+            std::mem::swap(&mut self.key, &mut self.last);
+        }
+        match &mut self.current {
+            Some(group) => self.groups.update(group, frame)?,
+            None => debug_assert!(false, "a group is open"),
+        }
+        Ok(Flow::More)
+    }
+
+    fn wants_pause(&self) -> bool {
+        self.groups.sink.wants_pause()
+    }
+
+    fn pause(&mut self) -> Result<()> {
+        self.groups.sink.pause()
+    }
+}
+
+/// Groups are found by their key.
+struct HashedSink<'x> {
+    key: Vec<u8>,
+    index: HashIndex,
+    states: Vec<Group>,
+    groups: Groups<'x>,
+}
+
+impl Sink for HashedSink<'_> {
+    fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+        self.groups.key(frame, &mut self.key)?;
+        let (number, is_new) = self.index.insert(&self.key);
+        if is_new {
+            self.groups.run.st.hold_memory(self.key.len() + 16 + GROUP_BYTES)?;
+            let group = self.groups.open(frame)?;
+            self.states.push(group);
+        }
+        self.groups.update(&mut self.states[number], frame)?;
+        Ok(Flow::More)
+    }
+}

@@ -1,0 +1,96 @@
+//! The first row of each combination of values.
+
+use bumpalo::Bump;
+use expr::{Expr, append_group_key, eval};
+
+use crate::error::Result;
+use crate::frame::Frame;
+use crate::hash_index::HashIndex;
+use crate::source::{Flow, Sink, Source};
+use crate::statement::QueryRun;
+
+/// A running DISTINCT.
+pub(crate) struct Distinct<'r> {
+    pub(crate) input: Box<dyn Source + 'r>,
+    pub(crate) exprs: &'r [Expr],
+    pub(crate) run: &'r QueryRun<'r>,
+}
+
+impl Source for Distinct<'_> {
+    fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        let seen = Seen::new(self.run);
+        let mut distinct = DistinctSink { exprs: self.exprs, seen, arena: Bump::new(), sink };
+        let flow = self.input.run(parent, &mut distinct);
+        distinct.seen.release();
+        flow
+    }
+}
+
+/// The combinations seen so far.
+pub(crate) struct Seen<'x> {
+    run: &'x QueryRun<'x>,
+    index: HashIndex,
+    key: Vec<u8>,
+}
+
+impl<'x> Seen<'x> {
+    pub(crate) fn new(run: &'x QueryRun<'x>) -> Self {
+        Seen { run, index: HashIndex::default(), key: Vec::new() }
+    }
+
+    /// Whether the values are new.
+    pub(crate) fn is_new<'e>(
+        &mut self,
+        exprs: impl Iterator<Item = &'e Expr>,
+        frame: &Frame<'_>,
+        arena: &mut Bump,
+    ) -> Result<bool> {
+        arena.reset();
+        self.key.clear();
+        let ctx = self.run.ctx(arena);
+        for expr in exprs {
+            let value = eval(expr, frame, &ctx).map_err(|error| self.run.st.eval_error(error))?;
+            append_group_key(&value, &mut self.key);
+        }
+        self.run.st.check()?;
+        self.add()
+    }
+
+    fn add(&mut self) -> Result<bool> {
+        let (_, is_new) = self.index.insert(&self.key);
+        if is_new {
+            self.run.st.hold_memory(self.key.len() + 16)?;
+        }
+        Ok(is_new)
+    }
+
+    /// The memory is free again.
+    pub(crate) fn release(&self) {
+        self.run.st.release_memory(self.index.byte_len());
+    }
+}
+
+struct DistinctSink<'x> {
+    exprs: &'x [Expr],
+    seen: Seen<'x>,
+    arena: Bump,
+    sink: &'x mut dyn Sink,
+}
+
+impl Sink for DistinctSink<'_> {
+    fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+        if self.seen.is_new(self.exprs.iter(), frame, &mut self.arena)? {
+            self.sink.row(frame)
+        } else {
+            Ok(Flow::More)
+        }
+    }
+
+    fn wants_pause(&self) -> bool {
+        self.sink.wants_pause()
+    }
+
+    fn pause(&mut self) -> Result<()> {
+        self.sink.pause()
+    }
+}

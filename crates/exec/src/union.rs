@@ -1,0 +1,67 @@
+//! UNION: the arms one after the other, duplicates left out as far as DISTINCT reaches.
+
+use crate::derived::Stream;
+use crate::error::Result;
+use crate::frame::{CurrentRow, Frame};
+use crate::hash_index::HashIndex;
+use crate::op::UnionOp;
+use crate::source::{Flow, Sink, Source};
+use crate::statement::{QueryRun, Statement};
+use expr::append_group_key;
+
+/// A running UNION.
+pub(crate) struct Union<'r> {
+    pub(crate) op: &'r UnionOp,
+    pub(crate) run: &'r QueryRun<'r>,
+}
+
+impl Source for Union<'_> {
+    fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        let st = self.run.st;
+        let mut unique = UniqueSink { st, index: HashIndex::default(), key: Vec::new(), sink };
+        for (i, arm) in self.op.arms.iter().enumerate() {
+            let inner = QueryRun::new(st, self.run.params, arm);
+            let is_distinct = self.op.distinct_after.is_some_and(|last| i <= last);
+            let sink: &mut dyn Sink = if is_distinct { &mut unique } else { &mut *unique.sink };
+            let mut stream = Stream::new(&inner, arm, &self.op.layout, parent, sink);
+            if inner.rows(&mut stream)? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+        }
+        st.release_memory(unique.index.byte_len());
+        Ok(Flow::More)
+    }
+}
+
+/// Lets the first of equal rows through.
+struct UniqueSink<'x> {
+    st: &'x Statement<'x>,
+    index: HashIndex,
+    key: Vec<u8>,
+    sink: &'x mut dyn Sink,
+}
+
+impl Sink for UniqueSink<'_> {
+    fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+        self.key.clear();
+        if let CurrentRow::Temp(row) = &frame.row {
+            for &(rel, col) in &row.layout.sources {
+                append_group_key(&row.value(rel, col), &mut self.key);
+            }
+        }
+        let (_, is_new) = self.index.insert(&self.key);
+        if !is_new {
+            return Ok(Flow::More);
+        }
+        self.st.hold_memory(self.key.len() + 16)?;
+        self.sink.row(frame)
+    }
+
+    fn wants_pause(&self) -> bool {
+        self.sink.wants_pause()
+    }
+
+    fn pause(&mut self) -> Result<()> {
+        self.sink.pause()
+    }
+}
