@@ -94,7 +94,7 @@ impl Builder {
     }
 
     /// `expr` as a value of `ty`, which loses nothing: the conversion that operands of one type need.
-    pub(crate) fn coerce(&self, expr: Expr, ty: &SqlType) -> Expr {
+    pub fn coerce(&self, expr: Expr, ty: &SqlType) -> Expr {
         let same_kind = expr.ty.kind == ty.kind
             && expr.ty.decimals == ty.decimals
             && expr.ty.unsigned == ty.unsigned
