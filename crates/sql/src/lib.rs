@@ -18,6 +18,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod ast;
+pub mod bind;
 pub mod cache_key;
 pub mod charset;
 pub mod error;
@@ -26,8 +27,10 @@ pub mod literal;
 pub mod mode;
 pub mod parser;
 pub mod plan;
+mod planner;
 pub mod print;
 
+pub use bind::{BindContext, BindError, Catalog, Literals, Planned, SessionTypes, bind_and_plan};
 pub use cache_key::CacheKey;
 pub use error::{ParseError, ParseErrorKind};
 pub use literal::{Literal, LiteralKind};

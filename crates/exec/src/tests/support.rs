@@ -333,6 +333,7 @@ pub(super) fn insert_plan(def: &Arc<TableDef>, rows: &[&[Expr]]) -> InsertPlan {
         source: InsertSource::Rows(rows.iter().map(row).collect()),
         mode: InsertMode::Insert,
         on_duplicate: Vec::new(),
+        subqueries: Vec::new(),
     }
 }
 

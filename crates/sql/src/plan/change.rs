@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expr::Expr;
 use types::TableDef;
 
-use super::QueryPlan;
+use super::{QueryPlan, SubPlan};
 
 /// What an INSERT does about a duplicate key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub struct InsertPlan {
     pub mode: InsertMode,
     /// ON DUPLICATE KEY UPDATE: column and value; relation 0 is the row in the table, relation 1 the new row.
     pub on_duplicate: Vec<(u16, InsertCell)>,
+    /// Plans of the subqueries in the values.
+    pub subqueries: Vec<SubPlan>,
 }
 
 /// UPDATE.
@@ -122,4 +124,6 @@ pub struct LoadPlan {
     pub format: LoadFormat,
     /// Character set of the file, as a collation.
     pub collation: types::CollationId,
+    /// Plans of the subqueries in the SET clause.
+    pub subqueries: Vec<SubPlan>,
 }

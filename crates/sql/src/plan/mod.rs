@@ -4,12 +4,14 @@
 //! ordinal, and expressions name columns by (relation, column). A row in flight is the current row of every relation.
 
 mod change;
+mod explain;
 mod node;
 
 pub use change::{
     DeletePlan, InsertCell, InsertMode, InsertPlan, InsertSource, LoadFormat, LoadPlan, LoadTarget,
     UpdatePlan,
 };
+pub use explain::explain;
 pub use node::{
     AggSpec, Column, ColumnSet, JoinKind, Node, Origin, OutputColumn, Path, QueryPlan, Relation, RowLock,
     SortKey, SubPlan,

@@ -284,6 +284,11 @@ pub enum Node {
 }
 
 /// How rows of a base table are found. `index` is a position in [`TableDef::indexes`].
+///
+/// A key expression is comparable with its column as the condition that it came from compares them, and may be of
+/// another type: the executor converts it. Where the column's type cannot hold the value exactly (a fraction, text that
+/// is no date, a number out of range), an equality finds nothing or too much and a bound may move outwards, never
+/// inwards: the condition is then still in the filter, unless the types are both integers, equal strings or equal dates.
 #[derive(Clone, Debug)]
 pub enum Path {
     /// All rows in index order.
@@ -307,7 +312,9 @@ pub enum Path {
         /// A value for each of the first parts, per key.
         keys: Vec<Vec<Expr>>,
     },
-    /// A range: equality on the first parts, then bounds on the next.
+    /// A range: equality on the first parts, then bounds on the next. Bounds are in the order of values, also where the
+    /// part descends. NULL as a bound, or as an equal part that is not null-safe, finds nothing; a range without lower
+    /// bound leaves NULLs out.
     Range {
         /// Index.
         index: usize,

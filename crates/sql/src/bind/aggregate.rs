@@ -1,0 +1,288 @@
+//! Aggregates: found while expressions are bound, then moved below the expressions that use them.
+
+use expr::{AggFunc, ColumnRef, Expr, ExprKind};
+use types::SqlModes;
+
+use super::binder::{AGG_PENDING, Aggregates, Aliases, Binder, Level};
+use super::block::{Aggregation, Block, Source, SubBlock, outer_id};
+use super::{BindError, dependency, order, same, subquery};
+use crate::ast::{self, AggregateFn};
+use crate::plan::{AggSpec, Column, SortKey};
+
+impl<'a> Binder<'a, '_> {
+    /// A call of an aggregate function: a column of the pending aggregates.
+    pub(super) fn aggregate_call(&mut self, call: &'a ast::Aggregate<'a>) -> Result<Expr, BindError> {
+        if call.over.is_some() {
+            return Err(BindError::NotSupported("window functions"));
+        }
+        let func = aggregate_func(call.func)?;
+        let level = self.level();
+        if level.aggregates == Aggregates::Forbidden {
+            return Err(BindError::InvalidGroupFunction);
+        }
+        let saved = (level.clause, level.aliases, level.having_columns.take());
+        self.enter(saved.0, Aggregates::Forbidden, Aliases::Hidden);
+        let spec = self.aggregate_spec(func, call);
+        self.enter(saved.0, Aggregates::Allowed, saved.1);
+        self.level().having_columns = saved.2;
+        Ok(self.pending(spec?))
+    }
+
+    fn aggregate_spec(&mut self, func: AggFunc, call: &'a ast::Aggregate<'a>) -> Result<AggSpec, BindError> {
+        let is_star = matches!(call.args, [ast::Expr { kind: ast::ExprKind::Star, .. }]);
+        let args = if is_star { Vec::new() } else { self.values(call.args)? };
+        if !args.is_empty() && args.iter().any(subquery::names_outer) {
+            return Err(BindError::NotSupported("an aggregate of an outer column or a subquery"));
+        }
+        let mut keys = Vec::with_capacity(call.order_by.len());
+        for item in call.order_by {
+            let expr = match self.position_in(&item.expr, &args)? {
+                Some(expr) => expr,
+                None => self.value(&item.expr)?,
+            };
+            keys.push(SortKey { expr, desc: item.descending });
+        }
+        let expr::TypedAggregate { args, ty, nullable } = self.build.aggregate(func, args)?;
+        let separator = call.separator.unwrap_or(",").as_bytes().into();
+        Ok(AggSpec { func, args, distinct: call.distinct, order: keys, separator, ty, nullable })
+    }
+
+    /// ORDER BY 1 inside GROUP_CONCAT means its first argument.
+    fn position_in(&self, expr: &ast::Expr<'a>, args: &[Expr]) -> Result<Option<Expr>, BindError> {
+        let ast::ExprKind::Literal(literal) = expr.kind else { return Ok(None) };
+        let crate::literal::IntValue::Signed(n) = literal.int_value(self.ctx.sql) else { return Ok(None) };
+        if literal.kind != crate::LiteralKind::Int {
+            return Ok(None);
+        }
+        let item = usize::try_from(n).ok().and_then(|n| n.checked_sub(1)).and_then(|at| args.get(at));
+        item.cloned()
+            .map(Some)
+            .ok_or_else(|| BindError::UnknownColumn { name: n.to_string(), clause: super::Clause::Order })
+    }
+
+    /// The column that shows `spec`, which is shared with an equal aggregate.
+    fn pending(&mut self, spec: AggSpec) -> Expr {
+        let level = self.level();
+        let (ty, nullable) = (spec.ty.clone(), spec.nullable);
+        let at = find_or_add(&mut level.aggs, spec);
+        Expr::column(AGG_PENDING, at as u16, ty, nullable)
+    }
+
+    /// Puts the aggregation into `block`, if it groups or aggregates, and makes the expressions above it name its
+    /// columns.
+    pub(super) fn aggregate(&mut self, block: &mut Block, groups: Vec<Expr>) -> Result<(), BindError> {
+        let strict = self.ctx.modes.has(SqlModes::ONLY_FULL_GROUP_BY);
+        let level = self.level();
+        let aggs = std::mem::take(&mut level.aggs);
+        if groups.is_empty() && aggs.is_empty() {
+            return Ok(());
+        }
+        let determined = dependency::determined(&groups, block);
+        let rel = block.rels.len() as u16;
+        let mut regroup = Regroup { level, rel, groups: &groups, aggs, determined, strict };
+        let mut subqueries = std::mem::take(&mut block.subqueries);
+        for (at, item) in block.output.iter_mut().enumerate() {
+            regroup.expr(&mut item.expr, &mut subqueries, ("SELECT list", at + 1), &block.rels)?;
+        }
+        if let Some(having) = &mut block.having {
+            regroup.expr(having, &mut subqueries, ("HAVING clause", 1), &block.rels)?;
+        }
+        for (at, key) in block.order.iter_mut().enumerate() {
+            regroup.expr(&mut key.expr, &mut subqueries, ("ORDER BY clause", at + 1), &block.rels)?;
+        }
+        let aggs = regroup.aggs;
+        let columns = group_columns(&groups, &aggs);
+        block.subqueries = subqueries;
+        block.rels.push(Source::Aggregate { columns });
+        block.aggregation = Some(Aggregation { rel, groups, aggs });
+        Ok(())
+    }
+}
+
+/// Where an expression stands, for errors 1055 and 1140.
+type Place = (&'static str, usize);
+
+/// Rewrites expressions from the relations below the aggregation to its output.
+struct Regroup<'l> {
+    level: &'l Level,
+    rel: u16,
+    groups: &'l [Expr],
+    aggs: Vec<AggSpec>,
+    determined: Vec<ColumnRef>,
+    strict: bool,
+}
+
+impl Regroup<'_> {
+    fn expr(
+        &mut self,
+        expr: &mut Expr,
+        subqueries: &mut [SubBlock],
+        place: Place,
+        rels: &[Source],
+    ) -> Result<(), BindError> {
+        if let Some(at) = self.groups.iter().position(|g| same::same(g, expr)) {
+            let column = Expr::column(self.rel, at as u16, expr.ty.clone(), expr.nullable);
+            *expr = column;
+            return Ok(());
+        }
+        match &mut expr.kind {
+            ExprKind::Column(column) => {
+                let (ty, nullable) = (expr.ty.clone(), expr.nullable);
+                *column = self.column(*column, ty, nullable, place)?;
+                expr.nullable |=
+                    self.groups.is_empty() && column.rel == self.rel && self.is_any_value(*column);
+                Ok(())
+            }
+            ExprKind::Subquery { plan, .. } => {
+                let mut failed = None;
+                subquery_columns(subqueries, *plan, &mut |column| {
+                    if let Err(error) = self.outer_column(column, place, rels) {
+                        failed = Some(error);
+                    }
+                });
+                failed.map_or(Ok(()), Err)?;
+                self.children(expr, subqueries, place, rels)
+            }
+            _ => self.children(expr, subqueries, place, rels),
+        }
+    }
+
+    fn children(
+        &mut self,
+        expr: &mut Expr,
+        subqueries: &mut [SubBlock],
+        place: Place,
+        rels: &[Source],
+    ) -> Result<(), BindError> {
+        let mut result = Ok(());
+        expr.for_each_child_mut(&mut |child| {
+            if result.is_ok() {
+                result = self.expr(child, subqueries, place, rels);
+            }
+        });
+        result
+    }
+
+    /// The output column that stands for `column`: a pending aggregate, or the value of any row of the group.
+    fn column(
+        &mut self,
+        column: ColumnRef,
+        ty: types::SqlType,
+        nullable: bool,
+        place: Place,
+    ) -> Result<ColumnRef, BindError> {
+        if outer_id(column.rel).is_some() || column.rel == self.rel {
+            return Ok(column);
+        }
+        let first = self.groups.len() as u16;
+        if column.rel == AGG_PENDING {
+            return Ok(ColumnRef { rel: self.rel, col: first + column.col });
+        }
+        if self.strict && !self.determined.contains(&column) {
+            return Err(self.refuse(column, place));
+        }
+        let arg = Expr::column(column.rel, column.col, ty.clone(), nullable);
+        let spec = AggSpec {
+            func: AggFunc::AnyValue,
+            args: vec![arg],
+            distinct: false,
+            order: Vec::new(),
+            separator: b",".as_slice().into(),
+            ty,
+            nullable: nullable || self.groups.is_empty(),
+        };
+        let at = find_or_add(&mut self.aggs, spec);
+        Ok(ColumnRef { rel: self.rel, col: first + at as u16 })
+    }
+
+    fn is_any_value(&self, column: ColumnRef) -> bool {
+        let at = usize::from(column.col).checked_sub(self.groups.len());
+        at.and_then(|at| self.aggs.get(at)).is_some_and(|spec| spec.func == AggFunc::AnyValue)
+    }
+
+    /// A column that a subquery above the aggregation names.
+    fn outer_column(
+        &mut self,
+        column: &mut ColumnRef,
+        place: Place,
+        rels: &[Source],
+    ) -> Result<(), BindError> {
+        let group = self.groups.iter().position(|g| matches!(g.kind, ExprKind::Column(c) if c == *column));
+        if let Some(at) = group {
+            *column = ColumnRef { rel: self.rel, col: at as u16 };
+            return Ok(());
+        }
+        let source = rels.get(usize::from(column.rel)).map(|r| r.column(usize::from(column.col)));
+        let (ty, nullable) = source.map_or((types::SqlType::null(), true), |c| (c.ty, c.nullable));
+        *column = self.column(*column, ty, nullable, place)?;
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(&self, column: ColumnRef, (place, ordinal): Place) -> BindError {
+        let column = order::column_name(self.level, &Block::default(), column);
+        if self.groups.is_empty() {
+            BindError::MixOfGroupAndFields { ordinal, place, column }
+        } else {
+            BindError::NotGrouped { ordinal, place, column }
+        }
+    }
+}
+
+fn subquery_columns(subqueries: &mut [SubBlock], plan: u16, change: &mut dyn FnMut(&mut ColumnRef)) {
+    subqueries[usize::from(plan)].outer.iter_mut().for_each(change);
+}
+
+/// The place of `spec` in `aggs`, where it is put if no equal one is there.
+fn find_or_add(aggs: &mut Vec<AggSpec>, spec: AggSpec) -> usize {
+    let equal = |other: &AggSpec| {
+        other.func == spec.func
+            && other.distinct == spec.distinct
+            && other.order.is_empty()
+            && spec.order.is_empty()
+            && other.separator == spec.separator
+            && other.args.len() == spec.args.len()
+            && other.args.iter().zip(&spec.args).all(|(a, b)| same::same(a, b))
+    };
+    aggs.iter().position(equal).unwrap_or_else(|| {
+        aggs.push(spec);
+        aggs.len() - 1
+    })
+}
+
+/// The columns of the aggregation's relation: groups, then aggregates.
+fn group_columns(groups: &[Expr], aggs: &[AggSpec]) -> Vec<Column> {
+    let groups = groups.iter().map(|g| Column { name: "".into(), ty: g.ty.clone(), nullable: g.nullable });
+    let aggs = aggs.iter().map(|a| Column { name: "".into(), ty: a.ty.clone(), nullable: a.nullable });
+    groups.chain(aggs).collect()
+}
+
+fn aggregate_func(func: AggregateFn) -> Result<AggFunc, BindError> {
+    Ok(match func {
+        AggregateFn::Count => AggFunc::Count,
+        AggregateFn::Sum => AggFunc::Sum,
+        AggregateFn::Avg => AggFunc::Avg,
+        AggregateFn::Min => AggFunc::Min,
+        AggregateFn::Max => AggFunc::Max,
+        AggregateFn::GroupConcat => AggFunc::GroupConcat,
+        AggregateFn::BitAnd => AggFunc::BitAnd,
+        AggregateFn::BitOr => AggFunc::BitOr,
+        AggregateFn::BitXor => AggFunc::BitXor,
+        AggregateFn::StddevPop => AggFunc::StdPop,
+        AggregateFn::StddevSamp => AggFunc::StdSamp,
+        AggregateFn::VarPop => AggFunc::VarPop,
+        AggregateFn::VarSamp => AggFunc::VarSamp,
+        AggregateFn::AnyValue => AggFunc::AnyValue,
+        AggregateFn::JsonArrayAgg | AggregateFn::JsonObjectAgg => {
+            return Err(BindError::NotSupported("JSON aggregates"));
+        }
+        _ => return Err(BindError::NotSupported("window functions")),
+    })
+}
+
+/// Whether a pending aggregate occurs in `expr`.
+pub(super) fn has_pending(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |e| found |= matches!(e.kind, ExprKind::Column(c) if c.rel == AGG_PENDING));
+    found
+}

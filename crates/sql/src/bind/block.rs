@@ -1,0 +1,238 @@
+//! The bound form of a statement: names resolved, types known, nothing decided yet about how.
+//!
+//! A column of an enclosing query appears as a column of the pseudo-relation [`outer_rel`] of the subquery through which
+//! it was reached; the planner replaces it by a parameter once it knows the parameters' numbers.
+
+use std::sync::Arc;
+
+use expr::{ColumnRef, Expr};
+use types::TableDef;
+
+use crate::plan::{AggSpec, Column, OutputColumn, RowLock, SortKey};
+
+/// First number of the pseudo-relations.
+const OUTER_BASE: u16 = 0x8000;
+
+/// The relation that stands for the outer columns of subquery `id`.
+pub(crate) fn outer_rel(id: u16) -> u16 {
+    OUTER_BASE | id
+}
+
+/// The subquery whose outer columns relation `rel` stands for.
+pub(crate) fn outer_id(rel: u16) -> Option<u16> {
+    (rel & OUTER_BASE != 0).then_some(rel & !OUTER_BASE)
+}
+
+/// A bound query.
+#[derive(Clone, Debug)]
+pub(crate) enum Query {
+    /// SELECT.
+    Select(Box<Block>),
+    /// UNION.
+    Union(Box<UnionBlock>),
+}
+
+/// A bound SELECT.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Block {
+    /// Relations by ordinal.
+    pub(crate) rels: Vec<Source>,
+    /// FROM.
+    pub(crate) from: JoinTree,
+    /// WHERE, as conjuncts.
+    pub(crate) filter: Vec<Expr>,
+    /// Grouping; the expressions after it see only its relation.
+    pub(crate) aggregation: Option<Aggregation>,
+    /// HAVING.
+    pub(crate) having: Option<Expr>,
+    /// DISTINCT.
+    pub(crate) distinct: bool,
+    /// ORDER BY.
+    pub(crate) order: Vec<SortKey>,
+    /// LIMIT.
+    pub(crate) limit: Window,
+    /// Select list.
+    pub(crate) output: Vec<OutputColumn>,
+    /// Subqueries that the expressions name.
+    pub(crate) subqueries: Vec<SubBlock>,
+    /// Row locks asked for.
+    pub(crate) lock: Option<RowLock>,
+    /// SQL_CALC_FOUND_ROWS.
+    pub(crate) count_found_rows: bool,
+    /// SELECT STRAIGHT_JOIN: tables in the order written.
+    pub(crate) straight: bool,
+}
+
+/// LIMIT.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Window {
+    /// Rows to skip.
+    pub(crate) offset: Option<Expr>,
+    /// Rows to give.
+    pub(crate) count: Option<Expr>,
+}
+
+/// What a relation is.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// A base table.
+    Table {
+        /// Definition.
+        def: Arc<TableDef>,
+        /// Name in the query.
+        alias: Box<str>,
+        /// Indexes that hints leave; `None`: all.
+        indexes: Option<Vec<usize>>,
+    },
+    /// A derived table.
+    Query {
+        /// Its query; taken by the planner.
+        query: Option<Query>,
+        /// Columns.
+        columns: Vec<Column>,
+    },
+    /// The groups.
+    Aggregate {
+        /// Columns.
+        columns: Vec<Column>,
+    },
+}
+
+/// FROM.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum JoinTree {
+    /// No FROM.
+    #[default]
+    Dual,
+    /// A relation.
+    Rel(u16),
+    /// A join.
+    Join {
+        /// Kind.
+        kind: Kind,
+        /// Left operand; RIGHT JOIN is turned round.
+        left: Box<JoinTree>,
+        /// Right operand.
+        right: Box<JoinTree>,
+        /// Condition as conjuncts.
+        on: Vec<Expr>,
+    },
+}
+
+/// Kinds of join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Inner, order free.
+    Inner,
+    /// Inner, left operand first.
+    Straight,
+    /// Left outer.
+    Left,
+}
+
+/// GROUP BY and the aggregates.
+#[derive(Clone, Debug)]
+pub(crate) struct Aggregation {
+    /// The output relation.
+    pub(crate) rel: u16,
+    /// Group expressions.
+    pub(crate) groups: Vec<Expr>,
+    /// Aggregates.
+    pub(crate) aggs: Vec<AggSpec>,
+}
+
+/// A bound subquery.
+#[derive(Clone, Debug)]
+pub(crate) struct SubBlock {
+    /// Its query.
+    pub(crate) query: Query,
+    /// Its number, unique in the statement.
+    pub(crate) id: u16,
+    /// Columns of the enclosing query that it names, in the order of the pseudo-relation's columns.
+    pub(crate) outer: Vec<ColumnRef>,
+}
+
+/// A bound UNION.
+#[derive(Clone, Debug)]
+pub(crate) struct UnionBlock {
+    /// Operands.
+    pub(crate) arms: Vec<Query>,
+    /// See [`crate::plan::Node::Union`].
+    pub(crate) distinct_after: Option<usize>,
+    /// Columns of the one relation.
+    pub(crate) columns: Vec<Column>,
+    /// ORDER BY.
+    pub(crate) order: Vec<SortKey>,
+    /// LIMIT.
+    pub(crate) limit: Window,
+    /// The relation's columns.
+    pub(crate) output: Vec<OutputColumn>,
+    /// SQL_CALC_FOUND_ROWS of the first operand.
+    pub(crate) count_found_rows: bool,
+}
+
+impl Query {
+    /// The select list.
+    pub(crate) fn output(&self) -> &[OutputColumn] {
+        match self {
+            Query::Select(block) => &block.output,
+            Query::Union(union) => &union.output,
+        }
+    }
+}
+
+impl Source {
+    /// Type and nullability of a column, as seen before any outer join.
+    pub(crate) fn column(&self, col: usize) -> Column {
+        match self {
+            Source::Table { def, .. } => {
+                let column = &def.columns[col];
+                Column { name: column.name.clone(), ty: column.ty.clone(), nullable: column.nullable }
+            }
+            Source::Query { columns, .. } | Source::Aggregate { columns } => columns[col].clone(),
+        }
+    }
+}
+
+impl JoinTree {
+    fn for_each_expr(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        if let JoinTree::Join { left, right, on, .. } = self {
+            left.for_each_expr(visit);
+            right.for_each_expr(visit);
+            on.iter_mut().for_each(visit);
+        }
+    }
+
+    /// The relations in it, in the order written.
+    pub(crate) fn rels(&self) -> Vec<u16> {
+        match self {
+            JoinTree::Dual => Vec::new(),
+            JoinTree::Rel(rel) => vec![*rel],
+            JoinTree::Join { left, right, .. } => {
+                let mut rels = left.rels();
+                rels.extend(right.rels());
+                rels
+            }
+        }
+    }
+}
+
+impl Block {
+    /// Calls `visit` on every expression of this query, those of its subqueries and derived tables not included.
+    pub(crate) fn for_each_expr(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        self.from.for_each_expr(visit);
+        self.filter.iter_mut().for_each(&mut *visit);
+        if let Some(aggregation) = &mut self.aggregation {
+            aggregation.groups.iter_mut().for_each(&mut *visit);
+            for spec in &mut aggregation.aggs {
+                spec.args.iter_mut().for_each(&mut *visit);
+                spec.order.iter_mut().for_each(|key| visit(&mut key.expr));
+            }
+        }
+        self.having.iter_mut().for_each(&mut *visit);
+        self.order.iter_mut().for_each(|key| visit(&mut key.expr));
+        self.limit.offset.iter_mut().for_each(&mut *visit);
+        self.limit.count.iter_mut().for_each(&mut *visit);
+        self.output.iter_mut().for_each(|item| visit(&mut item.expr));
+    }
+}

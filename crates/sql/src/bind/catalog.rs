@@ -1,0 +1,26 @@
+//! What the binder and the planner ask of the dictionary.
+
+use std::sync::Arc;
+
+use types::TableDef;
+
+/// A failure of the dictionary itself, such as a metadata lock wait that timed out; passed on as it is.
+pub type CatalogError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The dictionary as seen by one statement.
+pub trait Catalog {
+    /// Changes with every DDL.
+    fn version(&self) -> u64;
+
+    /// Whether there is such a schema.
+    fn schema_exists(&self, schema: &str) -> bool;
+
+    /// The table `schema.name`; `None` if there is none.
+    ///
+    /// # Errors
+    /// The dictionary's own.
+    fn table(&self, schema: &str, name: &str) -> Result<Option<Arc<TableDef>>, CatalogError>;
+
+    /// About how many rows the table has.
+    fn row_estimate(&self, table: &TableDef) -> u64;
+}

@@ -1,0 +1,52 @@
+//! What a statement is bound under.
+
+use types::{CollationId, SqlModes, SqlType};
+
+use super::Catalog;
+
+/// What the types of variables are at the moment.
+pub trait SessionTypes {
+    /// Type of `@name`'s present value.
+    fn user_variable(&self, name: &str) -> SqlType;
+
+    /// Type of `@@name`; `None` if there is none of this name and scope.
+    fn system_variable(&self, global: Option<bool>, name: &str) -> Option<SqlType>;
+}
+
+/// Surroundings of a statement. All of it but the catalog's content is part of a cached plan's key.
+#[derive(Clone, Copy)]
+pub struct BindContext<'c> {
+    /// The dictionary.
+    pub catalog: &'c dyn Catalog,
+    /// Variables.
+    pub session: &'c dyn SessionTypes,
+    /// The text from which the statement was parsed.
+    pub sql: &'c [u8],
+    /// Default database.
+    pub database: Option<&'c str>,
+    /// `sql_mode`.
+    pub modes: SqlModes,
+    /// `collation_connection`.
+    pub collation: CollationId,
+    /// `div_precision_increment`.
+    pub div_precision_increment: u8,
+    /// Types of the `?`, in order. A `?` beyond them is taken for a string.
+    pub param_types: &'c [SqlType],
+    /// Number of all parameters of the statement: `?` and, if they are parameters, numbered literals.
+    pub param_count: u16,
+    /// What becomes of literals that have an ordinal.
+    pub literals: Literals,
+}
+
+/// What becomes of literals that have an ordinal in the cache key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Literals {
+    /// They are constants of the plan.
+    Constants,
+    /// The literal with ordinal `i` is parameter `base + i`, where `base` is the number of `?` in the statement. Its
+    /// type depends on its kind alone, so the plan serves every text with the same key.
+    Parameters {
+        /// Number of `?`.
+        base: u16,
+    },
+}

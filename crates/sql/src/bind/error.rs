@@ -1,0 +1,279 @@
+//! What the binder refuses, in MySQL's words.
+
+use std::fmt;
+
+use super::CatalogError;
+
+/// The clause in which a name was looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clause {
+    /// Select list, SET, VALUES and column lists.
+    FieldList,
+    /// WHERE.
+    Where,
+    /// ON.
+    On,
+    /// USING and NATURAL.
+    From,
+    /// GROUP BY.
+    Group,
+    /// HAVING.
+    Having,
+    /// ORDER BY.
+    Order,
+}
+
+impl fmt::Display for Clause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Clause::FieldList => "field list",
+            Clause::Where => "where clause",
+            Clause::On => "on clause",
+            Clause::From => "from clause",
+            Clause::Group => "group statement",
+            Clause::Having => "having clause",
+            Clause::Order => "order clause",
+        })
+    }
+}
+
+/// A statement that parses but means nothing, or nothing that is supported. The text is MySQL's; numbers are the
+/// server's affair.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BindError {
+    /// 1054
+    UnknownColumn {
+        /// As written, `t.a`.
+        name: String,
+        /// Where.
+        clause: Clause,
+    },
+    /// 1052
+    AmbiguousColumn {
+        /// As written.
+        name: String,
+        /// Where.
+        clause: Clause,
+    },
+    /// 1146
+    NoSuchTable {
+        /// Schema.
+        schema: String,
+        /// Table.
+        table: String,
+    },
+    /// 1049
+    UnknownDatabase(String),
+    /// 1046
+    NoDatabase,
+    /// 1066
+    DuplicateAlias(String),
+    /// 1051: `t.*` of a table that the query does not have.
+    UnknownTableStar(String),
+    /// 1109: a table of DELETE or DEFAULT() that is not there.
+    UnknownTable {
+        /// Table.
+        table: String,
+        /// Clause text, `MULTI DELETE`.
+        clause: &'static str,
+    },
+    /// 1096: `SELECT *` without FROM.
+    NoTablesUsed,
+    /// 1111
+    InvalidGroupFunction,
+    /// 1055
+    NotGrouped {
+        /// 1-based place in the clause.
+        ordinal: usize,
+        /// `SELECT list`, `ORDER BY clause` or `HAVING clause`.
+        place: &'static str,
+        /// `schema.table.column`.
+        column: String,
+    },
+    /// 1140
+    MixOfGroupAndFields {
+        /// 1-based place in the clause.
+        ordinal: usize,
+        /// As in [`BindError::NotGrouped`].
+        place: &'static str,
+        /// `schema.table.column`.
+        column: String,
+    },
+    /// 1056: GROUP BY names an aggregate.
+    WrongGroupField(String),
+    /// 3065
+    OrderNotInDistinct {
+        /// 1-based place in ORDER BY.
+        ordinal: usize,
+        /// `schema.table.column`.
+        column: String,
+    },
+    /// 1136
+    ColumnCount {
+        /// 1-based row.
+        row: u64,
+    },
+    /// 1110
+    ColumnTwice(String),
+    /// 1248
+    DerivedAlias,
+    /// 1222
+    UnionColumns,
+    /// 1241
+    OperandColumns(usize),
+    /// 1353: a list of column names of another length than the derived table's or CTE's columns.
+    ViewColumns,
+    /// 1060
+    DuplicateColumnName(String),
+    /// 1221
+    WrongUsage {
+        /// First clause.
+        first: &'static str,
+        /// Second clause.
+        second: &'static str,
+    },
+    /// 1176
+    NoSuchIndex {
+        /// Index.
+        index: String,
+        /// Table.
+        table: String,
+    },
+    /// 1364: DEFAULT of a column that has none.
+    NoDefault(String),
+    /// 1210: a value that LIMIT cannot take.
+    WrongArguments(&'static str),
+    /// 1115
+    UnknownCharset(String),
+    /// 1273
+    UnknownCollation(String),
+    /// 1253
+    CollationMismatch {
+        /// Collation.
+        collation: String,
+        /// Character set.
+        charset: String,
+    },
+    /// 1525: `DATE'x'` and kin.
+    WrongValue {
+        /// `DATE`, `TIME`, `DATETIME`.
+        kind: &'static str,
+        /// The text.
+        value: String,
+    },
+    /// 1093: the changed table is read in a subquery.
+    UpdateTableUsed(String),
+    /// 1288: a derived table as the target of a change.
+    NotUpdatable {
+        /// Table alias.
+        table: String,
+        /// `UPDATE`, `DELETE`.
+        verb: &'static str,
+    },
+    /// 1116
+    TooManyTables,
+    /// 1193
+    UnknownSystemVariable(String),
+    /// 1235: what MySQL has and this server does not.
+    NotSupported(&'static str),
+    /// Types and functions: 1267, 1305, 1582 and so on.
+    Expr(expr::BindError),
+    /// The catalog failed.
+    Catalog(CatalogError),
+}
+
+impl From<expr::BindError> for BindError {
+    fn from(error: expr::BindError) -> Self {
+        BindError::Expr(error)
+    }
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BindError::UnknownColumn { name, clause } => write!(f, "Unknown column '{name}' in '{clause}'"),
+            BindError::AmbiguousColumn { name, clause } => {
+                write!(f, "Column '{name}' in {clause} is ambiguous")
+            }
+            BindError::NoSuchTable { schema, table } => write!(f, "Table '{schema}.{table}' doesn't exist"),
+            BindError::UnknownDatabase(name) => write!(f, "Unknown database '{name}'"),
+            BindError::NoDatabase => f.write_str("No database selected"),
+            BindError::DuplicateAlias(name) => write!(f, "Not unique table/alias: '{name}'"),
+            BindError::UnknownTableStar(name) => write!(f, "Unknown table '{name}'"),
+            BindError::UnknownTable { table, clause } => write!(f, "Unknown table '{table}' in {clause}"),
+            BindError::NoTablesUsed => f.write_str("No tables used"),
+            BindError::InvalidGroupFunction => f.write_str("Invalid use of group function"),
+            BindError::NotGrouped { .. }
+            | BindError::MixOfGroupAndFields { .. }
+            | BindError::OrderNotInDistinct { .. } => self.write_grouping(f),
+            BindError::WrongGroupField(name) => write!(f, "Can't group on '{name}'"),
+            BindError::ColumnCount { row } => write!(f, "Column count doesn't match value count at row {row}"),
+            BindError::ColumnTwice(name) => write!(f, "Column '{name}' specified twice"),
+            BindError::DerivedAlias => f.write_str("Every derived table must have its own alias"),
+            BindError::UnionColumns => {
+                f.write_str("The used SELECT statements have a different number of columns")
+            }
+            BindError::OperandColumns(n) => write!(f, "Operand should contain {n} column(s)"),
+            BindError::ViewColumns => f.write_str(
+                "In definition of view, derived table or common table expression, SELECT list and column names list \
+                 have different column counts",
+            ),
+            BindError::DuplicateColumnName(name) => write!(f, "Duplicate column name '{name}'"),
+            BindError::WrongUsage { first, second } => write!(f, "Incorrect usage of {first} and {second}"),
+            BindError::NoSuchIndex { index, table } => {
+                write!(f, "Key '{index}' doesn't exist in table '{table}'")
+            }
+            BindError::NoDefault(name) => write!(f, "Field '{name}' doesn't have a default value"),
+            BindError::WrongArguments(what) => write!(f, "Incorrect arguments to {what}"),
+            BindError::UnknownCharset(name) => write!(f, "Unknown character set: '{name}'"),
+            BindError::UnknownCollation(name) => write!(f, "Unknown collation: '{name}'"),
+            BindError::CollationMismatch { collation, charset } => {
+                write!(f, "COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'")
+            }
+            BindError::WrongValue { kind, value } => write!(f, "Incorrect {kind} value: '{value}'"),
+            BindError::UpdateTableUsed(table) => {
+                write!(f, "You can't specify target table '{table}' for update in FROM clause")
+            }
+            BindError::NotUpdatable { table, verb } => {
+                write!(f, "The target table {table} of the {verb} is not updatable")
+            }
+            BindError::TooManyTables => {
+                f.write_str("Too many tables; MySQL can only use 61 tables in a join")
+            }
+            BindError::UnknownSystemVariable(name) => write!(f, "Unknown system variable '{name}'"),
+            BindError::NotSupported(what) => {
+                write!(f, "This version of MySQL doesn't yet support '{what}'")
+            }
+            BindError::Expr(error) => error.fmt(f),
+            BindError::Catalog(error) => error.fmt(f),
+        }
+    }
+}
+
+impl BindError {
+    /// The three long texts about grouping.
+    fn write_grouping(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BindError::NotGrouped { ordinal, place, column } => write!(
+                f,
+                "Expression #{ordinal} of {place} is not in GROUP BY clause and contains nonaggregated column \
+                 '{column}' which is not functionally dependent on columns in GROUP BY clause; this is incompatible \
+                 with sql_mode=only_full_group_by"
+            ),
+            BindError::MixOfGroupAndFields { ordinal, place, column } => write!(
+                f,
+                "In aggregated query without GROUP BY, expression #{ordinal} of {place} contains nonaggregated column \
+                 '{column}'; this is incompatible with sql_mode=only_full_group_by"
+            ),
+            BindError::OrderNotInDistinct { ordinal, column } => write!(
+                f,
+                "Expression #{ordinal} of ORDER BY clause is not in SELECT list, references column '{column}' which is \
+                 not in SELECT list; this is incompatible with DISTINCT"
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for BindError {}

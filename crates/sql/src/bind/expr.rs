@@ -1,0 +1,324 @@
+//! Expressions: the syntax tree's forms, one by one, to bound ones. Typing is the [`expr::Builder`]'s.
+
+use expr::{CmpOp, Expr, Func};
+use types::SqlType;
+
+use super::binder::Binder;
+use super::{BindError, Clause};
+use crate::ast::{self, BinaryOp, ExprKind, IsTest, UnaryOp, VarScope};
+
+impl<'a> Binder<'a, '_> {
+    /// A condition of WHERE, ON or HAVING.
+    pub(super) fn condition(&mut self, condition: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
+        self.value(condition)
+    }
+
+    /// An expression of one column.
+    pub(super) fn value(&mut self, e: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
+        match e.kind {
+            ExprKind::Null => Ok(self.build.null()),
+            ExprKind::Bool(value) => Ok(self.build.boolean(value)),
+            ExprKind::Default => Err(BindError::NotSupported("DEFAULT here")),
+            ExprKind::Star => Err(BindError::NotSupported("* here")),
+            ExprKind::Literal(literal) => self.literal(literal, false),
+            ExprKind::Param(n) => Ok(self.param(n)),
+            ExprKind::Column(name) => self.column(name),
+            ExprKind::UserVar(name) => Ok(self.user_variable(name)),
+            ExprKind::SystemVar(var) => self.system_variable(var),
+            ExprKind::Assign(assign) => {
+                let value = self.value(&assign.value)?;
+                Ok(self.build.assign_user_var(assign.name, value))
+            }
+            ExprKind::Unary(op, operand) => self.unary(op, operand),
+            ExprKind::Binary(op, left, right) => self.binary(op, left, right),
+            ExprKind::And(terms) => {
+                let terms = self.values(terms)?;
+                Ok(self.build.and(terms))
+            }
+            ExprKind::Or(terms) => {
+                let terms = self.values(terms)?;
+                Ok(self.build.or(terms))
+            }
+            ExprKind::Row(_) => Err(BindError::OperandColumns(1)),
+            ExprKind::Is(operand, test, negated) => self.is(operand, test, negated),
+            ExprKind::Between(between) => self.between(between),
+            ExprKind::InList(list) => self.in_list(list),
+            ExprKind::InSubquery(test) => self.in_subquery(&test.expr, test.query, test.negated),
+            ExprKind::Like(like) => self.like(like),
+            ExprKind::Quantified(test) => self.quantified(test),
+            ExprKind::Exists(query) => self.exists(query, false),
+            ExprKind::Subquery(query) => self.scalar_subquery(query),
+            ExprKind::Case(case) => self.case(case),
+            ExprKind::Aggregate(aggregate) => self.aggregate_call(aggregate),
+            _ => self.function(e),
+        }
+    }
+
+    /// Expressions of one column each.
+    pub(super) fn values(&mut self, list: &'a [ast::Expr<'a>]) -> Result<Vec<Expr>, BindError> {
+        list.iter().map(|e| self.value(e)).collect()
+    }
+
+    /// Parameter `n` with the type announced for it.
+    pub(super) fn param(&self, n: u32) -> Expr {
+        let ty = self.ctx.param_types.get(n as usize).cloned();
+        let ty = ty.unwrap_or_else(|| SqlType::varchar(super::literal::PARAM_CHARS, self.ctx.collation));
+        self.build.param(n as u16, ty)
+    }
+
+    fn user_variable(&mut self, name: &str) -> Expr {
+        self.shareable = false;
+        self.build.user_var(name, self.ctx.session.user_variable(name))
+    }
+
+    fn system_variable(&mut self, var: &ast::SystemVar<'_>) -> Result<Expr, BindError> {
+        let global = match var.scope {
+            VarScope::Unspecified => None,
+            VarScope::Global => Some(true),
+            VarScope::Session => Some(false),
+            VarScope::Persist | VarScope::PersistOnly => {
+                return Err(BindError::NotSupported("@@persist"));
+            }
+        };
+        if var.prefix.is_some() {
+            return Err(BindError::NotSupported("structured system variables"));
+        }
+        let ty = self.ctx.session.system_variable(global, var.name);
+        let ty = ty.ok_or_else(|| BindError::UnknownSystemVariable(var.name.to_owned()))?;
+        Ok(self.build.sys_var(global, var.name, ty))
+    }
+
+    fn unary(&mut self, op: UnaryOp, operand: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
+        if let (UnaryOp::Not, ExprKind::Exists(query)) = (op, operand.kind) {
+            return self.exists(query, true);
+        }
+        if let (UnaryOp::Neg, ExprKind::Literal(literal)) = (op, operand.kind) {
+            return self.literal(literal, true);
+        }
+        let arg = self.value(operand)?;
+        match op {
+            UnaryOp::Neg => Ok(self.build.negate(arg)?),
+            UnaryOp::Plus => Ok(arg),
+            UnaryOp::BitNot => Ok(self.build.operator(Func::BitNot, vec![arg])?),
+            UnaryOp::Not => Ok(self.build.not(arg)),
+        }
+    }
+
+    fn binary(
+        &mut self,
+        op: BinaryOp,
+        left: &'a ast::Expr<'a>,
+        right: &'a ast::Expr<'a>,
+    ) -> Result<Expr, BindError> {
+        if let Some(op) = comparison(op) {
+            return self.comparison(op, left, right);
+        }
+        let (a, b) = (self.value(left)?, self.value(right)?);
+        let func = match op {
+            BinaryOp::Xor => return Ok(self.build.xor(a, b)),
+            BinaryOp::Regexp => return Ok(self.build.call("REGEXP_LIKE", vec![a, b])?),
+            BinaryOp::NotRegexp => {
+                let found = self.build.call("REGEXP_LIKE", vec![a, b])?;
+                return Ok(self.build.not(found));
+            }
+            BinaryOp::SoundsLike => {
+                let [a, b] = [self.build.call("SOUNDEX", vec![a])?, self.build.call("SOUNDEX", vec![b])?];
+                return Ok(self.build.compare(CmpOp::Eq, a, b)?);
+            }
+            BinaryOp::Concat => return Ok(self.build.call("CONCAT", vec![a, b])?),
+            BinaryOp::MemberOf | BinaryOp::JsonExtract | BinaryOp::JsonExtractText => {
+                return Err(BindError::NotSupported("JSON"));
+            }
+            _ => arithmetic(op),
+        };
+        Ok(self.build.operator(func, vec![a, b])?)
+    }
+
+    /// A comparison of values or of rows.
+    fn comparison(
+        &mut self,
+        op: CmpOp,
+        left: &'a ast::Expr<'a>,
+        right: &'a ast::Expr<'a>,
+    ) -> Result<Expr, BindError> {
+        match (left.kind, right.kind) {
+            (ExprKind::Row(a), ExprKind::Row(b)) => self.compare_rows(op, a, b),
+            (ExprKind::Row(a), _) => Err(BindError::OperandColumns(a.len())),
+            (_, ExprKind::Row(_)) => Err(BindError::OperandColumns(1)),
+            _ => {
+                let (a, b) = (self.value(left)?, self.value(right)?);
+                let [a, b] = self.pin_numbers([(a, left), (b, right)])?;
+                Ok(self.build.compare(op, a, b)?)
+            }
+        }
+    }
+
+    /// Rows compare as conjunctions and disjunctions of their parts.
+    fn compare_rows(
+        &mut self,
+        op: CmpOp,
+        left: &'a [ast::Expr<'a>],
+        right: &'a [ast::Expr<'a>],
+    ) -> Result<Expr, BindError> {
+        if left.len() != right.len() {
+            return Err(BindError::OperandColumns(left.len()));
+        }
+        let mut parts = Vec::with_capacity(left.len());
+        for (a, b) in left.iter().zip(right) {
+            let part_op = if op == CmpOp::NullSafeEq { op } else { CmpOp::Eq };
+            parts.push(match op {
+                CmpOp::Eq | CmpOp::NullSafeEq => self.comparison(part_op, a, b)?,
+                CmpOp::Ne => self.comparison(CmpOp::Ne, a, b)?,
+                _ => return self.compare_rows_by_order(op, left, right),
+            });
+        }
+        Ok(if op == CmpOp::Ne { self.build.or(parts) } else { self.build.and(parts) })
+    }
+
+    /// `(a, b) < (c, d)` is `a < c OR (a = c AND b < d)`.
+    fn compare_rows_by_order(
+        &mut self,
+        op: CmpOp,
+        left: &'a [ast::Expr<'a>],
+        right: &'a [ast::Expr<'a>],
+    ) -> Result<Expr, BindError> {
+        let strict = match op {
+            CmpOp::Le => CmpOp::Lt,
+            CmpOp::Ge => CmpOp::Gt,
+            op => op,
+        };
+        if left.len() == 1 {
+            return self.comparison(op, &left[0], &right[0]);
+        }
+        let first = self.comparison(strict, &left[0], &right[0])?;
+        let equal = self.comparison(CmpOp::Eq, &left[0], &right[0])?;
+        let rest = self.compare_rows_by_order(op, &left[1..], &right[1..])?;
+        Ok(self.build.or(vec![first, self.build.and(vec![equal, rest])]))
+    }
+
+    fn is(&mut self, operand: &'a ast::Expr<'a>, test: IsTest, negated: bool) -> Result<Expr, BindError> {
+        let arg = self.value(operand)?;
+        Ok(match test {
+            IsTest::Null | IsTest::Unknown => self.build.is_null(arg, negated),
+            IsTest::True => self.build.is_truth(arg, true, negated),
+            IsTest::False => self.build.is_truth(arg, false, negated),
+        })
+    }
+
+    fn between(&mut self, between: &'a ast::Between<'a>) -> Result<Expr, BindError> {
+        let (value, low, high) =
+            (self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?);
+        let [value, low, high] =
+            self.pin_numbers([(value, &between.expr), (low, &between.low), (high, &between.high)])?;
+        Ok(self.build.between(value, low, high, between.negated)?)
+    }
+
+    fn in_list(&mut self, test: &'a ast::InList<'a>) -> Result<Expr, BindError> {
+        if let ExprKind::Row(needle) = test.expr.kind {
+            return self.row_in_list(needle, test);
+        }
+        let needle = self.value(&test.expr)?;
+        let mut list = Vec::with_capacity(test.list.len());
+        for item in test.list {
+            let value = self.value(item)?;
+            list.push(self.pin_number(&needle, value, item)?);
+        }
+        Ok(self.build.in_list(needle, list, test.negated)?)
+    }
+
+    fn row_in_list(
+        &mut self,
+        needle: &'a [ast::Expr<'a>],
+        test: &'a ast::InList<'a>,
+    ) -> Result<Expr, BindError> {
+        let mut equalities = Vec::with_capacity(test.list.len());
+        for item in test.list {
+            let ExprKind::Row(row) = item.kind else { return Err(BindError::OperandColumns(needle.len())) };
+            equalities.push(self.compare_rows(CmpOp::Eq, needle, row)?);
+        }
+        let found = self.build.or(equalities);
+        Ok(if test.negated { self.build.not(found) } else { found })
+    }
+
+    fn like(&mut self, like: &'a ast::Like<'a>) -> Result<Expr, BindError> {
+        let escape = match &like.escape {
+            None if self.ctx.modes.has(types::SqlModes::NO_BACKSLASH_ESCAPES) => None,
+            None => Some('\\'),
+            Some(escape) => self.escape_char(escape)?,
+        };
+        let text = self.value(&like.expr)?;
+        let pattern = self.value(&like.pattern)?;
+        Ok(self.build.like(text, pattern, escape, like.negated)?)
+    }
+
+    /// The character of ESCAPE: a constant of at most one character.
+    fn escape_char(&mut self, escape: &'a ast::Expr<'a>) -> Result<Option<char>, BindError> {
+        let refused = BindError::WrongArguments("ESCAPE");
+        let ExprKind::Literal(literal) = escape.kind else { return Err(refused) };
+        if literal.kind != crate::LiteralKind::String {
+            return Err(refused);
+        }
+        self.pin(&literal);
+        let text = literal.string_value(self.ctx.sql, self.lex_mode()).into_owned();
+        let text = String::from_utf8(text).map_err(|_| BindError::WrongArguments("ESCAPE"))?;
+        let mut chars = text.chars();
+        let first = chars.next();
+        if chars.next().is_some() { Err(refused) } else { Ok(first) }
+    }
+
+    fn case(&mut self, case: &'a ast::Case<'a>) -> Result<Expr, BindError> {
+        let operand = case.operand.as_ref().map(|e| self.value(e)).transpose()?;
+        let mut arms = Vec::with_capacity(case.arms.len());
+        for (when, then) in case.arms {
+            arms.push((self.value(when)?, self.value(then)?));
+        }
+        let otherwise = case.otherwise.as_ref().map(|e| self.value(e)).transpose()?;
+        Ok(self.build.case(operand, arms, otherwise)?)
+    }
+
+    /// A column of the row that INSERT would have inserted: `VALUES(column)`.
+    pub(super) fn values_of(&mut self, name: &ast::ColumnRef<'_>) -> Result<Expr, BindError> {
+        let level = self.level();
+        let Some(rel) = level.values_rel else { return Ok(self.build.null()) };
+        let Some(table) = level.scope.tables.first() else { return Ok(self.build.null()) };
+        let column = table.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name.column));
+        let Some(col) = column else {
+            return Err(BindError::UnknownColumn {
+                name: super::scope::written(name),
+                clause: Clause::FieldList,
+            });
+        };
+        let found = table.found(col as u16);
+        Ok(Expr::column(rel, col as u16, found.ty, found.nullable))
+    }
+}
+
+fn comparison(op: BinaryOp) -> Option<CmpOp> {
+    Some(match op {
+        BinaryOp::Eq => CmpOp::Eq,
+        BinaryOp::NullSafeEq => CmpOp::NullSafeEq,
+        BinaryOp::Ne => CmpOp::Ne,
+        BinaryOp::Lt => CmpOp::Lt,
+        BinaryOp::Le => CmpOp::Le,
+        BinaryOp::Gt => CmpOp::Gt,
+        BinaryOp::Ge => CmpOp::Ge,
+        _ => return None,
+    })
+}
+
+/// The function of an arithmetic or bit operator.
+fn arithmetic(op: BinaryOp) -> Func {
+    match op {
+        BinaryOp::Sub => Func::Sub,
+        BinaryOp::Mul => Func::Mul,
+        BinaryOp::Div => Func::Div,
+        BinaryOp::IntDiv => Func::IntDiv,
+        BinaryOp::Mod => Func::Mod,
+        BinaryOp::BitOr => Func::BitOr,
+        BinaryOp::BitAnd => Func::BitAnd,
+        BinaryOp::BitXor => Func::BitXor,
+        BinaryOp::Shl => Func::ShiftLeft,
+        BinaryOp::Shr => Func::ShiftRight,
+        _ => Func::Add,
+    }
+}

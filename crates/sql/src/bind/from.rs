@@ -1,0 +1,303 @@
+//! FROM: tables, derived tables and joins.
+
+use std::sync::Arc;
+
+use expr::{CmpOp, Expr};
+use types::TableDef;
+
+use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level};
+use super::block::{JoinTree, Kind, Source};
+use super::scope::{Scope, ScopeColumn, ScopeTable, Visible};
+use super::{BindError, Clause};
+use crate::ast::{self, IndexHintAction, JoinCondition, TableRef};
+use crate::plan::Column;
+
+/// Most tables of one query.
+const MAX_TABLES: usize = 61;
+
+/// A bound part of FROM.
+type Bound = (JoinTree, Scope);
+
+impl<'a> Binder<'a, '_> {
+    /// Binds FROM and makes it the scope of the query at hand.
+    pub(super) fn from(&mut self, tables: &'a [TableRef<'a>]) -> Result<JoinTree, BindError> {
+        let (tree, scope) = self.table_list(tables)?;
+        if scope.tables.len() > MAX_TABLES {
+            return Err(BindError::TooManyTables);
+        }
+        self.level().scope = scope;
+        Ok(tree)
+    }
+
+    /// A comma list: a cross join.
+    fn table_list(&mut self, tables: &'a [TableRef<'a>]) -> Result<Bound, BindError> {
+        let mut parts = tables.iter();
+        let Some(first) = parts.next() else { return Ok((JoinTree::Dual, Scope::default())) };
+        let mut bound = self.table_ref(first)?;
+        for part in parts {
+            let right = self.table_ref(part)?;
+            bound = cross(bound, right)?;
+        }
+        Ok(bound)
+    }
+
+    fn table_ref(&mut self, table: &'a TableRef<'a>) -> Result<Bound, BindError> {
+        match table {
+            TableRef::Table(factor) => self.table(factor),
+            TableRef::Derived(derived) => self.derived(derived),
+            TableRef::Join(join) => self.join(join),
+            TableRef::List(list) => self.table_list(list),
+            TableRef::JsonTable => Err(BindError::NotSupported("JSON_TABLE")),
+        }
+    }
+
+    fn table(&mut self, factor: &'a ast::TableFactor<'a>) -> Result<Bound, BindError> {
+        if !factor.partitions.is_empty() {
+            return Err(BindError::NotSupported("PARTITION"));
+        }
+        let alias = factor.alias.unwrap_or(factor.name.name);
+        if factor.name.schema.is_none()
+            && let Some(at) = self.find_cte(factor.name.name)
+        {
+            return self.cte(at, alias);
+        }
+        let def = self.lookup(&factor.name)?;
+        let indexes = hinted_indexes(&def, factor.hints)?;
+        Ok(self.base_table(def, alias, indexes))
+    }
+
+    /// A base table as a relation.
+    pub(super) fn base_table(
+        &mut self,
+        def: Arc<TableDef>,
+        alias: &str,
+        indexes: Option<Vec<usize>>,
+    ) -> Bound {
+        let columns = def.columns.iter();
+        let columns = columns
+            .map(|c| ScopeColumn { name: c.name.clone(), ty: c.ty.clone(), nullable: c.nullable })
+            .collect();
+        let schema = Some(def.schema.clone());
+        let rel = self.add_rel(Source::Table { def, alias: alias.into(), indexes });
+        let mut scope = Scope::default();
+        scope.push(ScopeTable { rel, schema, alias: alias.into(), columns });
+        (JoinTree::Rel(rel), scope)
+    }
+
+    /// The table that `name` names.
+    pub(super) fn lookup(&self, name: &ast::TableName<'_>) -> Result<Arc<TableDef>, BindError> {
+        let schema = name.schema.or(self.ctx.database).ok_or(BindError::NoDatabase)?;
+        if let Some(def) = self.ctx.catalog.table(schema, name.name).map_err(BindError::Catalog)? {
+            return Ok(def);
+        }
+        if !self.ctx.catalog.schema_exists(schema) {
+            return Err(BindError::UnknownDatabase(schema.to_owned()));
+        }
+        Err(BindError::NoSuchTable { schema: schema.to_owned(), table: name.name.to_owned() })
+    }
+
+    fn find_cte(&self, name: &str) -> Option<usize> {
+        self.ctes.iter().rposition(|entry| entry.cte.name.eq_ignore_ascii_case(name))
+    }
+
+    /// A reference to a common table expression: its query as a derived table.
+    fn cte(&mut self, at: usize, alias: &str) -> Result<Bound, BindError> {
+        let CteEntry { cte, visible } = self.ctes[at];
+        let later = self.ctes.split_off(visible);
+        let bound = self.derived_query(cte.query, alias, cte.columns);
+        self.ctes.extend(later);
+        bound
+    }
+
+    fn derived(&mut self, derived: &'a ast::Derived<'a>) -> Result<Bound, BindError> {
+        if derived.lateral {
+            return Err(BindError::NotSupported("LATERAL"));
+        }
+        let alias = derived.alias.ok_or(BindError::DerivedAlias)?;
+        self.derived_query(derived.query, alias, derived.columns)
+    }
+
+    fn derived_query(
+        &mut self,
+        query: &'a ast::Query<'a>,
+        alias: &str,
+        names: &[&str],
+    ) -> Result<Bound, BindError> {
+        let was_hidden = std::mem::replace(&mut self.level().hidden, true);
+        self.levels.push(Level::new());
+        let bound = self.query(query);
+        self.levels.pop();
+        self.level().hidden = was_hidden;
+        let bound = bound?;
+        let mut columns = Self::columns_of(bound.output());
+        rename(&mut columns, names)?;
+        let scope_columns = columns.iter();
+        let scope_columns = scope_columns
+            .map(|c| ScopeColumn { name: c.name.clone(), ty: c.ty.clone(), nullable: c.nullable })
+            .collect();
+        let rel = self.add_rel(Source::Query { query: Some(bound), columns });
+        let mut scope = Scope::default();
+        scope.push(ScopeTable { rel, schema: None, alias: alias.into(), columns: scope_columns });
+        Ok((JoinTree::Rel(rel), scope))
+    }
+
+    fn join(&mut self, join: &'a ast::Join<'a>) -> Result<Bound, BindError> {
+        let (left_tree, left) = self.table_ref(&join.left)?;
+        let (right_tree, right) = self.table_ref(&join.right)?;
+        let common = match join.condition {
+            JoinCondition::Natural => natural_names(&left, &right),
+            JoinCondition::Using(names) => names.iter().map(|&n| n.into()).collect(),
+            JoinCondition::On(_) | JoinCondition::None => Vec::new(),
+        };
+        let mut on = self.using(&common, &left, &right)?;
+        let right_first = join.kind == ast::JoinKind::Right;
+        let (mut left, mut right) = (left, right);
+        let left_width = left.tables.len();
+        let visible = merged_visible(&left, &right, &common, right_first);
+        let scope_before_nulls = concat(left.clone(), right.clone(), visible.clone())?;
+        if let JoinCondition::On(condition) = &join.condition {
+            let condition = self.join_condition(condition, scope_before_nulls)?;
+            super::conjuncts::split(condition, &mut on);
+        }
+        match join.kind {
+            ast::JoinKind::Left => make_nullable(&mut right),
+            ast::JoinKind::Right => make_nullable(&mut left),
+            ast::JoinKind::Inner | ast::JoinKind::Straight => {}
+        }
+        debug_assert_eq!(left.tables.len(), left_width);
+        let scope = concat(left, right, visible)?;
+        let (kind, outer, inner) = match join.kind {
+            ast::JoinKind::Inner => (Kind::Inner, left_tree, right_tree),
+            ast::JoinKind::Straight => (Kind::Straight, left_tree, right_tree),
+            ast::JoinKind::Left => (Kind::Left, left_tree, right_tree),
+            ast::JoinKind::Right => (Kind::Left, right_tree, left_tree),
+        };
+        Ok((JoinTree::Join { kind, left: Box::new(outer), right: Box::new(inner), on }, scope))
+    }
+
+    /// Binds an ON condition, which sees the two operands only.
+    fn join_condition(&mut self, condition: &'a ast::Expr<'a>, scope: Scope) -> Result<Expr, BindError> {
+        let whole = std::mem::replace(&mut self.level().scope, scope);
+        self.enter(Clause::On, Aggregates::Forbidden, Aliases::Hidden);
+        let bound = self.condition(condition);
+        self.level().scope = whole;
+        bound
+    }
+
+    /// The equalities of NATURAL and USING.
+    fn using(&self, names: &[Box<str>], left: &Scope, right: &Scope) -> Result<Vec<Expr>, BindError> {
+        let mut equalities = Vec::with_capacity(names.len());
+        for name in names {
+            let column = ast::ColumnRef { schema: None, table: None, column: name };
+            let side = |scope: &Scope| {
+                let found = scope.find(&column, Clause::From)?;
+                found.ok_or_else(|| BindError::UnknownColumn { name: name.to_string(), clause: Clause::From })
+            };
+            let [a, b] = [side(left)?, side(right)?]
+                .map(|f| Expr::column(f.column.rel, f.column.col, f.ty, f.nullable));
+            equalities.push(self.build.compare(CmpOp::Eq, a, b)?);
+        }
+        Ok(equalities)
+    }
+}
+
+/// Two parts without a condition.
+fn cross(left: Bound, right: Bound) -> Result<Bound, BindError> {
+    let visible = merged_visible(&left.1, &right.1, &[], false);
+    let scope = concat(left.1, right.1, visible)?;
+    let tree = JoinTree::Join {
+        kind: Kind::Inner,
+        left: Box::new(left.0),
+        right: Box::new(right.0),
+        on: Vec::new(),
+    };
+    Ok((tree, scope))
+}
+
+/// Both scopes' tables, the right ones after the left ones. Two tables of one name are error 1066.
+fn concat(mut left: Scope, right: Scope, visible: Vec<Visible>) -> Result<Scope, BindError> {
+    for table in right.tables {
+        if left.tables.iter().any(|t| t.alias == table.alias && t.schema == table.schema) {
+            return Err(BindError::DuplicateAlias(table.alias.into()));
+        }
+        left.tables.push(table);
+    }
+    left.visible = visible;
+    Ok(left)
+}
+
+/// What `*` shows of a join: the common columns once and first, in the preserved side's order, then the rest of the
+/// left side, then of the right side. RIGHT JOIN is a LEFT JOIN with its sides exchanged.
+fn merged_visible(left: &Scope, right: &Scope, common: &[Box<str>], right_first: bool) -> Vec<Visible> {
+    let width = left.tables.len();
+    let shifted = right.visible.iter().map(|v| Visible { table: v.table + width, ..v.clone() });
+    let (left, right) = (left.visible.clone(), shifted.collect::<Vec<_>>());
+    if common.is_empty() {
+        return left.into_iter().chain(right).collect();
+    }
+    let (first, second) = if right_first { (right, left) } else { (left, right) };
+    let is_common = |v: &Visible| common.iter().any(|name| name.eq_ignore_ascii_case(&v.name));
+    let (mut visible, rest): (Vec<_>, Vec<_>) = first.into_iter().partition(is_common);
+    visible.extend(rest);
+    visible.extend(second.into_iter().filter(|v| !is_common(v)));
+    visible
+}
+
+/// Names that both sides show.
+fn natural_names(left: &Scope, right: &Scope) -> Vec<Box<str>> {
+    let shared =
+        left.visible.iter().filter(|l| right.visible.iter().any(|r| r.name.eq_ignore_ascii_case(&l.name)));
+    shared.map(|v| v.name.clone()).collect()
+}
+
+fn make_nullable(scope: &mut Scope) {
+    for column in scope.tables.iter_mut().flat_map(|t| &mut t.columns) {
+        column.nullable = true;
+    }
+}
+
+/// Gives a derived table's columns the names after its alias, and refuses two of one name.
+fn rename(columns: &mut [Column], names: &[&str]) -> Result<(), BindError> {
+    if !names.is_empty() && names.len() != columns.len() {
+        return Err(BindError::ViewColumns);
+    }
+    for (column, name) in columns.iter_mut().zip(names) {
+        column.name = (*name).into();
+    }
+    for (at, column) in columns.iter().enumerate() {
+        if columns[..at].iter().any(|c| c.name.eq_ignore_ascii_case(&column.name)) {
+            return Err(BindError::DuplicateColumnName(column.name.to_string()));
+        }
+    }
+    Ok(())
+}
+
+/// Positions of the indexes that USE, FORCE and IGNORE INDEX leave. Hints for ORDER BY and GROUP BY alone are checked
+/// and have no effect.
+fn hinted_indexes(def: &TableDef, hints: &[ast::IndexHint<'_>]) -> Result<Option<Vec<usize>>, BindError> {
+    let mut wanted: Option<Vec<usize>> = None;
+    let mut ignored = Vec::new();
+    for hint in hints {
+        let mut named = Vec::with_capacity(hint.indexes.len());
+        for name in hint.indexes {
+            let at = def.indexes.iter().position(|i| i.name.eq_ignore_ascii_case(name));
+            named.push(at.ok_or_else(|| BindError::NoSuchIndex {
+                index: (*name).to_owned(),
+                table: def.name.to_string(),
+            })?);
+        }
+        match (hint.action, hint.scope) {
+            (_, Some(ast::IndexHintScope::OrderBy | ast::IndexHintScope::GroupBy)) => {}
+            (IndexHintAction::Ignore, _) => ignored.extend(named),
+            (IndexHintAction::Use | IndexHintAction::Force, _) => {
+                wanted.get_or_insert_default().extend(named);
+            }
+        }
+    }
+    if wanted.is_none() && ignored.is_empty() {
+        return Ok(None);
+    }
+    let mut left = wanted.unwrap_or_else(|| (0..def.indexes.len()).collect());
+    left.retain(|index| !ignored.contains(index));
+    Ok(Some(left))
+}

@@ -1,0 +1,139 @@
+//! Functions, casts and the forms with a syntax of their own.
+
+use expr::Expr;
+use expr::build::{CastTo, TrimSide};
+use types::temporal::IntervalUnit;
+
+use super::binder::Binder;
+use super::{BindError, Clause};
+use crate::ast::{self, CastType, ExprKind, TimeUnit};
+
+impl<'a> Binder<'a, '_> {
+    /// The forms that are functions.
+    pub(super) fn function(&mut self, e: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
+        match e.kind {
+            ExprKind::Call(call) => self.call(call),
+            ExprKind::Cast(cast) => self.cast(cast),
+            ExprKind::ConvertUsing(convert) => {
+                let value = self.value(&convert.expr)?;
+                Ok(self.build.convert_using(value, convert.charset)?)
+            }
+            ExprKind::Collate(collate) => {
+                let value = self.value(&collate.expr)?;
+                Ok(self.build.collate(value, collate.collation)?)
+            }
+            ExprKind::DateAdd(add) => {
+                let (date, amount) = (self.value(&add.date)?, self.value(&add.amount)?);
+                Ok(self.build.date_add(date, amount, interval_unit(add.unit), add.subtract))
+            }
+            ExprKind::Extract(unit, value) => {
+                let value = self.value(value)?;
+                Ok(self.build.extract(interval_unit(unit), value))
+            }
+            ExprKind::UnitCall(call) => {
+                let (first, second) = (self.value(&call.first)?, self.value(&call.second)?);
+                let unit = interval_unit(call.unit);
+                Ok(if call.diff {
+                    self.build.timestamp_diff(unit, first, second)
+                } else {
+                    self.build.timestamp_add(unit, first, second)
+                })
+            }
+            ExprKind::Trim(trim) => self.trim(trim),
+            ExprKind::ValuesOf(name) => self.values_of(name),
+            ExprKind::DefaultOf(name) => self.default_of(name),
+            ExprKind::Keyword(word) => Ok(self.build.string(word.as_bytes(), self.ctx.collation)),
+            ExprKind::Match(_) => Err(BindError::NotSupported("MATCH")),
+            _ => Err(BindError::NotSupported("this expression")),
+        }
+    }
+
+    fn call(&mut self, call: &'a ast::FunctionCall<'a>) -> Result<Expr, BindError> {
+        if call.schema.is_some() {
+            return Err(BindError::NotSupported("stored functions"));
+        }
+        if call.returning.is_some() {
+            return Err(BindError::NotSupported("RETURNING"));
+        }
+        let args = self.values(call.args)?;
+        match call.using {
+            Some(charset) => Ok(self.build.char_using(args, charset)?),
+            None => Ok(self.build.call(call.name, args)?),
+        }
+    }
+
+    fn cast(&mut self, cast: &'a ast::Cast<'a>) -> Result<Expr, BindError> {
+        if cast.array {
+            return Err(BindError::NotSupported("CAST .. AS .. ARRAY"));
+        }
+        let value = self.value(&cast.expr)?;
+        Ok(self.build.cast(value, cast_target(cast.ty)?)?)
+    }
+
+    fn trim(&mut self, trim: &'a ast::Trim<'a>) -> Result<Expr, BindError> {
+        let remove = trim.remove.as_ref().map(|e| self.value(e)).transpose()?;
+        let text = self.value(&trim.expr)?;
+        let side = match trim.side {
+            ast::TrimSide::Both => TrimSide::Both,
+            ast::TrimSide::Leading => TrimSide::Leading,
+            ast::TrimSide::Trailing => TrimSide::Trailing,
+        };
+        Ok(self.build.trim(side, remove, text)?)
+    }
+
+    /// `DEFAULT(column)`: the column's default as a constant.
+    fn default_of(&mut self, name: &ast::ColumnRef<'_>) -> Result<Expr, BindError> {
+        let scope = &self.level().scope;
+        let found = scope.find(name, Clause::FieldList)?;
+        let unknown =
+            || BindError::UnknownColumn { name: super::scope::written(name), clause: Clause::FieldList };
+        let column = found.ok_or_else(unknown)?.column;
+        let source = self.level().rels.get(usize::from(column.rel));
+        let Some(super::block::Source::Table { def, .. }) = source else { return Err(unknown()) };
+        let def = def.clone();
+        super::default::constant(self.build, &def.columns[usize::from(column.col)])
+    }
+}
+
+fn cast_target(ty: CastType<'_>) -> Result<CastTo<'_>, BindError> {
+    Ok(match ty {
+        CastType::Binary(length) => CastTo::Binary(length),
+        CastType::Char { length, charset, binary } => CastTo::Char { length, charset, binary },
+        CastType::Signed => CastTo::Signed,
+        CastType::Unsigned => CastTo::Unsigned,
+        CastType::Date => CastTo::Date,
+        CastType::Time(fsp) => CastTo::Time(fsp.unwrap_or(0)),
+        CastType::DateTime(fsp) => CastTo::DateTime(fsp.unwrap_or(0)),
+        CastType::Year => CastTo::Year,
+        CastType::Decimal(precision, scale) => CastTo::Decimal(precision, scale),
+        CastType::Double => CastTo::Double,
+        CastType::Float(precision) => CastTo::Float(precision),
+        CastType::Json => return Err(BindError::NotSupported("JSON")),
+        CastType::Spatial(_) => return Err(BindError::NotSupported("spatial types")),
+    })
+}
+
+fn interval_unit(unit: TimeUnit) -> IntervalUnit {
+    match unit {
+        TimeUnit::Microsecond => IntervalUnit::Microsecond,
+        TimeUnit::Second => IntervalUnit::Second,
+        TimeUnit::Minute => IntervalUnit::Minute,
+        TimeUnit::Hour => IntervalUnit::Hour,
+        TimeUnit::Day => IntervalUnit::Day,
+        TimeUnit::Week => IntervalUnit::Week,
+        TimeUnit::Month => IntervalUnit::Month,
+        TimeUnit::Quarter => IntervalUnit::Quarter,
+        TimeUnit::Year => IntervalUnit::Year,
+        TimeUnit::SecondMicrosecond => IntervalUnit::SecondMicrosecond,
+        TimeUnit::MinuteMicrosecond => IntervalUnit::MinuteMicrosecond,
+        TimeUnit::MinuteSecond => IntervalUnit::MinuteSecond,
+        TimeUnit::HourMicrosecond => IntervalUnit::HourMicrosecond,
+        TimeUnit::HourSecond => IntervalUnit::HourSecond,
+        TimeUnit::HourMinute => IntervalUnit::HourMinute,
+        TimeUnit::DayMicrosecond => IntervalUnit::DayMicrosecond,
+        TimeUnit::DaySecond => IntervalUnit::DaySecond,
+        TimeUnit::DayMinute => IntervalUnit::DayMinute,
+        TimeUnit::DayHour => IntervalUnit::DayHour,
+        TimeUnit::YearMonth => IntervalUnit::YearMonth,
+    }
+}

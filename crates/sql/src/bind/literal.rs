@@ -1,0 +1,168 @@
+//! Literals: constants, or parameters of a plan that is to be shared.
+
+use expr::{Expr, ExprKind};
+use types::{Charset, CollationId, Decimal, SqlModes, SqlType, TypeKind};
+
+use super::binder::Binder;
+use super::{BindError, Literals};
+use crate::ast;
+use crate::charset::Introducer;
+use crate::literal::{IntValue, Literal, LiteralKind};
+use crate::mode::LexMode;
+
+/// Characters of a string parameter whose length is not known: any length up to a VARCHAR's.
+pub(super) const PARAM_CHARS: u32 = 16_383;
+
+impl<'a> Binder<'a, '_> {
+    /// A literal, with a minus before it if `negative`.
+    pub(super) fn literal(&mut self, literal: Literal, negative: bool) -> Result<Expr, BindError> {
+        if let Some(param) = self.lifted(&literal) {
+            return if negative { Ok(self.build.negate(param)?) } else { Ok(param) };
+        }
+        let constant = self.constant(&literal)?;
+        if negative { Ok(self.build.negate(constant)?) } else { Ok(constant) }
+    }
+
+    /// The parameter that stands for a numbered literal. Its type is that of the literal's kind: a shared plan serves
+    /// literals of any length.
+    fn lifted(&self, literal: &Literal) -> Option<Expr> {
+        let Literals::Parameters { base } = self.ctx.literals else { return None };
+        if literal.ordinal == Literal::UNNUMBERED {
+            return None;
+        }
+        let ty = match literal.kind {
+            LiteralKind::Int => SqlType::new(TypeKind::BigInt, 20),
+            LiteralKind::Float => SqlType::double(),
+            LiteralKind::String => SqlType {
+                kind: TypeKind::VarChar,
+                ..SqlType::varchar(PARAM_CHARS, self.literal_collation(literal.charset).ok()?)
+            },
+            LiteralKind::Decimal if self.is_plain_decimal(literal) => {
+                SqlType::decimal(types::decimal::MAX_PRECISION, types::decimal::MAX_SCALE)
+            }
+            _ => return None,
+        };
+        let n = base + literal.ordinal as u16;
+        let mut param = self.build.param(n, ty);
+        param.nullable = false;
+        Some(param)
+    }
+
+    fn is_plain_decimal(&self, literal: &Literal) -> bool {
+        Decimal::parse(literal.text(self.ctx.sql)).is_some()
+    }
+
+    /// Notes that the plan holds the value of `literal`, so that it serves this text only.
+    pub(super) fn pin(&mut self, literal: &Literal) {
+        if literal.ordinal != Literal::UNNUMBERED {
+            self.shareable = false;
+        }
+    }
+
+    /// The literal as a constant of the plan.
+    fn constant(&mut self, literal: &Literal) -> Result<Expr, BindError> {
+        self.pin(literal);
+        let (sql, mode) = (self.ctx.sql, self.lex_mode());
+        let build = self.build;
+        Ok(match literal.kind {
+            LiteralKind::Int => match literal.int_value(sql) {
+                IntValue::Signed(v) => build.int(v),
+                IntValue::Unsigned(v) => build.uint(v),
+                IntValue::Big => self.decimal_constant(literal),
+            },
+            LiteralKind::Decimal => self.decimal_constant(literal),
+            LiteralKind::Float => build.double(parse_double(literal.text(sql))),
+            LiteralKind::String => {
+                let collation = self.literal_collation(literal.charset)?;
+                build.string(&literal.string_value(sql, mode), collation)
+            }
+            LiteralKind::Hex | LiteralKind::Bit => self.bytes_constant(literal)?,
+            LiteralKind::Date => build.date_literal(&literal.string_value(sql, mode))?,
+            LiteralKind::Time => build.time_literal(&literal.string_value(sql, mode))?,
+            LiteralKind::Timestamp => build.timestamp_literal(&literal.string_value(sql, mode))?,
+        })
+    }
+
+    /// An exact number; one with more digits than DECIMAL has becomes the nearest double.
+    fn decimal_constant(&self, literal: &Literal) -> Expr {
+        let text = literal.text(self.ctx.sql);
+        match Decimal::parse(text) {
+            Some(value) => self.build.decimal(value),
+            None => self.build.double(parse_double(text)),
+        }
+    }
+
+    fn bytes_constant(&self, literal: &Literal) -> Result<Expr, BindError> {
+        let mut bytes = Vec::new();
+        if literal.kind == LiteralKind::Hex {
+            literal.hex_value(self.ctx.sql, &mut bytes);
+        } else {
+            literal.bit_value(self.ctx.sql, &mut bytes);
+        }
+        if literal.charset == Introducer::NONE || literal.charset == Introducer::BINARY {
+            return Ok(self.build.hex(&bytes));
+        }
+        Ok(self.build.string(&bytes, self.literal_collation(literal.charset)?))
+    }
+
+    /// Collation of a string literal: its introducer's default, else the connection's.
+    fn literal_collation(&self, introducer: Introducer) -> Result<CollationId, BindError> {
+        let Some(name) = introducer.name() else { return Ok(self.ctx.collation) };
+        let charset = Charset::find_for_connection(name);
+        Ok(charset.ok_or_else(|| BindError::UnknownCharset(name.to_owned()))?.default_collation())
+    }
+
+    /// The lexer's part of `sql_mode`.
+    pub(super) fn lex_mode(&self) -> LexMode {
+        if self.ctx.modes.has(SqlModes::NO_BACKSLASH_ESCAPES) {
+            LexMode::NO_BACKSLASH_ESCAPES
+        } else {
+            LexMode::NONE
+        }
+    }
+
+    /// Operands of one comparison: quoted numbers beside integer columns become constants again.
+    pub(super) fn pin_numbers<const N: usize>(
+        &mut self,
+        operands: [(Expr, &'a ast::Expr<'a>); N],
+    ) -> Result<[Expr; N], BindError> {
+        let column = operands.iter().map(|(e, _)| e).find(|e| is_integer_column(e)).cloned();
+        let mut pinned = Vec::with_capacity(N);
+        for (value, written) in operands {
+            pinned.push(match &column {
+                Some(column) => self.pin_number(column, value, written)?,
+                None => value,
+            });
+        }
+        Ok(pinned.try_into().unwrap_or_else(|_| unreachable!("as many as there were")))
+    }
+
+    /// A string literal beside an integer column is read as the number that it is, which only a constant can be: the
+    /// comparison is then exact and an index can serve it. The plan is not shared for that.
+    pub(super) fn pin_number(
+        &mut self,
+        column: &Expr,
+        value: Expr,
+        written: &ast::Expr<'a>,
+    ) -> Result<Expr, BindError> {
+        match written.kind {
+            ast::ExprKind::Literal(literal)
+                if literal.kind == LiteralKind::String
+                    && is_integer_column(column)
+                    && matches!(value.kind, ExprKind::Param(_)) =>
+            {
+                self.constant(&literal)
+            }
+            _ => Ok(value),
+        }
+    }
+}
+
+fn is_integer_column(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Column(_)) && (expr.ty.is_integer() || expr.ty.kind == TypeKind::Year)
+}
+
+/// A number's text as a double; past the range it is infinite.
+fn parse_double(text: &[u8]) -> f64 {
+    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0)
+}

@@ -1,0 +1,82 @@
+//! LOAD DATA.
+
+use types::{Charset, CollationId};
+
+use super::binder::{Aggregates, Aliases, Binder};
+use super::insert::find_target;
+use super::{BindError, Clause};
+use crate::ast::{self, LoadField, OnDuplicate, TextFormat};
+use crate::plan::{InsertMode, LoadFormat, LoadPlan, LoadTarget};
+use crate::planner;
+
+impl<'a> Binder<'a, '_> {
+    /// Binds LOAD DATA at the innermost level, which must be fresh.
+    pub(super) fn load(&mut self, load: &'a ast::LoadData<'a>) -> Result<LoadPlan, BindError> {
+        if load.xml {
+            return Err(BindError::NotSupported("LOAD XML"));
+        }
+        if !load.partitions.is_empty() {
+            return Err(BindError::NotSupported("PARTITION"));
+        }
+        let table = self.lookup(&load.table)?;
+        let (_, scope) = self.base_table(table.clone(), load.table.name, None);
+        self.level().scope = scope;
+        self.enter(Clause::FieldList, Aggregates::Forbidden, Aliases::Hidden);
+        let mut targets: Vec<LoadTarget> = Vec::new();
+        for field in load.fields {
+            targets.push(match field {
+                LoadField::Column(name) => LoadTarget::Column(find_target(&table, name)?),
+                LoadField::UserVar(name) => LoadTarget::UserVariable((*name).into()),
+            });
+        }
+        if targets.is_empty() {
+            targets.extend((0..table.columns.len() as u16).map(LoadTarget::Column));
+        }
+        let mut sets = Vec::with_capacity(load.set.len());
+        for assignment in load.set {
+            let col = find_target(&table, &assignment.column)?;
+            sets.push((col, self.cell_expr(&assignment.value)?));
+        }
+        let mode = match (load.on_duplicate, load.local) {
+            (OnDuplicate::Replace, _) => InsertMode::Replace,
+            (OnDuplicate::Ignore, _) | (OnDuplicate::Error, true) => InsertMode::Ignore,
+            (OnDuplicate::Error, false) => InsertMode::Insert,
+        };
+        let subqueries = std::mem::take(&mut self.level().subqueries);
+        Ok(LoadPlan {
+            table,
+            file: load.path.into(),
+            local: load.local,
+            mode,
+            targets,
+            sets,
+            format: load_format(&load.format, load.skip_lines)?,
+            collation: file_collation(load.charset)?,
+            subqueries: planner::subplans(subqueries, self.ctx),
+        })
+    }
+}
+
+/// FIELDS and LINES with MySQL's defaults.
+fn load_format(format: &TextFormat<'_>, skip_lines: u64) -> Result<LoadFormat, BindError> {
+    let one = |bytes: &[u8], clause| match bytes {
+        [] => Ok(None),
+        [byte] => Ok(Some(*byte)),
+        _ => Err(BindError::NotSupported(clause)),
+    };
+    Ok(LoadFormat {
+        field_end: format.field_end.unwrap_or(b"\t").into(),
+        enclosed: one(format.enclosed_by.unwrap_or(b""), "a long ENCLOSED BY")?,
+        optionally: format.optionally_enclosed,
+        escape: one(format.escaped_by.unwrap_or(b"\\"), "a long ESCAPED BY")?,
+        line_start: format.line_start.unwrap_or(b"").into(),
+        line_end: format.line_end.unwrap_or(b"\n").into(),
+        skip_lines,
+    })
+}
+
+fn file_collation(charset: Option<&str>) -> Result<CollationId, BindError> {
+    let Some(name) = charset else { return Ok(CollationId::UTF8MB4_0900_AI_CI) };
+    let charset = Charset::find_for_connection(name);
+    Ok(charset.ok_or_else(|| BindError::UnknownCharset(name.to_owned()))?.default_collation())
+}

@@ -1,0 +1,40 @@
+//! Binder: names to columns, operators to typed expressions, statements to blocks.
+//!
+//! ```text
+//! syntax tree -> Binder (scopes, one Level per query) -> Block, UnionBlock -> planner -> Plan
+//! ```
+//! One file per part of the language: `from`, `select`, `order`, `query`, `expr`, `function`, `literal`, `subquery`,
+//! `aggregate`, and the statements `insert`, `modify`, `load`. The binder decides what a statement means and refuses
+//! what means nothing, with MySQL's errors; how it runs is the planner's affair.
+
+mod aggregate;
+mod binder;
+pub(crate) mod block;
+mod catalog;
+pub(crate) mod conjuncts;
+mod context;
+mod default;
+mod dependency;
+mod error;
+mod expr;
+mod from;
+mod function;
+mod insert;
+mod literal;
+mod load;
+mod modify;
+mod order;
+mod query;
+pub(crate) mod rewrite;
+pub(crate) mod same;
+mod scope;
+mod select;
+mod statement;
+mod subquery;
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use catalog::{Catalog, CatalogError};
+pub use context::{BindContext, Literals, SessionTypes};
+pub use error::{BindError, Clause};
+pub use statement::{Planned, bind_and_plan};

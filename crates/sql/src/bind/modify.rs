@@ -1,0 +1,152 @@
+//! UPDATE and DELETE.
+
+use super::binder::{Aggregates, Aliases, Binder};
+use super::block::{Block, Query, Source, SubBlock};
+use super::scope::written;
+use super::{BindError, Clause, conjuncts};
+use crate::ast;
+use crate::plan::{DeletePlan, RowLock, UpdatePlan};
+use crate::planner;
+
+/// The clauses that UPDATE and DELETE share.
+struct Rows<'a> {
+    tables: &'a [ast::TableRef<'a>],
+    filter: Option<&'a ast::Expr<'a>>,
+    order_by: &'a [ast::OrderItem<'a>],
+    limit: Option<&'a ast::Limit<'a>>,
+    is_single: bool,
+    verb: &'static str,
+}
+
+impl<'a> Binder<'a, '_> {
+    /// Binds and plans an UPDATE at the innermost level, which must be fresh.
+    pub(super) fn update(&mut self, update: &'a ast::Update<'a>) -> Result<UpdatePlan, BindError> {
+        if let Some(with) = update.with {
+            self.with(with)?;
+        }
+        let rows = Rows {
+            tables: update.tables,
+            filter: update.filter.as_ref(),
+            order_by: update.order_by,
+            limit: update.limit,
+            is_single: matches!(update.tables, [ast::TableRef::Table(_)]),
+            verb: "UPDATE",
+        };
+        let mut block = self.changed_rows(&rows)?;
+        let (mut sets, mut targets) = (Vec::with_capacity(update.set.len()), Vec::new());
+        for assignment in update.set {
+            let (rel, col) = self.assigned(&assignment.column, &block, "UPDATE")?;
+            sets.push((rel, col, self.cell_expr(&assignment.value)?));
+            if !targets.contains(&rel) {
+                targets.push(rel);
+            }
+        }
+        block.subqueries = std::mem::take(&mut self.level().subqueries);
+        self.check_not_read(&block, &targets)?;
+        let query = planner::change(block, &targets, &mut sets, self.ctx);
+        Ok(UpdatePlan { query, targets, sets, ignore: update.ignore })
+    }
+
+    /// Binds and plans a DELETE at the innermost level, which must be fresh.
+    pub(super) fn delete(&mut self, delete: &'a ast::Delete<'a>) -> Result<DeletePlan, BindError> {
+        if let Some(with) = delete.with {
+            self.with(with)?;
+        }
+        let rows = Rows {
+            tables: delete.from,
+            filter: delete.filter.as_ref(),
+            order_by: delete.order_by,
+            limit: delete.limit,
+            is_single: delete.targets.is_empty(),
+            verb: "DELETE",
+        };
+        let mut block = self.changed_rows(&rows)?;
+        let mut targets = Vec::with_capacity(delete.targets.len().max(1));
+        if delete.targets.is_empty() {
+            targets.push(0);
+        }
+        for name in delete.targets {
+            let scope = &self.level().scope;
+            let table = scope.find_table(name).ok_or_else(|| BindError::UnknownTable {
+                table: name.name.to_owned(),
+                clause: "MULTI DELETE",
+            })?;
+            let rel = scope.tables[table].rel;
+            self.check_base_table(&block, rel, "DELETE")?;
+            targets.push(rel);
+        }
+        block.subqueries = std::mem::take(&mut self.level().subqueries);
+        self.check_not_read(&block, &targets)?;
+        let query = planner::change(block, &targets, &mut [], self.ctx);
+        Ok(DeletePlan { query, targets, ignore: delete.ignore })
+    }
+
+    /// The query that finds the rows. Its subqueries stay with the level until all expressions are bound.
+    fn changed_rows(&mut self, rows: &Rows<'a>) -> Result<Block, BindError> {
+        let from = self.from(rows.tables)?;
+        let mut filter = Vec::new();
+        if let Some(condition) = rows.filter {
+            self.enter(Clause::Where, Aggregates::Forbidden, Aliases::Hidden);
+            conjuncts::split(self.condition(condition)?, &mut filter);
+        }
+        if !rows.is_single && !rows.order_by.is_empty() {
+            return Err(BindError::WrongUsage { first: rows.verb, second: "ORDER BY" });
+        }
+        if !rows.is_single && rows.limit.is_some() {
+            return Err(BindError::WrongUsage { first: rows.verb, second: "LIMIT" });
+        }
+        let order = self.order_by(rows.order_by)?;
+        if order.iter().any(|key| super::aggregate::has_pending(&key.expr)) {
+            return Err(BindError::InvalidGroupFunction);
+        }
+        let limit = self.limit(rows.limit)?;
+        self.enter(Clause::FieldList, Aggregates::Forbidden, Aliases::Hidden);
+        let rels = self.level().rels.clone();
+        Ok(Block { rels, from, filter, order, limit, lock: Some(RowLock::Update), ..Block::default() })
+    }
+
+    /// The column that an assignment changes.
+    fn assigned(
+        &mut self,
+        name: &ast::ColumnRef<'_>,
+        block: &Block,
+        verb: &'static str,
+    ) -> Result<(u16, u16), BindError> {
+        let found = self.level().scope.find(name, Clause::FieldList)?;
+        let found = found
+            .ok_or_else(|| BindError::UnknownColumn { name: written(name), clause: Clause::FieldList })?;
+        self.check_base_table(block, found.column.rel, verb)?;
+        Ok((found.column.rel, found.column.col))
+    }
+
+    fn check_base_table(&mut self, block: &Block, rel: u16, verb: &'static str) -> Result<(), BindError> {
+        if matches!(block.rels[usize::from(rel)], Source::Table { .. }) {
+            return Ok(());
+        }
+        let table = self.level().scope.table_of(rel).map_or_else(String::new, |t| t.alias.to_string());
+        Err(BindError::NotUpdatable { table, verb })
+    }
+
+    /// A subquery must not read a table that changes (error 1093); derived tables are read before the first change.
+    fn check_not_read(&self, block: &Block, targets: &[u16]) -> Result<(), BindError> {
+        for &target in targets {
+            let Source::Table { def, alias, .. } = &block.rels[usize::from(target)] else { continue };
+            if block.subqueries.iter().any(|sub| reads(&sub.query, def.id)) {
+                return Err(BindError::UpdateTableUsed(alias.to_string()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether `query` reads the table outside of derived tables.
+fn reads(query: &Query, table: base::TableId) -> bool {
+    match query {
+        Query::Select(block) => {
+            let is_read = |rel: &Source| matches!(rel, Source::Table { def, .. } if def.id == table);
+            block.rels.iter().any(is_read)
+                || block.subqueries.iter().any(|s: &SubBlock| reads(&s.query, table))
+        }
+        Query::Union(union) => union.arms.iter().any(|arm| reads(arm, table)),
+    }
+}

@@ -1,0 +1,236 @@
+//! Query expressions: WITH, set operations, and the clauses of the whole.
+
+use expr::Expr;
+
+use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level};
+use super::block::{Block, Query, UnionBlock, Window};
+use super::{BindError, Clause};
+use crate::ast::{self, QueryBody, SetOperator};
+use crate::plan::{Column, OutputColumn, RowLock, SortKey};
+
+/// Clauses that follow a query's body.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tail<'a> {
+    /// ORDER BY.
+    pub(super) order_by: &'a [ast::OrderItem<'a>],
+    /// LIMIT.
+    pub(super) limit: Option<&'a ast::Limit<'a>>,
+    /// Row locks.
+    pub(super) lock: Option<RowLock>,
+}
+
+impl<'a> Tail<'a> {
+    fn of(query: &'a ast::Query<'a>) -> Result<Tail<'a>, BindError> {
+        Ok(Tail { order_by: query.order_by, limit: query.limit, lock: row_lock(query.locks)? })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.order_by.is_empty() && self.limit.is_none() && self.lock.is_none()
+    }
+}
+
+impl<'a> Binder<'a, '_> {
+    /// Binds a query at the innermost level, which must be fresh.
+    pub(super) fn query(&mut self, query: &'a ast::Query<'a>) -> Result<Query, BindError> {
+        if query.into.is_some() {
+            return Err(BindError::NotSupported("SELECT ... INTO"));
+        }
+        let outer_ctes = self.ctes.len();
+        if let Some(with) = query.with {
+            self.with(with)?;
+        }
+        let bound = self.body(query.body, Tail::of(query)?);
+        self.ctes.truncate(outer_ctes);
+        bound
+    }
+
+    /// Brings common table expressions into force; each sees those before it.
+    pub(super) fn with(&mut self, with: &'a ast::With<'a>) -> Result<(), BindError> {
+        if with.recursive {
+            return Err(BindError::NotSupported("WITH RECURSIVE"));
+        }
+        for cte in with.ctes {
+            self.ctes.push(CteEntry { cte, visible: self.ctes.len() });
+        }
+        Ok(())
+    }
+
+    fn body(&mut self, body: QueryBody<'a>, tail: Tail<'a>) -> Result<Query, BindError> {
+        match body {
+            QueryBody::Select(select) => Ok(Query::Select(Box::new(self.select(select, tail)?))),
+            QueryBody::Nested(query) if tail.is_empty() => self.query(query),
+            QueryBody::Nested(_) => {
+                let arm = self.operand(body)?;
+                self.union(vec![arm], None, tail)
+            }
+            QueryBody::SetOp(set) => self.set_operation(set, tail),
+            QueryBody::Table(name) => Ok(Query::Select(Box::new(self.table_query(name, tail)?))),
+            QueryBody::Values(rows) => self.values_query(rows, tail),
+        }
+    }
+
+    /// An operand of a set operation, at a level of its own.
+    fn operand(&mut self, body: QueryBody<'a>) -> Result<Query, BindError> {
+        self.levels.push(Level::new());
+        let bound = match body {
+            QueryBody::Nested(query) => self.query(query),
+            body => self.body(body, Tail::default()),
+        };
+        self.levels.pop();
+        bound
+    }
+
+    fn set_operation(&mut self, set: &'a ast::SetOp<'a>, tail: Tail<'a>) -> Result<Query, BindError> {
+        let mut arms = vec![self.operand(set.first)?];
+        let mut distinct_after = None;
+        for branch in set.rest {
+            match branch.op {
+                SetOperator::Union => {}
+                SetOperator::Except => return Err(BindError::NotSupported("EXCEPT")),
+                SetOperator::Intersect => return Err(BindError::NotSupported("INTERSECT")),
+            }
+            arms.push(self.operand(branch.body)?);
+            if !branch.all {
+                distinct_after = Some(arms.len() - 1);
+            }
+        }
+        self.union(arms, distinct_after, tail)
+    }
+
+    fn union(
+        &mut self,
+        mut arms: Vec<Query>,
+        distinct_after: Option<usize>,
+        tail: Tail<'a>,
+    ) -> Result<Query, BindError> {
+        if tail.lock.is_some() {
+            return Err(BindError::NotSupported("locking clause of a UNION"));
+        }
+        let columns = self.union_columns(&arms)?;
+        for arm in &mut arms {
+            self.convert_arm(arm, &columns)?;
+        }
+        let output: Vec<OutputColumn> = columns
+            .iter()
+            .enumerate()
+            .map(|(at, column)| OutputColumn {
+                name: column.name.clone(),
+                expr: Expr::column(0, at as u16, column.ty.clone(), column.nullable),
+                origin: None,
+            })
+            .collect();
+        self.level().output.clone_from(&output);
+        self.enter(Clause::Order, Aggregates::Forbidden, Aliases::Last);
+        let mut order = Vec::with_capacity(tail.order_by.len());
+        for item in tail.order_by {
+            order.push(SortKey { expr: self.order_item(item)?, desc: item.descending });
+        }
+        let limit = self.limit(tail.limit)?;
+        let count_found_rows = take_count_found_rows(&mut arms[0]);
+        let union = UnionBlock { arms, distinct_after, columns, order, limit, output, count_found_rows };
+        Ok(Query::Union(Box::new(union)))
+    }
+
+    /// Names of the first operand, types that hold the values of all.
+    fn union_columns(&self, arms: &[Query]) -> Result<Vec<Column>, BindError> {
+        let first = arms[0].output();
+        if arms.iter().any(|arm| arm.output().len() != first.len()) {
+            return Err(BindError::UnionColumns);
+        }
+        let mut columns = Vec::with_capacity(first.len());
+        for (at, column) in first.iter().enumerate() {
+            let values: Vec<&Expr> = arms.iter().map(|arm| &arm.output()[at].expr).collect();
+            let ty = match values[..] {
+                [only] => only.ty.clone(),
+                _ => self.build.common_type(&values, "UNION")?,
+            };
+            let nullable = values.iter().any(|e| e.nullable);
+            columns.push(Column { name: column.name.clone(), ty, nullable });
+        }
+        Ok(columns)
+    }
+
+    /// Casts an operand's select list to the union's types.
+    fn convert_arm(&self, arm: &mut Query, columns: &[Column]) -> Result<(), BindError> {
+        let output = match arm {
+            Query::Select(block) => &mut block.output,
+            Query::Union(union) => &mut union.output,
+        };
+        for (item, column) in output.iter_mut().zip(columns) {
+            if item.expr.ty != column.ty {
+                let value = std::mem::replace(&mut item.expr, self.build.null());
+                item.expr = self.build.coerce(value, &column.ty);
+            }
+        }
+        Ok(())
+    }
+
+    /// `VALUES ROW(..), ..`: a union of queries without tables.
+    fn values_query(&mut self, rows: &'a [&'a [ast::Expr<'a>]], tail: Tail<'a>) -> Result<Query, BindError> {
+        let mut arms = Vec::with_capacity(rows.len());
+        for (at, row) in rows.iter().enumerate() {
+            if row.len() != rows[0].len() {
+                return Err(BindError::ColumnCount { row: at as u64 + 1 });
+            }
+            self.levels.push(Level::new());
+            let bound = self.values_row(row);
+            self.levels.pop();
+            arms.push(Query::Select(Box::new(bound?)));
+        }
+        self.union(arms, None, tail)
+    }
+
+    fn values_row(&mut self, row: &'a [ast::Expr<'a>]) -> Result<Block, BindError> {
+        let mut output = Vec::with_capacity(row.len());
+        for (at, value) in row.iter().enumerate() {
+            let expr = self.value(value)?;
+            output.push(OutputColumn { name: format!("column_{at}").into(), expr, origin: None });
+        }
+        let subqueries = std::mem::take(&mut self.level().subqueries);
+        Ok(Block { output, subqueries, ..Block::default() })
+    }
+
+    /// LIMIT.
+    pub(super) fn limit(&mut self, limit: Option<&'a ast::Limit<'a>>) -> Result<Window, BindError> {
+        let Some(limit) = limit else { return Ok(Window::default()) };
+        let offset = limit.offset.as_ref().map(|e| self.limit_value(e)).transpose()?;
+        Ok(Window { offset, count: Some(self.limit_value(&limit.count)?) })
+    }
+
+    fn limit_value(&mut self, value: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
+        let bound = self.value(value)?;
+        if bound.ty.is_integer() {
+            return Ok(bound);
+        }
+        match value.kind {
+            ast::ExprKind::Param(_) => Ok(self.build.cast(bound, expr::build::CastTo::Unsigned)?),
+            _ => Err(BindError::WrongArguments("LIMIT")),
+        }
+    }
+}
+
+/// The strongest of the locks asked for.
+fn row_lock(clauses: &[ast::LockClause<'_>]) -> Result<Option<RowLock>, BindError> {
+    let mut lock = None;
+    for clause in clauses {
+        match clause.wait {
+            ast::LockWait::Wait => {}
+            ast::LockWait::NoWait => return Err(BindError::NotSupported("NOWAIT")),
+            ast::LockWait::SkipLocked => return Err(BindError::NotSupported("SKIP LOCKED")),
+        }
+        if clause.exclusive {
+            lock = Some(RowLock::Update);
+        } else {
+            lock = lock.or(Some(RowLock::Share));
+        }
+    }
+    Ok(lock)
+}
+
+/// SQL_CALC_FOUND_ROWS stands in the first operand and counts the union's rows.
+fn take_count_found_rows(arm: &mut Query) -> bool {
+    match arm {
+        Query::Select(block) => std::mem::take(&mut block.count_found_rows),
+        Query::Union(union) => std::mem::take(&mut union.count_found_rows),
+    }
+}

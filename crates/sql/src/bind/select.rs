@@ -1,0 +1,217 @@
+//! SELECT: its clauses in the order in which they see one another.
+
+use std::sync::Arc;
+
+use expr::{Expr, ExprKind};
+use types::{IndexKind, TableDef};
+
+use super::binder::{Aggregates, Aliases, Binder, Level};
+use super::block::{Block, Source};
+use super::conjuncts;
+use super::query::Tail;
+use super::{BindError, Clause};
+use crate::ast::{self, SelectItem};
+use crate::plan::{Origin, OutputColumn, SortKey};
+
+impl<'a> Binder<'a, '_> {
+    /// Binds a SELECT at the innermost level, which must be fresh.
+    pub(super) fn select(&mut self, select: &'a ast::Select<'a>, tail: Tail<'a>) -> Result<Block, BindError> {
+        if select.rollup {
+            return Err(BindError::NotSupported("WITH ROLLUP"));
+        }
+        let from = self.from(select.from)?;
+        let mut filter = Vec::new();
+        if let Some(condition) = &select.filter {
+            self.enter(Clause::Where, Aggregates::Forbidden, Aliases::Hidden);
+            conjuncts::split(self.condition(condition)?, &mut filter);
+        }
+        self.enter(Clause::FieldList, Aggregates::Allowed, Aliases::Hidden);
+        let output = self.select_list(select.items)?;
+        self.level().output = output;
+        let groups = self.group_by(select.group_by)?;
+        let having = select.having.as_ref().map(|h| self.having(h, &groups)).transpose()?;
+        let order = self.order_by(tail.order_by)?;
+        let limit = self.limit(tail.limit)?;
+        let level = self.level();
+        let mut block = Block {
+            rels: std::mem::take(&mut level.rels),
+            from,
+            filter,
+            aggregation: None,
+            having,
+            distinct: select.modifiers.distinct,
+            order,
+            limit,
+            output: std::mem::take(&mut level.output),
+            subqueries: std::mem::take(&mut level.subqueries),
+            lock: tail.lock,
+            count_found_rows: select.modifiers.calc_found_rows,
+            straight: select.modifiers.straight_join,
+        };
+        self.aggregate(&mut block, groups)?;
+        self.check_distinct_order(&block)?;
+        Ok(block)
+    }
+
+    /// `TABLE name`.
+    pub(super) fn table_query(
+        &mut self,
+        name: ast::TableName<'a>,
+        tail: Tail<'a>,
+    ) -> Result<Block, BindError> {
+        let def = self.lookup(&name)?;
+        let (from, scope) = self.base_table(def, name.name, None);
+        self.level().scope = scope;
+        let mut output = Vec::new();
+        self.star(&mut output)?;
+        self.level().output = output;
+        let order = self.order_by(tail.order_by)?;
+        let limit = self.limit(tail.limit)?;
+        let Level { rels, output, subqueries, .. } = std::mem::replace(self.level(), Level::new());
+        Ok(Block { rels, from, order, limit, output, subqueries, lock: tail.lock, ..Block::default() })
+    }
+
+    fn select_list(&mut self, items: &'a [SelectItem<'a>]) -> Result<Vec<OutputColumn>, BindError> {
+        let mut output = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                SelectItem::Star => self.star(&mut output)?,
+                SelectItem::TableStar(name) => self.table_star(name, &mut output)?,
+                SelectItem::Expr { expr, alias, text } => {
+                    let bound = self.value(expr)?;
+                    let name = alias.map_or_else(|| self.item_name(expr, text), Into::into);
+                    let origin = self.origin(&bound);
+                    output.push(OutputColumn { name, expr: bound, origin });
+                }
+            }
+        }
+        Ok(output)
+    }
+
+    /// `*`
+    fn star(&mut self, output: &mut Vec<OutputColumn>) -> Result<(), BindError> {
+        if self.level().scope.tables.is_empty() {
+            return Err(BindError::NoTablesUsed);
+        }
+        let places: Vec<(usize, u16)> = self.level().scope.visible.iter().map(|v| (v.table, v.col)).collect();
+        output.extend(places.into_iter().map(|(table, col)| self.shown_column(table, col)));
+        Ok(())
+    }
+
+    /// `t.*`
+    fn table_star(
+        &mut self,
+        name: &ast::TableName<'a>,
+        output: &mut Vec<OutputColumn>,
+    ) -> Result<(), BindError> {
+        let scope = &self.level().scope;
+        let Some(table) = scope.find_table(name) else {
+            return Err(BindError::UnknownTableStar(name.name.to_owned()));
+        };
+        let count = scope.tables[table].columns.len() as u16;
+        output.extend((0..count).map(|col| self.shown_column(table, col)));
+        Ok(())
+    }
+
+    fn shown_column(&self, table: usize, col: u16) -> OutputColumn {
+        let level = self.levels.last().expect("a query is being bound");
+        let table = &level.scope.tables[table];
+        let found = table.found(col);
+        let expr = Expr::column(found.column.rel, col, found.ty, found.nullable);
+        let origin = self.origin(&expr);
+        OutputColumn { name: table.columns[usize::from(col)].name.clone(), expr, origin }
+    }
+
+    /// The name of a select item without alias: a column's name, a string's text, else the text as written.
+    fn item_name(&self, expr: &ast::Expr<'a>, text: &[u8]) -> Box<str> {
+        match expr.kind {
+            ast::ExprKind::Column(column) => column.column.into(),
+            ast::ExprKind::Literal(literal) if literal.kind == crate::LiteralKind::String => {
+                let mode = self.lex_mode();
+                String::from_utf8_lossy(&literal.string_value(self.ctx.sql, mode)).into()
+            }
+            _ => String::from_utf8_lossy(text).into(),
+        }
+    }
+
+    /// The table column that an expression is, if it is one of this query's.
+    fn origin(&self, expr: &Expr) -> Option<Origin> {
+        let ExprKind::Column(column) = expr.kind else { return None };
+        let level = self.levels.last().expect("a query is being bound");
+        let table = level.scope.table_of(column.rel)?;
+        match level.rels.get(usize::from(column.rel))? {
+            Source::Table { def, .. } => Some(table_origin(def, &table.alias, column.col)),
+            Source::Query { columns, .. } => Some(Origin {
+                schema: "".into(),
+                table: table.alias.clone(),
+                org_table: "".into(),
+                org_name: columns[usize::from(column.col)].name.clone(),
+                primary_key: false,
+                unique_key: false,
+                multiple_key: false,
+                auto_increment: false,
+                no_default: false,
+                on_update_now: false,
+            }),
+            Source::Aggregate { .. } => None,
+        }
+    }
+
+    /// ORDER BY.
+    pub(super) fn order_by(&mut self, items: &'a [ast::OrderItem<'a>]) -> Result<Vec<SortKey>, BindError> {
+        self.enter(Clause::Order, Aggregates::Allowed, Aliases::Last);
+        let mut order = Vec::with_capacity(items.len());
+        for item in items {
+            order.push(SortKey { expr: self.order_item(item)?, desc: item.descending });
+        }
+        Ok(order)
+    }
+
+    fn group_by(&mut self, items: &'a [ast::OrderItem<'a>]) -> Result<Vec<Expr>, BindError> {
+        self.enter(Clause::Group, Aggregates::Forbidden, Aliases::Last);
+        items.iter().map(|item| self.group_item(item)).collect()
+    }
+
+    /// HAVING sees aliases, selected and grouped columns; inside aggregates all columns.
+    fn having(&mut self, condition: &'a ast::Expr<'a>, groups: &[Expr]) -> Result<Expr, BindError> {
+        let level = self.level();
+        let shown = level.output.iter().map(|o| &o.expr).chain(groups);
+        let known = shown.filter_map(|e| match e.kind {
+            ExprKind::Column(column) => Some(column),
+            _ => None,
+        });
+        level.having_columns = Some(known.collect());
+        self.enter(Clause::Having, Aggregates::Allowed, Aliases::First);
+        let bound = self.condition(condition);
+        self.level().having_columns = None;
+        bound
+    }
+}
+
+/// Where column `col` of `def` comes from, with the key flags that clients are told.
+pub(super) fn table_origin(def: &Arc<TableDef>, alias: &str, col: u16) -> Origin {
+    let column = &def.columns[usize::from(col)];
+    let in_key = |kind: IndexKind| {
+        def.indexes
+            .iter()
+            .filter(move |i| i.kind == kind)
+            .flat_map(|i| i.parts.iter().enumerate().map(move |p| (i, p)))
+    };
+    let sole_unique =
+        in_key(IndexKind::Unique).any(|(index, (_, part))| part.column == col && index.parts.len() == 1);
+    let leads = |kind| in_key(kind).any(|(_, (at, part))| part.column == col && at == 0);
+    Origin {
+        schema: def.schema.clone(),
+        table: alias.into(),
+        org_table: def.name.clone(),
+        org_name: column.name.clone(),
+        primary_key: in_key(IndexKind::Primary).any(|(_, (_, part))| part.column == col),
+        unique_key: sole_unique,
+        multiple_key: !sole_unique && (leads(IndexKind::Secondary) || leads(IndexKind::Unique)),
+        auto_increment: column.auto_increment,
+        no_default: !column.nullable
+            && !column.auto_increment
+            && column.default == types::ColumnDefault::None,
+        on_update_now: column.on_update_now,
+    }
+}

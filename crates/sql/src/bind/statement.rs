@@ -1,0 +1,54 @@
+//! The entry: one statement to its plan.
+
+use super::binder::{Binder, Level};
+use super::block::{Block, Query};
+use super::{BindContext, BindError};
+use crate::ast::{self, Statement};
+use crate::plan::{OutputColumn, Plan};
+use crate::planner;
+
+/// A plan, and for which statements it is good.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// Any text with the same cache key may use the plan. False if the value of a literal that has an ordinal, or the
+    /// type of a variable, went into it.
+    pub shareable: bool,
+}
+
+/// Binds and plans a query, an INSERT, UPDATE, DELETE, LOAD DATA or DO.
+///
+/// # Errors
+/// What MySQL refuses before it runs a statement. Every other statement is [`BindError::NotSupported`].
+pub fn bind_and_plan(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Result<Planned, BindError> {
+    let mut binder = Binder::new(ctx);
+    binder.levels.push(Level::new());
+    let plan = match statement {
+        Statement::Query(query) => {
+            let bound = binder.query(query)?;
+            Plan::Query(planner::query(bound, ctx))
+        }
+        Statement::Insert(insert) => Plan::Insert(binder.insert(insert)?),
+        Statement::Update(update) => Plan::Update(binder.update(update)?),
+        Statement::Delete(delete) => Plan::Delete(binder.delete(delete)?),
+        Statement::LoadData(load) => Plan::Load(binder.load(load)?),
+        Statement::Do(values) => {
+            let bound = binder.do_values(values)?;
+            Plan::Query(planner::query(bound, ctx))
+        }
+        _ => return Err(BindError::NotSupported("planning this statement")),
+    };
+    Ok(Planned { plan, shareable: binder.shareable })
+}
+
+impl<'a> Binder<'a, '_> {
+    /// DO is a SELECT whose row nobody reads.
+    fn do_values(&mut self, values: &'a [ast::Expr<'a>]) -> Result<Query, BindError> {
+        let values = self.values(values)?;
+        let output =
+            values.into_iter().map(|expr| OutputColumn { name: "".into(), expr, origin: None }).collect();
+        let subqueries = std::mem::take(&mut self.level().subqueries);
+        Ok(Query::Select(Box::new(Block { output, subqueries, ..Block::default() })))
+    }
+}

@@ -1,0 +1,100 @@
+//! Names, origins and types of select lists.
+
+use types::{SqlType, TypeKind};
+
+use super::fixture::{bind, bind_under};
+use crate::plan::{InsertCell, InsertSource, Plan, QueryPlan};
+
+fn query(sql: &str) -> QueryPlan {
+    match bind(sql) {
+        Ok(planned) => match planned.plan {
+            Plan::Query(query) => query,
+            other => panic!("{sql}: {other:?}"),
+        },
+        Err(error) => panic!("{sql}: {error}"),
+    }
+}
+
+fn names(sql: &str) -> Vec<String> {
+    query(sql).output.iter().map(|o| o.name.to_string()).collect()
+}
+
+#[test]
+fn columns_are_named_as_written() {
+    assert_eq!(
+        names("SELECT ID, emp.name, 'a' 'b', ' x', -1, 1  +  1,   id, COUNT( * ) AS n FROM emp GROUP BY id"),
+        ["ID", "name", "ab", " x", "-1", "1  +  1", "id", "n"]
+    );
+    assert_eq!(names("SELECT * FROM dept d"), ["id", "name"]);
+    assert_eq!(names("SELECT NULL, TRUE, @@autocommit"), ["NULL", "TRUE", "@@autocommit"]);
+}
+
+#[test]
+fn common_columns_of_a_join_are_shown_once() {
+    assert_eq!(
+        names("SELECT * FROM emp JOIN dept USING (id)"),
+        ["id", "name", "dept", "salary", "hired", "name"]
+    );
+    assert_eq!(names("SELECT * FROM dept NATURAL JOIN (SELECT 1 AS id, 'x' AS y) z"), ["id", "name", "y"]);
+    assert_eq!(names("SELECT d.*, e.id FROM emp e RIGHT JOIN dept d ON d.id = e.id"), ["id", "name", "id"]);
+}
+
+#[test]
+fn origins_tell_table_and_keys() {
+    let output = query("SELECT e.id, e.dept AS x, e.id + 1 FROM emp e").output;
+    let id = output[0].origin.as_ref().unwrap();
+    assert_eq!((&*id.schema, &*id.table, &*id.org_table, &*id.org_name), ("db", "e", "emp", "id"));
+    assert!(id.primary_key && id.no_default);
+    let dept = output[1].origin.as_ref().unwrap();
+    assert!(dept.multiple_key && !dept.primary_key && *dept.org_name == *"dept");
+    assert_eq!(output[2].origin, None);
+}
+
+#[test]
+fn left_joins_make_columns_nullable() {
+    let output = query("SELECT e.id, d.id FROM emp e LEFT JOIN dept d ON d.id = e.dept").output;
+    assert!(!output[0].expr.nullable);
+    assert!(output[1].expr.nullable);
+}
+
+#[test]
+fn a_union_has_types_that_hold_all_operands() {
+    let output = query("SELECT 1 UNION SELECT 2.5 UNION SELECT id FROM emp").output;
+    assert_eq!(output[0].expr.ty.kind, TypeKind::Decimal);
+    let text = query("SELECT name FROM emp UNION SELECT id FROM dept").output;
+    assert_eq!(text[0].expr.ty.kind, TypeKind::VarChar);
+}
+
+#[test]
+fn parameters_have_the_types_announced() {
+    let types = [SqlType::bigint()];
+    let planned = bind_under("SELECT ? + 1", Some("db"), types::SqlModes::DEFAULT, &types).unwrap();
+    let Plan::Query(query) = planned.plan else { panic!("a query") };
+    assert_eq!(query.output[0].expr.ty.kind, TypeKind::BigInt);
+}
+
+#[test]
+fn user_variables_keep_a_plan_from_being_shared() {
+    assert!(bind("SELECT 1").unwrap().shareable);
+    assert!(!bind("SELECT @a").unwrap().shareable);
+}
+
+#[test]
+fn inserts_know_columns_and_cells() {
+    let planned = bind("INSERT INTO emp (name, id) VALUES ('x', DEFAULT), (?, id + 1)").unwrap();
+    let Plan::Insert(insert) = planned.plan else { panic!("an insert") };
+    assert_eq!(insert.columns, [1, 0]);
+    let InsertSource::Rows(rows) = insert.source else { panic!("rows") };
+    assert!(matches!(rows[0][1], InsertCell::Default));
+    assert_eq!(rows.len(), 2);
+    for sql in [
+        "INSERT INTO dept VALUES (1, 'a') ON DUPLICATE KEY UPDATE name = VALUES(name)",
+        "INSERT INTO dept VALUES (1, 'a') AS n ON DUPLICATE KEY UPDATE name = n.name",
+        "INSERT INTO dept VALUES (1, 'a') AS n(i, m) ON DUPLICATE KEY UPDATE name = CONCAT(name, m)",
+        "INSERT INTO dept SET id = 1, name = 'a'",
+        "INSERT INTO dept () VALUES ()",
+        "REPLACE INTO dept SELECT id, name FROM emp",
+    ] {
+        assert!(bind(sql).is_ok(), "{sql}: {:?}", bind(sql).err());
+    }
+}

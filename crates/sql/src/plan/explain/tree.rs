@@ -1,0 +1,206 @@
+//! Nodes as lines.
+
+use std::fmt::Write;
+
+use expr::Expr;
+use types::{IndexDef, TableDef};
+
+use super::print::Printer;
+use crate::plan::{JoinKind, Node, Path, QueryPlan, Relation, SortKey, SubPlan};
+
+/// The lines so far.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    text: String,
+}
+
+impl Tree {
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// A node's line, `depth` levels below the root.
+    pub(super) fn line(&mut self, depth: usize, text: &str) {
+        let _ = writeln!(self.text, "{:indent$}-> {text}", "", indent = depth * 4);
+    }
+
+    /// A query and its subqueries.
+    pub(super) fn query(&mut self, query: &QueryPlan, depth: usize) {
+        self.node(&query.root, &Printer::new(query), query, depth);
+        self.subplans(&query.subqueries, depth);
+    }
+
+    /// Subqueries, counted from 2.
+    pub(super) fn subplans(&mut self, subqueries: &[SubPlan], depth: usize) {
+        for (at, sub) in subqueries.iter().enumerate() {
+            let when = if sub.outer.is_empty() { "run only once" } else { "dependent" };
+            self.line(depth, &format!("Select #{} (subquery; {when})", at + 2));
+            self.query(&sub.query, depth + 1);
+        }
+    }
+
+    fn node(&mut self, node: &Node, print: &Printer<'_>, query: &QueryPlan, depth: usize) {
+        match node {
+            Node::Dual => self.line(depth, "Rows fetched before execution"),
+            Node::Empty => self.line(depth, "Zero rows (Impossible WHERE)"),
+            Node::Access { rel, path, filter, covering } => {
+                let mut depth = depth;
+                if let Some(filter) = filter {
+                    self.line(depth, &format!("Filter: {}", print.expr(filter)));
+                    depth += 1;
+                }
+                if let Some(Relation::Table { def, .. }) = query.relations.get(usize::from(*rel)) {
+                    self.line(depth, &access(print, *rel, def, path, *covering));
+                }
+            }
+            Node::Join { kind, outer, inner, on, .. } => {
+                let name = match kind {
+                    JoinKind::Inner => "Nested loop inner join",
+                    JoinKind::Left => "Nested loop left join",
+                };
+                let on = on.as_ref().map_or_else(String::new, |on| format!("  {}", print.expr(on)));
+                self.line(depth, &format!("{name}{on}"));
+                self.node(outer, print, query, depth + 1);
+                self.node(inner, print, query, depth + 1);
+            }
+            Node::HashJoin { kind, outer, inner, keys, on, .. } => {
+                self.line(depth, &hash_join(print, *kind, keys, on.as_ref()));
+                self.node(outer, print, query, depth + 1);
+                self.line(depth + 1, "Hash");
+                self.node(inner, print, query, depth + 2);
+            }
+            Node::Filter { input, cond } => {
+                self.line(depth, &format!("Filter: {}", print.expr(cond)));
+                self.node(input, print, query, depth + 1);
+            }
+            Node::Aggregate { input, groups, aggs, sorted, .. } => {
+                let mut shown: Vec<String> = groups.iter().map(|g| print.expr(g)).collect();
+                shown.extend(aggs.iter().map(|spec| print.aggregate(spec)));
+                let name = match (groups.is_empty(), sorted) {
+                    (true, _) => "Aggregate",
+                    (false, true) => "Group aggregate",
+                    (false, false) => "Aggregate using temporary table",
+                };
+                self.line(depth, &format!("{name}: {}", shown.join(", ")));
+                self.node(input, print, query, depth + 1);
+            }
+            Node::Sort { input, keys, limit, .. } => {
+                let limit = limit.as_ref().map_or_else(String::new, |limit| {
+                    format!(", limit input to {} row(s) per chunk", print.expr(limit))
+                });
+                self.line(depth, &format!("Sort: {}{limit}", sort_keys(print, keys)));
+                self.node(input, print, query, depth + 1);
+            }
+            Node::Distinct { input, .. } => {
+                self.line(depth, "Temporary table with deduplication");
+                self.node(input, print, query, depth + 1);
+            }
+            Node::Limit { input, offset, count } => {
+                self.line(depth, &limit(print, offset.as_ref(), count.as_ref()));
+                self.node(input, print, query, depth + 1);
+            }
+            Node::Derived { query: inner, .. } => {
+                self.line(depth, "Table scan on <derived>");
+                self.line(depth + 1, "Materialize");
+                self.query(inner, depth + 2);
+            }
+            Node::Union { arms, distinct_after, .. } => {
+                let name = match distinct_after {
+                    Some(_) => "Union materialize with deduplication",
+                    None => "Append",
+                };
+                self.line(depth, name);
+                arms.iter().for_each(|arm| self.query(arm, depth + 1));
+            }
+        }
+    }
+}
+
+fn hash_join(
+    print: &Printer<'_>,
+    kind: JoinKind,
+    keys: &[(Expr, Expr, expr::CmpDomain)],
+    on: Option<&Expr>,
+) -> String {
+    let name = match kind {
+        JoinKind::Inner => "Inner hash join",
+        JoinKind::Left => "Left hash join",
+    };
+    let keys: Vec<String> =
+        keys.iter().map(|(a, b, _)| format!("({} = {})", print.expr(a), print.expr(b))).collect();
+    let extra = on.map_or_else(String::new, |on| format!(", extra conditions: {}", print.expr(on)));
+    format!("{name} {}{extra}", keys.join(", "))
+}
+
+fn sort_keys(print: &Printer<'_>, keys: &[SortKey]) -> String {
+    let key = |key: &SortKey| format!("{}{}", print.expr(&key.expr), if key.desc { " DESC" } else { "" });
+    keys.iter().map(key).collect::<Vec<_>>().join(", ")
+}
+
+fn limit(print: &Printer<'_>, offset: Option<&Expr>, count: Option<&Expr>) -> String {
+    let count = count.map_or_else(String::new, |e| print.expr(e));
+    match offset {
+        Some(offset) => format!("Limit/Offset: {count}/{} row(s)", print.expr(offset)),
+        None => format!("Limit: {count} row(s)"),
+    }
+}
+
+/// A path in MySQL's words.
+fn access(print: &Printer<'_>, rel: u16, def: &TableDef, path: &Path, covering: bool) -> String {
+    let table = print.rel(rel);
+    let index = |at: &usize| &def.indexes[*at];
+    let reversed = |reverse: bool| if reverse { " (reverse)" } else { "" };
+    let (upper, lower) = if covering { ("Covering index", "covering index") } else { ("Index", "index") };
+    match path {
+        Path::Scan { index: 0, reverse: false } => format!("Table scan on {table}"),
+        Path::Scan { index: at, reverse } => {
+            format!("{upper} scan on {table} using {}{}", index(at).name, reversed(*reverse))
+        }
+        Path::Point { index: at, key } => {
+            let keys = equalities(print, def, index(at), key, &[]);
+            format!("Single-row {lower} lookup on {table} using {} ({keys})", index(at).name)
+        }
+        Path::Points { index: at, keys } => {
+            let shown: Vec<String> =
+                keys.iter().map(|key| format!("({})", equalities(print, def, index(at), key, &[]))).collect();
+            format!("{upper} range scan on {table} using {} over {}", index(at).name, shown.join(" OR "))
+        }
+        Path::Range { index: at, eq, null_safe, lower: None, upper: None, reverse } => {
+            let keys = equalities(print, def, index(at), eq, null_safe);
+            let tail = reversed(*reverse);
+            format!("{upper} lookup on {table} using {} ({keys}){tail}", index(at).name)
+        }
+        Path::Range { index: at, eq, null_safe, lower, upper: most, reverse } => {
+            let part = &def.columns[usize::from(index(at).parts[eq.len()].column)].name;
+            let low = lower.as_ref().map_or_else(String::new, |(e, included)| {
+                format!("{} {} ", print.expr(e), if *included { "<=" } else { "<" })
+            });
+            let high = most.as_ref().map_or_else(String::new, |(e, included)| {
+                format!(" {} {}", if *included { "<=" } else { "<" }, print.expr(e))
+            });
+            let keys = equalities(print, def, index(at), eq, null_safe);
+            let and = if eq.is_empty() { "" } else { " AND " };
+            let tail = reversed(*reverse);
+            format!(
+                "{upper} range scan on {table} using {} over ({keys}{and}{low}{part}{high}){tail}",
+                index(at).name
+            )
+        }
+    }
+}
+
+/// `a=1, b=t.c`
+fn equalities(
+    print: &Printer<'_>,
+    def: &TableDef,
+    index: &IndexDef,
+    values: &[Expr],
+    null_safe: &[bool],
+) -> String {
+    let one = |(at, value): (usize, &Expr)| {
+        let name = &def.columns[usize::from(index.parts[at].column)].name;
+        let operator = if null_safe.get(at) == Some(&true) { "<=>" } else { "=" };
+        format!("{name}{operator}{}", print.expr(value))
+    };
+    values.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,30 @@
+//! Costs and row estimates, in units of a row looked at.
+
+/// Finding the place of a key in an index.
+pub(super) const DESCENT: f64 = 1.0;
+/// Reading the next row of an index.
+pub(super) const NEXT_ROW: f64 = 0.2;
+/// Reading the row of a secondary entry from the clustered index.
+pub(super) const LOOKUP: f64 = 1.0;
+/// Putting a row into a hash table or a group.
+pub(super) const HASH_ROW: f64 = 0.5;
+/// Rows of a derived table.
+pub(super) const DERIVED_ROWS: f64 = 100.0;
+/// Rows that LIMIT lets through when it is a parameter.
+pub(super) const UNKNOWN_LIMIT: f64 = 100.0;
+/// Part of the rows that pass an equality which no index serves.
+pub(super) const EQUAL_SHARE: f64 = 0.1;
+/// Part of the rows that pass any other condition.
+pub(super) const CONDITION_SHARE: f64 = 0.33;
+/// Part of the rows within a range with two ends.
+pub(super) const BETWEEN_SHARE: f64 = 0.1;
+
+/// Sorting `rows` rows.
+pub(super) fn sort(rows: f64) -> f64 {
+    rows * (1.0 + rows.max(2.0).log2()) * 0.1
+}
+
+/// Rows that share a key prefix that is not unique, of a table of `rows` rows.
+pub(super) fn rows_per_key(rows: f64) -> f64 {
+    rows.max(1.0).powf(0.3)
+}

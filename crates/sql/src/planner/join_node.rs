@@ -1,0 +1,199 @@
+//! A route as plan nodes, each condition at the earliest place where all that it names is known.
+
+use expr::{CmpDomain, Expr, ExprKind};
+
+use super::join_list::{Item, JoinList};
+use super::join_order::{How, Route, Step, hash_key};
+use super::relations::{RelKind, RelSet, Rels};
+use crate::plan::{JoinKind, Node};
+
+/// Builds the nodes of `route` through `list`. Rows of `outside` are known.
+pub(super) fn build(list: &JoinList, route: &Route, outside: RelSet, rels: &Rels) -> Node {
+    let mut builder =
+        NodeBuilder { list, rels, known: outside, is_placed: vec![false; list.conditions.len()] };
+    let mut node = None;
+    for step in &route.steps {
+        node = Some(builder.step(node, step));
+    }
+    let node = node.unwrap_or(Node::Dual);
+    let rest = builder.take(|_| true);
+    filter(node, rest, rels)
+}
+
+struct NodeBuilder<'r> {
+    list: &'r JoinList,
+    rels: &'r Rels,
+    /// Relations whose rows are known.
+    known: RelSet,
+    /// Which conditions have found their place.
+    is_placed: Vec<bool>,
+}
+
+impl NodeBuilder<'_> {
+    fn step(&mut self, outer: Option<Node>, step: &Step) -> Node {
+        let item = &self.list.items[step.item];
+        let before = self.known;
+        self.known = before.with(item.rels());
+        let node = match (item, &step.how) {
+            (Item::Left { list, .. }, How::Left(route)) => {
+                self.left(outer, list, route, item.rels(), before, step.hash)
+            }
+            (Item::Rel(rel), _) if step.hash => self.hashed(outer, *rel, &step.how, before),
+            (Item::Rel(rel), how) => self.nested(outer, *rel, how),
+            (Item::Left { .. }, _) => unreachable!("a left join is read by a route"),
+        };
+        let rest = self.take_known();
+        filter(node, rest, self.rels)
+    }
+
+    /// Conditions that can be tested now.
+    fn take_known(&mut self) -> Vec<Expr> {
+        let known = self.known;
+        self.take(|named| named.within(known))
+    }
+
+    /// Takes the conditions whose relations satisfy `wanted`.
+    fn take(&mut self, wanted: impl Fn(RelSet) -> bool) -> Vec<Expr> {
+        let mut taken = Vec::new();
+        for (at, condition) in self.list.conditions.iter().enumerate() {
+            if !self.is_placed[at] && wanted(self.rels.of(condition)) {
+                self.is_placed[at] = true;
+                taken.push(condition.clone());
+            }
+        }
+        taken
+    }
+
+    /// A relation read for each row of `outer`.
+    fn nested(&mut self, outer: Option<Node>, rel: u16, how: &How) -> Node {
+        if let How::Access(choice) = how {
+            choice.ensured.iter().for_each(|&at| self.is_placed[at] = true);
+        }
+        let conditions = self.take_known();
+        let inner = self.read(rel, how, conditions);
+        match outer {
+            None => inner,
+            Some(outer) => join(JoinKind::Inner, outer, inner, RelSet::of(rel)),
+        }
+    }
+
+    /// A relation read once into a hash table.
+    fn hashed(&mut self, outer: Option<Node>, rel: u16, how: &How, before: RelSet) -> Node {
+        if let How::Access(choice) = how {
+            choice.ensured.iter().for_each(|&at| self.is_placed[at] = true);
+        }
+        let own = self.take(|named| named.within(RelSet::of(rel)) && !named.is_empty());
+        let inner = self.read(rel, how, own);
+        let (keys, rest) = hash_keys(self.take_known(), RelSet::of(rel), before, self.rels);
+        Node::HashJoin {
+            kind: JoinKind::Inner,
+            outer: Box::new(outer.unwrap_or(Node::Dual)),
+            inner: Box::new(inner),
+            keys,
+            on: all(rest, self.rels),
+            inner_rels: vec![rel],
+        }
+    }
+
+    fn left(
+        &self,
+        outer: Option<Node>,
+        list: &JoinList,
+        route: &Route,
+        inner_rels: RelSet,
+        before: RelSet,
+        hash: bool,
+    ) -> Node {
+        let outer = outer.unwrap_or(Node::Dual);
+        if !hash {
+            let inner = build(list, route, before, self.rels);
+            return join(JoinKind::Left, outer, inner, inner_rels);
+        }
+        let (own, between): (Vec<usize>, Vec<usize>) =
+            (0..list.conditions.len()).partition(|&at| self.rels.of(&list.conditions[at]).within(inner_rels));
+        let inner = self.own_part(list, route, &own, inner_rels);
+        let between = between.into_iter().map(|at| list.conditions[at].clone()).collect();
+        let (keys, rest) = hash_keys(between, inner_rels, before, self.rels);
+        Node::HashJoin {
+            kind: JoinKind::Left,
+            outer: Box::new(outer),
+            inner: Box::new(inner),
+            keys,
+            on: all(rest, self.rels),
+            inner_rels: inner_rels.iter().collect(),
+        }
+    }
+
+    /// The inner side alone, with those of its conditions that name nothing else.
+    fn own_part(&self, list: &JoinList, route: &Route, own: &[usize], inner_rels: RelSet) -> Node {
+        let mut builder = NodeBuilder {
+            list,
+            rels: self.rels,
+            known: RelSet::EMPTY,
+            is_placed: (0..list.conditions.len()).map(|at| !own.contains(&at)).collect(),
+        };
+        let mut node = None;
+        for step in &route.steps {
+            node = Some(builder.step(node, step));
+        }
+        let rest = builder.take(|named| named.within(inner_rels));
+        filter(node.unwrap_or(Node::Dual), rest, self.rels)
+    }
+
+    /// The node that reads a relation and tests `conditions`.
+    fn read(&self, rel: u16, how: &How, conditions: Vec<Expr>) -> Node {
+        match (how, &self.rels.get(rel).kind) {
+            (How::Access(choice), _) => Node::Access {
+                rel,
+                path: choice.path.clone(),
+                filter: all(conditions, self.rels),
+                covering: choice.covering,
+            },
+            (_, RelKind::Derived { plan: Some(plan), .. }) => {
+                filter(Node::Derived { rel, query: plan.clone() }, conditions, self.rels)
+            }
+            _ => Node::Empty,
+        }
+    }
+}
+
+fn join(kind: JoinKind, outer: Node, inner: Node, inner_rels: RelSet) -> Node {
+    Node::Join {
+        kind,
+        outer: Box::new(outer),
+        inner: Box::new(inner),
+        on: None,
+        inner_rels: inner_rels.iter().collect(),
+    }
+}
+
+/// Splits conditions into the keys of a hash join and the rest.
+fn hash_keys(
+    conditions: Vec<Expr>,
+    inner: RelSet,
+    outer: RelSet,
+    rels: &Rels,
+) -> (Vec<(Expr, Expr, CmpDomain)>, Vec<Expr>) {
+    let (mut keys, mut rest) = (Vec::new(), Vec::new());
+    for condition in conditions {
+        let key = hash_key(&condition, inner, outer, rels);
+        match (&condition.kind, key) {
+            (ExprKind::Compare { domain, .. }, Some((a, b))) => keys.push((a.clone(), b.clone(), *domain)),
+            _ => rest.push(condition),
+        }
+    }
+    (keys, rest)
+}
+
+/// The rows of `node` that satisfy `conditions`.
+pub(super) fn filter(node: Node, conditions: Vec<Expr>, rels: &Rels) -> Node {
+    match all(conditions, rels) {
+        Some(cond) => Node::Filter { input: Box::new(node), cond },
+        None => node,
+    }
+}
+
+/// The conjunction of `conditions`.
+fn all(conditions: Vec<Expr>, rels: &Rels) -> Option<Expr> {
+    (!conditions.is_empty()).then(|| rels.build.and(conditions))
+}

@@ -1,0 +1,303 @@
+//! Join order: from each possible first table the rest follows greedily; the cheapest whole wins.
+
+use expr::{CmpOp, Expr, ExprKind};
+
+use super::access::{self, Choice};
+use super::cost;
+use super::join_list::{Item, JoinList};
+use super::ordering::Ordering;
+use super::relations::{RelKind, RelSet, Rels};
+use crate::plan::SortKey;
+
+/// What is done with the joined rows, as far as the order of tables matters to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Goal<'g> {
+    /// Order wanted.
+    pub(super) order: &'g [SortKey],
+    /// Groups wanted.
+    pub(super) groups: &'g [Expr],
+    /// Only the first so many rows are wanted.
+    pub(super) limit: Option<f64>,
+}
+
+impl Goal<'_> {
+    /// Whether rows in `order` need no sort and no hash table.
+    pub(super) fn is_met(&self, order: &Ordering) -> bool {
+        if self.groups.is_empty() { order.reading(self.order).is_some() } else { order.groups(self.groups) }
+    }
+
+    fn is_trivial(&self) -> bool {
+        self.groups.is_empty() && self.order.is_empty()
+    }
+}
+
+/// The order of items and how each is read.
+#[derive(Clone, Debug)]
+pub(super) struct Route {
+    /// Items in the order in which they are joined.
+    pub(super) steps: Vec<Step>,
+    /// Rows that come out.
+    pub(super) rows: f64,
+    /// Cost of making them.
+    pub(super) cost: f64,
+    /// Their order.
+    pub(super) order: Ordering,
+    /// Relations outside that the paths' keys name.
+    pub(super) needs: RelSet,
+}
+
+/// One item of a route.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// Position in [`JoinList::items`].
+    pub(super) item: usize,
+    /// How it is read.
+    pub(super) how: How,
+    /// It is read once and joined by a hash table.
+    pub(super) hash: bool,
+}
+
+/// How an item is read.
+#[derive(Clone, Debug)]
+pub(super) enum How {
+    /// A base table; [`Choice::ensured`] are positions in [`JoinList::conditions`].
+    Access(Box<Choice>),
+    /// A derived table.
+    Derived,
+    /// The inner side of a left join.
+    Left(Route),
+}
+
+/// A step with its price.
+struct Offer {
+    step: Step,
+    rows: f64,
+    cost: f64,
+    needs: RelSet,
+    order: Ordering,
+    /// Joined by a key, by a hash table, or no more than one row.
+    connected: bool,
+}
+
+/// Finds the best route through `list`. Rows of `outside` are known while it runs.
+pub(super) fn best(list: &JoinList, outside: RelSet, goal: Goal<'_>, rels: &Rels) -> Route {
+    let search = Search { list, outside, rels };
+    let mut best: Option<(f64, Route)> = None;
+    for (at, item) in list.items.iter().enumerate() {
+        if !item.needs().within(outside) || (list.ordered && at > 0) {
+            continue;
+        }
+        for first in search.starts(at, goal) {
+            let route = search.complete(first);
+            let price = price(&route, goal);
+            if best.as_ref().is_none_or(|(least, _)| price < *least) {
+                best = Some((price, route));
+            }
+        }
+    }
+    best.map(|(_, route)| route).unwrap_or_else(|| Route {
+        steps: Vec::new(),
+        rows: 1.0,
+        cost: 0.0,
+        order: Ordering::default(),
+        needs: RelSet::EMPTY,
+    })
+}
+
+/// Cost of a route and of what `goal` has still to do. A limit ends a route early if nothing must be sorted.
+fn price(route: &Route, goal: Goal<'_>) -> f64 {
+    let is_met = goal.is_trivial() || goal.is_met(&route.order);
+    let rows = route.rows.max(1.0);
+    match (is_met, goal.limit) {
+        (true, Some(limit)) if goal.groups.is_empty() => route.cost * (limit / rows).min(1.0),
+        (true, _) => route.cost,
+        (false, _) if goal.groups.is_empty() => route.cost + cost::sort(rows),
+        (false, _) => route.cost + rows * cost::HASH_ROW,
+    }
+}
+
+struct Search<'r> {
+    list: &'r JoinList,
+    outside: RelSet,
+    rels: &'r Rels,
+}
+
+impl Search<'_> {
+    /// Ways to begin with item `at`: the cheapest, and the cheapest that serves the goal.
+    fn starts(&self, at: usize, goal: Goal<'_>) -> Vec<Offer> {
+        let Item::Rel(rel) = self.list.items[at] else {
+            return vec![self.left(at, 1.0, self.outside)];
+        };
+        if !matches!(self.rels.get(rel).kind, RelKind::Table { .. }) {
+            return vec![self.derived(at, rel, 1.0, self.outside)];
+        }
+        let (positions, choices) = self.choices(rel, self.outside);
+        let ordered = choices.iter().position(|c| goal.is_met(&c.order));
+        let picks = std::iter::once(0).chain(ordered.filter(|&at| at > 0));
+        picks.map(|pick| self.access(at, rel, 1.0, &choices[pick], &positions, false)).collect()
+    }
+
+    /// Joins the other items behind `first`, the most promising one each time.
+    fn complete(&self, first: Offer) -> Route {
+        let mut bound = self.outside.with(self.list.items[first.step.item].rels());
+        let mut left: Vec<usize> = (0..self.list.items.len()).filter(|&at| at != first.step.item).collect();
+        let mut route = Route {
+            steps: vec![first.step],
+            rows: first.rows,
+            cost: first.cost,
+            order: first.order,
+            needs: first.needs,
+        };
+        while !left.is_empty() {
+            let ready = |at: &usize| self.list.items[*at].needs().within(bound);
+            let candidates: Vec<usize> = if self.list.ordered {
+                left.iter().copied().find(ready).into_iter().collect()
+            } else {
+                left.iter().copied().filter(ready).collect()
+            };
+            let offers = candidates.into_iter().map(|at| self.offer(at, route.rows, bound));
+            let Some(next) = offers.min_by(|a, b| self.rank(a).total_cmp(&self.rank(b))) else { break };
+            bound = bound.with(self.list.items[next.step.item].rels());
+            left.retain(|&at| at != next.step.item);
+            route.rows = next.rows;
+            route.cost += next.cost;
+            route.needs = route.needs.with(next.needs);
+            route.steps.push(next.step);
+        }
+        route.needs = route.needs.without(bound.without(self.outside));
+        route
+    }
+
+    /// Joined tables first, then left joins, then tables that nothing connects.
+    fn rank(&self, offer: &Offer) -> f64 {
+        let is_left = matches!(self.list.items[offer.step.item], Item::Left { .. });
+        let tier = match (is_left, offer.connected) {
+            (false, true) => 0.0,
+            (true, _) => 1e30,
+            (false, false) => 1e60,
+        };
+        tier + offer.cost + offer.rows
+    }
+
+    /// The best way to join item `at` to `rows` rows of `bound`.
+    fn offer(&self, at: usize, rows: f64, bound: RelSet) -> Offer {
+        let Item::Rel(rel) = self.list.items[at] else { return self.left(at, rows, bound) };
+        if !matches!(self.rels.get(rel).kind, RelKind::Table { .. }) {
+            return self.derived(at, rel, rows, bound);
+        }
+        let (positions, choices) = self.choices(rel, bound);
+        let best = &choices[0];
+        if best.needs.is_empty() && best.rows > 1.0 && self.has_hash_key(RelSet::of(rel), bound) {
+            let (positions, choices) = self.choices(rel, RelSet::EMPTY);
+            return self.access(at, rel, rows, &choices[0], &positions, true);
+        }
+        self.access(at, rel, rows, best, &positions, false)
+    }
+
+    fn access(
+        &self,
+        item: usize,
+        rel: u16,
+        rows: f64,
+        choice: &Choice,
+        positions: &[usize],
+        hash: bool,
+    ) -> Offer {
+        let ensured: Vec<usize> = choice.ensured.iter().map(|&at| positions[at]).collect();
+        let mut share = 1.0;
+        for &position in positions.iter().filter(|position| !ensured.contains(position)) {
+            share *= share_of(&self.list.conditions[position]);
+        }
+        if hash {
+            share *= cost::EQUAL_SHARE;
+        }
+        let connected = hash || choice.rows <= 1.0 || !choice.needs.is_empty();
+        let out = (rows * choice.rows * share).max(1.0);
+        let price = match hash {
+            true => choice.cost + (choice.rows + rows) * cost::HASH_ROW,
+            false => rows * choice.cost,
+        };
+        let choice = Box::new(Choice { ensured, ..choice.clone() });
+        let (order, needs) = (choice.order.clone(), choice.needs.without(RelSet::of(rel)));
+        let step = Step { item, how: How::Access(choice), hash };
+        Offer { step, rows: out, cost: price, needs, order, connected }
+    }
+
+    fn derived(&self, item: usize, rel: u16, rows: f64, bound: RelSet) -> Offer {
+        let own = self.rels.get(rel).rows;
+        let hash = self.has_hash_key(RelSet::of(rel), bound);
+        let (price, out) = match hash {
+            true => ((own + rows) * cost::HASH_ROW, rows * own * cost::EQUAL_SHARE),
+            false => (rows * own * cost::NEXT_ROW, rows * own),
+        };
+        let step = Step { item, how: How::Derived, hash };
+        Offer {
+            step,
+            rows: out.max(1.0),
+            cost: price,
+            needs: RelSet::EMPTY,
+            order: Ordering::default(),
+            connected: hash,
+        }
+    }
+
+    /// The inner side of a left join: nested loops if a key of it depends on the outer side, else hashing if there is
+    /// an equality.
+    fn left(&self, item: usize, rows: f64, bound: RelSet) -> Offer {
+        let Item::Left { list, rels, .. } = &self.list.items[item] else { unreachable!("a left join") };
+        let nested = best(list, bound, Goal::default(), self.rels);
+        let search = Search { list, outside: RelSet::EMPTY, rels: self.rels };
+        if nested.needs.is_empty() && nested.rows > 1.0 && search.has_hash_key(*rels, bound) {
+            let own = best(list, RelSet::EMPTY, Goal::default(), self.rels);
+            let price = own.cost + (own.rows + rows) * cost::HASH_ROW;
+            let out = rows.max(rows * own.rows * cost::EQUAL_SHARE);
+            let step = Step { item, how: How::Left(own), hash: true };
+            let (needs, order) = (RelSet::EMPTY, Ordering::default());
+            return Offer { step, rows: out, cost: price, needs, order, connected: true };
+        }
+        let (price, out) = (rows * nested.cost, rows * nested.rows.max(1.0));
+        let needs = nested.needs;
+        let step = Step { item, how: How::Left(nested), hash: false };
+        Offer { step, rows: out, cost: price, needs, order: Ordering::default(), connected: true }
+    }
+
+    /// Paths to table `rel` while `bound` are known, and the positions of the conditions that they were told of.
+    fn choices(&self, rel: u16, bound: RelSet) -> (Vec<usize>, Vec<Choice>) {
+        let whole = bound.with(RelSet::of(rel));
+        let is_told = |condition: &Expr| {
+            let named = self.rels.of(condition);
+            named.has(rel) && named.within(whole)
+        };
+        let told = self.list.conditions.iter().enumerate().filter(|(_, c)| is_told(c));
+        let (positions, conditions): (Vec<usize>, Vec<&Expr>) = told.unzip();
+        (positions, access::choices(rel, &conditions, bound, self.rels))
+    }
+
+    /// Whether an equality joins `inner` with `bound`.
+    fn has_hash_key(&self, inner: RelSet, bound: RelSet) -> bool {
+        self.list.conditions.iter().any(|c| hash_key(c, inner, bound, self.rels).is_some())
+    }
+}
+
+/// The sides of an equality between `outer` and `inner`, in this order.
+pub(super) fn hash_key<'e>(
+    condition: &'e Expr,
+    inner: RelSet,
+    outer: RelSet,
+    rels: &Rels,
+) -> Option<(&'e Expr, &'e Expr)> {
+    let ExprKind::Compare { op: CmpOp::Eq, args, .. } = &condition.kind else { return None };
+    let sides = [(&args[0], &args[1]), (&args[1], &args[0])];
+    sides.into_iter().find(|(a, b)| {
+        let (a_rels, b_rels) = (rels.of(a), rels.of(b));
+        !a_rels.is_empty() && !b_rels.is_empty() && a_rels.within(outer) && b_rels.within(inner)
+    })
+}
+
+/// About what part of the rows passes `condition`.
+fn share_of(condition: &Expr) -> f64 {
+    match &condition.kind {
+        ExprKind::Compare { op: CmpOp::Eq | CmpOp::NullSafeEq, .. } => cost::EQUAL_SHARE,
+        _ => cost::CONDITION_SHARE,
+    }
+}

@@ -1,0 +1,29 @@
+//! Planner: bound blocks to plans, one file per rule.
+//!
+//! ```text
+//! Block -> constants folded (fold) -> left joins that act as inner ones made inner (outer_join) -> inner joins
+//! flattened (join_list) -> equalities spread (equality) -> join order and access paths (join_order, access, sarg)
+//! -> aggregation, sort, limit (select, ordering, min_max) -> QueryPlan
+//! ```
+//! There are no statistics beyond row counts, so costs are coarse ([`cost`]) and the rules are few: keys before scans,
+//! an order that an index gives before a sort, hash joins only where no index helps.
+
+mod access;
+mod cost;
+mod equality;
+mod fold;
+mod join_list;
+mod join_node;
+mod join_order;
+mod min_max;
+mod ordering;
+mod outer;
+mod outer_join;
+mod query;
+mod relations;
+mod sarg;
+mod select;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use query::{change, query, subplans};

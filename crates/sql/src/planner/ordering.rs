@@ -1,0 +1,136 @@
+//! Orders that paths give for free, and whether they are the order wanted.
+
+use expr::{ColumnRef, Expr, ExprKind};
+
+use crate::plan::{Path, SortKey};
+
+/// The order of a stream of rows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ordering {
+    /// Columns, most significant first; `true`: descending.
+    columns: Vec<(ColumnRef, bool)>,
+    /// Columns with one value in all rows.
+    constants: Vec<ColumnRef>,
+    /// Relations of which there is at most one row.
+    single: Vec<u16>,
+}
+
+/// How a stream must be read to be in the order wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// As it is.
+    Forward,
+    /// Last first.
+    Backward,
+}
+
+impl Ordering {
+    /// At most one row of `rel`.
+    pub(super) fn one_row(rel: u16) -> Ordering {
+        Ordering { single: vec![rel], ..Ordering::default() }
+    }
+
+    pub(super) fn add(&mut self, column: ColumnRef, desc: bool) {
+        self.columns.push((column, desc));
+    }
+
+    pub(super) fn add_constant(&mut self, column: ColumnRef) {
+        self.constants.push(column);
+    }
+
+    fn is_constant(&self, column: ColumnRef) -> bool {
+        self.constants.contains(&column) || self.single.contains(&column.rel)
+    }
+
+    /// How rows in this order must be read to be ordered by `keys`; `None` if they must be sorted.
+    pub(super) fn reading(&self, keys: &[SortKey]) -> Option<Reading> {
+        let mut reading = None;
+        let mut have = self.columns.iter().filter(|(column, _)| !self.is_constant(*column));
+        for key in keys {
+            let ExprKind::Column(column) = key.expr.kind else {
+                if is_constant(&key.expr) {
+                    continue;
+                }
+                return None;
+            };
+            if self.is_constant(column) {
+                continue;
+            }
+            let (next, desc) = have.next()?;
+            if *next != column {
+                return None;
+            }
+            let this = if *desc == key.desc { Reading::Forward } else { Reading::Backward };
+            if *reading.get_or_insert(this) != this {
+                return None;
+            }
+        }
+        Some(reading.unwrap_or(Reading::Forward))
+    }
+
+    /// Whether equal values of `groups` are next to one another.
+    pub(super) fn groups(&self, groups: &[Expr]) -> bool {
+        let mut wanted = Vec::with_capacity(groups.len());
+        for group in groups {
+            match group.kind {
+                ExprKind::Column(column) if self.is_constant(column) => {}
+                ExprKind::Column(column) => wanted.push(column),
+                _ if is_constant(group) => {}
+                _ => return false,
+            }
+        }
+        let leading = self.columns.iter().map(|(c, _)| *c).filter(|c| !self.is_constant(*c));
+        let leading: Vec<ColumnRef> = leading.take(wanted.len()).collect();
+        leading.len() == wanted.len() && wanted.iter().all(|c| leading.contains(c))
+    }
+
+    /// The order of groups formed from rows in this order, in terms of the output relation's columns.
+    pub(super) fn of_groups(&self, groups: &[Expr], rel: u16) -> Ordering {
+        let mut order = Ordering::default();
+        let place = |column: ColumnRef| {
+            let at = groups.iter().position(|g| matches!(g.kind, ExprKind::Column(c) if c == column))?;
+            Some(ColumnRef { rel, col: at as u16 })
+        };
+        for group in groups {
+            if let ExprKind::Column(column) = group.kind
+                && self.is_constant(column)
+            {
+                order.constants.extend(place(column));
+            }
+        }
+        for &(column, desc) in self.columns.iter().filter(|(c, _)| !self.is_constant(*c)) {
+            match place(column) {
+                Some(group) => order.columns.push((group, desc)),
+                None => break,
+            }
+        }
+        order
+    }
+}
+
+/// Whether `expr` has one value in the whole query.
+pub(super) fn is_constant(expr: &Expr) -> bool {
+    let mut constant = true;
+    expr.walk(&mut |e| {
+        constant &= !matches!(
+            e.kind,
+            ExprKind::Column(_)
+                | ExprKind::Subquery { .. }
+                | ExprKind::AssignUserVar { .. }
+                | ExprKind::Call { .. }
+        );
+    });
+    constant
+}
+
+/// Makes `path` read last first. False if it cannot.
+pub(super) fn reverse(path: &mut Path) -> bool {
+    match path {
+        Path::Scan { reverse, .. } | Path::Range { reverse, .. } => {
+            *reverse = !*reverse;
+            true
+        }
+        Path::Point { .. } => true,
+        Path::Points { .. } => false,
+    }
+}

@@ -1,0 +1,46 @@
+//! Outer columns of subqueries become parameters.
+
+use expr::{Expr, ExprKind};
+
+use crate::bind::block::{Block, outer_id};
+
+/// Parameter numbers in a query.
+#[derive(Clone, Debug)]
+pub(super) struct Params {
+    /// First number not in use by the enclosing queries.
+    pub(super) next: u16,
+    /// Where the outer columns of each enclosing subquery begin.
+    bases: Vec<(u16, u16)>,
+}
+
+impl Params {
+    /// Those of a statement with `count` parameters.
+    pub(super) fn new(count: u16) -> Params {
+        Params { next: count, bases: Vec::new() }
+    }
+
+    /// Those inside subquery `id` with `outer` outer columns.
+    pub(super) fn inside(&self, id: u16, outer: usize) -> Params {
+        let mut bases = self.bases.clone();
+        bases.push((id, self.next));
+        Params { next: self.next + outer as u16, bases }
+    }
+
+    /// Replaces the pseudo-columns in `block`.
+    pub(super) fn resolve(&self, block: &mut Block) {
+        if !self.bases.is_empty() {
+            block.for_each_expr(&mut |expr| self.resolve_expr(expr));
+        }
+    }
+
+    /// Replaces the pseudo-columns in `expr`.
+    pub(super) fn resolve_expr(&self, expr: &mut Expr) {
+        if let ExprKind::Column(column) = expr.kind
+            && let Some(id) = outer_id(column.rel)
+            && let Some((_, base)) = self.bases.iter().find(|(known, _)| *known == id)
+        {
+            expr.kind = ExprKind::Param(base + column.col);
+        }
+        expr.for_each_child_mut(&mut |child| self.resolve_expr(child));
+    }
+}

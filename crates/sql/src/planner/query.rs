@@ -1,0 +1,108 @@
+//! Entries of the planner, subqueries and unions.
+
+use expr::Expr;
+
+use super::fold;
+use super::outer::Params;
+use super::select::{self, Extra};
+use crate::bind::BindContext;
+use crate::bind::block::{Block, Query, SubBlock, UnionBlock, Window};
+use crate::plan::{InsertCell, Node, QueryPlan, Relation, SubPlan};
+
+/// Plans a statement's query.
+pub(crate) fn query(query: Query, ctx: &BindContext<'_>) -> QueryPlan {
+    plan_query(query, ctx, &Params::new(ctx.param_count))
+}
+
+/// Plans the subqueries of a statement that has no query of its own.
+pub(crate) fn subplans(subqueries: Vec<SubBlock>, ctx: &BindContext<'_>) -> Vec<SubPlan> {
+    plan_subqueries(subqueries, ctx, &Params::new(ctx.param_count))
+}
+
+/// Plans the query that finds the rows of an UPDATE or DELETE. All columns of `targets` are read.
+pub(crate) fn change(
+    block: Block,
+    targets: &[u16],
+    sets: &mut [(u16, u16, InsertCell)],
+    ctx: &BindContext<'_>,
+) -> QueryPlan {
+    let mut values: Vec<&mut Expr> = Vec::with_capacity(sets.len());
+    for (_, _, cell) in sets {
+        if let InsertCell::Expr(expr) = cell {
+            fold::fold_in_place(expr);
+            values.push(expr);
+        }
+    }
+    let extra = Extra { whole: targets, read: values.iter().map(|e| &**e).collect() };
+    select::plan(block, &extra, ctx, &Params::new(ctx.param_count))
+}
+
+pub(super) fn plan_query(query: Query, ctx: &BindContext<'_>, params: &Params) -> QueryPlan {
+    match query {
+        Query::Select(block) => select::plan(*block, &Extra::default(), ctx, params),
+        Query::Union(union) => plan_union(*union, ctx, params),
+    }
+}
+
+/// Plans subqueries; their outer columns get the numbers after `params`'s.
+pub(super) fn plan_subqueries(
+    subqueries: Vec<SubBlock>,
+    ctx: &BindContext<'_>,
+    params: &Params,
+) -> Vec<SubPlan> {
+    let plan = |sub: SubBlock| {
+        let inside = params.inside(sub.id, sub.outer.len());
+        SubPlan { query: plan_query(sub.query, ctx, &inside), outer_base: params.next, outer: sub.outer }
+    };
+    subqueries.into_iter().map(plan).collect()
+}
+
+fn plan_union(mut union: UnionBlock, ctx: &BindContext<'_>, params: &Params) -> QueryPlan {
+    let in_order = union.order.iter_mut().map(|key| &mut key.expr);
+    for expr in in_order.chain(&mut union.limit.offset).chain(&mut union.limit.count) {
+        params.resolve_expr(expr);
+        fold::fold_in_place(expr);
+    }
+    let arms = union.arms.into_iter().map(|arm| plan_query(arm, ctx, params)).collect();
+    let mut node = Node::Union { rel: 0, arms, distinct_after: union.distinct_after };
+    union.order.retain(|key| !super::ordering::is_constant(&key.expr));
+    if !union.order.is_empty() {
+        let limit = if union.count_found_rows { None } else { sort_limit(&union.limit, ctx) };
+        node = Node::Sort { input: Box::new(node), keys: union.order, rels: vec![0], limit };
+    }
+    QueryPlan {
+        relations: vec![Relation::Rows { columns: union.columns }],
+        root: window(node, union.limit),
+        output: union.output,
+        subqueries: Vec::new(),
+        lock: None,
+        count_found_rows: union.count_found_rows,
+    }
+}
+
+/// The rows of `node` that LIMIT leaves.
+pub(super) fn window(node: Node, limit: Window) -> Node {
+    if limit.count.is_none() {
+        return node;
+    }
+    Node::Limit { input: Box::new(node), offset: limit.offset, count: limit.count }
+}
+
+/// How many sorted rows LIMIT looks at: offset and count together. `None` if that is not known before the statement
+/// runs.
+pub(super) fn sort_limit(limit: &Window, ctx: &BindContext<'_>) -> Option<Expr> {
+    let count = limit.count.as_ref()?;
+    let Some(offset) = &limit.offset else { return Some(count.clone()) };
+    let total = constant(offset)?.saturating_add(constant(count)?);
+    let build = expr::Builder { collation: ctx.collation, ..expr::Builder::default() };
+    Some(build.uint(total))
+}
+
+/// The value of a constant limit.
+pub(super) fn constant(expr: &Expr) -> Option<u64> {
+    match &expr.kind {
+        expr::ExprKind::Const(types::OwnedValue::Int(n)) => u64::try_from(*n).ok(),
+        expr::ExprKind::Const(types::OwnedValue::UInt(n)) => Some(*n),
+        _ => None,
+    }
+}

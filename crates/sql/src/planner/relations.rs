@@ -1,0 +1,174 @@
+//! What the planner knows of a query's relations.
+
+use std::sync::Arc;
+
+use expr::{ColumnRef, Expr, ExprKind};
+use types::TableDef;
+
+use super::cost;
+use crate::bind::block::Source;
+use crate::plan::{Column, ColumnSet, QueryPlan, Relation, SubPlan};
+
+/// A set of relations of one query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RelSet(u64);
+
+impl RelSet {
+    pub(super) const EMPTY: RelSet = RelSet(0);
+
+    pub(super) fn of(rel: u16) -> RelSet {
+        RelSet(1 << rel)
+    }
+
+    pub(super) fn with(self, other: RelSet) -> RelSet {
+        RelSet(self.0 | other.0)
+    }
+
+    pub(super) fn without(self, other: RelSet) -> RelSet {
+        RelSet(self.0 & !other.0)
+    }
+
+    pub(super) fn has(self, rel: u16) -> bool {
+        self.0 >> rel & 1 == 1
+    }
+
+    pub(super) fn meets(self, other: RelSet) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether all of it is in `other`.
+    pub(super) fn within(self, other: RelSet) -> bool {
+        self.0 & !other.0 == 0
+    }
+
+    /// The relations, ascending.
+    pub(super) fn iter(self) -> impl Iterator<Item = u16> {
+        (0..64).filter(move |&rel| self.has(rel))
+    }
+}
+
+/// A relation of FROM.
+#[derive(Debug)]
+pub(super) struct Rel {
+    pub(super) kind: RelKind,
+    /// Columns that the query reads.
+    pub(super) used: ColumnSet,
+    /// Estimated rows.
+    pub(super) rows: f64,
+}
+
+/// What a relation is.
+#[derive(Debug)]
+pub(super) enum RelKind {
+    Table {
+        def: Arc<TableDef>,
+        alias: Box<str>,
+        /// Indexes that hints leave.
+        indexes: Vec<usize>,
+    },
+    Derived {
+        columns: Vec<Column>,
+        /// Taken when the node is made.
+        plan: Option<Box<QueryPlan>>,
+    },
+    Aggregate {
+        columns: Vec<Column>,
+    },
+}
+
+/// The relations of one query, and which of them its subqueries name.
+#[derive(Debug)]
+pub(super) struct Rels {
+    pub(super) list: Vec<Rel>,
+    subquery_rels: Vec<RelSet>,
+    /// Rows are locked, so secondary entries do not suffice.
+    pub(super) locked: bool,
+    /// Types the expressions that rules make.
+    pub(super) build: expr::Builder,
+}
+
+impl Rels {
+    pub(super) fn new(subqueries: &[SubPlan], locked: bool, build: expr::Builder) -> Rels {
+        let rels_of = |columns: &[ColumnRef]| {
+            columns.iter().fold(RelSet::EMPTY, |set, column| set.with(RelSet::of(column.rel)))
+        };
+        let subquery_rels = subqueries.iter().map(|sub| rels_of(&sub.outer)).collect();
+        Rels { list: Vec::new(), subquery_rels, locked, build }
+    }
+
+    /// Adds the relation `source`; a derived table comes with its plan.
+    pub(super) fn push(
+        &mut self,
+        source: Source,
+        plan: Option<QueryPlan>,
+        table_rows: impl Fn(&TableDef) -> u64,
+    ) {
+        let (kind, rows) = match source {
+            Source::Table { def, alias, indexes } => {
+                let rows = (table_rows(&def) as f64).max(1.0);
+                let indexes = indexes.unwrap_or_else(|| (0..def.indexes.len()).collect());
+                (RelKind::Table { def, alias, indexes }, rows)
+            }
+            Source::Query { columns, .. } => {
+                (RelKind::Derived { columns, plan: plan.map(Box::new) }, cost::DERIVED_ROWS)
+            }
+            Source::Aggregate { columns } => (RelKind::Aggregate { columns }, 1.0),
+        };
+        self.list.push(Rel { kind, used: ColumnSet::default(), rows });
+    }
+
+    /// The relation `rel`.
+    pub(super) fn get(&self, rel: u16) -> &Rel {
+        &self.list[usize::from(rel)]
+    }
+
+    /// Definition of a base table.
+    pub(super) fn table(&self, rel: u16) -> Option<&Arc<TableDef>> {
+        match &self.get(rel).kind {
+            RelKind::Table { def, .. } => Some(def),
+            _ => None,
+        }
+    }
+
+    /// Notes the columns that `expr` reads.
+    pub(super) fn note_used(&mut self, expr: &Expr) {
+        expr.walk(&mut |e| {
+            if let ExprKind::Column(column) = e.kind {
+                self.note_column(column);
+            }
+        });
+    }
+
+    /// Notes that `column` is read.
+    pub(super) fn note_column(&mut self, column: ColumnRef) {
+        if let Some(rel) = self.list.get_mut(usize::from(column.rel)) {
+            rel.used.insert(column.col);
+        }
+    }
+
+    /// The relations that `expr` names, itself or through subqueries.
+    pub(super) fn of(&self, expr: &Expr) -> RelSet {
+        let mut set = RelSet::EMPTY;
+        expr.walk(&mut |e| match &e.kind {
+            ExprKind::Column(column) => set = set.with(RelSet::of(column.rel)),
+            ExprKind::Subquery { plan, .. } => {
+                set = set.with(self.subquery_rels.get(usize::from(*plan)).copied().unwrap_or_default());
+            }
+            _ => {}
+        });
+        set
+    }
+
+    /// The relations as the plan lists them.
+    pub(super) fn into_plan(self) -> Vec<Relation> {
+        let relation = |rel: Rel| match rel.kind {
+            RelKind::Table { def, alias, .. } => Relation::Table { def, alias, used: rel.used },
+            RelKind::Derived { columns, .. } | RelKind::Aggregate { columns } => Relation::Rows { columns },
+        };
+        self.list.into_iter().map(relation).collect()
+    }
+}

@@ -1,0 +1,192 @@
+//! A block's plan: the joined rows, and what is done with them.
+
+use expr::Expr;
+
+use super::join_list::{self, Item, JoinList};
+use super::join_order::{self, Goal};
+use super::ordering::{self, Ordering, Reading};
+use super::outer::Params;
+use super::query::{constant, plan_query, plan_subqueries, sort_limit, window};
+use super::relations::{RelSet, Rels};
+use super::{cost, equality, fold, join_node, min_max, outer_join};
+use crate::bind::BindContext;
+use crate::bind::block::{Aggregation, Block, Source};
+use crate::plan::{Node, QueryPlan, SortKey};
+
+/// What a statement reads beyond its query's own expressions.
+#[derive(Debug, Default)]
+pub(super) struct Extra<'e> {
+    /// Relations all of whose columns are read.
+    pub(super) whole: &'e [u16],
+    /// Further expressions.
+    pub(super) read: Vec<&'e Expr>,
+}
+
+/// Rows on their way through the plan.
+struct Stream {
+    node: Node,
+    order: Ordering,
+    /// Relations whose columns the rows have.
+    rels: Vec<u16>,
+}
+
+/// Plans `block`.
+pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, params: &Params) -> QueryPlan {
+    params.resolve(&mut block);
+    fold::block(&mut block);
+    let subqueries = plan_subqueries(std::mem::take(&mut block.subqueries), ctx, params);
+    let build = expr::Builder {
+        collation: ctx.collation,
+        modes: ctx.modes,
+        div_precision_increment: ctx.div_precision_increment,
+    };
+    let mut rels = Rels::new(&subqueries, block.lock.is_some(), build);
+    for source in std::mem::take(&mut block.rels) {
+        add_relation(source, &mut rels, ctx, params);
+    }
+    note_used(&mut block, extra, &mut rels);
+    for column in subqueries.iter().flat_map(|sub| &sub.outer) {
+        rels.note_column(*column);
+    }
+    block.order.retain(|key| !ordering::is_constant(&key.expr));
+    let stream = joined(&mut block, &rels);
+    let stream = grouped(stream, &mut block, &rels);
+    let node = finished(stream, &mut block, ctx);
+    QueryPlan {
+        relations: rels.into_plan(),
+        root: node,
+        output: block.output,
+        subqueries,
+        lock: block.lock,
+        count_found_rows: block.count_found_rows,
+    }
+}
+
+fn add_relation(mut source: Source, rels: &mut Rels, ctx: &BindContext<'_>, params: &Params) {
+    let plan = match &mut source {
+        Source::Query { query, .. } => query.take().map(|query| plan_query(query, ctx, params)),
+        _ => None,
+    };
+    rels.push(source, plan, |def| ctx.catalog.row_estimate(def));
+}
+
+fn note_used(block: &mut Block, extra: &Extra<'_>, rels: &mut Rels) {
+    block.for_each_expr(&mut |expr| rels.note_used(expr));
+    extra.read.iter().for_each(|expr| rels.note_used(expr));
+    for &rel in extra.whole {
+        let columns = rels.table(rel).map_or(0, |def| def.columns.len() as u16);
+        (0..columns).for_each(|col| rels.note_column(expr::ColumnRef { rel, col }));
+    }
+}
+
+/// FROM and WHERE.
+fn joined(block: &mut Block, rels: &Rels) -> Stream {
+    let mut filter = std::mem::take(&mut block.filter);
+    let mut tree = std::mem::take(&mut block.from);
+    let names = tree.rels();
+    outer_join::simplify(&mut tree, &filter, rels);
+    let mut list = join_list::flatten(tree, rels);
+    list.ordered |= block.straight;
+    list.conditions.append(&mut filter);
+    if !settle(&mut list, rels) {
+        return Stream { node: Node::Empty, order: Ordering::default(), rels: names };
+    }
+    if let Some(node) = min_max::plan(block, &list, rels) {
+        return Stream { node, order: Ordering::default(), rels: names };
+    }
+    let goal = goal(block);
+    let route = join_order::best(&list, RelSet::EMPTY, goal, rels);
+    let node = join_node::build(&list, &route, RelSet::EMPTY, rels);
+    Stream { node, order: route.order, rels: names }
+}
+
+/// Settles constant conditions and spreads equalities, in this list and those of its left joins. False if the list
+/// has no rows.
+fn settle(list: &mut JoinList, rels: &Rels) -> bool {
+    if !fold::settle(&mut list.conditions) {
+        return false;
+    }
+    equality::spread(&mut list.conditions, rels);
+    for item in &mut list.items {
+        if let Item::Left { list: inner, .. } = item
+            && !settle(inner, rels)
+        {
+            inner.conditions = vec![rels.build.boolean(false)];
+        }
+    }
+    true
+}
+
+/// What order of the joined rows would save work.
+fn goal(block: &Block) -> Goal<'_> {
+    match &block.aggregation {
+        Some(aggregation) => Goal { order: &[], groups: &aggregation.groups, limit: None },
+        None => Goal { order: &block.order, groups: &[], limit: row_limit(block) },
+    }
+}
+
+/// How many joined rows LIMIT needs, if it needs not all of them.
+fn row_limit(block: &Block) -> Option<f64> {
+    if block.distinct || block.having.is_some() || block.count_found_rows {
+        return None;
+    }
+    let count = block.limit.count.as_ref()?;
+    let rows = |e: &Expr| constant(e).map_or(cost::UNKNOWN_LIMIT, |n| n as f64);
+    Some(rows(count) + block.limit.offset.as_ref().map_or(0.0, rows))
+}
+
+/// GROUP BY and HAVING.
+fn grouped(stream: Stream, block: &mut Block, rels: &Rels) -> Stream {
+    let mut stream = stream;
+    if let Some(Aggregation { rel, groups, aggs }) = block.aggregation.take() {
+        let sorted = !groups.is_empty() && stream.order.groups(&groups);
+        let order = if sorted { stream.order.of_groups(&groups, rel) } else { Ordering::default() };
+        let node = Node::Aggregate { input: Box::new(stream.node), rel, groups, aggs, sorted };
+        stream = Stream { node, order, rels: vec![rel] };
+    }
+    if let Some(having) = block.having.take() {
+        let mut conditions = vec![having];
+        stream.node = if fold::settle(&mut conditions) {
+            join_node::filter(stream.node, conditions, rels)
+        } else {
+            Node::Empty
+        };
+    }
+    stream
+}
+
+/// DISTINCT, ORDER BY and LIMIT.
+fn finished(stream: Stream, block: &mut Block, ctx: &BindContext<'_>) -> Node {
+    let Stream { mut node, order, rels } = stream;
+    if block.distinct {
+        let exprs = block.output.iter().map(|item| item.expr.clone()).collect();
+        node = Node::Distinct { input: Box::new(node), exprs };
+    }
+    let keys: Vec<SortKey> = std::mem::take(&mut block.order);
+    if !keys.is_empty() && !in_order(&mut node, &order, &keys) {
+        let limit = if block.count_found_rows { None } else { sort_limit(&block.limit, ctx) };
+        node = Node::Sort { input: Box::new(node), keys, rels, limit };
+    }
+    window(node, std::mem::take(&mut block.limit))
+}
+
+/// Whether the rows of `node` come ordered by `keys`, once the first table is read the right way round.
+fn in_order(node: &mut Node, order: &Ordering, keys: &[SortKey]) -> bool {
+    match order.reading(keys) {
+        Some(Reading::Forward) => true,
+        Some(Reading::Backward) => reverse_first(node),
+        None => false,
+    }
+}
+
+/// Makes the first table be read last row first. False, and nothing changed, if it cannot.
+fn reverse_first(node: &mut Node) -> bool {
+    match node {
+        Node::Access { path, .. } => ordering::reverse(path),
+        Node::Join { outer, .. } | Node::HashJoin { outer, .. } => reverse_first(outer),
+        Node::Filter { input, .. } | Node::Distinct { input, .. } | Node::Aggregate { input, .. } => {
+            reverse_first(input)
+        }
+        _ => false,
+    }
+}
