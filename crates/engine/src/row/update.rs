@@ -30,6 +30,8 @@ pub enum UpdateOutcome {
 struct OldRow {
     values: Vec<u8>,
     spans: Vec<Span>,
+    /// Whether any column is off page.
+    off_page: bool,
     /// The image with the off-page values of indexed columns read in; `None` if there are none.
     fetched: Option<(Vec<u8>, Vec<Span>)>,
 }
@@ -89,10 +91,11 @@ impl RowWriter<'_> {
         let mut image = RowImage { values: &mut values, spans: &mut spans };
         image.fill(&RowRef::new(&index.format, record), self.table.def.columns.len(), &mut buffers.payload);
         drop(at);
+        let off_page = image.any_off_page(&ColumnSet::ALL);
         let indexed = &self.table.indexed_columns;
-        let fetched =
-            if image.any_off_page(indexed) { Some(image.fetched(self.store(), indexed)?) } else { None };
-        Ok(Some(OldRow { values, spans, fetched }))
+        let read_in = off_page && image.any_off_page(indexed);
+        let fetched = if read_in { Some(image.fetched(self.store(), indexed)?) } else { None };
+        Ok(Some(OldRow { values, spans, off_page, fetched }))
     }
 
     fn update(
@@ -175,13 +178,13 @@ impl RowWriter<'_> {
         buffers: &mut Buffers,
     ) -> Result<()> {
         let index = self.table.clustered();
-        let kept = |i: usize| !differing.contains(i) && old.spans[i].off_page;
+        let kept = |i: usize| old.off_page && !differing.contains(i) && old.spans[i].off_page;
         let stored = |i| if kept(i) { old.stored(i) } else { new[i] };
         let header = RowHeader { trx: self.id, undo: UndoPtr(0) };
         buffers.payload.clear();
         with_values(new.len(), stored, |row| -> Result<()> {
             let mut off_page = index.format.choose_off_page(row, key.len()).map_err(too_large)?;
-            if off_page.is_empty() && !(0..row.len()).any(kept) {
+            if off_page.is_empty() && !(old.off_page && (0..row.len()).any(kept)) {
                 index.format.encode(header, row, &[], &mut buffers.payload);
                 return Ok(());
             }
@@ -199,14 +202,21 @@ impl RowWriter<'_> {
             Ok(())
         })?;
         self.store_rewritten(index, key, &mut buffers.payload)?;
+        if old.off_page {
+            self.bury_replaced(index, old, differing);
+        }
+        Ok(())
+    }
+
+    /// Notes for purge that off-page values were replaced.
+    fn bury_replaced(&mut self, index: &Index, old: &OldRow, differing: &ColumnSet) {
         for (i, span) in
             old.spans.iter().enumerate().filter(|(i, span)| span.off_page && differing.contains(*i))
         {
-            let reference = value_of(&old.values, old.spans[i]).unwrap_or(&[]);
+            let reference = old.stored(i).unwrap_or(&[]);
             debug_assert_eq!(reference.len(), span.len as usize, "a reference");
             self.undo(index, UndoKind::ValueDead, SlotFlags::NONE, &[], reference);
         }
-        Ok(())
     }
 
     /// Puts `payload` in the place of the record's: as a patch of the bytes that differ if it has the same length.
