@@ -1,5 +1,6 @@
 //! Updating a row: in place where its key stays, as delete and insert where it does not.
 
+use btree::LeafEdit;
 use page::{OVERFLOW_REF_BYTES, RowHeader, RowRef, SlotFlags, UndoPtr};
 use trx::undo::ROW_HEADER_BYTES;
 use trx::{Buffers, NewUndo, Span, Trx, UndoKind};
@@ -68,21 +69,32 @@ impl Table {
     ) -> Result<UpdateOutcome> {
         debug_assert_eq!(row.len(), self.def.columns.len(), "one value per column");
         change(engine, self, trx, |writer, buffers| {
-            let Some(old) = writer.read_old(clustered_key, buffers)? else {
+            let Some((old, leaf)) = writer.read_old(clustered_key, buffers)? else {
                 return Ok(UpdateOutcome::Missing);
             };
-            let outcome = writer.update(clustered_key, &old, row, changed, buffers);
+            let outcome = writer.update(clustered_key, &old, leaf, row, changed, buffers);
             (buffers.values, buffers.spans) = (old.values, old.spans);
             outcome
         })
     }
 }
 
-impl RowWriter<'_> {
-    fn read_old(&mut self, key: &[u8], buffers: &mut Buffers) -> Result<Option<OldRow>> {
+impl<'a> RowWriter<'a> {
+    /// Takes the row out of its record, whose leaf stays latched unless other pages must be read.
+    fn read_old<'k>(
+        &mut self,
+        key: &'k [u8],
+        buffers: &mut Buffers,
+    ) -> Result<Option<(OldRow, Option<LeafEdit<'k>>)>>
+    where
+        'a: 'k,
+    {
         let index = self.table.clustered();
-        let Some(at) = index.tree.point(&self.engine.store, key)? else { return Ok(None) };
-        let record = at.record();
+        let leaf = index.tree.edit(&self.engine.store, key, 0)?;
+        if !leaf.found() {
+            return Ok(None);
+        }
+        let record = leaf.record();
         if record.flags().is_deleted() {
             return Ok(None);
         }
@@ -90,18 +102,21 @@ impl RowWriter<'_> {
         let mut spans = std::mem::take(&mut buffers.spans);
         let mut image = RowImage { values: &mut values, spans: &mut spans };
         image.fill(&RowRef::new(&index.format, record), self.table.def.columns.len(), &mut buffers.payload);
-        drop(at);
-        let off_page = image.any_off_page(&ColumnSet::ALL);
+        if !image.any_off_page(&ColumnSet::ALL) {
+            return Ok(Some((OldRow { values, spans, off_page: false, fetched: None }, Some(leaf))));
+        }
+        drop(leaf);
         let indexed = &self.table.indexed_columns;
-        let read_in = off_page && image.any_off_page(indexed);
-        let fetched = if read_in { Some(image.fetched(self.store(), indexed)?) } else { None };
-        Ok(Some(OldRow { values, spans, off_page, fetched }))
+        let fetched =
+            if image.any_off_page(indexed) { Some(image.fetched(self.store(), indexed)?) } else { None };
+        Ok(Some((OldRow { values, spans, off_page: true, fetched }, None)))
     }
 
     fn update(
         &mut self,
         key: &[u8],
         old: &OldRow,
+        leaf: Option<LeafEdit<'_>>,
         row: &[Value<'_>],
         changed: &ColumnSet,
         buffers: &mut Buffers,
@@ -116,10 +131,11 @@ impl RowWriter<'_> {
         let whole = |i| if differing.contains(i) { row[i] } else { old.whole(i) };
         with_values(row.len(), whole, |new| {
             if self.moves(key, new, row_id, &differing, buffers)? {
+                drop(leaf);
                 self.move_row(key, old, new, &differing, buffers)?;
                 return Ok(UpdateOutcome::Updated);
             }
-            self.rewrite(key, old, new, &differing, buffers)?;
+            self.rewrite(key, old, leaf, new, &differing, buffers)?;
             self.update_entries(old, new, row_id, &differing, buffers)?;
             Ok(UpdateOutcome::Updated)
         })
@@ -168,11 +184,12 @@ impl RowWriter<'_> {
         with_values(new.len(), value, |row| self.insert(row, buffers)).map(drop)
     }
 
-    /// Rewrites the clustered record under its key.
+    /// Rewrites the clustered record under its key; `leaf`: latched already, if it is.
     fn rewrite(
         &mut self,
         key: &[u8],
         old: &OldRow,
+        mut leaf: Option<LeafEdit<'_>>,
         new: &[Value<'_>],
         differing: &ColumnSet,
         buffers: &mut Buffers,
@@ -188,6 +205,7 @@ impl RowWriter<'_> {
                 index.format.encode(header, row, &[], &mut buffers.payload);
                 return Ok(());
             }
+            leaf = None;
             let references = self.write_values(row, &off_page)?;
             let mut row = row.to_vec();
             for (&position, reference) in off_page.iter().zip(&references) {
@@ -201,7 +219,11 @@ impl RowWriter<'_> {
             index.format.encode(header, &row, &off_page, &mut buffers.payload);
             Ok(())
         })?;
-        self.store_rewritten(index, key, &mut buffers.payload)?;
+        let leaf = match leaf {
+            Some(leaf) => leaf,
+            None => index.tree.edit(&self.engine.store, key, 0)?,
+        };
+        self.store_rewritten(index, leaf, &mut buffers.payload)?;
         if old.off_page {
             self.bury_replaced(index, old, differing);
         }
@@ -220,9 +242,8 @@ impl RowWriter<'_> {
     }
 
     /// Puts `payload` in the place of the record's: as a patch of the bytes that differ if it has the same length.
-    fn store_rewritten(&mut self, index: &Index, key: &[u8], payload: &mut [u8]) -> Result<()> {
-        let engine = self.engine;
-        let mut edit = index.tree.edit(&engine.store, key, 0)?;
+    fn store_rewritten(&mut self, index: &Index, mut edit: LeafEdit<'_>, payload: &mut [u8]) -> Result<()> {
+        let (engine, key) = (self.engine, edit.key());
         let record = edit.record();
         let before = RowHeader::decode(record.payload());
         self.overwrites(before.trx);
@@ -250,8 +271,11 @@ impl RowWriter<'_> {
         payload[..ROW_HEADER_BYTES].copy_from_slice(&self.header(undo));
         if edit.replace_payload(payload).is_err() {
             drop(edit);
-            edit = index.tree.edit(&engine.store, key, key.len() + payload.len())?;
+            let mut edit = index.tree.edit(&engine.store, key, key.len() + payload.len())?;
             edit.replace_payload(payload).expect("edit was asked for the room");
+            edit.raise_max_trx(self.id);
+            edit.commit();
+            return Ok(());
         }
         edit.raise_max_trx(self.id);
         edit.commit();
