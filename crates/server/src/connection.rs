@@ -17,11 +17,13 @@ use crate::status::bump;
 use crate::stream::Stream;
 use crate::transaction;
 
+/// Stack of a connection's thread; parser and interpreter bound their depth to fit.
+pub const STACK_BYTES: usize = 2 << 20;
 /// Largest packet before the client is known.
 const HANDSHAKE_PACKET_BYTES: usize = 1 << 20;
 
 /// Serves one client until it leaves. Runs on the connection's own thread.
-pub(crate) fn serve(server: &Arc<Server>, stream: Stream) {
+pub fn serve(server: &Arc<Server>, stream: Stream) {
     let stream = Arc::new(stream);
     let Ok((peer, host)) = stream.peer() else {
         return;

@@ -21,7 +21,7 @@ pub mod answer;
 pub mod authenticate;
 pub mod client_io;
 pub mod commands;
-mod connection;
+pub mod connection;
 pub mod constant;
 pub mod daemon;
 pub mod ddl;

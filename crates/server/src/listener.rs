@@ -19,8 +19,6 @@ use crate::stream::Stream;
 
 /// How long open connections may take to end at shutdown.
 const DRAIN_TIME: Duration = Duration::from_secs(10);
-/// Stack of a connection's thread; parser and interpreter bound their depth to fit.
-const STACK_BYTES: usize = 2 << 20;
 
 /// The sockets that clients connect to.
 #[derive(Debug)]
@@ -116,7 +114,7 @@ fn accept(server: &Arc<Server>, accepted: io::Result<Stream>) {
         }
     };
     let shared = Arc::clone(server);
-    let builder = thread::Builder::new().name("connection".to_owned()).stack_size(STACK_BYTES);
+    let builder = thread::Builder::new().name("connection".to_owned()).stack_size(connection::STACK_BYTES);
     if let Err(e) = builder.spawn(move || connection::serve(&shared, stream)) {
         server.log.error(&format!("cannot start a connection's thread: {e}"));
     }
