@@ -1,0 +1,107 @@
+//! The ledger's driver: prepares the data, runs every operation against a server inside this process, tells what it cost.
+//!
+//! `cargo xtask ledger` runs it under callgrind, which counts instructions and system calls, and natively with the library
+//! that counts copies; see ledger/README.md.
+
+#![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
+
+mod callgrind;
+mod client;
+mod counters;
+mod data;
+mod measure;
+mod operation;
+mod prepare;
+mod serve;
+mod tables;
+
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::ExitCode;
+
+use client::Client;
+use measure::Measured;
+use operation::Operation;
+
+const USAGE: &str = "usage: ledger prepare DATADIR
+       ledger run DATADIR [NAME ..]
+              every operation, or those named:
+              name<TAB>units<TAB>allocations<TAB>bytes copied or -<TAB>nanoseconds
+       ledger client SOCKET NAME PASSES
+              one operation so many times over against another server
+       ledger size NAME
+              executions of an operation in one pass";
+
+#[global_allocator]
+static ALLOCATOR: counters::CountingAllocator = counters::CountingAllocator;
+
+/// Seed of the statements' values.
+const SEED: u64 = 10_001;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let result = match args.as_slice() {
+        ["prepare", datadir] => prepare::run(Path::new(datadir)),
+        ["run", datadir, names @ ..] => run(Path::new(datadir), names),
+        ["client", socket, name, passes] => ask(socket, name, passes),
+        ["size", name] => find(name).map(|operation| println!("{}", operation.executions)),
+        _ => Err(USAGE.to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("ledger: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Operations that the server refuses are told on standard error and left out.
+fn run(datadir: &Path, names: &[&str]) -> Result<(), String> {
+    if !callgrind::is_running() {
+        eprintln!("ledger: not under callgrind: instructions are not counted");
+    }
+    let server = serve::open(datadir)?;
+    let mut client = Client::connect(serve::connect(&server)?, tables::SCHEMA)?;
+    for operation in selected(names)? {
+        match measure::measure(&mut client, &operation, SEED) {
+            Ok(measured) => println!("{}", line(&operation, &measured)),
+            Err(refusal) => eprintln!("ledger: {} left out: {refusal}", operation.name),
+        }
+    }
+    // Whatever the operations changed is not worth writing: the directory is a copy.
+    std::process::exit(0);
+}
+
+fn line(operation: &Operation, measured: &Measured) -> String {
+    let copied = measured.copied_bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string());
+    format!(
+        "{}\t{}\t{}\t{copied}\t{}",
+        operation.name,
+        measured.units,
+        measured.allocations,
+        measured.elapsed.as_nanos()
+    )
+}
+
+fn selected(names: &[&str]) -> Result<Vec<Operation>, String> {
+    if names.is_empty() {
+        return Ok(operation::all());
+    }
+    names.iter().map(|name| find(name)).collect()
+}
+
+fn find(name: &str) -> Result<Operation, String> {
+    operation::all()
+        .into_iter()
+        .find(|operation| operation.name == name)
+        .ok_or_else(|| format!("no operation is called {name}"))
+}
+
+fn ask(socket: &str, name: &str, passes: &str) -> Result<(), String> {
+    let passes = passes.parse().map_err(|_| format!("not a number of passes: {passes}"))?;
+    let socket = UnixStream::connect(socket).map_err(|e| format!("cannot connect to {socket}: {e}"))?;
+    let mut client = Client::connect(socket, tables::SCHEMA)?;
+    measure::repeat(&mut client, &find(name)?, SEED, passes)
+}

@@ -1,0 +1,107 @@
+//! Runs operations and tells what they cost.
+
+use std::time::{Duration, Instant};
+
+use crate::callgrind;
+use crate::client::{Client, Prepared};
+use crate::counters;
+use crate::operation::{Draw, Operation, Request, Unit};
+
+/// Executions before counting begins, at most: first those that run uninstrumented, then the instrumented ones.
+const WARM_UP: u32 = 200;
+const SETTLE: u32 = 20;
+
+/// What the counted executions of an operation did.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// Statements or rows, as the operation's unit says.
+    pub(crate) units: u64,
+    /// Allocations by the serving thread.
+    pub(crate) allocations: u64,
+    /// Bytes copied by the serving thread; `None` without the preloaded library.
+    pub(crate) copied_bytes: Option<u64>,
+    /// Time from the first statement to the last answer.
+    pub(crate) elapsed: Duration,
+}
+
+/// An operation on its connection.
+struct Runner<'a> {
+    client: &'a mut Client,
+    request: Request,
+    prepared: Option<Prepared>,
+    draw: Draw,
+}
+
+impl Runner<'_> {
+    /// Rows of the answers.
+    fn run(&mut self, executions: u32) -> Result<u64, String> {
+        let mut rows = 0;
+        for _ in 0..executions {
+            rows += match (self.request, &mut self.prepared) {
+                (Request::Text(make), _) => self.client.query(&make(&mut self.draw))?,
+                (Request::Prepared(_, make), Some(prepared)) => {
+                    self.client.execute(prepared, &make(&mut self.draw))?
+                }
+                (Request::Prepared(..), None) => return Err("executed before it was prepared".to_owned()),
+            };
+        }
+        Ok(rows)
+    }
+}
+
+/// Warms the operation up and counts it. Under callgrind the counts are dumped under the operation's name.
+///
+/// # Errors
+/// What the server answered instead.
+pub(crate) fn measure(client: &mut Client, operation: &Operation, seed: u64) -> Result<Measured, String> {
+    let fixed_units = match operation.unit {
+        Unit::RowOf(query) => Some(client.query(query)?),
+        Unit::Rows(rows) => Some(rows * u64::from(operation.executions)),
+        Unit::Statement => Some(u64::from(operation.executions)),
+        Unit::SentRow => None,
+    };
+    let prepared = match operation.request {
+        Request::Prepared(text, _) => Some(client.prepare(text)?),
+        Request::Text(_) => None,
+    };
+    let mut runner = Runner { client, request: operation.request, prepared, draw: Draw::new(seed) };
+    runner.run(WARM_UP.min(operation.executions))?;
+    callgrind::start_instrumentation();
+    if operation.executions > 1 {
+        runner.run(SETTLE.min(operation.executions))?;
+    }
+    let (allocations, copied) = (counters::allocations(), counters::copied_bytes());
+    let begun = Instant::now();
+    callgrind::zero();
+    let rows = runner.run(operation.executions);
+    callgrind::dump(operation.name);
+    callgrind::stop_instrumentation();
+    let elapsed = begun.elapsed();
+    Ok(Measured {
+        units: fixed_units.unwrap_or(rows?).max(1),
+        allocations: counters::allocations() - allocations,
+        copied_bytes: counters::copied_bytes().zip(copied).map(|(now, before)| now - before),
+        elapsed,
+    })
+}
+
+/// Runs an operation `passes` times over the same values, for a server that is counted from outside.
+pub(crate) fn repeat(
+    client: &mut Client,
+    operation: &Operation,
+    seed: u64,
+    passes: u32,
+) -> Result<(), String> {
+    let mut prepared = match operation.request {
+        Request::Prepared(text, _) => Some(client.prepare(text)?),
+        Request::Text(_) => None,
+    };
+    for _ in 0..passes {
+        let draw = Draw::new(seed);
+        let mut runner =
+            Runner { client: &mut *client, request: operation.request, prepared: prepared.take(), draw };
+        runner.run(operation.executions)?;
+        prepared = runner.prepared;
+    }
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! The operations of the ledger: statements, how often they run, and what one unit of them is.
+
+use base::prng::Prng;
+
+use crate::client::Param;
+use crate::data::{Spread, c_text, pad_text};
+use crate::tables::ROWS;
+
+/// Rows of one multi-row INSERT.
+const BULK_ROWS: u64 = 500;
+
+/// One line of the ledger.
+pub(crate) struct Operation {
+    /// Name of the line.
+    pub(crate) name: &'static str,
+    /// What is asked.
+    pub(crate) request: Request,
+    /// Executions that are counted.
+    pub(crate) executions: u32,
+    /// What the counts are divided by.
+    pub(crate) unit: Unit,
+}
+
+/// A statement, with new values for each execution.
+#[derive(Clone, Copy)]
+pub(crate) enum Request {
+    /// COM_QUERY.
+    Text(fn(&mut Draw) -> String),
+    /// COM_STMT_EXECUTE.
+    Prepared(&'static str, fn(&mut Draw) -> Vec<Param>),
+}
+
+/// What a line's figures are per.
+#[derive(Clone, Copy)]
+pub(crate) enum Unit {
+    /// Execution.
+    Statement,
+    /// Row of the answer.
+    SentRow,
+    /// Row of the answer to this query, which names the rows that are read.
+    RowOf(&'static str),
+    /// So many rows an execution.
+    Rows(u64),
+}
+
+/// The source of a statement's values: one for each operation.
+pub(crate) struct Draw {
+    prng: Prng,
+    spread: Spread,
+}
+
+impl Draw {
+    /// `seed` fixes all values.
+    pub(crate) fn new(seed: u64) -> Self {
+        Draw { prng: Prng::new(seed), spread: Spread::new(seed, ROWS) }
+    }
+
+    /// An id of `sbtest1`.
+    fn id(&mut self) -> i32 {
+        1 + self.prng.below(ROWS) as i32
+    }
+
+    /// The first of a hundred ids of `sbtest1`.
+    fn range(&mut self) -> Vec<Param> {
+        let first = 1 + self.prng.below(ROWS - 100) as i32;
+        vec![Param::Int(first), Param::Int(first + 99)]
+    }
+
+    /// An id of `sbtest2` (even) that was not drawn before.
+    fn taken_id(&mut self) -> i32 {
+        2 + 2 * self.spread.next() as i32
+    }
+
+    /// An id that is free in `sbtest2` (odd) and was not drawn before.
+    fn free_id(&mut self) -> i32 {
+        1 + 2 * self.spread.next() as i32
+    }
+}
+
+/// All operations, readers before writers.
+pub(crate) fn all() -> Vec<Operation> {
+    let mut operations = points();
+    operations.extend(ranges());
+    operations.extend(scans());
+    operations.extend(writes());
+    operations
+}
+
+fn each(name: &'static str, executions: u32, request: Request) -> Operation {
+    Operation { name, request, executions, unit: Unit::Statement }
+}
+
+fn points() -> Vec<Operation> {
+    const POINT: &str = "SELECT c FROM sbtest1 WHERE id=?";
+    vec![
+        each("select_1", 5_000, Request::Text(|_| "SELECT 1".to_owned())),
+        each("point_select_prepared", 10_000, Request::Prepared(POINT, |draw| vec![Param::Int(draw.id())])),
+        each(
+            "point_select_text",
+            10_000,
+            Request::Text(|draw| format!("SELECT c FROM sbtest1 WHERE id={}", draw.id())),
+        ),
+    ]
+}
+
+fn ranges() -> Vec<Operation> {
+    const PLAIN: &str = "SELECT c FROM sbtest1 WHERE id BETWEEN ? AND ?";
+    const DESCENDING: &str = "SELECT c FROM sbtest1 WHERE id BETWEEN ? AND ? ORDER BY id DESC";
+    const SUM: &str = "SELECT SUM(k) FROM sbtest1 WHERE id BETWEEN ? AND ?";
+    vec![
+        each("range_100", 2_000, Request::Prepared(PLAIN, Draw::range)),
+        each("range_100_desc", 2_000, Request::Prepared(DESCENDING, Draw::range)),
+        each("range_100_sum", 2_000, Request::Prepared(SUM, Draw::range)),
+    ]
+}
+
+fn scans() -> Vec<Operation> {
+    let once = |name, unit, request| Operation { name, request, executions: 1, unit };
+    vec![
+        once(
+            "scan_agg_row",
+            Unit::RowOf("SELECT salary FROM salaries"),
+            Request::Text(|_| "SELECT SUM(salary) FROM salaries".to_owned()),
+        ),
+        once("scan_send_row", Unit::SentRow, Request::Text(|_| "SELECT * FROM sbtest1".to_owned())),
+        once(
+            "left_join_send_row",
+            Unit::SentRow,
+            Request::Text(|_| {
+                "SELECT * FROM employees AS e LEFT JOIN salaries AS s ON e.emp_no = s.emp_no LIMIT 500000"
+                    .to_owned()
+            }),
+        ),
+        once(
+            "eq_ref_row",
+            Unit::RowOf("SELECT salary FROM salaries"),
+            Request::Text(|_| {
+                "SELECT COUNT(*), MAX(e.hire_date) FROM salaries s STRAIGHT_JOIN employees e ON e.emp_no=s.emp_no"
+                    .to_owned()
+            }),
+        ),
+        once(
+            "eq_ref_random_row",
+            Unit::Rows(200_000),
+            Request::Text(|_| {
+                "SELECT COUNT(*), SUM(t.k) FROM probe p STRAIGHT_JOIN sbtest1 t ON t.id = p.ref \
+                 WHERE p.id <= 200000"
+                    .to_owned()
+            }),
+        ),
+    ]
+}
+
+fn writes() -> Vec<Operation> {
+    const NONINDEX: &str = "UPDATE sbtest2 SET c=? WHERE id=?";
+    const INDEX: &str = "UPDATE sbtest2 SET k=k+1 WHERE id=?";
+    const INSERT: &str = "INSERT INTO sbtest2 (id, k, c, pad) VALUES (?, ?, ?, ?)";
+    const DELETE: &str = "DELETE FROM sbtest2 WHERE id=?";
+    vec![
+        each(
+            "update_nonindex",
+            5_000,
+            Request::Prepared(NONINDEX, |draw| {
+                vec![Param::Text(c_text(&mut draw.prng)), Param::Int(draw.taken_id())]
+            }),
+        ),
+        each("update_index", 5_000, Request::Prepared(INDEX, |draw| vec![Param::Int(draw.taken_id())])),
+        each("insert_1idx", 5_000, Request::Prepared(INSERT, new_row)),
+        each("delete", 5_000, Request::Prepared(DELETE, |draw| vec![Param::Int(draw.taken_id())])),
+        Operation {
+            name: "insert_500_row",
+            request: Request::Text(bulk_insert),
+            executions: 40,
+            unit: Unit::Rows(BULK_ROWS),
+        },
+    ]
+}
+
+fn new_row(draw: &mut Draw) -> Vec<Param> {
+    let k = draw.id();
+    let (c, pad) = (c_text(&mut draw.prng), pad_text(&mut draw.prng));
+    vec![Param::Int(draw.free_id()), Param::Int(k), Param::Text(c), Param::Text(pad)]
+}
+
+/// Ids come from AUTO_INCREMENT.
+fn bulk_insert(draw: &mut Draw) -> String {
+    let mut text = "INSERT INTO sbtest2 (k, c, pad) VALUES ".to_owned();
+    for i in 0..BULK_ROWS {
+        if i > 0 {
+            text.push(',');
+        }
+        let k = draw.id();
+        let (c, pad) = (c_text(&mut draw.prng), pad_text(&mut draw.prng));
+        text.push_str(&format!("({k},'{c}','{pad}')"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_seed_draws_one_sequence_of_distinct_ids() {
+        let ids = |seed| {
+            let mut draw = Draw::new(seed);
+            (0..1000).map(|_| draw.free_id()).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(3), ids(3));
+        let mut sorted = ids(3);
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), 1000);
+        assert!(sorted.iter().all(|id| id % 2 == 1));
+    }
+
+    #[test]
+    fn a_bulk_insert_fits_a_packet_and_holds_its_rows() {
+        let text = bulk_insert(&mut Draw::new(1));
+        assert_eq!(text.matches("),(").count() as u64, BULK_ROWS - 1);
+        assert!(text.len() < 1 << 20);
+    }
+}
