@@ -351,7 +351,7 @@ errors! {
     SLAVE_RLI_INIT_REPOSITORY = 1872, b"HY000", "Replica failed to initialize relay log info structure from the repository";
     AES_INVALID_IV = 1882, b"HY000", "The initialization vector supplied to %s is too short. Must be at least %d bytes long";
     STATEMENT_TIMEOUT = 1969, b"70100", "Query execution was interrupted (max_statement_time exceeded)";
-    INVALID_FIELD_SIZE = 3013, b"42000", "Invalid size for column '%s'.";
+    INVALID_FIELD_SIZE = 3013, b"HY000", "Invalid size for column '%s'.";
     INVALID_ARGUMENT_FOR_LOGARITHM = 3020, b"2201E", "Invalid argument for logarithm";
     QUERY_TIMEOUT = 3024, b"HY000", "Query execution was interrupted, maximum statement execution time exceeded";
     WRONG_VALUE_IN_LIST = 3055, b"HY000", "Incorrect value in the list: '%-.64s'";
@@ -362,6 +362,7 @@ errors! {
     KILLED_SESSION = 3169, b"HY000", "Session was killed";
     CAPACITY_EXCEEDED = 3170, b"HY000", "Memory capacity of %d bytes for '%s' exceeded. %s";
     UNSUPPORTED_INDEX_ALGORITHM = 3502, b"HY000", "This storage engine does not support the %s index algorithm, storage engine default was used instead.";
+    DATABASE_DOES_NOT_EXIST = 3503, b"42Y07", "Database '%-.192s' doesn't exist";
     LOCK_NOWAIT = 3572, b"HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
     CTE_MAX_RECURSION_DEPTH = 3636, b"HY000", "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
     WRONG_FRAME_SPEC = 3683, b"HY000", "Window '%s': frame specification is not valid.";

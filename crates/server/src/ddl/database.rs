@@ -10,7 +10,7 @@ use types::collation::Collation;
 use super::collation::CollationClauses;
 use super::{Done, lock_wait, names, not_yet, refused};
 use crate::diagnostics::Severity;
-use crate::error_map::SqlError;
+use crate::error_map::{self, SqlError};
 use crate::session::Session;
 
 /// CREATE DATABASE. One row is affected, even if the database was there already.
@@ -40,11 +40,11 @@ pub(super) fn alter(
 ) -> Result<Done, SqlError> {
     let name = names::schema_or_default(session, alter.name)?;
     let collation = clauses(alter.options)?;
-    let change = || {
-        let old = engine.schema(&name)?.collation;
-        engine.alter_schema(&name, collation.resolve(old))
+    let Ok(old) = engine.schema(&name) else {
+        return Err(error_map::DATABASE_DOES_NOT_EXIST.with(&[&name]));
     };
-    change().map_err(|error| refused(session, &error))?;
+    let altered = engine.alter_schema(&name, collation.resolve(old.collation));
+    altered.map_err(|error| refused(session, &error))?;
     Ok(Done { affected: 1, ..Done::default() })
 }
 

@@ -5,18 +5,34 @@
 //! | `names` | which schema is meant, and which names may be given |
 //! | `collation` | CHARACTER SET and COLLATE clauses |
 //! | `database` | CREATE, ALTER and DROP DATABASE |
+//! | `create_table` | CREATE TABLE: [`table_def`] makes the definition |
+//! | `column`, `column_type`, `default_value` | columns |
+//! | `key` | keys |
+//! | `table_options` | table options |
+//! | `alter_table` | ALTER TABLE, CREATE INDEX, DROP INDEX |
+//! | `drop_table` | DROP, TRUNCATE and RENAME TABLE |
 //!
 //! The caller has committed the session's transaction: definition changes hold no row locks.
 
+mod alter_table;
 mod collation;
+mod column;
+mod column_type;
+mod create_table;
 mod database;
+mod default_value;
+mod drop_table;
+pub(crate) mod key;
 pub(crate) mod names;
+mod table_options;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Engine;
 use sql::ast::Statement;
+
+pub use create_table::table_def;
 
 use crate::constant::Inputs;
 use crate::engine_error;
@@ -42,6 +58,7 @@ pub fn is_definition(statement: &Statement<'_>) -> bool {
             | Statement::CreateTable(_)
             | Statement::AlterTable(_)
             | Statement::DropTable(_)
+            | Statement::DropView(_)
             | Statement::Truncate(_)
             | Statement::RenameTable(_)
             | Statement::CreateIndex(_)
@@ -59,11 +76,18 @@ pub fn execute(
     statement: &Statement<'_>,
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
-    let _ = inputs;
     match *statement {
         Statement::CreateDatabase(create) => database::create(session, engine, create),
         Statement::AlterDatabase(alter) => database::alter(session, engine, alter),
         Statement::DropDatabase(drop) => database::drop(session, engine, drop),
+        Statement::CreateTable(create) => create_table::create(session, engine, create, inputs),
+        Statement::AlterTable(alter) => alter_table::alter(session, engine, alter),
+        Statement::DropTable(drop) => drop_table::drop(session, engine, drop),
+        Statement::DropView(drop) => drop_table::drop_view(session, engine, drop),
+        Statement::Truncate(ref table) => drop_table::truncate(session, engine, table),
+        Statement::RenameTable(pairs) => drop_table::rename(session, engine, pairs),
+        Statement::CreateIndex(create) => alter_table::create_index(session, engine, create),
+        Statement::DropIndex(drop) => alter_table::drop_index(session, engine, drop),
         _ => Err(not_yet("this statement")),
     }
 }

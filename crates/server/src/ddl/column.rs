@@ -1,0 +1,125 @@
+//! Column definitions.
+
+use base::ColumnId;
+use sql::ast::{ColumnAttribute, ColumnDefinition, Expr, KeyKind};
+use types::{CollationId, ColumnDef, ColumnDefault};
+
+use super::collation::CollationClauses;
+use super::{column_type, default_value, names, not_yet};
+use crate::constant::Inputs;
+use crate::error_map::{self, SqlError};
+use crate::session::Session;
+
+/// Most characters of a column's comment.
+const COMMENT_CHARS_MAX: usize = 1024;
+
+/// A column, and what its attributes say of the table.
+#[derive(Debug)]
+pub(super) struct Column {
+    pub(super) def: ColumnDef,
+    /// NULL was written, so that it cannot be part of a primary key.
+    pub(super) explicit_null: bool,
+    /// Keys that attributes ask for.
+    pub(super) keys: Vec<KeyKind>,
+}
+
+/// Attributes of a column, gathered in the order written; the last of a kind counts.
+#[derive(Default)]
+struct Attributes<'a> {
+    nullable: Option<bool>,
+    default: Option<(Expr<'a>, bool)>,
+    on_update: Option<Option<u32>>,
+    auto_increment: bool,
+    keys: Vec<KeyKind>,
+    comment: &'a str,
+    collation: CollationClauses,
+}
+
+impl<'a> Attributes<'a> {
+    fn gather(written: &ColumnDefinition<'a>) -> Result<Self, SqlError> {
+        let mut all = Attributes::default();
+        if written.ty.serial {
+            all.serial();
+        }
+        for attribute in written.attributes {
+            all.add(attribute)?;
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, attribute: &ColumnAttribute<'a>) -> Result<(), SqlError> {
+        match *attribute {
+            ColumnAttribute::Null => self.nullable = Some(true),
+            ColumnAttribute::NotNull => self.nullable = Some(false),
+            ColumnAttribute::Default { value, parenthesised } => self.default = Some((value, parenthesised)),
+            ColumnAttribute::OnUpdateNow(digits) => self.on_update = Some(digits),
+            ColumnAttribute::AutoIncrement => self.auto_increment = true,
+            ColumnAttribute::SerialDefault => self.serial(),
+            ColumnAttribute::Unique => self.keys.push(KeyKind::Unique),
+            ColumnAttribute::PrimaryKey => self.keys.push(KeyKind::Primary),
+            ColumnAttribute::Comment(text) => self.comment = text,
+            ColumnAttribute::Collate(name) => self.collation.add_collation(name)?,
+            ColumnAttribute::Ignored | ColumnAttribute::Visible(true) => {}
+            ColumnAttribute::Visible(false) => return Err(not_yet("INVISIBLE columns")),
+            ColumnAttribute::Generated { .. } => return Err(not_yet("generated columns")),
+            ColumnAttribute::Check(_) => return Err(not_yet("CHECK constraints")),
+            ColumnAttribute::References(_) => return Err(not_yet("FOREIGN KEY constraints")),
+            ColumnAttribute::Srid(_) => return Err(not_yet("spatial columns")),
+        }
+        Ok(())
+    }
+
+    /// NOT NULL AUTO_INCREMENT UNIQUE.
+    fn serial(&mut self) {
+        self.nullable = Some(false);
+        self.auto_increment = true;
+        self.keys.push(KeyKind::Unique);
+    }
+}
+
+/// The column of this definition in a table of collation `default`.
+///
+/// # Errors
+/// Those of its type and default value; 1063, 1067, 1294, 1629; 1235 for attributes that are not supported yet.
+pub(super) fn column(
+    session: &mut Session,
+    written: &ColumnDefinition<'_>,
+    default: CollationId,
+    inputs: Inputs<'_>,
+) -> Result<Column, SqlError> {
+    names::check_column(written.name)?;
+    let attributes = Attributes::gather(written)?;
+    let ty = column_type::sql_type(session, written.name, &written.ty, attributes.collation, default)?;
+    if attributes.comment.chars().count() > COMMENT_CHARS_MAX {
+        return Err(error_map::TOO_LONG_FIELD_COMMENT.with(&[&written.name, &COMMENT_CHARS_MAX]));
+    }
+    if attributes.auto_increment && !ty.is_integer() {
+        return Err(error_map::WRONG_FIELD_SPEC.with(&[&written.name]));
+    }
+    if let Some(digits) = attributes.on_update {
+        default_value::check_on_update(written.name, &ty, digits)?;
+    }
+    let value = match &attributes.default {
+        None => ColumnDefault::None,
+        Some((value, parenthesised)) => {
+            default_value::column_default(session, (written.name, &ty), (value, *parenthesised), inputs)?
+        }
+    };
+    let is_primary = attributes.keys.contains(&KeyKind::Primary);
+    let not_null = attributes.nullable == Some(false) || attributes.auto_increment || is_primary;
+    let has_value = attributes.default.is_some();
+    if has_value && (attributes.auto_increment || not_null && value == ColumnDefault::Null) {
+        return Err(error_map::INVALID_DEFAULT.with(&[&written.name]));
+    }
+    let def = ColumnDef {
+        id: ColumnId(0),
+        name: written.name.into(),
+        ty,
+        nullable: !not_null,
+        default: value,
+        auto_increment: attributes.auto_increment,
+        on_update_now: attributes.on_update.is_some(),
+        comment: attributes.comment.into(),
+    };
+    Ok(Column { def, explicit_null: attributes.nullable == Some(true), keys: attributes.keys })
+}

@@ -1,0 +1,424 @@
+//! Data types as written to types of columns, with MySQL's limits.
+
+use std::sync::Arc;
+
+use sql::ast::{TypeBase, TypeName};
+use types::collation::{Charset, Conversion, convert};
+use types::{CollationId, LobSize, SqlType, TypeKind};
+
+use super::collation::CollationClauses;
+use super::not_yet;
+use crate::diagnostics::Severity;
+use crate::error_map::{self, ErrorKind, SqlError};
+use crate::session::Session;
+
+const DISPLAY_WIDTH_MAX: u32 = 255;
+const FLOAT_BITS_MAX: u32 = 24;
+const DOUBLE_BITS_MAX: u32 = 53;
+const SCALE_MAX: u32 = 30;
+const PRECISION_MAX: u32 = 65;
+const FRACTION_DIGITS_MAX: u32 = 6;
+const BITS_MAX: u32 = 64;
+const CHAR_LENGTH_MAX: u32 = 255;
+const ROW_BYTES_MAX: u32 = 65_535;
+const SET_MEMBERS_MAX: usize = 64;
+const ENUM_MEMBERS_MAX: usize = 65_535;
+
+/// The type of `column`. `clauses` holds its COLLATE, `default` is the table's collation.
+///
+/// # Errors
+/// Lengths, precisions and scales out of range, unknown character sets, bad members; 1235 for JSON and spatial types.
+pub(super) fn sql_type(
+    session: &mut Session,
+    column: &str,
+    written: &TypeName<'_>,
+    mut clauses: CollationClauses,
+    default: CollationId,
+) -> Result<SqlType, SqlError> {
+    if let Some(charset) = written.charset {
+        clauses.add_charset(charset)?;
+    }
+    let collation = if written.binary {
+        session.warn(Severity::Warning, binary_attribute());
+        clauses.resolve_binary(default)
+    } else {
+        clauses.resolve(default)
+    };
+    let spec = Spec { column, written, collation };
+    let ty = spec.sql_type()?;
+    for warning in deprecations(&ty) {
+        session.warn(Severity::Warning, warning);
+    }
+    if let Some(warning) = written_deprecation(written) {
+        session.warn(Severity::Warning, warning);
+    }
+    Ok(ty)
+}
+
+/// Warnings that a column of this type earns each time it is defined, by CREATE TABLE .. LIKE too.
+pub(super) fn deprecations(ty: &SqlType) -> Vec<SqlError> {
+    let kind = &error_map::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT;
+    let is_float = matches!(ty.kind, TypeKind::Float | TypeKind::Double);
+    let mut found = Vec::new();
+    if ty.zerofill {
+        found.push(
+            "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to \
+             zero-pad numbers, or store the formatted numbers in a CHAR column.",
+        );
+    }
+    if is_float && ty.decimals < SqlType::NOT_FIXED_DECIMALS {
+        found.push(
+            "Specifying number of digits for floating point data types is deprecated and will be removed in a \
+             future release.",
+        );
+    }
+    if ty.unsigned && !ty.zerofill && (is_float || ty.kind == TypeKind::Decimal) {
+        found.push(
+            "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in \
+             a future release.",
+        );
+    }
+    found.into_iter().map(|text| kind.saying(text.to_owned())).collect()
+}
+
+/// The warning about how the type is written, if any.
+fn written_deprecation(written: &TypeName<'_>) -> Option<SqlError> {
+    let length = written.length?;
+    match written.base {
+        // TINYINT(1) is what BOOL means.
+        TypeBase::TinyInt if length == 1 && !written.unsigned => None,
+        TypeBase::TinyInt | TypeBase::SmallInt | TypeBase::MediumInt | TypeBase::Int | TypeBase::BigInt => {
+            let text = "Integer display width is deprecated and will be removed in a future release.";
+            Some(error_map::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.saying(text.to_owned()))
+        }
+        TypeBase::Year => Some(error_map::WARN_DEPRECATED_SYNTAX.with(&[&"YEAR(4)", &"YEAR"])),
+        _ => None,
+    }
+}
+
+#[cold]
+fn binary_attribute() -> SqlError {
+    let replacement = "a CHARACTER SET clause with _bin collation";
+    error_map::WARN_DEPRECATED_SYNTAX.with(&[&"BINARY as attribute of a type", &replacement])
+}
+
+/// A type as written, and what it applies to.
+struct Spec<'a> {
+    column: &'a str,
+    written: &'a TypeName<'a>,
+    collation: CollationId,
+}
+
+impl Spec<'_> {
+    fn sql_type(&self) -> Result<SqlType, SqlError> {
+        let exact = |kind, length| Ok(SqlType::new(kind, length));
+        match self.written.base {
+            TypeBase::TinyInt => self.integer(TypeKind::TinyInt, 4),
+            TypeBase::SmallInt => self.integer(TypeKind::SmallInt, 6),
+            TypeBase::MediumInt => self.integer(TypeKind::MediumInt, 9),
+            TypeBase::Int => self.integer(TypeKind::Int, 11),
+            TypeBase::BigInt if self.written.unsigned => self.integer(TypeKind::BigInt, 21),
+            TypeBase::BigInt => self.integer(TypeKind::BigInt, 20),
+            TypeBase::Decimal => self.decimal(),
+            TypeBase::Float => self.float(),
+            TypeBase::Double => self.double(TypeKind::Double),
+            TypeBase::Bit => self.bit(),
+            TypeBase::Date => exact(TypeKind::Date, 10),
+            TypeBase::Time => self.temporal(TypeKind::Time, 10),
+            TypeBase::DateTime => self.temporal(TypeKind::DateTime, 19),
+            TypeBase::Timestamp => self.temporal(TypeKind::Timestamp, 19),
+            TypeBase::Year => match self.written.length {
+                None | Some(4) => exact(TypeKind::Year, 4),
+                Some(_) => Err(error_map::INVALID_YEAR_COLUMN_LENGTH.bare()),
+            },
+            TypeBase::Char | TypeBase::VarChar => self.characters(),
+            TypeBase::Binary => self.bytes(TypeKind::Binary, CHAR_LENGTH_MAX),
+            TypeBase::VarBinary => self.bytes(TypeKind::VarBinary, ROW_BYTES_MAX),
+            TypeBase::TinyBlob => exact(TypeKind::Blob(LobSize::Tiny), 0),
+            TypeBase::Blob => exact(TypeKind::Blob(self.lob_size(1)), 0),
+            TypeBase::MediumBlob => exact(TypeKind::Blob(LobSize::Medium), 0),
+            TypeBase::LongBlob => exact(TypeKind::Blob(LobSize::Long), 0),
+            TypeBase::TinyText => Ok(self.text(LobSize::Tiny)),
+            TypeBase::Text => Ok(self.text(self.lob_size(self.max_char_bytes()))),
+            TypeBase::MediumText => Ok(self.text(LobSize::Medium)),
+            TypeBase::LongText => Ok(self.text(LobSize::Long)),
+            TypeBase::Enum | TypeBase::Set => self.members(),
+            TypeBase::Json => Err(not_yet("JSON columns")),
+            _ => Err(not_yet("spatial columns")),
+        }
+    }
+
+    fn fail<T>(&self, kind: &ErrorKind, max: u32) -> Result<T, SqlError> {
+        Err(kind.with(&[&self.column, &max]))
+    }
+
+    fn integer(&self, kind: TypeKind, signed_width: u32) -> Result<SqlType, SqlError> {
+        let width = signed_width - u32::from(self.written.unsigned);
+        let length = self.written.length.unwrap_or(width);
+        if length > DISPLAY_WIDTH_MAX {
+            return self.fail(&error_map::TOO_BIG_DISPLAYWIDTH, DISPLAY_WIDTH_MAX);
+        }
+        // A width shows only with ZEROFILL, and BOOL's.
+        let is_bool = kind == TypeKind::TinyInt && length == 1 && !self.written.unsigned;
+        let length = if (self.written.zerofill || is_bool) && length > 0 { length } else { width };
+        Ok(self.number(SqlType::new(kind, length)))
+    }
+
+    fn number(&self, ty: SqlType) -> SqlType {
+        let TypeName { unsigned, zerofill, .. } = *self.written;
+        SqlType { unsigned: unsigned || zerofill, zerofill, ..ty }
+    }
+
+    fn decimal(&self) -> Result<SqlType, SqlError> {
+        let precision = self.written.length.filter(|&length| length > 0).unwrap_or(10);
+        let scale = self.written.decimals.unwrap_or(0);
+        if scale > SCALE_MAX {
+            return Err(error_map::TOO_BIG_SCALE.with(&[&scale, &self.column, &SCALE_MAX]));
+        }
+        if precision > PRECISION_MAX {
+            return Err(error_map::TOO_BIG_PRECISION.with(&[&precision, &self.column, &PRECISION_MAX]));
+        }
+        if precision < scale {
+            return Err(error_map::M_BIGGER_THAN_D.with(&[&self.column]));
+        }
+        Ok(self.number(SqlType::decimal(precision, scale as u8)))
+    }
+
+    /// FLOAT(p) is a precision in bits, FLOAT(m, d) one in digits.
+    fn float(&self) -> Result<SqlType, SqlError> {
+        match (self.written.length, self.written.decimals) {
+            (Some(bits), None) if bits > DOUBLE_BITS_MAX => {
+                Err(error_map::WRONG_FIELD_SPEC.with(&[&self.column]))
+            }
+            (Some(bits), None) if bits > FLOAT_BITS_MAX => Ok(self.number(double_without_scale())),
+            (_, None) => Ok(self.number(float_without_scale())),
+            _ => self.double(TypeKind::Float),
+        }
+    }
+
+    fn double(&self, kind: TypeKind) -> Result<SqlType, SqlError> {
+        let (Some(length), Some(scale)) = (self.written.length, self.written.decimals) else {
+            return Ok(self.number(double_without_scale()));
+        };
+        if scale > SCALE_MAX {
+            return Err(error_map::TOO_BIG_SCALE.with(&[&scale, &self.column, &SCALE_MAX]));
+        }
+        if length > DISPLAY_WIDTH_MAX {
+            return self.fail(&error_map::TOO_BIG_DISPLAYWIDTH, DISPLAY_WIDTH_MAX);
+        }
+        if length < scale {
+            return Err(error_map::M_BIGGER_THAN_D.with(&[&self.column]));
+        }
+        Ok(self.number(SqlType { decimals: scale as u8, ..SqlType::new(kind, length) }))
+    }
+
+    fn bit(&self) -> Result<SqlType, SqlError> {
+        match self.written.length.unwrap_or(1) {
+            0 => Err(error_map::INVALID_FIELD_SIZE.with(&[&self.column])),
+            bits if bits > BITS_MAX => self.fail(&error_map::TOO_BIG_DISPLAYWIDTH, BITS_MAX),
+            bits => Ok(SqlType { unsigned: true, ..SqlType::new(TypeKind::Bit, bits) }),
+        }
+    }
+
+    fn temporal(&self, kind: TypeKind, width: u32) -> Result<SqlType, SqlError> {
+        let digits = self.written.length.unwrap_or(0);
+        if digits > FRACTION_DIGITS_MAX {
+            return Err(error_map::TOO_BIG_PRECISION.with(&[&digits, &self.column, &FRACTION_DIGITS_MAX]));
+        }
+        let fraction = if digits == 0 { 0 } else { digits + 1 };
+        Ok(SqlType { decimals: digits as u8, ..SqlType::new(kind, width + fraction) })
+    }
+
+    fn max_char_bytes(&self) -> u32 {
+        SqlType::varchar(0, self.collation).max_char_bytes()
+    }
+
+    /// CHAR and VARCHAR, which are BINARY and VARBINARY in the character set `binary`.
+    fn characters(&self) -> Result<SqlType, SqlError> {
+        let is_varying = self.written.base == TypeBase::VarChar;
+        if self.collation == CollationId::BINARY {
+            return if is_varying {
+                self.bytes(TypeKind::VarBinary, ROW_BYTES_MAX)
+            } else {
+                self.bytes(TypeKind::Binary, CHAR_LENGTH_MAX)
+            };
+        }
+        let (kind, max) = if is_varying {
+            (TypeKind::VarChar, ROW_BYTES_MAX / self.max_char_bytes())
+        } else {
+            (TypeKind::Char, CHAR_LENGTH_MAX)
+        };
+        let ty = self.bytes(kind, max)?;
+        Ok(SqlType { collation: self.collation, ..ty })
+    }
+
+    fn bytes(&self, kind: TypeKind, max: u32) -> Result<SqlType, SqlError> {
+        let length = self.written.length.unwrap_or(1);
+        if length > max {
+            return self.fail(&error_map::TOO_BIG_FIELDLENGTH, max);
+        }
+        Ok(SqlType::new(kind, length))
+    }
+
+    fn text(&self, size: LobSize) -> SqlType {
+        if self.collation == CollationId::BINARY {
+            return SqlType::new(TypeKind::Blob(size), 0);
+        }
+        SqlType { collation: self.collation, ..SqlType::new(TypeKind::Text(size), 0) }
+    }
+
+    /// The smallest class that holds as many characters as were asked for.
+    fn lob_size(&self, char_bytes: u32) -> LobSize {
+        let Some(length) = self.written.length.filter(|&length| length > 0) else {
+            return LobSize::Normal;
+        };
+        let bytes = u64::from(length) * u64::from(char_bytes);
+        let classes = [LobSize::Tiny, LobSize::Normal, LobSize::Medium];
+        classes.into_iter().find(|class| bytes <= class.max_bytes()).unwrap_or(LobSize::Long)
+    }
+
+    fn members(&self) -> Result<SqlType, SqlError> {
+        let is_set = self.written.base == TypeBase::Set;
+        let max = if is_set { SET_MEMBERS_MAX } else { ENUM_MEMBERS_MAX };
+        if self.written.members.len() > max {
+            return Err(error_map::TOO_BIG_SET.with(&[&self.column]));
+        }
+        let charset = self.collation.collation().map_or(Charset::Utf8mb4, |collation| collation.charset);
+        let mut members: Vec<Box<[u8]>> = Vec::with_capacity(self.written.members.len());
+        let mut lengths = Vec::with_capacity(members.capacity());
+        for text in self.written.members {
+            let member = self.member(text, charset, is_set)?;
+            if members.iter().any(|other| self.is_same(other, &member)) {
+                let kind = if is_set { "SET" } else { "ENUM" };
+                return Err(error_map::DUPLICATED_VALUE_IN_TYPE.with(&[&self.column, text, &kind]));
+            }
+            lengths.push(charset.char_len(&member) as u32);
+            members.push(member.into());
+        }
+        let (kind, length) = if is_set {
+            (TypeKind::Set, lengths.iter().sum::<u32>() + lengths.len().saturating_sub(1) as u32)
+        } else {
+            (TypeKind::Enum, lengths.iter().copied().max().unwrap_or(0))
+        };
+        let members: Arc<[Box<[u8]>]> = members.into();
+        Ok(SqlType { collation: self.collation, members: Some(members), ..SqlType::new(kind, length) })
+    }
+
+    /// A member in the column's character set, without trailing spaces.
+    fn member(&self, text: &str, charset: Charset, is_set: bool) -> Result<Vec<u8>, SqlError> {
+        if is_set && text.contains(',') {
+            return Err(error_map::ILLEGAL_VALUE_FOR_TYPE.with(&[&"set", &text]));
+        }
+        let mut member = Vec::new();
+        let trimmed = text.trim_end_matches(' ');
+        if convert(Charset::Utf8mb4, charset, trimmed.as_bytes(), &mut member) == Conversion::Lossy {
+            return Err(error_map::CANNOT_CONVERT_STRING.with(&[&text, &"utf8mb4", &charset.name()]));
+        }
+        Ok(member)
+    }
+
+    fn is_same(&self, a: &[u8], b: &[u8]) -> bool {
+        self.collation.collation().is_some_and(|collation| collation.equals(a, b))
+    }
+}
+
+fn float_without_scale() -> SqlType {
+    SqlType { decimals: SqlType::NOT_FIXED_DECIMALS, ..SqlType::new(TypeKind::Float, 12) }
+}
+
+fn double_without_scale() -> SqlType {
+    SqlType { decimals: SqlType::NOT_FIXED_DECIMALS, ..SqlType::new(TypeKind::Double, 22) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEFAULT: CollationId = CollationId::UTF8MB4_0900_AI_CI;
+
+    fn written(base: TypeBase, length: Option<u32>, decimals: Option<u32>) -> TypeName<'static> {
+        TypeName {
+            base,
+            length,
+            decimals,
+            unsigned: false,
+            zerofill: false,
+            binary: false,
+            charset: None,
+            members: &[],
+            serial: false,
+        }
+    }
+
+    fn convert_type(written: &TypeName<'_>, collation: CollationId) -> Result<String, u16> {
+        let spec = Spec { column: "c", written, collation };
+        spec.sql_type().map(|ty| ty.to_string()).map_err(|error| error.code)
+    }
+
+    #[test]
+    fn synonyms_and_lengths_become_types() {
+        use TypeBase::{Bit, Blob, Char, Decimal, Float, Int, Text, TinyInt, VarChar};
+        let cases = [
+            (written(TinyInt, Some(1), None), "tinyint(1)"),
+            (written(Int, Some(5), None), "int"),
+            (TypeName { zerofill: true, ..written(Int, None, None) }, "int(11) unsigned zerofill"),
+            (written(Float, Some(24), None), "float"),
+            (written(Float, Some(25), None), "double"),
+            (written(Float, Some(7), Some(2)), "float(7,2)"),
+            (written(Decimal, None, None), "decimal(10,0)"),
+            (written(Text, Some(63), None), "tinytext"),
+            (written(Text, Some(64), None), "text"),
+            (written(Blob, Some(1 << 24), None), "longblob"),
+            (written(Bit, None, None), "bit(1)"),
+            (written(Char, None, None), "char(1)"),
+            (written(VarChar, Some(16_383), None), "varchar(16383)"),
+        ];
+        for (written, expected) in &cases {
+            assert_eq!(convert_type(written, DEFAULT).as_deref(), Ok(*expected));
+        }
+        assert_eq!(
+            convert_type(&written(Char, Some(3), None), CollationId::BINARY).as_deref(),
+            Ok("binary(3)")
+        );
+        assert_eq!(convert_type(&written(Text, None, None), CollationId::BINARY).as_deref(), Ok("blob"));
+    }
+
+    #[test]
+    fn types_out_of_range_are_refused() {
+        use TypeBase::{Binary, Bit, Char, DateTime, Decimal, Double, Float, Int, VarChar, Year};
+        let cases = [
+            (written(Int, Some(256), None), 1439),
+            (written(Decimal, Some(66), Some(0)), 1426),
+            (written(Decimal, Some(10), Some(31)), 1425),
+            (written(Decimal, Some(5), Some(6)), 1427),
+            (written(Float, Some(54), None), 1063),
+            (written(Double, Some(5), Some(6)), 1427),
+            (written(Bit, Some(0), None), 3013),
+            (written(Bit, Some(65), None), 1439),
+            (written(DateTime, Some(7), None), 1426),
+            (written(Char, Some(256), None), 1074),
+            (written(Binary, Some(256), None), 1074),
+            (written(VarChar, Some(16_384), None), 1074),
+            (written(Year, Some(2), None), 1818),
+            (written(TypeBase::Json, None, None), 1235),
+            (written(TypeBase::Point, None, None), 1235),
+        ];
+        for (written, expected) in &cases {
+            assert_eq!(convert_type(written, DEFAULT), Err(*expected), "{written:?}");
+        }
+    }
+
+    #[test]
+    fn members_differ_under_their_collation() {
+        let of = |base, members| TypeName { members, ..written(base, None, None) };
+        let kind = |written, collation| convert_type(&written, collation);
+        assert_eq!(kind(of(TypeBase::Enum, &["a ", "b"]), DEFAULT).as_deref(), Ok("enum('a','b')"));
+        assert_eq!(kind(of(TypeBase::Enum, &["a", "A"]), DEFAULT), Err(1291));
+        assert_eq!(
+            kind(of(TypeBase::Enum, &["a", "A"]), CollationId::UTF8MB4_BIN).as_deref(),
+            Ok("enum('a','A')")
+        );
+        assert_eq!(kind(of(TypeBase::Set, &["a,b"]), DEFAULT), Err(1367));
+        assert_eq!(kind(of(TypeBase::Enum, &["\u{20ac}"]), CollationId::ASCII_BIN), Err(3854));
+    }
+}

@@ -1,0 +1,107 @@
+//! DEFAULT and ON UPDATE clauses.
+
+use sql::ast::{Expr, ExprKind};
+use sql::literal::LiteralKind;
+use types::storage::{self, Problem, StoreContext, StoreNote};
+use types::{CollationId, ColumnDefault, OwnedValue, SqlType, TypeKind};
+
+use super::not_yet;
+use crate::constant::{Inputs, evaluate};
+use crate::diagnostics::Severity;
+use crate::error_map::{self, SqlError};
+use crate::session::Session;
+use crate::statement_context::clock_micros;
+
+/// The default of a column, without regard to whether it may be NULL.
+///
+/// # Errors
+/// 1067 for a value that the type does not hold, 1101 for BLOB and TEXT, 1235 for expressions in parentheses.
+pub(super) fn column_default(
+    session: &mut Session,
+    (column, ty): (&str, &SqlType),
+    (value, parenthesised): (&Expr<'_>, bool),
+    inputs: Inputs<'_>,
+) -> Result<ColumnDefault, SqlError> {
+    if parenthesised {
+        return Err(not_yet("DEFAULT (expression)"));
+    }
+    let invalid = || error_map::INVALID_DEFAULT.with(&[&column]);
+    if let Some(digits) = current_timestamp(session, value, inputs)? {
+        return if takes_now(ty, digits) { Ok(ColumnDefault::Now) } else { Err(invalid()) };
+    }
+    let value = constant(session, value, inputs)?;
+    if matches!(value, OwnedValue::Null) {
+        return Ok(ColumnDefault::Null);
+    }
+    if matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_)) {
+        return Err(error_map::BLOB_CANT_HAVE_DEFAULT.with(&[&column]));
+    }
+    let is_text = matches!(value, OwnedValue::Bytes { .. });
+    if ty.members.is_some() && !is_text {
+        return Err(invalid());
+    }
+    let (bytes, note) = stored(session, ty, &value).ok_or_else(invalid)?;
+    if let StoreNote::Note(problem) | StoreNote::Warning(problem) = note {
+        note_loss(session, column, &problem);
+    }
+    Ok(ColumnDefault::Constant(bytes))
+}
+
+/// Error 1294 unless a column of this type can be set to CURRENT_TIMESTAMP with so many digits.
+pub(super) fn check_on_update(column: &str, ty: &SqlType, digits: Option<u32>) -> Result<(), SqlError> {
+    if takes_now(ty, digits.unwrap_or(0)) {
+        return Ok(());
+    }
+    Err(error_map::INVALID_ON_UPDATE.with(&[&column]))
+}
+
+fn takes_now(ty: &SqlType, digits: u32) -> bool {
+    matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp) && u32::from(ty.decimals) == digits
+}
+
+/// Fractional digits of CURRENT_TIMESTAMP; `None` if `value` is something else.
+fn current_timestamp(
+    session: &mut Session,
+    value: &Expr<'_>,
+    inputs: Inputs<'_>,
+) -> Result<Option<u32>, SqlError> {
+    let ExprKind::Call(call) = value.kind else {
+        return Ok(None);
+    };
+    match call.args {
+        [] => Ok(Some(0)),
+        [digits, ..] => match evaluate(session, digits, inputs)? {
+            OwnedValue::Int(digits) => Ok(Some(u32::try_from(digits).unwrap_or(u32::MAX))),
+            _ => Ok(Some(u32::MAX)),
+        },
+    }
+}
+
+/// The value of a literal; dates and times stay the text they are written in.
+fn constant(session: &mut Session, value: &Expr<'_>, inputs: Inputs<'_>) -> Result<OwnedValue, SqlError> {
+    if let ExprKind::Literal(literal) = value.kind
+        && matches!(literal.kind, LiteralKind::Date | LiteralKind::Time | LiteralKind::Timestamp)
+    {
+        let data = literal.text(inputs.sql).into();
+        return Ok(OwnedValue::Bytes { data, collation: CollationId::UTF8MB4_0900_AI_CI });
+    }
+    evaluate(session, value, inputs)
+}
+
+/// Storage bytes of `value`; a default must fit whatever the mode.
+fn stored(session: &Session, ty: &SqlType, value: &OwnedValue) -> Option<(Box<[u8]>, StoreNote)> {
+    let hot = &session.variables.hot;
+    let now = hot.time_zone.to_local(clock_micros().div_euclid(1_000_000), 0);
+    let context =
+        StoreContext { strict: true, ..StoreContext::new(hot.sql_mode, &hot.time_zone, now.date()) };
+    let mut bytes = Vec::new();
+    let note = storage::store(ty, &value.as_value(), &context, &mut bytes).ok()?;
+    Some((bytes.into(), note))
+}
+
+#[cold]
+fn note_loss(session: &mut Session, column: &str, problem: &Problem) {
+    if *problem == Problem::Truncated {
+        session.warn(Severity::Note, error_map::WARN_DATA_TRUNCATED.with(&[&column, &1]));
+    }
+}

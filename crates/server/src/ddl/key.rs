@@ -1,0 +1,147 @@
+//! Key definitions: names, parts, options.
+
+use base::IndexId;
+use sql::ast::{IndexType, KeyDefinition, KeyKind, KeyOptions, KeyPartSpec};
+use types::{ColumnDef, IndexDef, IndexKind, KeyPart};
+
+use super::{names, not_yet};
+use crate::diagnostics::Severity;
+use crate::error_map::{self, SqlError};
+use crate::session::Session;
+
+/// Most characters of a key's comment.
+const COMMENT_CHARS_MAX: usize = 1024;
+/// Numbers behind a column's name in generated key names: `c_2` to `c_99`.
+const NAME_SUFFIX_MAX: u32 = 99;
+
+/// The index of a key definition over `columns`, beside the keys `others`.
+///
+/// # Errors
+/// 1061, 1072, 1280, 1391, 1688; 1235 for full-text, spatial, functional and invisible keys.
+pub(super) fn index(
+    session: &mut Session,
+    key: &KeyDefinition<'_>,
+    columns: &[ColumnDef],
+    others: &[IndexDef],
+) -> Result<IndexDef, SqlError> {
+    let kind = match key.kind {
+        KeyKind::Primary => IndexKind::Primary,
+        KeyKind::Unique => IndexKind::Unique,
+        KeyKind::Plain => IndexKind::Secondary,
+        KeyKind::FullText => return Err(not_yet("FULLTEXT keys")),
+        KeyKind::Spatial => return Err(not_yet("SPATIAL keys")),
+    };
+    let parts = key.parts.iter().map(|part| key_part(part, columns)).collect::<Result<Vec<_>, _>>()?;
+    let name: Box<str> = if kind == IndexKind::Primary {
+        "PRIMARY".into()
+    } else if let Some(name) = key.name.or(key.constraint) {
+        names::check_key(name)?;
+        name.into()
+    } else {
+        generated_name(&parts, columns, others)
+    };
+    if others.iter().any(|other| other.name.eq_ignore_ascii_case(&name)) {
+        let kind = if kind == IndexKind::Primary {
+            error_map::MULTIPLE_PRI_KEY.bare()
+        } else {
+            error_map::DUP_KEYNAME.with(&[&name])
+        };
+        return Err(kind);
+    }
+    let comment = comment(session, &name, &key.options)?;
+    Ok(IndexDef { id: IndexId(0), name, kind, parts, comment: comment.into() })
+}
+
+/// The key that a column's attribute asks for.
+pub(super) fn of_column(
+    kind: KeyKind,
+    position: usize,
+    columns: &[ColumnDef],
+    others: &[IndexDef],
+) -> IndexDef {
+    let parts = vec![KeyPart { column: position as u16, prefix_len: None, desc: false }];
+    let (kind, name) = match kind {
+        KeyKind::Primary => (IndexKind::Primary, "PRIMARY".into()),
+        _ => (IndexKind::Unique, generated_name(&parts, columns, others)),
+    };
+    IndexDef { id: IndexId(0), name, kind, parts, comment: "".into() }
+}
+
+fn key_part(part: &KeyPartSpec<'_>, columns: &[ColumnDef]) -> Result<KeyPart, SqlError> {
+    let (name, length, desc) = match *part {
+        KeyPartSpec::Column { name, length, descending } => (name, length, descending),
+        KeyPartSpec::Expr { .. } => return Err(not_yet("functional key parts")),
+    };
+    let Some(position) = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name)) else {
+        return Err(error_map::KEY_COLUMN_DOES_NOT_EXIST.with(&[&name]));
+    };
+    if length == Some(0) {
+        return Err(error_map::KEY_PART_0.with(&[&name]));
+    }
+    let ty = &columns[position].ty;
+    let is_whole = |length: u32| ty.is_string() && ty.length == length;
+    let prefix_len = length.filter(|&length| !is_whole(length));
+    Ok(KeyPart {
+        column: position as u16,
+        // Longer prefixes than fit here are longer than any key may be.
+        prefix_len: prefix_len.map(|length| u16::try_from(length).unwrap_or(u16::MAX)),
+        desc,
+    })
+}
+
+/// The first column's name, with a number if a key has it already.
+fn generated_name(parts: &[KeyPart], columns: &[ColumnDef], others: &[IndexDef]) -> Box<str> {
+    let column = parts.first().map_or("", |part| &columns[usize::from(part.column)].name);
+    let is_free = |name: &str| {
+        names::check_key(name).is_ok() && !others.iter().any(|other| other.name.eq_ignore_ascii_case(name))
+    };
+    if is_free(column) {
+        return column.into();
+    }
+    let numbered = (2..=NAME_SUFFIX_MAX).map(|number| format!("{column}_{number}"));
+    numbered.into_iter().find(|name| is_free(name)).unwrap_or_else(|| column.to_owned()).into()
+}
+
+fn comment<'a>(session: &mut Session, name: &str, options: &KeyOptions<'a>) -> Result<&'a str, SqlError> {
+    if options.invisible {
+        return Err(not_yet("INVISIBLE keys"));
+    }
+    if options.parser.is_some() {
+        return Err(not_yet("WITH PARSER"));
+    }
+    if let Some(kind @ (IndexType::Hash | IndexType::RTree)) = options.using {
+        let algorithm = if kind == IndexType::Hash { "HASH" } else { "RTREE" };
+        session.warn(Severity::Note, error_map::UNSUPPORTED_INDEX_ALGORITHM.with(&[&algorithm]));
+    }
+    let comment = options.comment.unwrap_or_default();
+    if comment.chars().count() > COMMENT_CHARS_MAX {
+        return Err(error_map::TOO_LONG_INDEX_COMMENT.with(&[&name, &COMMENT_CHARS_MAX]));
+    }
+    Ok(comment)
+}
+
+/// Warns of a key that is the same as one of `others`, except for its name.
+pub(super) fn warn_if_repeated(
+    session: &mut Session,
+    index: &IndexDef,
+    others: &[IndexDef],
+    table: &names::FullName,
+) {
+    let repeated = others.iter().any(|other| other.kind == index.kind && other.parts == index.parts);
+    if repeated && index.kind != IndexKind::Primary {
+        let args: [&dyn std::fmt::Display; 3] = [&index.name, &table.schema, &table.table];
+        session.warn(Severity::Warning, error_map::DUP_INDEX.with(&args));
+    }
+}
+
+/// Rank of an index in MySQL's order of a table's keys: primary, unique without NULLs, unique, others. Within a rank,
+/// keys whose parts are whole columns come before those with prefixes if they are unique.
+pub(crate) fn rank(index: &IndexDef, columns: &[ColumnDef]) -> (u8, bool) {
+    let may_be_null = index.parts.iter().any(|part| columns[usize::from(part.column)].nullable);
+    let has_prefix = index.parts.iter().any(|part| part.prefix_len.is_some());
+    match index.kind {
+        IndexKind::Primary => (0, false),
+        IndexKind::Unique => (if may_be_null { 2 } else { 1 }, has_prefix),
+        IndexKind::Secondary => (3, false),
+    }
+}
