@@ -36,14 +36,20 @@ fn told<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<
 }
 
 fn to_integer<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
+    if let Value::Double(_) | Value::Float(_) = value {
+        // Doubles stop at the bounds of signed integers, whatever the type, and nobody is told.
+        let number = value.to_i64().value;
+        return if call.ty().unsigned { Value::UInt(number as u64) } else { Value::Int(number) };
+    }
+    let type_name = if matches!(value, Value::Decimal(_)) { "DECIMAL" } else { "INTEGER" };
     if call.ty().unsigned {
-        let number = told(call, "INTEGER", value, value.to_u64());
+        let number = told(call, type_name, value, value.to_u64());
         if value.is_textual() && (number as i64) < 0 && is_negative_text(value) {
             call.ctx.session.warn(Warning::NegativeToUnsigned);
         }
         Value::UInt(number)
     } else {
-        Value::Int(told(call, "INTEGER", value, value.to_i64()))
+        Value::Int(told(call, type_name, value, value.to_i64()))
     }
 }
 
@@ -89,10 +95,10 @@ fn to_date<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
 fn to_datetime<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     let fsp = call.ty().decimals;
     let read = value.to_datetime(flags(call), today(call, value));
-    let Some(read) = read else { return refused(call, "datetime", value) };
+    let Some(read) = read else { return incorrect(call, "datetime", value) };
     let moment: DateTime = told(call, "datetime", value, read);
     let rounded = if cuts_fractions(call) { Some(moment.truncate(fsp)) } else { moment.round(fsp) };
-    rounded.map_or_else(|| refused(call, "datetime", value), |moment| Value::DateTime(moment, fsp))
+    rounded.map_or_else(|| incorrect(call, "datetime", value), |moment| Value::DateTime(moment, fsp))
 }
 
 fn to_time<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
@@ -108,6 +114,11 @@ fn refused<'v>(call: &Call<'v>, type_name: &str, value: &Value<'v>) -> Value<'v>
     Value::Null
 }
 
+fn incorrect<'v>(call: &Call<'v>, type_name: &'static str, value: &Value<'v>) -> Value<'v> {
+    call.ctx.session.warn(Warning::IncorrectValue { type_name, value: value.display_text() });
+    Value::Null
+}
+
 fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     let year = match *value {
         Value::Date(v) => i64::from(v.year()),
@@ -116,12 +127,15 @@ fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
         _ => value.to_i64().value,
     };
     let is_text_zero = value.is_textual() && year == 0;
+    if is_text_zero && value.to_i64().loss != Loss::None {
+        return incorrect(call, "YEAR", value);
+    }
     match year {
         0 if !is_text_zero => Value::Year(0),
         0..=69 => Value::Year((year + 2000) as u16),
         70..=99 => Value::Year((year + 1900) as u16),
         1901..=2155 => Value::Year(year as u16),
-        _ => refused(call, "YEAR", value),
+        _ => incorrect(call, "YEAR", value),
     }
 }
 

@@ -67,7 +67,7 @@ pub enum Warning {
     },
     /// Text that is no value of the type at all: `Incorrect datetime value: 'x'`.
     IncorrectValue {
-        /// `datetime`, `date`, `time`, `DECIMAL`.
+        /// `datetime`; `YEAR`, whose number is 1525.
         type_name: &'static str,
         /// The text.
         value: String,
@@ -82,8 +82,19 @@ pub enum Warning {
     /// 1105 `Cast to unsigned converted negative integer to its positive complement`.
     NegativeToUnsigned,
     /// 1411 `Incorrect datetime value: 'x' for function str_to_date`.
-    StrToDate {
-        /// The text.
+    WrongValueForFunction {
+        /// `datetime`, `string`.
+        type_name: &'static str,
+        /// The text; strings with quotes of their own.
+        value: String,
+        /// Function name.
+        function: &'static str,
+    },
+    /// 1300 `Invalid utf8mb4 character string: 'FF'`.
+    InvalidString {
+        /// Character set.
+        charset: &'static str,
+        /// The first bytes that are no text, hexadecimal.
         value: String,
     },
     /// `Invalid argument for logarithm`.

@@ -6,7 +6,7 @@ use types::Value;
 use types::collation::LikePattern;
 
 use crate::cast::cast;
-use crate::compare::{compare_values, equal_values};
+use crate::compare::{compare_values, double, equal_values};
 use crate::functions::{Call, collation as collation_of, some};
 use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowSource};
 
@@ -76,7 +76,11 @@ pub fn eval_bool<'v>(
     row: &'v dyn RowSource,
     ctx: &'v EvalCtx<'v>,
 ) -> Result<Option<bool>, EvalError> {
-    Ok(eval(expr, row, ctx)?.to_bool())
+    let value = eval(expr, row, ctx)?;
+    if value.is_textual() {
+        return Ok(Some(double(&value, ctx) != 0.0));
+    }
+    Ok(value.to_bool())
 }
 
 /// A truth value as SQL sees it: 1, 0 or NULL.

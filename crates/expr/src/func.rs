@@ -252,7 +252,7 @@ functions! {
         TimeDiff ["timediff"] 2..=2 Time, Maybe, time::time_diff;
         AddTime ["addtime"] 2..=2 Of(of::add_time), Maybe, time::add_time;
         SubTime ["subtime"] 2..=2 Of(of::add_time), Maybe, time::sub_time;
-        SecToTime ["sec_to_time"] 1..=1 Time, Maybe, time::sec_to_time;
+        SecToTime ["sec_to_time"] 1..=1 Of(of::time_of_seconds), Maybe, time::sec_to_time;
         TimeToSec ["time_to_sec"] 1..=1 Int, Maybe, time::time_to_sec;
         MakeTime ["maketime"] 3..=3 Of(of::time_of_third), Maybe, time::make_time;
         DateFormat ["date_format"] 2..=2 Text(255), Maybe, format::date_format;

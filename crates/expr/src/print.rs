@@ -39,6 +39,9 @@ pub(crate) fn to_text(expr: &Expr, row: &dyn RowSource) -> String {
 fn constant(value: &OwnedValue) -> String {
     let text = value.as_value().display_text();
     match value {
+        OwnedValue::Int(_) | OwnedValue::Decimal(_) | OwnedValue::Double(_) if text.starts_with('-') => {
+            format!("-({})", &text[1..])
+        }
         OwnedValue::Bytes { .. } => format!("'{text}'"),
         OwnedValue::Date(_) => format!("DATE'{text}'"),
         OwnedValue::Time(..) => format!("TIME'{text}'"),

@@ -131,8 +131,7 @@ impl Builder {
     pub fn common_type(&self, args: &[&Expr], operation: &str) -> Result<SqlType, BindError> {
         let typed: Vec<&Expr> = args.iter().copied().filter(|e| e.ty.kind != TypeKind::Null).collect();
         let Some(first) = typed.first() else { return Ok(SqlType::null()) };
-        let all = |class: Class| typed.iter().all(|e| class_of(e) == class);
-        if all(Class::Time) || all(Class::DateTime) {
+        if typed.iter().all(|e| e.ty.is_temporal()) {
             return Ok(common_temporal(&typed));
         }
         if typed.iter().any(|e| matches!(class_of(e), Class::Text | Class::Time | Class::DateTime)) {
@@ -154,7 +153,7 @@ impl Builder {
 fn common_temporal(args: &[&Expr]) -> SqlType {
     let fsp = args.iter().map(|e| e.ty.decimals).max().unwrap_or(0);
     match args {
-        [first, ..] if class_of(first) == Class::Time => super::literal::time_type(fsp),
+        _ if args.iter().all(|e| class_of(e) == Class::Time) => super::literal::time_type(fsp),
         [first, ..] if args.iter().all(|e| e.ty.kind == TypeKind::Date) => first.ty.clone(),
         _ => super::literal::datetime_type(fsp),
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use types::collation::{Charset, Collation, Conversion, convert};
 use types::{CollationId, OwnedValue, TypeKind};
 
-use super::typing::{Class, class_of};
+use super::typing::is_text;
 use super::{BindError, Builder, string_type};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
@@ -48,7 +48,7 @@ pub(crate) fn coercibility(expr: &Expr) -> Coercibility {
     if expr.ty.kind == TypeKind::Null {
         return Coercibility::Ignorable;
     }
-    if class_of(expr) != Class::Text {
+    if !is_text(expr) {
         return Coercibility::Numeric;
     }
     match &expr.kind {
@@ -148,7 +148,7 @@ impl Builder {
     /// `expr` as text of the character set of `collation`: constants are converted now, others when evaluated.
     pub(crate) fn in_charset(&self, expr: Expr, collation: CollationId) -> Expr {
         let (from, to) = (expr.ty.charset(), charset_of(collation));
-        if class_of(&expr) != Class::Text || from == to || to == Charset::Binary {
+        if !is_text(&expr) || from == to || to == Charset::Binary {
             return expr;
         }
         if let ExprKind::Const(OwnedValue::Bytes { data, .. }) = &expr.kind {
@@ -163,11 +163,7 @@ impl Builder {
     /// `expr COLLATE name`.
     pub fn collate(&self, expr: Expr, name: &str) -> Result<Expr, BindError> {
         let found = find_collation(name)?;
-        let expr = if class_of(&expr) == Class::Text || expr.ty.kind == TypeKind::Null {
-            expr
-        } else {
-            self.text_of(expr)
-        };
+        let expr = if is_text(&expr) || expr.ty.kind == TypeKind::Null { expr } else { self.text_of(expr) };
         let charset = expr.ty.charset();
         if expr.ty.kind != TypeKind::Null && charset != found.charset {
             return Err(BindError::CollationCharset { collation: found.name, charset: charset.name() });

@@ -8,7 +8,7 @@ use types::value::Loss;
 use types::{CollationId, Date, OwnedValue, TypeKind, Value};
 
 use super::logic::truth;
-use super::typing::{Class, class_of};
+use super::typing::{Class, class_of, is_text};
 use super::{BindError, Builder};
 use crate::{CmpDomain, CmpOp, Expr, ExprKind};
 
@@ -90,8 +90,17 @@ impl Builder {
                 }
             }
             CmpDomain::DateTime | CmpDomain::Time => {
+                let type_name = if domain == CmpDomain::Time {
+                    "TIME"
+                } else if args.iter().any(|e| e.ty.kind == TypeKind::Timestamp) {
+                    "TIMESTAMP"
+                } else if args.iter().any(|e| e.ty.kind == TypeKind::DateTime) {
+                    "DATETIME"
+                } else {
+                    "DATE"
+                };
                 for arg in args.iter_mut() {
-                    self.adopt_temporal_constant(arg, domain)?;
+                    self.adopt_temporal_constant(arg, domain, type_name)?;
                 }
             }
             _ => {}
@@ -100,7 +109,10 @@ impl Builder {
     }
 
     fn domain(&self, args: &[Expr], operation: &str) -> Result<CmpDomain, BindError> {
-        let has = |class: Class| args.iter().any(|e| class_of(e) == class);
+        // A hexadecimal literal is a number only among numbers.
+        let text_around = args.iter().any(|e| class_of(e) == Class::Text);
+        let seen_as = |e: &Expr| if text_around && is_text(e) { Class::Text } else { class_of(e) };
+        let has = |class: Class| args.iter().any(|e| seen_as(e) == class);
         let (text, number) = (has(Class::Text), has(Class::Int) || has(Class::Decimal) || has(Class::Double));
         if has(Class::DateTime) {
             let numbers_are_constant = args
@@ -109,9 +121,12 @@ impl Builder {
             return Ok(if numbers_are_constant { CmpDomain::DateTime } else { CmpDomain::Double });
         }
         if has(Class::Time) {
+            // A constant is turned to the type of a column; a text beside another time is compared as text.
+            let takes_constants = !text
+                || args.iter().any(|e| class_of(e) == Class::Time && matches!(e.kind, ExprKind::Column(_)));
             let only_time = args.iter().all(|e| {
                 matches!(class_of(e), Class::Time | Class::Null)
-                    || matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_))
+                    || (takes_constants && matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_)))
             });
             return match (only_time, number) {
                 (true, _) => Ok(CmpDomain::Time),
@@ -155,16 +170,21 @@ impl Builder {
         }
     }
 
-    /// Makes a constant the date or time that it stands for.
-    fn adopt_temporal_constant(&self, arg: &mut Expr, domain: CmpDomain) -> Result<(), BindError> {
+    /// Makes a constant the date or time that it stands for. `type_name`: of what it is compared with.
+    fn adopt_temporal_constant(
+        &self,
+        arg: &mut Expr,
+        domain: CmpDomain,
+        type_name: &'static str,
+    ) -> Result<(), BindError> {
         let ExprKind::Const(value) = &arg.kind else { return Ok(()) };
         let value = value.as_value();
         if value.is_null() || value.is_temporal() {
             return Ok(());
         }
-        let refused = |type_name| BindError::IncorrectTemporal { type_name, value: value.display_text() };
+        let refused = || BindError::IncorrectTemporal { type_name, value: value.display_text() };
         let converted = if domain == CmpDomain::Time {
-            let read = value.to_time().ok_or_else(|| refused("TIME"))?;
+            let read = value.to_time().ok_or_else(refused)?;
             self.time(read.value, MAX_FSP)
         } else {
             let flags = DateFlags::from_modes(self.modes);
@@ -172,7 +192,7 @@ impl Builder {
                 Some(read) if read.loss == Loss::None => self.datetime(read.value, MAX_FSP),
                 // What follows the date is a warning of every evaluation.
                 Some(_) => return Ok(()),
-                None => return Err(refused(if value.is_textual() { "DATETIME" } else { "DATE" })),
+                None => return Err(refused()),
             }
         };
         *arg = converted;

@@ -2,6 +2,7 @@
 
 use types::{SqlType, TypeKind};
 
+use super::typing::{decimal_digits, decimal_type};
 use super::{BindError, Builder};
 use crate::func::Func;
 use crate::{CmpOp, Expr, ExprKind};
@@ -24,11 +25,20 @@ impl Builder {
                     Some(operand) => self.compare(CmpOp::Eq, operand.clone(), condition)?,
                     None => condition,
                 };
-                Ok((condition, self.branch(result, &ty)))
+                Ok((condition, self.case_result(result, &ty)))
             })
             .collect::<Result<Box<[_]>, BindError>>()?;
-        let otherwise = otherwise.map(|e| Box::new(self.branch(e, &ty)));
+        let otherwise = otherwise.map(|e| Box::new(self.case_result(e, &ty)));
         Ok(Expr { kind: ExprKind::Case { arms, otherwise }, ty, nullable })
+    }
+
+    /// `expr` as a result of CASE: a decimal keeps its own fraction digits.
+    fn case_result(&self, expr: Expr, ty: &SqlType) -> Expr {
+        if ty.kind != TypeKind::Decimal || expr.ty.kind == TypeKind::Null {
+            return self.branch(expr, ty);
+        }
+        let (whole, scale) = decimal_digits(&expr);
+        self.branch(expr, &decimal_type(whole, u32::from(scale)))
     }
 
     /// `expr` as a value of the common type `ty`.

@@ -4,7 +4,7 @@ use types::temporal::MAX_FSP;
 use types::{CollationId, OwnedValue, SqlType, TypeKind};
 
 use super::literal::{datetime_type, time_type, written_fsp};
-use super::typing::{Class, class_of, is_unsigned, numeric_class};
+use super::typing::{Class, class_of, is_text, is_unsigned, numeric_class};
 use super::{BindError, Builder, shown_chars, string_type};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
@@ -119,7 +119,7 @@ impl Builder {
         *args = std::mem::take(args)
             .into_iter()
             .map(|e| {
-                let is_text = class_of(&e) == Class::Text;
+                let is_text = is_text(&e);
                 let e = self.in_charset(e, collation);
                 if strict && is_text && e.ty.collation != collation { recollated(e, collation) } else { e }
             })
@@ -159,6 +159,11 @@ pub(crate) fn temporal_fsp(expr: &Expr) -> u8 {
         (_, Class::Decimal) => expr.ty.decimals.min(MAX_FSP),
         _ => MAX_FSP,
     }
+}
+
+/// Fraction digits of an argument seen as a number of seconds: any text may have six.
+pub(crate) fn seconds_fsp(expr: &Expr) -> u8 {
+    if class_of(expr) == Class::Text { MAX_FSP } else { temporal_fsp(expr) }
 }
 
 /// Characters of all arguments together.

@@ -1,11 +1,11 @@
 //! What the table of functions names: the type rules of single functions.
 
-use types::{CollationId, SqlType, TypeKind};
+use types::{CollationId, SqlType};
 
 pub(crate) use super::arith::{arithmetic, division, integer_division, integer_part, rounded, signed_number};
 pub(crate) use super::call::build_special;
 use super::literal::{datetime_type, time_type};
-use super::rules::{exported_chars, temporal_fsp};
+use super::rules::{exported_chars, seconds_fsp, temporal_fsp};
 pub(crate) use super::temporal::{add_time, str_to_date};
 use super::{BindError, Builder, string_type};
 use crate::Expr;
@@ -32,7 +32,7 @@ pub(crate) fn build_from_unixtime(builder: &Builder, func: Func, args: Vec<Expr>
     if args.len() == 2 {
         return builder.call_func(Func::FormatUnixTime, args);
     }
-    let ty = datetime_type(temporal_fsp(&args[0]));
+    let ty = datetime_type(seconds_fsp(&args[0]));
     Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable: true })
 }
 
@@ -64,6 +64,10 @@ pub(crate) fn datetime_of_first(_: &Builder, _: Func, args: &[Expr]) -> SqlType 
 
 /// MAKETIME.
 pub(crate) fn time_of_third(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    let fsp = if args[2].ty.kind == TypeKind::Double { 6 } else { temporal_fsp(&args[2]) };
-    time_type(fsp)
+    time_type(seconds_fsp(&args[2]))
+}
+
+/// SEC_TO_TIME.
+pub(crate) fn time_of_seconds(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    time_type(seconds_fsp(&args[0]))
 }

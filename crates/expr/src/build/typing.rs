@@ -40,6 +40,11 @@ pub(crate) fn class_of(expr: &Expr) -> Class {
     }
 }
 
+/// Whether an operand can be text: strings, ENUM, SET, and hexadecimal literals, which are numbers only among numbers.
+pub(crate) fn is_text(expr: &Expr) -> bool {
+    expr.ty.is_string() || matches!(expr.ty.kind, TypeKind::Enum | TypeKind::Set)
+}
+
 /// The class of an operand's number: dates count as integers, or decimals if they have fractions; text as doubles.
 pub(crate) fn numeric_class(expr: &Expr) -> Class {
     match class_of(expr) {

@@ -18,6 +18,15 @@ macro_rules! some {
 }
 pub(crate) use some;
 
+/// What a warning calls the value that was wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// A date.
+    Date,
+    /// A date and time.
+    DateTime,
+}
+
 /// What a function sees of its call.
 pub(crate) struct Call<'v> {
     /// The call.
@@ -101,38 +110,32 @@ impl<'v> Call<'v> {
     /// Argument `i` as a date and time; zero parts are let through. NULL, with a warning, if it is none.
     pub(crate) fn datetime(&self, i: usize) -> Result<Option<DateTime>, EvalError> {
         let value = self.value(i)?;
-        Ok(self.read_datetime(&value, self.date_flags()))
+        Ok(self.read_datetime(&value, self.date_flags(), Wanted::DateTime))
     }
 
     /// As [`Call::datetime`] for functions that need a day of the calendar: zero parts are no date either.
     pub(crate) fn calendar_datetime(&self, i: usize) -> Result<Option<DateTime>, EvalError> {
         let value = self.value(i)?;
-        let flags = DateFlags { no_zero_date: true, no_zero_in_date: true, ..self.date_flags() };
-        Ok(self.read_datetime(&value, flags))
+        Ok(self.read_datetime(&value, self.calendar_flags(), Wanted::DateTime))
     }
 
     /// Argument `i` as a date.
     pub(crate) fn date(&self, i: usize) -> Result<Option<Date>, EvalError> {
-        Ok(self.datetime(i)?.map(DateTime::date))
+        let value = self.value(i)?;
+        Ok(self.read_datetime(&value, self.date_flags(), Wanted::Date).map(DateTime::date))
     }
 
     /// Argument `i` as a date that the session's mode lets be stored.
     pub(crate) fn stored_date(&self, i: usize) -> Result<Option<Date>, EvalError> {
         let value = self.value(i)?;
-        if value.is_null() {
-            return Ok(None);
-        }
-        let today = if matches!(value, Value::Time(..)) { self.ctx.today() } else { Date::ZERO };
-        let read = value.to_date(DateFlags::from_modes(self.ctx.session.modes()), today);
-        if read.is_none_or(|read| read.loss != Loss::None) {
-            self.truncated("date", &value);
-        }
-        Ok(read.map(|read| read.value))
+        let flags = DateFlags::from_modes(self.ctx.session.modes());
+        Ok(self.read_datetime(&value, flags, Wanted::Date).map(DateTime::date))
     }
 
     /// Argument `i` as a day of the calendar.
     pub(crate) fn calendar_date(&self, i: usize) -> Result<Option<Date>, EvalError> {
-        Ok(self.calendar_datetime(i)?.map(DateTime::date))
+        let value = self.value(i)?;
+        Ok(self.read_datetime(&value, self.calendar_flags(), Wanted::Date).map(DateTime::date))
     }
 
     /// Argument `i` as a time.
@@ -149,7 +152,12 @@ impl<'v> Call<'v> {
     }
 
     /// A value as a date and time under `flags`.
-    pub(crate) fn read_datetime(&self, value: &Value<'_>, flags: DateFlags) -> Option<DateTime> {
+    pub(crate) fn read_datetime(
+        &self,
+        value: &Value<'_>,
+        flags: DateFlags,
+        wanted: Wanted,
+    ) -> Option<DateTime> {
         match *value {
             Value::Null => return None,
             Value::DateTime(v, _) if flags.accept_datetime(v) => return Some(v),
@@ -158,18 +166,28 @@ impl<'v> Call<'v> {
         }
         let today = if matches!(value, Value::Time(..)) { self.ctx.today() } else { Date::ZERO };
         let read = value.to_datetime(flags, today);
-        if read.is_none_or(|read| read.loss == Loss::Truncated) {
-            self.truncated("datetime", value);
+        match (read, wanted) {
+            (None, Wanted::DateTime) => self
+                .ctx
+                .session
+                .warn(Warning::IncorrectValue { type_name: "datetime", value: value.display_text() }),
+            (None, Wanted::Date) => self.truncated("date", value),
+            (Some(read), Wanted::DateTime) if read.loss == Loss::Truncated => {
+                self.truncated("datetime", value)
+            }
+            (Some(read), Wanted::Date) if read.loss == Loss::Truncated => self.truncated("date", value),
+            _ => {}
         }
         read.map(|read| read.value)
     }
 
+    /// Zero parts are no day of the calendar.
+    fn calendar_flags(&self) -> DateFlags {
+        DateFlags { no_zero_date: true, no_zero_in_date: true, ..self.date_flags() }
+    }
+
     fn date_flags(&self) -> DateFlags {
-        DateFlags {
-            no_zero_date: false,
-            no_zero_in_date: false,
-            ..DateFlags::from_modes(self.ctx.session.modes())
-        }
+        DateFlags { no_zero_in_date: false, ..DateFlags::from_modes(self.ctx.session.modes()) }
     }
 
     /// Text of the result's collation, made of bytes that live in the arena or the arguments.

@@ -125,13 +125,15 @@ pub(crate) fn extract<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'
     if !matches!(unit, Year | Quarter | Month | Week | Day | YearMonth) {
         return extract_time(call, unit);
     }
-    let date = some!(call.date(0));
+    let date = some!(call.datetime(0)).date();
     let (year, month) = (i64::from(date.year()), i64::from(date.month()));
     Ok(Value::Int(match unit {
         Year => year,
         Quarter => (month + 2) / 3,
         Month => month,
-        Week => i64::from(some!(call.calendar_date(0)).week(types::temporal::WeekMode::from_number(0)).1),
+        Week => i64::from(
+            some!(call.calendar_datetime(0)).date().week(types::temporal::WeekMode::from_number(0)).1,
+        ),
         YearMonth => year * 100 + month,
         _ => i64::from(date.day()),
     }))

@@ -3,8 +3,8 @@
 use types::Value;
 
 use super::{Call, some};
-use crate::EvalError;
 use crate::build::{Class, class_of};
+use crate::{EvalError, Warning};
 
 /// HEX: of a text's bytes, of a number's 64 bits.
 pub(crate) fn hex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
@@ -36,11 +36,17 @@ pub(crate) fn unhex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
     let mut out = Vec::with_capacity(text.len().div_ceil(2));
     let odd = text.len() % 2;
-    let digit = |b: u8| char::from(b).to_digit(16).map(|d| d as u8);
     for pair in text[..odd].chunks(1).chain(text[odd..].chunks(2)) {
         let mut byte = 0;
         for b in pair {
-            let Some(value) = digit(*b) else { return Ok(Value::Null) };
+            let Some(value) = char::from(*b).to_digit(16).map(|d| d as u8) else {
+                call.ctx.session.warn(Warning::WrongValueForFunction {
+                    type_name: "string",
+                    value: format!("'{}'", String::from_utf8_lossy(text)),
+                    function: "unhex",
+                });
+                return Ok(Value::Null);
+            };
             byte = byte << 4 | value;
         }
         out.push(byte);

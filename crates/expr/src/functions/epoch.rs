@@ -3,7 +3,7 @@
 use types::temporal::{DateFlags, MICROS_PER_SECOND};
 use types::{DateTime, Decimal, TimeZone, TypeKind, Value};
 
-use super::{Call, format, some};
+use super::{Call, Wanted, format, some};
 use crate::EvalError;
 
 /// Last second of a TIMESTAMP as FROM_UNIXTIME and UNIX_TIMESTAMP know it: 3001-01-18 23:59:59 UTC.
@@ -20,7 +20,7 @@ pub(crate) fn unix_timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError
         return Ok(Value::Null);
     }
     let flags = DateFlags { no_zero_in_date: true, ..DateFlags::default() };
-    let moment = call.read_datetime(&value, flags).unwrap_or(DateTime::ZERO);
+    let moment = call.read_datetime(&value, flags, Wanted::DateTime).unwrap_or(DateTime::ZERO);
     let is_day = moment.date().is_calendar_day();
     let seconds = if is_day { session.time_zone().to_unix(moment).seconds } else { 0 };
     let in_range = (1..=MAX_SECONDS).contains(&seconds);

@@ -56,6 +56,9 @@ pub(crate) fn time_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// `moment` by `pattern`; NULL if the pattern asks for a name that a zero part does not have.
 pub(super) fn write_moment<'v>(call: &Call<'v>, moment: DateTime, pattern: &[u8]) -> Value<'v> {
+    if pattern.is_empty() {
+        return Value::Null;
+    }
     let mut out = Vec::new();
     match write_pattern(moment.date(), moment.time(), pattern, &mut out) {
         Some(()) => call.copied(&out),

@@ -27,6 +27,6 @@ pub(crate) mod text;
 pub(crate) mod text_edit;
 pub(crate) mod time;
 
-pub(crate) use call::{Call, collation, some, text_in_arena};
+pub(crate) use call::{Call, Wanted, collation, some, text_in_arena};
 pub use random::SeededRandom;
 pub(crate) use str_to_date::format_parts;

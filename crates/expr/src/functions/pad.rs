@@ -56,7 +56,7 @@ fn pad<'v>(call: &Call<'v>, at_left: bool) -> Result<Value<'v>, EvalError> {
     }
     let fill_length = charset.char_len(fill);
     if fill_length == 0 {
-        return Ok(call.text_value(&[]));
+        return Ok(call.text_value(text));
     }
     let missing = length - present;
     let (whole, part) = (missing / fill_length, missing % fill_length);

@@ -4,18 +4,15 @@ use types::Value;
 
 use super::{Call, some};
 use crate::EvalError;
-use crate::build::{Class, class_of};
 
-/// BIN
+/// BIN: CONV(n, 10, 2).
 pub(crate) fn bin<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let number = some!(call.bits(0));
-    Ok(call.copied(format!("{number:b}").as_bytes()))
+    in_base(call, 10, 2)
 }
 
-/// OCT
+/// OCT: CONV(n, 10, 8).
 pub(crate) fn oct<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let number = some!(call.bits(0));
-    Ok(call.copied(format!("{number:o}").as_bytes()))
+    in_base(call, 10, 8)
 }
 
 /// CONV(n, from, to): bases 2 to 36; negative `from` reads a signed number, negative `to` shows one.
@@ -25,11 +22,26 @@ pub(crate) fn conv<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if !is_base(from) || !is_base(to) {
         return Ok(Value::Null);
     }
-    let is_bits = matches!(call.value(0)?, Value::Bit { .. });
-    let number = if is_bits && class_of(&call.args[0]) == Class::Int {
-        some!(call.bits(0))
-    } else {
-        read_digits(some!(call.text(0)), from.unsigned_abs() as u32, from < 0)
+    in_base(call, from, to)
+}
+
+/// Argument 0, read in base `from`, shown in base `to`. Bits are a number; other arguments are read as text.
+fn in_base<'v>(call: &Call<'v>, from: i64, to: i64) -> Result<Value<'v>, EvalError> {
+    let value = call.value(0)?;
+    let number = match value {
+        Value::Null => return Ok(Value::Null),
+        Value::Bit { value, .. } => value,
+        _ => {
+            let text = some!(call.text(0));
+            if text.is_empty() {
+                return Ok(Value::Null);
+            }
+            let (number, clipped) = read_digits(text, from.unsigned_abs() as u32, from < 0);
+            if clipped {
+                call.truncated("DECIMAL", &value);
+            }
+            number
+        }
     };
     let shown = if to < 0 && (number as i64) < 0 {
         format!("-{}", digits((number as i64).unsigned_abs(), to.unsigned_abs()))
@@ -39,8 +51,8 @@ pub(crate) fn conv<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(call.copied(shown.as_bytes()))
 }
 
-/// The number at the front of `text`; too large ones stay at the bound.
-fn read_digits(text: &[u8], base: u32, signed: bool) -> u64 {
+/// The number at the front of `text`, and whether it was too large and stays at the bound.
+fn read_digits(text: &[u8], base: u32, signed: bool) -> (u64, bool) {
     let text = text.trim_ascii_start();
     let (negative, body) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -48,13 +60,14 @@ fn read_digits(text: &[u8], base: u32, signed: bool) -> u64 {
         _ => (false, text),
     };
     let digits = body.iter().map_while(|b| char::from(*b).to_digit(base));
-    let value = digits.fold(0u64, |acc, d| acc.saturating_mul(u64::from(base)).saturating_add(u64::from(d)));
-    match (negative, signed) {
-        (true, true) => value.min(1 << 63).wrapping_neg(),
-        (true, false) => value.wrapping_neg(),
-        (false, true) => value.min(i64::MAX as u64),
-        (false, false) => value,
-    }
+    let wide = digits.fold(0u128, |acc, d| (acc * u128::from(base) + u128::from(d)).min(1 << 64));
+    let bound = match (signed, negative) {
+        (true, true) => 1 << 63,
+        (true, false) => (1 << 63) - 1,
+        (false, _) => u128::from(u64::MAX),
+    };
+    let value = wide.min(bound) as u64;
+    (if negative { value.wrapping_neg() } else { value }, wide > bound)
 }
 
 fn digits(mut value: u64, base: u64) -> String {

@@ -65,7 +65,11 @@ pub(crate) fn str_to_date<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     });
     if value.is_none() {
         let value = String::from_utf8_lossy(text).into_owned();
-        call.ctx.session.warn(Warning::StrToDate { value });
+        call.ctx.session.warn(Warning::WrongValueForFunction {
+            type_name: "datetime",
+            value,
+            function: "str_to_date",
+        });
     }
     Ok(value.unwrap_or(Value::Null))
 }

@@ -1,6 +1,6 @@
 //! Lengths, characters, case, substrings, character sets.
 
-use types::collation::{Conversion, convert};
+use types::collation::convert;
 use types::{Charset, Value};
 
 use super::{Call, some};
@@ -27,30 +27,26 @@ pub(crate) fn convert_text<'v>(
     if from == Charset::Binary
         && let Some(at) = to.first_invalid(text)
     {
-        call.ctx.session.warn(cannot_convert(&text[at..], from, to));
+        call.ctx.session.warn(invalid_string(&text[at..], to));
         return Ok(Value::Null);
     }
     if from == to || from == Charset::Binary || to == Charset::Binary {
         return Ok(call.text_value(text));
     }
     let mut out = Vec::with_capacity(text.len());
-    if convert(from, to, text, &mut out) == Conversion::Lossy {
-        call.ctx.session.warn(cannot_convert(text, from, to));
-    }
+    // Characters that the set does not have are question marks; nobody is told.
+    convert(from, to, text, &mut out);
     Ok(call.copied(&out))
 }
 
 #[cold]
-fn cannot_convert(text: &[u8], from: Charset, to: Charset) -> Warning {
+fn invalid_string(text: &[u8], charset: Charset) -> Warning {
     const SHOWN: usize = 6;
-    let mut value = String::new();
-    for b in text.iter().take(SHOWN) {
-        if b.is_ascii_graphic() { value.push(char::from(*b)) } else { value.push_str(&format!("\\x{b:02X}")) }
-    }
+    let mut value: String = text.iter().take(SHOWN).map(|b| format!("{b:02X}")).collect();
     if text.len() > SHOWN {
         value.push_str("...");
     }
-    Warning::CannotConvert { value, from: from.name(), to: to.name() }
+    Warning::InvalidString { charset: charset.name(), value }
 }
 
 /// CAST(.. AS CHAR(n)): the first n characters.
@@ -125,7 +121,7 @@ pub(crate) fn char<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         }
     }
     if let Some(at) = call.charset().first_invalid(&out) {
-        call.ctx.session.warn(cannot_convert(&out[at..], Charset::Binary, call.charset()));
+        call.ctx.session.warn(invalid_string(&out[at..], call.charset()));
         return Ok(Value::Null);
     }
     Ok(call.copied(&out))

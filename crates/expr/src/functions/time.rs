@@ -125,5 +125,9 @@ pub(crate) fn make_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         (micros / MICROS_PER_SECOND) as u32,
         (micros % MICROS_PER_SECOND) as u32,
     );
+    if u64::from(time.hour()) != hour.unsigned_abs() {
+        let shown = format!("{hour}:{minute:02}:{:02}", micros / MICROS_PER_SECOND);
+        call.truncated("time", &Value::binary(shown.as_bytes()));
+    }
     Ok(Value::Time(time, call.ty().decimals))
 }
