@@ -147,7 +147,6 @@ impl<'a> Binder<'a, '_> {
             (_, ExprKind::Row(_)) => Err(BindError::OperandColumns(1)),
             _ => {
                 let (a, b) = (self.value(left)?, self.value(right)?);
-                let [a, b] = self.pin_numbers([(a, left), (b, right)])?;
                 Ok(self.build.compare(op, a, b)?)
             }
         }
@@ -208,8 +207,6 @@ impl<'a> Binder<'a, '_> {
     fn between(&mut self, between: &'a ast::Between<'a>) -> Result<Expr, BindError> {
         let (value, low, high) =
             (self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?);
-        let [value, low, high] =
-            self.pin_numbers([(value, &between.expr), (low, &between.low), (high, &between.high)])?;
         Ok(self.build.between(value, low, high, between.negated)?)
     }
 
@@ -218,11 +215,7 @@ impl<'a> Binder<'a, '_> {
             return self.row_in_list(needle, test);
         }
         let needle = self.value(&test.expr)?;
-        let mut list = Vec::with_capacity(test.list.len());
-        for item in test.list {
-            let value = self.value(item)?;
-            list.push(self.pin_number(&needle, value, item)?);
-        }
+        let list = self.values(test.list)?;
         Ok(self.build.in_list(needle, list, test.negated)?)
     }
 

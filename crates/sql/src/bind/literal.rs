@@ -1,11 +1,10 @@
 //! Literals: constants, or parameters of a plan that is to be shared.
 
-use expr::{Expr, ExprKind};
+use expr::Expr;
 use types::{Charset, CollationId, Decimal, SqlModes, SqlType, TypeKind};
 
 use super::binder::Binder;
 use super::{BindError, Literals};
-use crate::ast;
 use crate::charset::Introducer;
 use crate::literal::{IntValue, Literal, LiteralKind};
 use crate::mode::LexMode;
@@ -13,7 +12,7 @@ use crate::mode::LexMode;
 /// Characters of a string parameter whose length is not known: any length up to a VARCHAR's.
 pub(super) const PARAM_CHARS: u32 = 16_383;
 
-impl<'a> Binder<'a, '_> {
+impl Binder<'_, '_> {
     /// A literal, with a minus before it if `negative`.
     pub(super) fn literal(&mut self, literal: Literal, negative: bool) -> Result<Expr, BindError> {
         if let Some(param) = self.lifted(&literal) {
@@ -120,46 +119,6 @@ impl<'a> Binder<'a, '_> {
             LexMode::NONE
         }
     }
-
-    /// Operands of one comparison: quoted numbers beside integer columns become constants again.
-    pub(super) fn pin_numbers<const N: usize>(
-        &mut self,
-        operands: [(Expr, &'a ast::Expr<'a>); N],
-    ) -> Result<[Expr; N], BindError> {
-        let column = operands.iter().map(|(e, _)| e).find(|e| is_integer_column(e)).cloned();
-        let mut pinned = Vec::with_capacity(N);
-        for (value, written) in operands {
-            pinned.push(match &column {
-                Some(column) => self.pin_number(column, value, written)?,
-                None => value,
-            });
-        }
-        Ok(pinned.try_into().unwrap_or_else(|_| unreachable!("as many as there were")))
-    }
-
-    /// A string literal beside an integer column is read as the number that it is, which only a constant can be: the
-    /// comparison is then exact and an index can serve it. The plan is not shared for that.
-    pub(super) fn pin_number(
-        &mut self,
-        column: &Expr,
-        value: Expr,
-        written: &ast::Expr<'a>,
-    ) -> Result<Expr, BindError> {
-        match written.kind {
-            ast::ExprKind::Literal(literal)
-                if literal.kind == LiteralKind::String
-                    && is_integer_column(column)
-                    && matches!(value.kind, ExprKind::Param(_)) =>
-            {
-                self.constant(&literal)
-            }
-            _ => Ok(value),
-        }
-    }
-}
-
-fn is_integer_column(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Column(_)) && (expr.ty.is_integer() || expr.ty.kind == TypeKind::Year)
 }
 
 /// A number's text as a double; past the range it is infinite.

@@ -99,6 +99,7 @@ impl Table<'_> {
         let bounds = keys.lower.iter().chain(&keys.upper).map(|(e, _)| e);
         let needs = values.chain(bounds).fold(RelSet::EMPTY, |set, e| set.with(self.rels.of(e)));
         let is_unique = def.kind != IndexKind::Secondary
+            && is_whole(def)
             && keys.eq.len() == def.parts.len()
             && !keys.null_safe.contains(&true);
         let order = if is_unique { Ordering::one_row(self.rel) } else { order };
@@ -135,23 +136,30 @@ impl Table<'_> {
     /// Keys for the leading parts of `index`: equalities, then a list or bounds.
     fn keys(&self, index: &IndexDef, sargs: &[Sarg]) -> Keys {
         let mut keys = Keys::default();
-        for part in index.parts.iter().take_while(|part| part.prefix_len.is_none()) {
+        for part in &index.parts {
+            let is_whole = part.prefix_len.is_none();
             let on_part = || sargs.iter().filter(|s| s.col == part.column);
             let nullable = self.def.columns[usize::from(part.column)].nullable;
-            if let Some((sarg, value, null_safe)) = on_part().find_map(equality) {
+            let constant =
+                |s: &&Sarg| equality(s).is_some_and(|(_, value, _)| self.rels.of(&value).is_empty());
+            let equal = on_part().find(constant).and_then(equality);
+            if let Some((sarg, value, null_safe)) = equal.or_else(|| on_part().find_map(equality)) {
                 keys.eq.push(value);
                 keys.null_safe.push(null_safe && nullable);
-                keys.used.push((sarg.condition, sarg.exact));
-                continue;
+                keys.used.push((sarg.condition, sarg.exact && is_whole));
+                if is_whole {
+                    continue;
+                }
+                break;
             }
             if let Some((sarg, list)) = on_part().find_map(list) {
                 if !keys.null_safe.contains(&true) {
                     keys.list = Some(list);
-                    keys.used.push((sarg.condition, sarg.exact));
+                    keys.used.push((sarg.condition, sarg.exact && is_whole));
                 }
                 break;
             }
-            on_part().for_each(|sarg| keys.bound(sarg));
+            on_part().for_each(|sarg| keys.bound(sarg, is_whole));
             break;
         }
         keys
@@ -170,7 +178,7 @@ impl Table<'_> {
         let share = match (&keys.lower, &keys.upper) {
             (None, None) => 1.0,
             (Some(_), Some(_)) => cost::BETWEEN_SHARE,
-            _ => cost::CONDITION_SHARE,
+            _ => cost::RANGE_SHARE,
         };
         (per_key * values * share).max(1.0).min(all.max(1.0))
     }
@@ -195,7 +203,19 @@ impl Table<'_> {
         if is_clustered && self.def.hidden_row_id {
             return Ordering::default();
         }
+        for key in self.def.indexes.iter().filter(|i| self.is_key(i)) {
+            let columns = key.parts.iter().map(|part| ColumnRef { rel: self.rel, col: part.column });
+            order.add_key(columns.collect());
+        }
         order
+    }
+
+    /// Whether `index` tells rows apart: unique, whole columns, no NULLs.
+    fn is_key(&self, index: &IndexDef) -> bool {
+        let is_plain = |part: &types::KeyPart| {
+            part.prefix_len.is_none() && !self.def.columns[usize::from(part.column)].nullable
+        };
+        index.kind != IndexKind::Secondary && !index.parts.is_empty() && index.parts.iter().all(is_plain)
     }
 
     /// Whether every column used is in `index` or in the clustered key.
@@ -210,7 +230,7 @@ impl Table<'_> {
 
 impl Keys {
     /// Narrows the range by `sarg`, if that end is still open.
-    fn bound(&mut self, sarg: &Sarg) {
+    fn bound(&mut self, sarg: &Sarg, is_whole: bool) {
         let used = match &sarg.test {
             Test::Lower(value, included) if self.lower.is_none() => {
                 self.lower = Some((value.clone(), *included));
@@ -228,7 +248,7 @@ impl Keys {
             _ => false,
         };
         if used {
-            self.used.push((sarg.condition, sarg.exact));
+            self.used.push((sarg.condition, sarg.exact && is_whole));
         }
     }
 }

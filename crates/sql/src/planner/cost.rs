@@ -5,7 +5,7 @@ pub(super) const DESCENT: f64 = 1.0;
 /// Reading the next row of an index.
 pub(super) const NEXT_ROW: f64 = 0.2;
 /// Reading the row of a secondary entry from the clustered index.
-pub(super) const LOOKUP: f64 = 1.0;
+pub(super) const LOOKUP: f64 = 2.0;
 /// Putting a row into a hash table or a group.
 pub(super) const HASH_ROW: f64 = 0.5;
 /// Rows of a derived table.
@@ -16,15 +16,20 @@ pub(super) const UNKNOWN_LIMIT: f64 = 100.0;
 pub(super) const EQUAL_SHARE: f64 = 0.1;
 /// Part of the rows that pass any other condition.
 pub(super) const CONDITION_SHARE: f64 = 0.33;
-/// Part of the rows within a range with two ends.
-pub(super) const BETWEEN_SHARE: f64 = 0.1;
+/// Part of an index within a range with one end. Small, because an index that is there is there to be used: without
+/// statistics the harm of reading a third of a table through it is less than that of reading all of a table for one row.
+pub(super) const RANGE_SHARE: f64 = 0.05;
+/// Part of an index within a range with two ends.
+pub(super) const BETWEEN_SHARE: f64 = 0.02;
+/// Fewest rows that a table is taken to have: plans live on in the cache while tables grow.
+pub(super) const LEAST_ROWS: f64 = 1000.0;
 
 /// Sorting `rows` rows.
 pub(super) fn sort(rows: f64) -> f64 {
-    rows * (1.0 + rows.max(2.0).log2()) * 0.1
+    rows * (1.0 + rows.max(2.0).log2()) * 0.05
 }
 
 /// Rows that share a key prefix that is not unique, of a table of `rows` rows.
 pub(super) fn rows_per_key(rows: f64) -> f64 {
-    rows.max(1.0).powf(0.3)
+    rows.max(1.0).powf(0.3).min(10.0)
 }

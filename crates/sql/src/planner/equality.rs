@@ -77,7 +77,8 @@ fn is_same(a: &Equality, b: &Equality) -> bool {
         || (same::same(&a.column, &b.other) && same::same(&a.other, &b.column))
 }
 
-fn is_one_type(a: &Expr, b: &Expr) -> bool {
+/// Whether equality with the one means equality with the other for every third operand.
+pub(super) fn is_one_type(a: &Expr, b: &Expr) -> bool {
     (a.ty.kind == b.ty.kind && a.ty.collation == b.ty.collation) || (a.ty.is_integer() && b.ty.is_integer())
 }
 

@@ -22,6 +22,7 @@ pub(super) fn settle(conditions: &mut Vec<Expr>) -> bool {
     for condition in std::mem::take(conditions) {
         conjuncts::split(condition, &mut settled);
     }
+    settled.iter_mut().for_each(super::in_list::from_or);
     let mut possible = true;
     settled.retain(|condition| match truth(condition) {
         Some(true) => false,

@@ -4,20 +4,14 @@ use expr::{CmpDomain, Expr, ExprKind};
 
 use super::join_list::{Item, JoinList};
 use super::join_order::{How, Route, Step, hash_key};
+use super::known::Known;
 use super::relations::{RelKind, RelSet, Rels};
 use crate::plan::{JoinKind, Node};
 
 /// Builds the nodes of `route` through `list`. Rows of `outside` are known.
 pub(super) fn build(list: &JoinList, route: &Route, outside: RelSet, rels: &Rels) -> Node {
-    let mut builder =
-        NodeBuilder { list, rels, known: outside, is_placed: vec![false; list.conditions.len()] };
-    let mut node = None;
-    for step in &route.steps {
-        node = Some(builder.step(node, step));
-    }
-    let node = node.unwrap_or(Node::Dual);
-    let rest = builder.take(|_| true);
-    filter(node, rest, rels)
+    let is_placed = vec![false; list.conditions.len()];
+    NodeBuilder { list, rels, known: outside, equal: Known::default(), is_placed }.build(route)
 }
 
 struct NodeBuilder<'r> {
@@ -25,11 +19,22 @@ struct NodeBuilder<'r> {
     rels: &'r Rels,
     /// Relations whose rows are known.
     known: RelSet,
+    /// Equalities that hold for the rows so far.
+    equal: Known,
     /// Which conditions have found their place.
     is_placed: Vec<bool>,
 }
 
 impl NodeBuilder<'_> {
+    fn build(mut self, route: &Route) -> Node {
+        let mut node = None;
+        for step in &route.steps {
+            node = Some(self.step(node, step));
+        }
+        let rest = self.take(|_| true);
+        filter(node.unwrap_or(Node::Dual), rest, self.rels)
+    }
+
     fn step(&mut self, outer: Option<Node>, step: &Step) -> Node {
         let item = &self.list.items[step.item];
         let before = self.known;
@@ -52,23 +57,34 @@ impl NodeBuilder<'_> {
         self.take(|named| named.within(known))
     }
 
-    /// Takes the conditions whose relations satisfy `wanted`.
+    /// Takes the conditions whose relations satisfy `wanted`; those that follow from others are not told.
     fn take(&mut self, wanted: impl Fn(RelSet) -> bool) -> Vec<Expr> {
         let mut taken = Vec::new();
         for (at, condition) in self.list.conditions.iter().enumerate() {
-            if !self.is_placed[at] && wanted(self.rels.of(condition)) {
-                self.is_placed[at] = true;
+            if self.is_placed[at] || !wanted(self.rels.of(condition)) {
+                continue;
+            }
+            self.is_placed[at] = true;
+            if !self.equal.implies(condition) {
+                self.equal.add(condition);
                 taken.push(condition.clone());
             }
         }
         taken
     }
 
+    /// Notes the conditions that a path ensures.
+    fn ensure(&mut self, how: &How) {
+        let How::Access(choice) = how else { return };
+        for &at in &choice.ensured {
+            self.is_placed[at] = true;
+            self.equal.add(&self.list.conditions[at]);
+        }
+    }
+
     /// A relation read for each row of `outer`.
     fn nested(&mut self, outer: Option<Node>, rel: u16, how: &How) -> Node {
-        if let How::Access(choice) = how {
-            choice.ensured.iter().for_each(|&at| self.is_placed[at] = true);
-        }
+        self.ensure(how);
         let conditions = self.take_known();
         let inner = self.read(rel, how, conditions);
         match outer {
@@ -79,9 +95,7 @@ impl NodeBuilder<'_> {
 
     /// A relation read once into a hash table.
     fn hashed(&mut self, outer: Option<Node>, rel: u16, how: &How, before: RelSet) -> Node {
-        if let How::Access(choice) = how {
-            choice.ensured.iter().for_each(|&at| self.is_placed[at] = true);
-        }
+        self.ensure(how);
         let own = self.take(|named| named.within(RelSet::of(rel)) && !named.is_empty());
         let inner = self.read(rel, how, own);
         let (keys, rest) = hash_keys(self.take_known(), RelSet::of(rel), before, self.rels);
@@ -111,7 +125,7 @@ impl NodeBuilder<'_> {
         }
         let (own, between): (Vec<usize>, Vec<usize>) =
             (0..list.conditions.len()).partition(|&at| self.rels.of(&list.conditions[at]).within(inner_rels));
-        let inner = self.own_part(list, route, &own, inner_rels);
+        let inner = self.own_part(list, route, &own);
         let between = between.into_iter().map(|at| list.conditions[at].clone()).collect();
         let (keys, rest) = hash_keys(between, inner_rels, before, self.rels);
         Node::HashJoin {
@@ -125,19 +139,10 @@ impl NodeBuilder<'_> {
     }
 
     /// The inner side alone, with those of its conditions that name nothing else.
-    fn own_part(&self, list: &JoinList, route: &Route, own: &[usize], inner_rels: RelSet) -> Node {
-        let mut builder = NodeBuilder {
-            list,
-            rels: self.rels,
-            known: RelSet::EMPTY,
-            is_placed: (0..list.conditions.len()).map(|at| !own.contains(&at)).collect(),
-        };
-        let mut node = None;
-        for step in &route.steps {
-            node = Some(builder.step(node, step));
-        }
-        let rest = builder.take(|named| named.within(inner_rels));
-        filter(node.unwrap_or(Node::Dual), rest, self.rels)
+    fn own_part(&self, list: &JoinList, route: &Route, own: &[usize]) -> Node {
+        let is_placed = (0..list.conditions.len()).map(|at| !own.contains(&at)).collect();
+        let (known, equal) = (RelSet::EMPTY, Known::default());
+        NodeBuilder { list, rels: self.rels, known, equal, is_placed }.build(route)
     }
 
     /// The node that reads a relation and tests `conditions`.

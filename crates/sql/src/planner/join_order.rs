@@ -187,7 +187,8 @@ impl Search<'_> {
         }
         let (positions, choices) = self.choices(rel, bound);
         let best = &choices[0];
-        if best.needs.is_empty() && best.rows > 1.0 && self.has_hash_key(RelSet::of(rel), bound) {
+        if rows > 1.0 && best.needs.is_empty() && best.rows > 1.0 && self.has_hash_key(RelSet::of(rel), bound)
+        {
             let (positions, choices) = self.choices(rel, RelSet::EMPTY);
             return self.access(at, rel, rows, &choices[0], &positions, true);
         }
@@ -247,7 +248,7 @@ impl Search<'_> {
         let Item::Left { list, rels, .. } = &self.list.items[item] else { unreachable!("a left join") };
         let nested = best(list, bound, Goal::default(), self.rels);
         let search = Search { list, outside: RelSet::EMPTY, rels: self.rels };
-        if nested.needs.is_empty() && nested.rows > 1.0 && search.has_hash_key(*rels, bound) {
+        if rows > 1.0 && nested.needs.is_empty() && nested.rows > 1.0 && search.has_hash_key(*rels, bound) {
             let own = best(list, RelSet::EMPTY, Goal::default(), self.rels);
             let price = own.cost + (own.rows + rows) * cost::HASH_ROW;
             let out = rows.max(rows * own.rows * cost::EQUAL_SHARE);

@@ -13,6 +13,8 @@ pub(super) struct Ordering {
     constants: Vec<ColumnRef>,
     /// Relations of which there is at most one row.
     single: Vec<u16>,
+    /// Columns of a unique key, whose values determine those of all columns of their relation.
+    keys: Vec<Vec<ColumnRef>>,
 }
 
 /// How a stream must be read to be in the order wanted.
@@ -38,13 +40,26 @@ impl Ordering {
         self.constants.push(column);
     }
 
+    /// A unique key without NULLs.
+    pub(super) fn add_key(&mut self, columns: Vec<ColumnRef>) {
+        self.keys.push(columns);
+    }
+
     fn is_constant(&self, column: ColumnRef) -> bool {
         self.constants.contains(&column) || self.single.contains(&column.rel)
+    }
+
+    /// Whether `column` has one value among rows that agree in `fixed`.
+    fn is_determined(&self, column: ColumnRef, fixed: &[ColumnRef]) -> bool {
+        let is_fixed = |c: &ColumnRef| self.is_constant(*c) || fixed.contains(c);
+        is_fixed(&column)
+            || self.keys.iter().any(|key| key.iter().all(|c| c.rel == column.rel && is_fixed(c)))
     }
 
     /// How rows in this order must be read to be ordered by `keys`; `None` if they must be sorted.
     pub(super) fn reading(&self, keys: &[SortKey]) -> Option<Reading> {
         let mut reading = None;
+        let mut fixed = Vec::new();
         let mut have = self.columns.iter().filter(|(column, _)| !self.is_constant(*column));
         for key in keys {
             let ExprKind::Column(column) = key.expr.kind else {
@@ -53,13 +68,14 @@ impl Ordering {
                 }
                 return None;
             };
-            if self.is_constant(column) {
+            if self.is_determined(column, &fixed) {
                 continue;
             }
             let (next, desc) = have.next()?;
             if *next != column {
                 return None;
             }
+            fixed.push(column);
             let this = if *desc == key.desc { Reading::Forward } else { Reading::Backward };
             if *reading.get_or_insert(this) != this {
                 return None;
@@ -79,6 +95,11 @@ impl Ordering {
                 _ => return false,
             }
         }
+        let all = wanted.clone();
+        let in_key = |c: &ColumnRef| self.keys.iter().any(|key| key.contains(c));
+        wanted.retain(|c| {
+            in_key(c) || !self.is_determined(*c, &all.iter().copied().filter(in_key).collect::<Vec<_>>())
+        });
         let leading = self.columns.iter().map(|(c, _)| *c).filter(|c| !self.is_constant(*c));
         let leading: Vec<ColumnRef> = leading.take(wanted.len()).collect();
         leading.len() == wanted.len() && wanted.iter().all(|c| leading.contains(c))

@@ -72,7 +72,7 @@ pub(super) enum RelKind {
     },
     Derived {
         columns: Vec<Column>,
-        /// Taken when the node is made.
+        /// Its plan, once conditions have been moved into it.
         plan: Option<Box<QueryPlan>>,
     },
     Aggregate {
@@ -100,22 +100,15 @@ impl Rels {
         Rels { list: Vec::new(), subquery_rels, locked, build }
     }
 
-    /// Adds the relation `source`; a derived table comes with its plan.
-    pub(super) fn push(
-        &mut self,
-        source: Source,
-        plan: Option<QueryPlan>,
-        table_rows: impl Fn(&TableDef) -> u64,
-    ) {
+    /// Adds the relation `source`; a derived table's plan comes later.
+    pub(super) fn push(&mut self, source: Source, table_rows: impl Fn(&TableDef) -> u64) {
         let (kind, rows) = match source {
             Source::Table { def, alias, indexes } => {
-                let rows = (table_rows(&def) as f64).max(1.0);
+                let rows = (table_rows(&def) as f64).max(cost::LEAST_ROWS);
                 let indexes = indexes.unwrap_or_else(|| (0..def.indexes.len()).collect());
                 (RelKind::Table { def, alias, indexes }, rows)
             }
-            Source::Query { columns, .. } => {
-                (RelKind::Derived { columns, plan: plan.map(Box::new) }, cost::DERIVED_ROWS)
-            }
+            Source::Query { columns, .. } => (RelKind::Derived { columns, plan: None }, cost::DERIVED_ROWS),
             Source::Aggregate { columns } => (RelKind::Aggregate { columns }, 1.0),
         };
         self.list.push(Rel { kind, used: ColumnSet::default(), rows });
@@ -131,6 +124,13 @@ impl Rels {
         match &self.get(rel).kind {
             RelKind::Table { def, .. } => Some(def),
             _ => None,
+        }
+    }
+
+    /// Sets the plan of a derived table.
+    pub(super) fn set_plan(&mut self, rel: u16, derived: QueryPlan) {
+        if let RelKind::Derived { plan, .. } = &mut self.list[usize::from(rel)].kind {
+            *plan = Some(Box::new(derived));
         }
     }
 

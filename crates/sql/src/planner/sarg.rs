@@ -42,15 +42,15 @@ pub(super) fn of(condition: &Expr, at: usize, rel: u16, bound: RelSet, rels: &Re
         ExprKind::Compare { op, domain, args } => finder.comparison(*op, *domain, args)?,
         ExprKind::Between { negated: false, domain, args } => {
             let (col, ty) = finder.column(&args[0])?;
-            let low = finder.fit(ty, *domain, &args[1])?;
-            let high = finder.fit(ty, *domain, &args[2])?;
+            let low = finder.fit(ty, *domain, &args[1], false)?;
+            let high = finder.fit(ty, *domain, &args[2], false)?;
             (col, Test::Between(args[1].clone(), args[2].clone()), low && high)
         }
         ExprKind::In { negated: false, domain, needle, list } => {
             let (col, ty) = finder.column(needle)?;
             let mut exact = true;
             for item in list {
-                exact &= finder.fit(ty, *domain, item)?;
+                exact &= finder.fit(ty, *domain, item, true)?;
             }
             (col, Test::In(list.to_vec()), exact)
         }
@@ -76,7 +76,8 @@ impl Finder<'_> {
             None => (self.column(&args[1])?, &args[0], op.swapped()),
         };
         let (col, ty) = column;
-        let exact = self.fit(ty, domain, value)?;
+        let is_equality = matches!(op, CmpOp::Eq | CmpOp::NullSafeEq);
+        let exact = self.fit(ty, domain, value, is_equality)?;
         let value = value.clone();
         let test = match op {
             CmpOp::Eq => Test::Eq(value),
@@ -98,9 +99,16 @@ impl Finder<'_> {
 
     /// Whether an index on a column of type `ty` finds what compares with `value` in `domain`: `None` if not,
     /// `Some(false)` if what it finds must be tested again.
-    fn fit(&self, ty: &SqlType, domain: CmpDomain, value: &Expr) -> Option<bool> {
-        let is_known = self.rels.of(value).within(self.bound) && !is_volatile(value);
-        if is_known { domain_fit(ty, domain, &value.ty) } else { None }
+    fn fit(&self, ty: &SqlType, domain: CmpDomain, value: &Expr, is_equality: bool) -> Option<bool> {
+        if !self.rels.of(value).within(self.bound) || is_volatile(value) {
+            return None;
+        }
+        // Members of an ENUM are in the order of their numbers, so that only equality of their texts can be looked up.
+        let is_member = ty.kind == TypeKind::Enum && matches!(domain, CmpDomain::String(_));
+        if is_member && is_equality && value.ty.is_string() {
+            return Some(false);
+        }
+        domain_fit(ty, domain, &value.ty)
     }
 }
 
@@ -112,12 +120,11 @@ fn domain_fit(ty: &SqlType, domain: CmpDomain, value: &SqlType) -> Option<bool> 
     }
     match domain {
         CmpDomain::Integer if ty.is_integer() && value.is_integer() => Some(true),
-        CmpDomain::Integer | CmpDomain::Decimal
-            if ty.kind == TypeKind::Decimal && (value.is_integer() || value.kind == TypeKind::Decimal) =>
+        CmpDomain::Integer | CmpDomain::Decimal | CmpDomain::Double
+            if is_number(ty) || ty.kind == TypeKind::Year =>
         {
-            Some(false)
+            (is_number(value) || value.is_string()).then_some(false)
         }
-        CmpDomain::Double if ty.kind == TypeKind::Double && is_number(value) => Some(false),
         CmpDomain::String(collation) if ty.is_string() && ty.collation == collation && value.is_string() => {
             let padded = matches!(ty.kind, TypeKind::Binary);
             Some(!padded)
@@ -139,7 +146,7 @@ fn domain_fit(ty: &SqlType, domain: CmpDomain, value: &SqlType) -> Option<bool> 
 }
 
 fn is_number(ty: &SqlType) -> bool {
-    ty.is_integer() || matches!(ty.kind, TypeKind::Decimal | TypeKind::Double | TypeKind::Float)
+    ty.is_integer() || matches!(ty.kind, TypeKind::Decimal | TypeKind::Double)
 }
 
 /// Whether `expr` may have another value each time it is evaluated, or does something.

@@ -8,9 +8,9 @@ use super::ordering::{self, Ordering, Reading};
 use super::outer::Params;
 use super::query::{constant, plan_query, plan_subqueries, sort_limit, window};
 use super::relations::{RelSet, Rels};
-use super::{cost, equality, fold, join_node, min_max, outer_join};
+use super::{cost, derived, equality, fold, join_node, min_max, outer_join};
 use crate::bind::BindContext;
-use crate::bind::block::{Aggregation, Block, Source};
+use crate::bind::block::{Aggregation, Block, Query, Source};
 use crate::plan::{Node, QueryPlan, SortKey};
 
 /// What a statement reads beyond its query's own expressions.
@@ -41,15 +41,23 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
         div_precision_increment: ctx.div_precision_increment,
     };
     let mut rels = Rels::new(&subqueries, block.lock.is_some(), build);
-    for source in std::mem::take(&mut block.rels) {
-        add_relation(source, &mut rels, ctx, params);
+    let mut derived: Vec<(u16, Query)> = Vec::new();
+    for mut source in std::mem::take(&mut block.rels) {
+        if let Source::Query { query, .. } = &mut source {
+            derived.extend(query.take().map(|query| (rels.list.len() as u16, query)));
+        }
+        rels.push(source, |def| ctx.catalog.row_estimate(def));
     }
     note_used(&mut block, extra, &mut rels);
     for column in subqueries.iter().flat_map(|sub| &sub.outer) {
         rels.note_column(*column);
     }
     block.order.retain(|key| !ordering::is_constant(&key.expr));
-    let stream = joined(&mut block, &rels);
+    let list = join_list(&mut block, &mut derived, &rels);
+    for (rel, query) in derived {
+        rels.set_plan(rel, plan_query(query, ctx, params));
+    }
+    let stream = joined(&mut block, list, &rels);
     let stream = grouped(stream, &mut block, &rels);
     let node = finished(stream, &mut block, ctx);
     QueryPlan {
@@ -62,14 +70,6 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     }
 }
 
-fn add_relation(mut source: Source, rels: &mut Rels, ctx: &BindContext<'_>, params: &Params) {
-    let plan = match &mut source {
-        Source::Query { query, .. } => query.take().map(|query| plan_query(query, ctx, params)),
-        _ => None,
-    };
-    rels.push(source, plan, |def| ctx.catalog.row_estimate(def));
-}
-
 fn note_used(block: &mut Block, extra: &Extra<'_>, rels: &mut Rels) {
     block.for_each_expr(&mut |expr| rels.note_used(expr));
     extra.read.iter().for_each(|expr| rels.note_used(expr));
@@ -79,18 +79,40 @@ fn note_used(block: &mut Block, extra: &Extra<'_>, rels: &mut Rels) {
     }
 }
 
-/// FROM and WHERE.
-fn joined(block: &mut Block, rels: &Rels) -> Stream {
+/// FROM and WHERE as a join list with its conditions settled; `None`: no row satisfies them.
+fn join_list(block: &mut Block, derived: &mut [(u16, Query)], rels: &Rels) -> Option<JoinList> {
     let mut filter = std::mem::take(&mut block.filter);
-    let mut tree = std::mem::take(&mut block.from);
-    let names = tree.rels();
+    let mut tree = block.from.clone();
     outer_join::simplify(&mut tree, &filter, rels);
     let mut list = join_list::flatten(tree, rels);
     list.ordered |= block.straight;
     list.conditions.append(&mut filter);
-    if !settle(&mut list, rels) {
-        return Stream { node: Node::Empty, order: Ordering::default(), rels: names };
+    let is_possible = settle(&mut list, rels);
+    push_down(&mut list, derived, rels);
+    is_possible.then_some(list)
+}
+
+/// Moves conditions into derived tables, in this list and those of its left joins.
+fn push_down(list: &mut JoinList, derived: &mut [(u16, Query)], rels: &Rels) {
+    let JoinList { items, conditions, .. } = list;
+    for item in items {
+        match item {
+            Item::Left { list, .. } => push_down(list, derived, rels),
+            Item::Rel(rel) => {
+                if let Some((_, query)) = derived.iter_mut().find(|(at, _)| at == rel) {
+                    derived::push(conditions, *rel, query, rels);
+                }
+            }
+        }
     }
+}
+
+/// The joined rows.
+fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> Stream {
+    let names = block.from.rels();
+    let Some(list) = list else {
+        return Stream { node: Node::Empty, order: Ordering::default(), rels: names };
+    };
     if let Some(node) = min_max::plan(block, &list, rels) {
         return Stream { node, order: Ordering::default(), rels: names };
     }

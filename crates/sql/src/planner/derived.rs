@@ -1,0 +1,97 @@
+//! Conditions on a derived table's columns move into its query, where its tables' indexes can serve them.
+
+use expr::{Expr, ExprKind};
+
+use super::relations::{RelSet, Rels};
+use super::sarg::is_volatile;
+use crate::bind::block::{Block, Query};
+use crate::bind::rewrite;
+
+/// Moves those of `conditions` that name only `rel`, whose query is `query`, into the query.
+pub(super) fn push(conditions: &mut Vec<Expr>, rel: u16, query: &mut Query, rels: &Rels) {
+    if !takes_conditions(query) {
+        return;
+    }
+    conditions.retain(|condition| {
+        let is_own = rels.of(condition) == RelSet::of(rel) && !rewrite::has_subquery(condition);
+        if is_own && can_take(query, condition) {
+            add(query, condition);
+            return false;
+        }
+        true
+    });
+}
+
+/// Whether a condition on the result may be tested before it is complete: no LIMIT counts rows.
+fn takes_conditions(query: &Query) -> bool {
+    match query {
+        Query::Select(block) => block.limit.count.is_none() && !block.count_found_rows,
+        Query::Union(union) => union.limit.count.is_none() && union.arms.iter().all(takes_conditions),
+    }
+}
+
+/// Whether every column that `condition` names is one that the rows have before they are grouped.
+fn can_take(query: &Query, condition: &Expr) -> bool {
+    match query {
+        Query::Union(union) => union.arms.iter().all(|arm| can_take(arm, condition)),
+        Query::Select(block) => {
+            let mut fits = true;
+            condition.walk(&mut |e| {
+                if let ExprKind::Column(column) = e.kind {
+                    fits &= is_plain(block, &block.output[usize::from(column.col)].expr);
+                }
+            });
+            fits
+        }
+    }
+}
+
+/// Whether an item of the select list can be computed from one row below the aggregation, at no risk.
+fn is_plain(block: &Block, item: &Expr) -> bool {
+    if is_volatile(item) || rewrite::has_subquery(item) {
+        return false;
+    }
+    let Some(aggregation) = &block.aggregation else { return true };
+    let mut plain = !aggregation.groups.is_empty();
+    item.walk(&mut |e| {
+        if let ExprKind::Column(column) = e.kind {
+            plain &= column.rel != aggregation.rel || usize::from(column.col) < aggregation.groups.len();
+        }
+    });
+    plain
+}
+
+/// Adds `condition`, in terms of the query's own rows, to its WHERE.
+fn add(query: &mut Query, condition: &Expr) {
+    match query {
+        Query::Union(union) => union.arms.iter_mut().for_each(|arm| add(arm, condition)),
+        Query::Select(block) => {
+            let mut own = condition.clone();
+            substitute(&mut own, &|col| {
+                let mut item = block.output[usize::from(col)].expr.clone();
+                if let Some(aggregation) = &block.aggregation {
+                    ungroup(&mut item, aggregation.rel, &aggregation.groups);
+                }
+                item
+            });
+            block.filter.push(own);
+        }
+    }
+}
+
+/// Replaces each column by the expression behind it.
+fn substitute(expr: &mut Expr, item: &dyn Fn(u16) -> Expr) {
+    match expr.kind {
+        ExprKind::Column(column) => *expr = item(column.col),
+        _ => expr.for_each_child_mut(&mut |child| substitute(child, item)),
+    }
+}
+
+/// Replaces the columns of relation `rel` by the group expressions that they show.
+fn ungroup(expr: &mut Expr, rel: u16, groups: &[Expr]) {
+    match expr.kind {
+        ExprKind::Column(column) if column.rel == rel => *expr = groups[usize::from(column.col)].clone(),
+        ExprKind::Column(_) => {}
+        _ => expr.for_each_child_mut(&mut |child| ungroup(child, rel, groups)),
+    }
+}

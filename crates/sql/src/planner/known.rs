@@ -1,0 +1,49 @@
+//! Equalities that hold for every row that comes so far, and conditions that say nothing new beside them.
+
+use expr::{CmpDomain, CmpOp, Expr, ExprKind};
+
+use super::equality::is_one_type;
+use crate::bind::same;
+
+/// Equalities in force.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    pairs: Vec<(Expr, Expr, CmpDomain)>,
+}
+
+impl Known {
+    /// Notes that `condition` holds.
+    pub(super) fn add(&mut self, condition: &Expr) {
+        if let Some((a, b, domain)) = transitive_equality(condition) {
+            self.pairs.push((a.clone(), b.clone(), domain));
+        }
+    }
+
+    /// Whether `condition` follows from what is known.
+    pub(super) fn implies(&self, condition: &Expr) -> bool {
+        let Some((a, b, domain)) = transitive_equality(condition) else { return false };
+        let mut reached = vec![a];
+        let mut at = 0;
+        while at < reached.len() {
+            for (left, right, other_domain) in self.pairs.iter().filter(|(_, _, d)| *d == domain) {
+                debug_assert_eq!(*other_domain, domain);
+                for (from, to) in [(left, right), (right, left)] {
+                    if same::same(from, reached[at]) && !reached.iter().any(|e| same::same(e, to)) {
+                        reached.push(to);
+                    }
+                }
+            }
+            at += 1;
+        }
+        reached.iter().any(|e| same::same(e, b))
+    }
+}
+
+/// The sides of an equality that is transitive: columns of one type, constants and parameters.
+fn transitive_equality(condition: &Expr) -> Option<(&Expr, &Expr, CmpDomain)> {
+    let ExprKind::Compare { op: CmpOp::Eq, domain, args } = &condition.kind else { return None };
+    let [a, b] = &**args;
+    let is_plain = |e: &Expr| matches!(e.kind, ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Param(_));
+    let both_columns = matches!((&a.kind, &b.kind), (ExprKind::Column(_), ExprKind::Column(_)));
+    (is_plain(a) && is_plain(b) && (!both_columns || is_one_type(a, b))).then_some((a, b, *domain))
+}
