@@ -45,8 +45,8 @@ impl ColumnPackets {
     }
 }
 
-/// The definition of one output column.
-pub(crate) fn definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
+/// The definition of one output column, as a client with this character set gets it.
+pub fn definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
     let mut definition = ColumnDefinition::of_type(&column.name, &column.expr.ty, charset);
     if !column.expr.nullable {
         definition.flags |= flags::NOT_NULL;

@@ -54,6 +54,7 @@ mod subquery;
 mod temp_row;
 mod union;
 
+pub use columns::definition as column_definition;
 pub use context::{Client, Conditions, ExecCtx, Level, LoadSource, Outcome, Protocol, Scratch, Summary};
 pub use error::{ExecError, Result};
 pub use program::{Program, compile};
