@@ -44,23 +44,14 @@ impl ClientIo {
     /// Receives until a packet is complete; returns at once if one was received before. The packet is
     /// [`PacketReader::packet`], and what is written next answers it.
     pub fn read_packet(&mut self, received: &AtomicU64) -> Result<(), ReadError> {
-        while !self.reader.advance().map_err(ReadError::Malformed)? {
-            let n = loop {
-                match (&*self.stream).read(self.reader.space()) {
-                    Ok(0) => return Err(ReadError::Closed),
-                    Ok(n) => break n,
-                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                    Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-                        return Err(ReadError::TimedOut);
-                    }
-                    Err(_) => return Err(ReadError::Closed),
-                }
-            };
-            self.reader.filled(n);
-            bump(received, n as u64);
-        }
+        receive(&self.stream, &mut self.reader, received)?;
         self.out.set_sequence(self.reader.next_sequence());
         Ok(())
+    }
+
+    /// The parts, to be used at the same time.
+    pub fn split(&mut self) -> (&Stream, &mut PacketReader, &mut OutBuffer) {
+        (&self.stream, &mut self.reader, &mut self.out)
     }
 
     /// Sends everything written so far. After an error the connection is lost.
@@ -88,4 +79,27 @@ impl ClientIo {
             }
         }
     }
+}
+
+/// Receives until `reader` has a packet.
+///
+/// # Errors
+/// The connection is lost, or what comes is no packet.
+pub fn receive(stream: &Stream, reader: &mut PacketReader, received: &AtomicU64) -> Result<(), ReadError> {
+    while !reader.advance().map_err(ReadError::Malformed)? {
+        let n = loop {
+            match (&*stream).read(reader.space()) {
+                Ok(0) => return Err(ReadError::Closed),
+                Ok(n) => break n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                    return Err(ReadError::TimedOut);
+                }
+                Err(_) => return Err(ReadError::Closed),
+            }
+        };
+        reader.filled(n);
+        bump(received, n as u64);
+    }
+    Ok(())
 }

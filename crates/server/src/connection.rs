@@ -245,12 +245,12 @@ mod tests {
     fn what_expressions_do_is_applied_after_their_statement() {
         use expr::SessionInfo as _;
         let (mut session, _io) = session();
-        let context = crate::statement_context::StatementContext::new(&session, 1);
+        let context = crate::statement_context::StatementContext::new(&session);
         context.set_user_variable("A", types::OwnedValue::Int(1));
         context.set_user_variable("a", types::OwnedValue::Int(2));
         assert!(matches!(context.user_variable("A"), types::OwnedValue::Int(2)));
         context.set_last_insert_id(7);
-        context.warn(expr::Warning::DivisionByZero);
+        expr::SessionInfo::warn(&context, expr::Warning::DivisionByZero);
         assert_eq!((context.last_insert_id(), context.user()), (0, "@localhost"));
         context.into_effects().apply(&mut session);
         assert_eq!((session.last_insert_id, session.diagnostics.warning_count()), (7, 1));

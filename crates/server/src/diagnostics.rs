@@ -66,6 +66,15 @@ impl Diagnostics {
         }
     }
 
+    /// Adds the conditions of `later`; `limit` is `max_error_count`.
+    #[cold]
+    pub fn absorb(&mut self, later: Diagnostics, limit: u64) {
+        self.warnings += later.warnings;
+        self.errors += later.errors;
+        let room = (limit as usize).saturating_sub(self.conditions.len());
+        self.conditions.extend(later.conditions.into_iter().take(room));
+    }
+
     /// The conditions kept.
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions

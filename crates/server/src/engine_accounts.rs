@@ -17,7 +17,7 @@ const KIND: &str = "account";
 const FORMAT: &[u8] = b"1";
 
 /// Keeps accounts in the data directory.
-pub struct EngineAccounts(pub Arc<Engine>);
+pub(crate) struct EngineAccounts(pub Arc<Engine>);
 
 impl fmt::Debug for EngineAccounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -114,6 +114,7 @@ errors! {
     CHECKREAD = 1020, b"HY000", "Record has changed since last read in table '%-.192s'";
     DISK_FULL = 1021, b"HY000", "Disk full (%s); waiting for someone to free some space... (errno: %d - %s)";
     DUP_KEY = 1022, b"23000", "Can't write; duplicate key in table '%-.192s'";
+    ERROR_ON_READ = 1024, b"HY000", "Error reading file '%-.200s' (errno: %d - %s)";
     ERROR_ON_WRITE = 1026, b"HY000", "Error writing file '%-.200s' (errno: %d - %s)";
     GET_ERRNO = 1030, b"HY000", "Got error %d - '%-.192s' from storage engine";
     ILLEGAL_HA = 1031, b"HY000", "Table storage engine for '%-.192s' doesn't have this option";
@@ -292,6 +293,7 @@ errors! {
     STMT_NOT_ALLOWED_IN_SF_OR_TRG = 1336, b"0A000", "%s is not allowed in stored function or trigger";
     WRONG_OBJECT = 1347, b"HY000", "'%-.192s.%-.192s' is not %s";
     VIEW_SELECT_VARIABLE = 1351, b"HY000", "View's SELECT contains a variable or parameter";
+    VIEW_WRONG_LIST = 1353, b"HY000", "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts";
     NO_DEFAULT_FOR_FIELD = 1364, b"HY000", "Field '%-.192s' doesn't have a default value";
     DIVISION_BY_ZERO = 1365, b"22012", "Division by 0";
     TRUNCATED_WRONG_VALUE_FOR_FIELD = 1366, b"HY000", "Incorrect %-.32s value: '%-.128s' for column '%.192s' at row %d";

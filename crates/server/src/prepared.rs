@@ -1,8 +1,24 @@
 //! A session's prepared statements.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use wire::execute::ParamType;
+
+use crate::plan_cache::EnvironmentId;
+use crate::run::Compiled;
+use crate::status::Com;
+
+/// The program of a prepared statement, and for what it was made.
+#[derive(Clone, Debug)]
+pub struct PreparedPlan {
+    /// The program.
+    pub compiled: Arc<Compiled>,
+    /// Types of the parameters.
+    pub types: Vec<ParamType>,
+    /// What else decides its meaning.
+    pub environment: EnvironmentId,
+}
 
 /// A prepared statement.
 #[derive(Debug, Default)]
@@ -13,6 +29,10 @@ pub struct Prepared {
     pub params: usize,
     /// Types bound by the last execution.
     pub types: Vec<ParamType>,
+    /// Kind, if statements of its kind are planned.
+    pub planned: Option<Com>,
+    /// Program of the last execution.
+    pub plan: Option<PreparedPlan>,
     /// Values sent in pieces, by parameter; empty when none were sent.
     pub long_data: Vec<Option<Vec<u8>>>,
 }

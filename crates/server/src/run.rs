@@ -1,37 +1,64 @@
 //! Statements: from text or prepared id to the packets of an answer.
+//!
+//! ```text
+//! COM_QUERY -> cache key -> plan cache ----hit----> planned::run
+//!                  \-> miss: parse -> planned::compile -/
+//!                              \-> any other statement: statement::run
+//! COM_STMT_PREPARE, COM_STMT_EXECUTE: prepare;  PREPARE, EXECUTE: named
+//! ```
+
+mod load_local;
+pub(crate) mod named;
+pub(crate) mod params;
+mod planned;
+mod prepare;
+
+use std::sync::Arc;
 
 use bumpalo::Bump;
-use sql::ParseErrorKind;
-use types::decimal::Decimal;
-use types::temporal::{Date, DateTime, Time};
-use types::{CollationId, OwnedValue};
-use wire::execute::{Execute, ParamType, ParamValue, Parameters};
-use wire::prepare::PreparedStatement;
-use wire::{BinaryDateTime, BinaryTime, Capabilities};
+use sql::ast::Statement;
+use sql::bind::Literals;
+use sql::{CacheKey, LexMode, ParseErrorKind, Parsed};
+use types::Value;
+use wire::Capabilities;
+
+pub use planned::{Compiled, Failure, Request, compile, planned_kind};
+pub use prepare::{execute, prepare};
 
 use crate::answer::Answer;
-use crate::authenticate::protocol_error;
 use crate::client_io::ClientIo;
 use crate::constant::{Inputs, lex_mode};
 use crate::error_map::{self, ErrorKind, SqlError};
-use crate::prepared::Prepared;
 use crate::session::Session;
 use crate::statement;
 use crate::status::{Com, bump};
+use params::Strings;
 
 /// Capacity kept for statement texts between commands.
 const KEEP_TEXT_BYTES: usize = 1 << 20;
+/// Most literals that become parameters; a longer list is a load of rows, whose shape hardly ever comes again.
+const LIFTED_LITERALS_MAX: usize = 4096;
 
-/// COM_QUERY: runs every statement of the packet's text, up to the first that fails. Text and arena are reused from
-/// one command to the next.
+/// A text, and where in it the statement at hand begins.
+#[derive(Clone, Copy, Debug)]
+struct Text<'a> {
+    sql: &'a [u8],
+    start: usize,
+    mode: LexMode,
+}
+
+/// COM_QUERY: runs every statement of the packet's text, up to the first that fails. Text, arena and cache key are
+/// reused from one command to the next.
 pub fn query(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     let mut packet = std::mem::take(&mut session.statement_text);
     let mut arena = std::mem::take(&mut session.arena);
+    let mut key = std::mem::take(&mut session.cache_key);
     io.reader.take_packet(&mut packet);
-    let text = packet.get(1..).unwrap_or_default();
+    let sql = packet.get(1..).unwrap_or_default();
     let mut start = 0;
     let result = loop {
-        match one_statement(session, io, text, start, &arena) {
+        let text = Text { sql, start, mode: lex_mode(session.variables.hot.sql_mode) };
+        match one_statement(session, io, text, &mut key, &arena) {
             Ok(Some(end)) => start = end,
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
@@ -40,39 +67,136 @@ pub fn query(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
         bump(&session.server.status.questions, 1);
     };
     arena.reset();
+    session.cache_key = key;
     session.arena = arena;
     packet.shrink_to(KEEP_TEXT_BYTES);
     session.statement_text = packet;
     result
 }
 
-/// Runs the statement that begins at `start`; where the next one begins, if there is one.
+/// Runs the statement at hand; where the next one begins, if there is one.
+#[inline]
 fn one_statement(
     session: &mut Session,
     io: &mut ClientIo,
-    text: &[u8],
-    start: usize,
+    text: Text<'_>,
+    key: &mut CacheKey,
     arena: &Bump,
 ) -> Result<Option<usize>, SqlError> {
-    let parsed = sql::parse(text, start, lex_mode(session.variables.hot.sql_mode), arena);
+    let cacheable = key.read(text.sql, text.start, text.mode)
+        && key.params() == 0
+        && key.literals().len() <= LIFTED_LITERALS_MAX;
+    if cacheable && text.sql[key.end()..].iter().all(u8::is_ascii_whitespace) {
+        let mut answer = Answer { io, more_results: false, binary: false };
+        if let Some(result) = run_cached(session, &mut answer, text, key, arena) {
+            return result.map(|()| None);
+        }
+    }
+    parse_and_run(session, io, text, cacheable.then_some(&*key), arena)
+}
+
+/// Runs the cached program for `key`; `None` if there is none that serves.
+#[inline]
+fn run_cached(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    text: Text<'_>,
+    key: &CacheKey,
+    arena: &Bump,
+) -> Option<Result<(), SqlError>> {
+    let environment = session.environment();
+    let version = session.server.engine.catalog_version();
+    let compiled = session.plans.find(&session.server.plans, environment, key, version)?;
+    let strings = Strings::new(&session.variables.hot);
+    let params = params::literals(key.literals(), text.sql, text.mode, strings, arena)?;
+    session.diagnostics.clear();
+    if let Err(error) = session.fail_if_killed() {
+        return Some(Err(error));
+    }
+    match planned::run(session, answer, &compiled, params) {
+        Ok(()) => Some(Ok(())),
+        Err(Failure::Error(error)) => Some(Err(error)),
+        Err(Failure::Stale) => None,
+    }
+}
+
+/// Parses and runs the statement at hand. `key`: its cache key, if plans of its kind are kept.
+fn parse_and_run(
+    session: &mut Session,
+    io: &mut ClientIo,
+    text: Text<'_>,
+    key: Option<&CacheKey>,
+    arena: &Bump,
+) -> Result<Option<usize>, SqlError> {
+    let Text { sql, start, mode } = text;
+    let literals = key.map_or(&[][..], CacheKey::literals);
+    let parsed = sql::parse_numbered(sql, start, mode, arena, literals);
     let keeps = parsed.as_ref().is_ok_and(|parsed| statement::keeps_diagnostics(&parsed.statement));
     if !keeps {
         session.diagnostics.clear();
     }
     let parsed = parsed.map_err(|error| parse_error(&error))?;
+    refuse_rest(session, &parsed, sql)?;
+    session.fail_if_killed()?;
+    let mut answer = Answer { io, more_results: parsed.more, binary: false };
+    match planned_kind(&parsed.statement) {
+        Some(com) => {
+            let key = key.filter(|_| parsed.numbered);
+            let cached = if parsed.more { key } else { None };
+            let result = cached.and_then(|key| run_cached(session, &mut answer, text, key, arena));
+            match result {
+                Some(result) => result?,
+                None => run_new(session, &mut answer, text, &parsed.statement, com, key, arena)?,
+            }
+        }
+        None => statement::run(session, &parsed.statement, Inputs { sql, params: &[] }, &mut answer)?,
+    }
+    Ok(parsed.more.then_some(parsed.end))
+}
+
+/// Errors for what COM_QUERY does not take: `?`, and a second statement unless the client may send several.
+fn refuse_rest(session: &Session, parsed: &Parsed<'_>, sql: &[u8]) -> Result<(), SqlError> {
     if parsed.params > 0 {
         return Err(error_map::PARSE.with(&[&SYNTAX, &"?", &1]));
     }
-    let allowed = session.capabilities.has(Capabilities::MULTI_STATEMENTS);
-    if parsed.more && !allowed {
-        let rest = text.get(parsed.end..).unwrap_or_default();
+    if parsed.more && !session.capabilities.has(Capabilities::MULTI_STATEMENTS) {
+        let rest = sql.get(parsed.end..).unwrap_or_default();
         let near = String::from_utf8_lossy(rest).trim_start().to_owned();
         return Err(error_map::PARSE.with(&[&SYNTAX, &near, &1]));
     }
-    session.fail_if_killed()?;
-    let mut answer = Answer { io, more_results: parsed.more, binary: false };
-    statement::run(session, &parsed.statement, Inputs { sql: text, params: &[] }, &mut answer)?;
-    Ok(parsed.more.then_some(parsed.end))
+    Ok(())
+}
+
+/// Plans a statement, keeps the plan if it serves other texts too, and runs it.
+fn run_new(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    text: Text<'_>,
+    statement: &Statement<'_>,
+    com: Com,
+    key: Option<&CacheKey>,
+    arena: &Bump,
+) -> Result<(), SqlError> {
+    let strings = Strings::new(&session.variables.hot);
+    let lifted = key.and_then(|key| {
+        params::literals(key.literals(), text.sql, text.mode, strings, arena).map(|values| (key, &*values))
+    });
+    let params: &[Value<'_>] = lifted.map_or(&[], |(_, values)| values);
+    let literals = if lifted.is_some() { Literals::Parameters { base: 0 } } else { Literals::Constants };
+    let request = Request { sql: text.sql, param_types: &[], param_count: params.len(), literals };
+    loop {
+        let (compiled, shareable) = compile(session, statement, com, &request)?;
+        let compiled = Arc::new(compiled);
+        if let Some((key, _)) = lifted.filter(|_| shareable) {
+            let environment = session.environment();
+            session.plans.insert(&session.server.plans, environment, key, &compiled);
+        }
+        match planned::run(session, answer, &compiled, params) {
+            Ok(()) => return Ok(()),
+            Err(Failure::Error(error)) => return Err(error),
+            Err(Failure::Stale) => {}
+        }
+    }
 }
 
 const SYNTAX: &str = "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server \
@@ -91,129 +215,34 @@ pub fn parse_error(error: &sql::ParseError) -> SqlError {
     kind.saying(error.to_string())
 }
 
-/// COM_STMT_PREPARE.
-pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
-    session.server.status.count(Com::StmtPrepare);
-    session.diagnostics.clear();
-    let text: Box<[u8]> = io.reader.packet().get(1..).unwrap_or_default().into();
-    let limit = session.server.variables.read().named("max_prepared_stmt_count").as_u64();
-    let count = &session.server.status.prepared_statements;
-    if count.load(std::sync::atomic::Ordering::Relaxed) >= limit {
-        return Err(error_map::MAX_PREPARED_STMT_COUNT_REACHED.with(&[&limit]));
-    }
-    let arena = Bump::new();
-    let parsed = sql::parse(&text, 0, lex_mode(session.variables.hot.sql_mode), &arena);
-    let parsed = parsed.map_err(|error| parse_error(&error))?;
-    let params = parsed.params;
-    if parsed.more {
-        let near = String::from_utf8_lossy(text.get(parsed.end..).unwrap_or_default()).into_owned();
-        return Err(error_map::PARSE.with(&[&SYNTAX, &near, &1]));
-    }
-    let Ok(params) = u16::try_from(params) else {
-        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]));
-    };
-    bump(count, 1);
-    let id = session.prepared.add(Prepared { text, params: usize::from(params), ..Prepared::default() });
-    let status = session.status();
-    let described = PreparedStatement { id, params, columns: &[], warnings: 0, status };
-    described.write(&mut io.out, session.capabilities);
-    Ok(())
+/// Error 1064 for a second statement where one is taken.
+#[cold]
+fn more_than_one(sql: &[u8], end: usize) -> SqlError {
+    let near = String::from_utf8_lossy(sql.get(end..).unwrap_or_default()).trim_start().to_owned();
+    error_map::PARSE.with(&[&SYNTAX, &near, &1])
 }
 
-/// COM_STMT_EXECUTE of a statement that exists.
-pub fn execute(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
-    let collation = session.variables.hot.collation_connection;
-    let args = io.reader.packet().get(1..).unwrap_or_default();
-    let execute = Execute::parse(args).map_err(|e| protocol_error(&e))?;
-    let Some(prepared) = session.prepared.get_mut(execute.statement_id) else {
-        return Err(error_map::UNKNOWN_STMT_HANDLER.with(&[&execute.statement_id, &"mysqld_stmt_execute"]));
-    };
-    let params = decode_params(execute.params, prepared, collation)?;
-    let text = prepared.text.clone();
-    let arena = Bump::new();
-    let parsed = sql::parse(&text, 0, lex_mode(session.variables.hot.sql_mode), &arena);
-    let parsed = parsed.map_err(|error| parse_error(&error))?;
-    if !statement::keeps_diagnostics(&parsed.statement) {
-        session.diagnostics.clear();
-    }
-    let mut answer = Answer { io, more_results: false, binary: true };
-    statement::run(session, &parsed.statement, Inputs { sql: &text, params: &params }, &mut answer)
-}
-
-/// The values of an execution's parameters; values sent in pieces are used up.
-fn decode_params(
-    packet: &[u8],
-    prepared: &mut Prepared,
-    collation: CollationId,
-) -> Result<Vec<OwnedValue>, SqlError> {
-    let mut long_data = std::mem::take(&mut prepared.long_data);
-    let types: &mut Vec<ParamType> = &mut prepared.types;
-    let mut decoder = Parameters::new(packet, prepared.params, types).map_err(|e| protocol_error(&e))?;
-    let mut values = Vec::with_capacity(prepared.params);
-    for at in 0..prepared.params {
-        let sent = long_data.get_mut(at).and_then(Option::take);
-        let value = decoder.next(sent.is_some()).map_err(|e| protocol_error(&e))?;
-        values.push(match (sent, value) {
-            (Some(data), _) => OwnedValue::Bytes { data: data.into(), collation },
-            (None, Some(value)) => param_value(value, collation)?,
-            (None, None) => OwnedValue::Null,
-        });
-    }
-    Ok(values)
-}
-
-fn param_value(value: ParamValue<'_>, collation: CollationId) -> Result<OwnedValue, SqlError> {
-    let wrong = || error_map::WRONG_ARGUMENTS.with(&[&"mysqld_stmt_execute"]);
-    Ok(match value {
-        ParamValue::Null | ParamValue::LongData => OwnedValue::Null,
-        ParamValue::Int(value) => OwnedValue::Int(value),
-        ParamValue::UInt(value) => OwnedValue::UInt(value),
-        ParamValue::Float(value) => OwnedValue::Float(value),
-        ParamValue::Double(value) => OwnedValue::Double(value),
-        ParamValue::Decimal(text) => OwnedValue::Decimal(Decimal::parse(text).ok_or_else(wrong)?),
-        ParamValue::Text(text) => OwnedValue::Bytes { data: text.into(), collation },
-        ParamValue::Bytes(bytes) => OwnedValue::Bytes { data: bytes.into(), collation: CollationId::BINARY },
-        ParamValue::Date(parts) => OwnedValue::Date(date(parts).ok_or_else(wrong)?),
-        ParamValue::DateTime(parts) => {
-            OwnedValue::DateTime(datetime(parts).ok_or_else(wrong)?, fsp(parts.micros))
-        }
-        ParamValue::Time(parts) => OwnedValue::Time(time(parts).ok_or_else(wrong)?, fsp(parts.micros)),
-    })
-}
-
-/// Fractional digits of a parameter: all or none.
-fn fsp(micros: u32) -> u8 {
-    if micros == 0 { 0 } else { 6 }
-}
-
-fn date(parts: BinaryDateTime) -> Option<Date> {
-    let fits = parts.year <= 9999 && parts.month <= 12 && parts.day <= 31;
-    fits.then(|| Date::new(parts.year, parts.month, parts.day))
-}
-
-fn datetime(parts: BinaryDateTime) -> Option<DateTime> {
-    let fits = parts.hour < 24 && parts.minute < 60 && parts.second < 60 && parts.micros < 1_000_000;
-    let date = date(parts).filter(|_| fits)?;
-    Some(DateTime::new(date, parts.hour, parts.minute, parts.second, parts.micros))
-}
-
-fn time(parts: BinaryTime) -> Option<Time> {
-    let fits = parts.hour < 24 && parts.minute < 60 && parts.second < 60 && parts.micros < 1_000_000;
-    let hours = i64::from(parts.days) * 24 + i64::from(parts.hour);
-    let seconds = hours * 3600 + i64::from(parts.minute) * 60 + i64::from(parts.second);
-    let micros = seconds * 1_000_000 + i64::from(parts.micros);
-    let signed = if parts.negative { -micros } else { micros };
-    fits.then(|| Time::from_micros_clipped(signed))
-}
-
-/// COM_FIELD_LIST: needs the dictionary; without a table there is nothing to list.
+/// COM_FIELD_LIST: the columns of a table. Patterns are left to the client.
 pub fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     let args = io.reader.packet().get(1..).unwrap_or_default();
-    let table = args.split(|&b| b == 0).next().unwrap_or_default();
-    let Some(database) = &session.database else {
+    let table = String::from_utf8_lossy(args.split(|&b| b == 0).next().unwrap_or_default()).into_owned();
+    let Some(database) = session.database.clone() else {
         return Err(error_map::NO_DB.bare());
     };
-    Err(error_map::NO_SUCH_TABLE.with(&[database, &String::from_utf8_lossy(table)]))
+    let found = session.server.engine.table(&database, &table);
+    let table = found.map_err(|error| crate::engine_error::plain(&error))?;
+    session.diagnostics.clear();
+    let charset = crate::answer::result_charset(session);
+    for column in &table.def.columns {
+        let mut definition = wire::ColumnDefinition::of_type(&column.name, &column.ty, charset);
+        definition.schema = &table.def.schema;
+        definition.table = &table.def.name;
+        definition.org_table = &table.def.name;
+        definition.org_name = &column.name;
+        definition.write_with_default(&mut io.out, None);
+    }
+    wire::reply::write_rows_end(&mut io.out, session.capabilities, session.status(), 0);
+    Ok(())
 }
 
 /// USE and COM_INIT_DB.
@@ -221,6 +250,7 @@ pub fn use_database(session: &mut Session, name: &str) -> Result<(), SqlError> {
     if name.is_empty() {
         return Err(error_map::NO_DB.bare());
     }
-    session.use_database(Some(name.to_owned()));
+    let schema = session.server.engine.schema(name).map_err(|error| crate::engine_error::plain(&error))?;
+    session.use_database(Some(schema.name.as_ref().to_owned()));
     Ok(())
 }

@@ -10,6 +10,7 @@ use wire::auth::{KeyError, RsaKey};
 use crate::account::{AccountStore, Accounts};
 use crate::error_map::{self, SqlError};
 use crate::options::Options;
+use crate::plan_cache::PlanCache;
 use crate::process_list::ProcessList;
 use crate::server_log::ServerLog;
 use crate::status::Status;
@@ -28,6 +29,8 @@ pub struct Server {
     pub accounts: Accounts,
     /// Connections.
     pub processes: ProcessList,
+    /// Plans that all sessions share.
+    pub plans: PlanCache,
     /// Counters.
     pub status: Status,
     /// Log.
@@ -57,6 +60,7 @@ impl Server {
             variables: RwLock::new(variables),
             accounts,
             processes: ProcessList::default(),
+            plans: PlanCache::default(),
             status: Status::default(),
             log,
             rsa_key: OnceLock::new(),

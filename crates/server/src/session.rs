@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use bumpalo::Bump;
+use exec::Scratch;
+use sql::CacheKey;
 use types::{OwnedValue, SqlModes};
 use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
@@ -12,6 +14,7 @@ use wire::{Capabilities, ServerStatus};
 use crate::account::{Account, Peer};
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::error_map::{self, ErrorKind, SqlError};
+use crate::plan_cache::{Environment, EnvironmentId, SessionPlans};
 use crate::prepared::PreparedStatements;
 use crate::process_list::{Kill, Process};
 use crate::server::Server;
@@ -72,8 +75,18 @@ pub struct Session {
     pub changes: StateChanges,
     /// Buffer for the text of COM_QUERY, reused.
     pub statement_text: Vec<u8>,
-    /// Arena for syntax trees, reused.
+    /// Arena for syntax trees and values of parameters, reused.
     pub arena: Bump,
+    /// Cache key of the statement at hand, reused.
+    pub cache_key: CacheKey,
+    /// Memory of statements that run, reused.
+    pub scratch: Scratch,
+    /// Plans used lately.
+    pub plans: SessionPlans,
+    /// Number of what decides the meaning of statements; `None` after a change.
+    environment: Option<EnvironmentId>,
+    /// Statements of PREPARE, by name in lower case.
+    pub named_statements: HashMap<String, u32>,
 }
 
 /// Properties of the next transaction alone.
@@ -120,6 +133,11 @@ impl Session {
             changes: StateChanges::default(),
             statement_text: Vec::new(),
             arena: Bump::new(),
+            cache_key: CacheKey::new(),
+            scratch: Scratch::default(),
+            plans: SessionPlans::default(),
+            environment: None,
+            named_statements: HashMap::new(),
         }
     }
 
@@ -129,10 +147,34 @@ impl Session {
         let forgotten = self.prepared.clear() as u64;
         self.server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
         self.variables = self.server.variables.read().clone();
+        self.environment = None;
+        self.named_statements.clear();
         self.user_variables.clear();
         self.diagnostics.clear();
         (self.last_insert_id, self.row_count, self.found_rows) = (0, 0, 0);
         self.changes = StateChanges::default();
+    }
+
+    /// The number of what decides the meaning of statements beside their text.
+    #[inline]
+    pub fn environment(&mut self) -> EnvironmentId {
+        match self.environment {
+            Some(environment) => environment,
+            None => self.find_environment(),
+        }
+    }
+
+    #[cold]
+    fn find_environment(&mut self) -> EnvironmentId {
+        let hot = &self.variables.hot;
+        let id = self.server.plans.environment(Environment {
+            database: self.database.as_deref().map(Box::from),
+            modes: hot.sql_mode,
+            collation: hot.collation_connection,
+            div_precision_increment: hot.div_precision_increment,
+        });
+        self.environment = Some(id);
+        id
     }
 
     /// Status flags for OK and EOF packets.
@@ -168,6 +210,7 @@ impl Session {
     pub fn use_database(&mut self, database: Option<String>) {
         self.process.set_database(database.as_deref());
         self.database = database;
+        self.environment = None;
         self.changes.schema = true;
     }
 
@@ -252,6 +295,7 @@ impl Session {
         };
         let had_autocommit = self.variables.hot.autocommit;
         let assigned = self.variables.assign(number, set, &default)?;
+        self.environment = None;
         match name {
             "autocommit" if self.variables.hot.autocommit && !had_autocommit => transaction::commit(self)?,
             "last_insert_id" | "identity" => self.last_insert_id = self.variables.get(number).as_u64(),

@@ -1,7 +1,10 @@
 //! Statements by kind: one call per arm.
 
-use sql::ast::{Begin, Completion, Flush, FlushTarget, Kill as KillStatement, Show, Statement};
+use std::sync::Arc;
+
+use sql::ast::{Begin, Completion, Flush, FlushTarget, Kill as KillStatement, Statement};
 use types::OwnedValue;
+use wire::OkPacket;
 
 use crate::answer::Answer;
 use crate::commands;
@@ -10,7 +13,7 @@ use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::session::Session;
 use crate::status::Com;
-use crate::{run, set_statement, show, transaction, user_statement};
+use crate::{ddl, run, set_statement, show, transaction, user_statement};
 
 /// Runs `statement` and writes its answer.
 ///
@@ -34,6 +37,7 @@ pub fn run(
         }
         Statement::SetPassword(set) => {
             status.count(Com::SetOption);
+            transaction::commit_implicitly(session)?;
             user_statement::set_password(session, set)?;
         }
         Statement::Use(name) => {
@@ -54,19 +58,37 @@ pub fn run(
         Statement::ReleaseSavepoint(name) => transaction::release_savepoint(session, name)?,
         Statement::User(user) => {
             status.count(if user.alter { Com::AlterUser } else { Com::CreateUser });
+            transaction::commit_implicitly(session)?;
             user_statement::create_or_alter(session, user)?;
         }
         Statement::DropUser(drop) => {
             status.count(Com::DropUser);
+            transaction::commit_implicitly(session)?;
             user_statement::drop(session, drop)?;
         }
-        Statement::RenameUser(pairs) => user_statement::rename(session, pairs)?,
+        Statement::RenameUser(pairs) => {
+            transaction::commit_implicitly(session)?;
+            user_statement::rename(session, pairs)?;
+        }
         Statement::Kill(kill) => run_kill(session, kill, inputs)?,
         Statement::Flush(flush) => {
             status.count(Com::Flush);
             run_flush(session, flush)?;
         }
-        Statement::Show(show) => return run_show(session, show, inputs, answer),
+        Statement::Prepare(prepare) => run::named::prepare(session, prepare)?,
+        Statement::Execute(execute) => return run::named::execute(session, execute, answer),
+        Statement::Deallocate(name) => run::named::deallocate(session, name)?,
+        // Nothing is locked, since LOCK TABLES is refused.
+        Statement::UnlockTables => status.count(Com::UnlockTables),
+        Statement::LockTables(_) => return Err(not_yet("LOCK TABLES")),
+        Statement::Show(_) | Statement::Describe(_) | Statement::Explain(_) => {
+            return run_show(session, statement, inputs, answer);
+        }
+        Statement::Maintain(_) => {
+            transaction::commit_implicitly(session)?;
+            return run_show(session, statement, inputs, answer);
+        }
+        _ if ddl::is_definition(statement) => return run_definition(session, statement, inputs, answer),
         Statement::Unsupported(unsupported) => return Err(not_yet(unsupported.what)),
         _ => return Err(not_yet("this statement")),
     }
@@ -132,13 +154,31 @@ fn run_flush(session: &Session, flush: &Flush<'_>) -> Result<(), SqlError> {
     if flush.targets.iter().all(idle) { Ok(()) } else { Err(not_yet("FLUSH TABLES")) }
 }
 
+/// Answers with a small table.
 fn run_show(
     session: &mut Session,
-    show: &Show<'_>,
+    statement: &Statement<'_>,
     inputs: Inputs<'_>,
     answer: &mut Answer<'_>,
 ) -> Result<(), SqlError> {
-    let table = show::without_engine(session, show, inputs)?;
+    let engine = Arc::clone(&session.server.engine);
+    let table = show::rows(session, &engine, statement, inputs)?;
     answer.table(session, &table);
+    Ok(())
+}
+
+/// Changes definitions, in a transaction of their own.
+fn run_definition(
+    session: &mut Session,
+    statement: &Statement<'_>,
+    inputs: Inputs<'_>,
+    answer: &mut Answer<'_>,
+) -> Result<(), SqlError> {
+    transaction::commit_implicitly(session)?;
+    let engine = Arc::clone(&session.server.engine);
+    let done = ddl::execute(session, &engine, statement, inputs)?;
+    session.row_count = done.affected as i64;
+    let ok = OkPacket { affected_rows: done.affected, info: &done.info, ..OkPacket::default() };
+    answer.ok(session, &ok);
     Ok(())
 }

@@ -5,25 +5,28 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 
+use exec::{Conditions, ExecError};
 use expr::{SessionInfo, Warning};
 use types::{CollationId, OwnedValue, SqlModes, TimeZone};
 
 use crate::constant::from_variable;
-use crate::diagnostics::Severity;
+use crate::diagnostics::{Diagnostics, Severity};
 use crate::error_map::{self, SqlError};
+use crate::exec_error;
 use crate::process_list::Kill;
 use crate::session::{Level, Session};
+use crate::sysvars::VarValue;
 
 /// A session as one statement's expressions see it.
 #[derive(Debug)]
 pub struct StatementContext<'s> {
     session: &'s Session,
-    started_micros: i64,
+    started_micros: OnceCell<i64>,
     user: OnceCell<String>,
     current_user: OnceCell<String>,
     last_insert_id: Cell<Option<u64>>,
     user_variables: RefCell<Vec<(String, OwnedValue)>>,
-    warnings: RefCell<Vec<Warning>>,
+    diagnostics: RefCell<Diagnostics>,
 }
 
 /// What a statement's expressions did to their session.
@@ -31,20 +34,21 @@ pub struct StatementContext<'s> {
 pub struct Effects {
     last_insert_id: Option<u64>,
     user_variables: Vec<(String, OwnedValue)>,
-    warnings: Vec<Warning>,
+    diagnostics: Diagnostics,
 }
 
 impl<'s> StatementContext<'s> {
-    /// A statement of `session` that began at `started_micros` (since 1970 UTC). No allocation.
-    pub fn new(session: &'s Session, started_micros: i64) -> Self {
+    /// A statement of `session` that begins now. No allocation, no look at the clock before somebody asks.
+    #[inline]
+    pub fn new(session: &'s Session) -> Self {
         StatementContext {
             session,
-            started_micros,
+            started_micros: OnceCell::new(),
             user: OnceCell::new(),
             current_user: OnceCell::new(),
             last_insert_id: Cell::new(None),
             user_variables: RefCell::default(),
-            warnings: RefCell::default(),
+            diagnostics: RefCell::default(),
         }
     }
 
@@ -53,20 +57,38 @@ impl<'s> StatementContext<'s> {
         Effects {
             last_insert_id: self.last_insert_id.get(),
             user_variables: self.user_variables.into_inner(),
-            warnings: self.warnings.into_inner(),
+            diagnostics: self.diagnostics.into_inner(),
+        }
+    }
+
+    #[cold]
+    fn add(&self, severity: Severity, condition: SqlError) {
+        let hot = &self.session.variables.hot;
+        if severity != Severity::Note || hot.sql_notes {
+            self.diagnostics.borrow_mut().push(severity, condition, hot.max_error_count);
+        }
+    }
+
+    /// `SET timestamp`, or the clock.
+    fn start_micros(&self) -> i64 {
+        match *self.session.variables.named("timestamp") {
+            VarValue::Double(seconds) if seconds != 0.0 => (seconds * 1e6) as i64,
+            _ => clock_micros(),
         }
     }
 }
 
 impl Effects {
     /// Applies what the statement did.
+    #[inline]
     pub fn apply(self, session: &mut Session) {
         if let Some(id) = self.last_insert_id {
             session.last_insert_id = id;
         }
         session.user_variables.extend(self.user_variables);
-        for warning in self.warnings {
-            session.warn(Severity::Warning, warning_condition(&warning));
+        if self.diagnostics.warning_count() > 0 {
+            let limit = session.variables.hot.max_error_count;
+            session.diagnostics.absorb(self.diagnostics, limit);
         }
     }
 }
@@ -78,7 +100,7 @@ pub fn clock_micros() -> i64 {
 
 impl SessionInfo for StatementContext<'_> {
     fn statement_time_micros(&self) -> i64 {
-        self.started_micros
+        *self.started_micros.get_or_init(|| self.start_micros())
     }
     fn clock_micros(&self) -> i64 {
         clock_micros()
@@ -151,10 +173,21 @@ impl SessionInfo for StatementContext<'_> {
         self.session.variables.hot.collation_connection
     }
     fn warn(&self, warning: Warning) {
-        self.warnings.borrow_mut().push(warning);
+        self.add(Severity::Warning, warning_condition(&warning));
     }
     fn killed(&self) -> bool {
         self.session.process.kill_requested() != Kill::No
+    }
+}
+
+impl Conditions for StatementContext<'_> {
+    #[cold]
+    fn warn(&self, level: exec::Level, error: &ExecError) {
+        let severity = match level {
+            exec::Level::Note => Severity::Note,
+            exec::Level::Warning => Severity::Warning,
+        };
+        self.add(severity, exec_error::sql_error(error, &self.session.variables.hot.time_zone));
     }
 }
 

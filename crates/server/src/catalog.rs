@@ -1,0 +1,86 @@
+//! The dictionary and the session as the binder sees them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use engine::{Engine, Error, NameError};
+use sql::bind::{Catalog, CatalogError, SessionTypes};
+use types::{CollationId, OwnedValue, SqlType, TableDef};
+
+use crate::session::{Level, Session};
+use crate::sysvars::VarValue;
+
+/// Characters of a string whose length is not known.
+const TEXT_CHARS: u32 = 16_383;
+
+/// The engine's catalog.
+pub struct EngineCatalog<'e>(pub &'e Engine);
+
+impl fmt::Debug for EngineCatalog<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EngineCatalog")
+    }
+}
+
+impl Catalog for EngineCatalog<'_> {
+    fn version(&self) -> u64 {
+        self.0.catalog_version()
+    }
+
+    fn schema_exists(&self, schema: &str) -> bool {
+        self.0.schema(schema).is_ok()
+    }
+
+    fn table(&self, schema: &str, name: &str) -> Result<Option<Arc<TableDef>>, CatalogError> {
+        match self.0.table(schema, name) {
+            Ok(table) => Ok(Some(Arc::clone(&table.def))),
+            Err(Error::Name(missing)) if matches!(*missing, NameError::NoSuchTable { .. }) => Ok(None),
+            Err(error) => Err(Box::new(error)),
+        }
+    }
+
+    fn row_estimate(&self, table: &TableDef) -> u64 {
+        self.0.table(&table.schema, &table.name).map_or(0, |table| table.row_count_estimate())
+    }
+}
+
+impl SessionTypes for Session {
+    fn user_variable(&self, name: &str) -> SqlType {
+        self.user_variables.get(&name.to_lowercase()).map_or_else(SqlType::null, type_of_value)
+    }
+
+    fn system_variable(&self, global: Option<bool>, name: &str) -> Option<SqlType> {
+        let level = match global {
+            None => Level::Default,
+            Some(true) => Level::Global,
+            Some(false) => Level::Session,
+        };
+        let value = self.read_variable(level, name).ok()?;
+        Some(match value {
+            VarValue::Null | VarValue::Text(_) => {
+                SqlType::varchar(TEXT_CHARS, CollationId::UTF8MB4_0900_AI_CI)
+            }
+            VarValue::Bool(_) | VarValue::Int(_) => SqlType::bigint(),
+            VarValue::UInt(_) => SqlType::bigint_unsigned(),
+            VarValue::Double(_) => SqlType::double(),
+        })
+    }
+}
+
+/// The type of an expression that has this value.
+pub fn type_of_value(value: &OwnedValue) -> SqlType {
+    match value {
+        OwnedValue::Null => SqlType::null(),
+        OwnedValue::Int(_) | OwnedValue::Year(_) => SqlType::bigint(),
+        OwnedValue::UInt(_) | OwnedValue::Bit { .. } => SqlType::bigint_unsigned(),
+        OwnedValue::Double(_) | OwnedValue::Float(_) => SqlType::double(),
+        OwnedValue::Decimal(_) => SqlType::decimal(types::decimal::MAX_PRECISION, types::decimal::MAX_SCALE),
+        OwnedValue::Bytes { collation, .. }
+        | OwnedValue::Enum { collation, .. }
+        | OwnedValue::Set { collation, .. } => SqlType::varchar(TEXT_CHARS, *collation),
+        // A variable keeps a date or time as its text.
+        OwnedValue::Date(_) | OwnedValue::Time(..) | OwnedValue::DateTime(..) => {
+            SqlType::varchar(TEXT_CHARS, CollationId::UTF8MB4_0900_AI_CI)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! MySQL's errors for statements that fail while they run.
+
+use exec::ExecError;
+use expr::EvalError;
+use types::{Problem, TimeZone};
+
+use crate::engine_error;
+use crate::error_map::{self, SqlError};
+use crate::statement_context::warning_condition;
+
+/// The client's error for `error`, or its condition if it is a warning; key values in its text are shown in `zone`.
+#[cold]
+pub fn sql_error(error: &ExecError, zone: &TimeZone) -> SqlError {
+    match error {
+        ExecError::Engine(error) => engine_error::sql_error(error, zone),
+        ExecError::Eval(error) => eval_error(error),
+        ExecError::Lossy(warning) => warning_condition(warning),
+        ExecError::Store { problem, column, row } => store_problem(problem, column, *row),
+        ExecError::ColumnNull { column } => error_map::BAD_NULL.with(&[column]),
+        ExecError::NullToNotNull { column, row } => error_map::WARN_NULL_TO_NOTNULL.with(&[column, row]),
+        ExecError::NoDefault { column } => error_map::NO_DEFAULT_FOR_FIELD.with(&[column]),
+        ExecError::TooFewFields { row } => error_map::WARN_TOO_FEW_RECORDS.with(&[row]),
+        ExecError::TooManyFields { row } => error_map::WARN_TOO_MANY_RECORDS.with(&[row]),
+        ExecError::SubqueryRows => error_map::SUBQUERY_NO_1_ROW.bare(),
+        ExecError::OutOfSortMemory => error_map::OUT_OF_SORTMEMORY.bare(),
+        ExecError::Send(_) => error_map::NET_ERROR_ON_WRITE.bare(),
+        ExecError::LoadFile(error) => {
+            let errno = error.raw_os_error().unwrap_or(0);
+            error_map::ERROR_ON_READ.with(&[&"LOAD DATA", &errno, error])
+        }
+        ExecError::Killed => error_map::QUERY_INTERRUPTED.bare(),
+        ExecError::NotSupported(what) => error_map::NOT_SUPPORTED_YET.with(&[what]),
+        other => error_map::INTERNAL_ERROR.with(&[other]),
+    }
+}
+
+/// The client's error for an expression that has no value.
+#[cold]
+pub fn eval_error(error: &EvalError) -> SqlError {
+    match error {
+        EvalError::OutOfRange { type_name, operation } => {
+            error_map::DATA_OUT_OF_RANGE.with(&[type_name, operation])
+        }
+        EvalError::SubqueryRows => error_map::SUBQUERY_NO_1_ROW.bare(),
+        EvalError::NotSupported(what) => error_map::NOT_SUPPORTED_YET.with(&[what]),
+        EvalError::WrongArgument { function } => error_map::WRONG_ARGUMENTS.with(&[function]),
+        EvalError::SystemVariable { name } => error_map::UNKNOWN_SYSTEM_VARIABLE.with(&[name]),
+        EvalError::Killed => error_map::QUERY_INTERRUPTED.bare(),
+        other => error_map::INTERNAL_ERROR.with(&[other]),
+    }
+}
+
+/// What is wrong with a value on its way into `column` of the statement's row number `row`.
+#[cold]
+pub fn store_problem(problem: &Problem, column: &str, row: u64) -> SqlError {
+    match problem {
+        Problem::OutOfRange => error_map::WARN_DATA_OUT_OF_RANGE.with(&[&column, &row]),
+        Problem::Truncated => error_map::WARN_DATA_TRUNCATED.with(&[&column, &row]),
+        Problem::TooLong => error_map::DATA_TOO_LONG.with(&[&column, &row]),
+        Problem::IncorrectValue { type_name, value } => {
+            error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD.with(&[type_name, value, &column, &row])
+        }
+        Problem::IncorrectTemporal { type_name, value } => error_map::TRUNCATED_WRONG_VALUE
+            .saying(format!("Incorrect {type_name} value: '{value}' for column '{column}' at row {row}")),
+        Problem::DateTimeOverflow => error_map::DATETIME_FUNCTION_OVERFLOW.with(&[&"datetime"]),
+        Problem::ZoneGap => error_map::WARN_INVALID_TIMESTAMP.with(&[&column, &row]),
+        Problem::Null => error_map::BAD_NULL.with(&[&column]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_values_that_do_not_fit_have_mysqls_errors() {
+        let temporal = Problem::IncorrectTemporal { type_name: "datetime", value: "x".into() };
+        let incorrect = Problem::IncorrectValue { type_name: "integer", value: "a".into() };
+        for (problem, code, text) in [
+            (Problem::OutOfRange, 1264, "Out of range value for column 'c' at row 2"),
+            (Problem::TooLong, 1406, "Data too long for column 'c' at row 2"),
+            (temporal, 1292, "Incorrect datetime value: 'x' for column 'c' at row 2"),
+            (incorrect, 1366, "Incorrect integer value: 'a' for column 'c' at row 2"),
+        ] {
+            let error = store_problem(&problem, "c", 2);
+            assert_eq!((error.code, error.message.as_str()), (code, text));
+        }
+    }
+}

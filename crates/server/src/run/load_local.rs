@@ -1,0 +1,58 @@
+//! LOAD DATA LOCAL: the file comes from the client, packet by packet, up to an empty one.
+
+use std::io;
+use std::sync::atomic::AtomicU64;
+
+use exec::LoadSource;
+use wire::PacketReader;
+
+use crate::client_io::{ReadError, receive};
+use crate::stream::Stream;
+
+/// The client's file.
+#[derive(Debug)]
+pub(super) struct ClientFile<'a> {
+    stream: &'a Stream,
+    reader: &'a mut PacketReader,
+    received: &'a AtomicU64,
+    ended: bool,
+}
+
+impl<'a> ClientFile<'a> {
+    /// The file that the client has been asked for. Its first packet follows number `last` of the request.
+    pub(super) fn new(
+        stream: &'a Stream,
+        reader: &'a mut PacketReader,
+        received: &'a AtomicU64,
+        next_sequence: u8,
+    ) -> Self {
+        reader.set_sequence(next_sequence);
+        ClientFile { stream, reader, received, ended: false }
+    }
+
+    /// Reads what is left, so that the answer meets a client that waits for it; the number of the answer's first packet.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    pub(super) fn drain(&mut self) -> io::Result<u8> {
+        let mut chunk = Vec::new();
+        while self.next_chunk(&mut chunk)? {}
+        Ok(self.reader.next_sequence())
+    }
+}
+
+impl LoadSource for ClientFile<'_> {
+    fn next_chunk(&mut self, chunk: &mut Vec<u8>) -> io::Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        receive(self.stream, self.reader, self.received).map_err(|error| match error {
+            ReadError::TimedOut => io::Error::from(io::ErrorKind::TimedOut),
+            ReadError::Closed => io::Error::from(io::ErrorKind::UnexpectedEof),
+            ReadError::Malformed(error) => io::Error::new(io::ErrorKind::InvalidData, error),
+        })?;
+        self.reader.take_packet(chunk);
+        self.ended = chunk.is_empty();
+        Ok(!self.ended)
+    }
+}

@@ -1,0 +1,185 @@
+//! Values that a statement is run with: literals lifted out of its text, and parameters bound by the client.
+
+use bumpalo::Bump;
+use sql::literal::{IntValue, LiteralKind};
+use sql::{LexMode, Literal};
+use types::collation::{Charset, convert};
+use types::decimal::Decimal;
+use types::temporal::{Date, DateTime, Time};
+use types::{CollationId, SqlType, TypeKind, Value};
+use wire::execute::{ParamType, ParamValue, Parameters};
+use wire::{BinaryDateTime, BinaryTime, ColumnType};
+
+use crate::authenticate::protocol_error;
+use crate::error_map::{self, SqlError};
+use crate::prepared::Prepared;
+use crate::sysvars::HotVariables;
+
+/// Characters of a string parameter, whose length is not known.
+const TEXT_CHARS: u32 = 16_383;
+
+/// How the client's strings become values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strings {
+    collation: CollationId,
+    /// Character sets of client and connection, if they differ.
+    conversion: Option<(Charset, Charset)>,
+}
+
+impl Strings {
+    /// As the session's variables say.
+    #[inline]
+    pub(crate) fn new(hot: &HotVariables) -> Self {
+        let collation = hot.collation_connection;
+        let to = collation.collation().map_or(hot.charset_client, |collation| collation.charset);
+        let conversion = (to != hot.charset_client).then_some((hot.charset_client, to));
+        Strings { collation, conversion }
+    }
+
+    #[inline]
+    fn value<'a>(self, bytes: &'a [u8], arena: &'a Bump) -> Value<'a> {
+        Value::Bytes { data: self.convert(bytes, arena), collation: self.collation }
+    }
+
+    #[inline]
+    fn convert<'a>(self, bytes: &'a [u8], arena: &'a Bump) -> &'a [u8] {
+        match self.conversion {
+            None => bytes,
+            Some((from, to)) => {
+                let mut converted = Vec::new();
+                convert(from, to, bytes, &mut converted);
+                arena.alloc_slice_copy(&converted)
+            }
+        }
+    }
+}
+
+/// The values of the literals that a cache key lists, in order. `None`: one of them is beyond the type that a shared
+/// plan takes it for, so the text needs a plan of its own.
+///
+/// Literals that are never parameters (hexadecimal, bits, dates) leave NULL in their places. Cost: no heap allocation;
+/// strings without escapes are not copied.
+#[inline]
+pub(crate) fn literals<'a>(
+    list: &[Literal],
+    sql: &'a [u8],
+    mode: LexMode,
+    strings: Strings,
+    arena: &'a Bump,
+) -> Option<&'a [Value<'a>]> {
+    let values = arena.alloc_slice_fill_copy(list.len(), Value::Null);
+    for (value, literal) in values.iter_mut().zip(list) {
+        *value = match literal.kind {
+            LiteralKind::Int => match literal.int_value(sql) {
+                IntValue::Signed(value) => Value::Int(value),
+                IntValue::Unsigned(_) | IntValue::Big => return None,
+            },
+            LiteralKind::String => {
+                let data = match literal.string_value(sql, mode) {
+                    std::borrow::Cow::Borrowed(data) => data,
+                    std::borrow::Cow::Owned(data) => arena.alloc_slice_copy(&data),
+                };
+                strings.value(data, arena)
+            }
+            LiteralKind::Decimal => Value::Decimal(Decimal::parse(literal.text(sql))?),
+            LiteralKind::Float => Value::Double(std::str::from_utf8(literal.text(sql)).ok()?.parse().ok()?),
+            _ => Value::Null,
+        };
+    }
+    Some(values)
+}
+
+/// Decodes the parameters of COM_STMT_EXECUTE; values sent in pieces are used up.
+///
+/// # Errors
+/// 1210 and protocol errors.
+pub(crate) fn decode<'a>(
+    packet: &'a [u8],
+    prepared: &mut Prepared,
+    strings: Strings,
+    arena: &'a Bump,
+) -> Result<&'a [Value<'a>], SqlError> {
+    let long_data = std::mem::take(&mut prepared.long_data);
+    let count = prepared.params;
+    let mut decoder = Parameters::new(packet, count, &mut prepared.types).map_err(|e| protocol_error(&e))?;
+    let values = arena.alloc_slice_fill_copy(count, Value::Null);
+    for (at, place) in values.iter_mut().enumerate() {
+        let sent = long_data.get(at).and_then(Option::as_ref);
+        let value = decoder.next(sent.is_some()).map_err(|e| protocol_error(&e))?;
+        *place = match (sent, value) {
+            (Some(data), _) => strings.value(arena.alloc_slice_copy(data), arena),
+            (None, Some(value)) => param_value(value, strings, arena)?,
+            (None, None) => Value::Null,
+        };
+    }
+    Ok(values)
+}
+
+fn param_value<'a>(value: ParamValue<'a>, strings: Strings, arena: &'a Bump) -> Result<Value<'a>, SqlError> {
+    Ok(match value {
+        ParamValue::Null | ParamValue::LongData => Value::Null,
+        ParamValue::Int(value) => Value::Int(value),
+        ParamValue::UInt(value) => Value::UInt(value),
+        ParamValue::Float(value) => Value::Float(value),
+        ParamValue::Double(value) => Value::Double(value),
+        ParamValue::Decimal(text) => Value::Decimal(Decimal::parse(text).ok_or_else(wrong)?),
+        ParamValue::Text(text) => strings.value(text, arena),
+        ParamValue::Bytes(bytes) => Value::binary(bytes),
+        ParamValue::Date(parts) => Value::Date(date(parts).ok_or_else(wrong)?),
+        ParamValue::DateTime(parts) => Value::DateTime(datetime(parts).ok_or_else(wrong)?, fsp(parts.micros)),
+        ParamValue::Time(parts) => Value::Time(time(parts).ok_or_else(wrong)?, fsp(parts.micros)),
+    })
+}
+
+#[cold]
+fn wrong() -> SqlError {
+    error_map::WRONG_ARGUMENTS.with(&[&"mysqld_stmt_execute"])
+}
+
+/// The type that a plan takes a parameter for.
+pub(crate) fn param_type(ty: ParamType, collation: CollationId) -> SqlType {
+    use ColumnType::{
+        Bit, Blob, Bool, Date, DateTime, Decimal, Double, Float, Geometry, Int24, Long, LongBlob, LongLong,
+        MediumBlob, NewDate, NewDecimal, Null, Short, Time, Timestamp, Tiny, TinyBlob, Year,
+    };
+    let micros = |kind, length| SqlType { decimals: 6, ..SqlType::new(kind, length) };
+    match ty.column_type {
+        Null => SqlType::null(),
+        Tiny | Bool | Short | Year | Long | Int24 | LongLong if ty.unsigned => SqlType::bigint_unsigned(),
+        Tiny | Bool | Short | Year | Long | Int24 | LongLong => SqlType::bigint(),
+        Float | Double => SqlType::double(),
+        Decimal | NewDecimal => SqlType::decimal(types::decimal::MAX_PRECISION, types::decimal::MAX_SCALE),
+        Date | NewDate => SqlType::new(TypeKind::Date, 10),
+        DateTime | Timestamp => micros(TypeKind::DateTime, 26),
+        Time => micros(TypeKind::Time, 17),
+        TinyBlob | MediumBlob | LongBlob | Blob | Bit | Geometry => {
+            SqlType::new(TypeKind::VarBinary, TEXT_CHARS)
+        }
+        _ => SqlType::varchar(TEXT_CHARS, collation),
+    }
+}
+
+/// Fractional digits of a parameter: all or none.
+fn fsp(micros: u32) -> u8 {
+    if micros == 0 { 0 } else { 6 }
+}
+
+fn date(parts: BinaryDateTime) -> Option<Date> {
+    let fits = parts.year <= 9999 && parts.month <= 12 && parts.day <= 31;
+    fits.then(|| Date::new(parts.year, parts.month, parts.day))
+}
+
+fn datetime(parts: BinaryDateTime) -> Option<DateTime> {
+    let fits = parts.hour < 24 && parts.minute < 60 && parts.second < 60 && parts.micros < 1_000_000;
+    let date = date(parts).filter(|_| fits)?;
+    Some(DateTime::new(date, parts.hour, parts.minute, parts.second, parts.micros))
+}
+
+fn time(parts: BinaryTime) -> Option<Time> {
+    let fits = parts.hour < 24 && parts.minute < 60 && parts.second < 60 && parts.micros < 1_000_000;
+    let hours = i64::from(parts.days) * 24 + i64::from(parts.hour);
+    let seconds = hours * 3600 + i64::from(parts.minute) * 60 + i64::from(parts.second);
+    let micros = seconds * 1_000_000 + i64::from(parts.micros);
+    let signed = if parts.negative { -micros } else { micros };
+    fits.then(|| Time::from_micros_clipped(signed))
+}

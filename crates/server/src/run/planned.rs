@@ -1,0 +1,311 @@
+//! Planned statements: from syntax tree to program, from program to answer.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use engine::{Effect, Trx};
+use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
+use sql::ast::{InsertSource, Statement};
+use sql::bind::{BindContext, Literals};
+use sql::plan::Plan;
+use types::{SqlType, Value};
+use wire::out_buffer::Mark;
+use wire::{Capabilities, OkPacket, OutBuffer, ServerStatus, reply};
+
+use super::load_local::ClientFile;
+use crate::answer::{Answer, result_charset};
+use crate::catalog::EngineCatalog;
+use crate::error_map::{self, SqlError};
+use crate::process_list::Kill;
+use crate::session::Session;
+use crate::statement_context::{Effects, StatementContext};
+use crate::status::{Com, bump};
+use crate::stream::Stream;
+use crate::{bind_error, exec_error, transaction};
+
+/// A program and what it was made under.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The program.
+    pub program: Program,
+    /// Version of the catalog that its names were looked up in.
+    pub catalog_version: u64,
+    /// Counter of its statements.
+    pub com: Com,
+    /// DO: nobody reads the row.
+    pub is_do: bool,
+}
+
+/// Why a program did not run to its end. The transaction is as it must be.
+#[derive(Debug)]
+pub enum Failure {
+    /// A table is another than the program was made for; nothing has happened. Plan the statement again.
+    Stale,
+    /// The client's error.
+    Error(SqlError),
+}
+
+impl From<SqlError> for Failure {
+    fn from(error: SqlError) -> Self {
+        Failure::Error(error)
+    }
+}
+
+/// What a statement is planned with, beside its session.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The text it was parsed from.
+    pub sql: &'a [u8],
+    /// Types of its `?`; what is missing is taken for strings.
+    pub param_types: &'a [SqlType],
+    /// Number of its parameters, lifted literals included.
+    pub param_count: usize,
+    /// What becomes of numbered literals.
+    pub literals: Literals,
+}
+
+/// The kind of a statement that is planned; `None` for all others.
+pub fn planned_kind(statement: &Statement<'_>) -> Option<Com> {
+    Some(match statement {
+        Statement::Query(_) => Com::Select,
+        Statement::Insert(insert) => {
+            match (insert.replace, matches!(insert.source, InsertSource::Query(_))) {
+                (false, false) => Com::Insert,
+                (false, true) => Com::InsertSelect,
+                (true, false) => Com::Replace,
+                (true, true) => Com::ReplaceSelect,
+            }
+        }
+        Statement::Update(_) => Com::Update,
+        Statement::Delete(_) => Com::Delete,
+        Statement::LoadData(_) => Com::Load,
+        Statement::Do(_) => Com::Do,
+        _ => return None,
+    })
+}
+
+/// Binds, plans and compiles a statement of kind `com`. True with it: it serves every text of the same key.
+///
+/// # Errors
+/// What MySQL refuses before it runs a statement.
+pub fn compile(
+    session: &Session,
+    statement: &Statement<'_>,
+    com: Com,
+    request: &Request<'_>,
+) -> Result<(Compiled, bool), SqlError> {
+    let engine = &session.server.engine;
+    let catalog = EngineCatalog(engine);
+    let hot = &session.variables.hot;
+    let too_many = |_| error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]);
+    let context = BindContext {
+        catalog: &catalog,
+        session,
+        sql: request.sql,
+        database: session.database.as_deref(),
+        modes: hot.sql_mode,
+        collation: hot.collation_connection,
+        div_precision_increment: hot.div_precision_increment as u8,
+        param_types: request.param_types,
+        param_count: u16::try_from(request.param_count).map_err(too_many)?,
+        literals: request.literals,
+    };
+    loop {
+        // Read before any name is looked up: a change in between makes the program look older than it is.
+        let catalog_version = engine.catalog_version();
+        let planned = sql::bind_and_plan(statement, &context)
+            .map_err(|error| bind_error::sql_error(&error, session.database.as_deref()))?;
+        match exec::compile(Arc::new(planned.plan), engine) {
+            Ok(program) => {
+                let is_do = com == Com::Do;
+                return Ok((Compiled { program, catalog_version, com, is_do }, planned.shareable));
+            }
+            Err(error) if is_stale(&error) => {}
+            Err(error) => return Err(exec_error::sql_error(&error, &hot.time_zone)),
+        }
+    }
+}
+
+fn is_stale(error: &ExecError) -> bool {
+    matches!(error, ExecError::Engine(engine::Error::TableChanged))
+}
+
+/// Runs a program and writes its whole answer. `params`: the values of `?`, then those of lifted literals.
+///
+/// # Errors
+/// [`Failure`]; whatever was written and not yet sent is gone then.
+#[inline]
+pub(super) fn run(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    compiled: &Compiled,
+    params: &[Value<'_>],
+) -> Result<(), Failure> {
+    session.server.status.count(compiled.com);
+    let file = client_file(session, compiled, answer.binary)?;
+    let autocommit = transaction::is_autocommit(session);
+    let mark = answer.io.out.mark();
+    let mut trx = transaction::enter(session);
+    let mut scratch = std::mem::take(&mut session.scratch);
+    let run = Run { session, compiled, params, autocommit, file };
+    let (outcome, effects) = run.drive(answer, &mut trx, &mut scratch);
+    session.scratch = scratch;
+    effects.apply(session);
+    let failed = match outcome {
+        Ok(outcome) => match transaction::leave(session, trx, autocommit) {
+            Ok(()) => {
+                finish(session, answer, compiled, &outcome, mark);
+                return Ok(());
+            }
+            Err(error) => Failure::Error(error),
+        },
+        Err(error) => fail(session, trx, autocommit, &error),
+    };
+    answer.io.out.rewind(mark);
+    Err(failed)
+}
+
+/// A statement about to run.
+struct Run<'r> {
+    session: &'r Session,
+    compiled: &'r Compiled,
+    params: &'r [Value<'r>],
+    autocommit: bool,
+    /// Name of the file to ask the client for.
+    file: Option<&'r str>,
+}
+
+impl Run<'_> {
+    /// Runs the program; what its expressions did to the session is still to be applied.
+    #[inline]
+    fn drive(
+        &self,
+        answer: &mut Answer<'_>,
+        trx: &mut Trx,
+        scratch: &mut Scratch,
+    ) -> (Result<Outcome, ExecError>, Effects) {
+        let session = self.session;
+        let context = StatementContext::new(session);
+        let counters = &session.server.status;
+        let (stream, reader, out) = answer.io.split();
+        let mut file = self.file.map(|name| {
+            reply::write_local_infile_request(out, name.as_bytes());
+            // A client that is gone is noticed by whoever reads the file.
+            let _ = send(stream, out, &counters.bytes_sent);
+            ClientFile::new(stream, reader, &counters.bytes_received, out.sequence())
+        });
+        let outcome = {
+            let mut flush = |out: &mut OutBuffer| send(stream, out, &counters.bytes_sent);
+            let client = Client {
+                protocol: if answer.binary { Protocol::Binary } else { Protocol::Text },
+                capabilities: session.capabilities,
+                status: session.status().with(ServerStatus::MORE_RESULTS, answer.more_results),
+                charset: result_charset(session),
+                out: &mut *out,
+                flush: &mut flush,
+            };
+            self.compiled.program.run(&mut ExecCtx {
+                engine: &session.server.engine,
+                trx,
+                session: &context,
+                conditions: &context,
+                params: self.params,
+                client,
+                scratch,
+                autocommit: self.autocommit,
+                load: file.as_mut().map(|file| file as &mut dyn LoadSource),
+            })
+        };
+        // A client that sends a file listens only when all of it is sent.
+        let drained = file.map_or(Ok(()), |mut file| file.drain().map(|next| out.set_sequence(next)));
+        let outcome = drained.map_err(ExecError::Send).and(outcome);
+        (outcome, context.into_effects())
+    }
+}
+
+/// Sends what is in the buffer.
+fn send(stream: &Stream, out: &mut OutBuffer, sent: &AtomicU64) -> io::Result<()> {
+    bump(sent, out.pending().len() as u64);
+    out.flush_to(&mut &*stream)
+}
+
+/// The file that the statement wants from the client, if it may have one.
+fn client_file<'c>(
+    session: &Session,
+    compiled: &'c Compiled,
+    binary: bool,
+) -> Result<Option<&'c str>, SqlError> {
+    let Plan::Load(load) = &**compiled.program.plan() else {
+        return Ok(None);
+    };
+    if binary {
+        return Err(error_map::UNSUPPORTED_PS.bare());
+    }
+    if !load.local {
+        return Err(error_map::OPTION_PREVENTS_STATEMENT.with(&[&"--secure-file-priv"]));
+    }
+    let allowed = session.server.variables.read().named("local_infile").as_bool();
+    if !allowed || !session.capabilities.has(Capabilities::LOCAL_FILES) {
+        return Err(error_map::CLIENT_LOCAL_FILES_DISABLED.bare());
+    }
+    Ok(Some(&load.file))
+}
+
+/// Ends the answer of a statement that has succeeded.
+#[inline]
+fn finish(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    compiled: &Compiled,
+    outcome: &Outcome,
+    mark: Mark,
+) {
+    if let Some(id) = outcome.last_insert_id {
+        session.last_insert_id = id;
+    }
+    if compiled.is_do {
+        answer.io.out.rewind(mark);
+        answer.plain_ok(session);
+    } else if outcome.has_rows {
+        session.row_count = -1;
+        session.found_rows = outcome.found_rows;
+        let status = session.status().with(ServerStatus::MORE_RESULTS, answer.more_results);
+        let warnings = session.diagnostics.packet_count();
+        reply::write_rows_end(&mut answer.io.out, session.capabilities, status, warnings);
+    } else {
+        session.row_count = outcome.affected as i64;
+        finish_change(session, answer, outcome);
+    }
+}
+
+fn finish_change(session: &mut Session, answer: &mut Answer<'_>, outcome: &Outcome) {
+    let mut ok = OkPacket {
+        affected_rows: outcome.affected,
+        last_insert_id: outcome.insert_id,
+        ..OkPacket::default()
+    };
+    if outcome.summary == Summary::None {
+        return answer.ok(session, &ok);
+    }
+    let info = outcome.summary.text(session.diagnostics.warning_count());
+    ok.info = &info;
+    answer.ok(session, &ok);
+}
+
+/// Carries out what an error means for the transaction and the connection.
+#[cold]
+fn fail(session: &mut Session, trx: Box<Trx>, autocommit: bool, error: &ExecError) -> Failure {
+    let effect = error.effect();
+    if let (Effect::Server, ExecError::Engine(error)) = (effect, error) {
+        session.server.fail(error);
+    }
+    transaction::leave_failed(session, trx, autocommit, effect);
+    if is_stale(error) {
+        return Failure::Stale;
+    }
+    if effect == Effect::Connection {
+        session.process.kill_self(Kill::Connection);
+    }
+    Failure::Error(exec_error::sql_error(error, &session.variables.hot.time_zone))
+}

@@ -1,0 +1,223 @@
+//! COM_STMT_PREPARE and COM_STMT_EXECUTE.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use sql::Parsed;
+use sql::ast::Statement;
+use sql::bind::Literals;
+use sql::plan::Plan;
+use types::{OwnedValue, SqlType, Value};
+use wire::ColumnDefinition;
+use wire::execute::Execute;
+use wire::prepare::PreparedStatement;
+
+use super::params::{self, Strings};
+use super::{Failure, Request, compile, more_than_one, parse_error, planned, planned_kind};
+use crate::answer::{Answer, result_charset};
+use crate::authenticate::protocol_error;
+use crate::client_io::ClientIo;
+use crate::constant::{Inputs, lex_mode};
+use crate::error_map::{self, SqlError};
+use crate::prepared::{Prepared, PreparedPlan};
+use crate::session::Session;
+use crate::statement;
+use crate::status::{Com, bump};
+
+/// COM_STMT_PREPARE.
+pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
+    session.server.status.count(Com::StmtPrepare);
+    session.diagnostics.clear();
+    let text: Box<[u8]> = io.reader.packet().get(1..).unwrap_or_default().into();
+    let (prepared, plan) = new_statement(session, text)?;
+    let Ok(params) = u16::try_from(prepared.params) else {
+        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]));
+    };
+    let charset = result_charset(session);
+    let columns: Vec<ColumnDefinition<'_>> = match plan.as_deref() {
+        Some(Plan::Query(query)) if prepared.planned != Some(Com::Do) => {
+            query.output.iter().map(|column| exec::column_definition(column, charset)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let id = session.prepared.add(prepared);
+    let warnings = session.diagnostics.packet_count();
+    let status = session.status();
+    let described = PreparedStatement { id, params, columns: &columns, warnings, status };
+    described.write(&mut io.out, session.capabilities);
+    Ok(())
+}
+
+/// A new prepared statement, counted, and its plan, if it is of a planned kind. The types of its parameters are not
+/// known yet, so the plan only tells its columns.
+///
+/// # Errors
+/// Those of parsing and planning, 1461, 1295 for what cannot be prepared.
+pub(super) fn new_statement(
+    session: &Session,
+    text: Box<[u8]>,
+) -> Result<(Prepared, Option<Arc<Plan>>), SqlError> {
+    let limit = session.server.variables.read().named("max_prepared_stmt_count").as_u64();
+    let count = &session.server.status.prepared_statements;
+    if count.load(std::sync::atomic::Ordering::Relaxed) >= limit {
+        return Err(error_map::MAX_PREPARED_STMT_COUNT_REACHED.with(&[&limit]));
+    }
+    let arena = Bump::new();
+    let parsed = parse(session, &text, &arena)?;
+    refuse_unpreparable(&parsed.statement)?;
+    let params = parsed.params as usize;
+    let planned = planned_kind(&parsed.statement);
+    let plan = match planned {
+        Some(com) => {
+            let request =
+                Request { sql: &text, param_types: &[], param_count: params, literals: Literals::Constants };
+            let (compiled, _) = compile(session, &parsed.statement, com, &request)?;
+            Some(Arc::clone(compiled.program.plan()))
+        }
+        None => None,
+    };
+    bump(count, 1);
+    Ok((Prepared { text, params, planned, ..Prepared::default() }, plan))
+}
+
+fn parse<'a>(session: &Session, text: &'a [u8], arena: &'a Bump) -> Result<Parsed<'a>, SqlError> {
+    let parsed = sql::parse(text, 0, lex_mode(session.variables.hot.sql_mode), arena);
+    let parsed = parsed.map_err(|error| parse_error(&error))?;
+    if parsed.more { Err(more_than_one(text, parsed.end)) } else { Ok(parsed) }
+}
+
+fn refuse_unpreparable(statement: &Statement<'_>) -> Result<(), SqlError> {
+    let refused = matches!(
+        statement,
+        Statement::LoadData(_)
+            | Statement::Prepare(_)
+            | Statement::Execute(_)
+            | Statement::Deallocate(_)
+            | Statement::Use(_)
+            | Statement::LockTables(_)
+            | Statement::UnlockTables
+    );
+    if refused { Err(error_map::UNSUPPORTED_PS.bare()) } else { Ok(()) }
+}
+
+/// COM_STMT_EXECUTE of a statement that exists.
+pub fn execute(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
+    let mut packet = std::mem::take(&mut session.statement_text);
+    let mut arena = std::mem::take(&mut session.arena);
+    io.reader.take_packet(&mut packet);
+    let mut answer = Answer { io, more_results: false, binary: true };
+    let result = execute_packet(session, &mut answer, packet.get(1..).unwrap_or_default(), &arena);
+    arena.reset();
+    session.arena = arena;
+    session.statement_text = packet;
+    result
+}
+
+fn execute_packet(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    args: &[u8],
+    arena: &Bump,
+) -> Result<(), SqlError> {
+    let execute = Execute::parse(args).map_err(|e| protocol_error(&e))?;
+    let id = execute.statement_id;
+    let environment = session.environment();
+    let version = session.server.engine.catalog_version();
+    let strings = Strings::new(&session.variables.hot);
+    let Some(prepared) = session.prepared.get_mut(id) else {
+        return Err(error_map::UNKNOWN_STMT_HANDLER.with(&[&id, &"mysqld_stmt_execute"]));
+    };
+    let params = params::decode(execute.params, prepared, strings, arena)?;
+    let Some(com) = prepared.planned else {
+        let text = prepared.text.clone();
+        return run_text(session, answer, &text, params);
+    };
+    if let Some(plan) = &prepared.plan
+        && plan.environment == environment
+        && plan.compiled.catalog_version == version
+        && plan.types == prepared.types
+    {
+        let compiled = Arc::clone(&plan.compiled);
+        session.diagnostics.clear();
+        session.fail_if_killed()?;
+        match planned::run(session, answer, &compiled, params) {
+            Err(Failure::Stale) => {}
+            Err(Failure::Error(error)) => return Err(error),
+            Ok(()) => return Ok(()),
+        }
+    }
+    plan_and_run(session, answer, id, com, params)
+}
+
+/// Plans the prepared statement `id` for the types bound now, keeps the plan and runs it.
+fn plan_and_run(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    id: u32,
+    com: Com,
+    params: &[Value<'_>],
+) -> Result<(), SqlError> {
+    session.diagnostics.clear();
+    session.fail_if_killed()?;
+    let Some((text, types)) = session.prepared.get_mut(id).map(|p| (p.text.clone(), p.types.clone())) else {
+        return Ok(());
+    };
+    let collation = session.variables.hot.collation_connection;
+    let param_types: Vec<SqlType> = types.iter().map(|&ty| params::param_type(ty, collation)).collect();
+    let arena = Bump::new();
+    let parsed = parse(session, &text, &arena)?;
+    let request = Request {
+        sql: &text,
+        param_types: &param_types,
+        param_count: param_types.len(),
+        literals: Literals::Constants,
+    };
+    loop {
+        let compiled = Arc::new(compile(session, &parsed.statement, com, &request)?.0);
+        let environment = session.environment();
+        if let Some(prepared) = session.prepared.get_mut(id) {
+            let compiled = Arc::clone(&compiled);
+            prepared.plan = Some(PreparedPlan { compiled, types: types.clone(), environment });
+        }
+        match planned::run(session, answer, &compiled, params) {
+            Ok(()) => return Ok(()),
+            Err(Failure::Error(error)) => return Err(error),
+            Err(Failure::Stale) => {}
+        }
+    }
+}
+
+/// Parses and runs a prepared text with values for its `?`. A planned statement is planned for their types.
+pub(super) fn run_text(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    text: &[u8],
+    params: &[Value<'_>],
+) -> Result<(), SqlError> {
+    let arena = Bump::new();
+    let parsed = parse(session, text, &arena)?;
+    if !statement::keeps_diagnostics(&parsed.statement) {
+        session.diagnostics.clear();
+    }
+    session.fail_if_killed()?;
+    let values: Vec<OwnedValue> = params.iter().map(Value::to_owned_value).collect();
+    let Some(com) = planned_kind(&parsed.statement) else {
+        let inputs = Inputs { sql: text, params: &values };
+        return statement::run(session, &parsed.statement, inputs, answer);
+    };
+    let param_types: Vec<SqlType> = values.iter().map(crate::catalog::type_of_value).collect();
+    let request = Request {
+        sql: text,
+        param_types: &param_types,
+        param_count: params.len(),
+        literals: Literals::Constants,
+    };
+    loop {
+        let (compiled, _) = compile(session, &parsed.statement, com, &request)?;
+        match planned::run(session, answer, &compiled, params) {
+            Ok(()) => return Ok(()),
+            Err(Failure::Error(error)) => return Err(error),
+            Err(Failure::Stale) => {}
+        }
+    }
+}
