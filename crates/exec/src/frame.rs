@@ -40,6 +40,11 @@ impl<'a> TableRow<'a> {
     pub(crate) fn value(&self, col: u16) -> Value<'a> {
         self.reader.value(&self.row, usize::from(col), self.env)
     }
+
+    /// Appends the row's clustered key.
+    pub(crate) fn clustered_key(&self, out: &mut Vec<u8>) {
+        self.reader.clustered_key(&self.row, out);
+    }
 }
 
 impl<'a> Frame<'a> {

@@ -7,7 +7,7 @@ use types::{DateTime, Decimal, SqlType, TypeKind, Value};
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, row_source};
 use crate::statement::QueryRun;
-use crate::temp_row::{Layout, RowWriter};
+use crate::temp_row::{CLUSTERED_KEY, Layout, RowWriter};
 
 /// Appends the relations of `layout` from the row in flight to `out`.
 pub(crate) fn keep_frame(layout: &Layout, frame: &Frame<'_>, out: &mut Vec<u8>) {
@@ -20,6 +20,11 @@ pub(crate) fn keep_frame(layout: &Layout, frame: &Frame<'_>, out: &mut Vec<u8>) 
         };
         current = Some((rel, row));
         match row {
+            Some(CurrentRow::Record(record)) if col == CLUSTERED_KEY => {
+                let mut key = Vec::new();
+                record.clustered_key(&mut key);
+                writer.put_cell(Some(&key));
+            }
             Some(CurrentRow::Record(record)) => {
                 writer.put_cell(record.reader.bytes(&record.row, usize::from(col), record.env));
             }

@@ -23,8 +23,13 @@
 
 mod access;
 mod aggregate;
+mod assign;
+mod build;
+mod changed_row;
+mod column_store;
 mod columns;
 mod context;
+mod delete;
 mod derived;
 mod distinct;
 mod encode;
@@ -50,9 +55,12 @@ mod sort;
 mod sort_key;
 mod source;
 mod statement;
+mod strict;
 mod subquery;
 mod temp_row;
 mod union;
+mod update;
+mod write_rows;
 
 pub use columns::definition as column_definition;
 pub use context::{Client, Conditions, ExecCtx, Level, LoadSource, Outcome, Protocol, Scratch, Summary};

@@ -149,6 +149,15 @@ pub(crate) struct OpCompiler<'p> {
     pub(crate) engine: &'p Engine,
     pub(crate) query: &'p QueryPlan,
     pub(crate) tables: &'p mut Vec<Arc<Table>>,
+    pub(crate) change: &'p ChangedRows,
+}
+
+/// Relations whose rows a statement changes.
+#[derive(Debug, Default)]
+pub(crate) struct ChangedRows {
+    pub(crate) rels: Vec<u16>,
+    /// All their columns are looked at, not only the key.
+    pub(crate) whole: bool,
 }
 
 impl OpCompiler<'_> {
@@ -266,7 +275,11 @@ impl OpCompiler<'_> {
         covering: bool,
         around: Surroundings,
     ) -> Result<AccessOp> {
-        let (table, used) = self.table(rel)?;
+        let (table, mut used) = self.table(rel)?;
+        let whole = self.change.whole && self.change.rels.contains(&rel);
+        if whole {
+            (0..table.def.columns.len() as u16).for_each(|col| used.insert(col));
+        }
         let (index, key_count) = match path {
             Path::Scan { index, .. } => (*index, 0),
             Path::Point { index, key } => (*index, key.len()),
@@ -274,9 +287,9 @@ impl OpCompiler<'_> {
             Path::Range { index, eq, .. } => (*index, eq.len() + 1),
         };
         let entry = &table.indexes[index];
-        let reader = TableReader::new(&table.def, &entry.format);
-        let needs_row = index != 0 && !covering;
-        let row_reader = needs_row.then(|| TableReader::new(&table.def, &table.clustered().format));
+        let reader = TableReader::new(&table, index);
+        let needs_row = index != 0 && (whole || !covering);
+        let row_reader = needs_row.then(|| TableReader::new(&table, 0));
         let detached = around.pages_read
             || needs_row
             || filter.is_some_and(has_subquery)
@@ -302,10 +315,15 @@ impl OpCompiler<'_> {
         for &rel in rels {
             match self.query.relations.get(usize::from(rel)) {
                 Some(Relation::Table { def, used, .. }) => {
-                    let columns = def.columns.iter().enumerate().map(|(i, column)| {
-                        used.contains(i as u16).then(|| CellKind::Storage(column.ty.clone()))
-                    });
+                    let changed = self.change.rels.contains(&rel);
+                    let kept = |col: usize| used.contains(col as u16) || (changed && self.change.whole);
+                    let columns = def.columns.iter().enumerate();
+                    let columns =
+                        columns.map(|(i, column)| kept(i).then(|| CellKind::Storage(column.ty.clone())));
                     layout.add_relation(rel, columns);
+                    if changed {
+                        layout.add_key(rel);
+                    }
                 }
                 Some(Relation::Rows { columns }) => {
                     let columns = columns.iter().map(|column| Some(CellKind::Tagged(column.ty.clone())));

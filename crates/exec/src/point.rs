@@ -36,7 +36,7 @@ impl PointGet {
         simple.then(|| PointGet {
             parts: KeyPart::of_index(&access.table.def, access.table.clustered(), key.len()),
             key: key.clone(),
-            reader: TableReader::new(&access.table.def, &access.table.clustered().format),
+            reader: TableReader::new(&access.table, 0),
             table: Arc::clone(&access.table),
         })
     }

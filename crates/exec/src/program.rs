@@ -9,12 +9,14 @@ use trx::{LockMode, WaitPolicy};
 
 use crate::columns::ColumnPackets;
 use crate::context::{ExecCtx, Outcome};
+use crate::delete::DeleteProgram;
 use crate::error::{ExecError, Result};
 use crate::insert::InsertProgram;
 use crate::point::PointGet;
 use crate::project::{RowSender, RowTarget};
 use crate::query::QueryProgram;
 use crate::statement::{QueryRun, Statement};
+use crate::update::UpdateProgram;
 
 /// A compiled statement; immutable, shared by the sessions that run it.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub struct Program {
 enum Body {
     Query(Box<SelectProgram>),
     Insert(Box<InsertProgram>),
+    Update(Box<UpdateProgram>),
+    Delete(Box<DeleteProgram>),
 }
 
 /// A query that answers the client.
@@ -47,8 +51,8 @@ pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
     let body = match &*plan {
         Plan::Query(query) => Body::Query(Box::new(SelectProgram::compile(engine, query, &mut tables)?)),
         Plan::Insert(insert) => Body::Insert(Box::new(InsertProgram::compile(engine, insert, &mut tables)?)),
-        Plan::Update(_) => return Err(ExecError::NotSupported("UPDATE")),
-        Plan::Delete(_) => return Err(ExecError::NotSupported("DELETE")),
+        Plan::Update(update) => Body::Update(Box::new(UpdateProgram::compile(engine, update, &mut tables)?)),
+        Plan::Delete(delete) => Body::Delete(Box::new(DeleteProgram::compile(engine, delete, &mut tables)?)),
         Plan::Load(_) => return Err(ExecError::NotSupported("LOAD DATA")),
     };
     Ok(Program { plan, tables, body })
@@ -90,6 +94,8 @@ impl Program {
         let outcome = match (&self.body, &*self.plan) {
             (Body::Query(program), Plan::Query(plan)) => program.run(plan, ctx),
             (Body::Insert(program), Plan::Insert(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
+            (Body::Update(program), Plan::Update(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
+            (Body::Delete(program), Plan::Delete(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
             _ => Err(ExecError::NotSupported("this statement")),
         };
         ctx.trx.end_statement();

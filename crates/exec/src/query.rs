@@ -8,7 +8,7 @@ use expr::Expr;
 use sql::plan::{QueryPlan, SubPlan};
 
 use crate::error::Result;
-use crate::op::{Op, OpCompiler, Surroundings, has_subquery};
+use crate::op::{ChangedRows, Op, OpCompiler, Surroundings, has_subquery};
 use crate::operators::source_of;
 use crate::project::{Output, OutputValue};
 use crate::source::{Flow, Sink, Source};
@@ -38,6 +38,16 @@ impl QueryProgram {
         Self::compile_inner(engine, plan, tables, Surroundings::default())
     }
 
+    /// Compiles the query that finds the rows to change.
+    pub(crate) fn compile_change(
+        engine: &Engine,
+        plan: &QueryPlan,
+        tables: &mut Vec<Arc<Table>>,
+        change: &ChangedRows,
+    ) -> Result<Self> {
+        Self::compile_with(engine, plan, tables, Surroundings::default(), change)
+    }
+
     /// Compiles a query whose rows are used as `around` says.
     pub(crate) fn compile_inner(
         engine: &Engine,
@@ -45,9 +55,19 @@ impl QueryProgram {
         tables: &mut Vec<Arc<Table>>,
         around: Surroundings,
     ) -> Result<Self> {
+        Self::compile_with(engine, plan, tables, around, &ChangedRows::default())
+    }
+
+    fn compile_with(
+        engine: &Engine,
+        plan: &QueryPlan,
+        tables: &mut Vec<Arc<Table>>,
+        around: Surroundings,
+        change: &ChangedRows,
+    ) -> Result<Self> {
         let touches = plan.output.iter().any(|column| has_subquery(&column.expr));
         let around = Surroundings { pages_read: around.pages_read || touches, ..around };
-        let root = OpCompiler { engine, query: plan, tables }.node(&plan.root, around)?;
+        let root = OpCompiler { engine, query: plan, tables, change }.node(&plan.root, around)?;
         let subqueries = Self::compile_subqueries(engine, &plan.subqueries, tables)?;
         let outputs = plan.output.iter().map(|column| Output::new(&column.expr)).collect();
         let exprs = plan.output.iter().map(|column| column.expr.clone()).collect();

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use engine::{Field, RowFormat, RowRef};
-use page::{IntPart, NullBit, OverflowRef, Place};
-use types::{SqlType, TableDef, TimeZone, Value, storage};
+use engine::{Field, RowFormat, RowRef, Table};
+use page::{IntPart, KeyPartPlace, NullBit, OverflowRef, Place};
+use types::{SqlType, TimeZone, Value, storage};
 
 use crate::statement::Statement;
 
@@ -47,6 +47,8 @@ pub(crate) struct ColumnReader {
 pub(crate) struct TableReader {
     pub(crate) columns: Box<[ColumnReader]>,
     pub(crate) format: Arc<RowFormat>,
+    /// Parts of the key before the clustered key.
+    own_parts: usize,
 }
 
 /// What reading a record may need beside it.
@@ -58,14 +60,26 @@ pub(crate) struct RowEnv<'a> {
 }
 
 impl TableReader {
-    /// A reader of `table`'s columns from records of `format`.
-    pub(crate) fn new(table: &TableDef, format: &Arc<RowFormat>) -> Self {
-        let columns = table.columns.iter().zip(format.columns()).map(|(column, place)| ColumnReader {
+    /// A reader of `table`'s columns from records of its index at `index`.
+    pub(crate) fn new(table: &Table, index: usize) -> Self {
+        let (format, def) = (&table.indexes[index].format, &table.def);
+        let own_parts = if index == 0 { 0 } else { table.indexes[index].def.parts.len() };
+        let columns = def.columns.iter().zip(format.columns()).map(|(column, place)| ColumnReader {
             access: access_of(place.place, format, &column.ty),
             null: place.null,
             ty: column.ty.clone(),
         });
-        TableReader { columns: columns.collect(), format: Arc::clone(format) }
+        TableReader { columns: columns.collect(), format: Arc::clone(format), own_parts }
+    }
+
+    /// Appends the clustered key of a record.
+    pub(crate) fn clustered_key(&self, row: &RowRef<'_>, out: &mut Vec<u8>) {
+        row.record().with_key(|key| {
+            let parts = &self.format.key_parts()[..self.own_parts];
+            let skip =
+                |at, part: &KeyPartPlace| at + part.encoder.map_or(0, |encoder| encoder.skip(&key[at..]));
+            out.extend_from_slice(&key[parts.iter().fold(0, skip)..]);
+        });
     }
 
     /// The bytes of the column at `position`.

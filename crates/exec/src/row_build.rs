@@ -61,14 +61,18 @@ impl RowBuffer {
         self.set_span(col, span);
     }
 
-    /// Sets a column of the row begun last to what `write` appends.
+    /// Sets a column of the row begun last to what `write` appends, or to NULL if it says false.
     #[inline]
-    pub(crate) fn set_with<R>(&mut self, col: usize, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+    pub(crate) fn set_maybe(
+        &mut self,
+        col: usize,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<bool>,
+    ) -> Result<()> {
         let start = self.bytes.len() as u32;
-        let result = write(&mut self.bytes);
+        let is_value = write(&mut self.bytes)?;
         let len = self.bytes.len() as u32 - start;
-        self.set_span(col, Some((start, len)));
-        result
+        self.set_span(col, is_value.then_some((start, len)));
+        Ok(())
     }
 
     #[inline]

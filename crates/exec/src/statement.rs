@@ -10,6 +10,7 @@ use types::{Date, StoreContext, TimeZone, Value};
 
 use crate::error::{ExecError, Result};
 use crate::query::QueryProgram;
+use crate::strict::StrictSession;
 use crate::subquery::SubqueryCache;
 
 /// Bytes that the operators of one statement may hold in memory together.
@@ -25,6 +26,8 @@ pub(crate) struct Statement<'r> {
     failure: RefCell<Option<ExecError>>,
     memory: Cell<usize>,
     today: OnceCell<Date>,
+    /// Of a statement that changes rows.
+    strict: Option<&'r StrictSession<'r>>,
 }
 
 impl<'r> Statement<'r> {
@@ -37,7 +40,13 @@ impl<'r> Statement<'r> {
             failure: RefCell::new(None),
             memory: Cell::new(0),
             today: OnceCell::new(),
+            strict: None,
         }
+    }
+
+    /// A statement that changes rows: it reads the newest versions, the writer token being held.
+    pub(crate) fn changing(engine: &'r Engine, session: &'r StrictSession<'r>) -> Self {
+        Statement { strict: Some(session), ..Statement::new(engine, ReadView::newest(), session) }
     }
 
     /// Remembers a failure; the operator at work finds it with [`Statement::check`].
@@ -49,6 +58,9 @@ impl<'r> Statement<'r> {
     /// # Errors  A failure that was remembered.
     #[inline]
     pub(crate) fn check(&self) -> Result<()> {
+        if let Some(strict) = self.strict {
+            strict.check().map_err(ExecError::Lossy)?;
+        }
         if self.failure.borrow().is_none() { Ok(()) } else { self.take_failure() }
     }
 

@@ -3,7 +3,7 @@
 //! A row is an end offset (u32, the top bit set for NULL) per cell, then the cells' bytes. A cell is the storage bytes of
 //! a table's column, or a value with its kind in front, as the layout says.
 
-use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TimeZone, Value, storage};
+use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TimeZone, TypeKind, Value, storage};
 
 const NULL: u32 = 1 << 31;
 
@@ -34,6 +34,8 @@ struct RelationCells {
 }
 
 const NONE: u16 = u16::MAX;
+/// In place of a column: the clustered key of a relation's row.
+pub(crate) const CLUSTERED_KEY: u16 = u16::MAX;
 
 /// The cells of a row.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +63,12 @@ impl Layout {
         self.relations.push(RelationCells { rel, cells: cells.into() });
     }
 
+    /// Adds the clustered key of a relation added before.
+    pub(crate) fn add_key(&mut self, rel: u16) {
+        self.cells.push(CellKind::Storage(SqlType::new(TypeKind::VarBinary, 0)));
+        self.sources.push((rel, CLUSTERED_KEY));
+    }
+
     /// Whether the rows hold columns of `rel`.
     #[inline]
     pub(crate) fn has(&self, rel: u16) -> bool {
@@ -68,6 +76,9 @@ impl Layout {
     }
 
     fn cell_of(&self, rel: u16, col: u16) -> Option<usize> {
+        if col == CLUSTERED_KEY {
+            return self.sources.iter().position(|source| *source == (rel, col));
+        }
         let relation = self.relations.iter().find(|relation| relation.rel == rel)?;
         let cell = relation.cells[usize::from(col)];
         (cell != NONE).then_some(usize::from(cell))

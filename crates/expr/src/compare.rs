@@ -72,14 +72,17 @@ fn date_time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Option<DateTime> {
         _ => {}
     }
     let today = if matches!(value, Value::Time(..)) { ctx.today() } else { Date::ZERO };
-    if let Some(read) = value.to_datetime(DateFlags::default(), today) {
-        if read.loss == Loss::Truncated {
-            warn_truncated("datetime", value, ctx);
+    match value.to_datetime(DateFlags::default(), today) {
+        Some(read) => {
+            if read.loss == Loss::Truncated {
+                warn_truncated("datetime", value, ctx);
+            }
+            Some(read.value)
         }
-        Some(read.value)
-    } else {
-        ctx.session.warn(Warning::IncorrectValue { type_name: "datetime", value: value.display_text() });
-        None
+        None => {
+            ctx.session.warn(Warning::IncorrectValue { type_name: "DATETIME", value: value.display_text() });
+            None
+        }
     }
 }
 

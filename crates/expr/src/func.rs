@@ -8,10 +8,7 @@ use types::{TypeKind, Value};
 
 use crate::EvalError;
 use crate::build::rules::Nulls::{Args, Maybe, Never};
-use crate::build::rules::Rule::{
-    self, Bool, Build, Clock, Date, DateTime, Double, Fixed, FromFirst, FromTexts, Int, IntOfTexts, Of, Text,
-    Time, UInt, Year,
-};
+use crate::build::rules::Rule::{self, *};
 use crate::build::rules::{self as rule, Nulls};
 use crate::build::types_of as of;
 use crate::functions::{

@@ -25,8 +25,6 @@ mod func;
 mod functions;
 mod node;
 mod print;
-#[cfg(test)]
-mod test_session;
 
 pub use aggregate::{Accumulator, AccumulatorSpec, AggFunc, TypedAggregate, append_group_key};
 pub use build::{BindError, Builder};

@@ -1,6 +1,8 @@
 //! Statements from hand-built plans to packets.
 
+mod changes;
 mod point;
 mod query;
 mod scan;
+mod statements;
 mod support;

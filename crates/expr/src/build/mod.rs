@@ -46,6 +46,3 @@ impl Default for Builder {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,8 +2,6 @@
 //!
 //! Each takes a [`Call`], fetches the arguments it needs in the form it needs, and returns NULL on the first that is.
 
-#![allow(clippy::unnecessary_wraps, reason = "the table of functions has one signature")]
-
 pub(crate) mod arithmetic;
 pub(crate) mod bits;
 mod call;
@@ -32,6 +30,3 @@ pub(crate) mod time;
 pub(crate) use call::{Call, Wanted, collation, some, text_in_arena};
 pub use random::SeededRandom;
 pub(crate) use str_to_date::format_parts;
-
-#[cfg(test)]
-mod tests;

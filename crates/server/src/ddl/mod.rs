@@ -93,17 +93,17 @@ pub fn execute(
 }
 
 /// How long a definition change waits for tables in use.
-pub(crate) fn lock_wait(session: &Session) -> Duration {
+fn lock_wait(session: &Session) -> Duration {
     Duration::from_secs(session.variables.hot.lock_wait_timeout)
 }
 
 /// The client's error for an engine's.
 #[cold]
-pub(crate) fn refused(session: &Session, error: &engine::Error) -> SqlError {
+fn refused(session: &Session, error: &engine::Error) -> SqlError {
     engine_error::sql_error(error, &session.variables.hot.time_zone)
 }
 
 #[cold]
-pub(crate) fn not_yet(what: &str) -> SqlError {
+fn not_yet(what: &str) -> SqlError {
     error_map::NOT_SUPPORTED_YET.with(&[&what])
 }

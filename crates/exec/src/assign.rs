@@ -1,0 +1,170 @@
+//! SET clauses: new values for columns of existing rows, each seeing the ones before it.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use engine::{ColumnSet, Table};
+use expr::{RowSource, eval};
+use sql::plan::InsertCell;
+use types::{TimeZone, Value, storage};
+
+use crate::column_store::ColumnStore;
+use crate::error::Result;
+use crate::row_build::RowBuffer;
+use crate::statement::QueryRun;
+
+/// The columns that a statement assigns in one relation.
+#[derive(Debug)]
+pub(crate) struct AssignedColumns {
+    pub(crate) rel: u16,
+    pub(crate) table: Arc<Table>,
+    /// Assigned columns, then those that become CURRENT_TIMESTAMP with any change.
+    pub(crate) cols: Box<[u16]>,
+    explicit: usize,
+    /// All of `cols`.
+    pub(crate) changed: ColumnSet,
+}
+
+impl AssignedColumns {
+    /// `assigned`: columns of `table` in order, perhaps repeated.
+    pub(crate) fn new(rel: u16, table: Arc<Table>, assigned: impl Iterator<Item = u16>) -> Self {
+        let mut cols = Vec::new();
+        for col in assigned {
+            if !cols.contains(&col) {
+                cols.push(col);
+            }
+        }
+        let explicit = cols.len();
+        let on_update = table.def.columns.iter().enumerate().filter(|(_, column)| column.on_update_now);
+        let on_update: Vec<_> = on_update.map(|(i, _)| i as u16).filter(|col| !cols.contains(col)).collect();
+        cols.extend(on_update);
+        let changed = cols.iter().map(|&col| usize::from(col)).collect();
+        AssignedColumns { rel, table, cols: cols.into(), explicit, changed }
+    }
+
+    fn slot(&self, col: u16) -> Option<usize> {
+        self.cols.iter().position(|&c| c == col)
+    }
+}
+
+/// New values of one row of the relation, under construction.
+pub(crate) struct NewValues<'x> {
+    pub(crate) columns: &'x AssignedColumns,
+    /// One row, a column for each of the assigned ones.
+    pub(crate) values: RowBuffer,
+    is_set: Vec<bool>,
+}
+
+impl<'x> NewValues<'x> {
+    pub(crate) fn new(columns: &'x AssignedColumns) -> Self {
+        let count = columns.cols.len();
+        NewValues { columns, values: RowBuffer::new(count), is_set: vec![false; count] }
+    }
+
+    /// Forgets the row before.
+    pub(crate) fn begin(&mut self) {
+        self.values.clear();
+        self.values.begin_row();
+        self.is_set.fill(false);
+    }
+
+    /// Whether a new value differs from the old one; then the columns that follow changes get theirs.
+    pub(crate) fn finish<'v>(
+        &mut self,
+        old: impl Fn(u16) -> Option<&'v [u8]>,
+        store: &ColumnStore<'_>,
+        row: u64,
+    ) -> Result<bool> {
+        let explicit = &self.columns.cols[..self.columns.explicit];
+        let differs = |(slot, &col): (usize, &u16)| self.values.get(0, slot) != old(col);
+        if !explicit.iter().enumerate().any(differs) {
+            return Ok(false);
+        }
+        let def = &self.columns.table.def;
+        for slot in self.columns.explicit..self.columns.cols.len() {
+            let column = &def.columns[usize::from(self.columns.cols[slot])];
+            self.values.set_maybe(slot, |out| store.now(column, row, out))?;
+        }
+        Ok(true)
+    }
+}
+
+/// The row in flight with the values assigned so far in place of the old ones.
+struct Overlay<'x> {
+    row: &'x dyn RowSource,
+    targets: &'x [NewValues<'x>],
+    zone: &'x TimeZone,
+}
+
+impl RowSource for Overlay<'_> {
+    fn column(&self, rel: u16, col: u16) -> Value<'_> {
+        let target = self.targets.iter().find(|target| target.columns.rel == rel);
+        if let Some(target) = target
+            && let Some(slot) = target.columns.slot(col)
+            && target.is_set[slot]
+        {
+            let ty = &target.columns.table.def.columns[usize::from(col)].ty;
+            return match target.values.get(0, slot) {
+                Some(bytes) => storage::read(ty, bytes, self.zone),
+                None => Value::Null,
+            };
+        }
+        self.row.column(rel, col)
+    }
+}
+
+/// What assignments need beside the row.
+pub(crate) struct Assigner<'x> {
+    pub(crate) run: &'x QueryRun<'x>,
+    pub(crate) store: &'x ColumnStore<'x>,
+    pub(crate) arena: Bump,
+    pub(crate) scratch: Vec<u8>,
+}
+
+impl Assigner<'_> {
+    /// Assigns `cell` to a column of `targets[target]`; `number`: the row's, for messages.
+    pub(crate) fn assign(
+        &mut self,
+        targets: &mut [NewValues<'_>],
+        target: usize,
+        col: u16,
+        cell: &InsertCell,
+        row: &dyn RowSource,
+        number: u64,
+    ) -> Result<()> {
+        self.arena.reset();
+        self.scratch.clear();
+        let column = &targets[target].columns.table.def.columns[usize::from(col)];
+        let is_value = match cell {
+            InsertCell::Default => self.store.default(column, number, &mut self.scratch)?,
+            InsertCell::Expr(expr) => {
+                let st = self.run.st;
+                let overlay = Overlay { row, targets, zone: st.zone };
+                let ctx = self.run.ctx(&self.arena);
+                let value = eval(expr, &overlay, &ctx).map_err(|error| st.eval_error(error))?;
+                st.check()?;
+                self.store.value(column, &value, number, &mut self.scratch)?
+            }
+        };
+        let target = &mut targets[target];
+        if let Some(slot) = target.columns.slot(col) {
+            target.values.set(slot, is_value.then_some(&self.scratch[..]));
+            target.is_set[slot] = true;
+        }
+        Ok(())
+    }
+}
+
+/// Calls `f` with a row as wide as the table that has the assigned columns filled in.
+pub(crate) fn with_full_row<R>(
+    columns: &AssignedColumns,
+    values: &RowBuffer,
+    row: usize,
+    f: impl FnOnce(&[Option<&[u8]>]) -> R,
+) -> R {
+    let mut full = vec![None; columns.table.def.columns.len()];
+    for (slot, &col) in columns.cols.iter().enumerate() {
+        full[usize::from(col)] = values.get(row, slot);
+    }
+    f(&full)
+}

@@ -1,0 +1,144 @@
+//! Building the rows of an INSERT, column by column.
+
+use bumpalo::Bump;
+use engine::Table;
+use expr::{Expr, RowSource, eval};
+use types::{ColumnDef, SqlModes, Value, storage};
+
+use crate::column_store::ColumnStore;
+use crate::context::Conditions;
+use crate::error::Result;
+use crate::row_build::RowBuffer;
+use crate::statement::{QueryRun, Statement};
+
+/// Rows between two looks at the kill flag.
+const KILL_CHECK_ROWS: u64 = 256;
+
+/// Builds rows of one table.
+pub(crate) struct RowBuild<'r> {
+    pub(crate) table: &'r Table,
+    pub(crate) run: &'r QueryRun<'r>,
+    pub(crate) store: ColumnStore<'r>,
+    pub(crate) rows: RowBuffer,
+    arena: Bump,
+    scratch: Vec<u8>,
+    /// 1-based number of the row under construction.
+    pub(crate) number: u64,
+    auto_increment: Option<u16>,
+    zero_is_value: bool,
+    /// AUTO_INCREMENT number that the row under construction took.
+    pub(crate) generated: Option<u64>,
+    /// AUTO_INCREMENT number that the last row gave by itself, and the greatest of the batch.
+    pub(crate) given: u64,
+    pub(crate) greatest_given: u64,
+}
+
+/// The row under construction, for expressions that name its columns.
+struct Unfinished<'x> {
+    table: &'x Table,
+    rows: &'x RowBuffer,
+    st: &'x Statement<'x>,
+}
+
+impl RowSource for Unfinished<'_> {
+    fn column(&self, _rel: u16, col: u16) -> Value<'_> {
+        let col = usize::from(col);
+        match self.rows.get(self.rows.len() - 1, col) {
+            Some(bytes) => storage::read(&self.table.def.columns[col].ty, bytes, self.st.zone),
+            None => Value::Null,
+        }
+    }
+}
+
+impl<'r> RowBuild<'r> {
+    pub(crate) fn new(
+        table: &'r Table,
+        run: &'r QueryRun<'r>,
+        conditions: &'r dyn Conditions,
+        ignore: bool,
+    ) -> Self {
+        RowBuild {
+            table,
+            run,
+            store: ColumnStore::new(run.st, conditions, ignore),
+            rows: RowBuffer::new(table.def.columns.len()),
+            arena: Bump::new(),
+            scratch: Vec::new(),
+            number: 0,
+            auto_increment: table.def.auto_increment_column().map(|col| col as u16),
+            zero_is_value: run.st.session.modes().has(SqlModes::NO_AUTO_VALUE_ON_ZERO),
+            generated: None,
+            given: 0,
+            greatest_given: 0,
+        }
+    }
+
+    /// Begins the next row.
+    pub(crate) fn begin(&mut self) -> Result<()> {
+        self.number += 1;
+        self.generated = None;
+        self.rows.begin_row();
+        if self.number.is_multiple_of(KILL_CHECK_ROWS) { self.run.st.check_killed() } else { Ok(()) }
+    }
+
+    fn column(&self, col: u16) -> &'r ColumnDef {
+        &self.table.def.columns[usize::from(col)]
+    }
+
+    /// The column gets its default.
+    pub(crate) fn set_default(&mut self, col: u16) -> Result<()> {
+        let (column, row) = (self.column(col), self.number);
+        let store = &self.store;
+        self.rows.set_maybe(usize::from(col), |out| store.default(column, row, out))
+    }
+
+    /// The column gets `value`.
+    pub(crate) fn set_value(&mut self, col: u16, value: &Value<'_>) -> Result<()> {
+        let (column, row) = (self.column(col), self.number);
+        let store = &self.store;
+        self.rows.set_maybe(usize::from(col), |out| store.value(column, value, row, out))
+    }
+
+    /// The column gets the value of `expr`, which may name columns of the row.
+    pub(crate) fn set_expr(&mut self, col: u16, expr: &Expr) -> Result<()> {
+        self.arena.reset();
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        let stored = self.eval_into(col, expr, &mut scratch);
+        if let Ok(is_value) = stored {
+            self.rows.set(usize::from(col), is_value.then_some(&scratch[..]));
+        }
+        self.scratch = scratch;
+        stored.map(|_| ())
+    }
+
+    fn eval_into(&self, col: u16, expr: &Expr, out: &mut Vec<u8>) -> Result<bool> {
+        let st = self.run.st;
+        let row = Unfinished { table: self.table, rows: &self.rows, st };
+        let ctx = self.run.ctx(&self.arena);
+        let value = eval(expr, &row, &ctx).map_err(|error| st.eval_error(error))?;
+        st.check()?;
+        self.store.value(self.column(col), &value, self.number, out)
+    }
+
+    /// Ends the row: its AUTO_INCREMENT column gets a number if it has none.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        let Some(col) = self.auto_increment else { return Ok(()) };
+        let ty = &self.column(col).ty;
+        let bytes = self.rows.get(self.rows.len() - 1, usize::from(col));
+        let value = bytes.map_or(Value::Null, |bytes| storage::read(ty, bytes, self.run.st.zone));
+        if !value.is_null() && (self.zero_is_value || value.to_bool() == Some(true)) {
+            let number = if value.is_unsigned_integer() {
+                value.to_u64().value
+            } else {
+                value.to_i64().value.max(0) as u64
+            };
+            self.given = number;
+            self.greatest_given = self.greatest_given.max(number);
+            return Ok(());
+        }
+        let number = self.table.reserve_auto_increment(self.run.st.engine, 1, 1)?;
+        self.generated = Some(number);
+        self.set_value(col, &Value::UInt(number))
+    }
+}

@@ -1,0 +1,93 @@
+//! What a column gets: values, defaults, NULL.
+
+use types::{ColumnDef, ColumnDefault, StoreContext, Value};
+
+use crate::context::{Conditions, Level};
+use crate::error::{ExecError, Result};
+use crate::row_build::{Report, push_implicit_default, store_value};
+use crate::statement::Statement;
+
+/// How values become storage bytes in one statement. All functions append to `out` and say whether it is a value (true)
+/// or NULL (false).
+pub(crate) struct ColumnStore<'r> {
+    pub(crate) st: &'r Statement<'r>,
+    context: StoreContext<'r>,
+    pub(crate) conditions: &'r dyn Conditions,
+    /// NULL for a NOT NULL column is an error, not its default.
+    pub(crate) refuse_null: bool,
+}
+
+impl<'r> ColumnStore<'r> {
+    /// `ignore`: the statement says IGNORE.
+    pub(crate) fn new(st: &'r Statement<'r>, conditions: &'r dyn Conditions, ignore: bool) -> Self {
+        let mut context = st.store_context();
+        context.strict &= !ignore;
+        ColumnStore { st, context, conditions, refuse_null: context.strict }
+    }
+
+    /// `value`, for row `row` of the statement.
+    #[inline]
+    pub(crate) fn value(
+        &self,
+        column: &ColumnDef,
+        value: &Value<'_>,
+        row: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
+        if value.is_null() {
+            return self.null(column, out);
+        }
+        let report = Report { column: &column.name, row, conditions: self.conditions };
+        store_value(&column.ty, value, &self.context, &report, out)?;
+        Ok(true)
+    }
+
+    /// NULL. An AUTO_INCREMENT column takes it: the caller gives it a number.
+    fn null(&self, column: &ColumnDef, out: &mut Vec<u8>) -> Result<bool> {
+        if column.nullable || column.auto_increment {
+            return Ok(false);
+        }
+        let error = ExecError::ColumnNull { column: column.name.clone() };
+        if self.refuse_null {
+            return Err(error);
+        }
+        self.conditions.warn(Level::Warning, &error);
+        push_implicit_default(&column.ty, out);
+        Ok(true)
+    }
+
+    /// The column's default.
+    pub(crate) fn default(&self, column: &ColumnDef, row: u64, out: &mut Vec<u8>) -> Result<bool> {
+        match &column.default {
+            ColumnDefault::Constant(bytes) => {
+                out.extend_from_slice(bytes);
+                Ok(true)
+            }
+            ColumnDefault::Now => self.now(column, row, out),
+            ColumnDefault::None if !column.nullable && !column.auto_increment => self.implicit(column, out),
+            ColumnDefault::Null | ColumnDefault::None => Ok(false),
+        }
+    }
+
+    /// CURRENT_TIMESTAMP with the column's digits.
+    pub(crate) fn now(&self, column: &ColumnDef, row: u64, out: &mut Vec<u8>) -> Result<bool> {
+        let micros = self.st.session.statement_time_micros();
+        let fraction = micros.rem_euclid(1_000_000) as u32;
+        let local = self.st.zone.to_local(micros.div_euclid(1_000_000), fraction);
+        let fsp = column.ty.decimals;
+        self.value(column, &Value::DateTime(local.truncate(fsp), fsp), row, out)
+    }
+
+    /// A NOT NULL column without a default.
+    fn implicit(&self, column: &ColumnDef, out: &mut Vec<u8>) -> Result<bool> {
+        if column.ty.kind != types::TypeKind::Enum {
+            let error = ExecError::NoDefault { column: column.name.clone() };
+            if self.context.strict {
+                return Err(error);
+            }
+            self.conditions.warn(Level::Warning, &error);
+        }
+        push_implicit_default(&column.ty, out);
+        Ok(true)
+    }
+}

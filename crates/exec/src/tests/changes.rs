@@ -1,0 +1,170 @@
+use types::{ColumnDefault, IndexKind, SqlModes, SqlType, TypeKind};
+
+use super::support::*;
+use crate::*;
+
+/// t (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE, c VARCHAR(60) DEFAULT 'd', n INT NOT NULL, at DATETIME ON UPDATE).
+fn bench() -> Bench {
+    let bench = Bench::new();
+    let mut columns = vec![
+        column("id", int_type(), false),
+        column("u", int_type(), true),
+        column("c", text_type(60), true),
+        column("n", int_type(), false),
+        column("at", SqlType::new(TypeKind::DateTime, 0), true),
+    ];
+    columns[0].auto_increment = true;
+    columns[2].default = ColumnDefault::Constant(b"d".as_slice().into());
+    columns[4].on_update_now = true;
+    let indexes = vec![index("PRIMARY", IndexKind::Primary, &[0]), index("u", IndexKind::Unique, &[1])];
+    bench.create(table_def("t", columns, indexes));
+    bench
+}
+
+#[test]
+fn an_insert_fills_in_defaults_and_numbers() {
+    let mut bench = bench();
+    let done = bench.run("INSERT INTO t (u, n) VALUES (1, 10), (2, u + 1)");
+    assert_eq!((done.affected, done.insert_id, done.last_insert_id), (2, 1, Some(1)));
+    assert_eq!(done.summary.text(0), "Records: 2  Duplicates: 0  Warnings: 0");
+    let done = bench.run("INSERT INTO t (id, u, c, n) VALUES (7, NULL, DEFAULT, 0)");
+    assert_eq!((done.insert_id, done.last_insert_id, done.summary), (7, None, Summary::None));
+    bench.run("INSERT INTO t (id, n) VALUES (0, 5), (NULL, 6)");
+    assert_eq!(
+        bench.select("SELECT id, u, c, n FROM t"),
+        "1 1 d 10,2 2 d 3,7 NULL d 0,8 NULL d 5,9 NULL d 6"
+    );
+    let error = bench.try_run("INSERT INTO t (u) VALUES (5)").unwrap_err();
+    assert!(matches!(error, ExecError::NoDefault { .. }), "{error:?}");
+}
+
+#[test]
+fn ignore_leaves_rows_out_and_adjusts_values() {
+    let mut bench = bench();
+    let done = bench.run("INSERT IGNORE INTO t (u, n) VALUES (1, 1), (1, 2), (2, NULL), (3, 99999999999)");
+    assert_eq!(
+        (done.affected, done.summary.text(3)),
+        (3, "Records: 4  Duplicates: 1  Warnings: 3".to_owned())
+    );
+    assert_eq!(bench.select("SELECT u, n FROM t"), "1 1,2 0,3 2147483647");
+    assert_eq!(bench.take_warnings().len(), 3);
+    bench.session.modes = SqlModes::default();
+    let error = bench.try_run("INSERT INTO t (u, n) VALUES (9, NULL)").unwrap_err();
+    assert!(matches!(error, ExecError::ColumnNull { .. }), "{error:?}");
+    assert_eq!(bench.run("INSERT INTO t (u, n) VALUES (9, NULL), (10, 'x')").affected, 2);
+    assert_eq!(bench.select("SELECT n FROM t WHERE u > 8"), "0,0");
+}
+
+#[test]
+fn replace_takes_every_row_in_the_way() {
+    let mut bench = bench();
+    bench.run("INSERT INTO t (id, u, n) VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3)");
+    assert_eq!(bench.run("REPLACE INTO t (id, u, n) VALUES (1, 3, 9)").affected, 3);
+    assert_eq!(bench.select("SELECT id, u, n FROM t"), "1 3 9,2 2 2");
+    assert_eq!(bench.run("REPLACE INTO t (id, u, n) VALUES (5, 5, 5)").affected, 1);
+}
+
+#[test]
+fn a_duplicate_updates_instead() {
+    let mut bench = bench();
+    bench.run("INSERT INTO t (id, u, n) VALUES (1, 1, 1), (2, 2, 2)");
+    let sql = "INSERT INTO t (u, n) VALUES (1, 10), (3, 30), (2, 2) ON DUPLICATE KEY UPDATE n = n + VALUES(n) - 2, c = 'x'";
+    let done = bench.run(sql);
+    assert_eq!(
+        (done.affected, done.summary.text(0)),
+        (5, "Records: 3  Duplicates: 2  Warnings: 0".to_owned())
+    );
+    assert_eq!(bench.select("SELECT u, n, c FROM t"), "1 9 x,2 2 x,3 30 d");
+    assert_eq!(bench.run("INSERT INTO t (u, n) VALUES (2, 2) ON DUPLICATE KEY UPDATE n = n").affected, 0);
+    let error =
+        bench.try_run("INSERT INTO t (u, n) VALUES (2, 2) ON DUPLICATE KEY UPDATE u = 1").unwrap_err();
+    assert!(matches!(error, ExecError::Engine(engine::Error::DuplicateKey(_))), "{error:?}");
+}
+
+#[test]
+fn a_query_feeds_an_insert_even_into_its_own_table() {
+    let mut bench = bench();
+    bench.run("INSERT INTO t (u, n) VALUES (1, 1), (2, 2), (3, 3)");
+    for _ in 0..8 {
+        bench.run("INSERT INTO t (n) SELECT n FROM t");
+    }
+    assert_eq!(bench.select("SELECT COUNT(*), SUM(n), MAX(id) FROM t"), "768 1536 768");
+}
+
+#[test]
+fn an_update_assigns_in_order_and_writes_what_differs() {
+    let mut bench = bench();
+    bench.run("INSERT INTO t (u, n) VALUES (1, 1), (2, 2), (3, 3)");
+    let done = bench.run("UPDATE t SET n = n + 1, u = n * 10 WHERE id <= 2");
+    assert_eq!(done.summary.text(0), "Rows matched: 2  Changed: 2  Warnings: 0");
+    assert_eq!(
+        bench.select("SELECT u, n, at FROM t"),
+        "20 2 2023-11-14 22:13:20,30 3 2023-11-14 22:13:20,3 3 NULL"
+    );
+    let done = bench.run("UPDATE t SET n = 3");
+    assert_eq!(
+        (done.affected, done.summary.text(0)),
+        (1, "Rows matched: 3  Changed: 1  Warnings: 0".to_owned())
+    );
+    bench.capabilities = wire::Capabilities::FOUND_ROWS;
+    assert_eq!(bench.run("UPDATE t SET n = 3").affected, 3);
+}
+
+#[test]
+fn rows_whose_keys_move_are_met_once() {
+    let mut bench = bench();
+    for i in 0..300 {
+        bench.run(&format!("INSERT INTO t (u, n) VALUES ({i}, {i})"));
+    }
+    assert_eq!(bench.run("UPDATE t SET id = id + 10000, u = u + 1000 WHERE u >= 0").affected, 300);
+    assert_eq!(
+        bench.select("SELECT MIN(id), MAX(id), MIN(u), MAX(u), COUNT(*) FROM t"),
+        "10001 10300 1000 1299 300"
+    );
+    bench.run("UPDATE t SET u = u + 1 ORDER BY u DESC");
+    bench.run("UPDATE t SET n = -1 ORDER BY n DESC, id LIMIT 3");
+    assert_eq!(bench.select("SELECT id, u FROM t WHERE n = -1"), "10298 1298,10299 1299,10300 1300");
+    let error = bench.try_run("UPDATE t SET u = 1 WHERE id < 10010").unwrap_err();
+    assert!(matches!(error, ExecError::Engine(engine::Error::DuplicateKey(_))), "{error:?}");
+    assert_eq!(bench.select("SELECT COUNT(*) FROM t WHERE u = 1"), "0");
+}
+
+#[test]
+fn deletes_find_their_rows_by_any_index() {
+    let mut bench = bench();
+    for i in 0..50 {
+        bench.run(&format!("INSERT INTO t (u, n) VALUES ({i}, {})", i % 5));
+    }
+    assert_eq!(bench.run("DELETE FROM t WHERE u BETWEEN 10 AND 19").affected, 10);
+    assert_eq!(bench.run("DELETE FROM t WHERE n = 3 ORDER BY id DESC LIMIT 2").affected, 2);
+    assert_eq!(bench.select("SELECT MAX(u) FROM t WHERE n = 3"), "38");
+    assert_eq!(bench.run("DELETE FROM t").affected, 38);
+    assert_eq!(bench.select("SELECT COUNT(*) FROM t"), "0");
+}
+
+#[test]
+fn joins_change_and_delete_each_row_once() {
+    let mut bench = bench();
+    bench.run("INSERT INTO t (u, n) VALUES (1, 1), (2, 1), (3, 2)");
+    let def = filled(&mut bench, "s", 20);
+    assert_eq!(def.columns.len(), 3);
+    let done = bench.run("UPDATE t JOIN s ON s.k = t.n SET t.n = t.n + 100, s.c = 'hit'");
+    assert_eq!(done.affected, 3 + 4);
+    assert_eq!(bench.select("SELECT n FROM t"), "101,101,102");
+    assert_eq!(bench.select("SELECT id FROM s WHERE c = 'hit'"), "1,2,11,12");
+    assert_eq!(
+        bench.run("DELETE t FROM t LEFT JOIN s ON s.id = t.u AND s.id > 1 WHERE s.id IS NULL").affected,
+        1
+    );
+}
+
+#[test]
+fn strict_modes_refuse_what_expressions_lose() {
+    let mut bench = bench();
+    let error = bench.try_run("INSERT INTO t (n) VALUES (1 / 0)").unwrap_err();
+    assert!(matches!(error, ExecError::Lossy(_) | ExecError::ColumnNull { .. }), "{error:?}");
+    bench.run("INSERT INTO t (u, n) VALUES (1, 1)");
+    let error = bench.try_run("UPDATE t SET u = 1 / 0").unwrap_err();
+    assert!(matches!(error, ExecError::Lossy(_)), "{error:?}");
+    assert_eq!(bench.run("UPDATE IGNORE t SET u = 1 / 0").affected, 1);
+}

@@ -1,0 +1,78 @@
+//! SQL text through parser, binder and planner.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use sql::bind::CatalogError;
+use sql::{BindContext, Catalog, LexMode, Literals, SessionTypes};
+use types::{CollationId, SqlType, TableDef};
+
+use super::support::*;
+use crate::*;
+
+struct EngineCatalog<'e>(&'e engine::Engine);
+
+impl Catalog for EngineCatalog<'_> {
+    fn version(&self) -> u64 {
+        self.0.catalog_version()
+    }
+    fn schema_exists(&self, schema: &str) -> bool {
+        self.0.schema(schema).is_ok()
+    }
+    fn table(&self, schema: &str, name: &str) -> std::result::Result<Option<Arc<TableDef>>, CatalogError> {
+        Ok(self.0.table(schema, name).ok().map(|table| Arc::clone(&table.def)))
+    }
+    fn row_estimate(&self, table: &TableDef) -> u64 {
+        self.0.table(&table.schema, &table.name).map_or(0, |table| table.row_count_estimate())
+    }
+}
+
+impl SessionTypes for TestSession {
+    fn user_variable(&self, _name: &str) -> SqlType {
+        SqlType::null()
+    }
+    fn system_variable(&self, _global: Option<bool>, _name: &str) -> Option<SqlType> {
+        None
+    }
+}
+
+impl Bench {
+    pub(super) fn plan(&self, sql: &str) -> sql::plan::Plan {
+        let arena = Bump::new();
+        let parsed = sql::parse(sql.as_bytes(), 0, LexMode::default(), &arena)
+            .unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+        let ctx = BindContext {
+            catalog: &EngineCatalog(&self.engine),
+            session: &self.session,
+            sql: sql.as_bytes(),
+            database: Some("s"),
+            modes: self.session.modes,
+            collation: CollationId::UTF8MB4_0900_AI_CI,
+            div_precision_increment: 4,
+            param_types: &[],
+            param_count: 0,
+            literals: Literals::Constants,
+        };
+        sql::bind_and_plan(&parsed.statement, &ctx).unwrap_or_else(|error| panic!("{sql}: {error:?}")).plan
+    }
+
+    /// The rows of a query, columns parted by blanks and rows by commas.
+    pub(super) fn select(&mut self, sql: &str) -> String {
+        let sql::plan::Plan::Query(plan) = self.plan(sql) else { panic!("{sql} is no query") };
+        let rows: Vec<_> = self.query(plan, &[]).iter().map(|row| row.join(" ")).collect();
+        rows.join(",")
+    }
+
+    pub(super) fn try_run(&mut self, sql: &str) -> Result<Outcome> {
+        let plan = self.plan(sql);
+        self.run_as(Protocol::Text, plan, &[]).0
+    }
+
+    pub(super) fn run(&mut self, sql: &str) -> Outcome {
+        self.try_run(sql).unwrap_or_else(|error| panic!("{sql}: {error:?}"))
+    }
+
+    pub(super) fn take_warnings(&self) -> Vec<String> {
+        self.session.warnings.take()
+    }
+}

@@ -1,0 +1,176 @@
+//! UPDATE: the rows are found and their new values made first, then written, so that no row is met again.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use engine::{Engine, Error, Table, UpdateOutcome};
+use sql::plan::UpdatePlan;
+use wire::Capabilities;
+
+use crate::assign::{AssignedColumns, Assigner, NewValues, with_full_row};
+use crate::changed_row::{append_key, old_bytes};
+use crate::column_store::ColumnStore;
+use crate::context::{ExecCtx, Level, Outcome, Summary};
+use crate::error::{ExecError, Result};
+use crate::frame::Frame;
+use crate::hash_index::HashIndex;
+use crate::op::{ChangedRows, open_table};
+use crate::query::QueryProgram;
+use crate::row_build::RowBuffer;
+use crate::source::{Collect, Flow};
+use crate::statement::{QueryRun, Statement};
+use crate::strict::StrictSession;
+
+/// Rows between two looks at the kill flag.
+const KILL_CHECK_ROWS: usize = 256;
+
+/// A compiled UPDATE.
+#[derive(Debug)]
+pub(crate) struct UpdateProgram {
+    query: QueryProgram,
+    targets: Vec<AssignedColumns>,
+    /// A join may show a row more than once.
+    repeats: bool,
+}
+
+/// A row to be written: its target, its key's end in `keys`, its row in the target's values.
+#[derive(Debug)]
+struct Change {
+    target: usize,
+    key_end: usize,
+    row: usize,
+}
+
+/// What the scan found.
+struct Found {
+    matched: u64,
+    changes: Vec<Change>,
+    keys: Vec<u8>,
+    /// New values, by target.
+    values: Vec<RowBuffer>,
+    /// Keys met so far, by target.
+    seen: Vec<HashIndex>,
+}
+
+impl UpdateProgram {
+    pub(crate) fn compile(engine: &Engine, plan: &UpdatePlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
+        let change = ChangedRows { rels: plan.targets.clone(), whole: true };
+        let query = QueryProgram::compile_change(engine, &plan.query, tables, &change)?;
+        let mut targets = Vec::with_capacity(plan.targets.len());
+        for &rel in &plan.targets {
+            let Some(sql::plan::Relation::Table { def, .. }) = plan.query.relations.get(usize::from(rel))
+            else {
+                return Err(ExecError::NotSupported("UPDATE of something else than a table"));
+            };
+            let table = open_table(engine, def, tables)?;
+            let assigned = plan.sets.iter().filter(|(of, ..)| *of == rel).map(|&(_, col, _)| col);
+            targets.push(AssignedColumns::new(rel, table, assigned));
+        }
+        Ok(UpdateProgram { query, targets, repeats: plan.query.relations.len() > 1 })
+    }
+
+    pub(crate) fn run(&self, plan: &UpdatePlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
+        let session = StrictSession::new(ctx.session, plan.ignore);
+        let st = Statement::changing(ctx.engine, &session);
+        let run = QueryRun::new(&st, ctx.params, &self.query);
+        let store = ColumnStore::new(&st, ctx.conditions, plan.ignore);
+        let found = self.find(plan, &run, &store)?;
+        let changed = self.write(plan, &found, ctx, &st)?;
+        let count_found = ctx.client.capabilities.has(Capabilities::FOUND_ROWS);
+        Ok(Outcome {
+            affected: if count_found { found.matched } else { changed },
+            summary: Summary::Matched { matched: found.matched, changed },
+            ..Outcome::default()
+        })
+    }
+
+    fn find(&self, plan: &UpdatePlan, run: &QueryRun<'_>, store: &ColumnStore<'_>) -> Result<Found> {
+        let mut found = Found {
+            matched: 0,
+            changes: Vec::new(),
+            keys: Vec::new(),
+            values: self.targets.iter().map(|target| RowBuffer::new(target.cols.len())).collect(),
+            seen: self.targets.iter().map(|_| HashIndex::default()).collect(),
+        };
+        let mut new: Vec<_> = self.targets.iter().map(NewValues::new).collect();
+        let mut assigner = Assigner { run, store, arena: Bump::new(), scratch: Vec::new() };
+        run.rows(&mut Collect(|frame: &Frame<'_>| {
+            new.iter_mut().for_each(NewValues::begin);
+            let number = found.matched + 1;
+            for (rel, col, cell) in &plan.sets {
+                if let Some(target) = self.targets.iter().position(|target| target.rel == *rel) {
+                    assigner.assign(&mut new, target, *col, cell, frame, number)?;
+                }
+            }
+            for (target, new) in new.iter_mut().enumerate() {
+                self.collect(target, new, frame, store, &mut found)?;
+            }
+            run.st.check()?;
+            Ok(Flow::More)
+        }))?;
+        Ok(found)
+    }
+
+    /// Notes the change of one target's row.
+    fn collect(
+        &self,
+        target: usize,
+        new: &mut NewValues<'_>,
+        frame: &Frame<'_>,
+        store: &ColumnStore<'_>,
+        found: &mut Found,
+    ) -> Result<()> {
+        let rel = self.targets[target].rel;
+        let start = found.keys.len();
+        if !append_key(frame, rel, &mut found.keys) {
+            return Ok(());
+        }
+        if self.repeats && !found.seen[target].insert(&found.keys[start..]).1 {
+            found.keys.truncate(start);
+            return Ok(());
+        }
+        found.matched += 1;
+        if !new.finish(|col| old_bytes(frame, rel, col), store, found.matched)? {
+            found.keys.truncate(start);
+            return Ok(());
+        }
+        let values = &mut found.values[target];
+        let before = values.byte_len();
+        values.begin_row();
+        (0..self.targets[target].cols.len()).for_each(|slot| values.set(slot, new.values.get(0, slot)));
+        store.st.hold_memory(values.byte_len() - before + found.keys.len() - start + 64)?;
+        found.changes.push(Change { target, key_end: found.keys.len(), row: values.len() - 1 });
+        Ok(())
+    }
+
+    /// Writes the changes; how many rows have new values.
+    fn write(
+        &self,
+        plan: &UpdatePlan,
+        found: &Found,
+        ctx: &mut ExecCtx<'_>,
+        st: &Statement<'_>,
+    ) -> Result<u64> {
+        let (mut changed, mut key_start) = (0, 0);
+        for (i, change) in found.changes.iter().enumerate() {
+            if i % KILL_CHECK_ROWS == KILL_CHECK_ROWS - 1 {
+                st.check_killed()?;
+            }
+            let target = &self.targets[change.target];
+            let key = &found.keys[key_start..change.key_end];
+            key_start = change.key_end;
+            let outcome = with_full_row(target, &found.values[change.target], change.row, |row| {
+                target.table.update(ctx.engine, ctx.trx, key, row, &target.changed)
+            });
+            match outcome {
+                Ok(UpdateOutcome::Updated) => changed += 1,
+                Ok(UpdateOutcome::Unchanged | UpdateOutcome::Missing) => {}
+                Err(error @ Error::DuplicateKey(_)) if plan.ignore => {
+                    ctx.conditions.warn(Level::Warning, &ExecError::Engine(error));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(changed)
+    }
+}

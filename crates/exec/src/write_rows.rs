@@ -1,0 +1,321 @@
+//! Writing built rows, and what becomes of those whose keys are taken.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use engine::{Engine, Error, ReadView, RowRef, Table, Trx, UpdateOutcome};
+use expr::RowSource;
+use sql::plan::{InsertCell, InsertMode};
+use types::{Value, storage};
+use wire::Capabilities;
+
+use crate::assign::{AssignedColumns, Assigner, NewValues, with_full_row};
+use crate::build::RowBuild;
+use crate::context::{Conditions, ExecCtx, Level};
+use crate::error::{ExecError, Result};
+use crate::reader::{RowEnv, TableReader};
+use crate::row_build::RowBuffer;
+use crate::statement::Statement;
+
+/// Rows are written when so many are built, or so many bytes.
+const BATCH_ROWS: usize = 256;
+const BATCH_BYTES: usize = 256 * 1024;
+
+/// What a statement does about rows in the way, compiled.
+#[derive(Debug)]
+pub(crate) enum DuplicateRule {
+    /// An error.
+    Refuse,
+    /// The new row is left out.
+    Ignore,
+    /// The old rows go.
+    Replace(OldRow),
+    /// The old row gets new values.
+    Update { old: OldRow, columns: AssignedColumns },
+}
+
+/// How the row in the way is read.
+#[derive(Debug)]
+pub(crate) struct OldRow {
+    reader: TableReader,
+}
+
+impl DuplicateRule {
+    pub(crate) fn new(table: &Arc<Table>, mode: InsertMode, on_duplicate: &[(u16, InsertCell)]) -> Self {
+        let old = || OldRow { reader: TableReader::new(table, 0) };
+        match mode {
+            InsertMode::Replace => DuplicateRule::Replace(old()),
+            _ if !on_duplicate.is_empty() => {
+                let assigned = on_duplicate.iter().map(|&(col, _)| col);
+                let columns = AssignedColumns::new(0, Arc::clone(table), assigned);
+                DuplicateRule::Update { old: old(), columns }
+            }
+            InsertMode::Ignore => DuplicateRule::Ignore,
+            InsertMode::Insert => DuplicateRule::Refuse,
+        }
+    }
+}
+
+/// What has been written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Written {
+    /// Rows as the OK packet counts them: a replaced or updated row counts twice.
+    pub(crate) affected: u64,
+    /// Rows that were in the way.
+    pub(crate) duplicates: u64,
+    /// Rows replaced.
+    pub(crate) deleted: u64,
+    /// Rows left out.
+    pub(crate) skipped: u64,
+    /// First AUTO_INCREMENT number taken.
+    pub(crate) first_generated: Option<u64>,
+    /// AUTO_INCREMENT number of the last row that came with one.
+    last_given: u64,
+}
+
+impl Written {
+    /// The number that the OK packet reports.
+    pub(crate) fn insert_id(&self) -> u64 {
+        self.first_generated.unwrap_or(self.last_given)
+    }
+}
+
+/// Writes the rows that a [`RowBuild`] makes.
+pub(crate) struct RowsWriter<'w, 'c> {
+    rule: &'w DuplicateRule,
+    on_duplicate: &'w [(u16, InsertCell)],
+    engine: &'c Engine,
+    trx: &'w mut Trx,
+    conditions: &'c dyn Conditions,
+    ignore: bool,
+    /// CLIENT_FOUND_ROWS: a row updated to what it was counts.
+    count_found: bool,
+    held_back: bool,
+    written: Written,
+}
+
+impl<'w, 'c> RowsWriter<'w, 'c> {
+    pub(crate) fn new(
+        rule: &'w DuplicateRule,
+        on_duplicate: &'w [(u16, InsertCell)],
+        ctx: &'w mut ExecCtx<'c>,
+    ) -> Self {
+        RowsWriter {
+            ignore: matches!(rule, DuplicateRule::Ignore),
+            rule,
+            on_duplicate,
+            engine: ctx.engine,
+            trx: &mut *ctx.trx,
+            conditions: ctx.conditions,
+            count_found: ctx.client.capabilities.has(Capabilities::FOUND_ROWS),
+            held_back: false,
+            written: Written::default(),
+        }
+    }
+
+    /// INSERT IGNORE ... ON DUPLICATE KEY UPDATE and its kin: other errors of a row leave it out too.
+    pub(crate) fn set_ignore(&mut self, ignore: bool) {
+        self.ignore |= ignore;
+    }
+
+    /// While held back, rows are only gathered.
+    pub(crate) fn hold_back(&mut self, held_back: bool) {
+        self.held_back = held_back;
+    }
+
+    /// Takes the row just built, or the error that building it came to.
+    pub(crate) fn take(&mut self, build: &mut RowBuild<'_>, built: Result<()>) -> Result<()> {
+        if let Err(error) = built {
+            // An error of a row before this one comes first.
+            build.rows.abandon_row();
+            self.write(build)?;
+            return Err(error);
+        }
+        if let Some(number) = build.generated {
+            self.written.first_generated.get_or_insert(number);
+        }
+        if self.held_back {
+            return Ok(());
+        }
+        let single = !matches!(self.rule, DuplicateRule::Refuse);
+        let is_full = build.rows.len() >= BATCH_ROWS || build.rows.byte_len() >= BATCH_BYTES;
+        if single || is_full { self.write(build) } else { Ok(()) }
+    }
+
+    /// Writes what is left.
+    pub(crate) fn finish(&mut self, build: &mut RowBuild<'_>) -> Result<Written> {
+        self.write(build)?;
+        Ok(self.written)
+    }
+
+    /// Writes the rows built and empties the buffer.
+    fn write(&mut self, build: &mut RowBuild<'_>) -> Result<()> {
+        let rows = std::mem::take(&mut build.rows);
+        let result = self.write_rows(&rows, build);
+        build.rows = rows;
+        build.rows.clear();
+        result?;
+        self.written.last_given = build.given;
+        if build.greatest_given != 0 {
+            build.table.advance_auto_increment(self.engine, build.greatest_given)?;
+            build.greatest_given = 0;
+        }
+        Ok(())
+    }
+
+    fn write_rows(&mut self, rows: &RowBuffer, build: &RowBuild<'_>) -> Result<()> {
+        let count = rows.len();
+        if let (DuplicateRule::Refuse, 2..) = (self.rule, count) {
+            let all = rows.all();
+            let each: Vec<_> = all.chunks_exact(all.len() / count).collect();
+            let done = build.table.insert_batch(self.engine, self.trx, &each).map_err(|(_, error)| error)?;
+            self.written.affected += done as u64;
+            return Ok(());
+        }
+        for i in 0..count {
+            rows.with_row(i, |row| self.write_row(row, build))?;
+        }
+        Ok(())
+    }
+
+    fn write_row(&mut self, row: &[Option<&[u8]>], build: &RowBuild<'_>) -> Result<()> {
+        let table = build.table;
+        match self.rule {
+            DuplicateRule::Refuse | DuplicateRule::Ignore => {
+                match table.insert(self.engine, self.trx, row) {
+                    Ok(_) => self.written.affected += 1,
+                    Err(error @ Error::DuplicateKey(_)) if self.ignore => self.leave_out(error, build),
+                    Err(error) => return Err(error.into()),
+                }
+                Ok(())
+            }
+            DuplicateRule::Replace(old) => self.replace(row, old, build),
+            DuplicateRule::Update { old, columns } => {
+                match table.find_duplicate(self.engine, self.trx, row)? {
+                    Some(found) => self.update(row, &found.clustered_key, old, columns, build),
+                    None => {
+                        table.insert(self.engine, self.trx, row)?;
+                        self.written.affected += 1;
+                        Ok(())
+                    }
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn leave_out(&mut self, error: Error, build: &RowBuild<'_>) {
+        self.conditions.warn(Level::Warning, &ExecError::Engine(error));
+        self.written.duplicates += 1;
+        self.written.skipped += 1;
+        if build.generated.is_some() && self.written.first_generated == build.generated {
+            self.written.first_generated = None;
+        }
+    }
+
+    /// REPLACE: rows in the way are deleted; one that is the same stays.
+    fn replace(&mut self, row: &[Option<&[u8]>], old: &OldRow, build: &RowBuild<'_>) -> Result<()> {
+        let table = build.table;
+        let unique = table.indexes.iter().filter(|index| index.is_unique()).count();
+        while let Some(found) = table.find_duplicate(self.engine, self.trx, row)? {
+            if unique == 1 && old.is_same(table, &found.clustered_key, row, build.run.st)? {
+                self.written.affected += 1;
+                return Ok(());
+            }
+            table.delete(self.engine, self.trx, &found.clustered_key)?;
+            self.written.affected += 1;
+            self.written.duplicates += 1;
+            self.written.deleted += 1;
+        }
+        table.insert(self.engine, self.trx, row)?;
+        self.written.affected += 1;
+        Ok(())
+    }
+
+    /// ON DUPLICATE KEY UPDATE of the row with `key`.
+    fn update(
+        &mut self,
+        row: &[Option<&[u8]>],
+        key: &[u8],
+        old: &OldRow,
+        columns: &AssignedColumns,
+        build: &RowBuild<'_>,
+    ) -> Result<()> {
+        let st = build.run.st;
+        self.written.duplicates += 1;
+        if self.written.first_generated == build.generated {
+            self.written.first_generated = None;
+        }
+        let arena = Bump::new();
+        let mut targets = [NewValues::new(columns)];
+        targets[0].begin();
+        let mut copy = Vec::new();
+        let Some(record) = old.read(build.table, st.engine, key, &mut copy)? else { return Ok(()) };
+        let env = RowEnv { st, arena: &arena };
+        let pair = OldAndNew { table: build.table, reader: &old.reader, old: record, new: row, env };
+        let mut assigner =
+            Assigner { run: build.run, store: &build.store, arena: Bump::new(), scratch: Vec::new() };
+        for (col, cell) in self.on_duplicate {
+            assigner.assign(&mut targets, 0, *col, cell, &pair, build.number)?;
+        }
+        let old_bytes = |col: u16| old.reader.bytes(&record, usize::from(col), env);
+        let differs = targets[0].finish(old_bytes, &build.store, build.number)?;
+        st.check()?;
+        if !differs {
+            self.written.affected += u64::from(self.count_found);
+            return Ok(());
+        }
+        let outcome = with_full_row(columns, &targets[0].values, 0, |values| {
+            build.table.update(self.engine, self.trx, key, values, &columns.changed)
+        })?;
+        if outcome == UpdateOutcome::Updated {
+            self.written.affected += 2;
+        }
+        Ok(())
+    }
+}
+
+impl OldRow {
+    /// The newest version of the row with `key`, copied to `copy`.
+    fn read<'b>(
+        &'b self,
+        table: &Table,
+        engine: &Engine,
+        key: &[u8],
+        copy: &'b mut Vec<u8>,
+    ) -> Result<Option<RowRef<'b>>> {
+        let place = table.get(engine, &ReadView::newest(), key, |row| row.record().copy_to(copy))?;
+        Ok(place.map(|place| RowRef::new(&self.reader.format, place.record(copy))))
+    }
+
+    /// Whether the row with `key` has exactly the values of `row`.
+    fn is_same(&self, table: &Table, key: &[u8], row: &[Option<&[u8]>], st: &Statement<'_>) -> Result<bool> {
+        let (mut copy, arena) = (Vec::new(), Bump::new());
+        let Some(record) = self.read(table, st.engine, key, &mut copy)? else { return Ok(false) };
+        let env = RowEnv { st, arena: &arena };
+        let same = |(col, value): (usize, &Option<&[u8]>)| self.reader.bytes(&record, col, env) == *value;
+        let all = row.iter().enumerate().all(same);
+        st.check()?;
+        Ok(all)
+    }
+}
+
+/// The row in the table (relation 0) and the one that should have been inserted (relation 1).
+struct OldAndNew<'x> {
+    table: &'x Table,
+    reader: &'x TableReader,
+    old: RowRef<'x>,
+    new: &'x [Option<&'x [u8]>],
+    env: RowEnv<'x>,
+}
+
+impl RowSource for OldAndNew<'_> {
+    fn column(&self, rel: u16, col: u16) -> Value<'_> {
+        let position = usize::from(col);
+        if rel == 0 {
+            return self.reader.value(&self.old, position, self.env);
+        }
+        let ty = &self.table.def.columns[position].ty;
+        self.new[position].map_or(Value::Null, |bytes| storage::read(ty, bytes, self.env.st.zone))
+    }
+}
