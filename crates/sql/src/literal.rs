@@ -93,6 +93,16 @@ impl Literal {
         }
     }
 
+    /// Bytes of the first of a quoted literal's adjacent pieces, which names a result column.
+    pub fn first_piece(&self, sql: &[u8], mode: LexMode) -> Vec<u8> {
+        let text = self.text(sql);
+        let mut out = Vec::new();
+        if let Some(open) = next_quote(text, 0) {
+            unescape_piece(text, open + 1, text[open], mode, &mut out);
+        }
+        out
+    }
+
     /// Appends the bytes of a hex literal to `out`; an odd number of `0x` digits gets a leading zero.
     pub fn hex_value(&self, sql: &[u8], out: &mut Vec<u8>) {
         let digits = digits_of(self.text(sql));

@@ -42,7 +42,7 @@ impl<'a> Binder<'a, '_> {
             }
         }
         block.subqueries = std::mem::take(&mut self.level().subqueries);
-        self.check_not_read(&block, &targets)?;
+        check_not_read(&block, &targets)?;
         let query = planner::change(block, &targets, &mut sets, self.ctx);
         Ok(UpdatePlan { query, targets, sets, ignore: update.ignore })
     }
@@ -76,7 +76,7 @@ impl<'a> Binder<'a, '_> {
             targets.push(rel);
         }
         block.subqueries = std::mem::take(&mut self.level().subqueries);
-        self.check_not_read(&block, &targets)?;
+        check_not_read(&block, &targets)?;
         let query = planner::change(block, &targets, &mut [], self.ctx);
         Ok(DeletePlan { query, targets, ignore: delete.ignore })
     }
@@ -126,17 +126,17 @@ impl<'a> Binder<'a, '_> {
         let table = self.level().scope.table_of(rel).map_or_else(String::new, |t| t.alias.to_string());
         Err(BindError::NotUpdatable { table, verb })
     }
+}
 
-    /// A subquery must not read a table that changes (error 1093); derived tables are read before the first change.
-    fn check_not_read(&self, block: &Block, targets: &[u16]) -> Result<(), BindError> {
-        for &target in targets {
-            let Source::Table { def, alias, .. } = &block.rels[usize::from(target)] else { continue };
-            if block.subqueries.iter().any(|sub| reads(&sub.query, def.id)) {
-                return Err(BindError::UpdateTableUsed(alias.to_string()));
-            }
+/// A subquery must not read a table that changes (error 1093); derived tables are read before the first change.
+fn check_not_read(block: &Block, targets: &[u16]) -> Result<(), BindError> {
+    for &target in targets {
+        let Source::Table { def, alias, .. } = &block.rels[usize::from(target)] else { continue };
+        if block.subqueries.iter().any(|sub| reads(&sub.query, def.id)) {
+            return Err(BindError::UpdateTableUsed(alias.to_string()));
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Whether `query` reads the table outside of derived tables.

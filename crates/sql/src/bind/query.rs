@@ -108,7 +108,7 @@ impl<'a> Binder<'a, '_> {
         }
         let columns = self.union_columns(&arms)?;
         for arm in &mut arms {
-            self.convert_arm(arm, &columns)?;
+            self.convert_arm(arm, &columns);
         }
         let output: Vec<OutputColumn> = columns
             .iter()
@@ -151,7 +151,7 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// Casts an operand's select list to the union's types.
-    fn convert_arm(&self, arm: &mut Query, columns: &[Column]) -> Result<(), BindError> {
+    fn convert_arm(&self, arm: &mut Query, columns: &[Column]) {
         let output = match arm {
             Query::Select(block) => &mut block.output,
             Query::Union(union) => &mut union.output,
@@ -162,7 +162,6 @@ impl<'a> Binder<'a, '_> {
                 item.expr = self.build.coerce(value, &column.ty);
             }
         }
-        Ok(())
     }
 
     /// `VALUES ROW(..), ..`: a union of queries without tables.

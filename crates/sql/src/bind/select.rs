@@ -127,8 +127,7 @@ impl<'a> Binder<'a, '_> {
         match expr.kind {
             ast::ExprKind::Column(column) => column.column.into(),
             ast::ExprKind::Literal(literal) if literal.kind == crate::LiteralKind::String => {
-                let mode = self.lex_mode();
-                String::from_utf8_lossy(&literal.string_value(self.ctx.sql, mode)).into()
+                String::from_utf8_lossy(&literal.first_piece(self.ctx.sql, self.lex_mode())).into()
             }
             _ => String::from_utf8_lossy(text).into(),
         }

@@ -290,6 +290,7 @@ pub enum Node {
 /// is no date, a number out of range), an equality finds nothing or too much and a bound may move outwards, never
 /// inwards: the condition is then still in the filter, unless the types are both integers, equal strings or equal dates.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a plan has few paths, and each is read where it stands")]
 pub enum Path {
     /// All rows in index order.
     Scan {

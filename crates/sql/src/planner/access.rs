@@ -103,7 +103,7 @@ impl Table<'_> {
             && keys.eq.len() == def.parts.len()
             && !keys.null_safe.contains(&true);
         let order = if is_unique { Ordering::one_row(self.rel) } else { order };
-        let path = self.path(index, keys, is_unique);
+        let path = path_of(index, keys, is_unique);
         Some(Choice {
             path,
             covering,
@@ -113,24 +113,6 @@ impl Table<'_> {
             needs,
             order,
         })
-    }
-
-    fn path(&self, index: usize, keys: Keys, is_unique: bool) -> Path {
-        if is_unique {
-            return Path::Point { index, key: keys.eq };
-        }
-        if let Some(list) = keys.list {
-            let key = |last| keys.eq.iter().cloned().chain([last]).collect();
-            return Path::Points { index, keys: list.into_iter().map(key).collect() };
-        }
-        Path::Range {
-            index,
-            eq: keys.eq,
-            null_safe: keys.null_safe,
-            lower: keys.lower,
-            upper: keys.upper,
-            reverse: false,
-        }
     }
 
     /// Keys for the leading parts of `index`: equalities, then a list or bounds.
@@ -250,6 +232,25 @@ impl Keys {
         if used {
             self.used.push((sarg.condition, sarg.exact && is_whole));
         }
+    }
+}
+
+/// The path that `keys` of `index` make.
+fn path_of(index: usize, keys: Keys, is_unique: bool) -> Path {
+    if is_unique {
+        return Path::Point { index, key: keys.eq };
+    }
+    if let Some(list) = keys.list {
+        let key = |last| keys.eq.iter().cloned().chain([last]).collect();
+        return Path::Points { index, keys: list.into_iter().map(key).collect() };
+    }
+    Path::Range {
+        index,
+        eq: keys.eq,
+        null_safe: keys.null_safe,
+        lower: keys.lower,
+        upper: keys.upper,
+        reverse: false,
     }
 }
 

@@ -95,13 +95,14 @@ pub(super) fn best(list: &JoinList, outside: RelSet, goal: Goal<'_>, rels: &Rels
             }
         }
     }
-    best.map(|(_, route)| route).unwrap_or_else(|| Route {
+    let nothing = || Route {
         steps: Vec::new(),
         rows: 1.0,
         cost: 0.0,
         order: Ordering::default(),
         needs: RelSet::EMPTY,
-    })
+    };
+    best.map_or_else(nothing, |(_, route)| route)
 }
 
 /// Cost of a route and of what `goal` has still to do. A limit ends a route early if nothing must be sorted.
@@ -214,10 +215,8 @@ impl Search<'_> {
         }
         let connected = hash || choice.rows <= 1.0 || !choice.needs.is_empty();
         let out = (rows * choice.rows * share).max(1.0);
-        let price = match hash {
-            true => choice.cost + (choice.rows + rows) * cost::HASH_ROW,
-            false => rows * choice.cost,
-        };
+        let price =
+            if hash { choice.cost + (choice.rows + rows) * cost::HASH_ROW } else { rows * choice.cost };
         let choice = Box::new(Choice { ensured, ..choice.clone() });
         let (order, needs) = (choice.order.clone(), choice.needs.without(RelSet::of(rel)));
         let step = Step { item, how: How::Access(choice), hash };
@@ -227,9 +226,10 @@ impl Search<'_> {
     fn derived(&self, item: usize, rel: u16, rows: f64, bound: RelSet) -> Offer {
         let own = self.rels.get(rel).rows;
         let hash = self.has_hash_key(RelSet::of(rel), bound);
-        let (price, out) = match hash {
-            true => ((own + rows) * cost::HASH_ROW, rows * own * cost::EQUAL_SHARE),
-            false => (rows * own * cost::NEXT_ROW, rows * own),
+        let (price, out) = if hash {
+            ((own + rows) * cost::HASH_ROW, rows * own * cost::EQUAL_SHARE)
+        } else {
+            (rows * own * cost::NEXT_ROW, rows * own)
         };
         let step = Step { item, how: How::Derived, hash };
         Offer {

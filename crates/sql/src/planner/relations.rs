@@ -84,7 +84,7 @@ pub(super) enum RelKind {
 #[derive(Debug)]
 pub(super) struct Rels {
     pub(super) list: Vec<Rel>,
-    subquery_rels: Vec<RelSet>,
+    named_by_subquery: Vec<RelSet>,
     /// Rows are locked, so secondary entries do not suffice.
     pub(super) locked: bool,
     /// Types the expressions that rules make.
@@ -96,8 +96,8 @@ impl Rels {
         let rels_of = |columns: &[ColumnRef]| {
             columns.iter().fold(RelSet::EMPTY, |set, column| set.with(RelSet::of(column.rel)))
         };
-        let subquery_rels = subqueries.iter().map(|sub| rels_of(&sub.outer)).collect();
-        Rels { list: Vec::new(), subquery_rels, locked, build }
+        let named_by_subquery = subqueries.iter().map(|sub| rels_of(&sub.outer)).collect();
+        Rels { list: Vec::new(), named_by_subquery, locked, build }
     }
 
     /// Adds the relation `source`; a derived table's plan comes later.
@@ -156,7 +156,7 @@ impl Rels {
         expr.walk(&mut |e| match &e.kind {
             ExprKind::Column(column) => set = set.with(RelSet::of(column.rel)),
             ExprKind::Subquery { plan, .. } => {
-                set = set.with(self.subquery_rels.get(usize::from(*plan)).copied().unwrap_or_default());
+                set = set.with(self.named_by_subquery.get(usize::from(*plan)).copied().unwrap_or_default());
             }
             _ => {}
         });

@@ -3,3 +3,4 @@
 mod errors;
 pub(crate) mod fixture;
 mod output;
+mod recorded;

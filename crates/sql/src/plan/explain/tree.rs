@@ -110,7 +110,9 @@ impl Tree {
                     None => "Append",
                 };
                 self.line(depth, name);
-                arms.iter().for_each(|arm| self.query(arm, depth + 1));
+                for arm in arms {
+                    self.query(arm, depth + 1);
+                }
             }
         }
     }
