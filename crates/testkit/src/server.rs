@@ -34,6 +34,7 @@ impl TestServer {
     pub fn start_on(binary: &Path, datadir: &Path, options: &[&str]) -> Result<Self, String> {
         let socket = datadir.with_extension("sock");
         let mut child = Command::new(binary)
+            .arg("--no-defaults")
             .arg(format!("--datadir={}", datadir.display()))
             .arg(format!("--socket={}", socket.display()))
             .arg("--port=0")
