@@ -1,9 +1,10 @@
 //! Column definitions of a result set, built once per plan.
 
 use sql::plan::{Origin, OutputColumn};
+use types::{LobSize, TypeKind};
 use wire::column::flags;
 use wire::out_buffer::HEADER_BYTES;
-use wire::{Capabilities, ColumnDefinition, OutBuffer, ResultCharset, reply};
+use wire::{Capabilities, ColumnDefinition, ColumnType, OutBuffer, ResultCharset, reply};
 
 use crate::context::Client;
 
@@ -51,13 +52,27 @@ pub fn definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefini
     if !column.expr.nullable {
         definition.flags |= flags::NOT_NULL;
     }
-    let Some(origin) = &column.origin else { return definition };
+    let Some(origin) = &column.origin else {
+        definition.column_type = computed_type(column.expr.ty.kind).unwrap_or(definition.column_type);
+        return definition;
+    };
     definition.schema = &origin.schema;
     definition.table = &origin.table;
     definition.org_table = &origin.org_table;
     definition.org_name = &origin.org_name;
     definition.flags |= origin_flags(origin);
     definition
+}
+
+/// The type of a computed column, where it differs from a table column's: its BLOB type tells its length class.
+fn computed_type(kind: TypeKind) -> Option<ColumnType> {
+    let (TypeKind::Text(size) | TypeKind::Blob(size)) = kind else { return None };
+    Some(match size {
+        LobSize::Tiny => ColumnType::TinyBlob,
+        LobSize::Normal => ColumnType::Blob,
+        LobSize::Medium => ColumnType::MediumBlob,
+        LobSize::Long => ColumnType::LongBlob,
+    })
 }
 
 fn origin_flags(origin: &Origin) -> u16 {
