@@ -59,7 +59,7 @@ fn collect<P: mysql::prelude::Protocol>(
     }
     let types: Vec<ColumnType> = columns.iter().map(mysql::Column::column_type).collect();
     let header: Vec<String> =
-        columns.iter().zip(&types).map(|(c, t)| format!("{}:{}", c.name_str(), type_name(*t))).collect();
+        columns.iter().zip(&types).map(|(c, t)| format!("{}:{}", name(c), type_name(*t))).collect();
     let mut rows = Vec::new();
     for row in result.by_ref() {
         let cells: Vec<String> = row?.unwrap().iter().zip(&types).map(|(v, t)| cell(v, *t)).collect();
@@ -69,6 +69,11 @@ fn collect<P: mysql::prelude::Protocol>(
         rows.sort();
     }
     Ok(std::iter::once(header.join("\t")).chain(rows).collect())
+}
+
+/// A column's name on one line.
+fn name(column: &mysql::Column) -> String {
+    column.name_str().replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// Warnings of the last statement, as lines.
@@ -123,13 +128,19 @@ pub fn agree(text: &[String], prepared: &[String]) -> bool {
         })
 }
 
+/// A value without the zeros that end its fraction.
+fn without_zeros(cell: &str) -> &str {
+    if cell.contains('.') { cell.trim_end_matches('0').trim_end_matches('.') } else { cell }
+}
+
 fn same_cell(text: &str, binary: &str) -> bool {
     if text == binary {
         return true;
     }
     if let (Ok(x), Ok(y)) = (text.parse::<f64>(), binary.parse::<f64>()) {
-        return x == y || (x - y).abs() <= 1e-6 * x.abs().max(y.abs());
+        // A FLOAT's text has six digits.
+        return x == y || (x - y).abs() <= 2e-6 * x.abs().max(y.abs());
     }
     // A temporal value with a declared fraction of zeros.
-    text.trim_end_matches('0').trim_end_matches('.') == binary.trim_end_matches('0').trim_end_matches('.')
+    without_zeros(text) == without_zeros(binary)
 }

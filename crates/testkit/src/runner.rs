@@ -57,9 +57,10 @@ pub fn run_file(path: &Path, target: &Target, record: bool) -> Result<Vec<String
     Ok(differences)
 }
 
-/// A plain query without side effects on variables can run a second time, prepared.
+/// A plain query that neither sets variables nor tells of the statement before can run a second time, prepared.
 fn is_query(sql: &str) -> bool {
-    sql.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select")) && !sql.contains(":=")
+    let is_select = sql.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"));
+    is_select && ![":=", "ROW_COUNT()", "FOUND_ROWS"].iter().any(|word| sql.contains(word))
 }
 
 fn without_warnings(lines: &[String]) -> &[String] {
