@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::{Engine, Error, NameError};
 use sql::bind::{Catalog, CatalogError, SessionTypes};
-use types::{CollationId, OwnedValue, SqlType, TableDef};
+use types::{CollationId, LobSize, OwnedValue, SqlType, TableDef, TypeKind};
 
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
@@ -46,7 +46,13 @@ impl Catalog for EngineCatalog<'_> {
 
 impl SessionTypes for Session {
     fn user_variable(&self, name: &str) -> SqlType {
-        self.user_variables.get(&name.to_lowercase()).map_or_else(SqlType::null, type_of_value)
+        let lob = |kind, collation| SqlType { collation, ..SqlType::new(kind, 0) };
+        match self.user_variables.get(&name.to_lowercase()) {
+            None => SqlType::new(TypeKind::VarBinary, 0),
+            Some(OwnedValue::Null) => lob(TypeKind::Blob(LobSize::Medium), CollationId::BINARY),
+            Some(OwnedValue::Bytes { collation, .. }) => lob(TypeKind::Text(LobSize::Long), *collation),
+            Some(value) => type_of_value(value),
+        }
     }
 
     fn system_variable(&self, global: Option<bool>, name: &str) -> Option<SqlType> {

@@ -198,10 +198,21 @@ pub fn warning_condition(warning: &Warning) -> SqlError {
         Warning::TruncatedWrongValue { type_name, value } => {
             error_map::TRUNCATED_WRONG_VALUE.with(&[type_name, value])
         }
+        Warning::IncorrectValue { type_name: type_name @ "YEAR", value } => {
+            error_map::WRONG_VALUE.with(&[type_name, value])
+        }
         Warning::IncorrectValue { type_name, value } => {
             error_map::TRUNCATED_WRONG_VALUE.saying(format!("Incorrect {type_name} value: '{value}'"))
         }
         Warning::DivisionByZero => error_map::DIVISION_BY_ZERO.bare(),
+        Warning::NegativeToUnsigned => error_map::UNKNOWN
+            .saying("Cast to unsigned converted negative integer to its positive complement".to_owned()),
+        Warning::WrongValueForFunction { type_name, value, function } => {
+            error_map::WRONG_VALUE_FOR_TYPE.with(&[type_name, value, function])
+        }
+        Warning::InvalidString { charset, value } => {
+            error_map::INVALID_CHARACTER_STRING.with(&[charset, value])
+        }
         Warning::OutOfRange { operation } => error_map::WARN_DATA_OUT_OF_RANGE.with(&[operation, &1]),
         Warning::LogarithmArgument => error_map::INVALID_ARGUMENT_FOR_LOGARITHM.bare(),
         Warning::DateOverflow => error_map::DATETIME_FUNCTION_OVERFLOW.with(&[&"datetime"]),
