@@ -8,9 +8,9 @@ use std::ptr;
 /// Callgrind's requests are numbered from the letters C and T on.
 const TOOL_BASE: usize = (b'C' as usize) << 24 | (b'T' as usize) << 16;
 const ZERO_STATS: usize = TOOL_BASE + 1;
+const TOGGLE_COLLECT: usize = TOOL_BASE + 2;
 const DUMP_STATS_AT: usize = TOOL_BASE + 3;
 const START_INSTRUMENTATION: usize = TOOL_BASE + 4;
-const STOP_INSTRUMENTATION: usize = TOOL_BASE + 5;
 const RUNNING_ON_VALGRIND: usize = 0x1001;
 
 /// Whether the process runs under Valgrind.
@@ -18,22 +18,22 @@ pub(crate) fn is_running() -> bool {
     request(RUNNING_ON_VALGRIND, ptr::null()) != 0
 }
 
+/// Counts the calling thread, where `--collect-atstart=no` counts nobody.
+pub(crate) fn collect_this_thread() {
+    request(TOGGLE_COLLECT, ptr::null());
+}
+
 /// Begins to count. What is translated before this runs several times faster.
 pub(crate) fn start_instrumentation() {
     request(START_INSTRUMENTATION, ptr::null());
 }
 
-/// Counts no more.
-pub(crate) fn stop_instrumentation() {
-    request(STOP_INSTRUMENTATION, ptr::null());
-}
-
-/// Sets all threads' counters to zero.
+/// Sets the counters to zero.
 pub(crate) fn zero() {
     request(ZERO_STATS, ptr::null());
 }
 
-/// Writes all threads' counters to files that carry `name`, and sets them to zero.
+/// Writes the counters to a file that carries `name`, and sets them to zero.
 pub(crate) fn dump(name: &str) {
     let name = CString::new(name).expect("operation names hold no zero byte");
     request(DUMP_STATS_AT, name.as_ptr().cast());

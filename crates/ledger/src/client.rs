@@ -5,8 +5,11 @@ use std::os::unix::net::UnixStream;
 
 /// LONG_PASSWORD, LONG_FLAG, CONNECT_WITH_DB, PROTOCOL_41, TRANSACTIONS, SECURE_CONNECTION, PLUGIN_AUTH, DEPRECATE_EOF.
 const CAPABILITIES: u32 = 1 | 1 << 2 | 1 << 3 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19 | 1 << 24;
+/// No packet is longer.
+const BUFFER_BYTES: usize = 1 << 18;
 const UTF8MB4_GENERAL_CI: u8 = 45;
 const COM_QUERY: u8 = 0x03;
+const COM_PING: u8 = 0x0e;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
 
@@ -31,16 +34,17 @@ pub(crate) struct Prepared {
 #[derive(Debug)]
 pub(crate) struct Client {
     socket: UnixStream,
-    /// Received bytes from `at` on are not yet looked at.
+    /// Received bytes that are not yet looked at are `buffer[at..end]`.
     buffer: Vec<u8>,
     at: usize,
+    end: usize,
     packet: Vec<u8>,
 }
 
 impl Client {
     /// Logs in as root without a password.
     pub(crate) fn connect(socket: UnixStream, database: &str) -> Result<Self, String> {
-        let mut client = Client { socket, buffer: Vec::with_capacity(1 << 20), at: 0, packet: Vec::new() };
+        let mut client = Client { socket, buffer: vec![0; BUFFER_BYTES], at: 0, end: 0, packet: Vec::new() };
         client.receive()?;
         let mut hello = CAPABILITIES.to_le_bytes().to_vec();
         hello.extend((1u32 << 30).to_le_bytes());
@@ -62,6 +66,12 @@ impl Client {
             }
             sequence += 2;
         }
+    }
+
+    /// Asks for a sign of life.
+    pub(crate) fn ping(&mut self) -> Result<u64, String> {
+        self.send(&[COM_PING], 0)?;
+        self.count_rows()
     }
 
     /// Runs a statement; the number of rows in its answer.
@@ -127,7 +137,7 @@ impl Client {
     /// The next packet's payload.
     fn receive(&mut self) -> Result<&[u8], String> {
         loop {
-            let waiting = &self.buffer[self.at..];
+            let waiting = &self.buffer[self.at..self.end];
             if let Some(header) = waiting.first_chunk::<4>() {
                 let n = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
                 if waiting.len() >= 4 + n {
@@ -141,12 +151,14 @@ impl Client {
     }
 
     fn fill(&mut self) -> Result<(), String> {
-        self.buffer.drain(..self.at);
-        self.at = 0;
-        let held = self.buffer.len();
-        self.buffer.resize(held + (1 << 18), 0);
-        let n = self.socket.read(&mut self.buffer[held..]).map_err(|e| format!("cannot receive: {e}"))?;
-        self.buffer.truncate(held + n);
+        self.buffer.copy_within(self.at..self.end, 0);
+        (self.at, self.end) = (0, self.end - self.at);
+        let space = &mut self.buffer[self.end..];
+        if space.is_empty() {
+            return Err("a packet longer than the client's buffer".to_owned());
+        }
+        let n = self.socket.read(space).map_err(|e| format!("cannot receive: {e}"))?;
+        self.end += n;
         if n == 0 { Err("the server closed the connection".to_owned()) } else { Ok(()) }
     }
 

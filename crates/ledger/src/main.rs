@@ -13,6 +13,7 @@ mod measure;
 mod operation;
 mod prepare;
 mod serve;
+mod syscalls;
 mod tables;
 
 use std::os::unix::net::UnixStream;
@@ -22,11 +23,13 @@ use std::process::ExitCode;
 use client::Client;
 use measure::Measured;
 use operation::Operation;
+use serve::Watch;
 
 const USAGE: &str = "usage: ledger prepare DATADIR
        ledger run DATADIR [NAME ..]
-              every operation, or those named:
-              name<TAB>units<TAB>allocations<TAB>bytes copied or -<TAB>nanoseconds
+       ledger count DATADIR [NAME ..]
+              every operation, or those named; `count` watches system calls, for which it stops them:
+              name<TAB>units<TAB>bytes copied<TAB>allocations<TAB>system calls<TAB>nanoseconds
        ledger client SOCKET NAME PASSES
               one operation so many times over against another server
        ledger size NAME
@@ -43,7 +46,8 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match args.as_slice() {
         ["prepare", datadir] => prepare::run(Path::new(datadir)),
-        ["run", datadir, names @ ..] => run(Path::new(datadir), names),
+        ["run", datadir, names @ ..] => run(Path::new(datadir), names, Watch::Instructions),
+        ["count", datadir, names @ ..] => run(Path::new(datadir), names, Watch::SystemCalls),
         ["client", socket, name, passes] => ask(socket, name, passes),
         ["size", name] => find(name).map(|operation| println!("{}", operation.executions)),
         _ => Err(USAGE.to_owned()),
@@ -58,12 +62,12 @@ fn main() -> ExitCode {
 }
 
 /// Operations that the server refuses are told on standard error and left out.
-fn run(datadir: &Path, names: &[&str]) -> Result<(), String> {
-    if !callgrind::is_running() {
+fn run(datadir: &Path, names: &[&str], watch: Watch) -> Result<(), String> {
+    if watch == Watch::Instructions && !callgrind::is_running() {
         eprintln!("ledger: not under callgrind: instructions are not counted");
     }
     let server = serve::open(datadir)?;
-    let mut client = Client::connect(serve::connect(&server)?, tables::SCHEMA)?;
+    let mut client = Client::connect(serve::connect(&server, watch)?, tables::SCHEMA)?;
     for operation in selected(names)? {
         match measure::measure(&mut client, &operation, SEED) {
             Ok(measured) => println!("{}", line(&operation, &measured)),
@@ -74,13 +78,16 @@ fn run(datadir: &Path, names: &[&str]) -> Result<(), String> {
     std::process::exit(0);
 }
 
+/// What was not counted is a dash.
 fn line(operation: &Operation, measured: &Measured) -> String {
-    let copied = measured.copied_bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string());
+    let counted = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
     format!(
-        "{}\t{}\t{}\t{copied}\t{}",
+        "{}\t{}\t{}\t{}\t{}\t{}",
         operation.name,
         measured.units,
+        counted(measured.copied_bytes),
         measured.allocations,
+        counted(measured.syscalls),
         measured.elapsed.as_nanos()
     )
 }

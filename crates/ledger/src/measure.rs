@@ -6,10 +6,10 @@ use crate::callgrind;
 use crate::client::{Client, Prepared};
 use crate::counters;
 use crate::operation::{Draw, Operation, Request, Unit};
+use crate::syscalls;
 
-/// Executions before counting begins, at most: first those that run uninstrumented, then the instrumented ones.
+/// Executions before counting begins, at most.
 const WARM_UP: u32 = 200;
-const SETTLE: u32 = 20;
 
 /// What the counted executions of an operation did.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct Measured {
     pub(crate) allocations: u64,
     /// Bytes copied by the serving thread; `None` without the preloaded library.
     pub(crate) copied_bytes: Option<u64>,
+    /// System calls by the serving thread; `None` if they are not counted.
+    pub(crate) syscalls: Option<u64>,
     /// Time from the first statement to the last answer.
     pub(crate) elapsed: Duration,
 }
@@ -38,6 +40,7 @@ impl Runner<'_> {
         let mut rows = 0;
         for _ in 0..executions {
             rows += match (self.request, &mut self.prepared) {
+                (Request::Ping, _) => self.client.ping()?,
                 (Request::Text(make), _) => self.client.query(&make(&mut self.draw))?,
                 (Request::Prepared(_, make), Some(prepared)) => {
                     self.client.execute(prepared, &make(&mut self.draw))?
@@ -62,25 +65,21 @@ pub(crate) fn measure(client: &mut Client, operation: &Operation, seed: u64) -> 
     };
     let prepared = match operation.request {
         Request::Prepared(text, _) => Some(client.prepare(text)?),
-        Request::Text(_) => None,
+        Request::Ping | Request::Text(_) => None,
     };
     let mut runner = Runner { client, request: operation.request, prepared, draw: Draw::new(seed) };
     runner.run(WARM_UP.min(operation.executions))?;
-    callgrind::start_instrumentation();
-    if operation.executions > 1 {
-        runner.run(SETTLE.min(operation.executions))?;
-    }
-    let (allocations, copied) = (counters::allocations(), counters::copied_bytes());
+    let before = (counters::allocations(), counters::copied_bytes(), syscalls::counted());
     let begun = Instant::now();
     callgrind::zero();
     let rows = runner.run(operation.executions);
     callgrind::dump(operation.name);
-    callgrind::stop_instrumentation();
     let elapsed = begun.elapsed();
     Ok(Measured {
         units: fixed_units.unwrap_or(rows?).max(1),
-        allocations: counters::allocations() - allocations,
-        copied_bytes: counters::copied_bytes().zip(copied).map(|(now, before)| now - before),
+        allocations: counters::allocations() - before.0,
+        copied_bytes: counters::copied_bytes().zip(before.1).map(|(now, before)| now - before),
+        syscalls: syscalls::counted().zip(before.2).map(|(now, before)| now - before),
         elapsed,
     })
 }
@@ -94,7 +93,7 @@ pub(crate) fn repeat(
 ) -> Result<(), String> {
     let mut prepared = match operation.request {
         Request::Prepared(text, _) => Some(client.prepare(text)?),
-        Request::Text(_) => None,
+        Request::Ping | Request::Text(_) => None,
     };
     for _ in 0..passes {
         let draw = Draw::new(seed);

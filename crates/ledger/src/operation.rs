@@ -24,6 +24,8 @@ pub(crate) struct Operation {
 /// A statement, with new values for each execution.
 #[derive(Clone, Copy)]
 pub(crate) enum Request {
+    /// COM_PING: what every command costs.
+    Ping,
     /// COM_QUERY.
     Text(fn(&mut Draw) -> String),
     /// COM_STMT_EXECUTE.
@@ -93,6 +95,7 @@ fn each(name: &'static str, executions: u32, request: Request) -> Operation {
 fn points() -> Vec<Operation> {
     const POINT: &str = "SELECT c FROM sbtest1 WHERE id=?";
     vec![
+        each("ping", 5_000, Request::Ping),
         each("select_1", 5_000, Request::Text(|_| "SELECT 1".to_owned())),
         each("point_select_prepared", 10_000, Request::Prepared(POINT, |draw| vec![Param::Int(draw.id())])),
         each(

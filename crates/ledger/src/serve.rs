@@ -14,7 +14,9 @@ use server::server::Server;
 use server::server_log::ServerLog;
 use server::stream::Stream;
 
+use crate::callgrind;
 use crate::counters;
+use crate::syscalls;
 use crate::tables::SCHEMA;
 
 /// Memory for pages: all tables fit.
@@ -53,15 +55,36 @@ fn read_everything(engine: &Arc<Engine>) -> engine::Result<()> {
     engine.commit(&mut trx)
 }
 
+/// How the serving thread is watched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Watch {
+    /// Instructions, by callgrind if the process runs under it.
+    Instructions,
+    /// System calls, which slows them down.
+    SystemCalls,
+}
+
 /// Starts the thread that serves one connection, as the listener would, and returns the client's end of its socket.
 /// That thread is the one whose work is counted.
-pub(crate) fn connect(server: &Arc<Server>) -> Result<UnixStream, String> {
+pub(crate) fn connect(server: &Arc<Server>, watch: Watch) -> Result<UnixStream, String> {
     let (ours, theirs) = UnixStream::pair().map_err(|e| format!("cannot make a socket pair: {e}"))?;
+    match watch {
+        Watch::Instructions => callgrind::start_instrumentation(),
+        Watch::SystemCalls => syscalls::start_counter().map_err(|e| format!("cannot start a thread: {e}"))?,
+    }
     let server = Arc::clone(server);
     let builder = thread::Builder::new().name("connection".to_owned()).stack_size(connection::STACK_BYTES);
     builder
         .spawn(move || {
             counters::count_this_thread();
+            match watch {
+                Watch::Instructions => callgrind::collect_this_thread(),
+                Watch::SystemCalls => {
+                    if let Err(error) = syscalls::count_this_thread() {
+                        eprintln!("ledger: system calls are not counted: {error}");
+                    }
+                }
+            }
             connection::serve(&server, Stream::Unix(ours));
         })
         .map_err(|e| format!("cannot start a thread: {e}"))?;
