@@ -1,5 +1,6 @@
 //! The one entry point of continuous integration.
 
+use crate::ledger;
 use crate::process::run as command;
 use crate::tidy;
 
@@ -12,6 +13,7 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
     if !fast {
         command("cargo", &["test", "--workspace", "--profile", "fast"])?;
         command("cargo", &["build", "--release", "--workspace"])?;
+        ledger::gate()?;
     }
     println!("ci: all checks passed");
     Ok(())

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 
 mod ci;
+mod ledger;
 mod process;
 mod tidy;
 mod uca;
@@ -11,6 +12,9 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
   ci [--fast]   format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps)
+  ledger [--bless | --outside | NAME ..]
+                instructions, copies, allocations and system calls of each operation against ledger/ledger.tsv
+                (--bless: enter them; --outside: compare with a server counted from outside)
   tidy          layers, file and function sizes, banned calls, leftovers
   uca --allkeys PATH [--conformance PATH] [--out PATH]
                 weights of utf8mb4_0900_ai_ci from Unicode's allkeys.txt of UCA 9.0.0
@@ -22,6 +26,7 @@ fn main() -> ExitCode {
     let result = match args.as_slice() {
         ["ci"] => ci::run(false),
         ["ci", "--fast"] => ci::run(true),
+        ["ledger", options @ ..] => ledger::run(options),
         ["tidy"] => tidy::run(),
         ["uca", options @ ..] => uca::run(options).map_err(|e| e.to_string()),
         _ => Err(USAGE.to_owned()),

@@ -9,6 +9,11 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies one level below the root").to_owned()
 }
 
+/// Where cargo puts what it builds.
+pub(crate) fn target_dir() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
+}
+
 /// Runs `program` with `args` in the workspace root with inherited output; an error names the command that failed.
 pub(crate) fn run(program: &str, args: &[&str]) -> Result<(), String> {
     let shown = format!("{program} {}", args.join(" "));

@@ -1,0 +1,190 @@
+//! Building the driver, preparing its data, running it twice: under callgrind and natively.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use super::line::{Line, per_unit};
+use crate::process::{run, target_dir};
+
+/// Where data and dumps lie. All runs take place there, with short relative paths and an empty environment: the initial
+/// stack, and with it the alignment of buffers, is the same everywhere.
+pub(super) fn workplace() -> PathBuf {
+    target_dir().join("ledger")
+}
+
+/// A line of the driver's output.
+struct Counted {
+    name: String,
+    units: u64,
+    bytes_copied: Option<u64>,
+    allocations: u64,
+    syscalls: Option<u64>,
+}
+
+/// Measures the operations called `names`, or all.
+pub(super) fn all(names: &[&str]) -> Result<Vec<Line>, String> {
+    build()?;
+    prepare()?;
+    let counted = count(names)?;
+    let (measured, instructions) = callgrind(names)?;
+    measured
+        .iter()
+        .map(|pass| {
+            let native = counted.iter().find(|native| native.name == pass.name);
+            let native = native.ok_or_else(|| format!("{} works under callgrind only", pass.name))?;
+            let count = instructions.get(&pass.name).ok_or_else(|| format!("no dump of {}", pass.name))?;
+            Ok(Line {
+                name: pass.name.clone(),
+                instructions: per_unit(*count, pass.units, 1),
+                bytes_copied: per_unit(native.bytes_copied.unwrap_or(0), native.units, 1),
+                allocations: per_unit(pass.allocations, pass.units, 2),
+                syscalls: native.syscalls.map(|calls| per_unit(calls, native.units, 2)),
+                log_bytes: 0.0,
+            })
+        })
+        .collect()
+}
+
+/// Builds the driver as the server is built for release.
+pub(super) fn build() -> Result<(), String> {
+    run("cargo", &["build", "--release", "--package", "ledger"])
+}
+
+/// Makes the data unless it was made by this very driver.
+pub(super) fn prepare() -> Result<(), String> {
+    let (place, driver) = (workplace(), target_dir().join("release/ledger"));
+    let data = place.join("data");
+    let made = fs::metadata(place.join("prepared")).and_then(|stamp| stamp.modified());
+    let built = fs::metadata(&driver).and_then(|driver| driver.modified()).map_err(|e| e.to_string())?;
+    if made.is_ok_and(|made| made > built) {
+        return Ok(());
+    }
+    remove(&data)?;
+    fs::create_dir_all(&place).map_err(|e| format!("{}: {e}", place.display()))?;
+    let begun = Instant::now();
+    let status = driver_command().args(["prepare", "data"]).status().map_err(|e| e.to_string())?;
+    if !status.success() {
+        return Err("failed: ledger prepare".to_owned());
+    }
+    fs::write(place.join("prepared"), "").map_err(|e| e.to_string())?;
+    println!("ledger: data prepared in {:.1} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// A fresh copy of the data, for a run that changes it.
+pub(super) fn copy_data() -> Result<(), String> {
+    let place = workplace();
+    remove(&place.join("run"))?;
+    run("cp", &["-r", "--reflink=auto", &text(&place.join("data")), &text(&place.join("run"))])
+}
+
+fn remove(folder: &Path) -> Result<(), String> {
+    match fs::remove_dir_all(folder) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(format!("{}: {e}", folder.display())),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn driver_command() -> Command {
+    let mut command = Command::new("../release/ledger");
+    command.current_dir(workplace()).env_clear();
+    command
+}
+
+/// `valgrind --tool=callgrind` with the workplace as its folder.
+pub(super) fn callgrind_command() -> Command {
+    let mut command = Command::new("valgrind");
+    command.current_dir(workplace()).env_clear().env("PATH", "/usr/bin:/bin").arg("--tool=callgrind");
+    command
+}
+
+/// Copies and system calls, natively.
+fn count(names: &[&str]) -> Result<Vec<Counted>, String> {
+    copy_data()?;
+    let library = target_dir().join("release/libledger_copies.so");
+    read_output(driver_command().env("LD_PRELOAD", library).args(["count", "run"]).args(names))
+}
+
+/// Instructions and allocations, under callgrind.
+fn callgrind(names: &[&str]) -> Result<(Vec<Counted>, HashMap<String, u64>), String> {
+    copy_data()?;
+    let dumps = workplace().join("dumps");
+    remove(&dumps)?;
+    fs::create_dir(&dumps).map_err(|e| format!("{}: {e}", dumps.display()))?;
+    let mut command = callgrind_command();
+    command.args(["--quiet", "--instr-atstart=no", "--collect-atstart=no", "--callgrind-out-file=dumps/out"]);
+    let measured = read_output(command.args(["../release/ledger", "run", "run"]).args(names))?;
+    let mut instructions = HashMap::new();
+    for entry in fs::read_dir(&dumps).map_err(|e| format!("{}: {e}", dumps.display()))? {
+        let path = entry.map_err(|e| e.to_string())?.path();
+        let dump = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let name = field(&dump, "desc: Trigger: Client Request: ");
+        if let (Some(name), Some(total)) = (name, total(&dump)) {
+            instructions.insert(name.to_owned(), total);
+        }
+    }
+    remove(&workplace().join("run"))?;
+    Ok((measured, instructions))
+}
+
+/// The rest of the dump's line that begins with `key`.
+fn field<'a>(dump: &'a str, key: &str) -> Option<&'a str> {
+    dump.lines().find_map(|line| line.strip_prefix(key))
+}
+
+/// All instructions in a dump.
+pub(super) fn total(dump: &str) -> Option<u64> {
+    field(dump, "totals: ")?.split(' ').next()?.parse().ok()
+}
+
+fn read_output(command: &mut Command) -> Result<Vec<Counted>, String> {
+    let begun = Instant::now();
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|e| format!("cannot run {}: {e}", command.get_program().display()))?;
+    if !output.status.success() {
+        return Err(format!("failed: {} of the ledger", command.get_program().display()));
+    }
+    println!("ledger: pass of {:.1} s", begun.elapsed().as_secs_f64());
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().map(|line| counted(line).ok_or_else(|| format!("malformed output '{line}'"))).collect()
+}
+
+fn counted(line: &str) -> Option<Counted> {
+    let mut fields = line.split('\t');
+    let name = fields.next()?.to_owned();
+    let mut number = || match fields.next()? {
+        "-" => Some(None),
+        text => text.parse().ok().map(Some),
+    };
+    Some(Counted {
+        name,
+        units: number()??,
+        bytes_copied: number()?,
+        allocations: number()??,
+        syscalls: number()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dumps_and_driver_lines_are_understood() {
+        let dump = "version: 1\ndesc: Trigger: Client Request: ping\nevents: Ir\ntotals: 5015237\n";
+        assert_eq!(field(dump, "desc: Trigger: Client Request: "), Some("ping"));
+        assert_eq!(total(dump), Some(5_015_237));
+        let line = counted("ping\t5000\t-\t0\t10000\t51780965").unwrap();
+        assert_eq!((line.units, line.bytes_copied, line.syscalls), (5000, None, Some(10_000)));
+        assert!(counted("ping\tmany").is_none());
+    }
+}
