@@ -144,7 +144,7 @@ fn to_text<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalErro
     let from = match value {
         // Bits are bytes, the text of numbers and dates is ASCII.
         Value::Bit { .. } => Charset::Binary,
-        _ => value.collation().and_then(|c| c.collation()).map_or(Charset::Ascii, |c| c.charset),
+        _ => value.collation().and_then(types::CollationId::collation).map_or(Charset::Ascii, |c| c.charset),
     };
     if from == Charset::Ascii {
         return Ok(call.text_value(bytes));

@@ -72,17 +72,14 @@ fn date_time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Option<DateTime> {
         _ => {}
     }
     let today = if matches!(value, Value::Time(..)) { ctx.today() } else { Date::ZERO };
-    match value.to_datetime(DateFlags::default(), today) {
-        Some(read) => {
-            if read.loss == Loss::Truncated {
-                warn_truncated("datetime", value, ctx);
-            }
-            Some(read.value)
+    if let Some(read) = value.to_datetime(DateFlags::default(), today) {
+        if read.loss == Loss::Truncated {
+            warn_truncated("datetime", value, ctx);
         }
-        None => {
-            ctx.session.warn(Warning::IncorrectValue { type_name: "DATETIME", value: value.display_text() });
-            None
-        }
+        Some(read.value)
+    } else {
+        ctx.session.warn(Warning::IncorrectValue { type_name: "datetime", value: value.display_text() });
+        None
     }
 }
 

@@ -1,5 +1,7 @@
 //! What evaluation sees of the world: the row, the session, the statement.
 
+use std::time::Duration;
+
 use bumpalo::Bump;
 use types::temporal::MICROS_PER_SECOND;
 use types::{Date, OwnedValue, TimeZone, Value};
@@ -70,6 +72,10 @@ pub trait SessionInfo {
     fn warn(&self, warning: Warning);
     /// Whether KILL was asked for.
     fn killed(&self) -> bool;
+    /// Waits for SLEEP(); false if KILL ended the wait. `None` if the session cannot wait.
+    fn sleep(&self, _time: Duration) -> Option<bool> {
+        None
+    }
     /// The next number of RAND(`seed`) with a constant seed, for the call at `place`: the sequence goes on through the
     /// statement. `None` if the session keeps no sequences, so that each call yields the first number.
     fn next_seeded_random(&self, _place: usize, _seed: u32) -> Option<f64> {

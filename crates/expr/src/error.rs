@@ -22,6 +22,15 @@ pub enum EvalError {
         /// Function name.
         function: &'static str,
     },
+    /// 1411 `Incorrect string value: 'x' for function uuid_to_bin`.
+    WrongValue {
+        /// `string`.
+        type_name: &'static str,
+        /// Text of the value.
+        value: String,
+        /// Function name.
+        function: &'static str,
+    },
     /// 3513 `Binary operands of bitwise operators must be of equal length`.
     BitOperandLengths,
     /// `@@name` does not exist or has another scope.
@@ -44,6 +53,9 @@ impl fmt::Display for EvalError {
             EvalError::SubqueryRows => f.write_str("subquery returns more than 1 row"),
             EvalError::NotSupported(what) => write!(f, "{what} is not supported"),
             EvalError::WrongArgument { function } => write!(f, "incorrect arguments to {function}"),
+            EvalError::WrongValue { type_name, value, function } => {
+                write!(f, "incorrect {type_name} value '{value}' for function {function}")
+            }
             EvalError::BitOperandLengths => f.write_str("operands of a bit operator differ in length"),
             EvalError::SystemVariable { name } => write!(f, "system variable {name}"),
             EvalError::Subplan(n) => write!(f, "subplan {n} failed"),

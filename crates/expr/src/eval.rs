@@ -169,12 +169,11 @@ fn like<'v>(expr: &'v Expr, row: &'v dyn RowSource, ctx: &'v EvalCtx<'v>) -> Res
     };
     let call = Call { expr, args: &args[..], row, ctx };
     let text = some!(call.text(0));
-    let matched = match compiled {
-        Some(pattern) => pattern.matches(text),
-        None => {
-            let pattern = some!(call.text(1));
-            LikePattern::new(pattern, escape.map(u32::from), collation_of(*collation)).matches(text)
-        }
+    let matched = if let Some(pattern) = compiled {
+        pattern.matches(text)
+    } else {
+        let pattern = some!(call.text(1));
+        LikePattern::new(pattern, escape.map(u32::from), collation_of(*collation)).matches(text)
     };
     Ok(truth(Some(matched != *negated)))
 }

@@ -8,12 +8,15 @@ use types::{TypeKind, Value};
 
 use crate::EvalError;
 use crate::build::rules::Nulls::{Args, Maybe, Never};
-use crate::build::rules::Rule::{self, *};
+use crate::build::rules::Rule::{
+    self, Bool, Build, Clock, Date, DateTime, Double, Fixed, FromFirst, FromTexts, Int, IntOfTexts, Of, Text,
+    Time, UInt, Year,
+};
 use crate::build::rules::{self as rule, Nulls};
 use crate::build::types_of as of;
 use crate::functions::{
-    Call, arithmetic, bits, choose, clock, date, date_add, date_parts, encode, epoch, format, hash, info,
-    number, pad, radix, random, round, search, str_to_date, text, text_edit, time,
+    Call, arithmetic, bits, choose, clock, date, date_add, date_parts, encode, epoch, format, hash,
+    identifier, info, number, pad, radix, random, round, search, str_to_date, text, text_edit, time,
 };
 
 /// Any number of arguments.
@@ -190,6 +193,11 @@ functions! {
         Degrees ["degrees"] 1..=1 Double, Args, number::degrees;
         Radians ["radians"] 1..=1 Double, Args, number::radians;
         Rand ["rand"] 0..=1 Double, Never, random::rand;
+        IsUuid ["is_uuid"] 1..=1 Int, Args, identifier::is_uuid;
+        UuidToBin ["uuid_to_bin"] 1..=2 Of(of::uuid_bytes), Args, identifier::uuid_to_bin;
+        BinToUuid ["bin_to_uuid"] 1..=2 Text(36), Args, identifier::bin_to_uuid;
+        InetAton ["inet_aton"] 1..=1 UInt, Maybe, identifier::inet_aton;
+        InetNtoa ["inet_ntoa"] 1..=1 Text(15), Maybe, identifier::inet_ntoa;
         Uuid ["uuid"] 0..=0 Text(36), Never, random::uuid;
 
         // The session.

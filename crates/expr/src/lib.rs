@@ -4,6 +4,10 @@
 //! interpreter sees rows through [`RowSource`] and the session through [`SessionInfo`]; it knows nothing of pages,
 //! packets or statements.
 //!
+//! A [`Builder`] makes expressions: it types operators and functions, chooses collations and converts constants. Every
+//! function is one row of the table in `func.rs`; its type rule is in `build/`, its implementation in `functions/`.
+//! An [`Accumulator`] gathers the rows of a group for an aggregate. [`fold()`] evaluates what is constant.
+//!
 //! # Invariants
 //! 1. Evaluation never changes the expression, so a cached plan is shared by all sessions.
 //! 2. A value computed by evaluation lives in the arena of its [`EvalCtx`] or borrows from the row; nothing is freed
@@ -25,6 +29,8 @@ mod func;
 mod functions;
 mod node;
 mod print;
+#[cfg(test)]
+mod test_session;
 
 pub use aggregate::{Accumulator, AccumulatorSpec, AggFunc, TypedAggregate, append_group_key};
 pub use build::{BindError, Builder};

@@ -240,7 +240,7 @@ impl Expr {
             | ExprKind::UserVar(_)
             | ExprKind::SysVar { .. } => {}
             ExprKind::And(args) | ExprKind::Or(args) | ExprKind::Call { args, .. } => {
-                args.iter().for_each(visit)
+                args.iter().for_each(visit);
             }
             ExprKind::Xor(args) | ExprKind::Compare { args, .. } | ExprKind::Like { args, .. } => {
                 args.iter().for_each(visit);
@@ -260,7 +260,9 @@ impl Expr {
                     visit(condition);
                     visit(result);
                 }
-                otherwise.iter().for_each(|e| visit(e));
+                if let Some(e) = otherwise {
+                    visit(e);
+                }
             }
             ExprKind::Subquery { needle, .. } => needle.iter().for_each(|e| visit(e)),
         }
@@ -275,7 +277,7 @@ impl Expr {
             | ExprKind::UserVar(_)
             | ExprKind::SysVar { .. } => {}
             ExprKind::And(args) | ExprKind::Or(args) | ExprKind::Call { args, .. } => {
-                args.iter_mut().for_each(visit)
+                args.iter_mut().for_each(visit);
             }
             ExprKind::Xor(args) | ExprKind::Compare { args, .. } | ExprKind::Like { args, .. } => {
                 args.iter_mut().for_each(visit);
@@ -295,7 +297,9 @@ impl Expr {
                     visit(condition);
                     visit(result);
                 }
-                otherwise.iter_mut().for_each(|e| visit(e));
+                if let Some(e) = otherwise {
+                    visit(e);
+                }
             }
             ExprKind::Subquery { needle, .. } => needle.iter_mut().for_each(|e| visit(e)),
         }

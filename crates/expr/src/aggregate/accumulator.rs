@@ -123,7 +123,9 @@ impl Accumulator {
     fn is_new(&mut self, args: &[Value<'_>]) -> bool {
         let Some(seen) = &mut self.seen else { return true };
         let mut key = Vec::new();
-        args.iter().for_each(|value| append_group_key(value, &mut key));
+        for value in args {
+            append_group_key(value, &mut key);
+        }
         if seen.contains(key.as_slice()) {
             return false;
         }

@@ -44,11 +44,13 @@ impl Concat {
     /// Adds a row: its arguments joined, unless one is NULL.
     pub(super) fn add(&mut self, args: &[Value<'_>], order: &[Value<'_>], ctx: &EvalCtx<'_>) {
         let mut text = Vec::new();
-        args.iter().for_each(|value| value.write_text(&mut text));
+        for value in args {
+            value.write_text(&mut text);
+        }
         if self.order.is_empty() {
             self.append(&text, limit(ctx));
         } else {
-            let order = order.iter().map(|value| value.to_owned_value()).collect();
+            let order = order.iter().map(types::Value::to_owned_value).collect();
             self.pieces.push(Piece { text: text.into(), order });
         }
     }

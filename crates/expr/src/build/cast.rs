@@ -63,10 +63,10 @@ impl Builder {
                 if let (true, Some(known)) = (binary, collation.collation()) {
                     collation = known.charset.binary_collation();
                 }
-                return Ok(self.cast_text(expr, length, collation, Func::CutText));
+                return Ok(cast_text(expr, length, collation, Func::CutText));
             }
             CastTo::Binary(length) => {
-                return Ok(self.cast_text(expr, length, CollationId::BINARY, Func::PadBytes));
+                return Ok(cast_text(expr, length, CollationId::BINARY, Func::PadBytes));
             }
             CastTo::Date => SqlType::new(TypeKind::Date, 10),
             CastTo::Time(7..) | CastTo::DateTime(7..) => return Err(too_precise(to, 6)),
@@ -76,21 +76,6 @@ impl Builder {
         };
         let nullable = expr.nullable || ty.is_temporal() || ty.kind == TypeKind::Year;
         Ok(Expr { kind: ExprKind::Cast(Box::new(expr)), ty, nullable })
-    }
-
-    /// A cast to text, then cut or padded to a length that was given. The cast by itself cuts nothing, because the
-    /// value of a parameter may be longer than the one its type was taken from.
-    fn cast_text(&self, expr: Expr, length: Option<u32>, collation: CollationId, fit: Func) -> Expr {
-        let ty = string_type(shown_chars(&expr.ty), collation);
-        let nullable = true;
-        let text = Expr { kind: ExprKind::Cast(Box::new(expr)), ty, nullable };
-        match length {
-            None => text,
-            Some(n) => {
-                let kind = ExprKind::Call { func: fit, args: Box::new([text]) };
-                Expr { kind, ty: string_type(n, collation), nullable }
-            }
-        }
     }
 
     /// `expr` as a value of `ty`, which loses nothing: the conversion that operands of one type need.
@@ -147,6 +132,21 @@ impl Builder {
             return Ok(SqlType { zerofill: false, length, ..first.ty.clone() });
         }
         Ok(common_number(&typed))
+    }
+}
+
+/// A cast to text, then cut or padded to a length that was given. The cast by itself cuts nothing, because the
+/// value of a parameter may be longer than the one its type was taken from.
+fn cast_text(expr: Expr, length: Option<u32>, collation: CollationId, fit: Func) -> Expr {
+    let ty = string_type(shown_chars(&expr.ty), collation);
+    let nullable = true;
+    let text = Expr { kind: ExprKind::Cast(Box::new(expr)), ty, nullable };
+    match length {
+        None => text,
+        Some(n) => {
+            let kind = ExprKind::Call { func: fit, args: Box::new([text]) };
+            Expr { kind, ty: string_type(n, collation), nullable }
+        }
     }
 }
 

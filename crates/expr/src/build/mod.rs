@@ -46,3 +46,6 @@ impl Default for Builder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,6 +41,11 @@ pub(crate) fn char_bytes(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
     string_type(args.len() as u32 * 4, CollationId::BINARY)
 }
 
+/// UUID_TO_BIN.
+pub(crate) fn uuid_bytes(_: &Builder, _: Func, _: &[Expr]) -> SqlType {
+    string_type(16, CollationId::BINARY)
+}
+
 /// SPACE(n).
 pub(crate) fn spaces(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let chars = match &args[0].kind {

@@ -173,7 +173,7 @@ impl<'v> Call<'v> {
                 .warn(Warning::IncorrectValue { type_name: "datetime", value: value.display_text() }),
             (None, Wanted::Date) => self.truncated("date", value),
             (Some(read), Wanted::DateTime) if read.loss == Loss::Truncated => {
-                self.truncated("datetime", value)
+                self.truncated("datetime", value);
             }
             (Some(read), Wanted::Date) if read.loss == Loss::Truncated => self.truncated("date", value),
             _ => {}

@@ -9,32 +9,60 @@ use crate::{EvalError, Warning};
 
 /// `date + INTERVAL amount unit`
 pub(crate) fn date_add<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, EvalError> {
-    let interval = some!(amount(call, unit));
-    shifted(call, unit, interval)
+    let span = some!(amount(call, unit));
+    shifted(call, unit, span.interval())
 }
 
 /// `date - INTERVAL amount unit`
 pub(crate) fn date_sub<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, EvalError> {
-    let interval = some!(amount(call, unit));
-    shifted(call, unit, interval.map(Interval::negate))
+    let span = some!(amount(call, unit));
+    shifted(call, unit, span.negate().interval())
 }
 
-/// The span that argument 1 means. The inner `None`: it is out of every range.
-fn amount(call: &Call<'_>, unit: IntervalUnit) -> Result<Option<Option<Interval>>, EvalError> {
+/// A span to be added.
+#[derive(Clone, Copy)]
+enum Span {
+    Of(Interval),
+    /// Out of every range.
+    TooLong,
+}
+
+impl Span {
+    fn of(interval: Option<Interval>) -> Span {
+        interval.map_or(Span::TooLong, Span::Of)
+    }
+
+    fn negate(self) -> Span {
+        match self {
+            Span::Of(interval) => Span::Of(interval.negate()),
+            Span::TooLong => Span::TooLong,
+        }
+    }
+
+    fn interval(self) -> Option<Interval> {
+        match self {
+            Span::Of(interval) => Some(interval),
+            Span::TooLong => None,
+        }
+    }
+}
+
+/// The span that argument 1 means.
+fn amount(call: &Call<'_>, unit: IntervalUnit) -> Result<Option<Span>, EvalError> {
     use IntervalUnit::{Day, Hour, Microsecond, Minute, Month, Quarter, Second, Week, Year};
     let is_single =
         matches!(unit, Year | Quarter | Month | Week | Day | Hour | Minute | Microsecond | Second);
     if !is_single {
         let Some(text) = call.text(1)? else { return Ok(None) };
-        return Ok(Some(Interval::parse(text, unit)));
+        return Ok(Some(Span::of(Interval::parse(text, unit))));
     }
     if unit == Second && class_of(&call.args[1]) != Class::Int {
         let Some(seconds) = call.decimal(1)? else { return Ok(None) };
         let micros = seconds.checked_mul(Decimal::from(MICROS_PER_SECOND)).and_then(|d| d.to_i64().ok());
-        return Ok(Some(micros.map(Interval::from_micros)));
+        return Ok(Some(Span::of(micros.map(Interval::from_micros))));
     }
     let Some(count) = call.int(1)? else { return Ok(None) };
-    Ok(Some(Interval::from_count(count, unit)))
+    Ok(Some(Span::of(Interval::from_count(count, unit))))
 }
 
 /// Argument 0 plus the span, as the call's type wants it; out of range NULL with a warning.
@@ -158,7 +186,10 @@ fn extract_time<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, Ev
 
 /// The parts of `unit` as one number of two digits each, six for microseconds.
 fn joined(unit: IntervalUnit, day: i64, time: Time) -> i64 {
-    use IntervalUnit::*;
+    use IntervalUnit::{
+        DayHour, DayMicrosecond, DayMinute, DaySecond, Hour, HourMicrosecond, HourMinute, HourSecond,
+        Microsecond, Minute, MinuteMicrosecond, MinuteSecond, Second,
+    };
     let (hour, minute) = (i64::from(time.hour()), i64::from(time.minute()));
     let (second, micro) = (i64::from(time.second()), i64::from(time.micro()));
     let seconds = (hour * 100 + minute) * 100 + second;

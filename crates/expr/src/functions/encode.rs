@@ -26,7 +26,7 @@ pub(crate) fn hex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 pub(super) fn hex_digits<'v>(call: &Call<'v>, bytes: &[u8], digits: &[u8; 16]) -> &'v [u8] {
     let digit = |i: usize| {
         let byte = bytes[i / 2];
-        digits[usize::from(if i % 2 == 0 { byte >> 4 } else { byte & 15 })]
+        digits[usize::from(if i.is_multiple_of(2) { byte >> 4 } else { byte & 15 })]
     };
     call.ctx.arena.alloc_slice_fill_with(bytes.len() * 2, digit)
 }
@@ -82,7 +82,7 @@ pub(crate) fn to_base64<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 pub(crate) fn from_base64<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text: Vec<u8> = some!(call.text(0)).iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
     let padding = text.iter().rev().take_while(|b| **b == b'=').count();
-    if text.len() % 4 != 0 || padding > 2 {
+    if !text.len().is_multiple_of(4) || padding > 2 {
         return Ok(Value::Null);
     }
     let mut out = Vec::with_capacity(text.len() / 4 * 3);

@@ -79,17 +79,16 @@ pub(crate) fn found_rows<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// SLEEP(seconds): 0, or 1 when KILL ended it.
 pub(crate) fn sleep<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    const STEP: f64 = 0.05;
     let seconds = call.double(0)?.filter(|s| *s >= 0.0);
-    let mut left = seconds.ok_or(EvalError::WrongArgument { function: "sleep" })?;
-    while left > 0.0 {
-        if call.ctx.session.killed() {
-            return Ok(Value::Int(1));
-        }
-        std::thread::sleep(Duration::from_secs_f64(left.min(STEP)));
-        left -= STEP;
+    let seconds = seconds.ok_or(EvalError::WrongArgument { function: "sleep" })?;
+    let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    if time.is_zero() {
+        return Ok(Value::Int(0));
     }
-    Ok(Value::Int(0))
+    match call.ctx.session.sleep(time) {
+        Some(finished) => Ok(Value::Int(i64::from(!finished))),
+        None => Err(EvalError::NotSupported("SLEEP")),
+    }
 }
 
 /// BENCHMARK(count, expression): evaluates again and again.

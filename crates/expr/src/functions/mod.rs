@@ -2,6 +2,8 @@
 //!
 //! Each takes a [`Call`], fetches the arguments it needs in the form it needs, and returns NULL on the first that is.
 
+#![allow(clippy::unnecessary_wraps, reason = "the table of functions has one signature")]
+
 pub(crate) mod arithmetic;
 pub(crate) mod bits;
 mod call;
@@ -14,6 +16,7 @@ pub(crate) mod encode;
 pub(crate) mod epoch;
 pub(crate) mod format;
 pub(crate) mod hash;
+pub(crate) mod identifier;
 pub(crate) mod info;
 mod md5;
 pub(crate) mod number;
@@ -30,3 +33,6 @@ pub(crate) mod time;
 pub(crate) use call::{Call, Wanted, collation, some, text_in_arena};
 pub use random::SeededRandom;
 pub(crate) use str_to_date::format_parts;
+
+#[cfg(test)]
+mod tests;

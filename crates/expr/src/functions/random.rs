@@ -26,7 +26,7 @@ impl SeededRandom {
     }
 
     /// The next number, 0 <= x < 1.
-    pub fn next(&mut self) -> f64 {
+    pub fn next_number(&mut self) -> f64 {
         self.first = (self.first * 3 + self.second) % Self::MODULUS;
         self.second = (self.first + self.second + 33) % Self::MODULUS;
         self.first as f64 / Self::MODULUS as f64
@@ -60,7 +60,7 @@ pub(crate) fn rand<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if let (true, Some(next)) = (is_constant, call.ctx.session.next_seeded_random(place, seed)) {
         return Ok(Value::Double(next));
     }
-    Ok(Value::Double(SeededRandom::new(seed).next()))
+    Ok(Value::Double(SeededRandom::new(seed).next_number()))
 }
 
 /// UUID, version 1: the clock, and a random node.
@@ -89,8 +89,8 @@ mod tests {
     #[test]
     fn a_seed_gives_the_sequence_of_mysql() {
         let mut random = SeededRandom::new(1);
-        assert_eq!(random.next(), 0.40540353712197724);
-        assert_eq!(random.next(), 0.8716141803857071);
-        assert_eq!(random.next(), 0.1418603212962489);
+        assert_eq!(random.next_number(), 0.40540353712197724);
+        assert_eq!(random.next_number(), 0.8716141803857071);
+        assert_eq!(random.next_number(), 0.1418603212962489);
     }
 }

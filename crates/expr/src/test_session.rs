@@ -1,0 +1,203 @@
+//! A session for tests, and short ways to build and evaluate expressions.
+
+use std::cell::RefCell;
+
+use bumpalo::Bump;
+use types::value::write_double_fixed;
+use types::{CollationId, Decimal, OwnedValue, SqlModes, SqlType, TimeZone, TypeKind, Value};
+
+use crate::{BindError, Builder, EvalCtx, EvalError, Expr, SessionInfo, Warning, eval};
+
+/// 2023-11-14 22:13:20.123456 UTC.
+const NOW_MICROS: i64 = 1_700_000_000_123_456;
+
+/// A session in UTC under the default mode that keeps its warnings.
+pub(crate) struct TestSession {
+    pub(crate) zone: TimeZone,
+    pub(crate) warnings: RefCell<Vec<Warning>>,
+    pub(crate) concat_limit: u64,
+}
+
+impl TestSession {
+    pub(crate) fn new() -> TestSession {
+        TestSession { zone: TimeZone::utc(), warnings: RefCell::default(), concat_limit: 1024 }
+    }
+}
+
+impl SessionInfo for TestSession {
+    fn statement_time_micros(&self) -> i64 {
+        NOW_MICROS
+    }
+    fn clock_micros(&self) -> i64 {
+        NOW_MICROS
+    }
+    fn time_zone(&self) -> &TimeZone {
+        &self.zone
+    }
+    fn modes(&self) -> SqlModes {
+        SqlModes::DEFAULT
+    }
+    fn connection_id(&self) -> u64 {
+        7
+    }
+    fn user(&self) -> &'static str {
+        "root@localhost"
+    }
+    fn current_user(&self) -> &'static str {
+        "root@%"
+    }
+    fn database(&self) -> Option<&str> {
+        Some("db")
+    }
+    fn last_insert_id(&self) -> u64 {
+        42
+    }
+    fn set_last_insert_id(&self, _: u64) {}
+    fn row_count(&self) -> i64 {
+        -1
+    }
+    fn found_rows(&self) -> u64 {
+        1
+    }
+    fn user_variable(&self, _: &str) -> OwnedValue {
+        OwnedValue::Null
+    }
+    fn set_user_variable(&self, _: &str, _: OwnedValue) {}
+    fn system_variable(&self, _: Option<bool>, _: &str) -> Option<OwnedValue> {
+        None
+    }
+    fn group_concat_max_len(&self) -> u64 {
+        self.concat_limit
+    }
+    fn div_precision_increment(&self) -> u8 {
+        4
+    }
+    fn max_allowed_packet(&self) -> u64 {
+        64 << 20
+    }
+    fn version(&self) -> &'static str {
+        "8.4.6"
+    }
+    fn connection_collation(&self) -> CollationId {
+        CollationId::UTF8MB4_GENERAL_CI
+    }
+    fn warn(&self, warning: Warning) {
+        self.warnings.borrow_mut().push(warning);
+    }
+    fn killed(&self) -> bool {
+        false
+    }
+}
+
+/// The builder of a connection with the collation under which the answers were recorded.
+pub(crate) fn builder() -> Builder {
+    Builder { collation: CollationId::UTF8MB4_GENERAL_CI, ..Builder::default() }
+}
+
+/// What stands for an operand in tests: texts and numbers as they are.
+pub(crate) trait Operand {
+    fn expr(self) -> Expr;
+}
+
+impl Operand for Expr {
+    fn expr(self) -> Expr {
+        self
+    }
+}
+
+impl Operand for &str {
+    fn expr(self) -> Expr {
+        builder().string(self.as_bytes(), CollationId::UTF8MB4_GENERAL_CI)
+    }
+}
+
+impl Operand for i32 {
+    fn expr(self) -> Expr {
+        builder().int(i64::from(self))
+    }
+}
+
+impl Operand for i64 {
+    fn expr(self) -> Expr {
+        builder().int(self)
+    }
+}
+
+impl Operand for u64 {
+    fn expr(self) -> Expr {
+        builder().uint(self)
+    }
+}
+
+impl Operand for f64 {
+    fn expr(self) -> Expr {
+        builder().double(self)
+    }
+}
+
+impl Operand for Decimal {
+    fn expr(self) -> Expr {
+        builder().decimal(self)
+    }
+}
+
+/// NULL.
+pub(crate) struct Nil;
+
+impl Operand for Nil {
+    fn expr(self) -> Expr {
+        builder().null()
+    }
+}
+
+/// A decimal.
+pub(crate) fn dec(text: &str) -> Decimal {
+    Decimal::parse(text.as_bytes()).unwrap()
+}
+
+/// A column of type `ty`.
+pub(crate) fn column(kind: TypeKind) -> Expr {
+    let ty = match kind {
+        TypeKind::VarChar => SqlType::varchar(20, CollationId::UTF8MB4_0900_AI_CI),
+        TypeKind::Decimal => SqlType::decimal(10, 2),
+        kind => SqlType::new(kind, 11),
+    };
+    Expr::column(0, 0, ty, true)
+}
+
+/// A call of a function by name.
+macro_rules! call {
+    ($name:expr $(, $arg:expr)* $(,)?) => {
+        $crate::test_session::builder().call($name, vec![$($crate::test_session::Operand::expr($arg)),*])
+    };
+}
+pub(crate) use call;
+
+/// The value of `expr` as text, and the warnings.
+pub(crate) fn evaluate(expr: &Expr) -> Result<(String, Vec<Warning>), EvalError> {
+    let (arena, session) = (Bump::new(), TestSession::new());
+    let ctx = EvalCtx::new(&arena, &[], &session);
+    let value = eval(expr, &(), &ctx)?;
+    let mut text = Vec::new();
+    match value {
+        Value::Null => text.extend_from_slice(b"NULL"),
+        Value::Double(v) if expr.ty.decimals < SqlType::NOT_FIXED_DECIMALS => {
+            write_double_fixed(v, expr.ty.decimals, &mut text);
+        }
+        _ => value.write_text(&mut text),
+    }
+    let warnings = session.warnings.borrow().clone();
+    Ok((String::from_utf8_lossy(&text).into_owned(), warnings))
+}
+
+/// The text of a bound expression's value.
+#[track_caller]
+pub(crate) fn text(expr: Result<Expr, BindError>) -> String {
+    evaluate(&expr.unwrap()).unwrap().0
+}
+
+/// The warnings of a bound expression.
+#[track_caller]
+pub(crate) fn warnings(expr: Result<Expr, BindError>) -> Vec<Warning> {
+    evaluate(&expr.unwrap()).unwrap().1
+}
