@@ -92,6 +92,13 @@ impl<'r> RowBuild<'r> {
         self.rows.set_maybe(usize::from(col), |out| store.default(column, row, out))
     }
 
+    /// The column's field is missing from its line.
+    pub(crate) fn set_missing(&mut self, col: u16) -> Result<()> {
+        let (column, row) = (self.column(col), self.number);
+        let store = &self.store;
+        self.rows.set_maybe(usize::from(col), |out| store.missing(column, row, out))
+    }
+
     /// The column gets `value`.
     pub(crate) fn set_value(&mut self, col: u16, value: &Value<'_>) -> Result<()> {
         let (column, row) = (self.column(col), self.number);

@@ -15,6 +15,8 @@ pub(crate) struct ColumnStore<'r> {
     pub(crate) conditions: &'r dyn Conditions,
     /// NULL for a NOT NULL column is an error, not its default.
     pub(crate) refuse_null: bool,
+    /// Values come from LOAD DATA's file, which words the complaint about NULL differently.
+    pub(crate) from_file: bool,
 }
 
 impl<'r> ColumnStore<'r> {
@@ -22,7 +24,12 @@ impl<'r> ColumnStore<'r> {
     pub(crate) fn new(st: &'r Statement<'r>, conditions: &'r dyn Conditions, ignore: bool) -> Self {
         let mut context = st.store_context();
         context.strict &= !ignore;
-        ColumnStore { st, context, conditions, refuse_null: context.strict }
+        ColumnStore { st, context, conditions, refuse_null: context.strict, from_file: false }
+    }
+
+    /// Whether values that do not fit are refused.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.context.strict
     }
 
     /// `value`, for row `row` of the statement.
@@ -35,7 +42,7 @@ impl<'r> ColumnStore<'r> {
         out: &mut Vec<u8>,
     ) -> Result<bool> {
         if value.is_null() {
-            return self.null(column, out);
+            return self.null(column, row, out);
         }
         let report = Report { column: &column.name, row, conditions: self.conditions };
         store_value(&column.ty, value, &self.context, &report, out)?;
@@ -43,11 +50,16 @@ impl<'r> ColumnStore<'r> {
     }
 
     /// NULL. An AUTO_INCREMENT column takes it: the caller gives it a number.
-    fn null(&self, column: &ColumnDef, out: &mut Vec<u8>) -> Result<bool> {
+    fn null(&self, column: &ColumnDef, row: u64, out: &mut Vec<u8>) -> Result<bool> {
         if column.nullable || column.auto_increment {
             return Ok(false);
         }
-        let error = ExecError::ColumnNull { column: column.name.clone() };
+        let name = column.name.clone();
+        let error = if self.from_file {
+            ExecError::NullToNotNull { column: name, row }
+        } else {
+            ExecError::ColumnNull { column: name }
+        };
         if self.refuse_null {
             return Err(error);
         }
@@ -76,6 +88,15 @@ impl<'r> ColumnStore<'r> {
         let local = self.st.zone.to_local(micros.div_euclid(1_000_000), fraction);
         let fsp = column.ty.decimals;
         self.value(column, &Value::DateTime(local.truncate(fsp), fsp), row, out)
+    }
+
+    /// What a column gets whose field a line of LOAD DATA lacks: its default, whatever the mode.
+    pub(crate) fn missing(&self, column: &ColumnDef, row: u64, out: &mut Vec<u8>) -> Result<bool> {
+        if column.default == ColumnDefault::None && !column.nullable && !column.auto_increment {
+            push_implicit_default(&column.ty, out);
+            return Ok(true);
+        }
+        self.default(column, row, out)
     }
 
     /// A NOT NULL column without a default.

@@ -43,6 +43,8 @@ mod join_nested;
 mod keep;
 mod key;
 mod limit;
+mod load;
+mod load_lines;
 mod op;
 mod operators;
 mod point;

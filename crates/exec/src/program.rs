@@ -12,6 +12,7 @@ use crate::context::{ExecCtx, Outcome};
 use crate::delete::DeleteProgram;
 use crate::error::{ExecError, Result};
 use crate::insert::InsertProgram;
+use crate::load::LoadProgram;
 use crate::point::PointGet;
 use crate::project::{RowSender, RowTarget};
 use crate::query::QueryProgram;
@@ -32,6 +33,7 @@ enum Body {
     Insert(Box<InsertProgram>),
     Update(Box<UpdateProgram>),
     Delete(Box<DeleteProgram>),
+    Load(Box<LoadProgram>),
 }
 
 /// A query that answers the client.
@@ -53,7 +55,7 @@ pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
         Plan::Insert(insert) => Body::Insert(Box::new(InsertProgram::compile(engine, insert, &mut tables)?)),
         Plan::Update(update) => Body::Update(Box::new(UpdateProgram::compile(engine, update, &mut tables)?)),
         Plan::Delete(delete) => Body::Delete(Box::new(DeleteProgram::compile(engine, delete, &mut tables)?)),
-        Plan::Load(_) => return Err(ExecError::NotSupported("LOAD DATA")),
+        Plan::Load(load) => Body::Load(Box::new(LoadProgram::compile(engine, load, &mut tables)?)),
     };
     Ok(Program { plan, tables, body })
 }
@@ -96,6 +98,7 @@ impl Program {
             (Body::Insert(program), Plan::Insert(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
             (Body::Update(program), Plan::Update(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
             (Body::Delete(program), Plan::Delete(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
+            (Body::Load(program), Plan::Load(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
             _ => Err(ExecError::NotSupported("this statement")),
         };
         ctx.trx.end_statement();

@@ -87,7 +87,6 @@ pub(crate) struct RowsWriter<'w, 'c> {
     engine: &'c Engine,
     trx: &'w mut Trx,
     conditions: &'c dyn Conditions,
-    ignore: bool,
     /// CLIENT_FOUND_ROWS: a row updated to what it was counts.
     count_found: bool,
     held_back: bool,
@@ -101,7 +100,6 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         ctx: &'w mut ExecCtx<'c>,
     ) -> Self {
         RowsWriter {
-            ignore: matches!(rule, DuplicateRule::Ignore),
             rule,
             on_duplicate,
             engine: ctx.engine,
@@ -111,11 +109,6 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
             held_back: false,
             written: Written::default(),
         }
-    }
-
-    /// INSERT IGNORE ... ON DUPLICATE KEY UPDATE and its kin: other errors of a row leave it out too.
-    pub(crate) fn set_ignore(&mut self, ignore: bool) {
-        self.ignore |= ignore;
     }
 
     /// While held back, rows are only gathered.
@@ -182,9 +175,10 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         let table = build.table;
         match self.rule {
             DuplicateRule::Refuse | DuplicateRule::Ignore => {
+                let ignore = matches!(self.rule, DuplicateRule::Ignore);
                 match table.insert(self.engine, self.trx, row) {
                     Ok(_) => self.written.affected += 1,
-                    Err(error @ Error::DuplicateKey(_)) if self.ignore => self.leave_out(error, build),
+                    Err(error @ Error::DuplicateKey(_)) if ignore => self.leave_out(error, build),
                     Err(error) => return Err(error.into()),
                 }
                 Ok(())

@@ -168,3 +168,20 @@ fn strict_modes_refuse_what_expressions_lose() {
     assert!(matches!(error, ExecError::Lossy(_)), "{error:?}");
     assert_eq!(bench.run("UPDATE IGNORE t SET u = 1 / 0").affected, 1);
 }
+
+#[test]
+fn a_file_is_loaded_line_by_line() {
+    let mut bench = bench();
+    let text = b"1,10,x,5\n2,\\N,,6,extra\n3,10,dup,7\n4,40\n";
+    let sql = "LOAD DATA INFILE 'f' IGNORE INTO TABLE t FIELDS TERMINATED BY ',' (id, u, c, n) SET at = '2020-01-01'";
+    let done = bench.load(sql, text).unwrap();
+    assert_eq!(done.affected, 3);
+    assert_eq!(done.summary.text(3), "Records: 4  Deleted: 0  Skipped: 1  Warnings: 3");
+    assert_eq!(
+        bench.select("SELECT id, u, c, n, at FROM t"),
+        "1 10 x 5 2020-01-01 00:00:00,2 NULL  6 2020-01-01 00:00:00,4 40 d 0 2020-01-01 00:00:00"
+    );
+    assert_eq!(bench.take_warnings().len(), 3);
+    let error = bench.load("LOAD DATA INFILE 'f' INTO TABLE t (id, u)", b"5\n").unwrap_err();
+    assert!(matches!(error, ExecError::NoDefault { .. } | ExecError::TooFewFields { row: 1 }), "{error:?}");
+}

@@ -102,6 +102,17 @@ pub(super) struct Bench {
     pub(super) capabilities: Capabilities,
 }
 
+/// A file in one piece.
+struct Whole<'t>(Option<&'t [u8]>);
+
+impl LoadSource for Whole<'_> {
+    fn next_chunk(&mut self, chunk: &mut Vec<u8>) -> std::io::Result<bool> {
+        let text = self.0.take();
+        chunk.extend_from_slice(text.unwrap_or(&[]));
+        Ok(text.is_some())
+    }
+}
+
 /// A row of text values, `NULL` for NULL.
 pub(super) type Row = Vec<String>;
 
@@ -126,11 +137,26 @@ impl Bench {
         Arc::clone(&self.engine.create_table(def).unwrap().def)
     }
 
+    pub(super) fn load(&mut self, sql: &str, text: &[u8]) -> Result<Outcome> {
+        let plan = self.plan(sql);
+        self.run_with(Protocol::Text, plan, &[], Some(&mut Whole(Some(text)))).0
+    }
+
     pub(super) fn run_as(
         &mut self,
         protocol: Protocol,
         plan: Plan,
         params: &[Value<'_>],
+    ) -> (Result<Outcome>, Vec<u8>) {
+        self.run_with(protocol, plan, params, None)
+    }
+
+    fn run_with(
+        &mut self,
+        protocol: Protocol,
+        plan: Plan,
+        params: &[Value<'_>],
+        load: Option<&mut dyn LoadSource>,
     ) -> (Result<Outcome>, Vec<u8>) {
         let program = match compile(Arc::new(plan), &self.engine) {
             Ok(program) => program,
@@ -155,7 +181,10 @@ impl Bench {
             },
             scratch: &mut self.scratch,
             autocommit: true,
-            load: None,
+            load: match load {
+                Some(source) => Some(source),
+                None => None,
+            },
         };
         let outcome = program.run(&mut ctx);
         out.flush_to(&mut sent).unwrap();
@@ -172,10 +201,6 @@ impl Bench {
         let rows: Vec<_> = packets[1 + columns..].iter().map(|packet| text_row(packet)).collect();
         assert_eq!(outcome.rows_sent, rows.len() as u64);
         rows
-    }
-
-    pub(super) fn change(&mut self, plan: Plan) -> Outcome {
-        self.run_as(Protocol::Text, plan, &[]).0.unwrap()
     }
 
     pub(super) fn insert(&mut self, def: &Arc<TableDef>, rows: &[&[Expr]]) -> Result<Outcome> {

@@ -1,0 +1,124 @@
+//! LOAD DATA.
+
+use std::sync::Arc;
+
+use engine::{Engine, Table};
+use sql::plan::{InsertCell, InsertMode, LoadPlan, LoadTarget};
+use types::{OwnedValue, Value};
+
+use crate::build::RowBuild;
+use crate::context::{Conditions, ExecCtx, Level, Outcome, Summary};
+use crate::error::{ExecError, Result};
+use crate::load_lines::{Line, LineReader};
+use crate::op::open_table;
+use crate::query::QueryProgram;
+use crate::statement::{QueryRun, Statement};
+use crate::strict::StrictSession;
+use crate::write_rows::{DuplicateRule, RowsWriter};
+
+/// A compiled LOAD DATA.
+#[derive(Debug)]
+pub(crate) struct LoadProgram {
+    table: Arc<Table>,
+    /// Columns that no field and no SET gives a value.
+    left_out: Box<[u16]>,
+    rule: DuplicateRule,
+    /// Subqueries of the SET clause.
+    expressions: QueryProgram,
+}
+
+impl LoadProgram {
+    pub(crate) fn compile(engine: &Engine, plan: &LoadPlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
+        if plan.format.line_end.is_empty() || plan.format.field_end.is_empty() {
+            return Err(ExecError::NotSupported("LOAD DATA with fields of fixed width"));
+        }
+        let table = open_table(engine, &plan.table, tables)?;
+        let subqueries = QueryProgram::compile_subqueries(engine, &plan.subqueries, tables)?;
+        let given = |col: u16| {
+            let in_file = |target: &LoadTarget| matches!(target, LoadTarget::Column(c) if *c == col);
+            plan.targets.iter().any(in_file) || plan.sets.iter().any(|(c, _)| *c == col)
+        };
+        Ok(LoadProgram {
+            left_out: (0..table.def.columns.len() as u16).filter(|&col| !given(col)).collect(),
+            rule: DuplicateRule::new(&table, plan.mode, &[]),
+            expressions: QueryProgram::expressions(subqueries),
+            table,
+        })
+    }
+
+    pub(crate) fn run(&self, plan: &LoadPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
+        let Some(source) = ctx.load.take() else {
+            return Err(ExecError::NotSupported("LOAD DATA without a file"));
+        };
+        let ignore = plan.mode == InsertMode::Ignore || plan.local;
+        let session = StrictSession::new(ctx.session, ignore);
+        let st = Statement::changing(ctx.engine, &session);
+        let run = QueryRun::new(&st, ctx.params, &self.expressions);
+        let conditions = ctx.conditions;
+        let mut build = RowBuild::new(&self.table, &run, conditions, ignore);
+        build.store.from_file = true;
+        let mut writer = RowsWriter::new(&self.rule, &[], ctx);
+        let mut lines = LineReader::new(source, &plan.format);
+        let mut line = Line::default();
+        lines.skip_lines().map_err(ExecError::LoadFile)?;
+        while lines.next_line(plan.targets.len(), &mut line).map_err(ExecError::LoadFile)? {
+            let built = self.build_row(plan, &line, &mut build, conditions);
+            writer.take(&mut build, built)?;
+        }
+        let records = build.number;
+        let written = writer.finish(&mut build)?;
+        Ok(Outcome {
+            affected: written.affected,
+            insert_id: written.insert_id(),
+            last_insert_id: written.first_generated,
+            summary: Summary::Loaded { records, deleted: written.deleted, skipped: written.skipped },
+            ..Outcome::default()
+        })
+    }
+
+    fn build_row(
+        &self,
+        plan: &LoadPlan,
+        line: &Line,
+        build: &mut RowBuild<'_>,
+        conditions: &dyn Conditions,
+    ) -> Result<()> {
+        build.begin()?;
+        self.left_out.iter().try_for_each(|&col| build.set_default(col))?;
+        for (i, target) in plan.targets.iter().enumerate() {
+            let value = if i < line.len() { line.field(i) } else { None };
+            let value = value.map_or(Value::Null, |data| Value::Bytes { data, collation: plan.collation });
+            match target {
+                LoadTarget::UserVariable(name) => {
+                    let value = value.to_owned_value();
+                    debug_assert!(matches!(value, OwnedValue::Null | OwnedValue::Bytes { .. }));
+                    build.run.st.session.set_user_variable(name, value);
+                }
+                LoadTarget::Column(col) if i < line.len() => build.set_value(*col, &value)?,
+                LoadTarget::Column(col) => build.set_missing(*col)?,
+            }
+        }
+        if line.len() < plan.targets.len() {
+            lost_fields(ExecError::TooFewFields { row: build.number }, build, conditions)?;
+        } else if line.has_more {
+            lost_fields(ExecError::TooManyFields { row: build.number }, build, conditions)?;
+        }
+        for (col, cell) in &plan.sets {
+            match cell {
+                InsertCell::Default => build.set_default(*col)?,
+                InsertCell::Expr(expr) => build.set_expr(*col, expr)?,
+            }
+        }
+        build.finish()
+    }
+}
+
+/// A line of another length is an error in strict modes, a warning else.
+#[cold]
+fn lost_fields(error: ExecError, build: &RowBuild<'_>, conditions: &dyn Conditions) -> Result<()> {
+    if build.store.is_strict() {
+        return Err(error);
+    }
+    conditions.warn(Level::Warning, &error);
+    Ok(())
+}

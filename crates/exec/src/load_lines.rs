@@ -1,0 +1,327 @@
+//! Lines and fields of the file that LOAD DATA reads.
+//!
+//! # Source
+//! The MySQL manual, "LOAD DATA Statement", field and line handling.
+
+use std::io;
+
+use sql::plan::LoadFormat;
+
+use crate::context::LoadSource;
+
+/// One field: its text in [`Line::bytes`], or NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FieldSpan {
+    start: usize,
+    end: usize,
+    null: bool,
+}
+
+/// The fields of one line, escapes and enclosures resolved.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    bytes: Vec<u8>,
+    fields: Vec<FieldSpan>,
+    /// The line has more fields than were asked for.
+    pub(crate) has_more: bool,
+}
+
+impl Line {
+    /// Number of fields.
+    pub(crate) fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// The text of a field; `None` for NULL.
+    pub(crate) fn field(&self, i: usize) -> Option<&[u8]> {
+        let field = self.fields[i];
+        (!field.null).then(|| &self.bytes[field.start..field.end])
+    }
+}
+
+/// How a field ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FieldEnd {
+    Field,
+    Line,
+    File,
+}
+
+/// Reads lines.
+pub(crate) struct LineReader<'s> {
+    source: &'s mut dyn LoadSource,
+    format: &'s LoadFormat,
+    buffer: Vec<u8>,
+    chunk: Vec<u8>,
+    at: usize,
+    ended: bool,
+}
+
+impl<'s> LineReader<'s> {
+    pub(crate) fn new(source: &'s mut dyn LoadSource, format: &'s LoadFormat) -> Self {
+        LineReader { source, format, buffer: Vec::new(), chunk: Vec::new(), at: 0, ended: false }
+    }
+
+    /// Passes over the lines that the statement ignores.
+    pub(crate) fn skip_lines(&mut self) -> io::Result<()> {
+        let mut line = Line::default();
+        for _ in 0..self.format.skip_lines {
+            if !self.next_line(1, &mut line)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the next line's first `wanted` fields; false at the end.
+    pub(crate) fn next_line(&mut self, wanted: usize, line: &mut Line) -> io::Result<bool> {
+        line.bytes.clear();
+        line.fields.clear();
+        line.has_more = false;
+        if !self.find_line_start()? {
+            return Ok(false);
+        }
+        loop {
+            let end = self.field(line)?;
+            if line.fields.len() > wanted {
+                line.fields.pop();
+                line.has_more = true;
+            }
+            if end != FieldEnd::Field {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Goes to what follows LINES STARTING BY; false if there is no such line.
+    fn find_line_start(&mut self) -> io::Result<bool> {
+        let prefix = &self.format.line_start;
+        while !prefix.is_empty() && !self.starts_with(prefix)? {
+            if self.peek()?.is_none() {
+                return Ok(false);
+            }
+            self.at += 1;
+        }
+        self.at += prefix.len();
+        Ok(self.peek()?.is_some())
+    }
+
+    /// Reads one field to behind its end.
+    fn field(&mut self, line: &mut Line) -> io::Result<FieldEnd> {
+        let start = line.bytes.len();
+        if let (Some(quote), Some(first)) = (self.format.enclosed, self.peek()?)
+            && quote == first
+        {
+            self.at += 1;
+            if let Some(end) = self.enclosed(quote, line, start)? {
+                return Ok(end);
+            }
+        }
+        let mut saw_null = false;
+        let end = loop {
+            self.copy_plain(line)?;
+            let Some(byte) = self.peek()? else { break FieldEnd::File };
+            if let Some(end) = self.end_here()? {
+                break end;
+            }
+            self.at += 1;
+            if self.format.escape == Some(byte) {
+                saw_null |= self.escaped(line)? && line.bytes.len() == start + 1;
+            } else {
+                line.bytes.push(byte);
+            }
+        };
+        let text = &line.bytes[start..];
+        let is_word = text == b"NULL" && self.format.enclosed.is_some();
+        let null = is_word || (saw_null && text == b"N");
+        line.fields.push(FieldSpan { start, end: line.bytes.len(), null });
+        Ok(end)
+    }
+
+    /// Copies bytes that mean themselves.
+    fn copy_plain(&mut self, line: &mut Line) -> io::Result<()> {
+        let field = self.format.field_end.first().copied();
+        let stop_line = self.format.line_end.first().copied().unwrap_or(b'\n');
+        let stop_field = field.unwrap_or(stop_line);
+        let escape = self.format.escape.unwrap_or(stop_line);
+        loop {
+            let rest = &self.buffer[self.at..];
+            let len = memchr::memchr3(stop_field, stop_line, escape, rest);
+            let plain = len.unwrap_or(rest.len());
+            line.bytes.extend_from_slice(&rest[..plain]);
+            self.at += plain;
+            if len.is_some() || !self.fill(1)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads an enclosed field to behind its end; `None` if the quote turned out to be an ordinary byte, with what was
+    /// read so far in the line.
+    fn enclosed(&mut self, quote: u8, line: &mut Line, start: usize) -> io::Result<Option<FieldEnd>> {
+        loop {
+            let Some(byte) = self.peek()? else {
+                // The file ends inside: what there is counts.
+                line.fields.push(FieldSpan { start, end: line.bytes.len(), null: false });
+                return Ok(Some(FieldEnd::File));
+            };
+            self.at += 1;
+            if byte != quote && self.format.escape == Some(byte) {
+                self.escaped(line)?;
+                continue;
+            }
+            if byte != quote {
+                line.bytes.push(byte);
+                continue;
+            }
+            let end = match self.peek()? {
+                None => Some(FieldEnd::File),
+                Some(_) => self.end_here()?,
+            };
+            if let Some(end) = end {
+                line.fields.push(FieldSpan { start, end: line.bytes.len(), null: false });
+                return Ok(Some(end));
+            }
+            line.bytes.push(quote);
+            if self.peek()? == Some(quote) {
+                self.at += 1;
+            }
+        }
+    }
+
+    /// Resolves the escape whose first byte was read; whether it is `\N`.
+    fn escaped(&mut self, line: &mut Line) -> io::Result<bool> {
+        let Some(byte) = self.peek()? else {
+            line.bytes.extend(self.format.escape);
+            return Ok(false);
+        };
+        self.at += 1;
+        line.bytes.push(match byte {
+            b'0' => 0,
+            b'b' => 8,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'Z' => 26,
+            other => other,
+        });
+        Ok(byte == b'N')
+    }
+
+    /// Steps over a terminator that stands here, if one does.
+    fn end_here(&mut self) -> io::Result<Option<FieldEnd>> {
+        let format = self.format;
+        if !format.field_end.is_empty() && self.starts_with(&format.field_end)? {
+            self.at += format.field_end.len();
+            return Ok(Some(FieldEnd::Field));
+        }
+        if !format.line_end.is_empty() && self.starts_with(&format.line_end)? {
+            self.at += format.line_end.len();
+            return Ok(Some(FieldEnd::Line));
+        }
+        Ok(None)
+    }
+
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        if self.at == self.buffer.len() {
+            self.fill(1)?;
+        }
+        Ok(self.buffer.get(self.at).copied())
+    }
+
+    fn starts_with(&mut self, pattern: &[u8]) -> io::Result<bool> {
+        if self.buffer.len() - self.at < pattern.len() {
+            self.fill(pattern.len())?;
+        }
+        Ok(self.buffer[self.at..].starts_with(pattern))
+    }
+
+    /// Reads on until `needed` bytes are ahead; false if there are not so many.
+    fn fill(&mut self, needed: usize) -> io::Result<bool> {
+        if self.at > 0 {
+            self.buffer.drain(..self.at);
+            self.at = 0;
+        }
+        while self.buffer.len() < needed && !self.ended {
+            self.chunk.clear();
+            self.ended = !self.source.next_chunk(&mut self.chunk)?;
+            self.buffer.extend_from_slice(&self.chunk);
+        }
+        Ok(self.buffer.len() >= needed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hands out a text a few bytes at a time, so that every boundary is met.
+    struct Pieces<'t>(&'t [u8], usize);
+
+    impl LoadSource for Pieces<'_> {
+        fn next_chunk(&mut self, chunk: &mut Vec<u8>) -> io::Result<bool> {
+            let n = self.1.min(self.0.len());
+            chunk.extend_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n > 0)
+        }
+    }
+
+    fn tab_format() -> LoadFormat {
+        LoadFormat {
+            field_end: b"\t".as_slice().into(),
+            enclosed: None,
+            optionally: false,
+            escape: Some(b'\\'),
+            line_start: Box::default(),
+            line_end: b"\n".as_slice().into(),
+            skip_lines: 0,
+        }
+    }
+
+    fn csv_format() -> LoadFormat {
+        let (field_end, line_end) = (b",".as_slice().into(), b"\r\n".as_slice().into());
+        LoadFormat { field_end, line_end, enclosed: Some(b'"'), ..tab_format() }
+    }
+
+    /// Fields joined by `|`, lines by `;`, NULL as `~`.
+    fn read(text: &[u8], format: &LoadFormat, wanted: usize) -> String {
+        let mut seen = None;
+        for size in [1, 2, 3, 1000] {
+            let mut source = Pieces(text, size);
+            let mut reader = LineReader::new(&mut source, format);
+            reader.skip_lines().unwrap();
+            let (mut line, mut lines) = (Line::default(), Vec::new());
+            while reader.next_line(wanted, &mut line).unwrap() {
+                let field = |i| line.field(i).map_or("~".into(), String::from_utf8_lossy);
+                let mut fields: Vec<_> = (0..line.len()).map(field).collect();
+                if line.has_more {
+                    fields.push("...".into());
+                }
+                lines.push(fields.join("|"));
+            }
+            let lines = lines.join(";");
+            assert_eq!(*seen.get_or_insert_with(|| lines.clone()), lines, "chunks of {size}");
+        }
+        seen.unwrap()
+    }
+
+    #[test]
+    fn tabs_part_fields_and_escapes_are_resolved() {
+        assert_eq!(read(b"1\ta\\tb\t\\N\n2\t\\Nx\t\n", &tab_format(), 9), "1|a\tb|~;2|Nx|");
+        assert_eq!(read(b"1\t2\t3\t4\n\nlast", &tab_format(), 2), "1|2|...;;last");
+        assert_eq!(read(b"", &tab_format(), 2), "");
+    }
+
+    #[test]
+    fn enclosed_fields_hold_terminators_and_doubled_quotes() {
+        let text = b"\"a,b\",\"say \"\"hi\"\"\",NULL,\"NULL\"\r\n\"x\r\ny\",a\"b,\"c\"d,\"\"\r\n";
+        assert_eq!(read(text, &csv_format(), 9), "a,b|say \"hi\"|~|NULL;x\r\ny|a\"b|c\"d,\"\r\n");
+    }
+
+    #[test]
+    fn lines_are_skipped_and_found_by_their_start() {
+        let format = LoadFormat { line_start: b"xx".as_slice().into(), skip_lines: 1, ..tab_format() };
+        assert_eq!(read(b"xxhead\nab xx1\t2\nnothing\nxx3\n", &format, 9), "1|2;3");
+    }
+}
