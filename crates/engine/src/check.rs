@@ -1,6 +1,7 @@
 //! Whole-table checks: for tests, CHECK TABLE and tools. No statement comes here.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 
 use btree::Seek;
 use page::{RowHeader, RowRef};
@@ -29,6 +30,14 @@ pub struct TableReport {
 type Entry = (Vec<u8>, Vec<u8>);
 
 impl Table {
+    /// Counts the rows again, for [`Table::row_count_estimate`]: those that a statement which begins now would see,
+    /// give or take what is written meanwhile.
+    pub fn count_rows(&self, engine: &Engine) -> Result<u64> {
+        let rows = self.count_clustered(engine, &mut 0)?;
+        self.state.rows.store(i64::try_from(rows).unwrap_or(i64::MAX), Ordering::Relaxed);
+        Ok(rows)
+    }
+
     /// Checks every tree, and that each index has exactly one open entry, the right one, for every row.
     ///
     /// The newest state is compared; nobody may write meanwhile. Memory: all entries of one index at a time.

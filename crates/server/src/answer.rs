@@ -95,6 +95,11 @@ impl Column {
         Column::new(name, SqlType::bigint_unsigned())
     }
 
+    /// DOUBLE.
+    pub fn double(name: &'static str) -> Self {
+        Column::new(name, SqlType::double())
+    }
+
     /// DATETIME.
     pub fn datetime(name: &'static str) -> Self {
         Column::new(name, SqlType::new(TypeKind::DateTime, 19))

@@ -10,6 +10,7 @@ use page::RowFormat;
 use types::{IndexDef, IndexKind, TableDef};
 
 use super::Exclusive;
+use crate::check::TableReport;
 use crate::dictionary::Kind;
 use crate::engine::Engine;
 use crate::error::{Error, NameError, Result};
@@ -147,6 +148,12 @@ impl Engine {
             let table = Table::with(def, indexes, Arc::clone(&old.state));
             self.replace_table(old, &table)
         })
+    }
+
+    /// CHECK TABLE: [`Table::check`] while nobody uses the table. Waits up to `wait` for that.
+    pub fn check_table(&self, schema: &str, name: &str, wait: Duration) -> Result<TableReport> {
+        self.ensure_open()?;
+        self.with_exclusive(schema, name, wait, |exclusive| exclusive.0.check(self))
     }
 
     /// Puts `new` in the dictionary and the catalog in place of `old`. Lock and definition mutex are held.

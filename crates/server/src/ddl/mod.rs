@@ -93,17 +93,17 @@ pub fn execute(
 }
 
 /// How long a definition change waits for tables in use.
-fn lock_wait(session: &Session) -> Duration {
+pub(crate) fn lock_wait(session: &Session) -> Duration {
     Duration::from_secs(session.variables.hot.lock_wait_timeout)
 }
 
 /// The client's error for an engine's.
 #[cold]
-fn refused(session: &Session, error: &engine::Error) -> SqlError {
+pub(crate) fn refused(session: &Session, error: &engine::Error) -> SqlError {
     engine_error::sql_error(error, &session.variables.hot.time_zone)
 }
 
 #[cold]
-fn not_yet(what: &str) -> SqlError {
+pub(crate) fn not_yet(what: &str) -> SqlError {
     error_map::NOT_SUPPORTED_YET.with(&[&what])
 }

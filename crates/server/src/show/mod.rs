@@ -3,20 +3,42 @@
 //! | file | what it shows |
 //! |---|---|
 //! | `server_state` | variables, counters, conditions, connections, character sets |
+//! | `catalog_lists` | databases, tables, table status |
+//! | `columns`, `indexes` | what a table consists of |
+//! | `definition_text` | CREATE TABLE and CREATE DATABASE statements |
+//! | `absent` | what there is none of |
+//! | `grants` | grants |
+//! | `maintenance` | reports of ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE |
+//! | `filter` | WHERE |
 
+mod absent;
+mod catalog_lists;
+mod columns;
+mod definition_text;
+mod filter;
+mod grants;
+mod indexes;
+mod maintenance;
 mod server_state;
 
 use std::sync::Arc;
 
 use engine::Engine;
-use sql::ast::{Expr, Show, ShowFilter, Statement};
+use sql::ast::{Describe, Expr, Show, ShowFilter, ShowKind, Statement, TableName};
 use types::OwnedValue;
 
-use crate::answer::Table;
+use crate::answer::{Cell, Column, Table};
 use crate::constant::{Inputs, evaluate};
+use crate::ddl::names::{FullName, schema_or_default};
+use crate::ddl::{not_yet, refused};
 use crate::error_map::{self, SqlError};
 use crate::like::like;
 use crate::session::Session;
+
+/// Whether [`rows`] answers `statement`.
+pub fn is_shown(statement: &Statement<'_>) -> bool {
+    matches!(statement, Statement::Show(_) | Statement::Describe(_) | Statement::Maintain(_))
+}
 
 /// The answer to SHOW, DESCRIBE, and ANALYZE, CHECK, OPTIMIZE, REPAIR or CHECKSUM TABLE.
 ///
@@ -28,22 +50,117 @@ pub fn rows(
     statement: &Statement<'_>,
     inputs: Inputs<'_>,
 ) -> Result<Table, SqlError> {
-    let _ = engine;
     match statement {
-        Statement::Show(show) => without_engine(session, show, inputs),
+        Statement::Show(show) => {
+            let mut table = shown(session, engine, show)?;
+            narrow(session, show, inputs, &mut table)?;
+            Ok(table)
+        }
+        Statement::Describe(describe) => described(session, engine, describe),
+        Statement::Maintain(maintain) => maintenance::table(session, engine, maintain),
         _ => Err(not_yet("this statement")),
     }
 }
 
-/// SHOW of what the server itself knows, without a look at tables.
-///
-/// # Errors
-/// 1235 for everything else.
-pub fn without_engine(session: &mut Session, show: &Show<'_>, inputs: Inputs<'_>) -> Result<Table, SqlError> {
-    let Some(mut table) = server_state::table(session, show)? else {
-        return Err(not_yet("this form of SHOW"));
+/// A plan's text as EXPLAIN answers it.
+pub fn explained(text: String) -> Table {
+    let mut table = Table::new(vec![Column::text("EXPLAIN", text.chars().count() as u32)]);
+    table.push(vec![Cell::Text(text)]);
+    table
+}
+
+/// All that `show` may show, before LIKE, WHERE and LIMIT.
+fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, SqlError> {
+    if let Some(table) = server_state::table(session, show)? {
+        return Ok(table);
+    }
+    if let Some(table) = absent::table(&show.kind) {
+        if let Some(schema) = show.schema {
+            engine.schema(schema).map_err(|error| refused(session, &error))?;
+        }
+        return Ok(table);
+    }
+    if show.extended {
+        return Err(not_yet("SHOW EXTENDED"));
+    }
+    let zone = &session.variables.hot.time_zone;
+    let pattern = match show.filter {
+        ShowFilter::Like(pattern) => Some(pattern),
+        _ => None,
     };
-    narrow(session, show, inputs, &mut table)?;
+    match &show.kind {
+        ShowKind::Databases => Ok(catalog_lists::databases(engine, pattern)),
+        ShowKind::Tables => {
+            let schema = schema_or_default(session, show.schema)?;
+            let tables = catalog_lists::tables(engine, &schema, show.full, pattern);
+            tables.map_err(|error| refused(session, &error))
+        }
+        ShowKind::TableStatus => {
+            let schema = schema_or_default(session, show.schema)?;
+            let status = catalog_lists::table_status(engine, &schema, zone);
+            status.map_err(|error| refused(session, &error))
+        }
+        ShowKind::Columns(name) => {
+            let table = open(session, engine, name, show.schema)?;
+            Ok(columns::table(&table.def, show.full, zone))
+        }
+        ShowKind::Index(name) => {
+            let table = open(session, engine, name, show.schema)?;
+            Ok(indexes::table(&table.def, table.row_count_estimate()))
+        }
+        ShowKind::CreateTable(name) => create_table(session, engine, name),
+        ShowKind::CreateDatabase(name, if_not_exists) => {
+            create_database(session, engine, name, *if_not_exists)
+        }
+        ShowKind::CreateView(name) => {
+            let name = FullName::resolve(session, name)?;
+            name.open(session, engine)?;
+            Err(error_map::WRONG_OBJECT.with(&[&name.schema, &name.table, &"VIEW"]))
+        }
+        ShowKind::Grants(account) => grants::table(session, account.as_ref()),
+        _ => Err(not_yet("this form of SHOW")),
+    }
+}
+
+fn open(
+    session: &Session,
+    engine: &Engine,
+    name: &TableName<'_>,
+    schema: Option<&str>,
+) -> Result<Arc<engine::Table>, SqlError> {
+    // FROM schema wins over the schema written before the table's name.
+    let name = TableName { schema: schema.or(name.schema), ..*name };
+    FullName::resolve(session, &name)?.open(session, engine)
+}
+
+fn described(session: &Session, engine: &Engine, describe: &Describe<'_>) -> Result<Table, SqlError> {
+    let table = open(session, engine, &describe.table, None)?;
+    let mut columns = columns::table(&table.def, false, &session.variables.hot.time_zone);
+    if let Some(pattern) = describe.column {
+        columns.retain_by_first(|name| like(pattern, name));
+    }
+    Ok(columns)
+}
+
+fn create_table(session: &Session, engine: &Engine, name: &TableName<'_>) -> Result<Table, SqlError> {
+    let found = open(session, engine, name, None)?;
+    let next = found.next_auto_increment(engine).map_err(|error| refused(session, &error))?;
+    let text = definition_text::create_table(&found.def, next, &session.variables.hot.time_zone);
+    let mut table = Table::new(vec![Column::name("Table"), Column::text("Create Table", 1024)]);
+    table.push(vec![Cell::text(&*found.def.name), Cell::Text(text)]);
+    Ok(table)
+}
+
+fn create_database(
+    session: &Session,
+    engine: &Engine,
+    name: &str,
+    if_not_exists: bool,
+) -> Result<Table, SqlError> {
+    let schema = engine.schema(name).map_err(|error| refused(session, &error))?;
+    let text = definition_text::create_database(&schema, if_not_exists);
+    let mut table = Table::new(vec![Column::name("Database"), Column::text("Create Database", 1024)]);
+    table.push(vec![Cell::text(&*schema.name), Cell::Text(text)]);
     Ok(table)
 }
 
@@ -57,7 +174,7 @@ fn narrow(
     match show.filter {
         ShowFilter::None => {}
         ShowFilter::Like(pattern) => table.retain_by_first(|text| like(pattern, text)),
-        ShowFilter::Where(_) => return Err(not_yet("SHOW ... WHERE here")),
+        ShowFilter::Where(condition) => filter::retain(session, table, &condition, inputs)?,
     }
     if let Some(limit) = show.limit {
         let offset = match &limit.offset {
@@ -75,9 +192,4 @@ fn row_count(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Resu
         OwnedValue::UInt(rows) => Ok(usize::try_from(rows).unwrap_or(usize::MAX)),
         _ => Err(error_map::WRONG_ARGUMENTS.with(&[&"LIMIT"])),
     }
-}
-
-#[cold]
-fn not_yet(what: &str) -> SqlError {
-    error_map::NOT_SUPPORTED_YET.with(&[&what])
 }

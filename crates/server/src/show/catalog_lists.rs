@@ -1,0 +1,98 @@
+//! SHOW DATABASES, SHOW TABLES, SHOW TABLE STATUS.
+
+use engine::{Engine, Error};
+use types::TimeZone;
+
+use crate::answer::{Cell, Column, Table};
+
+/// All databases; `pattern` is named in the header as MySQL does.
+pub(super) fn databases(engine: &Engine, pattern: Option<&str>) -> Table {
+    let mut table = Table::new(vec![Column::name(headed("Database", pattern))]);
+    for schema in engine.schemas() {
+        table.push(vec![Cell::text(&*schema.name)]);
+    }
+    table
+}
+
+/// The tables of `schema`; with `full`, what they are too.
+pub(super) fn tables(
+    engine: &Engine,
+    schema: &str,
+    full: bool,
+    pattern: Option<&str>,
+) -> Result<Table, Error> {
+    let mut columns = vec![Column::name(headed(&format!("Tables_in_{schema}"), pattern))];
+    if full {
+        columns.push(Column::word("Table_type", 11));
+    }
+    let mut table = Table::new(columns);
+    for found in engine.tables(schema)? {
+        let mut row = vec![Cell::text(&*found.def.name)];
+        if full {
+            row.push(Cell::text("BASE TABLE"));
+        }
+        table.push(row);
+    }
+    Ok(table)
+}
+
+fn headed(name: &str, pattern: Option<&str>) -> String {
+    match pattern {
+        Some(pattern) => format!("{name} ({pattern})"),
+        None => name.to_owned(),
+    }
+}
+
+/// The tables of `schema` with what is known of them; sizes are not.
+pub(super) fn table_status(engine: &Engine, schema: &str, zone: &TimeZone) -> Result<Table, Error> {
+    let mut table = Table::new(status_header());
+    for found in engine.tables(schema)? {
+        let def = &found.def;
+        let collation = def.collation.collation().map_or(Cell::Null, |collation| Cell::text(collation.name));
+        let next = found.next_auto_increment(engine)?;
+        table.push(vec![
+            Cell::text(&*def.name),
+            Cell::text("InnoDB"),
+            Cell::Int(10),
+            Cell::text("Dynamic"),
+            Cell::Int(found.row_count_estimate() as i64),
+            Cell::Null,
+            Cell::Null,
+            Cell::Int(0),
+            Cell::Null,
+            Cell::Null,
+            next.map_or(Cell::Null, |next| Cell::Int(next as i64)),
+            Cell::DateTime(zone.to_local(def.create_time as i64, 0)),
+            Cell::Null,
+            Cell::Null,
+            collation,
+            Cell::Null,
+            Cell::text(""),
+            Cell::text(&*def.comment),
+        ]);
+    }
+    Ok(table)
+}
+
+fn status_header() -> Vec<Column> {
+    vec![
+        Column::name("Name"),
+        Column::name("Engine"),
+        Column::int("Version"),
+        Column::word("Row_format", 10),
+        Column::bigint_unsigned("Rows"),
+        Column::bigint_unsigned("Avg_row_length"),
+        Column::bigint_unsigned("Data_length"),
+        Column::bigint_unsigned("Max_data_length"),
+        Column::bigint_unsigned("Index_length"),
+        Column::bigint_unsigned("Data_free"),
+        Column::bigint_unsigned("Auto_increment"),
+        Column::datetime("Create_time"),
+        Column::datetime("Update_time"),
+        Column::datetime("Check_time"),
+        Column::name("Collation"),
+        Column::bigint("Checksum"),
+        Column::text("Create_options", 256),
+        Column::long_text("Comment"),
+    ]
+}

@@ -1,0 +1,164 @@
+//! WHERE of a SHOW: a condition over the columns of its table.
+
+use bumpalo::Bump;
+use expr::{Builder, CmpOp, EvalCtx, Expr, RowSource, eval_bool};
+use sql::ast::{self, BinaryOp, IsTest, UnaryOp};
+use types::{CollationId, OwnedValue, Value};
+
+use super::not_yet;
+use crate::answer::{Cell, Column, Table};
+use crate::constant::{Inputs, evaluate};
+use crate::error_map::{self, SqlError};
+use crate::session::Session;
+use crate::statement_context::StatementContext;
+
+/// Collation of the texts in answers.
+const TEXT: CollationId = CollationId::UTF8MB4_GENERAL_CI;
+
+/// Keeps the rows of `table` for which `condition` is true.
+///
+/// # Errors
+/// 1054 for columns that the table does not have, 1235 for expressions beyond comparisons, LIKE, IN, BETWEEN, IS and
+/// functions.
+pub(super) fn retain(
+    session: &mut Session,
+    table: &mut Table,
+    condition: &ast::Expr<'_>,
+    inputs: Inputs<'_>,
+) -> Result<(), SqlError> {
+    let hot = &session.variables.hot;
+    let builder = Builder {
+        collation: hot.collation_connection,
+        modes: hot.sql_mode,
+        div_precision_increment: hot.div_precision_increment as u8,
+    };
+    let condition = Binder { session, columns: table.columns(), builder, inputs }.bind(condition)?;
+    let context = StatementContext::new(session);
+    let mut arena = Bump::new();
+    table.try_retain(|cells| {
+        arena.reset();
+        let row = Row(cells);
+        let kept = eval_bool(&condition, &row, &EvalCtx::new(&arena, &[], &context));
+        kept.map(|truth| truth == Some(true)).map_err(|_| unsupported())
+    })
+}
+
+#[cold]
+fn unsupported() -> SqlError {
+    not_yet("this condition in SHOW ... WHERE")
+}
+
+/// A row of a table in memory, as expressions see it.
+struct Row<'a>(&'a [Cell]);
+
+impl RowSource for Row<'_> {
+    fn column(&self, _rel: u16, col: u16) -> Value<'_> {
+        match &self.0[usize::from(col)] {
+            Cell::Null => Value::Null,
+            Cell::Text(text) => Value::Bytes { data: text.as_bytes(), collation: TEXT },
+            Cell::Int(value) => Value::Int(*value),
+            Cell::DateTime(value) => Value::DateTime(*value, 0),
+        }
+    }
+}
+
+struct Binder<'a> {
+    session: &'a mut Session,
+    columns: &'a [Column],
+    builder: Builder,
+    inputs: Inputs<'a>,
+}
+
+impl Binder<'_> {
+    fn bind(&mut self, written: &ast::Expr<'_>) -> Result<Expr, SqlError> {
+        use ast::ExprKind;
+        match &written.kind {
+            ExprKind::Column(column) => self.column(column.column),
+            ExprKind::And(terms) => self.all(terms).map(|terms| self.builder.and(terms)),
+            ExprKind::Or(terms) => self.all(terms).map(|terms| self.builder.or(terms)),
+            ExprKind::Unary(UnaryOp::Not, operand) => {
+                self.bind(operand).map(|operand| self.builder.not(operand))
+            }
+            ExprKind::Binary(op, a, b) => self.binary(*op, a, b),
+            ExprKind::Is(operand, test, negated) => {
+                let operand = self.bind(operand)?;
+                Ok(match test {
+                    IsTest::Null | IsTest::Unknown => self.builder.is_null(operand, *negated),
+                    IsTest::True => self.builder.is_truth(operand, true, *negated),
+                    IsTest::False => self.builder.is_truth(operand, false, *negated),
+                })
+            }
+            ExprKind::Between(between) => {
+                let (value, low) = (self.bind(&between.expr)?, self.bind(&between.low)?);
+                let high = self.bind(&between.high)?;
+                self.built(self.builder.between(value, low, high, between.negated))
+            }
+            ExprKind::InList(list) => {
+                let needle = self.bind(&list.expr)?;
+                let values = self.all(list.list)?;
+                self.built(self.builder.in_list(needle, values, list.negated))
+            }
+            ExprKind::Like(like) if like.escape.is_none() => {
+                let (text, pattern) = (self.bind(&like.expr)?, self.bind(&like.pattern)?);
+                self.built(self.builder.like(text, pattern, Some('\\'), like.negated))
+            }
+            ExprKind::Call(call) if call.schema.is_none() && call.using.is_none() => {
+                let args = self.all(call.args)?;
+                self.built(self.builder.call(call.name, args))
+            }
+            _ => self.constant(written),
+        }
+    }
+
+    fn all(&mut self, written: &[ast::Expr<'_>]) -> Result<Vec<Expr>, SqlError> {
+        written.iter().map(|one| self.bind(one)).collect()
+    }
+
+    fn built(&self, built: Result<Expr, expr::BindError>) -> Result<Expr, SqlError> {
+        built.map_err(|_| unsupported())
+    }
+
+    fn column(&self, name: &str) -> Result<Expr, SqlError> {
+        let found = self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+        let Some(position) = found else {
+            return Err(error_map::BAD_FIELD.with(&[&name, &"where clause"]));
+        };
+        let mut ty = self.columns[position].ty.clone();
+        if ty.is_string() {
+            ty.collation = TEXT;
+        }
+        Ok(self.builder.column(0, position as u16, ty, true))
+    }
+
+    fn binary(&mut self, op: BinaryOp, a: &ast::Expr<'_>, b: &ast::Expr<'_>) -> Result<Expr, SqlError> {
+        let comparison = match op {
+            BinaryOp::Eq => CmpOp::Eq,
+            BinaryOp::NullSafeEq => CmpOp::NullSafeEq,
+            BinaryOp::Ne => CmpOp::Ne,
+            BinaryOp::Lt => CmpOp::Lt,
+            BinaryOp::Le => CmpOp::Le,
+            BinaryOp::Gt => CmpOp::Gt,
+            BinaryOp::Ge => CmpOp::Ge,
+            BinaryOp::Xor => {
+                let (a, b) = (self.bind(a)?, self.bind(b)?);
+                return Ok(self.builder.xor(a, b));
+            }
+            _ => return Err(unsupported()),
+        };
+        let (a, b) = (self.bind(a)?, self.bind(b)?);
+        self.built(self.builder.compare(comparison, a, b))
+    }
+
+    fn constant(&mut self, written: &ast::Expr<'_>) -> Result<Expr, SqlError> {
+        let value = evaluate(self.session, written, self.inputs)?;
+        Ok(match value {
+            OwnedValue::Null => self.builder.null(),
+            OwnedValue::Int(value) => self.builder.int(value),
+            OwnedValue::UInt(value) => self.builder.uint(value),
+            OwnedValue::Double(value) => self.builder.double(value),
+            OwnedValue::Decimal(value) => self.builder.decimal(value),
+            OwnedValue::Bytes { data, collation } => self.builder.string(&data, collation),
+            _ => return Err(unsupported()),
+        })
+    }
+}

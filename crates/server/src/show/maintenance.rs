@@ -1,0 +1,84 @@
+//! ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE.
+
+use engine::Engine;
+use sql::ast::{Maintain, MaintainKind};
+
+use super::not_yet;
+use crate::answer::{Cell, Column, Table};
+use crate::ddl::names::FullName;
+use crate::ddl::{lock_wait, refused};
+use crate::error_map::SqlError;
+use crate::session::Session;
+
+/// Does what is asked to each table and reports on it.
+///
+/// # Errors
+/// 1046; 1235 for histograms and CHECKSUM TABLE. What fails for one table is a row of the report.
+pub(super) fn table(session: &Session, engine: &Engine, maintain: &Maintain<'_>) -> Result<Table, SqlError> {
+    if maintain.histogram {
+        return Err(not_yet("histograms"));
+    }
+    let operation = match maintain.kind {
+        MaintainKind::Analyze => "analyze",
+        MaintainKind::Check => "check",
+        MaintainKind::Optimize => "optimize",
+        MaintainKind::Repair => "repair",
+        MaintainKind::Checksum => return Err(not_yet("CHECKSUM TABLE")),
+    };
+    let mut report = Table::new(vec![
+        Column::text("Table", 128),
+        Column::text("Op", 10),
+        Column::text("Msg_type", 10),
+        Column::long_text("Msg_text"),
+    ]);
+    for written in maintain.tables {
+        let name = FullName::resolve(session, written)?;
+        for (kind, text) in run(session, engine, &name, maintain.kind) {
+            report.push(vec![
+                Cell::Text(name.to_string()),
+                Cell::text(operation),
+                Cell::text(kind),
+                Cell::Text(text),
+            ]);
+        }
+    }
+    Ok(report)
+}
+
+/// Messages on one table: type and text.
+fn run(
+    session: &Session,
+    engine: &Engine,
+    name: &FullName,
+    kind: MaintainKind,
+) -> Vec<(&'static str, String)> {
+    let done = match kind {
+        MaintainKind::Analyze => {
+            let table = engine.table(&name.schema, &name.table);
+            table.and_then(|table| table.count_rows(engine)).map(|_| Vec::new())
+        }
+        MaintainKind::Check => {
+            let checked = engine.check_table(&name.schema, &name.table, lock_wait(session));
+            checked.map(|report| report.problems)
+        }
+        other => {
+            let word = if other == MaintainKind::Optimize { "optimize" } else { "repair" };
+            return match engine.table(&name.schema, &name.table) {
+                Ok(_) => vec![("note", format!("The storage engine for the table doesn't support {word}"))],
+                Err(error) => failed(refused(session, &error)),
+            };
+        }
+    };
+    match done {
+        Ok(problems) if problems.is_empty() => vec![("status", "OK".to_owned())],
+        Ok(problems) => {
+            let errors = problems.into_iter().map(|problem| ("error", problem));
+            errors.chain([("error", "Corrupt".to_owned())]).collect()
+        }
+        Err(error) => failed(refused(session, &error)),
+    }
+}
+
+fn failed(error: SqlError) -> Vec<(&'static str, String)> {
+    vec![("Error", error.message), ("status", "Operation failed".to_owned())]
+}
