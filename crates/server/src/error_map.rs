@@ -294,11 +294,13 @@ errors! {
     WRONG_OBJECT = 1347, b"HY000", "'%-.192s.%-.192s' is not %s";
     VIEW_SELECT_VARIABLE = 1351, b"HY000", "View's SELECT contains a variable or parameter";
     VIEW_WRONG_LIST = 1353, b"HY000", "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts";
+    TRG_DOES_NOT_EXIST = 1360, b"HY000", "Trigger does not exist";
     NO_DEFAULT_FOR_FIELD = 1364, b"HY000", "Field '%-.192s' doesn't have a default value";
     DIVISION_BY_ZERO = 1365, b"22012", "Division by 0";
     TRUNCATED_WRONG_VALUE_FOR_FIELD = 1366, b"HY000", "Incorrect %-.32s value: '%-.128s' for column '%.192s' at row %d";
     ILLEGAL_VALUE_FOR_TYPE = 1367, b"22007", "Illegal %s '%-.192s' value found during parsing";
     PROCACCESS_DENIED = 1370, b"42000", "%-.16s command denied to user '%-.48s'@'%-.64s' for routine '%-.192s'";
+    NO_BINARY_LOGGING = 1381, b"HY000", "You are not using binary logging";
     KEY_PART_0 = 1391, b"HY000", "Key part '%-.192s' length cannot be 0";
     CANNOT_USER = 1396, b"HY000", "Operation %s failed for %.256s";
     XAER_RMFAIL = 1399, b"XAE07", "XAER_RMFAIL: The command cannot be executed when global transaction is in the  %.64s state";
@@ -323,6 +325,7 @@ errors! {
     ILLEGAL_HA_CREATE_OPTION = 1478, b"HY000", "Table storage engine '%-.64s' does not support the create option '%.64s'";
     PLUGIN_IS_NOT_LOADED = 1524, b"HY000", "Plugin '%-.192s' is not loaded";
     WRONG_VALUE = 1525, b"HY000", "Incorrect %-.32s value: '%-.128s'";
+    EVENT_DOES_NOT_EXIST = 1539, b"HY000", "Unknown event '%-.192s'";
     EVENT_OPEN_TABLE_FAILED = 1551, b"HY000", "Failed to open mysql.event";
     CANT_CHANGE_TX_CHARACTERISTICS = 1568, b"25001", "Transaction characteristics can't be changed while a transaction is in progress";
     CANT_LOCK_LOG_TABLE = 1580, b"HY000", "You can't use locks with log tables.";

@@ -22,7 +22,7 @@ use sql::{CacheKey, LexMode, ParseErrorKind, Parsed};
 use types::Value;
 use wire::Capabilities;
 
-pub use planned::{Compiled, Failure, Request, compile, planned_kind};
+pub use planned::{Compiled, Failure, Request, compile, plan, planned_kind};
 pub use prepare::{execute, prepare};
 
 use crate::answer::Answer;

@@ -288,9 +288,10 @@ impl Spec<'_> {
         let mut lengths = Vec::with_capacity(members.capacity());
         for text in self.written.members {
             let member = self.member(text, charset, is_set)?;
-            if members.iter().any(|other| self.is_same(other, &member)) {
+            if let Some(first) = members.iter().position(|other| self.is_same(other, &member)) {
                 let kind = if is_set { "SET" } else { "ENUM" };
-                return Err(error_map::DUPLICATED_VALUE_IN_TYPE.with(&[&self.column, text, &kind]));
+                let text = self.written.members[first].trim_end_matches(' ');
+                return Err(error_map::DUPLICATED_VALUE_IN_TYPE.with(&[&self.column, &text, &kind]));
             }
             lengths.push(charset.char_len(&member) as u32);
             members.push(member.into());

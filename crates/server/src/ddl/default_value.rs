@@ -3,7 +3,7 @@
 use sql::ast::{Expr, ExprKind};
 use sql::literal::LiteralKind;
 use types::storage::{self, Problem, StoreContext, StoreNote};
-use types::{CollationId, ColumnDefault, OwnedValue, SqlType, TypeKind};
+use types::{ColumnDefault, OwnedValue, SqlType, TypeKind};
 
 use super::not_yet;
 use crate::constant::{Inputs, evaluate};
@@ -29,7 +29,7 @@ pub(super) fn column_default(
     if let Some(digits) = current_timestamp(session, value, inputs)? {
         return if takes_now(ty, digits) { Ok(ColumnDefault::Now) } else { Err(invalid()) };
     }
-    let value = constant(session, value, inputs)?;
+    let value = constant(session, (column, ty), value, inputs)?;
     if matches!(value, OwnedValue::Null) {
         return Ok(ColumnDefault::Null);
     }
@@ -77,15 +77,30 @@ fn current_timestamp(
     }
 }
 
-/// The value of a literal; dates and times stay the text they are written in.
-fn constant(session: &mut Session, value: &Expr<'_>, inputs: Inputs<'_>) -> Result<OwnedValue, SqlError> {
-    if let ExprKind::Literal(literal) = value.kind
-        && matches!(literal.kind, LiteralKind::Date | LiteralKind::Time | LiteralKind::Timestamp)
-    {
-        let data = literal.text(inputs.sql).into();
-        return Ok(OwnedValue::Bytes { data, collation: CollationId::UTF8MB4_0900_AI_CI });
+/// The value of a literal. Hexadecimal and bit literals are numbers to columns of numbers, bytes to others.
+fn constant(
+    session: &mut Session,
+    (column, ty): (&str, &SqlType),
+    value: &Expr<'_>,
+    inputs: Inputs<'_>,
+) -> Result<OwnedValue, SqlError> {
+    let ExprKind::Literal(literal) = value.kind else {
+        return evaluate(session, value, inputs);
+    };
+    let is_number = ty.is_integer()
+        || matches!(ty.kind, TypeKind::Decimal | TypeKind::Float | TypeKind::Double | TypeKind::Year);
+    match (literal.kind, evaluate(session, value, inputs)) {
+        // MySQL takes them for expressions, which a default is not.
+        (LiteralKind::Date | LiteralKind::Time | LiteralKind::Timestamp, _) => {
+            Err(error_map::INVALID_DEFAULT.with(&[&column]))
+        }
+        (LiteralKind::Hex | LiteralKind::Bit, Ok(OwnedValue::Bytes { data, .. })) if is_number => {
+            let start = data.len().saturating_sub(8);
+            let number = data[start..].iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
+            Ok(OwnedValue::UInt(number))
+        }
+        (_, value) => value,
     }
-    evaluate(session, value, inputs)
 }
 
 /// Storage bytes of `value`; a default must fit whatever the mode.

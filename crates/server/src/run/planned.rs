@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use engine::{Effect, Trx};
 use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
 use sql::ast::{InsertSource, Statement};
-use sql::bind::{BindContext, Literals};
+use sql::bind::{BindContext, Literals, Planned};
 use sql::plan::Plan;
 use types::{SqlType, Value};
 use wire::out_buffer::Mark;
@@ -96,7 +96,31 @@ pub fn compile(
     request: &Request<'_>,
 ) -> Result<(Compiled, bool), SqlError> {
     let engine = &session.server.engine;
-    let catalog = EngineCatalog(engine);
+    loop {
+        // Read before any name is looked up: a change in between makes the program look older than it is.
+        let catalog_version = engine.catalog_version();
+        let planned = plan(session, statement, request)?;
+        match exec::compile(Arc::new(planned.plan), engine) {
+            Ok(program) => {
+                let is_do = com == Com::Do;
+                return Ok((Compiled { program, catalog_version, com, is_do }, planned.shareable));
+            }
+            Err(error) if is_stale(&error) => {}
+            Err(error) => return Err(exec_error::sql_error(&error, &session.variables.hot.time_zone)),
+        }
+    }
+}
+
+/// Binds and plans a statement.
+///
+/// # Errors
+/// What MySQL refuses before it runs a statement; 1235 for statements that are not planned.
+pub fn plan(
+    session: &Session,
+    statement: &Statement<'_>,
+    request: &Request<'_>,
+) -> Result<Planned, SqlError> {
+    let catalog = EngineCatalog(&session.server.engine);
     let hot = &session.variables.hot;
     let too_many = |_| error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]);
     let context = BindContext {
@@ -111,20 +135,8 @@ pub fn compile(
         param_count: u16::try_from(request.param_count).map_err(too_many)?,
         literals: request.literals,
     };
-    loop {
-        // Read before any name is looked up: a change in between makes the program look older than it is.
-        let catalog_version = engine.catalog_version();
-        let planned = sql::bind_and_plan(statement, &context)
-            .map_err(|error| bind_error::sql_error(&error, session.database.as_deref()))?;
-        match exec::compile(Arc::new(planned.plan), engine) {
-            Ok(program) => {
-                let is_do = com == Com::Do;
-                return Ok((Compiled { program, catalog_version, com, is_do }, planned.shareable));
-            }
-            Err(error) if is_stale(&error) => {}
-            Err(error) => return Err(exec_error::sql_error(&error, &hot.time_zone)),
-        }
-    }
+    sql::bind_and_plan(statement, &context)
+        .map_err(|error| bind_error::sql_error(&error, session.database.as_deref()))
 }
 
 fn is_stale(error: &ExecError) -> bool {

@@ -1,4 +1,4 @@
-//! SHOW, DESCRIBE and table maintenance: statements that answer with a small table built in memory.
+//! SHOW, DESCRIBE, EXPLAIN and table maintenance: statements that answer with a small table built in memory.
 //!
 //! | file | what it shows |
 //! |---|---|
@@ -9,12 +9,14 @@
 //! | `absent` | what there is none of |
 //! | `grants` | grants |
 //! | `maintenance` | reports of ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE |
+//! | `explain` | plans |
 //! | `filter` | WHERE |
 
 mod absent;
 mod catalog_lists;
 mod columns;
 mod definition_text;
+mod explain;
 mod filter;
 mod grants;
 mod indexes;
@@ -35,12 +37,7 @@ use crate::error_map::{self, SqlError};
 use crate::like::like;
 use crate::session::Session;
 
-/// Whether [`rows`] answers `statement`.
-pub fn is_shown(statement: &Statement<'_>) -> bool {
-    matches!(statement, Statement::Show(_) | Statement::Describe(_) | Statement::Maintain(_))
-}
-
-/// The answer to SHOW, DESCRIBE, and ANALYZE, CHECK, OPTIMIZE, REPAIR or CHECKSUM TABLE.
+/// The answer to SHOW, DESCRIBE, EXPLAIN, and ANALYZE, CHECK, OPTIMIZE, REPAIR or CHECKSUM TABLE.
 ///
 /// # Errors
 /// 1235 for what cannot be shown yet; 1046, 1049, 1146 for missing names.
@@ -57,16 +54,10 @@ pub fn rows(
             Ok(table)
         }
         Statement::Describe(describe) => described(session, engine, describe),
+        Statement::Explain(explain) => explain::table(session, explain, inputs),
         Statement::Maintain(maintain) => maintenance::table(session, engine, maintain),
         _ => Err(not_yet("this statement")),
     }
-}
-
-/// A plan's text as EXPLAIN answers it.
-pub fn explained(text: String) -> Table {
-    let mut table = Table::new(vec![Column::text("EXPLAIN", text.chars().count() as u32)]);
-    table.push(vec![Cell::Text(text)]);
-    table
 }
 
 /// All that `show` may show, before LIKE, WHERE and LIMIT.
@@ -117,9 +108,21 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
             name.open(session, engine)?;
             Err(error_map::WRONG_OBJECT.with(&[&name.schema, &name.table, &"VIEW"]))
         }
+        ShowKind::CreateProgram(kind, name) => Err(no_program(session, kind, name)?),
+        ShowKind::BinaryLogs | ShowKind::BinlogEvents => Err(error_map::NO_BINARY_LOGGING.bare()),
         ShowKind::Grants(account) => grants::table(session, account.as_ref()),
         _ => Err(not_yet("this form of SHOW")),
     }
+}
+
+/// The error for a stored program: there are none.
+fn no_program(session: &Session, kind: &str, name: &TableName<'_>) -> Result<SqlError, SqlError> {
+    let full = FullName::resolve(session, name)?;
+    Ok(match kind {
+        "TRIGGER" => error_map::TRG_DOES_NOT_EXIST.bare(),
+        "EVENT" => error_map::EVENT_DOES_NOT_EXIST.with(&[&full.table]),
+        _ => error_map::SP_DOES_NOT_EXIST.with(&[&kind, &full.table]),
+    })
 }
 
 fn open(

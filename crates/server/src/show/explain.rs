@@ -1,0 +1,40 @@
+//! EXPLAIN.
+
+use sql::ast::{Explain, ExplainFormat, ExplainTarget};
+use sql::bind::Literals;
+
+use super::not_yet;
+use crate::answer::{Cell, Column, Table};
+use crate::constant::Inputs;
+use crate::error_map::SqlError;
+use crate::run::{self, Request};
+use crate::session::Session;
+
+/// The plan of a statement as a tree, which is the format of plain EXPLAIN too.
+///
+/// # Errors
+/// What planning the statement fails with; 1235 for ANALYZE, other formats and other connections.
+pub(super) fn table(session: &Session, explain: &Explain<'_>, inputs: Inputs<'_>) -> Result<Table, SqlError> {
+    let ExplainTarget::Statement(statement) = explain.target else {
+        return Err(not_yet("EXPLAIN FOR CONNECTION"));
+    };
+    if explain.analyze {
+        return Err(not_yet("EXPLAIN ANALYZE"));
+    }
+    match explain.format {
+        ExplainFormat::Default | ExplainFormat::Tree => {}
+        ExplainFormat::Traditional => return Err(not_yet("EXPLAIN FORMAT=TRADITIONAL")),
+        ExplainFormat::Json => return Err(not_yet("EXPLAIN FORMAT=JSON")),
+    }
+    let request = Request {
+        sql: inputs.sql,
+        param_types: &[],
+        param_count: inputs.params.len(),
+        literals: Literals::Constants,
+    };
+    let planned = run::plan(session, statement, &request)?;
+    let text = sql::plan::explain(&planned.plan);
+    let mut table = Table::new(vec![Column::text("EXPLAIN", text.chars().count() as u32)]);
+    table.push(vec![Cell::Text(text)]);
+    Ok(table)
+}
