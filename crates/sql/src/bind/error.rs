@@ -100,6 +100,13 @@ pub enum BindError {
         /// `schema.table.column`.
         column: String,
     },
+    /// 3029: ORDER BY aggregates, but nothing else does.
+    OrderAggregate {
+        /// 1-based place in ORDER BY.
+        ordinal: usize,
+    },
+    /// 1747
+    PartitionOfPlainTable,
     /// 1056: GROUP BY names an aggregate.
     WrongGroupField(String),
     /// 3065
@@ -207,6 +214,12 @@ impl fmt::Display for BindError {
             BindError::NotGrouped { .. }
             | BindError::MixOfGroupAndFields { .. }
             | BindError::OrderNotInDistinct { .. } => self.write_grouping(f),
+            BindError::OrderAggregate { ordinal } => write!(
+                f,
+                "Expression #{ordinal} of ORDER BY contains aggregate function and applies to the result of a \
+                 non-aggregated query"
+            ),
+            BindError::PartitionOfPlainTable => f.write_str("PARTITION () clause on non partitioned table"),
             BindError::WrongGroupField(name) => write!(f, "Can't group on '{name}'"),
             BindError::ColumnCount { row } => write!(f, "Column count doesn't match value count at row {row}"),
             BindError::ColumnTwice(name) => write!(f, "Column '{name}' specified twice"),

@@ -53,7 +53,7 @@ impl<'a> Binder<'a, '_> {
 
     fn table(&mut self, factor: &'a ast::TableFactor<'a>) -> Result<Bound, BindError> {
         if !factor.partitions.is_empty() {
-            return Err(BindError::NotSupported("PARTITION"));
+            return Err(BindError::PartitionOfPlainTable);
         }
         let alias = factor.alias.unwrap_or(factor.name.name);
         if factor.name.schema.is_none()

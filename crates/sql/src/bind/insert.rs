@@ -18,7 +18,7 @@ impl<'a> Binder<'a, '_> {
     /// Binds and plans an INSERT at the innermost level, which must be fresh.
     pub(super) fn insert(&mut self, insert: &'a ast::Insert<'a>) -> Result<InsertPlan, BindError> {
         if !insert.partitions.is_empty() {
-            return Err(BindError::NotSupported("PARTITION"));
+            return Err(BindError::PartitionOfPlainTable);
         }
         let table = self.lookup(&insert.table)?;
         let (_, scope) = self.base_table(table.clone(), insert.table.name, None);

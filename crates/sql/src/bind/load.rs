@@ -16,7 +16,7 @@ impl<'a> Binder<'a, '_> {
             return Err(BindError::NotSupported("LOAD XML"));
         }
         if !load.partitions.is_empty() {
-            return Err(BindError::NotSupported("PARTITION"));
+            return Err(BindError::PartitionOfPlainTable);
         }
         let table = self.lookup(&load.table)?;
         let (_, scope) = self.base_table(table.clone(), load.table.name, None);

@@ -9,7 +9,7 @@ use super::binder::{Aggregates, Aliases, Binder, Level};
 use super::block::{Block, Source};
 use super::conjuncts;
 use super::query::Tail;
-use super::{BindError, Clause};
+use super::{BindError, Clause, aggregate};
 use crate::ast::{self, SelectItem};
 use crate::plan::{Origin, OutputColumn, SortKey};
 
@@ -30,7 +30,11 @@ impl<'a> Binder<'a, '_> {
         self.level().output = output;
         let groups = self.group_by(select.group_by)?;
         let having = select.having.as_ref().map(|h| self.having(h, &groups)).transpose()?;
+        let is_plain = groups.is_empty() && self.level().aggs.is_empty();
         let order = self.order_by(tail.order_by)?;
+        if is_plain && let Some(at) = order.iter().position(|key| aggregate::has_pending(&key.expr)) {
+            return Err(BindError::OrderAggregate { ordinal: at + 1 });
+        }
         let limit = self.limit(tail.limit)?;
         let level = self.level();
         let mut block = Block {

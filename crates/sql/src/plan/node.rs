@@ -55,7 +55,8 @@ pub struct SubPlan {
     pub query: QueryPlan,
     /// First parameter number that stands for an outer column.
     pub outer_base: u16,
-    /// The outer query's columns that it names; empty: uncorrelated, run once a statement.
+    /// The enclosing query's columns that it names. Empty: one run serves all rows of a run of the enclosing query, whose
+    /// own outer columns it may name all the same: their parameters stay in force below.
     pub outer: Vec<ColumnRef>,
 }
 

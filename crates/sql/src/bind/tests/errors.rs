@@ -59,6 +59,10 @@ fn aggregates_stand_only_where_they_may() {
     assert_eq!(error("SELECT COUNT(*) FROM emp WHERE COUNT(*) > 1"), wrong);
     assert_eq!(error("SELECT SUM(COUNT(*)) FROM emp"), wrong);
     assert_eq!(error("SELECT COUNT(*) AS n FROM emp GROUP BY n"), "Can't group on 'n'");
+    assert_eq!(
+        error("SELECT id FROM emp ORDER BY COUNT(*)"),
+        "Expression #1 of ORDER BY contains aggregate function and applies to the result of a non-aggregated query"
+    );
     assert!(bind("SELECT dept FROM emp GROUP BY dept HAVING COUNT(*) > 1 ORDER BY COUNT(*)").is_ok());
 }
 

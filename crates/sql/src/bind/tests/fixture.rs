@@ -13,7 +13,7 @@ use crate::bind::{
     BindContext, BindError, Catalog, CatalogError, Literals, Planned, SessionTypes, bind_and_plan,
 };
 use crate::plan::explain;
-use crate::{LexMode, parse};
+use crate::{CacheKey, LexMode, parse, parse_numbered};
 
 /// Tables `emp`, `dept`, `employees`, `salaries`, `many`, `log` in schema `db`.
 pub(crate) struct TestCatalog {
@@ -169,6 +169,28 @@ impl SessionTypes for NoVariables {
 /// Binds `sql` in database `db` under the default modes.
 pub(crate) fn bind(sql: &str) -> Result<Planned, BindError> {
     bind_under(sql, Some("db"), SqlModes::DEFAULT, &[])
+}
+
+/// Binds `sql` as for the plan cache: its numbered literals become parameters.
+pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
+    let mut key = CacheKey::new();
+    assert!(key.read(sql.as_bytes(), 0, LexMode::NONE));
+    let arena = Bump::new();
+    let parsed = parse_numbered(sql.as_bytes(), 0, LexMode::NONE, &arena, key.literals()).unwrap();
+    let base = parsed.params as u16;
+    let ctx = BindContext {
+        catalog: &TestCatalog::default(),
+        session: &NoVariables,
+        sql: sql.as_bytes(),
+        database: Some("db"),
+        modes: SqlModes::DEFAULT,
+        collation: CollationId::UTF8MB4_0900_AI_CI,
+        div_precision_increment: 4,
+        param_types: &[],
+        param_count: base + key.literals().len() as u16,
+        literals: Literals::Parameters { base },
+    };
+    bind_and_plan(&parsed.statement, &ctx)
 }
 
 /// Binds `sql` in a database, under modes, with parameters of these types.

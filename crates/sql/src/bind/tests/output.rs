@@ -2,8 +2,8 @@
 
 use types::{SqlType, TypeKind};
 
-use super::fixture::{bind, bind_under};
-use crate::plan::{InsertCell, InsertSource, Plan, QueryPlan};
+use super::fixture::{bind, bind_shared, bind_under};
+use crate::plan::{InsertCell, InsertSource, Plan, QueryPlan, explain};
 
 fn query(sql: &str) -> QueryPlan {
     match bind(sql) {
@@ -97,4 +97,31 @@ fn inserts_know_columns_and_cells() {
     ] {
         assert!(bind(sql).is_ok(), "{sql}: {:?}", bind(sql).err());
     }
+}
+
+#[test]
+fn numbered_literals_become_parameters_behind_the_placeholders() {
+    let shared = bind_shared("SELECT name, 5 FROM emp WHERE id = 3 AND dept = ? ORDER BY 1 LIMIT 7").unwrap();
+    assert!(shared.shareable);
+    assert_eq!(
+        explain(&shared.plan).trim_end(),
+        "-> Limit: 7 row(s)\n    -> Filter: (emp.dept = ?0)\n        -> Single-row index lookup on emp using PRIMARY (id=?1)"
+    );
+    let text = bind_shared("SELECT name FROM emp WHERE id = '3'").unwrap();
+    assert!(text.shareable && explain(&text.plan).contains("using PRIMARY (id=?0)"));
+    let pinned = bind_shared("SELECT name FROM emp WHERE hired = DATE'2020-01-01'").unwrap();
+    assert!(!pinned.shareable || !explain(&pinned.plan).contains("?0"));
+}
+
+#[test]
+fn outer_columns_are_parameters_behind_those_of_enclosing_queries() {
+    let planned = bind(
+        "SELECT (SELECT MAX(x.id) FROM emp x WHERE x.dept = (SELECT y.id FROM dept y WHERE y.id = e.dept AND y.name = \
+         x.name)) FROM emp e",
+    );
+    let Plan::Query(query) = planned.unwrap().plan else { panic!("a query") };
+    let outer = &query.subqueries[0];
+    assert_eq!((outer.outer_base, outer.outer.len()), (0, 1));
+    let inner = &outer.query.subqueries[0];
+    assert_eq!((inner.outer_base, inner.outer.len()), (1, 1));
 }
