@@ -342,6 +342,7 @@ errors! {
     DATA_OUT_OF_RANGE = 1690, b"22003", "%s value is out of range in '%s'";
     WRONG_SPVAR_TYPE_IN_LIMIT = 1691, b"HY000", "A variable of a non-integer based type in LIMIT clause";
     INDEX_COLUMN_TOO_LONG = 1709, b"HY000", "Index column size too large. The maximum column size is %d bytes.";
+    PARTITION_CLAUSE_ON_NONPARTITIONED = 1747, b"HY000", "PARTITION () clause on non partitioned table";
     CANT_EXECUTE_IN_READ_ONLY_TRANSACTION = 1792, b"25006", "Cannot execute statement in a READ ONLY transaction.";
     INTERNAL_ERROR = 1815, b"HY000", "Internal error: %s";
     INVALID_YEAR_COLUMN_LENGTH = 1818, b"HY000", "Invalid display width. Use YEAR instead.";
@@ -359,6 +360,7 @@ errors! {
     INVALID_FIELD_SIZE = 3013, b"HY000", "Invalid size for column '%s'.";
     INVALID_ARGUMENT_FOR_LOGARITHM = 3020, b"2201E", "Invalid argument for logarithm";
     QUERY_TIMEOUT = 3024, b"HY000", "Query execution was interrupted, maximum statement execution time exceeded";
+    AGGREGATE_ORDER_NON_AGG_QUERY = 3029, b"HY000", "Expression #%d of ORDER BY contains aggregate function and applies to the result of a non-aggregated query";
     WRONG_VALUE_IN_LIST = 3055, b"HY000", "Incorrect value in the list: '%-.64s'";
     FIELD_IN_ORDER_NOT_SELECT = 3065, b"HY000", "Expression #%d of %s is not in SELECT list, references column '%s' which is not in SELECT list; this is incompatible with %s";
     INVALID_JSON_TEXT = 3140, b"22032", "Invalid JSON text: \"%s\" at position %d in value for column '%-.200s'.";

@@ -153,22 +153,6 @@ pub enum BindError {
     WrongArguments(&'static str),
     /// 1115
     UnknownCharset(String),
-    /// 1273
-    UnknownCollation(String),
-    /// 1253
-    CollationMismatch {
-        /// Collation.
-        collation: String,
-        /// Character set.
-        charset: String,
-    },
-    /// 1525: `DATE'x'` and kin.
-    WrongValue {
-        /// `DATE`, `TIME`, `DATETIME`.
-        kind: &'static str,
-        /// The text.
-        value: String,
-    },
     /// 1093: the changed table is read in a subquery.
     UpdateTableUsed(String),
     /// 1288: a derived table as the target of a change.
@@ -240,11 +224,6 @@ impl fmt::Display for BindError {
             BindError::NoDefault(name) => write!(f, "Field '{name}' doesn't have a default value"),
             BindError::WrongArguments(what) => write!(f, "Incorrect arguments to {what}"),
             BindError::UnknownCharset(name) => write!(f, "Unknown character set: '{name}'"),
-            BindError::UnknownCollation(name) => write!(f, "Unknown collation: '{name}'"),
-            BindError::CollationMismatch { collation, charset } => {
-                write!(f, "COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'")
-            }
-            BindError::WrongValue { kind, value } => write!(f, "Incorrect {kind} value: '{value}'"),
             BindError::UpdateTableUsed(table) => {
                 write!(f, "You can't specify target table '{table}' for update in FROM clause")
             }
