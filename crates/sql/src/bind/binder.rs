@@ -194,7 +194,7 @@ impl<'a, 'c> Binder<'a, 'c> {
 
     /// Makes `expr` of level `at` usable at the innermost level, by passing each of its columns through the subquery
     /// that begins below `at`.
-    fn import(&mut self, at: usize, mut expr: Expr) -> Result<Expr, BindError> {
+    pub(super) fn import(&mut self, at: usize, mut expr: Expr) -> Result<Expr, BindError> {
         let Some((id, outer)) = self.levels[at + 1..].iter_mut().find_map(|l| l.sub.as_mut()) else {
             return Ok(expr);
         };

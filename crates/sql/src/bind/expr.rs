@@ -8,9 +8,20 @@ use super::{BindError, Clause};
 use crate::ast::{self, BinaryOp, ExprKind, IsTest, UnaryOp, VarScope};
 
 impl<'a> Binder<'a, '_> {
-    /// A condition of WHERE, ON or HAVING.
+    /// A condition of WHERE, ON or HAVING, which need not tell NULL from false.
     pub(super) fn condition(&mut self, condition: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
-        self.value(condition)
+        match condition.kind {
+            ExprKind::And(terms) => {
+                let terms = terms.iter().map(|term| self.condition(term)).collect::<Result<Vec<_>, _>>()?;
+                Ok(self.build.and(terms))
+            }
+            ExprKind::InSubquery(ast::InSubquery {
+                expr: ast::Expr { kind: ExprKind::Row(needle), .. },
+                query,
+                negated: false,
+            }) => self.row_in_subquery(needle, query),
+            _ => self.value(condition),
+        }
     }
 
     /// An expression of one column.

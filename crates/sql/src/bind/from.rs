@@ -6,7 +6,7 @@ use expr::{CmpOp, Expr};
 use types::TableDef;
 
 use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level};
-use super::block::{JoinTree, Kind, Source};
+use super::block::{JoinTree, Kind, Query, Source};
 use super::scope::{Scope, ScopeColumn, ScopeTable, Visible};
 use super::{BindError, Clause};
 use crate::ast::{self, IndexHintAction, JoinCondition, TableRef};
@@ -123,12 +123,7 @@ impl<'a> Binder<'a, '_> {
         alias: &str,
         names: &[&str],
     ) -> Result<Bound, BindError> {
-        let was_hidden = std::mem::replace(&mut self.level().hidden, true);
-        self.levels.push(Level::new());
-        let bound = self.query(query);
-        self.levels.pop();
-        self.level().hidden = was_hidden;
-        let bound = bound?;
+        let bound = self.query_in_from(query)?;
         let mut columns = Self::columns_of(bound.output());
         rename(&mut columns, names)?;
         let scope_columns = columns.iter();
@@ -139,6 +134,16 @@ impl<'a> Binder<'a, '_> {
         let mut scope = Scope::default();
         scope.push(ScopeTable { rel, schema: None, alias: alias.into(), columns: scope_columns });
         Ok((JoinTree::Rel(rel), scope))
+    }
+
+    /// A query in FROM: it sees the queries around the one at hand, but not that one.
+    pub(super) fn query_in_from(&mut self, query: &'a ast::Query<'a>) -> Result<Query, BindError> {
+        let was_hidden = std::mem::replace(&mut self.level().hidden, true);
+        self.levels.push(Level::new());
+        let bound = self.query(query);
+        self.levels.pop();
+        self.level().hidden = was_hidden;
+        bound
     }
 
     fn join(&mut self, join: &'a ast::Join<'a>) -> Result<Bound, BindError> {

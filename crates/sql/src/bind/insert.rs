@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use types::TableDef;
 
-use super::binder::{Aggregates, Aliases, Binder, Level};
+use super::binder::{Aggregates, Aliases, Binder};
 use super::scope::{ScopeColumn, ScopeTable, written};
 use super::{BindError, Clause};
 use crate::ast::{self, Cell, ExprKind};
@@ -61,12 +61,7 @@ impl<'a> Binder<'a, '_> {
             }
             ast::InsertSource::Query(query) => {
                 let columns = target_columns(table, insert.columns)?;
-                self.level().hidden = true;
-                self.levels.push(Level::new());
-                let bound = self.query(query);
-                self.levels.pop();
-                self.level().hidden = false;
-                let bound = bound?;
+                let bound = self.query_in_from(query)?;
                 if bound.output().len() != columns.len() {
                     return Err(BindError::ColumnCount { row: 1 });
                 }

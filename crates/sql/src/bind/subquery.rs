@@ -4,9 +4,10 @@ use expr::{CmpDomain, CmpOp, Expr, ExprKind, SubqueryForm};
 use types::{SqlType, TypeKind};
 
 use super::binder::{Binder, Level};
-use super::block::{Query, SubBlock};
+use super::block::{Block, JoinTree, Query, Source, SubBlock, Window};
 use super::{BindError, rewrite};
 use crate::ast::{self, BinaryOp};
+use crate::plan::OutputColumn;
 
 impl<'a> Binder<'a, '_> {
     /// Binds `query` as a subquery of the query at hand; its place among the subplans.
@@ -67,6 +68,51 @@ impl<'a> Binder<'a, '_> {
         let form = SubqueryForm::In { negated, domain };
         let kind = ExprKind::Subquery { plan, form, needle: Some(Box::new(needle)) };
         Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: true })
+    }
+
+    /// `(a, b) IN (SELECT x, y ..)` as a condition: EXISTS a row of the subquery with `x = a AND y = b`. Unlike IN this
+    /// is false where IN is NULL.
+    pub(super) fn row_in_subquery(
+        &mut self,
+        needle: &'a [ast::Expr<'a>],
+        query: &'a ast::Query<'a>,
+    ) -> Result<Expr, BindError> {
+        let needle = self.values(needle)?;
+        let id = self.new_sub();
+        self.levels.push(Level { sub: Some((id, Vec::new())), ..Level::new() });
+        let block = self.rows_equal_to(needle, query);
+        let level = self.levels.pop().expect("pushed above");
+        let (_, outer) = level.sub.expect("set above");
+        let subqueries = &mut self.level().subqueries;
+        subqueries.push(SubBlock { query: Query::Select(Box::new(block?)), id, outer });
+        let plan = (subqueries.len() - 1) as u16;
+        let kind = ExprKind::Subquery { plan, form: SubqueryForm::Exists { negated: false }, needle: None };
+        Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: false })
+    }
+
+    /// The first row of `query` that equals `needle`, whose expressions are the enclosing query's.
+    fn rows_equal_to(&mut self, needle: Vec<Expr>, query: &'a ast::Query<'a>) -> Result<Block, BindError> {
+        let rows = self.query_in_from(query)?;
+        let columns = Self::columns_of(rows.output());
+        if columns.len() != needle.len() {
+            return Err(BindError::OperandColumns(needle.len()));
+        }
+        let outside = self.levels.len() - 2;
+        let mut filter = Vec::with_capacity(needle.len());
+        for (at, (value, column)) in needle.into_iter().zip(&columns).enumerate() {
+            let value = self.import(outside, value)?;
+            let column = Expr::column(0, at as u16, column.ty.clone(), column.nullable);
+            filter.push(self.build.compare(CmpOp::Eq, column, value)?);
+        }
+        let one = self.build.int(1);
+        Ok(Block {
+            rels: vec![Source::Query { query: Some(rows), columns }],
+            from: JoinTree::Rel(0),
+            filter,
+            output: vec![OutputColumn { name: "1".into(), expr: one.clone(), origin: None }],
+            limit: Window { offset: None, count: Some(one) },
+            ..Block::default()
+        })
     }
 
     /// The needle as it is compared with the subquery's column, and how.

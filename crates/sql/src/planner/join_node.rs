@@ -6,6 +6,7 @@ use super::join_list::{Item, JoinList};
 use super::join_order::{How, Route, Step, hash_key};
 use super::known::Known;
 use super::relations::{RelKind, RelSet, Rels};
+use crate::bind::rewrite;
 use crate::plan::{JoinKind, Node};
 
 /// Builds the nodes of `route` through `list`. Rows of `outside` are known.
@@ -198,7 +199,8 @@ pub(super) fn filter(node: Node, conditions: Vec<Expr>, rels: &Rels) -> Node {
     }
 }
 
-/// The conjunction of `conditions`.
-fn all(conditions: Vec<Expr>, rels: &Rels) -> Option<Expr> {
+/// The conjunction of `conditions`; those with subqueries are tested last.
+fn all(mut conditions: Vec<Expr>, rels: &Rels) -> Option<Expr> {
+    conditions.sort_by_key(rewrite::has_subquery);
     (!conditions.is_empty()).then(|| rels.build.and(conditions))
 }

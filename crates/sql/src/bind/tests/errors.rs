@@ -111,6 +111,7 @@ fn column_counts_must_agree() {
         ("SELECT 1 UNION SELECT 1, 2", "The used SELECT statements have a different number of columns"),
         ("SELECT (SELECT 1, 2)", "Operand should contain 1 column(s)"),
         ("SELECT 1 IN (SELECT 1, 2)", "Operand should contain 1 column(s)"),
+        ("SELECT 1 FROM emp WHERE (id, name) IN (SELECT 1)", "Operand should contain 2 column(s)"),
         ("SELECT (1, 2) = (1, 2, 3)", "Operand should contain 2 column(s)"),
         ("SELECT * FROM (SELECT 1 AS a, 2 AS a) d", "Duplicate column name 'a'"),
     ];
