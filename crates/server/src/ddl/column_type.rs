@@ -61,12 +61,6 @@ pub(super) fn deprecations(ty: &SqlType, unsigned: bool) -> Vec<SqlError> {
     let kind = &error_map::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT;
     let is_float = matches!(ty.kind, TypeKind::Float | TypeKind::Double);
     let mut found = Vec::new();
-    if ty.zerofill {
-        found.push(
-            "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to \
-             zero-pad numbers, or store the formatted numbers in a CHAR column.",
-        );
-    }
     if is_float && ty.decimals < SqlType::NOT_FIXED_DECIMALS {
         found.push(
             "Specifying number of digits for floating point data types is deprecated and will be removed in a \
@@ -77,6 +71,12 @@ pub(super) fn deprecations(ty: &SqlType, unsigned: bool) -> Vec<SqlError> {
         found.push(
             "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in \
              a future release.",
+        );
+    }
+    if ty.zerofill {
+        found.push(
+            "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to \
+             zero-pad numbers, or store the formatted numbers in a CHAR column.",
         );
     }
     found.into_iter().map(|text| kind.saying(text.to_owned())).collect()
