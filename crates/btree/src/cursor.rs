@@ -181,10 +181,10 @@ impl<'p> Cursor<'p> {
     /// record. False with `Some`: the leaf has no such record, and neither has the tree.
     #[inline]
     pub fn reseek(&mut self, key: &[u8]) -> Option<bool> {
-        if !self.page().covers(key) {
+        let at = self.page().search_leaf(key);
+        if !self.page().covers_searched(key, at) {
             return None;
         }
-        let at = self.page().search(key);
         if at.found {
             self.slot = at.slot;
         }

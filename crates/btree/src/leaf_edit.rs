@@ -89,11 +89,8 @@ impl<'p> LeafEdit<'p> {
     #[inline]
     pub fn move_to(&mut self, key: &'p [u8], need: usize) -> bool {
         let page = self.page();
-        if !page.covers(key) {
-            return false;
-        }
-        let at = page.search(key);
-        if !has_room(page, at.slot, at.found, need) {
+        let at = page.search_leaf(key);
+        if !page.covers_searched(key, at) || !has_room(page, key, at, need) {
             return false;
         }
         (self.key, self.slot, self.found) = (key, at.slot, at.found);
@@ -236,19 +233,19 @@ pub enum Neighbour {
     End,
 }
 
-/// Whether a leaf can take `need` bytes of key and payload at `slot`. An insertion behind the tree's last record counts
-/// the page as full a little earlier, see [`APPEND_RESERVE`].
+/// Whether a leaf can take `need` bytes of key and payload for `key`, which a search found to belong `at`. An insertion
+/// behind the tree's last record counts the page as full a little earlier, see [`APPEND_RESERVE`].
 #[inline]
-pub(crate) fn has_room(page: PageRef<'_>, slot: usize, found: bool, need: usize) -> bool {
+pub(crate) fn has_room(page: PageRef<'_>, key: &[u8], at: Search, need: usize) -> bool {
     if need == 0 {
         return true;
     }
-    let free = page.free_after_reorganize();
-    if found {
+    let free = page.free_for(key);
+    if at.found {
         // The record's old cell is given up for the new one.
-        return free + page.slot_used_bytes(slot) >= need + CELL_OVERHEAD + SLOT_BYTES;
+        return free + page.slot_used_bytes(at.slot) >= need + CELL_OVERHEAD + SLOT_BYTES;
     }
-    let reserve = if is_append(page, slot) { APPEND_RESERVE } else { 0 };
+    let reserve = if is_append(page, at.slot) { APPEND_RESERVE } else { 0 };
     free >= need + CELL_OVERHEAD + reserve
 }
 

@@ -7,7 +7,7 @@
 
 use base::PageNo;
 use buffer::ExclusiveGuard;
-use page::{HEADER_BYTES, PAGE_SIZE, PageOp, PageRef};
+use page::{HEADER_BYTES, OWN_PREFIX_BYTES_MAX, PAGE_SIZE, PageOp, PageRef};
 
 use crate::allocate::NewPage;
 use crate::error::Result;
@@ -109,10 +109,10 @@ fn fit_together(left: PageRef<'_>, right: PageRef<'_>) -> bool {
     let prefix_len = upper.map_or(0, |upper| common_prefix_len(left.lower_fence(), upper));
     let grown = |page: PageRef<'_>| {
         let cells: usize = (0..page.count()).map(|slot| page.slot_used_bytes(slot)).sum();
-        cells + page.count() * (page.prefix().len() - prefix_len)
+        cells + page.count() * page.prefix().len().saturating_sub(prefix_len)
     };
     let first_separator = if left.is_leaf() { 0 } else { right.lower_fence().len() + 2 };
-    let fences = left.lower_fence().len() + upper.map_or(0, <[u8]>::len);
+    let fences = left.lower_fence().len() + upper.map_or(0, <[u8]>::len) + OWN_PREFIX_BYTES_MAX;
     // Array entries are made in pairs.
     let array_slack = 10;
     let all = HEADER_BYTES + array_slack + fences + grown(left) + grown(right) + first_separator;

@@ -10,9 +10,10 @@
 //! ```
 //!
 //! The usual split latches just the page above the leaf and the leaf. If that has no room for the separator, the way down
-//! is repeated with exclusive latches from the root, and every inner page without room for one more separator is split
-//! on the way, each in a mini-transaction of its own, so that never more than a parent and a child are held. A root
-//! that is full moves its content into two new children and stays where it is.
+//! is repeated with exclusive latches from the root, and every inner page without room for the separator is split on the
+//! way, each in a mini-transaction of its own, so that never more than a parent and a child are held. If that turns out to
+//! need room for another separator, there is a way down for that one: each splits a page or is the last. A root that is full
+//! moves its content into two new children and stays where it is.
 
 use base::{IndexId, PageNo, TrxId};
 use buffer::ExclusiveGuard;
@@ -28,14 +29,11 @@ use crate::split_plan::{Newcomer, SplitPlan, plan_inner, plan_leaf};
 use crate::store::Store;
 use crate::tree::{KEY_BYTES_MAX, Tree};
 
-/// Separator bytes an inner page is expected to take when a way down starts; doubled when a separator turns out longer.
-const SEPARATOR_ROOM: usize = 64;
-
 /// A tree whose root has fewer children takes single pages from extents that it shares with other small trees.
 pub(crate) const SMALL_TREE_CHILDREN: usize = 32;
 
 const _: () = assert!(
-    page::HEADER_BYTES + 5 * KEY_BYTES_MAX + 4 * 12 + 16 <= page::PAGE_SIZE,
+    page::HEADER_BYTES + page::OWN_PREFIX_BYTES_MAX + 5 * KEY_BYTES_MAX + 4 * 12 + 16 <= page::PAGE_SIZE,
     "an inner page with its fences and two separators has room for a third, so one without room can be divided"
 );
 
@@ -45,24 +43,24 @@ enum Step {
     Done,
     /// A page on the way was split: go down again.
     Again,
-    /// The parent has no room for the separator that was found.
-    LongSeparator,
+    /// The parent has no room for this separator.
+    NoRoomFor(Vec<u8>),
 }
 
 /// Splits the leaf that `key` belongs to unless it has room for `need` by now. The caller holds no page latch. One call
 /// may not be enough when records are large.
 #[cold]
 pub(crate) fn make_room(tree: &Tree, store: &Store, key: &[u8], need: usize) -> Result<()> {
-    if matches!(split_leaf_below_parent(tree, store, key, need)?, Step::Done) {
-        return Ok(());
-    }
-    let mut separator_room = SEPARATOR_ROOM;
+    let mut step = split_leaf_below_parent(tree, store, key, need)?;
+    // As good a guess as any until there is a separator.
+    let mut separator = key.to_vec();
     loop {
-        match split_from_root(tree, store, key, need, separator_room)? {
+        match step {
             Step::Done => return Ok(()),
             Step::Again => {}
-            Step::LongSeparator => separator_room = (2 * separator_room).min(KEY_BYTES_MAX),
+            Step::NoRoomFor(other) => separator = other,
         }
+        step = split_from_root(tree, store, key, need, &separator)?;
     }
 }
 
@@ -77,8 +75,8 @@ fn split_leaf_below_parent(tree: &Tree, store: &Store, key: &[u8], need: usize) 
     split_leaf(tree, store, parent, leaf, key, need)
 }
 
-/// The way down with exclusive latches, splitting what is too full for one more separator.
-fn split_from_root(tree: &Tree, store: &Store, key: &[u8], need: usize, room: usize) -> Result<Step> {
+/// The way down with exclusive latches, splitting what is too full for `separator`.
+fn split_from_root(tree: &Tree, store: &Store, key: &[u8], need: usize, separator: &[u8]) -> Result<Step> {
     let mut parent = store.pool.exclusive(tree.root)?;
     if parent.page().is_leaf() {
         let page = parent.page();
@@ -86,7 +84,7 @@ fn split_from_root(tree: &Tree, store: &Store, key: &[u8], need: usize, room: us
         split_root(tree, store, parent, &plan, Locality::Shared)?;
         return Ok(Step::Done);
     }
-    if parent.page().fits(room, 0) == Fit::No {
+    if parent.page().fits(separator, 0) == Fit::No {
         let plan = plan_inner(parent.page(), goes_to_end(parent.page(), key));
         split_root(tree, store, parent, &plan, Locality::Own)?;
         return Ok(Step::Again);
@@ -97,10 +95,10 @@ fn split_from_root(tree: &Tree, store: &Store, key: &[u8], need: usize, room: us
         if child.page().is_leaf() {
             return split_leaf(tree, store, parent, child, key, need);
         }
-        if child.page().fits(room, 0) == Fit::No {
+        if child.page().fits(separator, 0) == Fit::No {
             let plan = plan_inner(child.page(), goes_to_end(child.page(), key));
             let split = split_child(tree, store, parent, child, &plan, Locality::Own)?;
-            return Ok(if split { Step::Again } else { Step::LongSeparator });
+            return Ok(if split { Step::Again } else { Step::NoRoomFor(plan.separator) });
         }
         parent = child;
     }
@@ -118,13 +116,13 @@ fn split_leaf<'p>(
     let is_small = parent.page_no() == tree.root && parent.page().count() < SMALL_TREE_CHILDREN;
     let locality = if is_small { Locality::Shared } else { Locality::Own };
     let split = split_child(tree, store, parent, leaf, &plan, locality)?;
-    Ok(if split { Step::Done } else { Step::LongSeparator })
+    Ok(if split { Step::Done } else { Step::NoRoomFor(plan.separator) })
 }
 
 /// How to divide the leaf; `None` if it has room.
 fn plan_for(leaf: PageRef<'_>, key: &[u8], need: usize) -> Option<SplitPlan> {
     let at = leaf.search(key);
-    if has_room(leaf, at.slot, at.found, need) {
+    if has_room(leaf, key, at, need) {
         return None;
     }
     let append = !at.found && is_append(leaf, at.slot);
@@ -146,7 +144,7 @@ fn split_child<'p>(
     plan: &SplitPlan,
     locality: Locality,
 ) -> Result<bool> {
-    if parent.page().fits(plan.separator.len(), 0) == Fit::No {
+    if parent.page().fits(&plan.separator, 0) == Fit::No {
         return Ok(false);
     }
     let slot = parent.page().child_for(child.page().lower_fence());

@@ -3,7 +3,7 @@
 //! The record that needs room counts as if it were on the page already (the *virtual* records), so that a page whose
 //! records are few and large is divided where it helps: the newcomer may even end up alone.
 
-use page::{HEADER_BYTES, PAGE_SIZE, PageRef};
+use page::{HEADER_BYTES, OWN_PREFIX_BYTES_MAX, PAGE_SIZE, PageRef};
 
 use crate::separator::shortest;
 
@@ -45,7 +45,9 @@ pub(crate) fn plan_leaf(page: PageRef<'_>, newcomer: Newcomer<'_>, append: bool)
     nearest(preferred, total, |boundary| {
         let left_count = if boundary > slot { boundary - inserted } else { boundary };
         let (left, right) = (key_at(boundary - 1), key_at(boundary));
-        let separator = shortest(&left, &right).to_vec();
+        // A fence with all of the page's prefix, so that the right half need not store it once more.
+        let shared = if right.starts_with(page.prefix()) { page.prefix().len() } else { 0 };
+        let separator = right[..shortest(&left, &right).len().max(shared)].to_vec();
         halves_fit(page, left_count, separator.len()).then_some(SplitPlan { left_count, separator })
     })
 }
@@ -91,10 +93,10 @@ fn nearest(preferred: usize, total: usize, plan: impl Fn(usize) -> Option<SplitP
 }
 
 /// Whether both halves of the page hold their slots and fences. Prefixes only grow in a split, so today's sizes are
-/// enough.
+/// enough beside a prefix that a half may have to store.
 fn halves_fit(page: PageRef<'_>, left_count: usize, separator_len: usize) -> bool {
     let bytes = |slots: std::ops::Range<usize>| slots.map(|slot| page.slot_used_bytes(slot)).sum::<usize>();
-    let fixed = HEADER_BYTES + ARRAY_SLACK + separator_len;
+    let fixed = HEADER_BYTES + ARRAY_SLACK + OWN_PREFIX_BYTES_MAX + separator_len;
     let left = fixed + page.lower_fence().len() + bytes(0..left_count);
     let right = fixed + page.upper_fence().map_or(0, <[u8]>::len) + bytes(left_count..page.count());
     left <= PAGE_SIZE && right <= PAGE_SIZE

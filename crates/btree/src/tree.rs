@@ -13,14 +13,15 @@ use crate::space::Locality;
 use crate::split;
 use crate::store::Store;
 
-/// Longest key of a record.
-pub const KEY_BYTES_MAX: usize = 3200;
+/// Longest key of a record, a begin id included.
+pub const KEY_BYTES_MAX: usize = page::MAX_KEY_BYTES;
 
 /// Most bytes of key and payload together that any page can take beside two fences of [`KEY_BYTES_MAX`].
 pub const RECORD_BYTES_MAX: usize = 9600;
 
 const _: () = assert!(
-    page::HEADER_BYTES + 2 * KEY_BYTES_MAX + RECORD_BYTES_MAX + 4 + 2 * 6 <= page::PAGE_SIZE,
+    page::HEADER_BYTES + page::OWN_PREFIX_BYTES_MAX + 2 * KEY_BYTES_MAX + RECORD_BYTES_MAX + 4 + 2 * 6
+        <= page::PAGE_SIZE,
     "a record alone on a page fits"
 );
 
@@ -77,7 +78,7 @@ impl Tree {
     #[inline]
     pub fn point<'p>(&self, store: &'p Store, key: &[u8]) -> Result<Option<Position<'p>>> {
         let leaf = descend::leaf_shared(store, self.root, key)?;
-        let at = leaf.page().search(key);
+        let at = leaf.page().search_leaf(key);
         Ok(at.found.then(|| Position::new(leaf, at.slot)))
     }
 
@@ -103,8 +104,8 @@ impl Tree {
                 Some(leaf) => leaf,
                 None => descend::leaf_exclusive(store, self.root, key)?,
             };
-            let at = leaf.page().search(key);
-            if has_room(leaf.page(), at.slot, at.found, need) {
+            let at = leaf.page().search_leaf(key);
+            if has_room(leaf.page(), key, at, need) {
                 return Ok(LeafEdit::new(self, store, leaf, key, at));
             }
             drop(leaf);

@@ -7,6 +7,7 @@ use base::codec::{get_u16, get_u32, put_u32};
 use crate::layout::*;
 use crate::overflow::{OVERFLOW_REF_BYTES, OverflowRef};
 use crate::page_ref::{PageRef, head_of};
+use crate::prefix::shared_by_fences;
 use crate::template::{OFF_PAGE, RowFormat};
 
 /// A page whose bytes cannot be what was written.
@@ -30,7 +31,7 @@ pub enum CorruptionKind {
     PageType,
     /// A header field is out of range.
     Header,
-    /// A fence lies outside the heap or the prefix is not what the fences share.
+    /// A fence or the prefix lies outside the heap, or the prefix is shorter than what the fences share.
     Fences,
     /// A slot points outside the heap.
     SlotRange,
@@ -142,11 +143,11 @@ pub fn check_records(page: PageRef<'_>, format: &RowFormat) -> Result<(), Corrup
     Ok(())
 }
 
-/// The prefix is what the fences share, and they are in order.
+/// The prefix begins with what the fences share, and they are in order.
 fn check_fences(page: PageRef<'_>) -> Result<(), Corruption> {
     let (lower, upper) = (page.lower_fence(), page.upper_fence());
-    let shared = upper.map_or(0, |upper| lower.iter().zip(upper).take_while(|(a, b)| a == b).count());
-    if shared != page.prefix_len() || upper.is_some_and(|upper| upper <= lower) {
+    let shared = shared_by_fences(lower, upper, page.fixed_key_len());
+    if !page.prefix().starts_with(shared) || upper.is_some_and(|upper| upper <= lower) {
         return Err(Corruption { page: page.page_no(), what: CorruptionKind::Fences });
     }
     Ok(())
@@ -162,6 +163,10 @@ fn check_cells(page: PageRef<'_>) -> Result<(), Corruption> {
         if len != 0 && len != NO_FENCE {
             spans.push((off, usize::from(len)));
         }
+    }
+    let own_prefix = usize::from(get_u16(page.0, PREFIX_AT));
+    if page.prefix_len() != 0 && own_prefix != usize::from(get_u16(page.0, LOWER_FENCE)) {
+        spans.push((own_prefix, page.prefix_len()));
     }
     for slot in 0..page.count() {
         let off = usize::from(page.slot_word(slot) & SLOT_OFFSET);
@@ -272,7 +277,10 @@ fn check_header(page: PageRef<'_>) -> Result<(), Corruption> {
             return fail(CorruptionKind::Fences);
         }
     }
-    if page.prefix_len() > page.lower_fence().len() {
+    let (off, len) = (usize::from(get_u16(page.0, PREFIX_AT)), page.prefix_len());
+    let in_heap = if len == 0 { off == 0 } else { off >= page.heap_top() && off + len <= PAGE_SIZE };
+    let in_fence = off == usize::from(get_u16(page.0, LOWER_FENCE)) && len <= page.lower_fence().len();
+    if !in_heap || !in_fence && len > OWN_PREFIX_BYTES_MAX {
         return fail(CorruptionKind::Fences);
     }
     Ok(())

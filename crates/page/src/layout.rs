@@ -26,14 +26,14 @@
 //! | 40 | 8 | max trx: no record was changed by a transaction with a higher id |
 //! | 48 | 4 | right sibling, 0 = none |
 //! | 52 | 2 | key length when all keys have one, 0 = variable |
-//! | 54 | 2 | reserved, 0 |
+//! | 54 | 2 | prefix: offset in the heap, 0 = empty |
 //! | 56 | 2+2 | lower fence: heap offset, length |
 //! | 60 | 2+2 | upper fence: heap offset, length; length 0xFFFF = no upper bound |
 //! | 64 | 64 | hints: 16 x u32, heads at equal distances |
 //! | 128 | 4 x cap | head array |
 //! | 128 + 4 cap | 2 x cap | slot array |
 //! | 128 + 6 cap | 4 x cap | child array, inner pages only |
-//! | heap top | to 16384 | heap: cells and fences |
+//! | heap top | to 16384 | heap: cells, fences, and the prefix unless the lower fence starts with it |
 
 /// Bytes in a page.
 pub const PAGE_SIZE: usize = 16384;
@@ -50,10 +50,12 @@ pub(crate) const HINTS: usize = 16;
 pub(crate) const HINT_COUNT_MIN: usize = 64;
 /// Key bytes held by a head.
 pub(crate) const HEAD_BYTES: usize = 4;
+/// Longest prefix that is stored on its own. One that the lower fence starts with may be of any length.
+pub const OWN_PREFIX_BYTES_MAX: usize = 64;
 /// Bytes of a begin or end transaction id in a secondary entry.
 pub const TRX_ID_BYTES: usize = 6;
-/// Longest key a page accepts: two fences and two records of it still fit.
-pub const MAX_KEY_BYTES: usize = 4000;
+/// Longest key a page accepts: five of them fit in a page, which is what splitting an inner page takes.
+pub const MAX_KEY_BYTES: usize = 3200;
 
 pub(crate) const CHECKSUM: usize = 0;
 pub(crate) const PAGE_NO: usize = 4;
@@ -72,6 +74,7 @@ pub(crate) const FORMAT_VERSION: usize = 38;
 pub(crate) const MAX_TRX: usize = 40;
 pub(crate) const RIGHT: usize = 48;
 pub(crate) const FIXED_KEY_LEN: usize = 52;
+pub(crate) const PREFIX_AT: usize = 54;
 pub(crate) const LOWER_FENCE: usize = 56;
 pub(crate) const UPPER_FENCE: usize = 60;
 pub(crate) const HINT_ARRAY: usize = 64;
@@ -84,8 +87,9 @@ const _: () = assert!(VERSION == INDEX_ID + 4 && COUNT == VERSION + 4 && COUNT =
 const _: () = assert!(CAP == COUNT + 2 && HEAP_TOP == CAP + 2 && GARBAGE == HEAP_TOP + 2);
 const _: () =
     assert!(PREFIX_LEN == GARBAGE + 2 && FORMAT_VERSION == PREFIX_LEN + 2 && MAX_TRX == FORMAT_VERSION + 2);
-const _: () = assert!(RIGHT == MAX_TRX + 8 && FIXED_KEY_LEN == RIGHT + 4 && LOWER_FENCE == FIXED_KEY_LEN + 4);
-const _: () = assert!(UPPER_FENCE == LOWER_FENCE + 4 && HINT_ARRAY == UPPER_FENCE + 4);
+const _: () = assert!(RIGHT == MAX_TRX + 8 && FIXED_KEY_LEN == RIGHT + 4 && PREFIX_AT == FIXED_KEY_LEN + 2);
+const _: () =
+    assert!(LOWER_FENCE == PREFIX_AT + 2 && UPPER_FENCE == LOWER_FENCE + 4 && HINT_ARRAY == UPPER_FENCE + 4);
 const _: () = assert!(HEADER_BYTES == HINT_ARRAY + 4 * HINTS);
 
 /// What a page holds.
@@ -208,7 +212,7 @@ pub(crate) fn even(count: usize) -> usize {
 /// that a split always succeeds.
 pub fn max_inline_payload(key_len: usize) -> usize {
     let per_record = 4 + slot_bytes(true) + 2;
-    let fixed = HEADER_BYTES + 2 * key_len + 2 * (key_len + per_record);
+    let fixed = HEADER_BYTES + OWN_PREFIX_BYTES_MAX + 2 * key_len + 2 * (key_len + per_record);
     PAGE_SIZE.saturating_sub(fixed) / 2
 }
-const _: () = assert!(HEADER_BYTES + 4 * MAX_KEY_BYTES + 2 * 12 + 2 * 100 <= PAGE_SIZE);
+const _: () = assert!(HEADER_BYTES + OWN_PREFIX_BYTES_MAX + 5 * MAX_KEY_BYTES + 4 * 12 + 16 <= PAGE_SIZE);

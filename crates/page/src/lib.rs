@@ -9,8 +9,8 @@
 //!
 //! # Invariants
 //! 1. Bytes behind a [`PageRef`] passed [`verify_on_read`] or were written by [`PageMut`]; nothing checks them again.
-//! 2. Heads, slots and keys are in ascending key order; all keys lie in `[lower fence, upper fence)`, so that they
-//!    share the page's prefix, which is not stored again.
+//! 2. Heads, slots and keys are in ascending key order; all keys lie in `[lower fence, upper fence)`. All keys
+//!    share the page's prefix, which is at least what the fences share, and is not stored again.
 //! 3. All records of a page have one row format version.
 //! 4. A store function either does all or answers [`PageFull`] and leaves the page alone.
 //! 5. A store function's result depends on the page and its arguments only: redo is the same call.
@@ -33,6 +33,7 @@ pub mod op;
 mod overflow;
 mod page_mut;
 mod page_ref;
+mod prefix;
 mod record;
 mod row;
 mod row_encode;
@@ -44,14 +45,14 @@ pub use check::{Corruption, CorruptionKind, check_overflow_value, stamp_checksum
 pub use extent_map::{EXTENT_PAGES, ExtentEntry, ExtentPlace, ExtentState};
 pub use file_header::{FileHeader, FileHeaderError};
 pub use layout::{
-    COMMON_HEADER_BYTES, HEADER_BYTES, MAX_KEY_BYTES, PAGE_SIZE, PageBytes, PageType, SlotFlags,
-    TRX_ID_BYTES, max_inline_payload,
+    COMMON_HEADER_BYTES, HEADER_BYTES, MAX_KEY_BYTES, OWN_PREFIX_BYTES_MAX, PAGE_SIZE, PageBytes, PageType,
+    SlotFlags, TRX_ID_BYTES, max_inline_payload,
 };
 pub use op::{Batch, OpError, PageOp};
 pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef};
 pub use page_mut::{FormatPage, PageFull, PageMut};
 pub use page_ref::{Fit, PageRef};
-pub use record::{KeyInt, Record, RecordCopy};
+pub use record::{KeyInt, Record, RecordCopy, Records};
 pub use row::{Field, RowHeader, RowRef, UndoPtr};
 pub use row_encode::{INLINE_TARGET_BYTES, RowConverter, RowTooLarge};
 pub use search::Search;

@@ -194,6 +194,13 @@ impl<'a> Batch<'a> {
 
     fn append_all(self, page: &mut PageMut<'_>) -> Result<(), OpError> {
         let mut rest = self.0;
+        let inner = !page.as_ref().is_leaf();
+        if page.as_ref().count() == 0 {
+            let keys = BatchKeys { rest: self.0, inner }.skip(usize::from(inner));
+            if let (Some(first), Some(last)) = (keys.clone().next(), keys.clone().last()) {
+                page.expect_keys(first, last, keys.map(<[u8]>::len))?;
+            }
+        }
         while !rest.is_empty() {
             let key = take_bytes(&mut rest)?;
             let slot = page.as_ref().count();
@@ -209,6 +216,28 @@ impl<'a> Batch<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// The keys of a batch; ends at the first one that is malformed.
+#[derive(Clone)]
+struct BatchKeys<'a> {
+    rest: &'a [u8],
+    inner: bool,
+}
+
+impl<'a> Iterator for BatchKeys<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let key = take_bytes(&mut self.rest).ok()?;
+        if self.inner {
+            take_page_no(&mut self.rest).ok()?;
+        } else {
+            take_flags(&mut self.rest).ok()?;
+            take_bytes(&mut self.rest).ok()?;
+        }
+        Some(key)
     }
 }
 
@@ -368,7 +397,6 @@ fn require_insert(
         return require(page.count() == 0);
     }
     let begin = if flags.has_begin() { TRX_ID_BYTES } else { 0 };
-    require(key.starts_with(page.prefix()))?;
     require(page.fixed_key_len().is_none_or(|len| key.len() == usize::from(len) + begin))
 }
 

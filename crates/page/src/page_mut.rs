@@ -5,6 +5,7 @@ use base::{IndexId, Lsn, PageNo, TrxId};
 
 use crate::layout::*;
 use crate::page_ref::{PageRef, head_of};
+use crate::prefix::shared_by_fences;
 
 /// A page that may be changed. The caller holds it exclusively.
 ///
@@ -67,7 +68,8 @@ impl<'a> PageMut<'a> {
         put_u32(self.0, RIGHT, start.right.0);
         put_u16(self.0, FIXED_KEY_LEN, start.fixed_key_len.unwrap_or(0));
         put_u16(self.0, HEAP_TOP, PAGE_SIZE as u16);
-        self.store_fences(start.lower, start.upper);
+        let shared = shared_by_fences(start.lower, start.upper, start.fixed_key_len);
+        self.store_fences(start.lower, start.upper, shared);
     }
 
     /// Makes an all-zero page with the header that every type has.
@@ -118,10 +120,8 @@ impl<'a> PageMut<'a> {
         flags: SlotFlags,
     ) -> Result<(), PageFull> {
         self.debug_check_key(slot, key, flags);
-        let page = self.as_ref();
-        debug_assert!(page.is_leaf(), "records belong on leaves");
-        let len = page.cell_len(key.len(), payload.len());
-        self.make_room(page.fits(key.len(), payload.len()), len)?;
+        debug_assert!(self.as_ref().is_leaf(), "records belong on leaves");
+        let len = self.make_room(key, payload.len())?;
         let off = self.take_heap(len);
         let rest = &key[self.as_ref().prefix_len()..];
         self.write_leaf_cell(off, len, rest, payload, flags);
@@ -135,24 +135,16 @@ impl<'a> PageMut<'a> {
         let page = self.as_ref();
         debug_assert!(!page.is_leaf(), "children belong on inner pages");
         if slot == 0 {
-            self.make_room(page.fits(0, 0), 0)?;
-            debug_assert!(self.as_ref().count() == 0, "slot 0 of an inner page is never pushed aside");
+            debug_assert!(page.count() == 0, "slot 0 of an inner page is never pushed aside");
+            self.make_room_for_first_child()?;
             self.open_slot(0, 0, 0, Some(child));
             return Ok(());
         }
         self.debug_check_key(slot, key, SlotFlags::NONE);
-        let len = page.cell_len(key.len(), 0);
-        self.make_room(page.fits(key.len(), 0), len)?;
-        let off = self.take_heap(len);
+        self.make_room(key, 0)?;
         let rest = &key[self.as_ref().prefix_len()..];
-        let suffix = rest.get(HEAD_BYTES..).unwrap_or(&[]);
-        let cell = &mut self.0[off..off + len];
-        cell[len - suffix.len()..].copy_from_slice(suffix);
-        if len > suffix.len() {
-            put_u16(cell, 0, rest.len() as u16);
-        }
-        let off = if len == 0 { 0 } else { off as u16 };
-        self.open_slot(slot, head_of(rest), off, Some(child));
+        let off = self.write_inner_cell(rest);
+        self.open_slot(slot, head_of(rest), off as u16, Some(child));
         Ok(())
     }
 
@@ -212,7 +204,8 @@ impl<'a> PageMut<'a> {
             }
             let key = page.key(slot);
             let flags = page.flags(slot);
-            self.compact(Some(slot));
+            self.compact(Some(slot), None);
+            let len = self.as_ref().cell_len(key.len(), payload.len());
             self.store_cell(slot, len, &key, payload, flags);
             return Ok(());
         }
@@ -291,38 +284,24 @@ impl<'a> PageMut<'a> {
         put_u32(self.0, at, child.0);
     }
 
-    /// Squeezes dead cells out.
+    /// Squeezes dead cells out, and lengthens the prefix if that saves room.
     pub fn reorganize(&mut self) {
-        self.compact(None);
+        self.compact(None, None);
     }
 
-    /// Gives the page new bounds and encodes every key against the new common prefix. All keys must lie within them.
+    /// Gives the page new bounds, squeezes dead cells out and lengthens the prefix if that saves room. All keys must lie
+    /// within the bounds.
     pub fn set_fences(&mut self, lower: &[u8], upper: Option<&[u8]>) -> Result<(), PageFull> {
+        let page = self.as_ref();
+        if page.lower_fence() == lower && page.upper_fence() == upper {
+            return Ok(());
+        }
+        let frame = page.best_frame(lower, upper, None);
+        if !page.fits_frame(&frame) {
+            return Err(PageFull);
+        }
         let old = *self.0;
-        let old = PageRef(&old);
-        self.0[HEADER_BYTES..].fill(0);
-        self.reset_heap();
-        self.store_fences(lower, upper);
-        let copied = self.copy_slots(old, 0..old.count());
-        if copied.is_err() {
-            self.copy_from(old.0);
-        }
-        copied
-    }
-
-    /// Appends the slots `range` of `source`, a page of the same kind and tree whose keys all belong here.
-    pub fn copy_slots(&mut self, source: PageRef<'_>, range: std::ops::Range<usize>) -> Result<(), PageFull> {
-        let mut key = Vec::new();
-        for slot in range {
-            key.clear();
-            source.append_key(slot, &mut key);
-            if source.is_leaf() {
-                let record = source.record(slot);
-                self.append(&key, record.payload, record.flags)?;
-            } else {
-                self.insert_child(self.as_ref().count(), &key, source.child(slot))?;
-            }
-        }
+        self.rebuild(PageRef(&old), &frame, None);
         Ok(())
     }
 
@@ -331,7 +310,7 @@ impl<'a> PageMut<'a> {
         let page = self.as_ref();
         debug_assert!(slot <= page.count(), "slot {slot} of {}", page.count());
         debug_assert!(key.len() <= MAX_KEY_BYTES, "key of {} bytes", key.len());
-        debug_assert!(key.starts_with(page.prefix()), "key outside the page's fences");
+        debug_assert!(page.covers(key), "key outside the page's fences");
         debug_assert!(
             page.fixed_key_len().is_none_or(
                 |len| key.len() == usize::from(len) + if flags.has_begin() { TRX_ID_BYTES } else { 0 }

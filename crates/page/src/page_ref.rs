@@ -6,7 +6,8 @@ use base::codec::{get_u16, get_u32, get_u64};
 use base::{IndexId, Lsn, PageNo};
 
 use crate::layout::*;
-use crate::record::Record;
+use crate::record::{Record, Records};
+use crate::search::Search;
 
 /// A page, read only. Header accessors hold for every page type, the rest for B-tree pages.
 ///
@@ -114,7 +115,7 @@ impl<'a> PageRef<'a> {
     /// Bytes that all keys of the page start with.
     #[inline]
     pub fn prefix(self) -> &'a [u8] {
-        let from = usize::from(get_u16(self.0, LOWER_FENCE));
+        let from = usize::from(get_u16(self.0, PREFIX_AT));
         &self.0[from..from + self.prefix_len()]
     }
 
@@ -141,6 +142,23 @@ impl<'a> PageRef<'a> {
         self.lower_fence() <= key && self.upper_fence().is_none_or(|upper| key < upper)
     }
 
+    /// [`PageRef::covers`] of a leaf in which a search for `key` ended `at`: next to a smaller key and at a greater one there
+    /// is no need to look at the fences.
+    #[inline]
+    pub fn covers_searched(self, key: &[u8], at: Search) -> bool {
+        at.found || at.slot > 0 && at.slot < self.count() || self.covers(key)
+    }
+
+    /// Copies the page to `to`, the hole between arrays and heap left out.
+    pub fn copy_to(self, to: &mut PageBytes) {
+        let (low, heap) = match self.page_type() {
+            PageType::BTree => (self.arrays_end(self.cap()), self.heap_top()),
+            _ => (PAGE_SIZE, PAGE_SIZE),
+        };
+        copy_run(&mut to[..low], &self.0[..low]);
+        copy_run(&mut to[heap..], &self.0[heap..]);
+    }
+
     /// Child page at `slot` of an inner page.
     #[inline]
     pub fn child(self, slot: usize) -> PageNo {
@@ -148,36 +166,40 @@ impl<'a> PageRef<'a> {
         PageNo(load_u32(self.0, HEADER_BYTES + 6 * self.cap() + 4 * slot))
     }
 
-    /// The leaf record at `slot`.
+    /// Whether one of the leaf's slots in `slots` is marked [`SlotFlags::DELETED`]. Cost: a fraction of an instruction a slot.
     #[inline]
-    pub fn record(self, slot: usize) -> Record<'a> {
-        debug_assert!(self.is_leaf() && slot < self.count(), "record {slot} of {}", self.count());
-        let word = self.slot_word(slot);
-        let off = usize::from(word & SLOT_OFFSET);
-        let cell_word = get_u16(self.0, off);
-        let cell = &self.0[off..off + usize::from(cell_word & CELL_LEN)];
-        let begin = cell_word & CELL_HAS_BEGIN;
-        let (rest_len, skip) = self.rest_len(cell, begin != 0);
-        let body = &cell[skip..];
-        let (payload, suffix) = body.split_at(body.len() - rest_len.saturating_sub(HEAD_BYTES));
-        Record {
-            prefix: self.prefix(),
-            head: self.head(slot),
-            rest_len,
-            suffix,
-            payload,
-            flags: SlotFlags::from_bits(word & SlotFlags::IN_SLOT | begin >> 2),
-        }
+    pub fn has_deleted(self, slots: std::ops::Range<usize>) -> bool {
+        let from = HEADER_BYTES + 4 * self.cap();
+        let (words, _) = self.0[from + 2 * slots.start..from + 2 * slots.end].as_chunks::<2>();
+        let marks = words.iter().fold(0, |marks, &word| marks | u16::from_le_bytes(word));
+        marks & SlotFlags::DELETED.bits() != 0
     }
 
-    /// Key length beyond the prefix, and bytes of the cell before its payload.
+    /// Whether the leaf record at `slot` is marked [`SlotFlags::DELETED`]; its cell is not looked at.
     #[inline]
-    fn rest_len(self, cell: &[u8], has_begin: bool) -> (usize, usize) {
+    pub fn is_deleted(self, slot: usize) -> bool {
+        self.slot_word(slot) & SlotFlags::DELETED.bits() != 0
+    }
+
+    /// The leaf record at `slot`. For many records of a page: [`PageRef::records`].
+    #[inline]
+    pub fn record(self, slot: usize) -> Record<'a> {
+        debug_assert!(slot < self.count(), "record {slot} of {}", self.count());
+        self.records().get(slot)
+    }
+
+    /// A reader of the leaf's records: what the header says is read once.
+    #[inline]
+    pub fn records(self) -> Records<'a> {
+        debug_assert!(self.is_leaf(), "{} has no records", self.page_no());
         let fixed = usize::from(get_u16(self.0, FIXED_KEY_LEN));
-        if fixed == 0 {
-            return (usize::from(get_u16(cell, 2)), 4);
+        let prefix = self.prefix();
+        Records {
+            bytes: self.0,
+            prefix,
+            slots_from: HEADER_BYTES + 4 * self.cap(),
+            rest_len: if fixed == 0 { None } else { Some(fixed - prefix.len()) },
         }
-        (fixed - self.prefix_len() + if has_begin { TRX_ID_BYTES } else { 0 }, 2)
     }
 
     /// Payload of the leaf record at `slot`.
@@ -262,9 +284,13 @@ impl<'a> PageRef<'a> {
         (rest_len, &self.0[off..off + rest_len.saturating_sub(HEAD_BYTES)])
     }
 
-    /// Whether a record (leaf) or a separator (inner; `payload_len` is ignored) of this size goes in.
-    pub fn fits(self, key_len: usize, payload_len: usize) -> Fit {
-        let need = self.cell_len(key_len, payload_len);
+    /// Whether a record (leaf) or a separator (inner; `payload_len` is ignored) goes in.
+    pub fn fits(self, key: &[u8], payload_len: usize) -> Fit {
+        if !key.starts_with(self.prefix()) {
+            let need = self.cell_len_beyond(self.prefix_shared_with(key), key.len(), payload_len);
+            return if need <= self.free_for(key) { Fit::AfterReorganize } else { Fit::No };
+        }
+        let need = self.cell_len(key.len(), payload_len);
         let count = even(self.count() + 1);
         if self.arrays_end(count.max(self.cap())) + need <= self.heap_top() {
             Fit::Now
@@ -275,9 +301,12 @@ impl<'a> PageRef<'a> {
         }
     }
 
-    /// Bytes a new cell may have once dead cells are squeezed out; the arrays' growth for one slot is already taken off.
-    pub fn free_after_reorganize(self) -> usize {
-        (self.heap_top() + self.garbage()).saturating_sub(self.arrays_end(even(self.count() + 1)))
+    /// Bytes a new cell for `key` may have once dead cells are squeezed out; the arrays' growth for one slot is already
+    /// taken off, and what other keys grow by if `key` does not share the page's prefix.
+    #[inline]
+    pub fn free_for(self, key: &[u8]) -> usize {
+        let free = (self.heap_top() + self.garbage()).saturating_sub(self.arrays_end(even(self.count() + 1)));
+        if key.starts_with(self.prefix()) { free } else { free.saturating_sub(self.growth_for(key)) }
     }
 
     /// Bytes in use: header, arrays of the slots in use, live cells and fences.
@@ -331,7 +360,13 @@ impl<'a> PageRef<'a> {
     /// Bytes a cell for a key of `key_len` bytes takes.
     #[inline]
     pub(crate) fn cell_len(self, key_len: usize, payload_len: usize) -> usize {
-        let suffix = key_len.saturating_sub(self.prefix_len() + HEAD_BYTES);
+        self.cell_len_beyond(self.prefix_len(), key_len, payload_len)
+    }
+
+    /// As [`PageRef::cell_len`], if the page's prefix had `prefix_len` bytes.
+    #[inline]
+    pub(crate) fn cell_len_beyond(self, prefix_len: usize, key_len: usize, payload_len: usize) -> usize {
+        let suffix = key_len.saturating_sub(prefix_len + HEAD_BYTES);
         let rest_word = if self.fixed_key_len().is_some() { 0 } else { 2 };
         if self.is_leaf() { 2 + rest_word + payload_len + suffix } else { rest_word + suffix }
     }
@@ -349,6 +384,14 @@ impl<'a> PageRef<'a> {
             debug_assert!(rest_len >= suffix.len(), "suffix longer than the key");
             suffix.len() + if self.fixed_key_len().is_some() { 0 } else { 2 }
         }
+    }
+}
+
+/// Copies bytes in runs that are short enough for vector moves: string instructions take their time to start.
+fn copy_run(to: &mut [u8], from: &[u8]) {
+    const RUN: usize = 1024;
+    for (to, from) in to.chunks_mut(RUN).zip(from.chunks(RUN)) {
+        to.copy_from_slice(from);
     }
 }
 

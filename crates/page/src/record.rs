@@ -1,6 +1,11 @@
 //! One leaf record, taken apart: where its key bytes and its payload lie.
 
-use crate::layout::{HEAD_BYTES, SlotFlags};
+use base::codec::get_u16;
+
+use crate::layout::{
+    CELL_HAS_BEGIN, CELL_LEN, HEAD_BYTES, HEADER_BYTES, PageBytes, SLOT_OFFSET, SlotFlags, TRX_ID_BYTES,
+};
+use crate::page_ref::{load_u16, load_u32};
 
 /// A leaf record in place. The key is `prefix`, then the head's bytes, then `suffix`.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +17,42 @@ pub struct Record<'a> {
     pub(crate) suffix: &'a [u8],
     pub(crate) payload: &'a [u8],
     pub(crate) flags: SlotFlags,
+}
+
+/// A leaf's records.
+#[derive(Clone, Copy, Debug)]
+pub struct Records<'a> {
+    pub(crate) bytes: &'a PageBytes,
+    pub(crate) prefix: &'a [u8],
+    /// Where the slot array is.
+    pub(crate) slots_from: usize,
+    /// Key length beyond the prefix and without a begin id, if all keys have one.
+    pub(crate) rest_len: Option<usize>,
+}
+
+impl<'a> Records<'a> {
+    /// The record at `slot`, below the page's count. Cost: about 25 instructions.
+    #[inline(always)]
+    pub fn get(&self, slot: usize) -> Record<'a> {
+        let word = load_u16(self.bytes, self.slots_from + 2 * slot);
+        let off = usize::from(word & SLOT_OFFSET);
+        let cell_word = get_u16(self.bytes, off);
+        let cell = &self.bytes[off..off + usize::from(cell_word & CELL_LEN)];
+        let begin = cell_word & CELL_HAS_BEGIN;
+        let (rest_len, skip) = match self.rest_len {
+            Some(len) => (len + if begin == 0 { 0 } else { TRX_ID_BYTES }, 2),
+            None => (usize::from(get_u16(cell, 2)), 4),
+        };
+        let (payload, suffix) = cell.split_at(cell.len() - rest_len.saturating_sub(HEAD_BYTES));
+        Record {
+            prefix: self.prefix,
+            head: load_u32(self.bytes, HEADER_BYTES + 4 * slot),
+            rest_len,
+            suffix,
+            payload: &payload[skip..],
+            flags: SlotFlags::from_bits(word & SlotFlags::IN_SLOT | begin >> 2),
+        }
+    }
 }
 
 impl<'a> Record<'a> {

@@ -5,20 +5,40 @@ use base::codec::{get_u16, put_u16, put_u32};
 
 use crate::layout::*;
 use crate::page_mut::{PageFull, PageMut};
-use crate::page_ref::{Fit, PageRef};
+use crate::page_ref::Fit;
+use crate::prefix::own_len;
 
 impl PageMut<'_> {
-    /// Makes `cell_len` contiguous heap bytes and one more array entry available.
+    /// Makes room for a cell of `key`, contiguous, and for one more array entry; returns the cell's bytes.
     #[inline]
-    pub(crate) fn make_room(&mut self, fit: Fit, cell_len: usize) -> Result<(), PageFull> {
-        match fit {
+    pub(crate) fn make_room(&mut self, key: &[u8], payload_len: usize) -> Result<usize, PageFull> {
+        match self.as_ref().fits(key, payload_len) {
             Fit::Now => {}
-            Fit::AfterReorganize => self.compact(None),
+            Fit::AfterReorganize if key.starts_with(self.as_ref().prefix()) => self.compact(None, Some(key)),
+            Fit::AfterReorganize => self.shorten_prefix(key),
             Fit::No => return Err(PageFull),
         }
         let page = self.as_ref();
         if page.count() == page.cap() {
-            self.grow_arrays(cell_len);
+            if page.may_share_more() {
+                self.lengthen_prefix(key);
+            }
+            self.grow_arrays(self.as_ref().cell_len(key.len(), payload_len));
+        }
+        Ok(self.as_ref().cell_len(key.len(), payload_len))
+    }
+
+    /// Makes room for the first slot of an inner page, which has no cell.
+    pub(crate) fn make_room_for_first_child(&mut self) -> Result<(), PageFull> {
+        let page = self.as_ref();
+        if page.cap() == 0 && page.arrays_end(even(1)) > page.heap_top() {
+            if page.arrays_end(even(1)) > page.heap_top() + page.garbage() {
+                return Err(PageFull);
+            }
+            self.compact(None, None);
+        }
+        if self.as_ref().cap() == 0 {
+            self.grow_arrays(0);
         }
         Ok(())
     }
@@ -167,12 +187,26 @@ impl PageMut<'_> {
         self.0[HINT_ARRAY..HEADER_BYTES].fill(0);
     }
 
-    /// Stores both fences at the end of an empty heap and sets the prefix to what they share.
-    pub(crate) fn store_fences(&mut self, lower: &[u8], upper: Option<&[u8]>) {
-        let shared = upper.map_or(0, |upper| lower.iter().zip(upper).take_while(|(a, b)| a == b).count());
-        put_u16(self.0, PREFIX_LEN, shared as u16);
+    /// Stores both fences and the prefix at the end of an empty heap.
+    pub(crate) fn store_fences(&mut self, lower: &[u8], upper: Option<&[u8]>, prefix: &[u8]) {
         self.store_fence(LOWER_FENCE, Some(lower));
         self.store_fence(UPPER_FENCE, upper);
+        self.store_prefix(prefix);
+    }
+
+    /// Sets the prefix: bytes of the lower fence, or bytes of its own.
+    pub(crate) fn store_prefix(&mut self, prefix: &[u8]) {
+        let off = if prefix.is_empty() {
+            0
+        } else if own_len(prefix, self.as_ref().lower_fence()) == 0 {
+            usize::from(get_u16(self.0, LOWER_FENCE))
+        } else {
+            let off = self.take_heap(prefix.len());
+            self.0[off..off + prefix.len()].copy_from_slice(prefix);
+            off
+        };
+        put_u16(self.0, PREFIX_AT, off as u16);
+        put_u16(self.0, PREFIX_LEN, prefix.len() as u16);
     }
 
     fn store_fence(&mut self, field: usize, fence: Option<&[u8]>) {
@@ -183,31 +217,28 @@ impl PageMut<'_> {
         put_u16(self.0, field + 2, fence.map_or(NO_FENCE, |fence| fence.len() as u16));
     }
 
-    /// Packs live cells at the end of the page and shrinks the arrays to the slots in use. The cell of `skip` is
-    /// dropped; its slot stays for the caller to fill.
-    pub(crate) fn compact(&mut self, skip: Option<usize>) {
-        let old = *self.0;
-        let old = PageRef(&old);
-        let (count, inner) = (old.count(), !old.is_leaf());
-        self.0[HEADER_BYTES..].fill(0);
-        put_u16(self.0, GARBAGE, 0);
-        put_u16(self.0, HEAP_TOP, PAGE_SIZE as u16);
-        let cap = even(count);
-        put_u16(self.0, CAP, cap as u16);
-        self.store_fences(old.lower_fence(), old.upper_fence());
-        self.0[HEADER_BYTES..HEADER_BYTES + 4 * count]
-            .copy_from_slice(&old.0[HEADER_BYTES..HEADER_BYTES + 4 * count]);
-        for slot in 0..count {
-            let word = old.slot_word(slot);
-            let len = if skip == Some(slot) { 0 } else { old.cell_len_at(slot) };
-            let off = if len == 0 { 0 } else { self.take_heap(len) };
-            let from = usize::from(word & SLOT_OFFSET);
-            self.0[off..off + len].copy_from_slice(&old.0[from..from + len]);
-            self.put_slot_word(slot, word & SlotFlags::IN_SLOT | off as u16);
-            if inner {
-                put_u32(self.0, HEADER_BYTES + 6 * cap + 4 * slot, old.child(slot).0);
-            }
+    /// Writes an inner cell for a key whose bytes beyond the prefix are `rest`; the heap has room. Returns its offset, 0 if
+    /// there is nothing to write.
+    #[inline]
+    pub(crate) fn write_inner_cell(&mut self, rest: &[u8]) -> usize {
+        let variable = self.as_ref().fixed_key_len().is_none();
+        let suffix = rest.get(HEAD_BYTES..).unwrap_or(&[]);
+        let len = suffix.len() + if variable { 2 } else { 0 };
+        if len == 0 {
+            return 0;
         }
+        let off = self.take_heap(len);
+        let cell = &mut self.0[off..off + len];
+        cell[len - suffix.len()..].copy_from_slice(suffix);
+        if variable {
+            put_u16(cell, 0, rest.len() as u16);
+        }
+        off
+    }
+
+    pub(crate) fn set_counts(&mut self, count: usize, cap: usize) {
+        put_u16(self.0, COUNT, count as u16);
+        put_u16(self.0, CAP, cap as u16);
     }
 
     /// Brings the hints up to date after slot `changed` and all behind it moved; `old_count` slots were there before.

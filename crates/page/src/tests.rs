@@ -165,7 +165,7 @@ fn new_fences_keep_the_records_and_change_the_prefix() {
     }
     page.set_fences(b"key/0000", Some(b"key/1")).unwrap();
     let page = PageRef::new(&bytes);
-    assert_eq!(page.prefix(), b"key/");
+    assert_eq!(page.prefix(), b"key/00");
     assert_eq!((page.count(), page.key(49)), (50, b"key/0049".to_vec()));
     assert!(page.flags(3).is_deleted() && page.search(b"key/0031").found);
 }
@@ -222,7 +222,7 @@ fn the_page_check_names_what_is_damaged_and_never_panics() {
     assert_eq!(damage(layout::GARBAGE, 9), Some(CorruptionKind::Garbage));
     assert_eq!(damage(layout::HEAP_TOP + 1, 0x3f), Some(CorruptionKind::SlotRange));
     assert_eq!(damage(layout::HINT_ARRAY, 0xee), Some(CorruptionKind::Hint));
-    assert_eq!(damage(layout::HEADER_BYTES + 4 * 50, 0xee), Some(CorruptionKind::KeyOrder));
+    assert_eq!(damage(layout::HEADER_BYTES + 4 * 50 + 3, 0xee), Some(CorruptionKind::KeyOrder));
     let mut prng = Prng::new(3);
     for _ in 0..3000 {
         let mut damaged = bytes.clone();
@@ -231,5 +231,147 @@ fn the_page_check_names_what_is_damaged_and_never_panics() {
             damaged[at as usize] = prng.next_u64() as u8;
         }
         let _ = check::check_page(PageRef::new(&damaged));
+    }
+}
+
+/// Keys whose common prefix changes as they come: runs under few long prefixes, integers, single bytes.
+fn shifting_key(prng: &mut Prng, step: usize) -> Vec<u8> {
+    let id = prng.below(400);
+    match (step / 300 + prng.below(12) as usize / 11) % 4 {
+        0 => format!("tenant/{:03}/user/{id:05}", step / 900).into_bytes(),
+        1 => [&[0x80, 0, 0, 0, 0, 3][..], &(id as u16).to_be_bytes()].concat(),
+        2 => format!("tenant/{:03}/user/{id:05}/and more", step / 900).into_bytes(),
+        _ => vec![b's'; 1 + (id as usize * 7) % 90],
+    }
+}
+
+fn shift_prefixes(seed: u64, lower: &[u8], upper: Option<&[u8]>) -> usize {
+    let mut prng = Prng::new(seed);
+    let mut bytes = empty(None, 0, lower, upper);
+    let mut model = std::collections::BTreeMap::<Vec<u8>, Vec<u8>>::new();
+    let mut longest = 0;
+    for step in 0..3000 {
+        let key = shifting_key(&mut prng, step);
+        if key.as_slice() < lower || upper.is_some_and(|upper| key.as_slice() >= upper) {
+            continue;
+        }
+        let mut page = PageMut::new(&mut bytes);
+        let at = page.as_ref().search(&key);
+        assert_eq!(at.found, model.contains_key(&key), "seed {seed} step {step}");
+        assert_eq!(at.slot, model.range(..key.clone()).count());
+        if at.found {
+            page.remove(at.slot);
+            model.remove(&key);
+        } else {
+            let payload = vec![step as u8; prng.below(90) as usize];
+            let before = *page.as_ref().bytes();
+            let (fit, free) = (page.as_ref().fits(&key, payload.len()), page.as_ref().free_for(&key));
+            let inserted = page.insert(at.slot, &key, &payload, SlotFlags::NONE);
+            assert_eq!(inserted.is_ok(), fit != Fit::No, "seed {seed} step {step}");
+            if inserted.is_ok() {
+                model.insert(key, payload);
+            } else {
+                assert!(free < key.len() + payload.len() + 4 && *page.as_ref().bytes() == before);
+                let keep = model.len() / 3;
+                page.truncate(keep);
+                model = model.into_iter().take(keep).collect();
+            }
+        }
+        if prng.below(40) == 0 {
+            let before = PageRef::new(&bytes).used_bytes();
+            PageMut::new(&mut bytes).reorganize();
+            assert!(PageRef::new(&bytes).used_bytes() <= before, "squeezing out dead cells took room");
+        }
+        longest = longest.max(PageRef::new(&bytes).prefix().len());
+        if step % 20 == 0 {
+            let records: Model = model.iter().map(|(k, v)| (k.clone(), v.clone(), SlotFlags::NONE)).collect();
+            assert_same(PageRef::new(&bytes), &records);
+        }
+    }
+    longest
+}
+
+#[test]
+fn the_prefix_follows_the_keys_at_the_edges_of_a_tree() {
+    let mut longest = 0;
+    for seed in 0..6 {
+        longest = longest.max(shift_prefixes(seed, b"", None));
+        longest = longest.max(shift_prefixes(seed + 10, b"ss", None));
+        longest = longest.max(shift_prefixes(seed + 20, b"", Some(b"tenant/002/x")));
+        longest = longest.max(shift_prefixes(seed + 30, b"tenant/001", Some(b"tenant/003")));
+    }
+    assert!(longest >= 18, "prefixes of up to {longest} bytes");
+}
+
+#[test]
+fn big_integers_at_the_edge_are_told_apart_by_their_heads() {
+    let mut bytes = empty(Some(8), 0, b"", None);
+    let mut page = PageMut::new(&mut bytes);
+    let key = |id: u64| (id ^ 1 << 63).to_be_bytes();
+    for id in 1..=100u64 {
+        page.append(&key(id), b"payload", SlotFlags::NONE).unwrap();
+    }
+    assert_eq!(page.as_ref().prefix(), &key(0)[..4]);
+    page.append(&key(1 << 40), b"payload", SlotFlags::NONE).unwrap();
+    assert_eq!(page.as_ref().prefix(), &key(0)[..2]);
+    page.remove(100);
+    page.reorganize();
+    assert_eq!(page.as_ref().prefix(), &key(0)[..4]);
+    assert_eq!((1..=100).filter(|&id| page.as_ref().search(&key(id)).found).count(), 100);
+    assert_eq!(check::check_page(page.as_ref()), Ok(()));
+}
+
+#[test]
+fn an_appended_batch_gets_the_prefix_of_its_keys() {
+    let mut batch = Vec::new();
+    for i in 0..40u32 {
+        Batch::push_record(&mut batch, format!("a long way/{i:04}").as_bytes(), b"x", SlotFlags::NONE);
+    }
+    let mut bytes = empty(None, 0, b"", None);
+    let mut page = PageMut::new(&mut bytes);
+    PageOp::Append(Batch(&batch)).apply(&mut page).unwrap();
+    assert_eq!(page.as_ref().prefix(), b"a long way/");
+    assert_eq!(page.as_ref().key(39), b"a long way/0039");
+    assert_eq!(check::check_page(page.as_ref()), Ok(()));
+}
+
+/// The search, said plainly.
+fn search_plainly(page: PageRef<'_>, key: &[u8]) -> Search {
+    let first = usize::from(!page.is_leaf());
+    let slot = (first..page.count()).find(|&slot| page.compare_key(slot, key).is_ge());
+    let slot = slot.unwrap_or(page.count());
+    Search { slot, found: slot < page.count() && page.compare_key(slot, key).is_eq() }
+}
+
+#[test]
+fn a_search_finds_what_a_plain_one_finds_whatever_the_spread_of_the_heads() {
+    let spreads: [fn(u64) -> u64; 5] =
+        [|i| i, |i| i * 1000, |i| i * i * i, |i| i % 7 * 1_000_000 + i, |i| (i / 9 * 9) << 20 | i];
+    for (spread, level) in spreads.into_iter().flat_map(|spread| [(spread, 0), (spread, 1)]) {
+        for count in [0, 1, 2, 15, 16, 17, 40, 63, 64, 65, 300, 900] {
+            let mut ids: Vec<u64> = (1..=count).map(spread).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            let mut bytes = empty(Some(8).filter(|_| level == 0), level, b"", None);
+            let mut page = PageMut::new(&mut bytes);
+            if level == 1 {
+                page.insert_child(0, b"", PageNo(7)).unwrap();
+            }
+            for (slot, id) in ids.iter().enumerate() {
+                let key = id.to_be_bytes();
+                match level {
+                    0 => page.append(&key, b"", SlotFlags::NONE).unwrap(),
+                    _ => page.insert_child(slot + 1, &key, PageNo(8)).unwrap(),
+                }
+            }
+            let page = PageRef::new(&bytes);
+            for id in ids.iter().flat_map(|&id| [id - 1, id, id + 1]).chain([0, u64::MAX]) {
+                for key in
+                    [&id.to_be_bytes()[..], &[&id.to_be_bytes()[..], b"\0"].concat(), &id.to_be_bytes()[..6]]
+                {
+                    assert_eq!(page.search(key), search_plainly(page, key), "{count} {level} {key:?}");
+                }
+            }
+        }
     }
 }

@@ -83,7 +83,7 @@ fn page_with(format: &RowFormat, key: &[u8], payload: &[u8], flags: SlotFlags) -
         format_version: format.format_version(),
         fixed_key_len: format.fixed_key_len(),
         lower: key,
-        upper: Some(&[&key[..key.len() / 2], &[0xff]].concat()),
+        upper: Some(&[&key[..key.len() / 2], &[0xff; 40]].concat()),
         right: PageNo::NONE,
     });
     page.append(key, payload, flags).unwrap();

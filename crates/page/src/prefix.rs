@@ -1,0 +1,269 @@
+//! What all keys of a page share: how many bytes are taken off each key, and how a page is encoded again with another
+//! prefix.
+//!
+//! A prefix that the lower fence starts with costs nothing; another one stands in the heap on its own. Between the two the
+//! choice is the one that makes the page smaller, so that lengthening never needs room. A prefix longer than what the
+//! fences share is shortened by the first key that does not have it.
+
+use base::codec::put_u32;
+
+use crate::layout::*;
+use crate::page_mut::{PageFull, PageMut};
+use crate::page_ref::{PageRef, head_of};
+
+/// What the keys of a page are encoded against.
+#[derive(Debug)]
+pub(crate) struct KeyFrame<'k> {
+    pub(crate) lower: &'k [u8],
+    pub(crate) upper: Option<&'k [u8]>,
+    /// Shared by all keys of the page.
+    pub(crate) prefix: Vec<u8>,
+}
+
+/// Keys in ascending order, as far as a prefix depends on them.
+struct Keys<'k, Lens> {
+    first: &'k [u8],
+    last: &'k [u8],
+    /// Their lengths, the shortest prefix that will be chosen taken off or not.
+    lens: Lens,
+}
+
+impl<Lens: Iterator<Item = usize> + Clone> Keys<'_, Lens> {
+    /// Length of the prefix that makes the page smallest: what the lower fence shares with the keys, or up to
+    /// [`OWN_PREFIX_BYTES_MAX`] bytes on their own where that saves more than they take. At most `limit`.
+    fn best_prefix_len(&self, lower: &[u8], limit: usize) -> usize {
+        let common = common_len(self.first, self.last).min(limit);
+        let free = common_len(&self.first[..common], lower);
+        let longest = self.lens.clone().max().unwrap_or(0);
+        // Bytes beyond those that the longest key's head does not hold would save nothing.
+        let own = common.min(OWN_PREFIX_BYTES_MAX).min(longest.saturating_sub(HEAD_BYTES));
+        if own <= free {
+            return free;
+        }
+        let saved: usize = self.lens.clone().map(|len| suffix_len(len, free) - suffix_len(len, own)).sum();
+        if saved > own { own } else { free }
+    }
+}
+
+/// Bytes that both start with.
+pub(crate) fn common_len(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+#[inline]
+fn suffix_len(key_len: usize, prefix_len: usize) -> usize {
+    key_len.saturating_sub(prefix_len + HEAD_BYTES)
+}
+
+/// Heap bytes of a prefix beside the lower fence.
+pub(crate) fn own_len(prefix: &[u8], lower: &[u8]) -> usize {
+    if lower.starts_with(prefix) { 0 } else { prefix.len() }
+}
+
+/// What keys between the fences share, as far as the page may take it off.
+pub(crate) fn shared_by_fences<'k>(lower: &'k [u8], upper: Option<&[u8]>, fixed: Option<u16>) -> &'k [u8] {
+    let shared = upper.map_or(0, |upper| common_len(lower, upper));
+    &lower[..shared.min(prefix_max(fixed))]
+}
+
+/// Longest prefix of a page. Fixed keys keep a whole head, so that it is one load; a begin id never belongs to the prefix.
+fn prefix_max(fixed: Option<u16>) -> usize {
+    fixed.map_or(usize::MAX, |len| usize::from(len).saturating_sub(HEAD_BYTES))
+}
+
+impl PageRef<'_> {
+    /// Slots that have a key of their own.
+    fn keyed_slots(self) -> std::ops::Range<usize> {
+        usize::from(!self.is_leaf())..self.count()
+    }
+
+    fn key_len(self, slot: usize) -> usize {
+        let rest_len = if self.is_leaf() { self.record(slot).rest_len } else { self.inner_rest(slot).0 };
+        self.prefix_len() + rest_len
+    }
+
+    /// The best encoding of the page's keys between these fences, `newcomer` counted as one of them.
+    pub(crate) fn best_frame<'k>(
+        self,
+        lower: &'k [u8],
+        upper: Option<&'k [u8]>,
+        newcomer: Option<&[u8]>,
+    ) -> KeyFrame<'k> {
+        let slots = self.keyed_slots();
+        if slots.is_empty() {
+            let shared = shared_by_fences(lower, upper, self.fixed_key_len());
+            return KeyFrame { lower, upper, prefix: shared.to_vec() };
+        }
+        let (mut first, last) = (self.key(slots.start), self.key(slots.end - 1));
+        let lens = slots.map(|slot| self.key_len(slot));
+        let limit =
+            newcomer.map_or(usize::MAX, |key| common_len(&first, key)).min(prefix_max(self.fixed_key_len()));
+        let len = Keys { first: &first, last: &last, lens }.best_prefix_len(lower, limit);
+        first.truncate(len);
+        KeyFrame { lower, upper, prefix: first }
+    }
+
+    /// Whether the page's slots fit in a page when they are encoded like this.
+    pub(crate) fn fits_frame(self, frame: &KeyFrame<'_>) -> bool {
+        let (old_len, new_len) = (self.prefix_len(), frame.prefix.len());
+        let cells: usize = (0..self.count()).map(|slot| self.cell_len_at(slot)).sum();
+        let lens = || self.keyed_slots().map(|slot| self.key_len(slot));
+        let old_suffixes: usize = lens().map(|len| suffix_len(len, old_len)).sum();
+        let new_suffixes: usize = lens().map(|len| suffix_len(len, new_len)).sum();
+        let fences = frame.lower.len() + frame.upper.map_or(0, <[u8]>::len);
+        let heap = fences + own_len(&frame.prefix, frame.lower) + cells - old_suffixes + new_suffixes;
+        self.arrays_end(even(self.count())) + heap <= PAGE_SIZE
+    }
+
+    /// Heap bytes of the prefix beside the lower fence.
+    pub(crate) fn own_prefix_len(self) -> usize {
+        own_len(self.prefix(), self.lower_fence())
+    }
+
+    /// How much of the prefix `key` has.
+    pub(crate) fn prefix_shared_with(self, key: &[u8]) -> usize {
+        common_len(self.prefix(), key)
+    }
+
+    /// Bytes by which the page grows when its prefix is cut down to what `key` shares.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn growth_for(self, key: &[u8]) -> usize {
+        let (old_len, new_len) = (self.prefix_len(), self.prefix_shared_with(key));
+        let grown: usize = self
+            .keyed_slots()
+            .map(|slot| self.key_len(slot))
+            .map(|len| suffix_len(len, new_len) - suffix_len(len, old_len))
+            .sum();
+        // A part of the prefix never takes more on its own than the whole.
+        (grown + own_len(&self.prefix()[..new_len], self.lower_fence())).saturating_sub(self.own_prefix_len())
+    }
+
+    /// Whether a longer prefix is worth a closer look: the keys share another byte, and some have more than a head.
+    pub(crate) fn may_share_more(self) -> bool {
+        let slots = self.keyed_slots();
+        slots.len() > 1
+            && (self.head(slots.start) ^ self.head(slots.end - 1)) >> 24 == 0
+            && self.fixed_key_len().is_none_or(|len| usize::from(len) > self.prefix_len() + HEAD_BYTES)
+    }
+}
+
+impl PageMut<'_> {
+    /// Packs live cells at the end of the page, shrinks the arrays to the slots in use, and encodes the keys in the best way
+    /// that leaves room for `newcomer`'s. The cell of `skip` is dropped; its slot stays for the caller to fill.
+    pub(crate) fn compact(&mut self, skip: Option<usize>, newcomer: Option<&[u8]>) {
+        let old = *self.0;
+        let old = PageRef(&old);
+        let (lower, upper) = (old.lower_fence(), old.upper_fence());
+        let frame = if old.may_share_more() {
+            old.best_frame(lower, upper, newcomer)
+        } else {
+            KeyFrame { lower, upper, prefix: old.prefix().to_vec() }
+        };
+        self.rebuild(old, &frame, skip);
+    }
+
+    /// Cuts the prefix down to what `key` shares; the caller knows that this fits.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn shorten_prefix(&mut self, key: &[u8]) {
+        let old = *self.0;
+        let old = PageRef(&old);
+        let prefix = old.prefix()[..old.prefix_shared_with(key)].to_vec();
+        self.rebuild(old, &KeyFrame { lower: old.lower_fence(), upper: old.upper_fence(), prefix }, None);
+    }
+
+    /// Lengthens the prefix if that saves room, `newcomer` counted as one of the keys.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lengthen_prefix(&mut self, newcomer: &[u8]) {
+        let page = self.as_ref();
+        let frame = page.best_frame(page.lower_fence(), page.upper_fence(), Some(newcomer));
+        if frame.prefix.len() > page.prefix_len() {
+            let (prefix, old) = (frame.prefix, *self.0);
+            let old = PageRef(&old);
+            self.rebuild(old, &KeyFrame { lower: old.lower_fence(), upper: old.upper_fence(), prefix }, None);
+        }
+    }
+
+    /// Chooses the prefix of a page that has no keys yet for those to come, `first` to `last` with lengths `lens`.
+    pub(crate) fn expect_keys(
+        &mut self,
+        first: &[u8],
+        last: &[u8],
+        lens: impl Iterator<Item = usize> + Clone,
+    ) -> Result<(), PageFull> {
+        let page = self.as_ref();
+        debug_assert!(page.keyed_slots().is_empty(), "keys are encoded with the prefix they came under");
+        let len =
+            Keys { first, last, lens }.best_prefix_len(page.lower_fence(), prefix_max(page.fixed_key_len()));
+        if page.prefix() == &first[..len] {
+            return Ok(());
+        }
+        let own = own_len(&first[..len], page.lower_fence());
+        if page.arrays_end(page.cap()) + own > page.heap_top() {
+            return Err(PageFull);
+        }
+        self.add_garbage(page.own_prefix_len());
+        self.store_prefix(&first[..len]);
+        Ok(())
+    }
+
+    /// Writes the slots of `old`, the page as it was, encoded against `frame`, which they fit. The cell of `skip` is left
+    /// out.
+    pub(crate) fn rebuild(&mut self, old: PageRef<'_>, frame: &KeyFrame<'_>, skip: Option<usize>) {
+        self.0[HEADER_BYTES..].fill(0);
+        self.reset_heap();
+        self.store_fences(frame.lower, frame.upper, &frame.prefix);
+        self.set_counts(old.count(), even(old.count()));
+        let same = frame.prefix.len() == old.prefix_len();
+        let mut key = Vec::new();
+        for slot in 0..old.count() {
+            let skip = skip == Some(slot);
+            if same {
+                self.copy_slot(old, slot, skip);
+            } else {
+                key.clear();
+                if old.is_leaf() || slot > 0 {
+                    old.append_key(slot, &mut key);
+                }
+                self.encode_slot(old, slot, &key, skip);
+            }
+        }
+        self.update_hints(0, 0);
+    }
+
+    /// Fills slot `slot` with that of `old`, which has the same prefix.
+    fn copy_slot(&mut self, old: PageRef<'_>, slot: usize, skip: bool) {
+        let word = old.slot_word(slot);
+        let len = if skip { 0 } else { old.cell_len_at(slot) };
+        let off = if len == 0 { 0 } else { self.take_heap(len) };
+        let from = usize::from(word & SLOT_OFFSET);
+        self.0[off..off + len].copy_from_slice(&old.0[from..from + len]);
+        put_u32(self.0, HEADER_BYTES + 4 * slot, old.head(slot));
+        self.put_slot_word(slot, word & SlotFlags::IN_SLOT | off as u16);
+        if !old.is_leaf() {
+            self.set_child(slot, old.child(slot));
+        }
+    }
+
+    /// Fills slot `slot` with that of `old`, encoded anew; `key` is its key, empty for the first slot of an inner page.
+    fn encode_slot(&mut self, old: PageRef<'_>, slot: usize, key: &[u8], skip: bool) {
+        let prefix_len = self.as_ref().prefix_len();
+        let rest = key.get(prefix_len..).unwrap_or(&[]);
+        put_u32(self.0, HEADER_BYTES + 4 * slot, head_of(rest));
+        if old.is_leaf() {
+            let record = old.record(slot);
+            let len = self.as_ref().cell_len(key.len(), record.payload.len());
+            let off = if skip { 0 } else { self.take_heap(len) };
+            if !skip {
+                self.write_leaf_cell(off, len, rest, record.payload, record.flags);
+            }
+            self.put_slot_word(slot, record.flags.bits() & SlotFlags::IN_SLOT | off as u16);
+        } else {
+            let off = if slot == 0 { 0 } else { self.write_inner_cell(rest) };
+            self.put_slot_word(slot, off as u16);
+            self.set_child(slot, old.child(slot));
+        }
+    }
+}
