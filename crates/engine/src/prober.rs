@@ -62,14 +62,45 @@ impl<'e> Prober<'e> {
     /// The row with exactly this clustered key; only for the clustered index.
     pub fn get(&mut self, key: &[u8]) -> Result<Option<RowRef<'_>>> {
         debug_assert!(self.source.index.format.is_clustered(), "exact lookups are for clustered keys");
-        let repeated = self.key == key && !matches!(self.answer, Answer::None);
+        if !self.find_in_copy(key) {
+            self.find_elsewhere(key)?;
+        }
+        Ok(self.row())
+    }
+
+    /// Answers from the copied leaf; false if the key does not belong there.
+    #[inline]
+    fn find_in_copy(&mut self, key: &[u8]) -> bool {
+        let Some(copy) = self.copy.as_deref().filter(|_| self.copied) else { return false };
+        let page = PageRef::new(copy);
+        let at = page.search_leaf(key);
+        if !page.covers_searched(key, at) {
+            return false;
+        }
+        self.answer = if !at.found {
+            Answer::Nothing
+        } else if self.source.view.sees_whole_page(page.max_trx()) {
+            if page.is_deleted(at.slot) { Answer::Nothing } else { Answer::Slot(at.slot) }
+        } else {
+            self.arena.clear();
+            answer(self.source, page, &page.record(at.slot), &mut self.arena, Answer::Slot(at.slot))
+        };
+        true
+    }
+
+    /// Answers from the tree, or as before if the last key that was not on the copied leaf comes again.
+    #[inline(never)]
+    fn find_elsewhere(&mut self, key: &[u8]) -> Result<()> {
+        let repeated = !self.copied && self.key == key && !matches!(self.answer, Answer::None);
         if !repeated {
             self.key.clear();
             self.key.extend_from_slice(key);
             self.arena.clear();
-            self.answer = self.find(key)?;
+            // In case of an error.
+            self.answer = Answer::None;
+            self.answer = self.descend(key)?;
         }
-        Ok(self.row())
+        Ok(())
     }
 
     fn row(&self) -> Option<RowRef<'_>> {
@@ -84,23 +115,6 @@ impl<'e> Prober<'e> {
         Some(RowRef::new(&self.source.index.format, record))
     }
 
-    fn find(&mut self, key: &[u8]) -> Result<Answer> {
-        if self.copied
-            && let Some(copy) = &self.copy
-        {
-            let page = PageRef::new(copy);
-            if page.covers(key) {
-                let at = page.search(key);
-                if !at.found {
-                    return Ok(Answer::Nothing);
-                }
-                let record = page.record(at.slot);
-                return Ok(answer(self.source, page, &record, &mut self.arena, Answer::Slot(at.slot)));
-            }
-        }
-        self.descend(key)
-    }
-
     fn descend(&mut self, key: &[u8]) -> Result<Answer> {
         self.copied = false;
         let Source { store, index, .. } = self.source;
@@ -111,7 +125,7 @@ impl<'e> Prober<'e> {
         let page = at.page();
         if page.page_no() == self.last_page {
             let copy = self.copy.get_or_insert_with(|| Box::new([0; PAGE_SIZE]));
-            copy.copy_from_slice(page.bytes());
+            page.copy_to(copy);
             self.copied = true;
             let slot = at.slot();
             drop(at);

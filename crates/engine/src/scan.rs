@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use btree::{Cursor, Seek, Store, Suspended};
-use page::{PAGE_SIZE, PageBytes, PageRef, RowFormat, RowRef, SlotFlags};
+use page::{PAGE_SIZE, PageBytes, PageRef, Records, RowFormat, RowRef, SlotFlags};
 use trx::{ReadView, UndoStore};
 
 use crate::engine::Engine;
@@ -149,7 +149,8 @@ impl<'e> Scan<'e> {
             (None, Position::Leaf(cursor)) => cursor.page(),
             (None, _) => return Ok(None),
         };
-        Ok(Some(Batch { page, format: &self.source.index.format, selection: &self.selection }))
+        let (format, records) = (&self.source.index.format, page.records());
+        Ok(Some(Batch { page, records, format, selection: &self.selection }))
     }
 
     /// Gives up the latch, keeps the position. The last batch's rows must have been used.
@@ -249,7 +250,7 @@ impl<'e> Scan<'e> {
         let selection = &mut self.selection;
         selection.clear();
         if let Some(copy) = &mut self.copy {
-            copy.copy_from_slice(cursor.page().bytes());
+            cursor.page().copy_to(copy);
             self.copied = true;
             cursor.suspend_into(&mut selection.suspended);
             self.position = Position::Suspended;
@@ -304,7 +305,11 @@ impl Selection {
     fn select_settled(&mut self, source: Source<'_>, page: PageRef<'_>, slots: std::ops::Range<usize>) {
         debug_assert_eq!(page.format_version(), source.index.format.format_version(), "row format of a page");
         if source.view.sees_whole_page(page.max_trx()) {
-            self.rows.extend(slots.filter(|&slot| !page.flags(slot).is_deleted()).map(|slot| slot as u32));
+            if page.has_deleted(slots.clone()) {
+                self.rows.extend(slots.filter(|&slot| !page.is_deleted(slot)).map(|slot| slot as u32));
+            } else {
+                self.rows.extend(slots.start as u32..slots.end as u32);
+            }
         } else if source.index.format.is_clustered() {
             self.select_clustered(source, page, slots);
         } else {
@@ -334,6 +339,7 @@ impl Selection {
 #[derive(Clone, Copy)]
 pub struct Batch<'a> {
     page: PageRef<'a>,
+    records: Records<'a>,
     format: &'a RowFormat,
     selection: &'a Selection,
 }
@@ -361,8 +367,12 @@ impl<'a> Batch<'a> {
     /// The row at position `i`, as the view sees it.
     #[inline]
     pub fn row(&self, i: usize) -> RowRef<'a> {
-        let place = self.selection.rows[i];
-        let record = self.page.record((place & 0xffff) as usize);
+        self.row_at(self.selection.rows[i])
+    }
+
+    #[inline(always)]
+    fn row_at(&self, place: u32) -> RowRef<'a> {
+        let record = self.records.get((place & 0xffff) as usize);
         if place >> 16 == 0 {
             return RowRef::new(self.format, record);
         }
@@ -373,7 +383,7 @@ impl<'a> Batch<'a> {
 
     /// The rows in order.
     pub fn rows(self) -> impl Iterator<Item = RowRef<'a>> {
-        (0..self.len()).map(move |i| self.row(i))
+        self.selection.rows.iter().map(move |&place| self.row_at(place))
     }
 }
 

@@ -38,16 +38,4 @@ macro_rules! scripts {
     };
 }
 
-scripts!(
-    ddl,
-    ddl_columns,
-    ddl_keys,
-    dml,
-    functions_numeric,
-    functions_string,
-    functions_time,
-    queries,
-    select_basic,
-    show,
-    types_store,
-);
+scripts!(ddl, dml, functions_numeric, functions_string, functions_time, queries, select_basic, types_store,);
