@@ -3,8 +3,10 @@
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 
 mod ci;
+mod demo;
 mod ledger;
 mod process;
+mod server_process;
 mod tidy;
 mod uca;
 
@@ -12,6 +14,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
   ci [--fast]   format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps)
+  demo          a fresh server, the employees database, some queries, and what each took
   ledger [--bless | --outside | NAME ..]
                 instructions, copies, allocations and system calls of each operation against ledger/ledger.tsv
                 (--bless: enter them; --outside: compare with a server counted from outside)
@@ -26,6 +29,7 @@ fn main() -> ExitCode {
     let result = match args.as_slice() {
         ["ci"] => ci::run(false),
         ["ci", "--fast"] => ci::run(true),
+        ["demo"] => demo::run(),
         ["ledger", options @ ..] => ledger::run(options),
         ["tidy"] => tidy::run(),
         ["uca", options @ ..] => uca::run(options).map_err(|e| e.to_string()),

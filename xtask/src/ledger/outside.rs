@@ -1,12 +1,12 @@
 //! The same operations against `ratchetd` itself, counted from outside: the driver must not flatter the server.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use super::line::{HEADER, parse_all, per_unit};
 use super::measure::{self, callgrind_command, copy_data, total, workplace};
 use crate::process::{output, run as run_command, target_dir};
+use crate::server_process::ServerProcess;
 
 /// Operations that are compared, all of them readers.
 const NAMES: [&str; 3] = ["select_1", "point_select_prepared", "point_select_text"];
@@ -49,7 +49,7 @@ fn count(name: &str, passes: u64) -> Result<u64, String> {
         fs::remove_file(&old).map_err(|e| format!("{}: {e}", old.display()))?;
     }
     fs::create_dir_all(&dumps).map_err(|e| format!("{}: {e}", dumps.display()))?;
-    let mut server = Valgrind::start()?;
+    let server = start_server()?;
     let asked = Command::new("../release/ledger")
         .current_dir(workplace())
         .args(["client", "run/outside.sock", name, &passes.to_string()])
@@ -74,45 +74,16 @@ fn dump_paths() -> Result<Vec<std::path::PathBuf>, String> {
 }
 
 /// A release server under callgrind, on a copy of the ledger's data.
-struct Valgrind(Child);
-
-impl Valgrind {
-    fn start() -> Result<Self, String> {
-        let mut child = callgrind_command()
+fn start_server() -> Result<ServerProcess, String> {
+    ServerProcess::start(
+        callgrind_command()
             .args([
                 "--quiet",
                 "--separate-threads=yes",
                 "--callgrind-out-file=dumps/out",
                 "../release/ratchetd",
             ])
-            .args([
-                "--datadir=run",
-                "--skip-networking",
-                "--socket=run/outside.sock",
-                "--pid-file=run/outside.pid",
-            ])
-            .arg("--innodb-buffer-pool-size=1G")
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|e| format!("cannot run valgrind: {e}"))?;
-        let stderr = child.stderr.take().ok_or("a child without its standard error")?;
-        let mut lines = BufReader::new(stderr).lines();
-        let ready = lines.any(|line| line.is_ok_and(|line| line.contains("ready for connections")));
-        // What the server still says is read to the end, or it would block.
-        std::thread::spawn(move || lines.count());
-        if ready { Ok(Valgrind(child)) } else { Err("ratchetd did not start under valgrind".to_owned()) }
-    }
-
-    fn stop(&mut self) -> Result<(), String> {
-        run_command("kill", &["-TERM", &self.0.id().to_string()])?;
-        self.0.wait().map(drop).map_err(|e| format!("cannot wait for ratchetd: {e}"))
-    }
-}
-
-impl Drop for Valgrind {
-    fn drop(&mut self) {
-        // After a clean stop there is nothing left to kill.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+            .args(["--no-defaults", "--skip-networking", "--innodb-buffer-pool-size=1G"])
+            .args(["--datadir=run", "--socket=run/outside.sock", "--pid-file=run/outside.pid"]),
+    )
 }
