@@ -11,7 +11,7 @@ use crate::frame::{CurrentRow, Frame, TableRow, row_source};
 use crate::key::{Fit, KeyPart};
 use crate::op::{AccessOp, PathOp};
 use crate::reader::{RowEnv, TableReader};
-use crate::source::{Flow, Sink, Source};
+use crate::source::{Flow, RowBatch, Sink, Source};
 use crate::statement::QueryRun;
 
 /// A running access to a table.
@@ -80,16 +80,13 @@ impl<'r> TableAccess<'r> {
         }
         let direction = if reverse { Direction::Backward } else { Direction::Forward };
         let st = self.run.st;
-        let mut scan = match self.scan.take() {
-            Some(mut scan) => {
-                scan.restart(|range| range.clone_from(&self.range));
-                scan
-            }
-            None => {
-                let range = self.range.clone();
-                let scan = Scan::open(st.engine, self.table(), self.op.index, st.view, range, direction)?;
-                if self.op.detached { scan.detached() } else { scan }
-            }
+        let mut scan = if let Some(mut scan) = self.scan.take() {
+            scan.restart(|range| range.clone_from(&self.range));
+            scan
+        } else {
+            let range = self.range.clone();
+            let scan = Scan::open(st.engine, self.table(), self.op.index, st.view, range, direction)?;
+            if self.op.detached { scan.detached() } else { scan }
         };
         let flow = self.drain(&mut scan, parent, sink);
         scan.suspend();
@@ -123,6 +120,12 @@ impl<'r> TableAccess<'r> {
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
+        if self.op.batched {
+            self.arena.reset();
+            let env = RowEnv { st: self.run.st, arena: &self.arena };
+            let reader = &self.op.reader;
+            return sink.batch(&RowBatch { rel: self.op.rel, rows: batch, reader, env, parent });
+        }
         for i in 0..batch.len() {
             if self.push_entry(&batch.row(i), parent, sink)? == Flow::Enough {
                 return Ok(Flow::Enough);

@@ -6,11 +6,12 @@ use expr::{Accumulator, AccumulatorSpec, EvalCtx, EvalError, Expr, append_group_
 use sql::plan::AggSpec;
 use types::{OwnedValue, Value};
 
+use crate::aggregate_ints::{IntAggregate, IntState};
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::hash_index::HashIndex;
 use crate::op::Op;
-use crate::source::{Flow, Sink, Source};
+use crate::source::{Flow, RowBatch, Sink, Source};
 use crate::statement::QueryRun;
 use crate::temp_row::{Layout, RowWriter, TempRow};
 
@@ -21,12 +22,21 @@ const GROUP_BYTES: usize = 128;
 #[derive(Debug)]
 pub(crate) struct AggregateOp {
     pub(crate) input: Op,
-    pub(crate) groups: Vec<Expr>,
-    pub(crate) aggs: Vec<AggSpec>,
+    groups: Vec<Expr>,
+    aggs: Vec<AggSpec>,
     /// Groups come one after the other.
-    pub(crate) sorted: bool,
+    sorted: bool,
     /// Group expressions, then aggregates.
-    pub(crate) layout: Layout,
+    layout: Layout,
+    /// Set if there are no groups and all aggregates are simple ones of integers.
+    ints: Option<Box<[IntAggregate]>>,
+}
+
+impl AggregateOp {
+    pub(crate) fn new(input: Op, groups: &[Expr], aggs: &[AggSpec], sorted: bool, layout: Layout) -> Self {
+        let ints = if groups.is_empty() { aggs.iter().map(IntAggregate::of_spec).collect() } else { None };
+        AggregateOp { input, groups: groups.to_vec(), aggs: aggs.to_vec(), sorted, layout, ints }
+    }
 }
 
 /// A running aggregation.
@@ -40,6 +50,11 @@ impl Source for Aggregate<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
         let (op, run) = (self.op, self.run);
         let mut groups = Groups { op, run, parent, arena: Bump::new(), row: Vec::new(), sink };
+        if let Some(ints) = &op.ints {
+            let mut whole = IntSink { states: ints.iter().map(|spec| IntState::new(*spec)).collect(), run };
+            self.input.run(parent, &mut whole)?;
+            return groups.emit_ints(&whole.states);
+        }
         if op.groups.is_empty() {
             let mut whole = WholeSink { group: Group::new(op, Box::default()), groups };
             self.input.run(parent, &mut whole)?;
@@ -154,8 +169,44 @@ impl Groups<'_> {
             let result = state.result(&ctx).map_err(|error| st.eval_error(error))?;
             writer.put_value(&result.as_value());
         }
-        let row = TempRow { layout: &self.op.layout, bytes: &self.row, zone: st.zone };
+        self.hand_on()
+    }
+
+    fn emit_ints(&mut self, states: &[IntState]) -> Result<Flow> {
+        self.row.clear();
+        let mut writer = RowWriter::new(&mut self.row, self.op.layout.cells.len());
+        for (state, agg) in states.iter().zip(&self.op.aggs) {
+            writer.put_value(&state.result(&agg.ty));
+        }
+        self.hand_on()
+    }
+
+    fn hand_on(&mut self) -> Result<Flow> {
+        let row = TempRow { layout: &self.op.layout, bytes: &self.row, zone: self.run.st.zone };
         self.sink.row(&Frame { parent: self.parent, row: CurrentRow::Temp(row) })
+    }
+}
+
+/// All rows are one group, and the aggregates simple ones of integers.
+struct IntSink<'x> {
+    states: Vec<IntState>,
+    run: &'x QueryRun<'x>,
+}
+
+impl Sink for IntSink<'_> {
+    fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+        for state in &mut self.states {
+            state.row(frame);
+        }
+        self.run.st.check()?;
+        Ok(Flow::More)
+    }
+
+    fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
+        for state in &mut self.states {
+            state.batch(batch);
+        }
+        Ok(Flow::More)
     }
 }
 

@@ -38,7 +38,9 @@ impl ColumnPackets {
                 out.end_packet();
             }
         } else {
-            output.iter().for_each(|column| definition(column, client.charset).write(out));
+            for column in output {
+                definition(column, client.charset).write(out);
+            }
         }
         if !client.capabilities.has(Capabilities::DEPRECATE_EOF) {
             reply::write_eof(out, client.status, 0);

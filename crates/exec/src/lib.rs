@@ -23,6 +23,7 @@
 
 mod access;
 mod aggregate;
+mod aggregate_ints;
 mod assign;
 mod build;
 mod changed_row;

@@ -49,6 +49,8 @@ pub(crate) struct AccessOp {
     pub(crate) reader: TableReader,
     /// Of the rows behind a secondary index that does not cover the query.
     pub(crate) row_reader: Option<TableReader>,
+    /// Rows are handed on a leaf at a time, as they stand.
+    pub(crate) batched: bool,
     /// Other pages are read while a row is looked at.
     pub(crate) detached: bool,
     /// Columns the query reads.
@@ -57,6 +59,7 @@ pub(crate) struct AccessOp {
 
 /// How rows are found; see [`Path`].
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one per operator, behind its box")]
 pub(crate) enum PathOp {
     Scan {
         reverse: bool,
@@ -246,7 +249,7 @@ impl OpCompiler<'_> {
         let pages_read = touches || (sorted && around.pages_read);
         let input = self.node(input, Surroundings { pages_read, ..around })?;
         let layout = self.layout(&[rel]);
-        Ok(AggregateOp { input, groups: groups.to_vec(), aggs: aggs.to_vec(), sorted, layout })
+        Ok(AggregateOp::new(input, groups, aggs, sorted, layout))
     }
 
     fn derived(&mut self, rel: u16, query: &QueryPlan, around: Surroundings) -> Result<Op> {
@@ -290,10 +293,8 @@ impl OpCompiler<'_> {
         let reader = TableReader::new(&table, index);
         let needs_row = index != 0 && (whole || !covering);
         let row_reader = needs_row.then(|| TableReader::new(&table, 0));
-        let detached = around.pages_read
-            || needs_row
-            || filter.is_some_and(has_subquery)
-            || may_read_off_page(&table, &used);
+        let off_page = may_read_off_page(&table, &used);
+        let detached = around.pages_read || needs_row || filter.is_some_and(has_subquery) || off_page;
         Ok(AccessOp {
             rel,
             index,
@@ -303,6 +304,7 @@ impl OpCompiler<'_> {
             filter: filter.cloned(),
             reader,
             row_reader,
+            batched: filter.is_none() && !needs_row && !off_page,
             detached,
             used,
             table,

@@ -14,7 +14,7 @@ use crate::encode::WireEncoder;
 use crate::error::{ExecError, Result};
 use crate::frame::{CurrentRow, Frame, row_source};
 use crate::reader::{Access, RowEnv, TableReader};
-use crate::source::{Flow, Sink};
+use crate::source::{Flow, RowBatch, Sink};
 use crate::statement::QueryRun;
 use crate::temp_row::CellKind;
 
@@ -97,6 +97,8 @@ pub(crate) struct RowSender<'c> {
     flush: &'c mut dyn FnMut(&mut OutBuffer) -> io::Result<()>,
     zone: &'c TimeZone,
     arena: Bump,
+    /// Every output column is a column of this relation as it is.
+    plain_rel: Option<u16>,
     pub(crate) rows: u64,
 }
 
@@ -107,7 +109,14 @@ impl<'c> RowSender<'c> {
         flush: &'c mut dyn FnMut(&mut OutBuffer) -> io::Result<()>,
     ) -> Self {
         let zone = run.st.zone;
-        RowSender { run, outputs: &run.program.outputs, target, flush, zone, arena: Bump::new(), rows: 0 }
+        let outputs = &run.program.outputs[..];
+        let rel_of = |output: &Output| match output.value {
+            OutputValue::Column { rel, .. } => Some(rel),
+            OutputValue::Expr(_) => None,
+        };
+        let plain_rel = outputs.first().and_then(rel_of);
+        let plain_rel = plain_rel.filter(|rel| outputs.iter().all(|output| rel_of(output) == Some(*rel)));
+        RowSender { run, outputs, target, flush, zone, arena: Bump::new(), plain_rel, rows: 0 }
     }
 
     fn put(&mut self, frame: Option<&Frame<'_>>) -> Result<()> {
@@ -167,6 +176,27 @@ impl Sink for RowSender<'_> {
                 Err(error)
             }
         }
+    }
+
+    fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
+        if self.plain_rel != Some(batch.rel) {
+            for i in 0..batch.rows.len() {
+                self.row(&batch.frame(i))?;
+            }
+            return Ok(Flow::More);
+        }
+        for row in batch.rows.rows() {
+            let packet = self.target.begin(self.outputs.len());
+            for (i, Output { value, encoder }) in self.outputs.iter().enumerate() {
+                if let OutputValue::Column { col, .. } = value {
+                    let place = packet.map(|packet| (packet, i));
+                    self.target.put_record_column(encoder, place, batch.reader, &row, *col, batch.env);
+                }
+            }
+            self.target.out.end_packet();
+        }
+        self.rows += batch.rows.len() as u64;
+        Ok(Flow::More)
     }
 
     #[inline]

@@ -24,6 +24,8 @@ pub(crate) enum Cell<'a> {
 pub(crate) enum Access {
     /// An integer type in key part `part`: a load.
     KeyInt { part: u16, int: IntPart, signed: bool },
+    /// Another type that the key holds as an integer of up to 8 bytes.
+    KeyBits { part: u16, int: IntPart },
     /// Any other key part: decoded.
     Key,
     /// Bytes of the body.
@@ -95,7 +97,13 @@ impl TableReader {
                 (bytes, false) => Cell::Bytes(bytes),
                 (bytes, true) => Cell::OffPage(OverflowRef::decode(bytes)),
             },
-            Access::KeyInt { .. } | Access::Key => decode_key(row, position, arena),
+            Access::KeyInt { part, int, .. } | Access::KeyBits { part, int } => {
+                match self.key_int(row, part, int, false) {
+                    Some(bits) => Cell::Bytes(storage_of(bits, int, arena)),
+                    None => Cell::Null,
+                }
+            }
+            Access::Key => decode_key(row, position, arena),
             Access::Absent => {
                 debug_assert!(false, "column {position} is not in this index");
                 Cell::Null
@@ -155,10 +163,18 @@ fn access_of(place: Place, format: &RowFormat, ty: &SqlType) -> Access {
         Place::Var { ordinal } => Access::Var { ordinal },
         Place::Key { part } => match format.key_parts()[usize::from(part)].int {
             Some(int) if ty.is_integer() => Access::KeyInt { part, int, signed: !ty.unsigned },
+            Some(int) => Access::KeyBits { part, int },
             _ => Access::Key,
         },
         Place::Absent => Access::Absent,
     }
+}
+
+/// Storage bytes of an integer: its low bytes.
+#[inline]
+fn storage_of(bits: i64, int: IntPart, arena: &Bump) -> &[u8] {
+    let bytes: &[u8; 8] = arena.alloc(bits.to_le_bytes());
+    &bytes[..usize::from(int.width)]
 }
 
 fn decode_key<'a>(row: &RowRef<'a>, position: usize, arena: &'a Bump) -> Cell<'a> {

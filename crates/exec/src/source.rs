@@ -3,8 +3,11 @@
 //! A row is valid during the call only. Whoever loops over rows asks the sink for a pause between batches, with no latch
 //! held: that is when the answer is sent.
 
+use engine::Batch;
+
 use crate::error::Result;
-use crate::frame::Frame;
+use crate::frame::{CurrentRow, Frame, TableRow};
+use crate::reader::{RowEnv, TableReader};
 
 /// Whether a sink wants more rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,10 +17,38 @@ pub(crate) enum Flow {
     Enough,
 }
 
+/// A leaf's rows of one relation, in place. None of their columns is off page.
+pub(crate) struct RowBatch<'b> {
+    pub(crate) rel: u16,
+    pub(crate) rows: Batch<'b>,
+    pub(crate) reader: &'b TableReader,
+    pub(crate) env: RowEnv<'b>,
+    pub(crate) parent: Option<&'b Frame<'b>>,
+}
+
+impl RowBatch<'_> {
+    /// The row at position `i` as a row in flight.
+    #[inline]
+    pub(crate) fn frame(&self, i: usize) -> Frame<'_> {
+        let record = TableRow { rel: self.rel, row: self.rows.row(i), reader: self.reader, env: self.env };
+        Frame { parent: self.parent, row: CurrentRow::Record(record) }
+    }
+}
+
 /// Takes rows.
 pub(crate) trait Sink {
     /// Takes the row in flight.
     fn row(&mut self, frame: &Frame<'_>) -> Result<Flow>;
+
+    /// Takes a leaf's rows at once; the same as taking each.
+    fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
+        for i in 0..batch.rows.len() {
+            if self.row(&batch.frame(i))? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+        }
+        Ok(Flow::More)
+    }
 
     /// Whether the sink has something to do for which no latch may be held.
     fn wants_pause(&self) -> bool {

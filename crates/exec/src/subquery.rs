@@ -76,13 +76,12 @@ fn evaluate_with<'v>(
     if !sub.outer.is_empty() {
         return correlated(run, sub, form, needle.as_ref(), outer, ctx);
     }
-    let answer = match run.subqueries.get(plan) {
-        Some(answer) => answer,
-        None => {
-            let answer = Rc::new(collect(run, sub, form)?);
-            run.subqueries.put(plan, &answer);
-            answer
-        }
+    let answer = if let Some(answer) = run.subqueries.get(plan) {
+        answer
+    } else {
+        let answer = Rc::new(collect(run, sub, form)?);
+        run.subqueries.put(plan, &answer);
+        answer
     };
     Ok(match (&*answer, form) {
         (Answer::Scalar(value), _) => copy_to_arena(value, ctx.arena),

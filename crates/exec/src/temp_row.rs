@@ -229,12 +229,11 @@ fn push(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
 /// Small decimals as their units, others as text, which gives value and scale back.
 fn push_decimal(value: Decimal, out: &mut Vec<u8>) {
     push(out, tag::DECIMAL, &[value.scale()]);
-    match value.to_i128_units() {
-        Some(units) => out.extend_from_slice(&units.to_le_bytes()),
-        None => {
-            out.push(0);
-            value.write_to(out);
-        }
+    if let Some(units) = value.to_i128_units() {
+        out.extend_from_slice(&units.to_le_bytes());
+    } else {
+        out.push(0);
+        value.write_to(out);
     }
 }
 

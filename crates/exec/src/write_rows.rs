@@ -185,14 +185,12 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
             }
             DuplicateRule::Replace(old) => self.replace(row, old, build),
             DuplicateRule::Update { old, columns } => {
-                match table.find_duplicate(self.engine, self.trx, row)? {
-                    Some(found) => self.update(row, &found.clustered_key, old, columns, build),
-                    None => {
-                        table.insert(self.engine, self.trx, row)?;
-                        self.written.affected += 1;
-                        Ok(())
-                    }
+                if let Some(found) = table.find_duplicate(self.engine, self.trx, row)? {
+                    return self.update(row, &found.clustered_key, old, columns, build);
                 }
+                table.insert(self.engine, self.trx, row)?;
+                self.written.affected += 1;
+                Ok(())
             }
         }
     }
@@ -287,8 +285,7 @@ impl OldRow {
         let (mut copy, arena) = (Vec::new(), Bump::new());
         let Some(record) = self.read(table, st.engine, key, &mut copy)? else { return Ok(false) };
         let env = RowEnv { st, arena: &arena };
-        let same = |(col, value): (usize, &Option<&[u8]>)| self.reader.bytes(&record, col, env) == *value;
-        let all = row.iter().enumerate().all(same);
+        let all = (0..row.len()).all(|col| self.reader.bytes(&record, col, env) == row[col]);
         st.check()?;
         Ok(all)
     }

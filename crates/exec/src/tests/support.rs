@@ -38,10 +38,10 @@ impl SessionInfo for TestSession {
     fn connection_id(&self) -> u64 {
         1
     }
-    fn user(&self) -> &str {
+    fn user(&self) -> &'static str {
         "root@localhost"
     }
-    fn current_user(&self) -> &str {
+    fn current_user(&self) -> &'static str {
         "root@%"
     }
     fn database(&self) -> Option<&str> {
@@ -73,7 +73,7 @@ impl SessionInfo for TestSession {
     fn max_allowed_packet(&self) -> u64 {
         64 << 20
     }
-    fn version(&self) -> &str {
+    fn version(&self) -> &'static str {
         "8.4.6"
     }
     fn connection_collation(&self) -> CollationId {

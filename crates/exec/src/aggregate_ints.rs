@@ -1,0 +1,168 @@
+//! COUNT, SUM, MIN and MAX of integer columns over all rows, straight from page bytes.
+//!
+//! Semantics are those of [`expr::Accumulator`], which serves every other case and is the oracle of the tests.
+
+use engine::RowRef;
+use expr::{AggFunc, Expr, ExprKind, RowSource};
+use sql::plan::AggSpec;
+use types::{Decimal, SqlType, Value};
+
+use crate::frame::Frame;
+use crate::reader::{Access, ColumnReader, TableReader};
+use crate::source::RowBatch;
+
+/// One aggregate, compiled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IntAggregate {
+    func: AggFunc,
+    /// Relation and column; `None` for COUNT(*).
+    column: Option<(u16, u16)>,
+    unsigned: bool,
+}
+
+impl IntAggregate {
+    /// The aggregate if it is one of an integer column; `None` for all others.
+    pub(crate) fn of_spec(spec: &AggSpec) -> Option<Self> {
+        let is_known = matches!(spec.func, AggFunc::Count | AggFunc::Sum | AggFunc::Min | AggFunc::Max)
+            && !spec.distinct;
+        match &spec.args[..] {
+            [] if spec.func == AggFunc::Count => {
+                Some(IntAggregate { func: spec.func, column: None, unsigned: false })
+            }
+            [Expr { kind: ExprKind::Column(column), ty, .. }] if is_known && ty.is_integer() => {
+                let column = Some((column.rel, column.col));
+                let sums = spec.func != AggFunc::Sum || spec.ty.kind == types::TypeKind::Decimal;
+                sums.then_some(IntAggregate { func: spec.func, column, unsigned: ty.unsigned })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The state of one aggregate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IntState {
+    spec: IntAggregate,
+    /// Rows that were not NULL.
+    count: u64,
+    sum: i128,
+    min: i128,
+    max: i128,
+}
+
+impl IntState {
+    pub(crate) fn new(spec: IntAggregate) -> Self {
+        IntState { spec, count: 0, sum: 0, min: i128::MAX, max: i128::MIN }
+    }
+
+    /// Takes in one row by its value.
+    pub(crate) fn row(&mut self, frame: &Frame<'_>) {
+        let Some((rel, col)) = self.spec.column else {
+            self.count += 1;
+            return;
+        };
+        match frame.column(rel, col) {
+            Value::Int(v) => self.add(i128::from(v)),
+            Value::UInt(v) => self.add(i128::from(v)),
+            _ => {}
+        }
+    }
+
+    /// Takes in a batch.
+    pub(crate) fn batch(&mut self, batch: &RowBatch<'_>) {
+        match self.spec.column {
+            None => self.count += batch.rows.len() as u64,
+            Some((rel, col)) if rel == batch.rel => self.column(batch, usize::from(col)),
+            Some(_) => (0..batch.rows.len()).for_each(|i| self.row(&batch.frame(i))),
+        }
+    }
+
+    fn column(&mut self, batch: &RowBatch<'_>, col: usize) {
+        let reader = batch.reader;
+        let column = &reader.columns[col];
+        match column.access {
+            Access::Fixed { from, to } if to - from == 4 => {
+                self.fixed(batch, column, |row| row.fixed::<4>(from).widen(column.ty.unsigned));
+            }
+            Access::Fixed { from, to } if to - from == 8 => {
+                self.fixed(batch, column, |row| row.fixed::<8>(from).widen(column.ty.unsigned));
+            }
+            Access::KeyInt { part, int, signed } => {
+                for row in batch.rows.rows() {
+                    if let Some(v) = reader.key_int(&row, part, int, signed) {
+                        self.add(if signed { i128::from(v) } else { i128::from(v as u64) });
+                    }
+                }
+            }
+            _ => (0..batch.rows.len()).for_each(|i| self.other(batch, reader, i, col)),
+        }
+    }
+
+    /// Cost: about 40 instructions a row.
+    #[inline]
+    fn fixed(&mut self, batch: &RowBatch<'_>, column: &ColumnReader, read: impl Fn(&RowRef<'_>) -> i128) {
+        let null = column.null;
+        for row in batch.rows.rows() {
+            if !null.is_some_and(|bit| row.null_bit(bit)) {
+                self.add(read(&row));
+            }
+        }
+    }
+
+    fn other(&mut self, batch: &RowBatch<'_>, reader: &TableReader, i: usize, col: usize) {
+        match reader.value(&batch.rows.row(i), col, batch.env) {
+            Value::Int(v) => self.add(i128::from(v)),
+            Value::UInt(v) => self.add(i128::from(v)),
+            _ => {}
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, value: i128) {
+        self.count += 1;
+        match self.spec.func {
+            AggFunc::Sum => self.sum += value,
+            AggFunc::Min => self.min = self.min.min(value),
+            AggFunc::Max => self.max = self.max.max(value),
+            _ => {}
+        }
+    }
+
+    /// The result, of type `ty`.
+    pub(crate) fn result(&self, ty: &SqlType) -> Value<'static> {
+        let extreme = |value: i128| match (self.count, self.spec.unsigned) {
+            (0, _) => Value::Null,
+            (_, true) => Value::UInt(value as u64),
+            (_, false) => Value::Int(value as i64),
+        };
+        match self.spec.func {
+            AggFunc::Min => extreme(self.min),
+            AggFunc::Max => extreme(self.max),
+            AggFunc::Sum if self.count == 0 => Value::Null,
+            AggFunc::Sum => {
+                let sum = Decimal::from_i128(self.sum, 0);
+                Value::Decimal(sum.rescale(ty.decimals).unwrap_or(sum))
+            }
+            _ => Value::Int(self.count as i64),
+        }
+    }
+}
+
+/// Little-endian storage integers.
+trait StorageInt {
+    fn widen(self, unsigned: bool) -> i128;
+}
+
+impl StorageInt for [u8; 4] {
+    #[inline(always)]
+    fn widen(self, unsigned: bool) -> i128 {
+        if unsigned { i128::from(u32::from_le_bytes(self)) } else { i128::from(i32::from_le_bytes(self)) }
+    }
+}
+
+impl StorageInt for [u8; 8] {
+    #[inline(always)]
+    fn widen(self, unsigned: bool) -> i128 {
+        if unsigned { i128::from(u64::from_le_bytes(self)) } else { i128::from(i64::from_le_bytes(self)) }
+    }
+}
