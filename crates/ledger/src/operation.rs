@@ -120,25 +120,22 @@ fn ranges() -> Vec<Operation> {
 fn scans() -> Vec<Operation> {
     let once = |name, unit, request| Operation { name, request, executions: 1, unit };
     vec![
-        once(
-            "scan_agg_row",
-            Unit::RowOf("SELECT salary FROM salaries"),
-            Request::Text(|_| "SELECT SUM(salary) FROM salaries".to_owned()),
-        ),
+        once("scan_agg_row", Unit::Rows(ROWS), Request::Text(|_| "SELECT SUM(ref) FROM probe".to_owned())),
         once("scan_send_row", Unit::SentRow, Request::Text(|_| "SELECT * FROM sbtest1".to_owned())),
         once(
             "left_join_send_row",
             Unit::SentRow,
             Request::Text(|_| {
-                "SELECT * FROM employees AS e LEFT JOIN salaries AS s ON e.emp_no = s.emp_no LIMIT 500000"
+                "SELECT * FROM employees AS e LEFT JOIN salaries AS s ON e.emp_no = s.emp_no LIMIT 200000"
                     .to_owned()
             }),
         ),
         once(
             "eq_ref_row",
-            Unit::RowOf("SELECT salary FROM salaries"),
+            Unit::RowOf("SELECT salary FROM salaries WHERE emp_no <= 30000"),
             Request::Text(|_| {
-                "SELECT COUNT(*), MAX(e.hire_date) FROM salaries s STRAIGHT_JOIN employees e ON e.emp_no=s.emp_no"
+                "SELECT COUNT(*), MAX(e.hire_date) FROM salaries s STRAIGHT_JOIN employees e ON e.emp_no=s.emp_no \
+                 WHERE s.emp_no <= 30000"
                     .to_owned()
             }),
         ),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use types::{CollationId, DateTime, LobSize, SqlType, TypeKind};
 use wire::row_binary::BinaryRow;
-use wire::{BinaryDateTime, ColumnDefinition, OkPacket, ResultCharset, ServerStatus, reply};
+use wire::{BinaryDateTime, ColumnDefinition, ColumnType, OkPacket, ResultCharset, ServerStatus, reply};
 
 use crate::client_io::ClientIo;
 use crate::commands;
@@ -30,7 +30,7 @@ pub enum Cell {
     Text(String),
     /// Integer, in columns of an integer type.
     Int(i64),
-    /// Date and time of day, in columns of type DATETIME.
+    /// Date and time of day, in columns of type DATETIME and TIMESTAMP.
     DateTime(DateTime),
 }
 
@@ -48,11 +48,14 @@ pub struct Column {
     pub name: Cow<'static, str>,
     /// Type.
     pub ty: SqlType,
+    /// Type that the client is told.
+    pub column_type: ColumnType,
 }
 
 impl Column {
     fn new(name: impl Into<Cow<'static, str>>, ty: SqlType) -> Self {
-        Column { name: name.into(), ty }
+        let column_type = ColumnType::of(ty.kind);
+        Column { name: name.into(), ty, column_type }
     }
 
     fn of_text(name: impl Into<Cow<'static, str>>, kind: TypeKind, length: u32) -> Self {
@@ -68,6 +71,18 @@ impl Column {
     /// A name of a schema, table, column or the like.
     pub fn name(name: impl Into<Cow<'static, str>>) -> Self {
         Column::text(name, 64)
+    }
+
+    /// A name that differs from others by the case of its letters.
+    pub fn exact_name(name: impl Into<Cow<'static, str>>) -> Self {
+        let mut column = Column::name(name);
+        column.ty.collation = CollationId::UTF8MB4_BIN;
+        column
+    }
+
+    /// Text of any length that no table holds: clients are told its length class.
+    pub fn computed_text(name: &'static str) -> Self {
+        Column { column_type: ColumnType::MediumBlob, ..Column::long_text(name) }
     }
 
     /// TEXT.
@@ -103,6 +118,11 @@ impl Column {
     /// DATETIME.
     pub fn datetime(name: &'static str) -> Self {
         Column::new(name, SqlType::new(TypeKind::DateTime, 19))
+    }
+
+    /// TIMESTAMP.
+    pub fn timestamp(name: &'static str) -> Self {
+        Column::new(name, SqlType::new(TypeKind::Timestamp, 19))
     }
 
     /// A column of NULLs.
@@ -186,7 +206,8 @@ impl Answer<'_> {
         let out = &mut self.io.out;
         reply::write_column_count(out, table.columns.len());
         for column in &table.columns {
-            ColumnDefinition::of_type(&column.name, &column.ty, charset).write(out);
+            let definition = ColumnDefinition::of_type(&column.name, &column.ty, charset);
+            ColumnDefinition { column_type: column.column_type, ..definition }.write(out);
         }
         reply::write_columns_end(out, capabilities, status, warnings);
         for row in &table.rows {

@@ -38,4 +38,16 @@ macro_rules! scripts {
     };
 }
 
-scripts!(ddl, dml, functions_numeric, functions_string, functions_time, queries, select_basic, types_store,);
+scripts!(
+    ddl,
+    ddl_columns,
+    ddl_keys,
+    dml,
+    functions_numeric,
+    functions_string,
+    functions_time,
+    queries,
+    select_basic,
+    show,
+    types_store,
+);

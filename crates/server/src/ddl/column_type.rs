@@ -46,7 +46,7 @@ pub(super) fn sql_type(
     };
     let spec = Spec { column, written, collation };
     let ty = spec.sql_type()?;
-    for warning in deprecations(&ty) {
+    for warning in deprecations(&ty, ty.unsigned && !ty.zerofill) {
         session.warn(Severity::Warning, warning);
     }
     if let Some(warning) = written_deprecation(written) {
@@ -55,27 +55,28 @@ pub(super) fn sql_type(
     Ok(ty)
 }
 
-/// Warnings that a column of this type earns each time it is defined, by CREATE TABLE .. LIKE too.
-pub(super) fn deprecations(ty: &SqlType) -> Vec<SqlError> {
+/// Warnings that a column of this type earns each time it is defined, by CREATE TABLE .. LIKE too. `unsigned`: it is so
+/// by itself, not for its ZEROFILL.
+pub(super) fn deprecations(ty: &SqlType, unsigned: bool) -> Vec<SqlError> {
     let kind = &error_map::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT;
     let is_float = matches!(ty.kind, TypeKind::Float | TypeKind::Double);
     let mut found = Vec::new();
-    if ty.zerofill {
-        found.push(
-            "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to \
-             zero-pad numbers, or store the formatted numbers in a CHAR column.",
-        );
-    }
     if is_float && ty.decimals < SqlType::NOT_FIXED_DECIMALS {
         found.push(
             "Specifying number of digits for floating point data types is deprecated and will be removed in a \
              future release.",
         );
     }
-    if ty.unsigned && !ty.zerofill && (is_float || ty.kind == TypeKind::Decimal) {
+    if unsigned && (is_float || ty.kind == TypeKind::Decimal) {
         found.push(
             "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in \
              a future release.",
+        );
+    }
+    if ty.zerofill {
+        found.push(
+            "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function to \
+             zero-pad numbers, or store the formatted numbers in a CHAR column.",
         );
     }
     found.into_iter().map(|text| kind.saying(text.to_owned())).collect()

@@ -121,7 +121,6 @@ fn indexes(
             if indexes.iter().any(|other| other.name == index.name) {
                 return Err(error_map::MULTIPLE_PRI_KEY.bare());
             }
-            key::warn_if_repeated(session, &index, &indexes, table);
             indexes.push(index);
         }
     }
@@ -131,8 +130,10 @@ fn indexes(
             Constraint::ForeignKey(_) => return Err(not_yet("FOREIGN KEY constraints")),
             Constraint::Check(_) => return Err(not_yet("CHECK constraints")),
         };
-        key::warn_if_repeated(session, &index, &indexes, table);
         indexes.push(index);
+    }
+    for (number, index) in indexes.iter().enumerate() {
+        key::warn_if_repeated(session, index, &indexes[..number], table);
     }
     Ok(indexes)
 }
@@ -172,7 +173,7 @@ fn like(
         return Err(error_map::NONUNIQ_TABLE.with(&[&name.table]));
     }
     for column in &table.def.columns {
-        for warning in column_type::deprecations(&column.ty) {
+        for warning in column_type::deprecations(&column.ty, column.ty.unsigned) {
             session.warn(Severity::Warning, warning);
         }
     }

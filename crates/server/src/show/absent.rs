@@ -52,7 +52,7 @@ fn triggers() -> Vec<Column> {
         Column::name("Table"),
         Column::long_text("Statement"),
         Column::word("Timing", 6),
-        Column::datetime("Created"),
+        Column::timestamp("Created"),
         Column::word("sql_mode", 546),
         Column::text("Definer", 288),
     ];
@@ -86,8 +86,8 @@ fn routines() -> Vec<Column> {
         Column::word("Type", 9),
         Column::name("Language"),
         Column::text("Definer", 288),
-        Column::datetime("Modified"),
-        Column::datetime("Created"),
+        Column::timestamp("Modified"),
+        Column::timestamp("Created"),
         Column::word("Security_type", 7),
         Column::long_text("Comment"),
     ];

@@ -7,7 +7,7 @@ use crate::answer::{Cell, Column, Table};
 
 /// All databases; `pattern` is named in the header as MySQL does.
 pub(super) fn databases(engine: &Engine, pattern: Option<&str>) -> Table {
-    let mut table = Table::new(vec![Column::name(headed("Database", pattern))]);
+    let mut table = Table::new(vec![Column::exact_name(headed("Database", pattern))]);
     for schema in engine.schemas() {
         table.push(vec![Cell::text(&*schema.name)]);
     }
@@ -21,7 +21,7 @@ pub(super) fn tables(
     full: bool,
     pattern: Option<&str>,
 ) -> Result<Table, Error> {
-    let mut columns = vec![Column::name(headed(&format!("Tables_in_{schema}"), pattern))];
+    let mut columns = vec![Column::exact_name(headed(&format!("Tables_in_{schema}"), pattern))];
     if full {
         columns.push(Column::word("Table_type", 11));
     }
@@ -76,7 +76,7 @@ pub(super) fn table_status(engine: &Engine, schema: &str, zone: &TimeZone) -> Re
 
 fn status_header() -> Vec<Column> {
     vec![
-        Column::name("Name"),
+        Column::exact_name("Name"),
         Column::name("Engine"),
         Column::int("Version"),
         Column::word("Row_format", 10),
@@ -87,7 +87,7 @@ fn status_header() -> Vec<Column> {
         Column::bigint_unsigned("Index_length"),
         Column::bigint_unsigned("Data_free"),
         Column::bigint_unsigned("Auto_increment"),
-        Column::datetime("Create_time"),
+        Column::timestamp("Create_time"),
         Column::datetime("Update_time"),
         Column::datetime("Check_time"),
         Column::name("Collation"),

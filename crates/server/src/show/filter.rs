@@ -1,19 +1,37 @@
-//! WHERE of a SHOW: a condition over the columns of its table.
+//! LIKE and WHERE of a SHOW: conditions over the columns of its table.
 
 use bumpalo::Bump;
 use expr::{Builder, CmpOp, EvalCtx, Expr, RowSource, eval_bool};
 use sql::ast::{self, BinaryOp, IsTest, UnaryOp};
+use types::collation::LikePattern;
 use types::{CollationId, OwnedValue, Value};
 
 use super::not_yet;
 use crate::answer::{Cell, Column, Table};
 use crate::constant::{Inputs, evaluate};
 use crate::error_map::{self, SqlError};
+use crate::like::like;
 use crate::session::Session;
 use crate::statement_context::StatementContext;
 
-/// Collation of the texts in answers.
+/// Collation of the texts in answers, except for exact names.
 const TEXT: CollationId = CollationId::UTF8MB4_GENERAL_CI;
+
+/// Keeps the rows whose first column matches `pattern`; letters of exact names match only in their case.
+pub(super) fn retain_like(table: &mut Table, pattern: &str) {
+    let exact = table.columns().first().and_then(|column| exact_collation(column));
+    match exact.and_then(CollationId::collation) {
+        Some(collation) => {
+            let pattern = LikePattern::new(pattern.as_bytes(), Some(u32::from('\\')), collation);
+            table.retain_by_first(|text| pattern.matches(text.as_bytes()));
+        }
+        None => table.retain_by_first(|text| like(pattern, text)),
+    }
+}
+
+fn exact_collation(column: &Column) -> Option<CollationId> {
+    Some(column.ty.collation).filter(|&collation| collation == CollationId::UTF8MB4_BIN)
+}
 
 /// Keeps the rows of `table` for which `condition` is true.
 ///
@@ -33,11 +51,13 @@ pub(super) fn retain(
         div_precision_increment: hot.div_precision_increment as u8,
     };
     let condition = Binder { session, columns: table.columns(), builder, inputs }.bind(condition)?;
+    let collations = table.columns().iter().map(|column| exact_collation(column).unwrap_or(TEXT));
+    let collations: Vec<CollationId> = collations.collect();
     let context = StatementContext::new(session);
     let mut arena = Bump::new();
     table.try_retain(|cells| {
         arena.reset();
-        let row = Row(cells);
+        let row = Row { cells, collations: &collations };
         let kept = eval_bool(&condition, &row, &EvalCtx::new(&arena, &[], &context));
         kept.map(|truth| truth == Some(true)).map_err(|_| unsupported())
     })
@@ -49,13 +69,17 @@ fn unsupported() -> SqlError {
 }
 
 /// A row of a table in memory, as expressions see it.
-struct Row<'a>(&'a [Cell]);
+struct Row<'a> {
+    cells: &'a [Cell],
+    collations: &'a [CollationId],
+}
 
 impl RowSource for Row<'_> {
     fn column(&self, _rel: u16, col: u16) -> Value<'_> {
-        match &self.0[usize::from(col)] {
+        let col = usize::from(col);
+        match &self.cells[col] {
             Cell::Null => Value::Null,
-            Cell::Text(text) => Value::Bytes { data: text.as_bytes(), collation: TEXT },
+            Cell::Text(text) => Value::Bytes { data: text.as_bytes(), collation: self.collations[col] },
             Cell::Int(value) => Value::Int(*value),
             Cell::DateTime(value) => Value::DateTime(*value, 0),
         }
@@ -125,7 +149,7 @@ impl Binder<'_> {
         };
         let mut ty = self.columns[position].ty.clone();
         if ty.is_string() {
-            ty.collation = TEXT;
+            ty.collation = exact_collation(&self.columns[position]).unwrap_or(TEXT);
         }
         Ok(self.builder.column(0, position as u16, ty, true))
     }

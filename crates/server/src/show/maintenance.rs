@@ -29,7 +29,7 @@ pub(super) fn table(session: &Session, engine: &Engine, maintain: &Maintain<'_>)
         Column::text("Table", 128),
         Column::text("Op", 10),
         Column::text("Msg_type", 10),
-        Column::long_text("Msg_text"),
+        Column::computed_text("Msg_text"),
     ]);
     for written in maintain.tables {
         let name = FullName::resolve(session, written)?;

@@ -10,7 +10,7 @@
 //! | `grants` | grants |
 //! | `maintenance` | reports of ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE |
 //! | `explain` | plans |
-//! | `filter` | WHERE |
+//! | `filter` | LIKE and WHERE |
 
 mod absent;
 mod catalog_lists;
@@ -176,7 +176,7 @@ fn narrow(
 ) -> Result<(), SqlError> {
     match show.filter {
         ShowFilter::None => {}
-        ShowFilter::Like(pattern) => table.retain_by_first(|text| like(pattern, text)),
+        ShowFilter::Like(pattern) => filter::retain_like(table, pattern),
         ShowFilter::Where(condition) => filter::retain(session, table, &condition, inputs)?,
     }
     if let Some(limit) = show.limit {

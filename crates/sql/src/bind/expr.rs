@@ -157,7 +157,9 @@ impl<'a> Binder<'a, '_> {
             (ExprKind::Row(a), _) => Err(BindError::OperandColumns(a.len())),
             (_, ExprKind::Row(_)) => Err(BindError::OperandColumns(1)),
             _ => {
-                let (a, b) = (self.value(left)?, self.value(right)?);
+                let mut sides = [self.value(left)?, self.value(right)?];
+                self.pin_years(&mut sides, &[left, right])?;
+                let [a, b] = sides;
                 Ok(self.build.compare(op, a, b)?)
             }
         }
@@ -216,8 +218,9 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn between(&mut self, between: &'a ast::Between<'a>) -> Result<Expr, BindError> {
-        let (value, low, high) =
-            (self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?);
+        let mut parts = [self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?];
+        self.pin_years(&mut parts, &[&between.expr, &between.low, &between.high])?;
+        let [value, low, high] = parts;
         Ok(self.build.between(value, low, high, between.negated)?)
     }
 
@@ -225,8 +228,12 @@ impl<'a> Binder<'a, '_> {
         if let ExprKind::Row(needle) = test.expr.kind {
             return self.row_in_list(needle, test);
         }
-        let needle = self.value(&test.expr)?;
-        let list = self.values(test.list)?;
+        let mut values = vec![self.value(&test.expr)?];
+        values.extend(self.values(test.list)?);
+        let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
+        self.pin_years(&mut values, &written)?;
+        let list = values.split_off(1);
+        let needle = values.swap_remove(0);
         Ok(self.build.in_list(needle, list, test.negated)?)
     }
 

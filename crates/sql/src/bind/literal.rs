@@ -1,10 +1,11 @@
 //! Literals: constants, or parameters of a plan that is to be shared.
 
-use expr::Expr;
+use expr::{Expr, ExprKind};
 use types::{Charset, CollationId, Decimal, SqlModes, SqlType, TypeKind};
 
 use super::binder::Binder;
 use super::{BindError, Literals};
+use crate::ast;
 use crate::charset::Introducer;
 use crate::literal::{IntValue, Literal, LiteralKind};
 use crate::mode::LexMode;
@@ -111,6 +112,23 @@ impl Binder<'_, '_> {
         Ok(charset.ok_or_else(|| BindError::UnknownCharset(name.to_owned()))?.default_collation())
     }
 
+    /// Makes lifted literals constants again beside a YEAR column, which reads one or two digits as a year of its
+    /// century: only a constant's digits are known. `values` are the operands of a comparison, `written` their syntax.
+    pub(super) fn pin_years(
+        &mut self,
+        values: &mut [Expr],
+        written: &[&ast::Expr<'_>],
+    ) -> Result<(), BindError> {
+        if values.iter().any(is_year_column) {
+            for (value, written) in values.iter_mut().zip(written) {
+                if let (ExprKind::Param(_), ast::ExprKind::Literal(literal)) = (&value.kind, written.kind) {
+                    *value = self.constant(&literal)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The lexer's part of `sql_mode`.
     pub(super) fn lex_mode(&self) -> LexMode {
         if self.ctx.modes.has(SqlModes::NO_BACKSLASH_ESCAPES) {
@@ -119,6 +137,11 @@ impl Binder<'_, '_> {
             LexMode::NONE
         }
     }
+}
+
+/// Whether `expr` is a YEAR column.
+fn is_year_column(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Column(_)) && expr.ty.kind == TypeKind::Year
 }
 
 /// A number's text as a double; past the range it is infinite.

@@ -44,7 +44,7 @@ impl Default for TestCatalog {
         let many = table(
             5,
             "many",
-            "id bigint!, a int, b int, c varchar, d datetime, x double, t text",
+            "id bigint!, a int, b int, c varchar, d datetime, x double, t text, y year",
             &[("PRIMARY", "id"), ("UNIQUE u", "c"), ("ab", "a,b"), ("di", "d"), ("xi", "x")],
         );
         let log = table(6, "log", "at datetime, line text", &[]);
@@ -119,6 +119,7 @@ fn column(at: u16, text: &str) -> ColumnDef {
         "date" => SqlType::new(TypeKind::Date, 10),
         "datetime" => SqlType::new(TypeKind::DateTime, 19),
         "double" => SqlType::double(),
+        "year" => SqlType { unsigned: true, ..SqlType::new(TypeKind::Year, 4) },
         "text" => SqlType { collation, ..SqlType::new(TypeKind::Text(LobSize::Normal), 65_535) },
         _ => SqlType::varchar(20, collation),
     };

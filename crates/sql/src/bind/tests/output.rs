@@ -109,8 +109,8 @@ fn numbered_literals_become_parameters_behind_the_placeholders() {
     );
     let text = bind_shared("SELECT name FROM emp WHERE id = '3'").unwrap();
     assert!(text.shareable && explain(&text.plan).contains("using PRIMARY (id=?0)"));
-    let pinned = bind_shared("SELECT name FROM emp WHERE hired = DATE'2020-01-01'").unwrap();
-    assert!(!pinned.shareable || !explain(&pinned.plan).contains("?0"));
+    let year = bind_shared("SELECT id FROM many WHERE y = 1").unwrap();
+    assert!(!year.shareable && explain(&year.plan).contains("2001"));
 }
 
 #[test]
