@@ -46,7 +46,12 @@ impl Index {
 
     /// The index in a new version of its table.
     pub(crate) fn again(&self) -> Self {
-        Index::new(&self.def, Arc::clone(&self.tree), Arc::clone(&self.format), self.usable_from)
+        self.redefined(&self.def)
+    }
+
+    /// The same, with the words of `def`.
+    pub(crate) fn redefined(&self, def: &IndexDef) -> Self {
+        Index::new(def, Arc::clone(&self.tree), Arc::clone(&self.format), self.usable_from)
     }
 
     /// Whether two rows with equal declared key columns, none of them NULL, are refused.

@@ -150,6 +150,29 @@ impl Engine {
         })
     }
 
+    /// ALTER TABLE of words alone: `def` may give the columns and indexes of its table other names, other defaults and
+    /// comments, and the table another comment.
+    ///
+    /// # Errors
+    /// [`Error::TableChanged`] if `def` does not describe the table's records; [`Error::Definition`] for names that are
+    /// there twice; [`Error::Name`].
+    pub fn redefine_table(&self, def: TableDef, wait: Duration) -> Result<()> {
+        self.ensure_open()?;
+        let (schema, name) = (def.schema.clone(), def.name.clone());
+        self.with_exclusive(&schema, &name, wait, |exclusive| {
+            let old = exclusive.0;
+            if !has_same_records(&old.def, &def) {
+                return Err(Error::TableChanged);
+            }
+            limits::table(&def)?;
+            let indexes = old.indexes.iter().zip(&def.indexes);
+            let indexes = indexes.map(|(index, def)| index.redefined(def)).collect();
+            let table = Table::with(def, indexes, Arc::clone(&old.state));
+            let _definition = self.definition.lock();
+            self.replace_table(old, &table)
+        })
+    }
+
     /// CHECK TABLE: [`Table::check`] while nobody uses the table. Waits up to `wait` for that.
     pub fn check_table(&self, schema: &str, name: &str, wait: Duration) -> Result<TableReport> {
         self.ensure_open()?;
@@ -183,6 +206,17 @@ impl Engine {
             }
         }
     }
+}
+
+/// Whether records of `a` are records of `b`.
+fn has_same_records(a: &TableDef, b: &TableDef) -> bool {
+    let columns = a.columns.iter().zip(&b.columns);
+    let indexes = a.indexes.iter().zip(&b.indexes);
+    a.columns.len() == b.columns.len()
+        && a.indexes.len() == b.indexes.len()
+        && (a.id, &a.schema, &a.name, a.format_version) == (b.id, &b.schema, &b.name, b.format_version)
+        && columns.into_iter().all(|(a, b)| (a.id, &a.ty, a.nullable) == (b.id, &b.ty, b.nullable))
+        && indexes.into_iter().all(|(a, b)| (a.id, a.kind, &a.parts) == (b.id, b.kind, &b.parts))
 }
 
 /// Puts the clustered index first, a made one if none of the definition's can be it.

@@ -43,6 +43,30 @@ fn names_that_are_missing_or_taken_are_refused() {
 }
 
 #[test]
+fn words_of_a_definition_change_and_records_stay() {
+    let (engine, _disk) = engine();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    insert(&engine, &table, &mut trx, &Wide::new(1, 10, "a")).unwrap();
+    engine.commit(&mut trx).unwrap();
+    let mut def = (*table.def).clone();
+    (def.columns[1].name, def.comment) = ("renamed".into(), "comment".into());
+    def.indexes[1].name = "other".into();
+    engine.redefine_table(def.clone(), SHORT).unwrap();
+    let table = engine.table("s", "t").unwrap();
+    assert_eq!(table.find_index("other"), Some(1));
+    assert_eq!((&*table.def.columns[1].name, &*table.def.comment), ("renamed", "comment"));
+    assert_eq!(ids_by_index(&engine, &table, 1, ReadView::newest()), [1]);
+    assert_sound(&engine, &table);
+    assert_eq!(table.count_rows(&engine).unwrap(), 1);
+    def.columns[0].name = "renamed".into();
+    assert!(matches!(engine.redefine_table(def.clone(), SHORT), Err(Error::Definition(_))));
+    def.columns[0].ty = SqlType::bigint();
+    assert!(matches!(engine.redefine_table(def, SHORT), Err(Error::TableChanged)));
+    assert!(engine.check_table("s", "t", SHORT).unwrap().problems.is_empty());
+}
+
+#[test]
 fn limits_of_definitions_are_mysqls() {
     let primary = || vec![index("PRIMARY", IndexKind::Primary, &[0])];
     let utf8 = CollationId::UTF8MB4_0900_AI_CI;
