@@ -40,6 +40,7 @@ macro_rules! scripts {
 
 scripts!(
     ddl,
+    ddl_alter,
     ddl_columns,
     ddl_keys,
     dml,

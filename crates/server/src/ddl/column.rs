@@ -28,7 +28,8 @@ pub(super) struct Column {
 struct Attributes<'a> {
     nullable: Option<bool>,
     default: Option<(Expr<'a>, bool)>,
-    on_update: Option<Option<u32>>,
+    /// Digits of CURRENT_TIMESTAMP.
+    on_update: Option<u32>,
     auto_increment: bool,
     keys: Vec<KeyKind>,
     comment: &'a str,
@@ -52,7 +53,7 @@ impl<'a> Attributes<'a> {
             ColumnAttribute::Null => self.nullable = Some(true),
             ColumnAttribute::NotNull => self.nullable = Some(false),
             ColumnAttribute::Default { value, parenthesised } => self.default = Some((value, parenthesised)),
-            ColumnAttribute::OnUpdateNow(digits) => self.on_update = Some(digits),
+            ColumnAttribute::OnUpdateNow(digits) => self.on_update = Some(digits.unwrap_or(0)),
             ColumnAttribute::AutoIncrement => self.auto_increment = true,
             ColumnAttribute::SerialDefault => self.serial(),
             ColumnAttribute::Unique => self.keys.push(KeyKind::Unique),

@@ -288,7 +288,7 @@ impl Spec<'_> {
         let mut members: Vec<Box<[u8]>> = Vec::with_capacity(self.written.members.len());
         let mut lengths = Vec::with_capacity(members.capacity());
         for text in self.written.members {
-            let member = self.member(text, charset, is_set)?;
+            let member = member(text, charset, is_set)?;
             if let Some(first) = members.iter().position(|other| self.is_same(other, &member)) {
                 let kind = if is_set { "SET" } else { "ENUM" };
                 let text = self.written.members[first].trim_end_matches(' ');
@@ -306,22 +306,22 @@ impl Spec<'_> {
         Ok(SqlType { collation: self.collation, members: Some(members), ..SqlType::new(kind, length) })
     }
 
-    /// A member in the column's character set, without trailing spaces.
-    fn member(&self, text: &str, charset: Charset, is_set: bool) -> Result<Vec<u8>, SqlError> {
-        if is_set && text.contains(',') {
-            return Err(error_map::ILLEGAL_VALUE_FOR_TYPE.with(&[&"set", &text]));
-        }
-        let mut member = Vec::new();
-        let trimmed = text.trim_end_matches(' ');
-        if convert(Charset::Utf8mb4, charset, trimmed.as_bytes(), &mut member) == Conversion::Lossy {
-            return Err(error_map::CANNOT_CONVERT_STRING.with(&[&text, &"utf8mb4", &charset.name()]));
-        }
-        Ok(member)
-    }
-
     fn is_same(&self, a: &[u8], b: &[u8]) -> bool {
         self.collation.collation().is_some_and(|collation| collation.equals(a, b))
     }
+}
+
+/// A member in the column's character set, without trailing spaces.
+fn member(text: &str, charset: Charset, is_set: bool) -> Result<Vec<u8>, SqlError> {
+    if is_set && text.contains(',') {
+        return Err(error_map::ILLEGAL_VALUE_FOR_TYPE.with(&[&"set", &text]));
+    }
+    let mut member = Vec::new();
+    let trimmed = text.trim_end_matches(' ');
+    if convert(Charset::Utf8mb4, charset, trimmed.as_bytes(), &mut member) == Conversion::Lossy {
+        return Err(error_map::CANNOT_CONVERT_STRING.with(&[&text, &"utf8mb4", &charset.name()]));
+    }
+    Ok(member)
 }
 
 fn float_without_scale() -> SqlType {

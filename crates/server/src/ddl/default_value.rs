@@ -48,8 +48,8 @@ pub(super) fn column_default(
 }
 
 /// Error 1294 unless a column of this type can be set to CURRENT_TIMESTAMP with so many digits.
-pub(super) fn check_on_update(column: &str, ty: &SqlType, digits: Option<u32>) -> Result<(), SqlError> {
-    if takes_now(ty, digits.unwrap_or(0)) {
+pub(super) fn check_on_update(column: &str, ty: &SqlType, digits: u32) -> Result<(), SqlError> {
+    if takes_now(ty, digits) {
         return Ok(());
     }
     Err(error_map::INVALID_ON_UPDATE.with(&[&column]))

@@ -9,11 +9,12 @@
 //! | `column`, `column_type`, `default_value` | columns |
 //! | `key` | keys |
 //! | `table_options` | table options |
-//! | `alter_table` | ALTER TABLE, CREATE INDEX, DROP INDEX |
+//! | `alter_plan`, `alter_table` | ALTER TABLE, CREATE INDEX, DROP INDEX: what is to be done, and doing it |
 //! | `drop_table` | DROP, TRUNCATE and RENAME TABLE |
 //!
 //! The caller has committed the session's transaction: definition changes hold no row locks.
 
+mod alter_plan;
 mod alter_table;
 mod collation;
 mod column;
@@ -81,13 +82,13 @@ pub fn execute(
         Statement::AlterDatabase(alter) => database::alter(session, engine, alter),
         Statement::DropDatabase(drop) => database::drop(session, engine, drop),
         Statement::CreateTable(create) => create_table::create(session, engine, create, inputs),
-        Statement::AlterTable(alter) => alter_table::alter(session, engine, alter),
+        Statement::AlterTable(alter) => alter_table::alter(session, engine, alter, inputs),
         Statement::DropTable(drop) => drop_table::drop(session, engine, drop),
         Statement::DropView(drop) => drop_table::drop_view(session, engine, drop),
         Statement::Truncate(ref table) => drop_table::truncate(session, engine, table),
         Statement::RenameTable(pairs) => drop_table::rename(session, engine, pairs),
-        Statement::CreateIndex(create) => alter_table::create_index(session, engine, create),
-        Statement::DropIndex(drop) => alter_table::drop_index(session, engine, drop),
+        Statement::CreateIndex(create) => alter_table::create_index(session, engine, create, inputs),
+        Statement::DropIndex(drop) => alter_table::drop_index(session, engine, drop, inputs),
         _ => Err(not_yet("this statement")),
     }
 }

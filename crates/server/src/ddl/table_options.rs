@@ -57,11 +57,17 @@ impl<'a> TableOptions<'a> {
                 TableOption::Other(_) => {}
             }
         }
-        if all.comment.chars().count() > COMMENT_CHARS_MAX {
-            return Err(error_map::TOO_LONG_TABLE_COMMENT.with(&[&table, &COMMENT_CHARS_MAX]));
-        }
+        check_comment(table, all.comment)?;
         Ok(all)
     }
+}
+
+/// Error 1628 if the comment is too long for a table.
+pub(super) fn check_comment(table: &str, comment: &str) -> Result<(), SqlError> {
+    if comment.chars().count() > COMMENT_CHARS_MAX {
+        return Err(error_map::TOO_LONG_TABLE_COMMENT.with(&[&table, &COMMENT_CHARS_MAX]));
+    }
+    Ok(())
 }
 
 /// InnoDB is the one engine there is; it may stand in for others unless NO_ENGINE_SUBSTITUTION is set.

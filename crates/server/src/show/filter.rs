@@ -3,11 +3,13 @@
 use bumpalo::Bump;
 use expr::{Builder, CmpOp, EvalCtx, Expr, RowSource, eval_bool};
 use sql::ast::{self, BinaryOp, IsTest, UnaryOp};
+use sql::bind::BindError;
 use types::collation::LikePattern;
 use types::{CollationId, OwnedValue, Value};
 
 use super::not_yet;
 use crate::answer::{Cell, Column, Table};
+use crate::bind_error;
 use crate::constant::{Inputs, evaluate};
 use crate::error_map::{self, SqlError};
 use crate::like::like;
@@ -19,7 +21,7 @@ const TEXT: CollationId = CollationId::UTF8MB4_GENERAL_CI;
 
 /// Keeps the rows whose first column matches `pattern`; letters of exact names match only in their case.
 pub(super) fn retain_like(table: &mut Table, pattern: &str) {
-    let exact = table.columns().first().and_then(|column| exact_collation(column));
+    let exact = table.columns().first().and_then(exact_collation);
     match exact.and_then(CollationId::collation) {
         Some(collation) => {
             let pattern = LikePattern::new(pattern.as_bytes(), Some(u32::from('\\')), collation);
@@ -61,6 +63,11 @@ pub(super) fn retain(
         let kept = eval_bool(&condition, &row, &EvalCtx::new(&arena, &[], &context));
         kept.map(|truth| truth == Some(true)).map_err(|_| unsupported())
     })
+}
+
+#[cold]
+fn refused(error: expr::BindError) -> SqlError {
+    bind_error::sql_error(&BindError::Expr(error), None)
 }
 
 #[cold]
@@ -115,20 +122,20 @@ impl Binder<'_> {
             ExprKind::Between(between) => {
                 let (value, low) = (self.bind(&between.expr)?, self.bind(&between.low)?);
                 let high = self.bind(&between.high)?;
-                self.built(self.builder.between(value, low, high, between.negated))
+                self.builder.between(value, low, high, between.negated).map_err(refused)
             }
             ExprKind::InList(list) => {
                 let needle = self.bind(&list.expr)?;
                 let values = self.all(list.list)?;
-                self.built(self.builder.in_list(needle, values, list.negated))
+                self.builder.in_list(needle, values, list.negated).map_err(refused)
             }
             ExprKind::Like(like) if like.escape.is_none() => {
                 let (text, pattern) = (self.bind(&like.expr)?, self.bind(&like.pattern)?);
-                self.built(self.builder.like(text, pattern, Some('\\'), like.negated))
+                self.builder.like(text, pattern, Some('\\'), like.negated).map_err(refused)
             }
             ExprKind::Call(call) if call.schema.is_none() && call.using.is_none() => {
                 let args = self.all(call.args)?;
-                self.built(self.builder.call(call.name, args))
+                self.builder.call(call.name, args).map_err(refused)
             }
             _ => self.constant(written),
         }
@@ -136,10 +143,6 @@ impl Binder<'_> {
 
     fn all(&mut self, written: &[ast::Expr<'_>]) -> Result<Vec<Expr>, SqlError> {
         written.iter().map(|one| self.bind(one)).collect()
-    }
-
-    fn built(&self, built: Result<Expr, expr::BindError>) -> Result<Expr, SqlError> {
-        built.map_err(|_| unsupported())
     }
 
     fn column(&self, name: &str) -> Result<Expr, SqlError> {
@@ -170,7 +173,7 @@ impl Binder<'_> {
             _ => return Err(unsupported()),
         };
         let (a, b) = (self.bind(a)?, self.bind(b)?);
-        self.built(self.builder.compare(comparison, a, b))
+        self.builder.compare(comparison, a, b).map_err(refused)
     }
 
     fn constant(&mut self, written: &ast::Expr<'_>) -> Result<Expr, SqlError> {
