@@ -1,42 +1,34 @@
 //! Blanks and comments, among them the ones that are executed.
 
-use super::class::{CLASS, Class, is_blank};
-use super::{Lexer, Tok, Token, VERSION_ID};
+use super::class::is_blank;
+use super::{Context, Lexer, Tok, VERSION_ID};
 
 impl Lexer<'_> {
-    /// Skips blanks and comments. Returns a token only for a hint (where `hint_next` allows one) or for a comment that
-    /// does not end.
-    #[inline]
-    pub(super) fn skip_blanks(&mut self, hint_next: bool) -> Option<Token> {
-        loop {
-            match CLASS[self.text.get(self.pos).copied().unwrap_or(0) as usize] {
-                Class::Blank => self.pos += 1,
-                Class::Hash | Class::Minus | Class::Slash | Class::Star => {
-                    if let Skipped::Stop(token) = self.skip_comment(hint_next) {
-                        return token;
-                    }
-                }
-                _ => return None,
+    /// At `#`, `-`, `/` or `*`: skips one comment or the edge of an executed one (`None`), or reads a token. That is a
+    /// hint, where `context` allows one, [`Tok::Bad`] for a comment that does not end, or an operator.
+    #[inline(never)]
+    pub(super) fn comment_or_operator(&mut self, b: u8, context: Context) -> Option<Tok> {
+        let next = self.byte(self.pos + 1);
+        match b {
+            b'*' if next == b'/' && self.in_version_comment => {
+                self.in_version_comment = false;
+                self.pos += 2;
+                None
+            }
+            b'*' => Some(self.single(Tok::Star)),
+            b'/' if next == b'*' => self.skip_block(context),
+            b'/' => Some(self.single(Tok::Slash)),
+            b'-' if next != b'-' || !self.is_comment_dash(self.pos + 2) => Some(self.minus()),
+            _ => {
+                self.skip_line();
+                None
             }
         }
     }
 
-    /// At `#`, `-`, `/` or `*`: skips one comment or the edge of an executed one, if there is one here.
-    fn skip_comment(&mut self, hint_next: bool) -> Skipped {
-        let at = self.pos;
-        match (self.byte(at), self.byte(at + 1)) {
-            (b'#', _) => self.skip_line(),
-            (b'-', b'-') if self.text.get(at + 2).is_none_or(|&b| is_blank(b) || b < b' ') => {
-                self.skip_line();
-            }
-            (b'/', b'*') => return self.skip_block(hint_next),
-            (b'*', b'/') if self.in_version_comment => {
-                self.in_version_comment = false;
-                self.pos += 2;
-            }
-            _ => return Skipped::Stop(None),
-        }
-        Skipped::Yes
+    /// Whether what stands at `pos` makes a comment of the two dashes before it: a blank, a control byte, or the end.
+    fn is_comment_dash(&self, pos: usize) -> bool {
+        self.text.get(pos).is_none_or(|&b| is_blank(b) || b < b' ')
     }
 
     fn skip_line(&mut self) {
@@ -45,7 +37,7 @@ impl Lexer<'_> {
     }
 
     /// At `/*`. Text of a `/*!NNNNN` comment for this version or an older one is read as SQL; `/*M!` is a comment.
-    fn skip_block(&mut self, hint_next: bool) -> Skipped {
+    fn skip_block(&mut self, context: Context) -> Option<Tok> {
         let start = self.pos;
         match self.byte(start + 2) {
             b'!' if !self.in_version_comment => {
@@ -53,11 +45,11 @@ impl Lexer<'_> {
                 if version <= VERSION_ID {
                     self.in_version_comment = true;
                     self.pos = start + 3 + digits;
-                    return Skipped::Yes;
+                    return None;
                 }
                 self.skip_to_end_of_block(start + 3, true)
             }
-            b'+' if hint_next => self.hint(),
+            b'+' if context == Context::Hint => Some(self.hint()),
             _ => self.skip_to_end_of_block(start + 2, false),
         }
     }
@@ -74,20 +66,20 @@ impl Lexer<'_> {
     }
 
     /// Moves past the `*/` that ends the comment; with `nested`, one level of plain comments inside is stepped over.
-    fn skip_to_end_of_block(&mut self, mut pos: usize, nested: bool) -> Skipped {
+    fn skip_to_end_of_block(&mut self, mut pos: usize, nested: bool) -> Option<Tok> {
         loop {
             let Some(i) = memchr::memchr2(b'*', b'/', &self.text[pos.min(self.text.len())..]) else {
-                return self.unterminated();
+                return Some(Tok::Bad);
             };
             pos += i;
             match (self.byte(pos), self.byte(pos + 1)) {
                 (b'*', b'/') => {
                     self.pos = pos + 2;
-                    return Skipped::Yes;
+                    return None;
                 }
                 (b'/', b'*') if nested => {
                     let Some(end) = memchr::memmem::find(&self.text[pos + 2..], b"*/") else {
-                        return self.unterminated();
+                        return Some(Tok::Bad);
                     };
                     pos += 2 + end + 2;
                 }
@@ -96,28 +88,11 @@ impl Lexer<'_> {
         }
     }
 
-    fn hint(&mut self) -> Skipped {
-        let start = self.pos;
-        match memchr::memmem::find(&self.text[start..], b"*/") {
-            Some(end) => {
-                self.pos = start + end + 2;
-                Skipped::Stop(Some(Token { kind: Tok::Hint, start: start as u32, end: self.pos as u32 }))
-            }
-            None => self.unterminated(),
-        }
+    fn hint(&mut self) -> Tok {
+        let Some(end) = memchr::memmem::find(&self.text[self.pos..], b"*/") else {
+            return Tok::Bad;
+        };
+        self.pos += end + 2;
+        Tok::Hint
     }
-
-    #[cold]
-    fn unterminated(&mut self) -> Skipped {
-        let at = self.pos as u32;
-        Skipped::Stop(Some(Token { kind: Tok::Bad, start: at, end: at }))
-    }
-}
-
-/// What [`Lexer::skip_comment`] found.
-enum Skipped {
-    /// A comment, now behind us.
-    Yes,
-    /// Something that is not to be skipped: a token of its own, or one for the lexer's main switch.
-    Stop(Option<Token>),
 }

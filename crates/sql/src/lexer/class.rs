@@ -17,13 +17,11 @@ pub(super) enum Class {
     Backquote,
     Dot,
     At,
-    Minus,
-    Hash,
-    Slash,
-    Star,
+    /// `- # / *`: a comment, the end of one, or an operator.
+    Comment,
     /// A byte that is a token by itself.
     Single,
-    /// `< > = ! & | :`: longer operators may begin here.
+    /// `< > ! & | :`: longer operators may begin here.
     Operator,
 }
 
@@ -45,14 +43,26 @@ const fn build() -> [Class; 256] {
             b'`' => Class::Backquote,
             b'.' => Class::Dot,
             b'@' => Class::At,
-            b'-' => Class::Minus,
-            b'#' => Class::Hash,
-            b'/' => Class::Slash,
-            b'*' => Class::Star,
-            b'(' | b')' | b',' | b';' | b'+' | b'%' | b'^' | b'~' | b'?' | b'{' | b'}' => Class::Single,
-            b'<' | b'>' | b'=' | b'!' | b'&' | b'|' | b':' => Class::Operator,
+            b'-' | b'#' | b'/' | b'*' => Class::Comment,
+            b'(' | b')' | b',' | b';' | b'=' | b'+' | b'%' | b'^' | b'~' | b'?' | b'{' | b'}' => {
+                Class::Single
+            }
+            b'<' | b'>' | b'!' | b'&' | b'|' | b':' => Class::Operator,
             _ => Class::Bad,
         };
+        b += 1;
+    }
+    table
+}
+
+/// Whether a byte may stand inside an unquoted name, by byte.
+static WORD: [bool; 256] = build_word();
+
+const fn build_word() -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut b = 0;
+    while b < 256 {
+        table[b] = matches!(CLASS[b], Class::Word | Class::Underscore | Class::Prefix | Class::Digit);
         b += 1;
     }
     table
@@ -61,7 +71,7 @@ const fn build() -> [Class; 256] {
 /// Whether `b` may stand inside an unquoted name: letters, digits, `_`, `$`, and every byte of a multi-byte character.
 #[inline]
 pub(super) fn is_word(b: u8) -> bool {
-    matches!(CLASS[b as usize], Class::Word | Class::Underscore | Class::Prefix | Class::Digit)
+    WORD[b as usize]
 }
 
 /// Whether `b` is blank.

@@ -96,24 +96,38 @@ keywords! {
 }
 
 impl Kw {
+    /// Number of keywords: bound of `kw as usize`.
+    pub(crate) const TOTAL: usize = COUNT;
+
     /// The keyword spelled `word`, in any case.
-    /// Cost: one hash of at most 16 bytes, one or two probes, no allocation.
-    #[inline]
+    ///
+    /// Cost: one hash, one or two probes; a comparison byte by byte for keywords beyond 16 bytes.
     pub fn find(word: &[u8]) -> Option<Kw> {
-        if word.len() < MIN_LEN || word.len() > MAX_LEN {
+        if word.len() > MAX_LEN {
             return None;
         }
-        let mut slot = slot_of(word);
-        loop {
-            let entry = TABLE[slot] as usize;
-            if entry == 0 {
-                return None;
-            }
-            if NAMES[entry - 1].as_bytes().eq_ignore_ascii_case(word) {
-                return Some(ALL[entry - 1]);
-            }
-            slot = (slot + 1) % SLOTS;
-        }
+        let found = probe(fingerprint(word))?;
+        (word.len() <= 16 || found.as_str().as_bytes().eq_ignore_ascii_case(word)).then_some(found)
+    }
+
+    /// The keyword spelled by the lowest `len` < 8 bytes of `low`, in any case. They must be word bytes.
+    ///
+    /// Cost: one multiplication, one or two probes of two comparisons of 8 bytes.
+    #[inline]
+    pub(super) fn find_short(low: u64, len: u32) -> Option<Kw> {
+        probe([fold(low, len), 0])
+    }
+
+    /// The keyword spelled by the 8 bytes of `low` and the lowest `len` < 8 bytes of `high`, likewise.
+    #[inline]
+    pub(super) fn find_medium(low: u64, high: u64, len: u32) -> Option<Kw> {
+        probe([low | FOLD, fold(high, len)])
+    }
+
+    /// Whether `/*+ .. */` after this word is a hint.
+    #[inline]
+    pub(super) fn takes_hints(self) -> bool {
+        TAKES_HINTS[self as usize]
     }
 
     /// Whether the word cannot be a name without quotes.
@@ -128,54 +142,106 @@ impl Kw {
     }
 }
 
-/// Slots of the open-addressing table: at most a quarter full, so that probes end at once.
+/// Slots of the open-addressing table: less than a quarter full, so that probes end at once.
 const SLOTS: usize = 4096;
 /// Length of the shortest keyword.
 const MIN_LEN: usize = 2;
 /// Length of the longest keyword.
 const MAX_LEN: usize = 27;
 
-/// Slot -> keyword number + 1; 0 is free.
-static TABLE: [u16; SLOTS] = build_table();
+/// Keywords by hash slot.
+static TABLE: [Option<Kw>; SLOTS] = build_table();
+/// Fingerprints by keyword number.
+static FINGERPRINTS: [Fingerprint; COUNT] = build_fingerprints();
+/// Words after which `/*+` begins a hint, by keyword number.
+static TAKES_HINTS: [bool; COUNT] = build_takes_hints();
 
-/// Home slot of a word of [`MIN_LEN`]..=[`MAX_LEN`] bytes, the same for all of its spellings in upper and lower case.
+/// What stands for a word in comparisons: its bytes in lower case, zero-filled to 16. A longer word has its bytes
+/// 4 to 11, a zero and its last 7 bytes, which no shorter word has, and which must be followed by a full comparison.
+type Fingerprint = [u64; 2];
+
+/// Sets bit 5 of every byte: folds the case of letters, and no two other word bytes meet by it.
+const FOLD: u64 = 0x2020_2020_2020_2020;
+
+/// The lowest `len` < 8 bytes of `bytes` in lower case.
 #[inline]
-const fn slot_of(word: &[u8]) -> usize {
-    let n = word.len();
-    let (head, tail) = if n >= 8 {
-        (load8(word, 0), load8(word, n - 8))
-    } else if n >= 4 {
-        (load4(word, 0), load4(word, n - 4))
-    } else {
-        (word[0] as u64 | (word[n / 2] as u64) << 8, word[n - 1] as u64)
-    };
-    let fold = 0x2020_2020_2020_2020;
-    let mixed = (head | fold).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        ^ (tail | fold).wrapping_add(n as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
-    (mixed ^ mixed >> 29).wrapping_mul(0x94d0_49bb_1331_11eb) as usize >> 40 & (SLOTS - 1)
+const fn fold(bytes: u64, len: u32) -> u64 {
+    (bytes | FOLD) & !(u64::MAX << (8 * len))
+}
+
+/// Fingerprint of a word of any length.
+const fn fingerprint(word: &[u8]) -> Fingerprint {
+    let len = word.len();
+    match len {
+        0..8 => [fold(pack(word, 0, len), len as u32), 0],
+        8..16 => [pack(word, 0, 8) | FOLD, fold(pack(word, 8, len), len as u32 - 8)],
+        16 => [pack(word, 0, 8) | FOLD, pack(word, 8, 16) | FOLD],
+        _ => [pack(word, 4, 12) | FOLD, (pack(word, len - 7, len) << 8 | FOLD) & !0xff],
+    }
+}
+
+/// Bytes `from..to` of `word`, the first one lowest.
+const fn pack(word: &[u8], from: usize, to: usize) -> u64 {
+    let mut packed = 0;
+    let mut i = from;
+    while i < to {
+        packed |= (word[i] as u64) << (8 * (i - from));
+        i += 1;
+    }
+    packed
+}
+
+/// Home slot of a fingerprint.
+#[inline]
+const fn slot_of(word: Fingerprint) -> usize {
+    let mixed = word[0].wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ word[1].wrapping_mul(0xd6e8_feb8_6659_fd93);
+    (mixed >> 52) as usize
 }
 
 #[inline]
-const fn load8(word: &[u8], at: usize) -> u64 {
-    load4(word, at) | load4(word, at + 4) << 32
+fn probe(word: Fingerprint) -> Option<Kw> {
+    let mut slot = slot_of(word);
+    loop {
+        let kw = TABLE[slot]?;
+        if FINGERPRINTS[kw as usize] == word {
+            return Some(kw);
+        }
+        slot = (slot + 1) % SLOTS;
+    }
 }
 
-#[inline]
-const fn load4(word: &[u8], at: usize) -> u64 {
-    u32::from_le_bytes([word[at], word[at + 1], word[at + 2], word[at + 3]]) as u64
-}
-
-const fn build_table() -> [u16; SLOTS] {
-    let mut table = [0u16; SLOTS];
+const fn build_fingerprints() -> [Fingerprint; COUNT] {
+    let mut table = [[0; 2]; COUNT];
     let mut i = 0;
     while i < COUNT {
         let word = SPELLINGS[i].as_bytes();
         assert!(word.len() >= MIN_LEN && word.len() <= MAX_LEN, "keyword length out of bounds");
-        let mut slot = slot_of(word);
-        while table[slot] != 0 {
+        table[i] = fingerprint(word);
+        i += 1;
+    }
+    table
+}
+
+const fn build_table() -> [Option<Kw>; SLOTS] {
+    let mut table = [None; SLOTS];
+    let mut i = 0;
+    while i < COUNT {
+        let mut slot = slot_of(fingerprint(SPELLINGS[i].as_bytes()));
+        while table[slot].is_some() {
             slot = (slot + 1) % SLOTS;
         }
-        table[slot] = i as u16 + 1;
+        table[slot] = Some(ALL[i]);
+        i += 1;
+    }
+    table
+}
+
+const fn build_takes_hints() -> [bool; COUNT] {
+    let mut table = [false; COUNT];
+    let words = [Kw::SELECT, Kw::INSERT, Kw::UPDATE, Kw::DELETE, Kw::REPLACE];
+    let mut i = 0;
+    while i < words.len() {
+        table[words[i] as usize] = true;
         i += 1;
     }
     table
@@ -193,13 +259,24 @@ mod tests {
         }
         assert_eq!(Kw::find(b"sbtest1"), None);
         assert_eq!(Kw::find(b"x"), None);
+        assert_eq!(Kw::find(b""), None);
+        assert_eq!(Kw::find(b"SECONDARY_ENGINE_ATTRIBUTF"), None);
+        assert_eq!(Kw::find(b"XECONDARY_ENGINE_ATTRIBUTE"), None);
+    }
+
+    #[test]
+    fn fingerprints_are_unique() {
+        let mut seen: Vec<Fingerprint> = FINGERPRINTS.to_vec();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), COUNT, "long keywords must differ where they are looked at");
     }
 
     #[test]
     fn probes_are_short() {
         let far = ALL.iter().filter(|kw| {
-            let home = slot_of(kw.as_str().as_bytes());
-            let at = (0..SLOTS).position(|i| TABLE[(home + i) % SLOTS] as usize == **kw as usize + 1);
+            let home = slot_of(fingerprint(kw.as_str().as_bytes()));
+            let at = (0..SLOTS).position(|i| TABLE[(home + i) % SLOTS] == Some(**kw));
             at.unwrap() > 2
         });
         assert!(far.count() < 10);

@@ -4,6 +4,7 @@
 //! after a dot is never a keyword, and `/*+` is a hint only after a keyword that takes hints.
 
 mod blank;
+mod cell;
 mod class;
 mod keyword;
 mod number;
@@ -12,13 +13,15 @@ mod quoted;
 #[cfg(test)]
 mod tests;
 mod token;
+mod word;
 
+pub(crate) use cell::LiteralCell;
 pub use keyword::Kw;
 pub use token::{Tok, Token};
 
-use crate::charset::Introducer;
 use crate::mode::LexMode;
 use class::{CLASS, Class, is_word};
+use operator::SINGLE;
 
 /// Version number below which `/*!NNNNN .. */` text is executed: this server's own, as a MySQL version.
 pub const VERSION_ID: u32 = 80406;
@@ -31,27 +34,28 @@ pub struct Lexer<'a> {
     mode: LexMode,
     /// Inside a `/*! .. */` whose text is executed.
     in_version_comment: bool,
-    /// The next word is a name, whatever its spelling, even when it begins with a digit.
-    name_next: bool,
-    /// The last token was a word directly followed by a dot and a word byte.
-    dot_next: bool,
-    /// The last token was a keyword that takes hints.
-    hint_next: bool,
+    /// What the last token says about the next one.
+    context: Context,
+}
+
+/// How a token changes the reading of the one after it, and of no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Context {
+    /// Not at all.
+    Plain,
+    /// It was a keyword that takes hints: `/*+` is a token.
+    Hint,
+    /// It was a word directly followed by a dot and a word byte: the dot begins no number.
+    Dot,
+    /// It was a dot directly followed by a word byte: a name comes, whatever its spelling, even with a digit first.
+    Name,
 }
 
 impl<'a> Lexer<'a> {
     /// A lexer at byte `start` of `text`, which must be shorter than 4 GiB.
     #[inline]
     pub fn new(text: &'a [u8], start: usize, mode: LexMode) -> Self {
-        Lexer {
-            text,
-            pos: start,
-            mode,
-            in_version_comment: false,
-            name_next: false,
-            dot_next: false,
-            hint_next: false,
-        }
+        Lexer { text, pos: start, mode, in_version_comment: false, context: Context::Plain }
     }
 
     /// The whole text.
@@ -73,38 +77,48 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token. At the end, and after [`Tok::Bad`], it repeats.
-    #[inline]
+    #[inline(never)]
     #[expect(clippy::should_implement_trait, reason = "the end of text is a token, not None")]
     pub fn next(&mut self) -> Token {
-        let hint_next = std::mem::take(&mut self.hint_next);
-        if let Some(token) = self.skip_blanks(hint_next) {
-            return token;
+        self.step()
+    }
+
+    /// [`Lexer::next`] as a part of its caller: for the two loops that read most tokens.
+    #[inline(always)]
+    pub(crate) fn step(&mut self) -> Token {
+        let context = std::mem::replace(&mut self.context, Context::Plain);
+        loop {
+            let start = self.pos;
+            let Some(&b) = self.text.get(start) else {
+                return self.end_of_text(start);
+            };
+            let kind = match CLASS[b as usize] {
+                Class::Blank => {
+                    self.pos = start + 1;
+                    continue;
+                }
+                Class::Word => self.word(context),
+                Class::Single => self.single(SINGLE[b as usize]),
+                Class::Digit => self.digits(context),
+                Class::Quote => self.string(b'\''),
+                Class::Prefix => self.prefixed(b, context),
+                Class::Underscore => self.underscore_word(context),
+                Class::DoubleQuote => self.double_quoted(),
+                Class::Backquote => self.quoted_name(b'`'),
+                Class::Dot => self.dot(context),
+                Class::At => self.at(),
+                Class::Operator => self.operator(b),
+                Class::Comment => match self.comment_or_operator(b, context) {
+                    Some(kind) => kind,
+                    None => continue,
+                },
+                Class::Bad => self.bad(b),
+            };
+            if kind == Tok::Bad {
+                self.pos = start;
+            }
+            return Token { kind, start: start as u32, end: self.pos as u32 };
         }
-        let start = self.pos;
-        let Some(&b) = self.text.get(start) else {
-            return self.end_of_text(start);
-        };
-        let kind = match CLASS[b as usize] {
-            Class::Word => self.word(),
-            Class::Underscore => self.underscore_word(),
-            Class::Prefix => self.prefixed(b),
-            Class::Digit => self.digits(),
-            Class::Quote => self.string(b'\''),
-            Class::DoubleQuote => self.double_quoted(),
-            Class::Backquote => self.quoted_name(b'`'),
-            Class::Dot => self.dot(),
-            Class::At => self.at(),
-            Class::Minus => self.minus(),
-            Class::Slash => self.single(Tok::Slash),
-            Class::Star => self.single(Tok::Star),
-            Class::Single => self.punctuation(b),
-            Class::Operator => self.operator(b),
-            Class::Bad | Class::Blank | Class::Hash => self.bad(b),
-        };
-        if kind == Tok::Bad {
-            self.pos = start;
-        }
-        Token { kind, start: start as u32, end: self.pos as u32 }
     }
 
     #[inline]
@@ -118,7 +132,7 @@ impl<'a> Lexer<'a> {
         kind
     }
 
-    #[cold]
+    #[inline]
     fn end_of_text(&mut self, start: usize) -> Token {
         let kind = if self.in_version_comment { Tok::Bad } else { Tok::Eof };
         Token { kind, start: start as u32, end: start as u32 }
@@ -130,78 +144,14 @@ impl<'a> Lexer<'a> {
         if b == 0 && self.pos + 1 == self.text.len() { Tok::Eof } else { Tok::Bad }
     }
 
-    #[inline]
-    fn scan_word(&mut self) -> &'a [u8] {
-        let start = self.pos;
-        let mut pos = start;
-        while self.text.get(pos).is_some_and(|&b| is_word(b)) {
-            pos += 1;
-        }
-        self.pos = pos;
-        &self.text[start..pos]
-    }
-
-    /// A word that starts with a letter. Before `.name` and after a dot it is a name even if it spells a keyword.
-    #[inline]
-    fn word(&mut self) -> Tok {
-        let word = self.scan_word();
-        if std::mem::take(&mut self.name_next) | self.before_dotted_name() {
-            return Tok::Word;
-        }
-        match Kw::find(word) {
-            Some(kw) => {
-                self.hint_next =
-                    matches!(kw, Kw::SELECT | Kw::INSERT | Kw::UPDATE | Kw::DELETE | Kw::REPLACE);
-                Tok::Kw(kw)
-            }
-            None => Tok::Word,
-        }
-    }
-
-    /// Whether a dot and a word byte follow at once; remembers it for [`Lexer::dot`].
-    #[inline]
-    fn before_dotted_name(&mut self) -> bool {
-        self.dot_next = self.byte(self.pos) == b'.' && is_word(self.byte(self.pos + 1));
-        self.dot_next
-    }
-
-    fn underscore_word(&mut self) -> Tok {
-        if self.name_next {
-            return self.word();
-        }
-        let word = self.scan_word();
-        if self.before_dotted_name() {
-            return Tok::Word;
-        }
-        Introducer::find(&word[1..]).map_or(Tok::Word, Tok::Introducer)
-    }
-
-    /// A word beginning with `x`, `b` or `n`: a literal if a quote follows that letter.
-    #[inline]
-    fn prefixed(&mut self, b: u8) -> Tok {
-        if self.byte(self.pos + 1) != b'\'' || self.name_next {
-            return self.word();
-        }
-        match b {
-            b'n' | b'N' => {
-                self.pos += 1;
-                match self.string(b'\'') {
-                    Tok::Str(escaped) => Tok::NationalStr(escaped),
-                    other => other,
-                }
-            }
-            b'x' | b'X' => self.quoted_digits(Tok::Hex, |d| d.is_ascii_hexdigit()),
-            _ => self.quoted_digits(Tok::Bit, |d| matches!(d, b'0' | b'1')),
-        }
-    }
-
-    fn dot(&mut self) -> Tok {
+    fn dot(&mut self, context: Context) -> Tok {
         let next = self.byte(self.pos + 1);
-        let forced = std::mem::take(&mut self.dot_next);
-        if next.is_ascii_digit() && !forced {
+        if next.is_ascii_digit() && context != Context::Dot {
             return self.fraction();
         }
-        self.name_next = is_word(next);
+        if is_word(next) {
+            self.context = Context::Name;
+        }
         self.single(Tok::Dot)
     }
 }

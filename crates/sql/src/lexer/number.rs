@@ -1,14 +1,24 @@
 //! Numbers, and names that begin with a digit.
 
 use super::class::is_word;
-use super::{Lexer, Tok};
+use super::word::ONES;
+use super::{Context, Lexer, Tok};
+
+/// How many of the eight bytes, from the lowest on, are decimal digits.
+#[inline]
+fn digit_run(eight: u64) -> usize {
+    let value = eight ^ (0x30 * ONES);
+    // The first byte above 9 sets its high bit; what it carries into later bytes does not matter.
+    let above = (value.wrapping_add(0x76 * ONES) | value) & (0x80 * ONES);
+    above.trailing_zeros() as usize / 8
+}
 
 impl Lexer<'_> {
     /// A token that begins with a digit: a number, `0x..`, `0b..`, or a name such as `1st`.
     #[inline]
-    pub(super) fn digits(&mut self) -> Tok {
-        if self.name_next {
-            return self.word();
+    pub(super) fn digits(&mut self, context: Context) -> Tok {
+        if context == Context::Name {
+            return self.word(context);
         }
         let start = self.pos;
         self.skip_digits();
@@ -32,8 +42,18 @@ impl Lexer<'_> {
 
     #[inline]
     fn skip_digits(&mut self) {
-        while self.byte(self.pos).is_ascii_digit() {
-            self.pos += 1;
+        self.pos = self.after_digits(self.pos);
+    }
+
+    /// Offset of the first byte from `pos` on that is no decimal digit.
+    #[inline]
+    pub(super) fn after_digits(&self, mut pos: usize) -> usize {
+        loop {
+            let run = digit_run(self.eight(pos));
+            pos += run;
+            if run < 8 {
+                return pos;
+            }
         }
     }
 

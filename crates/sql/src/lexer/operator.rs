@@ -2,30 +2,29 @@
 
 use super::{Lexer, Tok};
 
-impl Lexer<'_> {
-    /// A byte that is a token by itself.
-    #[inline]
-    pub(super) fn punctuation(&mut self, b: u8) -> Tok {
-        self.single(match b {
-            b'(' => Tok::LParen,
-            b')' => Tok::RParen,
-            b',' => Tok::Comma,
-            b';' => Tok::Semicolon,
-            b'+' => Tok::Plus,
-            b'%' => Tok::Percent,
-            b'^' => Tok::Caret,
-            b'~' => Tok::Tilde,
-            b'?' => Tok::Param,
-            b'{' => Tok::LBrace,
-            _ => Tok::RBrace,
-        })
-    }
+/// Token by byte, for bytes that are a token by themselves.
+pub(super) static SINGLE: [Tok; 256] = {
+    let mut table = [Tok::Bad; 256];
+    table[b'(' as usize] = Tok::LParen;
+    table[b')' as usize] = Tok::RParen;
+    table[b',' as usize] = Tok::Comma;
+    table[b';' as usize] = Tok::Semicolon;
+    table[b'=' as usize] = Tok::Eq;
+    table[b'+' as usize] = Tok::Plus;
+    table[b'%' as usize] = Tok::Percent;
+    table[b'^' as usize] = Tok::Caret;
+    table[b'~' as usize] = Tok::Tilde;
+    table[b'?' as usize] = Tok::Param;
+    table[b'{' as usize] = Tok::LBrace;
+    table[b'}' as usize] = Tok::RBrace;
+    table
+};
 
+impl Lexer<'_> {
     /// An operator that may be longer than one byte.
-    #[inline]
+    #[inline(never)]
     pub(super) fn operator(&mut self, b: u8) -> Tok {
         let (kind, len) = match (b, self.byte(self.pos + 1)) {
-            (b'=', _) => (Tok::Eq, 1),
             (b'<', b'=') if self.byte(self.pos + 2) == b'>' => (Tok::NullSafeEq, 3),
             (b'<', b'=') => (Tok::Le, 2),
             (b'<', b'>') => (Tok::Ne, 2),
@@ -48,7 +47,7 @@ impl Lexer<'_> {
     }
 
     /// `-`, `->` or `->>`; comments were skipped before.
-    #[inline]
+    #[inline(never)]
     pub(super) fn minus(&mut self) -> Tok {
         let (kind, len) = match (self.byte(self.pos + 1), self.byte(self.pos + 2)) {
             (b'>', b'>') => (Tok::ArrowText, 3),

@@ -6,7 +6,7 @@ use crate::mode::LexMode;
 
 impl Lexer<'_> {
     /// A string at its opening quote, with every string that follows it after blanks: SQL joins them.
-    #[inline]
+    #[inline(never)]
     pub(super) fn string(&mut self, quote: u8) -> Tok {
         let Some(mut escaped) = self.string_piece(quote) else {
             return Tok::Bad;
@@ -52,7 +52,7 @@ impl Lexer<'_> {
                 Class::Blank => pos += 1,
                 Class::Quote => return Some(pos),
                 Class::DoubleQuote if !self.mode.has(LexMode::ANSI_QUOTES) => return Some(pos),
-                Class::Hash | Class::Slash | Class::Minus => pos = self.after_plain_comment(pos)?,
+                Class::Comment => pos = self.after_plain_comment(pos)?,
                 _ => return None,
             }
         }
@@ -78,10 +78,8 @@ impl Lexer<'_> {
     }
 
     /// A name in `quote`s; a doubled quote stands for one.
-    #[inline]
+    #[inline(never)]
     pub(super) fn quoted_name(&mut self, quote: u8) -> Tok {
-        self.name_next = false;
-        self.dot_next = false;
         match self.after_quoted_name(self.pos, quote) {
             Some(end) => {
                 self.pos = end;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::charset::Introducer;
 
 fn kinds(text: &str, mode: LexMode) -> Vec<(Tok, String)> {
     let mut lexer = Lexer::new(text.as_bytes(), 0, mode);

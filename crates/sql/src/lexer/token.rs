@@ -119,7 +119,7 @@ pub enum Tok {
 
 impl Tok {
     /// Number of the kind in the plan-cache key for kinds without a payload; 0 for the others.
-    pub(crate) fn code(self) -> u8 {
+    pub(crate) const fn code(self) -> u8 {
         match self {
             Tok::Param => 16,
             Tok::LParen => 17,

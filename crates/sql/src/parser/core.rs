@@ -7,7 +7,7 @@ use super::{MAX_HEIGHT, MAX_NESTING, Parsed};
 use crate::ast::{Expr, ExprKind, Into, TableName};
 use crate::charset::Introducer;
 use crate::error::ParseErrorKind;
-use crate::lexer::{Kw, Lexer, Tok, Token};
+use crate::lexer::{Kw, Lexer, LiteralCell, Tok, Token};
 use crate::literal::{Literal, LiteralKind, unescape_into};
 use crate::mode::LexMode;
 
@@ -20,6 +20,9 @@ pub(super) struct Fail {
 
 pub(super) type Result<T> = std::result::Result<T, Fail>;
 
+/// Bytes of a text whose encoding is checked at once.
+const CHECKED_PREFIX: usize = 256;
+
 /// The parser: one token of lookahead, more by copying the lexer.
 pub(super) struct Parser<'a, 'n> {
     lexer: Lexer<'a>,
@@ -28,6 +31,8 @@ pub(super) struct Parser<'a, 'n> {
     /// End of the token before it.
     pub(super) prev_end: u32,
     pub(super) text: &'a [u8],
+    /// A prefix of the text, checked at once to be UTF-8: most names stand in it.
+    checked: &'a str,
     pub(super) mode: LexMode,
     pub(super) arena: &'a Bump,
     /// `?` seen so far.
@@ -58,6 +63,7 @@ impl<'a, 'n> Parser<'a, 'n> {
             tok,
             prev_end: tok.start,
             text,
+            checked: utf8_prefix(&text[..text.len().min(CHECKED_PREFIX)]),
             mode,
             arena,
             params: 0,
@@ -106,16 +112,38 @@ impl<'a, 'n> Parser<'a, 'n> {
     #[inline]
     pub(super) fn bump(&mut self) -> Token {
         let token = self.tok;
-        self.prev_end = token.end;
-        self.tok = self.lexer.next();
-        if self.tok.kind == Tok::Hint {
-            self.tok = self.lexer.next();
-        }
+        self.advance();
         token
     }
 
-    /// The token after the current one.
+    /// [`Parser::bump`] for those who know the token.
+    #[inline(never)]
+    pub(super) fn advance(&mut self) {
+        self.prev_end = self.tok.end;
+        self.tok = self.lexer.step();
+        if self.tok.kind == Tok::Hint {
+            self.tok = self.lexer.next();
+        }
+    }
+
+    /// The next cell of a VALUES list, if it is a plain literal, and whether it ends its row. The current token is
+    /// left as it is, and the next one is that after the cell's comma or parenthesis.
     #[inline]
+    pub(super) fn literal_cell(&mut self) -> Option<(Literal, bool)> {
+        let cell = self.lexer.literal_cell()?;
+        let ordinal = self.ordinal(cell.start);
+        let LiteralCell { kind, start: offset, len, last } = cell;
+        Some((Literal { offset, len, ordinal, kind, charset: Introducer::NONE, escaped: false }, last))
+    }
+
+    /// Takes the `, (` before the next row of a VALUES list, if the lexer is at it.
+    #[inline]
+    pub(super) fn next_row(&mut self) -> bool {
+        self.lexer.next_row()
+    }
+
+    /// The token after the current one.
+    #[inline(never)]
     pub(super) fn peek(&self) -> Tok {
         let mut lexer = self.lexer;
         lexer.next().kind
@@ -141,7 +169,7 @@ impl<'a, 'n> Parser<'a, 'n> {
     pub(super) fn eat(&mut self, kind: Tok) -> bool {
         let found = self.tok.kind == kind;
         if found {
-            self.bump();
+            self.advance();
         }
         found
     }
@@ -275,8 +303,13 @@ impl<'a, 'n> Parser<'a, 'n> {
     #[inline]
     pub(super) fn name_text(&self, token: Token) -> Result<&'a str> {
         let bytes = self.slice(token);
-        let name = if token.kind == Tok::Quoted { self.unquote(bytes) } else { bytes };
-        Self::utf8(name, token.start)
+        if token.kind == Tok::Quoted {
+            return Self::utf8(self.unquote(bytes), token.start);
+        }
+        match self.checked.get(token.start as usize..token.end as usize) {
+            Some(name) => Ok(name),
+            None => Self::utf8(bytes, token.start),
+        }
     }
 
     /// A quoted name without its quotes; copied to the arena only if a quote is doubled inside.
@@ -467,11 +500,25 @@ impl<'a, 'n> Parser<'a, 'n> {
     pub(super) fn literal(&mut self, token: Token, kind: LiteralKind, charset: Introducer) -> Literal {
         let escaped = matches!(token.kind, Tok::Str(true) | Tok::NationalStr(true));
         let (offset, len) = (token.start, token.end - token.start);
-        let ordinal = if self.literals.is_empty() { Literal::UNNUMBERED } else { self.claim(offset) };
+        let ordinal = self.ordinal(offset);
         Literal { offset, len, ordinal, kind, charset, escaped }
     }
 
-    /// Ordinal of the numbered literal at `offset`, which counts as met.
+    /// Ordinal of the literal at `offset`, which counts as met if the cache key numbers it.
+    #[inline]
+    fn ordinal(&mut self, offset: u32) -> u32 {
+        if self.literals.is_empty() {
+            return Literal::UNNUMBERED;
+        }
+        // The tree is made nearly in text order.
+        let expected = self.claimed;
+        if self.literals.get(expected).is_some_and(|lit| lit.offset == offset) {
+            self.claimed += 1;
+            return expected as u32;
+        }
+        self.claim(offset)
+    }
+
     fn claim(&mut self, offset: u32) -> u32 {
         match self.literals.binary_search_by_key(&offset, |lit| lit.offset) {
             Ok(ordinal) => {
@@ -481,4 +528,11 @@ impl<'a, 'n> Parser<'a, 'n> {
             Err(_) => Literal::UNNUMBERED,
         }
     }
+}
+
+/// The longest prefix of `bytes` that is UTF-8.
+fn utf8_prefix(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes)
+        .or_else(|error| std::str::from_utf8(&bytes[..error.valid_up_to()]))
+        .unwrap_or_default()
 }

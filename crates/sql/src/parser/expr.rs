@@ -91,7 +91,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// The infix operator at the current token.
-    #[inline]
+    #[inline(always)]
     fn infix(&self) -> Option<(Infix, u8)> {
         use BinaryOp as B;
         let (op, bp) = match self.tok.kind {

@@ -237,6 +237,9 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn index_hints(&mut self) -> Result<&'a [IndexHint<'a>]> {
+        if !matches!(self.tok.kind, Tok::Kw(Kw::USE | Kw::FORCE | Kw::IGNORE)) {
+            return Ok(&[]);
+        }
         let mut hints = self.vec();
         loop {
             let action = match self.tok.kind {

@@ -103,17 +103,17 @@ impl<'a> Parser<'a, '_> {
         let mut list = ValuesList { cells: &[], columns: 0, rows: 0, uneven_row: None };
         loop {
             let before = cells.len();
-            self.values_row(&mut cells)?;
-            let width = (cells.len() - before) as u32;
-            list.rows += 1;
-            if list.rows == 1 {
-                list.columns = width;
-            } else if list.uneven_row.is_some() {
-                cells.truncate(before);
-            } else if width != list.columns {
-                list.uneven_row = Some(list.rows);
-                cells.truncate(before);
+            if !self.at(Tok::LParen) {
+                return self.syntax();
             }
+            self.values_row(&mut cells)?;
+            list.rows += 1;
+            count_row(&mut list, &mut cells, before);
+            // The current token is still the first parenthesis of the row, the lexer is after the last.
+            if self.next_row() {
+                continue;
+            }
+            self.advance();
             if !self.eat(Tok::Comma) {
                 list.cells = cells.into_bump_slice();
                 return Ok(list);
@@ -121,20 +121,34 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// `(cell, ..)` or `()`.
+    /// `(cell, ..)` or `()`, at the first parenthesis; leaves the parser at the last one or before it, with the next
+    /// token being the one after the row and the current one a parenthesis.
     #[inline]
     fn values_row(&mut self, cells: &mut BumpVec<'a, Cell<'a>>) -> Result<()> {
-        self.expect(Tok::LParen)?;
-        if self.eat(Tok::RParen) {
-            return Ok(());
-        }
+        let open = self.tok;
+        let before = cells.len();
         loop {
+            if let Some((literal, last)) = self.literal_cell() {
+                cells.push(Cell::Literal(literal, false));
+                if last {
+                    break;
+                }
+                continue;
+            }
+            self.advance();
+            if self.at(Tok::RParen) && cells.len() == before {
+                break;
+            }
             let cell = self.cell()?;
             cells.push(cell);
-            if !self.eat(Tok::Comma) {
-                return self.expect(Tok::RParen).map(|_| ());
+            match self.tok.kind {
+                Tok::Comma => {}
+                Tok::RParen => break,
+                _ => return self.syntax(),
             }
         }
+        self.tok.kind = open.kind;
+        Ok(())
     }
 
     /// One cell: literals are taken as they are if the cell ends after them.
@@ -218,5 +232,19 @@ impl<'a> Parser<'a, '_> {
             self.expect(Tok::Star)?;
         }
         Ok(TableName { schema: Some(first), name, pos })
+    }
+}
+
+/// Counts the row whose cells begin at `before`; rows from the first uneven one on are dropped.
+#[inline]
+fn count_row(list: &mut ValuesList<'_>, cells: &mut BumpVec<'_, Cell<'_>>, before: usize) {
+    let width = (cells.len() - before) as u32;
+    if list.rows == 1 {
+        list.columns = width;
+    } else if list.uneven_row.is_some() {
+        cells.truncate(before);
+    } else if width != list.columns {
+        list.uneven_row = Some(list.rows);
+        cells.truncate(before);
     }
 }

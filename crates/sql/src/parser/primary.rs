@@ -21,7 +21,7 @@ pub(super) enum ParenContent<'a> {
 
 impl<'a> Parser<'a, '_> {
     /// An operand with its prefix operators.
-    #[inline]
+    #[inline(always)]
     pub(super) fn primary(&mut self) -> Result<Expr<'a>> {
         let token = self.tok;
         match token.kind {
@@ -52,7 +52,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn literal_operand(&mut self, kind: LiteralKind) -> Expr<'a> {
         let token = self.bump();
         let literal = self.literal(token, kind, Introducer::NONE);
@@ -85,7 +85,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// A column, or a function if a parenthesis follows.
-    #[inline]
+    #[inline(always)]
     pub(super) fn name_operand(&mut self) -> Result<Expr<'a>> {
         let token = self.bump();
         let name = self.name_text(token)?;
@@ -128,7 +128,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `column`, `column -> path`, `column ->> path`.
-    #[inline]
+    #[inline(always)]
     fn column_operand(&mut self, pos: u32, column: ColumnRef<'a>) -> Result<Expr<'a>> {
         let column = Self::leaf(ExprKind::Column(self.alloc(column)), pos);
         let op = match self.tok.kind {

@@ -56,6 +56,10 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn query_rest(&mut self, with: Option<&'a With<'a>>, first: QueryBody<'a>) -> Result<&'a Query<'a>> {
+        if matches!(self.tok.kind, Tok::Eof | Tok::Semicolon | Tok::RParen) {
+            let into = self.into.take();
+            return Ok(self.alloc(Query { with, body: first, order_by: &[], limit: None, into, locks: &[] }));
+        }
         let first = self.intersect_rest(first)?;
         let body = self.union_rest(first)?;
         let order_by = self.opt_order_by()?;

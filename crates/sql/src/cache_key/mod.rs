@@ -9,12 +9,15 @@
 //! The stream, per token: a code below 64 for punctuation and literal tags, a mark and two bytes for a
 //! reserved word, or a marker, a length and the bytes themselves.
 
+mod role;
+
 use std::hash::{BuildHasher, Hasher};
 
 use crate::charset::Introducer;
-use crate::lexer::{Kw, Lexer, Tok, Token};
+use crate::lexer::{Kw, Lexer, LiteralCell, Tok, Token};
 use crate::literal::{Literal, LiteralKind};
 use crate::mode::LexMode;
+use role::{ROLES, Role};
 
 /// Markers of the stream beyond [`Tok::code`] and the literal tags 1 to 9.
 mod mark {
@@ -38,6 +41,12 @@ mod mark {
 
 /// Deepest parentheses a cacheable statement may have.
 const MAX_DEPTH: u32 = 63;
+/// Texts of up to so many bytes are copied as if they had as many.
+const SHORT: usize = 16;
+/// Codes that the fast path writes.
+const CODE_OPEN: u8 = Tok::LParen.code();
+const CODE_CLOSE: u8 = Tok::RParen.code();
+const CODE_COMMA: u8 = Tok::Comma.code();
 /// Seeds of the key's hash: fixed, so that runs are alike. Keys are compared in full, so collisions only cost time.
 const HASH_SEED: u64 = 0x5261_7463_6865_7401;
 
@@ -105,8 +114,8 @@ impl CacheKey {
             return false;
         }
         let depth = self.key.len() as u32;
-        let done =
-            depth <= MAX_DEPTH && Reader { sql, lexer, out: self, depth, kept: 0, last: Kw::DO }.run(first);
+        let reader = Reader { sql, lexer, out: self, depth, row_depth: NO_ROWS, kept: 0, last: Role::Plain };
+        let done = depth <= MAX_DEPTH && reader.run(first);
         let mut hasher = foldhash::fast::FixedState::with_seed(HASH_SEED).build_hasher();
         hasher.write(&self.key);
         self.hash = hasher.finish();
@@ -138,91 +147,139 @@ struct Reader<'a, 'k> {
     out: &'k mut CacheKey,
     /// Open parentheses.
     depth: u32,
+    /// Depth inside the rows of the VALUES list being read; else [`NO_ROWS`].
+    row_depth: u32,
     /// Bit `d`: at depth `d`, literals are kept (ORDER BY, GROUP BY, LIMIT).
     kept: u64,
-    /// The token before this one if it was a keyword; DECIMAL inside a type's parentheses; else DO.
-    last: Kw,
+    /// What the token before this one means for a literal.
+    last: Role,
 }
+
+/// [`Reader::row_depth`] outside VALUES lists.
+const NO_ROWS: u32 = u32::MAX;
 
 impl Reader<'_, '_> {
     fn run(mut self, first: Token) -> bool {
         let mut token = first;
         loop {
+            let mut last = Role::Plain;
             match token.kind {
-                Tok::Kw(Kw::SELECT) => {
-                    // The list is kept as text, which must not begin inside a comment.
-                    if self.lexer.in_version_comment() {
+                Tok::Kw(kw) => {
+                    last = ROLES[kw as usize];
+                    self.keyword(token, kw, last);
+                    if last == Role::Select {
+                        // The list is kept as text, which must not begin inside a comment.
+                        if self.lexer.in_version_comment() {
+                            return false;
+                        }
+                        token = self.select_list(token.end as usize);
+                        continue;
+                    }
+                }
+                Tok::Word => self.text(mark::WORD, token),
+                Tok::Int => {
+                    self.literal(token, LiteralKind::Int);
+                    last = self.still_in_type();
+                }
+                Tok::Str(_) => self.literal(token, LiteralKind::String),
+                Tok::Comma => {
+                    self.out.key.push(CODE_COMMA);
+                    last = self.still_in_type();
+                    if self.depth == self.row_depth {
+                        self.cells();
+                    }
+                }
+                Tok::LParen => {
+                    if !self.open() {
                         return false;
                     }
-                    self.keyword(token, Kw::SELECT);
-                    token = self.select_list(token.end as usize);
-                    continue;
+                    last = if self.last.is_type() { Role::TypeLength } else { Role::Plain };
                 }
-                Tok::Kw(kw) => self.keyword(token, kw),
-                Tok::Word => self.text(mark::WORD, token),
-                Tok::Quoted => self.text(mark::QUOTED, token),
-                Tok::UserVar => self.text(mark::USER_VAR, token),
-                Tok::Hint => self.text(mark::HINT, token),
-                Tok::Int => self.literal(token, LiteralKind::Int),
-                Tok::Str(_) => self.literal(token, LiteralKind::String),
-                Tok::Decimal => self.literal(token, LiteralKind::Decimal),
-                Tok::Float => self.literal(token, LiteralKind::Float),
-                Tok::Hex => self.literal(token, LiteralKind::Hex),
-                Tok::Bit => self.literal(token, LiteralKind::Bit),
-                // A character set of its own decides the type, so these stay.
-                Tok::NationalStr(_) => self.text(mark::KEPT, token),
-                Tok::Introducer(_) => {
-                    self.text(mark::INTRODUCER, token);
-                    token = self.lexer.next();
-                    self.text(mark::KEPT, token);
+                Tok::RParen => {
+                    if self.depth == 0 {
+                        return false;
+                    }
+                    self.depth -= 1;
+                    self.out.key.push(CODE_CLOSE);
                 }
                 Tok::Eof | Tok::Semicolon => {
                     self.out.end = token.end as usize;
                     return true;
                 }
-                Tok::Bad | Tok::LBrace => return false,
-                kind => {
-                    if !self.punctuation(kind) {
+                _ => {
+                    if !self.rare(token) {
                         return false;
                     }
                 }
             }
-            self.last = self.last_after(token.kind);
-            token = self.lexer.next();
+            self.last = last;
+            token = self.lexer.step();
         }
     }
 
-    /// What `last` becomes after a token of `kind`.
-    #[inline]
-    fn last_after(&self, kind: Tok) -> Kw {
-        match kind {
-            Tok::Kw(kw) => kw,
-            Tok::LParen if is_type_word(self.last) => Kw::DECIMAL,
-            Tok::Comma | Tok::Int if self.last == Kw::DECIMAL => Kw::DECIMAL,
-            _ => Kw::DO,
-        }
-    }
-
-    fn punctuation(&mut self, kind: Tok) -> bool {
-        match kind {
-            Tok::Param => self.out.params += 1,
-            Tok::LParen => {
-                self.depth += 1;
-                if self.depth > MAX_DEPTH {
-                    return false;
-                }
-                self.set_kept(self.kept & 1 << (self.depth - 1) != 0);
+    /// Tokens that few statements have, and operators. False: no key for this statement.
+    fn rare(&mut self, token: Token) -> bool {
+        match token.kind {
+            Tok::Quoted => self.text(mark::QUOTED, token),
+            Tok::UserVar => self.text(mark::USER_VAR, token),
+            Tok::Hint => self.text(mark::HINT, token),
+            Tok::Decimal => self.literal(token, LiteralKind::Decimal),
+            Tok::Float => self.literal(token, LiteralKind::Float),
+            Tok::Hex => self.literal(token, LiteralKind::Hex),
+            Tok::Bit => self.literal(token, LiteralKind::Bit),
+            // A character set of its own decides the type, so these stay.
+            Tok::NationalStr(_) => self.text(mark::KEPT, token),
+            Tok::Introducer(_) => {
+                self.text(mark::INTRODUCER, token);
+                let literal = self.lexer.next();
+                self.text(mark::KEPT, literal);
             }
-            Tok::RParen => {
-                if self.depth == 0 {
-                    return false;
-                }
-                self.depth -= 1;
+            Tok::Bad | Tok::LBrace => return false,
+            kind => {
+                self.out.params += u32::from(kind == Tok::Param);
+                self.out.key.push(kind.code());
             }
-            _ => {}
         }
-        self.out.key.push(kind.code());
         true
+    }
+
+    /// Inside the parentheses of a type, what follows a number or a comma still is.
+    #[inline]
+    fn still_in_type(&self) -> Role {
+        if self.last == Role::TypeLength { Role::TypeLength } else { Role::Plain }
+    }
+
+    /// An opening parenthesis; false if there are too many.
+    #[inline]
+    fn open(&mut self) -> bool {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return false;
+        }
+        self.set_kept(self.kept & 1 << (self.depth - 1) != 0);
+        self.out.key.push(CODE_OPEN);
+        if self.depth == self.row_depth {
+            self.cells();
+        }
+        true
+    }
+
+    /// Reads cells of VALUES rows as long as they are plain literals, and whole rows after them.
+    fn cells(&mut self) {
+        while let Some(cell) = self.lexer.literal_cell() {
+            let LiteralCell { kind, start: offset, len, last } = cell;
+            let end = if last { CODE_CLOSE } else { CODE_COMMA };
+            self.out.key.extend_from_slice(&[kind as u8, end]);
+            self.out.push(offset, len, kind, false);
+            if !last {
+                continue;
+            }
+            if !self.lexer.next_row() {
+                self.depth -= 1;
+                return;
+            }
+            self.out.key.extend_from_slice(&[CODE_COMMA, CODE_OPEN]);
+        }
     }
 
     fn set_kept(&mut self, kept: bool) {
@@ -231,10 +288,18 @@ impl Reader<'_, '_> {
     }
 
     #[inline]
-    fn keyword(&mut self, token: Token, kw: Kw) {
-        match kw {
-            Kw::BY | Kw::LIMIT => self.set_kept(true),
-            Kw::FROM | Kw::WHERE | Kw::HAVING | Kw::SET | Kw::VALUES | Kw::ON => self.set_kept(false),
+    fn keyword(&mut self, token: Token, kw: Kw, role: Role) {
+        if self.depth < self.row_depth {
+            // Any keyword outside the rows ends the list.
+            self.row_depth = NO_ROWS;
+        }
+        match role {
+            Role::Keeping => self.set_kept(true),
+            Role::Freeing => self.set_kept(false),
+            Role::Values => {
+                self.set_kept(false);
+                self.row_depth = self.depth + 1;
+            }
             _ => {}
         }
         if kw.is_reserved() {
@@ -252,6 +317,24 @@ impl Reader<'_, '_> {
 
     #[inline]
     fn bytes(&mut self, mark: u8, start: usize, end: usize) {
+        let len = end - start;
+        if len > SHORT {
+            return self.long_bytes(mark, start, end);
+        }
+        let key = &mut self.out.key;
+        key.extend_from_slice(&[mark, len as u8]);
+        match self.sql[start..].first_chunk::<SHORT>() {
+            Some(chunk) => {
+                // A copy of fixed size, cut to length, is cheaper than one of any size.
+                let whole = key.len() + len;
+                key.extend_from_slice(chunk);
+                key.truncate(whole);
+            }
+            None => key.extend_from_slice(&self.sql[start..end]),
+        }
+    }
+
+    fn long_bytes(&mut self, mark: u8, start: usize, end: usize) {
         let len = (end - start) as u32;
         let key = &mut self.out.key;
         key.push(mark);
@@ -266,21 +349,13 @@ impl Reader<'_, '_> {
 
     #[inline]
     fn literal(&mut self, token: Token, kind: LiteralKind) {
-        if self.kept & 1 << self.depth != 0 || is_kept_after(self.last, kind) {
+        if self.kept & 1 << self.depth != 0 || self.last.keeps(kind) {
             self.text(mark::KEPT, token);
             return;
         }
-        let escaped = matches!(token.kind, Tok::Str(true));
-        let ordinal = self.out.literals.len() as u32;
         self.out.key.push(kind as u8);
-        self.out.literals.push(Literal {
-            offset: token.start,
-            len: token.end - token.start,
-            ordinal,
-            kind,
-            charset: Introducer::NONE,
-            escaped,
-        });
+        let escaped = matches!(token.kind, Tok::Str(true));
+        self.out.push(token.start, token.end - token.start, kind, escaped);
     }
 
     /// Takes a select list, from after SELECT, as its text, and returns the token that ends it: a clause's first word,
@@ -303,8 +378,17 @@ impl Reader<'_, '_> {
             token = self.lexer.next();
         }
         self.bytes(mark::SELECT_LIST, start, end);
-        self.last = Kw::DO;
+        self.last = Role::Plain;
         token
+    }
+}
+
+impl CacheKey {
+    /// Adds a literal to the list.
+    #[inline]
+    fn push(&mut self, offset: u32, len: u32, kind: LiteralKind, escaped: bool) {
+        let ordinal = self.literals.len() as u32;
+        self.literals.push(Literal { offset, len, ordinal, kind, charset: Introducer::NONE, escaped });
     }
 }
 
@@ -326,49 +410,5 @@ fn ends_select_list(kw: Kw) -> bool {
             | Kw::LOCK
             | Kw::WINDOW
             | Kw::ON
-    )
-}
-
-/// Whether a literal right after `word` is syntax, not a value: the parser makes no literal node of it.
-fn is_kept_after(word: Kw, kind: LiteralKind) -> bool {
-    match word {
-        Kw::DECIMAL => true,
-        Kw::AS
-        | Kw::COLLATE
-        | Kw::SEPARATOR
-        | Kw::USING
-        | Kw::DATE
-        | Kw::TIME
-        | Kw::TIMESTAMP
-        | Kw::OUTFILE => kind == LiteralKind::String,
-        Kw::ESCAPE => true,
-        _ => false,
-    }
-}
-
-/// Words whose parenthesis holds a length: types, and the functions whose precision decides their type.
-fn is_type_word(word: Kw) -> bool {
-    matches!(
-        word,
-        Kw::CHAR
-            | Kw::CHARACTER
-            | Kw::NCHAR
-            | Kw::BINARY
-            | Kw::DECIMAL
-            | Kw::DEC
-            | Kw::NUMERIC
-            | Kw::FIXED
-            | Kw::FLOAT
-            | Kw::TIME
-            | Kw::DATETIME
-            | Kw::NOW
-            | Kw::SYSDATE
-            | Kw::CURTIME
-            | Kw::CURRENT_TIME
-            | Kw::CURRENT_TIMESTAMP
-            | Kw::LOCALTIME
-            | Kw::LOCALTIMESTAMP
-            | Kw::UTC_TIME
-            | Kw::UTC_TIMESTAMP
     )
 }
