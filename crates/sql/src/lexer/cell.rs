@@ -19,7 +19,7 @@ pub(crate) struct LiteralCell {
 impl Lexer<'_> {
     /// Reads `literal,` or `literal)`, after at most one space. `None`, with nothing read, says that the tokens must be
     /// read one by one; it says nothing about whether they are a literal.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn literal_cell(&mut self) -> Option<LiteralCell> {
         let space = usize::from(self.byte(self.pos) == b' ');
         let start = self.pos + space;

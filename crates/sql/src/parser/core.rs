@@ -128,12 +128,17 @@ impl<'a, 'n> Parser<'a, 'n> {
 
     /// The next cell of a VALUES list, if it is a plain literal, and whether it ends its row. The current token is
     /// left as it is, and the next one is that after the cell's comma or parenthesis.
-    #[inline]
+    #[inline(always)]
     pub(super) fn literal_cell(&mut self) -> Option<(Literal, bool)> {
         let cell = self.lexer.literal_cell()?;
         let ordinal = self.ordinal(cell.start);
         let LiteralCell { kind, start: offset, len, last } = cell;
         Some((Literal { offset, len, ordinal, kind, charset: Introducer::NONE, escaped: false }, last))
+    }
+
+    /// Bytes of text from offset `from` to where the lexer stands, and from there to the end.
+    pub(super) fn text_around(&self, from: u32) -> (usize, usize) {
+        (self.lexer.pos() - from as usize, self.text.len() - self.lexer.pos())
     }
 
     /// Takes the `, (` before the next row of a VALUES list, if the lexer is at it.
@@ -300,7 +305,7 @@ impl<'a, 'n> Parser<'a, 'n> {
     }
 
     /// Text of a word or quoted name token.
-    #[inline]
+    #[inline(always)]
     pub(super) fn name_text(&self, token: Token) -> Result<&'a str> {
         let bytes = self.slice(token);
         if token.kind == Tok::Quoted {

@@ -11,6 +11,9 @@ use crate::charset::Introducer;
 use crate::lexer::{Kw, Tok};
 use crate::literal::LiteralKind;
 
+/// Rows for which space is set aside by a guess.
+const MOST_ROWS_RESERVED: usize = 4096;
+
 impl<'a> Parser<'a, '_> {
     /// INSERT or REPLACE, at that word.
     pub(super) fn insert(&mut self) -> Result<Statement<'a>> {
@@ -100,6 +103,7 @@ impl<'a> Parser<'a, '_> {
 
     fn values_list(&mut self) -> Result<ValuesList<'a>> {
         let mut cells = BumpVec::with_capacity_in(8, self.arena);
+        let start = self.tok.start;
         let mut list = ValuesList { cells: &[], columns: 0, rows: 0, uneven_row: None };
         loop {
             let before = cells.len();
@@ -109,6 +113,11 @@ impl<'a> Parser<'a, '_> {
             self.values_row(&mut cells)?;
             list.rows += 1;
             count_row(&mut list, &mut cells, before);
+            if list.rows == 1 {
+                // Rows are about as long as the first one: growing the list would leave its old copies in the arena.
+                let (first, rest) = self.text_around(start);
+                cells.reserve((rest / first.max(1)).min(MOST_ROWS_RESERVED) * cells.len());
+            }
             // The current token is still the first parenthesis of the row, the lexer is after the last.
             if self.next_row() {
                 continue;
