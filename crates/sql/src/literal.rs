@@ -159,6 +159,13 @@ pub fn unescape_into(text: &[u8], mode: LexMode, out: &mut Vec<u8>) {
     }
 }
 
+/// Offset of the second one of several adjacent strings.
+pub(crate) fn second_piece(text: &[u8], mode: LexMode) -> Option<usize> {
+    let open = next_quote(text, 0)?;
+    let end = unescape_piece(text, open + 1, text[open], mode, &mut Vec::new());
+    next_quote(text, end)
+}
+
 /// Offset of the next opening quote at or after `pos`, over blanks, comments and an `N` prefix.
 fn next_quote(text: &[u8], mut pos: usize) -> Option<usize> {
     while let Some(&b) = text.get(pos) {

@@ -110,6 +110,13 @@ fn syntax_errors_name_the_token_and_its_line() {
         ("UPDATE t SET", "", 1),
         ("SELECT a FROM select", "select", 1),
         ("SELECT 1 /* open", "/* open", 1),
+        ("SELECT 1 IS TRUE = 1", "= 1", 1),
+        ("SELECT NOT 1 IS UNKNOWN IS NULL", "IS NULL", 1),
+        ("SELECT 2 > 1 IS TRUE > 0", "> 0", 1),
+        ("SELECT 'a' AS 'b' 'c'", "'c'", 1),
+        ("SELECT GROUP_CONCAT(b SEPARATOR ',' /* x */ ';') FROM t", "';') FROM t", 1),
+        ("CREATE TABLE t (a INT COMMENT 'a' 'b')", "'b')", 1),
+        ("SELECT @@ version", " version", 1),
     ];
     for (text, near, line) in cases {
         let arena = Bump::new();

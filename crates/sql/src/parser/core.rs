@@ -8,7 +8,7 @@ use crate::ast::{Expr, ExprKind, Into, TableName};
 use crate::charset::Introducer;
 use crate::error::ParseErrorKind;
 use crate::lexer::{Kw, Lexer, LiteralCell, Tok, Token};
-use crate::literal::{Literal, LiteralKind, unescape_into};
+use crate::literal::{Literal, LiteralKind, second_piece, unescape_into};
 use crate::mode::LexMode;
 
 /// An error before its text is built: small, because it travels through every return.
@@ -376,11 +376,14 @@ impl<'a, 'n> Parser<'a, 'n> {
         matches!(self.tok.kind, Tok::Str(_) | Tok::NationalStr(_))
     }
 
-    /// Bytes of a string option.
+    /// Bytes of a string option. Strings side by side are joined in expressions only.
     pub(super) fn string_bytes(&mut self) -> Result<&'a [u8]> {
         let (Tok::Str(escaped) | Tok::NationalStr(escaped)) = self.tok.kind else {
             return self.syntax();
         };
+        if escaped && let Some(second) = second_piece(self.slice(self.tok), self.mode) {
+            return Err(Fail { kind: ParseErrorKind::Syntax, offset: self.tok.start + second as u32 });
+        }
         let token = self.bump();
         Ok(self.string_text(token, escaped))
     }

@@ -78,7 +78,13 @@ impl<'a> Parser<'a, '_> {
                 break;
             }
             left = self.infix_rest(left, infix, bp)?;
-            ceiling = if bp == power::PREDICATE { power::COMPARE } else { bp };
+            ceiling = match (infix, left.kind) {
+                (_, ExprKind::Is(_, IsTest::Null, _)) => bp,
+                // IS TRUE and kin are conditions: only AND, OR and XOR go on from them.
+                (Infix::Is, _) => power::NOT,
+                _ if bp == power::PREDICATE => power::COMPARE,
+                _ => bp,
+            };
         }
         self.leave();
         Ok(left)

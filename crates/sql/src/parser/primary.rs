@@ -1,12 +1,13 @@
 //! Operands: literals, names, variables, prefix operators, parentheses, CASE.
 
-use super::core::{Parser, Result};
+use super::core::{Fail, Parser, Result};
 use super::expr::power;
 use crate::ast::{
     Assign, BinaryOp, Case, Cast, CastType, ColumnRef, DateAdd, Expr, ExprKind, Query, SystemVar, TableName,
     TimeUnit, UnaryOp, VarScope,
 };
 use crate::charset::Introducer;
+use crate::error::ParseErrorKind;
 use crate::lexer::{Kw, Tok, Token};
 use crate::literal::LiteralKind;
 use crate::mode::LexMode;
@@ -175,6 +176,9 @@ impl<'a> Parser<'a, '_> {
 
     /// `[scope.][prefix.]name` after `@@`.
     pub(super) fn system_var_name(&mut self) -> Result<SystemVar<'a>> {
+        if self.tok.start != self.prev_end {
+            return Err(Fail { kind: ParseErrorKind::Syntax, offset: self.prev_end });
+        }
         let first = self.name()?;
         let scope = match first.to_ascii_uppercase().as_str() {
             _ if !self.at(Tok::Dot) => VarScope::Unspecified,
