@@ -10,7 +10,7 @@ use crate::{EvalError, Warning};
 pub(crate) fn hex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let value = call.value(0)?;
     let is_number = matches!(class_of(&call.args[0]), Class::Int | Class::Decimal | Class::Double)
-        && !matches!(value, Value::Bit { .. } | Value::Bytes { .. });
+        && !matches!(value, Value::Bytes { .. });
     if is_number {
         let number = some!(call.bits(0));
         return Ok(call.copied(format!("{number:X}").as_bytes()));
