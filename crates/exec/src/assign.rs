@@ -42,6 +42,15 @@ impl AssignedColumns {
         AssignedColumns { rel, table, cols: cols.into(), explicit, changed }
     }
 
+    /// The AUTO_INCREMENT number assigned in row `row` of `values`; 0 if none was.
+    pub(crate) fn auto_increment(&self, values: &RowBuffer, row: usize, zone: &TimeZone) -> u64 {
+        let column = self.table.def.auto_increment_column();
+        let Some(slot) = column.and_then(|col| self.slot(col as u16)) else { return 0 };
+        let ty = &self.table.def.columns[usize::from(self.cols[slot])].ty;
+        let value = values.get(row, slot).map_or(Value::Null, |bytes| storage::read(ty, bytes, zone));
+        if value.is_unsigned_integer() { value.to_u64().value } else { value.to_i64().value.max(0) as u64 }
+    }
+
     fn slot(&self, col: u16) -> Option<usize> {
         self.cols.iter().position(|&c| c == col)
     }
@@ -66,6 +75,14 @@ impl<'x> NewValues<'x> {
         self.values.clear();
         self.values.begin_row();
         self.is_set.fill(false);
+    }
+
+    /// The value assigned to a column, if one was.
+    pub(crate) fn value(&self, col: u16, zone: &TimeZone) -> Option<Value<'_>> {
+        let slot = self.columns.slot(col).filter(|&slot| self.is_set[slot])?;
+        let ty = &self.columns.table.def.columns[usize::from(col)].ty;
+        let bytes = self.values.get(0, slot);
+        Some(bytes.map_or(Value::Null, |bytes| storage::read(ty, bytes, zone)))
     }
 
     /// Whether a new value differs from the old one; then the columns that follow changes get theirs.
@@ -99,17 +116,8 @@ struct Overlay<'x> {
 impl RowSource for Overlay<'_> {
     fn column(&self, rel: u16, col: u16) -> Value<'_> {
         let target = self.targets.iter().find(|target| target.columns.rel == rel);
-        if let Some(target) = target
-            && let Some(slot) = target.columns.slot(col)
-            && target.is_set[slot]
-        {
-            let ty = &target.columns.table.def.columns[usize::from(col)].ty;
-            return match target.values.get(0, slot) {
-                Some(bytes) => storage::read(ty, bytes, self.zone),
-                None => Value::Null,
-            };
-        }
-        self.row.column(rel, col)
+        let assigned = target.and_then(|target| target.value(col, self.zone));
+        assigned.unwrap_or_else(|| self.row.column(rel, col))
     }
 }
 

@@ -82,7 +82,7 @@ impl InsertProgram {
         let has_summary = records > 1 || self.source.is_some();
         Ok(Outcome {
             affected: written.affected,
-            insert_id: written.insert_id(),
+            insert_id: written.insert_id(session.said_insert_id.get()),
             last_insert_id: written.first_generated,
             summary: if has_summary {
                 Summary::Records { records, duplicates: written.duplicates }

@@ -69,7 +69,7 @@ impl LoadProgram {
         let written = writer.finish(&mut build)?;
         Ok(Outcome {
             affected: written.affected,
-            insert_id: written.insert_id(),
+            insert_id: written.insert_id(session.said_insert_id.get()),
             last_insert_id: written.first_generated,
             summary: Summary::Loaded { records, deleted: written.deleted, skipped: written.skipped },
             ..Outcome::default()

@@ -1,6 +1,6 @@
 //! The session as a strict statement sees it: what expressions would warn of is an error.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use expr::{SessionInfo, Warning};
 use types::{CollationId, OwnedValue, SqlModes, TimeZone};
@@ -10,6 +10,8 @@ pub(crate) struct StrictSession<'a> {
     session: &'a dyn SessionInfo,
     is_strict: bool,
     first: RefCell<Option<Warning>>,
+    /// What the statement said with LAST_INSERT_ID(n).
+    pub(crate) said_insert_id: Cell<Option<u64>>,
 }
 
 impl<'a> StrictSession<'a> {
@@ -19,6 +21,7 @@ impl<'a> StrictSession<'a> {
             session,
             is_strict: session.modes().is_strict() && !ignore,
             first: RefCell::new(None),
+            said_insert_id: Cell::new(None),
         }
     }
 
@@ -68,6 +71,7 @@ impl SessionInfo for StrictSession<'_> {
         self.session.last_insert_id()
     }
     fn set_last_insert_id(&self, id: u64) {
+        self.said_insert_id.set(Some(id));
         self.session.set_last_insert_id(id);
     }
     fn row_count(&self) -> i64 {

@@ -79,6 +79,7 @@ impl UpdateProgram {
         let count_found = ctx.client.capabilities.has(Capabilities::FOUND_ROWS);
         Ok(Outcome {
             affected: if count_found { found.matched } else { changed },
+            insert_id: session.said_insert_id.get().unwrap_or(0),
             summary: Summary::Matched { matched: found.matched, changed },
             ..Outcome::default()
         })
@@ -163,7 +164,13 @@ impl UpdateProgram {
                 target.table.update(ctx.engine, ctx.trx, key, row, &target.changed)
             });
             match outcome {
-                Ok(UpdateOutcome::Updated) => changed += 1,
+                Ok(UpdateOutcome::Updated) => {
+                    changed += 1;
+                    let number = target.auto_increment(&found.values[change.target], change.row, st.zone);
+                    if number > 0 {
+                        target.table.advance_auto_increment(ctx.engine, number)?;
+                    }
+                }
                 Ok(UpdateOutcome::Unchanged | UpdateOutcome::Missing) => {}
                 Err(error @ Error::DuplicateKey(_)) if plan.ignore => {
                     ctx.conditions.warn(Level::Warning, &ExecError::Engine(error));

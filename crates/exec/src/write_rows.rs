@@ -74,9 +74,9 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// The number that the OK packet reports.
-    pub(crate) fn insert_id(&self) -> u64 {
-        self.first_generated.unwrap_or(self.last_given)
+    /// The number that the OK packet reports; `said`: what the statement said with LAST_INSERT_ID(n).
+    pub(crate) fn insert_id(&self, said: Option<u64>) -> u64 {
+        self.first_generated.or(said).unwrap_or(self.last_given)
     }
 }
 
@@ -143,12 +143,15 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
 
     /// Writes the rows built and empties the buffer.
     fn write(&mut self, build: &mut RowBuild<'_>) -> Result<()> {
+        if build.rows.len() == 0 {
+            return Ok(());
+        }
         let rows = std::mem::take(&mut build.rows);
         let result = self.write_rows(&rows, build);
         build.rows = rows;
         build.rows.clear();
-        result?;
-        self.written.last_given = build.given;
+        let updated = result?;
+        self.written.last_given = updated.unwrap_or(build.given);
         if build.greatest_given != 0 {
             build.table.advance_auto_increment(self.engine, build.greatest_given)?;
             build.greatest_given = 0;
@@ -156,22 +159,23 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         Ok(())
     }
 
-    fn write_rows(&mut self, rows: &RowBuffer, build: &RowBuild<'_>) -> Result<()> {
-        let count = rows.len();
+    /// The AUTO_INCREMENT number of a row that was updated in place of the last one, if one was.
+    fn write_rows(&mut self, rows: &RowBuffer, build: &RowBuild<'_>) -> Result<Option<u64>> {
+        let (count, mut updated) = (rows.len(), None);
         if let (DuplicateRule::Refuse, 2..) = (self.rule, count) {
             let all = rows.all();
             let each: Vec<_> = all.chunks_exact(all.len() / count).collect();
             let done = build.table.insert_batch(self.engine, self.trx, &each).map_err(|(_, error)| error)?;
             self.written.affected += done as u64;
-            return Ok(());
+            return Ok(None);
         }
         for i in 0..count {
-            rows.with_row(i, |row| self.write_row(row, build))?;
+            updated = rows.with_row(i, |row| self.write_row(row, build))?;
         }
-        Ok(())
+        Ok(updated)
     }
 
-    fn write_row(&mut self, row: &[Option<&[u8]>], build: &RowBuild<'_>) -> Result<()> {
+    fn write_row(&mut self, row: &[Option<&[u8]>], build: &RowBuild<'_>) -> Result<Option<u64>> {
         let table = build.table;
         match self.rule {
             DuplicateRule::Refuse | DuplicateRule::Ignore => {
@@ -181,16 +185,16 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
                     Err(error @ Error::DuplicateKey(_)) if ignore => self.leave_out(error, build),
                     Err(error) => return Err(error.into()),
                 }
-                Ok(())
+                Ok(None)
             }
-            DuplicateRule::Replace(old) => self.replace(row, old, build),
+            DuplicateRule::Replace(old) => self.replace(row, old, build).map(|()| None),
             DuplicateRule::Update { old, columns } => {
                 if let Some(found) = table.find_duplicate(self.engine, self.trx, row)? {
-                    return self.update(row, &found.clustered_key, old, columns, build);
+                    return self.update(row, &found.clustered_key, old, columns, build).map(Some);
                 }
                 table.insert(self.engine, self.trx, row)?;
                 self.written.affected += 1;
-                Ok(())
+                Ok(None)
             }
         }
     }
@@ -224,7 +228,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         Ok(())
     }
 
-    /// ON DUPLICATE KEY UPDATE of the row with `key`.
+    /// ON DUPLICATE KEY UPDATE of the row with `key`: the row's AUTO_INCREMENT number, 0 if it stays as it is.
     fn update(
         &mut self,
         row: &[Option<&[u8]>],
@@ -232,7 +236,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         old: &OldRow,
         columns: &AssignedColumns,
         build: &RowBuild<'_>,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let st = build.run.st;
         self.written.duplicates += 1;
         if self.written.first_generated == build.generated {
@@ -242,7 +246,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         let mut targets = [NewValues::new(columns)];
         targets[0].begin();
         let mut copy = Vec::new();
-        let Some(record) = old.read(build.table, st.engine, key, &mut copy)? else { return Ok(()) };
+        let Some(record) = old.read(build.table, st.engine, key, &mut copy)? else { return Ok(0) };
         let env = RowEnv { st, arena: &arena };
         let pair = OldAndNew { table: build.table, reader: &old.reader, old: record, new: row, env };
         let mut assigner =
@@ -255,7 +259,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         st.check()?;
         if !differs {
             self.written.affected += u64::from(self.count_found);
-            return Ok(());
+            return Ok(0);
         }
         let outcome = with_full_row(columns, &targets[0].values, 0, |values| {
             build.table.update(self.engine, self.trx, key, values, &columns.changed)
@@ -263,7 +267,10 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         if outcome == UpdateOutcome::Updated {
             self.written.affected += 2;
         }
-        Ok(())
+        let Some(col) = build.table.def.auto_increment_column() else { return Ok(0) };
+        let number =
+            targets[0].value(col as u16, st.zone).unwrap_or_else(|| old.reader.value(&record, col, env));
+        Ok(number.to_u64().value)
     }
 }
 

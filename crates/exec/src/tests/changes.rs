@@ -75,7 +75,10 @@ fn a_duplicate_updates_instead() {
         (5, "Records: 3  Duplicates: 2  Warnings: 0".to_owned())
     );
     assert_eq!(bench.select("SELECT u, n, c FROM t"), "1 9 x,2 2 x,3 30 d");
-    assert_eq!(bench.run("INSERT INTO t (u, n) VALUES (2, 2) ON DUPLICATE KEY UPDATE n = n").affected, 0);
+    let done = bench.run("INSERT INTO t (id, u, n) VALUES (2, 2, 2) ON DUPLICATE KEY UPDATE n = n");
+    assert_eq!((done.affected, done.insert_id), (0, 0));
+    let done = bench.run("INSERT INTO t (u, n) VALUES (2, 2) ON DUPLICATE KEY UPDATE n = n + 1");
+    assert_eq!((done.insert_id, done.last_insert_id), (2, None));
     let error =
         bench.try_run("INSERT INTO t (u, n) VALUES (2, 2) ON DUPLICATE KEY UPDATE u = 1").unwrap_err();
     assert!(matches!(error, ExecError::Engine(engine::Error::DuplicateKey(_))), "{error:?}");
