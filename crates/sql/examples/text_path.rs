@@ -53,7 +53,7 @@ fn measured(operation: &str, text: &str, rounds: u64, units: u64) -> Option<Stri
         .output()
         .ok()?;
     let report = String::from_utf8_lossy(&output.stderr);
-    let count: u64 = report.split("Collected :").nth(1)?.trim().split_whitespace().next()?.parse().ok()?;
+    let count: u64 = report.split("Collected :").nth(1)?.split_whitespace().next()?.parse().ok()?;
     Some((count / rounds / units).to_string())
 }
 

@@ -68,6 +68,12 @@ fn keys_ignore_values_and_keep_what_decides_plans() {
     let same = [
         ("SELECT c FROM t WHERE id=1", "SELECT c  from t where id = 22 -- x"),
         ("INSERT INTO t VALUES (1,'a')", "INSERT INTO t VALUES (2 , 'bb\\'')"),
+        ("INSERT INTO t VALUES (1,'a'),(2,'b')", "INSERT INTO t VALUES( 1 ,'a' ) , (2,/**/'b')"),
+        ("INSERT INTO t VALUES (1,NULL,2), (3,NULL,4)", "INSERT INTO t VALUES (1 ,NULL, 2)\n,\n(3,null,4 )"),
+        (
+            "INSERT INTO t VALUES (f(1,2),3) ON DUPLICATE KEY UPDATE a=1",
+            "INSERT INTO t VALUES (f(4 ,5 ),6 ) ON DUPLICATE KEY UPDATE a=7",
+        ),
         ("UPDATE t SET a=1.5 WHERE b=0x11", "UPDATE t SET a=2.25 WHERE b=0x2233"),
     ];
     for (a, b) in same {

@@ -321,19 +321,21 @@ impl Reader<'_, '_> {
         if len > SHORT {
             return self.long_bytes(mark, start, end);
         }
-        let key = &mut self.out.key;
-        key.extend_from_slice(&[mark, len as u8]);
+        // A copy of fixed size, cut to length, is cheaper than one of any size.
+        let mut entry = [0; SHORT + 2];
+        entry[0] = mark;
+        entry[1] = len as u8;
         match self.sql[start..].first_chunk::<SHORT>() {
-            Some(chunk) => {
-                // A copy of fixed size, cut to length, is cheaper than one of any size.
-                let whole = key.len() + len;
-                key.extend_from_slice(chunk);
-                key.truncate(whole);
-            }
-            None => key.extend_from_slice(&self.sql[start..end]),
+            Some(chunk) => entry[2..].copy_from_slice(chunk),
+            None => entry[2..2 + len].copy_from_slice(&self.sql[start..end]),
         }
+        let key = &mut self.out.key;
+        let whole = key.len() + 2 + len;
+        key.extend_from_slice(&entry);
+        key.truncate(whole);
     }
 
+    #[inline(never)]
     fn long_bytes(&mut self, mark: u8, start: usize, end: usize) {
         let len = (end - start) as u32;
         let key = &mut self.out.key;
@@ -361,7 +363,7 @@ impl Reader<'_, '_> {
     /// Takes a select list, from after SELECT, as its text, and returns the token that ends it: a clause's first word,
     /// a closing parenthesis, or the end.
     fn select_list(&mut self, start: usize) -> Token {
-        let mut token = self.lexer.next();
+        let mut token = self.lexer.step();
         let mut end = start;
         let mut open = 0u32;
         loop {
@@ -375,7 +377,7 @@ impl Reader<'_, '_> {
                 _ => {}
             }
             end = token.end as usize;
-            token = self.lexer.next();
+            token = self.lexer.step();
         }
         self.bytes(mark::SELECT_LIST, start, end);
         self.last = Role::Plain;

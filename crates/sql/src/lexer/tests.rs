@@ -1,5 +1,6 @@
 use super::*;
 use crate::charset::Introducer;
+use crate::literal::LiteralKind;
 
 fn kinds(text: &str, mode: LexMode) -> Vec<(Tok, String)> {
     let mut lexer = Lexer::new(text.as_bytes(), 0, mode);
@@ -117,4 +118,49 @@ fn variables_and_operators() {
             Tok::Int
         ]
     );
+}
+
+#[test]
+fn words_end_at_the_same_byte_wherever_they_stand() {
+    for len in 1..20 {
+        for b in 0..=255u8 {
+            let mut text = vec![b'a'; len];
+            text.extend([b, b'z', b' ', b'+']);
+            let token = Lexer::new(&text, 0, LexMode::NONE).next();
+            let end = text.iter().position(|&b| !is_word(b)).unwrap();
+            assert_eq!((token.kind, token.end as usize), (Tok::Word, end), "{len} {b}");
+            let short = Lexer::new(&text[..=len], 0, LexMode::NONE).next();
+            assert_eq!(short.end as usize, end.min(len + 1), "{len} {b}");
+        }
+    }
+}
+
+#[test]
+fn digits_end_at_the_same_byte_wherever_they_stand() {
+    for len in 1..20 {
+        for b in 0..=255u8 {
+            let mut text = vec![b'7'; len];
+            text.extend([b, b'7', b' ']);
+            let end = text.iter().position(|b| !b.is_ascii_digit()).unwrap();
+            assert_eq!(Lexer::new(&text, 0, LexMode::NONE).after_digits(0), end, "{len} {b}");
+        }
+    }
+}
+
+#[test]
+fn cells_are_read_whole_or_not_at_all() {
+    let cell = |text: &str| {
+        let mut lexer = Lexer::new(text.as_bytes(), 0, LexMode::NONE);
+        let cell = lexer.literal_cell();
+        assert!(cell.is_some() || lexer.pos() == 0, "{text}");
+        cell.map(|c| (c.kind, text[c.start as usize..][..c.len as usize].to_owned(), c.last))
+    };
+    assert_eq!(cell("12,"), Some((LiteralKind::Int, "12".to_owned(), false)));
+    assert_eq!(cell(" 'a b')"), Some((LiteralKind::String, "'a b'".to_owned(), true)));
+    assert_eq!(cell("1.50)"), Some((LiteralKind::Decimal, "1.50".to_owned(), true)));
+    for text in
+        ["", " ", "12", "12 ,", "1e5,", "1a,", "0x1,", "'a", "'a''b',", "'a\\'b',", "'a' 'b',", "-1,", "?,"]
+    {
+        assert_eq!(cell(text), None, "{text}");
+    }
 }

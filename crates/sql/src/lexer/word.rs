@@ -24,10 +24,17 @@ impl<'a> Lexer<'a> {
     /// The 8 bytes at `pos`, the first one lowest; zeros beyond the end of the text.
     #[inline]
     pub(super) fn eight(&self, pos: usize) -> u64 {
-        let rest = self.text.get(pos..).unwrap_or_default();
-        if let Some(eight) = rest.first_chunk::<8>() {
+        if let Some(rest) = self.text.get(pos..)
+            && let Some(eight) = rest.first_chunk::<8>()
+        {
             return u64::from_le_bytes(*eight);
         }
+        self.last_eight(pos)
+    }
+
+    /// [`Lexer::eight`] where fewer bytes are left.
+    fn last_eight(&self, pos: usize) -> u64 {
+        let rest = self.text.get(pos..).unwrap_or_default();
         match self.text.last_chunk::<8>() {
             Some(last) if !rest.is_empty() => u64::from_le_bytes(*last) >> (8 * (8 - rest.len())),
             _ => rest.iter().rev().fold(0, |eight, &b| eight << 8 | u64::from(b)),
@@ -37,15 +44,14 @@ impl<'a> Lexer<'a> {
     /// A word that starts with a letter. Before `.name` and after a dot it is a name even if it spells a keyword.
     #[inline(always)]
     pub(super) fn word(&mut self, context: Context) -> Tok {
-        let start = self.pos;
-        let low = self.eight(start);
+        let low = self.eight(self.pos);
         let len = word_run(low);
-        let end = start + len as usize;
-        let next = self.byte(end);
+        // The byte after the word, or zero for the end of the text and for all 8.
+        let next = low.checked_shr(8 * len).unwrap_or(0) as u8;
         if len == 8 || is_word(next) {
             return self.long_word(low, context);
         }
-        self.pos = end;
+        self.pos += len as usize;
         if (next == b'.' && self.before_dotted_name()) || context == Context::Name {
             return Tok::Word;
         }
