@@ -7,6 +7,7 @@ use engine::{Batch, Direction, KeyRange, Prober, RowRef, Scan, Table};
 use expr::{Expr, eval, eval_bool};
 
 use crate::error::Result;
+use crate::filter_ints::BoundTest;
 use crate::frame::{CurrentRow, Frame, TableRow, row_source};
 use crate::key::{Fit, KeyPart};
 use crate::op::{AccessOp, PathOp};
@@ -28,6 +29,8 @@ pub(crate) struct TableAccess<'r> {
     /// Home of key values and decoded columns; emptied between rows.
     arena: Bump,
     filter_arena: Bump,
+    /// The part of the filter that is decided on page bytes.
+    tests: Option<Box<[BoundTest]>>,
 }
 
 /// Buffers for key bytes.
@@ -50,6 +53,7 @@ impl<'r> TableAccess<'r> {
             keys: Keys::default(),
             arena: Bump::new(),
             filter_arena: Bump::new(),
+            tests: op.filter.as_ref().and_then(|filter| filter.bind(run)),
         }
     }
 
@@ -144,7 +148,12 @@ impl<'r> TableAccess<'r> {
     ) -> Result<Flow> {
         self.arena.reset();
         let Some(clustered) = &self.op.row_reader else {
-            let mut push = RowPush { op: self.op, run: self.run, filter_arena: &mut self.filter_arena };
+            let mut push = RowPush {
+                op: self.op,
+                run: self.run,
+                filter_arena: &mut self.filter_arena,
+                tests: self.tests.as_deref(),
+            };
             return push.push(row, &self.op.reader, &self.arena, parent, sink);
         };
         let key = &mut self.keys.row;
@@ -155,7 +164,12 @@ impl<'r> TableAccess<'r> {
             none => none.insert(Prober::new(self.run.st.engine, &self.op.table, 0, self.run.st.view)?),
         };
         let Some(row) = prober.get(key)? else { return Ok(Flow::More) };
-        let mut push = RowPush { op: self.op, run: self.run, filter_arena: &mut self.filter_arena };
+        let mut push = RowPush {
+            op: self.op,
+            run: self.run,
+            filter_arena: &mut self.filter_arena,
+            tests: self.tests.as_deref(),
+        };
         push.push(&row, clustered, &self.arena, parent, sink)
     }
 
@@ -245,6 +259,7 @@ struct RowPush<'x, 'r> {
     op: &'r AccessOp,
     run: &'r QueryRun<'r>,
     filter_arena: &'x mut Bump,
+    tests: Option<&'x [BoundTest]>,
 }
 
 impl RowPush<'_, '_> {
@@ -257,11 +272,21 @@ impl RowPush<'_, '_> {
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
+        if let Some(tests) = self.tests
+            && !tests.iter().all(|test| test.passes(row, reader))
+        {
+            return Ok(Flow::More);
+        }
         let env = RowEnv { st: self.run.st, arena };
         let record = TableRow { rel: self.op.rel, row: *row, reader, env };
         let frame = Frame { parent, row: CurrentRow::Record(record) };
-        if let Some(filter) = &self.op.filter
-            && !passes(filter, &frame, self.run, self.filter_arena)?
+        let cond = match (&self.op.filter, self.tests) {
+            (None, _) => None,
+            (Some(filter), None) => Some(&filter.whole),
+            (Some(filter), Some(_)) => filter.rest.as_ref(),
+        };
+        if let Some(cond) = cond
+            && !passes(cond, &frame, self.run, self.filter_arena)?
         {
             return Ok(Flow::More);
         }

@@ -36,6 +36,7 @@ mod distinct;
 mod encode;
 mod error;
 mod filter;
+mod filter_ints;
 mod frame;
 mod hash_index;
 mod insert;

@@ -11,6 +11,7 @@ use types::{TableDef, storage};
 
 use crate::aggregate::AggregateOp;
 use crate::error::{ExecError, Result};
+use crate::filter_ints::TableFilter;
 use crate::key::KeyPart;
 use crate::query::QueryProgram;
 use crate::reader::TableReader;
@@ -44,7 +45,7 @@ pub(crate) struct AccessOp {
     pub(crate) key: Box<[KeyPart]>,
     /// Keys of the path are whole clustered keys.
     pub(crate) whole_clustered_key: bool,
-    pub(crate) filter: Option<Expr>,
+    pub(crate) filter: Option<TableFilter>,
     /// Of the index's records.
     pub(crate) reader: TableReader,
     /// Of the rows behind a secondary index that does not cover the query.
@@ -301,7 +302,7 @@ impl OpCompiler<'_> {
             path: path_op(path),
             key: KeyPart::of_index(&table.def, entry, key_count),
             whole_clustered_key: index == 0 && key_count == entry.def.parts.len() && key_count > 0,
-            filter: filter.cloned(),
+            filter: filter.map(|filter| TableFilter::new(rel, filter)),
             reader,
             row_reader,
             batched: filter.is_none() && !needs_row && !off_page,

@@ -138,6 +138,28 @@ impl TableReader {
         }
     }
 
+    /// The value of an integer column that is not off page; `None` for NULL.
+    #[inline]
+    pub(crate) fn int(&self, row: &RowRef<'_>, position: usize) -> Option<i128> {
+        let column = &self.columns[position];
+        if column.null.is_some_and(|bit| row.null_bit(bit)) {
+            return None;
+        }
+        let unsigned = column.ty.unsigned;
+        match column.access {
+            Access::KeyInt { part, int, signed } => {
+                let value = self.key_int(row, part, int, signed)?;
+                Some(if signed { i128::from(value) } else { i128::from(value as u64) })
+            }
+            Access::Fixed { from, to } if to - from == 4 => Some(widen(row.fixed::<4>(from), unsigned)),
+            Access::Fixed { from, to } if to - from == 8 => Some(widen(row.fixed::<8>(from), unsigned)),
+            Access::Fixed { from, to } if to - from == 1 => Some(widen(row.fixed::<1>(from), unsigned)),
+            Access::Fixed { from, to } if to - from == 2 => Some(widen(row.fixed::<2>(from), unsigned)),
+            Access::Fixed { from, to } if to - from == 3 => Some(widen(row.fixed::<3>(from), unsigned)),
+            _ => None,
+        }
+    }
+
     /// An integer key column, sign- or zero-extended.
     #[inline]
     pub(crate) fn key_int(&self, row: &RowRef<'_>, part: u16, int: IntPart, signed: bool) -> Option<i64> {
@@ -168,6 +190,16 @@ fn access_of(place: Place, format: &RowFormat, ty: &SqlType) -> Access {
         },
         Place::Absent => Access::Absent,
     }
+}
+
+/// The number in little-endian storage bytes.
+#[inline(always)]
+pub(crate) fn widen<const N: usize>(bytes: [u8; N], unsigned: bool) -> i128 {
+    let mut wide = [0; 8];
+    wide[..N].copy_from_slice(&bytes);
+    let unused = 64 - 8 * N as u32;
+    let bits = u64::from_le_bytes(wide) << unused;
+    if unsigned { i128::from(bits >> unused) } else { i128::from(bits as i64 >> unused) }
 }
 
 /// Storage bytes of an integer: its low bytes.

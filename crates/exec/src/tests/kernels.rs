@@ -1,0 +1,84 @@
+//! Kernels over page bytes against the interpreter, on seeded random rows.
+
+use types::{IndexKind, SqlType, TypeKind};
+
+use super::support::*;
+
+/// A generator of its own: the same rows in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+const KINDS: [(TypeKind, u32); 5] = [
+    (TypeKind::TinyInt, 8),
+    (TypeKind::SmallInt, 16),
+    (TypeKind::MediumInt, 24),
+    (TypeKind::Int, 32),
+    (TypeKind::BigInt, 63),
+];
+
+/// A column of every integer type, signed and unsigned, nullable; keys on some.
+fn bench(rows: usize) -> (Bench, Vec<String>) {
+    let mut bench = Bench::new();
+    let mut columns = vec![column("id", int_type(), false)];
+    for (i, (kind, _)) in KINDS.iter().enumerate() {
+        for unsigned in [false, true] {
+            let name = format!("{}{i}", if unsigned { "u" } else { "s" });
+            columns.push(column(&name, SqlType { unsigned, ..SqlType::new(*kind, 20) }, true));
+        }
+    }
+    let keys =
+        [("PRIMARY", IndexKind::Primary, 0), ("a", IndexKind::Secondary, 3), ("b", IndexKind::Secondary, 8)];
+    let indexes = keys.map(|(name, kind, col)| index(name, kind, &[col])).to_vec();
+    let names: Vec<String> = columns.iter().map(|column| column.name.to_string()).collect();
+    bench.create(table_def("t", columns, indexes));
+    let mut random = Random(42);
+    for id in 0..rows {
+        let mut values = vec![id.to_string()];
+        for (_, bits) in KINDS {
+            let half = 1i64 << (bits.min(40) - 1);
+            let (wide, null) = (random.below(2 * half as u64) as i64, random.below(8) == 0);
+            for value in [wide - half, wide] {
+                values.push(if null { "NULL".to_owned() } else { value.to_string() });
+            }
+        }
+        bench.run(&format!("INSERT INTO t VALUES ({})", values.join(",")));
+    }
+    (bench, names)
+}
+
+#[test]
+fn integer_aggregates_are_those_of_the_interpreter() {
+    let (mut bench, names) = bench(400);
+    for name in &names {
+        let of = |x: &str| format!("SELECT COUNT({x}), SUM({x}), MIN({x}), MAX({x}) FROM t");
+        let (kernel, oracle) = (bench.select(&of(name)), bench.select(&of(&format!("{name} + 0"))));
+        assert_eq!(kernel, oracle, "{name}");
+    }
+    assert_eq!(bench.select("SELECT COUNT(*) FROM t"), "400");
+}
+
+#[test]
+fn integer_tests_are_those_of_the_interpreter() {
+    let (mut bench, names) = bench(300);
+    let mut random = Random(7);
+    for name in &names {
+        for op in ["=", "<>", "<", "<=", ">", ">="] {
+            let value =
+                bench.select(&format!("SELECT COALESCE({name}, 5) FROM t WHERE id = {}", random.below(300)));
+            let kernel = bench
+                .select(&format!("SELECT COUNT(*) FROM t IGNORE INDEX (a, b) WHERE {name} {op} {value}"));
+            let oracle = bench.select(&format!("SELECT COUNT(*) FROM t WHERE {name} + 0 {op} {value} + 0"));
+            assert_eq!(kernel, oracle, "{name} {op} {value}");
+            let both =
+                format!("SELECT COUNT(*) FROM t WHERE {value} {op} {name} AND id + 0 < 200 AND id < 250");
+            let plain = format!("SELECT COUNT(*) FROM t WHERE {value} + 0 {op} {name} + 0 AND id + 0 < 200");
+            assert_eq!(bench.select(&both), bench.select(&plain), "{both}");
+        }
+    }
+}
