@@ -9,9 +9,7 @@ use types::{CollationId, LobSize, OwnedValue, SqlType, TableDef, TypeKind};
 
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
-
-/// Characters of a string whose length is not known.
-const TEXT_CHARS: u32 = 16_383;
+use crate::user_variable::{TEXT_CHARS, type_of_value};
 
 /// The engine's catalog.
 pub struct EngineCatalog<'e>(pub &'e Engine);
@@ -70,23 +68,5 @@ impl SessionTypes for Session {
             VarValue::UInt(_) => SqlType::bigint_unsigned(),
             VarValue::Double(_) => SqlType::double(),
         })
-    }
-}
-
-/// The type of an expression that has this value.
-pub fn type_of_value(value: &OwnedValue) -> SqlType {
-    match value {
-        OwnedValue::Null => SqlType::null(),
-        OwnedValue::Int(_) | OwnedValue::Year(_) => SqlType::bigint(),
-        OwnedValue::UInt(_) | OwnedValue::Bit { .. } => SqlType::bigint_unsigned(),
-        OwnedValue::Double(_) | OwnedValue::Float(_) => SqlType::double(),
-        OwnedValue::Decimal(_) => SqlType::decimal(types::decimal::MAX_PRECISION, types::decimal::MAX_SCALE),
-        OwnedValue::Bytes { collation, .. }
-        | OwnedValue::Enum { collation, .. }
-        | OwnedValue::Set { collation, .. } => SqlType::varchar(TEXT_CHARS, *collation),
-        // A variable keeps a date or time as its text.
-        OwnedValue::Date(_) | OwnedValue::Time(..) | OwnedValue::DateTime(..) => {
-            SqlType::varchar(TEXT_CHARS, CollationId::UTF8MB4_0900_AI_CI)
-        }
     }
 }

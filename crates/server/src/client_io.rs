@@ -2,11 +2,10 @@
 
 use std::io::{self, Read};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use wire::{OutBuffer, PacketReader};
 
-use crate::status::bump;
+use crate::status::{Hot, Status};
 use crate::stream::Stream;
 
 /// Why no packet could be read.
@@ -43,8 +42,8 @@ impl ClientIo {
 
     /// Receives until a packet is complete; returns at once if one was received before. The packet is
     /// [`PacketReader::packet`], and what is written next answers it.
-    pub fn read_packet(&mut self, received: &AtomicU64) -> Result<(), ReadError> {
-        receive(&self.stream, &mut self.reader, received)?;
+    pub fn read_packet(&mut self, status: &Status) -> Result<(), ReadError> {
+        receive(&self.stream, &mut self.reader, status)?;
         self.out.set_sequence(self.reader.next_sequence());
         Ok(())
     }
@@ -55,18 +54,18 @@ impl ClientIo {
     }
 
     /// Sends everything written so far. After an error the connection is lost.
-    pub fn send(&mut self, sent: &AtomicU64) -> io::Result<()> {
+    pub fn send(&mut self, status: &Status) -> io::Result<()> {
         let n = self.out.pending().len();
         self.out.flush_to(&mut &*self.stream)?;
         self.reader.set_sequence(self.out.sequence());
-        bump(sent, n as u64);
+        status.add(Hot::BytesSent, n as u64);
         Ok(())
     }
 
     /// Sends what is written, and drops what the client still had to say: without that the kernel would reset the
     /// connection and the client might never see the answer.
-    pub fn send_and_close(&mut self, sent: &AtomicU64) {
-        if self.send(sent).is_err() {
+    pub fn send_and_close(&mut self, status: &Status) {
+        if self.send(status).is_err() {
             return;
         }
         self.stream.shut_down_write();
@@ -85,7 +84,7 @@ impl ClientIo {
 ///
 /// # Errors
 /// The connection is lost, or what comes is no packet.
-pub fn receive(stream: &Stream, reader: &mut PacketReader, received: &AtomicU64) -> Result<(), ReadError> {
+pub fn receive(stream: &Stream, reader: &mut PacketReader, status: &Status) -> Result<(), ReadError> {
     while !reader.advance().map_err(ReadError::Malformed)? {
         let n = loop {
             match (&*stream).read(reader.space()) {
@@ -99,7 +98,7 @@ pub fn receive(stream: &Stream, reader: &mut PacketReader, received: &AtomicU64)
             }
         };
         reader.filled(n);
-        bump(received, n as u64);
+        status.add(Hot::BytesReceived, n as u64);
     }
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! Commands: one arm for each COM_*.
 
-use std::time::Instant;
-
 use wire::execute::{Execute, LongData, parse_set_option, parse_statement_id};
 use wire::reply::StateChange;
 use wire::{Capabilities, Command, OkPacket, OutBuffer, ServerStatus, reply};
@@ -13,7 +11,7 @@ use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::run;
 use crate::session::Session;
-use crate::status::{Com, bump};
+use crate::status::{Com, Hot};
 
 /// What follows a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +31,14 @@ pub fn run(session: &mut Session, io: &mut ClientIo) -> After {
         return After::Continue;
     };
     let text = if matches!(command, Command::Query | Command::StmtPrepare) { args } else { &[] };
-    session.process.begin(command.name(), text, Instant::now());
+    session.process.begin(command.name(), text);
     let status = &session.server.status;
     if !matches!(command, Command::Ping | Command::Statistics) {
-        bump(&status.questions, 1);
+        status.add(Hot::Questions, 1);
     }
-    bump(&status.threads_running, 1);
+    status.add(Hot::Begun, 1);
     let after = dispatch(session, io, command);
-    session.server.status.threads_running.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+    session.server.status.add(Hot::Ended, 1);
     session.process.end();
     after
 }
@@ -153,7 +151,7 @@ fn set_option(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> 
 fn statistics(session: &Session, out: &mut OutBuffer) {
     let status = &session.server.status;
     let get = |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
-    let (uptime, questions) = (status.uptime_s(), get(&status.questions));
+    let (uptime, questions) = (status.uptime_s(), status.get(Hot::Questions));
     let per_second = questions as f64 / uptime.max(1) as f64;
     let line = format!(
         "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: 0  Flush tables: 0  \

@@ -82,7 +82,7 @@ impl Drop for Place<'_> {
 fn refuse(server: &Server, io: &mut ClientIo) {
     let error = error_map::CON_COUNT_ERROR.bare();
     reply::write_early_error(&mut io.out, error.code, &error.message);
-    io.send_and_close(&server.status.bytes_sent);
+    io.send_and_close(&server.status);
 }
 
 /// Socket options and handshake; false if the client was not let in.
@@ -105,12 +105,12 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
             session.process.end();
             take_interactive_timeout(session);
             io.stream().set_read_timeout(idle_timeout(session)).is_ok()
-                && io.send(&session.server.status.bytes_sent).is_ok()
+                && io.send(&session.server.status).is_ok()
         }
         Err(Refusal::Lost) => false,
         Err(Refusal::Error(error)) => {
             authenticate::write_refusal(io, session.capabilities, &error);
-            io.send_and_close(&session.server.status.bytes_sent);
+            io.send_and_close(&session.server.status);
             false
         }
     }
@@ -135,18 +135,18 @@ fn command_loop(session: &mut Session, io: &mut ClientIo) -> bool {
     let mut timeout = idle_timeout(session);
     loop {
         io.reader.begin_command();
-        if let Err(error) = io.read_packet(&session.server.status.bytes_received) {
+        if let Err(error) = io.read_packet(&session.server.status) {
             farewell(session, io, error);
             return false;
         }
         let after = run_guarded(session, io, commands::run);
-        if io.send(&session.server.status.bytes_sent).is_err() {
+        if io.send(&session.server.status).is_err() {
             return false;
         }
         match after {
             After::Quit => return true,
             After::Close => {
-                io.send_and_close(&session.server.status.bytes_sent);
+                io.send_and_close(&session.server.status);
                 return false;
             }
             After::Continue => {}
@@ -198,7 +198,7 @@ fn farewell(session: &Session, io: &mut ClientIo, error: ReadError) {
         }
     };
     commands::write_error(&mut io.out, &error);
-    io.send_and_close(&session.server.status.bytes_sent);
+    io.send_and_close(&session.server.status);
 }
 
 #[cfg(test)]
@@ -262,7 +262,7 @@ mod tests {
         let (session, _io) = session();
         session.process.kill(Kill::Query);
         assert_eq!(session.process.kill_requested(), Kill::Query);
-        session.process.begin("Query", b"SELECT 1", std::time::Instant::now());
+        session.process.begin("Query", b"SELECT 1");
         assert!(session.fail_if_killed().is_ok());
         session.process.kill(Kill::Query);
         assert_eq!(session.fail_if_killed().unwrap_err().code, 1317);

@@ -1,4 +1,4 @@
-//! Constant expressions as SET and KILL take them: literals, variables, and their signs.
+//! Expressions as SET and KILL take them: literals, variables and their signs at once, all others through the planner.
 
 use sql::ast::{Expr, ExprKind, UnaryOp, VarScope};
 use sql::literal::{IntValue, LiteralKind};
@@ -7,6 +7,7 @@ use types::decimal::Decimal;
 use types::{CollationId, OwnedValue, SqlModes};
 
 use crate::error_map::{self, SqlError};
+use crate::run;
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
 
@@ -22,7 +23,7 @@ pub struct Inputs<'a> {
 /// The value of `expr`. Assignments (`@a := 1`) take effect.
 ///
 /// # Errors
-/// 1193 and 1238 for variables; 1235 for anything that is no constant.
+/// 1193 and 1238 for variables; 1235 for subqueries; those of planning and evaluating.
 pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Result<OwnedValue, SqlError> {
     match expr.kind {
         ExprKind::Null => Ok(OwnedValue::Null),
@@ -49,7 +50,7 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
             let value = evaluate(session, operand, inputs)?;
             negate(value).ok_or_else(not_constant)
         }
-        _ => Err(not_constant()),
+        _ => run::evaluate(session, expr, inputs),
     }
 }
 

@@ -52,4 +52,5 @@ pub mod stream;
 pub mod sysvars;
 pub mod transaction;
 pub mod user_statement;
+mod user_variable;
 pub mod version;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::time::Instant;
 
 use parking_lot::Mutex;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::stream::Stream;
 
@@ -22,6 +22,11 @@ pub enum Kill {
     Query = 1,
     /// End the connection.
     Connection = 2,
+}
+
+/// Seconds of a clock that is cheap to read.
+fn coarse_seconds() -> u64 {
+    clock_gettime(ClockId::MonotonicCoarse).tv_sec as u64
 }
 
 /// One line of SHOW PROCESSLIST.
@@ -50,7 +55,7 @@ struct Activity {
     user: String,
     database: Option<String>,
     command: &'static str,
-    since: Instant,
+    since_s: u64,
     state: &'static str,
     info: Vec<u8>,
 }
@@ -75,11 +80,11 @@ impl Process {
 
     /// A command begins, with its statement text if it has one.
     #[inline]
-    pub fn begin(&self, command: &'static str, text: &[u8], now: Instant) {
+    pub fn begin(&self, command: &'static str, text: &[u8]) {
         self.forget_kill_query();
         let mut activity = self.activity.lock();
         activity.command = command;
-        activity.since = now;
+        activity.since_s = coarse_seconds();
         activity.info.clear();
         activity.info.extend_from_slice(&text[..text.len().min(INFO_BYTES)]);
     }
@@ -161,7 +166,7 @@ impl Process {
             host: self.host.clone(),
             database: activity.database.clone(),
             command: activity.command,
-            seconds: activity.since.elapsed().as_secs(),
+            seconds: coarse_seconds().saturating_sub(activity.since_s),
             state: activity.state,
             info: Some(text.into_owned()).filter(|text| !text.is_empty()),
         }
@@ -194,7 +199,7 @@ impl ProcessList {
             user: "unauthenticated user".to_owned(),
             database: None,
             command: "Connect",
-            since: Instant::now(),
+            since_s: coarse_seconds(),
             state: "login",
             info: Vec::new(),
         };

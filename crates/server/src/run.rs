@@ -7,6 +7,7 @@
 //! COM_STMT_PREPARE, COM_STMT_EXECUTE: prepare;  PREPARE, EXECUTE: named
 //! ```
 
+mod expression;
 mod load_local;
 pub(crate) mod named;
 pub(crate) mod params;
@@ -22,6 +23,7 @@ use sql::{CacheKey, LexMode, ParseErrorKind, Parsed};
 use types::Value;
 use wire::Capabilities;
 
+pub use expression::evaluate;
 pub use planned::{Compiled, Failure, Request, compile, plan, planned_kind};
 pub use prepare::{execute, prepare};
 
@@ -31,7 +33,7 @@ use crate::constant::{Inputs, lex_mode};
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::session::Session;
 use crate::statement;
-use crate::status::{Com, bump};
+use crate::status::{Com, Hot};
 use params::Strings;
 
 /// Capacity kept for statement texts between commands.
@@ -64,7 +66,7 @@ pub fn query(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
             Err(error) => break Err(error),
         }
         arena.reset();
-        bump(&session.server.status.questions, 1);
+        session.server.status.add(Hot::Questions, 1);
     };
     arena.reset();
     session.cache_key = key;

@@ -8,6 +8,7 @@ use crate::constant::{Inputs, evaluate, level};
 use crate::error_map::{self, SqlError};
 use crate::session::{Level, Session};
 use crate::sysvars::SetValue;
+use crate::user_variable::as_variable;
 
 /// SET of variables, in order. The items before a wrong one stay set, as in MySQL.
 pub fn run(session: &mut Session, items: &[SetItem<'_>], inputs: Inputs<'_>) -> Result<(), SqlError> {
@@ -15,7 +16,7 @@ pub fn run(session: &mut Session, items: &[SetItem<'_>], inputs: Inputs<'_>) -> 
         match item {
             SetItem::User(name, expr) => {
                 let value = evaluate(session, expr, inputs)?;
-                session.user_variables.insert(name.to_lowercase(), value);
+                session.user_variables.insert(name.to_lowercase(), as_variable(value));
             }
             SetItem::System(var, expr) => set_system(session, var, expr, inputs)?,
             SetItem::Names(charset, collation) => set_names(session, *charset, *collation)?,

@@ -16,6 +16,7 @@ use crate::exec_error;
 use crate::process_list::Kill;
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
+use crate::user_variable::as_variable;
 
 /// A session as one statement's expressions see it.
 #[derive(Debug)]
@@ -142,7 +143,7 @@ impl SessionInfo for StatementContext<'_> {
         latest.or_else(|| self.session.user_variables.get(&name)).cloned().unwrap_or(OwnedValue::Null)
     }
     fn set_user_variable(&self, name: &str, value: OwnedValue) {
-        let name = name.to_lowercase();
+        let (name, value) = (name.to_lowercase(), as_variable(value));
         let mut assigned = self.user_variables.borrow_mut();
         match assigned.iter_mut().find(|(known, _)| *known == name) {
             Some((_, old)) => *old = value,

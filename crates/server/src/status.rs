@@ -1,6 +1,9 @@
 //! Status counters (SHOW STATUS): relaxed atomics, bumped per statement, read rarely.
+//!
+//! What every statement counts is kept in shards, one for each group of threads, so that sessions on different cores do
+//! not pass cache lines to each other; a reader adds the shards up.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Statement kinds that are counted as `Com_*`.
@@ -130,12 +133,42 @@ static COM_NAMES: [&str; COM_COUNT] = [
 
 const COM_COUNT: usize = Com::Update as usize + 1;
 
+/// Counters that every command bumps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Hot {
+    /// Commands other than COM_PING and COM_STATISTICS, and every statement of a multi-statement.
+    Questions,
+    /// Bytes received from clients.
+    BytesReceived,
+    /// Bytes sent to clients.
+    BytesSent,
+    /// Statements begun.
+    Begun,
+    /// Statements ended.
+    Ended,
+}
+
+const HOT_COUNT: usize = Hot::Ended as usize + 1;
+const SHARDS: usize = 16;
+
+/// One group of threads' counters: those of [`Hot`], then those of [`Com`].
+#[derive(Debug)]
+#[repr(align(128))]
+struct Shard([AtomicU64; HOT_COUNT + COM_COUNT]);
+
+thread_local! {
+    /// The thread's shard.
+    static SHARD: usize = {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS
+    };
+}
+
 /// Counters of the server.
 #[derive(Debug)]
 pub struct Status {
     started: Instant,
-    /// Commands other than COM_PING and COM_STATISTICS, and every statement of a multi-statement.
-    pub questions: AtomicU64,
     /// Connection attempts.
     pub connections: AtomicU64,
     /// Connections that failed before they were authenticated.
@@ -148,36 +181,26 @@ pub struct Status {
     pub max_used_connections: AtomicU64,
     /// Connections refused with error 1040.
     pub refused_at_limit: AtomicU64,
-    /// Statements in progress.
-    pub threads_running: AtomicU64,
-    /// Bytes received from clients.
-    pub bytes_received: AtomicU64,
-    /// Bytes sent to clients.
-    pub bytes_sent: AtomicU64,
     /// Prepared statements in all sessions.
     pub prepared_statements: AtomicU64,
     /// Statements slower than `long_query_time`.
     pub slow_queries: AtomicU64,
-    com: [AtomicU64; COM_COUNT],
+    shards: [Shard; SHARDS],
 }
 
 impl Default for Status {
     fn default() -> Self {
         Status {
             started: Instant::now(),
-            questions: AtomicU64::new(0),
             connections: AtomicU64::new(0),
             aborted_connects: AtomicU64::new(0),
             aborted_clients: AtomicU64::new(0),
             threads_connected: AtomicU64::new(0),
             max_used_connections: AtomicU64::new(0),
             refused_at_limit: AtomicU64::new(0),
-            threads_running: AtomicU64::new(0),
-            bytes_received: AtomicU64::new(0),
-            bytes_sent: AtomicU64::new(0),
             prepared_statements: AtomicU64::new(0),
             slow_queries: AtomicU64::new(0),
-            com: std::array::from_fn(|_| AtomicU64::new(0)),
+            shards: std::array::from_fn(|_| Shard(std::array::from_fn(|_| AtomicU64::new(0)))),
         }
     }
 }
@@ -186,7 +209,33 @@ impl Status {
     /// Counts a statement of kind `com`.
     #[inline]
     pub fn count(&self, com: Com) {
-        bump(&self.com[com as usize], 1);
+        self.bump(HOT_COUNT + com as usize, 1);
+    }
+
+    /// Adds `n` to one of the counters of every command.
+    #[inline]
+    pub fn add(&self, counter: Hot, n: u64) {
+        self.bump(counter as usize, n);
+    }
+
+    #[inline]
+    fn bump(&self, counter: usize, n: u64) {
+        bump(&self.shards[SHARD.with(|shard| *shard)].0[counter], n);
+    }
+
+    /// A counter's value.
+    pub fn get(&self, counter: Hot) -> u64 {
+        self.sum(counter as usize)
+    }
+
+    fn sum(&self, counter: usize) -> u64 {
+        self.shards.iter().map(|shard| shard.0[counter].load(Ordering::Relaxed)).sum()
+    }
+
+    /// Statements in progress.
+    pub fn threads_running(&self) -> u64 {
+        let ended = self.get(Hot::Ended);
+        self.get(Hot::Begun).saturating_sub(ended)
     }
 
     /// Seconds since the server started.
@@ -197,23 +246,24 @@ impl Status {
     /// Name and value of every counter, by name.
     pub fn list(&self) -> Vec<(&'static str, u64)> {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let mut list: Vec<_> = COM_NAMES.iter().zip(&self.com).map(|(&name, c)| (name, get(c))).collect();
+        let com = COM_NAMES.iter().enumerate();
+        let mut list: Vec<_> = com.map(|(at, &name)| (name, self.sum(HOT_COUNT + at))).collect();
         list.extend([
             ("Aborted_clients", get(&self.aborted_clients)),
             ("Aborted_connects", get(&self.aborted_connects)),
-            ("Bytes_received", get(&self.bytes_received)),
-            ("Bytes_sent", get(&self.bytes_sent)),
+            ("Bytes_received", self.get(Hot::BytesReceived)),
+            ("Bytes_sent", self.get(Hot::BytesSent)),
             ("Connection_errors_max_connections", get(&self.refused_at_limit)),
             ("Connections", get(&self.connections)),
             ("Max_used_connections", get(&self.max_used_connections)),
             ("Prepared_stmt_count", get(&self.prepared_statements)),
-            ("Queries", get(&self.questions)),
-            ("Questions", get(&self.questions)),
+            ("Queries", self.get(Hot::Questions)),
+            ("Questions", self.get(Hot::Questions)),
             ("Slow_queries", get(&self.slow_queries)),
             ("Threads_cached", 0),
             ("Threads_connected", get(&self.threads_connected)),
             ("Threads_created", get(&self.connections)),
-            ("Threads_running", get(&self.threads_running)),
+            ("Threads_running", self.threads_running()),
             ("Uptime", self.uptime_s()),
             ("Uptime_since_flush_status", self.uptime_s()),
         ]);

@@ -1,12 +1,12 @@
 //! LOAD DATA LOCAL: the file comes from the client, packet by packet, up to an empty one.
 
 use std::io;
-use std::sync::atomic::AtomicU64;
 
 use exec::LoadSource;
 use wire::PacketReader;
 
 use crate::client_io::{ReadError, receive};
+use crate::status::Status;
 use crate::stream::Stream;
 
 /// The client's file.
@@ -14,7 +14,7 @@ use crate::stream::Stream;
 pub(super) struct ClientFile<'a> {
     stream: &'a Stream,
     reader: &'a mut PacketReader,
-    received: &'a AtomicU64,
+    status: &'a Status,
     ended: bool,
 }
 
@@ -23,11 +23,11 @@ impl<'a> ClientFile<'a> {
     pub(super) fn new(
         stream: &'a Stream,
         reader: &'a mut PacketReader,
-        received: &'a AtomicU64,
+        status: &'a Status,
         next_sequence: u8,
     ) -> Self {
         reader.set_sequence(next_sequence);
-        ClientFile { stream, reader, received, ended: false }
+        ClientFile { stream, reader, status, ended: false }
     }
 
     /// Reads what is left, so that the answer meets a client that waits for it; the number of the answer's first packet.
@@ -46,7 +46,7 @@ impl LoadSource for ClientFile<'_> {
         if self.ended {
             return Ok(false);
         }
-        receive(self.stream, self.reader, self.received).map_err(|error| match error {
+        receive(self.stream, self.reader, self.status).map_err(|error| match error {
             ReadError::TimedOut => io::Error::from(io::ErrorKind::TimedOut),
             ReadError::Closed => io::Error::from(io::ErrorKind::UnexpectedEof),
             ReadError::Malformed(error) => io::Error::new(io::ErrorKind::InvalidData, error),

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use engine::{Effect, Trx};
 use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
@@ -20,7 +19,7 @@ use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::session::Session;
 use crate::statement_context::{Effects, StatementContext};
-use crate::status::{Com, bump};
+use crate::status::{Com, Hot, Status};
 use crate::stream::Stream;
 use crate::{bind_error, exec_error, transaction};
 
@@ -204,11 +203,11 @@ impl Run<'_> {
         let mut file = self.file.map(|name| {
             reply::write_local_infile_request(out, name.as_bytes());
             // A client that is gone is noticed by whoever reads the file.
-            let _ = send(stream, out, &counters.bytes_sent);
-            ClientFile::new(stream, reader, &counters.bytes_received, out.sequence())
+            let _ = send(stream, out, counters);
+            ClientFile::new(stream, reader, counters, out.sequence())
         });
         let outcome = {
-            let mut flush = |out: &mut OutBuffer| send(stream, out, &counters.bytes_sent);
+            let mut flush = |out: &mut OutBuffer| send(stream, out, counters);
             let client = Client {
                 protocol: if answer.binary { Protocol::Binary } else { Protocol::Text },
                 capabilities: session.capabilities,
@@ -237,8 +236,8 @@ impl Run<'_> {
 }
 
 /// Sends what is in the buffer.
-fn send(stream: &Stream, out: &mut OutBuffer, sent: &AtomicU64) -> io::Result<()> {
-    bump(sent, out.pending().len() as u64);
+fn send(stream: &Stream, out: &mut OutBuffer, status: &Status) -> io::Result<()> {
+    status.add(Hot::BytesSent, out.pending().len() as u64);
     out.flush_to(&mut &*stream)
 }
 

@@ -205,7 +205,7 @@ pub(super) fn run_text(
         let inputs = Inputs { sql: text, params: &values };
         return statement::run(session, &parsed.statement, inputs, answer);
     };
-    let param_types: Vec<SqlType> = values.iter().map(crate::catalog::type_of_value).collect();
+    let param_types: Vec<SqlType> = values.iter().map(crate::user_variable::type_of_value).collect();
     let request = Request {
         sql: text,
         param_types: &param_types,

@@ -1,0 +1,49 @@
+//! Expressions outside of queries: the right sides of SET.
+
+use bumpalo::Bump;
+use expr::EvalCtx;
+use sql::ast::{Expr, Statement};
+use sql::bind::Literals;
+use sql::plan::{Node, Plan};
+use types::{OwnedValue, SqlType, Value};
+
+use super::{Request, plan};
+use crate::constant::Inputs;
+use crate::error_map::{self, SqlError};
+use crate::exec_error;
+use crate::session::Session;
+use crate::statement_context::StatementContext;
+use crate::user_variable::type_of_value;
+
+/// The value of `expr`; its assignments and warnings take effect.
+///
+/// # Errors
+/// 1235 for subqueries; what planning and evaluating fail with.
+pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Result<OwnedValue, SqlError> {
+    let list = [*expr];
+    let param_types: Vec<SqlType> = inputs.params.iter().map(type_of_value).collect();
+    let request = Request {
+        sql: inputs.sql,
+        param_types: &param_types,
+        param_count: param_types.len(),
+        literals: Literals::Constants,
+    };
+    let planned = plan(session, &Statement::Do(&list), &request)?;
+    let expr = match &planned.plan {
+        Plan::Query(query) if matches!(query.root, Node::Dual) && query.subqueries.is_empty() => {
+            query.output.first().map(|column| &column.expr)
+        }
+        _ => None,
+    };
+    let expr = expr.ok_or_else(|| error_map::NOT_SUPPORTED_YET.with(&[&"subqueries here"]))?;
+    let params: Vec<Value<'_>> = inputs.params.iter().map(OwnedValue::as_value).collect();
+    let context = StatementContext::new(session);
+    let arena = Bump::new();
+    let value = {
+        let ctx = EvalCtx::new(&arena, &params, &context);
+        expr::eval(expr, &(), &ctx).map(|value| value.to_owned_value())
+    };
+    let effects = context.into_effects();
+    effects.apply(session);
+    value.map_err(|error| exec_error::eval_error(&error))
+}
