@@ -39,7 +39,7 @@ struct Keys {
 impl DeleteProgram {
     pub(crate) fn compile(engine: &Engine, plan: &DeletePlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
         let change = ChangedRows { rels: plan.targets.clone(), whole: false };
-        let query = QueryProgram::compile_change(engine, &plan.query, tables, &change)?;
+        let query = QueryProgram::compile_change(engine, &plan.query, tables, &change, false)?;
         let mut targets = Vec::with_capacity(plan.targets.len());
         for &rel in &plan.targets {
             let Some(Relation::Table { def, .. }) = plan.query.relations.get(usize::from(rel)) else {

@@ -38,14 +38,15 @@ impl QueryProgram {
         Self::compile_inner(engine, plan, tables, Surroundings::default())
     }
 
-    /// Compiles the query that finds the rows to change.
+    /// Compiles the query that finds the rows to change; `pages_read`: making their new values reads other pages.
     pub(crate) fn compile_change(
         engine: &Engine,
         plan: &QueryPlan,
         tables: &mut Vec<Arc<Table>>,
         change: &ChangedRows,
+        pages_read: bool,
     ) -> Result<Self> {
-        Self::compile_with(engine, plan, tables, Surroundings::default(), change)
+        Self::compile_with(engine, plan, tables, Surroundings { pages_read, repeated: false }, change)
     }
 
     /// Compiles a query whose rows are used as `around` says.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use engine::{Engine, Error, Table, UpdateOutcome};
-use sql::plan::UpdatePlan;
+use sql::plan::{InsertCell, UpdatePlan};
 use wire::Capabilities;
 
 use crate::assign::{AssignedColumns, Assigner, NewValues, with_full_row};
@@ -14,7 +14,7 @@ use crate::context::{ExecCtx, Level, Outcome, Summary};
 use crate::error::{ExecError, Result};
 use crate::frame::Frame;
 use crate::hash_index::HashIndex;
-use crate::op::{ChangedRows, open_table};
+use crate::op::{ChangedRows, has_subquery, open_table};
 use crate::query::QueryProgram;
 use crate::row_build::RowBuffer;
 use crate::source::{Collect, Flow};
@@ -55,7 +55,9 @@ struct Found {
 impl UpdateProgram {
     pub(crate) fn compile(engine: &Engine, plan: &UpdatePlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
         let change = ChangedRows { rels: plan.targets.clone(), whole: true };
-        let query = QueryProgram::compile_change(engine, &plan.query, tables, &change)?;
+        let reads = |cell: &InsertCell| matches!(cell, InsertCell::Expr(expr) if has_subquery(expr));
+        let pages_read = plan.sets.iter().any(|(_, _, cell)| reads(cell));
+        let query = QueryProgram::compile_change(engine, &plan.query, tables, &change, pages_read)?;
         let mut targets = Vec::with_capacity(plan.targets.len());
         for &rel in &plan.targets {
             let Some(sql::plan::Relation::Table { def, .. }) = plan.query.relations.get(usize::from(rel))

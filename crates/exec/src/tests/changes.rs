@@ -188,3 +188,15 @@ fn a_file_is_loaded_line_by_line() {
     let error = bench.load("LOAD DATA INFILE 'f' INTO TABLE t (id, u)", b"5\n").unwrap_err();
     assert!(matches!(error, ExecError::NoDefault { .. } | ExecError::TooFewFields { row: 1 }), "{error:?}");
 }
+
+#[test]
+fn new_values_may_come_from_subqueries() {
+    let mut bench = bench();
+    bench.run("INSERT INTO t (u, n) VALUES (1, 1), (2, 2), (3, 30)");
+    filled(&mut bench, "s", 20);
+    bench.run("UPDATE t SET c = (SELECT MAX(s.c) FROM s WHERE s.k = t.n), n = (SELECT COUNT(*) FROM s)");
+    assert_eq!(bench.select("SELECT c, n FROM t"), "name 11 20,name 2 20,NULL 20");
+    bench.run("INSERT INTO t (n) VALUES ((SELECT MIN(id) FROM s) + 7)");
+    assert_eq!(bench.select("SELECT n FROM t WHERE u IS NULL"), "7");
+    assert_eq!(bench.run("DELETE FROM t WHERE n IN (SELECT id FROM s)").affected, 1);
+}
