@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::{Effect, Trx};
 use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
 use sql::ast::{InsertSource, Statement};
-use sql::bind::{BindContext, Literals, Planned};
+use sql::bind::{BindContext, Deprecated, Literals, Planned};
 use sql::plan::Plan;
 use types::{SqlType, Value};
 use wire::out_buffer::Mark;
@@ -15,6 +15,7 @@ use wire::{Capabilities, OkPacket, OutBuffer, ServerStatus, reply};
 use super::load_local::ClientFile;
 use crate::answer::{Answer, result_charset};
 use crate::catalog::EngineCatalog;
+use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::session::Session;
@@ -34,6 +35,8 @@ pub struct Compiled {
     pub com: Com,
     /// DO: nobody reads the row.
     pub is_do: bool,
+    /// What its text has that MySQL warns of.
+    pub deprecated: Vec<Deprecated>,
 }
 
 /// Why a program did not run to its end. The transaction is as it must be.
@@ -102,7 +105,9 @@ pub fn compile(
         match exec::compile(Arc::new(planned.plan), engine) {
             Ok(program) => {
                 let is_do = com == Com::Do;
-                return Ok((Compiled { program, catalog_version, com, is_do }, planned.shareable));
+                let deprecated = planned.deprecated;
+                let compiled = Compiled { program, catalog_version, com, is_do, deprecated };
+                return Ok((compiled, planned.shareable));
             }
             Err(error) if is_stale(&error) => {}
             Err(error) => return Err(exec_error::sql_error(&error, &session.variables.hot.time_zone)),
@@ -154,6 +159,9 @@ pub(super) fn run(
     params: &[Value<'_>],
 ) -> Result<(), Failure> {
     session.server.status.count(compiled.com);
+    if !compiled.deprecated.is_empty() && !answer.binary {
+        warn_deprecated(session, &compiled.deprecated);
+    }
     let file = client_file(session, compiled, answer.binary)?;
     let autocommit = transaction::is_autocommit(session);
     let mark = answer.io.out.mark();
@@ -175,6 +183,14 @@ pub(super) fn run(
     };
     answer.io.out.rewind(mark);
     Err(failed)
+}
+
+/// Prepared statements have been warned of when they were prepared.
+#[cold]
+fn warn_deprecated(session: &mut Session, found: &[Deprecated]) {
+    for one in found {
+        session.warn(Severity::Warning, error_map::WARN_DEPRECATED_SYNTAX.saying(one.to_string()));
+    }
 }
 
 /// A statement about to run.
@@ -313,6 +329,7 @@ fn fail(session: &mut Session, trx: Box<Trx>, autocommit: bool, error: &ExecErro
     }
     transaction::leave_failed(session, trx, autocommit, effect);
     if is_stale(error) {
+        session.diagnostics.clear();
         return Failure::Stale;
     }
     if effect == Effect::Connection {

@@ -4,7 +4,7 @@ use expr::{ColumnRef, Expr};
 
 use super::block::{self, Source, SubBlock};
 use super::scope::{Found, Scope, written};
-use super::{BindContext, BindError, Clause};
+use super::{BindContext, BindError, Clause, Deprecated};
 use crate::ast;
 use crate::plan::{AggSpec, Column, OutputColumn};
 
@@ -101,6 +101,8 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) ctes: Vec<CteEntry<'a>>,
     /// No literal's value and nothing of the session is part of the plan beyond what the cache key tells.
     pub(super) shareable: bool,
+    /// Constructs to warn of, in text order.
+    pub(super) deprecated: Vec<Deprecated>,
     /// Next subquery number.
     next_sub: u16,
 }
@@ -112,7 +114,15 @@ impl<'a, 'c> Binder<'a, 'c> {
             modes: ctx.modes,
             div_precision_increment: ctx.div_precision_increment,
         };
-        Binder { ctx, build, levels: Vec::new(), ctes: Vec::new(), shareable: true, next_sub: 0 }
+        Binder {
+            ctx,
+            build,
+            levels: Vec::new(),
+            ctes: Vec::new(),
+            shareable: true,
+            deprecated: Vec::new(),
+            next_sub: 0,
+        }
     }
 
     /// The query at hand.

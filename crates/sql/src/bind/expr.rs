@@ -26,6 +26,7 @@ impl<'a> Binder<'a, '_> {
 
     /// An expression of one column.
     pub(super) fn value(&mut self, e: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
+        self.note_deprecated(e);
         match e.kind {
             ExprKind::Null => Ok(self.build.null()),
             ExprKind::Bool(value) => Ok(self.build.boolean(value)),

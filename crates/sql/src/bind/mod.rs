@@ -15,6 +15,7 @@ pub(crate) mod conjuncts;
 mod context;
 mod default;
 mod dependency;
+mod deprecated;
 mod error;
 mod expr;
 mod from;
@@ -36,5 +37,6 @@ pub(crate) mod tests;
 
 pub use catalog::{Catalog, CatalogError};
 pub use context::{BindContext, Literals, SessionTypes};
+pub use deprecated::Deprecated;
 pub use error::{BindError, Clause};
 pub use statement::{Planned, bind_and_plan};

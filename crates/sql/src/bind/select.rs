@@ -9,7 +9,7 @@ use super::binder::{Aggregates, Aliases, Binder, Level};
 use super::block::{Block, Source};
 use super::conjuncts;
 use super::query::Tail;
-use super::{BindError, Clause, aggregate};
+use super::{BindError, Clause, Deprecated, aggregate};
 use crate::ast::{self, SelectItem};
 use crate::plan::{Origin, OutputColumn, SortKey};
 
@@ -36,6 +36,9 @@ impl<'a> Binder<'a, '_> {
             return Err(BindError::OrderAggregate { ordinal: at + 1 });
         }
         let limit = self.limit(tail.limit)?;
+        if select.modifiers.calc_found_rows {
+            self.deprecated.push(Deprecated::CalcFoundRows);
+        }
         let level = self.level();
         let mut block = Block {
             rels: std::mem::take(&mut level.rels),

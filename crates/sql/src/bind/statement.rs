@@ -2,7 +2,7 @@
 
 use super::binder::{Binder, Level};
 use super::block::{Block, Query};
-use super::{BindContext, BindError};
+use super::{BindContext, BindError, Deprecated};
 use crate::ast::{self, Statement};
 use crate::plan::{OutputColumn, Plan};
 use crate::planner;
@@ -15,6 +15,8 @@ pub struct Planned {
     /// Any text with the same cache key may use the plan. False if the value of a literal that has an ordinal, or the
     /// type of a variable, went into it.
     pub shareable: bool,
+    /// Constructs to warn of whenever the statement runs.
+    pub deprecated: Vec<Deprecated>,
 }
 
 /// Binds and plans a query, an INSERT, UPDATE, DELETE, LOAD DATA or DO.
@@ -39,7 +41,7 @@ pub fn bind_and_plan(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Result
         }
         _ => return Err(BindError::NotSupported("planning this statement")),
     };
-    Ok(Planned { plan, shareable: binder.shareable })
+    Ok(Planned { plan, shareable: binder.shareable, deprecated: binder.deprecated })
 }
 
 impl<'a> Binder<'a, '_> {

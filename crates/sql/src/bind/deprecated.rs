@@ -1,0 +1,69 @@
+//! What MySQL still takes, with a warning.
+
+use std::fmt;
+
+use super::binder::Binder;
+use crate::ast::{self, ExprKind, UnaryOp};
+
+/// A construct that MySQL warns of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Deprecated {
+    /// SQL_CALC_FOUND_ROWS.
+    CalcFoundRows,
+    /// FOUND_ROWS().
+    FoundRows,
+    /// `@name := value` within an expression.
+    AssignVariable,
+    /// VALUES(column).
+    ValuesFunction,
+    /// `!value`.
+    Bang,
+    /// `BINARY value`.
+    BinaryPrefix,
+}
+
+impl fmt::Display for Deprecated {
+    /// MySQL's text of warning 1287.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Deprecated::CalcFoundRows => {
+                "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider using two separate \
+                 queries instead."
+            }
+            Deprecated::FoundRows => {
+                "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead."
+            }
+            Deprecated::AssignVariable => {
+                "Setting user variables within expressions is deprecated and will be removed in a future release. \
+                 Consider alternatives: 'SET variable=expression, ...', or 'SELECT expression(s) INTO variables(s)'."
+            }
+            Deprecated::ValuesFunction => {
+                "'VALUES function' is deprecated and will be removed in a future release. Please use an alias (INSERT \
+                 INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
+                 alias.col instead"
+            }
+            Deprecated::Bang => "'!' is deprecated and will be removed in a future release. Please use NOT instead",
+            Deprecated::BinaryPrefix => {
+                "'BINARY expr' is deprecated and will be removed in a future release. Please use CAST instead"
+            }
+        })
+    }
+}
+
+impl Binder<'_, '_> {
+    /// Notes an expression that MySQL warns of.
+    pub(super) fn note_deprecated(&mut self, e: &ast::Expr<'_>) {
+        let written = self.ctx.sql.get(e.pos as usize..).unwrap_or_default();
+        let begins = |word: &[u8]| written.get(..word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word));
+        let found = match e.kind {
+            ExprKind::Assign(_) => Deprecated::AssignVariable,
+            ExprKind::ValuesOf(_) => Deprecated::ValuesFunction,
+            ExprKind::Call(call) if call.name.eq_ignore_ascii_case("found_rows") => Deprecated::FoundRows,
+            ExprKind::Unary(UnaryOp::Not, _) if begins(b"!") => Deprecated::Bang,
+            ExprKind::Cast(_) if begins(b"binary") => Deprecated::BinaryPrefix,
+            _ => return,
+        };
+        self.deprecated.push(found);
+    }
+}
