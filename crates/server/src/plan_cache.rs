@@ -62,10 +62,13 @@ impl Entry {
     }
 }
 
+/// Plans by environment and hash of the key.
+type Part = HashMap<(EnvironmentId, u64), Arc<Entry>>;
+
 /// The plans that all sessions share.
 #[derive(Debug, Default)]
 pub struct PlanCache {
-    parts: [RwLock<HashMap<(EnvironmentId, u64), Arc<Entry>>>; PARTS],
+    parts: [RwLock<Part>; PARTS],
     environments: Mutex<HashMap<Environment, EnvironmentId>>,
 }
 
@@ -77,7 +80,7 @@ impl PlanCache {
         *known.entry(environment).or_insert(next)
     }
 
-    fn part(&self, hash: u64) -> &RwLock<HashMap<(EnvironmentId, u64), Arc<Entry>>> {
+    fn part(&self, hash: u64) -> &RwLock<Part> {
         &self.parts[(hash >> 32) as usize % PARTS]
     }
 

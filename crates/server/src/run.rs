@@ -181,7 +181,7 @@ fn run_new(
 ) -> Result<(), SqlError> {
     let strings = Strings::new(&session.variables.hot);
     let lifted = key.and_then(|key| {
-        params::literals(key.literals(), text.sql, text.mode, strings, arena).map(|values| (key, &*values))
+        params::literals(key.literals(), text.sql, text.mode, strings, arena).map(|values| (key, values))
     });
     let params: &[Value<'_>] = lifted.map_or(&[], |(_, values)| values);
     let literals = if lifted.is_some() { Literals::Parameters { base: 0 } } else { Literals::Constants };

@@ -163,7 +163,11 @@ fn run_show(
 ) -> Result<(), SqlError> {
     let engine = Arc::clone(&session.server.engine);
     let table = show::rows(session, &engine, statement, inputs)?;
+    let (row_count, found_rows) = (session.row_count, session.found_rows);
     answer.table(session, &table);
+    if keeps_diagnostics(statement) {
+        (session.row_count, session.found_rows) = (row_count, found_rows);
+    }
     Ok(())
 }
 

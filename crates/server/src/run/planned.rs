@@ -189,7 +189,11 @@ pub(super) fn run(
 #[cold]
 fn warn_deprecated(session: &mut Session, found: &[Deprecated]) {
     for one in found {
-        session.warn(Severity::Warning, error_map::WARN_DEPRECATED_SYNTAX.saying(one.to_string()));
+        let kind = match one {
+            Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
+            _ => &error_map::WARN_DEPRECATED_SYNTAX,
+        };
+        session.warn(Severity::Warning, kind.saying(one.to_string()));
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::binder::Binder;
 use crate::ast::{self, ExprKind, UnaryOp};
+use crate::charset::Introducer;
 
 /// A construct that MySQL warns of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,10 +22,12 @@ pub enum Deprecated {
     Bang,
     /// `BINARY value`.
     BinaryPrefix,
+    /// `N'text'`; its number is 3720.
+    NationalString,
 }
 
 impl fmt::Display for Deprecated {
-    /// MySQL's text of warning 1287.
+    /// MySQL's text of the warning.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Deprecated::CalcFoundRows => {
@@ -47,6 +50,10 @@ impl fmt::Display for Deprecated {
             Deprecated::BinaryPrefix => {
                 "'BINARY expr' is deprecated and will be removed in a future release. Please use CAST instead"
             }
+            Deprecated::NationalString => {
+                "NATIONAL/NCHAR/NVARCHAR implies the character set UTF8MB3, which will be replaced by UTF8MB4 in a \
+                 future release. Please consider using CHAR(x) CHARACTER SET UTF8MB4 in order to be unambiguous."
+            }
         })
     }
 }
@@ -61,6 +68,9 @@ impl Binder<'_, '_> {
             ExprKind::ValuesOf(_) => Deprecated::ValuesFunction,
             ExprKind::Call(call) if call.name.eq_ignore_ascii_case("found_rows") => Deprecated::FoundRows,
             ExprKind::Unary(UnaryOp::Not, _) if begins(b"!") => Deprecated::Bang,
+            ExprKind::Literal(literal) if literal.charset == Introducer::NATIONAL && begins(b"n") => {
+                Deprecated::NationalString
+            }
             ExprKind::Cast(_) if begins(b"binary") => Deprecated::BinaryPrefix,
             _ => return,
         };
