@@ -121,17 +121,29 @@ fn callgrind(names: &[&str]) -> Result<(Vec<Counted>, HashMap<String, u64>), Str
     let mut command = callgrind_command();
     command.args(["--quiet", "--instr-atstart=no", "--collect-atstart=no", "--callgrind-out-file=dumps/out"]);
     let measured = read_output(command.args(["../release/ledger", "run", "run"]).args(names))?;
+    let instructions = totals(&dumps)?;
+    remove(&workplace().join("run"))?;
+    Ok((measured, instructions))
+}
+
+/// Instructions by operation. The dumps are given the operations' names.
+fn totals(dumps: &Path) -> Result<HashMap<String, u64>, String> {
     let mut instructions = HashMap::new();
-    for entry in fs::read_dir(&dumps).map_err(|e| format!("{}: {e}", dumps.display()))? {
-        let path = entry.map_err(|e| e.to_string())?.path();
+    for path in files(dumps)? {
         let dump = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         let name = field(&dump, "desc: Trigger: Client Request: ");
         if let (Some(name), Some(total)) = (name, total(&dump)) {
             instructions.insert(name.to_owned(), total);
+            fs::rename(&path, dumps.join(name)).map_err(|e| format!("{}: {e}", path.display()))?;
         }
     }
-    remove(&workplace().join("run"))?;
-    Ok((measured, instructions))
+    Ok(instructions)
+}
+
+/// Files in a folder; none if there is no folder.
+pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
+    entries.map(|entry| entry.map(|entry| entry.path()).map_err(|e| e.to_string())).collect()
 }
 
 /// The rest of the dump's line that begins with `key`.

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use super::line::{HEADER, parse_all, per_unit};
-use super::measure::{self, callgrind_command, copy_data, total, workplace};
+use super::measure::{self, callgrind_command, copy_data, files, total, workplace};
 use crate::process::{output, run as run_command, target_dir};
 use crate::server_process::ServerProcess;
 
@@ -45,7 +45,7 @@ fn outside(name: &str) -> Result<f64, String> {
 fn count(name: &str, passes: u64) -> Result<u64, String> {
     copy_data()?;
     let dumps = workplace().join("dumps");
-    for old in dump_paths()? {
+    for old in files(&dumps)? {
         fs::remove_file(&old).map_err(|e| format!("{}: {e}", old.display()))?;
     }
     fs::create_dir_all(&dumps).map_err(|e| format!("{}: {e}", dumps.display()))?;
@@ -60,17 +60,11 @@ fn count(name: &str, passes: u64) -> Result<u64, String> {
         return Err(format!("{name} failed against ratchetd"));
     }
     let mut most = 0;
-    for path in dump_paths()? {
+    for path in files(&dumps)? {
         let dump = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         most = most.max(total(&dump).unwrap_or(0));
     }
     Ok(most)
-}
-
-fn dump_paths() -> Result<Vec<std::path::PathBuf>, String> {
-    let dumps = workplace().join("dumps");
-    let Ok(entries) = fs::read_dir(&dumps) else { return Ok(Vec::new()) };
-    entries.map(|entry| entry.map(|entry| entry.path()).map_err(|e| e.to_string())).collect()
 }
 
 /// A release server under callgrind, on a copy of the ledger's data.
