@@ -181,7 +181,27 @@ impl<'r> TableAccess<'r> {
         if !push_parts(self.run, &self.op.key, key, &[], parent, &mut self.keys.lower, &self.arena)? {
             return Ok(Flow::More);
         }
+        if self.op.whole_clustered_key && !self.op.repeated {
+            return self.get_once(parent, sink);
+        }
         self.lookup(parent, sink)
+    }
+
+    /// Pushes the row with the clustered key in `keys.lower`, without the leaf copy that many lookups share.
+    fn get_once(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        let (op, st) = (self.op, self.run.st);
+        let mut copy = std::mem::take(&mut self.keys.row);
+        copy.clear();
+        let found =
+            op.table.get(st.engine, &st.view, &self.keys.lower, |row| row.record().copy_to(&mut copy))?;
+        let flow = match found {
+            Some(place) => {
+                self.push_entry(&RowRef::new(&op.reader.format, place.record(&copy)), parent, sink)
+            }
+            None => Ok(Flow::More),
+        };
+        self.keys.row = copy;
+        flow
     }
 
     /// Pushes what the key in `keys.lower` finds.

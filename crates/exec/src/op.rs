@@ -50,6 +50,8 @@ pub(crate) struct AccessOp {
     pub(crate) reader: TableReader,
     /// Of the rows behind a secondary index that does not cover the query.
     pub(crate) row_reader: Option<TableReader>,
+    /// Run more than once in a statement.
+    pub(crate) repeated: bool,
     /// Rows are handed on a leaf at a time, as they stand.
     pub(crate) batched: bool,
     /// Other pages are read while a row is looked at.
@@ -305,6 +307,7 @@ impl OpCompiler<'_> {
             filter: filter.map(|filter| TableFilter::new(rel, filter)),
             reader,
             row_reader,
+            repeated: around.repeated,
             batched: filter.is_none() && !needs_row && !off_page,
             detached,
             used,
