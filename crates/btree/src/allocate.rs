@@ -11,7 +11,7 @@ use crate::mtr::{Latched, Mtr};
 use crate::space::{Space, map_page_of, write_entry};
 use crate::store::Store;
 
-/// A page that was just given out: all zeros, to be formatted with this number and version.
+/// A page that was just given out, to be formatted with this number and version.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewPage {
     pub(crate) at: Latched,

@@ -101,7 +101,8 @@ impl Pool {
         entry.set_frame(frame);
     }
 
-    /// Latches a page that is about to be formatted exclusively: all zeros, not read from disk.
+    /// Latches a page that is about to be formatted exclusively: its header is that of a free page, what follows may be
+    /// anything. It is not read from disk.
     ///
     /// Latches as [`Pool::exclusive`]. The caller formats it and marks it dirty.
     ///
@@ -121,7 +122,8 @@ impl Pool {
         let mut bytes = self.frames.bytes(entry.frame());
         #[expect(unsafe_code, reason = "frames are reached by address")]
         // SAFETY: the frame of a page held exclusively (lib.rs, invariants 1 and 3).
-        unsafe { bytes.as_mut() }.fill(0);
+        let header = unsafe { bytes.as_mut() }.split_at_mut(page::COMMON_HEADER_BYTES).0;
+        header.fill(0);
         entry.touch();
         Ok(ExclusiveGuard { hold, bytes, page_no: page, pool: self, entry, section, held })
     }

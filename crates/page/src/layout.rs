@@ -52,6 +52,8 @@ pub(crate) const HINT_COUNT_MIN: usize = 64;
 pub(crate) const HEAD_BYTES: usize = 4;
 /// Longest prefix that is stored on its own. One that the lower fence starts with may be of any length.
 pub const OWN_PREFIX_BYTES_MAX: usize = 64;
+/// Up to this many slots the best prefix is chosen at each insertion; beyond, when the arrays grow.
+pub(crate) const PREFIX_SLOTS_FEW: usize = 8;
 /// Bytes of a begin or end transaction id in a secondary entry.
 pub const TRX_ID_BYTES: usize = 6;
 /// Longest key a page accepts: five of them fit in a page, which is what splitting an inner page takes.

@@ -289,14 +289,19 @@ impl<'a> PageMut<'a> {
         self.compact(None, None);
     }
 
-    /// Gives the page new bounds, squeezes dead cells out and lengthens the prefix if that saves room. All keys must lie
-    /// within the bounds.
+    /// Gives the page new bounds and lengthens the prefix if that saves room. All keys must lie within the bounds.
     pub fn set_fences(&mut self, lower: &[u8], upper: Option<&[u8]>) -> Result<(), PageFull> {
         let page = self.as_ref();
         if page.lower_fence() == lower && page.upper_fence() == upper {
             return Ok(());
         }
         let frame = page.best_frame(lower, upper, None);
+        let same = page.lower_fence() == lower && page.prefix() == frame.prefix;
+        if same && page.arrays_end(page.cap()) + upper.map_or(0, <[u8]>::len) <= page.heap_top() {
+            self.add_garbage(page.upper_fence().map_or(0, <[u8]>::len));
+            self.store_fence(UPPER_FENCE, upper);
+            return Ok(());
+        }
         if !page.fits_frame(&frame) {
             return Err(PageFull);
         }

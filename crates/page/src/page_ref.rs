@@ -7,7 +7,7 @@ use base::{IndexId, Lsn, PageNo};
 
 use crate::layout::*;
 use crate::record::{Record, Records};
-use crate::search::Search;
+use crate::search::{Search, is_equal};
 
 /// A page, read only. Header accessors hold for every page type, the rest for B-tree pages.
 ///
@@ -117,6 +117,13 @@ impl<'a> PageRef<'a> {
     pub fn prefix(self) -> &'a [u8] {
         let from = usize::from(get_u16(self.0, PREFIX_AT));
         &self.0[from..from + self.prefix_len()]
+    }
+
+    /// Whether `key` starts with the prefix.
+    #[inline]
+    pub(crate) fn is_under_prefix(self, key: &[u8]) -> bool {
+        let prefix = self.prefix();
+        key.get(..prefix.len()).is_some_and(|start| is_equal(start, prefix))
     }
 
     /// Inclusive lower bound of the page's keys; empty = none.
@@ -286,7 +293,7 @@ impl<'a> PageRef<'a> {
 
     /// Whether a record (leaf) or a separator (inner; `payload_len` is ignored) goes in.
     pub fn fits(self, key: &[u8], payload_len: usize) -> Fit {
-        if !key.starts_with(self.prefix()) {
+        if !self.is_under_prefix(key) {
             let need = self.cell_len_beyond(self.prefix_shared_with(key), key.len(), payload_len);
             return if need <= self.free_for(key) { Fit::AfterReorganize } else { Fit::No };
         }
@@ -306,7 +313,7 @@ impl<'a> PageRef<'a> {
     #[inline]
     pub fn free_for(self, key: &[u8]) -> usize {
         let free = (self.heap_top() + self.garbage()).saturating_sub(self.arrays_end(even(self.count() + 1)));
-        if key.starts_with(self.prefix()) { free } else { free.saturating_sub(self.growth_for(key)) }
+        if self.is_under_prefix(key) { free } else { free.saturating_sub(self.growth_for(key)) }
     }
 
     /// Bytes in use: header, arrays of the slots in use, live cells and fences.

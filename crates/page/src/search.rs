@@ -189,7 +189,7 @@ fn guess(heads: &Heads, first: usize, head: u32) -> Option<usize> {
 
 /// Equality of two slices of one length. Prefixes are short: two overlapping loads beat a call up to 16 bytes.
 #[inline]
-fn is_equal(a: &[u8], b: &[u8]) -> bool {
+pub(crate) fn is_equal(a: &[u8], b: &[u8]) -> bool {
     if let (Some(a8), Some(b8)) = (a.first_chunk::<8>(), b.first_chunk::<8>()) {
         return a8 == b8 && (a.len() <= 16 && a.last_chunk::<8>() == b.last_chunk::<8>() || a == b);
     }

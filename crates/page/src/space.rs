@@ -14,15 +14,16 @@ impl PageMut<'_> {
     pub(crate) fn make_room(&mut self, key: &[u8], payload_len: usize) -> Result<usize, PageFull> {
         match self.as_ref().fits(key, payload_len) {
             Fit::Now => {}
-            Fit::AfterReorganize if key.starts_with(self.as_ref().prefix()) => self.compact(None, Some(key)),
+            Fit::AfterReorganize if self.as_ref().is_under_prefix(key) => self.compact(None, Some(key)),
             Fit::AfterReorganize => self.shorten_prefix(key),
             Fit::No => return Err(PageFull),
         }
         let page = self.as_ref();
-        if page.count() == page.cap() {
-            if page.may_share_more() {
-                self.lengthen_prefix(key);
-            }
+        let is_full = page.count() == page.cap();
+        if (is_full || page.count() <= PREFIX_SLOTS_FEW) && page.may_share_more() {
+            self.lengthen_prefix(key);
+        }
+        if self.as_ref().count() == self.as_ref().cap() {
             self.grow_arrays(self.as_ref().cell_len(key.len(), payload_len));
         }
         Ok(self.as_ref().cell_len(key.len(), payload_len))
@@ -209,7 +210,7 @@ impl PageMut<'_> {
         put_u16(self.0, PREFIX_LEN, prefix.len() as u16);
     }
 
-    fn store_fence(&mut self, field: usize, fence: Option<&[u8]>) {
+    pub(crate) fn store_fence(&mut self, field: usize, fence: Option<&[u8]>) {
         let bytes = fence.unwrap_or(&[]);
         let off = if bytes.is_empty() { 0 } else { self.take_heap(bytes.len()) };
         self.0[off..off + bytes.len()].copy_from_slice(bytes);
