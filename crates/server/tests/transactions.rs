@@ -244,3 +244,27 @@ fn tables_and_accounts_survive_a_clean_restart() {
     let mut bob = Target { port: server.port, user: "bob".to_owned() }.connect(Some("d")).unwrap();
     assert_eq!(value(&mut bob, "SELECT COUNT(*) FROM t"), Some(2), "the open transaction was rolled back");
 }
+
+#[test]
+fn a_local_file_is_loaded_through_variables() {
+    let server = TestServer::start(binary(), &["--local-infile=1"]).unwrap();
+    let mut conn = connect(&server, None);
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("CREATE TABLE d.names (id INT PRIMARY KEY, name VARCHAR(20))").unwrap();
+    conn.set_local_infile_handler(Some(mysql::LocalInfileHandler::new(|name, out| {
+        use std::io::Write as _;
+        assert_eq!(name, b"names.txt");
+        (1..=20_000).try_for_each(|id| writeln!(out, "{id}\tname {id}"))
+    })));
+    let load = "LOAD DATA LOCAL INFILE 'names.txt' INTO TABLE d.names (id, @n) SET name = UPPER(@n)";
+    conn.query_drop(load).unwrap();
+    assert_eq!(conn.affected_rows(), 20_000);
+    assert_eq!(
+        value(&mut conn, "SELECT COUNT(*) FROM d.names WHERE BINARY name LIKE 'NAME %'"),
+        Some(20_000)
+    );
+    // Every line is in the way of itself now: the file is read to its end all the same.
+    conn.query_drop(load).unwrap();
+    assert_eq!(conn.affected_rows(), 0);
+    assert_eq!(value(&mut conn, "SELECT 1"), Some(1));
+}

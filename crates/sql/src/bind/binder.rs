@@ -1,6 +1,7 @@
 //! The binder's state: the queries that enclose the point it has reached.
 
 use expr::{ColumnRef, Expr};
+use types::CollationId;
 
 use super::block::{self, Source, SubBlock};
 use super::scope::{Found, Scope, written};
@@ -101,6 +102,8 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) ctes: Vec<CteEntry<'a>>,
     /// No literal's value and nothing of the session is part of the plan beyond what the cache key tells.
     pub(super) shareable: bool,
+    /// Variables that take fields of LOAD DATA, so strings whatever they are now.
+    pub(super) field_variables: Vec<(&'a str, CollationId)>,
     /// Constructs to warn of, in text order.
     pub(super) deprecated: Vec<Deprecated>,
     /// Next subquery number.
@@ -120,6 +123,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             levels: Vec::new(),
             ctes: Vec::new(),
             shareable: true,
+            field_variables: Vec::new(),
             deprecated: Vec::new(),
             next_sub: 0,
         }

@@ -80,7 +80,12 @@ impl<'a> Binder<'a, '_> {
 
     fn user_variable(&mut self, name: &str) -> Expr {
         self.shareable = false;
-        self.build.user_var(name, self.ctx.session.user_variable(name))
+        let field = self.field_variables.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let ty = match field {
+            Some((_, collation)) => SqlType::varchar(super::literal::PARAM_CHARS, *collation),
+            None => self.ctx.session.user_variable(name),
+        };
+        self.build.user_var(name, ty)
     }
 
     fn system_variable(&mut self, var: &ast::SystemVar<'_>) -> Result<Expr, BindError> {

@@ -22,11 +22,15 @@ impl<'a> Binder<'a, '_> {
         let (_, scope) = self.base_table(table.clone(), load.table.name, None);
         self.level().scope = scope;
         self.enter(Clause::FieldList, Aggregates::Forbidden, Aliases::Hidden);
+        let collation = file_collation(load.charset)?;
         let mut targets: Vec<LoadTarget> = Vec::new();
         for field in load.fields {
             targets.push(match field {
                 LoadField::Column(name) => LoadTarget::Column(find_target(&table, name)?),
-                LoadField::UserVar(name) => LoadTarget::UserVariable((*name).into()),
+                LoadField::UserVar(name) => {
+                    self.field_variables.push((*name, collation));
+                    LoadTarget::UserVariable((*name).into())
+                }
             });
         }
         if targets.is_empty() {
@@ -51,7 +55,7 @@ impl<'a> Binder<'a, '_> {
             targets,
             sets,
             format: load_format(&load.format, load.skip_lines)?,
-            collation: file_collation(load.charset)?,
+            collation,
             subqueries: planner::subplans(subqueries, self.ctx),
         })
     }
