@@ -28,6 +28,7 @@ pub enum LatchLevel {
 
 impl LatchLevel {
     /// Whether one thread may hold several latches of this level.
+    #[cfg(debug_assertions)]
     const fn repeats(self) -> bool {
         matches!(self, LatchLevel::Page)
     }
