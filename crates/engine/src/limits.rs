@@ -15,6 +15,11 @@ pub const KEY_BYTES_MAX: usize = 3072;
 /// Most bytes of a row's columns, as MySQL counts them; BLOB and TEXT count as their length words and pointer.
 pub const ROW_BYTES_MAX: usize = 65_535;
 
+const _: () = assert!(
+    KEY_BYTES_MAX + 2 * KEY_PARTS_MAX + base::TrxId::STORED_BYTES <= btree::KEY_BYTES_MAX,
+    "a clustered key whose parts take their own bytes, a mark before and an end behind fits its tree"
+);
+
 type Checked = Result<(), DefinitionError>;
 
 /// Whether a table of this definition can be made.
