@@ -31,7 +31,7 @@ fn at(heads: &Heads, slot: usize) -> u32 {
 
 impl<'a> PageRef<'a> {
     /// Lower bound of `key` among the page's slots. Slot 0 of an inner page counts as below every key.
-    /// Cost: about 60 instructions where heads are spread evenly, 3 cache lines; about 120 elsewhere; a compare of
+    /// Cost: about 70 instructions and 3 cache lines where heads are spread evenly; a bisection elsewhere; a compare of
     /// suffixes for each further equal head.
     #[inline]
     pub fn search(self, key: &[u8]) -> Search {
