@@ -33,6 +33,17 @@ pub fn of_prepared(
     }
 }
 
+/// As [`of_text`], through a prepared statement with `values` for its parameters.
+pub fn of_parameters(conn: &mut mysql::Conn, sql: &str, values: Vec<Value>) -> Result<Vec<String>, String> {
+    let lines = match conn.exec_iter(sql, mysql::Params::from(values)) {
+        Ok(result) => lines_or_error(collect(result, false), sql)?,
+        Err(mysql::Error::MySqlError(e)) => return Ok(vec![error_line(&e)]),
+        Err(e) => return Err(format!("{sql}: {e}")),
+    };
+    let warnings = warnings(conn)?;
+    Ok(lines.into_iter().chain(warnings).collect())
+}
+
 /// An error that comes after the header ends the rows; the header and rows before it do not count.
 fn lines_or_error(answer: Result<Vec<String>, mysql::Error>, sql: &str) -> Result<Vec<String>, String> {
     match answer {

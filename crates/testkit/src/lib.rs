@@ -4,6 +4,7 @@
 //! compared with this server's by `cargo test`; see [`script`] for the format.
 
 pub mod answer;
+pub mod differential;
 pub mod runner;
 pub mod script;
 pub mod server;
