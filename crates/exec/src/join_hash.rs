@@ -3,8 +3,8 @@
 use bumpalo::Bump;
 use expr::{CmpDomain, Expr, append_group_key, eval};
 use sql::plan::JoinKind;
-use types::Value;
 use types::temporal::DateFlags;
+use types::{DateTime, Time, Value};
 
 use crate::derived::KeptRows;
 use crate::error::Result;
@@ -145,7 +145,7 @@ impl Sink for ProbeSink<'_> {
     }
 }
 
-/// Fills `key` with bytes that are equal where all values are; false if one of them is NULL, or no value of its domain.
+/// Fills `key` with bytes that are equal where all values are; false if one of them is NULL.
 fn join_key<'e>(
     exprs: impl Iterator<Item = (&'e Expr, CmpDomain)>,
     frame: &Frame<'_>,
@@ -158,21 +158,17 @@ fn join_key<'e>(
     let ctx = run.ctx(arena);
     for (expr, domain) in exprs {
         let value = eval(expr, frame, &ctx).map_err(|error| run.st.eval_error(error))?;
-        if value.is_null() || !append_domain_key(&value, domain, run, key) {
+        if value.is_null() {
             return Ok(false);
         }
+        append_domain_key(&value, domain, run, key);
     }
     run.st.check()?;
     Ok(true)
 }
 
-/// Appends bytes that are equal for values that compare as equal in `domain`; false if the value is none of it.
-pub(crate) fn append_domain_key(
-    value: &Value<'_>,
-    domain: CmpDomain,
-    run: &QueryRun<'_>,
-    key: &mut Vec<u8>,
-) -> bool {
+/// Appends bytes that are equal for values that compare as equal in `domain`.
+pub(crate) fn append_domain_key(value: &Value<'_>, domain: CmpDomain, run: &QueryRun<'_>, key: &mut Vec<u8>) {
     let converted = match domain {
         CmpDomain::Integer => match *value {
             Value::Int(_) | Value::UInt(_) => *value,
@@ -181,21 +177,17 @@ pub(crate) fn append_domain_key(
         },
         CmpDomain::Decimal => Value::Decimal(value.to_decimal().value),
         CmpDomain::Double => Value::Double(value.to_f64().value),
-        CmpDomain::DateTime => match value.to_datetime(DateFlags::default(), run.st.today()) {
-            Some(read) => Value::DateTime(read.value, 6),
-            None => return false,
-        },
-        CmpDomain::Time => match value.to_time() {
-            Some(read) => Value::Time(read.value, 6),
-            None => return false,
-        },
+        CmpDomain::DateTime => {
+            let read = value.to_datetime(DateFlags::default(), run.st.today());
+            Value::DateTime(read.map_or(DateTime::ZERO, |r| r.value), 6)
+        }
+        CmpDomain::Time => Value::Time(value.to_time().map_or(Time::ZERO, |r| r.value), 6),
         CmpDomain::String(collation) => {
             let mut scratch = Vec::new();
             let data = value.as_text(&mut scratch);
             append_group_key(&Value::Bytes { data, collation }, key);
-            return true;
+            return;
         }
     };
     append_group_key(&converted, key);
-    true
 }

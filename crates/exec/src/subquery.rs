@@ -107,7 +107,10 @@ fn collect(run: &QueryRun<'_>, sub: &SubProgram, form: SubqueryForm) -> Result<A
                 key.clear();
                 if value.is_null() {
                     has_null = true;
-                } else if append_domain_key(value, domain, &inner, &mut key) && keys.insert(&key).1 {
+                    return Ok(Flow::More);
+                }
+                append_domain_key(value, domain, &inner, &mut key);
+                if keys.insert(&key).1 {
                     inner.st.hold_memory(key.len() + 16)?;
                 }
                 Ok(Flow::More)
@@ -132,7 +135,8 @@ fn look_up(
         return None;
     }
     let mut key = Vec::new();
-    if append_domain_key(needle, domain, run, &mut key) && keys.find(&key).is_some() {
+    append_domain_key(needle, domain, run, &mut key);
+    if keys.find(&key).is_some() {
         return Some(true);
     }
     if has_null { None } else { Some(false) }

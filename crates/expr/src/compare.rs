@@ -8,7 +8,7 @@ use types::{CollationId, Date, DateTime, Time, Value};
 
 use crate::{CmpDomain, EvalCtx, Warning};
 
-/// Order of two values; `None` if either is NULL or is no value of the domain.
+/// Order of two values; `None` if either is NULL. What is no date or time counts as the zero one, with a warning.
 pub fn compare_values(
     a: &Value<'_>,
     b: &Value<'_>,
@@ -23,8 +23,8 @@ pub fn compare_values(
         CmpDomain::Decimal => Some(a.to_decimal().value.cmp(&b.to_decimal().value)),
         CmpDomain::Double => double(a, ctx).partial_cmp(&double(b, ctx)),
         CmpDomain::String(collation) => Some(strings(a, b, collation)),
-        CmpDomain::DateTime => Some(date_time(a, ctx)?.cmp(&date_time(b, ctx)?)),
-        CmpDomain::Time => Some(time(a)?.cmp(&time(b)?)),
+        CmpDomain::DateTime => Some(date_time(a, ctx).cmp(&date_time(b, ctx))),
+        CmpDomain::Time => Some(time(a).cmp(&time(b))),
     }
 }
 
@@ -65,10 +65,10 @@ fn strings(a: &Value<'_>, b: &Value<'_>, collation: CollationId) -> Ordering {
     }
 }
 
-fn date_time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Option<DateTime> {
+fn date_time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTime {
     match *value {
-        Value::DateTime(v, _) => return Some(v),
-        Value::Date(v) => return Some(DateTime::from_date(v)),
+        Value::DateTime(v, _) => return v,
+        Value::Date(v) => return DateTime::from_date(v),
         _ => {}
     }
     let today = if matches!(value, Value::Time(..)) { ctx.today() } else { Date::ZERO };
@@ -76,15 +76,15 @@ fn date_time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Option<DateTime> {
         if read.loss == Loss::Truncated {
             warn_truncated("datetime", value, ctx);
         }
-        Some(read.value)
+        read.value
     } else {
         ctx.session.warn(Warning::IncorrectValue { type_name: "datetime", value: value.display_text() });
-        None
+        DateTime::ZERO
     }
 }
 
-fn time(value: &Value<'_>) -> Option<Time> {
-    Some(value.to_time()?.value)
+fn time(value: &Value<'_>) -> Time {
+    value.to_time().map_or(Time::ZERO, |read| read.value)
 }
 
 #[cold]

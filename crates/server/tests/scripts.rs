@@ -43,6 +43,7 @@ scripts!(
     ddl_alter,
     ddl_columns,
     ddl_keys,
+    differential_found,
     dml,
     functions_numeric,
     functions_string,

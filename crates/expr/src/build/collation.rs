@@ -7,6 +7,7 @@ use types::{CollationId, OwnedValue, TypeKind};
 
 use super::typing::is_text;
 use super::{BindError, Builder, string_type};
+use crate::fold::fold;
 use crate::func::Func;
 use crate::{Expr, ExprKind};
 
@@ -76,8 +77,8 @@ fn strongest<'e>(args: impl Iterator<Item = &'e Expr>) -> Coercibility {
 struct Side<'e> {
     collation: CollationId,
     strength: Coercibility,
-    /// The operand, as long as the side is only one.
-    expr: Option<&'e Expr>,
+    /// The operands that the side stands for.
+    operands: &'e [&'e Expr],
 }
 
 impl Side<'_> {
@@ -85,24 +86,37 @@ impl Side<'_> {
         charset_of(self.collation)
     }
 
-    /// Whether all of the operand's text has a place in `charset`.
+    /// Whether all of the operands' text has a place in `charset`.
     fn fits(&self, charset: Charset) -> bool {
-        if charset == Charset::Utf8mb4 || self.charset() == Charset::Ascii {
-            return true;
-        }
-        match self.expr.map(|e| &e.kind) {
-            Some(ExprKind::Const(OwnedValue::Bytes { data, .. })) => {
-                convert(self.charset(), charset, data, &mut Vec::new()) == Conversion::Exact
-            }
-            // A literal lifted out of the text is checked when it is converted.
-            Some(ExprKind::Param(_)) => true,
-            _ => false,
-        }
+        charset == Charset::Utf8mb4 || self.operands.iter().all(|e| fits(e, charset))
     }
 
     fn describe(&self) -> String {
         let name = self.collation.collation().map_or("binary", |c| c.name);
         format!("{name},{}", self.strength)
+    }
+}
+
+/// Whether the operand, if it is text, is sure to have a place in `charset`: constants are looked at.
+fn fits(expr: &Expr, charset: Charset) -> bool {
+    let from = expr.ty.charset();
+    if coercibility(expr) >= Coercibility::Numeric || from == charset || from == Charset::Ascii {
+        return true;
+    }
+    let mut is_constant = true;
+    expr.walk(&mut |e| {
+        is_constant &=
+            !matches!(e.kind, ExprKind::Column(_) | ExprKind::Subquery { .. } | ExprKind::UserVar(_));
+    });
+    if !is_constant {
+        return false;
+    }
+    match fold(expr.clone()).kind {
+        ExprKind::Const(OwnedValue::Bytes { data, .. }) => {
+            convert(from, charset, &data, &mut Vec::new()) == Conversion::Exact
+        }
+        // What the session answers, and literals lifted out of the text, are checked when they are converted.
+        _ => true,
     }
 }
 
@@ -125,23 +139,24 @@ impl Builder {
         Ok(self.combine(args, operation)?.collation)
     }
 
-    fn combine<'e>(&self, args: &[&'e Expr], operation: &str) -> Result<Side<'e>, BindError> {
+    fn combine<'e>(&self, args: &'e [&'e Expr], operation: &str) -> Result<Side<'e>, BindError> {
         let mut common: Option<Side<'e>> = None;
-        for expr in args {
+        for (at, expr) in args.iter().enumerate() {
             let strength = coercibility(expr);
             if strength >= Coercibility::Numeric {
                 continue;
             }
-            let side = Side { collation: expr.ty.collation, strength, expr: Some(expr) };
-            common = Some(match common {
+            let side = Side { collation: expr.ty.collation, strength, operands: &args[at..=at] };
+            let winner = match common {
                 None => side,
                 Some(left) => stronger(left, side).ok_or_else(|| illegal_mix(args, operation))?,
-            });
+            };
+            common = Some(Side { operands: &args[..=at], ..winner });
         }
         Ok(common.unwrap_or(Side {
             collation: self.collation,
             strength: Coercibility::Coercible,
-            expr: None,
+            operands: &[],
         }))
     }
 
@@ -197,7 +212,7 @@ fn find_collation(name: &str) -> Result<&'static Collation, BindError> {
 /// The side whose collation holds for both; `None` if neither's can.
 fn stronger<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
     let strength = a.strength.min(b.strength);
-    let wins = |side: Side<'e>| Some(Side { strength, expr: None, ..side });
+    let wins = |side: Side<'e>| Some(Side { strength, ..side });
     if a.collation == b.collation {
         return wins(a);
     }
@@ -222,7 +237,7 @@ fn stronger<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
     if a.collation == binary || b.collation == binary {
         return wins(if a.collation == binary { a } else { b });
     }
-    Some(Side { collation: binary, strength: Coercibility::NoCollation, expr: None })
+    Some(Side { collation: binary, strength: Coercibility::NoCollation, operands: a.operands })
 }
 
 /// As [`stronger`] for different character sets: text goes where it fits, to the stronger side first.
@@ -241,7 +256,7 @@ fn across_charsets<'e>(a: Side<'e>, b: Side<'e>) -> Option<Side<'e>> {
 fn illegal_mix(args: &[&Expr], operation: &str) -> BindError {
     let operation = operation.to_owned();
     let side = |expr: &Expr| {
-        Side { collation: expr.ty.collation, strength: coercibility(expr), expr: None }.describe()
+        Side { collation: expr.ty.collation, strength: coercibility(expr), operands: &[] }.describe()
     };
     match args {
         [left, right] => BindError::IllegalMix { left: side(left), right: side(right), operation },

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use types::collation::LikePattern;
 use types::temporal::{DateFlags, MAX_FSP};
 use types::value::Loss;
-use types::{CollationId, Date, OwnedValue, TypeKind, Value};
+use types::{CollationId, Date, DateTime, OwnedValue, Time, TypeKind, Value};
 
 use super::logic::truth;
 use super::typing::{Class, class_of, is_text};
 use super::{BindError, Builder};
+use crate::fold::fold;
 use crate::{CmpDomain, CmpOp, Expr, ExprKind};
 
 impl CmpOp {
@@ -32,7 +33,7 @@ impl Builder {
     pub fn compare(&self, op: CmpOp, a: Expr, b: Expr) -> Result<Expr, BindError> {
         let mut args = [a, b];
         let domain = self.agree(&mut args, op.symbol())?;
-        let nullable = op != CmpOp::NullSafeEq && may_be_null(&args, domain);
+        let nullable = op != CmpOp::NullSafeEq && args.iter().any(|e| e.nullable);
         Ok(truth(ExprKind::Compare { op, domain, args: Box::new(args) }, nullable))
     }
 
@@ -40,17 +41,43 @@ impl Builder {
     pub fn between(&self, value: Expr, low: Expr, high: Expr, negated: bool) -> Result<Expr, BindError> {
         let mut args = [value, low, high];
         let domain = self.agree(&mut args, "between")?;
-        let nullable = may_be_null(&args, domain);
+        let nullable = args.iter().any(|e| e.nullable);
         Ok(truth(ExprKind::Between { negated, domain, args: Box::new(args) }, nullable))
     }
 
-    /// `needle [NOT] IN (list)`.
+    /// `needle [NOT] IN (list)`. Without dates each item is compared as `needle = item` is, so that a list of mixed
+    /// types is one IN for each domain.
     pub fn in_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
+        let is_time = |e: &Expr| matches!(class_of(e), Class::DateTime | Class::Time);
+        if is_time(&needle) || list.iter().any(is_time) {
+            return self.in_uniform_list(needle, list, negated);
+        }
+        let mut groups: Vec<(Mixing, Vec<Expr>)> = Vec::new();
+        for item in list {
+            let mixing = Mixing::of(&needle, &item);
+            match groups.iter_mut().find(|(known, _)| *known == mixing || mixing == Mixing::None) {
+                Some((_, items)) => items.push(item),
+                None => groups.push((mixing, vec![item])),
+            }
+        }
+        let parts: Result<Vec<Expr>, BindError> = groups
+            .into_iter()
+            .map(|(_, items)| self.in_uniform_list(needle.clone(), items, negated))
+            .collect();
+        let mut parts = parts?;
+        Ok(match parts.len() {
+            1 => parts.remove(0),
+            _ if negated => self.and(parts),
+            _ => self.or(parts),
+        })
+    }
+
+    fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         let mut args = Vec::with_capacity(list.len() + 1);
         args.push(needle);
         args.extend(list);
         let domain = self.agree(&mut args, " IN ")?;
-        let nullable = may_be_null(&args, domain);
+        let nullable = args.iter().any(|e| e.nullable);
         let needle = Box::new(args.remove(0));
         Ok(truth(ExprKind::In { negated, domain, needle, list: args.into() }, nullable))
     }
@@ -89,22 +116,41 @@ impl Builder {
                     *arg = self.in_charset(text, collation);
                 }
             }
-            CmpDomain::DateTime | CmpDomain::Time => {
-                let type_name = if domain == CmpDomain::Time {
-                    "TIME"
-                } else if args.iter().any(|e| e.ty.kind == TypeKind::Timestamp) {
-                    "TIMESTAMP"
-                } else if args.iter().any(|e| e.ty.kind == TypeKind::DateTime) {
-                    "DATETIME"
-                } else {
-                    "DATE"
-                };
-                for arg in args.iter_mut() {
-                    self.adopt_temporal_constant(arg, domain, type_name)?;
-                }
-            }
+            CmpDomain::DateTime | CmpDomain::Time => return self.agree_in_time(args, domain, operation),
             _ => {}
         }
+        Ok(domain)
+    }
+
+    /// Turns constants among `args` to dates or times. What is none is refused beside one date; beside one time the
+    /// comparison is one of text; in BETWEEN and longer lists it counts as zero. A number that is none stays a number.
+    fn agree_in_time(
+        &self,
+        args: &mut [Expr],
+        domain: CmpDomain,
+        operation: &str,
+    ) -> Result<CmpDomain, BindError> {
+        let has = |kind: TypeKind| args.iter().any(|e| e.ty.kind == kind);
+        let type_name = match domain {
+            _ if has(TypeKind::Timestamp) => "TIMESTAMP",
+            _ if has(TypeKind::DateTime) => "DATETIME",
+            _ => "DATE",
+        };
+        let is_direct = args.len() == 2;
+        let mut adopted = args.to_vec();
+        for arg in &mut adopted {
+            let Err(value) = self.adopt_temporal_constant(arg, domain) else { continue };
+            if is_number(arg) && (is_direct || operation == "between") {
+                return Ok(CmpDomain::Double);
+            }
+            match domain {
+                CmpDomain::Time if is_direct => return self.string_domain(args, operation),
+                CmpDomain::Time => *arg = self.time(Time::ZERO, MAX_FSP),
+                _ if is_direct => return Err(BindError::IncorrectTemporal { type_name, value }),
+                _ => *arg = self.datetime(DateTime::ZERO, MAX_FSP),
+            }
+        }
+        args.clone_from_slice(&adopted);
         Ok(domain)
     }
 
@@ -170,33 +216,50 @@ impl Builder {
         }
     }
 
-    /// Makes a constant the date or time that it stands for. `type_name`: of what it is compared with.
-    fn adopt_temporal_constant(
-        &self,
-        arg: &mut Expr,
-        domain: CmpDomain,
-        type_name: &'static str,
-    ) -> Result<(), BindError> {
-        let ExprKind::Const(value) = &arg.kind else { return Ok(()) };
+    /// Makes a constant the date or time that it stands for; the error is the text of one that stands for none.
+    fn adopt_temporal_constant(&self, arg: &mut Expr, domain: CmpDomain) -> Result<(), String> {
+        let folded = fold(arg.clone());
+        let ExprKind::Const(value) = &folded.kind else { return Ok(()) };
         let value = value.as_value();
         if value.is_null() || value.is_temporal() {
             return Ok(());
         }
-        let refused = || BindError::IncorrectTemporal { type_name, value: value.display_text() };
-        let converted = if domain == CmpDomain::Time {
-            let read = value.to_time().ok_or_else(refused)?;
-            self.time(read.value, MAX_FSP)
-        } else {
-            let flags = DateFlags::from_modes(self.modes);
-            match value.to_datetime(flags, Date::ZERO) {
-                Some(read) if read.loss == Loss::None => self.datetime(read.value, MAX_FSP),
-                // What follows the date is a warning of every evaluation.
-                Some(_) => return Ok(()),
-                None => return Err(refused()),
-            }
-        };
-        *arg = converted;
+        if domain == CmpDomain::Time {
+            let read = value.to_time().ok_or_else(|| value.display_text())?;
+            *arg = self.time(read.value, MAX_FSP);
+            return Ok(());
+        }
+        match value.to_datetime(DateFlags::from_modes(self.modes), Date::ZERO) {
+            Some(read) if read.loss == Loss::None => *arg = self.datetime(read.value, MAX_FSP),
+            // What follows the date is a warning of every evaluation.
+            Some(_) => {}
+            None => return Err(value.display_text()),
+        }
         Ok(())
+    }
+}
+
+/// How an item of an IN list meets the needle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mixing {
+    /// NULL goes with any.
+    None,
+    Text,
+    Exact,
+    Double,
+}
+
+impl Mixing {
+    fn of(needle: &Expr, item: &Expr) -> Self {
+        let (left, right) = (class_of(needle), class_of(item));
+        let has_text = left == Class::Text || right == Class::Text;
+        match (left, right) {
+            (Class::Null, _) | (_, Class::Null) => Mixing::None,
+            // A hexadecimal literal is a number only among numbers.
+            _ if has_text && is_text(needle) && is_text(item) => Mixing::Text,
+            (Class::Int | Class::Decimal, Class::Int | Class::Decimal) => Mixing::Exact,
+            _ => Mixing::Double,
+        }
     }
 }
 
@@ -219,10 +282,4 @@ fn exact_integer(value: &Value<'_>) -> Option<i128> {
         }
         _ => None,
     }
-}
-
-/// Whether a comparison may be NULL: an operand may be, or may turn out to be no date.
-fn may_be_null(args: &[Expr], domain: CmpDomain) -> bool {
-    let is_temporal_domain = matches!(domain, CmpDomain::DateTime | CmpDomain::Time);
-    args.iter().any(|e| e.nullable || (is_temporal_domain && !e.ty.is_temporal()))
 }

@@ -164,7 +164,7 @@ impl<'a> Binder<'a, '_> {
             (_, ExprKind::Row(_)) => Err(BindError::OperandColumns(1)),
             _ => {
                 let mut sides = [self.value(left)?, self.value(right)?];
-                self.pin_years(&mut sides, &[left, right])?;
+                self.pin_temporal(&mut sides, &[left, right])?;
                 let [a, b] = sides;
                 Ok(self.build.compare(op, a, b)?)
             }
@@ -225,7 +225,7 @@ impl<'a> Binder<'a, '_> {
 
     fn between(&mut self, between: &'a ast::Between<'a>) -> Result<Expr, BindError> {
         let mut parts = [self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?];
-        self.pin_years(&mut parts, &[&between.expr, &between.low, &between.high])?;
+        self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;
         let [value, low, high] = parts;
         Ok(self.build.between(value, low, high, between.negated)?)
     }
@@ -237,7 +237,7 @@ impl<'a> Binder<'a, '_> {
         let mut values = vec![self.value(&test.expr)?];
         values.extend(self.values(test.list)?);
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
-        self.pin_years(&mut values, &written)?;
+        self.pin_temporal(&mut values, &written)?;
         let list = values.split_off(1);
         let needle = values.swap_remove(0);
         Ok(self.build.in_list(needle, list, test.negated)?)

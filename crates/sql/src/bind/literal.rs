@@ -1,7 +1,8 @@
 //! Literals: constants, or parameters of a plan that is to be shared.
 
 use expr::{Expr, ExprKind};
-use types::{Charset, CollationId, Decimal, SqlModes, SqlType, TypeKind};
+use types::temporal::DateFlags;
+use types::{Charset, CollationId, Date, Decimal, SqlModes, SqlType, TypeKind, Value};
 
 use super::binder::Binder;
 use super::{BindError, Literals};
@@ -112,21 +113,38 @@ impl Binder<'_, '_> {
         Ok(charset.ok_or_else(|| BindError::UnknownCharset(name.to_owned()))?.default_collation())
     }
 
-    /// Makes lifted literals constants again beside a YEAR column, which reads one or two digits as a year of its
-    /// century: only a constant's digits are known. `values` are the operands of a comparison, `written` their syntax.
-    pub(super) fn pin_years(
+    /// Makes lifted literals constants again where their text decides: beside a YEAR column, which reads one or two
+    /// digits as a year of its century, and what is no date beside a date. `values` are the operands of a comparison,
+    /// `written` their syntax.
+    pub(super) fn pin_temporal(
         &mut self,
         values: &mut [Expr],
         written: &[&ast::Expr<'_>],
     ) -> Result<(), BindError> {
-        if values.iter().any(is_year_column) {
-            for (value, written) in values.iter_mut().zip(written) {
-                if let (ExprKind::Param(_), ast::ExprKind::Literal(literal)) = (&value.kind, written.kind) {
-                    *value = self.constant(&literal)?;
-                }
+        let beside_year = values.iter().any(is_year_column);
+        let beside_date = values.iter().any(|e| {
+            matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time)
+        });
+        if !beside_year && !beside_date {
+            return Ok(());
+        }
+        for (value, written) in values.iter_mut().zip(written) {
+            if let (ExprKind::Param(_), ast::ExprKind::Literal(literal)) = (&value.kind, written.kind)
+                && (beside_year || !self.is_date_text(&literal))
+            {
+                *value = self.constant(&literal)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether a literal is a string that can be read as a date and time.
+    fn is_date_text(&self, literal: &Literal) -> bool {
+        literal.kind == LiteralKind::String && {
+            let text = literal.string_value(self.ctx.sql, self.lex_mode());
+            let value = Value::Bytes { data: &text, collation: self.ctx.collation };
+            value.to_datetime(DateFlags::from_modes(self.ctx.modes), Date::ZERO).is_some()
+        }
     }
 
     /// The lexer's part of `sql_mode`.
