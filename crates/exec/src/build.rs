@@ -43,8 +43,11 @@ struct Unfinished<'x> {
 impl RowSource for Unfinished<'_> {
     fn column(&self, _rel: u16, col: u16) -> Value<'_> {
         let col = usize::from(col);
+        let column = &self.table.def.columns[col];
         match self.rows.get(self.rows.len() - 1, col) {
-            Some(bytes) => storage::read(&self.table.def.columns[col].ty, bytes, self.st.zone),
+            Some(bytes) => storage::read(&column.ty, bytes, self.st.zone),
+            // The number that an AUTO_INCREMENT column takes in the end is not known yet.
+            None if column.auto_increment => Value::Int(0),
             None => Value::Null,
         }
     }
@@ -92,7 +95,7 @@ impl<'r> RowBuild<'r> {
         self.rows.set_maybe(usize::from(col), |out| store.default(column, row, out))
     }
 
-    /// The column's field is missing from its line.
+    /// The column has no value yet, or its field is missing from its line.
     pub(crate) fn set_missing(&mut self, col: u16) -> Result<()> {
         let (column, row) = (self.column(col), self.number);
         let store = &self.store;

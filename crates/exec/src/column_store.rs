@@ -4,7 +4,7 @@ use types::{ColumnDef, ColumnDefault, StoreContext, Value};
 
 use crate::context::{Conditions, Level};
 use crate::error::{ExecError, Result};
-use crate::row_build::{Report, push_implicit_default, store_value};
+use crate::row_build::{Report, push_implicit_default, push_zero, store_value};
 use crate::statement::Statement;
 
 /// How values become storage bytes in one statement. All functions append to `out` and say whether it is a value (true)
@@ -64,7 +64,7 @@ impl<'r> ColumnStore<'r> {
             return Err(error);
         }
         self.conditions.warn(Level::Warning, &error);
-        push_implicit_default(&column.ty, out);
+        push_zero(&column.ty, out);
         Ok(true)
     }
 
@@ -90,7 +90,8 @@ impl<'r> ColumnStore<'r> {
         self.value(column, &Value::DateTime(local.truncate(fsp), fsp), row, out)
     }
 
-    /// What a column gets whose field a line of LOAD DATA lacks: its default, whatever the mode.
+    /// What a column holds before it gets a value, or when a line of LOAD DATA has none for it: its default, whatever
+    /// the mode.
     pub(crate) fn missing(&self, column: &ColumnDef, row: u64, out: &mut Vec<u8>) -> Result<bool> {
         if column.default == ColumnDefault::None && !column.nullable && !column.auto_increment {
             push_implicit_default(&column.ty, out);

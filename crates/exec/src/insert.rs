@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use engine::{Engine, Table};
-use expr::eval;
+use expr::{ExprKind, eval};
 use sql::plan::{InsertCell, InsertMode, InsertPlan, InsertSource};
 
 use crate::build::RowBuild;
@@ -24,6 +24,8 @@ pub(crate) struct InsertProgram {
     table: Arc<Table>,
     /// Columns that the statement gives no value.
     left_out: Box<[u16]>,
+    /// A cell names a column of its row, which may not have its value yet.
+    reads_row: bool,
     rule: DuplicateRule,
     /// Subqueries of the cells and of ON DUPLICATE KEY UPDATE.
     expressions: QueryProgram,
@@ -54,6 +56,7 @@ impl InsertProgram {
         let columns = 0..table.def.columns.len() as u16;
         Ok(InsertProgram {
             left_out: columns.filter(|col| !plan.columns.contains(col)).collect(),
+            reads_row: reads_row(&plan.source),
             rule: DuplicateRule::new(&table, plan.mode, &plan.on_duplicate),
             expressions: QueryProgram::expressions(subqueries),
             source,
@@ -109,6 +112,9 @@ impl InsertProgram {
 
     fn build_values(&self, plan: &InsertPlan, cells: &[InsertCell], build: &mut RowBuild<'_>) -> Result<()> {
         build.begin()?;
+        if self.reads_row {
+            plan.columns.iter().try_for_each(|&col| build.set_missing(col))?;
+        }
         self.left_out.iter().try_for_each(|&col| build.set_default(col))?;
         for (&col, cell) in plan.columns.iter().zip(cells) {
             match cell {
@@ -152,4 +158,16 @@ impl InsertProgram {
         writer.hold_back(false);
         writer.finish(build)
     }
+}
+
+/// Whether one of the VALUES names a column.
+fn reads_row(source: &InsertSource) -> bool {
+    let InsertSource::Rows(rows) = source else { return false };
+    let mut found = false;
+    for cell in rows.iter().flatten() {
+        if let InsertCell::Expr(expr) = cell {
+            expr.walk(&mut |e| found |= matches!(e.kind, ExprKind::Column(_)));
+        }
+    }
+    found
 }

@@ -159,10 +159,15 @@ impl Report<'_> {
 /// Appends the value that a NOT NULL column gets where nothing better is known: zero, the empty string, the first member.
 pub(crate) fn push_implicit_default(ty: &SqlType, out: &mut Vec<u8>) {
     let start = out.len();
-    out.resize(start + fixed_width(ty).unwrap_or(0), 0);
+    push_zero(ty, out);
     if ty.kind == TypeKind::Enum
         && let Some(first) = out.get_mut(start)
     {
         *first = 1;
     }
+}
+
+/// Appends what a NULL becomes that a NOT NULL column has to take: zero, the empty string, no member.
+pub(crate) fn push_zero(ty: &SqlType, out: &mut Vec<u8>) {
+    out.resize(out.len() + fixed_width(ty).unwrap_or(0), 0);
 }

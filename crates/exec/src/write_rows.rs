@@ -209,12 +209,12 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         }
     }
 
-    /// REPLACE: rows in the way are deleted; one that is the same stays.
+    /// REPLACE: rows in the way are deleted; one that is the same stays, if no other key can clash.
     fn replace(&mut self, row: &[Option<&[u8]>], old: &OldRow, build: &RowBuild<'_>) -> Result<()> {
         let table = build.table;
-        let unique = table.indexes.iter().filter(|index| index.is_unique()).count();
         while let Some(found) = table.find_duplicate(self.engine, self.trx, row)? {
-            if unique == 1 && old.is_same(table, &found.clustered_key, row, build.run.st)? {
+            let is_last = !table.indexes[found.index + 1..].iter().any(|index| index.is_unique());
+            if is_last && old.is_same(table, &found.clustered_key, row, build.run.st)? {
                 self.written.affected += 1;
                 return Ok(());
             }

@@ -116,10 +116,6 @@ pub(crate) fn rounded(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
             let kept = digits.map_or(scale, |n| n.clamp(0, i64::from(scale)) as u8);
             decimal_type(whole + u32::from(kept < scale), u32::from(kept))
         }
-        _ => match digits {
-            Some(n @ 1..=30) => SqlType { decimals: n as u8, ..SqlType::double() },
-            Some(_) if args.len() == 1 => SqlType { decimals: 0, ..SqlType::double() },
-            _ => SqlType::double(),
-        },
+        _ => SqlType::double(),
     }
 }

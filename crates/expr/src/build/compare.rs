@@ -202,7 +202,14 @@ impl Builder {
             return;
         }
         let year = args.iter().any(|e| is_column(e) && e.ty.kind == TypeKind::Year);
+        let is_short = args.len() <= 3;
         for arg in args.iter_mut() {
+            if year && is_short {
+                let folded = fold(arg.clone());
+                if let Some(number) = short_year(&folded) {
+                    *arg = self.int(number);
+                }
+            }
             let ExprKind::Const(value) = &arg.kind else { continue };
             let Some(number) = exact_integer(&value.as_value()) else { continue };
             match number {
@@ -269,6 +276,13 @@ fn is_number(expr: &Expr) -> bool {
 
 fn is_zero_number(value: &OwnedValue) -> bool {
     matches!(value, OwnedValue::Int(0) | OwnedValue::UInt(0))
+}
+
+/// A constant number with a fraction, or the result of a calculation, that stands for a year of its century.
+fn short_year(folded: &Expr) -> Option<i64> {
+    let ExprKind::Const(value) = &folded.kind else { return None };
+    let number = value.as_value().to_i64().value;
+    (is_number(folded) && (0..100).contains(&number)).then_some(number)
 }
 
 /// The integer that a constant is, digit for digit.

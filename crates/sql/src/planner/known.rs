@@ -22,6 +22,10 @@ impl Known {
     /// Whether `condition` follows from what is known.
     pub(super) fn implies(&self, condition: &Expr) -> bool {
         let Some((a, b, domain)) = transitive_equality(condition) else { return false };
+        if same::same(a, b) {
+            // That a column equals itself says that it is not NULL, as every other equality of it does.
+            return self.pairs.iter().any(|(x, y, d)| *d == domain && (same::same(x, a) || same::same(y, a)));
+        }
         let mut reached = vec![a];
         let mut at = 0;
         while at < reached.len() {
