@@ -55,7 +55,7 @@ pub use prober::Prober;
 pub use purge::PurgeReport;
 pub use range::{Direction, KeyRange};
 pub use row::duplicate::Duplicate;
-pub use row::{InsertOutcome, UpdateOutcome};
+pub use row::{InsertOutcome, OldRow, RowChange, UpdateOutcome};
 pub use scan::{Batch, Scan};
 pub use table::{Index, Table};
 

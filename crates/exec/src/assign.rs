@@ -61,28 +61,40 @@ pub(crate) struct NewValues<'x> {
     pub(crate) columns: &'x AssignedColumns,
     /// One row, a column for each of the assigned ones.
     pub(crate) values: RowBuffer,
-    is_set: Vec<bool>,
+    /// Slots of the columns assigned so far.
+    is_set: ColumnSet,
 }
 
 impl<'x> NewValues<'x> {
     pub(crate) fn new(columns: &'x AssignedColumns) -> Self {
-        let count = columns.cols.len();
-        NewValues { columns, values: RowBuffer::new(count), is_set: vec![false; count] }
+        Self::over(columns, RowBuffer::default())
+    }
+
+    /// New values in the memory of `values`.
+    pub(crate) fn over(columns: &'x AssignedColumns, values: RowBuffer) -> Self {
+        let values = values.reused(columns.cols.len());
+        NewValues { columns, values, is_set: ColumnSet::default() }
     }
 
     /// Forgets the row before.
     pub(crate) fn begin(&mut self) {
         self.values.clear();
         self.values.begin_row();
-        self.is_set.fill(false);
+        self.is_set = ColumnSet::default();
     }
 
     /// The value assigned to a column, if one was.
     pub(crate) fn value(&self, col: u16, zone: &TimeZone) -> Option<Value<'_>> {
-        let slot = self.columns.slot(col).filter(|&slot| self.is_set[slot])?;
+        let slot = self.columns.slot(col).filter(|&slot| self.is_set.contains(slot))?;
         let ty = &self.columns.table.def.columns[usize::from(col)].ty;
         let bytes = self.values.get(0, slot);
         Some(bytes.map_or(Value::Null, |bytes| storage::read(ty, bytes, zone)))
+    }
+
+    /// The storage bytes of one of the columns.
+    #[inline]
+    pub(crate) fn stored(&self, col: u16) -> Option<&[u8]> {
+        self.values.get(0, self.columns.slot(col)?)
     }
 
     /// Whether a new value differs from the old one; then the columns that follow changes get theirs.
@@ -157,7 +169,7 @@ impl Assigner<'_> {
         let target = &mut targets[target];
         if let Some(slot) = target.columns.slot(col) {
             target.values.set(slot, is_value.then_some(&self.scratch[..]));
-            target.is_set[slot] = true;
+            target.is_set.insert(slot);
         }
         Ok(())
     }

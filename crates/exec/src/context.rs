@@ -9,6 +9,7 @@ use types::Value;
 use wire::{Capabilities, OutBuffer, ResultCharset, ServerStatus};
 
 use crate::ExecError;
+use crate::row_build::RowBuffer;
 
 /// Form of the rows sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,10 @@ pub struct Client<'a> {
 pub struct Scratch {
     pub(crate) arena: Bump,
     pub(crate) key: Vec<u8>,
+    /// A value on its way into its column.
+    pub(crate) cell: Vec<u8>,
+    /// Rows under construction.
+    pub(crate) values: RowBuffer,
 }
 
 /// All that a statement runs with.

@@ -11,6 +11,7 @@ use crate::error::{ExecError, Result};
 use crate::frame::Frame;
 use crate::hash_index::HashIndex;
 use crate::op::{ChangedRows, open_table};
+use crate::point::PointKey;
 use crate::query::QueryProgram;
 use crate::source::{Collect, Flow};
 use crate::statement::{QueryRun, Statement};
@@ -26,6 +27,8 @@ pub(crate) struct DeleteProgram {
     targets: Vec<(u16, Arc<Table>)>,
     /// A join may show a row more than once.
     repeats: bool,
+    /// The one row to delete is known by its key.
+    point: Option<PointKey>,
 }
 
 /// The keys of one target's rows, one after the other.
@@ -47,13 +50,20 @@ impl DeleteProgram {
             };
             targets.push((rel, open_table(engine, def, tables)?));
         }
-        Ok(DeleteProgram { query, targets, repeats: plan.query.relations.len() > 1 })
+        let point = PointKey::of_query(&query).filter(|_| targets.len() == 1);
+        Ok(DeleteProgram { query, targets, repeats: plan.query.relations.len() > 1, point })
     }
 
     pub(crate) fn run(&self, plan: &DeletePlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let session = StrictSession::new(ctx.session, plan.ignore);
         let st = Statement::changing(ctx.engine, &session);
         let run = QueryRun::new(&st, ctx.params, &self.query);
+        if let (Some(point), [(_, table)]) = (&self.point, &self.targets[..]) {
+            let key = &mut ctx.scratch.key;
+            let is_there = point.make(&run, &ctx.scratch.arena, key)?;
+            let deleted = is_there && table.delete(ctx.engine, ctx.trx, key)?;
+            return Ok(Outcome { affected: u64::from(deleted), ..Outcome::default() });
+        }
         let found = self.find(&run)?;
         let mut deleted = 0;
         for ((_, table), keys) in self.targets.iter().zip(&found) {

@@ -50,6 +50,7 @@ mod load_lines;
 mod op;
 mod operators;
 mod point;
+mod point_update;
 mod program;
 mod project;
 mod query;

@@ -1,4 +1,4 @@
-//! Point reads: one clustered key, one record, one row, as a straight function.
+//! Statements about one row by its whole clustered key: one key, one record, one row, as straight functions.
 
 use std::sync::Arc;
 
@@ -15,27 +15,47 @@ use crate::query::QueryProgram;
 use crate::reader::{RowEnv, TableReader};
 use crate::statement::QueryRun;
 
+/// The values of a whole clustered key.
+#[derive(Debug)]
+pub(crate) struct PointKey {
+    parts: Box<[KeyPart]>,
+    exprs: Vec<Expr>,
+}
+
+impl PointKey {
+    /// The key of the one row that `query` finds; `None` if it is not about one row by its key alone.
+    pub(crate) fn of_query(query: &QueryProgram) -> Option<Self> {
+        let Op::Access(access) = &query.root else { return None };
+        let PathOp::Point { key } = &access.path else { return None };
+        let simple = access.whole_clustered_key && access.filter.is_none();
+        let parts = || KeyPart::of_index(&access.table.def, access.table.clustered(), key.len());
+        simple.then(|| PointKey { parts: parts(), exprs: key.clone() })
+    }
+
+    /// Makes the key's bytes; false: no row can have it.
+    #[inline]
+    pub(crate) fn make(&self, run: &QueryRun<'_>, arena: &Bump, key: &mut Vec<u8>) -> Result<bool> {
+        key.clear();
+        push_parts(run, &self.parts, &self.exprs, &[], None, key, arena)
+    }
+}
+
 /// `SELECT columns FROM t WHERE primary key = values`.
 #[derive(Debug)]
 pub(crate) struct PointGet {
     table: Arc<Table>,
-    parts: Box<[KeyPart]>,
-    key: Vec<Expr>,
+    key: PointKey,
     reader: TableReader,
 }
 
 impl PointGet {
     /// The point read that `query` is; `None` if it is more than that.
     pub(crate) fn of_query(query: &QueryProgram) -> Option<Self> {
+        let key = PointKey::of_query(query)?;
         let Op::Access(access) = &query.root else { return None };
-        let PathOp::Point { key } = &access.path else { return None };
-        let simple = access.whole_clustered_key
-            && access.filter.is_none()
-            && query.is_plain()
-            && !may_read_off_page(&access.table, &access.used);
+        let simple = query.is_plain() && !may_read_off_page(&access.table, &access.used);
         simple.then(|| PointGet {
-            parts: KeyPart::of_index(&access.table.def, access.table.clustered(), key.len()),
-            key: key.clone(),
+            key,
             reader: TableReader::new(&access.table, 0),
             table: Arc::clone(&access.table),
         })
@@ -50,8 +70,7 @@ impl PointGet {
         arena: &Bump,
         key: &mut Vec<u8>,
     ) -> Result<u64> {
-        key.clear();
-        if !push_parts(run, &self.parts, &self.key, &[], None, key, arena)? {
+        if !self.key.make(run, arena, key)? {
             return Ok(0);
         }
         let st = run.st;

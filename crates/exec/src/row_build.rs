@@ -25,6 +25,13 @@ impl RowBuffer {
         RowBuffer { bytes: Vec::new(), spans: Vec::new(), columns }
     }
 
+    /// An empty buffer for rows of `columns` columns in the memory of this one.
+    pub(crate) fn reused(mut self, columns: usize) -> Self {
+        self.clear();
+        self.columns = columns;
+        self
+    }
+
     /// Rows begun.
     pub(crate) fn len(&self) -> usize {
         self.spans.len().checked_div(self.columns).unwrap_or(0)

@@ -15,6 +15,7 @@ use crate::error::{ExecError, Result};
 use crate::frame::Frame;
 use crate::hash_index::HashIndex;
 use crate::op::{ChangedRows, has_subquery, open_table};
+use crate::point_update::{PointUpdate, Updated};
 use crate::query::QueryProgram;
 use crate::row_build::RowBuffer;
 use crate::source::{Collect, Flow};
@@ -31,6 +32,8 @@ pub(crate) struct UpdateProgram {
     targets: Vec<AssignedColumns>,
     /// A join may show a row more than once.
     repeats: bool,
+    /// The one row to update is known by its key.
+    point: Option<PointUpdate>,
 }
 
 /// A row to be written: its target, its key's end in `keys`, its row in the target's values.
@@ -68,7 +71,8 @@ impl UpdateProgram {
             let assigned = plan.sets.iter().filter(|(of, ..)| *of == rel).map(|&(_, col, _)| col);
             targets.push(AssignedColumns::new(rel, table, assigned));
         }
-        Ok(UpdateProgram { query, targets, repeats: plan.query.relations.len() > 1 })
+        let point = PointUpdate::of_plan(plan, &query);
+        Ok(UpdateProgram { query, targets, repeats: plan.query.relations.len() > 1, point })
     }
 
     pub(crate) fn run(&self, plan: &UpdatePlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
@@ -76,13 +80,18 @@ impl UpdateProgram {
         let st = Statement::changing(ctx.engine, &session);
         let run = QueryRun::new(&st, ctx.params, &self.query);
         let store = ColumnStore::new(&st, ctx.conditions, plan.ignore);
-        let found = self.find(plan, &run, &store)?;
-        let changed = self.write(plan, &found, ctx, &st)?;
+        let Updated { matched, changed } = match (&self.point, &self.targets[..]) {
+            (Some(point), [target]) => point.run(plan, target, &run, &store, ctx)?,
+            _ => {
+                let found = self.find(plan, &run, &store)?;
+                Updated { matched: found.matched, changed: self.write(plan, &found, ctx, &st)? }
+            }
+        };
         let count_found = ctx.client.capabilities.has(Capabilities::FOUND_ROWS);
         Ok(Outcome {
-            affected: if count_found { found.matched } else { changed },
+            affected: if count_found { matched } else { changed },
             insert_id: session.said_insert_id.get().unwrap_or(0),
-            summary: Summary::Matched { matched: found.matched, changed },
+            summary: Summary::Matched { matched, changed },
             ..Outcome::default()
         })
     }

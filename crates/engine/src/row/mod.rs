@@ -13,4 +13,4 @@ pub(crate) mod version;
 pub(crate) mod writer;
 
 pub use insert::InsertOutcome;
-pub use update::UpdateOutcome;
+pub use update::{OldRow, RowChange, UpdateOutcome};

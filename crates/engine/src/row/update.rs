@@ -27,8 +27,34 @@ pub enum UpdateOutcome {
     Missing,
 }
 
+/// A change whose new values depend on the row as it stands.
+pub trait RowChange {
+    /// Makes the new values; false: the row stays as it is. The row's leaf is latched: this reads no page and waits for
+    /// nothing.
+    fn make(&mut self, old: &OldRow) -> bool;
+
+    /// The new storage bytes of a column that changes. Asked once they are made.
+    fn value(&self, position: usize) -> Value<'_>;
+}
+
+/// New values that are known beforehand.
+struct Given<'v>(&'v [Value<'v>]);
+
+impl RowChange for Given<'_> {
+    #[inline]
+    fn make(&mut self, _: &OldRow) -> bool {
+        true
+    }
+
+    #[inline]
+    fn value(&self, position: usize) -> Value<'_> {
+        self.0[position]
+    }
+}
+
 /// The row before a change, apart from the buffers that the change uses.
-struct OldRow {
+#[derive(Debug)]
+pub struct OldRow {
     values: Vec<u8>,
     spans: Vec<Span>,
     /// Whether any column is off page.
@@ -41,6 +67,12 @@ impl OldRow {
     /// As stored: off-page values are references.
     fn stored(&self, position: usize) -> Value<'_> {
         value_of(&self.values, self.spans[position])
+    }
+
+    /// The storage bytes of a column; `None` for NULL.
+    #[inline]
+    pub fn get(&self, position: usize) -> Value<'_> {
+        self.whole(position)
     }
 
     /// As keys are made of.
@@ -68,11 +100,45 @@ impl Table {
         changed: &ColumnSet,
     ) -> Result<UpdateOutcome> {
         debug_assert_eq!(row.len(), self.def.columns.len(), "one value per column");
+        self.update_fetched(engine, trx, clustered_key, &mut Given(row), changed, &self.indexed_columns)
+    }
+
+    /// Gives the row with `clustered_key` the values that `new` makes for the `changed` columns. Cost: one descent where
+    /// the clustered key stays and nothing is off page; no allocation.
+    ///
+    /// The caller has the metadata lock and no cursor or batch that holds a latch.
+    /// # Errors
+    /// As [`Table::insert`]; the row is as before then.
+    pub fn update_with(
+        &self,
+        engine: &Engine,
+        trx: &mut Trx,
+        clustered_key: &[u8],
+        new: &mut impl RowChange,
+        changed: &ColumnSet,
+    ) -> Result<UpdateOutcome> {
+        self.update_fetched(engine, trx, clustered_key, new, changed, &ColumnSet::ALL)
+    }
+
+    /// `fetched`: columns whose off-page values are read first.
+    fn update_fetched(
+        &self,
+        engine: &Engine,
+        trx: &mut Trx,
+        clustered_key: &[u8],
+        new: &mut impl RowChange,
+        changed: &ColumnSet,
+        fetched: &ColumnSet,
+    ) -> Result<UpdateOutcome> {
         change(engine, self, trx, |writer, buffers| {
-            let Some((old, leaf)) = writer.read_old(clustered_key, buffers)? else {
+            let Some((old, leaf)) = writer.read_old(clustered_key, fetched, buffers)? else {
                 return Ok(UpdateOutcome::Missing);
             };
-            let outcome = writer.update(clustered_key, &old, leaf, row, changed, buffers);
+            let outcome = if new.make(&old) {
+                writer.update(clustered_key, &old, leaf, new, changed, buffers)
+            } else {
+                Ok(UpdateOutcome::Unchanged)
+            };
             (buffers.values, buffers.spans) = (old.values, old.spans);
             outcome
         })
@@ -84,6 +150,7 @@ impl<'a> RowWriter<'a> {
     fn read_old<'k>(
         &mut self,
         key: &'k [u8],
+        fetched: &ColumnSet,
         buffers: &mut Buffers,
     ) -> Result<Option<(OldRow, Option<LeafEdit<'k>>)>>
     where
@@ -106,9 +173,8 @@ impl<'a> RowWriter<'a> {
             return Ok(Some((OldRow { values, spans, off_page: false, fetched: None }, Some(leaf))));
         }
         drop(leaf);
-        let indexed = &self.table.indexed_columns;
         let fetched =
-            if image.any_off_page(indexed) { Some(image.fetched(self.store(), indexed)?) } else { None };
+            if image.any_off_page(fetched) { Some(image.fetched(self.store(), fetched)?) } else { None };
         Ok(Some((OldRow { values, spans, off_page: true, fetched }, None)))
     }
 
@@ -117,19 +183,21 @@ impl<'a> RowWriter<'a> {
         key: &[u8],
         old: &OldRow,
         leaf: Option<LeafEdit<'_>>,
-        row: &[Value<'_>],
+        row: &impl RowChange,
         changed: &ColumnSet,
         buffers: &mut Buffers,
     ) -> Result<UpdateOutcome> {
+        let columns = old.spans.len();
         // A long value is compared by its reference and so counts as changed.
-        let differs = |&i: &usize| changed.contains(i) && (old.spans[i].off_page || row[i] != old.stored(i));
-        let differing: ColumnSet = (0..row.len()).filter(differs).collect();
+        let differs =
+            |&i: &usize| changed.contains(i) && (old.spans[i].off_page || row.value(i) != old.stored(i));
+        let differing: ColumnSet = (0..columns).filter(differs).collect();
         if differing.is_empty() {
             return Ok(UpdateOutcome::Unchanged);
         }
         let row_id = if self.table.def.hidden_row_id { row_id_of(key) } else { 0 };
-        let whole = |i| if differing.contains(i) { row[i] } else { old.whole(i) };
-        with_values(row.len(), whole, |new| {
+        let whole = |i| if differing.contains(i) { row.value(i) } else { old.whole(i) };
+        with_values(columns, whole, |new| {
             if self.moves(key, new, row_id, &differing, buffers)? {
                 drop(leaf);
                 self.move_row(key, old, new, &differing, buffers)?;

@@ -200,3 +200,39 @@ fn new_values_may_come_from_subqueries() {
     assert_eq!(bench.select("SELECT n FROM t WHERE u IS NULL"), "7");
     assert_eq!(bench.run("DELETE FROM t WHERE n IN (SELECT id FROM s)").affected, 1);
 }
+
+#[test]
+fn one_row_is_updated_by_its_key() {
+    let mut bench = bench();
+    bench.run("INSERT INTO t (id, u, n) VALUES (1, 1, 1), (2, 2, 2)");
+    let done = bench.run("UPDATE t SET n = n + 1, u = n * 10, c = DEFAULT WHERE id = 2");
+    assert_eq!(
+        (done.affected, done.summary.text(0)),
+        (1, "Rows matched: 1  Changed: 1  Warnings: 0".to_owned())
+    );
+    assert_eq!(bench.select("SELECT u, n, at FROM t WHERE u > 1"), "30 3 2023-11-14 22:13:20");
+    let done = bench.run("UPDATE t SET n = 1 WHERE id = 1");
+    assert_eq!(done.summary.text(0), "Rows matched: 1  Changed: 0  Warnings: 0");
+    assert_eq!(bench.select("SELECT at FROM t WHERE id = 1"), "NULL");
+    let done = bench.run("UPDATE t SET n = 99999999999 WHERE id = 3");
+    assert_eq!(done.summary.text(0), "Rows matched: 0  Changed: 0  Warnings: 0", "no row, no error");
+    let error = bench.try_run("UPDATE t SET n = 99999999999 WHERE id = 1").unwrap_err();
+    assert!(matches!(error, ExecError::Store { .. }), "{error:?}");
+    let error = bench.try_run("UPDATE t SET u = 30 WHERE id = 1").unwrap_err();
+    assert!(matches!(error, ExecError::Engine(engine::Error::DuplicateKey(_))), "{error:?}");
+    let done = bench.run("UPDATE IGNORE t SET u = 30 WHERE id = 1");
+    assert_eq!(done.summary.text(1), "Rows matched: 1  Changed: 0  Warnings: 1");
+    bench.run("UPDATE t SET id = id + 6 WHERE id = 1");
+    bench.run("INSERT INTO t (n) VALUES (8)");
+    assert_eq!(bench.select("SELECT id, u, n FROM t"), "2 30 3,7 1 1,8 NULL 8");
+}
+
+#[test]
+fn one_row_is_deleted_by_its_key() {
+    let mut bench = bench();
+    bench.run("INSERT INTO t (id, u, n) VALUES (1, 1, 1), (2, 2, 2)");
+    assert_eq!(bench.run("DELETE FROM t WHERE id = 2").affected, 1);
+    assert_eq!(bench.run("DELETE FROM t WHERE id = 2").affected, 0);
+    assert_eq!(bench.run("DELETE FROM t WHERE id = 99999999999").affected, 0);
+    assert_eq!(bench.select("SELECT id, u FROM t WHERE u < 9"), "1 1");
+}

@@ -1,0 +1,148 @@
+//! UPDATE of one row by its whole clustered key: found, changed and written in one descent.
+
+use engine::{Error, OldRow, RowChange, UpdateOutcome};
+use expr::{Expr, ExprKind, Func, RowSource};
+use sql::plan::{InsertCell, UpdatePlan};
+use types::{Value, storage};
+
+use crate::assign::{AssignedColumns, Assigner, NewValues};
+use crate::column_store::ColumnStore;
+use crate::context::{ExecCtx, Level};
+use crate::error::{ExecError, Result};
+use crate::point::PointKey;
+use crate::query::QueryProgram;
+use crate::statement::QueryRun;
+
+/// An UPDATE of one row. Its new values are made while the row's leaf is latched.
+#[derive(Debug)]
+pub(crate) struct PointUpdate {
+    key: PointKey,
+}
+
+/// Rows that an UPDATE found, and those of them that have new values.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Updated {
+    pub(crate) matched: u64,
+    pub(crate) changed: u64,
+}
+
+impl PointUpdate {
+    /// The update of one row that `plan` with its compiled `query` is; `None` if it is more than that, or if its
+    /// expressions are more than arithmetic, so that a latch might be held for long.
+    pub(crate) fn of_plan(plan: &UpdatePlan, query: &QueryProgram) -> Option<Self> {
+        let is_quick = |cell: &InsertCell| match cell {
+            InsertCell::Default => true,
+            InsertCell::Expr(expr) => is_arithmetic(expr),
+        };
+        if plan.targets.len() != 1 || !plan.sets.iter().all(|(_, _, cell)| is_quick(cell)) {
+            return None;
+        }
+        PointKey::of_query(query).map(|key| PointUpdate { key })
+    }
+
+    /// Runs the update of `columns`. Cost: a descent, and the entries of the indexes whose columns change; no allocation.
+    pub(crate) fn run(
+        &self,
+        plan: &UpdatePlan,
+        columns: &AssignedColumns,
+        run: &QueryRun<'_>,
+        store: &ColumnStore<'_>,
+        ctx: &mut ExecCtx<'_>,
+    ) -> Result<Updated> {
+        let scratch = &mut *ctx.scratch;
+        if !self.key.make(run, &scratch.arena, &mut scratch.key)? {
+            return Ok(Updated::default());
+        }
+        let (arena, cell) = (std::mem::take(&mut scratch.arena), std::mem::take(&mut scratch.cell));
+        let values = std::mem::take(&mut scratch.values);
+        let mut change = Change {
+            plan,
+            new: NewValues::over(columns, values),
+            assigner: Assigner { run, store, arena, scratch: cell },
+            failed: None,
+        };
+        let written =
+            columns.table.update_with(ctx.engine, ctx.trx, &scratch.key, &mut change, &columns.changed);
+        let Change { new, assigner, failed, .. } = change;
+        (scratch.arena, scratch.cell, scratch.values) = (assigner.arena, assigner.scratch, new.values);
+        failed.map_or(Ok(()), Err)?;
+        match written {
+            Ok(UpdateOutcome::Missing) => return Ok(Updated::default()),
+            Ok(UpdateOutcome::Unchanged) => return Ok(Updated { matched: 1, changed: 0 }),
+            Ok(UpdateOutcome::Updated) => {}
+            Err(error @ Error::DuplicateKey(_)) if plan.ignore => {
+                ctx.conditions.warn(Level::Warning, &ExecError::Engine(error));
+                return Ok(Updated { matched: 1, changed: 0 });
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let number = columns.auto_increment(&scratch.values, 0, run.st.zone);
+        if number > 0 {
+            columns.table.advance_auto_increment(ctx.engine, number)?;
+        }
+        Ok(Updated { matched: 1, changed: 1 })
+    }
+}
+
+/// Whether `expr` reads nothing but the row and the parameters, and is quickly done.
+fn is_arithmetic(expr: &Expr) -> bool {
+    let mut all = true;
+    expr.walk(&mut |e| {
+        all &= match &e.kind {
+            ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Column(_) => true,
+            ExprKind::Call { func, .. } => matches!(func, Func::Add | Func::Sub | Func::Mul | Func::Neg),
+            _ => false,
+        };
+    });
+    all
+}
+
+/// The change of the row.
+struct Change<'x> {
+    plan: &'x UpdatePlan,
+    new: NewValues<'x>,
+    assigner: Assigner<'x>,
+    failed: Option<ExecError>,
+}
+
+impl Change<'_> {
+    fn assign(&mut self, old: &OldRow) -> Result<bool> {
+        let (columns, store) = (self.new.columns, self.assigner.store);
+        let row = Stored { columns, old, zone: store.st.zone };
+        self.new.begin();
+        for (_, col, cell) in &self.plan.sets {
+            self.assigner.assign(std::slice::from_mut(&mut self.new), 0, *col, cell, &row, 1)?;
+        }
+        self.new.finish(|col| old.get(usize::from(col)), store, 1)
+    }
+}
+
+impl RowChange for Change<'_> {
+    fn make(&mut self, old: &OldRow) -> bool {
+        match self.assign(old) {
+            Ok(differs) => differs,
+            Err(error) => {
+                self.failed = Some(error);
+                false
+            }
+        }
+    }
+
+    fn value(&self, position: usize) -> Option<&[u8]> {
+        self.new.stored(position as u16)
+    }
+}
+
+/// The row before the change.
+struct Stored<'x> {
+    columns: &'x AssignedColumns,
+    old: &'x OldRow,
+    zone: &'x types::TimeZone,
+}
+
+impl RowSource for Stored<'_> {
+    fn column(&self, _rel: u16, col: u16) -> Value<'_> {
+        let ty = &self.columns.table.def.columns[usize::from(col)].ty;
+        self.old.get(usize::from(col)).map_or(Value::Null, |bytes| storage::read(ty, bytes, self.zone))
+    }
+}
