@@ -45,7 +45,8 @@ impl<'r> ColumnStore<'r> {
             return self.null(column, row, out);
         }
         let report = Report { column: &column.name, row, conditions: self.conditions };
-        store_value(&column.ty, value, &self.context, &report, out)?;
+        let context = self.st.store_context_for(self.context, value);
+        store_value(&column.ty, value, &context, &report, out)?;
         Ok(true)
     }
 

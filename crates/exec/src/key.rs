@@ -94,7 +94,7 @@ impl KeyPart {
             return Ok(Fit::Null);
         }
         let st = run.st;
-        let lax = StoreContext { strict: false, ..st.store_context() };
+        let lax = StoreContext { strict: false, ..st.store_context_for(st.store_context(), value) };
         let mut stored = Vec::new();
         storage::store(&self.ty, value, &lax, &mut stored)
             .map_err(|_| crate::ExecError::NotSupported("key of this value"))?;

@@ -118,9 +118,21 @@ impl<'r> Statement<'r> {
         })
     }
 
-    /// How values are assigned to columns.
+    /// How values are assigned to columns; without the date, which takes a look at the clock: see
+    /// [`Statement::store_context_for`].
+    #[inline]
     pub(crate) fn store_context(&self) -> StoreContext<'r> {
-        StoreContext::new(self.session.modes(), self.zone, self.today())
+        StoreContext::new(self.session.modes(), self.zone, Date::ZERO)
+    }
+
+    /// `context` with the statement's date if assigning `value` needs it.
+    #[inline]
+    pub(crate) fn store_context_for(&self, context: StoreContext<'r>, value: &Value<'_>) -> StoreContext<'r> {
+        if matches!(value, Value::Time(..)) {
+            StoreContext { today: self.today(), ..context }
+        } else {
+            context
+        }
     }
 }
 
