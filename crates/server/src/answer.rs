@@ -197,11 +197,10 @@ impl Answer<'_> {
         self.ok(session, &OkPacket::default());
     }
 
-    /// Answers with a table.
-    pub fn table(&mut self, session: &mut Session, table: &Table) {
+    /// Answers with a table; `warnings`: how many conditions the statement itself raised.
+    pub fn table(&mut self, session: &mut Session, table: &Table, warnings: u16) {
         let capabilities = session.capabilities;
         let status = session.status().with(ServerStatus::MORE_RESULTS, self.more_results);
-        let warnings = session.diagnostics.packet_count();
         let charset = result_charset(session);
         let out = &mut self.io.out;
         reply::write_column_count(out, table.columns.len());

@@ -164,8 +164,11 @@ fn run_show(
     let engine = Arc::clone(&session.server.engine);
     let table = show::rows(session, &engine, statement, inputs)?;
     let (row_count, found_rows) = (session.row_count, session.found_rows);
-    answer.table(session, &table);
-    if keeps_diagnostics(statement) {
+    let keeps = keeps_diagnostics(statement);
+    // The conditions that SHOW WARNINGS shows are those of the statement before.
+    let warnings = if keeps { 0 } else { session.diagnostics.packet_count() };
+    answer.table(session, &table, warnings);
+    if keeps {
         (session.row_count, session.found_rows) = (row_count, found_rows);
     }
     Ok(())
