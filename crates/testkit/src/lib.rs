@@ -8,3 +8,4 @@ pub mod differential;
 pub mod runner;
 pub mod script;
 pub mod server;
+pub mod tool;

@@ -1,0 +1,15 @@
+CREATE USER ada@localhost IDENTIFIED BY 'old';
+CREATE USER 'bob'@'%' IDENTIFIED WITH mysql_native_password BY 'native';
+CREATE USER 'cleo'@'127.0.0.1' IDENTIFIED WITH caching_sha2_password BY 'sha2', 'dan'@'localhost';
+CREATE USER ada@localhost;
+CREATE USER IF NOT EXISTS ada@localhost;
+ALTER USER ada@localhost IDENTIFIED BY 'new';
+ALTER USER nobody IDENTIFIED BY 'x';
+SET PASSWORD FOR 'dan'@'localhost' = 'dan';
+SET PASSWORD FOR nobody = 'x';
+RENAME USER 'dan'@'localhost' TO 'don'@'localhost';
+SHOW GRANTS FOR 'don'@'localhost';
+DROP USER 'don'@'localhost';
+DROP USER 'don'@'localhost';
+DROP USER IF EXISTS 'don'@'localhost';
+SELECT USER(), CURRENT_USER();

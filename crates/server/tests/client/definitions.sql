@@ -1,0 +1,64 @@
+CREATE DATABASE shop CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci;
+CREATE DATABASE shop;
+CREATE DATABASE IF NOT EXISTS shop;
+CREATE SCHEMA old_shop DEFAULT CHARACTER SET latin1 COLLATE latin1_bin;
+SHOW CREATE DATABASE old_shop;
+ALTER DATABASE old_shop COLLATE latin1_swedish_ci;
+SHOW CREATE DATABASE old_shop;
+USE shop;
+CREATE TABLE item (
+  id INT NOT NULL AUTO_INCREMENT,
+  code VARCHAR(20) CHARACTER SET latin1 COLLATE latin1_bin NOT NULL,
+  name VARCHAR(50) DEFAULT 'none' COMMENT 'as the customer sees it',
+  price DECIMAL(8,2) NOT NULL DEFAULT '0.00',
+  kind ENUM('food','tool') DEFAULT 'food',
+  made DATETIME DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (id), UNIQUE KEY code (code), KEY name (name, price)
+) ENGINE=InnoDB AUTO_INCREMENT=100 DEFAULT CHARSET=utf8mb4 COMMENT='things to sell';
+SHOW CREATE TABLE item\G
+CREATE TABLE item (a INT);
+CREATE TABLE IF NOT EXISTS item (a INT);
+CREATE TABLE twice (a INT, a INT);
+CREATE TABLE two_keys (a INT PRIMARY KEY, b INT, PRIMARY KEY (b));
+CREATE TABLE no_column (a INT, KEY (b));
+CREATE TABLE no_number (a VARCHAR(10) AUTO_INCREMENT PRIMARY KEY);
+CREATE TABLE note (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, item_id INT NOT NULL, body TEXT, at TIMESTAMP(3) NULL) DEFAULT CHARSET latin1;
+SHOW CREATE TABLE note\G
+CREATE TABLE item_copy LIKE item;
+CREATE INDEX at ON note (at);
+CREATE UNIQUE INDEX item_at ON note (item_id, at);
+CREATE INDEX body ON note (body(10));
+CREATE INDEX at ON note (item_id);
+CREATE INDEX body_all ON note (body);
+SHOW INDEX FROM note;
+DROP INDEX at ON note;
+DROP INDEX at ON note;
+ALTER TABLE note ADD INDEX by_item (item_id), ADD UNIQUE KEY one_body (item_id, body(20));
+ALTER TABLE note DROP INDEX item_at, DROP KEY one_body;
+SHOW CREATE TABLE note\G
+INSERT INTO note (item_id, body) VALUES (1, 'x'), (1, 'x');
+ALTER TABLE note ADD UNIQUE KEY item_once (item_id);
+SHOW INDEX FROM note;
+TRUNCATE TABLE note;
+SELECT COUNT(*) FROM note;
+INSERT INTO note (item_id) VALUES (1);
+SELECT id, item_id, body, at FROM note;
+TRUNCATE note;
+RENAME TABLE note TO memo;
+ALTER TABLE memo RENAME TO remark;
+ALTER TABLE item AUTO_INCREMENT = 500;
+ALTER TABLE item RENAME COLUMN made TO made_at;
+ALTER TABLE item CHANGE kind sort ENUM('food','tool') DEFAULT 'food';
+ALTER TABLE item RENAME INDEX name TO by_name, COMMENT 'goods';
+ALTER TABLE item ALTER COLUMN price SET DEFAULT 1;
+SHOW CREATE TABLE item\G
+SHOW TABLES;
+DROP TABLE remark, item_copy;
+DROP TABLE remark;
+DROP TABLE IF EXISTS remark;
+SHOW WARNINGS;
+DROP DATABASE old_shop;
+DROP DATABASE old_shop;
+DROP DATABASE IF EXISTS old_shop;
+DROP DATABASE shop;
+SELECT DATABASE();
