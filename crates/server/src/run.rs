@@ -137,7 +137,14 @@ fn parse_and_run(
     if !keeps {
         session.diagnostics.clear();
     }
-    let parsed = parsed.map_err(|error| parse_error(&error))?;
+    let parsed = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) if is_comment_only(&error, text) => {
+            Answer { io, more_results: false, binary: false }.plain_ok(session);
+            return Ok(None);
+        }
+        Err(error) => return Err(parse_error(&error)),
+    };
     refuse_rest(session, &parsed, sql)?;
     session.fail_if_killed()?;
     let mut answer = Answer { io, more_results: parsed.more, binary: false };
@@ -154,6 +161,15 @@ fn parse_and_run(
         None => statement::run(session, &parsed.statement, Inputs { sql, params: &[] }, &mut answer)?,
     }
     Ok(parsed.more.then_some(parsed.end))
+}
+
+/// Whether the text is nothing but comments, such as one for another product's versions: that is no error.
+#[cold]
+fn is_comment_only(error: &sql::ParseError, text: Text<'_>) -> bool {
+    let blank = |bytes: &[u8]| bytes.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b';');
+    matches!(error.kind, ParseErrorKind::Empty)
+        && blank(&text.sql[error.offset..])
+        && !blank(&text.sql[text.start..error.offset])
 }
 
 /// Errors for what COM_QUERY does not take: `?`, and a second statement unless the client may send several.

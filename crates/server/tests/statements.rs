@@ -83,6 +83,8 @@ fn wrong_assignments_are_mysqls_errors() {
         ("USE ``", 1046),
         ("FROBNICATE", 1064),
         ("", 1065),
+        (" ;", 1065),
+        ("/*", 1064),
     ] {
         assert_eq!(code(conn.query_drop(sql).unwrap_err()), expected, "{sql}");
     }
