@@ -299,6 +299,11 @@ impl Error {
         }
     }
 
+    /// Whether a page on disk is not what was written there. A statement that only reads has harmed nothing then.
+    pub fn is_corrupt_page(&self) -> bool {
+        matches!(self, Error::Storage(btree::Error::Buffer(buffer::Error::Corruption(_))))
+    }
+
     #[cold]
     pub(crate) fn no_such_table(schema: &str, table: &str) -> Self {
         Error::Name(Box::new(NameError::NoSuchTable { schema: schema.into(), table: table.into() }))

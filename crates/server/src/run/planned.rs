@@ -179,7 +179,7 @@ pub(super) fn run(
             }
             Err(error) => Failure::Error(error),
         },
-        Err(error) => fail(session, trx, autocommit, &error),
+        Err(error) => fail(session, trx, autocommit, &error, compiled.com == Com::Select),
     };
     answer.io.out.rewind(mark);
     Err(failed)
@@ -324,12 +324,23 @@ fn finish_change(session: &mut Session, answer: &mut Answer<'_>, outcome: &Outco
     answer.ok(session, &ok);
 }
 
-/// Carries out what an error means for the transaction and the connection.
+/// Carries out what an error means for the transaction and the connection. A query that met a corrupt page has changed
+/// nothing: it fails alone, and other tables are served on.
 #[cold]
-fn fail(session: &mut Session, trx: Box<Trx>, autocommit: bool, error: &ExecError) -> Failure {
-    let effect = error.effect();
+fn fail(
+    session: &mut Session,
+    trx: Box<Trx>,
+    autocommit: bool,
+    error: &ExecError,
+    is_query: bool,
+) -> Failure {
+    let mut effect = error.effect();
     if let (Effect::Server, ExecError::Engine(error)) = (effect, error) {
-        session.server.fail(error);
+        if !(is_query && error.is_corrupt_page()) {
+            session.server.fail(error);
+        }
+        session.server.log.error(&error.to_string());
+        effect = Effect::Statement;
     }
     transaction::leave_failed(session, trx, autocommit, effect);
     if is_stale(error) {
