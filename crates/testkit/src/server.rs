@@ -33,14 +33,7 @@ impl TestServer {
     /// Starts `binary` on `datadir`; the caller keeps the folder.
     pub fn start_on(binary: &Path, datadir: &Path, options: &[&str]) -> Result<Self, String> {
         let socket = datadir.with_extension("sock");
-        let mut child = Command::new(binary)
-            .arg("--no-defaults")
-            .arg(format!("--datadir={}", datadir.display()))
-            .arg(format!("--socket={}", socket.display()))
-            .arg("--port=0")
-            .args(options)
-            .stderr(Stdio::piped())
-            .stdout(Stdio::null())
+        let mut child = command(binary, datadir, options)
             .spawn()
             .map_err(|e| format!("cannot start {}: {e}", binary.display()))?;
         let stderr = child.stderr.take().ok_or("no stderr")?;
@@ -70,6 +63,36 @@ impl TestServer {
         }
     }
 
+    /// Runs `binary`, which is to refuse `datadir` or `options`; what it says on standard error.
+    ///
+    /// # Errors
+    /// It was not refused.
+    pub fn refuse(binary: &Path, datadir: &Path, options: &[&str]) -> Result<String, String> {
+        let mut child = command(binary, datadir, options)
+            .spawn()
+            .map_err(|e| format!("cannot start {}: {e}", binary.display()))?;
+        let stderr = child.stderr.take().ok_or("no stderr")?;
+        let mut said = String::new();
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            said.push_str(&line);
+            said.push('\n');
+            if line.contains("ready for connections") {
+                child.kill().map_err(|e| e.to_string())?;
+            }
+        }
+        let status = child.wait().map_err(|e| e.to_string())?;
+        if status.code().is_none_or(|code| code == 0) {
+            Err(format!("it was not refused: {said}"))
+        } else {
+            Ok(said)
+        }
+    }
+
+    /// Ends the process as a power failure would: no handler runs.
+    pub fn kill(mut self) -> Result<(), String> {
+        self.child.kill().and_then(|()| self.child.wait()).map(|_| ()).map_err(|e| e.to_string())
+    }
+
     /// Process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
@@ -85,6 +108,19 @@ impl TestServer {
         let status = self.child.wait().map_err(|e| e.to_string())?;
         if status.success() { Ok(()) } else { Err(format!("shutdown ended with {status}")) }
     }
+}
+
+fn command(binary: &Path, datadir: &Path, options: &[&str]) -> Command {
+    let mut command = Command::new(binary);
+    command
+        .arg("--no-defaults")
+        .arg(format!("--datadir={}", datadir.display()))
+        .arg(format!("--socket={}", datadir.with_extension("sock").display()))
+        .arg("--port=0")
+        .args(options)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null());
+    command
 }
 
 impl Drop for TestServer {
