@@ -278,6 +278,11 @@ functions! {
 }
 
 impl Func {
+    /// Every name that a call may have.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(name, _)| *name)
+    }
+
     /// The function of this name, without regard to case.
     pub fn find(name: &str) -> Option<Func> {
         NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, func)| *func)

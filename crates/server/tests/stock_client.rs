@@ -43,6 +43,11 @@ fn definitions_are_made_and_shown() {
 }
 
 #[test]
+fn every_type_is_stored_and_clocks_are_read() {
+    compare(&start(), "types");
+}
+
+#[test]
 fn rows_are_changed_and_loaded() {
     compare(&start(), "changes");
 }

@@ -1,0 +1,24 @@
+CREATE DATABASE shop;
+USE shop;
+CREATE TABLE numbers (a TINYINT, b SMALLINT UNSIGNED, c MEDIUMINT, d INT UNSIGNED, e BIGINT, f DECIMAL(10,3), g FLOAT, h DOUBLE, i BIT(8), j YEAR, k BOOLEAN);
+SHOW CREATE TABLE numbers\G
+INSERT INTO numbers VALUES (-128, 65535, -8388608, 4294967295, -9223372036854775808, 1234567.891, 1.5, -2.5e100, b'1010', 2026, TRUE);
+SELECT a, b, c, d, e, f, g, h, HEX(i), j, k FROM numbers;
+CREATE TABLE texts (a CHAR(5), b VARCHAR(10), c TINYTEXT, d TEXT, e MEDIUMTEXT, f LONGTEXT, g ENUM('x','y'), h SET('p','q','r'));
+SHOW CREATE TABLE texts\G
+INSERT INTO texts VALUES ('a ', 'b ', 'tiny', 'text', 'medium', 'long', 'Y', 'r,p');
+SELECT CONCAT('[', a, ']'), CONCAT('[', b, ']'), c, d, e, f, g, h FROM texts;
+CREATE TABLE bytes (a BINARY(4), b VARBINARY(10), c TINYBLOB, d BLOB, e MEDIUMBLOB, f LONGBLOB);
+SHOW CREATE TABLE bytes\G
+INSERT INTO bytes VALUES ('a', 'b', x'00ff', 'blob', 'medium', 'long');
+SELECT HEX(a), HEX(b), HEX(c), d, e, f FROM bytes;
+CREATE TABLE times (a DATE, b TIME, c TIME(3), d DATETIME, e DATETIME(6), f TIMESTAMP NULL);
+SHOW CREATE TABLE times\G
+SET time_zone = '+00:00';
+INSERT INTO times VALUES ('2026-02-28', '-838:59:59', '01:02:03.4567', '2026-02-28 12:30:45', '2026-02-28 12:30:45.123456', '2026-02-28 12:30:45');
+SELECT * FROM times;
+SET time_zone = '+05:30', timestamp = 86400.25;
+SELECT f FROM times;
+SELECT NOW(3), CURDATE(), CURTIME(), UTC_DATE(), UTC_TIME(2), UTC_TIMESTAMP(1), UNIX_TIMESTAMP();
+SELECT SYSDATE() > NOW(), ISNULL(NULL), ISNULL(1), BENCHMARK(10, MD5('x')), SLEEP(0);
+SELECT UUID() = UUID(), CONNECTION_ID() > 0, RAND(1) = RAND(1);
