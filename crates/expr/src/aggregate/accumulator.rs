@@ -10,7 +10,7 @@ use super::concat::Concat;
 use super::extreme::Extreme;
 use super::group_key::append_group_key;
 use super::number::{Sum, Variance, add_bits, no_bits};
-use super::typing::order_domain;
+use super::typing::{order_domain, sort_domain};
 use crate::compare::double;
 use crate::{EvalCtx, EvalError, Expr};
 
@@ -71,7 +71,7 @@ impl Accumulator {
                 State::Variance(Variance::default())
             }
             AggFunc::GroupConcat => {
-                let order = spec.order.iter().map(|(e, descending)| (order_domain(e), *descending));
+                let order = spec.order.iter().map(|(e, descending)| (sort_domain(e), *descending));
                 State::Concat(Box::new(Concat::new(spec.separator, order.collect())))
             }
             AggFunc::AnyValue => State::First(OwnedValue::Null),

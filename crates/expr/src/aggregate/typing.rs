@@ -73,7 +73,15 @@ fn concat_type(collation: CollationId) -> SqlType {
     SqlType { kind, ..SqlType::varchar(0, collation) }
 }
 
-/// The domain in which values of one expression are ordered: of MIN, MAX and ORDER BY.
+/// The domain of the ORDER BY in an aggregate: as [`order_domain`], but members of ENUM and SET by number.
+pub(super) fn sort_domain(expr: &Expr) -> CmpDomain {
+    match expr.ty.kind {
+        TypeKind::Enum | TypeKind::Set => CmpDomain::Integer,
+        _ => order_domain(expr),
+    }
+}
+
+/// The domain in which MIN and MAX compare values.
 pub(super) fn order_domain(expr: &Expr) -> CmpDomain {
     match class_of(expr) {
         Class::Int | Class::Null => CmpDomain::Integer,

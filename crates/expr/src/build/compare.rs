@@ -201,7 +201,9 @@ impl Builder {
         if !args.iter().any(is_column) {
             return;
         }
-        let year = args.iter().any(|e| is_column(e) && e.ty.kind == TypeKind::Year);
+        let is_year = |e: &Expr| is_column(e) && e.ty.kind == TypeKind::Year;
+        // In a list the needle's type decides.
+        let year = is_year(&args[0]) || (args.len() <= 3 && args.iter().any(is_year));
         let is_short = args.len() <= 3;
         for arg in args.iter_mut() {
             if year && is_short {

@@ -41,10 +41,6 @@ fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError
         TypeKind::Double | TypeKind::Float => CmpDomain::Double,
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => CmpDomain::DateTime,
         TypeKind::Time => CmpDomain::Time,
-        // With a date among them even numbers are compared as dates.
-        _ if call.ty().is_string() && call.args.iter().any(|e| class_of(e) == Class::DateTime) => {
-            CmpDomain::DateTime
-        }
         _ if call.ty().is_string() => CmpDomain::String(call.ty().collation),
         _ => CmpDomain::Integer,
     };
