@@ -29,7 +29,7 @@ pub struct Decimal {
     /// Digits without point, below 10^76.
     mag: U256,
     neg: bool,
-    /// Fraction digits, at most 30.
+    /// Fraction digits: at most 30, or 65 in a literal as written.
     scale: u8,
 }
 
@@ -44,7 +44,7 @@ impl Decimal {
     /// `mag / 10^scale`, negated if `neg`; zero loses its sign.
     #[inline]
     fn from_parts(neg: bool, mag: U256, scale: u8) -> Decimal {
-        debug_assert!(scale <= MAX_SCALE, "scale out of range");
+        debug_assert!(u32::from(scale) <= MAX_DIGITS, "scale out of range");
         Decimal { neg: neg && !wide::is_zero(&mag), mag, scale }
     }
 

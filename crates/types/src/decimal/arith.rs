@@ -36,6 +36,12 @@ impl Decimal {
         }
     }
 
+    /// Operands of arithmetic have at most 30 fraction digits; literals with more are rounded.
+    #[inline]
+    fn narrow(self) -> Decimal {
+        if self.scale <= MAX_SCALE { self } else { self.round(i32::from(MAX_SCALE)) }
+    }
+
     fn checked(neg: bool, mag: U256, scale: u8) -> Option<Decimal> {
         let fits = wide::to_u128(&mag).is_some() || wide::cmp(&mag, &wide::pow10(MAX_DIGITS)).is_lt();
         fits.then(|| Decimal::from_parts(neg, mag, scale))
@@ -45,6 +51,9 @@ impl Decimal {
     #[inline]
     pub fn checked_add(self, rhs: Decimal) -> Option<Decimal> {
         let scale = self.scale.max(rhs.scale);
+        if scale > MAX_SCALE {
+            return self.narrow().checked_add(rhs.narrow());
+        }
         if let (Some(a), Some(b)) = (self.units_at(scale), rhs.units_at(scale))
             && let Some(sum) = a.checked_add(b)
         {
@@ -80,8 +89,9 @@ impl Decimal {
             }
             return Decimal::checked(neg, wide::mul(&self.mag, &rhs.mag)?, scale);
         }
-        let drop = u32::from(scale - MAX_SCALE);
-        let (quotient, remainder) = wide::mul_div_pow10(&self.mag, &rhs.mag, drop)?;
+        let (a, b) = (self.narrow(), rhs.narrow());
+        let drop = u32::from(a.scale + b.scale - MAX_SCALE);
+        let (quotient, remainder) = wide::mul_div_pow10(&a.mag, &b.mag, drop)?;
         let mag = round_up_if(quotient, reaches_half(&remainder, &wide::pow10(drop)))?;
         Decimal::checked(neg, mag, MAX_SCALE)
     }
@@ -91,6 +101,9 @@ impl Decimal {
     pub fn checked_div(self, rhs: Decimal, increment: u8) -> Result<Option<Decimal>, DecimalOverflow> {
         if rhs.is_zero() {
             return Ok(None);
+        }
+        if self.scale.max(rhs.scale) > MAX_SCALE {
+            return self.narrow().checked_div(rhs.narrow(), increment);
         }
         let scale = self.scale.saturating_add(increment).min(MAX_SCALE);
         // self.mag / 10^s1 / (rhs.mag / 10^s2) * 10^scale
@@ -123,6 +136,9 @@ impl Decimal {
             return Ok(None);
         }
         let scale = self.scale.max(rhs.scale);
+        if scale > MAX_SCALE {
+            return self.narrow().checked_rem(rhs.narrow());
+        }
         let divisor = match rhs.raise(scale) {
             Some(raised) => raised,
             // The divisor, raised to a scale `self` already has, is past every value.

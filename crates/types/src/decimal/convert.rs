@@ -1,6 +1,6 @@
 //! DECIMAL from and to integers, doubles and storage bytes.
 
-use super::{Decimal, MAX_SCALE, wide};
+use super::{Decimal, wide};
 
 impl From<i64> for Decimal {
     #[inline]
@@ -106,6 +106,6 @@ impl Decimal {
                 (*limb, carry) = (!*limb).overflowing_add(u64::from(carry));
             }
         }
-        Decimal::from_parts(neg, mag, scale.min(MAX_SCALE))
+        Decimal::from_parts(neg, mag, scale)
     }
 }

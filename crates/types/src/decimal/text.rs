@@ -24,14 +24,18 @@ impl Decimal {
         if scan.digits == 0 {
             return ParsedDecimal { value: Decimal::ZERO, consumed: 0, truncated: false, overflow: false };
         }
-        scan.build(text)
+        scan.build(text, MAX_SCALE)
     }
 
-    /// Reads all of `text` (surrounding white space allowed); `None` if it is not a number or does not fit.
+    /// Reads all of `text` (surrounding white space allowed) as a literal, which keeps up to 65 fraction digits;
+    /// `None` if it is not a number or does not fit.
     pub fn parse(text: &[u8]) -> Option<Decimal> {
-        let parsed = Decimal::parse_prefix(text);
-        let clean =
-            parsed.consumed > 0 && !parsed.overflow && text[parsed.consumed..].trim_ascii().is_empty();
+        let scan = Scan::of(text);
+        if scan.digits == 0 {
+            return None;
+        }
+        let parsed = scan.build(text, MAX_PRECISION as u8);
+        let clean = !parsed.overflow && text[parsed.consumed..].trim_ascii().is_empty();
         clean.then_some(parsed.value)
     }
 
@@ -111,14 +115,15 @@ impl Scan {
         self.consumed = at + count;
     }
 
-    fn build(&self, text: &[u8]) -> ParsedDecimal {
+    /// The number with at most `max_scale` fraction digits.
+    fn build(&self, text: &[u8], max_scale: u8) -> ParsedDecimal {
         let (mag, kept, dropped, dropped_nonzero) = gather_digits(&text[self.start..self.end]);
         let mut mag = mag;
         // value = mag * 10^-scale
         let mut scale = self.frac as i64 - self.exponent - dropped;
         let mut truncated = dropped_nonzero;
         if wide::is_zero(&mag) {
-            let value = Decimal::from_parts(self.neg, mag, scale.clamp(0, 30) as u8);
+            let value = Decimal::from_parts(self.neg, mag, scale.clamp(0, i64::from(max_scale)) as u8);
             return ParsedDecimal { value, consumed: self.consumed, truncated, overflow: false };
         }
         if i64::from(kept) - scale > i64::from(MAX_PRECISION) {
@@ -129,8 +134,8 @@ impl Scan {
             mag = wide::mul(&mag, &wide::pow10(-scale as u32)).unwrap_or(mag);
             scale = 0;
         }
-        // Digits far behind the point vanish; a DECIMAL keeps at most 30 of them.
-        let excess = scale - i64::from(MAX_SCALE);
+        // Digits far behind the point vanish.
+        let excess = scale - i64::from(max_scale);
         if excess > 0 {
             truncated = true;
             let cut = excess.min(i64::from(wide::MAX_POW10)) as u32;
