@@ -6,7 +6,7 @@ use types::value::{Converted, Loss};
 use types::{Date, DateTime, SqlModes, TypeKind, Value};
 
 use crate::functions::{Call, text, text_in_arena};
-use crate::{EvalError, Warning};
+use crate::{EvalError, ExprKind, Warning};
 
 /// The value of a cast: argument 0 of `call` as a value of the call's type.
 pub(crate) fn cast<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
@@ -66,10 +66,19 @@ fn to_decimal<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     let rounded = read.value.round(i32::from(ty.decimals));
     let bound = types::Decimal::max_value(ty.length, ty.decimals);
     if rounded.abs() > bound {
-        call.ctx.session.warn(Warning::OutOfRange { operation: crate::print::to_text(call.expr, call.row) });
+        call.ctx.session.warn(Warning::OutOfRange { operation: column_name(call) });
         return Value::Decimal(if rounded.is_negative() { bound.negate() } else { bound });
     }
     Value::Decimal(rounded.rescale(ty.decimals).unwrap_or(rounded))
+}
+
+/// What a warning calls the conversion: its column in the select list, else its text.
+#[cold]
+fn column_name(call: &Call<'_>) -> String {
+    match &call.expr.kind {
+        ExprKind::Cast { name: Some(name), .. } => name.to_string(),
+        _ => crate::print::to_text(call.expr, call.row),
+    }
 }
 
 fn flags(call: &Call<'_>) -> DateFlags {

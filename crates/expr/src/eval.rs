@@ -65,7 +65,7 @@ pub fn eval<'v>(
         },
         ExprKind::Subquery { .. } => ctx.subqueries.run(expr, row, ctx),
         ExprKind::Like { .. } => like(expr, row, ctx),
-        ExprKind::Cast(arg) => cast(&Call { expr, args: std::slice::from_ref(arg), row, ctx }),
+        ExprKind::Cast { arg, .. } => cast(&Call { expr, args: std::slice::from_ref(arg), row, ctx }),
         ExprKind::Call { func, args } => func.eval(&Call { expr, args, row, ctx }),
     }
 }

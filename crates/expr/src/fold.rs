@@ -10,22 +10,50 @@ use crate::{EvalCtx, Expr, ExprKind, SessionInfo, Warning, eval};
 
 /// `expr` with its constant subtrees evaluated. What warns, fails, or asks the session anything stays as it is.
 /// Explicit collations stay too: they tell how hard an operand holds on to its collation.
-pub fn fold(mut expr: Expr) -> Expr {
-    expr.for_each_child_mut(&mut |child| {
-        let taken = std::mem::replace(child, Expr::constant(OwnedValue::Null, types::SqlType::null()));
-        *child = fold(taken);
-    });
-    match value_of(&expr) {
-        Some(value) => {
-            let nullable = value.is_null();
-            Expr { kind: ExprKind::Const(value), nullable, ty: expr.ty }
-        }
-        None => expr,
-    }
+/// Operands of what fails stay as well: the error that is raised at execution quotes them as they are written.
+pub fn fold(expr: Expr) -> Expr {
+    fold_node(expr).expr
 }
 
-/// The value of an operation on constants.
-fn value_of(expr: &Expr) -> Option<OwnedValue> {
+/// A folded expression.
+struct Folded {
+    expr: Expr,
+    /// What became the constant `expr`; `None` if nothing did.
+    written: Option<Expr>,
+}
+
+fn fold_node(mut expr: Expr) -> Folded {
+    let mut written = Vec::new();
+    expr.for_each_child_mut(&mut |child| {
+        let taken = std::mem::replace(child, Expr::constant(OwnedValue::Null, types::SqlType::null()));
+        let folded = fold_node(taken);
+        *child = folded.expr;
+        written.push(folded.written);
+    });
+    let outcome = outcome_of(&expr);
+    if matches!(outcome, Outcome::Varies) {
+        return Folded { expr, written: None };
+    }
+    let mut operands = written.into_iter();
+    expr.for_each_child_mut(&mut |child| {
+        if let Some(Some(operand)) = operands.next() {
+            *child = operand;
+        }
+    });
+    let Outcome::Value(value) = outcome else { return Folded { expr, written: None } };
+    let constant = Expr { nullable: value.is_null(), ty: expr.ty.clone(), kind: ExprKind::Const(value) };
+    Folded { expr: constant, written: Some(expr) }
+}
+
+/// What an operation comes to before any row is read.
+enum Outcome {
+    Value(OwnedValue),
+    Fails,
+    /// It is no operation on constants, or the session has a say in it.
+    Varies,
+}
+
+fn outcome_of(expr: &Expr) -> Outcome {
     let is_operation = !matches!(
         expr.kind,
         ExprKind::Const(_)
@@ -43,12 +71,15 @@ fn value_of(expr: &Expr) -> Option<OwnedValue> {
     let mut constant = is_operation;
     expr.for_each_child(&mut |child| constant &= matches!(child.kind, ExprKind::Const(_)));
     if !constant {
-        return None;
+        return Outcome::Varies;
     }
     let (arena, session) = (Bump::new(), NoSession::new());
     let ctx = EvalCtx::new(&arena, &[], &session);
-    let value = eval(expr, &(), &ctx).ok()?.to_owned_value();
-    (!session.asked.get()).then_some(value)
+    match eval(expr, &(), &ctx) {
+        Err(_) => Outcome::Fails,
+        Ok(_) if session.asked.get() => Outcome::Varies,
+        Ok(value) => Outcome::Value(value.to_owned_value()),
+    }
 }
 
 /// A session that has no answers and remembers that it was asked.

@@ -178,7 +178,12 @@ pub enum ExprKind {
         otherwise: Option<Box<Expr>>,
     },
     /// Conversion to [`Expr::ty`].
-    Cast(Box<Expr>),
+    Cast {
+        /// What is converted.
+        arg: Box<Expr>,
+        /// The column of the select list that the conversion is, for warnings.
+        name: Option<Box<str>>,
+    },
     /// Every other operator and function.
     Call {
         /// Which.
@@ -219,6 +224,18 @@ impl Expr {
         Expr { kind: ExprKind::Column(ColumnRef { rel, col }), ty, nullable }
     }
 
+    /// Conversion of `arg` to `ty`.
+    pub(crate) fn cast(arg: Expr, ty: SqlType, nullable: bool) -> Expr {
+        Expr { kind: ExprKind::Cast { arg: Box::new(arg), name: None }, ty, nullable }
+    }
+
+    /// Tells a conversion the name of its column in the select list.
+    pub fn name_cast(&mut self, column: &str) {
+        if let ExprKind::Cast { name, .. } = &mut self.kind {
+            *name = Some(column.into());
+        }
+    }
+
     /// A constant of type `ty`.
     pub fn constant(value: OwnedValue, ty: SqlType) -> Expr {
         let nullable = value.is_null();
@@ -249,7 +266,7 @@ impl Expr {
             ExprKind::Not(arg)
             | ExprKind::IsNull { arg, .. }
             | ExprKind::IsTruth { arg, .. }
-            | ExprKind::Cast(arg)
+            | ExprKind::Cast { arg, .. }
             | ExprKind::AssignUserVar { value: arg, .. } => visit(arg),
             ExprKind::In { needle, list, .. } => {
                 visit(needle);
@@ -286,7 +303,7 @@ impl Expr {
             ExprKind::Not(arg)
             | ExprKind::IsNull { arg, .. }
             | ExprKind::IsTruth { arg, .. }
-            | ExprKind::Cast(arg)
+            | ExprKind::Cast { arg, .. }
             | ExprKind::AssignUserVar { value: arg, .. } => visit(arg),
             ExprKind::In { needle, list, .. } => {
                 visit(needle);

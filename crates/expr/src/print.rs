@@ -21,7 +21,7 @@ pub(crate) fn to_text(expr: &Expr, row: &dyn RowSource) -> String {
         ExprKind::Xor(args) => format!("({})", list(&args[..], " xor ")),
         ExprKind::Not(arg) => format!("(not({}))", to_text(arg, row)),
         ExprKind::Compare { op, args, .. } => format!("({})", list(&args[..], &format!(" {} ", op.symbol()))),
-        ExprKind::Cast(arg) => format!("cast({} as {})", to_text(arg, row), cast_name(&expr.ty)),
+        ExprKind::Cast { arg, .. } => format!("cast({} as {})", to_text(arg, row), cast_name(&expr.ty)),
         ExprKind::Call { func: Func::CutText | Func::PadBytes, args } => list(args, ""),
         ExprKind::Call { func, args } => match (infix(*func), &args[..]) {
             (Some(symbol), [_, _]) => format!("({})", list(args, &format!(" {symbol} "))),

@@ -75,7 +75,7 @@ impl Builder {
             CastTo::Year => SqlType { unsigned: true, ..SqlType::new(TypeKind::Year, 4) },
         };
         let nullable = expr.nullable || ty.is_temporal() || ty.kind == TypeKind::Year;
-        Ok(Expr { kind: ExprKind::Cast(Box::new(expr)), ty, nullable })
+        Ok(Expr::cast(expr, ty, nullable))
     }
 
     /// `expr` as a value of `ty`, which loses nothing: the conversion that operands of one type need.
@@ -94,7 +94,7 @@ impl Builder {
             return expr;
         }
         let nullable = expr.nullable;
-        Expr { kind: ExprKind::Cast(Box::new(expr)), ty: ty.clone(), nullable }
+        Expr::cast(expr, ty.clone(), nullable)
     }
 
     /// `expr` as text: numbers and dates in the connection's collation, strings as they are.
@@ -109,7 +109,7 @@ impl Builder {
         };
         let ty = string_type(shown_chars(&expr.ty), collation);
         let nullable = expr.nullable;
-        Expr { kind: ExprKind::Cast(Box::new(expr)), ty, nullable }
+        Expr::cast(expr, ty, nullable)
     }
 
     /// The one type of values that may each be any of `args`: of CASE, IF, COALESCE, UNION.
@@ -140,7 +140,7 @@ impl Builder {
 fn cast_text(expr: Expr, length: Option<u32>, collation: CollationId, fit: Func) -> Expr {
     let ty = string_type(shown_chars(&expr.ty), collation);
     let nullable = true;
-    let text = Expr { kind: ExprKind::Cast(Box::new(expr)), ty, nullable };
+    let text = Expr::cast(expr, ty, nullable);
     match length {
         None => text,
         Some(n) => {

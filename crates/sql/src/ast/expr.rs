@@ -43,8 +43,8 @@ pub enum ExprKind<'a> {
     Binary(BinaryOp, &'a Expr<'a>, &'a Expr<'a>),
     /// `a AND b AND ..`, two or more.
     And(&'a [Expr<'a>]),
-    /// `a OR b OR ..`, two or more.
-    Or(&'a [Expr<'a>]),
+    /// `a OR b OR ..`, two or more, and how many of the operators are written `||`.
+    Or(&'a [Expr<'a>], u32),
     /// `(a, b)` or `ROW(a, b)`.
     Row(&'a [Expr<'a>]),
     /// `x IS [NOT] ..`

@@ -1,7 +1,7 @@
 //! Aggregates: found while expressions are bound, then moved below the expressions that use them.
 
 use expr::{AggFunc, ColumnRef, Expr, ExprKind};
-use types::SqlModes;
+use types::{SqlModes, SqlType, TypeKind};
 
 use super::binder::{AGG_PENDING, Aggregates, Aliases, Binder, Level};
 use super::block::{Aggregation, Block, Source, SubBlock, outer_id};
@@ -92,6 +92,14 @@ impl<'a> Binder<'a, '_> {
         }
         let aggs = regroup.aggs;
         let columns = group_columns(&groups, &aggs);
+        let build = self.build;
+        let groups = groups
+            .into_iter()
+            .map(|g| {
+                let ty = group_type(&g);
+                build.coerce(g, &ty)
+            })
+            .collect();
         block.subqueries = subqueries;
         block.rels.push(Source::Aggregate { columns });
         block.aggregation = Some(Aggregation { rel, groups, aggs });
@@ -121,7 +129,7 @@ impl Regroup<'_> {
         rels: &[Source],
     ) -> Result<(), BindError> {
         if let Some(at) = self.groups.iter().position(|g| same::same(g, expr)) {
-            let column = Expr::column(self.rel, at as u16, expr.ty.clone(), expr.nullable);
+            let column = Expr::column(self.rel, at as u16, group_type(expr), expr.nullable);
             *expr = column;
             return Ok(());
         }
@@ -250,9 +258,18 @@ fn find_or_add(aggs: &mut Vec<AggSpec>, spec: AggSpec) -> usize {
     })
 }
 
+/// The type of the column that keeps a group's value. A computed year is kept as an integer, a column of years as is.
+fn group_type(group: &Expr) -> SqlType {
+    let computed = !matches!(group.kind, ExprKind::Column(_));
+    if computed && group.ty.kind == TypeKind::Year {
+        return SqlType { unsigned: group.ty.unsigned, ..SqlType::new(TypeKind::Int, group.ty.length) };
+    }
+    group.ty.clone()
+}
+
 /// The columns of the aggregation's relation: groups, then aggregates.
 fn group_columns(groups: &[Expr], aggs: &[AggSpec]) -> Vec<Column> {
-    let groups = groups.iter().map(|g| Column { name: "".into(), ty: g.ty.clone(), nullable: g.nullable });
+    let groups = groups.iter().map(|g| Column { name: "".into(), ty: group_type(g), nullable: g.nullable });
     let aggs = aggs.iter().map(|a| Column { name: "".into(), ty: a.ty.clone(), nullable: a.nullable });
     groups.chain(aggs).collect()
 }

@@ -18,6 +18,8 @@ pub enum Deprecated {
     AssignVariable,
     /// VALUES(column).
     ValuesFunction,
+    /// `a || b` for `a OR b`.
+    Pipes,
     /// `!value`.
     Bang,
     /// `BINARY value`.
@@ -46,6 +48,9 @@ impl fmt::Display for Deprecated {
                  INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
                  alias.col instead"
             }
+            Deprecated::Pipes => {
+                "'|| as a synonym for OR' is deprecated and will be removed in a future release. Please use OR instead"
+            }
             Deprecated::Bang => "'!' is deprecated and will be removed in a future release. Please use NOT instead",
             Deprecated::BinaryPrefix => {
                 "'BINARY expr' is deprecated and will be removed in a future release. Please use CAST instead"
@@ -64,6 +69,10 @@ impl Binder<'_, '_> {
         let written = self.ctx.sql.get(e.pos as usize..).unwrap_or_default();
         let begins = |word: &[u8]| written.get(..word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word));
         let found = match e.kind {
+            ExprKind::Or(_, pipes) => {
+                self.deprecated.extend((0..pipes).map(|_| Deprecated::Pipes));
+                return;
+            }
             ExprKind::Assign(_) => Deprecated::AssignVariable,
             ExprKind::ValuesOf(_) => Deprecated::ValuesFunction,
             ExprKind::Call(call) if call.name.eq_ignore_ascii_case("found_rows") => Deprecated::FoundRows,

@@ -47,7 +47,7 @@ impl<'a> Binder<'a, '_> {
                 let terms = self.values(terms)?;
                 Ok(self.build.and(terms))
             }
-            ExprKind::Or(terms) => {
+            ExprKind::Or(terms, _) => {
                 let terms = self.values(terms)?;
                 Ok(self.build.or(terms))
             }

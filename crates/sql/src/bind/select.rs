@@ -85,8 +85,9 @@ impl<'a> Binder<'a, '_> {
                 SelectItem::Star => self.star(&mut output)?,
                 SelectItem::TableStar(name) => self.table_star(name, &mut output)?,
                 SelectItem::Expr { expr, alias, text } => {
-                    let bound = self.value(expr)?;
+                    let mut bound = self.value(expr)?;
                     let name = alias.map_or_else(|| self.item_name(expr, text), Into::into);
+                    bound.name_cast(&name);
                     let origin = self.origin(&bound);
                     output.push(OutputColumn { name, expr: bound, origin });
                 }

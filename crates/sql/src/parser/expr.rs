@@ -192,7 +192,9 @@ impl<'a> Parser<'a, '_> {
         let mut height = left.height;
         let mut operands = self.vec();
         operands.push(left);
+        let mut pipes = 0;
         loop {
+            pipes += u32::from(self.tok.kind == Tok::OrOr);
             self.bump();
             let operand = self.expr_above(bp + 1)?;
             height = height.max(operand.height);
@@ -203,7 +205,7 @@ impl<'a> Parser<'a, '_> {
             }
         }
         let operands = operands.into_bump_slice();
-        let kind = if bp == power::AND { ExprKind::And(operands) } else { ExprKind::Or(operands) };
+        let kind = if bp == power::AND { ExprKind::And(operands) } else { ExprKind::Or(operands, pipes) };
         self.node(kind, left.pos, height)
     }
 

@@ -51,7 +51,7 @@ fn is_strict(expr: &Expr, rel: u16) -> bool {
     use expr::Func;
     match &expr.kind {
         ExprKind::Column(column) => column.rel == rel,
-        ExprKind::Cast(arg) => is_strict(arg, rel),
+        ExprKind::Cast { arg, .. } => is_strict(arg, rel),
         ExprKind::Call { func: Func::Add | Func::Sub | Func::Mul | Func::Div | Func::Neg, args } => {
             args.iter().any(|a| is_strict(a, rel))
         }

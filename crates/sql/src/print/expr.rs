@@ -49,7 +49,7 @@ impl Printer<'_> {
                 self.put(")")
             }
             ExprKind::And(operands) => self.chain(operands, " AND "),
-            ExprKind::Or(operands) => self.chain(operands, " OR "),
+            ExprKind::Or(operands, _) => self.chain(operands, " OR "),
             ExprKind::Row(items) => {
                 self.put("ROW")?;
                 self.args(items)

@@ -109,7 +109,7 @@ impl<'p> Printer<'p> {
             ExprKind::Like { negated, args, .. } => {
                 format!("({}{} like {})", self.expr(&args[0]), not(*negated), self.expr(&args[1]))
             }
-            ExprKind::Cast(arg) => format!("cast({})", self.expr(arg)),
+            ExprKind::Cast { arg, .. } => format!("cast({})", self.expr(arg)),
             ExprKind::Call { func, args } => self.call(*func, args),
             ExprKind::UserVar(name) => format!("@{name}"),
             ExprKind::AssignUserVar { name, value } => format!("(@{name}:={})", self.expr(value)),
