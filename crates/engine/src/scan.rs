@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use btree::{Cursor, Seek, Store, Suspended};
-use page::{PAGE_SIZE, PageBytes, PageRef, Records, RowFormat, RowRef, SlotFlags};
+use page::{KeyInt, PAGE_SIZE, PageBytes, PageRef, Records, RowFormat, RowRef, SlotFlags};
 use trx::{ReadView, UndoStore};
 
 use crate::engine::Engine;
@@ -376,14 +376,39 @@ impl<'a> Batch<'a> {
         if place >> 16 == 0 {
             return RowRef::new(self.format, record);
         }
-        let (start, end) = self.selection.older[(place >> 16) as usize - 1];
-        let payload = &self.selection.arena[start as usize..end as usize];
+        let payload = self.older((place >> 16) as usize - 1);
         RowRef::new(self.format, record.with_payload(payload, SlotFlags::NONE))
     }
 
+    /// The rows' bodies in order, for readers that do not look at keys. Cost: about 20 instructions a row.
+    #[inline]
+    pub fn bodies(self) -> impl Iterator<Item = &'a [u8]> {
+        self.selection.rows.iter().map(
+            #[inline(always)]
+            move |&place| match place >> 16 {
+                0 => self.records.body((place & 0xffff) as usize),
+                older => self.older((older as usize) - 1),
+            },
+        )
+    }
+
+    fn older(&self, position: usize) -> &'a [u8] {
+        let (start, end) = self.selection.older[position];
+        &self.selection.arena[start as usize..end as usize]
+    }
+
+    /// A reader of the integer in the `width` key bytes at `offset`, for these rows.
+    pub fn key_int(&self, offset: usize, width: usize) -> KeyInt {
+        self.records.key_int(offset, width)
+    }
+
     /// The rows in order.
+    #[inline]
     pub fn rows(self) -> impl Iterator<Item = RowRef<'a>> {
-        self.selection.rows.iter().map(move |&place| self.row_at(place))
+        self.selection.rows.iter().map(
+            #[inline(always)]
+            move |&place| self.row_at(place),
+        )
     }
 }
 

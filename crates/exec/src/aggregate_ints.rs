@@ -2,7 +2,6 @@
 //!
 //! Semantics are those of [`expr::Accumulator`], which serves every other case and is the oracle of the tests.
 
-use engine::RowRef;
 use expr::{AggFunc, Expr, ExprKind, RowSource};
 use sql::plan::AggSpec;
 use types::{Decimal, SqlType, Value};
@@ -83,10 +82,10 @@ impl IntState {
         let unsigned = column.ty.unsigned;
         match column.access {
             Access::Fixed { from, to } if to - from == 4 => {
-                self.fixed(batch, column, |row| widen(row.fixed::<4>(from), unsigned));
+                self.fixed::<4>(batch, column, from, unsigned);
             }
             Access::Fixed { from, to } if to - from == 8 => {
-                self.fixed(batch, column, |row| widen(row.fixed::<8>(from), unsigned));
+                self.fixed::<8>(batch, column, from, unsigned);
             }
             _ => {
                 for row in batch.rows.rows() {
@@ -98,14 +97,24 @@ impl IntState {
         }
     }
 
-    #[inline]
-    fn fixed(&mut self, batch: &RowBatch<'_>, column: &ColumnReader, read: impl Fn(&RowRef<'_>) -> i128) {
-        let null = column.null;
-        for row in batch.rows.rows() {
-            if !null.is_some_and(|bit| row.null_bit(bit)) {
-                self.add(read(&row));
+    fn fixed<const N: usize>(
+        &mut self,
+        batch: &RowBatch<'_>,
+        column: &ColumnReader,
+        from: u16,
+        unsigned: bool,
+    ) {
+        let (from, null) = (usize::from(from), column.null);
+        // In a local: the compiler keeps it in registers.
+        let mut state = *self;
+        for body in batch.rows.bodies() {
+            if let Some(bytes) = body[from..].first_chunk::<N>()
+                && !null.is_some_and(|bit| body[usize::from(bit.byte)] & bit.mask != 0)
+            {
+                state.add(widen(*bytes, unsigned));
             }
         }
+        *self = state;
     }
 
     #[inline(always)]

@@ -5,6 +5,8 @@ use types::{Charset, Date, DateTime, SqlType, TextEncoder, Time, TimeZone, TypeK
 use wire::row_binary::BinaryRow;
 use wire::{BinaryDateTime, BinaryTime, OutBuffer, ResultCharset};
 
+use crate::context::Protocol;
+
 /// How the binary protocol shows a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BinaryForm {
@@ -19,6 +21,17 @@ enum BinaryForm {
     DateTime,
     Time,
     Text,
+}
+
+/// Storage bytes on the wire, without a look at their type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DirectForm {
+    /// As they are, behind their length.
+    Text,
+    /// As they are.
+    Bytes,
+    /// An integer, in decimal behind its length.
+    Decimal,
 }
 
 /// Writes the values of one output column.
@@ -58,6 +71,19 @@ impl WireEncoder {
         let to = types::CollationId(results.collation?).collation()?.charset;
         let same = from == to || to == Charset::Binary || (from, to) == (Charset::Ascii, Charset::Utf8mb4);
         (!same).then_some((from, to))
+    }
+
+    /// The form that storage bytes take on the wire, if it is one of the simple ones.
+    pub(crate) fn direct_form(&self, protocol: Protocol, results: ResultCharset) -> Option<DirectForm> {
+        if self.text.is_identity() {
+            let is_same = self.charset.is_none() || self.conversion(results).is_none();
+            return is_same.then_some(DirectForm::Text);
+        }
+        let is_number = self.ty.is_integer() && self.ty.kind != TypeKind::MediumInt;
+        match protocol {
+            Protocol::Binary => is_number.then_some(DirectForm::Bytes),
+            Protocol::Text => (is_number && !self.ty.zerofill).then_some(DirectForm::Decimal),
+        }
     }
 
     /// Appends storage bytes in the text protocol.

@@ -49,6 +49,7 @@ mod load;
 mod load_lines;
 mod op;
 mod operators;
+mod plain_rows;
 mod point;
 mod point_update;
 mod program;

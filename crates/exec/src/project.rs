@@ -13,6 +13,7 @@ use crate::context::Protocol;
 use crate::encode::WireEncoder;
 use crate::error::{ExecError, Result};
 use crate::frame::{CurrentRow, Frame, row_source};
+use crate::plain_rows::PlainRows;
 use crate::reader::{Access, RowEnv, TableReader};
 use crate::source::{Flow, RowBatch, Sink};
 use crate::statement::QueryRun;
@@ -99,6 +100,8 @@ pub(crate) struct RowSender<'c> {
     arena: Bump,
     /// Every output column is a column of this relation as it is.
     plain_rel: Option<u16>,
+    /// How they are sent, once the first leaf has come; inside, `None` if not all of them are simple.
+    plain: Option<Option<PlainRows>>,
     pub(crate) rows: u64,
 }
 
@@ -116,7 +119,7 @@ impl<'c> RowSender<'c> {
         };
         let plain_rel = outputs.first().and_then(rel_of);
         let plain_rel = plain_rel.filter(|rel| outputs.iter().all(|output| rel_of(output) == Some(*rel)));
-        RowSender { run, outputs, target, flush, zone, arena: Bump::new(), plain_rel, rows: 0 }
+        RowSender { run, outputs, target, flush, zone, arena: Bump::new(), plain_rel, plain: None, rows: 0 }
     }
 
     fn put(&mut self, frame: Option<&Frame<'_>>) -> Result<()> {
@@ -138,6 +141,26 @@ impl<'c> RowSender<'c> {
         self.target.out.end_packet();
         self.rows += 1;
         Ok(())
+    }
+
+    /// Sends a leaf's rows, all columns being columns of its relation.
+    fn put_plain(&mut self, batch: &RowBatch<'_>) {
+        let (outputs, target) = (self.outputs, &mut self.target);
+        let compile = || PlainRows::new(outputs, batch.reader, target.protocol, target.charset);
+        if let Some(plain) = self.plain.get_or_insert_with(compile) {
+            plain.put(batch, target.out);
+            return;
+        }
+        for row in batch.rows.rows() {
+            let packet = target.begin(outputs.len());
+            for (i, Output { value, encoder }) in outputs.iter().enumerate() {
+                if let OutputValue::Column { col, .. } = value {
+                    let place = packet.map(|packet| (packet, i));
+                    target.put_record_column(encoder, place, batch.reader, &row, *col, batch.env);
+                }
+            }
+            target.out.end_packet();
+        }
     }
 
     #[inline]
@@ -185,16 +208,7 @@ impl Sink for RowSender<'_> {
             }
             return Ok(Flow::More);
         }
-        for row in batch.rows.rows() {
-            let packet = self.target.begin(self.outputs.len());
-            for (i, Output { value, encoder }) in self.outputs.iter().enumerate() {
-                if let OutputValue::Column { col, .. } = value {
-                    let place = packet.map(|packet| (packet, i));
-                    self.target.put_record_column(encoder, place, batch.reader, &row, *col, batch.env);
-                }
-            }
-            self.target.out.end_packet();
-        }
+        self.put_plain(batch);
         self.rows += batch.rows.len() as u64;
         Ok(Flow::More)
     }

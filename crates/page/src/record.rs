@@ -55,6 +55,29 @@ impl<'a> Records<'a> {
     }
 }
 
+impl<'a> Records<'a> {
+    /// The body of the record at `slot`, below the page's count: [`crate::RowRef::body`] without the key.
+    /// Cost: about 15 instructions.
+    #[inline(always)]
+    pub fn body(&self, slot: usize) -> &'a [u8] {
+        let word = load_u16(self.bytes, self.slots_from + 2 * slot);
+        let off = usize::from(word & SLOT_OFFSET);
+        let cell_word = get_u16(self.bytes, off);
+        let (rest_len, skip) = match self.rest_len {
+            Some(len) => (len + if cell_word & CELL_HAS_BEGIN == 0 { 0 } else { TRX_ID_BYTES }, 2),
+            None => (usize::from(get_u16(self.bytes, off + 2)), 4),
+        };
+        let end = off + usize::from(cell_word & CELL_LEN) - rest_len.saturating_sub(HEAD_BYTES);
+        let ver = if word & SlotFlags::HAS_VER.bits() == 0 { 0 } else { TRX_ID_BYTES };
+        &self.bytes[off + skip + ver..end]
+    }
+
+    /// A reader of the `width` (1..=8) key bytes at `offset` of these records.
+    pub fn key_int(&self, offset: usize, width: usize) -> KeyInt {
+        KeyInt::new(self.prefix, offset, width)
+    }
+}
+
 impl<'a> Record<'a> {
     /// The payload: what a `RowFormat` describes.
     #[inline]

@@ -1,14 +1,13 @@
 //! Reading the columns of a record through its row format.
 
 use base::TrxId;
-use base::codec::{get_u16, get_u48};
+use base::codec::get_u48;
 
 use crate::layout::TRX_ID_BYTES;
 use crate::overflow::OverflowRef;
 use crate::record::{KeyInt, Record};
 use crate::template::{
-    IntPart, KeyPartPlace, NullBit, OFF_PAGE, Place, ROW_HEADER_BYTES, ROW_ID_BYTES, RowFormat,
-    UNDO_PTR_BYTES,
+    IntPart, KeyPartPlace, NullBit, Place, ROW_HEADER_BYTES, ROW_ID_BYTES, RowFormat, UNDO_PTR_BYTES,
 };
 
 /// Where the previous version of a record is: 56 bits, meaning given by the transaction layer; 0 = nowhere.
@@ -124,13 +123,7 @@ impl<'a> RowRef<'a> {
     /// The bytes of the variable column `ordinal`, and whether they are an [`OverflowRef`].
     #[inline]
     pub fn var(&self, ordinal: u16) -> (&'a [u8], bool) {
-        let end_at = self.format.ends_from() + 2 * usize::from(ordinal);
-        let start = match ordinal {
-            0 => self.format.var_from(),
-            _ => usize::from(get_u16(self.body, end_at - 2) & !OFF_PAGE),
-        };
-        let end = get_u16(self.body, end_at);
-        (&self.body[start..usize::from(end & !OFF_PAGE)], end & OFF_PAGE != 0)
+        self.format.var(self.body, ordinal)
     }
 
     /// Whether the column at `position` is NULL.

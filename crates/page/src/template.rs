@@ -16,6 +16,7 @@
 //! not in the payload.
 
 use base::ColumnId;
+use base::codec::get_u16;
 use types::key::Extent;
 use types::storage::fixed_width;
 use types::{IndexDef, IndexKind, KeyColumn, KeyEncoder, KeyPart, TableDef};
@@ -257,6 +258,18 @@ impl RowFormat {
     #[inline]
     pub fn var_from(&self) -> usize {
         usize::from(self.var_from)
+    }
+
+    /// The bytes of the variable column `ordinal` in a body, and whether they are an [`crate::OverflowRef`].
+    #[inline]
+    pub fn var<'a>(&self, body: &'a [u8], ordinal: u16) -> (&'a [u8], bool) {
+        let end_at = self.ends_from() + 2 * usize::from(ordinal);
+        let start = match ordinal {
+            0 => self.var_from(),
+            _ => usize::from(get_u16(body, end_at - 2) & !OFF_PAGE),
+        };
+        let end = get_u16(body, end_at);
+        (&body[start..usize::from(end & !OFF_PAGE)], end & OFF_PAGE != 0)
     }
 
     /// Appends the whole key of a row to `out`, without a begin id. `values`: storage bytes by table position;

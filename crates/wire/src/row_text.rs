@@ -5,6 +5,28 @@
 
 use crate::OutBuffer;
 
+/// Bytes that [`store_i64`] and [`store_u64`] may store.
+pub const INTEGER_TEXT_BYTES: usize = 21;
+
+/// Stores a signed integer in decimal behind its length at the start of `bytes`; how many bytes that are.
+#[inline]
+pub fn store_i64(bytes: &mut [u8], value: i64) -> usize {
+    store_short_text(bytes, itoa::Buffer::new().format(value).as_bytes())
+}
+
+/// As [`store_i64`], of an unsigned integer.
+#[inline]
+pub fn store_u64(bytes: &mut [u8], value: u64) -> usize {
+    store_short_text(bytes, itoa::Buffer::new().format(value).as_bytes())
+}
+
+#[inline]
+fn store_short_text(bytes: &mut [u8], text: &[u8]) -> usize {
+    bytes[0] = text.len() as u8;
+    bytes[1..=text.len()].copy_from_slice(text);
+    1 + text.len()
+}
+
 impl OutBuffer {
     /// Appends NULL.
     #[inline]

@@ -3,6 +3,7 @@
 use types::{IndexKind, SqlType, TypeKind};
 
 use super::support::*;
+use crate::Protocol;
 
 /// A generator of its own: the same rows in every run.
 struct Random(u64);
@@ -79,6 +80,41 @@ fn integer_tests_are_those_of_the_interpreter() {
                 format!("SELECT COUNT(*) FROM t WHERE {value} {op} {name} AND id + 0 < 200 AND id < 250");
             let plain = format!("SELECT COUNT(*) FROM t WHERE {value} + 0 {op} {name} + 0 AND id + 0 < 200");
             assert_eq!(bench.select(&both), bench.select(&plain), "{both}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_plain_columns_are_those_sent_one_at_a_time() {
+    let (mut bench, names) = bench(300);
+    filled(&mut bench, "strings", 200);
+    let columns = vec![
+        column("n", int_type(), false),
+        column("b", SqlType { length: 3, ..SqlType::new(TypeKind::Binary, 3) }, true),
+        column("v", text_type(300), true),
+    ];
+    bench.create(table_def("long_strings", columns, vec![index("PRIMARY", IndexKind::Primary, &[0])]));
+    for (n, text) in ["NULL", "''", "REPEAT('x', 250)", "REPEAT('y', 251)"].iter().enumerate() {
+        bench.run(&format!("INSERT INTO long_strings VALUES ({n}, 'ab', {text})"));
+    }
+    let simple: Vec<&str> = names.iter().map(String::as_str).filter(|name| !name.ends_with('2')).collect();
+    let queries = [
+        (format!("SELECT {} FROM t IGNORE INDEX (a, b)", simple.join(",")), "id"),
+        (format!("SELECT {} FROM t IGNORE INDEX (a, b)", names.join(",")), "id"),
+        ("SELECT u1, id, id FROM t FORCE INDEX (a)".to_owned(), "id"),
+        ("SELECT * FROM strings".to_owned(), "id"),
+        ("SELECT v, n, v, b FROM long_strings".to_owned(), "n"),
+    ];
+    for (query, key) in queries {
+        for protocol in [Protocol::Text, Protocol::Binary] {
+            let mut packets = |filter: &str| {
+                let plan = bench.plan(&format!("{query}{filter}"));
+                let (outcome, packets) = bench.run_as(protocol, plan, &[]);
+                assert!(outcome.unwrap().rows_sent > 0);
+                packets
+            };
+            let oracle = packets(&format!(" WHERE {key} + 0 >= 0"));
+            assert!(packets("") == oracle, "{query} {protocol:?}");
         }
     }
 }
