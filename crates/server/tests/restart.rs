@@ -64,8 +64,11 @@ fn run(conn: &mut Conn, statements: &[&str]) {
     }
 }
 
+/// A row of the table that is looked at.
+type Item = (u32, String, Option<u32>);
+
 /// All rows, read by the clustered index and by a secondary one, and the report of CHECK TABLE.
-fn content(conn: &mut Conn) -> (Vec<(u32, String, Option<u32>)>, u64, String) {
+fn content(conn: &mut Conn) -> (Vec<Item>, u64, String) {
     let rows = conn.query("SELECT id, name, n FROM shop.item ORDER BY id").unwrap();
     let by_index = conn.query_first("SELECT COUNT(*) FROM shop.item FORCE INDEX (n) WHERE n >= 0").unwrap();
     let check: (String, String, String, String) = conn.query_first("CHECK TABLE shop.item").unwrap().unwrap();
