@@ -213,7 +213,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
     fn replace(&mut self, row: &[Option<&[u8]>], old: &OldRow, build: &RowBuild<'_>) -> Result<()> {
         let table = build.table;
         while let Some(found) = table.find_duplicate(self.engine, self.trx, row)? {
-            let is_last = !table.indexes[found.index + 1..].iter().any(|index| index.is_unique());
+            let is_last = !table.indexes[found.index + 1..].iter().any(engine::Index::is_unique);
             if is_last && old.is_same(table, &found.clustered_key, row, build.run.st)? {
                 self.written.affected += 1;
                 return Ok(());

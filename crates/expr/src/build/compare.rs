@@ -202,8 +202,8 @@ impl Builder {
             return;
         }
         let is_year = |e: &Expr| is_column(e) && e.ty.kind == TypeKind::Year;
-        // In a list the needle's type decides.
-        let year = is_year(&args[0]) || (args.len() <= 3 && args.iter().any(is_year));
+        // Of BETWEEN and of a list only the first operand decides.
+        let year = is_year(&args[0]) || (args.len() == 2 && is_year(&args[1]));
         let is_short = args.len() <= 3;
         for arg in args.iter_mut() {
             if year && is_short {
