@@ -109,7 +109,7 @@ impl IntState {
         let mut state = *self;
         for body in batch.rows.bodies() {
             if let Some(bytes) = body[from..].first_chunk::<N>()
-                && !null.is_some_and(|bit| body[usize::from(bit.byte)] & bit.mask != 0)
+                && null.is_none_or(|bit| body[usize::from(bit.byte)] & bit.mask == 0)
             {
                 state.add(widen(*bytes, unsigned));
             }

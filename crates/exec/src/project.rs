@@ -1,5 +1,6 @@
 //! Output columns: from records and computed values straight into the connection's buffer.
 
+use std::cell::OnceCell;
 use std::io;
 
 use bumpalo::Bump;
@@ -100,8 +101,8 @@ pub(crate) struct RowSender<'c> {
     arena: Bump,
     /// Every output column is a column of this relation as it is.
     plain_rel: Option<u16>,
-    /// How they are sent, once the first leaf has come; inside, `None` if not all of them are simple.
-    plain: Option<Option<PlainRows>>,
+    /// How they are sent, made when the first leaf comes; `None` if not all of them are simple.
+    plain: OnceCell<Option<PlainRows>>,
     pub(crate) rows: u64,
 }
 
@@ -119,7 +120,17 @@ impl<'c> RowSender<'c> {
         };
         let plain_rel = outputs.first().and_then(rel_of);
         let plain_rel = plain_rel.filter(|rel| outputs.iter().all(|output| rel_of(output) == Some(*rel)));
-        RowSender { run, outputs, target, flush, zone, arena: Bump::new(), plain_rel, plain: None, rows: 0 }
+        RowSender {
+            run,
+            outputs,
+            target,
+            flush,
+            zone,
+            arena: Bump::new(),
+            plain_rel,
+            plain: OnceCell::new(),
+            rows: 0,
+        }
     }
 
     fn put(&mut self, frame: Option<&Frame<'_>>) -> Result<()> {
@@ -147,7 +158,8 @@ impl<'c> RowSender<'c> {
     fn put_plain(&mut self, batch: &RowBatch<'_>) {
         let (outputs, target) = (self.outputs, &mut self.target);
         let compile = || PlainRows::new(outputs, batch.reader, target.protocol, target.charset);
-        if let Some(plain) = self.plain.get_or_insert_with(compile) {
+        self.plain.get_or_init(compile);
+        if let Some(Some(plain)) = self.plain.get_mut() {
             plain.put(batch, target.out);
             return;
         }

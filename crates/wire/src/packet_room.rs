@@ -31,11 +31,13 @@ impl<'o> PacketRoom<'o> {
             self.grow(end);
         }
         let sequence = self.out.sequence();
-        self.out.set_sequence(sequence.wrapping_add(1));
-        let (header, body) = self.out.bytes_mut()[self.at..end].split_at_mut(HEADER_BYTES);
-        let len = write(body);
-        header.copy_from_slice(&(len as u32 | u32::from(sequence) << 24).to_le_bytes());
-        self.at += HEADER_BYTES + len;
+        if let Some(room) = self.out.bytes_mut().get_mut(self.at..end) {
+            let (header, body) = room.split_at_mut(HEADER_BYTES);
+            let len = write(body);
+            header.copy_from_slice(&(len as u32 | u32::from(sequence) << 24).to_le_bytes());
+            self.out.set_sequence(sequence.wrapping_add(1));
+            self.at += HEADER_BYTES + len;
+        }
     }
 
     #[cold]

@@ -22,8 +22,13 @@ pub fn store_u64(bytes: &mut [u8], value: u64) -> usize {
 
 #[inline]
 fn store_short_text(bytes: &mut [u8], text: &[u8]) -> usize {
-    bytes[0] = text.len() as u8;
-    bytes[1..=text.len()].copy_from_slice(text);
+    debug_assert!(text.len() < bytes.len(), "{} bytes for text of {}", bytes.len(), text.len());
+    if let Some((length, rest)) = bytes.split_first_mut()
+        && let Some(place) = rest.get_mut(..text.len())
+    {
+        *length = text.len() as u8;
+        place.copy_from_slice(text);
+    }
     1 + text.len()
 }
 
