@@ -6,7 +6,7 @@ use expr::{Expr, RowSource, eval};
 use types::{ColumnDef, SqlModes, Value, storage};
 
 use crate::column_store::ColumnStore;
-use crate::context::Conditions;
+use crate::context::{Conditions, Scratch};
 use crate::error::Result;
 use crate::row_build::RowBuffer;
 use crate::statement::{QueryRun, Statement};
@@ -82,6 +82,18 @@ impl<'r> RowBuild<'r> {
         self.generated = None;
         self.rows.begin_row();
         if self.number.is_multiple_of(KILL_CHECK_ROWS) { self.run.st.check_killed() } else { Ok(()) }
+    }
+
+    /// Builds in the connection's memory, whose contents are lost. [`RowBuild::give_back`] returns it.
+    pub(crate) fn borrow_memory(&mut self, scratch: &mut Scratch) {
+        self.rows = std::mem::take(&mut scratch.values).reused(self.table.def.columns.len());
+        self.arena = std::mem::take(&mut scratch.arena);
+        self.scratch = std::mem::take(&mut scratch.cell);
+    }
+
+    /// Gives back what [`RowBuild::borrow_memory`] took.
+    pub(crate) fn give_back(self, scratch: &mut Scratch) {
+        scratch.take_back(self.arena, self.rows, self.scratch);
     }
 
     fn column(&self, col: u16) -> &'r ColumnDef {

@@ -20,6 +20,9 @@ pub enum Protocol {
     Binary,
 }
 
+/// Largest buffer that a connection keeps between statements.
+const KEEP_BYTES: usize = 256 * 1024;
+
 /// How serious a condition is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -66,6 +69,21 @@ pub struct Scratch {
     pub(crate) cell: Vec<u8>,
     /// Rows under construction.
     pub(crate) values: RowBuffer,
+}
+
+impl Scratch {
+    /// Takes back what a statement had; what has grown large goes to the allocator.
+    pub(crate) fn take_back(&mut self, arena: Bump, values: RowBuffer, cell: Vec<u8>) {
+        if arena.allocated_bytes() <= KEEP_BYTES {
+            self.arena = arena;
+        }
+        if values.capacity() <= KEEP_BYTES {
+            self.values = values;
+        }
+        if cell.capacity() <= KEEP_BYTES {
+            self.cell = cell;
+        }
+    }
 }
 
 /// All that a statement runs with.

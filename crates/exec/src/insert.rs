@@ -70,6 +70,7 @@ impl InsertProgram {
         let st = Statement::changing(ctx.engine, &session);
         let run = QueryRun::new(&st, ctx.params, &self.expressions);
         let mut build = RowBuild::new(&self.table, &run, ctx.conditions, ignore);
+        build.borrow_memory(ctx.scratch);
         let mut writer = RowsWriter::new(&self.rule, &plan.on_duplicate, ctx);
         let written = match (&plan.source, &self.source) {
             (InsertSource::Rows(rows), _) => {
@@ -82,6 +83,7 @@ impl InsertProgram {
             (InsertSource::Query(_), None) => Written::default(),
         };
         let records = build.number;
+        build.give_back(ctx.scratch);
         let has_summary = records > 1 || self.source.is_some();
         Ok(Outcome {
             affected: written.affected,

@@ -64,7 +64,11 @@ impl PointUpdate {
         let written =
             columns.table.update_with(ctx.engine, ctx.trx, &scratch.key, &mut change, &columns.changed);
         let Change { new, assigner, failed, .. } = change;
-        (scratch.arena, scratch.cell, scratch.values) = (assigner.arena, assigner.scratch, new.values);
+        let number = match written {
+            Ok(UpdateOutcome::Updated) => columns.auto_increment(&new.values, 0, run.st.zone),
+            _ => 0,
+        };
+        scratch.take_back(assigner.arena, new.values, assigner.scratch);
         failed.map_or(Ok(()), Err)?;
         match written {
             Ok(UpdateOutcome::Missing) => return Ok(Updated::default()),
@@ -76,7 +80,6 @@ impl PointUpdate {
             }
             Err(error) => return Err(error.into()),
         }
-        let number = columns.auto_increment(&scratch.values, 0, run.st.zone);
         if number > 0 {
             columns.table.advance_auto_increment(ctx.engine, number)?;
         }

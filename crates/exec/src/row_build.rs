@@ -42,6 +42,11 @@ impl RowBuffer {
         self.bytes.len()
     }
 
+    /// Bytes of values that it has memory for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.spans.clear();

@@ -80,12 +80,11 @@ impl UpdateProgram {
         let st = Statement::changing(ctx.engine, &session);
         let run = QueryRun::new(&st, ctx.params, &self.query);
         let store = ColumnStore::new(&st, ctx.conditions, plan.ignore);
-        let Updated { matched, changed } = match (&self.point, &self.targets[..]) {
-            (Some(point), [target]) => point.run(plan, target, &run, &store, ctx)?,
-            _ => {
-                let found = self.find(plan, &run, &store)?;
-                Updated { matched: found.matched, changed: self.write(plan, &found, ctx, &st)? }
-            }
+        let Updated { matched, changed } = if let (Some(point), [target]) = (&self.point, &self.targets[..]) {
+            point.run(plan, target, &run, &store, ctx)?
+        } else {
+            let found = self.find(plan, &run, &store)?;
+            Updated { matched: found.matched, changed: self.write(plan, &found, ctx, &st)? }
         };
         let count_found = ctx.client.capabilities.has(Capabilities::FOUND_ROWS);
         Ok(Outcome {

@@ -222,6 +222,7 @@ fn one_row_is_updated_by_its_key() {
     assert!(matches!(error, ExecError::Engine(engine::Error::DuplicateKey(_))), "{error:?}");
     let done = bench.run("UPDATE IGNORE t SET u = 30 WHERE id = 1");
     assert_eq!(done.summary.text(1), "Rows matched: 1  Changed: 0  Warnings: 1");
+    assert_eq!(bench.run("UPDATE t SET id = id + 6 WHERE id = 3").affected, 0);
     bench.run("UPDATE t SET id = id + 6 WHERE id = 1");
     bench.run("INSERT INTO t (n) VALUES (8)");
     assert_eq!(bench.select("SELECT id, u, n FROM t"), "2 30 3,7 1 1,8 NULL 8");
