@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use btree::Seek;
 use page::{RowHeader, RowRef};
@@ -24,6 +25,14 @@ pub struct TableReport {
     pub leftovers: u64,
     /// What is wrong, in plain words; empty for a sound table.
     pub problems: Vec<String>,
+}
+
+impl Engine {
+    /// CHECK TABLE: [`Table::check`] while nobody uses the table. Waits up to `wait` for that.
+    pub fn check_table(&self, schema: &str, name: &str, wait: Duration) -> Result<TableReport> {
+        self.ensure_open()?;
+        self.with_exclusive(schema, name, wait, |exclusive| exclusive.0.check(self))
+    }
 }
 
 /// An index entry: key without begin id, and the payload behind an end id.

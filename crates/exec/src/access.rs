@@ -108,7 +108,7 @@ impl<'r> TableAccess<'r> {
             if self.push_batch(batch, parent, sink)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
-            self.run.st.check_killed()?;
+            self.run.st.fail_if_killed()?;
             if sink.wants_pause() {
                 scan.suspend();
                 sink.pause()?;
@@ -258,7 +258,7 @@ impl<'r> TableAccess<'r> {
             if self.lookup(parent, sink)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
-            self.run.st.check_killed()?;
+            self.run.st.fail_if_killed()?;
         }
         Ok(Flow::More)
     }

@@ -81,7 +81,7 @@ impl<'r> RowBuild<'r> {
         self.number += 1;
         self.generated = None;
         self.rows.begin_row();
-        if self.number.is_multiple_of(KILL_CHECK_ROWS) { self.run.st.check_killed() } else { Ok(()) }
+        if self.number.is_multiple_of(KILL_CHECK_ROWS) { self.run.st.fail_if_killed() } else { Ok(()) }
     }
 
     /// Builds in the connection's memory, whose contents are lost. [`RowBuild::give_back`] returns it.

@@ -70,7 +70,7 @@ impl DeleteProgram {
             let mut start = 0;
             for (i, &end) in keys.ends.iter().enumerate() {
                 if i % KILL_CHECK_ROWS == KILL_CHECK_ROWS - 1 {
-                    st.check_killed()?;
+                    st.fail_if_killed()?;
                 }
                 deleted += u64::from(table.delete(ctx.engine, ctx.trx, &keys.bytes[start..end])?);
                 start = end;

@@ -76,7 +76,7 @@ fn emit(
         }
         if sink.wants_pause() {
             sink.pause()?;
-            run.st.check_killed()?;
+            run.st.fail_if_killed()?;
         }
     }
     Ok(Flow::More)

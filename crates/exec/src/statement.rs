@@ -80,7 +80,7 @@ impl<'r> Statement<'r> {
 
     /// # Errors  [`ExecError::Killed`]. Asked once a batch.
     #[inline]
-    pub(crate) fn check_killed(&self) -> Result<()> {
+    pub(crate) fn fail_if_killed(&self) -> Result<()> {
         if self.session.killed() { Err(ExecError::Killed) } else { Ok(()) }
     }
 

@@ -165,7 +165,7 @@ impl UpdateProgram {
         let (mut changed, mut key_start) = (0, 0);
         for (i, change) in found.changes.iter().enumerate() {
             if i % KILL_CHECK_ROWS == KILL_CHECK_ROWS - 1 {
-                st.check_killed()?;
+                st.fail_if_killed()?;
             }
             let target = &self.targets[change.target];
             let key = &found.keys[key_start..change.key_end];

@@ -40,10 +40,7 @@ pub fn run(
             transaction::commit_implicitly(session)?;
             user_statement::set_password(session, set)?;
         }
-        Statement::Use(name) => {
-            status.count(Com::ChangeDb);
-            run::use_database(session, name)?;
-        }
+        Statement::Use(name) => use_schema(session, name)?,
         Statement::Begin(begin) => start(session, begin)?,
         Statement::Commit(completion) => finish(session, completion, true)?,
         Statement::Rollback(completion) => finish(session, completion, false)?,
@@ -94,6 +91,11 @@ pub fn run(
     }
     answer.plain_ok(session);
     Ok(())
+}
+
+fn use_schema(session: &mut Session, name: &str) -> Result<(), SqlError> {
+    session.server.status.count(Com::ChangeDb);
+    run::use_database(session, name)
 }
 
 /// Whether running `statement` leaves the diagnostics area as it is: it reads the conditions of the one before.

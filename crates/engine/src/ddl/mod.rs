@@ -86,7 +86,7 @@ fn off_page_values(format: &RowFormat, page: PageRef<'_>, found: &mut Vec<Overfl
 }
 
 /// The exclusive metadata lock of a table, given back when dropped.
-struct Exclusive<'t>(&'t Table);
+pub(crate) struct Exclusive<'t>(pub(crate) &'t Table);
 
 impl<'t> Exclusive<'t> {
     /// Waits up to `wait`. The session holds no metadata lock on the table: it has committed first.

@@ -10,7 +10,6 @@ use page::RowFormat;
 use types::{IndexDef, IndexKind, TableDef};
 
 use super::Exclusive;
-use crate::check::TableReport;
 use crate::dictionary::Kind;
 use crate::engine::Engine;
 use crate::error::{Error, NameError, Result};
@@ -173,12 +172,6 @@ impl Engine {
         })
     }
 
-    /// CHECK TABLE: [`Table::check`] while nobody uses the table. Waits up to `wait` for that.
-    pub fn check_table(&self, schema: &str, name: &str, wait: Duration) -> Result<TableReport> {
-        self.ensure_open()?;
-        self.with_exclusive(schema, name, wait, |exclusive| exclusive.0.check(self))
-    }
-
     /// Puts `new` in the dictionary and the catalog in place of `old`. Lock and definition mutex are held.
     pub(super) fn replace_table(&self, old: &Table, new: &Arc<Table>) -> Result<()> {
         self.put_table(new)?;
@@ -191,7 +184,7 @@ impl Engine {
     }
 
     /// Runs `work` with the exclusive metadata lock of the table that has the name when the lock is granted.
-    pub(super) fn with_exclusive<R>(
+    pub(crate) fn with_exclusive<R>(
         &self,
         schema: &str,
         name: &str,

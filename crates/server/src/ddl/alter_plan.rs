@@ -111,7 +111,7 @@ impl<'a, 'p> Planner<'a, 'p> {
                 Ok(())
             }
             AlterAction::Option(TableOption::Comment(text)) => {
-                table_options::check_comment(&self.name.table, text)?;
+                table_options::ensure_comment_length(&self.name.table, text)?;
                 self.def.comment = (*text).into();
                 Ok(())
             }
@@ -147,8 +147,8 @@ impl<'a, 'p> Planner<'a, 'p> {
     }
 
     fn rename_key(&mut self, old: &str, new: &str) -> Result<(), SqlError> {
-        names::check_key(old)?;
-        names::check_key(new)?;
+        names::ensure_key_name(old)?;
+        names::ensure_key_name(new)?;
         let Some(position) = self.index(old) else {
             return Err(error_map::KEY_DOES_NOT_EXIST.with(&[&old, &self.name.table]));
         };
@@ -167,7 +167,7 @@ impl<'a, 'p> Planner<'a, 'p> {
 
     fn rename_column(&mut self, old: &str, new: &str) -> Result<(), SqlError> {
         let position = self.column(old)?;
-        names::check_column(new)?;
+        names::ensure_column_name(new)?;
         self.def.columns[position].name = new.into();
         Ok(())
     }

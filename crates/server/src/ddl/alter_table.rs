@@ -25,7 +25,7 @@ pub(super) fn create_index(
     create: &CreateIndex<'_>,
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
-    check_manner(create.algorithm, create.lock)?;
+    ensure_manner(create.algorithm, create.lock)?;
     let definition = KeyDefinition {
         kind: create.kind,
         constraint: None,
@@ -44,7 +44,7 @@ pub(super) fn drop_index(
     drop: &DropIndex<'_>,
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
-    check_manner(drop.algorithm, drop.lock)?;
+    ensure_manner(drop.algorithm, drop.lock)?;
     change(session, engine, &drop.table, &[AlterAction::DropKey(drop.name)], inputs)
 }
 
@@ -55,12 +55,12 @@ pub(super) fn alter(
     alter: &AlterTable<'_>,
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
-    check_manner(alter.algorithm, alter.lock)?;
+    ensure_manner(alter.algorithm, alter.lock)?;
     change(session, engine, &alter.table, alter.actions, inputs)
 }
 
 /// Indexes are built in place under an exclusive lock: what asks for less is refused.
-fn check_manner(algorithm: Option<Algorithm>, lock: Option<LockOption>) -> Result<(), SqlError> {
+fn ensure_manner(algorithm: Option<Algorithm>, lock: Option<LockOption>) -> Result<(), SqlError> {
     let refuse =
         |what: &str, instead: &str| Err(error_map::ALTER_OPERATION_NOT_SUPPORTED.with(&[&what, &instead]));
     if algorithm == Some(Algorithm::Instant) {

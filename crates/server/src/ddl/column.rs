@@ -88,7 +88,7 @@ pub(super) fn column(
     default: CollationId,
     inputs: Inputs<'_>,
 ) -> Result<Column, SqlError> {
-    names::check_column(written.name)?;
+    names::ensure_column_name(written.name)?;
     let attributes = Attributes::gather(written)?;
     let ty = column_type::sql_type(session, written.name, &written.ty, attributes.collation, default)?;
     if attributes.comment.chars().count() > COMMENT_CHARS_MAX {
@@ -98,7 +98,7 @@ pub(super) fn column(
         return Err(error_map::WRONG_FIELD_SPEC.with(&[&written.name]));
     }
     if let Some(digits) = attributes.on_update {
-        default_value::check_on_update(written.name, &ty, digits)?;
+        default_value::ensure_on_update(written.name, &ty, digits)?;
     }
     let value = match &attributes.default {
         None => ColumnDefault::None,

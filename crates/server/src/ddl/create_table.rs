@@ -54,7 +54,7 @@ pub fn table_def(
 ) -> Result<TableDef, SqlError> {
     refuse_unsupported(create)?;
     let name = FullName::resolve(session, &create.name)?;
-    names::check_table(&name.table)?;
+    names::ensure_table_name(&name.table)?;
     let schema = engine.schema(&name.schema).map_err(|error| refused(session, &error))?;
     let options = TableOptions::gather(session, &name.table, create.options)?;
     let collation = options.collation.resolve(schema.collation);
@@ -62,7 +62,7 @@ pub fn table_def(
     for written in create.columns {
         columns.push(column(session, written, collation, inputs)?);
     }
-    check_names(&columns)?;
+    ensure_distinct_names(&columns)?;
     let mut defs: Vec<ColumnDef> = columns.iter().map(|column| column.def.clone()).collect();
     let mut indexes = indexes(session, create, &columns, &defs, &name)?;
     close_primary_key(&mut defs, &columns, &indexes)?;
@@ -96,7 +96,7 @@ fn refuse_unsupported(create: &CreateTable<'_>) -> Result<(), SqlError> {
 }
 
 /// Keys would otherwise be looked up in the wrong column.
-fn check_names(columns: &[Column]) -> Result<(), SqlError> {
+fn ensure_distinct_names(columns: &[Column]) -> Result<(), SqlError> {
     for (i, column) in columns.iter().enumerate() {
         let name = &column.def.name;
         if columns[..i].iter().any(|other| other.def.name.eq_ignore_ascii_case(name)) {
@@ -165,7 +165,7 @@ fn like(
     name: &FullName,
     source: &TableName<'_>,
 ) -> Result<TableDef, SqlError> {
-    names::check_table(&name.table)?;
+    names::ensure_table_name(&name.table)?;
     let source = FullName::resolve(session, source)?;
     let table = source.open(session, engine)?;
     engine.schema(&name.schema).map_err(|error| refused(session, &error))?;

@@ -19,7 +19,7 @@ pub(super) fn create(
     engine: &Arc<Engine>,
     create: &CreateDatabase<'_>,
 ) -> Result<Done, SqlError> {
-    names::check_schema(create.name)?;
+    names::ensure_schema_name(create.name)?;
     let collation = clauses(create.options)?.resolve(server_collation(session));
     match engine.create_schema(create.name, collation) {
         Err(error)

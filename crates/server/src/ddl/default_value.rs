@@ -48,7 +48,7 @@ pub(super) fn column_default(
 }
 
 /// Error 1294 unless a column of this type can be set to CURRENT_TIMESTAMP with so many digits.
-pub(super) fn check_on_update(column: &str, ty: &SqlType, digits: u32) -> Result<(), SqlError> {
+pub(super) fn ensure_on_update(column: &str, ty: &SqlType, digits: u32) -> Result<(), SqlError> {
     if takes_now(ty, digits) {
         return Ok(());
     }

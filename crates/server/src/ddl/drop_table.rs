@@ -113,7 +113,7 @@ pub(super) fn rename_one(
     to: &TableName<'_>,
 ) -> Result<(FullName, FullName), SqlError> {
     let (from, to) = (FullName::resolve(session, from)?, FullName::resolve(session, to)?);
-    names::check_table(&to.table)?;
+    names::ensure_table_name(&to.table)?;
     move_table(session, engine, &from, &to)?;
     Ok((from, to))
 }

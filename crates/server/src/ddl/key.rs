@@ -35,7 +35,7 @@ pub(super) fn index(
     let name: Box<str> = if kind == IndexKind::Primary {
         "PRIMARY".into()
     } else if let Some(name) = key.name.or(key.constraint) {
-        names::check_key(name)?;
+        names::ensure_key_name(name)?;
         name.into()
     } else {
         generated_name(&parts, columns, others)
@@ -93,7 +93,8 @@ fn key_part(part: &KeyPartSpec<'_>, columns: &[ColumnDef]) -> Result<KeyPart, Sq
 fn generated_name(parts: &[KeyPart], columns: &[ColumnDef], others: &[IndexDef]) -> Box<str> {
     let column = parts.first().map_or("", |part| &columns[usize::from(part.column)].name);
     let is_free = |name: &str| {
-        names::check_key(name).is_ok() && !others.iter().any(|other| other.name.eq_ignore_ascii_case(name))
+        names::ensure_key_name(name).is_ok()
+            && !others.iter().any(|other| other.name.eq_ignore_ascii_case(name))
     };
     if is_free(column) {
         return column.into();

@@ -63,22 +63,22 @@ pub(crate) fn schema_or_default<'a>(
 }
 
 /// Error 1102 or 1059 if no schema may be called `name`.
-pub(crate) fn check_schema(name: &str) -> Result<(), SqlError> {
+pub(crate) fn ensure_schema_name(name: &str) -> Result<(), SqlError> {
     check(name, &error_map::WRONG_DB_NAME)
 }
 
 /// Error 1103 or 1059 if no table may be called `name`.
-pub(crate) fn check_table(name: &str) -> Result<(), SqlError> {
+pub(crate) fn ensure_table_name(name: &str) -> Result<(), SqlError> {
     check(name, &error_map::WRONG_TABLE_NAME)
 }
 
 /// Error 1166 or 1059 if no column may be called `name`.
-pub(crate) fn check_column(name: &str) -> Result<(), SqlError> {
+pub(crate) fn ensure_column_name(name: &str) -> Result<(), SqlError> {
     check(name, &error_map::WRONG_COLUMN_NAME)
 }
 
 /// Error 1280 or 1059 if no key but the primary one may be called `name`.
-pub(crate) fn check_key(name: &str) -> Result<(), SqlError> {
+pub(crate) fn ensure_key_name(name: &str) -> Result<(), SqlError> {
     if name.eq_ignore_ascii_case("PRIMARY") || name.eq_ignore_ascii_case("GEN_CLUST_INDEX") {
         return Err(error_map::WRONG_NAME_FOR_INDEX.with(&[&name]));
     }
@@ -101,16 +101,20 @@ mod tests {
 
     #[test]
     fn names_are_neither_empty_nor_long_nor_end_in_a_space() {
-        assert!(check_table("t").is_ok() && check_column("a b").is_ok() && check_key("\u{e4}").is_ok());
+        assert!(
+            ensure_table_name("t").is_ok()
+                && ensure_column_name("a b").is_ok()
+                && ensure_key_name("\u{e4}").is_ok()
+        );
         let codes = [
-            check_schema(""),
-            check_table("t "),
-            check_column(""),
-            check_key("primary"),
-            check_table(&"x".repeat(65)),
+            ensure_schema_name(""),
+            ensure_table_name("t "),
+            ensure_column_name(""),
+            ensure_key_name("primary"),
+            ensure_table_name(&"x".repeat(65)),
         ]
         .map(|result| result.map_or_else(|error| error.code, |()| 0));
         assert_eq!(codes, [1102, 1103, 1166, 1280, 1059]);
-        assert!(check_table(&"\u{e4}".repeat(64)).is_ok());
+        assert!(ensure_table_name(&"\u{e4}".repeat(64)).is_ok());
     }
 }

@@ -47,23 +47,23 @@ impl<'a> TableOptions<'a> {
         let mut all = TableOptions::default();
         for option in options {
             match *option {
-                TableOption::Engine(name) => check_engine(session, table, name)?,
+                TableOption::Engine(name) => ensure_engine(session, table, name)?,
                 TableOption::AutoIncrement(start) => all.auto_increment = Some(start),
                 TableOption::Charset(name) => all.collation.add_charset(name)?,
                 TableOption::Collate(name) => all.collation.add_collation(name)?,
                 TableOption::Comment(text) => all.comment = text,
-                TableOption::RowFormat(name) => check_row_format(table, name)?,
+                TableOption::RowFormat(name) => ensure_row_format(table, name)?,
                 TableOption::Other(name) if REFUSED.contains(&name) => return Err(not_yet(name)),
                 TableOption::Other(_) => {}
             }
         }
-        check_comment(table, all.comment)?;
+        ensure_comment_length(table, all.comment)?;
         Ok(all)
     }
 }
 
 /// Error 1628 if the comment is too long for a table.
-pub(super) fn check_comment(table: &str, comment: &str) -> Result<(), SqlError> {
+pub(super) fn ensure_comment_length(table: &str, comment: &str) -> Result<(), SqlError> {
     if comment.chars().count() > COMMENT_CHARS_MAX {
         return Err(error_map::TOO_LONG_TABLE_COMMENT.with(&[&table, &COMMENT_CHARS_MAX]));
     }
@@ -71,7 +71,7 @@ pub(super) fn check_comment(table: &str, comment: &str) -> Result<(), SqlError> 
 }
 
 /// InnoDB is the one engine there is; it may stand in for others unless NO_ENGINE_SUBSTITUTION is set.
-fn check_engine(session: &mut Session, table: &str, name: &str) -> Result<(), SqlError> {
+fn ensure_engine(session: &mut Session, table: &str, name: &str) -> Result<(), SqlError> {
     if name.eq_ignore_ascii_case("InnoDB") {
         return Ok(());
     }
@@ -84,7 +84,7 @@ fn check_engine(session: &mut Session, table: &str, name: &str) -> Result<(), Sq
     Ok(())
 }
 
-fn check_row_format(table: &str, name: &str) -> Result<(), SqlError> {
+fn ensure_row_format(table: &str, name: &str) -> Result<(), SqlError> {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
     if ["DEFAULT", "DYNAMIC", "COMPACT", "REDUNDANT"].iter().any(|known| is(known)) {
         return Ok(());

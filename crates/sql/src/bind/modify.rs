@@ -42,7 +42,7 @@ impl<'a> Binder<'a, '_> {
             }
         }
         block.subqueries = std::mem::take(&mut self.level().subqueries);
-        check_not_read(&block, &targets)?;
+        ensure_not_read(&block, &targets)?;
         let query = planner::change(block, &targets, &mut sets, self.ctx);
         Ok(UpdatePlan { query, targets, sets, ignore: update.ignore })
     }
@@ -72,11 +72,11 @@ impl<'a> Binder<'a, '_> {
                 clause: "MULTI DELETE",
             })?;
             let rel = scope.tables[table].rel;
-            self.check_base_table(&block, rel, "DELETE")?;
+            self.ensure_base_table(&block, rel, "DELETE")?;
             targets.push(rel);
         }
         block.subqueries = std::mem::take(&mut self.level().subqueries);
-        check_not_read(&block, &targets)?;
+        ensure_not_read(&block, &targets)?;
         let query = planner::change(block, &targets, &mut [], self.ctx);
         Ok(DeletePlan { query, targets, ignore: delete.ignore })
     }
@@ -115,11 +115,11 @@ impl<'a> Binder<'a, '_> {
         let found = self.level().scope.find(name, Clause::FieldList)?;
         let found = found
             .ok_or_else(|| BindError::UnknownColumn { name: written(name), clause: Clause::FieldList })?;
-        self.check_base_table(block, found.column.rel, verb)?;
+        self.ensure_base_table(block, found.column.rel, verb)?;
         Ok((found.column.rel, found.column.col))
     }
 
-    fn check_base_table(&mut self, block: &Block, rel: u16, verb: &'static str) -> Result<(), BindError> {
+    fn ensure_base_table(&mut self, block: &Block, rel: u16, verb: &'static str) -> Result<(), BindError> {
         if matches!(block.rels[usize::from(rel)], Source::Table { .. }) {
             return Ok(());
         }
@@ -129,7 +129,7 @@ impl<'a> Binder<'a, '_> {
 }
 
 /// A subquery must not read a table that changes (error 1093); derived tables are read before the first change.
-fn check_not_read(block: &Block, targets: &[u16]) -> Result<(), BindError> {
+fn ensure_not_read(block: &Block, targets: &[u16]) -> Result<(), BindError> {
     for &target in targets {
         let Source::Table { def, alias, .. } = &block.rels[usize::from(target)] else { continue };
         if block.subqueries.iter().any(|sub| reads(&sub.query, def.id)) {

@@ -88,7 +88,7 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// With DISTINCT, ORDER BY may only use what is selected (error 3065).
-    pub(super) fn check_distinct_order(&mut self, block: &Block) -> Result<(), BindError> {
+    pub(super) fn ensure_distinct_order(&mut self, block: &Block) -> Result<(), BindError> {
         let strict = self.ctx.modes.has(types::SqlModes::ONLY_FULL_GROUP_BY);
         if !block.distinct || !strict {
             return Ok(());

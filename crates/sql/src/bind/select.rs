@@ -56,7 +56,7 @@ impl<'a> Binder<'a, '_> {
             straight: select.modifiers.straight_join,
         };
         self.aggregate(&mut block, groups)?;
-        self.check_distinct_order(&block)?;
+        self.ensure_distinct_order(&block)?;
         Ok(block)
     }
 

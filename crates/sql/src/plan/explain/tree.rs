@@ -6,7 +6,7 @@ use expr::Expr;
 use types::{IndexDef, TableDef};
 
 use super::print::Printer;
-use crate::plan::{JoinKind, Node, Path, QueryPlan, Relation, SortKey, SubPlan};
+use crate::plan::{AggSpec, JoinKind, Node, Path, QueryPlan, Relation, SortKey, SubPlan};
 
 /// The lines so far.
 #[derive(Debug, Default)]
@@ -54,12 +54,7 @@ impl Tree {
                 }
             }
             Node::Join { kind, outer, inner, on, .. } => {
-                let name = match kind {
-                    JoinKind::Inner => "Nested loop inner join",
-                    JoinKind::Left => "Nested loop left join",
-                };
-                let on = on.as_ref().map_or_else(String::new, |on| format!("  {}", print.expr(on)));
-                self.line(depth, &format!("{name}{on}"));
+                self.line(depth, &nested_loop(print, *kind, on.as_ref()));
                 self.node(outer, print, query, depth + 1);
                 self.node(inner, print, query, depth + 1);
             }
@@ -74,14 +69,7 @@ impl Tree {
                 self.node(input, print, query, depth + 1);
             }
             Node::Aggregate { input, groups, aggs, sorted, .. } => {
-                let mut shown: Vec<String> = groups.iter().map(|g| print.expr(g)).collect();
-                shown.extend(aggs.iter().map(|spec| print.aggregate(spec)));
-                let name = match (groups.is_empty(), sorted) {
-                    (true, _) => "Aggregate",
-                    (false, true) => "Group aggregate",
-                    (false, false) => "Aggregate using temporary table",
-                };
-                self.line(depth, &format!("{name}: {}", shown.join(", ")));
+                self.line(depth, &aggregate(print, groups, aggs, *sorted));
                 self.node(input, print, query, depth + 1);
             }
             Node::Sort { input, keys, limit, .. } => {
@@ -116,6 +104,26 @@ impl Tree {
             }
         }
     }
+}
+
+fn nested_loop(print: &Printer<'_>, kind: JoinKind, on: Option<&Expr>) -> String {
+    let name = match kind {
+        JoinKind::Inner => "Nested loop inner join",
+        JoinKind::Left => "Nested loop left join",
+    };
+    let on = on.map_or_else(String::new, |on| format!("  {}", print.expr(on)));
+    format!("{name}{on}")
+}
+
+fn aggregate(print: &Printer<'_>, groups: &[Expr], aggs: &[AggSpec], sorted: bool) -> String {
+    let mut shown: Vec<String> = groups.iter().map(|g| print.expr(g)).collect();
+    shown.extend(aggs.iter().map(|spec| print.aggregate(spec)));
+    let name = match (groups.is_empty(), sorted) {
+        (true, _) => "Aggregate",
+        (false, true) => "Group aggregate",
+        (false, false) => "Aggregate using temporary table",
+    };
+    format!("{name}: {}", shown.join(", "))
 }
 
 fn hash_join(
