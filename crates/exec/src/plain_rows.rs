@@ -153,7 +153,7 @@ impl PlainRows {
         })
     }
 
-    /// Appends a packet for each row. Cost: about 60 instructions a row and 20 a column, and a copy a string.
+    /// Appends a packet for each row. Cost: about 130 instructions a row and 125 a column, copies included.
     pub(crate) fn put(&mut self, batch: &RowBatch<'_>, out: &mut OutBuffer) {
         for column in &mut self.columns {
             if let PlainPlace::Key { offset, width, int, .. } = &mut column.place {

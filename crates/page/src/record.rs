@@ -57,7 +57,6 @@ impl<'a> Records<'a> {
 
 impl<'a> Records<'a> {
     /// The body of the record at `slot`, below the page's count: [`crate::RowRef::body`] without the key.
-    /// Cost: about 15 instructions.
     #[inline(always)]
     pub fn body(&self, slot: usize) -> &'a [u8] {
         let word = load_u16(self.bytes, self.slots_from + 2 * slot);
