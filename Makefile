@@ -1,7 +1,7 @@
 # Two commands for a person: `make run` and `make test`. Both install what is missing first (scripts/setup tells what).
 .PHONY: run test demo setup
 
-export PATH := $(HOME)/.cargo/bin:$(PATH)
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 DATADIR ?= ratchet-data
 ARGS ?=
