@@ -55,6 +55,7 @@ mod leaf_edit;
 mod merge;
 mod mtr;
 mod overflow;
+mod probe;
 #[cfg(test)]
 mod redo_tap;
 mod separator;
@@ -74,6 +75,7 @@ pub use destroy::FindOverflow;
 pub use error::{Error, Result};
 pub use leaf_edit::{LeafEdit, NeedRoom, Neighbour};
 pub use overflow::OVERFLOW_BYTES_MAX;
+pub use probe::Probe;
 pub use space::SpaceReport;
 pub use store::{Store, StoreConfig};
 pub use tree::{KEY_BYTES_MAX, RECORD_BYTES_MAX, Tree, TreeShape};

@@ -35,6 +35,7 @@ mod dictionary;
 mod engine;
 pub mod error;
 mod get;
+mod leaf_prober;
 pub mod limits;
 mod prober;
 mod purge;
@@ -51,6 +52,7 @@ pub use engine::Engine;
 pub use error::{
     DataDirError, DefinitionError, DuplicateKey, DuplicatePart, Effect, Error, NameError, Result,
 };
+pub use leaf_prober::LeafProber;
 pub use prober::Prober;
 pub use purge::PurgeReport;
 pub use range::{Direction, KeyRange};

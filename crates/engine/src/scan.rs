@@ -149,8 +149,7 @@ impl<'e> Scan<'e> {
             (None, Position::Leaf(cursor)) => cursor.page(),
             (None, _) => return Ok(None),
         };
-        let (format, records) = (&self.source.index.format, page.records());
-        Ok(Some(Batch { page, records, format, selection: &self.selection }))
+        Ok(Some(Batch::new(page, &self.source.index.format, &self.selection)))
     }
 
     /// Gives up the latch, keeps the position. The last batch's rows must have been used.
@@ -267,7 +266,7 @@ impl<'e> Scan<'e> {
 }
 
 /// The first slot of `page` that is not below `to`, and whether no later leaf has any that is.
-fn end_slot(page: PageRef<'_>, to: Option<&[u8]>) -> (usize, bool) {
+pub(crate) fn end_slot(page: PageRef<'_>, to: Option<&[u8]>) -> (usize, bool) {
     match (to, page.upper_fence()) {
         (None, fence) => (page.count(), fence.is_none()),
         (Some(to), Some(fence)) if fence <= to => (page.count(), fence == to),
@@ -280,6 +279,11 @@ impl Selection {
         self.rows.clear();
         self.older.clear();
         self.arena.clear();
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// Adds the visible rows of `slots`, ascending. No page is latched.
@@ -302,7 +306,12 @@ impl Selection {
 
     /// As [`Selection::select`] where the entries tell by themselves. Cost: a look at the marks a slot when the whole page
     /// is visible.
-    fn select_settled(&mut self, source: Source<'_>, page: PageRef<'_>, slots: std::ops::Range<usize>) {
+    pub(crate) fn select_settled(
+        &mut self,
+        source: Source<'_>,
+        page: PageRef<'_>,
+        slots: std::ops::Range<usize>,
+    ) {
         debug_assert_eq!(page.format_version(), source.index.format.format_version(), "row format of a page");
         if source.view.sees_whole_page(page.max_trx()) {
             if page.has_deleted(slots.clone()) {
@@ -342,6 +351,8 @@ pub struct Batch<'a> {
     records: Records<'a>,
     format: &'a RowFormat,
     selection: &'a Selection,
+    /// Of the selection.
+    rows: &'a [u32],
 }
 
 impl fmt::Debug for Batch<'_> {
@@ -351,11 +362,24 @@ impl fmt::Debug for Batch<'_> {
 }
 
 impl<'a> Batch<'a> {
+    /// The rows of `selection`, which was made from `page`.
+    #[inline]
+    pub(crate) fn new(page: PageRef<'a>, format: &'a RowFormat, selection: &'a Selection) -> Self {
+        Batch { page, records: page.records(), format, selection, rows: &selection.rows }
+    }
+
+    /// The rows at the positions `range`, not empty.
+    #[inline]
+    pub fn slice(self, range: std::ops::Range<usize>) -> Batch<'a> {
+        debug_assert!(!range.is_empty(), "a batch is never empty");
+        Batch { rows: &self.rows[range], ..self }
+    }
+
     /// Number of rows, at least 1.
     #[inline]
     #[expect(clippy::len_without_is_empty, reason = "a batch is never empty")]
     pub fn len(&self) -> usize {
-        self.selection.rows.len()
+        self.rows.len()
     }
 
     /// Where the rows' columns stand.
@@ -367,7 +391,7 @@ impl<'a> Batch<'a> {
     /// The row at position `i`, as the view sees it.
     #[inline]
     pub fn row(&self, i: usize) -> RowRef<'a> {
-        self.row_at(self.selection.rows[i])
+        self.row_at(self.rows[i])
     }
 
     #[inline(always)]
@@ -383,7 +407,7 @@ impl<'a> Batch<'a> {
     /// The rows' bodies in order, for readers that do not look at keys.
     #[inline]
     pub fn bodies(self) -> impl Iterator<Item = &'a [u8]> {
-        self.selection.rows.iter().map(
+        self.rows.iter().map(
             #[inline(always)]
             move |&place| match place >> 16 {
                 0 => self.records.body((place & 0xffff) as usize),
@@ -405,7 +429,7 @@ impl<'a> Batch<'a> {
     /// The rows in order.
     #[inline]
     pub fn rows(self) -> impl Iterator<Item = RowRef<'a>> {
-        self.selection.rows.iter().map(
+        self.rows.iter().map(
             #[inline(always)]
             move |&place| self.row_at(place),
         )

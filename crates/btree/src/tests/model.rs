@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use base::prng::Prng;
+use page::Search;
 
 use super::*;
 
@@ -162,6 +163,31 @@ impl Run {
         }
     }
 
+    /// A series of lookups: keys at random and neighbours of the last one, the latch kept or not.
+    fn series(&mut self) {
+        let mut probe = Probe::new(&self.store, &self.tree);
+        let mut key = self.mix.key(&mut self.prng);
+        let ordered = self.prng.below(3);
+        for _ in 0..40 {
+            let at = probe.find(&key).unwrap();
+            let page = probe.page().unwrap();
+            assert!(page.covers(&key));
+            assert_eq!(at, page.search(&key));
+            assert_eq!(at.found.then(|| page.payload(at.slot)), self.model.get(&key).map(Vec::as_slice));
+            let next = self.model.range::<[u8], _>((Bound::Excluded(&key[..]), Bound::Unbounded)).nth(7);
+            if at.slot == page.count() && probe.next_leaf().unwrap() {
+                assert_eq!(probe.page().unwrap().search(&key), Search { slot: 0, found: false });
+            }
+            key = match next {
+                Some((next, _)) if ordered > 0 && self.prng.below(10) > 0 => next.clone(),
+                _ => self.mix.key(&mut self.prng),
+            };
+            if self.prng.below(8) == 0 {
+                probe.release();
+            }
+        }
+    }
+
     fn scan(&mut self) {
         let from = self.key();
         let forward = self.prng.below(2) == 0;
@@ -212,7 +238,8 @@ impl Run {
         match self.prng.below(100) {
             at if at < deletes => self.delete(),
             at if at < 90 => self.upsert(),
-            at if at < 97 => self.probe(),
+            at if at < 96 => self.probe(),
+            at if at < 97 => self.series(),
             at if at < 99 => self.scan(),
             _ => {
                 if self.prng.below(3) == 0 {

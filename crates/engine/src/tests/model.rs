@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::prng::Prng;
+use page::RecordCopy;
 
 use super::support::*;
 use crate::*;
@@ -124,12 +125,19 @@ impl World {
         wanted.reverse();
         assert_eq!(rows_in(&engine, &table, view, between(from, to), Direction::Backward), wanted);
         let mut prober = Prober::new(&engine, &table, 0, view).unwrap();
+        let (mut in_place, mut copies) = (LeafProber::new(&engine, &table, 0, view).unwrap(), Vec::new());
         for _ in 0..6 {
             let id = self.prng.below(self.ids) as i32;
             let found = table.get(&engine, &view, &key(id), |row| Wide::read(&engine, &row)).unwrap();
             assert_eq!(found.as_ref(), expected.get(&id), "id {id}");
             let probed = prober.get(&key(id)).unwrap().map(|row| Wide::read(&engine, &row));
             assert_eq!(probed, found, "probe of id {id}");
+            copies.clear();
+            let copy = in_place.get(&key(id)).unwrap().map(|row| row.record().copy_to(&mut copies));
+            in_place.release();
+            let row = |copy: RecordCopy| RowRef::new(&table.indexes[0].format, copy.record(&copies));
+            let probed = copy.map(|copy| Wide::read(&engine, &row(copy)));
+            assert_eq!(probed, found, "probe in place of id {id}");
         }
         for index in 1..table.indexes.len() {
             let ids = ids_by_index(&engine, &table, index, view);
@@ -155,7 +163,26 @@ impl World {
             }
             let wanted: Vec<_> = expected.values().filter(|row| row.k == Some(k)).map(|row| row.id).collect();
             assert_eq!(ids, wanted, "k = {k}");
+            let release = self.prng.below(2) == 0;
+            if !view.is_mixed() {
+                assert_eq!(self.ids_in_place(view, &prefix, release), wanted, "k = {k}, in place");
+            }
         }
+    }
+
+    /// Ids behind the entries of `k`'s index that start with `prefix`; the leaf is let go after each batch if `release`.
+    fn ids_in_place(&self, view: ReadView, prefix: &[u8], release: bool) -> Vec<i32> {
+        let mut prober = LeafProber::new(&self.engine, &self.table, 1, view).unwrap();
+        prober.probe(prefix);
+        let mut ids = Vec::new();
+        while let Some(batch) = prober.next_batch().unwrap() {
+            let id = |row: RowRef<'_>| value(&self.engine, &row, 0).unwrap().try_into().unwrap();
+            ids.extend(batch.rows().map(|row| i32::from_le_bytes(id(row))));
+            if release {
+                prober.release();
+            }
+        }
+        ids
     }
 
     fn random_row(&mut self) -> Wide {
