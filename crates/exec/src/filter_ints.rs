@@ -4,8 +4,7 @@
 
 use bumpalo::Bump;
 use engine::RowRef;
-use expr::{CmpDomain, CmpOp, Expr, ExprKind, eval};
-use types::Value;
+use expr::{CmpDomain, CmpOp, Expr, ExprKind, eval, exact_integer};
 
 use crate::reader::TableReader;
 use crate::statement::QueryRun;
@@ -62,11 +61,7 @@ impl TableFilter {
         let arena = Bump::new();
         let ctx = run.ctx(&arena);
         let bind = |test: &IntTest| {
-            let value = match eval(&test.value, &(), &ctx) {
-                Ok(Value::Int(v)) => i128::from(v),
-                Ok(Value::UInt(v)) => i128::from(v),
-                _ => return None,
-            };
+            let value = exact_integer(&eval(&test.value, &(), &ctx).ok()?)?;
             Some(BoundTest { col: test.col, op: test.op, value })
         };
         if self.tests.is_empty() { None } else { self.tests.iter().map(bind).collect() }
@@ -75,8 +70,8 @@ impl TableFilter {
 
 impl IntTest {
     fn of_term(rel: u16, term: &Expr) -> Option<Self> {
-        let ExprKind::Compare { op, domain: CmpDomain::Integer, args } = &term.kind else { return None };
-        if *op == CmpOp::NullSafeEq {
+        let ExprKind::Compare { op, domain, args } = &term.kind else { return None };
+        if *op == CmpOp::NullSafeEq || !matches!(domain, CmpDomain::Integer | CmpDomain::Number) {
             return None;
         }
         let [left, right] = &**args;

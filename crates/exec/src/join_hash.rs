@@ -1,7 +1,7 @@
 //! Equality joins without an index: the inner side is read once into a hash table.
 
 use bumpalo::Bump;
-use expr::{CmpDomain, Expr, append_group_key, eval};
+use expr::{CmpDomain, Expr, Number, append_group_key, eval};
 use sql::plan::JoinKind;
 use types::temporal::DateFlags;
 use types::{DateTime, Time, Value};
@@ -177,6 +177,7 @@ pub(crate) fn append_domain_key(value: &Value<'_>, domain: CmpDomain, run: &Quer
         },
         CmpDomain::Decimal => Value::Decimal(value.to_decimal().value),
         CmpDomain::Double => Value::Double(value.to_f64().value),
+        CmpDomain::Number => Number::of(value, &run.ctx(&Bump::new())).to_value(),
         CmpDomain::DateTime => {
             let read = value.to_datetime(DateFlags::default(), run.st.today());
             Value::DateTime(read.map_or(DateTime::ZERO, |r| r.value), 6)

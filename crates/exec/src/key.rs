@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use bumpalo::Bump;
-use expr::{CmpDomain, compare_values};
+use expr::{CmpDomain, Number, compare_values};
 use types::{KeyEncoder, SqlType, StoreContext, TableDef, Value, storage};
 
 use crate::error::Result;
@@ -94,6 +94,16 @@ impl KeyPart {
             return Ok(Fit::Null);
         }
         let st = run.st;
+        let arena = Bump::new();
+        let value = &if self.int_width > 0 && value.is_textual() {
+            match Number::of(value, &run.ctx(&arena)) {
+                Number::Integer(_) => *value,
+                Number::Decimal(v) => Value::Decimal(v),
+                Number::Double(v) => Value::Double(v),
+            }
+        } else {
+            *value
+        };
         let lax = StoreContext { strict: false, ..st.store_context_for(st.store_context(), value) };
         let mut stored = Vec::new();
         storage::store(&self.ty, value, &lax, &mut stored)
@@ -106,7 +116,6 @@ impl KeyPart {
             return Ok(Fit::Exact);
         }
         let kept = storage::read(&self.ty, &stored, st.zone);
-        let arena = Bump::new();
         let order = compare_values(&kept, value, self.domain(value), &run.ctx(&arena));
         Ok(match order {
             Some(Ordering::Equal) => Fit::Exact,
@@ -124,6 +133,7 @@ impl KeyPart {
             Time => CmpDomain::Time,
             Enum | Set if value.is_textual() => CmpDomain::String(self.ty.collation),
             _ if self.ty.is_string() => CmpDomain::String(self.ty.collation),
+            _ if self.int_width > 0 => CmpDomain::Number,
             _ if value.is_textual() || matches!(value, Value::Double(_) | Value::Float(_)) => {
                 CmpDomain::Double
             }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use types::temporal::DateFlags;
 use types::value::Loss;
-use types::{CollationId, Date, DateTime, Time, Value};
+use types::{CollationId, Date, DateTime, Decimal, Time, Value};
 
 use crate::{CmpDomain, EvalCtx, Warning};
 
@@ -22,6 +22,7 @@ pub fn compare_values(
         CmpDomain::Integer => Some(integer(a).cmp(&integer(b))),
         CmpDomain::Decimal => Some(a.to_decimal().value.cmp(&b.to_decimal().value)),
         CmpDomain::Double => double(a, ctx).partial_cmp(&double(b, ctx)),
+        CmpDomain::Number => Number::of(a, ctx).compare(&Number::of(b, ctx)),
         CmpDomain::String(collation) => Some(strings(a, b, collation)),
         CmpDomain::DateTime => Some(date_time(a, ctx).cmp(&date_time(b, ctx))),
         CmpDomain::Time => Some(time(a).cmp(&time(b))),
@@ -54,6 +55,97 @@ pub(crate) fn double(value: &Value<'_>, ctx: &EvalCtx<'_>) -> f64 {
         warn_truncated("DOUBLE", value, ctx);
     }
     read.value
+}
+
+/// A value as it meets an integer column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// An integer, or text that is just an integer.
+    Integer(i128),
+    /// Decimals, and the number at the front of other text.
+    Decimal(Decimal),
+    /// Doubles, and text of a number that DECIMAL cannot hold.
+    Double(f64),
+}
+
+impl Number {
+    /// What `value`, which is not NULL, stands for; text that is no number is told to the session.
+    pub fn of(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Number {
+        if let Some(integer) = exact_integer(value) {
+            return Number::Integer(integer);
+        }
+        match *value {
+            Value::Decimal(v) => Number::Decimal(v),
+            Value::Double(_) | Value::Float(_) => Number::Double(value.to_f64().value),
+            Value::Bytes { data, .. } => Number::of_text(data, value, ctx),
+            _ if value.is_textual() => Number::Double(value.to_f64().value),
+            _ => Number::Integer(integer(value)),
+        }
+    }
+
+    fn of_text(text: &[u8], value: &Value<'_>, ctx: &EvalCtx<'_>) -> Number {
+        let parsed = Decimal::parse_prefix(text);
+        if parsed.overflow || parsed.truncated {
+            return Number::Double(double(value, ctx));
+        }
+        if !text[parsed.consumed..].trim_ascii().is_empty() {
+            warn_truncated("DOUBLE", value, ctx);
+        }
+        Number::Decimal(parsed.value)
+    }
+
+    /// The order of the numbers; only beside a decimal is a double its shortest digits.
+    fn compare(&self, other: &Number) -> Option<Ordering> {
+        match (*self, *other) {
+            (Number::Integer(a), Number::Integer(b)) => Some(a.cmp(&b)),
+            (Number::Integer(a), Number::Double(b)) => integer_beside_double(a, b),
+            (Number::Double(a), Number::Integer(b)) => integer_beside_double(b, a).map(Ordering::reverse),
+            (Number::Double(a), Number::Double(b)) => a.partial_cmp(&b),
+            (a, b) => Some(a.to_decimal().cmp(&b.to_decimal())),
+        }
+    }
+
+    /// A value that is the same for numbers that are equal to one integer.
+    pub fn to_value(self) -> Value<'static> {
+        match self {
+            Number::Integer(v) => Value::Decimal(Decimal::from_i128(v, 0)),
+            Number::Decimal(v) => Value::Decimal(v),
+            // `as` stops at the ends of i128, where no column's integer is.
+            Number::Double(v) if v.trunc() == v => Value::Decimal(Decimal::from_i128(v as i128, 0)),
+            Number::Double(v) => Value::Double(v),
+        }
+    }
+
+    fn to_decimal(self) -> Decimal {
+        match self {
+            Number::Integer(v) => Decimal::from_i128(v, 0),
+            Number::Decimal(v) => v,
+            Number::Double(v) => Value::Double(v).to_decimal().value,
+        }
+    }
+}
+
+/// The integer that a value is, digit for digit.
+pub fn exact_integer(value: &Value<'_>) -> Option<i128> {
+    match *value {
+        Value::Int(v) => Some(i128::from(v)),
+        Value::UInt(v) => Some(i128::from(v)),
+        Value::Bytes { data, collation } if collation != CollationId::BINARY => {
+            let read = types::value::integer_prefix(data);
+            (read.loss == Loss::None).then_some(read.value)
+        }
+        _ => None,
+    }
+}
+
+/// The order of the exact values. Integers are far from the ends of i128, at which `as` stops.
+fn integer_beside_double(integer: i128, double: f64) -> Option<Ordering> {
+    if double.is_nan() {
+        return None;
+    }
+    let whole = double.trunc();
+    let beside_fraction = || whole.partial_cmp(&double).unwrap_or(Ordering::Equal);
+    Some(integer.cmp(&(whole as i128)).then_with(beside_fraction))
 }
 
 fn strings(a: &Value<'_>, b: &Value<'_>, collation: CollationId) -> Ordering {

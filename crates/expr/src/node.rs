@@ -68,6 +68,9 @@ pub enum CmpDomain {
     Decimal,
     /// Doubles.
     Double,
+    /// An integer column beside text or doubles, by [`crate::Number`]: nothing is rounded, so that an index of the
+    /// column finds just what compares.
+    Number,
     /// Strings under a collation.
     String(CollationId),
     /// DATE, DATETIME and TIMESTAMP as date-times.

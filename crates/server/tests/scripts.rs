@@ -48,6 +48,7 @@ scripts!(
     functions_numeric,
     functions_string,
     functions_time,
+    integer_constants,
     queries,
     select_basic,
     show,

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use types::collation::LikePattern;
 use types::temporal::{DateFlags, MAX_FSP};
 use types::value::Loss;
-use types::{CollationId, Date, DateTime, OwnedValue, Time, TypeKind, Value};
+use types::{Date, DateTime, OwnedValue, Time, TypeKind};
 
 use super::logic::truth;
 use super::typing::{Class, class_of, is_text};
 use super::{BindError, Builder};
+use crate::compare::exact_integer;
 use crate::fold::fold;
 use crate::{CmpDomain, CmpOp, Expr, ExprKind};
 
@@ -181,7 +182,8 @@ impl Builder {
             };
         }
         if has(Class::Double) || (text && number) {
-            return Ok(CmpDomain::Double);
+            let beside_integers = args.iter().any(is_integer_column);
+            return Ok(if beside_integers { CmpDomain::Number } else { CmpDomain::Double });
         }
         if text {
             return self.string_domain(args, operation);
@@ -276,6 +278,11 @@ fn is_number(expr: &Expr) -> bool {
     matches!(class_of(expr), Class::Int | Class::Decimal | Class::Double)
 }
 
+/// Whether `expr` is a column of an integer type; YEAR and BIT are none.
+fn is_integer_column(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Column(_)) && expr.ty.is_integer()
+}
+
 fn is_zero_number(value: &OwnedValue) -> bool {
     matches!(value, OwnedValue::Int(0) | OwnedValue::UInt(0))
 }
@@ -285,17 +292,4 @@ fn short_year(folded: &Expr) -> Option<i64> {
     let ExprKind::Const(value) = &folded.kind else { return None };
     let number = value.as_value().to_i64().value;
     (is_number(folded) && (0..100).contains(&number)).then_some(number)
-}
-
-/// The integer that a constant is, digit for digit.
-fn exact_integer(value: &Value<'_>) -> Option<i128> {
-    match *value {
-        Value::Int(v) => Some(i128::from(v)),
-        Value::UInt(v) => Some(i128::from(v)),
-        Value::Bytes { data, collation } if collation != CollationId::BINARY => {
-            let read = types::value::integer_prefix(data);
-            (read.loss == Loss::None).then_some(read.value)
-        }
-        _ => None,
-    }
 }

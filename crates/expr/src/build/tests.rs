@@ -28,7 +28,9 @@ fn comparisons_choose_their_domain() {
     assert_eq!(domain_of(1, "1"), CmpDomain::Double);
     assert_eq!(domain_of(column(Decimal), "1"), CmpDomain::Double);
     assert_eq!(domain_of(column(BigInt), "5"), CmpDomain::Integer, "the text is an integer");
-    assert_eq!(domain_of(column(BigInt), "5x"), CmpDomain::Double);
+    assert_eq!(domain_of(column(BigInt), "5x"), CmpDomain::Number);
+    assert_eq!(domain_of(column(BigInt), 5.0), CmpDomain::Number);
+    assert_eq!(domain_of(column(BigInt), column(VarChar)), CmpDomain::Number);
     assert_eq!(domain_of(column(Date), "2024-01-01"), CmpDomain::DateTime);
     assert_eq!(domain_of(column(Date), column(DateTime)), CmpDomain::DateTime);
     assert_eq!(domain_of(column(DateTime), 20240101), CmpDomain::DateTime);

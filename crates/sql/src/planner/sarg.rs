@@ -120,6 +120,7 @@ fn domain_fit(ty: &SqlType, domain: CmpDomain, value: &SqlType) -> Option<bool> 
     }
     match domain {
         CmpDomain::Integer if ty.is_integer() && value.is_integer() => Some(true),
+        CmpDomain::Number if ty.is_integer() => (is_number(value) || value.is_string()).then_some(true),
         CmpDomain::Integer | CmpDomain::Decimal | CmpDomain::Double
             if is_number(ty) || ty.kind == TypeKind::Year =>
         {

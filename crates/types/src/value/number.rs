@@ -92,7 +92,8 @@ impl Value<'_> {
             Value::Decimal(v) => Converted::exact(v.to_f64()),
             Value::Bytes { data, .. } => {
                 let (read, consumed) = double_prefix(data);
-                let clean = consumed > 0 && data[consumed..].trim_ascii().is_empty();
+                // Blank text is 0, without a word.
+                let clean = data[consumed..].trim_ascii().is_empty();
                 let loss = if clean { read.loss } else { Loss::Truncated };
                 Converted { value: read.value, loss }
             }
