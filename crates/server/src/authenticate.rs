@@ -75,8 +75,8 @@ pub fn handshake(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal
         auth_plugin: "caching_sha2_password",
     }
     .write(&mut io.out);
-    io.send(&session.server.status).map_err(|_| Refusal::Lost)?;
-    io.read_packet(&session.server.status)?;
+    io.send().map_err(|_| Refusal::Lost)?;
+    io.read_packet()?;
     let response = HandshakeResponse::parse(io.reader.packet()).map_err(|e| protocol_error(&e))?;
     session.capabilities = response.capabilities & offered;
     let claim = Claim {
@@ -134,8 +134,8 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
     let mut exchange = Exchange::new(credential, &session.nonce, cached, is_local);
     let mut step = exchange.start(claim.auth_plugin.as_deref(), &claim.auth_response, &mut io.out);
     while step == Step::Read {
-        io.send(&server.status).map_err(|_| Refusal::Lost)?;
-        io.read_packet(&server.status)?;
+        io.send().map_err(|_| Refusal::Lost)?;
+        io.read_packet()?;
         let resumed = exchange.resume(io.reader.packet(), || server.rsa_key(), &mut io.out);
         step = resumed.map_err(|_| error_map::OUT_OF_RESOURCES.bare())?;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use wire::{OutBuffer, PacketReader};
 
-use crate::status::{Hot, Status};
+use crate::status::{Counters, Hot};
 use crate::stream::Stream;
 
 /// Why no packet could be read.
@@ -23,6 +23,7 @@ pub enum ReadError {
 #[derive(Debug)]
 pub struct ClientIo {
     stream: Arc<Stream>,
+    counters: Arc<Counters>,
     /// Cuts what is received into packets.
     pub reader: PacketReader,
     /// Takes what is to be sent.
@@ -30,9 +31,9 @@ pub struct ClientIo {
 }
 
 impl ClientIo {
-    /// A connection that takes packets of at most `limit` bytes.
-    pub fn new(stream: Arc<Stream>, limit: usize) -> Self {
-        ClientIo { stream, reader: PacketReader::new(limit), out: OutBuffer::new() }
+    /// A connection that takes packets of at most `limit` bytes and counts what it receives and sends.
+    pub fn new(stream: Arc<Stream>, counters: Arc<Counters>, limit: usize) -> Self {
+        ClientIo { stream, counters, reader: PacketReader::new(limit), out: OutBuffer::new() }
     }
 
     /// The socket.
@@ -42,30 +43,32 @@ impl ClientIo {
 
     /// Receives until a packet is complete; returns at once if one was received before. The packet is
     /// [`PacketReader::packet`], and what is written next answers it.
-    pub fn read_packet(&mut self, status: &Status) -> Result<(), ReadError> {
-        receive(&self.stream, &mut self.reader, status)?;
-        self.out.set_sequence(self.reader.next_sequence());
+    #[inline]
+    pub fn read_packet(&mut self) -> Result<(), ReadError> {
+        receive(&self.stream, &mut self.reader, &self.counters)?;
+        self.out.begin_answer(self.reader.next_sequence());
         Ok(())
     }
 
     /// The parts, to be used at the same time.
-    pub fn split(&mut self) -> (&Stream, &mut PacketReader, &mut OutBuffer) {
-        (&self.stream, &mut self.reader, &mut self.out)
+    #[inline]
+    pub fn split(&mut self) -> (Socket<'_>, &mut PacketReader, &mut OutBuffer) {
+        let socket = Socket { stream: &self.stream, counters: &self.counters };
+        (socket, &mut self.reader, &mut self.out)
     }
 
     /// Sends everything written so far. After an error the connection is lost.
-    pub fn send(&mut self, status: &Status) -> io::Result<()> {
-        let n = self.out.pending().len();
-        self.out.flush_to(&mut &*self.stream)?;
+    #[inline]
+    pub fn send(&mut self) -> io::Result<()> {
+        send(&self.stream, &mut self.out, &self.counters)?;
         self.reader.set_sequence(self.out.sequence());
-        status.add(Hot::BytesSent, n as u64);
         Ok(())
     }
 
     /// Sends what is written, and drops what the client still had to say: without that the kernel would reset the
     /// connection and the client might never see the answer.
-    pub fn send_and_close(&mut self, status: &Status) {
-        if self.send(status).is_err() {
+    pub fn send_and_close(&mut self) {
+        if self.send().is_err() {
             return;
         }
         self.stream.shut_down_write();
@@ -80,11 +83,40 @@ impl ClientIo {
     }
 }
 
+/// A connection's socket and what counts its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Socket<'a> {
+    stream: &'a Stream,
+    counters: &'a Counters,
+}
+
+impl Socket<'_> {
+    /// As [`receive`].
+    ///
+    /// # Errors
+    /// The connection is lost, or what comes is no packet.
+    pub fn receive(self, reader: &mut PacketReader) -> Result<(), ReadError> {
+        receive(self.stream, reader, self.counters)
+    }
+
+    /// Sends what is in the buffer.
+    pub fn send(self, out: &mut OutBuffer) -> io::Result<()> {
+        send(self.stream, out, self.counters)
+    }
+}
+
+#[inline]
+fn send(stream: &Stream, out: &mut OutBuffer, counters: &Counters) -> io::Result<()> {
+    counters.add(Hot::BytesSent, out.pending().len() as u64);
+    out.flush_to(&mut &*stream)
+}
+
 /// Receives until `reader` has a packet.
 ///
 /// # Errors
 /// The connection is lost, or what comes is no packet.
-pub fn receive(stream: &Stream, reader: &mut PacketReader, status: &Status) -> Result<(), ReadError> {
+#[inline]
+fn receive(stream: &Stream, reader: &mut PacketReader, counters: &Counters) -> Result<(), ReadError> {
     while !reader.advance().map_err(ReadError::Malformed)? {
         let n = loop {
             match (&*stream).read(reader.space()) {
@@ -98,7 +130,7 @@ pub fn receive(stream: &Stream, reader: &mut PacketReader, status: &Status) -> R
             }
         };
         reader.filled(n);
-        status.add(Hot::BytesReceived, n as u64);
+        counters.add(Hot::BytesReceived, n as u64);
     }
     Ok(())
 }

@@ -31,14 +31,11 @@ pub fn run(session: &mut Session, io: &mut ClientIo) -> After {
         return After::Continue;
     };
     let text = if matches!(command, Command::Query | Command::StmtPrepare) { args } else { &[] };
-    session.process.begin(command.name(), text);
-    let status = &session.server.status;
+    session.process.begin(command, text);
     if !matches!(command, Command::Ping | Command::Statistics) {
-        status.add(Hot::Questions, 1);
+        session.counters.add(Hot::Questions, 1);
     }
-    status.add(Hot::Begun, 1);
     let after = dispatch(session, io, command);
-    session.server.status.add(Hot::Ended, 1);
     session.process.end();
     after
 }
@@ -132,7 +129,7 @@ fn args(io: &ClientIo) -> &[u8] {
 }
 
 fn init_db(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
-    session.server.status.count(Com::ChangeDb);
+    session.counters.count(Com::ChangeDb);
     let name = String::from_utf8_lossy(args(io)).into_owned();
     run::use_database(session, &name)?;
     done(session, io);
@@ -202,7 +199,7 @@ pub fn kill(session: &mut Session, id: u64, what: Kill) -> Result<(), SqlError> 
 }
 
 fn execute(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
-    session.server.status.count(Com::StmtExecute);
+    session.counters.count(Com::StmtExecute);
     let execute =
         Execute::parse(args(io)).map_err(|_| error_map::WRONG_ARGUMENTS.with(&[&"mysqld_stmt_execute"]))?;
     let (id, cursor) = (execute.statement_id, execute.cursor);
@@ -218,7 +215,7 @@ fn execute(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
 
 /// No answer, not even to a wrong id.
 fn close_statement(session: &mut Session, io: &ClientIo) -> After {
-    session.server.status.count(Com::StmtClose);
+    session.counters.count(Com::StmtClose);
     if let Ok(id) = parse_statement_id(args(io))
         && session.prepared.remove(id)
     {
@@ -229,7 +226,7 @@ fn close_statement(session: &mut Session, io: &ClientIo) -> After {
 
 /// No answer; what cannot be kept is reported by the execution.
 fn send_long_data(session: &mut Session, io: &ClientIo) -> After {
-    session.server.status.count(Com::StmtSendLongData);
+    session.counters.count(Com::StmtSendLongData);
     let limit = session.variables.hot.max_allowed_packet as usize;
     if let Ok(piece) = LongData::parse(args(io))
         && let Some(statement) = session.prepared.get_mut(piece.statement_id)
@@ -241,7 +238,7 @@ fn send_long_data(session: &mut Session, io: &ClientIo) -> After {
 }
 
 fn reset_statement(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
-    session.server.status.count(Com::StmtReset);
+    session.counters.count(Com::StmtReset);
     let id = parse_statement_id(args(io)).map_err(|e| protocol_error(&e))?;
     let statement = session.prepared.get_mut(id).ok_or_else(|| unknown_statement(id, "mysqld_stmt_reset"))?;
     statement.long_data.clear();

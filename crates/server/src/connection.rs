@@ -28,9 +28,10 @@ pub fn serve(server: &Arc<Server>, stream: Stream) {
     let Ok((peer, host)) = stream.peer() else {
         return;
     };
-    let mut io = ClientIo::new(Arc::clone(&stream), HANDSHAKE_PACKET_BYTES);
+    let counters = server.status.connection();
+    let mut io = ClientIo::new(Arc::clone(&stream), Arc::clone(&counters), HANDSHAKE_PACKET_BYTES);
     let Some(_place) = Place::take(server) else {
-        refuse(server, &mut io);
+        refuse(&mut io);
         return;
     };
     let Ok(nonce) = wire::auth::new_nonce() else {
@@ -38,10 +39,9 @@ pub fn serve(server: &Arc<Server>, stream: Stream) {
         return;
     };
     let process = server.processes.add(host, stream);
-    let mut session = Session::new(Arc::clone(server), process, peer, nonce);
+    let mut session = Session::new(Arc::clone(server), process, counters, peer, nonce);
     if establish(&mut session, &mut io) {
-        let clean = command_loop(&mut session, &mut io);
-        if !clean {
+        if !answer_commands(&mut session, &mut io) {
             bump(&server.status.aborted_clients, 1);
         }
     } else {
@@ -79,10 +79,10 @@ impl Drop for Place<'_> {
 }
 
 #[cold]
-fn refuse(server: &Server, io: &mut ClientIo) {
+fn refuse(io: &mut ClientIo) {
     let error = error_map::CON_COUNT_ERROR.bare();
     reply::write_early_error(&mut io.out, error.code, &error.message);
-    io.send_and_close(&server.status);
+    io.send_and_close();
 }
 
 /// Socket options and handshake; false if the client was not let in.
@@ -104,13 +104,12 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
             io.reader.set_limit(limit);
             session.process.end();
             take_interactive_timeout(session);
-            io.stream().set_read_timeout(idle_timeout(session)).is_ok()
-                && io.send(&session.server.status).is_ok()
+            io.stream().set_read_timeout(idle_timeout(session)).is_ok() && io.send().is_ok()
         }
         Err(Refusal::Lost) => false,
         Err(Refusal::Error(error)) => {
             authenticate::write_refusal(io, session.capabilities, &error);
-            io.send_and_close(&session.server.status);
+            io.send_and_close();
             false
         }
     }
@@ -131,22 +130,46 @@ fn take_interactive_timeout(session: &mut Session) {
 }
 
 /// Answers commands until the connection ends; true if the client took its leave.
+fn answer_commands(session: &mut Session, io: &mut ClientIo) -> bool {
+    guarded(session, io, command_loop)
+}
+
+/// Runs commands by `run`. A panic outside critical sections costs the client its statement, its transaction and its
+/// connection, nobody else anything; one inside aborts the process in the panic hook.
+fn guarded(
+    session: &mut Session,
+    io: &mut ClientIo,
+    run: impl FnOnce(&mut Session, &mut ClientIo) -> bool,
+) -> bool {
+    let result = catch_unwind(AssertUnwindSafe(|| run(session, io)));
+    result.unwrap_or_else(|_| {
+        transaction::rollback(session);
+        session.server.log.error(&format!("connection {}: a statement panicked", session.process.id()));
+        if io.out.rewind_answer() {
+            let error = error_map::UNKNOWN.saying("Internal error: the statement was given up".to_owned());
+            commands::write_error(&mut io.out, &error);
+        }
+        io.send_and_close();
+        false
+    })
+}
+
 fn command_loop(session: &mut Session, io: &mut ClientIo) -> bool {
     let mut timeout = idle_timeout(session);
     loop {
         io.reader.begin_command();
-        if let Err(error) = io.read_packet(&session.server.status) {
-            farewell(session, io, error);
+        if let Err(error) = io.read_packet() {
+            farewell(io, error);
             return false;
         }
-        let after = run_guarded(session, io, commands::run);
-        if io.send(&session.server.status).is_err() {
+        let after = commands::run(session, io);
+        if io.send().is_err() {
             return false;
         }
         match after {
             After::Quit => return true,
             After::Close => {
-                io.send_and_close(&session.server.status);
+                io.send_and_close();
                 return false;
             }
             After::Continue => {}
@@ -165,30 +188,9 @@ fn command_loop(session: &mut Session, io: &mut ClientIo) -> bool {
     }
 }
 
-/// Runs a command by `run`. A panic outside critical sections costs the client its statement, its transaction and its
-/// connection, nobody else anything; one inside aborts the process in the panic hook.
-fn run_guarded(
-    session: &mut Session,
-    io: &mut ClientIo,
-    run: impl FnOnce(&mut Session, &mut ClientIo) -> After,
-) -> After {
-    let mark = io.out.mark();
-    let result = catch_unwind(AssertUnwindSafe(|| run(session, io)));
-    let Ok(after) = result else {
-        transaction::rollback(session);
-        session.server.log.error(&format!("connection {}: a statement panicked", session.process.id()));
-        if io.out.rewind(mark) {
-            let error = error_map::UNKNOWN.saying("Internal error: the statement was given up".to_owned());
-            commands::write_error(&mut io.out, &error);
-        }
-        return After::Close;
-    };
-    after
-}
-
 /// Tells the client why its connection ends, if there is anybody to tell.
 #[cold]
-fn farewell(session: &Session, io: &mut ClientIo, error: ReadError) {
+fn farewell(io: &mut ClientIo, error: ReadError) {
     let error: SqlError = match error {
         ReadError::Closed => return,
         ReadError::TimedOut => error_map::CLIENT_INTERACTION_TIMEOUT.bare(),
@@ -198,12 +200,16 @@ fn farewell(session: &Session, io: &mut ClientIo, error: ReadError) {
         }
     };
     commands::write_error(&mut io.out, &error);
-    io.send_and_close(&session.server.status);
+    io.send_and_close();
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+    use std::net::Shutdown;
     use std::os::unix::net::UnixStream;
+
+    use wire::Command;
 
     use super::*;
     use engine::{Engine, EngineConfig};
@@ -213,7 +219,8 @@ mod tests {
     use crate::options::{Invocation, Options};
     use crate::server_log::ServerLog;
 
-    fn session() -> (Session, ClientIo) {
+    /// A session, its connection and the client's end of that.
+    fn session() -> (Session, ClientIo, UnixStream) {
         let Ok(Invocation::Serve(options)) = Options::parse(&[]) else {
             panic!("no arguments are right arguments");
         };
@@ -221,30 +228,36 @@ mod tests {
             EngineConfig { pool_bytes: 8 << 20, ..EngineConfig::new(Arc::new(MemDisk::new()), "data") };
         let engine = Engine::open(config).unwrap();
         let server = Server::new(*options, engine, Box::new(MemoryStore), ServerLog::to_stderr()).unwrap();
-        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let (ours, theirs) = UnixStream::pair().unwrap();
         let stream = Arc::new(Stream::Unix(ours));
         let process = server.processes.add("localhost".to_owned(), Arc::clone(&stream));
-        (Session::new(server, process, Peer::Local, [1; 20]), ClientIo::new(stream, 1024))
+        let counters = server.status.connection();
+        let io = ClientIo::new(stream, Arc::clone(&counters), 1024);
+        (Session::new(server, process, counters, Peer::Local, [1; 20]), io, theirs)
     }
 
     #[test]
     fn a_panic_costs_the_statement_its_transaction_and_its_connection() {
-        let (mut session, mut io) = session();
+        let (mut session, mut io, mut theirs) = session();
         transaction::begin(&mut session, false, false).unwrap();
-        let after = run_guarded(&mut session, &mut io, |_, io| {
+        let half_answer = |_: &mut Session, io: &mut ClientIo| -> bool {
+            io.out.begin_answer(1);
             reply::write_column_count(&mut io.out, 3);
             panic!("made by a test");
-        });
-        assert_eq!(after, After::Close);
+        };
+        theirs.shutdown(Shutdown::Write).unwrap();
+        assert!(!guarded(&mut session, &mut io, half_answer));
         assert!(!session.transaction.open);
-        let packet = io.out.pending();
-        assert_eq!(packet.get(3..7), Some(&[0, 0xff, 0x51, 0x04][..]), "1105 in place of the half answer");
+        let mut packet = Vec::new();
+        drop((session, io));
+        theirs.read_to_end(&mut packet).unwrap();
+        assert_eq!(packet.get(3..7), Some(&[1, 0xff, 0x51, 0x04][..]), "1105 in place of the half answer");
     }
 
     #[test]
     fn what_expressions_do_is_applied_after_their_statement() {
         use expr::SessionInfo as _;
-        let (mut session, _io) = session();
+        let (mut session, _io, _theirs) = session();
         let context = crate::statement_context::StatementContext::new(&session);
         context.set_user_variable("A", types::OwnedValue::Int(1));
         context.set_user_variable("a", types::OwnedValue::Int(2));
@@ -259,10 +272,10 @@ mod tests {
 
     #[test]
     fn a_kill_of_an_idle_session_does_not_meet_its_next_statement() {
-        let (session, _io) = session();
+        let (session, _io, _theirs) = session();
         session.process.kill(Kill::Query);
         assert_eq!(session.process.kill_requested(), Kill::Query);
-        session.process.begin("Query", b"SELECT 1");
+        session.process.begin(Command::Query, b"SELECT 1");
         assert!(session.fail_if_killed().is_ok());
         session.process.kill(Kill::Query);
         assert_eq!(session.fail_if_killed().unwrap_err().code, 1317);

@@ -17,6 +17,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod account;
+mod activity;
 pub mod answer;
 pub mod authenticate;
 pub mod bind_error;

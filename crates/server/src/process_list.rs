@@ -5,12 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use parking_lot::Mutex;
-use rustix::time::{ClockId, clock_gettime};
+use wire::Command;
 
+use crate::activity::Activity;
 use crate::stream::Stream;
-
-/// Bytes of statement text kept for SHOW FULL PROCESSLIST.
-const INFO_BYTES: usize = 64 * 1024;
 
 /// What KILL asks a session to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,11 +20,6 @@ pub enum Kill {
     Query = 1,
     /// End the connection.
     Connection = 2,
-}
-
-/// Seconds of a clock that is cheap to read.
-fn coarse_seconds() -> u64 {
-    clock_gettime(ClockId::MonotonicCoarse).tv_sec as u64
 }
 
 /// One line of SHOW PROCESSLIST.
@@ -50,14 +43,11 @@ pub struct ProcessInfo {
     pub info: Option<String>,
 }
 
+/// Who is at the other end.
 #[derive(Debug)]
-struct Activity {
+struct Client {
     user: String,
     database: Option<String>,
-    command: &'static str,
-    since_s: u64,
-    state: &'static str,
-    info: Vec<u8>,
 }
 
 /// A connection as others see it.
@@ -69,7 +59,8 @@ pub struct Process {
     kill: AtomicU8,
     /// Set with `kill`: ends waits for locks.
     interrupt: Arc<AtomicBool>,
-    activity: Mutex<Activity>,
+    client: Mutex<Client>,
+    activity: Activity,
 }
 
 impl Process {
@@ -78,24 +69,17 @@ impl Process {
         self.id
     }
 
-    /// A command begins, with its statement text if it has one.
+    /// A command begins, with its statement text if it has one. Called by the connection's thread alone.
     #[inline]
-    pub fn begin(&self, command: &'static str, text: &[u8]) {
+    pub fn begin(&self, command: Command, text: &[u8]) {
         self.forget_kill_query();
-        let mut activity = self.activity.lock();
-        activity.command = command;
-        activity.since_s = coarse_seconds();
-        activity.info.clear();
-        activity.info.extend_from_slice(&text[..text.len().min(INFO_BYTES)]);
+        self.activity.begin(command, text);
     }
 
     /// The command is over.
     #[inline]
     pub fn end(&self) {
-        let mut activity = self.activity.lock();
-        activity.command = "Sleep";
-        activity.state = "";
-        activity.info.clear();
+        self.activity.end();
     }
 
     /// A request to end a statement dies with it, and never meets the next one; one to end the connection stays.
@@ -113,19 +97,14 @@ impl Process {
         Arc::clone(&self.interrupt)
     }
 
-    /// What the statement is doing now, in MySQL's words.
-    pub fn set_state(&self, state: &'static str) {
-        self.activity.lock().state = state;
-    }
-
     /// The user, once known.
     pub fn set_user(&self, user: &str) {
-        user.clone_into(&mut self.activity.lock().user);
+        user.clone_into(&mut self.client.lock().user);
     }
 
     /// The default database.
     pub fn set_database(&self, database: Option<&str>) {
-        self.activity.lock().database = database.map(str::to_owned);
+        self.client.lock().database = database.map(str::to_owned);
     }
 
     /// What was asked for by KILL. Statements look at it between batches of rows and while they wait.
@@ -154,20 +133,21 @@ impl Process {
 
     /// The user, to decide who may kill whom.
     pub fn user(&self) -> String {
-        self.activity.lock().user.clone()
+        self.client.lock().user.clone()
     }
 
     fn info(&self) -> ProcessInfo {
-        let activity = self.activity.lock();
-        let text = String::from_utf8_lossy(&activity.info);
+        let doing = self.activity.read();
+        let text = String::from_utf8_lossy(&doing.text);
+        let client = self.client.lock();
         ProcessInfo {
             id: self.id,
-            user: activity.user.clone(),
+            user: client.user.clone(),
             host: self.host.clone(),
-            database: activity.database.clone(),
-            command: activity.command,
-            seconds: coarse_seconds().saturating_sub(activity.since_s),
-            state: activity.state,
+            database: client.database.clone(),
+            command: doing.command,
+            seconds: doing.seconds,
+            state: doing.state,
             info: Some(text.into_owned()).filter(|text| !text.is_empty()),
         }
     }
@@ -195,21 +175,15 @@ impl ProcessList {
                 break inner.last_id;
             }
         };
-        let activity = Activity {
-            user: "unauthenticated user".to_owned(),
-            database: None,
-            command: "Connect",
-            since_s: coarse_seconds(),
-            state: "login",
-            info: Vec::new(),
-        };
+        let client = Client { user: "unauthenticated user".to_owned(), database: None };
         let process = Arc::new(Process {
             id,
             host,
             stream,
             kill: AtomicU8::new(0),
             interrupt: Arc::default(),
-            activity: Mutex::new(activity),
+            client: Mutex::new(client),
+            activity: Activity::new(),
         });
         inner.open.insert(id, Arc::clone(&process));
         process
@@ -228,6 +202,11 @@ impl ProcessList {
     /// Number of connections.
     pub fn count(&self) -> usize {
         self.inner.lock().open.len()
+    }
+
+    /// Number of connections that have a command in progress.
+    pub fn running(&self) -> u64 {
+        self.inner.lock().open.values().filter(|process| process.activity.is_running()).count() as u64
     }
 
     /// All connections, by id.

@@ -66,7 +66,7 @@ pub fn query(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
             Err(error) => break Err(error),
         }
         arena.reset();
-        session.server.status.add(Hot::Questions, 1);
+        session.counters.add(Hot::Questions, 1);
     };
     arena.reset();
     session.cache_key = key;

@@ -18,6 +18,7 @@ use crate::plan_cache::{Environment, EnvironmentId, SessionPlans};
 use crate::prepared::PreparedStatements;
 use crate::process_list::{Kill, Process};
 use crate::server::Server;
+use crate::status::Counters;
 use crate::sysvars::{ALL, Access, Assigned, Scope, SetValue, VarDef, VarValue, Variables, find};
 use crate::transaction::{self, TransactionState};
 
@@ -39,6 +40,8 @@ pub struct Session {
     pub server: Arc<Server>,
     /// This session in the process list.
     pub process: Arc<Process>,
+    /// What the session counts.
+    pub counters: Arc<Counters>,
     /// Flags agreed with the client.
     pub capabilities: Capabilities,
     /// Challenge of the greeting.
@@ -109,11 +112,18 @@ pub struct StateChanges {
 
 impl Session {
     /// A session of a client that has not said who it is.
-    pub fn new(server: Arc<Server>, process: Arc<Process>, peer: Peer, nonce: [u8; NONCE_BYTES]) -> Self {
+    pub fn new(
+        server: Arc<Server>,
+        process: Arc<Process>,
+        counters: Arc<Counters>,
+        peer: Peer,
+        nonce: [u8; NONCE_BYTES],
+    ) -> Self {
         let variables = server.variables.read().clone();
         Session {
             server,
             process,
+            counters,
             capabilities: Capabilities::default(),
             nonce,
             peer,

@@ -25,18 +25,17 @@ pub fn run(
     inputs: Inputs<'_>,
     answer: &mut Answer<'_>,
 ) -> Result<(), SqlError> {
-    let status = &session.server.status;
     match *statement {
         Statement::Set(items) => {
-            status.count(Com::SetOption);
+            session.counters.count(Com::SetOption);
             set_statement::run(session, items, inputs)?;
         }
         Statement::SetTransaction(set) => {
-            status.count(Com::SetOption);
+            session.counters.count(Com::SetOption);
             set_statement::set_transaction(session, set)?;
         }
         Statement::SetPassword(set) => {
-            status.count(Com::SetOption);
+            session.counters.count(Com::SetOption);
             transaction::commit_implicitly(session)?;
             user_statement::set_password(session, set)?;
         }
@@ -45,21 +44,21 @@ pub fn run(
         Statement::Commit(completion) => finish(session, completion, true)?,
         Statement::Rollback(completion) => finish(session, completion, false)?,
         Statement::Savepoint(name) => {
-            status.count(Com::Savepoint);
+            session.counters.count(Com::Savepoint);
             transaction::savepoint(session, name)?;
         }
         Statement::RollbackTo(name) => {
-            status.count(Com::RollbackToSavepoint);
+            session.counters.count(Com::RollbackToSavepoint);
             transaction::rollback_to(session, name)?;
         }
         Statement::ReleaseSavepoint(name) => transaction::release_savepoint(session, name)?,
         Statement::User(user) => {
-            status.count(if user.alter { Com::AlterUser } else { Com::CreateUser });
+            session.counters.count(if user.alter { Com::AlterUser } else { Com::CreateUser });
             transaction::commit_implicitly(session)?;
             user_statement::create_or_alter(session, user)?;
         }
         Statement::DropUser(drop) => {
-            status.count(Com::DropUser);
+            session.counters.count(Com::DropUser);
             transaction::commit_implicitly(session)?;
             user_statement::drop(session, drop)?;
         }
@@ -69,14 +68,14 @@ pub fn run(
         }
         Statement::Kill(kill) => run_kill(session, kill, inputs)?,
         Statement::Flush(flush) => {
-            status.count(Com::Flush);
+            session.counters.count(Com::Flush);
             run_flush(session, flush)?;
         }
         Statement::Prepare(prepare) => run::named::prepare(session, prepare)?,
         Statement::Execute(execute) => return run::named::execute(session, execute, answer),
         Statement::Deallocate(name) => run::named::deallocate(session, name)?,
         // Nothing is locked, since LOCK TABLES is refused.
-        Statement::UnlockTables => status.count(Com::UnlockTables),
+        Statement::UnlockTables => session.counters.count(Com::UnlockTables),
         Statement::LockTables(_) => return Err(not_yet("LOCK TABLES")),
         Statement::Show(_) | Statement::Describe(_) | Statement::Explain(_) => {
             return run_show(session, statement, inputs, answer);
@@ -94,7 +93,7 @@ pub fn run(
 }
 
 fn use_schema(session: &mut Session, name: &str) -> Result<(), SqlError> {
-    session.server.status.count(Com::ChangeDb);
+    session.counters.count(Com::ChangeDb);
     run::use_database(session, name)
 }
 
@@ -110,7 +109,7 @@ fn not_yet(what: &str) -> SqlError {
 }
 
 fn start(session: &mut Session, begin: Begin) -> Result<(), SqlError> {
-    session.server.status.count(Com::Begin);
+    session.counters.count(Com::Begin);
     let next = session.next_transaction.read_only;
     let read_only = begin.read_only.or(next).unwrap_or(session.variables.hot.transaction_read_only);
     transaction::begin(session, read_only, begin.consistent_snapshot)
@@ -122,10 +121,10 @@ fn finish(session: &mut Session, completion: Completion, keep: bool) -> Result<(
     }
     let read_only = session.transaction.read_only;
     if keep {
-        session.server.status.count(Com::Commit);
+        session.counters.count(Com::Commit);
         transaction::commit(session)?;
     } else {
-        session.server.status.count(Com::Rollback);
+        session.counters.count(Com::Rollback);
         transaction::rollback(session);
     }
     if completion.chain == Some(true) {
@@ -135,7 +134,7 @@ fn finish(session: &mut Session, completion: Completion, keep: bool) -> Result<(
 }
 
 fn run_kill(session: &mut Session, kill: &KillStatement<'_>, inputs: Inputs<'_>) -> Result<(), SqlError> {
-    session.server.status.count(Com::Kill);
+    session.counters.count(Com::Kill);
     let id = match evaluate(session, &kill.id, inputs)? {
         OwnedValue::Int(id) => u64::try_from(id).unwrap_or(u64::MAX),
         OwnedValue::UInt(id) => id,

@@ -1,10 +1,13 @@
-//! Status counters (SHOW STATUS): relaxed atomics, bumped per statement, read rarely.
+//! Status counters (SHOW STATUS): bumped per statement, read rarely.
 //!
-//! What every statement counts is kept in shards, one for each group of threads, so that sessions on different cores do
-//! not pass cache lines to each other; a reader adds the shards up.
+//! What every statement counts is kept with its connection, written by one thread with plain additions; a reader adds
+//! the connections up.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 /// Statement kinds that are counted as `Com_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,26 +146,72 @@ pub enum Hot {
     BytesReceived,
     /// Bytes sent to clients.
     BytesSent,
-    /// Statements begun.
-    Begun,
-    /// Statements ended.
-    Ended,
 }
 
-const HOT_COUNT: usize = Hot::Ended as usize + 1;
-const SHARDS: usize = 16;
+const HOT_COUNT: usize = Hot::BytesSent as usize + 1;
+const COUNTERS: usize = HOT_COUNT + COM_COUNT;
 
-/// One group of threads' counters: those of [`Hot`], then those of [`Com`].
+/// What one connection has counted: the counters of [`Hot`], then those of [`Com`]. Only the connection's thread writes
+/// them, so it needs no atomic addition; anybody may read.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Shard([AtomicU64; HOT_COUNT + COM_COUNT]);
+pub struct Counters([AtomicU64; COUNTERS]);
 
-thread_local! {
-    /// The thread's shard.
-    static SHARD: usize = {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS
-    };
+impl Default for Counters {
+    fn default() -> Self {
+        Counters(std::array::from_fn(|_| AtomicU64::new(0)))
+    }
+}
+
+impl Counters {
+    /// Counts a statement of kind `com`.
+    #[inline]
+    pub fn count(&self, com: Com) {
+        self.raise(HOT_COUNT + com as usize, 1);
+    }
+
+    /// Adds `n` to one of the counters of every command.
+    #[inline]
+    pub fn add(&self, counter: Hot, n: u64) {
+        self.raise(counter as usize, n);
+    }
+
+    #[inline]
+    fn raise(&self, counter: usize, n: u64) {
+        let counter = &self.0[counter];
+        counter.store(counter.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+    }
+
+    fn get(&self, counter: usize) -> u64 {
+        self.0[counter].load(Ordering::Relaxed)
+    }
+}
+
+/// Counters of all connections.
+#[derive(Debug, Default)]
+struct Connections {
+    /// Those that may still count.
+    open: Vec<Arc<Counters>>,
+    /// What the others have counted.
+    ended: Counters,
+}
+
+impl Connections {
+    /// Adds what connections that are gone have counted to `ended`.
+    fn settle(&mut self) {
+        let ended = &self.ended;
+        self.open.retain(|counters| {
+            let alive = Arc::strong_count(counters) > 1;
+            if !alive {
+                (0..COUNTERS).for_each(|at| ended.raise(at, counters.get(at)));
+            }
+            alive
+        });
+    }
+
+    fn sum(&self, counter: usize) -> u64 {
+        self.open.iter().map(|counters| counters.get(counter)).sum::<u64>() + self.ended.get(counter)
+    }
 }
 
 /// Counters of the server.
@@ -185,7 +234,7 @@ pub struct Status {
     pub prepared_statements: AtomicU64,
     /// Statements slower than `long_query_time`.
     pub slow_queries: AtomicU64,
-    shards: [Shard; SHARDS],
+    counted: Mutex<Connections>,
 }
 
 impl Default for Status {
@@ -200,42 +249,24 @@ impl Default for Status {
             refused_at_limit: AtomicU64::new(0),
             prepared_statements: AtomicU64::new(0),
             slow_queries: AtomicU64::new(0),
-            shards: std::array::from_fn(|_| Shard(std::array::from_fn(|_| AtomicU64::new(0)))),
+            counted: Mutex::default(),
         }
     }
 }
 
 impl Status {
-    /// Counts a statement of kind `com`.
-    #[inline]
-    pub fn count(&self, com: Com) {
-        self.bump(HOT_COUNT + com as usize, 1);
-    }
-
-    /// Adds `n` to one of the counters of every command.
-    #[inline]
-    pub fn add(&self, counter: Hot, n: u64) {
-        self.bump(counter as usize, n);
-    }
-
-    #[inline]
-    fn bump(&self, counter: usize, n: u64) {
-        bump(&self.shards[SHARD.with(|shard| *shard)].0[counter], n);
+    /// Counters of a new connection, which belong to the total as long as there is a server.
+    pub fn connection(&self) -> Arc<Counters> {
+        let counters = Arc::new(Counters::default());
+        let mut counted = self.counted.lock();
+        counted.settle();
+        counted.open.push(Arc::clone(&counters));
+        counters
     }
 
     /// A counter's value.
     pub fn get(&self, counter: Hot) -> u64 {
-        self.sum(counter as usize)
-    }
-
-    fn sum(&self, counter: usize) -> u64 {
-        self.shards.iter().map(|shard| shard.0[counter].load(Ordering::Relaxed)).sum()
-    }
-
-    /// Statements in progress.
-    pub fn threads_running(&self) -> u64 {
-        let ended = self.get(Hot::Ended);
-        self.get(Hot::Begun).saturating_sub(ended)
+        self.counted.lock().sum(counter as usize)
     }
 
     /// Seconds since the server started.
@@ -243,11 +274,14 @@ impl Status {
         self.started.elapsed().as_secs()
     }
 
-    /// Name and value of every counter, by name.
-    pub fn list(&self) -> Vec<(&'static str, u64)> {
+    /// Name and value of every counter, by name. `threads_running`: connections that have a command in progress.
+    pub fn list(&self, threads_running: u64) -> Vec<(&'static str, u64)> {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let com = COM_NAMES.iter().enumerate();
-        let mut list: Vec<_> = com.map(|(at, &name)| (name, self.sum(HOT_COUNT + at))).collect();
+        let com: Vec<u64> = {
+            let counted = self.counted.lock();
+            (HOT_COUNT..COUNTERS).map(|at| counted.sum(at)).collect()
+        };
+        let mut list: Vec<_> = COM_NAMES.into_iter().zip(com).collect();
         list.extend([
             ("Aborted_clients", get(&self.aborted_clients)),
             ("Aborted_connects", get(&self.aborted_connects)),
@@ -263,7 +297,7 @@ impl Status {
             ("Threads_cached", 0),
             ("Threads_connected", get(&self.threads_connected)),
             ("Threads_created", get(&self.connections)),
-            ("Threads_running", self.threads_running()),
+            ("Threads_running", threads_running),
             ("Uptime", self.uptime_s()),
             ("Uptime_since_flush_status", self.uptime_s()),
         ]);
@@ -285,11 +319,26 @@ mod tests {
     #[test]
     fn counters_are_listed_by_name() {
         let status = Status::default();
-        status.count(Com::Update);
-        status.count(Com::AlterDb);
-        let list = status.list();
+        let counters = status.connection();
+        counters.count(Com::Update);
+        counters.count(Com::AlterDb);
+        let list = status.list(1);
         assert!(list.windows(2).all(|pair| pair[0].0.to_ascii_lowercase() < pair[1].0.to_ascii_lowercase()));
         assert!(list.contains(&("Com_update", 1)) && list.contains(&("Com_alter_db", 1)));
-        assert!(list.contains(&("Com_select", 0)));
+        assert!(list.contains(&("Com_select", 0)) && list.contains(&("Threads_running", 1)));
+    }
+
+    #[test]
+    fn what_ended_connections_counted_stays() {
+        let status = Status::default();
+        let (one, other) = (status.connection(), status.connection());
+        one.add(Hot::Questions, 2);
+        other.add(Hot::Questions, 3);
+        drop(one);
+        assert_eq!(status.get(Hot::Questions), 5);
+        let third = status.connection();
+        third.add(Hot::Questions, 10);
+        assert_eq!(status.counted.lock().open.len(), 2);
+        assert_eq!(status.get(Hot::Questions), 15);
     }
 }

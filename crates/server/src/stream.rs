@@ -2,8 +2,11 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
+
+use rustix::net::SendFlags;
 
 use crate::account::Peer;
 
@@ -72,21 +75,28 @@ impl Stream {
     }
 }
 
-impl Read for &Stream {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+impl AsFd for Stream {
+    #[inline]
+    fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Stream::Tcp(socket) => (&mut &*socket).read(buf),
-            Stream::Unix(socket) => (&mut &*socket).read(buf),
+            Stream::Tcp(socket) => socket.as_fd(),
+            Stream::Unix(socket) => socket.as_fd(),
         }
     }
 }
 
+/// By the system call itself: the C library's function looks for thread cancellation before and after it.
+impl Read for &Stream {
+    #[inline]
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::read(self, buf)?)
+    }
+}
+
 impl Write for &Stream {
+    #[inline]
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(socket) => (&mut &*socket).write(buf),
-            Stream::Unix(socket) => (&mut &*socket).write(buf),
-        }
+        Ok(rustix::net::send(self, buf, SendFlags::NOSIGNAL)?)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -4,6 +4,8 @@ use std::io;
 
 /// Bytes of one packet header: 3 of length, 1 of sequence number.
 pub const HEADER_BYTES: usize = 4;
+/// Number of the first packet of an answer to a command.
+pub const FIRST_SEQUENCE: u8 = 1;
 /// Longest body of one physical packet; a body of exactly this length is followed by another packet.
 pub const MAX_BODY_BYTES: usize = 0xff_ffff;
 /// Pending bytes from which on a result set should be sent before more rows are added.
@@ -12,7 +14,7 @@ pub const FLUSH_BYTES: usize = 32 * 1024;
 const KEEP_BYTES: usize = 1024 * 1024;
 
 /// A position that the buffer can be cut back to with [`OutBuffer::rewind`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Mark {
     sent: u64,
     len: usize,
@@ -28,12 +30,13 @@ pub struct OutBuffer {
     packet_at: usize,
     sequence: u8,
     sent: u64,
+    answer: Mark,
 }
 
 impl OutBuffer {
     /// An empty buffer with room for one flush.
     pub fn new() -> Self {
-        OutBuffer { bytes: Vec::with_capacity(FLUSH_BYTES), packet_at: 0, sequence: 0, sent: 0 }
+        OutBuffer { bytes: Vec::with_capacity(FLUSH_BYTES), ..OutBuffer::default() }
     }
 
     /// Number that the next packet will carry: the number after that of the packet being answered.
@@ -64,6 +67,27 @@ impl OutBuffer {
             return;
         }
         self.put_header(self.packet_at, body);
+    }
+
+    /// Appends a whole packet; its first [`HEADER_BYTES`] are room for the header.
+    #[inline]
+    pub fn put_packet<const N: usize>(&mut self, mut packet: [u8; N]) {
+        const { assert!(HEADER_BYTES <= N && N < MAX_BODY_BYTES, "a header fits, and one packet is enough") };
+        let header = ((N - HEADER_BYTES) as u32 | u32::from(self.sequence) << 24).to_le_bytes();
+        if let Some(place) = packet.first_chunk_mut() {
+            *place = header;
+        }
+        self.bytes.extend_from_slice(&packet);
+        self.sequence = self.sequence.wrapping_add(1);
+    }
+
+    /// Appends `count` whole packets whose headers are numbered on from 1. Only as the first of an answer, whose number
+    /// that is.
+    #[inline]
+    pub fn put_first_packets(&mut self, packets: &[u8], count: u8) {
+        debug_assert_eq!(self.sequence, FIRST_SEQUENCE, "packets made for the start of an answer");
+        self.bytes.extend_from_slice(packets);
+        self.sequence = FIRST_SEQUENCE + count;
     }
 
     /// Drops the packet opened last.
@@ -119,8 +143,21 @@ impl OutBuffer {
     }
 
     /// Where the answer stands; call between packets.
+    #[inline]
     pub fn mark(&self) -> Mark {
         Mark { sent: self.sent, len: self.bytes.len(), sequence: self.sequence }
+    }
+
+    /// Starts the answer to a command, whose first packet has number `next`; call between packets.
+    #[inline]
+    pub fn begin_answer(&mut self, next: u8) {
+        self.sequence = next;
+        self.answer = self.mark();
+    }
+
+    /// As [`OutBuffer::rewind`], to where the answer started.
+    pub fn rewind_answer(&mut self) -> bool {
+        self.rewind(self.answer)
     }
 
     /// Removes every packet added since `mark`. False, and nothing removed, if some of it has been sent already.
@@ -134,6 +171,7 @@ impl OutBuffer {
     }
 
     /// Writes all pending packets to `target` with one `write_all` and empties the buffer. Call between packets.
+    #[inline]
     pub fn flush_to<W: io::Write + ?Sized>(&mut self, target: &mut W) -> io::Result<()> {
         if self.bytes.is_empty() {
             return Ok(());
@@ -142,9 +180,14 @@ impl OutBuffer {
         self.sent += self.bytes.len() as u64;
         self.bytes.clear();
         if self.bytes.capacity() > KEEP_BYTES {
-            self.bytes.shrink_to(FLUSH_BYTES);
+            self.shrink();
         }
         Ok(())
+    }
+
+    #[cold]
+    fn shrink(&mut self) {
+        self.bytes.shrink_to(FLUSH_BYTES);
     }
 
     /// Bytes sent over the life of the connection.

@@ -85,7 +85,18 @@ impl PacketReader {
     }
 
     /// Where to receive to; never empty. Call when [`advance`](Self::advance) said that bytes are missing.
+    #[inline]
     pub fn space(&mut self) -> &mut [u8] {
+        if self.start != self.end || self.part.is_some() || self.buffer.len() != BUFFER_BYTES {
+            return self.make_space();
+        }
+        self.start = 0;
+        self.end = 0;
+        &mut self.buffer
+    }
+
+    /// [`PacketReader::space`] inside a packet, or after a long one.
+    fn make_space(&mut self) -> &mut [u8] {
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
@@ -121,10 +132,12 @@ impl PacketReader {
             return self.assemble();
         }
         if self.body == Body::Assembled {
-            self.assembled.clear();
-            self.assembled.shrink_to(KEEP_BYTES);
+            self.forget_assembled();
         }
         self.body = Body::None;
+        if self.start == self.end {
+            return Ok(false);
+        }
         let Some((length, got)) = self.peek_header() else {
             return Ok(false);
         };
@@ -132,7 +145,7 @@ impl PacketReader {
         self.admit_length(length)?;
         let start = self.start + HEADER_BYTES;
         let end = start + length;
-        if length == MAX_BODY_BYTES || end - self.start > BUFFER_BYTES {
+        if end - self.start > BUFFER_BYTES {
             return self.begin_assembly(length);
         }
         if end > self.end {
@@ -172,6 +185,13 @@ impl PacketReader {
         self.start != self.end
     }
 
+    #[cold]
+    fn forget_assembled(&mut self) {
+        self.assembled.clear();
+        self.assembled.shrink_to(KEEP_BYTES);
+    }
+
+    #[inline]
     fn peek_header(&self) -> Option<(usize, u8)> {
         let received = self.buffer.get(self.start..self.end)?;
         let &[a, b, c, sequence] = received.first_chunk::<HEADER_BYTES>()?;

@@ -88,9 +88,26 @@ pub struct OkPacket<'a> {
 }
 
 /// Writes an OK packet that ends a statement without rows.
+#[inline]
 pub fn write_ok(out: &mut OutBuffer, capabilities: Capabilities, ok: &OkPacket<'_>) {
+    write_ok_as(out, 0x00, capabilities, ok);
+}
+
+#[inline]
+fn write_ok_as(out: &mut OutBuffer, header: u8, capabilities: Capabilities, ok: &OkPacket<'_>) {
+    let small = ok.affected_rows < 0xfb && ok.last_insert_id < 0xfb;
+    if small && ok.info.is_empty() && ok.changes.is_empty() {
+        let (rows, id) = (ok.affected_rows as u8, ok.last_insert_id as u8);
+        let ([s, t], [w, x]) = (ok.status.0.to_le_bytes(), ok.warnings.to_le_bytes());
+        return out.put_packet([0, 0, 0, 0, header, rows, id, s, t, w, x]);
+    }
+    write_long_ok(out, header, capabilities, ok);
+}
+
+#[inline(never)]
+fn write_long_ok(out: &mut OutBuffer, header: u8, capabilities: Capabilities, ok: &OkPacket<'_>) {
     out.begin_packet();
-    put_ok_body(out, 0x00, capabilities, ok);
+    put_ok_body(out, header, capabilities, ok);
     out.end_packet();
 }
 
@@ -148,22 +165,19 @@ pub fn write_columns_end(
 }
 
 /// Writes what ends the rows: an EOF packet, or an OK packet with header 0xFE under CLIENT_DEPRECATE_EOF.
+#[inline]
 pub fn write_rows_end(out: &mut OutBuffer, capabilities: Capabilities, status: ServerStatus, warnings: u16) {
     if !capabilities.has(Capabilities::DEPRECATE_EOF) {
         return write_eof(out, status, warnings);
     }
-    out.begin_packet();
-    put_ok_body(out, 0xfe, capabilities, &OkPacket { status, warnings, ..OkPacket::default() });
-    out.end_packet();
+    write_ok_as(out, 0xfe, capabilities, &OkPacket { status, warnings, ..OkPacket::default() });
 }
 
 /// Writes an EOF packet in its old form.
+#[inline]
 pub fn write_eof(out: &mut OutBuffer, status: ServerStatus, warnings: u16) {
-    out.begin_packet();
-    out.put_u8(0xfe);
-    out.put_u16(warnings);
-    out.put_u16(status.0);
-    out.end_packet();
+    let ([w, x], [s, t]) = (warnings.to_le_bytes(), status.0.to_le_bytes());
+    out.put_packet([0, 0, 0, 0, 0xfe, w, x, s, t]);
 }
 
 /// Writes an ERR packet. `message` is cut to the 511 bytes that clients have room for, at a character boundary.
@@ -215,6 +229,18 @@ mod tests {
         let ok = OkPacket { affected_rows: 300, last_insert_id: 7, warnings: 2, ..OkPacket::default() };
         let bytes = body(|out| write_ok(out, Capabilities::OFFERED, &ok));
         assert_eq!(bytes, b"\0\xfc\x2c\x01\x07\0\0\x02\0");
+    }
+
+    #[test]
+    fn a_short_ok_packet_is_what_the_long_way_writes() {
+        for (affected_rows, last_insert_id) in [(0, 0), (250, 3), (251, 0), (1, 251), (70_000, u64::MAX)] {
+            let status = ServerStatus::AUTOCOMMIT | ServerStatus::IN_TRANS;
+            let ok = OkPacket { affected_rows, last_insert_id, status, warnings: 515, ..OkPacket::default() };
+            let (mut short, mut long) = (OutBuffer::new(), OutBuffer::new());
+            write_ok(&mut short, Capabilities::OFFERED, &ok);
+            write_long_ok(&mut long, 0, Capabilities::OFFERED, &ok);
+            assert_eq!((short.pending(), short.sequence()), (long.pending(), long.sequence()));
+        }
     }
 
     #[test]

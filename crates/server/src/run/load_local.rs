@@ -5,29 +5,21 @@ use std::io;
 use exec::LoadSource;
 use wire::PacketReader;
 
-use crate::client_io::{ReadError, receive};
-use crate::status::Status;
-use crate::stream::Stream;
+use crate::client_io::{ReadError, Socket};
 
 /// The client's file.
 #[derive(Debug)]
 pub(super) struct ClientFile<'a> {
-    stream: &'a Stream,
+    socket: Socket<'a>,
     reader: &'a mut PacketReader,
-    status: &'a Status,
     ended: bool,
 }
 
 impl<'a> ClientFile<'a> {
     /// The file that the client has been asked for. Its first packet follows number `last` of the request.
-    pub(super) fn new(
-        stream: &'a Stream,
-        reader: &'a mut PacketReader,
-        status: &'a Status,
-        next_sequence: u8,
-    ) -> Self {
+    pub(super) fn new(socket: Socket<'a>, reader: &'a mut PacketReader, next_sequence: u8) -> Self {
         reader.set_sequence(next_sequence);
-        ClientFile { stream, reader, status, ended: false }
+        ClientFile { socket, reader, ended: false }
     }
 
     /// Reads what is left, so that the answer meets a client that waits for it; the number of the answer's first packet.
@@ -46,7 +38,7 @@ impl LoadSource for ClientFile<'_> {
         if self.ended {
             return Ok(false);
         }
-        receive(self.stream, self.reader, self.status).map_err(|error| match error {
+        self.socket.receive(self.reader).map_err(|error| match error {
             ReadError::TimedOut => io::Error::from(io::ErrorKind::TimedOut),
             ReadError::Closed => io::Error::from(io::ErrorKind::UnexpectedEof),
             ReadError::Malformed(error) => io::Error::new(io::ErrorKind::InvalidData, error),

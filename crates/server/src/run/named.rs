@@ -16,7 +16,7 @@ use crate::status::Com;
 /// # Errors
 /// Those of preparing.
 pub(crate) fn prepare(session: &mut Session, prepare: &Prepare<'_>) -> Result<(), SqlError> {
-    session.server.status.count(Com::PrepareSql);
+    session.counters.count(Com::PrepareSql);
     let name = prepare.name.to_lowercase();
     forget(session, &name);
     let text = match prepare.source {
@@ -45,7 +45,7 @@ pub(crate) fn execute(
     execute: &Execute<'_>,
     answer: &mut Answer<'_>,
 ) -> Result<(), SqlError> {
-    session.server.status.count(Com::ExecuteSql);
+    session.counters.count(Com::ExecuteSql);
     let id = session.named_statements.get(&execute.name.to_lowercase()).copied();
     let prepared = id.and_then(|id| session.prepared.get_mut(id));
     let prepared =
@@ -66,7 +66,7 @@ pub(crate) fn execute(
 /// # Errors
 /// 1243.
 pub(crate) fn deallocate(session: &mut Session, name: &str) -> Result<(), SqlError> {
-    session.server.status.count(Com::DeallocSql);
+    session.counters.count(Com::DeallocSql);
     if forget(session, &name.to_lowercase()) {
         return Ok(());
     }

@@ -1,6 +1,5 @@
 //! Planned statements: from syntax tree to program, from program to answer.
 
-use std::io;
 use std::sync::Arc;
 
 use engine::{Effect, Trx};
@@ -20,8 +19,7 @@ use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::session::Session;
 use crate::statement_context::{Effects, StatementContext};
-use crate::status::{Com, Hot, Status};
-use crate::stream::Stream;
+use crate::status::Com;
 use crate::{bind_error, exec_error, transaction};
 
 /// A program and what it was made under.
@@ -158,7 +156,7 @@ pub(super) fn run(
     compiled: &Compiled,
     params: &[Value<'_>],
 ) -> Result<(), Failure> {
-    session.server.status.count(compiled.com);
+    session.counters.count(compiled.com);
     if !compiled.deprecated.is_empty() && !answer.binary {
         warn_deprecated(session, &compiled.deprecated);
     }
@@ -218,16 +216,15 @@ impl Run<'_> {
     ) -> (Result<Outcome, ExecError>, Effects) {
         let session = self.session;
         let context = StatementContext::new(session);
-        let counters = &session.server.status;
-        let (stream, reader, out) = answer.io.split();
+        let (socket, reader, out) = answer.io.split();
         let mut file = self.file.map(|name| {
             reply::write_local_infile_request(out, name.as_bytes());
             // A client that is gone is noticed by whoever reads the file.
-            let _ = send(stream, out, counters);
-            ClientFile::new(stream, reader, counters, out.sequence())
+            let _ = socket.send(out);
+            ClientFile::new(socket, reader, out.sequence())
         });
         let outcome = {
-            let mut flush = |out: &mut OutBuffer| send(stream, out, counters);
+            let mut flush = |out: &mut OutBuffer| socket.send(out);
             let client = Client {
                 protocol: if answer.binary { Protocol::Binary } else { Protocol::Text },
                 capabilities: session.capabilities,
@@ -253,12 +250,6 @@ impl Run<'_> {
         let outcome = drained.map_err(ExecError::Send).and(outcome);
         (outcome, context.into_effects())
     }
-}
-
-/// Sends what is in the buffer.
-fn send(stream: &Stream, out: &mut OutBuffer, status: &Status) -> io::Result<()> {
-    status.add(Hot::BytesSent, out.pending().len() as u64);
-    out.flush_to(&mut &*stream)
 }
 
 /// The file that the statement wants from the client, if it may have one.

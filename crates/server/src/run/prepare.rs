@@ -26,7 +26,7 @@ use crate::status::{Com, bump};
 
 /// COM_STMT_PREPARE.
 pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
-    session.server.status.count(Com::StmtPrepare);
+    session.counters.count(Com::StmtPrepare);
     session.diagnostics.clear();
     let text: Box<[u8]> = io.reader.packet().get(1..).unwrap_or_default().into();
     let (prepared, plan) = new_statement(session, text)?;

@@ -47,7 +47,7 @@ fn variables(session: &Session, scope: VarScope) -> Result<Table, SqlError> {
 
 fn counters(session: &Session) -> Table {
     let mut table = Table::new(vec![Column::name("Variable_name"), Column::text("Value", 1024)]);
-    for (name, value) in session.server.status.list() {
+    for (name, value) in session.server.status.list(session.server.processes.running()) {
         table.push(vec![Cell::text(name), Cell::Text(value.to_string())]);
     }
     table

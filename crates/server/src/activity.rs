@@ -1,0 +1,209 @@
+//! What a connection is doing: written by its thread with plain stores, read by others at any time.
+//!
+//! Every command writes here and hardly anybody reads, so the writer takes no lock: it makes the version odd, writes,
+//! and makes it even again; a reader copies and looks at the version before and after. The text of a short statement is
+//! kept in words that can be stored one by one; a long one is copied under a mutex that only readers contend for.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
+
+use parking_lot::Mutex;
+use rustix::time::{ClockId, clock_gettime};
+use wire::Command;
+
+/// Bytes of statement text kept for SHOW FULL PROCESSLIST.
+const TEXT_BYTES: usize = 64 * 1024;
+/// Words for a short text.
+const WORDS: usize = 32;
+/// Bytes of a short text.
+const SHORT_BYTES: usize = WORDS * 8;
+/// No command: the connection waits for its client.
+const SLEEP: u8 = 0;
+/// No command yet: the client is logging in.
+const CONNECT: u8 = 0xff;
+
+/// A connection's command in progress.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    /// Odd while the other fields change.
+    version: AtomicU32,
+    since_s: AtomicU32,
+    text_len: AtomicU32,
+    /// The command's code, [`SLEEP`] or [`CONNECT`].
+    command: AtomicU8,
+    /// A short text, 8 bytes a word. If its length is no multiple of 8, the last word holds its last 8 bytes; of a text
+    /// of less than 8 bytes it holds all.
+    words: [AtomicU64; WORDS],
+    long: Mutex<Vec<u8>>,
+}
+
+/// A copy of an [`Activity`].
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Doing {
+    /// Command in progress, `Sleep` or `Connect`.
+    pub(crate) command: &'static str,
+    /// Seconds since it began.
+    pub(crate) seconds: u64,
+    /// What it is about, in MySQL's words.
+    pub(crate) state: &'static str,
+    /// Statement text.
+    pub(crate) text: Vec<u8>,
+}
+
+/// Seconds of a clock that is cheap to read.
+#[inline]
+fn coarse_seconds() -> u32 {
+    clock_gettime(ClockId::MonotonicCoarse).tv_sec as u32
+}
+
+impl Activity {
+    /// A client that is logging in.
+    pub(crate) fn new() -> Self {
+        Activity {
+            version: AtomicU32::new(0),
+            since_s: AtomicU32::new(coarse_seconds()),
+            text_len: AtomicU32::new(0),
+            command: AtomicU8::new(CONNECT),
+            words: std::array::from_fn(|_| AtomicU64::new(0)),
+            long: Mutex::default(),
+        }
+    }
+
+    /// A command begins, with its statement text if it has one. Called by the connection's thread alone.
+    #[inline]
+    pub(crate) fn begin(&self, command: Command, text: &[u8]) {
+        let version = self.version.load(Ordering::Relaxed);
+        self.version.store(version.wrapping_add(1), Ordering::Relaxed);
+        // Pairs with the acquire fence in `read`: who sees a store below sees the odd version.
+        fence(Ordering::Release);
+        self.command.store(command as u8, Ordering::Relaxed);
+        self.since_s.store(coarse_seconds(), Ordering::Relaxed);
+        self.text_len.store(text.len().min(TEXT_BYTES) as u32, Ordering::Relaxed);
+        self.put_text(text);
+        // Pairs with the first load in `read`.
+        self.version.store(version.wrapping_add(2), Ordering::Release);
+    }
+
+    /// The command is over.
+    #[inline]
+    pub(crate) fn end(&self) {
+        self.command.store(SLEEP, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn put_text(&self, text: &[u8]) {
+        if text.len() > SHORT_BYTES {
+            return self.put_long_text(text);
+        }
+        let (whole, rest) = text.as_chunks::<8>();
+        for (word, bytes) in self.words.iter().zip(whole) {
+            word.store(u64::from_le_bytes(*bytes), Ordering::Relaxed);
+        }
+        if !rest.is_empty() {
+            let last = match text.last_chunk::<8>() {
+                Some(last) => u64::from_le_bytes(*last),
+                None => text.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+            };
+            self.words[whole.len()].store(last, Ordering::Relaxed);
+        }
+    }
+
+    #[cold]
+    fn put_long_text(&self, text: &[u8]) {
+        let mut long = self.long.lock();
+        long.clear();
+        long.extend_from_slice(&text[..text.len().min(TEXT_BYTES)]);
+    }
+
+    /// Whether a command is in progress.
+    pub(crate) fn is_running(&self) -> bool {
+        !matches!(self.command.load(Ordering::Relaxed), SLEEP | CONNECT)
+    }
+
+    /// What the connection is doing.
+    pub(crate) fn read(&self) -> Doing {
+        loop {
+            // Pairs with the last store in `begin`.
+            let before = self.version.load(Ordering::Acquire);
+            let command = self.command.load(Ordering::Relaxed);
+            let since_s = self.since_s.load(Ordering::Relaxed);
+            let text = self.text(self.text_len.load(Ordering::Relaxed) as usize);
+            // Pairs with the release fence in `begin`.
+            fence(Ordering::Acquire);
+            if before.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == before {
+                return doing(command, since_s, text);
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    fn text(&self, len: usize) -> Vec<u8> {
+        if len > SHORT_BYTES {
+            return self.long.lock().clone();
+        }
+        let mut text = Vec::with_capacity(len);
+        for word in &self.words[..len.div_ceil(8)] {
+            let bytes = word.load(Ordering::Relaxed).to_le_bytes();
+            match len - text.len() {
+                8.. => text.extend_from_slice(&bytes),
+                rest if len < 8 => text.extend_from_slice(&bytes[..rest]),
+                rest => text.extend_from_slice(&bytes[8 - rest..]),
+            }
+        }
+        text
+    }
+}
+
+fn doing(command: u8, since_s: u32, text: Vec<u8>) -> Doing {
+    let seconds = u64::from(coarse_seconds().saturating_sub(since_s));
+    let idle = |command, state| Doing { command, seconds, state, text: Vec::new() };
+    match Command::parse(&[command]) {
+        Some((command, _)) => Doing { command: command.name(), seconds, state: "", text },
+        None if command == CONNECT => idle("Connect", "login"),
+        None => idle("Sleep", ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    #[test]
+    fn texts_of_every_length_are_read_as_they_were_written() {
+        let activity = Activity::new();
+        assert_eq!((activity.read().command, activity.read().state), ("Connect", "login"));
+        let long: Vec<u8> = (0..TEXT_BYTES + 10).map(|i| i as u8).collect();
+        for len in (0..600).chain([TEXT_BYTES - 1, TEXT_BYTES, TEXT_BYTES + 1]) {
+            activity.begin(Command::Query, &long[..len]);
+            let doing = activity.read();
+            assert!(doing.text == long[..len.min(TEXT_BYTES)], "text of {len} bytes");
+            assert_eq!((doing.command, activity.is_running()), ("Query", true));
+        }
+        activity.end();
+        let doing = activity.read();
+        assert_eq!((doing.command, doing.text.len(), activity.is_running()), ("Sleep", 0, false));
+    }
+
+    #[test]
+    fn a_reader_never_sees_parts_of_two_commands() {
+        let (activity, over) = (Activity::new(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let texts: Vec<Vec<u8>> =
+                    (0..=255u8).map(|byte| vec![byte; usize::from(byte) * 2 + 1]).collect();
+                for text in texts.iter().cycle().take(200_000) {
+                    let command = if text[0] % 2 == 0 { Command::Query } else { Command::StmtPrepare };
+                    activity.begin(command, text);
+                }
+                over.store(true, Ordering::Relaxed);
+            });
+            while !over.load(Ordering::Relaxed) {
+                let doing = activity.read();
+                let Some(&byte) = doing.text.first() else { continue };
+                assert_eq!(doing.text, vec![byte; usize::from(byte) * 2 + 1]);
+                assert_eq!(doing.command, if byte % 2 == 0 { "Query" } else { "Prepare" });
+            }
+        });
+    }
+}
