@@ -10,7 +10,8 @@ use crate::error::{IoError, IoOp, Result};
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
-    /// Bypass the kernel's page cache. Buffers, offsets and lengths must then be multiples of 4 KiB.
+    /// Bypass the kernel's page cache, if the file system can ([`File::is_direct`] tells). Buffers, offsets and lengths
+    /// must then be multiples of 4 KiB.
     pub direct: bool,
 }
 
@@ -78,6 +79,22 @@ pub trait File: Send + Sync + Debug {
 
     /// Writes `parts` one after another at `offset`, as one request where the kernel can.
     fn write_vectored_at(&self, parts: &[&[u8]], offset: u64) -> Result<()>;
+
+    /// Whether the kernel's page cache is bypassed.
+    fn is_direct(&self) -> bool {
+        false
+    }
+
+    /// The longest write that [`File::write_atomic_at`] takes; 0 if the device does not promise any.
+    fn atomic_write_bytes(&self) -> usize {
+        0
+    }
+
+    /// Writes all of `bytes`, whose length is a power of two of at most [`File::atomic_write_bytes`], at an `offset` that is a
+    /// multiple of it. After a crash either all of it is there or nothing.
+    fn write_atomic_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        self.write_at(bytes, offset)
+    }
 
     /// Makes all finished writes and the length durable. After an error the file must not be trusted or synced again.
     fn sync_data(&self) -> Result<()>;

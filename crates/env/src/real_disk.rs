@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{self, Advice, FallocateFlags, FlockOperation, Mode, OFlags};
-use rustix::io::Errno;
+use rustix::fs::{self, Advice, AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, StatxFlags};
+use rustix::io::{Errno, ReadWriteFlags, pwritev2};
 
 use crate::disk::{Disk, DiskLock, File, OpenOptions};
 use crate::error::{IoError, IoOp, Result};
@@ -26,7 +26,14 @@ pub struct RealDisk;
 struct RealFile {
     fd: OwnedFd,
     path: PathBuf,
+    direct: bool,
+    /// 0 where the device makes no promise.
+    atomic_write_bytes: usize,
 }
+
+/// `STATX_WRITE_ATOMIC` and `RWF_ATOMIC` of the kernel's headers.
+const STATX_WRITE_ATOMIC: u32 = 0x1_0000;
+const RWF_ATOMIC: u32 = 0x40;
 
 /// Holds the lock by holding the descriptor open.
 #[derive(Debug)]
@@ -53,12 +60,27 @@ fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Resu
 
 impl RealDisk {
     fn open_with(path: &Path, options: OpenOptions, extra: OFlags, op: IoOp) -> Result<Arc<dyn File>> {
-        let mut flags = OFlags::RDWR | OFlags::CLOEXEC | extra;
-        if options.direct {
-            flags |= OFlags::DIRECT;
-        }
-        let fd = at(op, path, retry(|| fs::open(path, flags, FILE_MODE)))?;
-        Ok(Arc::new(RealFile { fd, path: path.to_path_buf() }))
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | extra;
+        let open = |flags| retry(|| fs::open(path, flags, FILE_MODE));
+        let (fd, direct) = match options.direct.then(|| open(flags | OFlags::DIRECT)) {
+            Some(Ok(fd)) => (fd, true),
+            // The file system cannot bypass the cache. It may have made the file before it found that out.
+            Some(Err(Errno::INVAL)) => (at(op, path, open(flags - OFlags::EXCL))?, false),
+            Some(Err(errno)) => return Err(IoError::from_errno(op, path, errno)),
+            None => (at(op, path, open(flags))?, false),
+        };
+        let atomic_write_bytes = if direct { atomic_write_bytes(&fd) } else { 0 };
+        Ok(Arc::new(RealFile { fd, path: path.to_path_buf(), direct, atomic_write_bytes }))
+    }
+}
+
+/// The longest write that the device promises to do whole or not at all.
+fn atomic_write_bytes(fd: &OwnedFd) -> usize {
+    let mask = StatxFlags::from_bits_retain(STATX_WRITE_ATOMIC);
+    match fs::statx(fd, "", AtFlags::EMPTY_PATH, mask) {
+        Ok(stat) if stat.stx_mask & STATX_WRITE_ATOMIC != 0 => stat.stx_atomic_write_unit_max as usize,
+        // An older kernel makes no promises.
+        _ => 0,
     }
 }
 
@@ -170,6 +192,23 @@ impl File for RealFile {
                 self.write_at(&part[written..], offset + written as u64)?;
                 offset += part.len() as u64;
             }
+        }
+        Ok(())
+    }
+
+    fn is_direct(&self) -> bool {
+        self.direct
+    }
+
+    fn atomic_write_bytes(&self) -> usize {
+        self.atomic_write_bytes
+    }
+
+    fn write_atomic_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        let flags = ReadWriteFlags::from_bits_retain(RWF_ATOMIC);
+        let written = retry(|| pwritev2(&self.fd, &[IoSlice::new(bytes)], offset, flags));
+        if self.at(IoOp::Write, written)? < bytes.len() {
+            return Err(IoError::new(IoOp::Write, &self.path, std::io::ErrorKind::WriteZero));
         }
         Ok(())
     }

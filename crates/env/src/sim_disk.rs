@@ -40,6 +40,8 @@ struct Shared {
     /// Bytes of all files; the disk is full at `capacity`.
     used: AtomicU64,
     capacity: AtomicU64,
+    /// Bytes that the device writes whole, a sector at least.
+    block_bytes: AtomicU64,
     /// Whether a crash loses what was not synced.
     volatile: bool,
 }
@@ -101,6 +103,7 @@ impl SimDisk {
             state: Mutex::new(LatchLevel::Leaf, state),
             used: AtomicU64::new(used),
             capacity: AtomicU64::new(u64::MAX),
+            block_bytes: AtomicU64::new(SECTOR as u64),
             volatile,
         }))
     }
@@ -124,6 +127,15 @@ impl SimDisk {
     /// Bounds the bytes of all files together; what would exceed it fails with `StorageFull` and does nothing.
     pub fn set_capacity(&self, bytes: u64) {
         self.0.capacity.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Makes a device of this that writes aligned blocks of `bytes`, a power of two, whole or not at all.
+    pub fn set_atomic_write_bytes(&self, bytes: usize) {
+        self.0.block_bytes.store(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn block_bytes(&self) -> u64 {
+        self.0.block_bytes.load(Ordering::Relaxed)
     }
 
     /// Flips the lowest bit of one stored byte, as bit rot would.
@@ -193,7 +205,7 @@ impl SimDisk {
             Node::Dir => (path, Node::Dir),
             Node::File(file) => {
                 let mut choose = |sector: Option<u64>, versions: usize| choose(&path, sector, versions);
-                let bytes = file.lock().survive(&mut choose);
+                let bytes = file.lock().survive(self.block_bytes() / SECTOR as u64, &mut choose);
                 let file = new_file(bytes, self.0.volatile);
                 (path, Node::File(file))
             }
@@ -201,6 +213,7 @@ impl SimDisk {
         let names = Names::new(survived.collect());
         let disk = SimDisk::with(names, faults, prng, self.0.volatile);
         disk.set_capacity(self.0.capacity.load(Ordering::Relaxed));
+        disk.0.block_bytes.store(self.block_bytes(), Ordering::Relaxed);
         disk
     }
 
@@ -417,6 +430,15 @@ impl File for SimFile {
             }
             _ => self.store(bytes, offset),
         }
+    }
+
+    fn is_direct(&self) -> bool {
+        self.direct
+    }
+
+    fn atomic_write_bytes(&self) -> usize {
+        let bytes = self.disk.block_bytes() as usize;
+        if bytes > SECTOR && self.direct { bytes } else { 0 }
     }
 
     fn sync_data(&self) -> Result<()> {

@@ -113,8 +113,9 @@ impl Contents {
         });
     }
 
-    /// What is on the medium after a crash.
-    pub(super) fn survive(&self, survivor: Survivor<'_>) -> Vec<u8> {
+    /// What is on the medium after a crash. Sectors of the same block of `block_sectors` that were written equally often
+    /// share their fate: on a device that writes such blocks atomically, and a file that is written in them.
+    pub(super) fn survive(&self, block_sectors: u64, survivor: Survivor<'_>) -> Vec<u8> {
         let lens = self.older_lens.iter().copied().chain([self.bytes.len()]);
         let len = match self.older_lens.len() {
             0 => self.bytes.len(),
@@ -122,8 +123,15 @@ impl Contents {
         };
         let mut bytes = self.bytes.clone();
         bytes.resize(lens.max().unwrap_or(0).next_multiple_of(SECTOR), 0);
+        let mut last = None;
         for (&number, sector) in &self.unsynced {
-            if let Some(old) = sector.older.get(survivor(Some(number), sector.older.len() + 1)) {
+            let versions = sector.older.len() + 1;
+            let choice = match last {
+                Some((block, same, choice)) if block == number / block_sectors && same == versions => choice,
+                _ => survivor(Some(number), versions),
+            };
+            last = Some((number / block_sectors, versions, choice));
+            if let Some(old) = sector.older.get(choice) {
                 let at = number as usize * SECTOR;
                 bytes[at..at + SECTOR].copy_from_slice(old);
             }

@@ -217,3 +217,18 @@ fn a_crash_frees_locks() {
     let _held = disk.lock_exclusive(Path::new("lock")).unwrap();
     disk.crash().lock_exclusive(Path::new("lock")).unwrap();
 }
+
+#[test]
+fn a_device_that_writes_blocks_whole_tears_none() {
+    let mut outcomes = BTreeSet::new();
+    for seed in 0..200 {
+        let (disk, file) = disk_with(seed, 16);
+        disk.set_atomic_write_bytes(8 * SECTOR);
+        file.write_at(&[2; 8 * SECTOR], 0).unwrap();
+        file.write_at(&[2; 8 * SECTOR], 8 * SECTOR_BYTES).unwrap();
+        let found = sectors(&*open(&disk.crash(), "f"));
+        assert!(found.chunks(8).all(|block| block.iter().all(|b| *b == block[0])));
+        outcomes.insert((found[0], found[8]));
+    }
+    assert_eq!(outcomes.len(), 4);
+}
