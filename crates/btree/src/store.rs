@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::{IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};
-use buffer::{Pool, PoolConfig};
+use buffer::{Doublewrite, Pool, PoolConfig};
 use env::{Disk, File, OpenOptions};
 use log::Log;
 use page::file_header::DICTIONARY_ROOTS;
@@ -30,6 +30,9 @@ pub struct StoreConfig {
     pub pool: PoolConfig,
     /// Whether reads and writes bypass the kernel's page cache.
     pub direct: bool,
+    /// Whether pages are copied to the folder `doublewrite` beside the file before they are written, so that a crash
+    /// cannot tear them for good. The folder exists. Not done where the device writes pages atomically.
+    pub doublewrite: bool,
     /// Identity of the data directory, for a new file.
     pub identity: [u8; 16],
 }
@@ -51,7 +54,8 @@ impl Store {
         if let Some(dir) = path.parent() {
             disk.sync_dir(dir)?;
         }
-        let store = Store::with_file(file, config, FIRST_LSN)?;
+        let doublewrite = open_doublewrite(disk, path, config, config.identity, &*file)?;
+        let store = Store::with_file(file, config, doublewrite, FIRST_LSN)?;
         let mut image = Box::new([0; PAGE_SIZE]);
         PageMut::new(&mut image).format_file_header(&new_header(config.identity));
         let mut mtr = Mtr::new(&store);
@@ -71,17 +75,24 @@ impl Store {
     /// [`Error::NotClean`] and [`Error::UnknownFormat`] leave the file untouched.
     pub fn open(disk: &dyn Disk, path: &Path, config: StoreConfig) -> Result<Store> {
         let file = disk.open(path, OpenOptions { direct: config.direct })?;
-        let restart = read_header(&*file)?;
-        let store = Store::with_file(file, config, restart)?;
+        let (restart, identity) = read_header(&*file)?;
+        let doublewrite = open_doublewrite(disk, path, config, identity, &*file)?;
+        let store = Store::with_file(file, config, doublewrite, restart)?;
         store.space.load(&store)?;
         store.set_clean(Lsn(0))?;
         store.pool.flush_all()?;
         Ok(store)
     }
 
-    fn with_file(file: Arc<dyn File>, config: StoreConfig, restart: Lsn) -> Result<Store> {
+    fn with_file(
+        file: Arc<dyn File>,
+        config: StoreConfig,
+        doublewrite: Option<Doublewrite>,
+        restart: Lsn,
+    ) -> Result<Store> {
         let log = Arc::new(Log::open(restart));
-        let pool = Pool::new(Arc::clone(&file), config.pool, Arc::clone(&log) as Arc<dyn log::LogPosition>)?;
+        let position = Arc::clone(&log) as Arc<dyn log::LogPosition>;
+        let pool = Pool::with_doublewrite(Arc::clone(&file), config.pool, position, doublewrite)?;
         Ok(Store {
             pool,
             log,
@@ -170,11 +181,27 @@ fn new_header(identity: [u8; 16]) -> FileHeader {
 #[repr(align(4096))]
 struct Image(PageBytes);
 
-/// Checks the header page on disk; returns where the log goes on.
-fn read_header(file: &dyn File) -> Result<Lsn> {
+/// Opens the doublewrite files of the data file at `path` if they are wanted and of use.
+fn open_doublewrite(
+    disk: &dyn Disk,
+    path: &Path,
+    config: StoreConfig,
+    identity: [u8; 16],
+    file: &dyn File,
+) -> Result<Option<Doublewrite>> {
+    if !config.doublewrite || file.atomic_write_bytes() >= PAGE_SIZE {
+        return Ok(None);
+    }
+    let dir = path.with_file_name("doublewrite");
+    let options = OpenOptions { direct: config.direct };
+    Ok(Some(Doublewrite::open(disk, &dir, options, identity, file)?))
+}
+
+/// Checks the header page on disk; returns where the log goes on, and the data directory's identity.
+fn read_header(file: &dyn File) -> Result<(Lsn, [u8; 16])> {
     let mut image = Image([0; PAGE_SIZE]);
     file.read_exact_at(&mut image.0, 0)?;
     page::verify_on_read(&image.0, HEADER_PAGE)?;
     let header = FileHeader::decode(PageRef::new(&image.0)).map_err(Error::UnknownFormat)?;
-    if header.clean == Lsn(0) { Err(Error::NotClean) } else { Ok(header.clean) }
+    if header.clean == Lsn(0) { Err(Error::NotClean) } else { Ok((header.clean, header.identity)) }
 }

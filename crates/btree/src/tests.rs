@@ -23,6 +23,7 @@ pub(crate) fn config(frames: usize) -> StoreConfig {
     StoreConfig {
         pool: PoolConfig { bytes: frames * page::PAGE_SIZE, background: false },
         direct: false,
+        doublewrite: false,
         identity: [7; 16],
     }
 }

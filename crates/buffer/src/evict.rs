@@ -8,6 +8,7 @@ use base::sync::park::Wake;
 use crate::error::{Error, Result};
 use crate::guard::ExclusiveHold;
 use crate::pool::Pool;
+use crate::write_back::BATCH_PAGES;
 
 /// Frames a thread that needs one looks at before it asks the background thread.
 const LOOKS_MAX: u32 = 64;
@@ -15,8 +16,6 @@ const LOOKS_MAX: u32 = 64;
 const IDLE_ROUNDS_MAX: u32 = 100;
 /// How long a thread waits for a frame between two attempts.
 const REFILL_WAIT: Duration = Duration::from_millis(2);
-/// Pages one refill writes at most.
-const REFILL_WRITES: usize = 64;
 
 impl Pool {
     /// Below this many free frames the background thread is woken: 1 %.
@@ -73,7 +72,7 @@ impl Pool {
     pub(crate) fn refill(&self) -> Result<usize> {
         let evicted = self.evict_to_goal();
         let may_write = self.wants_frames() && self.refusal.get().is_none();
-        let written = if may_write { self.write_back_step(REFILL_WRITES) } else { Ok(0) };
+        let written = if may_write { self.write_back_step(BATCH_PAGES) } else { Ok(0) };
         let evicted = evicted + self.evict_to_goal();
         let progress = evicted + written?;
         // Fruitless attempts wake nobody: threads that find no frame would keep each other awake.

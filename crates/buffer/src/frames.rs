@@ -46,6 +46,11 @@ impl FrameState {
         self.rec_lsn.load(Ordering::Relaxed) != 0
     }
 
+    /// Where the log of the oldest change begins that no write has picked up.
+    pub(crate) fn rec_lsn(&self) -> Option<Lsn> {
+        self.rec_lsn.load(Ordering::Relaxed).checked_sub(1).map(Lsn)
+    }
+
     /// Whether the page may be forgotten: unchanged, and no write of it is under way. Caller: holds it exclusively.
     pub(crate) fn is_clean(&self) -> bool {
         // Acquire pairs with `end_write`: a later read of the page finds the finished write.

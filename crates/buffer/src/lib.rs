@@ -16,7 +16,8 @@
 //! 4. Bytes in a resident frame were verified when read, or made by page functions since.
 //! 5. A changed page has `rec_lsn` or `writing_lsn` set until it is on disk, and is not evicted before.
 //! 6. The log is durable up to a page's LSN before the page is written.
-//! 7. After a failed write or sync, no page can be latched exclusively any more.
+//! 7. With doublewrite, a page being written has a durable copy until the write is durable, too.
+//! 8. After a failed write or sync, no page can be latched exclusively any more.
 //!
 //! # Latching
 //! docs/latching.md. Page latches first; then the write-back batch; then the free frames. Write-back copies a page under
@@ -36,6 +37,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod background;
+mod doublewrite;
 mod error;
 mod evict;
 mod fault;
@@ -45,6 +47,7 @@ mod pool;
 mod table;
 mod write_back;
 
+pub use doublewrite::{Doublewrite, RestoreReport, restore_torn_pages};
 pub use error::{CorruptPage, Damage, Error, Result};
 pub use guard::{ExclusiveGuard, SharedGuard};
 pub use pool::{Pool, PoolConfig, PoolStats};

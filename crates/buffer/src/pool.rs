@@ -10,6 +10,7 @@ use log::LogPosition;
 use page::PAGE_SIZE;
 
 use crate::background::Writer;
+use crate::doublewrite::Doublewrite;
 use crate::error::{Error, Result};
 use crate::frames::Frames;
 use crate::guard::{ExclusiveGuard, ExclusiveHold, SharedGuard, SharedHold};
@@ -78,6 +79,17 @@ impl Pool {
     /// # Errors
     /// [`Error::Io`] if address space or the background thread cannot be had.
     pub fn new(file: Arc<dyn File>, config: PoolConfig, log: Arc<dyn LogPosition>) -> Result<Arc<Pool>> {
+        Pool::with_doublewrite(file, config, log, None)
+    }
+
+    /// Like [`Pool::new`]; pages are written to `doublewrite`, if there is one, before they are written to `file`. Without
+    /// it a page that a crash tears is lost.
+    pub fn with_doublewrite(
+        file: Arc<dyn File>,
+        config: PoolConfig,
+        log: Arc<dyn LogPosition>,
+        doublewrite: Option<Doublewrite>,
+    ) -> Result<Arc<Pool>> {
         let count = (config.bytes / PAGE_SIZE).clamp(FRAMES_MIN, 1 << 31);
         let pool = Arc::new(Pool {
             table: PageTable::new(),
@@ -85,7 +97,7 @@ impl Pool {
             refusal: OnceLock::new(),
             file,
             log,
-            batch: Mutex::new(LatchLevel::WriteBack, Batch::new()),
+            batch: Mutex::new(LatchLevel::WriteBack, Batch::new(doublewrite)),
             reads_under_way: AtomicU32::new(0),
             refilled: Event::new(),
             writer: Writer::new(config.background),

@@ -1,10 +1,12 @@
 //! The pool as its users see it: residency, write-back, failure, exhaustion.
 
+mod doublewrite;
 mod failure;
 mod replacement;
 mod residency;
 mod slow_disk;
 mod stress;
+mod sweep;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -4,22 +4,20 @@ use base::sync::LatchLevel;
 use base::{Lsn, PageNo, invariant};
 use page::{PAGE_SIZE, PageBytes, PageRef};
 
+use crate::doublewrite::{BATCH_PAGES_MAX, Doublewrite, Image};
 use crate::error::{Error, Result};
 use crate::guard::SharedHold;
 use crate::pool::{Pool, offset_of};
 
-/// Pages written together: 1 MiB.
-pub(crate) const BATCH_PAGES: usize = 64;
-
-/// A page image that direct I/O accepts.
-#[repr(C, align(4096))]
-struct Image(PageBytes);
+/// Pages written together: just below 2 MiB.
+pub(crate) const BATCH_PAGES: usize = BATCH_PAGES_MAX;
 
 /// Pages on their way to disk. One batch at a time: its mutex is what orders two writes of one page.
 pub(crate) struct Batch {
     /// Copies, made as they are first needed; the first `items.len()` are in use.
     images: Vec<Box<Image>>,
     items: Vec<Item>,
+    doublewrite: Option<Doublewrite>,
 }
 
 /// A dirty page and where it is.
@@ -36,15 +34,15 @@ impl std::fmt::Debug for Batch {
 }
 
 impl Batch {
-    pub(crate) fn new() -> Self {
-        Batch { images: Vec::new(), items: Vec::with_capacity(BATCH_PAGES) }
+    pub(crate) fn new(doublewrite: Option<Doublewrite>) -> Self {
+        Batch { images: Vec::new(), items: Vec::with_capacity(BATCH_PAGES), doublewrite }
     }
 
     /// Adds a copy of `bytes`.
     fn push(&mut self, item: Item, bytes: &PageBytes) {
         let at = self.items.len();
         if at == self.images.len() {
-            self.images.push(Box::new(Image([0; PAGE_SIZE])));
+            self.images.push(Image::zeroed());
         }
         self.images[at].0.copy_from_slice(bytes);
         self.items.push(item);
@@ -52,7 +50,7 @@ impl Batch {
 }
 
 impl Pool {
-    /// Writes up to `max_pages` (at most 64) dirty pages, those the clock hand reaches first, and returns how many. Pages
+    /// Writes up to `max_pages` (at most a batch, 127) dirty pages, those the clock hand reaches first, and returns how many. Pages
     /// that somebody holds exclusively are passed over. Not durable before a sync.
     ///
     /// Latches: waits for no page latch.
@@ -68,6 +66,30 @@ impl Pool {
         self.write_pages(&mut items)
     }
 
+    /// Writes up to `max_pages` pages that have changes logged below `lsn`, those with the oldest first, and returns how
+    /// many. Fewer than `max_pages`: there were no more when it was called. Waits for writers of single pages. Not
+    /// durable before a sync: see [`Pool::sync_below`].
+    ///
+    /// For checkpoints: a background thread that calls this with the end of the log less a fixed distance, again and again,
+    /// writes each page as late as that distance allows, and as many as the log makes necessary.
+    ///
+    /// Latches: the caller holds none. Cost: one pass over the states of used frames, then the writes.
+    ///
+    /// # Errors
+    /// Any error refuses all later changes.
+    pub fn write_back_below(&self, lsn: Lsn, max_pages: usize) -> Result<usize> {
+        let changed = |frame| self.frames.state(frame).rec_lsn().filter(|rec_lsn| *rec_lsn < lsn);
+        let mut old: Vec<(Lsn, Item)> =
+            self.frames.used().filter_map(|frame| changed(frame).zip(self.dirty_item(frame))).collect();
+        if old.len() > max_pages {
+            old.select_nth_unstable_by_key(max_pages, |(rec_lsn, _)| *rec_lsn);
+            old.truncate(max_pages);
+        }
+        let mut items: Vec<Item> = old.into_iter().map(|(_, item)| item).collect();
+        self.write_all(&mut items)?;
+        Ok(items.len())
+    }
+
     /// Writes all pages that are dirty when it is called and makes them durable. Waits for writers of single pages.
     ///
     /// Latches: the caller holds none.
@@ -76,18 +98,48 @@ impl Pool {
     /// Any error refuses all later changes.
     pub fn flush_all(&self) -> Result<()> {
         let mut dirty = self.dirty_from_hand(usize::MAX, |_, _| true);
-        dirty.sort_unstable();
-        for items in dirty.chunks(BATCH_PAGES) {
+        self.write_all(&mut dirty)?;
+        self.sync()
+    }
+
+    /// Makes all pages written so far durable and returns the LSN below which every change is durable in the file: the
+    /// least of `safe` and where the log of the oldest change begins that was not written when it was called. What a
+    /// checkpoint may claim.
+    ///
+    /// `safe`: a position read from the log before the call, below which no mini-transaction is still to mark its pages
+    /// dirty. Latches: the caller holds none.
+    ///
+    /// # Errors
+    /// Any error refuses all later changes.
+    pub fn sync_below(&self, safe: Lsn) -> Result<Lsn> {
+        let unwritten = self.oldest_change();
+        self.sync()?;
+        Ok(unwritten.map_or(safe, |unwritten| unwritten.min(safe)))
+    }
+
+    /// Makes all pages written so far durable.
+    fn sync(&self) -> Result<()> {
+        // A batch that another thread began before this call ends before the sync.
+        let written = self.batch.lock().doublewrite.as_ref().map(Doublewrite::written_below);
+        self.may_change()?;
+        self.file.sync_data().map_err(|error| self.refuse_changes(Error::io(error)))?;
+        if let Some((doublewrite, written)) = self.batch.lock().doublewrite.as_mut().zip(written) {
+            doublewrite.note_synced(written);
+        }
+        Ok(())
+    }
+
+    /// Writes `items` in order of their places, waiting for pages that are held exclusively.
+    fn write_all(&self, items: &mut [Item]) -> Result<()> {
+        items.sort_unstable();
+        for items in items.chunks(BATCH_PAGES) {
             let mut items = items.to_vec();
             self.write_pages(&mut items)?;
             for passed_over in items {
                 self.write_patiently(passed_over)?;
             }
         }
-        // A batch that another thread began before this call ends before the sync.
-        drop(self.batch.lock());
-        self.may_change()?;
-        self.file.sync_data().map_err(|error| self.refuse_changes(Error::io(error)))
+        Ok(())
     }
 
     /// Writes a page that was held exclusively, as soon as it is not.
@@ -105,16 +157,18 @@ impl Pool {
 
     /// Up to `max` dirty pages for which `wanted` holds, beginning at the clock hand.
     fn dirty_from_hand(&self, max: usize, wanted: impl Fn(&Pool, PageNo) -> bool) -> Vec<Item> {
-        let dirty = |frame: u32| {
-            let state = self.frames.state(frame);
-            state.owner().filter(|_| state.is_dirty()).map(|page| Item { page, frame })
-        };
         self.frames
             .beginning_at_hand()
-            .filter_map(dirty)
+            .filter_map(|frame| self.dirty_item(frame))
             .filter(|item| wanted(self, item.page))
             .take(max)
             .collect()
+    }
+
+    /// The page in `frame`, if it is dirty.
+    fn dirty_item(&self, frame: u32) -> Option<Item> {
+        let state = self.frames.state(frame);
+        state.owner().filter(|_| state.is_dirty()).map(|page| Item { page, frame })
     }
 
     /// Writes those of `items` (at most a batch) that are still dirty and not held exclusively; returns how many. The ones
@@ -157,9 +211,12 @@ impl Pool {
         true
     }
 
-    /// Log first, then the checksums, then one write per run of adjacent pages.
+    /// Log first, then the checksums, then the copies, then one write per run of adjacent pages.
     fn write_batch(&self, batch: &mut Batch) -> Result<()> {
-        let Batch { images, items } = batch;
+        let Batch { images, items, doublewrite } = batch;
+        if items.is_empty() {
+            return Ok(());
+        }
         let images = &mut images[..items.len()];
         let newest = images.iter().map(|image| PageRef::new(&image.0).lsn()).max().unwrap_or(Lsn(0));
         self.log.durable_up_to(newest).map_err(Error::log)?;
@@ -167,6 +224,17 @@ impl Pool {
             let page = PageRef::new(&image.0).page_no();
             invariant!(page == item.page, "{page} is about to be written in place of {}", item.page);
             page::stamp_checksum(&mut image.0);
+        }
+        if let Some(doublewrite) = doublewrite {
+            let pages: Vec<(PageNo, &PageBytes)> =
+                items.iter().zip(&*images).map(|(item, image)| (item.page, &image.0)).collect();
+            doublewrite.write(&pages, &*self.file).map_err(Error::io)?;
+        }
+        if doublewrite.is_none() && self.file.atomic_write_bytes() >= PAGE_SIZE {
+            for (image, item) in images.iter().zip(&*items) {
+                self.file.write_atomic_at(&image.0, offset_of(item.page)).map_err(Error::io)?;
+            }
+            return Ok(());
         }
         let mut done = 0;
         for run in items.chunk_by(|a, b| u64::from(a.page.0) + 1 == u64::from(b.page.0)) {

@@ -16,13 +16,22 @@ pub struct EngineConfig {
     pub pool_bytes: usize,
     /// Whether threads purge and write back. Without them [`crate::Engine::purge_step`] does the former (tests, tools).
     pub background: bool,
-    /// Whether data.rdb bypasses the kernel's page cache.
+    /// Whether data.rdb bypasses the kernel's page cache, where the file system can do that.
     pub direct: bool,
+    /// Whether pages are protected against being torn by a crash (`innodb_doublewrite`).
+    pub doublewrite: bool,
 }
 
 impl EngineConfig {
     /// A configuration with a pool of 128 MiB and background threads.
     pub fn new(disk: Arc<dyn Disk>, datadir: impl Into<PathBuf>) -> Self {
-        EngineConfig { disk, datadir: datadir.into(), pool_bytes: 128 << 20, background: true, direct: false }
+        EngineConfig {
+            disk,
+            datadir: datadir.into(),
+            pool_bytes: 128 << 20,
+            background: true,
+            direct: false,
+            doublewrite: true,
+        }
     }
 }

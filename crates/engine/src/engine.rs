@@ -53,7 +53,8 @@ impl Engine {
         let pool = PoolConfig { bytes: config.pool_bytes, background: config.background };
         let mut identity = [0; 16];
         env::random_bytes(&mut identity)?;
-        let store_config = StoreConfig { pool, direct: config.direct, identity };
+        let EngineConfig { direct, doublewrite, .. } = config;
+        let store_config = StoreConfig { pool, direct, doublewrite, identity };
         let (datadir, store) = match DataDir::open(&config.disk, &config.datadir)? {
             Found::New(datadir) => {
                 let store = create(&config, &datadir, store_config)?;

@@ -49,9 +49,15 @@ fn open_engine(options: &Options) -> Result<Arc<Engine>, String> {
     let pool_bytes = variables.named("innodb_buffer_pool_size").as_u64();
     let config = EngineConfig {
         pool_bytes: usize::try_from(pool_bytes).map_err(|_| "the buffer pool is too large".to_owned())?,
+        doublewrite: makes_page_copies(variables.named("innodb_doublewrite").as_text()),
         ..EngineConfig::new(Arc::new(RealDisk), options.datadir())
     };
     Engine::open(config).map_err(|e| e.to_string())
+}
+
+/// Whether this value of `innodb_doublewrite` asks for copies of pages.
+fn makes_page_copies(doublewrite: &str) -> bool {
+    matches!(doublewrite, "ON" | "DETECT_AND_RECOVER")
 }
 
 fn open_log(options: &Options) -> Result<ServerLog, String> {

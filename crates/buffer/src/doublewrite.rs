@@ -1,0 +1,291 @@
+//! Doublewrite: a batch of pages is durable in a file of its own before it goes to data.rdb, so that a page torn by a
+//! crash has a whole copy.
+//!
+//! Two files are written in turn; docs/file_format.md, section 6, has their layout. The rule on which everything rests:
+//! a file is overwritten only after the pages of the batch in it are synced in data.rdb.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use base::PageNo;
+use base::checksum::crc32;
+use base::codec::{get_u32, get_u64, put_u32, put_u64};
+use env::{Disk, File, OpenOptions};
+use page::{PAGE_SIZE, PageBytes};
+
+use crate::error::{Error, Result};
+use crate::pool::offset_of;
+
+/// Most pages of a batch.
+pub(crate) const BATCH_PAGES_MAX: usize = 127;
+
+const HEADER_BYTES: usize = 4096;
+const COUNT: usize = 4;
+const NUMBER: usize = 8;
+const IDENTITY: usize = 16;
+const ENTRIES: usize = 32;
+const ENTRY_BYTES: usize = 8;
+const _: () = assert!(ENTRIES + BATCH_PAGES_MAX * ENTRY_BYTES <= HEADER_BYTES);
+
+/// Length of a file: made as long as it ever gets, so that no batch changes it.
+const FILE_BYTES: u64 = (HEADER_BYTES + BATCH_PAGES_MAX * PAGE_SIZE) as u64;
+
+const FILES: [&str; 2] = ["0", "1"];
+
+/// A page image that direct I/O accepts.
+#[repr(C, align(4096))]
+pub(crate) struct Image(pub(crate) PageBytes);
+
+impl Image {
+    pub(crate) fn zeroed() -> Box<Image> {
+        Box::new(Image([0; PAGE_SIZE]))
+    }
+}
+
+/// A header that direct I/O accepts.
+#[repr(C, align(4096))]
+struct HeaderBytes([u8; HEADER_BYTES]);
+
+/// What a batch's header says.
+#[derive(Debug, PartialEq, Eq)]
+struct Header {
+    number: u64,
+    identity: [u8; 16],
+    /// Page numbers and the checksums of the copies, in the order of the copies.
+    pages: Vec<(PageNo, u32)>,
+}
+
+impl Header {
+    fn encode(&self) -> Box<HeaderBytes> {
+        let mut bytes = Box::new(HeaderBytes([0; HEADER_BYTES]));
+        let out = &mut bytes.0;
+        put_u32(out, COUNT, self.pages.len() as u32);
+        put_u64(out, NUMBER, self.number);
+        out[IDENTITY..ENTRIES].copy_from_slice(&self.identity);
+        for (n, (page, crc)) in self.pages.iter().enumerate() {
+            let at = ENTRIES + n * ENTRY_BYTES;
+            put_u32(out, at, page.0);
+            put_u32(out, at + 4, *crc);
+        }
+        let crc = crc32(&out[COUNT..]);
+        put_u32(out, 0, crc);
+        bytes
+    }
+
+    /// The header in `bytes`; `None` if there is none: never written, or torn.
+    fn decode(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
+        let count = get_u32(bytes, COUNT) as usize;
+        if get_u32(bytes, 0) != crc32(&bytes[COUNT..]) || count > BATCH_PAGES_MAX {
+            return None;
+        }
+        let entry = |n: usize| ENTRIES + n * ENTRY_BYTES;
+        let page = |n| (PageNo(get_u32(bytes, entry(n))), get_u32(bytes, entry(n) + 4));
+        let mut identity = [0; 16];
+        identity.copy_from_slice(&bytes[IDENTITY..ENTRIES]);
+        Some(Header { number: get_u64(bytes, NUMBER), identity, pages: (0..count).map(page).collect() })
+    }
+
+    fn read(file: &dyn File) -> Result<Option<Header>> {
+        let mut bytes = Box::new(HeaderBytes([0; HEADER_BYTES]));
+        let read = file.read_at(&mut bytes.0, 0).map_err(Error::io)?;
+        Ok(if read < HEADER_BYTES { None } else { Header::decode(&bytes.0) })
+    }
+}
+
+/// Where the copy number `n` of a batch lies.
+fn offset_of_copy(n: usize) -> u64 {
+    (HEADER_BYTES + n * PAGE_SIZE) as u64
+}
+
+/// The two files, for writing.
+#[derive(Debug)]
+pub struct Doublewrite {
+    files: [Arc<dyn File>; 2],
+    identity: [u8; 16],
+    /// The next batch's number.
+    next: u64,
+    /// The pages of all batches below this number are synced in data.rdb.
+    synced_below: u64,
+}
+
+impl Doublewrite {
+    /// Opens the files in the existing folder `dir`, making those that are missing. All pages in `data`, restored ones
+    /// included, are made durable, so that the copies may be overwritten.
+    pub fn open(
+        disk: &dyn Disk,
+        dir: &Path,
+        options: OpenOptions,
+        identity: [u8; 16],
+        data: &dyn File,
+    ) -> Result<Doublewrite> {
+        let mut made = false;
+        let mut open = |name: &str| -> env::Result<Arc<dyn File>> {
+            let path = dir.join(name);
+            let exists = disk.exists(&path)?;
+            let file = if exists { disk.open(&path, options)? } else { disk.create(&path, options)? };
+            if file.len()? < FILE_BYTES {
+                file.allocate(0, FILE_BYTES)?;
+                file.sync_data()?;
+            }
+            made |= !exists;
+            Ok(file)
+        };
+        let files = [open(FILES[0]).map_err(Error::io)?, open(FILES[1]).map_err(Error::io)?];
+        if made {
+            disk.sync_dir(dir).map_err(Error::io)?;
+        }
+        data.sync_data().map_err(Error::io)?;
+        let mut next = 1;
+        for file in &files {
+            next = Header::read(&**file)?.map_or(next, |header| next.max(header.number + 1));
+        }
+        Ok(Doublewrite { files, identity, next, synced_below: next })
+    }
+
+    /// Makes copies of `pages`, whose checksums are stamped, durable. The caller writes them to `data` next.
+    pub(crate) fn write(&mut self, pages: &[(PageNo, &PageBytes)], data: &dyn File) -> env::Result<()> {
+        // Batch n goes where batch n - 2 is.
+        if self.synced_below + 1 < self.next {
+            data.sync_data()?;
+            self.synced_below = self.next;
+        }
+        let entries = pages.iter().map(|(page, bytes)| (*page, get_u32(*bytes, 0))).collect();
+        let header = Header { number: self.next, identity: self.identity, pages: entries }.encode();
+        let copies = pages.iter().map(|(_, bytes)| &bytes[..]);
+        let parts: Vec<&[u8]> = std::iter::once(&header.0[..]).chain(copies).collect();
+        let file = &self.files[(self.next % 2) as usize];
+        file.write_vectored_at(&parts, 0)?;
+        file.sync_data()?;
+        self.next += 1;
+        Ok(())
+    }
+
+    /// The number below which all batches were written, to hand to [`Doublewrite::note_synced`] after a sync of data.rdb.
+    pub(crate) fn written_below(&self) -> u64 {
+        self.next
+    }
+
+    /// Notes that data.rdb was synced after all batches below `number` were written to it.
+    pub(crate) fn note_synced(&mut self, number: u64) {
+        self.synced_below = self.synced_below.max(number);
+    }
+}
+
+/// What [`restore_torn_pages`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RestoreReport {
+    /// Pages that had a copy and were looked at.
+    pub examined: usize,
+    /// Pages that were torn and are whole again.
+    pub restored: Vec<PageNo>,
+    /// Pages that are damaged and whose copies are, too: corruption.
+    pub lost: Vec<PageNo>,
+}
+
+/// Finds the pages of `data` that a crash has torn, writes their copies from the doublewrite files in `dir` over them and
+/// makes them durable. The first step of recovery: nothing is written to the doublewrite files. Can be repeated, also
+/// after a crash in the middle of it.
+///
+/// Pages behind the end of `data` were never durable there and are left to redo. Batches of another `identity` do not
+/// count.
+///
+/// # Errors
+/// [`Error::Io`]; the directory is as restorable as before.
+pub fn restore_torn_pages(
+    disk: &dyn Disk,
+    dir: &Path,
+    options: OpenOptions,
+    identity: [u8; 16],
+    data: &dyn File,
+) -> Result<RestoreReport> {
+    let mut batches: Vec<(Header, Arc<dyn File>)> = Vec::new();
+    for name in FILES {
+        let path = dir.join(name);
+        if disk.exists(&path).map_err(Error::io)? {
+            let file = disk.open(&path, options).map_err(Error::io)?;
+            let header = Header::read(&*file)?.filter(|header| header.identity == identity);
+            batches.extend(header.map(|header| (header, file)));
+        }
+    }
+    // Newest first: where both have a good copy, either would do, and the newer saves redo.
+    batches.sort_by_key(|(header, _)| std::cmp::Reverse(header.number));
+    let mut copies: BTreeMap<PageNo, Vec<Copy<'_>>> = BTreeMap::new();
+    for (header, file) in &batches {
+        for (n, &(page, crc)) in header.pages.iter().enumerate() {
+            copies.entry(page).or_default().push(Copy { file: &**file, n, page, crc });
+        }
+    }
+    let mut report = RestoreReport { examined: copies.len(), ..RestoreReport::default() };
+    let mut image = Image::zeroed();
+    for (page, copies) in copies {
+        if !is_torn(data, page, &mut image)? {
+            continue;
+        }
+        let mut restored = false;
+        for copy in copies {
+            if copy.read(&mut image)? {
+                data.write_at(&image.0, offset_of(page)).map_err(Error::io)?;
+                restored = true;
+                break;
+            }
+        }
+        if restored { report.restored.push(page) } else { report.lost.push(page) }
+    }
+    if !report.restored.is_empty() {
+        data.sync_data().map_err(Error::io)?;
+    }
+    Ok(report)
+}
+
+/// Whether the page in the file is neither whole nor behind the file's end.
+fn is_torn(data: &dyn File, page: PageNo, image: &mut Image) -> Result<bool> {
+    let read = data.read_at(&mut image.0, offset_of(page)).map_err(Error::io)?;
+    Ok(read > 0 && (read < PAGE_SIZE || page::verify_on_read(&image.0, page).is_err()))
+}
+
+/// A page's copy in a batch.
+struct Copy<'f> {
+    file: &'f dyn File,
+    /// Its place in the batch.
+    n: usize,
+    page: PageNo,
+    crc: u32,
+}
+
+impl Copy<'_> {
+    /// Reads the copy; whether it is the whole page that the header promises.
+    fn read(&self, image: &mut Image) -> Result<bool> {
+        let read = self.file.read_at(&mut image.0, offset_of_copy(self.n)).map_err(Error::io)?;
+        let whole = read == PAGE_SIZE && get_u32(&image.0, 0) == self.crc;
+        Ok(whole && page::verify_on_read(&image.0, self.page).is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(pages: usize) -> Header {
+        let pages = (0..pages as u32).map(|n| (PageNo(n * 3), n ^ 0xdead)).collect();
+        Header { number: 77, identity: [9; 16], pages }
+    }
+
+    #[test]
+    fn a_header_reads_back_as_written() {
+        for pages in [0, 1, 2, BATCH_PAGES_MAX] {
+            assert_eq!(Header::decode(&header(pages).encode().0), Some(header(pages)));
+        }
+    }
+
+    #[test]
+    fn a_damaged_header_is_no_header() {
+        let good = header(5).encode();
+        for at in (0..HEADER_BYTES).step_by(7) {
+            let mut bytes = Box::new(good.0);
+            bytes[at] ^= 1;
+            assert_eq!(Header::decode(&bytes), None, "byte {at}");
+        }
+        assert_eq!(Header::decode(&[0; HEADER_BYTES]), None);
+    }
+}

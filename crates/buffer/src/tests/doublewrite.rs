@@ -1,0 +1,287 @@
+//! Torn pages: made by crashes of the simulated disk, restored from the doublewrite files.
+
+use super::*;
+use crate::{Doublewrite, Error, RestoreReport, restore_torn_pages};
+use base::prng::Prng;
+use env::{Fault, IoOp, Mishap, SimDisk};
+use page::PageOp;
+use std::io::ErrorKind;
+
+const DIR: &str = "doublewrite";
+const IDENTITY: [u8; 16] = [3; 16];
+const FRAMES: usize = 64;
+const SECTORS: u64 = PAGE_SIZE as u64 / 512;
+const DIRECT: OpenOptions = OpenOptions { direct: true };
+
+fn data_file(disk: &SimDisk) -> env::Result<Arc<dyn File>> {
+    let path = Path::new(FILE);
+    if disk.exists(path)? { disk.open(path, DIRECT) } else { disk.create(path, DIRECT) }
+}
+
+/// A pool with doublewrite, the way an engine opens one.
+fn pool_on(disk: &SimDisk) -> crate::Result<Arc<Pool>> {
+    let file = data_file(disk).map_err(Error::io)?;
+    let dir = Path::new(DIR);
+    if !disk.exists(dir).map_err(Error::io)? {
+        disk.create_dir(dir).map_err(Error::io)?;
+    }
+    disk.sync_dir(Path::new("")).map_err(Error::io)?;
+    let doublewrite = Doublewrite::open(disk, dir, DIRECT, IDENTITY, &*file)?;
+    let config = PoolConfig { bytes: FRAMES * PAGE_SIZE, background: false };
+    Pool::with_doublewrite(file, config, Arc::new(NoLog), Some(doublewrite))
+}
+
+fn restore(disk: &SimDisk) -> crate::Result<RestoreReport> {
+    let file = data_file(disk).map_err(Error::io)?;
+    restore_torn_pages(disk, Path::new(DIR), DIRECT, IDENTITY, &*file)
+}
+
+/// Fills the whole page with `value`, so that every sector of it differs from that of another value.
+fn put(pool: &Pool, page: u32, value: u32) -> crate::Result<()> {
+    let mut guard = pool.create(PageNo(page))?;
+    store(&mut guard, value);
+    let bytes = value.to_le_bytes().repeat((PAGE_SIZE - 28) / 4);
+    PageOp::WriteBytes { offset: 28, bytes: &bytes }.apply(&mut guard.page_mut()).unwrap();
+    Ok(())
+}
+
+/// A disk with pages 1 to `pages` of value 1, durable, and value 2 written and not synced.
+fn disk_with_unsynced_pages(pages: u32) -> SimDisk {
+    let disk = SimDisk::seeded(7);
+    let pool = pool_on(&disk).unwrap();
+    (1..=pages).for_each(|page| put(&pool, page, 1).unwrap());
+    pool.flush_all().unwrap();
+    (1..=pages).for_each(|page| put(&pool, page, 2).unwrap());
+    assert_eq!(pool.write_back_step(FRAMES), Ok(pages as usize));
+    assert_eq!(disk.unsynced(), [Path::new(FILE)]);
+    disk
+}
+
+#[test]
+fn a_page_torn_at_any_sector_is_restored() {
+    let disk = disk_with_unsynced_pages(2);
+    let page_1 = SECTORS..2 * SECTORS;
+    for cut in page_1.clone() {
+        let whole = cut == page_1.start;
+        let first_part = disk.crash_keeping(|_, sector| sector < cut || !page_1.contains(&sector));
+        let last_part = disk.crash_keeping(|_, sector| sector >= cut);
+        let one_old = disk.crash_keeping(|_, sector| sector != cut);
+        let one_new = disk.crash_keeping(|_, sector| sector == cut || !page_1.contains(&sector));
+        let torn = |whole: bool| if whole { vec![] } else { vec![PageNo(1)] };
+        for (disk, whole) in [(first_part, whole), (last_part, whole), (one_old, false), (one_new, false)] {
+            let report = RestoreReport { examined: 2, restored: torn(whole), lost: vec![] };
+            assert_eq!(restore(&disk), Ok(report), "sector {cut}");
+            assert!([1, 2].contains(&value(&pool_on(&disk).unwrap(), 1)));
+            assert_eq!(value(&pool_on(&disk).unwrap(), 2), 2);
+        }
+    }
+}
+
+#[test]
+fn without_copies_the_same_crash_loses_the_page() {
+    let disk = disk_with_unsynced_pages(2).crash_keeping(|_, sector| sector % 2 == 0);
+    for name in ["0", "1"] {
+        disk.remove(&Path::new(DIR).join(name)).unwrap();
+    }
+    assert_eq!(restore(&disk), Ok(RestoreReport::default()));
+    assert!(matches!(pool_on(&disk).unwrap().shared(PageNo(1)), Err(Error::Corruption(_))));
+}
+
+#[test]
+fn copies_of_another_data_directory_do_not_count() {
+    let disk = disk_with_unsynced_pages(1).crash_keeping(|_, sector| sector % 2 == 0);
+    let file = data_file(&disk).unwrap();
+    let report = restore_torn_pages(&disk, Path::new(DIR), DIRECT, [4; 16], &*file);
+    assert_eq!(report, Ok(RestoreReport::default()));
+}
+
+#[test]
+fn a_damaged_page_whose_copy_is_damaged_is_reported() {
+    let disk = disk_with_unsynced_pages(1).crash_keeping(|_, sector| sector % 2 == 0);
+    // Batch 2, the newest, is in file 0.
+    disk.flip_bit(&Path::new(DIR).join("0"), 4096 + 9000);
+    // Batch 1 has a good copy of the page as it was then.
+    assert_eq!(restore(&disk).unwrap().restored, [PageNo(1)]);
+    assert_eq!(value(&pool_on(&disk).unwrap(), 1), 1);
+    disk.flip_bit(&Path::new(DIR).join("1"), 4096 + 9000);
+    disk.flip_bit(Path::new(FILE), PAGE_SIZE as u64 + 100);
+    let report = restore(&disk).unwrap();
+    assert_eq!((report.restored, report.lost), (vec![], vec![PageNo(1)]));
+}
+
+#[test]
+fn a_page_behind_the_end_is_left_to_redo() {
+    let disk = disk_with_unsynced_pages(2).crash_keeping(|_, _| true);
+    data_file(&disk).unwrap().set_len(2 * PAGE_SIZE as u64).unwrap();
+    assert_eq!(restore(&disk).unwrap().restored, []);
+    data_file(&disk).unwrap().set_len(2 * PAGE_SIZE as u64 + 4096).unwrap();
+    assert_eq!(restore(&disk).unwrap().restored, [PageNo(2)]);
+}
+
+/// Values that pages may have after a crash: from the last one that a returned sync covers to the last one stored.
+struct Expected {
+    durable: Vec<u32>,
+    stored: Vec<u32>,
+}
+
+const PAGES: usize = 24;
+
+/// Changes random pages and writes some of them back until the disk fails or enough is done.
+fn work(disk: &SimDisk, seed: u64, expected: &mut Expected) -> crate::Result<()> {
+    let mut prng = Prng::new(seed);
+    let pool = pool_on(disk)?;
+    for round in 2..12 {
+        for _ in 0..prng.below(PAGES as u64) {
+            let page = prng.below(PAGES as u64) as usize;
+            put(&pool, page as u32 + 1, round)?;
+            expected.stored[page] = round;
+        }
+        match prng.below(3) {
+            0 => pool.flush_all()?,
+            1 => pool.write_back_below(Lsn(u64::from(round)), 5).map(drop)?,
+            _ => pool.write_back_step(prng.below(10) as usize).map(drop)?,
+        }
+        if pool.stats().pages_dirty == 0 {
+            pool.sync_below(Lsn(0))?;
+            expected.durable.clone_from(&expected.stored);
+        }
+    }
+    Ok(())
+}
+
+fn assert_whole(disk: &SimDisk, expected: &Expected, what: &str) {
+    let pool = pool_on(disk).unwrap();
+    for page in 0..PAGES {
+        let found = pool.shared(PageNo(page as u32 + 1)).map_or(0, |guard| guard.page().version());
+        let range = expected.durable[page]..=expected.stored[page];
+        assert!(range.contains(&found), "{what}: page {} is {found}, not in {range:?}", page + 1);
+    }
+}
+
+fn new_disk(seed: u64) -> (SimDisk, Expected) {
+    let disk = SimDisk::seeded(seed);
+    let pool = pool_on(&disk).unwrap();
+    (1..=PAGES as u32).for_each(|page| put(&pool, page, 1).unwrap());
+    pool.flush_all().unwrap();
+    (disk, Expected { durable: vec![1; PAGES], stored: vec![1; PAGES] })
+}
+
+#[test]
+fn after_power_failure_at_any_operation_every_page_is_whole() {
+    let mut restored = 0;
+    for seed in 0..3 {
+        for nth in 1.. {
+            let what = format!("seed {seed}, operation {nth}");
+            let (disk, mut expected) = new_disk(seed);
+            disk.schedule(None, nth, Mishap::PowerOff);
+            if work(&disk, seed, &mut expected).is_ok() {
+                break;
+            }
+            let disk = disk.crash();
+            let report = restore(&disk).unwrap();
+            assert_eq!(report.lost, [], "{what}");
+            restored += report.restored.len();
+            assert_whole(&disk, &expected, &what);
+        }
+    }
+    assert!(restored > 50, "only {restored} pages were torn");
+}
+
+#[test]
+fn restoring_can_be_repeated_after_a_crash_in_the_middle_of_it() {
+    let mut interrupted = 0;
+    for nth in 1..200 {
+        let (disk, mut expected) = new_disk(nth);
+        disk.schedule(Some(IoOp::Write), 3 + nth % 20, Mishap::PowerOff);
+        work(&disk, nth, &mut expected).unwrap_err();
+        let disk = disk.crash();
+        disk.schedule(None, nth % 40 + 1, Mishap::PowerOff);
+        interrupted += u32::from(restore(&disk).is_err());
+        let disk = disk.crash();
+        assert_eq!(restore(&disk).unwrap().lost, []);
+        assert_whole(&disk, &expected, &format!("seed {nth}"));
+    }
+    assert!(interrupted > 20, "only {interrupted} interruptions");
+}
+
+#[test]
+fn a_failure_of_any_write_or_sync_refuses_changes_and_loses_nothing() {
+    for op in [IoOp::Write, IoOp::Sync] {
+        for nth in 1.. {
+            let (disk, mut expected) = new_disk(nth);
+            disk.inject(Fault { op, nth, kind: ErrorKind::Other });
+            match work(&disk, nth, &mut expected) {
+                Ok(()) => break,
+                // Opening the files fails, too, if their sync does.
+                Err(error) => assert!(matches!(error, Error::Io(_)), "{error:?}"),
+            }
+            let disk = disk.crash();
+            assert_eq!(restore(&disk).unwrap().lost, []);
+            assert_whole(&disk, &expected, &format!("{op:?} {nth}"));
+        }
+    }
+}
+
+#[test]
+fn a_failed_copy_keeps_the_page_from_being_written_and_refuses_changes() {
+    let disk = SimDisk::seeded(1);
+    let pool = pool_on(&disk).unwrap();
+    put(&pool, 1, 1).unwrap();
+    disk.inject(Fault { op: IoOp::Sync, nth: 1, kind: ErrorKind::Other });
+    let cause = pool.write_back_step(1).unwrap_err();
+    assert_eq!(disk.count(IoOp::Write), 1);
+    assert_eq!(put(&pool, 1, 2), Err(Error::ChangesRefused(Arc::new(cause))));
+}
+
+#[test]
+fn a_batch_costs_one_sync_of_its_own_and_half_a_sync_of_the_data() {
+    let disk = SimDisk::new();
+    let pool = pool_on(&disk).unwrap();
+    let before = disk.count(IoOp::Sync);
+    for round in 0..20 {
+        put(&pool, 1, round).unwrap();
+        pool.write_back_step(1).unwrap();
+    }
+    assert_eq!(disk.count(IoOp::Sync) - before, 20 + 10 - 1);
+    pool.flush_all().unwrap();
+    let before = disk.count(IoOp::Sync);
+    for round in 0..20 {
+        put(&pool, 1, round).unwrap();
+        pool.flush_all().unwrap();
+    }
+    assert_eq!(disk.count(IoOp::Sync) - before, 20 + 20);
+}
+
+#[test]
+fn batch_numbers_go_on_after_a_restart() {
+    let disk = SimDisk::seeded(1);
+    for value in 1..5 {
+        let pool = pool_on(&disk).unwrap();
+        put(&pool, 1, value).unwrap();
+        pool.close().unwrap();
+    }
+    // Only the newest copy can be the page as it is.
+    disk.flip_bit(Path::new(FILE), PAGE_SIZE as u64 + 100);
+    assert_eq!(restore(&disk).unwrap().restored, [PageNo(1)]);
+    assert_eq!(value(&pool_on(&disk).unwrap(), 1), 4);
+}
+
+#[test]
+fn a_device_that_writes_pages_atomically_needs_no_copies() {
+    for seed in 0..50 {
+        let disk = SimDisk::seeded(seed);
+        disk.set_atomic_write_bytes(PAGE_SIZE);
+        let open = |disk: &SimDisk| {
+            let config = PoolConfig { bytes: FRAMES * PAGE_SIZE, background: false };
+            Pool::new(data_file(disk).unwrap(), config, Arc::new(NoLog)).unwrap()
+        };
+        let pool = open(&disk);
+        disk.sync_dir(Path::new("")).unwrap();
+        (1..=9).for_each(|page| put(&pool, page, 1).unwrap());
+        pool.flush_all().unwrap();
+        (1..=9).for_each(|page| put(&pool, page, 2).unwrap());
+        pool.write_back_step(FRAMES).unwrap();
+        let pool = open(&disk.crash());
+        (1..=9).for_each(|page| assert!([1, 2].contains(&value(&pool, page))));
+    }
+}
