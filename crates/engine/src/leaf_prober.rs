@@ -107,6 +107,12 @@ impl<'e> LeafProber<'e> {
         Ok(None)
     }
 
+    /// Whether [`LeafProber::next_batch`] has no more to tell.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.progress == Progress::End
+    }
+
     /// Gives up the latch, keeps the position. Rows that were handed out must have been used.
     #[inline]
     pub fn release(&mut self) {

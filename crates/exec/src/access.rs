@@ -275,16 +275,16 @@ impl Source for TableAccess<'_> {
 }
 
 /// Filters one row and hands it on.
-struct RowPush<'x, 'r> {
-    op: &'r AccessOp,
-    run: &'r QueryRun<'r>,
-    filter_arena: &'x mut Bump,
-    tests: Option<&'x [BoundTest]>,
+pub(crate) struct RowPush<'x, 'r> {
+    pub(crate) op: &'r AccessOp,
+    pub(crate) run: &'r QueryRun<'r>,
+    pub(crate) filter_arena: &'x mut Bump,
+    pub(crate) tests: Option<&'x [BoundTest]>,
 }
 
 impl RowPush<'_, '_> {
     #[inline]
-    fn push(
+    pub(crate) fn push(
         &mut self,
         row: &RowRef<'_>,
         reader: &TableReader,

@@ -6,7 +6,7 @@ use expr::{AggFunc, Expr, ExprKind, RowSource};
 use sql::plan::AggSpec;
 use types::{Decimal, SqlType, Value};
 
-use crate::frame::Frame;
+use crate::frame::{Frame, row_source};
 use crate::reader::{Access, ColumnReader, widen};
 use crate::source::RowBatch;
 
@@ -72,7 +72,22 @@ impl IntState {
         match self.spec.column {
             None => self.count += batch.rows.len() as u64,
             Some((rel, col)) if rel == batch.rel => self.column(batch, usize::from(col)),
-            Some(_) => (0..batch.rows.len()).for_each(|i| self.row(&batch.frame(i))),
+            Some((rel, col)) => self.company(batch, rel, col),
+        }
+    }
+
+    /// Takes in a column of the rows' company: one value for all of them.
+    fn company(&mut self, batch: &RowBatch<'_>, rel: u16, col: u16) {
+        let value = match row_source(batch.parent).column(rel, col) {
+            Value::Int(v) => i128::from(v),
+            Value::UInt(v) => i128::from(v),
+            _ => return,
+        };
+        let rows = batch.rows.len();
+        self.add(value);
+        self.count += rows as u64 - 1;
+        if self.spec.func == AggFunc::Sum {
+            self.sum += value * (rows as i128 - 1);
         }
     }
 

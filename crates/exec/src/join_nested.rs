@@ -7,7 +7,8 @@ use sql::plan::JoinKind;
 use crate::access::passes;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
-use crate::source::{Flow, Sink, Source};
+use crate::join_lookup::IndexLookup;
+use crate::source::{Flow, RowBatch, Sink, Source};
 use crate::statement::QueryRun;
 
 /// A running nested loop join.
@@ -17,6 +18,8 @@ pub(crate) struct NestedLoopJoin<'r> {
     pub(crate) inner: Box<dyn Source + 'r>,
     pub(crate) on: Option<&'r Expr>,
     pub(crate) inner_rels: &'r [u16],
+    /// The inner side a batch of outer rows at a time, where that is possible.
+    pub(crate) lookup: Option<IndexLookup<'r>>,
     pub(crate) run: &'r QueryRun<'r>,
 }
 
@@ -26,6 +29,7 @@ impl Source for NestedLoopJoin<'_> {
             kind: self.kind,
             inner: &mut *self.inner,
             inner_rels: self.inner_rels,
+            lookup: self.lookup.as_mut(),
             pairs: PairSink { on: self.on, run: self.run, arena: Bump::new(), matched: false, sink },
         };
         self.outer.run(parent, &mut outer)
@@ -37,6 +41,7 @@ struct OuterSink<'x, 'r> {
     kind: JoinKind,
     inner: &'x mut (dyn Source + 'r),
     inner_rels: &'x [u16],
+    lookup: Option<&'x mut IndexLookup<'r>>,
     pairs: PairSink<'x>,
 }
 
@@ -49,6 +54,21 @@ impl Sink for OuterSink<'_, '_> {
         if self.kind == JoinKind::Left && !self.pairs.matched {
             let row = CurrentRow::Nulls(self.inner_rels);
             return self.pairs.sink.row(&Frame { parent: Some(frame), row });
+        }
+        Ok(Flow::More)
+    }
+
+    fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
+        if let Some(lookup) = &mut self.lookup
+            && lookup.begin(batch)?
+        {
+            let unmatched = (self.kind == JoinKind::Left).then_some(self.inner_rels);
+            return lookup.run(batch, unmatched, &mut self.pairs);
+        }
+        for i in 0..batch.rows.len() {
+            if self.row(&batch.frame(i))? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
         }
         Ok(Flow::More)
     }
@@ -81,6 +101,19 @@ impl Sink for PairSink<'_> {
         }
         self.matched = true;
         self.sink.row(frame)
+    }
+
+    fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
+        if self.on.is_none() {
+            self.matched = true;
+            return self.sink.batch(batch);
+        }
+        for i in 0..batch.rows.len() {
+            if self.row(&batch.frame(i))? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+        }
+        Ok(Flow::More)
     }
 
     fn wants_pause(&self) -> bool {

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use bumpalo::Bump;
 use expr::{CmpDomain, Number, compare_values};
+use page::{IntPart, KeyPartPlace};
 use types::{KeyEncoder, SqlType, StoreContext, TableDef, Value, storage};
 
 use crate::error::Result;
@@ -20,6 +21,8 @@ pub(crate) struct KeyPart {
     pub(crate) prefix: bool,
     /// Width of an integer column, 0 for others.
     int_width: u8,
+    /// How an integer stands in the key.
+    int: Option<IntPart>,
 }
 
 /// How the bytes appended stand to the value asked for.
@@ -40,7 +43,7 @@ impl KeyPart {
     pub(crate) fn of_index(table: &TableDef, index: &engine::Index, count: usize) -> Box<[KeyPart]> {
         let places = index.format.key_parts();
         let parts = index.def.parts.iter().zip(places).take(count);
-        let part = |(part, place): (&types::KeyPart, &page::KeyPartPlace)| {
+        let part = |(part, place): (&types::KeyPart, &KeyPartPlace)| {
             let column = &table.columns[usize::from(part.column)];
             let width = if column.ty.is_integer() { storage::fixed_width(&column.ty) } else { None };
             Some(KeyPart {
@@ -50,6 +53,7 @@ impl KeyPart {
                 desc: part.desc,
                 prefix: part.prefix_len.is_some(),
                 int_width: width.unwrap_or(0) as u8,
+                int: place.int.filter(|_| column.ty.is_integer()),
             })
         };
         parts.filter_map(part).collect()
@@ -87,6 +91,30 @@ impl KeyPart {
     /// Appends the part for NULL, which the column can hold.
     pub(crate) fn push_null(&self, out: &mut Vec<u8>) {
         self.encoder.append(None, out);
+    }
+
+    /// Appends the part for storage bytes of the column's own type.
+    #[inline]
+    pub(crate) fn push_stored(&self, bytes: &[u8], out: &mut Vec<u8>) {
+        self.encoder.append(Some(bytes), out);
+    }
+
+    /// Whether the part for a value of `ty` is made of its storage bytes, and finds what is equal to it.
+    pub(crate) fn takes_bytes_of(&self, ty: &SqlType) -> bool {
+        use types::TypeKind::{Binary, Char, Date, DateTime, Decimal, Time, VarBinary, VarChar};
+        let by_bytes =
+            matches!(ty.kind, Binary | Char | Date | DateTime | Decimal | Time | VarBinary | VarChar);
+        !self.prefix && *ty == self.ty && (by_bytes || ty.is_integer())
+    }
+
+    /// How an integer stands in the part, and whether it is unsigned; `None` for other types.
+    pub(crate) fn int(&self) -> Option<(IntPart, bool)> {
+        self.int.map(|int| (int, self.ty.unsigned))
+    }
+
+    /// The byte before a value that is not NULL, if there is one.
+    pub(crate) fn marker(&self) -> Option<u8> {
+        self.nullable.then_some(if self.desc { 0xfe } else { 1 })
     }
 
     fn push_converted(&self, value: &Value<'_>, run: &QueryRun<'_>, out: &mut Vec<u8>) -> Result<Fit> {

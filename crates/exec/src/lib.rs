@@ -41,6 +41,8 @@ mod frame;
 mod hash_index;
 mod insert;
 mod join_hash;
+mod join_key;
+mod join_lookup;
 mod join_nested;
 mod keep;
 mod key;

@@ -5,7 +5,7 @@ use expr::{Expr, eval};
 
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::source::{Flow, Sink, Source};
+use crate::source::{Flow, RowBatch, Sink, Source};
 use crate::statement::QueryRun;
 
 /// A running LIMIT.
@@ -60,6 +60,19 @@ impl Sink for WindowSink<'_> {
         self.seen += 1;
         if (self.from..self.to).contains(&position) && !self.stopped {
             self.stopped = self.sink.row(frame)? == Flow::Enough;
+        }
+        let enough = self.stopped || self.seen >= self.to;
+        Ok(if enough && !self.count_all { Flow::Enough } else { Flow::More })
+    }
+
+    fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
+        let (start, len) = (self.seen, batch.rows.len());
+        self.seen += len as u64;
+        let position = |at: u64| at.saturating_sub(start).min(len as u64) as usize;
+        let wanted = position(self.from)..position(self.to);
+        if !wanted.is_empty() && !self.stopped {
+            let batch = if wanted.len() == len { *batch } else { batch.slice(wanted) };
+            self.stopped = self.sink.batch(&batch)? == Flow::Enough;
         }
         let enough = self.stopped || self.seen >= self.to;
         Ok(if enough && !self.count_all { Flow::Enough } else { Flow::More })

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::filter::Filter;
 use crate::frame::{CurrentRow, Frame};
 use crate::join_hash::HashJoin;
+use crate::join_lookup::IndexLookup;
 use crate::join_nested::NestedLoopJoin;
 use crate::limit::Limit;
 use crate::op::Op;
@@ -28,6 +29,7 @@ pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source
             inner: source_of(inner, run),
             on: on.as_ref(),
             inner_rels,
+            lookup: IndexLookup::new(inner, run),
             run,
         }),
         Op::Filter { input, cond } => Box::new(Filter { input: source_of(input, run), cond, run }),

@@ -3,6 +3,8 @@
 //! A row is valid during the call only. Whoever loops over rows asks the sink for a pause between batches, with no latch
 //! held: that is when the answer is sent.
 
+use std::ops::Range;
+
 use engine::Batch;
 
 use crate::error::Result;
@@ -17,7 +19,9 @@ pub(crate) enum Flow {
     Enough,
 }
 
-/// A leaf's rows of one relation, in place. None of their columns is off page.
+/// Rows of one relation, in place, all in the same company: `parent` has the rows of other relations. None of their columns
+/// is off page.
+#[derive(Clone, Copy)]
 pub(crate) struct RowBatch<'b> {
     pub(crate) rel: u16,
     pub(crate) rows: Batch<'b>,
@@ -27,6 +31,12 @@ pub(crate) struct RowBatch<'b> {
 }
 
 impl RowBatch<'_> {
+    /// The rows at the positions `range`, not empty.
+    #[inline]
+    pub(crate) fn slice(&self, range: Range<usize>) -> Self {
+        RowBatch { rows: self.rows.slice(range), ..*self }
+    }
+
     /// The row at position `i` as a row in flight.
     #[inline]
     pub(crate) fn frame(&self, i: usize) -> Frame<'_> {

@@ -1,6 +1,7 @@
 //! Statements from hand-built plans to packets.
 
 mod changes;
+mod joins;
 mod kernels;
 mod point;
 mod query;

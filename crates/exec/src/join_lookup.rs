@@ -1,0 +1,266 @@
+//! Index lookups on the inner side of a nested loop, a batch of outer rows at a time.
+//!
+//! The outer rows are copies, so the inner leaf stays latched from one key to the next ([`LeafProber`]). Pairs are handed on
+//! as batches with company: where a key has one row at most, all outer rows in succession that have the key, in the company
+//! of that row; elsewhere the inner rows of a key in the company of one outer row. Both are the order of a nested loop.
+//!
+//! The loop itself ([`crate::join_nested`]), which runs the inner access for one outer row after the other, is the fallback,
+//! and the oracle of the tests.
+
+use std::ops::Range;
+
+use bumpalo::Bump;
+use engine::{Batch, LeafProber, RowRef};
+use expr::Expr;
+
+use crate::access::RowPush;
+use crate::error::Result;
+use crate::filter_ints::BoundTest;
+use crate::frame::{CurrentRow, Frame, TableRow};
+use crate::join_key::{BatchKeys, INT_KEY_BYTES, JoinKey};
+use crate::join_nested::PairSink;
+use crate::op::{AccessOp, Op, PathOp};
+use crate::reader::RowEnv;
+use crate::source::{Flow, RowBatch, Sink};
+use crate::statement::QueryRun;
+
+/// A running lookup.
+pub(crate) struct IndexLookup<'r> {
+    op: &'r AccessOp,
+    exprs: &'r [Expr],
+    run: &'r QueryRun<'r>,
+    /// A key has one row at most.
+    single: bool,
+    prober: Option<LeafProber<'r>>,
+    /// Of the relation whose batch came last; `None` if its rows' keys are not made of bytes.
+    key: Option<(u16, Option<JoinKey>)>,
+    keys: BatchKeys,
+    /// The part of the filter that is decided on page bytes.
+    tests: Option<Box<[BoundTest]>>,
+    /// Home of decoded columns; emptied between keys.
+    arena: Bump,
+    filter_arena: Bump,
+}
+
+impl<'r> IndexLookup<'r> {
+    /// The lookups of `inner`; `None` if that is not all that it does, or if other pages are read while its rows are looked
+    /// at.
+    pub(crate) fn new(inner: &'r Op, run: &'r QueryRun<'r>) -> Option<Self> {
+        let Op::Access(op) = inner else { return None };
+        let exprs = match &op.path {
+            PathOp::Point { key } => key,
+            PathOp::Range { eq, null_safe, lower: None, upper: None, reverse: false }
+                if !null_safe.contains(&true) =>
+            {
+                eq
+            }
+            _ => return None,
+        };
+        let is_mixed = op.index != 0 && run.st.view.is_mixed();
+        if op.detached || op.row_reader.is_some() || is_mixed {
+            return None;
+        }
+        Some(IndexLookup {
+            op,
+            exprs,
+            run,
+            single: op.whole_clustered_key && matches!(op.path, PathOp::Point { .. }),
+            prober: None,
+            key: None,
+            keys: BatchKeys::default(),
+            tests: op.filter.as_ref().and_then(|filter| filter.bind(run)),
+            arena: Bump::new(),
+            filter_arena: Bump::new(),
+        })
+    }
+
+    /// Makes the keys of the batch's rows; false if that takes values.
+    pub(crate) fn begin(&mut self, batch: &RowBatch<'_>) -> Result<bool> {
+        let (op, exprs) = (self.op, self.exprs);
+        if self.key.as_ref().is_none_or(|(rel, _)| *rel != batch.rel) {
+            self.key = Some((batch.rel, JoinKey::new(batch.rel, batch.reader, exprs, &op.key)));
+        }
+        let Some((_, Some(key))) = &self.key else { return Ok(false) };
+        key.make(batch, exprs, &op.key, self.run, &mut self.keys)?;
+        Ok(true)
+    }
+
+    /// Pushes the pairs of the batch's rows, whose keys were made, into `pairs`; rows without a partner with NULLs for the
+    /// relations `unmatched`, if there are any.
+    pub(crate) fn run(
+        &mut self,
+        batch: &RowBatch<'_>,
+        unmatched: Option<&[u16]>,
+        pairs: &mut PairSink<'_>,
+    ) -> Result<Flow> {
+        let st = self.run.st;
+        let mut prober = match self.prober.take() {
+            Some(prober) => prober,
+            None => LeafProber::new(st.engine, &self.op.table, self.op.index, st.view)?,
+        };
+        let flow = if self.single {
+            self.run_single(&mut prober, batch, unmatched, pairs)
+        } else {
+            self.run_several(&mut prober, batch, unmatched, pairs)
+        };
+        // The next outer leaf is about to be latched.
+        prober.release();
+        self.prober = Some(prober);
+        flow
+    }
+
+    /// Keys with one row at most.
+    fn run_single(
+        &mut self,
+        prober: &mut LeafProber<'r>,
+        batch: &RowBatch<'_>,
+        unmatched: Option<&[u16]>,
+        pairs: &mut PairSink<'_>,
+    ) -> Result<Flow> {
+        let (op, rows, mut at) = (self.op, batch.rows.len(), 0);
+        let is_tested = op.filter.is_some() || pairs.on.is_some();
+        while at < rows {
+            let same = at..self.keys.run_end(at);
+            at = same.end;
+            let found = match self.keys.get(same.start, &mut [0; INT_KEY_BYTES]) {
+                Some(key) => prober.get(key)?,
+                None => None,
+            };
+            let flow = match found {
+                None => push_unmatched(&batch.slice(same), unmatched, pairs)?,
+                Some(row) if is_tested => self.push_tested(&row, batch, same, unmatched, pairs)?,
+                Some(row) => {
+                    self.arena.reset();
+                    let env = RowEnv { st: self.run.st, arena: &self.arena };
+                    let row = TableRow { rel: op.rel, row, reader: &op.reader, env };
+                    push_with(&batch.slice(same), CurrentRow::Record(row), pairs)?
+                }
+            };
+            if flow == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+            pause(prober, pairs)?;
+        }
+        Ok(Flow::More)
+    }
+
+    /// Pushes the pairs of the outer rows `same` with `row` that pass the conditions.
+    fn push_tested(
+        &mut self,
+        row: &RowRef<'_>,
+        batch: &RowBatch<'_>,
+        same: Range<usize>,
+        unmatched: Option<&[u16]>,
+        pairs: &mut PairSink<'_>,
+    ) -> Result<Flow> {
+        for i in same {
+            pairs.matched = false;
+            let outer = batch.frame(i);
+            let mut flow = self.push_pair(row, &outer, pairs)?;
+            if !pairs.matched {
+                flow = push_unmatched(&batch.slice(i..i + 1), unmatched, pairs)?;
+            }
+            if flow == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    /// Pushes a pair if it passes the inner side's own condition.
+    fn push_pair(&mut self, row: &RowRef<'_>, outer: &Frame<'_>, pairs: &mut PairSink<'_>) -> Result<Flow> {
+        self.arena.reset();
+        let mut push = RowPush {
+            op: self.op,
+            run: self.run,
+            filter_arena: &mut self.filter_arena,
+            tests: self.tests.as_deref(),
+        };
+        push.push(row, &self.op.reader, &self.arena, Some(outer), pairs)
+    }
+
+    /// Keys with any number of rows.
+    fn run_several(
+        &mut self,
+        prober: &mut LeafProber<'r>,
+        batch: &RowBatch<'_>,
+        unmatched: Option<&[u16]>,
+        pairs: &mut PairSink<'_>,
+    ) -> Result<Flow> {
+        for i in 0..batch.rows.len() {
+            pairs.matched = false;
+            let mut flow = Flow::More;
+            if let Some(key) = self.keys.get(i, &mut [0; INT_KEY_BYTES]) {
+                prober.probe(key);
+                flow = self.push_prefix(prober, &batch.frame(i), pairs)?;
+            }
+            if !pairs.matched {
+                flow = push_unmatched(&batch.slice(i..i + 1), unmatched, pairs)?;
+            }
+            if flow == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    /// Pushes the pairs of one outer row with the rows that `prober` is looking for.
+    fn push_prefix(
+        &mut self,
+        prober: &mut LeafProber<'r>,
+        outer: &Frame<'_>,
+        pairs: &mut PairSink<'_>,
+    ) -> Result<Flow> {
+        let op = self.op;
+        while let Some(rows) = prober.next_batch()? {
+            let flow = if op.filter.is_none() {
+                self.arena.reset();
+                let env = RowEnv { st: self.run.st, arena: &self.arena };
+                pairs.batch(&RowBatch { rel: op.rel, rows, reader: &op.reader, env, parent: Some(outer) })?
+            } else {
+                self.push_rows(rows, outer, pairs)?
+            };
+            if flow == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+            pause(prober, pairs)?;
+            if !prober.is_done() {
+                self.run.st.fail_if_killed()?;
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    fn push_rows(&mut self, rows: Batch<'_>, outer: &Frame<'_>, pairs: &mut PairSink<'_>) -> Result<Flow> {
+        for row in rows.rows() {
+            if self.push_pair(&row, outer, pairs)? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+        }
+        Ok(Flow::More)
+    }
+}
+
+/// Pushes outer rows in the company of `inner`.
+fn push_with(outer: &RowBatch<'_>, inner: CurrentRow<'_>, pairs: &mut PairSink<'_>) -> Result<Flow> {
+    let parent = Frame { parent: outer.parent, row: inner };
+    pairs.sink.batch(&RowBatch { parent: Some(&parent), ..*outer })
+}
+
+/// Pushes outer rows without a partner, if they are wanted.
+fn push_unmatched(outer: &RowBatch<'_>, unmatched: Option<&[u16]>, pairs: &mut PairSink<'_>) -> Result<Flow> {
+    match unmatched {
+        Some(rels) => push_with(outer, CurrentRow::Nulls(rels), pairs),
+        None => Ok(Flow::More),
+    }
+}
+
+/// Lets the sink pause, with the leaf released, if it wants to.
+#[inline]
+fn pause(prober: &mut LeafProber<'_>, pairs: &mut PairSink<'_>) -> Result<()> {
+    if pairs.sink.wants_pause() {
+        prober.release();
+        pairs.sink.pause()?;
+    }
+    Ok(())
+}
