@@ -1,6 +1,6 @@
 //! Log frames and undo records, as docs/redo_log.md writes them down.
 
-use base::checksum::crc32_parts;
+use base::checksum::crc32;
 use base::codec::{get_u16, get_u32, get_u48, push_varint, take, take_varint};
 use page::{RowHeader, SlotFlags, UNDO_PTR_BYTES, UndoPtr};
 
@@ -184,21 +184,24 @@ pub(crate) fn parts(mut from: &[u8]) -> Vec<Part<'_>> {
 
 /// Appends a frame at the log's end; the end LSN.
 pub(crate) fn append_frame(log: &mut Vec<u8>, payload: &[u8]) -> u64 {
-    let lsn = (log.len() as u64).to_le_bytes();
-    let len = (payload.len() as u32).to_le_bytes();
-    let crc = crc32_parts(&[&len, &lsn, payload]);
-    log.extend_from_slice(&len);
-    log.extend_from_slice(&crc.to_le_bytes());
+    let (lsn, len) = (log.len() as u64, payload.len() as u32);
+    let checksum = crc32(payload) ^ imprint(lsn, len);
+    log.extend_from_slice(&len.to_le_bytes());
+    log.extend_from_slice(&checksum.to_le_bytes());
     log.extend_from_slice(payload);
     log.len() as u64
+}
+
+fn imprint(lsn: u64, len: u32) -> u32 {
+    ((lsn ^ u64::from(len) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }
 
 /// Payload and end of the frame at `lsn`, if one is there and whole.
 pub(crate) fn frame_at(log: &[u8], lsn: usize) -> Option<(&[u8], usize)> {
     let rest = log.get(lsn..)?;
     let header = rest.get(..8)?;
-    let len = get_u32(header, 0) as usize;
-    let payload = rest.get(8..8 + len)?;
-    let crc = crc32_parts(&[&header[..4], &(lsn as u64).to_le_bytes(), payload]);
-    (crc == get_u32(header, 4)).then_some((payload, lsn + 8 + len))
+    let len = get_u32(header, 0);
+    let payload = rest.get(8..8 + len as usize).filter(|payload| !payload.is_empty())?;
+    let checksum = crc32(payload) ^ imprint(lsn as u64, len);
+    (checksum == get_u32(header, 4)).then_some((payload, lsn + 8 + len as usize))
 }
