@@ -10,6 +10,8 @@ use page::{Corruption, FileHeaderError};
 pub enum Error {
     /// The pool could not read or write a page.
     Buffer(buffer::Error),
+    /// The log could not be read, written or synced.
+    Log(Box<log::Error>),
     /// The data file itself could not be used.
     Io(Box<env::IoError>),
     /// Bytes on disk are not what they must be.
@@ -36,6 +38,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Buffer(error) => error.fmt(f),
+            Error::Log(error) => error.fmt(f),
             Error::Io(error) => error.fmt(f),
             Error::Corruption(corruption) => corruption.fmt(f),
             Error::RecordTooLarge { need, max } => {
@@ -55,6 +58,13 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<log::Error> for Error {
+    #[cold]
+    fn from(error: log::Error) -> Self {
+        Error::Log(Box::new(error))
+    }
+}
 
 impl From<buffer::Error> for Error {
     #[cold]

@@ -181,7 +181,8 @@ impl<'p> Mtr<'p> {
             return None;
         }
         self.end_redo();
-        let range = self.store.log.reserve_and_copy(&self.redo);
+        let pending = self.store.log.append(&[&self.redo]);
+        let range = pending.range();
         #[cfg(test)]
         self.store.redo_tap.record(range, &self.redo);
         if let Some(page) = &mut self.first {
@@ -190,6 +191,8 @@ impl<'p> Mtr<'p> {
         if let Some(rest) = &mut self.rest {
             rest.pages.iter_mut().for_each(|page| page.stamp(range));
         }
+        // A checkpoint counts on the pages' stamps from here on; the latches end after it.
+        drop(pending);
         self.redo.clear();
         Some(range.end)
     }

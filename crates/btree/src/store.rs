@@ -1,12 +1,12 @@
 //! The data file: pool, log and space together, and the file header.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};
 use buffer::{Doublewrite, Pool, PoolConfig};
 use env::{Disk, File, OpenOptions};
-use log::Log;
+use log::{Log, LogConfig, LogReader};
 use page::file_header::DICTIONARY_ROOTS;
 use page::{FileHeader, PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef};
 
@@ -28,7 +28,9 @@ const FIRST_USER_INDEX: IndexId = IndexId(64);
 pub struct StoreConfig {
     /// The buffer pool.
     pub pool: PoolConfig,
-    /// Whether reads and writes bypass the kernel's page cache.
+    /// The log, in the folder `redo` beside the file.
+    pub log: LogConfig,
+    /// Whether reads and writes of the file bypass the kernel's page cache.
     pub direct: bool,
     /// Whether pages are copied to the folder `doublewrite` beside the file before they are written, so that a crash
     /// cannot tear them for good. The folder exists. Not done where the device writes pages atomically.
@@ -48,14 +50,19 @@ pub struct Store {
 }
 
 impl Store {
-    /// Makes a data file, which must not exist. It counts as not closed cleanly until [`Store::close`].
-    pub fn create(disk: &dyn Disk, path: &Path, config: StoreConfig) -> Result<Store> {
+    /// Makes a data file, which must not exist, and its log. It counts as not closed cleanly until [`Store::close`].
+    pub fn create(disk: &Arc<dyn Disk>, path: &Path, config: StoreConfig) -> Result<Store> {
+        let folder = log_folder(path);
+        if !disk.exists(&folder)? {
+            disk.create_dir(&folder)?;
+        }
         let file = disk.create(path, OpenOptions { direct: config.direct })?;
         if let Some(dir) = path.parent() {
             disk.sync_dir(dir)?;
         }
-        let doublewrite = open_doublewrite(disk, path, config, config.identity, &*file)?;
-        let store = Store::with_file(file, config, doublewrite, FIRST_LSN)?;
+        let doublewrite = open_doublewrite(&**disk, path, config, config.identity, &*file)?;
+        let log = Log::create(disk, &folder, config.identity, FIRST_LSN, config.log)?;
+        let store = Store::with_file(file, config, doublewrite, log)?;
         let mut image = Box::new([0; PAGE_SIZE]);
         PageMut::new(&mut image).format_file_header(&new_header(config.identity));
         let mut mtr = Mtr::new(&store);
@@ -72,12 +79,17 @@ impl Store {
     /// Opens a data file that was closed cleanly, and marks it as open.
     ///
     /// # Errors
-    /// [`Error::NotClean`] and [`Error::UnknownFormat`] leave the file untouched.
-    pub fn open(disk: &dyn Disk, path: &Path, config: StoreConfig) -> Result<Store> {
+    /// [`Error::NotClean`] and [`Error::UnknownFormat`] leave file and log untouched.
+    pub fn open(disk: &Arc<dyn Disk>, path: &Path, config: StoreConfig) -> Result<Store> {
         let file = disk.open(path, OpenOptions { direct: config.direct })?;
-        let (restart, identity) = read_header(&*file)?;
-        let doublewrite = open_doublewrite(disk, path, config, identity, &*file)?;
-        let store = Store::with_file(file, config, doublewrite, restart)?;
+        let header = read_header(&*file)?;
+        let mut reader = LogReader::open(disk, &log_folder(path), header.identity)?;
+        reader.skip_to_end()?;
+        if !reader.is_clean() {
+            return Err(Error::NotClean);
+        }
+        let doublewrite = open_doublewrite(&**disk, path, config, header.identity, &*file)?;
+        let store = Store::with_file(file, config, doublewrite, reader.into_log(config.log)?)?;
         store.space.load(&store)?;
         store.set_clean(Lsn(0))?;
         store.pool.flush_all()?;
@@ -88,9 +100,9 @@ impl Store {
         file: Arc<dyn File>,
         config: StoreConfig,
         doublewrite: Option<Doublewrite>,
-        restart: Lsn,
+        log: Log,
     ) -> Result<Store> {
-        let log = Arc::new(Log::open(restart));
+        let log = Arc::new(log);
         let position = Arc::clone(&log) as Arc<dyn log::LogPosition>;
         let pool = Pool::with_doublewrite(Arc::clone(&file), config.pool, position, doublewrite)?;
         Ok(Store {
@@ -106,7 +118,8 @@ impl Store {
     /// use.
     pub fn close(&self) -> Result<()> {
         self.pool.flush_all()?;
-        self.set_clean(self.log.current())?;
+        let end = self.log.close()?;
+        self.set_clean(end)?;
         Ok(self.pool.close()?)
     }
 
@@ -152,7 +165,7 @@ impl Store {
         self.space.punch_free_extents(self, max_extents)
     }
 
-    /// Sets the clean mark: the end of the log, or 0 while the file is in use. Not logged: it describes the log.
+    /// Repeats the log's clean mark for tools: the end of the log, or 0 while the file is in use. Not logged.
     fn set_clean(&self, clean: Lsn) -> Result<()> {
         let mut page = self.pool.exclusive(HEADER_PAGE)?;
         page.page_mut().set_checkpoint(clean, clean);
@@ -197,11 +210,15 @@ fn open_doublewrite(
     Ok(Some(Doublewrite::open(disk, &dir, options, identity, file)?))
 }
 
-/// Checks the header page on disk; returns where the log goes on, and the data directory's identity.
-fn read_header(file: &dyn File) -> Result<(Lsn, [u8; 16])> {
+/// Where the log of the data file at `path` is.
+fn log_folder(path: &Path) -> PathBuf {
+    path.with_file_name("redo")
+}
+
+/// Reads and checks the header page on disk.
+fn read_header(file: &dyn File) -> Result<FileHeader> {
     let mut image = Image([0; PAGE_SIZE]);
     file.read_exact_at(&mut image.0, 0)?;
     page::verify_on_read(&image.0, HEADER_PAGE)?;
-    let header = FileHeader::decode(PageRef::new(&image.0)).map_err(Error::UnknownFormat)?;
-    if header.clean == Lsn(0) { Err(Error::NotClean) } else { Ok((header.clean, header.identity)) }
+    FileHeader::decode(PageRef::new(&image.0)).map_err(Error::UnknownFormat)
 }

@@ -1,8 +1,10 @@
 use std::path::Path;
+use std::sync::Arc;
 
 use base::IndexId;
 use buffer::PoolConfig;
-use env::MemDisk;
+use env::{Disk, MemDisk};
+use log::LogConfig;
 use page::SlotFlags;
 
 use crate::*;
@@ -16,12 +18,18 @@ mod redo;
 
 /// A store on a disk in memory whose pool has `frames` frames.
 pub(crate) fn new_store(disk: &MemDisk, frames: usize) -> Store {
-    Store::create(disk, Path::new("data.rdb"), config(frames)).unwrap()
+    Store::create(&shared(disk), Path::new("data.rdb"), config(frames)).unwrap()
+}
+
+/// The disk as a store wants it.
+pub(crate) fn shared(disk: &MemDisk) -> Arc<dyn Disk> {
+    Arc::new(disk.clone())
 }
 
 pub(crate) fn config(frames: usize) -> StoreConfig {
     StoreConfig {
         pool: PoolConfig { bytes: frames * page::PAGE_SIZE, background: false },
+        log: LogConfig { buffer_bytes: 1 << 20, ..LogConfig::default() },
         direct: false,
         doublewrite: false,
         identity: [7; 16],

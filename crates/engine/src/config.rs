@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use env::Disk;
+use log::LogConfig;
 
 /// What an engine needs to know.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub struct EngineConfig {
     pub pool_bytes: usize,
     /// Whether threads purge and write back. Without them [`crate::Engine::purge_step`] does the former (tests, tools).
     pub background: bool,
+    /// Sizes of the redo log.
+    pub log: LogConfig,
     /// Whether data.rdb bypasses the kernel's page cache, where the file system can do that.
     pub direct: bool,
     /// Whether pages are protected against being torn by a crash (`innodb_doublewrite`).
@@ -30,6 +33,7 @@ impl EngineConfig {
             datadir: datadir.into(),
             pool_bytes: 128 << 20,
             background: true,
+            log: LogConfig::default(),
             direct: false,
             doublewrite: true,
         }

@@ -53,8 +53,8 @@ impl Engine {
         let pool = PoolConfig { bytes: config.pool_bytes, background: config.background };
         let mut identity = [0; 16];
         env::random_bytes(&mut identity)?;
-        let EngineConfig { direct, doublewrite, .. } = config;
-        let store_config = StoreConfig { pool, direct, doublewrite, identity };
+        let EngineConfig { log, direct, doublewrite, .. } = config;
+        let store_config = StoreConfig { pool, log, direct, doublewrite, identity };
         let (datadir, store) = match DataDir::open(&config.disk, &config.datadir)? {
             Found::New(datadir) => {
                 let store = create(&config, &datadir, store_config)?;
@@ -62,7 +62,7 @@ impl Engine {
                 (datadir, store)
             }
             Found::Existing(datadir) => {
-                let opened = Store::open(&*config.disk, &datadir.data_file(), store_config);
+                let opened = Store::open(&config.disk, &datadir.data_file(), store_config);
                 let store = opened.map_err(|error| match error {
                     btree::Error::NotClean => DataDirError::NotClean(config.datadir.clone()).into(),
                     error => Error::Storage(error),
@@ -271,7 +271,7 @@ impl Engine {
 }
 
 fn create(config: &EngineConfig, datadir: &DataDir, store_config: StoreConfig) -> Result<Store> {
-    let store = Store::create(&*config.disk, &datadir.data_file(), store_config)?;
+    let store = Store::create(&config.disk, &datadir.data_file(), store_config)?;
     let dictionary = Dictionary::create(&store)?;
     store.update_header(|header| {
         header.roots[0] = dictionary.root();

@@ -1,19 +1,57 @@
-//! The redo log: positions, frames, and the promise that a page never reaches the disk before its log.
+//! The redo log: frames in a stream, the files it lies in, group commit, checkpoints, reading it back.
 //!
-//! This version keeps no log file. [`Log`] hands out positions exactly as the log with files will, so that pages carry
-//! true log sequence numbers and write-back asks for durability in the right places; the payloads are dropped. What
-//! follows from that: a data directory that was not shut down cleanly is refused at start.
+//! # Concepts
+//! ```text
+//!  append -> ring (memory) -> leader's write -> redo/N.redo -> leader's sync       LogReader -> frames
+//!  tail                       written                          durable
+//! ```
+//! A position ([`base::Lsn`]) is a byte of the endless stream. A frame is a payload with a checksum; a payload is a
+//! sequence of [`Part`]s, whose insides belong to the layers above. docs/redo_log.md is the format and the protocol.
+//!
+//! # Use
+//! A change: [`Log::admit`], latch pages, change them, `let pending = log.append(..)`, stamp the pages with
+//! `pending.range()`, drop `pending`, unlatch. A commit then waits in [`LogPosition::durable_up_to`], holding nothing.
+//! A start: [`LogReader::open`], frames to the end, [`LogReader::into_log`]. A checkpoint: [`Log::safe_lsn`], write
+//! pages back, [`Log::checkpoint`]. The end: [`Log::close`].
 //!
 //! # Invariants
-//! 1. Positions only grow; two frames never share a byte.
-//! 2. A clean shutdown stores [`Log::current`], and the next start passes it to [`Log::open`]: positions never repeat.
-//! 3. Page writers call [`LogPosition::durable_up_to`] with the page's LSN first.
+//! 1. Positions only grow; two frames never share a byte; frames follow each other without gaps.
+//! 2. `durable <= written <= safe prefix <= tail`. What is written is complete frames but for the last, and in order.
+//! 3. A frame below [`Log::safe_lsn`] has its bytes in the ring and `rec_lsn` on its pages.
+//! 4. Nobody who holds the writer waits for room in the ring, and nobody who waits for room needs a page latch.
+//! 5. After a failed write or sync nothing is written, nothing becomes durable, and everybody who asks gets the failure.
+//!
+//! # Latching
+//! The writer is at level Log (docs/latching.md). Appends take no mutex.
+//!
+//! # Performance
+//! An append is the checksum and the copy of its bytes and two atomic read-modify-writes. A lone durable commit is one
+//! write and one sync by its own thread.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod checkpoint;
 mod error;
+mod files;
+mod frame;
+mod group_commit;
+mod header;
+mod in_flight;
+mod log;
+mod part;
 mod position;
+mod reader;
+mod ring;
 
-pub use error::{Error, Result};
-pub use position::{FRAME_HEADER_BYTES, FrameRange, Log, LogPosition, NoLog};
+#[cfg(test)]
+mod tests;
+
+pub use error::{Damage, Error, Result};
+pub use frame::{FRAME_HEADER_BYTES, PAYLOAD_BYTES_MAX};
+pub use header::{Checkpoint, Identity};
+pub use log::{Log, LogConfig, LogStats, Pending};
+pub use part::{Part, Parts, TrxPhase, TrxState, UndoRef, UnknownPart};
+pub use position::{FrameRange, LogPosition, NoLog};
+pub use reader::{Frame, LogReader};

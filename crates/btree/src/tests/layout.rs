@@ -130,14 +130,14 @@ fn the_file_keeps_its_numbers_and_is_refused_after_a_crash() {
     let store = new_store(&disk, 64);
     store.update_header(|header| header.catalog_version = 42).unwrap();
     drop(store);
-    assert_eq!(Store::open(&disk, path, config(64)).unwrap_err(), Error::NotClean);
+    assert_eq!(Store::open(&shared(&disk), path, config(64)).unwrap_err(), Error::NotClean);
     disk.remove(path).unwrap();
 
     let store = new_store(&disk, 64);
     store.update_header(|header| header.catalog_version = 42).unwrap();
     let before = store.log().current();
     store.close().unwrap();
-    let store = Store::open(&disk, path, config(64)).unwrap();
+    let store = Store::open(&shared(&disk), path, config(64)).unwrap();
     let header = store.header().unwrap();
     assert_eq!((header.catalog_version, header.identity, header.clean), (42, [7; 16], base::Lsn(0)));
     assert!(store.log().current() >= before, "positions never repeat");
@@ -148,7 +148,8 @@ fn a_file_of_several_groups_of_extents_opens_again() {
     // On a real disk: 600 MiB that nobody touches cost nothing there.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("data.rdb");
-    let store = Store::create(&env::RealDisk, &path, config(256)).unwrap();
+    let real: Arc<dyn env::Disk> = Arc::new(env::RealDisk);
+    let store = Store::create(&real, &path, config(256)).unwrap();
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
     crate::space::Space::grow(&store, &mut store.space.lock(), 600).unwrap();
     // Two runs cannot stand in the first group together.
@@ -164,7 +165,7 @@ fn a_file_of_several_groups_of_extents_opens_again() {
     (0..100u32).for_each(|n| insert(&store, &tree, &n.to_be_bytes(), &[1; 1000]));
     let report = store.space_report();
     store.close().unwrap();
-    let store = Store::open(&env::RealDisk, &path, config(256)).unwrap();
+    let store = Store::open(&real, &path, config(256)).unwrap();
     assert_eq!(store.space_report(), report);
     let tree = Tree::open(INDEX, tree.root, VARIABLE);
     assert_eq!(assert_sound(&store, &tree).records, 100);

@@ -1,0 +1,356 @@
+//! The files of the log: which part of the stream lies where, and where the next bytes go.
+//!
+//! ```text
+//!  recyclable | redo LSN ..                current | ahead
+//!  [ file 4 ]   [ file 5 ]   [ file 6 ]   [ file 7 ]   [ file 8 ]     spares: files without a place
+//! ```
+//! A file gets its number and its header when it is linked, that is, given its place at the end of the chain. It is made
+//! before that, filled with zeros, or taken over from the front of the chain: writing log never changes a file's size.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use base::{Lsn, invariant};
+use env::{Disk, File, OpenOptions};
+
+use crate::error::Result;
+use crate::header::{Checkpoint, FileHead, HEADER_BYTES, Identity};
+
+/// Ending of the names of files that have their place.
+const LINKED: &str = "redo";
+
+/// Ending of the names of files that were made and have no place yet.
+const MADE: &str = "made";
+
+/// Zeros are written in pieces of this many bytes.
+const ZEROS_BYTES: u64 = 256 * 1024;
+
+/// The folder of the log, and whose it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) path: PathBuf,
+    pub(crate) identity: Identity,
+}
+
+impl Folder {
+    /// The name of file `number`.
+    pub(crate) fn name(&self, number: u64) -> PathBuf {
+        self.path.join(format!("{number:016x}.{LINKED}"))
+    }
+
+    /// The numbers of linked files, in order, and the names of files that were made and not linked.
+    pub(crate) fn list(&self) -> Result<(Vec<u64>, Vec<PathBuf>)> {
+        let (mut numbers, mut made) = (Vec::new(), Vec::new());
+        for name in self.disk.list(&self.path)? {
+            match number_of(&name) {
+                Some(number) => numbers.push(number),
+                None if name.extension().is_some_and(|ending| ending == MADE) => {
+                    made.push(self.path.join(name));
+                }
+                None => {}
+            }
+        }
+        numbers.sort_unstable();
+        Ok((numbers, made))
+    }
+
+    /// Makes a file of `size` zeros, durable but for its name. It needs no mutex: its name is its own.
+    pub(crate) fn make(&self, size: u64) -> Result<Spare> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let name = loop {
+            let unique = NEXT.fetch_add(1, Ordering::Relaxed);
+            let name = self.path.join(format!("{unique:016x}.{MADE}"));
+            if !self.disk.exists(&name)? {
+                break name;
+            }
+        };
+        let file = self.disk.create(&name, OpenOptions::default())?;
+        write_zeros(&*file, 0, size)?;
+        file.sync_data()?;
+        Ok(Spare { name, size, file })
+    }
+}
+
+/// The number in the name of a linked file.
+fn number_of(name: &Path) -> Option<u64> {
+    let stem = name.file_stem()?.to_str()?;
+    let well_formed = name.extension()? == LINKED && stem.len() == 16;
+    well_formed.then(|| u64::from_str_radix(stem, 16).ok())?
+}
+
+/// Overwrites a range with zeros.
+fn write_zeros(file: &dyn File, from: u64, to: u64) -> Result<()> {
+    let zeros = vec![0; ZEROS_BYTES.min(to.saturating_sub(from)) as usize];
+    let mut at = from;
+    while at < to {
+        let n = (to - at).min(ZEROS_BYTES);
+        file.write_at(&zeros[..n as usize], at)?;
+        at += n;
+    }
+    Ok(())
+}
+
+/// A file without a place.
+#[derive(Debug)]
+pub(crate) struct Spare {
+    pub(crate) name: PathBuf,
+    pub(crate) size: u64,
+    pub(crate) file: Arc<dyn File>,
+}
+
+/// A file that has its place in the stream.
+#[derive(Clone, Debug)]
+pub(crate) struct LogFile {
+    pub(crate) head: FileHead,
+    pub(crate) name: PathBuf,
+    pub(crate) file: Arc<dyn File>,
+}
+
+impl LogFile {
+    /// The position behind its last byte.
+    pub(crate) fn end(&self) -> Lsn {
+        Lsn(self.head.first_lsn.0 + self.head.size - HEADER_BYTES)
+    }
+
+    /// Whether the byte at `lsn` lies in it.
+    pub(crate) fn holds(&self, lsn: Lsn) -> bool {
+        self.head.first_lsn <= lsn && lsn < self.end()
+    }
+
+    /// Where the byte at `lsn` lies in it.
+    pub(crate) fn offset(&self, lsn: Lsn) -> u64 {
+        HEADER_BYTES + lsn.0 - self.head.first_lsn.0
+    }
+
+    /// Makes everything from `lsn` to the end zeros that is not, and durable.
+    pub(crate) fn erase_from(&self, lsn: Lsn) -> Result<()> {
+        let mut piece = vec![0; ZEROS_BYTES as usize];
+        let mut at = self.offset(lsn);
+        while at < self.head.size {
+            let n = (self.head.size - at).min(ZEROS_BYTES);
+            let piece = &mut piece[..n as usize];
+            self.file.read_exact_at(piece, at)?;
+            if piece.iter().any(|&byte| byte != 0) {
+                write_zeros(&*self.file, at, at + n)?;
+            }
+            at += n;
+        }
+        Ok(self.file.sync_data()?)
+    }
+}
+
+/// The chain of files and the spares. Belongs to whoever holds the writer.
+#[derive(Debug)]
+pub(crate) struct Files {
+    folder: Folder,
+    /// In order, without gaps.
+    chain: VecDeque<LogFile>,
+    /// The file in `chain` that takes the next byte.
+    current: usize,
+    /// The first file in `chain` that was written and not synced since; none if there is no such file up to `current`.
+    unsynced: Option<usize>,
+    spares: Vec<Spare>,
+    /// Size of files that are made from now on.
+    file_bytes: u64,
+    /// Files together are to be no larger than this, as far as the redo LSN allows.
+    capacity_bytes: u64,
+    checkpoint: Checkpoint,
+}
+
+impl Files {
+    /// A new log with one file, in a folder that is emptied for it. Durable on return.
+    pub(crate) fn create(folder: Folder, first_lsn: Lsn, first_file_bytes: u64) -> Result<Files> {
+        let (numbers, made) = folder.list()?;
+        for name in numbers.into_iter().map(|number| folder.name(number)).chain(made) {
+            folder.disk.remove(&name)?;
+        }
+        let checkpoint = Checkpoint { number: 0, redo_lsn: first_lsn, ..Checkpoint::default() };
+        let mut files = Files::of_chain(folder, VecDeque::new(), first_lsn, checkpoint);
+        let spare = files.folder.make(first_file_bytes)?;
+        files.link(spare, 1, first_lsn)?;
+        files.write_checkpoint(checkpoint)?;
+        Ok(files)
+    }
+
+    /// The files of a log that goes on at `end`.
+    pub(crate) fn of_chain(
+        folder: Folder,
+        chain: VecDeque<LogFile>,
+        end: Lsn,
+        checkpoint: Checkpoint,
+    ) -> Files {
+        let current = chain.iter().rposition(|file| file.head.first_lsn < end).unwrap_or(0);
+        Files {
+            folder,
+            chain,
+            current,
+            unsynced: None,
+            spares: Vec::new(),
+            file_bytes: 0,
+            capacity_bytes: 0,
+            checkpoint,
+        }
+    }
+
+    /// Sets how large the files are to be, each and together.
+    pub(crate) fn set_sizes(&mut self, file_bytes: u64, capacity_bytes: u64) {
+        (self.file_bytes, self.capacity_bytes) = (file_bytes, capacity_bytes);
+    }
+
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
+    pub(crate) fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    /// The newest checkpoint.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        self.checkpoint
+    }
+
+    /// Writes the stream's bytes from `lsn` on, the position that the last call ended at.
+    pub(crate) fn write(&mut self, mut lsn: Lsn, mut pieces: [&[u8]; 2]) -> Result<()> {
+        while !pieces[0].is_empty() || !pieces[1].is_empty() {
+            if lsn == self.chain[self.current].end() {
+                self.advance()?;
+            }
+            let file = &self.chain[self.current];
+            let room = (file.end().0 - lsn.0) as usize;
+            let (now, later) = split_pieces(pieces, room);
+            let offset = file.offset(lsn);
+            match now {
+                [first, []] => file.file.write_at(first, offset)?,
+                both => file.file.write_vectored_at(&both, offset)?,
+            }
+            self.unsynced.get_or_insert(self.current);
+            lsn.0 += (now[0].len() + now[1].len()) as u64;
+            pieces = later;
+        }
+        Ok(())
+    }
+
+    /// Makes all that was written durable, older files first. Returns how many files it synced.
+    pub(crate) fn sync(&mut self) -> Result<u64> {
+        let Some(first) = self.unsynced else { return Ok(0) };
+        for file in self.chain.range(first..=self.current) {
+            file.file.sync_data()?;
+        }
+        self.unsynced = None;
+        Ok((self.current - first + 1) as u64)
+    }
+
+    /// Moves on to the next file, making one if nobody has.
+    fn advance(&mut self) -> Result<()> {
+        if self.current + 1 == self.chain.len() {
+            let spare = match self.spares.pop() {
+                Some(spare) => spare,
+                None => self.folder.make(self.file_bytes)?,
+            };
+            self.link_next(spare)?;
+        }
+        self.current += 1;
+        Ok(())
+    }
+
+    /// Whether the next file should be linked now, so that nobody waits for it later.
+    pub(crate) fn wants_next(&self, written: Lsn) -> bool {
+        let file = &self.chain[self.current];
+        self.current + 1 == self.chain.len() && file.end().0 - written.0 < file.head.size / 2
+    }
+
+    /// Takes a spare out, if there is one.
+    pub(crate) fn take_spare(&mut self) -> Option<Spare> {
+        self.spares.pop()
+    }
+
+    /// Gives `spare` the place behind the last file.
+    pub(crate) fn link_next(&mut self, spare: Spare) -> Result<()> {
+        let last = self.chain.back().map(|file| (file.head.number + 1, file.end()));
+        invariant!(last.is_some(), "a log has at least one file");
+        let (number, first_lsn) = last.unwrap_or_default();
+        self.link(spare, number, first_lsn)
+    }
+
+    fn link(&mut self, spare: Spare, number: u64, first_lsn: Lsn) -> Result<()> {
+        let head = FileHead { identity: self.folder.identity, number, first_lsn, size: spare.size };
+        let name = self.folder.name(number);
+        self.folder.disk.rename(&spare.name, &name)?;
+        spare.file.write_at(&head.encode(), 0)?;
+        spare.file.sync_data()?;
+        self.folder.disk.sync_dir(&self.folder.path)?;
+        self.chain.push_back(LogFile { head, name, file: spare.file });
+        Ok(())
+    }
+
+    /// Writes the next checkpoint block, all fields but the number as in `checkpoint`; durable on return.
+    pub(crate) fn write_checkpoint(&mut self, checkpoint: Checkpoint) -> Result<()> {
+        let checkpoint = Checkpoint { number: self.checkpoint.number + 1, ..checkpoint };
+        let file = &self.chain[self.current].file;
+        file.write_at(&checkpoint.encode(), checkpoint.offset())?;
+        file.sync_data()?;
+        self.checkpoint = checkpoint;
+        Ok(())
+    }
+
+    /// Takes the files in front that lie wholly below the redo LSN out of the chain, and keeps as spares those that fit.
+    pub(crate) fn recycle(&mut self) -> Result<()> {
+        while self.current > 0 && self.chain[0].end() <= self.checkpoint.redo_lsn {
+            let Some(LogFile { head, name, file }) = self.chain.pop_front() else { return Ok(()) };
+            self.current -= 1;
+            self.unsynced = self.unsynced.map(|first| first.saturating_sub(1));
+            let total = self.bytes() + head.size;
+            if head.size == self.file_bytes && total <= self.capacity_bytes {
+                self.spares.push(Spare { name, size: head.size, file });
+            } else {
+                drop(file);
+                self.folder.disk.remove(&name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes spares that are no longer wanted: of another size, or too many.
+    pub(crate) fn trim(&mut self) -> Result<()> {
+        while let Some(at) = self
+            .spares
+            .iter()
+            .position(|spare| spare.size != self.file_bytes || self.bytes() > self.capacity_bytes)
+        {
+            let spare = self.spares.swap_remove(at);
+            drop(spare.file);
+            self.folder.disk.remove(&spare.name)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of all files.
+    pub(crate) fn bytes(&self) -> u64 {
+        let linked = self.chain.iter().map(|file| file.head.size);
+        linked.chain(self.spares.iter().map(|spare| spare.size)).sum()
+    }
+
+    /// Adds a file that was found without a place.
+    pub(crate) fn add_spare(&mut self, spare: Spare) {
+        self.spares.push(spare);
+    }
+}
+
+/// The first `n` bytes of two pieces, and what follows them.
+fn split_pieces(pieces: [&[u8]; 2], n: usize) -> ([&[u8]; 2], [&[u8]; 2]) {
+    let [first, second] = pieces;
+    if n < first.len() {
+        let (now, later) = first.split_at(n);
+        return ([now, &[]], [later, second]);
+    }
+    let (now, later) = second.split_at((n - first.len()).min(second.len()));
+    ([first, now], [later, &[]])
+}

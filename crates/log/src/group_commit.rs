@@ -1,0 +1,216 @@
+//! Making the log durable: one thread at a time leads, writes what is complete, syncs it, and has done so for all.
+//!
+//! A thread that wants durability tries for the writer. Whoever gets it is the leader; the others sleep until a leader has
+//! made progress and then look again. One committer alone is its own leader: one write, one sync, nobody else involved.
+
+use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
+
+use base::Lsn;
+use base::sync::MutexGuard;
+
+use crate::error::Result;
+use crate::files::Files;
+use crate::frame::{FRAME_HEADER_BYTES, FrameSum};
+use crate::in_flight::Word;
+use crate::log::Log;
+use crate::part::{SYNCED_UP_TO_BYTES, synced_up_to};
+use crate::position::LogPosition;
+
+/// How far the log is to get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Goal {
+    /// Into the files.
+    Written,
+    /// Onto the disk.
+    Durable,
+}
+
+/// How often a leader looks whether a frame that is being appended is complete, before it goes without it.
+const APPEND_PAUSES: usize = 40;
+
+/// How long a thread sleeps that waits for another in the middle of an append, which tells nobody when it is done.
+const APPEND_WAIT: Duration = Duration::from_micros(50);
+
+impl LogPosition for Log {
+    fn durable_up_to(&self, lsn: Lsn) -> Result<()> {
+        debug_assert!(lsn <= self.current(), "{lsn} was never reserved");
+        self.reach(lsn, Goal::Durable)
+    }
+}
+
+impl Log {
+    /// Returns once everything below `lsn` is in the files: it survives the end of this process, though not of the
+    /// machine.
+    ///
+    /// Latches: as [`LogPosition::durable_up_to`].
+    pub fn written_up_to(&self, lsn: Lsn) -> Result<()> {
+        self.reach(lsn, Goal::Written)
+    }
+
+    /// Makes everything appended so far durable.
+    pub fn flush(&self) -> Result<()> {
+        self.reach(self.current(), Goal::Durable)
+    }
+
+    fn has_reached(&self, lsn: Lsn, goal: Goal) -> bool {
+        let progress = &self.progress.0;
+        let reached = match goal {
+            Goal::Written => &progress.written,
+            Goal::Durable => &progress.durable,
+        };
+        reached.load(Ordering::Acquire) >= lsn.0
+    }
+
+    fn reach(&self, lsn: Lsn, goal: Goal) -> Result<()> {
+        while !self.has_reached(lsn, goal) {
+            self.ensure_works()?;
+            let is_done = || self.has_reached(lsn, goal);
+            self.lead_or_follow(|files| Ok(is_done() || self.flush_as_leader(files, lsn, goal)?), is_done)?;
+        }
+        Ok(())
+    }
+
+    /// Room in the ring for the byte at `at`.
+    pub(crate) fn make_room(&self, at: u64) -> Result<()> {
+        let has_room = || at < self.progress.0.written.load(Ordering::Acquire) + self.ring.len();
+        while !has_room() {
+            self.ensure_works()?;
+            let lead =
+                |files: &mut Files| Ok(has_room() || self.flush_as_leader(files, Lsn(at), Goal::Written)?);
+            self.lead_or_follow(lead, has_room)?;
+        }
+        Ok(())
+    }
+
+    /// A word, after all were taken.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wait_for_word(&self) -> Word<'_> {
+        loop {
+            if let Some(word) = self.in_flight.publish(&self.tail.0) {
+                return word;
+            }
+            let ticket = self.waiting.0.progress.ticket();
+            self.waiting.0.progress.wait(ticket, Some(env::deadline_in(APPEND_WAIT)));
+        }
+    }
+
+    /// Does `work` as the leader, or sleeps until the leader of the moment has made progress. Returns early at times; the
+    /// caller looks again whether it has what it wants.
+    fn lead_or_follow(
+        &self,
+        work: impl FnOnce(&mut Files) -> Result<bool>,
+        is_done: impl FnOnce() -> bool,
+    ) -> Result<()> {
+        if let Some(files) = self.try_writer() {
+            return self.lead(files, work);
+        }
+        let waiting = &self.waiting.0;
+        let ticket = waiting.progress.ticket();
+        waiting.sleepers.fetch_add(1, Ordering::SeqCst);
+        // Pairs with the fence in `lead`: either this thread sees the writer free, or the leader sees it asleep.
+        fence(Ordering::SeqCst);
+        let result = if let Some(files) = self.try_writer() {
+            self.lead(files, work)
+        } else {
+            if !is_done() && self.failure.get().is_none() {
+                waiting.progress.wait(ticket, None);
+            }
+            Ok(())
+        };
+        waiting.sleepers.fetch_sub(1, Ordering::Relaxed);
+        result
+    }
+
+    fn try_writer(&self) -> Option<MutexGuard<'_, Files>> {
+        self.writer.try_lock()
+    }
+
+    fn lead(
+        &self,
+        mut files: MutexGuard<'_, Files>,
+        work: impl FnOnce(&mut Files) -> Result<bool>,
+    ) -> Result<()> {
+        let progress = self.ensure_works().and_then(|()| work(&mut files).map_err(|error| self.fail(error)));
+        drop(files);
+        fence(Ordering::SeqCst);
+        let waiting = &self.waiting.0;
+        if waiting.sleepers.load(Ordering::SeqCst) > 0 {
+            waiting.progress.notify_all();
+        }
+        if !progress? {
+            // Another thread is in the middle of an append. It may have lost its processor, so this one gives its own up.
+            waiting.progress.wait(waiting.progress.ticket(), Some(env::deadline_in(APPEND_WAIT)));
+        }
+        Ok(())
+    }
+
+    /// Writes what is complete, and syncs it for [`Goal::Durable`]. False if there was nothing to do. `wanted` may be
+    /// complete in a moment if it is not yet.
+    fn flush_as_leader(&self, files: &mut Files, wanted: Lsn, goal: Goal) -> Result<bool> {
+        let complete = self.safe_lsn();
+        if goal == Goal::Durable && complete > self.durable() {
+            self.append_synced_up_to();
+        }
+        let end = self.complete_prefix(wanted);
+        let wrote = self.write_out(files, end)?;
+        if goal == Goal::Written || self.has_reached(end, Goal::Durable) {
+            return Ok(wrote);
+        }
+        self.counters.syncs.fetch_add(files.sync()?, Ordering::Relaxed);
+        self.progress.0.durable.store(end.0, Ordering::Release);
+        Ok(true)
+    }
+
+    /// What is complete. Looks a few times while `wanted` is not: frames before it may be about to be.
+    fn complete_prefix(&self, wanted: Lsn) -> Lsn {
+        let mut complete = self.safe_lsn();
+        for _ in 0..APPEND_PAUSES {
+            if complete >= wanted {
+                break;
+            }
+            std::hint::spin_loop();
+            complete = self.safe_lsn();
+        }
+        complete
+    }
+
+    /// Writes the ring's bytes below `end`. False if there are none.
+    #[expect(unsafe_code, reason = "the ring cannot know who may load")]
+    fn write_out(&self, files: &mut Files, end: Lsn) -> Result<bool> {
+        let from = self.progress.0.written.load(Ordering::Relaxed);
+        if from >= end.0 {
+            return Ok(false);
+        }
+        // SAFETY: `files` is the writer's; `end` is a safe prefix, and only the writer moves `written` (ring.rs, 2).
+        let pieces = unsafe { self.ring.load(from, end.0) };
+        files.write(Lsn(from), pieces)?;
+        self.counters.writes.fetch_add(1, Ordering::Relaxed);
+        self.counters.bytes_written.fetch_add(end.0 - from, Ordering::Relaxed);
+        // Release pairs with `Log::append`: the ring's places are free when this is seen.
+        self.progress.0.written.store(end.0, Ordering::Release);
+        Ok(true)
+    }
+
+    /// Adds a frame that says what is durable, if the ring has room for it: the leader must not wait for room, which it
+    /// alone can make. It needs no in-flight word, because only the leader computes what is complete for writing, and a
+    /// frame without changes does not matter to a checkpoint.
+    #[expect(unsafe_code, reason = "the ring cannot know who reserved what")]
+    fn append_synced_up_to(&self) {
+        let payload = synced_up_to(self.durable());
+        let sum = FrameSum::of(&[&payload]);
+        let has_room = |tail: u64| {
+            let end = tail + sum.frame_bytes();
+            (end <= self.progress.0.written.load(Ordering::Relaxed) + self.ring.len()).then_some(end)
+        };
+        let Ok(start) = self.tail.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, has_room) else {
+            return;
+        };
+        let mut frame = [0; FRAME_HEADER_BYTES as usize + SYNCED_UP_TO_BYTES];
+        frame[..FRAME_HEADER_BYTES as usize].copy_from_slice(&sum.header(Lsn(start)));
+        frame[FRAME_HEADER_BYTES as usize..].copy_from_slice(&payload);
+        // SAFETY: reserved just now, inside the window (ring.rs, 1).
+        unsafe { self.ring.store(start, &frame) };
+    }
+}

@@ -1,0 +1,130 @@
+//! In-flight words: which stretch of the log is still being written by whom.
+//!
+//! A thread that is about to reserve a frame publishes a word no higher than where the frame will begin, and takes it
+//! back when the frame's bytes are in the ring and the pages that it changed are marked. The least word, read *after* the
+//! log's tail, bounds what is complete: a reservation that the loaded tail counts was preceded by its word.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use base::sync::Padded;
+
+/// Words; more threads than this at once in the middle of an append wait for each other.
+const WORDS: usize = 128;
+
+/// The word of nobody.
+const IDLE: u64 = u64::MAX;
+
+thread_local! {
+    /// This thread's first choice, plus one; 0 while it has none. Any word may be taken by any thread.
+    static CHOICE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The words of a log.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    words: Box<[Padded<AtomicU64>]>,
+    /// Words at and above this were never taken.
+    used: AtomicUsize,
+}
+
+/// A word that a thread has taken; idle again when dropped.
+#[derive(Debug)]
+pub(crate) struct Word<'w>(&'w AtomicU64);
+
+impl Word<'_> {
+    /// The stretch that is being written begins at `lsn` now.
+    #[inline]
+    pub(crate) fn advance(&self, lsn: u64) {
+        // Release pairs with `least`: who sees the new word finds the bytes below it in the ring.
+        self.0.store(lsn, Ordering::Release);
+    }
+}
+
+impl Drop for Word<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // Release pairs with `least`: bytes and page marks come before the word is idle.
+        self.0.store(IDLE, Ordering::Release);
+    }
+}
+
+impl InFlight {
+    pub(crate) fn new() -> Self {
+        let words = (0..WORDS).map(|_| Padded(AtomicU64::new(IDLE))).collect();
+        InFlight { words, used: AtomicUsize::new(0) }
+    }
+
+    /// Publishes a word of the tail's value. `None`: all words are taken.
+    ///
+    /// Cost: one compare-and-exchange on a line that is the thread's own as a rule.
+    #[inline]
+    pub(crate) fn publish(&self, tail: &AtomicU64) -> Option<Word<'_>> {
+        let choice = match CHOICE.get() {
+            0 => choose(),
+            chosen => chosen - 1,
+        };
+        match self.take(choice % WORDS, tail) {
+            Some(word) => Some(word),
+            None => (0..WORDS).find_map(|at| self.take(at, tail)),
+        }
+    }
+
+    #[inline]
+    fn take(&self, at: usize, tail: &AtomicU64) -> Option<Word<'_>> {
+        let word = &self.words[at].0;
+        // The caller's AcqRel reservation comes after both stores, so that who reads the tail it leaves sees them.
+        word.compare_exchange(IDLE, tail.load(Ordering::Relaxed), Ordering::AcqRel, Ordering::Relaxed)
+            .ok()?;
+        if at >= self.used.load(Ordering::Relaxed) {
+            self.used.fetch_max(at + 1, Ordering::AcqRel);
+        }
+        Some(Word(word))
+    }
+
+    /// The least of `tail` and all words. The caller has loaded `tail` before, with Acquire.
+    pub(crate) fn least(&self, tail: u64) -> u64 {
+        let used = self.used.load(Ordering::Acquire);
+        // Acquire pairs with `Word::advance` and its drop.
+        let words = self.words[..used].iter().map(|word| word.0.load(Ordering::Acquire));
+        words.fold(tail, u64::min)
+    }
+}
+
+/// Gives this thread the next word in turn.
+#[cold]
+fn choose() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let choice = NEXT.fetch_add(1, Ordering::Relaxed) % WORDS;
+    CHOICE.set(choice + 1);
+    choice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_word_bounds_what_is_complete() {
+        let words = InFlight::new();
+        assert_eq!(words.least(100), 100);
+        let early = words.publish(&AtomicU64::new(40)).unwrap();
+        let late = words.publish(&AtomicU64::new(60)).unwrap();
+        assert_eq!(words.least(100), 40);
+        early.advance(50);
+        assert_eq!(words.least(100), 50);
+        drop(early);
+        assert_eq!(words.least(100), 60);
+        drop(late);
+        assert_eq!(words.least(100), 100);
+    }
+
+    #[test]
+    fn all_words_can_be_taken_once() {
+        let (words, tail) = (InFlight::new(), AtomicU64::new(5));
+        let mut taken: Vec<Word<'_>> = std::iter::from_fn(|| words.publish(&tail)).collect();
+        assert_eq!(taken.len(), WORDS);
+        taken.pop();
+        assert!(words.publish(&tail).is_some());
+    }
+}

@@ -1,0 +1,343 @@
+//! The log: appending frames, positions, admission.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use base::Lsn;
+use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, critical};
+use env::Disk;
+
+use crate::error::{Error, Result};
+use crate::files::{Files, Folder};
+use crate::frame::{FRAME_HEADER_BYTES, FrameSum, PAYLOAD_BYTES_MAX};
+use crate::header::Identity;
+use crate::in_flight::{InFlight, Word};
+use crate::position::FrameRange;
+use crate::ring::Ring;
+
+/// Sizes of a log.
+#[derive(Clone, Copy, Debug)]
+pub struct LogConfig {
+    /// Bytes of all files together, as far as the redo LSN allows (`innodb_redo_log_capacity`).
+    pub capacity_bytes: u64,
+    /// Bytes of the ring in memory (`innodb_log_buffer_size`), rounded up to a power of two.
+    pub buffer_bytes: usize,
+    /// Bytes of the first file of a new log, and least bytes of any.
+    pub file_bytes_min: u64,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        LogConfig { capacity_bytes: 100 << 20, buffer_bytes: 64 << 20, file_bytes_min: 1 << 20 }
+    }
+}
+
+/// Largest file.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// A log has room for this many files, so that giving one back gives an eighth of the room back.
+const FILES: u64 = 8;
+
+/// Fewest bytes of the ring.
+const RING_BYTES_MIN: usize = 4096;
+
+impl LogConfig {
+    /// Bytes of a file: a power of two.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        let share = (self.capacity_bytes / FILES).max(self.file_bytes_min);
+        (1 << share.ilog2()).min(FILE_BYTES_MAX)
+    }
+}
+
+/// How far the stream has got on its way to disk.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    /// Everything below is in the files, durable or not.
+    pub(crate) written: AtomicU64,
+    /// Everything below survives a crash.
+    pub(crate) durable: AtomicU64,
+}
+
+/// What threads that wait for each other share.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    /// Notified when `written` or `durable` has grown, and on failure.
+    pub(crate) progress: Event,
+    /// Threads that wait for it.
+    pub(crate) sleepers: AtomicU64,
+    /// Notified when admission may go on.
+    pub(crate) admitted: Event,
+    /// Notified when a checkpoint is wanted.
+    pub(crate) checkpoint_wanted: Event,
+    /// A checkpoint is wanted and has not been done since.
+    pub(crate) checkpoint_asked: AtomicBool,
+}
+
+/// Counts of a log since it was opened. Sampled without stopping anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogStats {
+    /// Write requests to the files.
+    pub writes: u64,
+    /// Syncs of the files.
+    pub syncs: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Frames appended.
+    pub frames: u64,
+    /// Appends that found the ring full.
+    pub ring_waits: u64,
+    /// Changes that waited for a checkpoint before they began.
+    pub admission_waits: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) writes: AtomicU64,
+    pub(crate) syncs: AtomicU64,
+    pub(crate) bytes_written: AtomicU64,
+    pub(crate) frames: Counter,
+    pub(crate) ring_waits: AtomicU64,
+    pub(crate) admission_waits: AtomicU64,
+}
+
+/// The redo log of a data directory. All calls may be made from many threads at once.
+///
+/// What every append touches lies on three lines of its own: the tail, which all appends change; the progress, which
+/// flushes change; and the thread's in-flight word.
+#[derive(Debug)]
+pub struct Log {
+    pub(crate) tail: Padded<AtomicU64>,
+    pub(crate) progress: Padded<Progress>,
+    /// Changes begin only while the tail is below this; 0 after a failure.
+    admission_limit: Padded<AtomicU64>,
+    pub(crate) in_flight: InFlight,
+    pub(crate) ring: Ring,
+    /// Taken by the leader of a flush, for its write and sync.
+    pub(crate) writer: Mutex<Files>,
+    pub(crate) waiting: Padded<Waiting>,
+    /// The first failed write or sync; nothing is written any more.
+    pub(crate) failure: OnceLock<Error>,
+    pub(crate) counters: Box<Counters>,
+    pub(crate) config: LogConfig,
+}
+
+/// A frame whose bytes are in the log while its pages may not be marked yet. Dropping it says that they are: a checkpoint
+/// counts on `rec_lsn` from then on. Nothing can wait between the two but the thread that holds it.
+#[derive(Debug)]
+#[must_use = "the pages are stamped while this lives"]
+pub struct Pending<'l> {
+    range: FrameRange,
+    // Declared before the section: the word is idle when the section ends.
+    _word: Word<'l>,
+    _section: critical::Section,
+}
+
+impl Pending<'_> {
+    /// Where the frame lies.
+    #[inline]
+    pub fn range(&self) -> FrameRange {
+        self.range
+    }
+}
+
+impl Log {
+    /// Makes a new log whose first byte has the position `first_lsn` (above 0), in the existing folder `path`, which is
+    /// emptied. Durable on return.
+    pub fn create(
+        disk: &Arc<dyn Disk>,
+        path: &Path,
+        identity: Identity,
+        first_lsn: Lsn,
+        config: LogConfig,
+    ) -> Result<Log> {
+        let folder = Folder { disk: Arc::clone(disk), path: path.to_path_buf(), identity };
+        let files = Files::create(folder, first_lsn, config.file_bytes_min)?;
+        Ok(Log::with_files(files, first_lsn, config))
+    }
+
+    /// The log that goes on at `end` in `files`.
+    pub(crate) fn with_files(mut files: Files, end: Lsn, config: LogConfig) -> Log {
+        files.set_sizes(config.file_bytes(), config.capacity_bytes);
+        Log {
+            tail: Padded(AtomicU64::new(end.0)),
+            progress: Padded(Progress { written: AtomicU64::new(end.0), durable: AtomicU64::new(end.0) }),
+            admission_limit: Padded(AtomicU64::new(u64::MAX)),
+            in_flight: InFlight::new(),
+            ring: Ring::new(config.buffer_bytes.max(RING_BYTES_MIN)),
+            writer: Mutex::new(LatchLevel::Log, files),
+            waiting: Padded::default(),
+            failure: OnceLock::new(),
+            counters: Box::default(),
+            config,
+        }
+    }
+
+    /// Appends a frame whose payload is `pieces` one after the other (at least one byte, at most 1 GiB in all).
+    ///
+    /// The caller then stamps the changed pages, `rec_lsn` and page LSN, and drops the result. After a failure of the log
+    /// positions go on and the bytes are lost: nothing is acknowledged any more.
+    ///
+    /// Latches: called with the changed pages latched exclusively. Waits only for room in the ring, which needs no page
+    /// latch. Cost: the checksum and copy of the bytes, one compare-and-exchange, one atomic add.
+    #[inline]
+    pub fn append(&self, pieces: &[&[u8]]) -> Pending<'_> {
+        let sum = FrameSum::of(pieces);
+        debug_assert!((1..=PAYLOAD_BYTES_MAX).contains(&(sum.frame_bytes() - FRAME_HEADER_BYTES)));
+        let section = critical::enter();
+        let word = match self.in_flight.publish(&self.tail.0) {
+            Some(word) => word,
+            None => self.wait_for_word(),
+        };
+        // AcqRel: release publishes the word to who loads the tail; acquire orders positions after what others did.
+        let start = self.tail.0.fetch_add(sum.frame_bytes(), Ordering::AcqRel);
+        let end = start + sum.frame_bytes();
+        let header = sum.header(Lsn(start));
+        // Acquire pairs with the leader's store: the place's old bytes are written before new ones come.
+        if end <= self.progress.0.written.load(Ordering::Acquire) + self.ring.len() {
+            self.store(start, &header);
+            let mut at = start + FRAME_HEADER_BYTES;
+            for piece in pieces {
+                self.store(at, piece);
+                at += piece.len() as u64;
+            }
+        } else {
+            self.store_patiently(start, &header, pieces, &word);
+        }
+        self.counters.frames.add(1);
+        Pending { range: FrameRange { start: Lsn(start), end: Lsn(end) }, _word: word, _section: section }
+    }
+
+    /// Stores bytes of a reservation of this thread.
+    #[inline]
+    #[expect(unsafe_code, reason = "the ring cannot know who reserved what")]
+    fn store(&self, at: u64, bytes: &[u8]) {
+        debug_assert!(
+            at + bytes.len() as u64 <= self.progress.0.written.load(Ordering::Relaxed) + self.ring.len()
+        );
+        // SAFETY: both callers pass a part of what `append` reserved, inside the window (ring.rs, invariant 1).
+        unsafe { self.ring.store(at, bytes) };
+    }
+
+    /// Stores a frame piece by piece as the ring gets room; the frame may be longer than the ring.
+    #[cold]
+    #[inline(never)]
+    fn store_patiently(&self, start: u64, header: &[u8], pieces: &[&[u8]], word: &Word<'_>) {
+        self.counters.ring_waits.fetch_add(1, Ordering::Relaxed);
+        let mut at = start;
+        for mut piece in std::iter::once(header).chain(pieces.iter().copied()) {
+            while !piece.is_empty() {
+                let limit = self.progress.0.written.load(Ordering::Acquire) + self.ring.len();
+                let room = limit.saturating_sub(at).min(piece.len() as u64) as usize;
+                if room > 0 {
+                    let (now, later) = piece.split_at(room);
+                    self.store(at, now);
+                    at += room as u64;
+                    piece = later;
+                    continue;
+                }
+                word.advance(at);
+                if self.make_room(at).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The position that the next frame will have.
+    #[inline]
+    pub fn current(&self) -> Lsn {
+        Lsn(self.tail.0.load(Ordering::Acquire))
+    }
+
+    /// A position such that every frame that begins below it is complete: its bytes are in the log and its pages have
+    /// their `rec_lsn`. A checkpoint reads this before it looks at pages.
+    pub fn safe_lsn(&self) -> Lsn {
+        // The tail first: see `InFlight`.
+        let tail = self.tail.0.load(Ordering::Acquire);
+        Lsn(self.in_flight.least(tail))
+    }
+
+    /// Everything below this survives a crash.
+    pub fn durable(&self) -> Lsn {
+        Lsn(self.progress.0.durable.load(Ordering::Acquire))
+    }
+
+    /// Asked before a change takes its first latch: waits while the log is too far ahead of the last checkpoint.
+    ///
+    /// Latches: none may be held. Cost: two loads when there is room.
+    ///
+    /// # Errors
+    /// The failure that ended the log.
+    #[inline]
+    pub fn admit(&self) -> Result<()> {
+        if self.tail.0.load(Ordering::Relaxed) < self.admission_limit.0.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.wait_for_admission()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_for_admission(&self) -> Result<()> {
+        self.counters.admission_waits.fetch_add(1, Ordering::Relaxed);
+        loop {
+            let ticket = self.waiting.0.admitted.ticket();
+            self.ensure_works()?;
+            if self.tail.0.load(Ordering::Acquire) < self.admission_limit.0.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            self.ask_for_checkpoint();
+            self.waiting.0.admitted.wait(ticket, None);
+        }
+    }
+
+    /// Changes begin from now on only while the log's tail is below `limit`. Without this call there is no limit: only
+    /// who does checkpoints sets one, and moves it after each.
+    pub fn set_admission_limit(&self, limit: Lsn) {
+        if self.failure.get().is_none() {
+            self.admission_limit.0.store(limit.0, Ordering::Release);
+        }
+        self.waiting.0.admitted.notify_all();
+    }
+
+    /// Wakes who waits for [`Log::checkpoint_wanted`].
+    pub fn ask_for_checkpoint(&self) {
+        if !self.waiting.0.checkpoint_asked.swap(true, Ordering::AcqRel) {
+            self.waiting.0.checkpoint_wanted.notify_all();
+        }
+    }
+
+    /// Notified when the log wants a checkpoint: for the thread that does them.
+    pub fn checkpoint_wanted(&self) -> &Event {
+        &self.waiting.0.checkpoint_wanted
+    }
+
+    /// # Errors  The failure that ended the log.
+    pub(crate) fn ensure_works(&self) -> Result<()> {
+        self.failure.get().cloned().map_or(Ok(()), Err)
+    }
+
+    /// Ends the log for good: everybody who waits or comes gets this error, or an earlier one.
+    #[cold]
+    pub(crate) fn fail(&self, error: Error) -> Error {
+        let first = self.failure.get_or_init(|| error).clone();
+        self.admission_limit.0.store(0, Ordering::Release);
+        self.waiting.0.progress.notify_all();
+        self.waiting.0.admitted.notify_all();
+        first
+    }
+
+    /// Counts so far.
+    pub fn stats(&self) -> LogStats {
+        let counters = &self.counters;
+        LogStats {
+            writes: counters.writes.load(Ordering::Relaxed),
+            syncs: counters.syncs.load(Ordering::Relaxed),
+            bytes_written: counters.bytes_written.load(Ordering::Relaxed),
+            frames: counters.frames.sum(),
+            ring_waits: counters.ring_waits.load(Ordering::Relaxed),
+            admission_waits: counters.admission_waits.load(Ordering::Relaxed),
+        }
+    }
+}
