@@ -1,12 +1,13 @@
-//! COUNT, SUM, MIN and MAX of integer columns over all rows, straight from page bytes.
+//! COUNT, SUM, MIN and MAX of integer columns over all rows, straight from page bytes; dates are counted and compared as
+//! integers.
 //!
 //! Semantics are those of [`expr::Accumulator`], which serves every other case and is the oracle of the tests.
 
 use expr::{AggFunc, Expr, ExprKind, RowSource};
 use sql::plan::AggSpec;
-use types::{Decimal, SqlType, Value};
+use types::{Date, Decimal, SqlType, TypeKind, Value};
 
-use crate::frame::{Frame, row_source};
+use crate::frame::{CurrentRow, Frame, row_source};
 use crate::reader::{Access, ColumnReader, widen};
 use crate::source::RowBatch;
 
@@ -17,21 +18,28 @@ pub(crate) struct IntAggregate {
     /// Relation and column; `None` for COUNT(*).
     column: Option<(u16, u16)>,
     unsigned: bool,
+    date: bool,
 }
 
 impl IntAggregate {
     /// The aggregate if it is one of an integer column; `None` for all others.
     pub(crate) fn of_spec(spec: &AggSpec) -> Option<Self> {
-        let is_known = matches!(spec.func, AggFunc::Count | AggFunc::Sum | AggFunc::Min | AggFunc::Max)
-            && !spec.distinct;
+        let (func, ty) = (spec.func, spec.args.first().map(|arg| &arg.ty));
+        let date = ty.is_some_and(|ty| ty.kind == TypeKind::Date);
+        let is_known = match func {
+            _ if spec.distinct => false,
+            AggFunc::Count | AggFunc::Min | AggFunc::Max => date || ty.is_none_or(SqlType::is_integer),
+            AggFunc::Sum => ty.is_some_and(SqlType::is_integer) && spec.ty.kind == TypeKind::Decimal,
+            _ => false,
+        };
         match &spec.args[..] {
-            [] if spec.func == AggFunc::Count => {
-                Some(IntAggregate { func: spec.func, column: None, unsigned: false })
+            _ if !is_known => None,
+            [] if func == AggFunc::Count => {
+                Some(IntAggregate { func, column: None, unsigned: false, date: false })
             }
-            [Expr { kind: ExprKind::Column(column), ty, .. }] if is_known && ty.is_integer() => {
+            [Expr { kind: ExprKind::Column(column), ty, .. }] => {
                 let column = Some((column.rel, column.col));
-                let sums = spec.func != AggFunc::Sum || spec.ty.kind == types::TypeKind::Decimal;
-                sums.then_some(IntAggregate { func: spec.func, column, unsigned: ty.unsigned })
+                Some(IntAggregate { func, column, unsigned: ty.unsigned, date })
             }
             _ => None,
         }
@@ -60,10 +68,8 @@ impl IntState {
             self.count += 1;
             return;
         };
-        match frame.column(rel, col) {
-            Value::Int(v) => self.add(i128::from(v)),
-            Value::UInt(v) => self.add(i128::from(v)),
-            _ => {}
+        if let Some(number) = number_of(&frame.column(rel, col)) {
+            self.add(number);
         }
     }
 
@@ -71,18 +77,24 @@ impl IntState {
     pub(crate) fn batch(&mut self, batch: &RowBatch<'_>) {
         match self.spec.column {
             None => self.count += batch.rows.len() as u64,
-            Some((rel, col)) if rel == batch.rel => self.column(batch, usize::from(col)),
+            Some((rel, col)) if rel == batch.rel && !self.spec.date => self.column(batch, usize::from(col)),
+            Some((rel, _)) if rel == batch.rel => {
+                (0..batch.rows.len()).for_each(|i| self.row(&batch.frame(i)));
+            }
             Some((rel, col)) => self.company(batch, rel, col),
         }
     }
 
     /// Takes in a column of the rows' company: one value for all of them.
     fn company(&mut self, batch: &RowBatch<'_>, rel: u16, col: u16) {
-        let value = match row_source(batch.parent).column(rel, col) {
-            Value::Int(v) => i128::from(v),
-            Value::UInt(v) => i128::from(v),
-            _ => return,
+        let row = batch.parent.and_then(|parent| parent.find(rel));
+        let value = match row {
+            Some(CurrentRow::Record(record)) if !self.spec.date => {
+                record.reader.int(&record.row, usize::from(col))
+            }
+            _ => number_of(&row_source(batch.parent).column(rel, col)),
         };
+        let Some(value) = value else { return };
         let rows = batch.rows.len();
         self.add(value);
         self.count += rows as u64 - 1;
@@ -147,6 +159,7 @@ impl IntState {
     pub(crate) fn result(&self, ty: &SqlType) -> Value<'static> {
         let extreme = |value: i128| match (self.count, self.spec.unsigned) {
             (0, _) => Value::Null,
+            _ if self.spec.date => Value::Date(Date::from_packed(value as u32)),
             (_, true) => Value::UInt(value as u64),
             (_, false) => Value::Int(value as i64),
         };
@@ -160,5 +173,15 @@ impl IntState {
             }
             _ => Value::Int(self.count as i64),
         }
+    }
+}
+
+/// The number that stands for an integer or a date; `None` for NULL.
+fn number_of(value: &Value<'_>) -> Option<i128> {
+    match *value {
+        Value::Int(v) => Some(v.into()),
+        Value::UInt(v) => Some(v.into()),
+        Value::Date(v) => Some(v.packed().into()),
+        _ => None,
     }
 }

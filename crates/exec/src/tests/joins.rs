@@ -162,20 +162,23 @@ const ON: [(&str, &str); 14] = [
     ("second", "b.k = a.i"),
 ];
 
-const SELECT: [&str; 6] = [
+const SELECT: [&str; 7] = [
     "a.*, b.*",
     "b.k, a.id, b.k, a.v",
     "a.id, a.d",
     "b.k",
-    "COUNT(*), SUM(b.k), MAX(a.u), MIN(b.k), COUNT(b.k), SUM(a.id), COUNT(a.i)",
+    "COUNT(*), SUM(b.n), MAX(a.u), MIN(b.k), COUNT(b.k), SUM(a.id), COUNT(a.i)",
+    "COUNT(*), MAX(a.d), MIN(a.d), COUNT(a.d), MIN(b.n), MAX(b.k)",
     "a.id + b.k, a.v",
 ];
 
 fn compare_all(bench: &mut Bench, random: &mut Random, rounds: usize) {
     for round in 0..rounds {
         let (table, on) = ON[round % ON.len()];
-        let select = match (table, SELECT[random.below(6) as usize]) {
-            ("days" | "names", select) if select.contains("SUM") || select.contains('+') => "COUNT(*)",
+        let select = match (table, SELECT[random.below(7) as usize]) {
+            ("names", select) if select.contains("SUM") || select.contains('+') => "COUNT(*), MIN(b.k)",
+            ("days", select) if select.contains('+') => "MAX(b.k), MIN(a.d)",
+            ("second", select) if select.contains("b.n") => "SUM(b.k), COUNT(b.k), COUNT(b.id)",
             (_, select) => select,
         };
         let join = ["JOIN", "STRAIGHT_JOIN", "LEFT JOIN", "LEFT JOIN"][random.below(4) as usize];

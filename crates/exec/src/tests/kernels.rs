@@ -65,6 +65,30 @@ fn integer_aggregates_are_those_of_the_interpreter() {
 }
 
 #[test]
+fn date_aggregates_are_those_of_the_interpreter() {
+    let mut bench = Bench::new();
+    let date = || SqlType::new(TypeKind::Date, 10);
+    let columns = vec![column("k", date(), false), column("n", int_type(), false), column("d", date(), true)];
+    let indexes = vec![index("PRIMARY", IndexKind::Primary, &[0, 1]), index("d", IndexKind::Secondary, &[2])];
+    bench.create(table_def("t", columns, indexes));
+    let mut random = Random(3);
+    for n in 0..300 {
+        let mut date = || match random.below(9) {
+            0 => "'0000-00-00'".to_owned(),
+            _ => format!("'20{:02}-{:02}-{:02}'", random.below(100), random.below(13), random.below(29)),
+        };
+        let (k, d) = (date(), if n % 7 == 0 { "NULL".to_owned() } else { date() });
+        bench.run(&format!("INSERT IGNORE INTO t VALUES ({k}, {n}, {d})"));
+    }
+    for (name, index) in [("k", "PRIMARY"), ("d", "PRIMARY"), ("d", "d")] {
+        let of = |x: &str| format!("SELECT COUNT({x}), MIN({x}), MAX({x}) FROM t FORCE INDEX ({index})");
+        let oracle = bench.select(&of(&format!("COALESCE({name})")));
+        assert_eq!(bench.select(&of(name)), oracle, "{name} by {index}");
+    }
+    assert_eq!(bench.select("SELECT MIN(d), MAX(k), COUNT(d) FROM t WHERE n < 0"), "NULL NULL 0");
+}
+
+#[test]
 fn integer_tests_are_those_of_the_interpreter() {
     let (mut bench, names) = bench(300);
     let mut random = Random(7);
