@@ -168,7 +168,8 @@ fn leaf_at<'p>(
 /// Copies of pages right above the leaves: hints where a key's leaf is.
 #[derive(Debug)]
 struct ParentCopies {
-    /// Ascending by `from`.
+    /// First bytes of the copies' lower fences, ascending.
+    from: Vec<u64>,
     copies: Vec<ParentCopy>,
     /// Pages visited lately, each in the place of its number, and how often.
     visits: [(PageNo, u8); COUNTED_PAGES],
@@ -176,14 +177,12 @@ struct ParentCopies {
 
 impl Default for ParentCopies {
     fn default() -> Self {
-        ParentCopies { copies: Vec::new(), visits: [(PageNo::NONE, 0); COUNTED_PAGES] }
+        ParentCopies { from: Vec::new(), copies: Vec::new(), visits: [(PageNo::NONE, 0); COUNTED_PAGES] }
     }
 }
 
 #[derive(Debug)]
 struct ParentCopy {
-    /// First bytes of the lower fence.
-    from: u64,
     /// First bytes of the upper fence; `None` at the end of the tree.
     to: Option<u64>,
     page: Box<PageBytes>,
@@ -199,7 +198,7 @@ impl ParentCopies {
         key: &[u8],
     ) -> Option<(SharedGuard<'p>, Search)> {
         let start = start_of(key);
-        let place = self.copies.partition_point(|copy| copy.from <= start).checked_sub(1)?;
+        let place = self.from.partition_point(|&from| from <= start).checked_sub(1)?;
         let copy = &self.copies[place];
         if copy.to.is_some_and(|to| start >= to) {
             return None;
@@ -208,9 +207,15 @@ impl ParentCopies {
         let found = leaf_at(store, tree, parent.child(parent.child_for(key)), key)
             .filter(|(leaf, at)| leaf.page().covers_searched(key, *at));
         if found.is_none() {
-            self.copies.remove(place);
+            self.remove(place);
         }
         found
+    }
+
+    #[cold]
+    fn remove(&mut self, place: usize) {
+        self.from.remove(place);
+        self.copies.remove(place);
     }
 
     /// Notes a descent through `page`, which the caller holds, and copies it if that pays.
@@ -228,13 +233,14 @@ impl ParentCopies {
 
     fn copy(&mut self, page: PageRef<'_>) {
         let (from, to) = (start_of(page.lower_fence()), page.upper_fence().map(start_of));
-        let place = self.copies.partition_point(|copy| copy.from < from);
-        if self.copies.get(place).is_some_and(|copy| copy.from == from) {
-            self.copies.remove(place);
+        let place = self.from.partition_point(|&other| other < from);
+        if self.from.get(place) == Some(&from) {
+            self.remove(place);
         }
         let mut bytes = Box::new([0; PAGE_SIZE]);
         page.copy_to(&mut bytes);
-        self.copies.insert(place, ParentCopy { from, to, page: bytes });
+        self.from.insert(place, from);
+        self.copies.insert(place, ParentCopy { to, page: bytes });
     }
 }
 

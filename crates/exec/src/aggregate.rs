@@ -1,5 +1,7 @@
 //! Grouping and aggregate functions.
 
+use std::ops::Range;
+
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use expr::{Accumulator, AccumulatorSpec, EvalCtx, EvalError, Expr, append_group_key, eval};
@@ -205,6 +207,18 @@ impl Sink for IntSink<'_> {
     fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
         for state in &mut self.states {
             state.batch(batch);
+        }
+        Ok(Flow::More)
+    }
+
+    fn batch_with(
+        &mut self,
+        batch: &RowBatch<'_>,
+        rows: Range<usize>,
+        company: &CurrentRow<'_>,
+    ) -> Result<Flow> {
+        for state in &mut self.states {
+            state.batch_with(batch, rows.clone(), company);
         }
         Ok(Flow::More)
     }

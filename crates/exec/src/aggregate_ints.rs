@@ -3,6 +3,8 @@
 //!
 //! Semantics are those of [`expr::Accumulator`], which serves every other case and is the oracle of the tests.
 
+use std::ops::Range;
+
 use expr::{AggFunc, Expr, ExprKind, RowSource};
 use sql::plan::AggSpec;
 use types::{Date, Decimal, SqlType, TypeKind, Value};
@@ -81,25 +83,39 @@ impl IntState {
             Some((rel, _)) if rel == batch.rel => {
                 (0..batch.rows.len()).for_each(|i| self.row(&batch.frame(i)));
             }
-            Some((rel, col)) => self.company(batch, rel, col),
+            Some((rel, col)) => {
+                let value = row_source(batch.parent).column(rel, col);
+                self.repeat(number_of(&value), batch.rows.len());
+            }
         }
     }
 
-    /// Takes in a column of the rows' company: one value for all of them.
-    fn company(&mut self, batch: &RowBatch<'_>, rel: u16, col: u16) {
-        let row = batch.parent.and_then(|parent| parent.find(rel));
-        let value = match row {
-            Some(CurrentRow::Record(record)) if !self.spec.date => {
-                record.reader.int(&record.row, usize::from(col))
+    /// Takes in rows of a batch in the company of one row more. Cost: about 20 instructions for an integer of that row.
+    #[inline]
+    pub(crate) fn batch_with(&mut self, batch: &RowBatch<'_>, rows: Range<usize>, company: &CurrentRow<'_>) {
+        match (self.spec.column, company) {
+            (None, _) => self.count += rows.len() as u64,
+            (Some((rel, col)), CurrentRow::Record(record)) if rel == record.rel && !self.spec.date => {
+                self.repeat(record.reader.int(&record.row, usize::from(col)), rows.len());
             }
-            _ => number_of(&row_source(batch.parent).column(rel, col)),
-        };
+            (Some((rel, _)), _) if rel == batch.rel => self.batch(&batch.slice(rows)),
+            (Some((rel, col)), _) => {
+                let parent = Frame { parent: batch.parent, row: *company };
+                self.repeat(number_of(&parent.column(rel, col)), rows.len());
+            }
+        }
+    }
+
+    /// Takes in a number, or NULL, as that of so many rows.
+    #[inline]
+    fn repeat(&mut self, value: Option<i128>, rows: usize) {
         let Some(value) = value else { return };
-        let rows = batch.rows.len();
         self.add(value);
-        self.count += rows as u64 - 1;
-        if self.spec.func == AggFunc::Sum {
-            self.sum += value * (rows as i128 - 1);
+        if rows > 1 {
+            self.count += rows as u64 - 1;
+            if self.spec.func == AggFunc::Sum {
+                self.sum += value * (rows as i128 - 1);
+            }
         }
     }
 

@@ -156,7 +156,7 @@ impl BatchKeys {
     }
 
     /// The key of `row`; `None` if no row of the index can have it. An integer's bytes are made in `buffer`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get<'k>(&'k self, row: usize, buffer: &'k mut [u8; INT_KEY_BYTES]) -> Option<&'k [u8]> {
         let Some(&int) = self.ints.get(row) else {
             return Some(self.slice(row)).filter(|key| !key.is_empty());

@@ -127,13 +127,13 @@ impl<'r> IndexLookup<'r> {
                 None => None,
             };
             let flow = match found {
-                None => push_unmatched(&batch.slice(same), unmatched, pairs)?,
+                None => push_unmatched(batch, same, unmatched, pairs)?,
                 Some(row) if is_tested => self.push_tested(&row, batch, same, unmatched, pairs)?,
                 Some(row) => {
                     self.arena.reset();
                     let env = RowEnv { st: self.run.st, arena: &self.arena };
                     let row = TableRow { rel: op.rel, row, reader: &op.reader, env };
-                    push_with(&batch.slice(same), CurrentRow::Record(row), pairs)?
+                    pairs.sink.batch_with(batch, same, &CurrentRow::Record(row))?
                 }
             };
             if flow == Flow::Enough {
@@ -158,7 +158,7 @@ impl<'r> IndexLookup<'r> {
             let outer = batch.frame(i);
             let mut flow = self.push_pair(row, &outer, pairs)?;
             if !pairs.matched {
-                flow = push_unmatched(&batch.slice(i..i + 1), unmatched, pairs)?;
+                flow = push_unmatched(batch, i..i + 1, unmatched, pairs)?;
             }
             if flow == Flow::Enough {
                 return Ok(Flow::Enough);
@@ -195,7 +195,7 @@ impl<'r> IndexLookup<'r> {
                 flow = self.push_prefix(prober, &batch.frame(i), pairs)?;
             }
             if !pairs.matched {
-                flow = push_unmatched(&batch.slice(i..i + 1), unmatched, pairs)?;
+                flow = push_unmatched(batch, i..i + 1, unmatched, pairs)?;
             }
             if flow == Flow::Enough {
                 return Ok(Flow::Enough);
@@ -241,16 +241,15 @@ impl<'r> IndexLookup<'r> {
     }
 }
 
-/// Pushes outer rows in the company of `inner`.
-fn push_with(outer: &RowBatch<'_>, inner: CurrentRow<'_>, pairs: &mut PairSink<'_>) -> Result<Flow> {
-    let parent = Frame { parent: outer.parent, row: inner };
-    pairs.sink.batch(&RowBatch { parent: Some(&parent), ..*outer })
-}
-
 /// Pushes outer rows without a partner, if they are wanted.
-fn push_unmatched(outer: &RowBatch<'_>, unmatched: Option<&[u16]>, pairs: &mut PairSink<'_>) -> Result<Flow> {
+fn push_unmatched(
+    batch: &RowBatch<'_>,
+    rows: Range<usize>,
+    unmatched: Option<&[u16]>,
+    pairs: &mut PairSink<'_>,
+) -> Result<Flow> {
     match unmatched {
-        Some(rels) => push_with(outer, CurrentRow::Nulls(rels), pairs),
+        Some(rels) => pairs.sink.batch_with(batch, rows, &CurrentRow::Nulls(rels)),
         None => Ok(Flow::More),
     }
 }

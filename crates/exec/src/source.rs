@@ -60,6 +60,18 @@ pub(crate) trait Sink {
         Ok(Flow::More)
     }
 
+    /// Takes the rows of `batch` at the positions `rows` in the company of one row more; the same as taking them with a
+    /// parent that has it.
+    fn batch_with(
+        &mut self,
+        batch: &RowBatch<'_>,
+        rows: Range<usize>,
+        company: &CurrentRow<'_>,
+    ) -> Result<Flow> {
+        let parent = Frame { parent: batch.parent, row: *company };
+        self.batch(&RowBatch { parent: Some(&parent), ..batch.slice(rows) })
+    }
+
     /// Whether the sink has something to do for which no latch may be held.
     fn wants_pause(&self) -> bool {
         false
