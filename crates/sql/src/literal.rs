@@ -73,7 +73,11 @@ impl Literal {
     /// Value of an [`LiteralKind::Int`] literal.
     #[inline]
     pub fn int_value(&self, sql: &[u8]) -> IntValue {
-        parse_int(self.text(sql))
+        let before = sql.get(..(self.offset + self.len) as usize).unwrap_or_default();
+        match before.last_chunk::<8>() {
+            Some(eight) if (1..=8).contains(&self.len) => IntValue::Signed(last_digits(*eight, self.len)),
+            _ => parse_int(self.text(sql)),
+        }
     }
 
     /// Bytes of a quoted literal: a slice of the text unless it needs unescaping.
@@ -131,6 +135,16 @@ fn digits_of(text: &[u8]) -> &[u8] {
         [b'0', b'x' | b'X' | b'b' | b'B', body @ ..] => body,
         _ => &[],
     }
+}
+
+/// Value of the last `len` of eight bytes, which are decimal digits; `len` is 1 to 8.
+#[inline]
+fn last_digits(eight: [u8; 8], len: u32) -> i64 {
+    let others = 64 - 8 * len;
+    let ones = (u64::from_le_bytes(eight) & 0x0f0f_0f0f_0f0f_0f0f) >> others << others;
+    let tens = (ones * 10 + (ones >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let hundreds = (tens * 100 + (tens >> 16)) & 0x0000_ffff_0000_ffff;
+    ((hundreds * 10_000 + (hundreds >> 32)) & 0xffff_ffff) as i64
 }
 
 /// Value of a run of decimal digits.

@@ -10,6 +10,7 @@
 //! reserved word, or a marker, a length and the bytes themselves.
 
 mod role;
+mod text_tree;
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -18,6 +19,7 @@ use crate::lexer::{Kw, Lexer, LiteralCell, Tok, Token};
 use crate::literal::{Literal, LiteralKind};
 use crate::mode::LexMode;
 use role::{ROLES, Role};
+pub use text_tree::TextTree;
 
 /// Markers of the stream beyond [`Tok::code`] and the literal tags 1 to 9.
 mod mark {

@@ -16,6 +16,15 @@ pub(crate) struct LiteralCell {
     pub(crate) last: bool,
 }
 
+/// Offset after the string that opens at `start` of `text`, as far as its first quote; `None` if there is a backslash
+/// before that.
+#[inline]
+pub(crate) fn plain_string_end(text: &[u8], start: usize) -> Option<usize> {
+    let body = &text[start + 1..];
+    let len = memchr::memchr2(b'\'', b'\\', body)?;
+    (body[len] == b'\'').then_some(start + 1 + len + 1)
+}
+
 impl Lexer<'_> {
     /// Reads `literal,` or `literal)`, after at most one space. `None`, with nothing read, says that the tokens must be
     /// read one by one; it says nothing about whether they are a literal.
@@ -24,7 +33,7 @@ impl Lexer<'_> {
         let space = usize::from(self.byte(self.pos) == b' ');
         let start = self.pos + space;
         let (kind, end) = match self.byte(start) {
-            b'\'' => (LiteralKind::String, self.plain_string_end(start)?),
+            b'\'' => (LiteralKind::String, plain_string_end(self.text, start)?),
             b'0'..=b'9' => self.plain_number(start),
             _ => return None,
         };
@@ -48,14 +57,6 @@ impl Lexer<'_> {
         };
         self.pos += len;
         true
-    }
-
-    /// Offset after the string that opens at `start`; `None` if there is anything in it but bytes that mean themselves.
-    #[inline]
-    fn plain_string_end(&self, start: usize) -> Option<usize> {
-        let body = &self.text[start + 1..];
-        let len = memchr::memchr2(b'\'', b'\\', body)?;
-        (body[len] == b'\'').then_some(start + 1 + len + 1)
     }
 
     /// Digits, perhaps with a point among them.

@@ -15,8 +15,9 @@ mod tests;
 mod token;
 mod word;
 
-pub(crate) use cell::LiteralCell;
+pub(crate) use cell::{LiteralCell, plain_string_end};
 pub use keyword::Kw;
+pub(crate) use number::digits_at;
 pub use token::{Tok, Token};
 
 use crate::mode::LexMode;

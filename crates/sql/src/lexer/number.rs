@@ -1,7 +1,7 @@
 //! Numbers, and names that begin with a digit.
 
 use super::class::is_word;
-use super::word::ONES;
+use super::word::{ONES, eight_at};
 use super::{Context, Lexer, Tok};
 
 /// How many of the eight bytes, from the lowest on, are decimal digits.
@@ -11,6 +11,19 @@ fn digit_run(eight: u64) -> usize {
     // The first byte above 9 sets its high bit; what it carries into later bytes does not matter.
     let above = (value.wrapping_add(0x76 * ONES) | value) & (0x80 * ONES);
     above.trailing_zeros() as usize / 8
+}
+
+/// How many decimal digits stand in `text` from `pos` on.
+#[inline]
+pub(crate) fn digits_at(text: &[u8], pos: usize) -> usize {
+    let mut end = pos;
+    loop {
+        let run = digit_run(eight_at(text, end));
+        end += run;
+        if run < 8 {
+            return end - pos;
+        }
+    }
 }
 
 impl Lexer<'_> {
@@ -47,14 +60,8 @@ impl Lexer<'_> {
 
     /// Offset of the first byte from `pos` on that is no decimal digit.
     #[inline]
-    pub(super) fn after_digits(&self, mut pos: usize) -> usize {
-        loop {
-            let run = digit_run(self.eight(pos));
-            pos += run;
-            if run < 8 {
-                return pos;
-            }
-        }
+    pub(super) fn after_digits(&self, pos: usize) -> usize {
+        pos + digits_at(self.text, pos)
     }
 
     /// Skips `e5`, `E-5`; false if there is none.

@@ -20,25 +20,31 @@ fn word_run(eight: u64) -> u32 {
     end.trailing_zeros() / 8
 }
 
+/// The 8 bytes of `text` at `pos`, the first one lowest; zeros beyond its end.
+#[inline]
+pub(super) fn eight_at(text: &[u8], pos: usize) -> u64 {
+    if let Some(rest) = text.get(pos..)
+        && let Some(eight) = rest.first_chunk::<8>()
+    {
+        return u64::from_le_bytes(*eight);
+    }
+    last_eight(text, pos)
+}
+
+/// [`eight_at`] where fewer bytes are left.
+fn last_eight(text: &[u8], pos: usize) -> u64 {
+    let rest = text.get(pos..).unwrap_or_default();
+    match text.last_chunk::<8>() {
+        Some(last) if !rest.is_empty() => u64::from_le_bytes(*last) >> (8 * (8 - rest.len())),
+        _ => rest.iter().rev().fold(0, |eight, &b| eight << 8 | u64::from(b)),
+    }
+}
+
 impl<'a> Lexer<'a> {
-    /// The 8 bytes at `pos`, the first one lowest; zeros beyond the end of the text.
+    /// [`eight_at`] in the lexer's text.
     #[inline]
     pub(super) fn eight(&self, pos: usize) -> u64 {
-        if let Some(rest) = self.text.get(pos..)
-            && let Some(eight) = rest.first_chunk::<8>()
-        {
-            return u64::from_le_bytes(*eight);
-        }
-        self.last_eight(pos)
-    }
-
-    /// [`Lexer::eight`] where fewer bytes are left.
-    fn last_eight(&self, pos: usize) -> u64 {
-        let rest = self.text.get(pos..).unwrap_or_default();
-        match self.text.last_chunk::<8>() {
-            Some(last) if !rest.is_empty() => u64::from_le_bytes(*last) >> (8 * (8 - rest.len())),
-            _ => rest.iter().rev().fold(0, |eight, &b| eight << 8 | u64::from(b)),
-        }
+        eight_at(self.text, pos)
     }
 
     /// A word that starts with a letter. Before `.name` and after a dot it is a name even if it spells a keyword.
