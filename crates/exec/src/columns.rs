@@ -3,48 +3,48 @@
 use sql::plan::{Origin, OutputColumn};
 use types::{LobSize, TypeKind};
 use wire::column::flags;
-use wire::out_buffer::HEADER_BYTES;
-use wire::{Capabilities, ColumnDefinition, ColumnType, OutBuffer, ResultCharset, reply};
+use wire::out_buffer::FIRST_SEQUENCE;
+use wire::{ColumnDefinition, ColumnType, OutBuffer, ResultCharset, reply};
 
 use crate::context::Client;
 
-/// The packets before the rows: column count and definitions, for the usual character set.
+/// The packets before the rows: column count and definitions, as the first packets of an answer in the usual character
+/// set.
 #[derive(Debug)]
 pub(crate) struct ColumnPackets {
-    /// Bodies one after the other, each behind its length.
-    packets: Vec<Box<[u8]>>,
+    packets: Box<[u8]>,
+    /// How many they are; 0: too many for their numbers.
+    count: u8,
 }
 
 impl ColumnPackets {
     pub(crate) fn new(output: &[OutputColumn]) -> Self {
         let mut buffer = OutBuffer::new();
-        let mut packets = Vec::with_capacity(output.len());
-        for column in output {
-            let start = buffer.pending().len();
-            definition(column, ResultCharset::UTF8MB4).write(&mut buffer);
-            packets.push(buffer.pending()[start + HEADER_BYTES..].into());
-        }
-        ColumnPackets { packets }
+        buffer.set_sequence(FIRST_SEQUENCE);
+        write_each(output, ResultCharset::UTF8MB4, &mut buffer);
+        let count = u8::try_from(output.len() + 1).unwrap_or(0);
+        ColumnPackets { packets: buffer.pending().into(), count }
     }
 
-    /// Writes everything that stands before the rows.
+    /// Writes everything that stands before the rows. Cost: one copy for the first result of an answer.
+    #[inline]
     pub(crate) fn write(&self, output: &[OutputColumn], client: &mut Client<'_>) {
         let out = &mut *client.out;
-        reply::write_column_count(out, output.len());
-        if client.charset == ResultCharset::UTF8MB4 {
-            for packet in &self.packets {
-                out.begin_packet();
-                out.put_bytes(packet);
-                out.end_packet();
-            }
+        let usual = client.charset == ResultCharset::UTF8MB4 && out.sequence() == FIRST_SEQUENCE;
+        if usual && self.count != 0 {
+            out.put_first_packets(&self.packets, self.count);
         } else {
-            for column in output {
-                definition(column, client.charset).write(out);
-            }
+            write_each(output, client.charset, out);
         }
-        if !client.capabilities.has(Capabilities::DEPRECATE_EOF) {
-            reply::write_eof(out, client.status, 0);
-        }
+        reply::write_columns_end(out, client.capabilities, client.status, 0);
+    }
+}
+
+#[cold]
+fn write_each(output: &[OutputColumn], charset: ResultCharset, out: &mut OutBuffer) {
+    reply::write_column_count(out, output.len());
+    for column in output {
+        definition(column, charset).write(out);
     }
 }
 
@@ -85,4 +85,47 @@ fn origin_flags(origin: &Origin) -> u16 {
         | flag(origin.auto_increment, flags::AUTO_INCREMENT)
         | flag(origin.no_default, flags::NO_DEFAULT)
         | flag(origin.on_update_now, flags::ON_UPDATE_NOW)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Protocol;
+    use crate::tests::support::{int, null, query_plan, text};
+    use sql::plan::Node;
+    use wire::{Capabilities, ServerStatus};
+
+    #[test]
+    fn packets_made_beforehand_are_those_written_one_by_one() {
+        let plan = query_plan(Vec::new(), Node::Dual, vec![int(1), text("a"), null()]);
+        let packets = ColumnPackets::new(&plan.output);
+        for (first, capabilities) in
+            [(1, Capabilities::default()), (1, Capabilities::DEPRECATE_EOF), (9, Capabilities::default())]
+        {
+            let (mut out, mut expected) = (OutBuffer::new(), OutBuffer::new());
+            out.set_sequence(first);
+            expected.set_sequence(first);
+            packets.write(
+                &plan.output,
+                &mut Client {
+                    protocol: Protocol::Text,
+                    capabilities,
+                    status: ServerStatus::AUTOCOMMIT,
+                    charset: ResultCharset::UTF8MB4,
+                    out: &mut out,
+                    flush: &mut |_| Ok(()),
+                },
+            );
+            write_each(&plan.output, ResultCharset::UTF8MB4, &mut expected);
+            reply::write_columns_end(&mut expected, capabilities, ServerStatus::AUTOCOMMIT, 0);
+            assert_eq!(out.pending(), expected.pending());
+            assert_eq!(out.sequence(), expected.sequence());
+        }
+    }
+
+    #[test]
+    fn more_columns_than_packet_numbers_are_written_one_by_one() {
+        let plan = query_plan(Vec::new(), Node::Dual, (0..300).map(int).collect());
+        assert_eq!(ColumnPackets::new(&plan.output).count, 0);
+    }
 }

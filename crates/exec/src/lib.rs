@@ -29,6 +29,7 @@ mod build;
 mod changed_row;
 mod column_store;
 mod columns;
+mod constant;
 mod context;
 mod delete;
 mod derived;

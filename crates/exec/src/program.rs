@@ -8,7 +8,8 @@ use trx::lock::{self, Interval};
 use trx::{LockMode, WaitPolicy};
 
 use crate::columns::ColumnPackets;
-use crate::context::{ExecCtx, Outcome};
+use crate::constant::ConstantRow;
+use crate::context::{Client, ExecCtx, Outcome};
 use crate::delete::DeleteProgram;
 use crate::error::{ExecError, Result};
 use crate::insert::InsertProgram;
@@ -42,6 +43,7 @@ struct SelectProgram {
     query: QueryProgram,
     columns: ColumnPackets,
     point: Option<PointGet>,
+    constant: Option<ConstantRow>,
 }
 
 /// Compiles `plan`: resolves its tables, record formats and output columns.
@@ -64,7 +66,8 @@ impl SelectProgram {
     fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
         let query = QueryProgram::compile(engine, plan, tables)?;
         let point = PointGet::of_query(&query).filter(|_| plan.lock.is_none());
-        Ok(SelectProgram { columns: ColumnPackets::new(&plan.output), point, query })
+        let constant = ConstantRow::of_query(&query).filter(|_| plan.lock.is_none());
+        Ok(SelectProgram { columns: ColumnPackets::new(&plan.output), point, constant, query })
     }
 }
 
@@ -77,6 +80,17 @@ impl Program {
     /// Whether running the program answers with rows.
     pub fn is_query(&self) -> bool {
         matches!(self.body, Body::Query(_))
+    }
+
+    /// Answers a query of constants, which needs neither session nor transaction: its column definitions and its one row,
+    /// as [`Program::run`] would. False, with nothing written: run the program.
+    #[inline]
+    pub fn write_constants(&self, client: &mut Client<'_>) -> bool {
+        let (Body::Query(program), Plan::Query(plan)) = (&self.body, &*self.plan) else { return false };
+        let Some(row) = program.constant.as_ref().filter(|row| row.serves(client)) else { return false };
+        program.columns.write(&plan.output, client);
+        row.write(client);
+        true
     }
 
     /// Runs the statement. A query sends column definitions and rows; the caller ends them, or sends the OK packet of
@@ -93,16 +107,21 @@ impl Program {
             }
         }
         ctx.scratch.arena.reset();
-        let outcome = match (&self.body, &*self.plan) {
+        let outcome = self.run_body(ctx);
+        ctx.trx.end_statement();
+        outcome
+    }
+
+    #[inline]
+    fn run_body(&self, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
+        match (&self.body, &*self.plan) {
             (Body::Query(program), Plan::Query(plan)) => program.run(plan, ctx),
             (Body::Insert(program), Plan::Insert(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
             (Body::Update(program), Plan::Update(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
             (Body::Delete(program), Plan::Delete(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
             (Body::Load(program), Plan::Load(plan)) => changing(ctx, |ctx| program.run(plan, ctx)),
             _ => Err(ExecError::NotSupported("this statement")),
-        };
-        ctx.trx.end_statement();
-        outcome
+        }
     }
 }
 

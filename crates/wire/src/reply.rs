@@ -153,6 +153,7 @@ pub fn write_column_count(out: &mut OutBuffer, columns: usize) {
 }
 
 /// Writes what stands between column definitions and rows: an EOF packet, or nothing under CLIENT_DEPRECATE_EOF.
+#[inline]
 pub fn write_columns_end(
     out: &mut OutBuffer,
     capabilities: Capabilities,

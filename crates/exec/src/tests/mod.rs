@@ -7,4 +7,4 @@ mod point;
 mod query;
 mod scan;
 mod statements;
-mod support;
+pub(crate) mod support;

@@ -4,6 +4,7 @@ use super::support::*;
 use crate::*;
 use sql::plan::*;
 use types::{SqlType, Value};
+use wire::{Capabilities, ResultCharset};
 
 fn param(n: u16) -> expr::Expr {
     expr::Expr { kind: ExprKind::Param(n), ty: SqlType::bigint(), nullable: true }
@@ -14,6 +15,31 @@ fn a_constant_needs_no_table() {
     let mut bench = Bench::new();
     let plan = query_plan(Vec::new(), Node::Dual, vec![int(1), text("a"), null()]);
     assert_eq!(bench.query(plan, &[]), rows(&[&["1", "a", "NULL"]]));
+}
+
+#[test]
+fn constants_are_answered_as_their_program_does() {
+    let mut bench = Bench::new();
+    let long = "x".repeat(300);
+    let lists = [vec![int(1)], vec![int(-7), text("a"), null(), text(&long)], (0..40).map(int).collect()];
+    for list in lists {
+        let plan = Plan::Query(query_plan(Vec::new(), Node::Dual, list));
+        for (protocol, eof) in [
+            (Protocol::Text, Capabilities::default()),
+            (Protocol::Text, Capabilities::DEPRECATE_EOF),
+            (Protocol::Binary, Capabilities::DEPRECATE_EOF),
+        ] {
+            bench.capabilities = eof;
+            let (outcome, bytes) = bench.run_as(protocol, plan.clone(), &[]);
+            let outcome = outcome.unwrap();
+            assert_eq!((outcome.rows_sent, outcome.found_rows), (1, 1));
+            assert_eq!(bench.constants(protocol, plan.clone(), ResultCharset::UTF8MB4), Some(bytes));
+        }
+        let latin1 = ResultCharset { collation: Some(8), max_bytes: 1 };
+        assert_eq!(bench.constants(Protocol::Text, plan, latin1), None);
+    }
+    let plan = query_plan(Vec::new(), Node::Dual, vec![int(1), param(0)]);
+    assert_eq!(bench.constants(Protocol::Text, Plan::Query(plan), ResultCharset::UTF8MB4), None);
 }
 
 #[test]

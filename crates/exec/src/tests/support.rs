@@ -94,7 +94,7 @@ impl Conditions for TestSession {
 }
 
 /// An engine with the schema `s` and one session.
-pub(super) struct Bench {
+pub(crate) struct Bench {
     pub(super) engine: Arc<Engine>,
     pub(super) trx: Trx,
     pub(super) session: TestSession,
@@ -117,7 +117,7 @@ impl LoadSource for Whole<'_> {
 pub(super) type Row = Vec<String>;
 
 impl Bench {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let disk: Arc<dyn env::Disk> = Arc::new(env::MemDisk::new());
         let config =
             EngineConfig { pool_bytes: 32 << 20, background: false, ..EngineConfig::new(disk, "/data") };
@@ -133,16 +133,16 @@ impl Bench {
         Bench { engine, trx, session, scratch: Scratch::default(), capabilities: Capabilities::DEPRECATE_EOF }
     }
 
-    pub(super) fn create(&self, def: TableDef) -> Arc<TableDef> {
+    pub(crate) fn create(&self, def: TableDef) -> Arc<TableDef> {
         Arc::clone(&self.engine.create_table(def).unwrap().def)
     }
 
-    pub(super) fn load(&mut self, sql: &str, text: &[u8]) -> Result<Outcome> {
+    pub(crate) fn load(&mut self, sql: &str, text: &[u8]) -> Result<Outcome> {
         let plan = self.plan(sql);
         self.run_with(Protocol::Text, plan, &[], Some(&mut Whole(Some(text)))).0
     }
 
-    pub(super) fn run_as(
+    pub(crate) fn run_as(
         &mut self,
         protocol: Protocol,
         plan: Plan,
@@ -163,6 +163,7 @@ impl Bench {
             Err(error) => return (Err(error), Vec::new()),
         };
         let mut out = OutBuffer::new();
+        out.begin_answer(wire::out_buffer::FIRST_SEQUENCE);
         let mut sent = Vec::new();
         let mut flush = |out: &mut OutBuffer| out.flush_to(&mut sent);
         let mut ctx = ExecCtx {
@@ -191,8 +192,30 @@ impl Bench {
         (outcome, sent)
     }
 
+    /// The answer of a query of constants without running it; `None` if it is no such query.
+    pub(crate) fn constants(
+        &self,
+        protocol: Protocol,
+        plan: Plan,
+        charset: ResultCharset,
+    ) -> Option<Vec<u8>> {
+        let program = compile(Arc::new(plan), &self.engine).unwrap();
+        let mut out = OutBuffer::new();
+        out.begin_answer(wire::out_buffer::FIRST_SEQUENCE);
+        let written = program.write_constants(&mut Client {
+            protocol,
+            capabilities: self.capabilities,
+            status: ServerStatus::AUTOCOMMIT,
+            charset,
+            out: &mut out,
+            flush: &mut |_| Ok(()),
+        });
+        assert_eq!(written, !out.pending().is_empty());
+        written.then(|| out.pending().to_vec())
+    }
+
     /// Runs a query in the text protocol.
-    pub(super) fn query(&mut self, plan: QueryPlan, params: &[Value<'_>]) -> Vec<Row> {
+    pub(crate) fn query(&mut self, plan: QueryPlan, params: &[Value<'_>]) -> Vec<Row> {
         let columns = plan.output.len();
         let (outcome, bytes) = self.run_as(Protocol::Text, Plan::Query(plan), params);
         let outcome = outcome.unwrap();
@@ -203,13 +226,13 @@ impl Bench {
         rows
     }
 
-    pub(super) fn insert(&mut self, def: &Arc<TableDef>, rows: &[&[Expr]]) -> Result<Outcome> {
+    pub(crate) fn insert(&mut self, def: &Arc<TableDef>, rows: &[&[Expr]]) -> Result<Outcome> {
         self.run_as(Protocol::Text, Plan::Insert(insert_plan(def, rows)), &[]).0
     }
 }
 
 /// Bodies of the packets in `bytes`.
-pub(super) fn packets(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+pub(crate) fn packets(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     while !bytes.is_empty() {
         let len = usize::from(bytes[0]) | usize::from(bytes[1]) << 8 | usize::from(bytes[2]) << 16;
@@ -239,7 +262,7 @@ fn text_row(packet: &[u8]) -> Row {
     row
 }
 
-pub(super) fn column(name: &str, ty: SqlType, nullable: bool) -> ColumnDef {
+pub(crate) fn column(name: &str, ty: SqlType, nullable: bool) -> ColumnDef {
     ColumnDef {
         id: ColumnId(0),
         name: name.into(),
@@ -252,7 +275,7 @@ pub(super) fn column(name: &str, ty: SqlType, nullable: bool) -> ColumnDef {
     }
 }
 
-pub(super) fn index(name: &str, kind: IndexKind, columns: &[u16]) -> IndexDef {
+pub(crate) fn index(name: &str, kind: IndexKind, columns: &[u16]) -> IndexDef {
     let part = |&column: &u16| KeyPart { column, prefix_len: None, desc: false };
     IndexDef {
         id: IndexId(0),
@@ -263,7 +286,7 @@ pub(super) fn index(name: &str, kind: IndexKind, columns: &[u16]) -> IndexDef {
     }
 }
 
-pub(super) fn table_def(name: &str, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDef {
+pub(crate) fn table_def(name: &str, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDef {
     TableDef {
         id: TableId(0),
         schema: "s".into(),
@@ -279,16 +302,16 @@ pub(super) fn table_def(name: &str, columns: Vec<ColumnDef>, indexes: Vec<IndexD
     }
 }
 
-pub(super) fn int_type() -> SqlType {
+pub(crate) fn int_type() -> SqlType {
     SqlType::new(TypeKind::Int, 11)
 }
 
-pub(super) fn text_type(chars: u32) -> SqlType {
+pub(crate) fn text_type(chars: u32) -> SqlType {
     SqlType::varchar(chars, CollationId::UTF8MB4_0900_AI_CI)
 }
 
 /// (id INT PRIMARY KEY, k INT, c VARCHAR(60), KEY k (k)).
-pub(super) fn small_def(name: &str) -> TableDef {
+pub(crate) fn small_def(name: &str) -> TableDef {
     let columns = vec![
         column("id", int_type(), false),
         column("k", int_type(), true),
@@ -298,41 +321,41 @@ pub(super) fn small_def(name: &str) -> TableDef {
     table_def(name, columns, indexes)
 }
 
-pub(super) fn int(value: i64) -> Expr {
+pub(crate) fn int(value: i64) -> Expr {
     Expr::constant(OwnedValue::Int(value), SqlType::bigint())
 }
 
-pub(super) fn null() -> Expr {
+pub(crate) fn null() -> Expr {
     Expr::constant(OwnedValue::Null, SqlType::null())
 }
 
-pub(super) fn text(value: &str) -> Expr {
+pub(crate) fn text(value: &str) -> Expr {
     let collation = CollationId::UTF8MB4_0900_AI_CI;
     let data = value.as_bytes().into();
     Expr::constant(OwnedValue::Bytes { data, collation }, text_type(value.len() as u32))
 }
 
-pub(super) fn compare(op: CmpOp, a: Expr, b: Expr) -> Expr {
+pub(crate) fn compare(op: CmpOp, a: Expr, b: Expr) -> Expr {
     let kind = ExprKind::Compare { op, domain: CmpDomain::Integer, args: Box::new([a, b]) };
     Expr { kind, ty: SqlType::bigint(), nullable: true }
 }
 
-pub(super) fn col(def: &TableDef, rel: u16, col: u16) -> Expr {
+pub(crate) fn col(def: &TableDef, rel: u16, col: u16) -> Expr {
     let column = &def.columns[usize::from(col)];
     Expr::column(rel, col, column.ty.clone(), column.nullable)
 }
 
-pub(super) fn relation(def: &Arc<TableDef>) -> Relation {
+pub(crate) fn relation(def: &Arc<TableDef>) -> Relation {
     let mut used = ColumnSet::default();
     (0..def.columns.len() as u16).for_each(|col| used.insert(col));
     Relation::Table { def: Arc::clone(def), alias: def.name.clone(), used }
 }
 
-pub(super) fn output(expr: Expr) -> OutputColumn {
+pub(crate) fn output(expr: Expr) -> OutputColumn {
     OutputColumn { name: "x".into(), expr, origin: None }
 }
 
-pub(super) fn query_plan(relations: Vec<Relation>, root: Node, output_exprs: Vec<Expr>) -> QueryPlan {
+pub(crate) fn query_plan(relations: Vec<Relation>, root: Node, output_exprs: Vec<Expr>) -> QueryPlan {
     QueryPlan {
         relations,
         root,
@@ -344,13 +367,13 @@ pub(super) fn query_plan(relations: Vec<Relation>, root: Node, output_exprs: Vec
 }
 
 /// SELECT * through `path`.
-pub(super) fn select_all(def: &Arc<TableDef>, path: Path, filter: Option<Expr>) -> QueryPlan {
+pub(crate) fn select_all(def: &Arc<TableDef>, path: Path, filter: Option<Expr>) -> QueryPlan {
     let root = Node::Access { rel: 0, path, filter, covering: false };
     let columns = (0..def.columns.len() as u16).map(|i| col(def, 0, i)).collect();
     query_plan(vec![relation(def)], root, columns)
 }
 
-pub(super) fn insert_plan(def: &Arc<TableDef>, rows: &[&[Expr]]) -> InsertPlan {
+pub(crate) fn insert_plan(def: &Arc<TableDef>, rows: &[&[Expr]]) -> InsertPlan {
     let row = |row: &&[Expr]| row.iter().cloned().map(InsertCell::Expr).collect();
     InsertPlan {
         table: Arc::clone(def),
@@ -363,7 +386,7 @@ pub(super) fn insert_plan(def: &Arc<TableDef>, rows: &[&[Expr]]) -> InsertPlan {
 }
 
 /// `count` rows (i, i % 10, "name i") in [`small_def`]'s table.
-pub(super) fn filled(bench: &mut Bench, name: &str, count: i64) -> Arc<TableDef> {
+pub(crate) fn filled(bench: &mut Bench, name: &str, count: i64) -> Arc<TableDef> {
     let def = bench.create(small_def(name));
     let rows: Vec<_> = (0..count).map(|i| vec![int(i), int(i % 10), text(&format!("name {i}"))]).collect();
     let rows: Vec<_> = rows.iter().map(Vec::as_slice).collect();
@@ -373,6 +396,6 @@ pub(super) fn filled(bench: &mut Bench, name: &str, count: i64) -> Arc<TableDef>
     def
 }
 
-pub(super) fn rows(expected: &[&[&str]]) -> Vec<Row> {
+pub(crate) fn rows(expected: &[&[&str]]) -> Vec<Row> {
     expected.iter().map(|row| row.iter().map(|value| (*value).to_owned()).collect()).collect()
 }
