@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use types::{CollationId, DateTime, LobSize, SqlType, TypeKind};
 use wire::row_binary::BinaryRow;
-use wire::{BinaryDateTime, ColumnDefinition, ColumnType, OkPacket, ResultCharset, ServerStatus, reply};
+use wire::{BinaryDateTime, ColumnDefinition, ColumnType, OkPacket, ServerStatus, reply};
 
 use crate::client_io::ClientIo;
 use crate::commands;
@@ -201,7 +201,7 @@ impl Answer<'_> {
     pub fn table(&mut self, session: &mut Session, table: &Table, warnings: u16) {
         let capabilities = session.capabilities;
         let status = session.status().with(ServerStatus::MORE_RESULTS, self.more_results);
-        let charset = result_charset(session);
+        let charset = session.variables.hot.results;
         let out = &mut self.io.out;
         reply::write_column_count(out, table.columns.len());
         for column in &table.columns {
@@ -215,17 +215,6 @@ impl Answer<'_> {
         reply::write_rows_end(out, capabilities, status, warnings);
         session.row_count = -1;
         session.found_rows = table.rows.len() as u64;
-    }
-}
-
-/// What `character_set_results` asks for.
-pub fn result_charset(session: &Session) -> ResultCharset {
-    match session.variables.hot.charset_results {
-        Some(charset) => ResultCharset {
-            collation: Some(charset.default_collation().0),
-            max_bytes: charset.max_char_bytes() as u8,
-        },
-        None => ResultCharset { collation: None, max_bytes: 4 },
     }
 }
 

@@ -1,6 +1,6 @@
 //! Commands: one arm for each COM_*.
 
-use wire::execute::{Execute, LongData, parse_set_option, parse_statement_id};
+use wire::execute::{LongData, parse_set_option, parse_statement_id};
 use wire::reply::StateChange;
 use wire::{Capabilities, Command, OkPacket, OutBuffer, ServerStatus, reply};
 
@@ -44,7 +44,7 @@ fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After
     let result = match command {
         Command::Quit => return After::Quit,
         Command::Query => run::query(session, io),
-        Command::StmtExecute => execute(session, io),
+        Command::StmtExecute => run::execute(session, io),
         Command::StmtPrepare => run::prepare(session, io),
         Command::StmtClose => return close_statement(session, io),
         Command::StmtSendLongData => return send_long_data(session, io),
@@ -196,21 +196,6 @@ pub fn kill(session: &mut Session, id: u64, what: Kill) -> Result<(), SqlError> 
     process.kill(what);
     session.server.engine.trx_system().wake_waiters();
     Ok(())
-}
-
-fn execute(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
-    session.counters.count(Com::StmtExecute);
-    let execute =
-        Execute::parse(args(io)).map_err(|_| error_map::WRONG_ARGUMENTS.with(&[&"mysqld_stmt_execute"]))?;
-    let (id, cursor) = (execute.statement_id, execute.cursor);
-    if session.prepared.get_mut(id).is_none() {
-        return Err(unknown_statement(id, "mysqld_stmt_execute"));
-    }
-    if cursor != 0 {
-        // Clients that ask for a cursor take a plain result set as well.
-        session.diagnostics.clear();
-    }
-    run::execute(session, io)
 }
 
 /// No answer, not even to a wrong id.

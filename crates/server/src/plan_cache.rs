@@ -4,6 +4,8 @@
 //! same catalog version. A key is compared in full; its hash only finds it. A plan of an older catalog version is never
 //! run: it is replaced when it is met.
 //!
+//! Texts that a session sends again and again, but for their literals, are found without making their keys.
+//!
 //! # Latching
 //! A hit in the session's own cache touches no shared memory but the catalog version. The shared map is cut into parts,
 //! each with a read-write lock that is held for a look-up or an insertion.
@@ -12,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
-use sql::CacheKey;
+use sql::{CacheKey, TextTree};
 use types::{CollationId, SqlModes};
 
 use crate::run::Compiled;
@@ -23,6 +25,9 @@ const SESSION_PLANS: usize = 64;
 const PARTS: usize = 16;
 /// Plans in one part; when it is full it is emptied, as finding the least used would cost every hit.
 const PART_PLANS: usize = 512;
+/// Texts that a session keeps at once; of those that come later it keeps one in [`TEXTS_PER_KEPT`].
+const TEXTS_AT_FIRST: u64 = 256;
+const TEXTS_PER_KEPT: u64 = 16;
 /// Longest key worth keeping.
 const KEY_BYTES_MAX: usize = 16 * 1024;
 
@@ -45,11 +50,12 @@ pub struct EnvironmentId(u32);
 
 /// A plan and what it is found by.
 #[derive(Debug)]
-struct Entry {
+pub struct Entry {
     environment: EnvironmentId,
     hash: u64,
     key: Box<[u8]>,
-    plan: Arc<Compiled>,
+    /// The plan.
+    pub plan: Arc<Compiled>,
 }
 
 impl Entry {
@@ -99,13 +105,30 @@ impl PlanCache {
     }
 }
 
-/// A session's own plans: one for each value of the lowest bits of the hash.
+/// A session's own plans: one for each value of the lowest bits of the hash, and some by their texts.
 #[derive(Debug, Default)]
 pub struct SessionPlans {
     slots: Vec<Option<Arc<Entry>>>,
+    texts: TextTree<Arc<Entry>>,
+    /// Texts that were found by their keys alone.
+    unknown_texts: u64,
 }
 
 impl SessionPlans {
+    /// The plan for `sql`, if its like was kept before; `key` lists its literals then, and nothing else.
+    #[inline]
+    pub fn find_text(
+        &self,
+        environment: EnvironmentId,
+        sql: &[u8],
+        key: &mut CacheKey,
+        catalog_version: u64,
+    ) -> Option<&Compiled> {
+        let entry = self.texts.find(sql, key)?;
+        let serves = entry.environment == environment && entry.plan.catalog_version == catalog_version;
+        serves.then_some(&*entry.plan)
+    }
+
     /// The plan for `key`, from here or from the shared map.
     #[inline]
     pub fn find(
@@ -114,17 +137,25 @@ impl SessionPlans {
         environment: EnvironmentId,
         key: &CacheKey,
         catalog_version: u64,
-    ) -> Option<Arc<Compiled>> {
+    ) -> Option<Arc<Entry>> {
         let slot = slot(key.hash());
         if let Some(Some(entry)) = self.slots.get(slot)
             && entry.serves(environment, key, catalog_version)
         {
-            return Some(Arc::clone(&entry.plan));
+            return Some(Arc::clone(entry));
         }
         let entry = shared.find(environment, key, catalog_version)?;
-        let plan = Arc::clone(&entry.plan);
-        self.keep(entry);
-        Some(plan)
+        self.keep(Arc::clone(&entry));
+        Some(entry)
+    }
+
+    /// Keeps the whole text `sql`, whose key found `entry`, for [`SessionPlans::find_text`]. Once that has happened often,
+    /// the texts hardly ever come again, and only some are kept.
+    pub fn keep_text(&mut self, sql: &[u8], key: &CacheKey, entry: &Arc<Entry>) {
+        self.unknown_texts += 1;
+        if self.unknown_texts <= TEXTS_AT_FIRST || self.unknown_texts.is_multiple_of(TEXTS_PER_KEPT) {
+            self.texts.insert(sql, key, Arc::clone(entry));
+        }
     }
 
     /// Keeps a new plan here and in the shared map.

@@ -1,8 +1,5 @@
 //! A session's prepared statements.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use wire::execute::ParamType;
 
 use crate::plan_cache::EnvironmentId;
@@ -10,10 +7,10 @@ use crate::run::Compiled;
 use crate::status::Com;
 
 /// The program of a prepared statement, and for what it was made.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct PreparedPlan {
     /// The program.
-    pub compiled: Arc<Compiled>,
+    pub compiled: Compiled,
     /// Types of the parameters.
     pub types: Vec<ParamType>,
     /// What else decides its meaning.
@@ -58,25 +55,71 @@ impl Prepared {
 #[derive(Debug, Default)]
 pub struct PreparedStatements {
     last_id: u32,
-    by_id: HashMap<u32, Prepared>,
+    /// By id, ascending. `None` while the statement runs.
+    by_id: Vec<(u32, Option<Box<Prepared>>)>,
+    /// Where the statement stood that was looked for last.
+    latest: usize,
 }
 
 impl PreparedStatements {
     /// Keeps a statement under a new id.
     pub fn add(&mut self, statement: Prepared) -> u32 {
-        self.last_id = self.last_id.wrapping_add(1).max(1);
-        self.by_id.insert(self.last_id, statement);
-        self.last_id
+        let (id, at) = loop {
+            self.last_id = self.last_id.wrapping_add(1).max(1);
+            match self.search(self.last_id) {
+                Ok(_) => {}
+                Err(at) => break (self.last_id, at),
+            }
+        };
+        self.by_id.insert(at, (id, Some(Box::new(statement))));
+        id
+    }
+
+    /// Where `id` is or would be.
+    fn search(&self, id: u32) -> Result<usize, usize> {
+        match self.by_id.last() {
+            Some(&(greatest, _)) if greatest >= id => self.by_id.binary_search_by_key(&id, |&(id, _)| id),
+            _ => Err(self.by_id.len()),
+        }
+    }
+
+    /// Where `id` is.
+    #[inline]
+    fn find(&mut self, id: u32) -> Option<usize> {
+        if self.by_id.get(self.latest).is_none_or(|&(found, _)| found != id) {
+            self.latest = self.search(id).ok()?;
+        }
+        Some(self.latest)
     }
 
     /// The statement `id`.
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Prepared> {
-        self.by_id.get_mut(&id)
+        let at = self.find(id)?;
+        self.by_id[at].1.as_deref_mut()
+    }
+
+    /// Takes the statement `id` out to run it; [`PreparedStatements::give_back`] brings it back.
+    #[inline]
+    pub fn lend(&mut self, id: u32) -> Option<Box<Prepared>> {
+        let at = self.find(id)?;
+        self.by_id[at].1.take()
+    }
+
+    /// Brings back what [`PreparedStatements::lend`] has taken out, unless it was removed in between.
+    #[inline]
+    pub fn give_back(&mut self, id: u32, statement: Box<Prepared>) {
+        if let Some(at) = self.find(id) {
+            self.by_id[at].1 = Some(statement);
+        }
     }
 
     /// Forgets the statement `id`; false if there is none.
     pub fn remove(&mut self, id: u32) -> bool {
-        self.by_id.remove(&id).is_some()
+        let found = self.search(id);
+        if let Ok(at) = found {
+            self.by_id.remove(at);
+        }
+        found.is_ok()
     }
 
     /// Forgets all statements; how many there were.
@@ -102,5 +145,30 @@ mod tests {
         assert_eq!(statement.long_data_bytes(), 3);
         assert!(all.remove(id) && !all.remove(id));
         assert_eq!(all.clear(), 0);
+    }
+
+    #[test]
+    fn statements_are_found_by_id_whatever_came_and_went() {
+        let mut all = PreparedStatements { last_id: u32::MAX - 3, ..PreparedStatements::default() };
+        let ids: Vec<u32> =
+            (0..8).map(|params| all.add(Prepared { params, ..Prepared::default() })).collect();
+        assert_eq!(ids, [u32::MAX - 2, u32::MAX - 1, u32::MAX, 1, 2, 3, 4, 5]);
+        assert!(all.remove(ids[1]) && all.remove(ids[4]));
+        let mut found = |at: usize| all.get_mut(ids[at]).map(|statement| statement.params);
+        assert_eq!([0, 1, 2, 3, 4, 7].map(&mut found), [Some(0), None, Some(2), Some(3), None, Some(7)]);
+        assert_eq!(all.clear(), 6);
+    }
+
+    #[test]
+    fn a_statement_that_runs_comes_back_unless_it_was_removed() {
+        let mut all = PreparedStatements::default();
+        let (one, other) = (all.add(Prepared::default()), all.add(Prepared::default()));
+        let statement = all.lend(one).unwrap();
+        assert!(all.lend(one).is_none());
+        all.give_back(one, statement);
+        let statement = all.lend(one).unwrap();
+        assert!(all.remove(one) && all.lend(other).is_some());
+        all.give_back(one, statement);
+        assert!(all.get_mut(one).is_none());
     }
 }

@@ -1,7 +1,8 @@
 //! Statements: from text or prepared id to the packets of an answer.
 //!
 //! ```text
-//! COM_QUERY -> cache key -> plan cache ----hit----> planned::run
+//! COM_QUERY -> text known --------------------------> planned::run
+//!         \-> cache key -> plan cache ----hit--------/
 //!                  \-> miss: parse -> planned::compile -/
 //!                              \-> any other statement: statement::run
 //! COM_STMT_PREPARE, COM_STMT_EXECUTE: prepare;  PREPARE, EXECUTE: named
@@ -31,13 +32,12 @@ use crate::answer::Answer;
 use crate::client_io::ClientIo;
 use crate::constant::{Inputs, lex_mode};
 use crate::error_map::{self, ErrorKind, SqlError};
-use crate::session::Session;
+use crate::plan_cache::SessionPlans;
+use crate::session::{Session, Workspace};
 use crate::statement;
 use crate::status::{Com, Hot};
 use params::Strings;
 
-/// Capacity kept for statement texts between commands.
-const KEEP_TEXT_BYTES: usize = 1 << 20;
 /// Most literals that become parameters; a longer list is a load of rows, whose shape hardly ever comes again.
 const LIFTED_LITERALS_MAX: usize = 4096;
 
@@ -49,90 +49,126 @@ struct Text<'a> {
     mode: LexMode,
 }
 
-/// COM_QUERY: runs every statement of the packet's text, up to the first that fails. Text, arena and cache key are
-/// reused from one command to the next.
+/// What of a [`Workspace`](crate::session::Workspace) a statement uses.
+struct Desk<'w> {
+    plans: &'w mut SessionPlans,
+    key: &'w mut CacheKey,
+    arena: &'w Bump,
+}
+
+/// COM_QUERY: runs every statement of the packet's text, up to the first that fails.
 pub fn query(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
-    let mut packet = std::mem::take(&mut session.statement_text);
-    let mut arena = std::mem::take(&mut session.arena);
-    let mut key = std::mem::take(&mut session.cache_key);
-    io.reader.take_packet(&mut packet);
-    let sql = packet.get(1..).unwrap_or_default();
-    let mut start = 0;
-    let result = loop {
-        let text = Text { sql, start, mode: lex_mode(session.variables.hot.sql_mode) };
-        match one_statement(session, io, text, &mut key, &arena) {
-            Ok(Some(end)) => start = end,
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(error),
-        }
-        arena.reset();
-        session.counters.add(Hot::Questions, 1);
+    let mut work = session.workspace.take().unwrap_or_default();
+    io.reader.take_packet(&mut work.packet);
+    let result = match run_known(session, io, &mut work) {
+        Some(result) => result,
+        None => run_statements(session, io, &mut work),
     };
-    arena.reset();
-    session.cache_key = key;
-    session.arena = arena;
-    packet.shrink_to(KEEP_TEXT_BYTES);
-    session.statement_text = packet;
+    work.clear();
+    session.workspace = Some(work);
     result
 }
 
-/// Runs the statement at hand; where the next one begins, if there is one.
+/// Runs a statement whose like, but for literals, was run before; `None` if there is no plan for it that serves.
 #[inline]
+fn run_known(session: &mut Session, io: &mut ClientIo, work: &mut Workspace) -> Option<Result<(), SqlError>> {
+    let Workspace { packet, arena, key, plans } = work;
+    let sql = packet.get(1..).unwrap_or_default();
+    let environment = session.environment();
+    let version = session.server.engine.catalog_version();
+    let compiled = plans.find_text(environment, sql, key, version)?;
+    let text = Text { sql, start: 0, mode: lex_mode(session.variables.hot.sql_mode) };
+    let mut answer = Answer { io, more_results: false, binary: false };
+    run_plan(session, &mut answer, text, compiled, key, arena)
+}
+
+/// Runs the statements of the packet one after the other.
+fn run_statements(session: &mut Session, io: &mut ClientIo, work: &mut Workspace) -> Result<(), SqlError> {
+    let Workspace { packet, arena, key, plans } = work;
+    let sql = packet.get(1..).unwrap_or_default();
+    let mut start = 0;
+    loop {
+        let text = Text { sql, start, mode: lex_mode(session.variables.hot.sql_mode) };
+        let desk = Desk { plans: &mut *plans, key: &mut *key, arena };
+        match one_statement(session, io, text, desk)? {
+            Some(end) => start = end,
+            None => return Ok(()),
+        }
+        arena.reset();
+        session.counters.add(Hot::Questions, 1);
+    }
+}
+
+/// Runs the statement at hand; where the next one begins, if there is one.
 fn one_statement(
     session: &mut Session,
     io: &mut ClientIo,
     text: Text<'_>,
-    key: &mut CacheKey,
-    arena: &Bump,
+    mut desk: Desk<'_>,
 ) -> Result<Option<usize>, SqlError> {
+    let key = &mut *desk.key;
     let cacheable = key.read(text.sql, text.start, text.mode)
         && key.params() == 0
         && key.literals().len() <= LIFTED_LITERALS_MAX;
     if cacheable && text.sql[key.end()..].iter().all(u8::is_ascii_whitespace) {
         let mut answer = Answer { io, more_results: false, binary: false };
-        if let Some(result) = run_cached(session, &mut answer, text, key, arena) {
+        if let Some(result) = run_cached(session, &mut answer, text, &mut desk) {
             return result.map(|()| None);
         }
     }
-    parse_and_run(session, io, text, cacheable.then_some(&*key), arena)
+    parse_and_run(session, io, text, cacheable, desk)
 }
 
-/// Runs the cached program for `key`; `None` if there is none that serves.
-#[inline]
+/// Runs the cached program for the key; `None` if there is none that serves.
 fn run_cached(
     session: &mut Session,
     answer: &mut Answer<'_>,
     text: Text<'_>,
-    key: &CacheKey,
-    arena: &Bump,
+    desk: &mut Desk<'_>,
 ) -> Option<Result<(), SqlError>> {
     let environment = session.environment();
     let version = session.server.engine.catalog_version();
-    let compiled = session.plans.find(&session.server.plans, environment, key, version)?;
+    let entry = desk.plans.find(&session.server.plans, environment, desk.key, version)?;
+    if text.start == 0 && !answer.more_results {
+        desk.plans.keep_text(text.sql, desk.key, &entry);
+    }
+    run_plan(session, answer, text, &entry.plan, desk.key, desk.arena)
+}
+
+/// Runs a plan with the literals that `key` lists; `None` if it does not serve them.
+#[inline]
+fn run_plan(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    text: Text<'_>,
+    compiled: &Compiled,
+    key: &CacheKey,
+    arena: &Bump,
+) -> Option<Result<(), SqlError>> {
     let strings = Strings::new(&session.variables.hot);
     let params = params::literals(key.literals(), text.sql, text.mode, strings, arena)?;
     session.diagnostics.clear();
     if let Err(error) = session.fail_if_killed() {
         return Some(Err(error));
     }
-    match planned::run(session, answer, &compiled, params) {
+    match planned::run(session, answer, compiled, params) {
         Ok(()) => Some(Ok(())),
         Err(Failure::Error(error)) => Some(Err(error)),
         Err(Failure::Stale) => None,
     }
 }
 
-/// Parses and runs the statement at hand. `key`: its cache key, if plans of its kind are kept.
+/// Parses and runs the statement at hand. `cacheable`: plans of its kind are kept, under the key read.
 fn parse_and_run(
     session: &mut Session,
     io: &mut ClientIo,
     text: Text<'_>,
-    key: Option<&CacheKey>,
-    arena: &Bump,
+    cacheable: bool,
+    mut desk: Desk<'_>,
 ) -> Result<Option<usize>, SqlError> {
     let Text { sql, start, mode } = text;
-    let literals = key.map_or(&[][..], CacheKey::literals);
-    let parsed = sql::parse_numbered(sql, start, mode, arena, literals);
+    let literals = if cacheable { desk.key.literals() } else { &[] };
+    let parsed = sql::parse_numbered(sql, start, mode, desk.arena, literals);
     let keeps = parsed.as_ref().is_ok_and(|parsed| statement::keeps_diagnostics(&parsed.statement));
     if !keeps {
         session.diagnostics.clear();
@@ -150,12 +186,15 @@ fn parse_and_run(
     let mut answer = Answer { io, more_results: parsed.more, binary: false };
     match planned_kind(&parsed.statement) {
         Some(com) => {
-            let key = key.filter(|_| parsed.numbered);
-            let cached = if parsed.more { key } else { None };
-            let result = cached.and_then(|key| run_cached(session, &mut answer, text, key, arena));
+            let numbered = cacheable && parsed.numbered;
+            let result = if numbered && parsed.more {
+                run_cached(session, &mut answer, text, &mut desk)
+            } else {
+                None
+            };
             match result {
                 Some(result) => result?,
-                None => run_new(session, &mut answer, text, &parsed.statement, com, key, arena)?,
+                None => run_new(session, &mut answer, text, (&parsed.statement, com), numbered, desk)?,
             }
         }
         None => statement::run(session, &parsed.statement, Inputs { sql, params: &[] }, &mut answer)?,
@@ -185,29 +224,29 @@ fn refuse_rest(session: &Session, parsed: &Parsed<'_>, sql: &[u8]) -> Result<(),
     Ok(())
 }
 
-/// Plans a statement, keeps the plan if it serves other texts too, and runs it.
+/// Plans a statement, keeps the plan if it serves other texts too, and runs it. `numbered`: the key's literals are the
+/// statement's.
 fn run_new(
     session: &mut Session,
     answer: &mut Answer<'_>,
     text: Text<'_>,
-    statement: &Statement<'_>,
-    com: Com,
-    key: Option<&CacheKey>,
-    arena: &Bump,
+    (statement, com): (&Statement<'_>, Com),
+    numbered: bool,
+    desk: Desk<'_>,
 ) -> Result<(), SqlError> {
+    let Desk { plans, key, arena } = desk;
     let strings = Strings::new(&session.variables.hot);
-    let lifted = key.and_then(|key| {
-        params::literals(key.literals(), text.sql, text.mode, strings, arena).map(|values| (key, values))
-    });
-    let params: &[Value<'_>] = lifted.map_or(&[], |(_, values)| values);
+    let literals = numbered.then(|| key.literals());
+    let lifted = literals.and_then(|list| params::literals(list, text.sql, text.mode, strings, arena));
+    let params: &[Value<'_>] = lifted.unwrap_or_default();
     let literals = if lifted.is_some() { Literals::Parameters { base: 0 } } else { Literals::Constants };
     let request = Request { sql: text.sql, param_types: &[], param_count: params.len(), literals };
     loop {
         let (compiled, shareable) = compile(session, statement, com, &request)?;
         let compiled = Arc::new(compiled);
-        if let Some((key, _)) = lifted.filter(|_| shareable) {
+        if lifted.is_some() && shareable {
             let environment = session.environment();
-            session.plans.insert(&session.server.plans, environment, key, &compiled);
+            plans.insert(&session.server.plans, environment, key, &compiled);
         }
         match planned::run(session, answer, &compiled, params) {
             Ok(()) => return Ok(()),
@@ -250,7 +289,7 @@ pub fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlErr
     let found = session.server.engine.table(&database, &table);
     let table = found.map_err(|error| crate::engine_error::plain(&error))?;
     session.diagnostics.clear();
-    let charset = crate::answer::result_charset(session);
+    let charset = session.variables.hot.results;
     for column in &table.def.columns {
         let mut definition = wire::ColumnDefinition::of_type(&column.name, &column.ty, charset);
         definition.schema = &table.def.schema;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use bumpalo::Bump;
 use exec::Scratch;
 use sql::CacheKey;
-use types::{OwnedValue, SqlModes};
+use types::OwnedValue;
 use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
 
@@ -21,6 +21,9 @@ use crate::server::Server;
 use crate::status::Counters;
 use crate::sysvars::{ALL, Access, Assigned, Scope, SetValue, VarDef, VarValue, Variables, find};
 use crate::transaction::{self, TransactionState};
+
+/// Capacity kept for packets between commands.
+const KEEP_PACKET_BYTES: usize = 1 << 20;
 
 /// Which value of a system variable is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,20 +79,39 @@ pub struct Session {
     pub found_rows: u64,
     /// State changes to tell the client of with the next OK packet.
     pub changes: StateChanges,
-    /// Buffer for the text of COM_QUERY, reused.
-    pub statement_text: Vec<u8>,
-    /// Arena for syntax trees and values of parameters, reused.
-    pub arena: Bump,
-    /// Cache key of the statement at hand, reused.
-    pub cache_key: CacheKey,
-    /// Memory of statements that run, reused.
-    pub scratch: Scratch,
-    /// Plans used lately.
-    pub plans: SessionPlans,
+    /// Where commands with statements work; `None` before the first and while one has it.
+    pub workspace: Option<Box<Workspace>>,
+    /// Memory of statements that run, reused; `None` before the first and while one has it.
+    pub scratch: Option<Box<Scratch>>,
     /// Number of what decides the meaning of statements; `None` after a change.
     environment: Option<EnvironmentId>,
     /// Statements of PREPARE, by name in lower case.
     pub named_statements: HashMap<String, u32>,
+}
+
+/// What a command with a statement works with, reused by the next. A command takes it out of its session, so that it can
+/// borrow the text and the plan from here while the statement runs on the session.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// The packet.
+    pub packet: Vec<u8>,
+    /// Arena for syntax trees and values of parameters.
+    pub arena: Bump,
+    /// Cache key of the statement at hand.
+    pub key: CacheKey,
+    /// Plans used lately.
+    pub plans: SessionPlans,
+}
+
+impl Workspace {
+    /// Forgets what the command had.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.arena.reset();
+        if self.packet.capacity() > KEEP_PACKET_BYTES {
+            self.packet = Vec::new();
+        }
+    }
 }
 
 /// Properties of the next transaction alone.
@@ -141,11 +163,8 @@ impl Session {
             row_count: 0,
             found_rows: 0,
             changes: StateChanges::default(),
-            statement_text: Vec::new(),
-            arena: Bump::new(),
-            cache_key: CacheKey::new(),
-            scratch: Scratch::default(),
-            plans: SessionPlans::default(),
+            workspace: None,
+            scratch: None,
             environment: None,
             named_statements: HashMap::new(),
         }
@@ -190,12 +209,13 @@ impl Session {
     /// Status flags for OK and EOF packets.
     #[inline]
     pub fn status(&self) -> ServerStatus {
-        let hot = &self.variables.hot;
-        ServerStatus::default()
-            .with(ServerStatus::AUTOCOMMIT, hot.autocommit)
-            .with(ServerStatus::IN_TRANS, self.transaction.open)
-            .with(ServerStatus::IN_TRANS_READONLY, self.transaction.open && self.transaction.read_only)
-            .with(ServerStatus::NO_BACKSLASH_ESCAPES, hot.sql_mode.has(SqlModes::NO_BACKSLASH_ESCAPES))
+        let status = self.variables.hot.status;
+        if !self.transaction.open {
+            return status;
+        }
+        status
+            .with(ServerStatus::IN_TRANS, true)
+            .with(ServerStatus::IN_TRANS_READONLY, self.transaction.read_only)
     }
 
     /// Adds a condition to the diagnostics area.

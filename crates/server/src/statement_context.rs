@@ -3,7 +3,7 @@
 //! A statement reads the session through a shared reference; what it changes (warnings, variables, LAST_INSERT_ID) is
 //! kept aside and applied when the statement is over.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 
 use exec::{Conditions, ExecError};
 use expr::{SessionInfo, Warning};
@@ -23,16 +23,25 @@ use crate::user_variable::as_variable;
 pub struct StatementContext<'s> {
     session: &'s Session,
     started_micros: OnceCell<i64>,
-    user: OnceCell<String>,
-    current_user: OnceCell<String>,
-    last_insert_id: Cell<Option<u64>>,
-    user_variables: RefCell<Vec<(String, OwnedValue)>>,
-    diagnostics: RefCell<Diagnostics>,
+    users: OnceCell<Box<Users>>,
+    effects: RefCell<Effects>,
+}
+
+/// Who the client is.
+#[derive(Debug)]
+struct Users {
+    /// USER().
+    client: String,
+    /// CURRENT_USER().
+    current: String,
 }
 
 /// What a statement's expressions did to their session.
 #[derive(Debug, Default)]
-pub struct Effects {
+pub struct Effects(Option<Box<Changes>>);
+
+#[derive(Debug, Default)]
+struct Changes {
     last_insert_id: Option<u64>,
     user_variables: Vec<(String, OwnedValue)>,
     diagnostics: Diagnostics,
@@ -45,28 +54,33 @@ impl<'s> StatementContext<'s> {
         StatementContext {
             session,
             started_micros: OnceCell::new(),
-            user: OnceCell::new(),
-            current_user: OnceCell::new(),
-            last_insert_id: Cell::new(None),
-            user_variables: RefCell::default(),
-            diagnostics: RefCell::default(),
+            users: OnceCell::new(),
+            effects: RefCell::default(),
         }
     }
 
     /// What is to be applied with [`Effects::apply`].
+    #[inline]
     pub fn into_effects(self) -> Effects {
-        Effects {
-            last_insert_id: self.last_insert_id.get(),
-            user_variables: self.user_variables.into_inner(),
-            diagnostics: self.diagnostics.into_inner(),
-        }
+        self.effects.into_inner()
+    }
+
+    #[cold]
+    fn change(&self, change: impl FnOnce(&mut Changes)) {
+        change(self.effects.borrow_mut().0.get_or_insert_default());
+    }
+
+    fn users(&self) -> &Users {
+        self.users.get_or_init(|| {
+            Box::new(Users { client: self.session.client_user(), current: self.session.current_user() })
+        })
     }
 
     #[cold]
     fn add(&self, severity: Severity, condition: SqlError) {
         let hot = &self.session.variables.hot;
         if severity != Severity::Note || hot.sql_notes {
-            self.diagnostics.borrow_mut().push(severity, condition, hot.max_error_count);
+            self.change(|changes| changes.diagnostics.push(severity, condition, hot.max_error_count));
         }
     }
 
@@ -83,6 +97,15 @@ impl Effects {
     /// Applies what the statement did.
     #[inline]
     pub fn apply(self, session: &mut Session) {
+        if let Some(changes) = self.0 {
+            changes.apply(session);
+        }
+    }
+}
+
+impl Changes {
+    #[cold]
+    fn apply(self, session: &mut Session) {
         if let Some(id) = self.last_insert_id {
             session.last_insert_id = id;
         }
@@ -116,10 +139,10 @@ impl SessionInfo for StatementContext<'_> {
         u64::from(self.session.process.id())
     }
     fn user(&self) -> &str {
-        self.user.get_or_init(|| self.session.client_user())
+        &self.users().client
     }
     fn current_user(&self) -> &str {
-        self.current_user.get_or_init(|| self.session.current_user())
+        &self.users().current
     }
     fn database(&self) -> Option<&str> {
         self.session.database.as_deref()
@@ -128,7 +151,7 @@ impl SessionInfo for StatementContext<'_> {
         self.session.last_insert_id
     }
     fn set_last_insert_id(&self, id: u64) {
-        self.last_insert_id.set(Some(id));
+        self.change(|changes| changes.last_insert_id = Some(id));
     }
     fn row_count(&self) -> i64 {
         self.session.row_count
@@ -138,17 +161,20 @@ impl SessionInfo for StatementContext<'_> {
     }
     fn user_variable(&self, name: &str) -> OwnedValue {
         let name = name.to_lowercase();
-        let assigned = self.user_variables.borrow();
+        let effects = self.effects.borrow();
+        let assigned = effects.0.as_ref().map_or(&[][..], |changes| &changes.user_variables[..]);
         let latest = assigned.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value);
         latest.or_else(|| self.session.user_variables.get(&name)).cloned().unwrap_or(OwnedValue::Null)
     }
     fn set_user_variable(&self, name: &str, value: OwnedValue) {
         let (name, value) = (name.to_lowercase(), as_variable(value));
-        let mut assigned = self.user_variables.borrow_mut();
-        match assigned.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, old)) => *old = value,
-            None => assigned.push((name, value)),
-        }
+        self.change(|changes| {
+            let assigned = &mut changes.user_variables;
+            match assigned.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, old)) => *old = value,
+                None => assigned.push((name, value)),
+            }
+        });
     }
     fn system_variable(&self, global: Option<bool>, name: &str) -> Option<OwnedValue> {
         let level = match global {

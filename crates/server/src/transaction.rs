@@ -53,6 +53,7 @@ pub fn begin(session: &mut Session, read_only: bool, snapshot: bool) -> Result<(
 ///
 /// # Errors
 /// 1053: the engine has rolled the transaction back on its way out.
+#[inline]
 pub fn commit(session: &mut Session) -> Result<(), SqlError> {
     session.next_transaction = NextTransaction::default();
     session.transaction.ended();

@@ -22,18 +22,14 @@ const TEXT_CHARS: u32 = 16_383;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strings {
     collation: CollationId,
-    /// Character sets of client and connection, if they differ.
-    conversion: Option<(Charset, Charset)>,
+    client: Charset,
 }
 
 impl Strings {
     /// As the session's variables say.
     #[inline]
     pub(crate) fn new(hot: &HotVariables) -> Self {
-        let collation = hot.collation_connection;
-        let to = collation.collation().map_or(hot.charset_client, |collation| collation.charset);
-        let conversion = (to != hot.charset_client).then_some((hot.charset_client, to));
-        Strings { collation, conversion }
+        Strings { collation: hot.collation_connection, client: hot.charset_client }
     }
 
     #[inline]
@@ -43,14 +39,13 @@ impl Strings {
 
     #[inline]
     fn convert<'a>(self, bytes: &'a [u8], arena: &'a Bump) -> &'a [u8] {
-        match self.conversion {
-            None => bytes,
-            Some((from, to)) => {
-                let mut converted = Vec::new();
-                convert(from, to, bytes, &mut converted);
-                arena.alloc_slice_copy(&converted)
-            }
+        let connection = self.collation.collation().map_or(self.client, |collation| collation.charset);
+        if connection == self.client {
+            return bytes;
         }
+        let mut converted = Vec::new();
+        convert(self.client, connection, bytes, &mut converted);
+        arena.alloc_slice_copy(&converted)
     }
 }
 
@@ -99,8 +94,9 @@ pub(crate) fn decode<'a>(
     strings: Strings,
     arena: &'a Bump,
 ) -> Result<&'a [Value<'a>], SqlError> {
-    let long_data = std::mem::take(&mut prepared.long_data);
     let count = prepared.params;
+    let long_data =
+        if prepared.long_data.is_empty() { Vec::new() } else { std::mem::take(&mut prepared.long_data) };
     let mut decoder = Parameters::new(packet, count, &mut prepared.types).map_err(|e| protocol_error(&e))?;
     let values = arena.alloc_slice_fill_copy(count, Value::Null);
     for (at, place) in values.iter_mut().enumerate() {

@@ -12,13 +12,14 @@ use wire::out_buffer::Mark;
 use wire::{Capabilities, OkPacket, OutBuffer, ServerStatus, reply};
 
 use super::load_local::ClientFile;
-use crate::answer::{Answer, result_charset};
+use crate::answer::Answer;
 use crate::catalog::EngineCatalog;
+use crate::client_io::{ClientIo, Socket};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::session::Session;
-use crate::statement_context::{Effects, StatementContext};
+use crate::statement_context::StatementContext;
 use crate::status::Com;
 use crate::{bind_error, exec_error, transaction};
 
@@ -160,27 +161,58 @@ pub(super) fn run(
     if !compiled.deprecated.is_empty() && !answer.binary {
         warn_deprecated(session, &compiled.deprecated);
     }
-    let file = client_file(session, compiled, answer.binary)?;
-    let autocommit = transaction::is_autocommit(session);
     let mark = answer.io.out.mark();
+    if write_constants(session, answer, compiled) {
+        finish_rows(session, answer, compiled, 1, mark);
+        return Ok(());
+    }
+    let file = if compiled.com == Com::Load { client_file(session, compiled, answer.binary)? } else { None };
+    let autocommit = transaction::is_autocommit(session);
     let mut trx = transaction::enter(session);
-    let mut scratch = std::mem::take(&mut session.scratch);
-    let run = Run { session, compiled, params, autocommit, file };
-    let (outcome, effects) = run.drive(answer, &mut trx, &mut scratch);
-    session.scratch = scratch;
+    let mut scratch = session.scratch.take().unwrap_or_default();
+    let context = StatementContext::new(session);
+    let Answer { binary, more_results, .. } = *answer;
+    let run = Run { context: &context, session, compiled, params, autocommit, binary, more_results };
+    let outcome = match file {
+        None => {
+            let (socket, _, out) = answer.io.split();
+            run.drive((socket, out), &mut trx, &mut scratch, None)
+        }
+        Some(file) => run.drive_with_file(answer.io, &mut trx, &mut scratch, file),
+    };
+    let effects = context.into_effects();
+    session.scratch = Some(scratch);
     effects.apply(session);
-    let failed = match outcome {
+    let failed = match &outcome {
         Ok(outcome) => match transaction::leave(session, trx, autocommit) {
             Ok(()) => {
-                finish(session, answer, compiled, &outcome, mark);
+                finish(session, answer, compiled, outcome, mark);
                 return Ok(());
             }
             Err(error) => Failure::Error(error),
         },
-        Err(error) => fail(session, trx, autocommit, &error, compiled.com == Com::Select),
+        Err(error) => fail(session, trx, autocommit, error, compiled.com == Com::Select),
     };
     answer.io.out.rewind(mark);
     Err(failed)
+}
+
+/// Answers a query of constants, but for what ends its rows; it uses no transaction. False: it is another statement.
+#[inline]
+fn write_constants(session: &Session, answer: &mut Answer<'_>, compiled: &Compiled) -> bool {
+    let mut nothing = |_: &mut OutBuffer| Ok(());
+    compiled.program.write_constants(&mut Client {
+        protocol: protocol(answer.binary),
+        capabilities: session.capabilities,
+        status: session.status().with(ServerStatus::MORE_RESULTS, answer.more_results),
+        charset: session.variables.hot.results,
+        out: &mut answer.io.out,
+        flush: &mut nothing,
+    })
+}
+
+fn protocol(binary: bool) -> Protocol {
+    if binary { Protocol::Binary } else { Protocol::Text }
 }
 
 /// Prepared statements have been warned of when they were prepared.
@@ -197,58 +229,65 @@ fn warn_deprecated(session: &mut Session, found: &[Deprecated]) {
 
 /// A statement about to run.
 struct Run<'r> {
+    context: &'r StatementContext<'r>,
     session: &'r Session,
     compiled: &'r Compiled,
     params: &'r [Value<'r>],
     autocommit: bool,
-    /// Name of the file to ask the client for.
-    file: Option<&'r str>,
+    binary: bool,
+    more_results: bool,
 }
 
 impl Run<'_> {
-    /// Runs the program; what its expressions did to the session is still to be applied.
+    /// Runs the program; what its expressions did to the session is left in the context.
     #[inline]
     fn drive(
         &self,
-        answer: &mut Answer<'_>,
+        (socket, out): (Socket<'_>, &mut OutBuffer),
         trx: &mut Trx,
         scratch: &mut Scratch,
-    ) -> (Result<Outcome, ExecError>, Effects) {
+        load: Option<&mut dyn LoadSource>,
+    ) -> Result<Outcome, ExecError> {
         let session = self.session;
-        let context = StatementContext::new(session);
-        let (socket, reader, out) = answer.io.split();
-        let mut file = self.file.map(|name| {
-            reply::write_local_infile_request(out, name.as_bytes());
-            // A client that is gone is noticed by whoever reads the file.
-            let _ = socket.send(out);
-            ClientFile::new(socket, reader, out.sequence())
-        });
-        let outcome = {
-            let mut flush = |out: &mut OutBuffer| socket.send(out);
-            let client = Client {
-                protocol: if answer.binary { Protocol::Binary } else { Protocol::Text },
+        let mut flush = |out: &mut OutBuffer| socket.send(out);
+        self.compiled.program.run(&mut ExecCtx {
+            engine: &session.server.engine,
+            trx,
+            session: self.context,
+            conditions: self.context,
+            params: self.params,
+            client: Client {
+                protocol: protocol(self.binary),
                 capabilities: session.capabilities,
-                status: session.status().with(ServerStatus::MORE_RESULTS, answer.more_results),
-                charset: result_charset(session),
-                out: &mut *out,
+                status: session.status().with(ServerStatus::MORE_RESULTS, self.more_results),
+                charset: session.variables.hot.results,
+                out,
                 flush: &mut flush,
-            };
-            self.compiled.program.run(&mut ExecCtx {
-                engine: &session.server.engine,
-                trx,
-                session: &context,
-                conditions: &context,
-                params: self.params,
-                client,
-                scratch,
-                autocommit: self.autocommit,
-                load: file.as_mut().map(|file| file as &mut dyn LoadSource),
-            })
-        };
+            },
+            scratch,
+            autocommit: self.autocommit,
+            load: load.map(|file| file as &mut dyn LoadSource),
+        })
+    }
+
+    /// Runs a program that reads the client's file of this name.
+    #[cold]
+    fn drive_with_file(
+        &self,
+        io: &mut ClientIo,
+        trx: &mut Trx,
+        scratch: &mut Scratch,
+        name: &str,
+    ) -> Result<Outcome, ExecError> {
+        let (socket, reader, out) = io.split();
+        reply::write_local_infile_request(out, name.as_bytes());
+        // A client that is gone is noticed by whoever reads the file.
+        let _ = socket.send(out);
+        let mut file = ClientFile::new(socket, reader, out.sequence());
+        let outcome = self.drive((socket, out), trx, scratch, Some(&mut file));
         // A client that sends a file listens only when all of it is sent.
-        let drained = file.map_or(Ok(()), |mut file| file.drain().map(|next| out.set_sequence(next)));
-        let outcome = drained.map_err(ExecError::Send).and(outcome);
-        (outcome, context.into_effects())
+        let drained = file.drain().map(|next| out.set_sequence(next));
+        drained.map_err(ExecError::Send).and(outcome)
     }
 }
 
@@ -286,19 +325,32 @@ fn finish(
     if let Some(id) = outcome.last_insert_id {
         session.last_insert_id = id;
     }
-    if compiled.is_do {
-        answer.io.out.rewind(mark);
-        answer.plain_ok(session);
-    } else if outcome.has_rows {
-        session.row_count = -1;
-        session.found_rows = outcome.found_rows;
-        let status = session.status().with(ServerStatus::MORE_RESULTS, answer.more_results);
-        let warnings = session.diagnostics.packet_count();
-        reply::write_rows_end(&mut answer.io.out, session.capabilities, status, warnings);
+    if outcome.has_rows {
+        finish_rows(session, answer, compiled, outcome.found_rows, mark);
     } else {
         session.row_count = outcome.affected as i64;
         finish_change(session, answer, outcome);
     }
+}
+
+/// Ends the rows of a query; those of DO are taken back.
+#[inline]
+fn finish_rows(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    compiled: &Compiled,
+    found_rows: u64,
+    mark: Mark,
+) {
+    if compiled.is_do {
+        answer.io.out.rewind(mark);
+        return answer.plain_ok(session);
+    }
+    session.row_count = -1;
+    session.found_rows = found_rows;
+    let status = session.status().with(ServerStatus::MORE_RESULTS, answer.more_results);
+    let warnings = session.diagnostics.packet_count();
+    reply::write_rows_end(&mut answer.io.out, session.capabilities, status, warnings);
 }
 
 fn finish_change(session: &mut Session, answer: &mut Answer<'_>, outcome: &Outcome) {

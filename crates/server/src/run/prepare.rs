@@ -14,8 +14,7 @@ use wire::prepare::PreparedStatement;
 
 use super::params::{self, Strings};
 use super::{Failure, Request, compile, more_than_one, parse_error, planned, planned_kind};
-use crate::answer::{Answer, result_charset};
-use crate::authenticate::protocol_error;
+use crate::answer::Answer;
 use crate::client_io::ClientIo;
 use crate::constant::{Inputs, lex_mode};
 use crate::error_map::{self, SqlError};
@@ -33,7 +32,7 @@ pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError>
     let Ok(params) = u16::try_from(prepared.params) else {
         return Err(error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]));
     };
-    let charset = result_charset(session);
+    let charset = session.variables.hot.results;
     let columns: Vec<ColumnDefinition<'_>> = match plan.as_deref() {
         Some(Plan::Query(query)) if prepared.planned != Some(Com::Do) => {
             query.output.iter().map(|column| exec::column_definition(column, charset)).collect()
@@ -100,16 +99,15 @@ fn refuse_unpreparable(statement: &Statement<'_>) -> Result<(), SqlError> {
     if refused { Err(error_map::UNSUPPORTED_PS.bare()) } else { Ok(()) }
 }
 
-/// COM_STMT_EXECUTE of a statement that exists.
+/// COM_STMT_EXECUTE. A client that asks for a cursor takes a plain result set as well.
 pub fn execute(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
-    let mut packet = std::mem::take(&mut session.statement_text);
-    let mut arena = std::mem::take(&mut session.arena);
-    io.reader.take_packet(&mut packet);
+    session.counters.count(Com::StmtExecute);
+    let mut work = session.workspace.take().unwrap_or_default();
+    io.reader.take_packet(&mut work.packet);
     let mut answer = Answer { io, more_results: false, binary: true };
-    let result = execute_packet(session, &mut answer, packet.get(1..).unwrap_or_default(), &arena);
-    arena.reset();
-    session.arena = arena;
-    session.statement_text = packet;
+    let result = execute_packet(session, &mut answer, work.packet.get(1..).unwrap_or_default(), &work.arena);
+    work.clear();
+    session.workspace = Some(work);
     result
 }
 
@@ -119,67 +117,71 @@ fn execute_packet(
     args: &[u8],
     arena: &Bump,
 ) -> Result<(), SqlError> {
-    let execute = Execute::parse(args).map_err(|e| protocol_error(&e))?;
+    let execute =
+        Execute::parse(args).map_err(|_| error_map::WRONG_ARGUMENTS.with(&[&"mysqld_stmt_execute"]))?;
     let id = execute.statement_id;
-    let environment = session.environment();
-    let version = session.server.engine.catalog_version();
-    let strings = Strings::new(&session.variables.hot);
-    let Some(prepared) = session.prepared.get_mut(id) else {
+    let Some(mut prepared) = session.prepared.lend(id) else {
         return Err(error_map::UNKNOWN_STMT_HANDLER.with(&[&id, &"mysqld_stmt_execute"]));
     };
-    let params = params::decode(execute.params, prepared, strings, arena)?;
+    let result = execute_prepared(session, answer, &mut prepared, execute.params, arena);
+    session.prepared.give_back(id, prepared);
+    result
+}
+
+fn execute_prepared(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    prepared: &mut Prepared,
+    packet: &[u8],
+    arena: &Bump,
+) -> Result<(), SqlError> {
+    let params = params::decode(packet, prepared, Strings::new(&session.variables.hot), arena)?;
     let Some(com) = prepared.planned else {
-        let text = prepared.text.clone();
-        return run_text(session, answer, &text, params);
+        return run_text(session, answer, &prepared.text, params);
     };
+    session.diagnostics.clear();
+    session.fail_if_killed()?;
+    let environment = session.environment();
+    let version = session.server.engine.catalog_version();
     if let Some(plan) = &prepared.plan
         && plan.environment == environment
         && plan.compiled.catalog_version == version
         && plan.types == prepared.types
     {
-        let compiled = Arc::clone(&plan.compiled);
-        session.diagnostics.clear();
-        session.fail_if_killed()?;
-        match planned::run(session, answer, &compiled, params) {
+        match planned::run(session, answer, &plan.compiled, params) {
             Err(Failure::Stale) => {}
             Err(Failure::Error(error)) => return Err(error),
             Ok(()) => return Ok(()),
         }
     }
-    plan_and_run(session, answer, id, com, params)
+    plan_and_run(session, answer, prepared, com, params)
 }
 
-/// Plans the prepared statement `id` for the types bound now, keeps the plan and runs it.
+/// Plans a prepared statement for the types bound now, keeps the plan and runs it.
 fn plan_and_run(
     session: &mut Session,
     answer: &mut Answer<'_>,
-    id: u32,
+    prepared: &mut Prepared,
     com: Com,
     params: &[Value<'_>],
 ) -> Result<(), SqlError> {
     session.diagnostics.clear();
-    session.fail_if_killed()?;
-    let Some((text, types)) = session.prepared.get_mut(id).map(|p| (p.text.clone(), p.types.clone())) else {
-        return Ok(());
-    };
+    let types = &prepared.types;
     let collation = session.variables.hot.collation_connection;
     let param_types: Vec<SqlType> = types.iter().map(|&ty| params::param_type(ty, collation)).collect();
     let arena = Bump::new();
-    let parsed = parse(session, &text, &arena)?;
+    let parsed = parse(session, &prepared.text, &arena)?;
     let request = Request {
-        sql: &text,
+        sql: &prepared.text,
         param_types: &param_types,
         param_count: param_types.len(),
         literals: Literals::Constants,
     };
     loop {
-        let compiled = Arc::new(compile(session, &parsed.statement, com, &request)?.0);
+        let compiled = compile(session, &parsed.statement, com, &request)?.0;
         let environment = session.environment();
-        if let Some(prepared) = session.prepared.get_mut(id) {
-            let compiled = Arc::clone(&compiled);
-            prepared.plan = Some(PreparedPlan { compiled, types: types.clone(), environment });
-        }
-        match planned::run(session, answer, &compiled, params) {
+        let plan = PreparedPlan { compiled, types: types.clone(), environment };
+        match planned::run(session, answer, &prepared.plan.insert(plan).compiled, params) {
             Ok(()) => return Ok(()),
             Err(Failure::Error(error)) => return Err(error),
             Err(Failure::Stale) => {}

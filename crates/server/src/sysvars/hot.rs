@@ -3,6 +3,7 @@
 use types::collation::{Charset, Collation};
 use types::temporal::TimeZone;
 use types::{CollationId, SqlModes};
+use wire::{ResultCharset, ServerStatus};
 
 pub use trx::Isolation;
 
@@ -13,12 +14,14 @@ use super::value::VarValue;
 pub struct HotVariables {
     /// `autocommit`.
     pub autocommit: bool,
+    /// What `autocommit` and `sql_mode` contribute to the status flags of packets.
+    pub status: ServerStatus,
     /// `sql_mode`.
     pub sql_mode: SqlModes,
     /// `character_set_client`.
     pub charset_client: Charset,
-    /// `character_set_results`; `None`: as stored.
-    pub charset_results: Option<Charset>,
+    /// What `character_set_results` asks for.
+    pub results: ResultCharset,
     /// `collation_connection`.
     pub collation_connection: CollationId,
     /// `time_zone`.
@@ -74,9 +77,10 @@ impl HotVariables {
     pub(super) fn empty() -> Self {
         HotVariables {
             autocommit: true,
+            status: ServerStatus::AUTOCOMMIT,
             sql_mode: SqlModes::default(),
             charset_client: Charset::Utf8mb4,
-            charset_results: Some(Charset::Utf8mb4),
+            results: ResultCharset::UTF8MB4,
             collation_connection: CollationId::UTF8MB4_0900_AI_CI,
             time_zone: TimeZone::utc(),
             isolation: Isolation::RepeatableRead,
@@ -107,10 +111,17 @@ impl HotVariables {
     /// Takes over the new value of variable `name`, if it is among these.
     pub(super) fn apply(&mut self, name: &str, value: &VarValue) {
         match name {
-            "autocommit" => self.autocommit = value.as_bool(),
-            "sql_mode" => self.sql_mode = SqlModes::parse(value.as_text()).unwrap_or_default(),
+            "autocommit" => {
+                self.autocommit = value.as_bool();
+                self.status = self.status.with(ServerStatus::AUTOCOMMIT, self.autocommit);
+            }
+            "sql_mode" => {
+                self.sql_mode = SqlModes::parse(value.as_text()).unwrap_or_default();
+                let no_escapes = self.sql_mode.has(SqlModes::NO_BACKSLASH_ESCAPES);
+                self.status = self.status.with(ServerStatus::NO_BACKSLASH_ESCAPES, no_escapes);
+            }
             "character_set_client" => self.charset_client = charset(value).unwrap_or(Charset::Utf8mb4),
-            "character_set_results" => self.charset_results = charset(value),
+            "character_set_results" => self.results = result_charset(charset(value)),
             "collation_connection" => {
                 let found = Collation::find(value.as_text()).map(|collation| collation.id);
                 self.collation_connection = found.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
@@ -155,6 +166,17 @@ impl HotVariables {
 /// The zone that SET time_zone takes by this name.
 pub(super) fn parse_time_zone(name: &str) -> Option<TimeZone> {
     TimeZone::from_name(name)
+}
+
+/// Without a character set, text is sent as it is stored.
+fn result_charset(charset: Option<Charset>) -> ResultCharset {
+    match charset {
+        Some(charset) => ResultCharset {
+            collation: Some(charset.default_collation().0),
+            max_bytes: charset.max_char_bytes() as u8,
+        },
+        None => ResultCharset { collation: None, max_bytes: 4 },
+    }
 }
 
 fn charset(value: &VarValue) -> Option<Charset> {

@@ -90,7 +90,7 @@ fn character_sets_and_collations_move_together() {
     assign(&mut vars, "collation_connection", text("utf8mb4_bin")).unwrap();
     assert_eq!(vars.named("character_set_connection").as_text(), "utf8mb4");
     assign(&mut vars, "character_set_results", SetValue::Null).unwrap();
-    assert_eq!(vars.hot.charset_results, None);
+    assert_eq!(vars.hot.results.collation, None);
 }
 
 #[test]
