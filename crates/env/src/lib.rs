@@ -22,6 +22,7 @@ mod disk;
 mod error;
 mod memory;
 mod random;
+mod read_only_disk;
 mod real_disk;
 mod sim_disk;
 mod thread;
@@ -31,6 +32,7 @@ pub use disk::{Disk, DiskLock, File, OpenOptions};
 pub use error::{IoError, IoOp, Result};
 pub use memory::Mapping;
 pub use random::random_bytes;
+pub use read_only_disk::ReadOnlyDisk;
 pub use real_disk::RealDisk;
 pub use sim_disk::{Fault, FaultRates, Mishap, SimDisk};
 /// A [`SimDisk`] by the name under which tests that lose nothing know it.
