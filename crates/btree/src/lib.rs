@@ -45,7 +45,7 @@
 mod allocate;
 mod append;
 mod bulk_build;
-mod check;
+pub mod check;
 mod cursor;
 mod descend;
 mod destroy;
@@ -69,7 +69,6 @@ mod tree;
 mod tests;
 
 pub use bulk_build::BulkBuild;
-pub use check::{PROBLEMS_MAX, TreeReport};
 pub use cursor::{Cursor, Position, Seek, Suspended};
 pub use destroy::FindOverflow;
 pub use error::{Error, Result};

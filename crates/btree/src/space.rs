@@ -30,7 +30,7 @@ pub(crate) const EXTENT_BYTES: u64 = EXTENT_PAGES as u64 * PAGE_SIZE as u64;
 const GROWTH_EXTENTS: std::ops::RangeInclusive<u32> = 4..=64;
 
 /// Pages of a group's first extent that are never given out: the file header or nothing, and the map page.
-const RESERVED_PAGES: u64 = 0b11;
+pub(crate) const RESERVED_PAGES: u64 = 0b11;
 
 /// How much of the file is in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

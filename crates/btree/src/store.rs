@@ -96,7 +96,7 @@ impl Store {
         Ok(store)
     }
 
-    fn with_file(
+    pub(crate) fn with_file(
         file: Arc<dyn File>,
         config: StoreConfig,
         doublewrite: Option<Doublewrite>,
@@ -211,12 +211,12 @@ fn open_doublewrite(
 }
 
 /// Where the log of the data file at `path` is.
-fn log_folder(path: &Path) -> PathBuf {
+pub(crate) fn log_folder(path: &Path) -> PathBuf {
     path.with_file_name("redo")
 }
 
 /// Reads and checks the header page on disk.
-fn read_header(file: &dyn File) -> Result<FileHeader> {
+pub(crate) fn read_header(file: &dyn File) -> Result<FileHeader> {
     let mut image = Image([0; PAGE_SIZE]);
     file.read_exact_at(&mut image.0, 0)?;
     page::verify_on_read(&image.0, HEADER_PAGE)?;

@@ -55,11 +55,7 @@ impl DataDir {
         } else if names.iter().any(|name| !is_ours(name)) {
             return Err(DataDirError::NotADataDir(path.to_path_buf()).into());
         }
-        let lock = disk.lock_exclusive(&path.join(LOCK_FILE)).map_err(|error| match error.kind {
-            ErrorKind::WouldBlock => DataDirError::InUse(path.to_path_buf()).into(),
-            _ => not_writable(error),
-        })?;
-        let dir = DataDir { path: path.to_path_buf(), _lock: lock };
+        let dir = DataDir::take(disk, path)?;
         // Looked at again: another server may have made the directory before this one had the lock.
         if disk.exists(&path.join(FORMAT_FILE))? {
             read_format(disk, path)?;
@@ -67,6 +63,23 @@ impl DataDir {
         }
         dir.lay_out(disk)?;
         Ok(Found::New(dir))
+    }
+
+    /// Takes the directory, which must be one, to look at it.
+    pub(crate) fn look_at(disk: &Arc<dyn Disk>, path: &Path) -> Result<DataDir> {
+        if !disk.exists(path)? || !disk.exists(&path.join(FORMAT_FILE))? {
+            return Err(DataDirError::Missing(path.to_path_buf()).into());
+        }
+        read_format(disk, path)?;
+        DataDir::take(disk, path)
+    }
+
+    fn take(disk: &Arc<dyn Disk>, path: &Path) -> Result<DataDir> {
+        let lock = disk.lock_exclusive(&path.join(LOCK_FILE)).map_err(|error| match error.kind {
+            ErrorKind::WouldBlock => DataDirError::InUse(path.to_path_buf()).into(),
+            _ => not_writable(error),
+        })?;
+        Ok(DataDir { path: path.to_path_buf(), _lock: lock })
     }
 
     /// The page file.

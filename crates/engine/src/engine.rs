@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::{ArcSwap, Guard};
-use base::IndexId;
+use base::{IndexId, TrxId};
 use btree::{Store, StoreConfig};
 use buffer::PoolConfig;
 use env::{Clock, RealClock};
-use page::OverflowRef;
+use page::{FileHeader, OverflowRef};
 use parking_lot::Mutex;
 use trx::{Abandon, BeginOptions, Trx, TrxSystem, UndoPtr};
 
@@ -75,20 +75,7 @@ impl Engine {
 
     fn start(store: Store, datadir: DataDir, background: bool) -> Result<Arc<Engine>> {
         let header = store.header()?;
-        let dictionary = Dictionary::open(header.roots[0]);
-        let next_trx = header.trx_limit;
-        let engine = Arc::new(Engine {
-            trx: TrxSystem::new(next_trx),
-            dictionary,
-            catalog: ArcSwap::default(),
-            version: AtomicU64::new(1),
-            definition: Mutex::new(()),
-            purge: Arc::default(),
-            purge_thread: Mutex::new(None),
-            closed: AtomicBool::new(false),
-            _datadir: datadir,
-            store,
-        });
+        let engine = Engine::assemble(store, datadir, &header);
         engine.load_catalog()?;
         engine.load_counters()?;
         if background {
@@ -100,6 +87,22 @@ impl Engine {
             *engine.purge_thread.lock() = Some(thread);
         }
         Ok(engine)
+    }
+
+    /// An engine that knows no names yet.
+    pub(crate) fn assemble(store: Store, datadir: DataDir, header: &FileHeader) -> Arc<Engine> {
+        Arc::new(Engine {
+            trx: TrxSystem::new(header.trx_limit.max(TrxId(1))),
+            dictionary: Dictionary::open(header.roots[0]),
+            catalog: ArcSwap::default(),
+            version: AtomicU64::new(1),
+            definition: Mutex::new(()),
+            purge: Arc::default(),
+            purge_thread: Mutex::new(None),
+            closed: AtomicBool::new(false),
+            _datadir: datadir,
+            store,
+        })
     }
 
     /// Rolls open transactions back, writes everything and marks the directory as cleanly closed. Later calls of any kind

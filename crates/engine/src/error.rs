@@ -252,6 +252,8 @@ pub enum DataDirError {
         /// What this server writes.
         supported: u32,
     },
+    /// There is none to look at.
+    Missing(PathBuf),
     /// It is not empty and has no FORMAT file.
     NotADataDir(PathBuf),
     /// It was not shut down cleanly.
@@ -348,6 +350,7 @@ impl fmt::Display for DataDirError {
                 "data directory {} has format '{found}', this server knows format {supported}; it was not touched",
                 path.display()
             ),
+            DataDirError::Missing(path) => write!(f, "there is no data directory at {}", path.display()),
             DataDirError::NotADataDir(path) => {
                 write!(f, "directory {} is not empty and is not a data directory", path.display())
             }

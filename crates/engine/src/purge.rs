@@ -48,6 +48,12 @@ impl PurgeControl {
         self.wake.notify_all();
     }
 
+    /// Keeps purge from beginning another step while the guard lives; waits for the one under way. The caller holds no
+    /// metadata lock.
+    pub(crate) fn pause(&self) -> parking_lot::MutexGuard<'_, ()> {
+        self.turn.lock()
+    }
+
     fn is_stopped(&self) -> bool {
         *self.stop.lock()
     }

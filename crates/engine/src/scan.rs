@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use base::PageNo;
 use btree::{Cursor, Seek, Store, Suspended};
 use page::{KeyInt, PAGE_SIZE, PageBytes, PageRef, Records, RowFormat, RowRef, SlotFlags};
 use trx::{ReadView, UndoStore};
@@ -380,6 +381,11 @@ impl<'a> Batch<'a> {
     #[expect(clippy::len_without_is_empty, reason = "a batch is never empty")]
     pub fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// The leaf that the rows stand on.
+    pub(crate) fn page_no(&self) -> PageNo {
+        self.page.page_no()
     }
 
     /// Where the rows' columns stand.

@@ -3,6 +3,7 @@
 mod support;
 
 mod basics;
+mod damage;
 mod definitions;
 mod model;
 mod restart;

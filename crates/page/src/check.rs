@@ -1,14 +1,16 @@
 //! Checks of whole pages: the one at the disk boundary, and validators for CHECK TABLE and tests.
 
-use base::PageNo;
 use base::checksum::crc32;
 use base::codec::{get_u16, get_u32, put_u32};
+use base::{IndexId, PageNo};
 
+use crate::extent_map::{ENTRIES, EXTENT_ENTRY_BYTES, EXTENTS_PER_MAP, FIRST_EXTENT};
 use crate::layout::*;
 use crate::overflow::{OVERFLOW_REF_BYTES, OverflowRef};
 use crate::page_ref::{PageRef, head_of};
 use crate::prefix::shared_by_fences;
 use crate::template::{OFF_PAGE, RowFormat};
+use crate::{EXTENT_PAGES, ExtentState};
 
 /// A page whose bytes cannot be what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,30 @@ pub enum CorruptionKind {
     Overflow,
     /// An extent map entry is out of range.
     ExtentMap,
+}
+
+impl CorruptionKind {
+    /// In words, to follow the page's name.
+    pub fn words(self) -> &'static str {
+        match self {
+            CorruptionKind::Checksum => "has a checksum that does not match its bytes",
+            CorruptionKind::PageNo => "carries the number of another page",
+            CorruptionKind::PageType => "has a type that it cannot have here",
+            CorruptionKind::Header => "has a header field out of range",
+            CorruptionKind::Fences => "has a fence or a prefix that cannot be",
+            CorruptionKind::SlotRange => "has a slot that points outside the heap",
+            CorruptionKind::CellShape => "has a cell whose length does not fit its key",
+            CorruptionKind::Overlap => "has cells or fences that share bytes",
+            CorruptionKind::Garbage => "has other dead bytes than its header says",
+            CorruptionKind::KeyOrder => "has keys out of order",
+            CorruptionKind::KeyBounds => "has a key outside its fences, or a head that is not its key's",
+            CorruptionKind::Hint => "has a hint that is not the head it stands for",
+            CorruptionKind::Child => "has no children, or a child that cannot be",
+            CorruptionKind::Record => "has a record that does not fit its row format",
+            CorruptionKind::Overflow => "is not the page of the off-page value that it should be",
+            CorruptionKind::ExtentMap => "has an extent entry whose state, owner and use disagree",
+        }
+    }
 }
 
 impl std::fmt::Display for Corruption {
@@ -141,6 +167,30 @@ pub fn check_records(page: PageRef<'_>, format: &RowFormat) -> Result<(), Corrup
         }
     }
     Ok(())
+}
+
+/// Everything an extent map page promises: which extents it describes, and that state, owner and use of each agree.
+pub fn check_extent_map(page: PageRef<'_>) -> Result<(), Corruption> {
+    let fail = |what| Err(Corruption { page: page.page_no(), what });
+    if page.page_type() != PageType::ExtentMap {
+        return fail(CorruptionKind::PageType);
+    }
+    if get_u32(page.0, FIRST_EXTENT) != page.page_no().0 / EXTENT_PAGES {
+        return fail(CorruptionKind::Header);
+    }
+    let is_sound = |slot: usize| {
+        let entry = page.extent(slot);
+        let (used, owned) = (entry.used != 0, entry.index_id != IndexId(0));
+        match entry.state {
+            ExtentState::Free => !used && !owned,
+            ExtentState::Shared => used && !owned,
+            ExtentState::Tree | ExtentState::Overflow => used && owned,
+            ExtentState::System => {
+                page.0[ENTRIES + slot * EXTENT_ENTRY_BYTES + 12] == ExtentState::System as u8
+            }
+        }
+    };
+    if (0..EXTENTS_PER_MAP as usize).all(is_sound) { Ok(()) } else { fail(CorruptionKind::ExtentMap) }
 }
 
 /// The prefix begins with what the fences share, and they are in order.

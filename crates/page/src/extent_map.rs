@@ -41,8 +41,8 @@ pub const EXTENTS_PER_MAP: u32 = 508;
 /// Bytes of an entry.
 pub const EXTENT_ENTRY_BYTES: usize = 32;
 
-const FIRST_EXTENT: usize = 28;
-const ENTRIES: usize = 128;
+pub(crate) const FIRST_EXTENT: usize = 28;
+pub(crate) const ENTRIES: usize = 128;
 const STRETCH_PAGES: u32 = EXTENTS_PER_MAP * EXTENT_PAGES;
 const _: () = assert!(FIRST_EXTENT == COMMON_HEADER_BYTES);
 const _: () = assert!(ENTRIES + EXTENTS_PER_MAP as usize * EXTENT_ENTRY_BYTES == PAGE_SIZE);

@@ -61,5 +61,13 @@ fn a_flipped_bit_is_told_by_file_and_page() {
     conn.query_drop("UPDATE shop.good SET body = 'changed'").unwrap();
     let check: Vec<(String, String, String, String)> = conn.query("CHECK TABLE shop.good, shop.bad").unwrap();
     assert_eq!(check[0].3, "OK");
-    assert!(check[1..].iter().any(|line| line.2 == "Error" || line.2 == "error"), "{check:?}");
+    let found = ("shop.bad".to_owned(), "check".to_owned(), "Warning".to_owned());
+    let told: Vec<&str> = check[1..]
+        .iter()
+        .filter(|line| (&line.0, &line.1, &line.2) == (&found.0, &found.1, &found.2))
+        .map(|line| &line.3[..])
+        .collect();
+    assert!(told[0].starts_with(&format!("index PRIMARY, data.rdb page {page} ")), "{check:?}");
+    let last = check.last().unwrap();
+    assert_eq!((&last.0[..], &last.2[..], &last.3[..]), ("shop.bad", "error", "Corrupt"));
 }

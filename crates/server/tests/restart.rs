@@ -110,6 +110,9 @@ fn rows_accounts_and_numbers_survive_a_shutdown() {
     for _ in 0..2 {
         drop(conn);
         server.shut_down().unwrap();
+        let disk = std::sync::Arc::new(env::RealDisk);
+        let report = engine::check::check_datadir(disk, &server.datadir, 16 << 20, &mut |_| {}).unwrap();
+        assert_eq!(report.findings, []);
         server = place.start();
         conn = connect(&server, "ada");
         assert_eq!(content(&mut conn), before);

@@ -30,6 +30,12 @@ impl ReadView {
         ReadView { limit: u64::MAX, own: 0, mixed: false }
     }
 
+    /// What transactions below `limit` left, at or above the purge horizon. Nothing may be purged while it is used, for it
+    /// is not published: for checks.
+    pub const fn before(limit: TrxId) -> Self {
+        ReadView { limit: limit.0, own: 0, mixed: false }
+    }
+
     /// Whether changes by `id` are visible. Cost: one compare for settled rows.
     #[inline(always)]
     pub fn sees(self, id: TrxId) -> bool {

@@ -24,7 +24,7 @@ pub(crate) use codec::{decode_schema, decode_table, encode_schema, encode_table}
 use crate::error::Result;
 
 /// The dictionary's tree. Ids below [`FIRST_USER_INDEX`] are kept for it.
-const DICTIONARY_INDEX: IndexId = IndexId(1);
+pub(crate) const DICTIONARY_INDEX: IndexId = IndexId(1);
 /// First id of a table's tree.
 pub(crate) const FIRST_USER_INDEX: u32 = 64;
 /// Bytes of an entry in one record.
@@ -76,6 +76,10 @@ impl Dictionary {
 
     pub(crate) fn open(root: PageNo) -> Self {
         Dictionary { tree: Tree::open(DICTIONARY_INDEX, root, Self::SHAPE) }
+    }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
     }
 
     pub(crate) fn root(&self) -> PageNo {

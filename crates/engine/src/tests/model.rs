@@ -38,6 +38,7 @@ impl Session {
 }
 
 struct World {
+    disk: Arc<env::MemDisk>,
     engine: Arc<Engine>,
     table: Arc<Table>,
     sessions: Vec<Session>,
@@ -60,7 +61,7 @@ fn overlay(base: &Rows, own: &BTreeMap<i32, Option<Wide>>) -> Rows {
 
 impl World {
     fn new(seed: u64, ids: u64) -> Self {
-        let (engine, _disk) = engine();
+        let (engine, disk) = engine();
         let table = engine.create_table(wide_def("t")).unwrap();
         let options = BeginOptions { lock_wait: Duration::ZERO, ..BeginOptions::default() };
         let session = |_| Session {
@@ -71,7 +72,7 @@ impl World {
             writes: false,
         };
         let sessions = (0..SESSIONS).map(session).collect();
-        World { engine, table, sessions, committed: Rows::new(), prng: Prng::new(seed), ids }
+        World { disk, engine, table, sessions, committed: Rows::new(), prng: Prng::new(seed), ids }
     }
 
     fn step(&mut self) {
@@ -391,6 +392,11 @@ fn run(seed: u64, ids: u64, steps: usize) {
     assert_eq!((report.leftovers, report.problems), (0, vec![]));
     assert_eq!(report.rows, world.committed.len() as u64);
     assert_eq!(world.table.row_count_estimate(), report.rows);
+    let disk = Arc::clone(&world.disk);
+    world.engine.shutdown().unwrap();
+    drop(world);
+    let found = look_at(&disk);
+    assert_eq!((found.findings, found.rows), (vec![], report.rows));
 }
 
 #[test]

@@ -55,6 +55,10 @@ fn everything_committed_is_there_after_a_clean_shutdown_and_nothing_else() {
         let report = table.check(&engine).unwrap();
         assert_eq!((report.leftovers, report.problems), (0, vec![]));
         engine.shutdown().unwrap();
+        drop((table, engine));
+        let report = look_at(&disk);
+        assert_eq!(report.findings, []);
+        assert_eq!((report.tables, report.rows, report.notes), (1, committed.len() as u64, vec![]));
     }
 }
 

@@ -29,7 +29,7 @@ impl Case {
     /// Entries of the index on `k`, closed ones too.
     fn entries(&self, index: usize) -> usize {
         let tree = &self.table.indexes[index].tree;
-        tree.check(self.engine.store()).unwrap().records as usize
+        tree.check(self.engine.store()).records as usize
     }
 
     fn commit(&mut self) {
@@ -207,4 +207,35 @@ fn a_prober_keeps_to_its_view_on_a_copied_leaf() {
         assert_eq!(row, Some(id));
     }
     assert!(prober.get(&key(50)).unwrap().is_none());
+}
+
+#[test]
+fn a_check_misses_an_entry_that_only_an_old_view_sees() {
+    let mut case = case();
+    case.commit();
+    let mut reader =
+        case.engine.begin(BeginOptions { isolation: Isolation::RepeatableRead, ..Default::default() });
+    let _view = reader.view();
+    case.update(2, "a");
+    case.commit();
+    assert_eq!(case.table.check(&case.engine).unwrap().problems, []);
+    let index = &case.table.indexes[1];
+    let store = case.engine.store();
+    let closed = |at: &btree::Cursor<'_>| at.record().flags().has_ver();
+    let mut cursor = index.tree.seek(store, &[], btree::Seek::First).unwrap();
+    while let Some(at) = cursor.take_if(|at| !closed(at)) {
+        cursor = at.next().unwrap();
+    }
+    let mut key = Vec::new();
+    cursor.unwrap().record().append_key(&mut key);
+    let mut edit = index.tree.edit(store, &key, 0).unwrap();
+    edit.remove();
+    edit.commit();
+    let problems = case.table.check(&case.engine).unwrap().problems;
+    assert!(
+        problems[0]
+            .to_string()
+            .starts_with("index k: has 0 entries for the row with clustered key 0x80000001")
+    );
+    assert_eq!(problems.len(), 1, "{problems:?}");
 }

@@ -198,6 +198,12 @@ pub(super) fn between(from: i32, to: i32) -> KeyRange {
     KeyRange::new(Bound::Included(&key(from)), Bound::Included(&key(to)))
 }
 
+/// What `ratchet check` would find.
+pub(super) fn look_at(disk: &Arc<MemDisk>) -> check::FileReport {
+    let disk: Arc<dyn env::Disk> = Arc::clone(disk) as _;
+    check::check_datadir(disk, "/data".as_ref(), 8 << 20, &mut |_| {}).unwrap()
+}
+
 pub(super) fn assert_sound(engine: &Engine, table: &Table) {
     let report = table.check(engine).unwrap();
     assert!(report.problems.is_empty(), "{:?}", report.problems);

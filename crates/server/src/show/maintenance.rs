@@ -1,6 +1,7 @@
 //! ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE.
 
 use engine::Engine;
+use engine::check::Depth;
 use sql::ast::{Maintain, MaintainKind};
 
 use super::not_yet;
@@ -33,7 +34,7 @@ pub(super) fn table(session: &Session, engine: &Engine, maintain: &Maintain<'_>)
     ]);
     for written in maintain.tables {
         let name = FullName::resolve(session, written)?;
-        for (kind, text) in run(session, engine, &name, maintain.kind) {
+        for (kind, text) in run(session, engine, &name, maintain) {
             report.push(vec![
                 Cell::Text(name.to_string()),
                 Cell::text(operation),
@@ -50,15 +51,16 @@ fn run(
     session: &Session,
     engine: &Engine,
     name: &FullName,
-    kind: MaintainKind,
+    maintain: &Maintain<'_>,
 ) -> Vec<(&'static str, String)> {
-    let done = match kind {
+    let done = match maintain.kind {
         MaintainKind::Analyze => {
             let table = engine.table(&name.schema, &name.table);
             table.and_then(|table| table.count_rows(engine)).map(|_| Vec::new())
         }
         MaintainKind::Check => {
-            let checked = engine.check_table(&name.schema, &name.table, lock_wait(session));
+            let depth = if maintain.options.quick { Depth::Quick } else { Depth::Full };
+            let checked = engine.check_table(&name.schema, &name.table, lock_wait(session), depth);
             checked.map(|report| report.problems)
         }
         other => {
@@ -72,8 +74,8 @@ fn run(
     match done {
         Ok(problems) if problems.is_empty() => vec![("status", "OK".to_owned())],
         Ok(problems) => {
-            let errors = problems.into_iter().map(|problem| ("error", problem));
-            errors.chain([("error", "Corrupt".to_owned())]).collect()
+            let found = problems.into_iter().map(|problem| ("Warning", problem.to_string()));
+            found.chain([("error", "Corrupt".to_owned())]).collect()
         }
         Err(error) => failed(refused(session, &error)),
     }

@@ -1,0 +1,259 @@
+//! Whether the indexes have the entries that the rows call for.
+//!
+//! Rows and entries are compared by count and by the sum of a hash of each, so that memory does not grow with the
+//! table. Only where these differ are rows and entries looked up one by one, to name those that disagree.
+
+use std::hash::{DefaultHasher, Hasher};
+
+use base::PageNo;
+use btree::Seek;
+use btree::check::Problems;
+use page::{RowHeader, RowRef};
+use trx::{ReadView, Span};
+
+use super::{Finding, TableReport};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::prober::Prober;
+use crate::range::{Direction, KeyRange};
+use crate::row::insert::row_id_of;
+use crate::row::row_image::{RowImage, value_of, with_values};
+use crate::row::version::sees_entry;
+use crate::scan::Scan;
+use crate::table::{Index, Table};
+
+/// Bytes of a key that are told.
+const KEY_BYTES_TOLD: usize = 24;
+
+/// What a set of entries adds up to, in any order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    entries: u64,
+    hashes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, key: &[u8], body: &[u8]) {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_usize(key.len());
+        hasher.write(key);
+        hasher.write(body);
+        self.entries += 1;
+        self.hashes = self.hashes.wrapping_add(hasher.finish());
+    }
+}
+
+/// The entries that rows call for, made in buffers.
+struct Expected<'c> {
+    engine: &'c Engine,
+    table: &'c Table,
+    values: Vec<u8>,
+    spans: Vec<Span>,
+    scratch: Vec<u8>,
+    clustered_key: Vec<u8>,
+    key: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl<'c> Expected<'c> {
+    fn new(engine: &'c Engine, table: &'c Table) -> Self {
+        Expected {
+            engine,
+            table,
+            values: Vec::new(),
+            spans: Vec::new(),
+            scratch: Vec::new(),
+            clustered_key: Vec::new(),
+            key: Vec::new(),
+            body: Vec::new(),
+        }
+    }
+
+    /// Takes a row of the clustered index.
+    fn take(&mut self, row: &RowRef<'_>) {
+        let mut image = RowImage { values: &mut self.values, spans: &mut self.spans };
+        image.fill(row, self.table.def.columns.len(), &mut self.scratch);
+        self.clustered_key.clear();
+        row.record().append_key(&mut self.clustered_key);
+    }
+
+    /// Makes the row's entry of `index` in `key` and `body`.
+    fn make(&mut self, index: &Index) -> Result<()> {
+        let image = RowImage { values: &mut self.values, spans: &mut self.spans };
+        let (values, spans) = image.fetched(&self.engine.store, &index.columns)?;
+        let row_id = if self.table.def.hidden_row_id { row_id_of(&self.clustered_key) } else { 0 };
+        let (key, body) = (&mut self.key, &mut self.body);
+        key.clear();
+        body.clear();
+        with_values(
+            spans.len(),
+            |i| value_of(&values, spans[i]),
+            |row| {
+                index.format.append_key(row, row_id, key);
+                index.format.encode(RowHeader::default(), row, &[], body);
+            },
+        );
+        Ok(())
+    }
+}
+
+impl Table {
+    /// Compares the entries that `view` sees with the rows that it sees.
+    pub(super) fn check_agreement(
+        &self,
+        engine: &Engine,
+        view: ReadView,
+        report: &mut TableReport,
+    ) -> Result<()> {
+        if self.indexes.len() == 1 || view.limit() < self.clustered().usable_from {
+            return Ok(());
+        }
+        let wanted = self.wanted(engine, view)?;
+        for (index, wanted) in self.indexes[1..].iter().zip(wanted) {
+            if view.limit() < index.usable_from || found(engine, index, view)? == wanted {
+                continue;
+            }
+            let mut problems = Problems::default();
+            self.find_missing(engine, index, view, &mut problems)?;
+            self.find_superfluous(engine, index, view, &mut problems)?;
+            if problems.is_empty() {
+                problems.add(None, "has other entries than the rows call for");
+            }
+            let name = &index.def.name;
+            report.problems.extend(problems.into_iter().map(|bad| Finding::of_index(name, bad)));
+        }
+        Ok(())
+    }
+
+    /// What the rows call for, by secondary index.
+    fn wanted(&self, engine: &Engine, view: ReadView) -> Result<Vec<Sum>> {
+        let mut sums = vec![Sum::default(); self.indexes.len() - 1];
+        self.for_each_row(engine, view, |expected, _| {
+            for (index, sum) in self.indexes[1..].iter().zip(&mut sums) {
+                expected.make(index)?;
+                sum.add(&expected.key, &expected.body);
+            }
+            Ok(true)
+        })?;
+        Ok(sums)
+    }
+
+    /// Hands each row to `visit`, with the page of its newest version, until it says false.
+    fn for_each_row(
+        &self,
+        engine: &Engine,
+        view: ReadView,
+        mut visit: impl FnMut(&mut Expected<'_>, PageNo) -> Result<bool>,
+    ) -> Result<()> {
+        let mut expected = Expected::new(engine, self);
+        let mut scan = Scan::open(engine, self, 0, view, KeyRange::all(), Direction::Forward)?.detached();
+        while let Some(batch) = scan.next_batch()? {
+            for row in batch.rows() {
+                expected.take(&row);
+                if !visit(&mut expected, batch.page_no())? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Names rows that have no entry, or more than one.
+    fn find_missing(
+        &self,
+        engine: &Engine,
+        index: &Index,
+        view: ReadView,
+        problems: &mut Problems,
+    ) -> Result<()> {
+        self.for_each_row(engine, view, |expected, page_no| {
+            expected.make(index)?;
+            let count = count_entries(engine, index, view, expected)?;
+            if count != 1 {
+                let row = told(&expected.clustered_key);
+                let what = format!("has {count} entries for the row with clustered key {row} on {page_no}");
+                problems.add(None, what);
+            }
+            Ok(!is_full(problems))
+        })
+    }
+
+    /// Names entries that no row calls for.
+    fn find_superfluous(
+        &self,
+        engine: &Engine,
+        index: &Index,
+        view: ReadView,
+        problems: &mut Problems,
+    ) -> Result<()> {
+        let position = self.indexes.iter().position(|known| std::ptr::eq(known, index)).unwrap_or_default();
+        let (mut expected, mut key) = (Expected::new(engine, self), Vec::new());
+        let mut rows = Prober::new(engine, self, 0, view)?;
+        let mut scan =
+            Scan::open(engine, self, position, view, KeyRange::all(), Direction::Forward)?.detached();
+        while let Some(batch) = scan.next_batch()? {
+            for entry in batch.rows() {
+                key.clear();
+                index.clustered_key(&entry, &mut key);
+                let is_called_for = match rows.get(&key)? {
+                    Some(row) => {
+                        expected.take(&row);
+                        expected.make(index)?;
+                        entry.body() == expected.body && entry.record().with_key(|key| key == expected.key)
+                    }
+                    None => false,
+                };
+                if !is_called_for {
+                    let what = format!(
+                        "has an entry for clustered key {}, whose row does not call for it",
+                        told(&key)
+                    );
+                    problems.add(batch.page_no(), what);
+                }
+                if is_full(problems) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_full(problems: &Problems) -> bool {
+    problems.iter().count() > btree::check::PROBLEMS_MAX
+}
+
+/// What the entries that `view` sees add up to.
+fn found(engine: &Engine, index: &Index, view: ReadView) -> Result<Sum> {
+    let mut sum = Sum::default();
+    let mut cursor = index.tree.seek(&engine.store, &[], Seek::First)?;
+    while let Some(at) = cursor {
+        let entry = RowRef::new(&index.format, at.record());
+        if sees_entry(view, &entry) {
+            entry.record().with_key(|key| sum.add(key, entry.body()));
+        }
+        cursor = at.next()?;
+    }
+    Ok(sum)
+}
+
+/// How often `view` sees the entry that was made.
+fn count_entries(engine: &Engine, index: &Index, view: ReadView, expected: &Expected<'_>) -> Result<usize> {
+    let mut count = 0;
+    let mut cursor = index.tree.seek(&engine.store, &expected.key, Seek::AtOrAfter)?;
+    while let Some(at) = cursor {
+        let entry = RowRef::new(&index.format, at.record());
+        if !entry.record().with_key(|key| key == expected.key) {
+            break;
+        }
+        count += usize::from(sees_entry(view, &entry) && entry.body() == expected.body);
+        cursor = at.next()?;
+    }
+    Ok(count)
+}
+
+/// The first bytes of a key, in hexadecimal.
+fn told(key: &[u8]) -> String {
+    let shown: String = key.iter().take(KEY_BYTES_TOLD).map(|byte| format!("{byte:02x}")).collect();
+    if key.len() > KEY_BYTES_TOLD { format!("0x{shown}..") } else { format!("0x{shown}") }
+}

@@ -1,0 +1,156 @@
+//! One table: its trees, their records, the off-page values.
+
+use std::time::Duration;
+
+use base::TrxId;
+use btree::Store;
+use btree::check::{PageSet, Problems};
+use page::check::check_records;
+use page::{OverflowRef, PageRef, RowRef};
+use trx::ReadView;
+
+use super::{Depth, Finding};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::table::{Index, Table};
+
+/// What a check has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableReport {
+    /// Rows, uncommitted ones included.
+    pub rows: u64,
+    /// Delete-marked records and closed entries that purge has not removed.
+    pub leftovers: u64,
+    /// What is wrong; empty for a sound table.
+    pub problems: Vec<Finding>,
+    /// Some pages could not be read or trusted, and nobody knows what was to be found there.
+    pub is_partial: bool,
+}
+
+impl Engine {
+    /// CHECK TABLE: [`Table::check`] while nobody uses the table and nothing is purged. Waits up to `wait` for that.
+    pub fn check_table(&self, schema: &str, name: &str, wait: Duration, depth: Depth) -> Result<TableReport> {
+        self.ensure_open()?;
+        // Before the table's lock: purge holds its turn while it waits for tables.
+        let _turn = self.purge.pause();
+        self.with_exclusive(schema, name, wait, |exclusive| {
+            exclusive.0.check_with(self, &mut PageSet::new(&self.store), depth)
+        })
+    }
+}
+
+impl Table {
+    /// Checks every tree, every record and off-page value, and that each index has exactly the entries that the rows
+    /// call for: of the newest versions, and of those that the oldest view may still ask for. Nobody may write or purge
+    /// meanwhile.
+    pub fn check(&self, engine: &Engine) -> Result<TableReport> {
+        self.check_with(engine, &mut PageSet::new(&engine.store), Depth::Full)
+    }
+
+    /// The same; `pages` learns of the table's pages.
+    pub(crate) fn check_with(
+        &self,
+        engine: &Engine,
+        pages: &mut PageSet<'_>,
+        depth: Depth,
+    ) -> Result<TableReport> {
+        let mut report = TableReport::default();
+        for index in &self.indexes {
+            check_index(engine, index, pages, depth, &mut report);
+        }
+        if depth == Depth::Full && report.problems.is_empty() {
+            self.check_agreement(engine, ReadView::newest(), &mut report)?;
+            let oldest = engine.trx.purge_horizon();
+            if oldest < engine.trx.limit() && report.problems.is_empty() {
+                self.check_agreement(engine, ReadView::before(oldest), &mut report)?;
+            }
+        }
+        Ok(report)
+    }
+}
+
+/// One tree and its records.
+fn check_index(
+    engine: &Engine,
+    index: &Index,
+    pages: &mut PageSet<'_>,
+    depth: Depth,
+    report: &mut TableReport,
+) {
+    let mut check = LeafCheck {
+        store: &engine.store,
+        index,
+        depth,
+        newest: engine.trx.limit(),
+        records: 0,
+        leftovers: 0,
+    };
+    let tree = index.tree.check_with(&engine.store, pages, &mut |page, pages, problems| {
+        check.check_leaf(page, pages, problems);
+    });
+    if index.format.is_clustered() {
+        report.rows = check.records - check.leftovers;
+    }
+    report.leftovers += check.leftovers;
+    report.is_partial |= tree.is_partial;
+    report.problems.extend(tree.problems.into_iter().map(|bad| Finding::of_index(&index.def.name, bad)));
+}
+
+/// The records of an index's leaves.
+struct LeafCheck<'c> {
+    store: &'c Store,
+    index: &'c Index,
+    depth: Depth,
+    /// No transaction has a greater id.
+    newest: TrxId,
+    records: u64,
+    leftovers: u64,
+}
+
+impl LeafCheck<'_> {
+    fn check_leaf(&mut self, page: PageRef<'_>, pages: &mut PageSet<'_>, problems: &mut Problems) {
+        let page_no = page.page_no();
+        if let Err(corruption) = check_records(page, &self.index.format) {
+            return problems.add(page_no, corruption.what.words());
+        }
+        problems.expect(page.max_trx() <= self.newest, page_no, "names a transaction that never was");
+        for slot in 0..page.count() {
+            let row = RowRef::new(&self.index.format, page.record(slot));
+            self.records += 1;
+            let is_leftover = row.record().flags().is_deleted();
+            self.leftovers += u64::from(is_leftover);
+            self.check_writers(page, &row, problems);
+            for ordinal in 0..self.index.format.var_columns().len() as u16 {
+                if let (bytes, true) = row.var(ordinal) {
+                    self.check_value(&OverflowRef::decode(bytes), pages, problems);
+                }
+            }
+        }
+    }
+
+    /// The transactions that a record names are known to its page, and in order.
+    fn check_writers(&self, page: PageRef<'_>, row: &RowRef<'_>, problems: &mut Problems) {
+        let newest = page.max_trx();
+        let (begin, end) = if self.index.format.is_clustered() {
+            (row.trx(), None)
+        } else {
+            (row.begin_trx(), row.end_trx())
+        };
+        problems.expect(
+            begin <= newest && end.is_none_or(|end| end <= newest),
+            page.page_no(),
+            "has a record of a transaction that its header does not know",
+        );
+        problems.expect(
+            end.is_none_or(|end| begin <= end),
+            page.page_no(),
+            "has an entry that was closed before it was begun",
+        );
+    }
+
+    fn check_value(&self, reference: &OverflowRef, pages: &mut PageSet<'_>, problems: &mut Problems) {
+        if self.depth == Depth::Full {
+            self.store.check_value(self.index.tree.index, reference, pages, problems);
+        }
+    }
+}
