@@ -93,27 +93,50 @@ impl<'p> Probe<'p> {
 
     #[inline(never)]
     fn find_elsewhere(&mut self, key: &[u8]) -> Result<Search> {
-        if self.jumps < JUMPS_MAX
-            && let Some(at) = self.find_near(key)?
-        {
+        if self.jumps >= JUMPS_MAX {
+            // A leaf is not held while pages above it are waited for.
+            self.leaf = None;
+            if let Some(at) = self.find_below_copy(key) {
+                return Ok(at);
+            }
+        } else if let Some(at) = self.find_near(key)? {
             self.jumps = 0;
             return Ok(at);
         }
-        // A leaf is not held while pages above it are waited for.
         self.leaf = None;
-        let (leaf, at) = match self.parents.leaf_for(self.store, self.tree, key) {
-            Some(found) => found,
-            None => self.descend(key)?,
-        };
+        let (leaf, at) = self.descend(key)?;
+        self.arrive(leaf);
+        Ok(at)
+    }
+
+    /// Keeps a leaf that was not looked for where the last one was.
+    #[inline]
+    fn arrive(&mut self, leaf: SharedGuard<'p>) {
         let near = leaf.page_no() == self.last || leaf.page_no() == self.last_right;
         self.jumps = if near { 0 } else { self.jumps.saturating_add(1) };
         self.keep(leaf);
-        Ok(at)
+    }
+
+    /// Goes where a copy of the page above leads, if there is one that knows.
+    #[inline(always)]
+    fn find_below_copy(&mut self, key: &[u8]) -> Option<Search> {
+        let (place, child) = self.parents.leaf_for(key)?;
+        let found = leaf_at(self.store, self.tree, child, key)
+            .filter(|(leaf, at)| leaf.page().covers_searched(key, *at));
+        if found.is_none() {
+            self.parents.remove(place);
+        }
+        let (leaf, at) = found?;
+        self.arrive(leaf);
+        Some(at)
     }
 
     /// Looks on the last leaf if it is not held, then on its right neighbour.
     fn find_near(&mut self, key: &[u8]) -> Result<Option<Search>> {
         if self.leaf.is_none() {
+            if self.last.is_none() {
+                return Ok(None);
+            }
             let Some((leaf, at)) = leaf_at(self.store, self.tree, self.last, key) else { return Ok(None) };
             let found = leaf.page().covers_searched(key, at);
             self.keep(leaf);
@@ -146,16 +169,13 @@ impl<'p> Probe<'p> {
 
 /// The page `page_no` if it is a leaf of `tree`, and a search in it. A page that cannot be read is no reason to fail: it may
 /// have been given back.
-#[inline]
+#[inline(always)]
 fn leaf_at<'p>(
     store: &'p Store,
     tree: &Tree,
     page_no: PageNo,
     key: &[u8],
 ) -> Option<(SharedGuard<'p>, Search)> {
-    if page_no.is_none() {
-        return None;
-    }
     let leaf = store.pool.shared(page_no).ok()?;
     let page = leaf.page();
     if page.index_id() != tree.index || page.page_type() != PageType::BTree || !page.is_leaf() {
@@ -189,14 +209,9 @@ struct ParentCopy {
 }
 
 impl ParentCopies {
-    /// The leaf that `key` belongs to, if a copy leads there.
+    /// The leaf that `key` belongs to as far as a copy knows, and the copy's place.
     #[inline]
-    fn leaf_for<'p>(
-        &mut self,
-        store: &'p Store,
-        tree: &Tree,
-        key: &[u8],
-    ) -> Option<(SharedGuard<'p>, Search)> {
+    fn leaf_for(&self, key: &[u8]) -> Option<(usize, PageNo)> {
         let start = start_of(key);
         let place = self.from.partition_point(|&from| from <= start).checked_sub(1)?;
         let copy = &self.copies[place];
@@ -204,12 +219,7 @@ impl ParentCopies {
             return None;
         }
         let parent = PageRef::new(&copy.page);
-        let found = leaf_at(store, tree, parent.child(parent.child_for(key)), key)
-            .filter(|(leaf, at)| leaf.page().covers_searched(key, *at));
-        if found.is_none() {
-            self.remove(place);
-        }
-        found
+        Some((place, parent.child(parent.child_for(key))))
     }
 
     #[cold]

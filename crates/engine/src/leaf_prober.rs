@@ -60,7 +60,7 @@ impl<'e> LeafProber<'e> {
 
     /// The row with exactly this clustered key; only for the clustered index. Cost: a search where the key is on the leaf
     /// that is held; see [`Probe::find`] for others.
-    #[inline]
+    #[inline(always)]
     pub fn get(&mut self, key: &[u8]) -> Result<Option<RowRef<'_>>> {
         debug_assert!(self.source.index.format.is_clustered(), "exact lookups are for clustered keys");
         let at = self.probe.find(key)?;

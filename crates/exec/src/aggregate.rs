@@ -1,7 +1,5 @@
 //! Grouping and aggregate functions.
 
-use std::ops::Range;
-
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use expr::{Accumulator, AccumulatorSpec, EvalCtx, EvalError, Expr, append_group_key, eval};
@@ -12,6 +10,7 @@ use crate::aggregate_ints::{IntAggregate, IntState};
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::hash_index::HashIndex;
+use crate::join_ints::{IntRuns, TakeInts};
 use crate::op::Op;
 use crate::source::{Flow, RowBatch, Sink, Source};
 use crate::statement::QueryRun;
@@ -211,16 +210,26 @@ impl Sink for IntSink<'_> {
         Ok(Flow::More)
     }
 
-    fn batch_with(
-        &mut self,
-        batch: &RowBatch<'_>,
-        rows: Range<usize>,
-        company: &CurrentRow<'_>,
-    ) -> Result<Flow> {
-        for state in &mut self.states {
-            state.batch_with(batch, rows.clone(), company);
+    fn as_ints(&mut self) -> Option<&mut dyn TakeInts> {
+        Some(self)
+    }
+}
+
+impl TakeInts for IntSink<'_> {
+    fn wanted(&self, rel: u16) -> Vec<u16> {
+        let mut wanted = Vec::new();
+        for (of, col) in self.states.iter().filter_map(IntState::column_read) {
+            if of == rel && !wanted.contains(&col) {
+                wanted.push(col);
+            }
         }
-        Ok(Flow::More)
+        wanted
+    }
+
+    fn take(&mut self, batch: &RowBatch<'_>, runs: &IntRuns) {
+        for state in &mut self.states {
+            state.runs(batch, runs);
+        }
     }
 }
 

@@ -3,13 +3,12 @@
 //!
 //! Semantics are those of [`expr::Accumulator`], which serves every other case and is the oracle of the tests.
 
-use std::ops::Range;
-
 use expr::{AggFunc, Expr, ExprKind, RowSource};
 use sql::plan::AggSpec;
 use types::{Date, Decimal, SqlType, TypeKind, Value};
 
-use crate::frame::{CurrentRow, Frame, row_source};
+use crate::frame::{Frame, row_source};
+use crate::join_ints::IntRuns;
 use crate::reader::{Access, ColumnReader, widen};
 use crate::source::RowBatch;
 
@@ -90,18 +89,25 @@ impl IntState {
         }
     }
 
-    /// Takes in rows of a batch in the company of one row more. Cost: about 20 instructions for an integer of that row.
-    #[inline]
-    pub(crate) fn batch_with(&mut self, batch: &RowBatch<'_>, rows: Range<usize>, company: &CurrentRow<'_>) {
-        match (self.spec.column, company) {
-            (None, _) => self.count += rows.len() as u64,
-            (Some((rel, col)), CurrentRow::Record(record)) if rel == record.rel && !self.spec.date => {
-                self.repeat(record.reader.int(&record.row, usize::from(col)), rows.len());
+    /// The relation and column that are read, if any.
+    pub(crate) fn column_read(&self) -> Option<(u16, u16)> {
+        self.spec.column
+    }
+
+    /// Takes in the pairs of a join. Cost: about 15 instructions a run.
+    pub(crate) fn runs(&mut self, batch: &RowBatch<'_>, runs: &IntRuns) {
+        match self.spec.column {
+            None => self.count += runs.rows() as u64,
+            Some((rel, col)) if rel == runs.rel => {
+                runs.values(col).for_each(|(value, rows)| self.repeat(Some(value), rows));
             }
-            (Some((rel, _)), _) if rel == batch.rel => self.batch(&batch.slice(rows)),
-            (Some((rel, col)), _) => {
-                let parent = Frame { parent: batch.parent, row: *company };
-                self.repeat(number_of(&parent.column(rel, col)), rows.len());
+            Some((rel, _)) if rel == batch.rel && runs.rows() < batch.rows.len() => {
+                runs.runs().for_each(|run| self.batch(&batch.slice(run)));
+            }
+            Some((rel, _)) if rel == batch.rel => self.batch(batch),
+            Some((rel, col)) => {
+                let value = row_source(batch.parent).column(rel, col);
+                self.repeat(number_of(&value), runs.rows());
             }
         }
     }
@@ -109,7 +115,7 @@ impl IntState {
     /// Takes in a number, or NULL, as that of so many rows.
     #[inline]
     fn repeat(&mut self, value: Option<i128>, rows: usize) {
-        let Some(value) = value else { return };
+        let Some(value) = value.filter(|_| rows > 0) else { return };
         self.add(value);
         if rows > 1 {
             self.count += rows as u64 - 1;

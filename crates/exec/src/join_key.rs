@@ -145,8 +145,15 @@ impl JoinKey {
 
 impl BatchKeys {
     /// The first row behind `row` with another key.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run_end(&self, row: usize) -> usize {
+        match self.ints.get(row..) {
+            Some([key, next, ..]) if key != next => row + 1,
+            _ => self.long_run_end(row),
+        }
+    }
+
+    fn long_run_end(&self, row: usize) -> usize {
         let is_same = |other: usize| match self.ints.get(row) {
             Some(key) => self.ints[other] == *key && self.absent.get(other) == self.absent.get(row),
             None => self.slice(other) == self.slice(row),

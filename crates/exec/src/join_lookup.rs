@@ -17,6 +17,7 @@ use crate::access::RowPush;
 use crate::error::Result;
 use crate::filter_ints::BoundTest;
 use crate::frame::{CurrentRow, Frame, TableRow};
+use crate::join_ints::{IntRuns, TakeInts};
 use crate::join_key::{BatchKeys, INT_KEY_BYTES, JoinKey};
 use crate::join_nested::PairSink;
 use crate::op::{AccessOp, Op, PathOp};
@@ -35,6 +36,8 @@ pub(crate) struct IndexLookup<'r> {
     /// Of the relation whose batch came last; `None` if its rows' keys are not made of bytes.
     key: Option<(u16, Option<JoinKey>)>,
     keys: BatchKeys,
+    /// Integers of inner rows; `Some(None)` if the sink needs more than those.
+    ints: Option<Option<IntRuns>>,
     /// The part of the filter that is decided on page bytes.
     tests: Option<Box<[BoundTest]>>,
     /// Home of decoded columns; emptied between keys.
@@ -68,6 +71,7 @@ impl<'r> IndexLookup<'r> {
             prober: None,
             key: None,
             keys: BatchKeys::default(),
+            ints: None,
             tests: op.filter.as_ref().and_then(|filter| filter.bind(run)),
             arena: Bump::new(),
             filter_arena: Bump::new(),
@@ -117,6 +121,11 @@ impl<'r> IndexLookup<'r> {
         unmatched: Option<&[u16]>,
         pairs: &mut PairSink<'_>,
     ) -> Result<Flow> {
+        if self.takes_ints(pairs)
+            && let Some(sink) = pairs.sink.as_ints()
+        {
+            return self.run_ints(prober, batch, unmatched, sink).map(|()| Flow::More);
+        }
         let (op, rows, mut at) = (self.op, batch.rows.len(), 0);
         let is_tested = op.filter.is_some() || pairs.on.is_some();
         while at < rows {
@@ -133,7 +142,7 @@ impl<'r> IndexLookup<'r> {
                     self.arena.reset();
                     let env = RowEnv { st: self.run.st, arena: &self.arena };
                     let row = TableRow { rel: op.rel, row, reader: &op.reader, env };
-                    pairs.sink.batch_with(batch, same, &CurrentRow::Record(row))?
+                    push_with(&batch.slice(same), CurrentRow::Record(row), pairs)?
                 }
             };
             if flow == Flow::Enough {
@@ -142,6 +151,42 @@ impl<'r> IndexLookup<'r> {
             pause(prober, pairs)?;
         }
         Ok(Flow::More)
+    }
+
+    /// As [`IndexLookup::run_single`], for a sink that needs integers.
+    fn run_ints(
+        &mut self,
+        prober: &mut LeafProber<'r>,
+        batch: &RowBatch<'_>,
+        unmatched: Option<&[u16]>,
+        sink: &mut dyn TakeInts,
+    ) -> Result<()> {
+        let (Some(Some(ints)), reader) = (&mut self.ints, &self.op.reader) else { return Ok(()) };
+        let mut at = 0;
+        ints.clear(batch.rows.len());
+        while at < batch.rows.len() {
+            let same = at..self.keys.run_end(at);
+            at = same.end;
+            let found = match self.keys.get(same.start, &mut [0; INT_KEY_BYTES]) {
+                Some(key) => prober.get(key)?,
+                None => None,
+            };
+            if found.is_some() || unmatched.is_some() {
+                ints.push(same, found.as_ref(), reader);
+            }
+        }
+        sink.take(batch, ints);
+        Ok(())
+    }
+
+    /// Whether all that `pairs` needs of the inner rows are integers.
+    fn takes_ints(&mut self, pairs: &mut PairSink<'_>) -> bool {
+        let (rel, reader) = (self.op.rel, &self.op.reader);
+        if self.op.filter.is_some() || pairs.on.is_some() {
+            return false;
+        }
+        let wanted = || Some(IntRuns::new(rel, &pairs.sink.as_ints()?.wanted(rel), reader));
+        self.ints.get_or_insert_with(wanted).is_some()
     }
 
     /// Pushes the pairs of the outer rows `same` with `row` that pass the conditions.
@@ -241,6 +286,12 @@ impl<'r> IndexLookup<'r> {
     }
 }
 
+/// Pushes outer rows in the company of `inner`.
+fn push_with(outer: &RowBatch<'_>, inner: CurrentRow<'_>, pairs: &mut PairSink<'_>) -> Result<Flow> {
+    let parent = Frame { parent: outer.parent, row: inner };
+    pairs.sink.batch(&RowBatch { parent: Some(&parent), ..*outer })
+}
+
 /// Pushes outer rows without a partner, if they are wanted.
 fn push_unmatched(
     batch: &RowBatch<'_>,
@@ -249,7 +300,7 @@ fn push_unmatched(
     pairs: &mut PairSink<'_>,
 ) -> Result<Flow> {
     match unmatched {
-        Some(rels) => pairs.sink.batch_with(batch, rows, &CurrentRow::Nulls(rels)),
+        Some(rels) => push_with(&batch.slice(rows), CurrentRow::Nulls(rels), pairs),
         None => Ok(Flow::More),
     }
 }

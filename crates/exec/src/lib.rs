@@ -42,6 +42,7 @@ mod frame;
 mod hash_index;
 mod insert;
 mod join_hash;
+mod join_ints;
 mod join_key;
 mod join_lookup;
 mod join_nested;

@@ -9,6 +9,7 @@ use engine::Batch;
 
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow};
+use crate::join_ints::TakeInts;
 use crate::reader::{RowEnv, TableReader};
 
 /// Whether a sink wants more rows.
@@ -60,16 +61,9 @@ pub(crate) trait Sink {
         Ok(Flow::More)
     }
 
-    /// Takes the rows of `batch` at the positions `rows` in the company of one row more; the same as taking them with a
-    /// parent that has it.
-    fn batch_with(
-        &mut self,
-        batch: &RowBatch<'_>,
-        rows: Range<usize>,
-        company: &CurrentRow<'_>,
-    ) -> Result<Flow> {
-        let parent = Frame { parent: batch.parent, row: *company };
-        self.batch(&RowBatch { parent: Some(&parent), ..batch.slice(rows) })
+    /// The sink as one that needs integers of a join's rows, if it is.
+    fn as_ints(&mut self) -> Option<&mut dyn TakeInts> {
+        None
     }
 
     /// Whether the sink has something to do for which no latch may be held.

@@ -1,0 +1,133 @@
+//! Integers of looked-up rows, kept for a batch of outer rows: what sums over a join are made of. A date is the integer that
+//! it is packed to.
+
+use std::ops::Range;
+
+use engine::RowRef;
+use page::{IntPart, NullBit};
+use types::TypeKind;
+
+use crate::reader::{Access, TableReader};
+use crate::source::RowBatch;
+
+/// Takes a join's pairs as integers.
+pub(crate) trait TakeInts {
+    /// The columns of relation `rel` that it needs: integers and dates.
+    fn wanted(&self, rel: u16) -> Vec<u16>;
+
+    /// Takes all pairs of a batch of outer rows.
+    fn take(&mut self, batch: &RowBatch<'_>, runs: &IntRuns);
+}
+
+/// Runs of a batch's rows, each with the integers of the one row of another relation that is beside all of them.
+#[derive(Debug)]
+pub(crate) struct IntRuns {
+    /// The other relation.
+    pub(crate) rel: u16,
+    columns: Box<[IntColumn]>,
+    runs: Vec<Range<u32>>,
+    /// A value for each column, run by run; unsigned ones by their bits.
+    values: Vec<Option<i64>>,
+    /// Rows in all runs.
+    rows: usize,
+}
+
+#[derive(Debug)]
+struct IntColumn {
+    col: u16,
+    way: Way,
+    null: Option<NullBit>,
+    unsigned: bool,
+}
+
+/// How a column is read.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// Four bytes from here on.
+    Fixed4(u16),
+    /// A date, in three bytes from here on.
+    Date(u16),
+    /// A date in the key.
+    KeyDate(u16, IntPart),
+    Other,
+}
+
+impl IntRuns {
+    /// Integers of `columns` in rows that `reader` reads.
+    pub(crate) fn new(rel: u16, columns: &[u16], reader: &TableReader) -> Self {
+        let column = |&col: &u16| {
+            let column = &reader.columns[usize::from(col)];
+            let way = match column.access {
+                Access::Fixed { from, .. } if column.ty.kind == TypeKind::Date => Way::Date(from),
+                Access::KeyBits { part, int } => Way::KeyDate(part, int),
+                Access::Fixed { from, to } if to - from == 4 => Way::Fixed4(from),
+                _ => Way::Other,
+            };
+            IntColumn { col, way, null: column.null, unsigned: column.ty.unsigned }
+        };
+        let columns = columns.iter().map(column).collect();
+        IntRuns { rel, columns, runs: Vec::new(), values: Vec::new(), rows: 0 }
+    }
+
+    /// Begins with none, with room for `runs`.
+    pub(crate) fn clear(&mut self, runs: usize) {
+        self.runs.clear();
+        self.runs.reserve(runs);
+        self.values.clear();
+        self.values.reserve(runs * self.columns.len());
+        self.rows = 0;
+    }
+
+    /// Adds outer rows beside `row`, or beside none.
+    #[inline]
+    pub(crate) fn push(&mut self, run: Range<usize>, row: Option<&RowRef<'_>>, reader: &TableReader) {
+        self.rows += run.len();
+        self.runs.push(run.start as u32..run.end as u32);
+        for column in &self.columns {
+            self.values.push(row.and_then(|row| column.read(row, reader)));
+        }
+    }
+
+    /// Number of rows in all runs.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The runs.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = Range<usize>> {
+        self.runs.iter().map(|run| run.start as usize..run.end as usize)
+    }
+
+    /// The integers of a column that was wanted, each with the number of rows beside it.
+    #[inline]
+    pub(crate) fn values(&self, col: u16) -> impl Iterator<Item = (i128, usize)> {
+        let position = self.columns.iter().position(|column| column.col == col);
+        let unsigned = position.is_some_and(|position| self.columns[position].unsigned);
+        let values = self.values.iter().skip(position.unwrap_or(self.values.len()));
+        let values = values.step_by(self.columns.len().max(1));
+        self.runs.iter().zip(values).filter_map(move |(run, value)| {
+            let value = (*value)?;
+            let value = if unsigned { i128::from(value as u64) } else { i128::from(value) };
+            Some((value, run.len()))
+        })
+    }
+}
+
+impl IntColumn {
+    #[inline]
+    fn read(&self, row: &RowRef<'_>, reader: &TableReader) -> Option<i64> {
+        if self.null.is_some_and(|bit| row.null_bit(bit)) {
+            return None;
+        }
+        match self.way {
+            Way::Fixed4(from) if self.unsigned => Some(u32::from_le_bytes(row.fixed(from)).into()),
+            Way::Fixed4(from) => Some(i32::from_le_bytes(row.fixed(from)).into()),
+            Way::Date(from) => {
+                let [low, middle, high] = row.fixed(from);
+                Some(u32::from_le_bytes([low, middle, high, 0]).into())
+            }
+            Way::KeyDate(part, int) => reader.key_int(row, part, int, false),
+            Way::Other => reader.int(row, usize::from(self.col)).map(|value| value as i64),
+        }
+    }
+}
