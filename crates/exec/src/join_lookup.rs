@@ -7,6 +7,7 @@
 //! The loop itself ([`crate::join_nested`]), which runs the inner access for one outer row after the other, is the fallback,
 //! and the oracle of the tests.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use bumpalo::Bump;
@@ -36,8 +37,8 @@ pub(crate) struct IndexLookup<'r> {
     /// Of the relation whose batch came last; `None` if its rows' keys are not made of bytes.
     key: Option<(u16, Option<JoinKey>)>,
     keys: BatchKeys,
-    /// Integers of inner rows; `Some(None)` if the sink needs more than those.
-    ints: Option<Option<IntRuns>>,
+    /// Integers of inner rows, made with the first batch; `None` if the sink needs more than those.
+    ints: OnceCell<Option<IntRuns>>,
     /// The part of the filter that is decided on page bytes.
     tests: Option<Box<[BoundTest]>>,
     /// Home of decoded columns; emptied between keys.
@@ -71,7 +72,7 @@ impl<'r> IndexLookup<'r> {
             prober: None,
             key: None,
             keys: BatchKeys::default(),
-            ints: None,
+            ints: OnceCell::new(),
             tests: op.filter.as_ref().and_then(|filter| filter.bind(run)),
             arena: Bump::new(),
             filter_arena: Bump::new(),
@@ -161,7 +162,7 @@ impl<'r> IndexLookup<'r> {
         unmatched: Option<&[u16]>,
         sink: &mut dyn TakeInts,
     ) -> Result<()> {
-        let (Some(Some(ints)), reader) = (&mut self.ints, &self.op.reader) else { return Ok(()) };
+        let (Some(Some(ints)), reader) = (self.ints.get_mut(), &self.op.reader) else { return Ok(()) };
         let mut at = 0;
         ints.clear(batch.rows.len());
         while at < batch.rows.len() {
@@ -186,7 +187,7 @@ impl<'r> IndexLookup<'r> {
             return false;
         }
         let wanted = || Some(IntRuns::new(rel, &pairs.sink.as_ints()?.wanted(rel), reader));
-        self.ints.get_or_insert_with(wanted).is_some()
+        self.ints.get_or_init(wanted).is_some()
     }
 
     /// Pushes the pairs of the outer rows `same` with `row` that pass the conditions.

@@ -46,6 +46,7 @@ mod join_ints;
 mod join_key;
 mod join_lookup;
 mod join_nested;
+mod joined_rows;
 mod keep;
 mod key;
 mod limit;

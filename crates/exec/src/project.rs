@@ -14,6 +14,7 @@ use crate::context::Protocol;
 use crate::encode::WireEncoder;
 use crate::error::{ExecError, Result};
 use crate::frame::{CurrentRow, Frame, row_source};
+use crate::joined_rows::JoinedRows;
 use crate::plain_rows::PlainRows;
 use crate::reader::{Access, RowEnv, TableReader};
 use crate::source::{Flow, RowBatch, Sink};
@@ -89,6 +90,34 @@ impl RowTarget<'_> {
         let bytes = reader.bytes(row, position, env);
         encoder.put_storage(bytes, place, env.st.zone, self.charset, self.out);
     }
+
+    /// Appends column `col` of relation `rel`.
+    #[inline]
+    pub(crate) fn put_column(
+        &mut self,
+        encoder: &WireEncoder,
+        place: Option<(BinaryRow, usize)>,
+        frame: Option<&Frame<'_>>,
+        rel: u16,
+        col: u16,
+        zone: &TimeZone,
+    ) {
+        let charset = self.charset;
+        match frame.and_then(|frame| frame.find(rel)) {
+            Some(CurrentRow::Record(record)) => {
+                self.put_record_column(encoder, place, record.reader, &record.row, col, record.env);
+            }
+            Some(CurrentRow::Temp(temp)) => match temp.cell(rel, col) {
+                Some((CellKind::Storage(_), bytes)) => {
+                    encoder.put_storage(Some(bytes), place, zone, charset, self.out);
+                }
+                _ => encoder.put_value(&temp.value(rel, col), place, charset, self.out),
+            },
+            Some(CurrentRow::Nulls(_)) | None => {
+                encoder.put_storage(None, place, zone, charset, self.out);
+            }
+        }
+    }
 }
 
 /// Sends rows to the client.
@@ -103,6 +132,8 @@ pub(crate) struct RowSender<'c> {
     plain_rel: Option<u16>,
     /// How they are sent, made when the first leaf comes; `None` if not all of them are simple.
     plain: OnceCell<Option<PlainRows>>,
+    /// How rows of a relation are sent that have company; `None` if an output column is computed.
+    joined: Vec<(u16, Option<JoinedRows>)>,
     pub(crate) rows: u64,
 }
 
@@ -129,6 +160,7 @@ impl<'c> RowSender<'c> {
             arena: Bump::new(),
             plain_rel,
             plain: OnceCell::new(),
+            joined: Vec::new(),
             rows: 0,
         }
     }
@@ -138,7 +170,9 @@ impl<'c> RowSender<'c> {
         for (i, output) in self.outputs.iter().enumerate() {
             let place = row.map(|row| (row, i));
             match &output.value {
-                OutputValue::Column { rel, col } => self.put_column(output, place, frame, *rel, *col),
+                OutputValue::Column { rel, col } => {
+                    self.target.put_column(&output.encoder, place, frame, *rel, *col, self.zone);
+                }
                 OutputValue::Expr(expr) => {
                     self.arena.reset();
                     let ctx = self.run.ctx(&self.arena);
@@ -152,6 +186,18 @@ impl<'c> RowSender<'c> {
         self.target.out.end_packet();
         self.rows += 1;
         Ok(())
+    }
+
+    /// Sends rows in company; false if that takes more than columns.
+    fn put_joined(&mut self, batch: &RowBatch<'_>) -> Result<bool> {
+        let known = self.joined.iter().position(|(rel, _)| *rel == batch.rel);
+        let position = known.unwrap_or_else(|| {
+            self.joined.push((batch.rel, JoinedRows::new(self.outputs, batch.rel)));
+            self.joined.len() - 1
+        });
+        let Some(joined) = &mut self.joined[position].1 else { return Ok(false) };
+        joined.put(batch, self.outputs, &mut self.target, self.run.st)?;
+        Ok(true)
     }
 
     /// Sends a leaf's rows, all columns being columns of its relation.
@@ -174,32 +220,6 @@ impl<'c> RowSender<'c> {
             target.out.end_packet();
         }
     }
-
-    #[inline]
-    fn put_column(
-        &mut self,
-        output: &Output,
-        place: Option<(BinaryRow, usize)>,
-        frame: Option<&Frame<'_>>,
-        rel: u16,
-        col: u16,
-    ) {
-        let (encoder, zone, charset) = (&output.encoder, self.zone, self.target.charset);
-        match frame.and_then(|frame| frame.find(rel)) {
-            Some(CurrentRow::Record(record)) => {
-                self.target.put_record_column(encoder, place, record.reader, &record.row, col, record.env);
-            }
-            Some(CurrentRow::Temp(temp)) => match temp.cell(rel, col) {
-                Some((CellKind::Storage(_), bytes)) => {
-                    encoder.put_storage(Some(bytes), place, zone, charset, self.target.out);
-                }
-                _ => encoder.put_value(&temp.value(rel, col), place, charset, self.target.out),
-            },
-            Some(CurrentRow::Nulls(_)) | None => {
-                encoder.put_storage(None, place, zone, charset, self.target.out);
-            }
-        }
-    }
 }
 
 impl Sink for RowSender<'_> {
@@ -214,13 +234,14 @@ impl Sink for RowSender<'_> {
     }
 
     fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
-        if self.plain_rel != Some(batch.rel) {
+        if self.plain_rel == Some(batch.rel) {
+            self.put_plain(batch);
+        } else if !self.put_joined(batch)? {
             for i in 0..batch.rows.len() {
                 self.row(&batch.frame(i))?;
             }
             return Ok(Flow::More);
         }
-        self.put_plain(batch);
         self.rows += batch.rows.len() as u64;
         Ok(Flow::More)
     }

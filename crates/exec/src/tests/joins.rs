@@ -1,6 +1,6 @@
 //! Index lookups of whole batches against the loop that runs the inner access for one outer row after the other.
 //!
-//! The loop is forced by a condition on the outer table that always holds: such a scan hands on one row at a time.
+//! The loop is forced by conditions on the tables that always hold: their rows are handed on one at a time, and sent so.
 
 use engine::BeginOptions;
 use sql::plan::{Node, Plan};
@@ -118,13 +118,16 @@ fn fill(bench: &mut Bench, random: &mut Random) {
     }
 }
 
-/// Gives the outer-most table a condition that holds always.
+/// Gives each table a condition that holds always.
 fn by_rows(node: &mut Node) {
     match node {
         Node::Access { filter, .. } => {
             filter.get_or_insert_with(|| int(1));
         }
-        Node::Join { outer, .. } | Node::HashJoin { outer, .. } => by_rows(outer),
+        Node::Join { outer, inner, .. } | Node::HashJoin { outer, inner, .. } => {
+            by_rows(outer);
+            by_rows(inner);
+        }
         Node::Filter { input, .. } | Node::Aggregate { input, .. } | Node::Limit { input, .. } => {
             by_rows(input);
         }
