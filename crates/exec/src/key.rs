@@ -71,6 +71,12 @@ impl KeyPart {
         self.push_converted(value, run, out)
     }
 
+    /// Appends the part for an integer; false, with nothing appended: the column is of another type, or cannot hold it.
+    #[inline]
+    pub(crate) fn push_column_int(&self, value: i64, out: &mut Vec<u8>) -> bool {
+        self.int_width > 0 && self.push_int(value, out)
+    }
+
     /// False: the column cannot hold the number.
     #[inline]
     fn push_int(&self, value: i64, out: &mut Vec<u8>) -> bool {

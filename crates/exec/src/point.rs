@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use engine::Table;
-use expr::Expr;
+use expr::{Expr, ExprKind};
+use types::Value;
 
 use crate::access::push_parts;
 use crate::error::Result;
@@ -35,8 +36,26 @@ impl PointKey {
     /// Makes the key's bytes; false: no row can have it.
     #[inline]
     pub(crate) fn make(&self, run: &QueryRun<'_>, arena: &Bump, key: &mut Vec<u8>) -> Result<bool> {
+        if self.make_of_integers(run.params, key) {
+            return Ok(true);
+        }
         key.clear();
         push_parts(run, &self.parts, &self.exprs, &[], None, key, arena)
+    }
+}
+
+impl PointKey {
+    /// [`PointKey::make`] where every value is an integer parameter that its column can hold; false: it is not so.
+    #[inline]
+    fn make_of_integers(&self, params: &[Value<'_>], key: &mut Vec<u8>) -> bool {
+        key.clear();
+        self.parts.iter().zip(&self.exprs).all(|(part, expr)| match expr.kind {
+            ExprKind::Param(number) => match params.get(usize::from(number)) {
+                Some(&Value::Int(value)) => part.push_column_int(value, key),
+                _ => false,
+            },
+            _ => false,
+        })
     }
 }
 

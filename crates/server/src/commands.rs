@@ -95,15 +95,23 @@ pub fn write_plain_ok(session: &mut Session, out: &mut OutBuffer) {
 }
 
 /// Writes an OK packet: `ok` completed by the session's status, warnings and state changes.
+#[inline]
 pub fn write_ok(session: &mut Session, out: &mut OutBuffer, ok: &OkPacket<'_>, more_results: bool) {
     let status = session.status().with(ServerStatus::MORE_RESULTS, more_results);
     let warnings = session.diagnostics.packet_count();
     let plain = OkPacket { status, warnings, ..*ok };
+    if session.changes.is_empty() {
+        return reply::write_ok(out, session.capabilities, &plain);
+    }
+    write_changes(session, out, &plain);
+}
+
+/// Writes an OK packet that tells of the session's state changes, if the client asked for that.
+#[cold]
+fn write_changes(session: &mut Session, out: &mut OutBuffer, plain: &OkPacket<'_>) {
     let pending = std::mem::take(&mut session.changes);
-    let tracks = session.capabilities.has(Capabilities::SESSION_TRACK);
-    if !tracks || !pending.schema && pending.variables.is_empty() {
-        reply::write_ok(out, session.capabilities, &plain);
-        return;
+    if !session.capabilities.has(Capabilities::SESSION_TRACK) {
+        return reply::write_ok(out, session.capabilities, plain);
     }
     let values: Vec<_> = pending
         .variables
@@ -115,7 +123,7 @@ pub fn write_ok(session: &mut Session, out: &mut OutBuffer, ok: &OkPacket<'_>, m
     if pending.schema && session.variables.named("session_track_schema").as_bool() {
         changes.push(StateChange::Schema(session.database.as_deref().unwrap_or_default()));
     }
-    reply::write_ok(out, session.capabilities, &OkPacket { changes: &changes, ..plain });
+    reply::write_ok(out, session.capabilities, &OkPacket { changes: &changes, ..*plain });
 }
 
 /// Answers a command that did what it was told.

@@ -1,10 +1,10 @@
 //! Expressions as SET and KILL take them: literals, variables and their signs at once, all others through the planner.
 
+use sql::Literal;
 use sql::ast::{Expr, ExprKind, UnaryOp, VarScope};
 use sql::literal::{IntValue, LiteralKind};
-use sql::{LexMode, Literal};
 use types::decimal::Decimal;
-use types::{CollationId, OwnedValue, SqlModes};
+use types::{CollationId, OwnedValue};
 
 use crate::error_map::{self, SqlError};
 use crate::run;
@@ -66,18 +66,6 @@ pub fn level(scope: VarScope) -> Result<Level, SqlError> {
     }
 }
 
-/// The flags of `sql_mode` that the lexer obeys.
-pub fn lex_mode(mode: SqlModes) -> LexMode {
-    let pairs = [
-        (SqlModes::ANSI_QUOTES, LexMode::ANSI_QUOTES),
-        (SqlModes::NO_BACKSLASH_ESCAPES, LexMode::NO_BACKSLASH_ESCAPES),
-        (SqlModes::PIPES_AS_CONCAT, LexMode::PIPES_AS_CONCAT),
-        (SqlModes::HIGH_NOT_PRECEDENCE, LexMode::HIGH_NOT_PRECEDENCE),
-        (SqlModes::IGNORE_SPACE, LexMode::IGNORE_SPACE),
-    ];
-    pairs.into_iter().filter(|&(flag, _)| mode.has(flag)).fold(LexMode::NONE, |all, (_, bit)| all.with(bit))
-}
-
 #[cold]
 fn not_constant() -> SqlError {
     error_map::NOT_SUPPORTED_YET.with(&[&"expressions other than constants and variables here"])
@@ -109,7 +97,7 @@ fn literal_value(session: &Session, literal: Literal, sql: &[u8]) -> Result<Owne
         }
         LiteralKind::String => {
             let hot = &session.variables.hot;
-            let data = literal.string_value(sql, lex_mode(hot.sql_mode)).into_owned();
+            let data = literal.string_value(sql, hot.lex_mode).into_owned();
             OwnedValue::Bytes { data: data.into(), collation: hot.collation_connection }
         }
         LiteralKind::Date | LiteralKind::Time | LiteralKind::Timestamp => return Err(not_constant()),

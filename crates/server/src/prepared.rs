@@ -28,7 +28,7 @@ pub struct Prepared {
     pub types: Vec<ParamType>,
     /// Kind, if statements of its kind are planned.
     pub planned: Option<Com>,
-    /// Program of the last execution.
+    /// Program of the last execution, for these types.
     pub plan: Option<PreparedPlan>,
     /// Values sent in pieces, by parameter; empty when none were sent.
     pub long_data: Vec<Option<Vec<u8>>>,

@@ -30,7 +30,7 @@ pub use prepare::{execute, prepare};
 
 use crate::answer::Answer;
 use crate::client_io::ClientIo;
-use crate::constant::{Inputs, lex_mode};
+use crate::constant::Inputs;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::plan_cache::SessionPlans;
 use crate::session::{Session, Workspace};
@@ -77,18 +77,19 @@ fn run_known(session: &mut Session, io: &mut ClientIo, work: &mut Workspace) -> 
     let environment = session.environment();
     let version = session.server.engine.catalog_version();
     let compiled = plans.find_text(environment, sql, key, version)?;
-    let text = Text { sql, start: 0, mode: lex_mode(session.variables.hot.sql_mode) };
+    let text = Text { sql, start: 0, mode: session.variables.hot.lex_mode };
     let mut answer = Answer { io, more_results: false, binary: false };
     run_plan(session, &mut answer, text, compiled, key, arena)
 }
 
 /// Runs the statements of the packet one after the other.
+#[inline(never)]
 fn run_statements(session: &mut Session, io: &mut ClientIo, work: &mut Workspace) -> Result<(), SqlError> {
     let Workspace { packet, arena, key, plans } = work;
     let sql = packet.get(1..).unwrap_or_default();
     let mut start = 0;
     loop {
-        let text = Text { sql, start, mode: lex_mode(session.variables.hot.sql_mode) };
+        let text = Text { sql, start, mode: session.variables.hot.lex_mode };
         let desk = Desk { plans: &mut *plans, key: &mut *key, arena };
         match one_statement(session, io, text, desk)? {
             Some(end) => start = end,
@@ -136,7 +137,7 @@ fn run_cached(
 }
 
 /// Runs a plan with the literals that `key` lists; `None` if it does not serve them.
-#[inline]
+#[inline(always)]
 fn run_plan(
     session: &mut Session,
     answer: &mut Answer<'_>,

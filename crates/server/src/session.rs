@@ -132,6 +132,14 @@ pub struct StateChanges {
     pub variables: Vec<&'static str>,
 }
 
+impl StateChanges {
+    /// Whether nothing changed.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        !self.schema && self.variables.is_empty()
+    }
+}
+
 impl Session {
     /// A session of a client that has not said who it is.
     pub fn new(

@@ -101,26 +101,35 @@ pub struct Parameters<'p, 't> {
 
 impl<'p, 't> Parameters<'p, 't> {
     /// Starts on `params` of a statement with `count` parameters. `types` holds what was bound by an earlier execution
-    /// and is replaced if this one binds anew.
+    /// and is replaced if this one binds anew; true with it then.
     ///
     /// # Errors
     /// [`Error::ParametersNotBound`], [`Error::UnknownParameterType`] and [`Error::Malformed`].
-    pub fn new(params: &'p [u8], count: usize, types: &'t mut Vec<ParamType>) -> Result<Self, Error> {
+    #[inline]
+    pub fn new(params: &'p [u8], count: usize, types: &'t mut Vec<ParamType>) -> Result<(Self, bool), Error> {
         let mut d = Decoder::new(params);
         let mut nulls: &[u8] = &[];
+        let mut bound = false;
         if count > 0 {
             nulls = d.bytes(count.div_ceil(8), "NULL bitmap")?;
-            if d.u8("new parameters flag")? != 0 {
+            bound = d.u8("new parameters flag")? != 0;
+            if bound {
                 bind(&mut d, count, types)?;
             }
             if types.len() != count {
                 return Err(Error::ParametersNotBound);
             }
         }
-        Ok(Parameters { values: d, nulls, types, next: 0 })
+        Ok((Parameters { values: d, nulls, types, next: 0 }, bound))
+    }
+
+    /// The types bound, one a parameter.
+    pub fn types(&self) -> &'t [ParamType] {
+        self.types
     }
 
     /// The next parameter's value; `None` after the last. `has_long_data` says whether its value came before.
+    #[inline]
     pub fn next(&mut self, has_long_data: bool) -> Result<Option<ParamValue<'p>>, Error> {
         let Some(&ty) = self.types.get(self.next) else {
             return Ok(None);

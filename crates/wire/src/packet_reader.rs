@@ -18,6 +18,8 @@ enum Body {
     None,
     /// In the receive buffer.
     Here { start: usize, end: usize },
+    /// In the assembly buffer, but for so many bytes of the part that arrives, and for another part if one follows.
+    Part { missing: usize, another: bool },
     /// In the assembly buffer.
     Assembled,
 }
@@ -39,8 +41,6 @@ pub struct PacketReader {
     start: usize,
     end: usize,
     assembled: Vec<u8>,
-    /// Bytes still missing from the part being assembled, and whether another part follows it.
-    part: Option<(usize, bool)>,
     body: Body,
     sequence: u8,
     limit: usize,
@@ -54,7 +54,6 @@ impl PacketReader {
             start: 0,
             end: 0,
             assembled: Vec::new(),
-            part: None,
             body: Body::None,
             sequence: 0,
             limit,
@@ -87,7 +86,7 @@ impl PacketReader {
     /// Where to receive to; never empty. Call when [`advance`](Self::advance) said that bytes are missing.
     #[inline]
     pub fn space(&mut self) -> &mut [u8] {
-        if self.start != self.end || self.part.is_some() || self.buffer.len() != BUFFER_BYTES {
+        if self.start != self.end || self.is_assembling() || self.buffer.len() != BUFFER_BYTES {
             return self.make_space();
         }
         self.start = 0;
@@ -100,12 +99,12 @@ impl PacketReader {
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
-            if self.part.is_none() && self.buffer.len() > BUFFER_BYTES {
+            if !self.is_assembling() && self.buffer.len() > BUFFER_BYTES {
                 self.buffer.truncate(BUFFER_BYTES);
                 self.buffer.shrink_to_fit();
             }
         }
-        if self.part.is_some() && self.buffer.len() < STREAM_BYTES {
+        if self.is_assembling() && self.buffer.len() < STREAM_BYTES {
             self.buffer.resize(STREAM_BYTES, 0);
         }
         if self.end == self.buffer.len() {
@@ -128,11 +127,10 @@ impl PacketReader {
     /// [`Error::OutOfOrder`] and [`Error::PacketTooLarge`]; the connection must be closed.
     #[inline]
     pub fn advance(&mut self) -> Result<bool, Error> {
-        if self.part.is_some() {
-            return self.assemble();
-        }
-        if self.body == Body::Assembled {
-            self.forget_assembled();
+        match self.body {
+            Body::None | Body::Here { .. } => {}
+            Body::Part { .. } => return self.assemble(),
+            Body::Assembled => self.forget_assembled(),
         }
         self.body = Body::None;
         if self.start == self.end {
@@ -163,7 +161,7 @@ impl PacketReader {
         match self.body {
             Body::Here { start, end } => self.buffer.get(start..end).unwrap_or_default(),
             Body::Assembled => &self.assembled,
-            Body::None => &[],
+            Body::None | Body::Part { .. } => &[],
         }
     }
 
@@ -185,6 +183,11 @@ impl PacketReader {
         self.start != self.end
     }
 
+    #[inline]
+    fn is_assembling(&self) -> bool {
+        matches!(self.body, Body::Part { .. })
+    }
+
     #[cold]
     fn forget_assembled(&mut self) {
         self.assembled.clear();
@@ -194,8 +197,8 @@ impl PacketReader {
     #[inline]
     fn peek_header(&self) -> Option<(usize, u8)> {
         let received = self.buffer.get(self.start..self.end)?;
-        let &[a, b, c, sequence] = received.first_chunk::<HEADER_BYTES>()?;
-        Some((u32::from_le_bytes([a, b, c, 0]) as usize, sequence))
+        let header = u32::from_le_bytes(*received.first_chunk::<HEADER_BYTES>()?);
+        Some(((header & 0xff_ffff) as usize, (header >> 24) as u8))
     }
 
     #[inline]
@@ -217,19 +220,19 @@ impl PacketReader {
     fn begin_assembly(&mut self, length: usize) -> Result<bool, Error> {
         self.start += HEADER_BYTES;
         self.sequence = self.sequence.wrapping_add(1);
-        self.part = Some((length, length == MAX_BODY_BYTES));
+        self.body = Body::Part { missing: length, another: length == MAX_BODY_BYTES };
         self.assemble()
     }
 
     /// Moves what was received of a long packet to the assembly buffer, over as many parts as have arrived.
     fn assemble(&mut self) -> Result<bool, Error> {
-        while let Some((missing, another)) = self.part {
+        while let Body::Part { missing, another } = self.body {
             let received = self.buffer.get(self.start..self.end).ok_or(malformed("packet"))?;
             if missing > 0 {
                 let here = received.get(..missing).unwrap_or(received);
                 self.assembled.extend_from_slice(here);
                 self.start += here.len();
-                self.part = Some((missing - here.len(), another));
+                self.body = Body::Part { missing: missing - here.len(), another };
                 if here.len() < missing {
                     return Ok(false);
                 }
@@ -241,12 +244,11 @@ impl PacketReader {
                 self.admit_length(length)?;
                 self.start += HEADER_BYTES;
                 self.sequence = got.wrapping_add(1);
-                self.part = Some((length, length == MAX_BODY_BYTES));
+                self.body = Body::Part { missing: length, another: length == MAX_BODY_BYTES };
             } else {
-                self.part = None;
+                self.body = Body::Assembled;
             }
         }
-        self.body = Body::Assembled;
         Ok(true)
     }
 }

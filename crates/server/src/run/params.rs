@@ -62,29 +62,46 @@ pub(crate) fn literals<'a>(
     strings: Strings,
     arena: &'a Bump,
 ) -> Option<&'a [Value<'a>]> {
-    let values = arena.alloc_slice_fill_copy(list.len(), Value::Null);
-    for (value, literal) in values.iter_mut().zip(list) {
-        *value = match literal.kind {
-            LiteralKind::Int => match literal.int_value(sql) {
-                IntValue::Signed(value) => Value::Int(value),
-                IntValue::Unsigned(_) | IntValue::Big => return None,
-            },
-            LiteralKind::String => {
-                let data = match literal.string_value(sql, mode) {
-                    std::borrow::Cow::Borrowed(data) => data,
-                    std::borrow::Cow::Owned(data) => arena.alloc_slice_copy(&data),
-                };
-                strings.value(data, arena)
-            }
-            LiteralKind::Decimal => Value::Decimal(Decimal::parse(literal.text(sql))?),
-            LiteralKind::Float => Value::Double(std::str::from_utf8(literal.text(sql)).ok()?.parse().ok()?),
-            _ => Value::Null,
-        };
+    if list.is_empty() {
+        return Some(&[]);
     }
-    Some(values)
+    let value = |at: usize| {
+        let literal = &list[at];
+        if literal.kind == LiteralKind::Int
+            && let IntValue::Signed(value) = literal.int_value(sql)
+        {
+            return Ok(Value::Int(value));
+        }
+        literal_value(literal, sql, mode, strings, arena).ok_or(())
+    };
+    arena.alloc_slice_try_fill_with(list.len(), value).ok().map(|values| &*values)
 }
 
-/// Decodes the parameters of COM_STMT_EXECUTE; values sent in pieces are used up.
+/// The value of a literal that is no small integer.
+fn literal_value<'a>(
+    literal: &Literal,
+    sql: &'a [u8],
+    mode: LexMode,
+    strings: Strings,
+    arena: &'a Bump,
+) -> Option<Value<'a>> {
+    Some(match literal.kind {
+        LiteralKind::Int => return None,
+        LiteralKind::String => {
+            let data = match literal.string_value(sql, mode) {
+                std::borrow::Cow::Borrowed(data) => data,
+                std::borrow::Cow::Owned(data) => arena.alloc_slice_copy(&data),
+            };
+            strings.value(data, arena)
+        }
+        LiteralKind::Decimal => Value::Decimal(Decimal::parse(literal.text(sql))?),
+        LiteralKind::Float => Value::Double(std::str::from_utf8(literal.text(sql)).ok()?.parse().ok()?),
+        _ => Value::Null,
+    })
+}
+
+/// Decodes the parameters of COM_STMT_EXECUTE; values sent in pieces are used up. If other types than those of the plan
+/// are bound, the plan goes.
 ///
 /// # Errors
 /// 1210 and protocol errors.
@@ -95,20 +112,28 @@ pub(crate) fn decode<'a>(
     arena: &'a Bump,
 ) -> Result<&'a [Value<'a>], SqlError> {
     let count = prepared.params;
+    if count == 0 {
+        return Ok(&[]);
+    }
     let long_data =
         if prepared.long_data.is_empty() { Vec::new() } else { std::mem::take(&mut prepared.long_data) };
-    let mut decoder = Parameters::new(packet, count, &mut prepared.types).map_err(|e| protocol_error(&e))?;
-    let values = arena.alloc_slice_fill_copy(count, Value::Null);
-    for (at, place) in values.iter_mut().enumerate() {
-        let sent = long_data.get(at).and_then(Option::as_ref);
-        let value = decoder.next(sent.is_some()).map_err(|e| protocol_error(&e))?;
-        *place = match (sent, value) {
-            (Some(data), _) => strings.value(arena.alloc_slice_copy(data), arena),
-            (None, Some(value)) => param_value(value, strings, arena)?,
-            (None, None) => Value::Null,
-        };
+    let (mut decoder, bound) =
+        Parameters::new(packet, count, &mut prepared.types).map_err(|e| protocol_error(&e))?;
+    if bound && prepared.plan.as_ref().is_some_and(|plan| plan.types != decoder.types()) {
+        prepared.plan = None;
     }
-    Ok(values)
+    arena
+        .alloc_slice_try_fill_with(count, |at| {
+            let sent = long_data.get(at).and_then(Option::as_ref);
+            let value = decoder.next(sent.is_some()).map_err(|e| protocol_error(&e))?;
+            match (sent, value) {
+                (None, Some(ParamValue::Int(value))) => Ok(Value::Int(value)),
+                (None, Some(value)) => param_value(value, strings, arena),
+                (Some(data), _) => Ok(strings.value(arena.alloc_slice_copy(data), arena)),
+                (None, None) => Ok(Value::Null),
+            }
+        })
+        .map(|values| &*values)
 }
 
 fn param_value<'a>(value: ParamValue<'a>, strings: Strings, arena: &'a Bump) -> Result<Value<'a>, SqlError> {

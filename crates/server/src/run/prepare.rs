@@ -16,7 +16,7 @@ use super::params::{self, Strings};
 use super::{Failure, Request, compile, more_than_one, parse_error, planned, planned_kind};
 use crate::answer::Answer;
 use crate::client_io::ClientIo;
-use crate::constant::{Inputs, lex_mode};
+use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
 use crate::prepared::{Prepared, PreparedPlan};
 use crate::session::Session;
@@ -80,7 +80,7 @@ pub(super) fn new_statement(
 }
 
 fn parse<'a>(session: &Session, text: &'a [u8], arena: &'a Bump) -> Result<Parsed<'a>, SqlError> {
-    let parsed = sql::parse(text, 0, lex_mode(session.variables.hot.sql_mode), arena);
+    let parsed = sql::parse(text, 0, session.variables.hot.lex_mode, arena);
     let parsed = parsed.map_err(|error| parse_error(&error))?;
     if parsed.more { Err(more_than_one(text, parsed.end)) } else { Ok(parsed) }
 }
@@ -146,7 +146,6 @@ fn execute_prepared(
     if let Some(plan) = &prepared.plan
         && plan.environment == environment
         && plan.compiled.catalog_version == version
-        && plan.types == prepared.types
     {
         match planned::run(session, answer, &plan.compiled, params) {
             Err(Failure::Stale) => {}

@@ -1,5 +1,6 @@
 //! The variables that statements look at, typed.
 
+use sql::LexMode;
 use types::collation::{Charset, Collation};
 use types::temporal::TimeZone;
 use types::{CollationId, SqlModes};
@@ -18,6 +19,8 @@ pub struct HotVariables {
     pub status: ServerStatus,
     /// `sql_mode`.
     pub sql_mode: SqlModes,
+    /// What of it the lexer obeys.
+    pub lex_mode: LexMode,
     /// `character_set_client`.
     pub charset_client: Charset,
     /// What `character_set_results` asks for.
@@ -79,6 +82,7 @@ impl HotVariables {
             autocommit: true,
             status: ServerStatus::AUTOCOMMIT,
             sql_mode: SqlModes::default(),
+            lex_mode: LexMode::NONE,
             charset_client: Charset::Utf8mb4,
             results: ResultCharset::UTF8MB4,
             collation_connection: CollationId::UTF8MB4_0900_AI_CI,
@@ -117,6 +121,7 @@ impl HotVariables {
             }
             "sql_mode" => {
                 self.sql_mode = SqlModes::parse(value.as_text()).unwrap_or_default();
+                self.lex_mode = lex_mode(self.sql_mode);
                 let no_escapes = self.sql_mode.has(SqlModes::NO_BACKSLASH_ESCAPES);
                 self.status = self.status.with(ServerStatus::NO_BACKSLASH_ESCAPES, no_escapes);
             }
@@ -166,6 +171,18 @@ impl HotVariables {
 /// The zone that SET time_zone takes by this name.
 pub(super) fn parse_time_zone(name: &str) -> Option<TimeZone> {
     TimeZone::from_name(name)
+}
+
+/// The flags of `sql_mode` that the lexer obeys.
+fn lex_mode(mode: SqlModes) -> LexMode {
+    let pairs = [
+        (SqlModes::ANSI_QUOTES, LexMode::ANSI_QUOTES),
+        (SqlModes::NO_BACKSLASH_ESCAPES, LexMode::NO_BACKSLASH_ESCAPES),
+        (SqlModes::PIPES_AS_CONCAT, LexMode::PIPES_AS_CONCAT),
+        (SqlModes::HIGH_NOT_PRECEDENCE, LexMode::HIGH_NOT_PRECEDENCE),
+        (SqlModes::IGNORE_SPACE, LexMode::IGNORE_SPACE),
+    ];
+    pairs.into_iter().filter(|&(flag, _)| mode.has(flag)).fold(LexMode::NONE, |all, (_, bit)| all.with(bit))
 }
 
 /// Without a character set, text is sent as it is stored.

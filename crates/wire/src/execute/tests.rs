@@ -8,7 +8,7 @@ fn all<'p>(
     types: &mut Vec<ParamType>,
     long: &[usize],
 ) -> Result<Vec<ParamValue<'p>>, Error> {
-    let mut decoder = Parameters::new(params, count, types)?;
+    let (mut decoder, _) = Parameters::new(params, count, types)?;
     let mut values = Vec::new();
     while let Some(value) = decoder.next(long.contains(&values.len()))? {
         values.push(value);
