@@ -43,10 +43,13 @@ impl MetadataLock {
     }
 
     /// Takes a shared lock, waiting up to `timeout`.
+    #[inline]
     pub fn lock_shared(&self, may_pass: bool, timeout: Duration) -> Result<(), Error> {
-        if self.try_shared(may_pass) {
-            return Ok(());
-        }
+        if self.try_shared(may_pass) { Ok(()) } else { self.wait_shared(may_pass, timeout) }
+    }
+
+    #[cold]
+    fn wait_shared(&self, may_pass: bool, timeout: Duration) -> Result<(), Error> {
         let deadline = Deadline::after(timeout);
         let mut gate = self.gate.lock();
         while !self.try_shared(may_pass) {

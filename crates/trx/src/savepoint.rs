@@ -37,8 +37,11 @@ impl Savepoints {
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        if !self.0.is_empty() {
+            self.0.clear();
+        }
     }
 
     fn find(&self, name: &str) -> Result<usize, Error> {

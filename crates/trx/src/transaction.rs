@@ -331,7 +331,7 @@ impl Trx {
         let ended = if self.id.take().is_some() { self.system.end_writer(&self.undo) } else { Ok(()) };
         self.end_view();
         self.savepoints.clear();
-        for lock in self.metadata.drain(..) {
+        while let Some(lock) = self.metadata.pop() {
             lock.unlock_shared();
         }
         self.open = false;
