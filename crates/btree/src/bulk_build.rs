@@ -183,7 +183,7 @@ impl Drop for BulkBuild<'_> {
     fn drop(&mut self) {
         for &page in &self.taken {
             // Nothing better can be done with an error here: the page stays taken until the file is checked.
-            let _ = free_run(self.store, page, 1);
+            let _ = free_run(self.store, page, 1, &[]);
         }
     }
 }

@@ -23,10 +23,10 @@ impl Tree {
     pub fn destroy(self, store: &Store, find_overflow: Option<FindOverflow<'_>>) -> Result<()> {
         let (pages, values) = self.collect(store, find_overflow)?;
         for value in values {
-            store.free_overflow(&value)?;
+            store.free_overflow(&value, &[])?;
         }
         for page in pages {
-            free_run(store, page, 1)?;
+            free_run(store, page, 1, &[])?;
         }
         let own = store.space.lock().owned_by(self.index);
         for extent in own {

@@ -1,7 +1,8 @@
 //! Changing records of one leaf: a position under an exclusive latch, and the mini-transaction of the changes.
 
-use base::{Lsn, TrxId};
+use base::TrxId;
 use buffer::ExclusiveGuard;
+use log::FrameRange;
 use page::{OpError, PAGE_SIZE, PageOp, PageRef, Record, Search, SlotFlags};
 
 use crate::mtr::{Latched, Mtr};
@@ -208,11 +209,18 @@ impl<'p> LeafEdit<'p> {
         }
     }
 
-    /// Writes the changes to the log and releases the leaf. Returns the LSN after which they are durable, or `None` if
-    /// nothing was changed.
+    /// Writes the changes to the log and releases the leaf. Returns where their frame lies, or `None` if nothing was
+    /// changed.
     #[inline]
-    pub fn commit(self) -> Option<Lsn> {
+    pub fn commit(self) -> Option<FrameRange> {
         self.mtr.commit()
+    }
+
+    /// [`LeafEdit::commit`] of a frame that begins with `parts`, encoded: what must reach the log with the changes or not
+    /// at all. If nothing was changed they are not written.
+    #[inline]
+    pub fn commit_with(self, parts: &[u8]) -> Option<FrameRange> {
+        self.mtr.commit_with(parts)
     }
 }
 

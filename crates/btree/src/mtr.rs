@@ -9,7 +9,7 @@
 use std::cell::Cell;
 
 use base::codec::push_varint;
-use base::{Lsn, PageNo, invariant};
+use base::{PageNo, invariant};
 use buffer::ExclusiveGuard;
 use log::FrameRange;
 use page::{OpError, PageOp, PageRef};
@@ -173,15 +173,22 @@ impl<'p> Mtr<'p> {
         self.rest.get_or_insert_default().space.get_or_insert_with(|| store.space.lock())
     }
 
-    /// Writes the redo to the log, stamps and releases the pages. Returns the end of the mini-transaction's log record,
-    /// or `None` if nothing was changed.
+    /// Writes the redo to the log, stamps and releases the pages. Returns where its frame lies, or `None` if nothing was
+    /// changed.
     #[inline]
-    pub(crate) fn commit(mut self) -> Option<Lsn> {
+    pub(crate) fn commit(self) -> Option<FrameRange> {
+        self.commit_with(&[])
+    }
+
+    /// [`Mtr::commit`] of a frame that begins with `parts`, encoded: what must reach the log with the changes or not at
+    /// all. If nothing was changed they are not written.
+    #[inline]
+    pub(crate) fn commit_with(mut self, parts: &[u8]) -> Option<FrameRange> {
         if !self.is_changed() {
             return None;
         }
         self.end_redo();
-        let pending = self.store.log.append(&[&self.redo]);
+        let pending = self.store.log.append(parts, &self.redo);
         let range = pending.range();
         #[cfg(test)]
         self.store.redo_tap.record(range, &self.redo);
@@ -194,7 +201,7 @@ impl<'p> Mtr<'p> {
         // A checkpoint counts on the pages' stamps from here on; the latches end after it.
         drop(pending);
         self.redo.clear();
-        Some(range.end)
+        Some(range)
     }
 }
 

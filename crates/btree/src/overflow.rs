@@ -25,13 +25,19 @@ const READ_AHEAD_PAGES: u32 = 32;
 
 impl Tree {
     /// Writes `value` to pages of its own and returns the reference that a record keeps. The pages belong to the tree but
-    /// nothing points at them: if the record is not written after all, the caller frees them.
+    /// nothing points at them: if the record is not written after all, the caller frees them. `note` is called once, when
+    /// the pages are taken and before that is in the log, and gives the parts for that frame: how to free them again.
     ///
     /// Latches: the caller holds none. Cost: one mini-transaction for the space and one a page.
     ///
     /// # Errors
-    /// [`Error::RecordTooLarge`] beyond [`OVERFLOW_BYTES_MAX`].
-    pub fn write_overflow(&self, store: &Store, value: &[u8]) -> Result<OverflowRef> {
+    /// [`Error::RecordTooLarge`] beyond [`OVERFLOW_BYTES_MAX`]. An error after `note` leaves the pages to the caller.
+    pub fn write_overflow<P: AsRef<[u8]>>(
+        &self,
+        store: &Store,
+        value: &[u8],
+        note: impl FnOnce(&OverflowRef) -> P,
+    ) -> Result<OverflowRef> {
         let len = value.len() as u64;
         if len > OVERFLOW_BYTES_MAX {
             return Err(Error::RecordTooLarge { need: value.len(), max: OVERFLOW_BYTES_MAX as usize });
@@ -40,12 +46,9 @@ impl Tree {
         let locality = self.overflow_locality(store, pages)?;
         let mut mtr = Mtr::new(store);
         let run = mtr.allocate_run(self.index, pages, locality)?;
-        mtr.commit();
         let reference = OverflowRef { len, first: run.first, pages, crc: crc32(value), version: run.version };
-        if let Err(error) = self.fill(store, &reference, value) {
-            free_run(store, reference.first, pages)?;
-            return Err(error);
-        }
+        mtr.commit_with(note(&reference).as_ref());
+        self.fill(store, &reference, value)?;
         Ok(reference)
     }
 
@@ -101,8 +104,9 @@ impl Store {
         Ok(())
     }
 
-    /// Frees the pages of a value. No record points at it any more, and nobody reads it.
-    pub fn free_overflow(&self, reference: &OverflowRef) -> Result<()> {
-        free_run(self, reference.first, reference.pages)
+    /// Frees the pages of a value. No record points at it any more, and nobody reads it. `parts`, encoded, go into the
+    /// last frame of it.
+    pub fn free_overflow(&self, reference: &OverflowRef, parts: &[u8]) -> Result<()> {
+        free_run(self, reference.first, reference.pages, parts)
     }
 }

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use trx::{Abandon, BeginOptions, Trx, TrxSystem, UndoPtr};
 
 use crate::catalog::Catalog;
+use crate::commit::CommitWaitCell;
 use crate::config::EngineConfig;
 use crate::datadir::{DataDir, Found};
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
@@ -33,6 +34,7 @@ pub struct Engine {
     pub(crate) definition: Mutex<()>,
     pub(crate) purge: Arc<PurgeControl>,
     purge_thread: Mutex<Option<env::Thread<()>>>,
+    pub(crate) commit_wait: CommitWaitCell,
     closed: AtomicBool,
     _datadir: DataDir,
 }
@@ -99,6 +101,7 @@ impl Engine {
             definition: Mutex::new(()),
             purge: Arc::default(),
             purge_thread: Mutex::new(None),
+            commit_wait: CommitWaitCell::default(),
             closed: AtomicBool::new(false),
             _datadir: datadir,
             store,
@@ -113,7 +116,7 @@ impl Engine {
         if self.closed.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
-        self.trx.close(|log| rollback::undo_to(self, log, UndoPtr::NONE))?;
+        self.trx.close(|log| self.undo_all(log))?;
         if self.trx.purge_horizon() == self.trx.limit() {
             // Nobody reads: the leftovers of committed transactions go now, or they would stay for good.
             self.purge_step(usize::MAX)?;
@@ -146,23 +149,6 @@ impl Engine {
         Trx::begin(&self.trx, Arc::new(Owner(Arc::downgrade(self))), options)
     }
 
-    /// Makes the transaction's changes visible and gives up its locks. The object can be restarted.
-    /// # Errors  [`trx::Error::ShuttingDown`]: it was rolled back instead.
-    #[inline]
-    pub fn commit(&self, trx: &mut Trx) -> Result<()> {
-        Ok(trx.end()?)
-    }
-
-    /// Undoes the transaction's changes and gives up its locks. The object can be restarted.
-    pub fn rollback(&self, trx: &mut Trx) -> Result<()> {
-        self.undo_back_to(trx, UndoPtr::NONE)?;
-        match trx.end() {
-            // Rolled back already is what was asked for.
-            Ok(()) | Err(trx::Error::ShuttingDown) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     /// Undoes what came after `mark` ([`Trx::mark`] at the start of a statement). Locks stay.
     pub fn rollback_statement(&self, trx: &mut Trx, mark: UndoPtr) -> Result<()> {
         self.undo_back_to(trx, mark)
@@ -179,7 +165,7 @@ impl Engine {
             return Ok(());
         }
         match trx.undo() {
-            Ok(mut log) => rollback::undo_to(self, &mut log, mark),
+            Ok(mut log) => rollback::undo_partly(self, &mut log, mark),
             Err(trx::Error::ShuttingDown) => Ok(()),
             Err(error) => Err(error.into()),
         }

@@ -373,6 +373,13 @@ impl From<trx::Error> for Error {
     }
 }
 
+impl From<log::Error> for Error {
+    #[cold]
+    fn from(error: log::Error) -> Self {
+        Error::Storage(error.into())
+    }
+}
+
 impl From<btree::Error> for Error {
     #[cold]
     fn from(error: btree::Error) -> Self {

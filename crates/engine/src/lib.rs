@@ -27,6 +27,7 @@
 mod catalog;
 pub mod check;
 mod column_set;
+mod commit;
 mod config;
 mod counters;
 mod datadir;
@@ -45,6 +46,7 @@ mod scan;
 mod table;
 
 pub use column_set::ColumnSet;
+pub use commit::CommitWait;
 pub use config::EngineConfig;
 pub use datadir::FORMAT_VERSION;
 pub use dictionary::SchemaDef;

@@ -112,17 +112,18 @@ impl Engine {
         }
         let Some((table, position)) = &held.table else { return Ok(false) };
         let tree = &table.indexes[*position].tree;
+        self.store.log().admit()?;
         match record.kind {
-            UndoKind::RowDelete => remove(tree, &self.store, &record.key, |edit| {
+            UndoKind::RowDelete => remove(tree, &self.store, &record.key, &[], |edit| {
                 let record = edit.record();
                 record.flags().is_deleted() && RowHeader::decode(record.payload()).trx == id
             }),
-            UndoKind::EntryClose => remove(tree, &self.store, &record.key, |edit| {
+            UndoKind::EntryClose => remove(tree, &self.store, &record.key, &[], |edit| {
                 let record = edit.record();
                 record.flags().has_ver() && get_u48(record.payload(), 0) == id.0
             }),
             UndoKind::ValueDead => {
-                self.store.free_overflow(&OverflowRef::decode(&record.image))?;
+                self.store.free_overflow(&OverflowRef::decode(&record.image), &[])?;
                 Ok(true)
             }
             _ => Ok(false),

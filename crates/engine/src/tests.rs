@@ -5,6 +5,7 @@ mod support;
 mod basics;
 mod damage;
 mod definitions;
+mod logged;
 mod model;
 mod restart;
 mod snapshots;

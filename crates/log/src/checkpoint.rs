@@ -42,7 +42,7 @@ impl Log {
     ) -> Result<()> {
         let mut payload = Vec::new();
         Part::Checkpoint { redo_lsn, transactions }.encode(&mut payload);
-        let frame = self.append(&[&payload]).range();
+        let frame = self.append(&[], &payload).range();
         invariant!(redo_lsn <= frame.start, "{redo_lsn} of a checkpoint at {}", frame.start);
         self.durable_up_to(frame.end)?;
         let mut files = self.writer.lock();

@@ -199,7 +199,7 @@ impl Log {
     #[expect(unsafe_code, reason = "the ring cannot know who reserved what")]
     fn append_synced_up_to(&self) {
         let payload = synced_up_to(self.durable());
-        let sum = FrameSum::of(&[&payload]);
+        let sum = FrameSum::of(&[], &payload);
         let has_room = |tail: u64| {
             let end = tail + sum.frame_bytes();
             (end <= self.progress.0.written.load(Ordering::Relaxed) + self.ring.len()).then_some(end)

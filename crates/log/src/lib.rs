@@ -52,6 +52,6 @@ pub use error::{Damage, Error, Result};
 pub use frame::{FRAME_HEADER_BYTES, PAYLOAD_BYTES_MAX};
 pub use header::{Checkpoint, Identity};
 pub use log::{Log, LogConfig, LogStats, Pending};
-pub use part::{Part, Parts, TrxPhase, TrxState, UndoRef, UnknownPart};
+pub use part::{Part, Parts, TrxPhase, TrxState, UndoRef, UnknownPart, push_undo};
 pub use position::{FrameRange, LogPosition, NoLog};
 pub use reader::{Frame, LogReader};

@@ -173,7 +173,7 @@ impl Log {
         }
     }
 
-    /// Appends a frame whose payload is `pieces` one after the other (at least one byte, at most 1 GiB in all).
+    /// Appends a frame whose payload is `front` and then `back` (at least one byte, at most 1 GiB in all).
     ///
     /// The caller then stamps the changed pages, `rec_lsn` and page LSN, and drops the result. After a failure of the log
     /// positions go on and the bytes are lost: nothing is acknowledged any more.
@@ -181,8 +181,8 @@ impl Log {
     /// Latches: called with the changed pages latched exclusively. Waits only for room in the ring, which needs no page
     /// latch. Cost: the checksum and copy of the bytes, one compare-and-exchange, one atomic add.
     #[inline]
-    pub fn append(&self, pieces: &[&[u8]]) -> Pending<'_> {
-        let sum = FrameSum::of(pieces);
+    pub fn append(&self, front: &[u8], back: &[u8]) -> Pending<'_> {
+        let sum = FrameSum::of(front, back);
         debug_assert!((1..=PAYLOAD_BYTES_MAX).contains(&(sum.frame_bytes() - FRAME_HEADER_BYTES)));
         let section = critical::enter();
         let word = match self.in_flight.publish(&self.tail.0) {
@@ -195,14 +195,12 @@ impl Log {
         let header = sum.header(Lsn(start));
         // Acquire pairs with the leader's store: the place's old bytes are written before new ones come.
         if end <= self.progress.0.written.load(Ordering::Acquire) + self.ring.len() {
+            let at = start + FRAME_HEADER_BYTES;
             self.store(start, &header);
-            let mut at = start + FRAME_HEADER_BYTES;
-            for piece in pieces {
-                self.store(at, piece);
-                at += piece.len() as u64;
-            }
+            self.store(at, front);
+            self.store(at + front.len() as u64, back);
         } else {
-            self.store_patiently(start, &header, pieces, &word);
+            self.store_patiently(start, [&header, front, back], &word);
         }
         self.counters.frames.add(1);
         Pending { range: FrameRange { start: Lsn(start), end: Lsn(end) }, _word: word, _section: section }
@@ -222,10 +220,10 @@ impl Log {
     /// Stores a frame piece by piece as the ring gets room; the frame may be longer than the ring.
     #[cold]
     #[inline(never)]
-    fn store_patiently(&self, start: u64, header: &[u8], pieces: &[&[u8]], word: &Word<'_>) {
+    fn store_patiently(&self, start: u64, pieces: [&[u8]; 3], word: &Word<'_>) {
         self.counters.ring_waits.fetch_add(1, Ordering::Relaxed);
         let mut at = start;
-        for mut piece in std::iter::once(header).chain(pieces.iter().copied()) {
+        for mut piece in pieces {
             while !piece.is_empty() {
                 let limit = self.progress.0.written.load(Ordering::Acquire) + self.ring.len();
                 let room = limit.saturating_sub(at).min(piece.len() as u64) as usize;

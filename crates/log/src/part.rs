@@ -161,10 +161,7 @@ impl Part<'_> {
         match *self {
             Part::Changes(changes) => push_bytes(out, kind::CHANGES, changes),
             Part::Undo { trx, undo, previous, image } => {
-                push_trx(out, kind::UNDO, trx);
-                undo.push(out);
-                previous.push(out);
-                push_varint(out, image.len() as u64);
+                push_undo(out, trx, undo, previous, image.len());
                 out.extend_from_slice(image);
             }
             Part::Commit { trx, micros } => {
@@ -197,6 +194,15 @@ impl Part<'_> {
             Part::Filler(bytes) => push_bytes(out, kind::FILLER, bytes),
         }
     }
+}
+
+/// Appends a [`Part::Undo`] but for its image, whose `image_len` bytes the caller appends next.
+#[inline]
+pub fn push_undo(out: &mut Vec<u8>, trx: TrxId, undo: UndoRef, previous: UndoRef, image_len: usize) {
+    push_trx(out, kind::UNDO, trx);
+    undo.push(out);
+    previous.push(out);
+    push_varint(out, image_len as u64);
 }
 
 #[inline]

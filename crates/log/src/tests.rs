@@ -47,7 +47,7 @@ fn payload(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn append(log: &Log, bytes: &[u8]) -> FrameRange {
-    log.append(&[&payload(bytes)]).range()
+    log.append(&[], &payload(bytes)).range()
 }
 
 type Filler = (FrameRange, Vec<u8>);

@@ -58,7 +58,13 @@ pub fn commit(session: &mut Session) -> Result<(), SqlError> {
     session.next_transaction = NextTransaction::default();
     session.transaction.ended();
     match &mut session.transaction.trx {
-        Some(trx) if trx.is_open() => session.server.engine.commit(trx).map_err(|e| engine_error::plain(&e)),
+        Some(trx) if trx.is_open() => session.server.engine.commit(trx).map_err(|error| {
+            if error.effect() == Effect::Server {
+                // Whether the changes last is not known, and nobody may be told either.
+                session.server.fail(&error);
+            }
+            engine_error::plain(&error)
+        }),
         _ => Ok(()),
     }
 }

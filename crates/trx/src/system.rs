@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::{TrxId, invariant};
+use base::{Lsn, TrxId, invariant};
 use parking_lot::Mutex;
 
 use crate::error::Error;
@@ -32,6 +32,8 @@ pub struct TrxSystem {
     queue: Mutex<VecDeque<PurgeEntry>>,
     /// Purge of every transaction below has begun.
     purge_begun: AtomicU64,
+    /// Where the log of the writing transaction's undo begins, or before; `u64::MAX`: nobody has logged undo.
+    undo_begin: AtomicU64,
 }
 
 impl TrxSystem {
@@ -45,6 +47,7 @@ impl TrxSystem {
             undo: Arc::new(UndoStore::default()),
             queue: Mutex::new(VecDeque::new()),
             purge_begun: AtomicU64::new(next_id.0),
+            undo_begin: AtomicU64::new(u64::MAX),
         })
     }
 
@@ -106,7 +109,23 @@ impl TrxSystem {
             self.queue.lock().push_back(PurgeEntry { id, last: log.mark() });
         }
         log.end();
+        self.undo_begin.store(u64::MAX, Ordering::Release);
         self.limit.store(id.0 + 1, Ordering::SeqCst);
+    }
+
+    /// Notes, before the writing transaction's first undo part is appended to the log, where the log is. Checkpoints keep
+    /// the log from there on until the transaction has ended.
+    #[inline]
+    pub fn note_first_undo(&self, now: Lsn) {
+        // Relaxed: who reads the log's tail after the part was appended has acquired this store, too.
+        self.undo_begin.store(now.0, Ordering::Relaxed);
+    }
+
+    /// The transaction that has logged undo and not ended, if any, and a position at or before its first undo part. Asked
+    /// after [`log::Log::safe_lsn`]: a transaction that is missing logs all its undo above.
+    pub fn unfinished(&self) -> Option<(TrxId, Lsn)> {
+        let begin = self.undo_begin.load(Ordering::Acquire);
+        (begin != u64::MAX).then(|| (self.limit(), Lsn(begin)))
     }
 
     /// Refuses further writers for good. If a transaction still writes, `roll_back` undoes it; its session learns

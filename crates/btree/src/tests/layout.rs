@@ -58,7 +58,7 @@ fn a_destroyed_tree_leaves_no_page_behind_and_its_space_is_used_again() {
         let other = Tree::create(&store, IndexId(500 + round), VARIABLE).unwrap();
         let tree = Tree::create(&store, IndexId(100 + round), VARIABLE).unwrap();
         (0..8000u32).for_each(|n| insert(&store, &tree, &n.to_be_bytes(), &[1; 200]));
-        let value = tree.write_overflow(&store, &vec![7; 30_000]).unwrap();
+        let value = tree.write_overflow(&store, &vec![7; 30_000], |_| []).unwrap();
         insert(&store, &tree, b"\xffvalue", &value.encode());
         (0..50u32).for_each(|n| insert(&store, &other, &n.to_be_bytes(), &[1; 200]));
         sizes.push(store.space_report().pages_total);
@@ -105,17 +105,17 @@ fn values_outside_their_record_come_back_and_are_freed() {
     let values: Vec<Vec<u8>> =
         lengths.iter().map(|&len| (0..len).map(|at| (at * 31 % 251) as u8).collect()).collect();
     let references: Vec<OverflowRef> =
-        values.iter().map(|value| tree.write_overflow(&store, value).unwrap()).collect();
+        values.iter().map(|value| tree.write_overflow(&store, value, |_| []).unwrap()).collect();
     for (value, reference) in values.iter().zip(&references) {
         let mut out = b"before".to_vec();
         store.read_overflow(reference, &mut out).unwrap();
         assert_eq!(out[6..], value[..]);
     }
     for reference in &references {
-        store.free_overflow(reference).unwrap();
+        store.free_overflow(reference, &[]).unwrap();
     }
     assert_eq!(pages_used(&store), 1);
-    let reused = tree.write_overflow(&store, &values[4]).unwrap();
+    let reused = tree.write_overflow(&store, &values[4], |_| []).unwrap();
     let mut out = Vec::new();
     assert!(
         store.read_overflow(&references[4], &mut out).is_err() || reused.version == references[4].version

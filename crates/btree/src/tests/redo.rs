@@ -75,7 +75,7 @@ fn replaying_the_log_gives_identical_pages() {
             }
         }
         (0..3000u32).for_each(|n| insert(&store, &tree, &[&[200][..], &n.to_be_bytes()].concat(), &[2; 30]));
-        tree.write_overflow(&store, &vec![9; 100_000]).unwrap();
+        tree.write_overflow(&store, &vec![9; 100_000], |_| []).unwrap();
         assert_rebuilt(&store);
     }
 }

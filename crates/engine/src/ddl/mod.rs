@@ -48,11 +48,26 @@ impl Engine {
 
     fn put_table(&self, table: &Table) -> Result<()> {
         let bytes = encode_table(&table.record());
-        self.dictionary.put(&self.store, Kind::Table, &table.def.id.0.to_be_bytes(), &bytes)
+        self.put_entry(Kind::Table, &table.def.id.0.to_be_bytes(), &bytes)
     }
 
     fn forget_table(&self, table: &Table) -> Result<()> {
-        self.dictionary.delete(&self.store, Kind::Table, &table.def.id.0.to_be_bytes()).map(drop)
+        self.delete_entry(Kind::Table, &table.def.id.0.to_be_bytes()).map(drop)
+    }
+
+    /// Writes a definition, durable on return. The caller holds the definition mutex.
+    fn put_entry(&self, kind: Kind, name: &[u8], value: &[u8]) -> Result<()> {
+        self.store.log().admit()?;
+        self.dictionary.put(&self.store, kind, name, value)?;
+        Ok(self.store.log().flush()?)
+    }
+
+    /// Removes a definition, durable on return; whether there was one. The caller holds the definition mutex.
+    fn delete_entry(&self, kind: Kind, name: &[u8]) -> Result<bool> {
+        self.store.log().admit()?;
+        let deleted = self.dictionary.delete(&self.store, kind, name)?;
+        self.store.log().flush()?;
+        Ok(deleted)
     }
 
     /// Frees the trees of a table nobody can name any more. Its exclusive metadata lock is held.

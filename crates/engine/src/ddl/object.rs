@@ -9,7 +9,7 @@ impl Engine {
     pub fn put_object(&self, kind: &str, name: &str, bytes: &[u8]) -> Result<()> {
         self.ensure_open()?;
         let _definition = self.definition.lock();
-        self.dictionary.put(&self.store, Kind::Object, &key(kind, name), bytes)?;
+        self.put_entry(Kind::Object, &key(kind, name), bytes)?;
         self.change_catalog(|_| {});
         Ok(())
     }
@@ -38,7 +38,7 @@ impl Engine {
     pub fn delete_object(&self, kind: &str, name: &str) -> Result<bool> {
         self.ensure_open()?;
         let _definition = self.definition.lock();
-        let deleted = self.dictionary.delete(&self.store, Kind::Object, &key(kind, name))?;
+        let deleted = self.delete_entry(Kind::Object, &key(kind, name))?;
         self.change_catalog(|_| {});
         Ok(deleted)
     }

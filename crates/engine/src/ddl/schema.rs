@@ -22,7 +22,7 @@ impl Engine {
         }
         let id = SchemaId(self.next_number(|header| &mut header.next_schema.0)?);
         let schema = SchemaDef { id, name: name.into(), collation };
-        self.dictionary.put(&self.store, Kind::Schema, name.as_bytes(), &encode_schema(&schema))?;
+        self.put_entry(Kind::Schema, name.as_bytes(), &encode_schema(&schema))?;
         self.change_catalog(|catalog| catalog.add_schema(schema));
         Ok(())
     }
@@ -33,7 +33,7 @@ impl Engine {
         let _definition = self.definition.lock();
         let old = self.schema(name)?;
         let schema = SchemaDef { collation, ..(*old).clone() };
-        self.dictionary.put(&self.store, Kind::Schema, name.as_bytes(), &encode_schema(&schema))?;
+        self.put_entry(Kind::Schema, name.as_bytes(), &encode_schema(&schema))?;
         self.change_catalog(|catalog| {
             if let Some(entry) = catalog.schemas.get_mut(name) {
                 entry.def = Arc::new(schema);
@@ -56,7 +56,7 @@ impl Engine {
                 };
                 let first = schema.tables.values().next().cloned();
                 if first.is_none() {
-                    self.dictionary.delete(&self.store, Kind::Schema, name.as_bytes())?;
+                    self.delete_entry(Kind::Schema, name.as_bytes())?;
                     self.change_catalog(|catalog| drop(catalog.schemas.remove(name)));
                     return Ok(dropped);
                 }

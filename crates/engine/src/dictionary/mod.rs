@@ -7,7 +7,11 @@
 //! | 1 | kind |
 //! | 2 | length of the name, big-endian |
 //! | n | name: a schema's or object's name, a table's id |
-//! | 4 | number of the piece, big-endian |
+//! | 4 | big-endian: bit 31 side, 0..31 number of the piece |
+//!
+//! The payload of piece 0, whose side bit is 0, begins with a byte: the side that the entry's other pieces are on. An entry
+//! is replaced by writing the new pieces to the other side and then piece 0, and removed by removing piece 0: one
+//! mini-transaction decides. Pieces on the side that does not count, or without a piece 0, are what a crash left.
 //!
 //! Changes are made under the engine's definition mutex; the dictionary has no versions, sessions see it through the
 //! catalog.
@@ -29,6 +33,10 @@ pub(crate) const DICTIONARY_INDEX: IndexId = IndexId(1);
 pub(crate) const FIRST_USER_INDEX: u32 = 64;
 /// Bytes of an entry in one record.
 const PIECE_BYTES: usize = 4000;
+/// The bit of a piece's number that is its side.
+const SIDE_BIT: u32 = 31;
+/// Bytes of a key before the name.
+const KEY_HEAD_BYTES: usize = 3;
 
 /// A schema (database).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,42 +94,89 @@ impl Dictionary {
         self.tree.root
     }
 
-    /// Writes an entry in place of what has the name.
+    /// Writes an entry in place of what has the name, all or nothing.
     pub(crate) fn put(&self, store: &Store, kind: Kind, name: &[u8], value: &[u8]) -> Result<()> {
-        self.delete(store, kind, name)?;
-        let mut key = prefix(kind, name);
-        let prefix_len = key.len();
+        let prefix = prefix(kind, name);
+        let old = self.pieces(store, &prefix)?;
+        let side = match old.first() {
+            Some(&(0, side)) => side ^ 1,
+            _ => 0,
+        };
+        self.remove_pieces(store, &prefix, &old, |number| number != 0 && side_of(number) == side)?;
+        let mut pieces = value.chunks(PIECE_BYTES);
         // An empty value is one empty piece.
-        let pieces = value.len().div_ceil(PIECE_BYTES).max(1);
-        for piece in 0..pieces {
-            let bytes = &value[piece * PIECE_BYTES..value.len().min((piece + 1) * PIECE_BYTES)];
-            key.truncate(prefix_len);
-            key.extend_from_slice(&(piece as u32).to_be_bytes());
-            let mut edit = self.tree.edit(store, &key, key.len() + bytes.len())?;
-            edit.insert(bytes, SlotFlags::NONE).expect("edit was asked for the room");
+        let head = [&[side], pieces.next().unwrap_or_default()].concat();
+        for (number, bytes) in (1..).zip(pieces) {
+            self.put_piece(store, &key_of(&prefix, u32::from(side) << SIDE_BIT | number), bytes)?;
+        }
+        self.put_piece(store, &key_of(&prefix, 0), &head)?;
+        self.remove_pieces(store, &prefix, &old, |number| number != 0 && side_of(number) != side)
+    }
+
+    fn put_piece(&self, store: &Store, key: &[u8], bytes: &[u8]) -> Result<()> {
+        let mut edit = self.tree.edit(store, key, key.len() + bytes.len())?;
+        let put =
+            if edit.found() { edit.replace_payload(bytes) } else { edit.insert(bytes, SlotFlags::NONE) };
+        put.expect("edit was asked for the room");
+        edit.commit();
+        Ok(())
+    }
+
+    /// The numbers of an entry's pieces in order, each with the first byte of its payload.
+    fn pieces(&self, store: &Store, prefix: &[u8]) -> Result<Vec<(u32, u8)>> {
+        let mut pieces = Vec::new();
+        self.for_each(store, prefix, |key, bytes| {
+            if let (Some((_, number)), Some(&first)) = (split_number(key), bytes.first()) {
+                pieces.push((number, first));
+            }
+        })?;
+        Ok(pieces)
+    }
+
+    fn remove_pieces(
+        &self,
+        store: &Store,
+        prefix: &[u8],
+        pieces: &[(u32, u8)],
+        which: impl Fn(u32) -> bool,
+    ) -> Result<()> {
+        for &(number, _) in pieces.iter().filter(|(number, _)| which(*number)) {
+            let key = key_of(prefix, number);
+            let mut edit = self.tree.edit(store, &key, 0)?;
+            edit.remove();
+            let sparse = edit.is_sparse();
             edit.commit();
+            if sparse {
+                self.tree.shrink(store, &key)?;
+            }
         }
         Ok(())
     }
 
     /// The entry's bytes.
     pub(crate) fn get(&self, store: &Store, kind: Kind, name: &[u8]) -> Result<Option<Vec<u8>>> {
-        let prefix = prefix(kind, name);
-        let mut value = None;
-        self.for_each(store, &prefix, |_, bytes| {
-            value.get_or_insert_with(Vec::new).extend_from_slice(bytes);
-        })?;
-        Ok(value)
+        Ok(self.entries(store, &prefix(kind, name))?.pop().map(|(_, value)| value))
     }
 
     /// All entries of a kind: name and bytes, by length and bytes of the name.
     pub(crate) fn list(&self, store: &Store, kind: Kind) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        self.entries(store, &[kind as u8])
+    }
+
+    fn entries(&self, store: &Store, prefix: &[u8]) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let mut entries: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-        self.for_each(store, &[kind as u8], |key, bytes| {
-            let name = &key[3..key.len() - 4];
-            match entries.last_mut() {
-                Some((last, value)) if last == name => value.extend_from_slice(bytes),
-                _ => entries.push((name.to_vec(), bytes.to_vec())),
+        let mut side = 0;
+        self.for_each(store, prefix, |key, bytes| {
+            let Some((prefix, number)) = split_number(key) else { return };
+            let name = &prefix[KEY_HEAD_BYTES..];
+            if let (0, Some((&first, bytes))) = (number, bytes.split_first()) {
+                side = first;
+                entries.push((name.to_vec(), bytes.to_vec()));
+            } else if let Some((last, value)) = entries.last_mut()
+                && last == name
+                && side_of(number) == side
+            {
+                value.extend_from_slice(bytes);
             }
         })?;
         Ok(entries)
@@ -130,18 +185,10 @@ impl Dictionary {
     /// Removes an entry; whether there was one.
     pub(crate) fn delete(&self, store: &Store, kind: Kind, name: &[u8]) -> Result<bool> {
         let prefix = prefix(kind, name);
-        let mut keys = Vec::new();
-        self.for_each(store, &prefix, |key, _| keys.push(key.to_vec()))?;
-        for key in &keys {
-            let mut edit = self.tree.edit(store, key, 0)?;
-            edit.remove();
-            let sparse = edit.is_sparse();
-            edit.commit();
-            if sparse {
-                self.tree.shrink(store, key)?;
-            }
-        }
-        Ok(!keys.is_empty())
+        let pieces = self.pieces(store, &prefix)?;
+        // In order, so that piece 0 goes first.
+        self.remove_pieces(store, &prefix, &pieces, |_| true)?;
+        Ok(pieces.first().is_some_and(|&(number, _)| number == 0))
     }
 
     fn for_each(&self, store: &Store, prefix: &[u8], mut visit: impl FnMut(&[u8], &[u8])) -> Result<()> {
@@ -159,6 +206,21 @@ impl Dictionary {
         }
         Ok(())
     }
+}
+
+/// The side of a piece other than piece 0.
+fn side_of(number: u32) -> u8 {
+    (number >> SIDE_BIT) as u8
+}
+
+fn key_of(prefix: &[u8], number: u32) -> Vec<u8> {
+    [prefix, &number.to_be_bytes()].concat()
+}
+
+/// The key of a piece without its number, and the number.
+fn split_number(key: &[u8]) -> Option<(&[u8], u32)> {
+    let (prefix, number) = key.split_last_chunk()?;
+    Some((prefix, u32::from_be_bytes(*number)))
 }
 
 fn prefix(kind: Kind, name: &[u8]) -> Vec<u8> {

@@ -46,7 +46,7 @@ impl RowWriter<'_> {
         edit.patch(0, &self.header(UndoPtr(undo.raw())));
         edit.set_flags(SlotFlags::DELETED);
         edit.raise_max_trx(self.id);
-        edit.commit();
+        self.commit(edit);
         self.table.add_rows(-1);
         self.bury_values(buffers);
         self.close_all_entries(key, buffers)?;

@@ -66,7 +66,7 @@ impl RowWriter<'_> {
             edit.insert(payload, SlotFlags::HAS_BEGIN).expect("edit was asked for the room");
         }
         edit.raise_max_trx(self.id);
-        edit.commit();
+        self.commit(edit);
         Ok(())
     }
 
@@ -88,12 +88,13 @@ impl RowWriter<'_> {
             key,
             payload,
             |edit| !edit.record().flags().has_ver(),
-            |edit| {
+            |mut edit| {
                 let open = edit.record().flags();
                 edit.set_flags(open.with(CLOSED));
                 edit.raise_max_trx(id);
                 // The undo record is complete before the latch is released, which is all that readers can tell.
                 self.undo(index, UndoKind::EntryClose, open, key, &[]);
+                self.commit(edit);
             },
         )?;
         if closed { Ok(()) } else { Err(missing_entry()) }

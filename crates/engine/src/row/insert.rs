@@ -98,9 +98,12 @@ impl RowWriter<'_> {
         let mut references = Vec::with_capacity(positions.len());
         for &position in positions {
             let value = row[usize::from(position)].unwrap_or(&[]);
-            let reference = table.clustered().tree.write_overflow(self.store(), value)?.encode();
-            self.undo(table.clustered(), UndoKind::ValueWritten, SlotFlags::NONE, &[], &reference);
-            references.push(reference);
+            let (engine, index) = (self.engine, table.clustered());
+            let written = index.tree.write_overflow(&engine.store, value, |reference| {
+                self.undo(index, UndoKind::ValueWritten, SlotFlags::NONE, &[], &reference.encode());
+                self.log.take_parts()
+            });
+            references.push(written?.encode());
         }
         Ok(references)
     }
@@ -111,7 +114,7 @@ impl RowWriter<'_> {
         let mut edit = table.clustered().tree.edit(&engine.store, key, key.len() + payload.len())?;
         self.put_clustered(&mut edit, row, payload)?;
         edit.raise_max_trx(self.id);
-        edit.commit();
+        self.commit(edit);
         Ok(())
     }
 

@@ -112,7 +112,7 @@ impl RowWriter<'_> {
                 }
             };
             edit.raise_max_trx(self.id);
-            edit.commit();
+            self.commit(edit);
             put?;
         }
         keys.clear();

@@ -1,8 +1,9 @@
 //! Undoing: a transaction's records, newest first, back to a mark.
 
 use btree::Store;
+use log::Part;
 use page::{OverflowRef, RowHeader, TRX_ID_BYTES};
-use trx::{TrxSystem, UndoKind, UndoLog, UndoPtr, UndoRecord};
+use trx::{UndoKind, UndoLog, UndoPtr, UndoRecord};
 
 use super::entry::CLOSED;
 use super::version::{flags_from_undo, flags_to_undo};
@@ -11,20 +12,40 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::table::{Index, Table};
 
-/// Undoes everything after `mark`. An error leaves the rest undone and stops the server.
+/// Undoes everything after `mark`, each record in one frame with the part that says so. The last parts may stay in `log`,
+/// for the frame of what comes next. An error leaves the rest undone and stops the server.
 pub(crate) fn undo_to(engine: &Engine, log: &mut UndoLog, mark: UndoPtr) -> Result<()> {
     let mut record = UndoRecord::default();
     while log.pop(mark, &mut record) {
-        undo_one(engine, &record)?;
+        engine.store.log().admit()?;
+        if undo_one(engine, &record, log.parts())? {
+            log.clear_parts();
+        }
     }
     Ok(())
 }
 
-fn undo_one(engine: &Engine, record: &UndoRecord) -> Result<()> {
+/// [`undo_to`] of a transaction that goes on.
+pub(crate) fn undo_partly(engine: &Engine, log: &mut UndoLog, mark: UndoPtr) -> Result<()> {
+    if log.mark() == mark {
+        return Ok(());
+    }
+    undo_to(engine, log, mark)?;
+    if let Some(trx) = log.id() {
+        log.push_part(&Part::SavepointRollbackDone { trx, reached: mark.logged() });
+    }
+    Ok(())
+}
+
+/// Undoes one record; `parts` are in the frame. False if there was nothing to change, and no frame.
+fn undo_one(engine: &Engine, record: &UndoRecord, parts: &[u8]) -> Result<bool> {
     let store = &engine.store;
     match record.kind {
-        UndoKind::ValueWritten => return Ok(store.free_overflow(&OverflowRef::decode(&record.image))?),
-        UndoKind::ValueDead => return Ok(()),
+        UndoKind::ValueWritten => {
+            store.free_overflow(&OverflowRef::decode(&record.image), parts)?;
+            return Ok(true);
+        }
+        UndoKind::ValueDead => return Ok(false),
         _ => {}
     }
     let catalog = engine.catalog();
@@ -34,56 +55,58 @@ fn undo_one(engine: &Engine, record: &UndoRecord) -> Result<()> {
     let done = match record.kind {
         UndoKind::RowInsert => {
             table.add_rows(-1);
-            remove(&index.tree, store, &record.key, |_| true)?
+            remove(&index.tree, store, &record.key, parts, |_| true)?
         }
-        UndoKind::RowImage => undo_row_image(store, &engine.trx, table, index, record)?,
-        UndoKind::RowPatch | UndoKind::RowDelete => undo_row_patch(store, table, index, record)?,
-        UndoKind::EntryInsert => remove(&index.tree, store, &record.key, |_| true)?,
-        UndoKind::EntryClose => undo_entry_close(store, index, record)?,
+        UndoKind::RowImage => undo_row_image(engine, table, index, record, parts)?,
+        UndoKind::RowPatch | UndoKind::RowDelete => undo_row_patch(store, table, index, record, parts)?,
+        UndoKind::EntryInsert => remove(&index.tree, store, &record.key, parts, |_| true)?,
+        UndoKind::EntryClose => undo_entry_close(store, index, record, parts)?,
         UndoKind::EntryReopen => replace_payload(
             &index.tree,
             store,
             &record.key,
             &record.image,
             |_| true,
-            |edit| edit.set_flags(flags_from_undo(record.flags).with(CLOSED)),
+            |mut edit| {
+                edit.set_flags(flags_from_undo(record.flags).with(CLOSED));
+                edit.commit_with(parts);
+            },
         )?,
         UndoKind::ValueWritten | UndoKind::ValueDead => true,
     };
-    if done { Ok(()) } else { Err(Error::IndexDisagrees) }
+    if done { Ok(true) } else { Err(Error::IndexDisagrees) }
 }
 
 fn undo_row_image(
-    store: &Store,
-    system: &TrxSystem,
+    engine: &Engine,
     table: &Table,
     index: &Index,
     record: &UndoRecord,
+    parts: &[u8],
 ) -> Result<bool> {
     let flags = flags_from_undo(record.flags);
-    if !flags.is_deleted() {
-        return replace_payload(
-            &index.tree,
-            store,
-            &record.key,
-            &record.image,
-            |_| true,
-            |edit| edit.set_flags(flags),
-        );
-    }
-    table.add_rows(-1);
     let deleter = RowHeader::decode(&record.image).trx;
-    let restore = |edit: &mut btree::LeafEdit<'_>| {
+    let restore = |mut edit: btree::LeafEdit<'_>| {
         edit.set_flags(flags);
         // Asked under the leaf's latch: purge that has been here already will not come again.
-        if system.purge_has_begun(deleter) {
+        if flags.is_deleted() && engine.trx.purge_has_begun(deleter) {
             edit.remove();
         }
+        edit.commit_with(parts);
     };
-    replace_payload(&index.tree, store, &record.key, &record.image, |_| true, restore)
+    if flags.is_deleted() {
+        table.add_rows(-1);
+    }
+    replace_payload(&index.tree, &engine.store, &record.key, &record.image, |_| true, restore)
 }
 
-fn undo_row_patch(store: &Store, table: &Table, index: &Index, record: &UndoRecord) -> Result<bool> {
+fn undo_row_patch(
+    store: &Store,
+    table: &Table,
+    index: &Index,
+    record: &UndoRecord,
+    parts: &[u8],
+) -> Result<bool> {
     let mut edit = index.tree.edit(store, &record.key, 0)?;
     if !edit.found() {
         return Ok(false);
@@ -97,14 +120,14 @@ fn undo_row_patch(store: &Store, table: &Table, index: &Index, record: &UndoReco
     if flags_to_undo(edit.record().flags()) != record.flags {
         edit.set_flags(flags_from_undo(record.flags));
     }
-    edit.commit();
+    edit.commit_with(parts);
     if record.kind == UndoKind::RowDelete {
         table.add_rows(1);
     }
     Ok(true)
 }
 
-fn undo_entry_close(store: &Store, index: &Index, record: &UndoRecord) -> Result<bool> {
+fn undo_entry_close(store: &Store, index: &Index, record: &UndoRecord, parts: &[u8]) -> Result<bool> {
     let mut edit = index.tree.edit(store, &record.key, 0)?;
     if !edit.found() {
         return Ok(false);
@@ -113,6 +136,6 @@ fn undo_entry_close(store: &Store, index: &Index, record: &UndoRecord) -> Result
     let open = edit.record().payload()[TRX_ID_BYTES..].to_vec();
     edit.replace_payload(&open).expect("a shorter payload fits in the record's place");
     edit.set_flags(flags_from_undo(record.flags));
-    edit.commit();
+    edit.commit_with(parts);
     Ok(true)
 }

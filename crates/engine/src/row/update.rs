@@ -332,7 +332,7 @@ impl<'a> RowWriter<'a> {
                 edit.patch(from, &payload[from..to]);
             }
             edit.raise_max_trx(self.id);
-            edit.commit();
+            self.commit(edit);
             return Ok(());
         }
         let undo = self.undo(index, UndoKind::RowImage, record.flags(), key, record.payload());
@@ -342,11 +342,11 @@ impl<'a> RowWriter<'a> {
             let mut edit = index.tree.edit(&engine.store, key, key.len() + payload.len())?;
             edit.replace_payload(payload).expect("edit was asked for the room");
             edit.raise_max_trx(self.id);
-            edit.commit();
+            self.commit(edit);
             return Ok(());
         }
         edit.raise_max_trx(self.id);
-        edit.commit();
+        self.commit(edit);
         Ok(())
     }
 

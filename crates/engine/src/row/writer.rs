@@ -32,15 +32,20 @@ pub(crate) fn change<R>(
     trx: &mut Trx,
     work: impl FnOnce(&mut RowWriter<'_>, &mut trx::Buffers) -> Result<R>,
 ) -> Result<R> {
+    // Before the first latch, and before the undo is held.
+    engine.store.log().admit()?;
     let id = trx.lock_for_write()?;
     let view_limit = trx.view_limit().unwrap_or(TrxId::MAX);
     let (mut log, buffers) = trx.write_parts()?;
     let mark = log.mark();
+    if mark.is_none() {
+        engine.trx.note_first_undo(engine.store.log().current());
+    }
     let mut writer = RowWriter { engine, table, id, log: &mut log, view_limit, mixed: false };
     let done = work(&mut writer, buffers);
     let mixed = writer.mixed;
     if done.is_err() {
-        rollback::undo_to(engine, &mut log, mark)?;
+        rollback::undo_partly(engine, &mut log, mark)?;
     }
     drop(log);
     if mixed {
@@ -76,6 +81,14 @@ impl RowWriter<'_> {
         UndoPtr(ptr.raw())
     }
 
+    /// Commits an edit in one frame with the undo of its changes.
+    #[inline]
+    pub(crate) fn commit(&mut self, edit: LeafEdit<'_>) {
+        if edit.commit_with(self.log.parts()).is_some() {
+            self.log.clear_parts();
+        }
+    }
+
     /// Notes whose version of a row is being changed.
     #[inline]
     pub(crate) fn overwrites(&mut self, writer: TrxId) {
@@ -99,15 +112,15 @@ pub(crate) fn ensure_key(extent: Extent, key: &[u8]) -> Result<()> {
     }
 }
 
-/// Replaces the payload of the record with `key`, making room if need be, and hands the edit to `finish` before it is
-/// committed. `check` looks at the record first; false: nothing happens.
+/// Replaces the payload of the record with `key`, making room if need be, and hands the edit to `finish`, which commits it.
+/// `check` looks at the record first; false: nothing happens.
 pub(crate) fn replace_payload(
     tree: &Tree,
     store: &Store,
     key: &[u8],
     payload: &[u8],
     check: impl Fn(&LeafEdit<'_>) -> bool,
-    finish: impl FnOnce(&mut LeafEdit<'_>),
+    finish: impl FnOnce(LeafEdit<'_>),
 ) -> Result<bool> {
     let mut need = 0;
     loop {
@@ -117,8 +130,7 @@ pub(crate) fn replace_payload(
         }
         match edit.replace_payload(payload) {
             Ok(()) => {
-                finish(&mut edit);
-                edit.commit();
+                finish(edit);
                 return Ok(true);
             }
             Err(NeedRoom) => need = key.len() + payload.len(),
@@ -126,11 +138,12 @@ pub(crate) fn replace_payload(
     }
 }
 
-/// Removes the record with `key` if `check` says so, and an all but empty leaf with it.
+/// Removes the record with `key` if `check` says so, and an all but empty leaf with it. `parts` are in the removal's frame.
 pub(crate) fn remove(
     tree: &Tree,
     store: &Store,
     key: &[u8],
+    parts: &[u8],
     check: impl FnOnce(&LeafEdit<'_>) -> bool,
 ) -> Result<bool> {
     let mut edit = tree.edit(store, key, 0)?;
@@ -139,7 +152,7 @@ pub(crate) fn remove(
     }
     edit.remove();
     let sparse = edit.is_sparse();
-    edit.commit();
+    edit.commit_with(parts);
     if sparse {
         tree.shrink(store, key)?;
     }

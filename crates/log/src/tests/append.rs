@@ -33,7 +33,7 @@ fn frames_come_back_in_order_over_many_files_and_rings() {
 fn pieces_make_one_payload() {
     let (disk, log) = new_log(SMALL);
     let whole = payload(b"some bytes");
-    let range = log.append(&[&whole[..1], &whole[1..], b""]).range();
+    let range = log.append(&whole[..1], &whole[1..]).range();
     log.flush().unwrap();
     assert_eq!(read_all(&disk).unwrap().0, [(range, b"some bytes".to_vec())]);
 }
@@ -68,7 +68,7 @@ fn writing_alone_syncs_nothing() {
 fn a_frame_whose_pages_are_not_marked_holds_the_safe_position_back() {
     let (_, log) = new_log(SMALL);
     let first = append(&log, b"first");
-    let pending = log.append(&[&payload(b"second")]);
+    let pending = log.append(&[], &payload(b"second"));
     append(&log, b"third");
     assert_eq!(log.safe_lsn(), first.end);
     log.durable_up_to(first.end).unwrap();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use base::TrxId;
+use log::{Part, push_undo};
 use parking_lot::{Mutex, RwLock};
 
 use super::record::{NewUndo, UndoRecord};
@@ -100,6 +101,8 @@ pub struct UndoLog {
     last: UndoPtr,
     records: u64,
     needs_purge: bool,
+    /// Log parts that go into the frame of the next change, encoded.
+    parts: Vec<u8>,
     /// The engine rolled the transaction back on its own (shutdown); the session learns of it at its next call.
     abandoned: bool,
 }
@@ -115,6 +118,7 @@ impl UndoLog {
             last: UndoPtr::NONE,
             records: 0,
             needs_purge: false,
+            parts: Vec::new(),
             abandoned: false,
         }
     }
@@ -126,7 +130,8 @@ impl UndoLog {
         self.newest = id;
     }
 
-    /// Appends a record. Cost: a store per 8 bytes; a new chunk every 32 KiB.
+    /// Appends a record, and its part to [`UndoLog::parts`]. Cost: a store per 8 bytes and the copy of key and image; a new
+    /// chunk every 32 KiB.
     #[inline]
     pub fn append(&mut self, undo: &NewUndo<'_>) -> UndoPtr {
         debug_assert!(self.id != TrxId::NONE, "undo without a transaction id");
@@ -136,7 +141,13 @@ impl UndoLog {
         }
         let chunk = self.chunk.as_ref().expect("just allocated when there was none");
         undo.write(self.last, &chunk.words[self.used..self.used + words]);
-        self.last = UndoPtr::new(chunk.number, self.used);
+        let ptr = UndoPtr::new(chunk.number, self.used);
+        let image_len = undo.image_len();
+        // The part's own fields are less than this.
+        self.parts.reserve(image_len + 32);
+        push_undo(&mut self.parts, self.id, ptr.logged(), self.last.logged(), image_len);
+        undo.push_image(&mut self.parts);
+        self.last = ptr;
         self.used += words;
         self.records += 1;
         self.needs_purge |= undo.kind.needs_purge();
@@ -150,6 +161,28 @@ impl UndoLog {
         }
         self.chunk = Some(self.store.allocate());
         self.used = 0;
+    }
+
+    /// Parts that have to be in the frame of the next change, or of the commit: undo of that change, compensation.
+    #[inline]
+    pub fn parts(&self) -> &[u8] {
+        &self.parts
+    }
+
+    /// Takes the parts out, for a frame that is written by somebody else.
+    pub fn take_parts(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.parts)
+    }
+
+    /// The parts are in the log.
+    #[inline]
+    pub fn clear_parts(&mut self) {
+        self.parts.clear();
+    }
+
+    /// Adds a part.
+    pub fn push_part(&mut self, part: &Part<'_>) {
+        part.encode(&mut self.parts);
     }
 
     /// The transaction in progress, if it has written.
@@ -169,13 +202,15 @@ impl UndoLog {
         self.records
     }
 
-    /// Reads the newest record and steps behind it; `None` once `mark` is reached. The caller undoes what it says.
-    /// The words stay: readers may still follow pointers to them.
+    /// Reads the newest record and steps behind it; false once `mark` is reached. The caller undoes what it says; the part
+    /// that says so is among [`UndoLog::parts`]. The words stay: readers may still follow pointers to them.
     pub fn pop(&mut self, mark: UndoPtr, record: &mut UndoRecord) -> bool {
         if self.last == mark || self.last.is_none() {
             return false;
         }
         self.store.read(self.last, true, record);
+        let (undone, next) = (self.last.logged(), record.prev.logged());
+        self.push_part(&Part::Compensation { trx: self.id, undone, next });
         self.last = record.prev;
         true
     }
@@ -190,6 +225,7 @@ impl UndoLog {
         self.last = UndoPtr::NONE;
         self.records = 0;
         self.needs_purge = false;
+        self.parts.clear();
     }
 
     /// Marks the transaction as rolled back behind the session's back.

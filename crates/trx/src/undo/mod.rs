@@ -5,6 +5,7 @@
 //! written relaxed: a reader comes by a pointer it found under a page latch, and the latch orders the writes.
 
 mod chunk;
+mod image;
 mod record;
 
 pub use chunk::{UndoLog, UndoStore};
@@ -42,6 +43,12 @@ impl UndoPtr {
     #[inline]
     pub fn is_none(self) -> bool {
         self.0 == 0
+    }
+
+    /// The pointer as the log carries it.
+    #[inline]
+    pub fn logged(self) -> log::UndoRef {
+        log::UndoRef(self.0)
     }
 
     fn chunk(self) -> u32 {

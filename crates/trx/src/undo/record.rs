@@ -43,8 +43,8 @@ pub enum UndoKind {
 }
 
 impl UndoKind {
-    fn from_byte(byte: u8) -> Self {
-        match byte {
+    pub(super) fn from_byte(byte: u8) -> Option<Self> {
+        Some(match byte {
             1 => UndoKind::RowInsert,
             2 => UndoKind::RowImage,
             3 => UndoKind::RowPatch,
@@ -53,11 +53,9 @@ impl UndoKind {
             6 => UndoKind::EntryClose,
             7 => UndoKind::EntryReopen,
             8 => UndoKind::ValueWritten,
-            _ => {
-                debug_assert_eq!(byte, 9, "undo kind");
-                UndoKind::ValueDead
-            }
-        }
+            9 => UndoKind::ValueDead,
+            _ => return None,
+        })
     }
 
     /// Whether purge has something to do for the record after commit.
@@ -150,7 +148,7 @@ impl UndoRecord {
         let word0 = words[0].load(Ordering::Relaxed);
         let word1 = words[1].load(Ordering::Relaxed);
         let word2 = words[2].load(Ordering::Relaxed);
-        self.kind = UndoKind::from_byte(word0 as u8);
+        self.kind = UndoKind::from_byte(word0 as u8).expect("a record's first byte is its kind");
         self.prev = UndoPtr::from_raw(word0 >> 8);
         self.index = IndexId(word1 as u32);
         self.flags = (word1 >> 48) as u8;

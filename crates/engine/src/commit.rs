@@ -1,0 +1,126 @@
+//! The end of a transaction: what goes into the log, and what is waited for.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use base::{Lsn, TrxId};
+use env::{Clock, RealClock};
+use log::{LogPosition, Part};
+use trx::{Trx, UndoLog, UndoPtr};
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::row::rollback;
+
+/// What a commit waits for (`innodb_flush_log_at_trx_commit`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum CommitWait {
+    /// Nothing: the log goes to disk about once a second.
+    Nothing = 0,
+    /// The log is on disk.
+    #[default]
+    Durable = 1,
+    /// The log is with the operating system, which survives the end of this process; it goes to disk about once a second.
+    Written = 2,
+}
+
+/// A [`CommitWait`] that can be changed at any time.
+#[derive(Debug)]
+pub(crate) struct CommitWaitCell(AtomicU8);
+
+impl Default for CommitWaitCell {
+    fn default() -> Self {
+        CommitWaitCell(AtomicU8::new(CommitWait::default() as u8))
+    }
+}
+
+impl CommitWaitCell {
+    pub(crate) fn get(&self) -> CommitWait {
+        match self.0.load(Ordering::Relaxed) {
+            0 => CommitWait::Nothing,
+            2 => CommitWait::Written,
+            _ => CommitWait::Durable,
+        }
+    }
+
+    pub(crate) fn set(&self, wait: CommitWait) {
+        self.0.store(wait as u8, Ordering::Relaxed);
+    }
+}
+
+impl Engine {
+    /// Makes the transaction's changes visible, gives up its locks, and waits until they will last: see
+    /// [`Engine::set_commit_wait`]. Others may see the changes before. The object can be restarted.
+    ///
+    /// # Errors
+    /// [`trx::Error::ShuttingDown`]: it was rolled back instead. An error of the log: the changes are visible, and whether
+    /// they last is not known; the server must stop.
+    #[inline]
+    pub fn commit(&self, trx: &mut Trx) -> Result<()> {
+        if !trx.holds_token() {
+            return Ok(trx.end()?);
+        }
+        self.commit_writer(trx)
+    }
+
+    fn commit_writer(&self, trx: &mut Trx) -> Result<()> {
+        let end = match trx.undo() {
+            Ok(mut log) => self.log_end(&mut log, |trx| Part::Commit { trx, micros: now_micros() }),
+            // `end` tells.
+            Err(_) => None,
+        };
+        trx.end()?;
+        end.map_or(Ok(()), |end| self.wait_for_commit(end))
+    }
+
+    fn wait_for_commit(&self, end: Lsn) -> Result<()> {
+        let log = self.store.log();
+        match self.commit_wait.get() {
+            CommitWait::Durable => Ok(log.durable_up_to(end)?),
+            CommitWait::Written => Ok(log.written_up_to(end)?),
+            CommitWait::Nothing => Ok(()),
+        }
+    }
+
+    /// What commits wait for from now on.
+    pub fn set_commit_wait(&self, wait: CommitWait) {
+        self.commit_wait.set(wait);
+    }
+
+    /// Undoes the transaction's changes and gives up its locks. The object can be restarted.
+    pub fn rollback(&self, trx: &mut Trx) -> Result<()> {
+        if trx.holds_token() {
+            match trx.undo() {
+                Ok(mut log) => self.undo_all(&mut log)?,
+                // Rolled back already is what was asked for.
+                Err(trx::Error::ShuttingDown) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match trx.end() {
+            Ok(()) | Err(trx::Error::ShuttingDown) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Undoes all changes of a transaction, and says in the log that it is over.
+    pub(crate) fn undo_all(&self, log: &mut UndoLog) -> Result<()> {
+        rollback::undo_to(self, log, UndoPtr::NONE)?;
+        self.log_end(log, |trx| Part::RollbackDone { trx });
+        Ok(())
+    }
+
+    /// Appends the last frame of a transaction, if it has logged anything, and returns its end.
+    fn log_end(&self, log: &mut UndoLog, part: impl FnOnce(TrxId) -> Part<'static>) -> Option<Lsn> {
+        let trx = log.id().filter(|_| log.records() > 0)?;
+        log.push_part(&part(trx));
+        let end = self.store.log().append(&[], log.parts()).range().end;
+        log.clear_parts();
+        Some(end)
+    }
+}
+
+fn now_micros() -> u64 {
+    let now = RealClock.wall();
+    now.seconds as u64 * 1_000_000 + u64::from(now.micros)
+}

@@ -1,0 +1,133 @@
+//! Before images: undo records as the log has them (docs/redo_log.md, section 4).
+//!
+//! | SIZE | FIELD |
+//! |---|---|
+//! | 1 | kind, see [`UndoKind`] |
+//! | 1 | bits 0..7 record flags before, bit 7 whether a row header follows |
+//! | 2 | format version of the row; 0 |
+//! | varint | index id |
+//! | varint + n | whole key |
+//! | 13 | row header before, if it follows |
+//! | varint | row patch: where the old bytes begin |
+//! | | the image, to the end |
+
+use base::IndexId;
+use base::codec::{push_varint, take, take_varint};
+
+use super::record::{NewUndo, ROW_HEADER_BYTES, UndoKind, UndoRecord};
+
+/// Bytes before the index id.
+const HEAD_BYTES: usize = 4;
+
+/// In the byte of the record flags: a row header follows.
+const HAS_ROW_HEADER: u8 = 1 << 7;
+
+impl NewUndo<'_> {
+    /// Bytes of the before image.
+    #[inline]
+    pub(super) fn image_len(&self) -> usize {
+        let header = self.row_header.map_or(0, |header| header.len());
+        let offset = if self.kind == UndoKind::RowPatch { varint_len(self.patch_offset.into()) } else { 0 };
+        HEAD_BYTES
+            + varint_len(self.index.0)
+            + varint_len(self.key.len() as u32)
+            + self.key.len()
+            + header
+            + offset
+            + self.image.len()
+    }
+
+    /// Appends the before image.
+    #[inline]
+    pub(super) fn push_image(&self, out: &mut Vec<u8>) {
+        let has_header = if self.row_header.is_some() { HAS_ROW_HEADER } else { 0 };
+        out.extend_from_slice(&[self.kind as u8, self.flags | has_header, 0, 0]);
+        push_varint(out, self.index.0.into());
+        push_varint(out, self.key.len() as u64);
+        out.extend_from_slice(self.key);
+        if let Some(header) = self.row_header {
+            out.extend_from_slice(header);
+        }
+        if self.kind == UndoKind::RowPatch {
+            push_varint(out, self.patch_offset.into());
+        }
+        out.extend_from_slice(self.image);
+    }
+}
+
+/// Bytes of a LEB128 integer.
+#[inline]
+fn varint_len(value: u32) -> usize {
+    (38 - value.leading_zeros() as usize) / 7 + usize::from(value == 0)
+}
+
+impl UndoRecord {
+    /// Reads a before image from the log; `prev` is the part's and stays as it is. False: the bytes are none.
+    pub fn decode_image(&mut self, mut image: &[u8]) -> bool {
+        self.take_image(&mut image).is_some()
+    }
+
+    fn take_image(&mut self, from: &mut &[u8]) -> Option<()> {
+        let &[kind, flags, _, _] = take(from, HEAD_BYTES)? else { return None };
+        self.kind = UndoKind::from_byte(kind)?;
+        self.flags = flags & !HAS_ROW_HEADER;
+        self.index = IndexId(u32::try_from(take_varint(from)?).ok()?);
+        let key = usize::try_from(take_varint(from)?).ok()?;
+        self.key.clear();
+        self.key.extend_from_slice(take(from, key)?);
+        self.row_header = None;
+        if flags & HAS_ROW_HEADER != 0 {
+            self.row_header = Some(*take(from, ROW_HEADER_BYTES)?.first_chunk()?);
+        }
+        self.patch_offset = 0;
+        if self.kind == UndoKind::RowPatch {
+            self.patch_offset = u16::try_from(take_varint(from)?).ok()?;
+        }
+        self.image.clear();
+        self.image.extend_from_slice(from);
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_varints_are_known_beforehand() {
+        for value in [0, 1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1f_ffff, 0x20_0000, u32::MAX >> 4, u32::MAX] {
+            let mut out = Vec::new();
+            push_varint(&mut out, value.into());
+            assert_eq!(varint_len(value), out.len(), "{value}");
+        }
+    }
+
+    #[test]
+    fn images_of_all_kinds_come_back() {
+        let header = [7; ROW_HEADER_BYTES];
+        for kind in (1..=9).filter_map(UndoKind::from_byte) {
+            let undo = NewUndo {
+                kind,
+                index: IndexId(300),
+                flags: 5,
+                patch_offset: if kind == UndoKind::RowPatch { 500 } else { 0 },
+                key: b"key",
+                row_header: (kind as u8).is_multiple_of(2).then_some(&header),
+                image: b"image",
+            };
+            let mut bytes = Vec::new();
+            undo.push_image(&mut bytes);
+            assert_eq!(bytes.len(), undo.image_len());
+            let mut record = UndoRecord::default();
+            assert!(record.decode_image(&bytes));
+            assert_eq!((record.kind, record.index, record.flags), (kind, undo.index, 5));
+            assert_eq!((record.key.as_slice(), record.image.as_slice()), (undo.key, undo.image));
+            assert_eq!(
+                (record.row_header.as_ref(), record.patch_offset),
+                (undo.row_header, undo.patch_offset)
+            );
+            let cut = (0..bytes.len() - undo.image.len()).all(|len| !record.decode_image(&bytes[..len]));
+            assert!(cut, "{kind:?}");
+        }
+    }
+}
