@@ -1,7 +1,9 @@
 //! What can go wrong in a tree or its file.
 
 use std::fmt;
+use std::path::PathBuf;
 
+use base::{Lsn, PageNo};
 use page::{Corruption, FileHeaderError};
 
 /// An operation on a tree or on the data file that did not happen.
@@ -25,10 +27,25 @@ pub enum Error {
     },
     /// The file cannot grow: page numbers or disk space are used up.
     FileFull,
-    /// The data file was not closed by a clean shutdown.
+    /// The data file was not closed, and the caller does not want it to be recovered.
     NotClean,
+    /// A change in the log is none, or does not suit its page.
+    BadFrame(Box<BadFrame>),
     /// The file is no data file, or one of another format version.
     UnknownFormat(FileHeaderError),
+}
+
+/// A frame of the log whose changes cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadFrame {
+    /// The log file.
+    pub file: PathBuf,
+    /// Where the frame begins in it.
+    pub offset: u64,
+    /// Where it begins in the log.
+    pub lsn: Lsn,
+    /// The page, or `PageNo::NONE` if the bytes do not tell.
+    pub page: PageNo,
 }
 
 /// Result of this crate's functions.
@@ -53,6 +70,11 @@ impl fmt::Display for Error {
                 write!(f, "the data file has pages of {size} bytes, which are not supported")
             }
             Error::NotClean => f.write_str("the data file was not closed cleanly"),
+            Error::BadFrame(bad) => {
+                let BadFrame { file, offset, lsn, page } = &**bad;
+                write!(f, "redo log: the frame at offset {offset} of {} ({lsn}) ", file.display())?;
+                write!(f, "has a change of {page} that cannot be made")
+            }
         }
     }
 }

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};
-use buffer::{Doublewrite, Pool, PoolConfig};
+use buffer::{Doublewrite, Pool, PoolConfig, restore_torn_pages};
 use env::{Disk, File, OpenOptions};
-use log::{Log, LogConfig, LogReader};
+use log::{Log, LogConfig, LogPosition, LogReader};
 use page::file_header::DICTIONARY_ROOTS;
 use page::{FileHeader, PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef};
 
 use crate::error::{Error, Result};
 use crate::mtr::Mtr;
+use crate::recover::{self, Crew, LatePosition, StartObserver};
 use crate::space::{Space, SpaceReport};
 
 /// The file header page.
@@ -35,7 +36,7 @@ pub struct StoreConfig {
     /// Whether pages are copied to the folder `doublewrite` beside the file before they are written, so that a crash
     /// cannot tear them for good. The folder exists. Not done where the device writes pages atomically.
     pub doublewrite: bool,
-    /// Identity of the data directory, for a new file.
+    /// Identity of the data directory.
     pub identity: [u8; 16],
 }
 
@@ -76,24 +77,56 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a data file that was closed cleanly, and marks it as open.
+    /// Opens a data file. One that was not closed has its pages made what the log says they were; which transactions are
+    /// to be undone, `observer` is told. The caller undoes them and then calls [`Store::end_recovery`].
     ///
     /// # Errors
-    /// [`Error::NotClean`] and [`Error::UnknownFormat`] leave file and log untouched.
-    pub fn open(disk: &Arc<dyn Disk>, path: &Path, config: StoreConfig) -> Result<Store> {
-        let file = disk.open(path, OpenOptions { direct: config.direct })?;
-        let header = read_header(&*file)?;
-        let mut reader = LogReader::open(disk, &log_folder(path), header.identity)?;
-        reader.skip_to_end()?;
-        if !reader.is_clean() {
-            return Err(Error::NotClean);
+    /// [`Error::UnknownFormat`], and errors of a log that cannot be read to its end, leave file and log as they are.
+    pub fn open(
+        disk: &Arc<dyn Disk>,
+        path: &Path,
+        config: StoreConfig,
+        observer: &mut dyn StartObserver,
+    ) -> Result<Store> {
+        let options = OpenOptions { direct: config.direct };
+        let file = disk.open(path, options)?;
+        // A page that a crash has torn is restored below.
+        if let Err(error @ Error::UnknownFormat(_)) = read_header(&*file) {
+            return Err(error);
         }
-        let doublewrite = open_doublewrite(&**disk, path, config, header.identity, &*file)?;
-        let store = Store::with_file(file, config, doublewrite, reader.into_log(config.log)?)?;
+        let mut reader = LogReader::open(disk, &log_folder(path), config.identity)?;
+        let freed = recover::analyse(&mut reader, observer)?;
+        let clean = reader.is_clean();
+        if !clean {
+            observer.unclean()?;
+            // Pages follow the log: what is applied to them below is durable from here on.
+            reader.sync()?;
+            restore_torn_pages(&**disk, &doublewrite_folder(path), options, config.identity, &*file)?;
+        }
+        let doublewrite = open_doublewrite(&**disk, path, config, config.identity, &*file)?;
+        let position = Arc::new(LatePosition::default());
+        let pool =
+            Pool::with_doublewrite(Arc::clone(&file), config.pool, Arc::clone(&position) as _, doublewrite)?;
+        if !clean {
+            let crew = Crew::new(&pool, freed, !config.pool.background)?;
+            recover::redo(&mut reader, crew, observer)?;
+        }
+        let log = Arc::new(reader.into_log(config.log)?);
+        position.set(&log);
+        let store = Store::of_parts(file, pool, log);
         store.space.load(&store)?;
         store.set_clean(Lsn(0))?;
-        store.pool.flush_all()?;
+        if clean {
+            store.pool.flush_all()?;
+        }
         Ok(store)
+    }
+
+    /// Writes all pages and lets the next recovery begin here. No transaction is open, and nobody else uses the store.
+    pub fn end_recovery(&self) -> Result<()> {
+        let safe = self.log.safe_lsn();
+        self.pool.flush_all()?;
+        Ok(self.log.checkpoint(self.pool.sync_below(safe)?, Vec::new())?)
     }
 
     pub(crate) fn with_file(
@@ -103,15 +136,19 @@ impl Store {
         log: Log,
     ) -> Result<Store> {
         let log = Arc::new(log);
-        let position = Arc::clone(&log) as Arc<dyn log::LogPosition>;
+        let position = Arc::clone(&log) as Arc<dyn LogPosition>;
         let pool = Pool::with_doublewrite(Arc::clone(&file), config.pool, position, doublewrite)?;
-        Ok(Store {
+        Ok(Store::of_parts(file, pool, log))
+    }
+
+    fn of_parts(file: Arc<dyn File>, pool: Arc<Pool>, log: Arc<Log>) -> Store {
+        Store {
             pool,
             log,
             space: Space::new(file),
             #[cfg(test)]
             redo_tap: crate::redo_tap::RedoTap::default(),
-        })
+        }
     }
 
     /// Writes everything and marks the file as closed cleanly. Later changes are refused. The caller has ended all other
@@ -205,9 +242,14 @@ fn open_doublewrite(
     if !config.doublewrite || file.atomic_write_bytes() >= PAGE_SIZE {
         return Ok(None);
     }
-    let dir = path.with_file_name("doublewrite");
+    let dir = doublewrite_folder(path);
     let options = OpenOptions { direct: config.direct };
     Ok(Some(Doublewrite::open(disk, &dir, options, identity, file)?))
+}
+
+/// Where the copies of pages of the data file at `path` are.
+fn doublewrite_folder(path: &Path) -> PathBuf {
+    path.with_file_name("doublewrite")
 }
 
 /// Where the log of the data file at `path` is.

@@ -15,6 +15,7 @@ mod concurrent;
 mod faults;
 mod layout;
 mod model;
+mod recover;
 mod redo;
 
 /// A store on a disk in memory whose pool has `frames` frames.

@@ -2,7 +2,7 @@
 //!
 //! | NAME | WHAT |
 //! |---|---|
-//! | `FORMAT` | a line `ratchet N`: the version of everything else |
+//! | `FORMAT` | a line `ratchet N`: the version of everything else; a line with the directory's identity |
 //! | `LOCK` | taken by the server that uses the directory |
 //! | `data.rdb` | pages |
 //! | `redo/`, `doublewrite/`, `undo/` | log files, page copies, spilled undo |
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use env::{Disk, DiskLock, IoError, OpenOptions};
+use log::Identity;
 
 use crate::error::{DataDirError, Error, Result};
 
@@ -38,8 +39,8 @@ pub(crate) struct DataDir {
 pub(crate) enum Found {
     /// Nothing: the directory has been laid out, data.rdb is to be made and [`DataDir::finish`] called.
     New(DataDir),
-    /// A directory of this version.
-    Existing(DataDir),
+    /// A directory of this version, and its identity.
+    Existing(DataDir, Identity),
 }
 
 impl DataDir {
@@ -58,8 +59,8 @@ impl DataDir {
         let dir = DataDir::take(disk, path)?;
         // Looked at again: another server may have made the directory before this one had the lock.
         if disk.exists(&path.join(FORMAT_FILE))? {
-            read_format(disk, path)?;
-            return Ok(Found::Existing(dir));
+            let identity = read_format(disk, path)?;
+            return Ok(Found::Existing(dir, identity));
         }
         dir.lay_out(disk)?;
         Ok(Found::New(dir))
@@ -103,13 +104,14 @@ impl DataDir {
     }
 
     /// Writes FORMAT: from here on the directory is a data directory.
-    pub(crate) fn finish(&self, disk: &Arc<dyn Disk>) -> Result<()> {
+    pub(crate) fn finish(&self, disk: &Arc<dyn Disk>, identity: Identity) -> Result<()> {
         let part = self.path.join("FORMAT.new");
         if disk.exists(&part)? {
             disk.remove(&part)?;
         }
         let file = disk.create(&part, OpenOptions::default())?;
-        file.write_at(format!("ratchet {FORMAT_VERSION}\n").as_bytes(), 0)?;
+        let hex: String = identity.iter().map(|byte| format!("{byte:02x}")).collect();
+        file.write_at(format!("ratchet {FORMAT_VERSION}\n{hex}\n").as_bytes(), 0)?;
         file.sync_data()?;
         disk.rename(&part, &self.path.join(FORMAT_FILE))?;
         Ok(disk.sync_dir(&self.path)?)
@@ -121,17 +123,29 @@ fn is_ours(name: &Path) -> bool {
     FOLDERS.iter().chain(&[LOCK_FILE, "data.rdb", "FORMAT.new"]).any(|ours| name == Path::new(ours))
 }
 
-fn read_format(disk: &Arc<dyn Disk>, path: &Path) -> Result<()> {
+fn read_format(disk: &Arc<dyn Disk>, path: &Path) -> Result<Identity> {
     let file = disk.open(&path.join(FORMAT_FILE), OpenOptions::default())?;
     let mut bytes = vec![0; file.len()?.min(FORMAT_BYTES_MAX) as usize];
     file.read_exact_at(&mut bytes, 0)?;
     let text = String::from_utf8_lossy(&bytes);
-    let line = text.lines().next().unwrap_or_default();
-    if line == format!("ratchet {FORMAT_VERSION}") {
-        return Ok(());
+    let mut lines = text.lines();
+    let line = lines.next().unwrap_or_default();
+    if line != format!("ratchet {FORMAT_VERSION}") {
+        let found = line.into();
+        return Err(DataDirError::UnknownFormat {
+            path: path.to_path_buf(),
+            found,
+            supported: FORMAT_VERSION,
+        }
+        .into());
     }
-    let found = line.into();
-    Err(DataDirError::UnknownFormat { path: path.to_path_buf(), found, supported: FORMAT_VERSION }.into())
+    lines.next().and_then(identity_of).ok_or_else(|| DataDirError::NoIdentity(path.to_path_buf()).into())
+}
+
+/// The identity that a line of hexadecimal digits stands for.
+fn identity_of(line: &str) -> Option<Identity> {
+    let bytes = u128::from_str_radix(line, 16).ok().filter(|_| line.len() == 32)?;
+    Some(bytes.to_be_bytes())
 }
 
 #[cold]

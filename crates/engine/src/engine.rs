@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::{ArcSwap, Guard};
 use base::{IndexId, TrxId};
-use btree::{Store, StoreConfig};
+use btree::{StartObserver, Store, StoreConfig};
 use buffer::PoolConfig;
 use env::{Clock, RealClock};
+use log::{FrameRange, Part};
 use page::{FileHeader, OverflowRef};
 use parking_lot::Mutex;
 use trx::{Abandon, BeginOptions, Trx, TrxSystem, UndoPtr};
@@ -53,18 +54,20 @@ impl Engine {
     /// not been changed then. [`Error::Storage`], [`Error::Io`].
     pub fn open(config: EngineConfig) -> Result<Arc<Engine>> {
         let pool = PoolConfig { bytes: config.pool_bytes, background: config.background };
-        let mut identity = [0; 16];
-        env::random_bytes(&mut identity)?;
         let EngineConfig { log, direct, doublewrite, .. } = config;
-        let store_config = StoreConfig { pool, log, direct, doublewrite, identity };
+        let store_config = |identity| StoreConfig { pool, log, direct, doublewrite, identity };
         let (datadir, store) = match DataDir::open(&config.disk, &config.datadir)? {
             Found::New(datadir) => {
+                let mut identity = [0; 16];
+                env::random_bytes(&mut identity)?;
+                let store_config = store_config(identity);
                 let store = create(&config, &datadir, store_config)?;
-                datadir.finish(&config.disk)?;
+                datadir.finish(&config.disk, identity)?;
                 (datadir, store)
             }
-            Found::Existing(datadir) => {
-                let opened = Store::open(&config.disk, &datadir.data_file(), store_config);
+            Found::Existing(datadir, identity) => {
+                let store_config = store_config(identity);
+                let opened = Store::open(&config.disk, &datadir.data_file(), store_config, &mut Refuse);
                 let store = opened.map_err(|error| match error {
                     btree::Error::NotClean => DataDirError::NotClean(config.datadir.clone()).into(),
                     error => Error::Storage(error),
@@ -256,6 +259,19 @@ impl Engine {
     /// Seconds since 1970, for creation times.
     pub(crate) fn now_seconds() -> u64 {
         RealClock.wall().seconds.max(0) as u64
+    }
+}
+
+/// Refuses a directory that was not closed.
+struct Refuse;
+
+impl StartObserver for Refuse {
+    fn part(&mut self, _range: FrameRange, _part: &Part<'_>) -> btree::Result<()> {
+        Ok(())
+    }
+
+    fn unclean(&mut self) -> btree::Result<()> {
+        Err(btree::Error::NotClean)
     }
 }
 

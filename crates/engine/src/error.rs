@@ -258,6 +258,8 @@ pub enum DataDirError {
     NotADataDir(PathBuf),
     /// It was not shut down cleanly.
     NotClean(PathBuf),
+    /// Its FORMAT file does not tell whose log and pages these are.
+    NoIdentity(PathBuf),
     /// It cannot be written.
     NotWritable(env::IoError),
 }
@@ -359,6 +361,9 @@ impl fmt::Display for DataDirError {
                 "data directory {} was not shut down cleanly, and this version cannot recover it",
                 path.display()
             ),
+            DataDirError::NoIdentity(path) => {
+                write!(f, "data directory {} has a FORMAT file without its second line", path.display())
+            }
             DataDirError::NotWritable(error) => write!(f, "data directory cannot be written: {error}"),
         }
     }

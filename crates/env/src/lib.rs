@@ -38,4 +38,4 @@ pub use sim_disk::{Fault, FaultRates, Mishap, SimDisk};
 /// A [`SimDisk`] by the name under which tests that lose nothing know it.
 pub type MemDisk = SimDisk;
 
-pub use thread::{Thread, spawn, spawn_background};
+pub use thread::{Thread, processors, spawn, spawn_background};

@@ -33,6 +33,11 @@ pub fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 's
     })
 }
 
+/// How many threads the machine can run at once; 1 if it does not tell.
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Starts a background thread: a panic in it ends the process (`base::sync::critical`).
 pub fn spawn_background<T: Send + 'static>(
     name: &str,

@@ -136,6 +136,26 @@ impl LogReader {
         Ok(self.at)
     }
 
+    /// Goes back to the redo LSN, to read everything again.
+    pub fn rewind(&mut self) {
+        (self.at, self.at_end) = (self.checkpoint.redo_lsn, false);
+        (self.buffer, self.consumed) = (Vec::new(), 0);
+    }
+
+    /// Makes the files durable: pages may be written then that were changed by what was read.
+    pub fn sync(&self) -> Result<()> {
+        for file in &self.files[self.chain.clone()] {
+            file.file.sync_data()?;
+        }
+        Ok(())
+    }
+
+    /// The file that holds a position that was read, and the byte in it: for messages.
+    pub fn place_of(&self, lsn: Lsn) -> Option<(&Path, u64)> {
+        let file = self.files[self.chain.clone()].iter().find(|file| file.holds(lsn))?;
+        Some((&file.name, file.offset(lsn)))
+    }
+
     /// The payload length of the frame at the position, in the buffer as a whole; `None` if none checks there.
     fn whole_frame(&mut self) -> Result<Option<usize>> {
         if self.at_end || !self.fill(FRAME_HEADER_BYTES as usize)? {

@@ -119,6 +119,17 @@ impl ExtentEntry {
     pub fn store_op(slot: usize, encoded: &[u8; EXTENT_ENTRY_BYTES]) -> PageOp<'_> {
         PageOp::WriteBytes { offset: (ENTRIES + slot * EXTENT_ENTRY_BYTES) as u16, bytes: encoded }
     }
+
+    /// The extent and the entry that `op` stores on the page `map`; `None` if it is another kind of operation or page.
+    pub fn stored_by(op: &PageOp<'_>, map: PageNo) -> Option<(u32, ExtentEntry)> {
+        let PageOp::WriteBytes { offset, bytes } = *op else { return None };
+        let at = usize::from(offset).checked_sub(ENTRIES)?;
+        if map.0 % STRETCH_PAGES != 1 || at % EXTENT_ENTRY_BYTES != 0 || bytes.len() != EXTENT_ENTRY_BYTES {
+            return None;
+        }
+        let extent = map.0 / STRETCH_PAGES * EXTENTS_PER_MAP + (at / EXTENT_ENTRY_BYTES) as u32;
+        Some((extent, ExtentEntry::decode(bytes)))
+    }
 }
 
 /// Where the map describes a page.
@@ -204,6 +215,11 @@ mod tests {
         for slot in [1, 507] {
             ExtentEntry::store_op(slot, &entry.encode()).apply(&mut page).unwrap();
             assert_eq!(page.as_ref().extent(slot), entry);
+            let encoded = entry.encode();
+            let op = ExtentEntry::store_op(slot, &encoded);
+            let extent = EXTENTS_PER_MAP + slot as u32;
+            assert_eq!(ExtentEntry::stored_by(&op, PageNo(STRETCH_PAGES + 1)), Some((extent, entry)));
+            assert_eq!(ExtentEntry::stored_by(&op, PageNo(STRETCH_PAGES)), None);
         }
         assert_eq!(page.as_ref().extent(506), ExtentEntry { version: 1, ..Default::default() });
     }

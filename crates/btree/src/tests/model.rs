@@ -230,7 +230,8 @@ impl Run {
 
     fn reopen(&mut self, frames: usize) {
         self.store.close().unwrap();
-        self.store = Store::open(&shared(&self.disk), Path::new("data.rdb"), config(frames)).unwrap();
+        self.store =
+            Store::open(&shared(&self.disk), Path::new("data.rdb"), config(frames), &mut ()).unwrap();
         self.tree = Tree::open(INDEX, self.tree.root, self.mix.shape());
     }
 
