@@ -66,7 +66,8 @@ pub(crate) fn shared_by_fences<'k>(lower: &'k [u8], upper: Option<&[u8]>, fixed:
     &lower[..shared.min(prefix_max(fixed))]
 }
 
-/// Longest prefix of a page. Fixed keys keep a whole head, so that it is one load; a begin id never belongs to the prefix.
+/// Longest prefix of a page. Fixed keys keep a whole head, so that it is one load. On
+/// pages of variable keys a part of the begin ids may belong to it.
 fn prefix_max(fixed: Option<u16>) -> usize {
     fixed.map_or(usize::MAX, |len| usize::from(len).saturating_sub(HEAD_BYTES))
 }

@@ -168,9 +168,11 @@ impl<'a> Record<'a> {
         if len > small.len() {
             return read(&self.long_key()[..len]);
         }
+        // Keys that differ in their begin ids only may share a part of those, too.
+        let Some(rest_len) = len.checked_sub(self.prefix.len()) else { return read(&self.prefix[..len]) };
         let (prefix, rest) = small.split_at_mut(self.prefix.len());
         prefix.copy_from_slice(self.prefix);
-        let rest = &mut rest[..len - self.prefix.len()];
+        let rest = &mut rest[..rest_len];
         let in_head = rest.len().min(HEAD_BYTES);
         rest[..in_head].copy_from_slice(&self.head.to_be_bytes()[..in_head]);
         let in_suffix = rest.len() - in_head;

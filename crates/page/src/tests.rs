@@ -133,6 +133,24 @@ fn keys_outside_the_prefix_are_below_or_above_all() {
 }
 
 #[test]
+fn a_key_is_read_without_its_begin_id_though_the_prefix_has_a_part_of_it() {
+    let mut bytes = empty(None, 0, b"", None);
+    let mut page = PageMut::new(&mut bytes);
+    for begin in 1..=60u8 {
+        page.append(&[b"one key".as_slice(), &[0, 0, 0, 0, 9, begin]].concat(), b"", SlotFlags::HAS_BEGIN)
+            .unwrap();
+    }
+    page.reorganize();
+    let page = PageRef::new(&bytes);
+    assert!(page.prefix().len() > b"one key".len());
+    for slot in 0..page.count() {
+        let record = page.record(slot);
+        record.with_key(|key| assert_eq!(key, b"one key"));
+        assert_eq!(record.begin_trx(), 9 * 256 + slot as u64 + 1);
+    }
+}
+
+#[test]
 fn children_are_found_by_the_last_key_not_above() {
     for fixed in [Some(8u16), None] {
         let mut bytes = empty(fixed, 1, b"", None);
