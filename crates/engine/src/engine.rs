@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::{ArcSwap, Guard};
+use base::sync::plain::Mutex;
 use base::{IndexId, TrxId};
 use btree::{StartObserver, Store, StoreConfig};
 use buffer::PoolConfig;
 use env::{Clock, RealClock};
 use log::{FrameRange, Part};
 use page::{FileHeader, OverflowRef};
-use parking_lot::Mutex;
 use trx::{Abandon, BeginOptions, Trx, TrxSystem, UndoPtr};
 
 use crate::catalog::Catalog;

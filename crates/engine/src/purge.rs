@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use base::TrxId;
 use base::codec::get_u48;
+use base::sync::plain::{Condvar, Mutex, MutexGuard};
 use page::{OverflowRef, RowHeader};
-use parking_lot::{Condvar, Mutex};
 use trx::{PurgeEntry, UndoKind, UndoPtr, UndoRecord};
 
 use crate::engine::Engine;
@@ -50,7 +50,7 @@ impl PurgeControl {
 
     /// Keeps purge from beginning another step while the guard lives; waits for the one under way. The caller holds no
     /// metadata lock.
-    pub(crate) fn pause(&self) -> parking_lot::MutexGuard<'_, ()> {
+    pub(crate) fn pause(&self) -> MutexGuard<'_, ()> {
         self.turn.lock()
     }
 

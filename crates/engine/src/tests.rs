@@ -8,5 +8,7 @@ mod definitions;
 mod logged;
 mod model;
 mod restart;
+#[cfg(debug_assertions)]
+mod simulated;
 mod snapshots;
 mod threads;

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use base::sync::sim;
+
 /// A point in civil time, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WallTime {
@@ -23,17 +25,26 @@ pub trait Clock: Send + Sync + Debug {
     fn wall(&self) -> WallTime;
 }
 
-/// The machine's clocks.
+/// Civil time at the start of a simulation, in seconds since 1970.
+const SIMULATED_START_SECONDS: i64 = 1_600_000_000;
+
+/// The machine's clocks; in a simulation, its clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealClock;
 
 impl Clock for RealClock {
     fn monotonic_ns(&self) -> u64 {
+        if let Some((_, now_ns)) = sim::now() {
+            return now_ns;
+        }
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         START.elapsed().as_nanos() as u64
     }
 
     fn wall(&self) -> WallTime {
+        if let Some((_, now_ns)) = sim::now() {
+            return wall_after(SIMULATED_START_SECONDS, now_ns);
+        }
         match SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
             Ok(since) => WallTime { seconds: since.as_secs() as i64, micros: since.subsec_micros() },
             // A machine whose clock stands before 1970 has no time to tell; 0 is as wrong as any other answer.
@@ -44,7 +55,7 @@ impl Clock for RealClock {
 
 /// The instant `wait` from now, for the timed waits of `base::sync`.
 pub fn deadline_in(wait: Duration) -> Instant {
-    Instant::now() + wait
+    sim::now().map_or_else(Instant::now, |(now, _)| now) + wait
 }
 
 /// A clock that moves only when told, for tests.
@@ -72,10 +83,14 @@ impl Clock for ManualClock {
     }
 
     fn wall(&self) -> WallTime {
-        let ns = self.monotonic_ns();
-        let seconds = self.epoch_seconds.load(Ordering::Relaxed) + (ns / 1_000_000_000) as i64;
-        WallTime { seconds, micros: (ns % 1_000_000_000 / 1000) as u32 }
+        wall_after(self.epoch_seconds.load(Ordering::Relaxed), self.monotonic_ns())
     }
+}
+
+/// Civil time `ns` nanoseconds after `start_seconds`.
+fn wall_after(start_seconds: i64, ns: u64) -> WallTime {
+    let seconds = start_seconds + (ns / 1_000_000_000) as i64;
+    WallTime { seconds, micros: (ns % 1_000_000_000 / 1000) as u32 }
 }
 
 #[cfg(test)]

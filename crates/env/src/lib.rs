@@ -25,6 +25,7 @@ mod random;
 mod read_only_disk;
 mod real_disk;
 mod sim_disk;
+mod simulation;
 mod thread;
 
 pub use clock::{Clock, ManualClock, RealClock, WallTime, deadline_in};
@@ -35,6 +36,7 @@ pub use random::random_bytes;
 pub use read_only_disk::ReadOnlyDisk;
 pub use real_disk::RealDisk;
 pub use sim_disk::{Fault, FaultRates, Mishap, SimDisk};
+pub use simulation::{Simulated, simulate};
 /// A [`SimDisk`] by the name under which tests that lose nothing know it.
 pub type MemDisk = SimDisk;
 

@@ -1,13 +1,21 @@
-//! Randomness from the kernel.
+//! Randomness from the kernel; in a simulation, from its seed.
 
 use std::path::Path;
 
+use base::sync::sim;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::{IoError, IoOp, Result};
 
 /// Fills `out` with bytes fit for keys and salts.
 pub fn random_bytes(out: &mut [u8]) -> Result<()> {
+    if sim::is_simulated() {
+        for chunk in out.chunks_mut(8) {
+            let bits = sim::random().unwrap_or_default().to_le_bytes();
+            chunk.copy_from_slice(&bits[..chunk.len()]);
+        }
+        return Ok(());
+    }
     let mut done = 0;
     while done < out.len() {
         match getrandom(&mut out[done..], GetRandomFlags::empty()) {

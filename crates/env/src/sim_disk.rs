@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::prng::Prng;
-use base::sync::{LatchLevel, Mutex};
+use base::sync::{LatchLevel, Mutex, sim};
 
 use crate::disk::{Disk, DiskLock, File, OpenOptions};
 use crate::error::{IoError, IoOp, Result};
@@ -228,11 +228,14 @@ impl SimDisk {
 
     /// Counts one operation. Fails if it is to fail; else tells what is to go wrong with it.
     fn begin(&self, op: IoOp, path: &Path) -> Result<Option<Mishap>> {
+        sim::switch();
         let mut state = self.0.state.lock();
         let State { faults, prng, .. } = &mut *state;
         let mishap = faults.next(op, prng);
         state.powered_off |= mishap == Some(Mishap::PowerOff);
         if state.powered_off {
+            drop(state);
+            sim::halt();
             return Err(IoError::new(op, path, ErrorKind::NotConnected));
         }
         match mishap {

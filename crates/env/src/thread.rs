@@ -3,29 +3,51 @@
 use std::path::Path;
 
 use base::sync::critical;
+use base::sync::sim::{self, Member};
 
 use crate::error::{IoError, IoOp, Result};
 
 /// A started thread.
 #[derive(Debug)]
-pub struct Thread<T>(std::thread::JoinHandle<T>);
+pub struct Thread<T> {
+    handle: std::thread::JoinHandle<T>,
+    /// Its place in the simulation of the thread that started it.
+    member: Option<Member>,
+}
 
 impl<T> Thread<T> {
     /// Waits for the end; `None` if the thread panicked.
     pub fn join(self) -> Option<T> {
-        self.0.join().ok()
+        if let Some(member) = self.member.filter(|_| sim::is_simulated()) {
+            member.wait_for_end();
+        }
+        self.handle.join().ok()
     }
 
     /// Whether this is the calling thread.
     pub fn is_current(&self) -> bool {
-        self.0.thread().id() == std::thread::current().id()
+        self.handle.thread().id() == std::thread::current().id()
     }
 }
 
 /// Starts a thread called `name` (at most 15 bytes are shown by the system).
 pub fn spawn<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<Thread<T>> {
+    spawn_member(name, sim::register(name), work)
+}
+
+/// [`spawn`] with a place in a simulation, or none.
+pub(crate) fn spawn_member<T: Send + 'static>(
+    name: &str,
+    member: Option<Member>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<Thread<T>> {
+    let place = member.clone();
+    let work = move || match place {
+        Some(place) => place.run(work),
+        None => work(),
+    };
     let started = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    started.map(Thread).map_err(|error| IoError {
+    started.map(|handle| Thread { handle, member }).map_err(|error| IoError {
         op: IoOp::Spawn,
         path: Path::new(name).to_path_buf(),
         kind: error.kind(),

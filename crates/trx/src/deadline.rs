@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use base::sync::plain::{Condvar, MutexGuard};
 use env::{Clock, RealClock};
-use parking_lot::{Condvar, MutexGuard};
 
 /// The end of a wait, on the monotonic clock.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::IndexId;
-use parking_lot::{Condvar, Mutex};
+use base::sync::plain::{Condvar, Mutex};
 
 use crate::deadline::Deadline;
 use crate::error::Error;

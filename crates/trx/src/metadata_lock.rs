@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use base::sync::plain::{Condvar, Mutex};
 
 use crate::deadline::Deadline;
 use crate::error::Error;

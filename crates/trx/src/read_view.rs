@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::TrxId;
-use parking_lot::Mutex;
+use base::sync::plain::Mutex;
 
 /// A snapshot: ids below the limit, and the reader's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use base::sync::plain::Mutex;
 use base::{Lsn, TrxId, invariant};
-use parking_lot::Mutex;
 
 use crate::error::Error;
 use crate::lock::{LockOutcome, TokenWait, WriterToken};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::TrxId;
-use parking_lot::{Mutex, MutexGuard};
+use base::sync::plain::{Mutex, MutexGuard};
 
 use crate::error::Error;
 use crate::lock::{LockOutcome, TokenWait, WaitPolicy};

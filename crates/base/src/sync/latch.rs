@@ -14,6 +14,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::park::{self, Choice, Wake};
+use super::sim;
 
 const SHARERS: u64 = (1 << 17) - 1;
 const EXCLUSIVE: u64 = 1 << 17;
@@ -47,6 +48,7 @@ impl Latch {
     /// Acquires the latch shared. Cost when free or shared: one load, one compare-and-swap.
     #[inline]
     pub fn shared(&self) {
+        sim::switch();
         let word = self.0.load(Ordering::Relaxed);
         // Acquire pairs with `release_exclusive` and `downgrade`: the holder sees what the last writer stored.
         if word & STATE >= SHARERS
@@ -59,6 +61,7 @@ impl Latch {
     /// Acquires the latch exclusively.
     #[inline]
     pub fn exclusive(&self) {
+        sim::switch();
         let word = self.0.load(Ordering::Relaxed);
         // Acquire pairs with `release_shared` and `release_exclusive`: earlier reads and writes are over.
         if word & STATE != 0
@@ -74,6 +77,7 @@ impl Latch {
     /// Acquires the latch shared unless that means waiting.
     #[inline]
     pub fn try_shared(&self) -> bool {
+        sim::switch();
         let mut word = self.0.load(Ordering::Relaxed);
         while word & STATE < SHARERS {
             // Acquire: as in `shared`.
@@ -88,6 +92,7 @@ impl Latch {
     /// Acquires the latch exclusively unless that means waiting.
     #[inline]
     pub fn try_exclusive(&self) -> bool {
+        sim::switch();
         let mut word = self.0.load(Ordering::Relaxed);
         while word & STATE == 0 {
             // Acquire: as in `exclusive`.

@@ -1,7 +1,7 @@
 //! Latches, mutexes with a place in the latch order, parking, critical sections, sharded counters.
 //!
-//! Every wait of the storage layers goes through [`park`], so that one file has to change to run them under a
-//! simulated scheduler. The order in which latches may be taken is docs/latching.md; [`LatchLevel`] is that order in
+//! Every wait of the storage layers goes through [`park`] and [`plain`], which hand it to the scheduler when they run
+//! under a simulated one ([`sim`]). The order in which latches may be taken is docs/latching.md; [`LatchLevel`] is that order in
 //! code and debug builds assert it.
 
 mod counter;
@@ -10,6 +10,8 @@ mod latch;
 mod level;
 mod mutex;
 pub mod park;
+pub mod plain;
+pub mod sim;
 
 pub use counter::{Counter, Padded};
 pub use latch::Latch;

@@ -4,19 +4,20 @@ use std::ops::{Deref, DerefMut};
 
 use super::critical::{self, Section};
 use super::level::{Held, LatchLevel};
+use super::plain;
 
 /// A mutex at a [`LatchLevel`]. Not poisoned by panics: a panic under it ends the process (see [`critical`]).
 #[derive(Debug)]
 pub struct Mutex<T> {
     level: LatchLevel,
-    inner: parking_lot::Mutex<T>,
+    inner: plain::Mutex<T>,
 }
 
 /// Exclusive use of a [`Mutex`]'s value until dropped.
 #[derive(Debug)]
 pub struct MutexGuard<'a, T> {
     // Declared first: the mutex is released before its section and its place in the order end.
-    value: parking_lot::MutexGuard<'a, T>,
+    value: plain::MutexGuard<'a, T>,
     _section: Section,
     _held: Held,
 }
@@ -24,7 +25,7 @@ pub struct MutexGuard<'a, T> {
 impl<T> Mutex<T> {
     /// A mutex around `value` at `level`.
     pub const fn new(level: LatchLevel, value: T) -> Self {
-        Mutex { level, inner: parking_lot::Mutex::new(value) }
+        Mutex { level, inner: plain::Mutex::new(value) }
     }
 
     /// Waits for the mutex.

@@ -9,6 +9,8 @@ use parking_lot_core::{
     DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp, ParkResult, ParkToken, UnparkResult, unpark_filter,
 };
 
+use super::sim;
+
 /// Why a parked thread runs again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
@@ -30,6 +32,9 @@ pub(crate) fn park_on(
     deadline: Option<Instant>,
     still_wanted: impl FnOnce() -> bool,
 ) -> Wake {
+    if sim::is_simulated() {
+        return sim::park(addr, kind, deadline, still_wanted);
+    }
     // SAFETY: `addr` is the address of a live object of ours, which only this crate's `sync` parks on; the callbacks
     // neither panic nor call into parking_lot_core (promised by both callers, `Latch` and `wait_while_equal`).
     let result =
@@ -52,6 +57,10 @@ pub(crate) enum Choice {
 /// with whether sleepers remain. Neither callback may panic, park or wake.
 #[expect(unsafe_code, reason = "parking_lot_core's entry points are unsafe")]
 pub(crate) fn unpark_matching(addr: usize, mut choose: impl FnMut(usize) -> Choice, done: impl FnOnce(bool)) {
+    if sim::is_simulated() {
+        sim::unpark(addr, choose, done);
+        return;
+    }
     let filter = |token: ParkToken| match choose(token.0) {
         Choice::Wake => FilterOp::Unpark,
         Choice::PassOver => FilterOp::Skip,

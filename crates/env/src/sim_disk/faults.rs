@@ -24,7 +24,7 @@ pub struct Fault {
 pub enum Mishap {
     /// It fails; see [`Fault`].
     Error(ErrorKind),
-    /// The machine loses power before it: it and everything after it fails.
+    /// The machine loses power before it: it and everything after it fails; a simulation ends.
     PowerOff,
     /// A read ends early, as if the file did.
     ShortRead,

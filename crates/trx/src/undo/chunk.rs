@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use base::TrxId;
+use base::sync::plain::{Mutex, RwLock};
 use log::{Part, push_undo};
-use parking_lot::{Mutex, RwLock};
 
 use super::record::{NewUndo, UndoRecord};
 use super::{UndoKind, UndoPtr};
