@@ -4,7 +4,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use bumpalo::Bump;
-use expr::{CmpDomain, EvalCtx, EvalError, Expr, ExprKind, RowSource, SubqueryForm, compare_values, eval};
+use expr::{
+    CmpDomain, EvalCtx, EvalError, Expr, ExprKind, RowSource, SubqueryForm, compare_values, eval, in_arena,
+    truth,
+};
 use types::{OwnedValue, Value};
 
 use crate::error::{ExecError, Result};
@@ -84,7 +87,7 @@ fn evaluate_with<'v>(
         answer
     };
     Ok(match (&*answer, form) {
-        (Answer::Scalar(value), _) => copy_to_arena(value, ctx.arena),
+        (Answer::Scalar(value), _) => in_arena(value, ctx.arena),
         (Answer::Exists(found), SubqueryForm::Exists { negated }) => truth(Some(*found != negated)),
         (Answer::List { keys, has_null }, SubqueryForm::In { negated, domain }) => {
             let Some(needle) = needle else { return Ok(Value::Null) };
@@ -157,7 +160,7 @@ fn correlated<'v>(
     params.extend(sub.outer.iter().map(|column| outer.column(column.rel, column.col)));
     let inner = QueryRun::new(run.st, &params, &sub.query);
     match form {
-        SubqueryForm::Scalar => scalar(&inner).map(|value| copy_to_arena(&value, ctx.arena)),
+        SubqueryForm::Scalar => scalar(&inner).map(|value| in_arena(&value, ctx.arena)),
         SubqueryForm::Exists { negated } => exists(&inner).map(|found| truth(Some(found != negated))),
         SubqueryForm::In { negated, domain } => {
             let Some(needle) = needle else { return Ok(Value::Null) };
@@ -222,30 +225,4 @@ fn each_value<'r>(
         take(&value, &ctx)
     }))?;
     Ok(())
-}
-
-fn truth<'v>(value: Option<bool>) -> Value<'v> {
-    value.map_or(Value::Null, |truth| Value::Int(i64::from(truth)))
-}
-
-/// The value with its bytes in `arena`.
-fn copy_to_arena<'v>(value: &OwnedValue, arena: &'v Bump) -> Value<'v> {
-    match value.as_value() {
-        Value::Bytes { data, collation } => Value::Bytes { data: arena.alloc_slice_copy(data), collation },
-        value @ (Value::Enum { collation, .. } | Value::Set { collation, .. }) => {
-            let data = arena.alloc_slice_copy(value.as_text(&mut Vec::new()));
-            Value::Bytes { data, collation }
-        }
-        Value::Null => Value::Null,
-        Value::Int(v) => Value::Int(v),
-        Value::UInt(v) => Value::UInt(v),
-        Value::Double(v) => Value::Double(v),
-        Value::Float(v) => Value::Float(v),
-        Value::Decimal(v) => Value::Decimal(v),
-        Value::Date(v) => Value::Date(v),
-        Value::Time(v, fsp) => Value::Time(v, fsp),
-        Value::DateTime(v, fsp) => Value::DateTime(v, fsp),
-        Value::Year(v) => Value::Year(v),
-        Value::Bit { value, bytes } => Value::Bit { value, bytes },
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use bumpalo::Bump;
 use types::Value;
 use types::collation::LikePattern;
 
@@ -53,14 +54,14 @@ pub fn eval<'v>(
             Ok(Value::Int(i64::from(is != *negated)))
         }
         ExprKind::Case { arms, otherwise } => case(arms, otherwise.as_deref(), row, ctx),
-        ExprKind::UserVar(name) => Ok(in_arena(&ctx.session.user_variable(name), ctx)),
+        ExprKind::UserVar(name) => Ok(in_arena(&ctx.session.user_variable(name), ctx.arena)),
         ExprKind::AssignUserVar { name, value } => {
             let value = eval(value, row, ctx)?;
             ctx.session.set_user_variable(name, value.to_owned_value());
             Ok(value)
         }
         ExprKind::SysVar { global, name } => match ctx.session.system_variable(*global, name) {
-            Some(value) => Ok(in_arena(&value, ctx)),
+            Some(value) => Ok(in_arena(&value, ctx.arena)),
             None => Err(EvalError::SystemVariable { name: name.clone() }),
         },
         ExprKind::Subquery { .. } => ctx.subqueries.run(expr, row, ctx),
@@ -85,7 +86,7 @@ pub fn eval_bool<'v>(
 
 /// A truth value as SQL sees it: 1, 0 or NULL.
 #[inline]
-pub(crate) fn truth<'v>(value: Option<bool>) -> Value<'v> {
+pub fn truth<'v>(value: Option<bool>) -> Value<'v> {
     value.map_or(Value::Null, |t| Value::Int(i64::from(t)))
 }
 
@@ -192,14 +193,13 @@ fn case<'v>(
     otherwise.map_or(Ok(Value::Null), |e| eval(e, row, ctx))
 }
 
-/// A value from outside the statement, its bytes copied to the arena.
-fn in_arena<'v>(value: &types::OwnedValue, ctx: &'v EvalCtx<'v>) -> Value<'v> {
+/// A value that does not live as long as the evaluation, its bytes copied to the arena. Members of ENUM and SET become
+/// their texts.
+pub fn in_arena<'v>(value: &types::OwnedValue, arena: &'v Bump) -> Value<'v> {
     match value.as_value() {
-        Value::Bytes { data, collation } => {
-            Value::Bytes { data: ctx.arena.alloc_slice_copy(data), collation }
-        }
+        Value::Bytes { data, collation } => Value::Bytes { data: arena.alloc_slice_copy(data), collation },
         value @ (Value::Enum { collation, .. } | Value::Set { collation, .. }) => {
-            let text = ctx.arena.alloc_slice_copy(value.as_text(&mut Vec::new()));
+            let text = arena.alloc_slice_copy(value.as_text(&mut Vec::new()));
             Value::Bytes { data: text, collation }
         }
         Value::Null => Value::Null,

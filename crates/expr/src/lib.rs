@@ -37,7 +37,7 @@ pub use build::{BindError, Builder};
 pub use compare::{Number, compare_values, equal_values, exact_integer};
 pub use context::{EvalCtx, NoSubqueries, RowSource, SessionInfo, SubqueryRunner};
 pub use error::{EvalError, Warning};
-pub use eval::{eval, eval_bool};
+pub use eval::{eval, eval_bool, in_arena, truth};
 pub use fold::fold;
 pub use func::Func;
 pub use functions::SeededRandom;

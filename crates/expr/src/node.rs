@@ -221,6 +221,49 @@ pub enum ExprKind {
     },
 }
 
+/// Calls `$visit` on the operands of `$kind`, a shared or an exclusive reference; `$iter` goes with it.
+macro_rules! visit_children {
+    ($kind:expr, $iter:ident, $visit:ident) => {
+        match $kind {
+            ExprKind::Const(_)
+            | ExprKind::Param(_)
+            | ExprKind::Column(_)
+            | ExprKind::UserVar(_)
+            | ExprKind::SysVar { .. } => {}
+            ExprKind::And(args) | ExprKind::Or(args) | ExprKind::Call { args, .. } => {
+                args.$iter().for_each($visit);
+            }
+            ExprKind::Xor(args) | ExprKind::Compare { args, .. } | ExprKind::Like { args, .. } => {
+                args.$iter().for_each($visit);
+            }
+            ExprKind::Between { args, .. } => args.$iter().for_each($visit),
+            ExprKind::Not(arg)
+            | ExprKind::IsNull { arg, .. }
+            | ExprKind::IsTruth { arg, .. }
+            | ExprKind::Cast { arg, .. }
+            | ExprKind::AssignUserVar { value: arg, .. } => $visit(arg),
+            ExprKind::In { needle, list, .. } => {
+                $visit(needle);
+                list.$iter().for_each($visit);
+            }
+            ExprKind::Case { arms, otherwise } => {
+                for (condition, result) in arms {
+                    $visit(condition);
+                    $visit(result);
+                }
+                for operand in otherwise.$iter() {
+                    $visit(operand);
+                }
+            }
+            ExprKind::Subquery { needle, .. } => {
+                for operand in needle.$iter() {
+                    $visit(operand);
+                }
+            }
+        }
+    };
+}
+
 impl Expr {
     /// A column of type `ty`.
     pub fn column(rel: u16, col: u16, ty: SqlType, nullable: bool) -> Expr {
@@ -253,75 +296,11 @@ impl Expr {
 
     /// Calls `visit` on the direct operands.
     pub fn for_each_child<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
-        match &self.kind {
-            ExprKind::Const(_)
-            | ExprKind::Param(_)
-            | ExprKind::Column(_)
-            | ExprKind::UserVar(_)
-            | ExprKind::SysVar { .. } => {}
-            ExprKind::And(args) | ExprKind::Or(args) | ExprKind::Call { args, .. } => {
-                args.iter().for_each(visit);
-            }
-            ExprKind::Xor(args) | ExprKind::Compare { args, .. } | ExprKind::Like { args, .. } => {
-                args.iter().for_each(visit);
-            }
-            ExprKind::Between { args, .. } => args.iter().for_each(visit),
-            ExprKind::Not(arg)
-            | ExprKind::IsNull { arg, .. }
-            | ExprKind::IsTruth { arg, .. }
-            | ExprKind::Cast { arg, .. }
-            | ExprKind::AssignUserVar { value: arg, .. } => visit(arg),
-            ExprKind::In { needle, list, .. } => {
-                visit(needle);
-                list.iter().for_each(visit);
-            }
-            ExprKind::Case { arms, otherwise } => {
-                for (condition, result) in arms {
-                    visit(condition);
-                    visit(result);
-                }
-                if let Some(e) = otherwise {
-                    visit(e);
-                }
-            }
-            ExprKind::Subquery { needle, .. } => needle.iter().for_each(|e| visit(e)),
-        }
+        visit_children!(&self.kind, iter, visit);
     }
 
     /// As [`Expr::for_each_child`], to change them.
     pub fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
-        match &mut self.kind {
-            ExprKind::Const(_)
-            | ExprKind::Param(_)
-            | ExprKind::Column(_)
-            | ExprKind::UserVar(_)
-            | ExprKind::SysVar { .. } => {}
-            ExprKind::And(args) | ExprKind::Or(args) | ExprKind::Call { args, .. } => {
-                args.iter_mut().for_each(visit);
-            }
-            ExprKind::Xor(args) | ExprKind::Compare { args, .. } | ExprKind::Like { args, .. } => {
-                args.iter_mut().for_each(visit);
-            }
-            ExprKind::Between { args, .. } => args.iter_mut().for_each(visit),
-            ExprKind::Not(arg)
-            | ExprKind::IsNull { arg, .. }
-            | ExprKind::IsTruth { arg, .. }
-            | ExprKind::Cast { arg, .. }
-            | ExprKind::AssignUserVar { value: arg, .. } => visit(arg),
-            ExprKind::In { needle, list, .. } => {
-                visit(needle);
-                list.iter_mut().for_each(visit);
-            }
-            ExprKind::Case { arms, otherwise } => {
-                for (condition, result) in arms {
-                    visit(condition);
-                    visit(result);
-                }
-                if let Some(e) = otherwise {
-                    visit(e);
-                }
-            }
-            ExprKind::Subquery { needle, .. } => needle.iter_mut().for_each(|e| visit(e)),
-        }
+        visit_children!(&mut self.kind, iter_mut, visit);
     }
 }
