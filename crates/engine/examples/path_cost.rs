@@ -19,16 +19,14 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
+use base::IndexId;
 use base::prng::Prng;
-use base::{ColumnId, IndexId, TableId};
 use btree::{BulkBuild, Seek, Store, StoreConfig, Tree, TreeShape};
 use buffer::PoolConfig;
 use engine::{BeginOptions, Direction, Engine, EngineConfig, KeyRange, Prober, ReadView, Scan, Table};
 use env::MemDisk;
 use page::{PageRef, SlotFlags};
-use types::{
-    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, SqlType, TableDef, TypeKind,
-};
+use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
 
 /// Records of a table: three levels of tree.
 const ROWS: u64 = 300_000;
@@ -166,47 +164,16 @@ fn measure_search_root(page: PageRef<'_>, keys: &[Vec<u8>]) {
     }
 }
 
-fn column(name: &str, ty: SqlType) -> ColumnDef {
-    ColumnDef {
-        id: ColumnId(0),
-        name: name.into(),
-        ty,
-        nullable: false,
-        default: ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: "".into(),
-    }
-}
-
 /// (id BIGINT PRIMARY KEY, k INT, c CHAR(120), pad CHAR(60)).
 fn table_def() -> TableDef {
-    let primary = KeyPart { column: 0, prefix_len: None, desc: false };
     let text = |chars| SqlType { length: chars, ..SqlType::varchar(chars, CollationId::UTF8MB4_0900_AI_CI) };
-    TableDef {
-        id: TableId(0),
-        schema: "s".into(),
-        name: "t".into(),
-        columns: vec![
-            column("id", SqlType::new(TypeKind::BigInt, 20)),
-            column("k", SqlType::new(TypeKind::Int, 11)),
-            column("c", text(120)),
-            column("pad", text(60)),
-        ],
-        indexes: vec![IndexDef {
-            id: IndexId(0),
-            name: "PRIMARY".into(),
-            kind: IndexKind::Primary,
-            parts: vec![primary],
-            comment: "".into(),
-        }],
-        hidden_row_id: false,
-        collation: CollationId::UTF8MB4_0900_AI_CI,
-        comment: "".into(),
-        format_version: 1,
-        auto_increment_start: 1,
-        create_time: 0,
-    }
+    let columns = vec![
+        ColumnDef::new("id", SqlType::new(TypeKind::BigInt, 20), false),
+        ColumnDef::new("k", SqlType::new(TypeKind::Int, 11), false),
+        ColumnDef::new("c", text(120), false),
+        ColumnDef::new("pad", text(60), false),
+    ];
+    TableDef::new("s", "t", columns, vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0])])
 }
 
 fn engine_with_rows() -> (Arc<Engine>, Arc<Table>) {

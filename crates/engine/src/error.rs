@@ -3,8 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use types::text::write_text;
-use types::{CollationId, SqlType, TimeZone};
+use types::SqlType;
 
 /// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -88,52 +87,6 @@ pub struct DuplicatePart {
     pub prefix_len: Option<u16>,
     /// Its storage bytes; `None` = NULL.
     pub value: Option<Vec<u8>>,
-}
-
-/// Longest key text in a message, in bytes; what is beyond is cut off.
-const KEY_TEXT_BYTES_MAX: usize = 64;
-
-impl DuplicateKey {
-    /// The key as MySQL shows it in error 1062: the columns' texts with `-` between them, `NULL` for NULL, cut at 64
-    /// bytes. TIMESTAMP columns are shown in `zone`.
-    pub fn key_text(&self, zone: &TimeZone) -> String {
-        let mut text = Vec::new();
-        for (i, part) in self.parts.iter().enumerate() {
-            if i > 0 {
-                text.push(b'-');
-            }
-            match &part.value {
-                Some(value) => part.write(value, zone, &mut text),
-                None => text.extend_from_slice(b"NULL"),
-            }
-        }
-        let text = String::from_utf8_lossy(&text);
-        text[..text.floor_char_boundary(KEY_TEXT_BYTES_MAX)].to_owned()
-    }
-
-    /// The key's name as MySQL shows it: table and index.
-    pub fn key_name(&self) -> String {
-        format!("{}.{}", self.table, self.index)
-    }
-}
-
-impl DuplicatePart {
-    fn write(&self, value: &[u8], zone: &TimeZone, out: &mut Vec<u8>) {
-        let start = out.len();
-        write_text(&self.ty, value, zone, out);
-        if self.ty.collation == CollationId::BINARY && self.ty.is_string() {
-            let bytes = out.split_off(start);
-            for byte in self.prefix_len.map_or(&bytes[..], |len| &bytes[..bytes.len().min(len.into())]) {
-                match byte {
-                    0x20..=0x7e => out.push(*byte),
-                    _ => out.extend_from_slice(format!("\\x{byte:02X}").as_bytes()),
-                }
-            }
-        } else if let (Some(len), Some(collation)) = (self.prefix_len, self.ty.collation.collation()) {
-            let cut = collation.charset.byte_offset_of_char(&out[start..], usize::from(len));
-            out.truncate(start + cut);
-        }
-    }
 }
 
 /// Why a definition is refused.
@@ -417,37 +370,5 @@ impl From<DataDirError> for Error {
     #[cold]
     fn from(error: DataDirError) -> Self {
         Error::DataDir(Box::new(error))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use types::TypeKind;
-
-    #[test]
-    fn a_duplicate_key_is_shown_as_mysql_does() {
-        let part = |ty, prefix_len, value: Option<&[u8]>| DuplicatePart {
-            ty,
-            prefix_len,
-            value: value.map(Into::into),
-        };
-        let utf8 = SqlType::varchar(100, CollationId::UTF8MB4_0900_AI_CI);
-        let mut key = DuplicateKey {
-            table: "t".into(),
-            index: "name".into(),
-            parts: vec![
-                part(SqlType::new(TypeKind::Int, 11), None, Some(&[1, 0, 0, 0])),
-                part(utf8.clone(), Some(3), Some(b"abcdef")),
-                part(utf8.clone(), None, None),
-                part(SqlType::new(TypeKind::VarBinary, 4), None, Some(&[b'a', 0xff])),
-            ],
-        };
-        assert_eq!(
-            (key.key_text(&TimeZone::utc()), key.key_name()),
-            ("1-abc-NULL-a\\xFF".into(), "t.name".into())
-        );
-        key.parts = vec![part(utf8, None, Some(&[b'x'; 100]))];
-        assert_eq!(key.key_text(&TimeZone::utc()).len(), 64);
     }
 }

@@ -1,9 +1,6 @@
 //! Definitions of the tables that are measured, as CREATE TABLE would make them.
 
-use base::{ColumnId, IndexId, TableId};
-use types::{
-    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, SqlType, TableDef, TypeKind,
-};
+use types::{CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
 
 /// The schema of all tables.
 pub(crate) const SCHEMA: &str = "ledger";
@@ -18,22 +15,25 @@ const COLLATION: CollationId = CollationId::UTF8MB4_0900_AI_CI;
 
 /// `sbtest1`, read only, and `sbtest2`, written: sysbench's table.
 pub(crate) fn sbtest(name: &str) -> TableDef {
-    let mut id = column("id", int());
+    let mut id = ColumnDef::new("id", int(), false);
     id.auto_increment = true;
     let columns = vec![
         id,
-        ColumnDef { default: constant(&0i32.to_le_bytes()), ..column("k", int()) },
-        ColumnDef { default: constant(b""), ..column("c", char(120)) },
-        ColumnDef { default: constant(b""), ..column("pad", char(60)) },
+        ColumnDef { default: constant(&0i32.to_le_bytes()), ..ColumnDef::new("k", int(), false) },
+        ColumnDef { default: constant(b""), ..ColumnDef::new("c", char(120), false) },
+        ColumnDef { default: constant(b""), ..ColumnDef::new("pad", char(60), false) },
     ];
-    let indexes = vec![index("PRIMARY", IndexKind::Primary, &[0]), index("k", IndexKind::Secondary, &[1])];
+    let indexes = vec![
+        IndexDef::new("PRIMARY", IndexKind::Primary, &[0]),
+        IndexDef::new("k", IndexKind::Secondary, &[1]),
+    ];
     table(name, columns, indexes)
 }
 
 /// `probe`: `ref` is the id of a random row of `sbtest1`.
 pub(crate) fn probe() -> TableDef {
-    let columns = vec![column("id", int()), column("ref", int())];
-    table("probe", columns, vec![index("PRIMARY", IndexKind::Primary, &[0])])
+    let columns = vec![ColumnDef::new("id", int(), false), ColumnDef::new("ref", int(), false)];
+    table("probe", columns, vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0])])
 }
 
 /// `employees` of the employees database.
@@ -44,54 +44,30 @@ pub(crate) fn employees() -> TableDef {
         ..SqlType::new(TypeKind::Enum, 1)
     };
     let columns = vec![
-        column("emp_no", int()),
-        column("birth_date", date()),
-        column("first_name", SqlType::varchar(14, COLLATION)),
-        column("last_name", SqlType::varchar(16, COLLATION)),
-        column("gender", gender),
-        column("hire_date", date()),
+        ColumnDef::new("emp_no", int(), false),
+        ColumnDef::new("birth_date", date(), false),
+        ColumnDef::new("first_name", SqlType::varchar(14, COLLATION), false),
+        ColumnDef::new("last_name", SqlType::varchar(16, COLLATION), false),
+        ColumnDef::new("gender", gender, false),
+        ColumnDef::new("hire_date", date(), false),
     ];
-    table("employees", columns, vec![index("PRIMARY", IndexKind::Primary, &[0])])
+    table("employees", columns, vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0])])
 }
 
 /// `salaries` of the employees database.
 pub(crate) fn salaries() -> TableDef {
     let columns = vec![
-        column("emp_no", int()),
-        column("salary", int()),
-        column("from_date", date()),
-        column("to_date", date()),
+        ColumnDef::new("emp_no", int(), false),
+        ColumnDef::new("salary", int(), false),
+        ColumnDef::new("from_date", date(), false),
+        ColumnDef::new("to_date", date(), false),
     ];
-    table("salaries", columns, vec![index("PRIMARY", IndexKind::Primary, &[0, 2])])
+    table("salaries", columns, vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0, 2])])
 }
 
+/// Made at a fixed time, so that every run writes the same bytes.
 fn table(name: &str, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDef {
-    TableDef {
-        id: TableId(0),
-        schema: SCHEMA.into(),
-        name: name.into(),
-        columns,
-        indexes,
-        hidden_row_id: false,
-        collation: COLLATION,
-        comment: "".into(),
-        format_version: 1,
-        auto_increment_start: 1,
-        create_time: 1,
-    }
-}
-
-fn column(name: &str, ty: SqlType) -> ColumnDef {
-    ColumnDef {
-        id: ColumnId(0),
-        name: name.into(),
-        ty,
-        nullable: false,
-        default: ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: "".into(),
-    }
+    TableDef { create_time: 1, ..TableDef::new(SCHEMA, name, columns, indexes) }
 }
 
 fn constant(bytes: &[u8]) -> ColumnDefault {
@@ -108,15 +84,4 @@ fn date() -> SqlType {
 
 fn char(characters: u32) -> SqlType {
     SqlType { collation: COLLATION, ..SqlType::new(TypeKind::Char, characters) }
-}
-
-fn index(name: &str, kind: IndexKind, columns: &[u16]) -> IndexDef {
-    let part = |&column: &u16| KeyPart { column, prefix_len: None, desc: false };
-    IndexDef {
-        id: IndexId(0),
-        name: name.into(),
-        kind,
-        parts: columns.iter().map(part).collect(),
-        comment: "".into(),
-    }
 }

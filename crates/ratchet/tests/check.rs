@@ -10,9 +10,7 @@ use std::sync::Arc;
 use engine::{BeginOptions, Engine, EngineConfig};
 use env::RealDisk;
 use tempfile::TempDir;
-use types::{
-    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, SqlType, TableDef, TypeKind,
-};
+use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
 
 struct Outcome {
     status: Option<i32>,
@@ -52,36 +50,8 @@ fn datadir() -> (TempDir, PathBuf) {
 }
 
 fn item() -> TableDef {
-    let id = ColumnDef {
-        id: base::ColumnId(0),
-        name: "id".into(),
-        ty: SqlType::new(TypeKind::Int, 11),
-        nullable: false,
-        default: ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: "".into(),
-    };
-    let primary = IndexDef {
-        id: base::IndexId(0),
-        name: "PRIMARY".into(),
-        kind: IndexKind::Primary,
-        parts: vec![KeyPart { column: 0, prefix_len: None, desc: false }],
-        comment: "".into(),
-    };
-    TableDef {
-        id: base::TableId(0),
-        schema: "shop".into(),
-        name: "item".into(),
-        columns: vec![id],
-        indexes: vec![primary],
-        hidden_row_id: false,
-        collation: CollationId::UTF8MB4_0900_AI_CI,
-        comment: "".into(),
-        format_version: 1,
-        auto_increment_start: 1,
-        create_time: 0,
-    }
+    let id = ColumnDef::new("id", SqlType::new(TypeKind::Int, 11), false);
+    TableDef::new("shop", "item", vec![id], vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0])])
 }
 
 /// All files below a folder.

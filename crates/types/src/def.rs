@@ -38,6 +38,22 @@ pub struct ColumnDef {
     pub comment: Box<str>,
 }
 
+impl ColumnDef {
+    /// A column of which nothing but this is said.
+    pub fn new(name: &str, ty: SqlType, nullable: bool) -> Self {
+        ColumnDef {
+            id: ColumnId(0),
+            name: name.into(),
+            ty,
+            nullable,
+            default: ColumnDefault::None,
+            auto_increment: false,
+            on_update_now: false,
+            comment: "".into(),
+        }
+    }
+}
+
 /// One column of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyPart {
@@ -75,6 +91,20 @@ pub struct IndexDef {
     pub comment: Box<str>,
 }
 
+impl IndexDef {
+    /// An index on whole columns, ascending.
+    pub fn new(name: &str, kind: IndexKind, columns: &[u16]) -> Self {
+        let part = |&column: &u16| KeyPart { column, prefix_len: None, desc: false };
+        IndexDef {
+            id: IndexId(0),
+            name: name.into(),
+            kind,
+            parts: columns.iter().map(part).collect(),
+            comment: "".into(),
+        }
+    }
+}
+
 /// A table. `indexes[0]` is always the clustered index: the primary key if declared, else the first UNIQUE index whose
 /// columns are all NOT NULL (then `indexes[0].kind` is `Unique`), else a hidden row-id key (`hidden_row_id`), whose
 /// `indexes[0]` has no parts and the reserved name `GEN_CLUST_INDEX`.
@@ -105,6 +135,23 @@ pub struct TableDef {
 }
 
 impl TableDef {
+    /// A table of which nothing but this is said. `indexes`: the clustered one first.
+    pub fn new(schema: &str, name: &str, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> Self {
+        TableDef {
+            id: TableId(0),
+            schema: schema.into(),
+            name: name.into(),
+            columns,
+            indexes,
+            hidden_row_id: false,
+            collation: CollationId::UTF8MB4_0900_AI_CI,
+            comment: "".into(),
+            format_version: 1,
+            auto_increment_start: 1,
+            create_time: 0,
+        }
+    }
+
     /// The clustered index.
     pub fn clustered(&self) -> &IndexDef {
         &self.indexes[0]

@@ -1,11 +1,14 @@
 //! One session: rows in, rows changed, rows out.
 
+use types::{ColumnDef, TableDef};
+
 use super::support::*;
 use crate::*;
 
-fn duplicate(result: Result<()>) -> (String, String) {
+/// The index and the bytes of the key that was there already.
+fn duplicate(result: Result<()>) -> (Box<str>, Vec<u8>) {
     match result {
-        Err(Error::DuplicateKey(key)) => (key.key_text(&types::TimeZone::utc()), key.key_name()),
+        Err(Error::DuplicateKey(key)) => (key.index, key.parts[0].value.clone().unwrap()),
         other => panic!("{other:?}"),
     }
 }
@@ -40,13 +43,13 @@ fn a_clash_names_the_key_and_leaves_the_row_out_of_every_index() {
     insert(&engine, &table, &mut trx, &Wide { c: None, ..Wide::new(2, 1, "") }).unwrap();
     insert(&engine, &table, &mut trx, &Wide { c: None, ..Wide::new(3, 1, "") }).unwrap();
     let clash = duplicate(insert(&engine, &table, &mut trx, &Wide::new(1, 5, "x")));
-    assert_eq!(clash, ("1".to_owned(), "t.PRIMARY".to_owned()));
+    assert_eq!(clash, ("PRIMARY".into(), 1i32.to_le_bytes().to_vec()));
     let long = Wide { body: Some("z".repeat(30_000)), ..Wide::new(9, 5, "ABC") };
     let used = engine.store().space_report().pages_used;
-    assert_eq!(duplicate(insert(&engine, &table, &mut trx, &long)), ("ABC".to_owned(), "t.u".to_owned()));
+    assert_eq!(duplicate(insert(&engine, &table, &mut trx, &long)), ("u".into(), b"ABC".to_vec()));
     assert_eq!(engine.store().space_report().pages_used, used);
     let clash = update(&engine, &table, &mut trx, 2, &Wide::new(2, 1, "Abc")).map(drop);
-    assert_eq!(duplicate(clash), ("Abc".to_owned(), "t.u".to_owned()));
+    assert_eq!(duplicate(clash), ("u".into(), b"Abc".to_vec()));
     assert_eq!(ids_by_index(&engine, &table, 1, trx.view()), [1, 2, 3]);
     assert_sound(&engine, &table);
 }
@@ -84,7 +87,7 @@ fn a_batch_with_a_clash_fails_at_the_row_that_mysql_names() {
     let batch = rows_of(ids);
     let slices: Vec<&[Option<&[u8]>]> = batch.iter().map(|row| &row[..]).collect();
     let (done, error) = table.insert_batch(&engine, &mut trx, &slices).unwrap_err();
-    assert_eq!((done, duplicate(Err(error))), (4, ("3".to_owned(), "t.PRIMARY".to_owned())));
+    assert_eq!((done, duplicate(Err(error))), (4, ("PRIMARY".into(), 3i32.to_le_bytes().to_vec())));
     assert_eq!(ids_by_index(&engine, &table, 2, trx.view()), [1, 3, 5, 8]);
     engine.rollback(&mut trx).unwrap();
     trx.restart(BeginOptions::default());
@@ -136,12 +139,13 @@ fn long_values_live_off_page_and_are_freed_with_their_last_version() {
 fn a_row_that_no_page_can_hold_is_refused() {
     let (engine, _disk) = engine();
     let columns = |ty: types::SqlType, count: usize| -> Vec<_> {
-        (0..count).map(|i| column(&format!("c{i}"), ty.clone(), false)).collect()
+        (0..count).map(|i| ColumnDef::new(&format!("c{i}"), ty.clone(), false)).collect()
     };
     let latin1 = types::SqlType::varchar(240, types::CollationId::LATIN1_SWEDISH_CI);
-    let strings = engine.create_table(table_def("s", columns(latin1, 40), vec![])).unwrap();
-    let numbers =
-        engine.create_table(table_def("n", columns(types::SqlType::bigint(), 1017), vec![])).unwrap();
+    let strings = engine.create_table(TableDef::new("s", "s", columns(latin1, 40), vec![])).unwrap();
+    let numbers = engine
+        .create_table(TableDef::new("s", "n", columns(types::SqlType::bigint(), 1017), vec![]))
+        .unwrap();
     let mut trx = engine.begin(BeginOptions::default());
     strings.insert(&engine, &mut trx, &[Some(&[b'v'; 240][..]); 40]).unwrap();
     let refused = numbers.insert(&engine, &mut trx, &vec![Some(&[1; 8][..]); 1017]);

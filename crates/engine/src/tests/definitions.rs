@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use types::{CollationId, IndexKind, SqlType, TypeKind};
+use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
 
 use super::support::*;
 use crate::*;
@@ -20,7 +20,7 @@ fn refused(def: types::TableDef) -> DefinitionError {
 }
 
 fn ints(count: usize) -> Vec<types::ColumnDef> {
-    (0..count).map(|i| column(&format!("c{i}"), int(), false)).collect()
+    (0..count).map(|i| ColumnDef::new(&format!("c{i}"), int(), false)).collect()
 }
 
 #[test]
@@ -68,50 +68,66 @@ fn words_of_a_definition_change_and_records_stay() {
 
 #[test]
 fn limits_of_definitions_are_mysqls() {
-    let primary = || vec![index("PRIMARY", IndexKind::Primary, &[0])];
+    let primary = || vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0])];
     let utf8 = CollationId::UTF8MB4_0900_AI_CI;
-    assert_eq!(refused(table_def("t", ints(1018), primary())), DefinitionError::TooManyColumns);
-    assert_eq!(refused(table_def("t", vec![], vec![])), DefinitionError::NoColumns);
-    let keys = (0..65).map(|i| index(&format!("k{i}"), IndexKind::Secondary, &[0]));
-    let def = table_def("t", ints(1), primary().into_iter().chain(keys).collect());
+    assert_eq!(refused(TableDef::new("s", "t", ints(1018), primary())), DefinitionError::TooManyColumns);
+    assert_eq!(refused(TableDef::new("s", "t", vec![], vec![])), DefinitionError::NoColumns);
+    let keys = (0..65).map(|i| IndexDef::new(&format!("k{i}"), IndexKind::Secondary, &[0]));
+    let def = TableDef::new("s", "t", ints(1), primary().into_iter().chain(keys).collect());
     assert_eq!(refused(def), DefinitionError::TooManyKeys { limit: 64 });
     let parts: Vec<u16> = (0..17).collect();
-    let def = table_def("t", ints(17), vec![index("k", IndexKind::Secondary, &parts)]);
+    let def = TableDef::new("s", "t", ints(17), vec![IndexDef::new("k", IndexKind::Secondary, &parts)]);
     assert_eq!(refused(def), DefinitionError::TooManyKeyParts { limit: 16 });
-    let wide = vec![column("a", SqlType::varchar(16_384, utf8), false)];
-    assert_eq!(refused(table_def("t", wide, vec![])), DefinitionError::RowSize { limit: 65_535 });
-    let long = vec![column("a", SqlType::varchar(769, utf8), false)];
-    let def = table_def("t", long, vec![index("k", IndexKind::Secondary, &[0])]);
+    let wide = vec![ColumnDef::new("a", SqlType::varchar(16_384, utf8), false)];
+    assert_eq!(refused(TableDef::new("s", "t", wide, vec![])), DefinitionError::RowSize { limit: 65_535 });
+    let long = vec![ColumnDef::new("a", SqlType::varchar(769, utf8), false)];
+    let def = TableDef::new("s", "t", long, vec![IndexDef::new("k", IndexKind::Secondary, &[0])]);
     assert_eq!(refused(def), DefinitionError::KeyTooLong { limit: 3072 });
-    let def = table_def("t", ints(1), vec![index("k", IndexKind::Secondary, &[7])]);
+    let def = TableDef::new("s", "t", ints(1), vec![IndexDef::new("k", IndexKind::Secondary, &[7])]);
     assert_eq!(refused(def), DefinitionError::KeyColumnMissing { column: "7".into() });
-    let def = table_def(
+    let def = TableDef::new(
+        "s",
         "t",
         ints(1),
-        vec![index("k", IndexKind::Secondary, &[0]), index("K", IndexKind::Unique, &[0])],
+        vec![IndexDef::new("k", IndexKind::Secondary, &[0]), IndexDef::new("K", IndexKind::Unique, &[0])],
     );
     assert_eq!(refused(def), DefinitionError::DuplicateKeyName { name: "k".into() });
-    let def = table_def("t", vec![column("a", int(), false), column("A", int(), false)], vec![]);
+    let def = TableDef::new(
+        "s",
+        "t",
+        vec![ColumnDef::new("a", int(), false), ColumnDef::new("A", int(), false)],
+        vec![],
+    );
     assert_eq!(refused(def), DefinitionError::DuplicateColumn { name: "A".into() });
-    let two = vec![index("PRIMARY", IndexKind::Primary, &[0]), index("P2", IndexKind::Primary, &[0])];
-    assert_eq!(refused(table_def("t", ints(1), two)), DefinitionError::MultiplePrimaryKeys);
-    let mut def = table_def("t", ints(2), primary());
+    let two = vec![
+        IndexDef::new("PRIMARY", IndexKind::Primary, &[0]),
+        IndexDef::new("P2", IndexKind::Primary, &[0]),
+    ];
+    assert_eq!(refused(TableDef::new("s", "t", ints(1), two)), DefinitionError::MultiplePrimaryKeys);
+    let mut def = TableDef::new("s", "t", ints(2), primary());
     def.columns[1].auto_increment = true;
     assert_eq!(refused(def), DefinitionError::AutoColumnNotKey);
-    let blob = vec![column("b", text(), false)];
-    let def = table_def("t", blob, vec![index("k", IndexKind::Secondary, &[0])]);
+    let blob = vec![ColumnDef::new("b", text(), false)];
+    let def = TableDef::new("s", "t", blob, vec![IndexDef::new("k", IndexKind::Secondary, &[0])]);
     assert_eq!(refused(def), DefinitionError::BlobKeyWithoutLength { column: "b".into() });
 }
 
 #[test]
 fn without_a_primary_key_a_not_null_unique_one_or_a_row_id_clusters() {
     let (engine, _disk) = engine();
-    let columns = || vec![column("a", int(), true), column("b", int(), false)];
-    let uniques = vec![index("ua", IndexKind::Unique, &[0]), index("ub", IndexKind::Unique, &[1])];
-    let table = engine.create_table(table_def("t", columns(), uniques)).unwrap();
+    let columns = || vec![ColumnDef::new("a", int(), true), ColumnDef::new("b", int(), false)];
+    let uniques =
+        vec![IndexDef::new("ua", IndexKind::Unique, &[0]), IndexDef::new("ub", IndexKind::Unique, &[1])];
+    let table = engine.create_table(TableDef::new("s", "t", columns(), uniques)).unwrap();
     assert_eq!((&*table.clustered().def.name, table.def.hidden_row_id), ("ub", false));
-    let table =
-        engine.create_table(table_def("h", columns(), vec![index("k", IndexKind::Secondary, &[0])])).unwrap();
+    let table = engine
+        .create_table(TableDef::new(
+            "s",
+            "h",
+            columns(),
+            vec![IndexDef::new("k", IndexKind::Secondary, &[0])],
+        ))
+        .unwrap();
     assert!(table.def.hidden_row_id);
     let mut trx = engine.begin(BeginOptions::default());
     for n in 0..300i32 {
@@ -127,7 +143,7 @@ fn without_a_primary_key_a_not_null_unique_one_or_a_row_id_clusters() {
     assert!(table.delete(&engine, &mut trx, &6u64.to_be_bytes()[2..]).unwrap());
     engine.commit(&mut trx).unwrap();
     assert_sound(&engine, &table);
-    engine.create_index("s", "h", index("kb", IndexKind::Secondary, &[1, 0]), LONG).unwrap();
+    engine.create_index("s", "h", IndexDef::new("kb", IndexKind::Secondary, &[1, 0]), LONG).unwrap();
     let table = engine.table("s", "h").unwrap();
     let report = table.check(&engine).unwrap();
     assert_eq!((report.rows, report.problems), (299, vec![]));
@@ -191,7 +207,7 @@ fn a_unique_index_over_clashing_rows_is_refused_and_leaves_nothing() {
     engine.commit(&mut trx).unwrap();
     let pages = engine.store().space_report().pages_used;
     let Err(Error::DuplicateKey(clash)) =
-        engine.create_index("s", "t", index("u", IndexKind::Unique, &[2]), SHORT)
+        engine.create_index("s", "t", IndexDef::new("u", IndexKind::Unique, &[2]), SHORT)
     else {
         panic!("a clash is refused")
     };
@@ -293,7 +309,7 @@ fn objects_of_layers_above_come_back_by_kind_and_name() {
 #[test]
 fn auto_increment_counts_on_and_stops_at_the_types_end() {
     let (engine, _disk) = engine();
-    let mut def = table_def("t", ints(2), vec![index("PRIMARY", IndexKind::Primary, &[0])]);
+    let mut def = TableDef::new("s", "t", ints(2), vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0])]);
     def.columns[0].auto_increment = true;
     def.columns[0].ty = SqlType::new(TypeKind::TinyInt, 4);
     def.auto_increment_start = 5;

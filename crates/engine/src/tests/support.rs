@@ -3,11 +3,8 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use base::{ColumnId, IndexId, TableId};
 use env::MemDisk;
-use types::{
-    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, LobSize, SqlType, TableDef, TypeKind,
-};
+use types::{CollationId, ColumnDef, IndexDef, IndexKind, LobSize, SqlType, TableDef, TypeKind};
 
 use crate::*;
 
@@ -24,46 +21,6 @@ pub(super) fn engine() -> (Arc<Engine>, Arc<MemDisk>) {
     (engine, disk)
 }
 
-pub(super) fn column(name: &str, ty: SqlType, nullable: bool) -> ColumnDef {
-    ColumnDef {
-        id: ColumnId(0),
-        name: name.into(),
-        ty,
-        nullable,
-        default: ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: "".into(),
-    }
-}
-
-pub(super) fn index(name: &str, kind: IndexKind, columns: &[u16]) -> IndexDef {
-    let part = |&column: &u16| KeyPart { column, prefix_len: None, desc: false };
-    IndexDef {
-        id: IndexId(0),
-        name: name.into(),
-        kind,
-        parts: columns.iter().map(part).collect(),
-        comment: "".into(),
-    }
-}
-
-pub(super) fn table_def(name: &str, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDef {
-    TableDef {
-        id: TableId(0),
-        schema: "s".into(),
-        name: name.into(),
-        columns,
-        indexes,
-        hidden_row_id: false,
-        collation: CollationId::UTF8MB4_0900_AI_CI,
-        comment: "".into(),
-        format_version: 1,
-        auto_increment_start: 1,
-        create_time: 0,
-    }
-}
-
 pub(super) fn int() -> SqlType {
     SqlType::new(TypeKind::Int, 11)
 }
@@ -75,20 +32,20 @@ pub(super) fn text() -> SqlType {
 /// (id INT PRIMARY KEY, k INT, c VARCHAR(60), body LONGTEXT, KEY k (k), UNIQUE u (c), KEY b (body(20))).
 pub(super) fn wide_def(name: &str) -> TableDef {
     let columns = vec![
-        column("id", int(), false),
-        column("k", int(), true),
-        column("c", SqlType::varchar(60, CollationId::UTF8MB4_0900_AI_CI), true),
-        column("body", text(), true),
+        ColumnDef::new("id", int(), false),
+        ColumnDef::new("k", int(), true),
+        ColumnDef::new("c", SqlType::varchar(60, CollationId::UTF8MB4_0900_AI_CI), true),
+        ColumnDef::new("body", text(), true),
     ];
-    let mut body = index("b", IndexKind::Secondary, &[3]);
+    let mut body = IndexDef::new("b", IndexKind::Secondary, &[3]);
     body.parts[0].prefix_len = Some(20);
     let indexes = vec![
-        index("PRIMARY", IndexKind::Primary, &[0]),
-        index("k", IndexKind::Secondary, &[1]),
-        index("u", IndexKind::Unique, &[2]),
+        IndexDef::new("PRIMARY", IndexKind::Primary, &[0]),
+        IndexDef::new("k", IndexKind::Secondary, &[1]),
+        IndexDef::new("u", IndexKind::Unique, &[2]),
         body,
     ];
-    table_def(name, columns, indexes)
+    TableDef::new("s", name, columns, indexes)
 }
 
 /// A row of [`wide_def`].

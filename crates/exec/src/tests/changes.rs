@@ -1,4 +1,4 @@
-use types::{ColumnDefault, IndexKind, SqlModes, SqlType, TypeKind};
+use types::{ColumnDef, ColumnDefault, IndexDef, IndexKind, SqlModes, SqlType, TableDef, TypeKind};
 
 use super::support::*;
 use crate::*;
@@ -7,17 +7,18 @@ use crate::*;
 fn bench() -> Bench {
     let bench = Bench::new();
     let mut columns = vec![
-        column("id", int_type(), false),
-        column("u", int_type(), true),
-        column("c", text_type(60), true),
-        column("n", int_type(), false),
-        column("at", SqlType::new(TypeKind::DateTime, 0), true),
+        ColumnDef::new("id", int_type(), false),
+        ColumnDef::new("u", int_type(), true),
+        ColumnDef::new("c", text_type(60), true),
+        ColumnDef::new("n", int_type(), false),
+        ColumnDef::new("at", SqlType::new(TypeKind::DateTime, 0), true),
     ];
     columns[0].auto_increment = true;
     columns[2].default = ColumnDefault::Constant(b"d".as_slice().into());
     columns[4].on_update_now = true;
-    let indexes = vec![index("PRIMARY", IndexKind::Primary, &[0]), index("u", IndexKind::Unique, &[1])];
-    bench.create(table_def("t", columns, indexes));
+    let indexes =
+        vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0]), IndexDef::new("u", IndexKind::Unique, &[1])];
+    bench.create(TableDef::new("s", "t", columns, indexes));
     bench
 }
 

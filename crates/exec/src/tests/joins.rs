@@ -4,7 +4,7 @@
 
 use engine::BeginOptions;
 use sql::plan::{Node, Plan};
-use types::{CollationId, IndexKind, SqlType, TypeKind};
+use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
 
 use super::support::*;
 use crate::Protocol;
@@ -49,21 +49,22 @@ fn date_type() -> SqlType {
 /// `a` is joined with the others; each of those has another kind of key, and a number `n` and a text `t`.
 fn tables(bench: &mut Bench) {
     let a = vec![
-        column("id", int_type(), false),
-        column("i", int_type(), true),
-        column("u", unsigned(TypeKind::BigInt), true),
-        column("s", SqlType::new(TypeKind::SmallInt, 6), true),
-        column("d", date_type(), true),
-        column("v", text_type(20), true),
+        ColumnDef::new("id", int_type(), false),
+        ColumnDef::new("i", int_type(), true),
+        ColumnDef::new("u", unsigned(TypeKind::BigInt), true),
+        ColumnDef::new("s", SqlType::new(TypeKind::SmallInt, 6), true),
+        ColumnDef::new("d", date_type(), true),
+        ColumnDef::new("v", text_type(20), true),
     ];
-    bench.create(table_def("a", a, vec![index("PRIMARY", IndexKind::Primary, &[0])]));
+    bench.create(TableDef::new("s", "a", a, vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0])]));
     let keyed = |name: &str, key: Vec<(&str, SqlType, bool)>, parts: &[u16], desc: bool| {
-        let mut columns: Vec<_> = key.into_iter().map(|(name, ty, null)| column(name, ty, null)).collect();
-        columns.push(column("n", int_type(), true));
-        columns.push(column("t", text_type(40), true));
-        let mut primary = index("PRIMARY", IndexKind::Primary, parts);
+        let mut columns: Vec<_> =
+            key.into_iter().map(|(name, ty, null)| ColumnDef::new(name, ty, null)).collect();
+        columns.push(ColumnDef::new("n", int_type(), true));
+        columns.push(ColumnDef::new("t", text_type(40), true));
+        let mut primary = IndexDef::new("PRIMARY", IndexKind::Primary, parts);
         primary.parts.iter_mut().for_each(|part| part.desc = desc);
-        bench.create(table_def(name, columns, vec![primary]));
+        bench.create(TableDef::new("s", name, columns, vec![primary]));
     };
     keyed("one", vec![("k", int_type(), false)], &[0], false);
     keyed("down", vec![("k", SqlType::new(TypeKind::BigInt, 20), false)], &[0], true);
@@ -73,11 +74,14 @@ fn tables(bench: &mut Bench) {
     keyed("days", vec![("k", date_type(), false), ("q", int_type(), false)], &[0, 1], true);
     keyed("names", vec![("k", text_type(20), false), ("q", int_type(), false)], &[0, 1], false);
     keyed("pairs", vec![("k", int_type(), false), ("q", date_type(), false)], &[0, 1], false);
-    let columns =
-        vec![column("id", int_type(), false), column("k", int_type(), true), column("n", int_type(), true)];
-    let second = index("k", IndexKind::Secondary, &[1]);
-    let second_def = vec![index("PRIMARY", IndexKind::Primary, &[0]), second];
-    bench.create(table_def("second", columns, second_def));
+    let columns = vec![
+        ColumnDef::new("id", int_type(), false),
+        ColumnDef::new("k", int_type(), true),
+        ColumnDef::new("n", int_type(), true),
+    ];
+    let second = IndexDef::new("k", IndexKind::Secondary, &[1]);
+    let second_def = vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0]), second];
+    bench.create(TableDef::new("s", "second", columns, second_def));
     assert_eq!(text_type(20).collation, CollationId::UTF8MB4_0900_AI_CI);
 }
 

@@ -1,6 +1,6 @@
 //! Kernels over page bytes against the interpreter, on seeded random rows.
 
-use types::{IndexKind, SqlType, TypeKind};
+use types::{ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
 
 use super::support::*;
 use crate::Protocol;
@@ -26,18 +26,18 @@ const KINDS: [(TypeKind, u32); 5] = [
 /// A column of every integer type, signed and unsigned, nullable; keys on some.
 fn bench(rows: usize) -> (Bench, Vec<String>) {
     let mut bench = Bench::new();
-    let mut columns = vec![column("id", int_type(), false)];
+    let mut columns = vec![ColumnDef::new("id", int_type(), false)];
     for (i, (kind, _)) in KINDS.iter().enumerate() {
         for unsigned in [false, true] {
             let name = format!("{}{i}", if unsigned { "u" } else { "s" });
-            columns.push(column(&name, SqlType { unsigned, ..SqlType::new(*kind, 20) }, true));
+            columns.push(ColumnDef::new(&name, SqlType { unsigned, ..SqlType::new(*kind, 20) }, true));
         }
     }
     let keys =
         [("PRIMARY", IndexKind::Primary, 0), ("a", IndexKind::Secondary, 3), ("b", IndexKind::Secondary, 8)];
-    let indexes = keys.map(|(name, kind, col)| index(name, kind, &[col])).to_vec();
+    let indexes = keys.map(|(name, kind, col)| IndexDef::new(name, kind, &[col])).to_vec();
     let names: Vec<String> = columns.iter().map(|column| column.name.to_string()).collect();
-    bench.create(table_def("t", columns, indexes));
+    bench.create(TableDef::new("s", "t", columns, indexes));
     let mut random = Random(42);
     for id in 0..rows {
         let mut values = vec![id.to_string()];
@@ -68,9 +68,16 @@ fn integer_aggregates_are_those_of_the_interpreter() {
 fn date_aggregates_are_those_of_the_interpreter() {
     let mut bench = Bench::new();
     let date = || SqlType::new(TypeKind::Date, 10);
-    let columns = vec![column("k", date(), false), column("n", int_type(), false), column("d", date(), true)];
-    let indexes = vec![index("PRIMARY", IndexKind::Primary, &[0, 1]), index("d", IndexKind::Secondary, &[2])];
-    bench.create(table_def("t", columns, indexes));
+    let columns = vec![
+        ColumnDef::new("k", date(), false),
+        ColumnDef::new("n", int_type(), false),
+        ColumnDef::new("d", date(), true),
+    ];
+    let indexes = vec![
+        IndexDef::new("PRIMARY", IndexKind::Primary, &[0, 1]),
+        IndexDef::new("d", IndexKind::Secondary, &[2]),
+    ];
+    bench.create(TableDef::new("s", "t", columns, indexes));
     let mut random = Random(3);
     for n in 0..300 {
         let mut date = || match random.below(9) {
@@ -113,11 +120,16 @@ fn rows_of_plain_columns_are_those_sent_one_at_a_time() {
     let (mut bench, names) = bench(300);
     filled(&mut bench, "strings", 200);
     let columns = vec![
-        column("n", int_type(), false),
-        column("b", SqlType { length: 3, ..SqlType::new(TypeKind::Binary, 3) }, true),
-        column("v", text_type(300), true),
+        ColumnDef::new("n", int_type(), false),
+        ColumnDef::new("b", SqlType { length: 3, ..SqlType::new(TypeKind::Binary, 3) }, true),
+        ColumnDef::new("v", text_type(300), true),
     ];
-    bench.create(table_def("long_strings", columns, vec![index("PRIMARY", IndexKind::Primary, &[0])]));
+    bench.create(TableDef::new(
+        "s",
+        "long_strings",
+        columns,
+        vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0])],
+    ));
     for (n, text) in ["NULL", "''", "REPEAT('x', 250)", "REPEAT('y', 251)"].iter().enumerate() {
         bench.run(&format!("INSERT INTO long_strings VALUES ({n}, 'ab', {text})"));
     }

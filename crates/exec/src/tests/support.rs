@@ -3,13 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use base::{ColumnId, IndexId, TableId};
 use engine::{BeginOptions, Engine, EngineConfig, Trx};
 use expr::{CmpDomain, CmpOp, Expr, ExprKind, SessionInfo, Warning};
 use sql::plan::*;
 use types::{
-    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, OwnedValue, SqlModes, SqlType,
-    TableDef, TimeZone, TypeKind, Value,
+    CollationId, ColumnDef, IndexDef, IndexKind, OwnedValue, SqlModes, SqlType, TableDef, TimeZone, TypeKind,
+    Value,
 };
 use wire::{Capabilities, OutBuffer, ResultCharset, ServerStatus};
 
@@ -262,46 +261,6 @@ fn text_row(packet: &[u8]) -> Row {
     row
 }
 
-pub(crate) fn column(name: &str, ty: SqlType, nullable: bool) -> ColumnDef {
-    ColumnDef {
-        id: ColumnId(0),
-        name: name.into(),
-        ty,
-        nullable,
-        default: ColumnDefault::None,
-        auto_increment: false,
-        on_update_now: false,
-        comment: "".into(),
-    }
-}
-
-pub(crate) fn index(name: &str, kind: IndexKind, columns: &[u16]) -> IndexDef {
-    let part = |&column: &u16| KeyPart { column, prefix_len: None, desc: false };
-    IndexDef {
-        id: IndexId(0),
-        name: name.into(),
-        kind,
-        parts: columns.iter().map(part).collect(),
-        comment: "".into(),
-    }
-}
-
-pub(crate) fn table_def(name: &str, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDef {
-    TableDef {
-        id: TableId(0),
-        schema: "s".into(),
-        name: name.into(),
-        columns,
-        indexes,
-        hidden_row_id: false,
-        collation: CollationId::UTF8MB4_0900_AI_CI,
-        comment: "".into(),
-        format_version: 1,
-        auto_increment_start: 1,
-        create_time: 0,
-    }
-}
-
 pub(crate) fn int_type() -> SqlType {
     SqlType::new(TypeKind::Int, 11)
 }
@@ -313,12 +272,15 @@ pub(crate) fn text_type(chars: u32) -> SqlType {
 /// (id INT PRIMARY KEY, k INT, c VARCHAR(60), KEY k (k)).
 pub(crate) fn small_def(name: &str) -> TableDef {
     let columns = vec![
-        column("id", int_type(), false),
-        column("k", int_type(), true),
-        column("c", text_type(60), true),
+        ColumnDef::new("id", int_type(), false),
+        ColumnDef::new("k", int_type(), true),
+        ColumnDef::new("c", text_type(60), true),
     ];
-    let indexes = vec![index("PRIMARY", IndexKind::Primary, &[0]), index("k", IndexKind::Secondary, &[1])];
-    table_def(name, columns, indexes)
+    let indexes = vec![
+        IndexDef::new("PRIMARY", IndexKind::Primary, &[0]),
+        IndexDef::new("k", IndexKind::Secondary, &[1]),
+    ];
+    TableDef::new("s", name, columns, indexes)
 }
 
 pub(crate) fn int(value: i64) -> Expr {
