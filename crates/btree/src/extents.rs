@@ -201,9 +201,10 @@ impl Extents {
         self.segments.get(&index).map(|segment| segment.all.iter().copied().collect()).unwrap_or_default()
     }
 
-    /// A free extent whose space can be given back to the file system.
-    pub(crate) fn next_unpunched(&self) -> Option<ExtentNo> {
-        self.unpunched.first().copied()
+    /// A free extent whose space can be given back to the file system: it was freed below `checkpoint`, so that no
+    /// recovery needs its bytes.
+    pub(crate) fn next_unpunched(&self, checkpoint: Lsn) -> Option<ExtentNo> {
+        self.unpunched.iter().copied().find(|&extent| self.states[extent as usize].freed_at < checkpoint)
     }
 
     /// Notes that a free extent's space was given back.
@@ -310,9 +311,10 @@ mod tests {
         let mut extents = extents(2);
         let page = extents.take_page(A, Locality::Own).unwrap();
         free(&mut extents, page);
-        assert_eq!((extents.next_unpunched(), extents.get(0).freed_at), (Some(0), Lsn(7)));
+        assert_eq!(extents.next_unpunched(Lsn(7)), None);
+        assert_eq!((extents.next_unpunched(Lsn(8)), extents.get(0).freed_at), (Some(0), Lsn(7)));
         extents.mark_hole(0);
-        assert_eq!(extents.next_unpunched(), None);
+        assert_eq!(extents.next_unpunched(Lsn(8)), None);
         assert_eq!(extents.take_page(A, Locality::Own), Some(page));
         assert!(!extents.get(0).hole);
     }

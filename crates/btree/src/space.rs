@@ -124,10 +124,11 @@ impl Space {
 
     /// Gives the disk space of up to `max` freed extents back to the file system; returns how many.
     pub(crate) fn punch_free_extents(&self, store: &Store, max: usize) -> Result<usize> {
+        let checkpoint = store.log.last_checkpoint().redo_lsn;
         for done in 0..max {
             let mut mtr = Mtr::new(store);
             // The state is held while the hole is made: an extent that is given out meanwhile would lose its bytes.
-            let Some(extent) = mtr.space().next_unpunched() else { return Ok(done) };
+            let Some(extent) = mtr.space().next_unpunched(checkpoint) else { return Ok(done) };
             mtr.prepare_map(extent)?;
             self.file.punch_hole(u64::from(extent) * EXTENT_BYTES, EXTENT_BYTES)?;
             mtr.space().mark_hole(extent);

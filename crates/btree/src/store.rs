@@ -197,7 +197,8 @@ impl Store {
         self.space.report()
     }
 
-    /// Gives the disk space of up to `max_extents` freed extents (1 MiB each) back to the file system. Returns how many.
+    /// Gives the disk space of up to `max_extents` extents (1 MiB each) that were freed below the last checkpoint back to the
+    /// file system. Returns how many.
     pub fn punch_free_extents(&self, max_extents: usize) -> Result<usize> {
         self.space.punch_free_extents(self, max_extents)
     }

@@ -38,6 +38,12 @@ pub(crate) fn config(frames: usize) -> StoreConfig {
     }
 }
 
+/// Writes everything and records that recovery begins here.
+pub(crate) fn checkpoint(store: &Store) {
+    store.pool().flush_all().unwrap();
+    store.log().checkpoint(store.log().current(), Vec::new()).unwrap();
+}
+
 pub(crate) const VARIABLE: TreeShape = TreeShape { format_version: 1, fixed_key_len: None };
 
 pub(crate) fn insert(store: &Store, tree: &Tree, key: &[u8], payload: &[u8]) {

@@ -15,6 +15,7 @@ use page::{FileHeader, OverflowRef};
 use trx::{Abandon, BeginOptions, Trx, TrxSystem, UndoPtr};
 
 use crate::catalog::Catalog;
+use crate::checkpoint::{self, CheckpointControl};
 use crate::commit::CommitWaitCell;
 use crate::config::EngineConfig;
 use crate::datadir::{DataDir, Found};
@@ -36,6 +37,8 @@ pub struct Engine {
     pub(crate) purge: Arc<PurgeControl>,
     purge_thread: Mutex<Option<env::Thread<()>>>,
     pub(crate) commit_wait: CommitWaitCell,
+    pub(crate) checkpoints: Arc<CheckpointControl>,
+    checkpoint_thread: Mutex<Option<env::Thread<()>>>,
     closed: AtomicBool,
     _datadir: DataDir,
 }
@@ -84,18 +87,31 @@ impl Engine {
         engine.load_catalog()?;
         engine.load_counters()?;
         if background {
-            let (weak, control) = (Arc::downgrade(&engine), Arc::clone(&engine.purge));
-            let thread = env::spawn_background("purge", move || {
-                // A background thread that cannot go on ends the process: pages could not be read or written.
-                purge::run(&weak, &control).expect("purge reads and writes pages");
-            })?;
-            *engine.purge_thread.lock() = Some(thread);
+            Engine::start_threads(&engine)?;
         }
         Ok(engine)
     }
 
+    fn start_threads(engine: &Arc<Engine>) -> Result<()> {
+        // A background thread that cannot go on ends the process: pages or log could not be read or written.
+        let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.purge));
+        let thread = env::spawn_background("purge", move || {
+            purge::run(&weak, &control).expect("purge reads and writes pages");
+        })?;
+        *engine.purge_thread.lock() = Some(thread);
+        let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.checkpoints));
+        let log = Arc::clone(engine.store.log());
+        let thread = env::spawn_background("checkpoint", move || {
+            checkpoint::run(&weak, &control, &log).expect("a checkpoint writes pages and log");
+        })?;
+        *engine.checkpoint_thread.lock() = Some(thread);
+        Ok(())
+    }
+
     /// An engine that knows no names yet.
     pub(crate) fn assemble(store: Store, datadir: DataDir, header: &FileHeader) -> Arc<Engine> {
+        let pages_lsn = store.log().last_checkpoint().redo_lsn;
+        let checkpoints = CheckpointControl::new(store.log().file_bytes().1, pages_lsn);
         Arc::new(Engine {
             trx: TrxSystem::new(header.trx_limit.max(TrxId(1))),
             dictionary: Dictionary::open(header.roots[0]),
@@ -105,6 +121,8 @@ impl Engine {
             purge: Arc::default(),
             purge_thread: Mutex::new(None),
             commit_wait: CommitWaitCell::default(),
+            checkpoints: Arc::new(checkpoints),
+            checkpoint_thread: Mutex::new(None),
             closed: AtomicBool::new(false),
             _datadir: datadir,
             store,
@@ -125,11 +143,10 @@ impl Engine {
             self.purge_step(usize::MAX)?;
         }
         self.purge.stop();
-        if let Some(thread) = self.purge_thread.lock().take()
-            && !thread.is_current()
-        {
-            thread.join();
-        }
+        end(&self.purge_thread);
+        // After everybody who may wait for a checkpoint.
+        self.checkpoints.stop(self.store.log());
+        end(&self.checkpoint_thread);
         self.save_counters()?;
         self.store.update_header(|header| header.trx_limit = self.trx.limit())?;
         Ok(self.store.close()?)
@@ -272,6 +289,15 @@ impl StartObserver for Refuse {
 
     fn unclean(&mut self) -> btree::Result<()> {
         Err(btree::Error::NotClean)
+    }
+}
+
+/// Waits for a background thread that was told to stop.
+fn end(thread: &Mutex<Option<env::Thread<()>>>) {
+    if let Some(thread) = thread.lock().take()
+        && !thread.is_current()
+    {
+        thread.join();
     }
 }
 

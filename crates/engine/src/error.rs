@@ -331,6 +331,13 @@ impl From<trx::Error> for Error {
     }
 }
 
+impl From<buffer::Error> for Error {
+    #[cold]
+    fn from(error: buffer::Error) -> Self {
+        Error::Storage(error.into())
+    }
+}
+
 impl From<log::Error> for Error {
     #[cold]
     fn from(error: log::Error) -> Self {

@@ -26,6 +26,7 @@
 
 mod catalog;
 pub mod check;
+mod checkpoint;
 mod column_set;
 mod commit;
 mod config;

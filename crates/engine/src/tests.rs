@@ -3,6 +3,7 @@
 mod support;
 
 mod basics;
+mod checkpoints;
 mod damage;
 mod definitions;
 mod logged;

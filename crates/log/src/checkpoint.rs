@@ -51,7 +51,6 @@ impl Log {
         invariant!(redo_lsn >= files.checkpoint().redo_lsn, "a checkpoint goes back to {redo_lsn}");
         let block = Checkpoint { number: 0, redo_lsn, frame: frame.start, clean };
         let recorded = files.write_checkpoint(block).and_then(|()| files.recycle());
-        self.waiting.0.checkpoint_asked.store(false, Ordering::Release);
         recorded.map_err(|error| self.fail(error))
     }
 

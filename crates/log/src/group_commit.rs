@@ -190,6 +190,9 @@ impl Log {
         self.counters.bytes_written.fetch_add(end.0 - from, Ordering::Relaxed);
         // Release pairs with `Log::append`: the ring's places are free when this is seen.
         self.progress.0.written.store(end.0, Ordering::Release);
+        if end.0 >= self.progress.0.checkpoint_due.load(Ordering::Relaxed) {
+            self.ask_for_checkpoint();
+        }
         Ok(true)
     }
 

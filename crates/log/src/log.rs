@@ -57,6 +57,8 @@ pub(crate) struct Progress {
     pub(crate) written: AtomicU64,
     /// Everything below survives a crash.
     pub(crate) durable: AtomicU64,
+    /// Written up to here, the log wants a checkpoint.
+    pub(crate) checkpoint_due: AtomicU64,
 }
 
 /// What threads that wait for each other share.
@@ -161,7 +163,11 @@ impl Log {
         files.set_sizes(config.file_bytes(), config.capacity_bytes);
         Log {
             tail: Padded(AtomicU64::new(end.0)),
-            progress: Padded(Progress { written: AtomicU64::new(end.0), durable: AtomicU64::new(end.0) }),
+            progress: Padded(Progress {
+                written: AtomicU64::new(end.0),
+                durable: AtomicU64::new(end.0),
+                checkpoint_due: AtomicU64::new(u64::MAX),
+            }),
             admission_limit: Padded(AtomicU64::new(u64::MAX)),
             in_flight: InFlight::new(),
             ring: Ring::new(config.buffer_bytes.max(RING_BYTES_MIN)),
@@ -290,11 +296,14 @@ impl Log {
         }
     }
 
-    /// Changes begin from now on only while the log's tail is below `limit`. Without this call there is no limit: only
-    /// who does checkpoints sets one, and moves it after each.
-    pub fn set_admission_limit(&self, limit: Lsn) {
-        if self.failure.get().is_none() {
-            self.admission_limit.0.store(limit.0, Ordering::Release);
+    /// A checkpoint is wanted once the log is written up to `due`, and changes begin only while its tail is below `limit`.
+    /// Without this call neither is: who does checkpoints sets both, and moves them after each.
+    pub fn set_admission(&self, due: Lsn, limit: Lsn) {
+        self.waiting.0.checkpoint_asked.store(false, Ordering::Release);
+        self.progress.0.checkpoint_due.store(due.0, Ordering::Relaxed);
+        self.admission_limit.0.store(limit.0, Ordering::Release);
+        if self.failure.get().is_some() {
+            self.admission_limit.0.store(0, Ordering::Release);
         }
         self.waiting.0.admitted.notify_all();
     }

@@ -131,7 +131,7 @@ fn committers_share_syncs() {
 fn changes_wait_for_admission_until_the_limit_moves() {
     let (_, log) = new_log(SMALL);
     log.admit().unwrap();
-    log.set_admission_limit(FIRST_LSN);
+    log.set_admission(Lsn(u64::MAX), FIRST_LSN);
     let admitted = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let ticket = log.checkpoint_wanted().ticket();
@@ -141,7 +141,7 @@ fn changes_wait_for_admission_until_the_limit_moves() {
         });
         log.checkpoint_wanted().wait(ticket, None);
         assert!(!admitted.load(Ordering::Acquire));
-        log.set_admission_limit(Lsn(FIRST_LSN.0 + 1));
+        log.set_admission(Lsn(u64::MAX), Lsn(FIRST_LSN.0 + 1));
     });
     assert!(admitted.load(Ordering::Acquire));
     assert_eq!(log.stats().admission_waits, 1);

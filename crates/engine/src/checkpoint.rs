@@ -1,0 +1,172 @@
+//! Checkpoints: keeping the log short while work goes on.
+//!
+//! ```text
+//!  redo LSN          pages LSN                                              tail
+//!  |  undo of the    |  changes that are not in data.rdb yet                 |
+//!  |  oldest open    |  <------- half the capacity ------->                  |
+//!  |  transaction    |  <------- due --------------->   <-- limit of admission
+//! ```
+//! A background thread writes pages whose oldest change lies further back than half the log's capacity, and records a
+//! checkpoint when that has moved the start of recovery by a sixteenth. Changes that would get seven eighths ahead of the
+//! pages wait for it. A transaction that stays open keeps its log: the files outgrow the capacity rather than make it
+//! wait for itself.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use base::Lsn;
+use base::sync::plain::Mutex;
+use log::{Log, TrxPhase, TrxState, UndoRef};
+
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// Pages written between two looks at the log.
+const STEP_PAGES: usize = 256;
+
+/// Freed extents (1 MiB each) given back to the file system in one round.
+const HOLES_PER_ROUND: usize = 64;
+
+/// What checkpoints remember between rounds.
+#[derive(Debug)]
+pub(crate) struct CheckpointControl {
+    stop: AtomicBool,
+    /// Milliseconds between two rounds that nobody asked for.
+    pause_ms: AtomicU64,
+    capacity_bytes: AtomicU64,
+    /// One round at a time. Everything below is durable in data.rdb.
+    pages_lsn: Mutex<Lsn>,
+}
+
+impl CheckpointControl {
+    /// For a log of this capacity of which nothing below `pages_lsn` is needed for pages.
+    pub(crate) fn new(capacity_bytes: u64, pages_lsn: Lsn) -> Self {
+        CheckpointControl {
+            stop: AtomicBool::new(false),
+            pause_ms: AtomicU64::new(1000),
+            capacity_bytes: AtomicU64::new(capacity_bytes),
+            pages_lsn: Mutex::new(pages_lsn),
+        }
+    }
+
+    fn capacity(&self) -> u64 {
+        self.capacity_bytes.load(Ordering::Relaxed)
+    }
+
+    fn pause(&self) -> Duration {
+        Duration::from_millis(self.pause_ms.load(Ordering::Relaxed))
+    }
+
+    /// Ends the thread after the round it is in. Changes are admitted without limit from now on.
+    pub(crate) fn stop(&self, log: &Log) {
+        self.stop.store(true, Ordering::Release);
+        log.checkpoint_wanted().notify_all();
+        log.set_admission(Lsn(u64::MAX), Lsn(u64::MAX));
+    }
+
+    /// Tells the log up to where changes are admitted, and from where on a round is due.
+    fn set_admission(&self, log: &Log, pages_lsn: Lsn) {
+        if !self.stop.load(Ordering::Acquire) {
+            let capacity = self.capacity();
+            log.set_admission(Lsn(pages_lsn.0 + capacity / 8 * 5), Lsn(pages_lsn.0 + capacity / 8 * 7));
+        }
+    }
+}
+
+/// The background thread: ends when told, or with the engine.
+pub(crate) fn run(engine: &Weak<Engine>, control: &CheckpointControl, log: &Arc<Log>) -> Result<()> {
+    control.set_admission(log, *control.pages_lsn.lock());
+    loop {
+        let ticket = log.checkpoint_wanted().ticket();
+        if control.stop.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let Some(engine) = engine.upgrade() else { return Ok(()) };
+        engine.checkpoint_round()?;
+        drop(engine);
+        log.checkpoint_wanted().wait(ticket, Some(env::deadline_in(control.pause())));
+    }
+}
+
+impl Engine {
+    /// Writes all changes to data.rdb and records a checkpoint. Recovery then begins here, or at the undo of the oldest
+    /// open transaction.
+    pub fn checkpoint(&self) -> Result<()> {
+        let mut pages_lsn = self.checkpoints.pages_lsn.lock();
+        self.note_trx_limit()?;
+        let safe = self.store.log().safe_lsn();
+        self.store.pool().flush_all()?;
+        self.record(&mut pages_lsn, safe)
+    }
+
+    /// One round of the background thread: the log goes to disk, its next file is made, pages that keep it long are
+    /// written, a checkpoint is recorded if that is worth it, and freed space goes back to the file system.
+    pub fn checkpoint_round(&self) -> Result<()> {
+        let log = self.store.log();
+        log.flush()?;
+        log.prepare_file()?;
+        let mut pages_lsn = self.checkpoints.pages_lsn.lock();
+        let capacity = self.checkpoints.capacity();
+        if log.current().0 - pages_lsn.0 > capacity / 2 {
+            self.note_trx_limit()?;
+            let safe = log.safe_lsn();
+            loop {
+                let old = Lsn(log.current().0.saturating_sub(capacity / 2));
+                if self.store.pool().write_back_below(old, STEP_PAGES)? < STEP_PAGES {
+                    break;
+                }
+            }
+            let reached = self.store.pool().oldest_change().map_or(safe, |oldest| oldest.min(safe));
+            if reached.0 >= pages_lsn.0 + capacity / 16 {
+                self.record(&mut pages_lsn, safe)?;
+            }
+        }
+        self.checkpoints.set_admission(log, *pages_lsn);
+        drop(pages_lsn);
+        self.store.punch_free_extents(HOLES_PER_ROUND)?;
+        Ok(())
+    }
+
+    /// Records a checkpoint of what is written. `safe` was read from the log before.
+    fn record(&self, pages_lsn: &mut Lsn, safe: Lsn) -> Result<()> {
+        *pages_lsn = self.store.pool().sync_below(safe)?;
+        let unfinished = self.trx.unfinished();
+        let redo_lsn = unfinished.map_or(*pages_lsn, |(_, first_undo)| first_undo.min(*pages_lsn));
+        let state = |(trx, first_undo)| TrxState {
+            trx,
+            phase: TrxPhase::Active,
+            first_undo,
+            // Found again in the log, which is read from the first undo part on.
+            newest_undo: UndoRef::NONE,
+            spilled_bytes: 0,
+        };
+        let log = self.store.log();
+        if redo_lsn > log.last_checkpoint().redo_lsn {
+            log.checkpoint(redo_lsn, unfinished.map(state).into_iter().collect())?;
+        }
+        Ok(())
+    }
+
+    /// Raises the transaction id limit in the file header: ids whose log is below the checkpoint are not seen again.
+    fn note_trx_limit(&self) -> Result<()> {
+        let limit = self.trx.limit();
+        if self.store.header()?.trx_limit < limit {
+            self.store.update_header(|header| header.trx_limit = header.trx_limit.max(limit))?;
+        }
+        Ok(())
+    }
+
+    /// Changes how much room the log's files take (`innodb_redo_log_capacity`), while it is in use.
+    pub fn set_log_capacity(&self, capacity_bytes: u64) -> Result<()> {
+        self.store.log().set_capacity(capacity_bytes)?;
+        self.checkpoints.capacity_bytes.store(capacity_bytes, Ordering::Relaxed);
+        self.store.log().ask_for_checkpoint();
+        Ok(())
+    }
+
+    /// How often the log goes to disk when no commit asks for it (`innodb_flush_log_at_timeout`).
+    pub fn set_log_flush_pause(&self, pause: Duration) {
+        self.checkpoints.pause_ms.store(pause.as_millis() as u64, Ordering::Relaxed);
+    }
+}

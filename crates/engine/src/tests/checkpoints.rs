@@ -1,0 +1,127 @@
+//! Checkpoints while work goes on.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use env::{Disk, MemDisk};
+use log::{LogConfig, LogReader, Part};
+
+use super::support::*;
+use crate::*;
+
+const SMALL: LogConfig =
+    LogConfig { capacity_bytes: 8 << 20, buffer_bytes: 1 << 20, file_bytes_min: 1 << 20 };
+
+fn small(disk: &Arc<MemDisk>, background: bool) -> Arc<Engine> {
+    let engine = Engine::open(EngineConfig { background, log: SMALL, ..config(disk) }).unwrap();
+    if engine.schemas().is_empty() {
+        engine.create_schema("s", types::CollationId::UTF8MB4_0900_AI_CI).unwrap();
+    }
+    engine.set_commit_wait(CommitWait::Nothing);
+    engine
+}
+
+/// Updates rows back and forth; `bytes` bytes of log.
+fn churn(engine: &Engine, table: &Table, trx: &mut Trx, bytes: u64) {
+    let log = engine.store().log();
+    let end = log.current().0 + bytes;
+    let mut n = 0;
+    while log.current().0 < end {
+        n += 1;
+        let row = Wide { c: Some(format!("{}{n}", "x".repeat(40))), ..Wide::new(n % 300, n, "") };
+        if update(engine, table, trx, n % 300, &row).unwrap() == UpdateOutcome::Missing {
+            insert(engine, table, trx, &row).unwrap();
+        }
+    }
+}
+
+fn reader(engine: &Engine, disk: &Arc<MemDisk>) -> LogReader {
+    let identity = engine.store().header().unwrap().identity;
+    let disk: Arc<dyn Disk> = Arc::clone(disk) as _;
+    LogReader::open(&disk, Path::new("/data/redo"), identity).unwrap()
+}
+
+#[test]
+fn the_log_keeps_to_its_capacity_under_load() {
+    let disk = Arc::new(MemDisk::new());
+    let engine = small(&disk, true);
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    for _ in 0..16 {
+        churn(&engine, &table, &mut trx, 1 << 20);
+        engine.commit(&mut trx).unwrap();
+        trx.restart(BeginOptions::default());
+        let (bytes, capacity) = engine.store().log().file_bytes();
+        assert!(bytes <= capacity + capacity / 8, "{bytes} of {capacity}");
+    }
+    assert!(reader(&engine, &disk).checkpoint().redo_lsn.0 > 8 << 20);
+    drop((trx, table));
+    engine.shutdown().unwrap();
+    drop(engine);
+    let engine = small(&disk, false);
+    assert_sound(&engine, &engine.table("s", "t").unwrap());
+}
+
+#[test]
+fn an_open_transaction_keeps_its_log_and_does_not_wait_for_itself() {
+    let disk = Arc::new(MemDisk::new());
+    let engine = small(&disk, true);
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    let begin = engine.store().log().current();
+    churn(&engine, &table, &mut trx, 10 << 20);
+    engine.checkpoint().unwrap();
+    let mut reader = reader(&engine, &disk);
+    assert!(reader.checkpoint().redo_lsn <= begin);
+    let mut listed = Vec::new();
+    while let Some(frame) = reader.next_frame().unwrap() {
+        listed.extend(frame.parts().filter_map(|part| match part.unwrap() {
+            Part::Checkpoint { transactions, .. } => transactions.last().map(|state| state.trx),
+            _ => None,
+        }));
+    }
+    assert_eq!(listed.last().copied(), trx.id());
+    engine.commit(&mut trx).unwrap();
+    engine.checkpoint().unwrap();
+    let (bytes, capacity) = engine.store().log().file_bytes();
+    assert!(bytes <= capacity, "{bytes} of {capacity}");
+}
+
+#[test]
+fn a_checkpoint_leaves_nothing_to_redo() {
+    let disk = Arc::new(MemDisk::new());
+    let engine = small(&disk, false);
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    churn(&engine, &table, &mut trx, 1 << 20);
+    engine.commit(&mut trx).unwrap();
+    engine.checkpoint().unwrap();
+    assert_eq!(engine.store().pool().stats().pages_dirty, 0);
+    assert!(engine.store().header().unwrap().trx_limit >= engine.trx_system().limit());
+    let mut reader = reader(&engine, &disk);
+    while let Some(frame) = reader.next_frame().unwrap() {
+        assert!(!frame.parts().any(|part| matches!(part, Ok(Part::Changes(_)))));
+    }
+    // Nothing to do is not worth a checkpoint.
+    let before = engine.store().log().last_checkpoint();
+    engine.checkpoint_round().unwrap();
+    assert_eq!(engine.store().log().last_checkpoint(), before);
+}
+
+#[test]
+fn the_capacity_changes_while_the_log_is_in_use() {
+    let disk = Arc::new(MemDisk::new());
+    let engine = small(&disk, true);
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    for capacity in [16u64 << 20, 8 << 20] {
+        engine.set_log_capacity(capacity).unwrap();
+        for _ in 0..3 {
+            churn(&engine, &table, &mut trx, capacity / 4);
+            engine.commit(&mut trx).unwrap();
+            trx.restart(BeginOptions::default());
+        }
+        engine.checkpoint().unwrap();
+        assert!(engine.store().log().file_bytes().0 <= capacity + capacity / 8);
+    }
+}
