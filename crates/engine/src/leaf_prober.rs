@@ -92,7 +92,7 @@ impl<'e> LeafProber<'e> {
                 Progress::Leaf | Progress::End => break,
             };
             let Some(page) = self.probe.page() else { break };
-            let (to, last) = end_slot(page, self.range.to.as_deref());
+            let (to, last) = end_slot(page, self.range.to());
             self.selection.clear();
             if from < to {
                 self.selection.select_settled(self.source, page, from..to);

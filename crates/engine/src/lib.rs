@@ -61,7 +61,7 @@ pub use purge::PurgeReport;
 pub use range::{Direction, KeyRange};
 pub use row::duplicate::Duplicate;
 pub use row::{InsertOutcome, OldRow, RowChange, UpdateOutcome};
-pub use scan::{Batch, Scan};
+pub use scan::{Batch, Scan, ScanMemory};
 pub use table::{Index, Table};
 
 pub use page::{Field, OverflowRef, RowFormat, RowRef};

@@ -18,8 +18,10 @@ pub enum Direction {
 pub struct KeyRange {
     /// First key; empty = from the start.
     pub(crate) from: Vec<u8>,
-    /// First key beyond; `None` = to the end.
-    pub(crate) to: Option<Vec<u8>>,
+    /// First key beyond, if the range is bounded.
+    to: Vec<u8>,
+    /// Whether the range ends before the index does.
+    bounded: bool,
     /// Nothing lies between the bounds.
     pub(crate) empty: bool,
 }
@@ -54,20 +56,25 @@ impl KeyRange {
                 self.empty = !make_successor(&mut self.from);
             }
         }
-        let mut to = self.to.take().unwrap_or_default();
-        to.clear();
-        self.to = match upper {
-            Bound::Unbounded => None,
+        self.to.clear();
+        self.bounded = match upper {
+            Bound::Unbounded => false,
             Bound::Excluded(key) => {
-                to.extend_from_slice(key);
-                Some(to)
+                self.to.extend_from_slice(key);
+                true
             }
             Bound::Included(key) => {
-                to.extend_from_slice(key);
-                make_successor(&mut to).then_some(to)
+                self.to.extend_from_slice(key);
+                make_successor(&mut self.to)
             }
         };
-        self.empty |= self.to.as_ref().is_some_and(|to| to <= &self.from);
+        self.empty |= self.bounded && self.to <= self.from;
+    }
+
+    /// First key beyond; `None` = to the end.
+    #[inline]
+    pub(crate) fn to(&self) -> Option<&[u8]> {
+        self.bounded.then_some(&self.to)
     }
 }
 
@@ -87,7 +94,7 @@ mod tests {
     use super::*;
 
     fn holds(range: &KeyRange, key: &[u8]) -> bool {
-        !range.empty && &range.from[..] <= key && range.to.as_ref().is_none_or(|to| key < &to[..])
+        !range.empty && &range.from[..] <= key && range.to().is_none_or(|to| key < to)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 
 use base::PageNo;
 use btree::{Cursor, Seek, Store, Suspended};
-use page::{KeyInt, PAGE_SIZE, PageBytes, PageRef, Records, RowFormat, RowRef, SlotFlags};
+use page::{Cell, KeyInt, PAGE_SIZE, PageBytes, PageRef, Records, RowFormat, RowRef, SlotFlags, SlotRun};
 use trx::{ReadView, UndoStore};
 
 use crate::engine::Engine;
@@ -22,14 +22,21 @@ use crate::table::{Index, Table};
 #[derive(Debug)]
 pub struct Scan<'e> {
     source: Source<'e>,
-    range: KeyRange,
+    memory: Box<ScanMemory>,
     direction: Direction,
     position: Position<'e>,
-    selection: Selection,
     /// The leaf of a detached scan.
     copy: Option<Box<PageBytes>>,
     /// Whether `copy` is a leaf of the index.
     copied: bool,
+}
+
+/// What a scan keeps beside its position; a scan that is over leaves its memory to the next one.
+#[derive(Debug, Default)]
+pub struct ScanMemory {
+    /// What is to be read.
+    pub range: KeyRange,
+    selection: Selection,
 }
 
 /// What rows are read from.
@@ -68,8 +75,12 @@ enum Position<'e> {
 /// The visible rows of a leaf.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
+    /// Neighbouring records as they are on the page, unless there are `rows`.
+    run: SlotRun,
     /// Low 16 bits: slot. High 16: 0 = as on the page, else 1 + position in `older`.
     rows: Vec<u32>,
+    /// Where each row's body begins: on the page, or in `arena`.
+    bodies: Vec<u32>,
     /// Payloads of older versions: start and end in `arena`.
     older: Vec<(u32, u32)>,
     arena: Vec<u8>,
@@ -91,17 +102,36 @@ impl<'e> Scan<'e> {
         range: KeyRange,
         direction: Direction,
     ) -> Result<Self> {
+        let memory = Box::new(ScanMemory { range, ..ScanMemory::default() });
+        Self::open_in(engine, table, index, view, memory, direction)
+    }
+
+    /// As [`Scan::open`], of the range in `memory`.
+    pub fn open_in(
+        engine: &'e Engine,
+        table: &'e Table,
+        index: usize,
+        view: ReadView,
+        memory: Box<ScanMemory>,
+        direction: Direction,
+    ) -> Result<Self> {
         let scan = Scan {
             source: Source::new(engine, table, index, view)?,
-            range,
+            memory,
             direction,
             position: Position::Start,
-            selection: Selection::default(),
             copy: None,
             copied: false,
         };
         // Entries of a mixed view are looked up in the clustered index, which takes other latches.
         Ok(if view.is_mixed() && index != 0 { scan.detached() } else { scan })
+    }
+
+    /// Ends the scan; its memory, for another one.
+    pub fn into_memory(self) -> Box<ScanMemory> {
+        let mut memory = self.memory;
+        memory.selection.handed_out.clear();
+        memory
     }
 
     /// A scan that copies each leaf and holds no latch between calls: the rows of a batch stay readable while other
@@ -114,8 +144,8 @@ impl<'e> Scan<'e> {
     /// Starts again with another range of the same index; buffers are kept. A detached scan answers from the leaf it has
     /// when all of the range is there: right for its view, but blind to what the own transaction has changed since.
     pub fn restart(&mut self, range: impl FnOnce(&mut KeyRange)) {
-        range(&mut self.range);
-        self.selection.handed_out.clear();
+        range(&mut self.memory.range);
+        self.memory.selection.handed_out.clear();
         self.position = Position::Start;
         if !self.source.view.is_mixed() && self.select_from_copy() {
             self.position = Position::Selected;
@@ -123,19 +153,19 @@ impl<'e> Scan<'e> {
     }
 
     fn select_from_copy(&mut self) -> bool {
-        let Some(copy) = self.copy.as_deref().filter(|_| self.copied && !self.range.empty) else {
+        let Some(copy) = self.copy.as_deref().filter(|_| self.copied && !self.memory.range.empty) else {
             return false;
         };
         let page = PageRef::new(copy);
-        let (to, last) = end_slot(page, self.range.to.as_deref());
-        if !last || page.lower_fence() > &self.range.from[..] {
+        let (to, last) = end_slot(page, self.memory.range.to());
+        if !last || page.lower_fence() > &self.memory.range.from[..] {
             return false;
         }
-        let slots = page.search(&self.range.from).slot..to;
-        self.selection.clear();
-        self.selection.select_settled(self.source, page, slots);
+        let slots = page.search(&self.memory.range.from).slot..to;
+        self.memory.selection.clear();
+        self.memory.selection.select_settled(self.source, page, slots);
         if self.direction == Direction::Backward {
-            self.selection.rows.reverse();
+            self.memory.selection.reverse();
         }
         true
     }
@@ -150,14 +180,14 @@ impl<'e> Scan<'e> {
             (None, Position::Leaf(cursor)) => cursor.page(),
             (None, _) => return Ok(None),
         };
-        Ok(Some(Batch::new(page, &self.source.index.format, &self.selection)))
+        Ok(Some(Batch::new(page, &self.source.index.format, &self.memory.selection)))
     }
 
     /// Gives up the latch, keeps the position. The last batch's rows must have been used.
     pub fn suspend(&mut self) {
         match std::mem::replace(&mut self.position, Position::End) {
             Position::Leaf(cursor) => {
-                cursor.suspend_into(&mut self.selection.suspended);
+                cursor.suspend_into(&mut self.memory.selection.suspended);
                 self.position = Position::Suspended;
             }
             other => self.position = other,
@@ -168,7 +198,7 @@ impl<'e> Scan<'e> {
     fn advance(&mut self) -> Result<bool> {
         if let Position::Selected = self.position {
             self.position = Position::End;
-            return Ok(!self.selection.rows.is_empty());
+            return Ok(!self.memory.selection.is_empty());
         }
         loop {
             let Some(cursor) = self.next_leaf()? else {
@@ -187,9 +217,9 @@ impl<'e> Scan<'e> {
             self.take_leaf(cursor, slots, stop)?;
             if last {
                 // The leaf stays latched for the batch; the next call ends.
-                self.range.empty = true;
+                self.memory.range.empty = true;
             }
-            if !self.selection.rows.is_empty() {
+            if !self.memory.selection.is_empty() {
                 return Ok(true);
             }
         }
@@ -199,7 +229,7 @@ impl<'e> Scan<'e> {
     fn next_leaf(&mut self) -> Result<Option<Cursor<'e>>> {
         let Source { store, index, .. } = self.source;
         let position = std::mem::replace(&mut self.position, Position::End);
-        if self.range.empty {
+        if self.memory.range.empty {
             return Ok(None);
         }
         Ok(match (position, self.direction) {
@@ -207,15 +237,15 @@ impl<'e> Scan<'e> {
             (Position::Leaf(cursor), Direction::Forward) => cursor.next_leaf()?,
             (Position::Leaf(cursor), Direction::Backward) => cursor.prev_leaf()?,
             (Position::Suspended, Direction::Forward) => {
-                self.selection.suspended.resume(&index.tree, store, Seek::After)?
+                self.memory.selection.suspended.resume(&index.tree, store, Seek::After)?
             }
             (Position::Suspended, Direction::Backward) => {
-                self.selection.suspended.resume(&index.tree, store, Seek::Before)?
+                self.memory.selection.suspended.resume(&index.tree, store, Seek::Before)?
             }
             (Position::Start, Direction::Forward) => {
-                index.tree.seek(store, &self.range.from, Seek::AtOrAfter)?
+                index.tree.seek(store, &self.memory.range.from, Seek::AtOrAfter)?
             }
-            (Position::Start, Direction::Backward) => match &self.range.to {
+            (Position::Start, Direction::Backward) => match self.memory.range.to() {
                 Some(to) => index.tree.seek(store, to, Seek::Before)?,
                 None => index.tree.seek(store, &[], Seek::Last)?,
             },
@@ -227,11 +257,11 @@ impl<'e> Scan<'e> {
         let page = cursor.page();
         match self.direction {
             Direction::Forward => {
-                let (to, last) = end_slot(page, self.range.to.as_deref());
+                let (to, last) = end_slot(page, self.memory.range.to());
                 (cursor.slot()..to.max(cursor.slot()), last)
             }
             Direction::Backward => {
-                let from = &self.range.from[..];
+                let from = &self.memory.range.from[..];
                 let last = page.lower_fence() <= from;
                 let first = if last { page.search(from).slot } else { 0 };
                 (first..(cursor.slot() + 1).max(first), last)
@@ -247,7 +277,7 @@ impl<'e> Scan<'e> {
         stop: usize,
     ) -> Result<()> {
         cursor.set_slot(stop);
-        let selection = &mut self.selection;
+        let selection = &mut self.memory.selection;
         selection.clear();
         if let Some(copy) = &mut self.copy {
             cursor.page().copy_to(copy);
@@ -260,7 +290,7 @@ impl<'e> Scan<'e> {
             self.position = Position::Leaf(cursor);
         }
         if self.direction == Direction::Backward {
-            selection.rows.reverse();
+            selection.reverse();
         }
         Ok(())
     }
@@ -277,14 +307,23 @@ pub(crate) fn end_slot(page: PageRef<'_>, to: Option<&[u8]>) -> (usize, bool) {
 
 impl Selection {
     pub(crate) fn clear(&mut self) {
+        self.run = SlotRun::default();
         self.rows.clear();
+        self.bodies.clear();
         self.older.clear();
         self.arena.clear();
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.bodies.is_empty()
+    }
+
+    /// From ascending to descending order.
+    fn reverse(&mut self) {
+        self.run.backward = true;
+        self.rows.reverse();
+        self.bodies.reverse();
     }
 
     /// Adds the visible rows of `slots`, ascending. No page is latched.
@@ -299,7 +338,7 @@ impl Selection {
             let key = entry.record().with_key(<[u8]>::to_vec);
             if !self.handed_out.contains(&key) && mixed::is_entry_of_row(source, &entry)? {
                 self.handed_out.insert(key);
-                self.rows.push(slot as u32);
+                self.push(page.records(), slot);
             }
         }
         Ok(())
@@ -314,31 +353,40 @@ impl Selection {
         slots: std::ops::Range<usize>,
     ) {
         debug_assert_eq!(page.format_version(), source.index.format.format_version(), "row format of a page");
+        let records = page.records();
         if source.view.sees_whole_page(page.max_trx()) {
             if page.has_deleted(slots.clone()) {
-                self.rows.extend(slots.filter(|&slot| !page.is_deleted(slot)).map(|slot| slot as u32));
+                slots.filter(|&slot| !page.is_deleted(slot)).for_each(|slot| self.push(records, slot));
             } else {
-                self.rows.extend(slots.start as u32..slots.end as u32);
+                self.run = SlotRun { start: slots.start as u32, end: slots.end as u32, backward: false };
+                records.append_bodies(slots, &mut self.bodies);
             }
         } else if source.index.format.is_clustered() {
-            self.select_clustered(source, page, slots);
+            self.select_clustered(source, records, slots);
         } else {
             let format = &source.index.format;
             let visible =
-                |&slot: &usize| version::sees_entry(source.view, &RowRef::new(format, page.record(slot)));
-            self.rows.extend(slots.filter(visible).map(|slot| slot as u32));
+                |&slot: &usize| version::sees_entry(source.view, &RowRef::new(format, records.get(slot)));
+            slots.filter(visible).for_each(|slot| self.push(records, slot));
         }
     }
 
-    fn select_clustered(&mut self, source: Source<'_>, page: PageRef<'_>, slots: std::ops::Range<usize>) {
+    /// Adds the record at `slot` as it is.
+    fn push(&mut self, records: Records<'_>, slot: usize) {
+        self.rows.push(slot as u32);
+        records.append_bodies(slot..slot + 1, &mut self.bodies);
+    }
+
+    fn select_clustered(&mut self, source: Source<'_>, records: Records<'_>, slots: std::ops::Range<usize>) {
         for slot in slots {
             let start = self.arena.len();
-            match version::clustered(source.undo, source.view, &page.record(slot), &mut self.arena) {
+            match version::clustered(source.undo, source.view, &records.get(slot), &mut self.arena) {
                 Seen::Nothing => {}
-                Seen::Current => self.rows.push(slot as u32),
+                Seen::Current => self.push(records, slot),
                 Seen::Older => {
                     self.older.push((start as u32, self.arena.len() as u32));
                     self.rows.push(slot as u32 | (self.older.len() as u32) << 16);
+                    self.bodies.push(start as u32);
                 }
             }
         }
@@ -352,8 +400,10 @@ pub struct Batch<'a> {
     records: Records<'a>,
     format: &'a RowFormat,
     selection: &'a Selection,
+    /// Position of the first row in the selection.
+    first: usize,
     /// Of the selection.
-    rows: &'a [u32],
+    bodies: &'a [u32],
 }
 
 impl fmt::Debug for Batch<'_> {
@@ -366,21 +416,21 @@ impl<'a> Batch<'a> {
     /// The rows of `selection`, which was made from `page`.
     #[inline]
     pub(crate) fn new(page: PageRef<'a>, format: &'a RowFormat, selection: &'a Selection) -> Self {
-        Batch { page, records: page.records(), format, selection, rows: &selection.rows }
+        Batch { page, records: page.records(), format, selection, first: 0, bodies: &selection.bodies }
     }
 
     /// The rows at the positions `range`, not empty.
     #[inline]
     pub fn slice(self, range: std::ops::Range<usize>) -> Batch<'a> {
         debug_assert!(!range.is_empty(), "a batch is never empty");
-        Batch { rows: &self.rows[range], ..self }
+        Batch { first: self.first + range.start, bodies: &self.bodies[range], ..self }
     }
 
     /// Number of rows, at least 1.
     #[inline]
     #[expect(clippy::len_without_is_empty, reason = "a batch is never empty")]
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.bodies.len()
     }
 
     /// The leaf that the rows stand on.
@@ -394,37 +444,64 @@ impl<'a> Batch<'a> {
         self.format
     }
 
+    /// Most bytes that the rows' bodies have together.
+    #[inline]
+    pub fn body_bytes_max(&self) -> usize {
+        PAGE_SIZE + self.selection.arena.len()
+    }
+
     /// The row at position `i`, as the view sees it.
     #[inline]
     pub fn row(&self, i: usize) -> RowRef<'a> {
-        self.row_at(self.rows[i])
+        match self.selection.rows.get(self.first + i) {
+            Some(&place) => self.row_at(place),
+            None => RowRef::new(self.format, self.records.get(self.selection.run.slot(self.first + i))),
+        }
     }
 
     #[inline(always)]
     fn row_at(&self, place: u32) -> RowRef<'a> {
         let record = self.records.get((place & 0xffff) as usize);
-        if place >> 16 == 0 {
-            return RowRef::new(self.format, record);
+        match self.older(place) {
+            None => RowRef::new(self.format, record),
+            Some(payload) => RowRef::new(self.format, record.with_payload(payload, SlotFlags::NONE)),
         }
-        let payload = self.older((place >> 16) as usize - 1);
-        RowRef::new(self.format, record.with_payload(payload, SlotFlags::NONE))
     }
 
-    /// The rows' bodies in order, for readers that do not look at keys.
+    /// The payload of an older version.
     #[inline]
-    pub fn bodies(self) -> impl Iterator<Item = &'a [u8]> {
-        self.rows.iter().map(
-            #[inline(always)]
-            move |&place| match place >> 16 {
-                0 => self.records.body((place & 0xffff) as usize),
-                older => self.older((older as usize) - 1),
-            },
-        )
+    fn older(&self, place: u32) -> Option<&'a [u8]> {
+        let (start, end) = self.selection.older[(place >> 16).checked_sub(1)? as usize];
+        Some(&self.selection.arena[start as usize..end as usize])
     }
 
-    fn older(&self, position: usize) -> &'a [u8] {
-        let (start, end) = self.selection.older[position];
-        &self.selection.arena[start as usize..end as usize]
+    /// Hands out the rows' cells in order. Cost: about 5 instructions a row where the whole leaf is visible.
+    #[inline(always)]
+    pub fn for_each_cell(&self, mut each: impl FnMut(Cell<'a>)) {
+        let Selection { run, rows, older, arena, .. } = self.selection;
+        let (rows, bodies) = (rows.get(self.first..).unwrap_or_default(), self.bodies);
+        let mut at = 0;
+        while at < bodies.len() {
+            // A stretch of rows that are in the same place: all of them but for older versions.
+            let (bytes, end) = match rows.get(at) {
+                Some(place) if place >> 16 != 0 => (&arena[..], at + 1),
+                Some(_) if !older.is_empty() => (self.records.page(), at + 1),
+                _ => (self.records.page(), bodies.len()),
+            };
+            for (i, &body_at) in bodies[at..end].iter().enumerate() {
+                let slot = rows
+                    .get(at + i)
+                    .map_or_else(|| run.slot(self.first + at + i), |place| (place & 0xffff) as usize);
+                each(Cell::new(slot, bytes, body_at));
+            }
+            at = end;
+        }
+    }
+
+    /// The leaf's records: what a [`KeyInt`] reads the keys of cells from.
+    #[inline]
+    pub fn records(&self) -> Records<'a> {
+        self.records
     }
 
     /// A reader of the integer in the `width` key bytes at `offset`, for these rows.
@@ -435,9 +512,9 @@ impl<'a> Batch<'a> {
     /// The rows in order.
     #[inline]
     pub fn rows(self) -> impl Iterator<Item = RowRef<'a>> {
-        self.rows.iter().map(
+        (0..self.len()).map(
             #[inline(always)]
-            move |&place| self.row_at(place),
+            move |i| self.row(i),
         )
     }
 }

@@ -3,7 +3,9 @@
 //!
 //! Semantics are those of [`expr::Accumulator`], which serves every other case and is the oracle of the tests.
 
+use engine::Batch;
 use expr::{AggFunc, Expr, ExprKind, RowSource};
+use page::{Cell, NullBit};
 use sql::plan::AggSpec;
 use types::{Date, Decimal, SqlType, TypeKind, Value};
 
@@ -125,48 +127,79 @@ impl IntState {
         }
     }
 
-    /// Cost: about 70 instructions a row where the column has 4 or 8 bytes.
+    /// Cost: about 20 instructions a row.
     fn column(&mut self, batch: &RowBatch<'_>, col: usize) {
-        let (reader, column) = (batch.reader, &batch.reader.columns[col]);
-        let unsigned = column.ty.unsigned;
-        match column.access {
-            Access::Fixed { from, to } if to - from == 4 => {
-                self.fixed::<4>(batch, column, from, unsigned);
+        let (rows, reader) = (&batch.rows, batch.reader);
+        let ColumnReader { access, null, ty } = &reader.columns[col];
+        let (null, unsigned) = (*null, ty.unsigned);
+        if self.spec.func == AggFunc::Count && null.is_none() && !matches!(access, Access::KeyInt { .. }) {
+            self.count += rows.len() as u64;
+            return;
+        }
+        match *access {
+            Access::Fixed { from, to } => match (to - from, unsigned) {
+                (4, false) => self.fold(rows, null, |cell| i64::from(i32::from_le_bytes(cell.chunk(from)))),
+                (4, true) => self.fold(rows, null, |cell| i64::from(u32::from_le_bytes(cell.chunk(from)))),
+                (8, _) => self.fold_wide(rows, null, |cell| widen::<8>(cell.chunk(from), unsigned)),
+                (1, _) => self.fold(rows, null, |cell| widen::<1>(cell.chunk(from), unsigned) as i64),
+                (2, _) => self.fold(rows, null, |cell| widen::<2>(cell.chunk(from), unsigned) as i64),
+                _ => self.fold(rows, null, |cell| widen::<3>(cell.chunk(from), unsigned) as i64),
+            },
+            Access::KeyInt { part, int, signed } => {
+                let part = &reader.format.key_parts()[usize::from(part)];
+                let Some(offset) = part.offset.filter(|_| !part.nullable) else {
+                    return rows.rows().filter_map(|row| reader.int(&row, col)).for_each(|v| self.add(v));
+                };
+                let (records, key) = (rows.records(), rows.key_int(offset.into(), int.width.into()));
+                let unused = 64 - 8 * u32::from(int.width);
+                self.fold_wide(rows, None, |cell| {
+                    let bits = (key.of_cell(&records, cell) ^ int.flip) << unused;
+                    if signed { i128::from(bits as i64 >> unused) } else { i128::from(bits >> unused) }
+                });
             }
-            Access::Fixed { from, to } if to - from == 8 => {
-                self.fixed::<8>(batch, column, from, unsigned);
-            }
-            _ => {
-                for row in batch.rows.rows() {
-                    if let Some(value) = reader.int(&row, col) {
-                        self.add(value);
-                    }
-                }
-            }
+            _ => rows.rows().filter_map(|row| reader.int(&row, col)).for_each(|v| self.add(v)),
         }
     }
 
-    fn fixed<const N: usize>(
-        &mut self,
-        batch: &RowBatch<'_>,
-        column: &ColumnReader,
-        from: u16,
-        unsigned: bool,
-    ) {
-        let (from, null) = (usize::from(from), column.null);
-        // In a local: the compiler keeps it in registers.
-        let mut state = *self;
-        for body in batch.rows.bodies() {
-            if let Some(bytes) = body[from..].first_chunk::<N>()
-                && null.is_none_or(|bit| body[usize::from(bit.byte)] & bit.mask == 0)
-            {
-                state.add(widen(*bytes, unsigned));
-            }
-        }
-        *self = state;
-    }
-
+    /// Takes in the values of all rows that are not NULL. They have at most 32 bits, so that a leaf's sum has 64.
     #[inline(always)]
+    fn fold(&mut self, rows: &Batch<'_>, null: Option<NullBit>, value: impl Fn(Cell<'_>) -> i64) {
+        if self.spec.func != AggFunc::Sum {
+            return self.fold_wide(rows, null, |cell| i128::from(value(cell)));
+        }
+        let (byte, mask) = null.map_or((0, 0), |bit| (bit.byte, bit.mask));
+        let (mut nulls, mut sum) = (0, 0);
+        rows.for_each_cell(|cell| {
+            if mask != 0 && cell.null_bit(byte, mask) {
+                nulls += 1;
+            } else {
+                sum += value(cell);
+            }
+        });
+        self.count += rows.len() as u64 - nulls;
+        self.sum += i128::from(sum);
+    }
+
+    /// As [`IntState::fold`], of values of any size.
+    #[inline(always)]
+    fn fold_wide(&mut self, rows: &Batch<'_>, null: Option<NullBit>, value: impl Fn(Cell<'_>) -> i128) {
+        let (byte, mask) = null.map_or((0, 0), |bit| (bit.byte, bit.mask));
+        let (mut nulls, mut sum, mut min, mut max) = (0, 0, self.min, self.max);
+        rows.for_each_cell(|cell| {
+            if mask != 0 && cell.null_bit(byte, mask) {
+                nulls += 1;
+            } else {
+                let value = value(cell);
+                sum += value;
+                (min, max) = (min.min(value), max.max(value));
+            }
+        });
+        self.count += rows.len() as u64 - nulls;
+        self.sum += sum;
+        (self.min, self.max) = (min, max);
+    }
+
+    #[inline]
     fn add(&mut self, value: i128) {
         self.count += 1;
         match self.spec.func {

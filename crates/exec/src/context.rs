@@ -9,6 +9,7 @@ use types::Value;
 use wire::{Capabilities, OutBuffer, ResultCharset, ServerStatus};
 
 use crate::ExecError;
+use crate::record_projection::ProjectionState;
 use crate::row_build::RowBuffer;
 
 /// Form of the rows sent.
@@ -69,6 +70,8 @@ pub struct Scratch {
     pub(crate) cell: Vec<u8>,
     /// Rows under construction.
     pub(crate) values: RowBuffer,
+    /// Rows on their way to the client.
+    pub(crate) projection: ProjectionState,
 }
 
 impl Scratch {

@@ -5,8 +5,6 @@ use types::{Charset, Date, DateTime, SqlType, TextEncoder, Time, TimeZone, TypeK
 use wire::row_binary::BinaryRow;
 use wire::{BinaryDateTime, BinaryTime, OutBuffer, ResultCharset};
 
-use crate::context::Protocol;
-
 /// How the binary protocol shows a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BinaryForm {
@@ -23,17 +21,6 @@ enum BinaryForm {
     Text,
 }
 
-/// Storage bytes on the wire, without a look at their type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DirectForm {
-    /// As they are, behind their length.
-    Text,
-    /// As they are.
-    Bytes,
-    /// An integer, in decimal behind its length.
-    Decimal,
-}
-
 /// Writes the values of one output column.
 #[derive(Debug)]
 pub(crate) struct WireEncoder {
@@ -41,9 +28,7 @@ pub(crate) struct WireEncoder {
     text: TextEncoder,
     binary: BinaryForm,
     /// Character set of the column's text; `None` if it is not text.
-    charset: Option<Charset>,
-    /// The text of any value is at most 250 bytes.
-    short: bool,
+    pub(crate) charset: Option<Charset>,
 }
 
 impl WireEncoder {
@@ -57,32 +42,27 @@ impl WireEncoder {
             text: TextEncoder::new(ty),
             binary: binary_form(ty.kind),
             charset: Some(ty.charset()).filter(|charset| is_text && *charset != Charset::Binary),
-            short: !matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Double | TypeKind::Float),
         }
     }
 
     /// Whether text must be converted for the client.
     #[inline]
     fn conversion(&self, results: ResultCharset) -> Option<(Charset, Charset)> {
-        let from = self.charset?;
-        if from == Charset::Utf8mb4 && results.collation == ResultCharset::UTF8MB4.collation {
-            return None;
-        }
-        let to = types::CollationId(results.collation?).collation()?.charset;
-        let same = from == to || to == Charset::Binary || (from, to) == (Charset::Ascii, Charset::Utf8mb4);
-        (!same).then_some((from, to))
+        conversion(self.charset?, results)
     }
 
-    /// The form that storage bytes take on the wire, if it is one of the simple ones.
-    pub(crate) fn direct_form(&self, protocol: Protocol, results: ResultCharset) -> Option<DirectForm> {
-        if self.text.is_identity() {
-            let is_same = self.charset.is_none() || self.conversion(results).is_none();
-            return is_same.then_some(DirectForm::Text);
-        }
-        let is_number = self.ty.is_integer() && self.ty.kind != TypeKind::MediumInt;
-        match protocol {
-            Protocol::Binary => is_number.then_some(DirectForm::Bytes),
-            Protocol::Text => (is_number && !self.ty.zerofill).then_some(DirectForm::Decimal),
+    /// Whether the text of a value is its storage bytes, up to a conversion.
+    pub(crate) fn is_text_as_stored(&self) -> bool {
+        self.text.is_identity()
+    }
+
+    /// Bytes of an integer in the binary protocol.
+    pub(crate) fn integer_bytes(&self) -> u16 {
+        match self.binary {
+            BinaryForm::Int1 => 1,
+            BinaryForm::Int2 => 2,
+            BinaryForm::Int4 => 4,
+            _ => 8,
         }
     }
 
@@ -100,10 +80,8 @@ impl WireEncoder {
         }
         if self.text.is_identity() {
             out.put_lenenc_bytes(bytes);
-        } else if self.short {
-            out.put_text_with(|out| self.text.write(bytes, zone, out));
         } else {
-            out.put_lenenc_bytes(&self.text_of(bytes, zone));
+            out.put_text_with(|out| self.text.write(bytes, zone, out));
         }
     }
 
@@ -242,6 +220,17 @@ impl WireEncoder {
             (Some(_), Some(bytes)) => self.put_binary(bytes, zone, results, out),
         }
     }
+}
+
+/// The conversion of text in character set `from` for a client, if there is one.
+#[inline]
+pub(crate) fn conversion(from: Charset, results: ResultCharset) -> Option<(Charset, Charset)> {
+    if from == Charset::Utf8mb4 && results.collation == ResultCharset::UTF8MB4.collation {
+        return None;
+    }
+    let to = types::CollationId(results.collation?).collation()?.charset;
+    let same = from == to || to == Charset::Binary || (from, to) == (Charset::Ascii, Charset::Utf8mb4);
+    (!same).then_some((from, to))
 }
 
 /// Integers of the binary protocol.

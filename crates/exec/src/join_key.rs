@@ -58,10 +58,10 @@ enum IntPlace {
         flip: u64,
     },
     Fixed4 {
-        from: usize,
+        from: u16,
     },
     Fixed8 {
-        from: usize,
+        from: u16,
     },
     /// Any other.
     Other,
@@ -198,8 +198,8 @@ impl IntKey {
         };
         let place = match column.access {
             Access::Fixed { from, to } => match to - from {
-                4 => IntPlace::Fixed4 { from: from.into() },
-                8 => IntPlace::Fixed8 { from: from.into() },
+                4 => IntPlace::Fixed4 { from },
+                8 => IntPlace::Fixed8 { from },
                 _ => IntPlace::Other,
             },
             Access::KeyInt { part, int, .. } => {
@@ -221,10 +221,10 @@ impl IntKey {
         keys.ints.reserve(batch.rows.len());
         match self.place {
             IntPlace::Key { offset, width, flip } => {
-                let int = batch.rows.key_int(offset, width);
-                for row in batch.rows.rows() {
-                    self.push(Some(self.widen(int.get(row.record()) ^ flip, width)), keys);
-                }
+                let (int, records) = (batch.rows.key_int(offset, width), batch.rows.records());
+                batch.rows.for_each_cell(|cell| {
+                    self.push(Some(self.widen(int.of_cell(&records, cell) ^ flip, width)), keys);
+                });
             }
             IntPlace::Fixed4 { from } => self.make_fixed::<4>(from, batch, keys),
             IntPlace::Fixed8 { from } => self.make_fixed::<8>(from, batch, keys),
@@ -237,14 +237,14 @@ impl IntKey {
         }
     }
 
-    fn make_fixed<const N: usize>(&self, from: usize, batch: &RowBatch<'_>, keys: &mut BatchKeys) {
-        for body in batch.rows.bodies() {
+    fn make_fixed<const N: usize>(&self, from: u16, batch: &RowBatch<'_>, keys: &mut BatchKeys) {
+        batch.rows.for_each_cell(|cell| {
             let mut bytes = [0; 8];
-            bytes[..N].copy_from_slice(&body[from..from + N]);
-            let is_null = self.null.is_some_and(|bit| body[usize::from(bit.byte)] & bit.mask != 0);
+            bytes[..N].copy_from_slice(&cell.chunk::<N>(from));
+            let is_null = self.null.is_some_and(|bit| cell.null_bit(bit.byte, bit.mask));
             let value = self.widen(u64::from_le_bytes(bytes), N);
             self.push((!is_null).then_some(value), keys);
-        }
+        });
     }
 
     /// The value of `width` bytes as 64 bits of the column's signedness.

@@ -54,13 +54,14 @@ mod load;
 mod load_lines;
 mod op;
 mod operators;
-mod plain_rows;
+
 mod point;
 mod point_update;
 mod program;
 mod project;
 mod query;
 mod reader;
+mod record_projection;
 mod row_build;
 mod sort;
 mod sort_key;

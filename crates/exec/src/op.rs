@@ -141,6 +141,21 @@ impl Op {
     }
 }
 
+impl Op {
+    /// The access to the table of relation `rel`, at or below the operator.
+    pub(crate) fn find_access(&self, rel: u16) -> Option<&AccessOp> {
+        match self {
+            Op::Access(access) => Some(&**access).filter(|access| access.rel == rel),
+            Op::Join { outer, inner, .. } => outer.find_access(rel).or_else(|| inner.find_access(rel)),
+            Op::HashJoin(join) => join.outer.find_access(rel).or_else(|| join.inner.find_access(rel)),
+            Op::Filter { input, .. } | Op::Limit { input, .. } | Op::Distinct { input, .. } => {
+                input.find_access(rel)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// What a node's surroundings do with its rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Surroundings {

@@ -151,7 +151,7 @@ impl SelectProgram {
         self.columns.write(&plan.output, &mut ctx.client);
         let charset = ctx.client.charset;
         let target = RowTarget { protocol: ctx.client.protocol, charset, out: &mut *ctx.client.out };
-        let mut sender = RowSender::new(&run, target, &mut *ctx.client.flush);
+        let mut sender = RowSender::new(&run, target, &mut ctx.scratch.projection, &mut *ctx.client.flush);
         run.rows(&mut sender)?;
         let rows_sent = sender.rows;
         let found_rows = run.found_rows.get().unwrap_or(rows_sent);

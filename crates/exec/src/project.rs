@@ -1,6 +1,5 @@
 //! Output columns: from records and computed values straight into the connection's buffer.
 
-use std::cell::OnceCell;
 use std::io;
 
 use bumpalo::Bump;
@@ -15,8 +14,9 @@ use crate::encode::WireEncoder;
 use crate::error::{ExecError, Result};
 use crate::frame::{CurrentRow, Frame, row_source};
 use crate::joined_rows::JoinedRows;
-use crate::plain_rows::PlainRows;
+use crate::op::Op;
 use crate::reader::{Access, RowEnv, TableReader};
+use crate::record_projection::{ProjectionState, RecordProjection, Show, put_batch};
 use crate::source::{Flow, RowBatch, Sink};
 use crate::statement::QueryRun;
 use crate::temp_row::CellKind;
@@ -44,6 +44,42 @@ impl Output {
             _ => OutputValue::Expr(expr.clone()),
         };
         Output { value, encoder: WireEncoder::new(&expr.ty) }
+    }
+}
+
+/// Output columns that are all columns of one relation, as they are.
+#[derive(Debug)]
+pub(crate) struct PlainOutputs {
+    rel: u16,
+    text: RecordProjection,
+    binary: RecordProjection,
+}
+
+impl PlainOutputs {
+    /// `None` if not all are, or one of them cannot be read from a record alone. `root` produces the rows.
+    pub(crate) fn new(outputs: &[Output], root: &Op) -> Option<Self> {
+        let column = |output: &Output| match output.value {
+            OutputValue::Column { rel, col } => Some((rel, col)),
+            OutputValue::Expr(_) => None,
+        };
+        let (rel, _) = column(outputs.first()?)?;
+        let reader = &root.find_access(rel).filter(|access| access.batched)?.reader;
+        let columns = outputs.iter().map(|output| column(output).filter(|column| column.0 == rel));
+        let columns: Vec<u16> = columns.map(|column| Some(column?.1)).collect::<Option<_>>()?;
+        let compile = |protocol| {
+            let columns = columns.iter().zip(outputs).map(|(&col, output)| (col, &output.encoder));
+            RecordProjection::new(columns, 0, reader, protocol)
+        };
+        Some(PlainOutputs { rel, text: compile(Protocol::Text)?, binary: compile(Protocol::Binary)? })
+    }
+
+    /// The program for a client; `None` if it wants text in another character set.
+    pub(crate) fn projection(&self, target: &RowTarget<'_>) -> Option<&RecordProjection> {
+        let projection = match target.protocol {
+            Protocol::Text => &self.text,
+            Protocol::Binary => &self.binary,
+        };
+        projection.serves(target.charset).then_some(projection)
     }
 }
 
@@ -128,10 +164,9 @@ pub(crate) struct RowSender<'c> {
     flush: &'c mut dyn FnMut(&mut OutBuffer) -> io::Result<()>,
     zone: &'c TimeZone,
     arena: Bump,
-    /// Every output column is a column of this relation as it is.
-    plain_rel: Option<u16>,
-    /// How they are sent, made when the first leaf comes; `None` if not all of them are simple.
-    plain: OnceCell<Option<PlainRows>>,
+    /// The relation whose leaves are sent as they come.
+    plain: Option<(u16, &'c RecordProjection)>,
+    projection: &'c mut ProjectionState,
     /// How rows of a relation are sent that have company; `None` if an output column is computed.
     joined: Vec<(u16, Option<JoinedRows>)>,
     pub(crate) rows: u64,
@@ -141,25 +176,19 @@ impl<'c> RowSender<'c> {
     pub(crate) fn new(
         run: &'c QueryRun<'c>,
         target: RowTarget<'c>,
+        projection: &'c mut ProjectionState,
         flush: &'c mut dyn FnMut(&mut OutBuffer) -> io::Result<()>,
     ) -> Self {
-        let zone = run.st.zone;
-        let outputs = &run.program.outputs[..];
-        let rel_of = |output: &Output| match output.value {
-            OutputValue::Column { rel, .. } => Some(rel),
-            OutputValue::Expr(_) => None,
-        };
-        let plain_rel = outputs.first().and_then(rel_of);
-        let plain_rel = plain_rel.filter(|rel| outputs.iter().all(|output| rel_of(output) == Some(*rel)));
+        let plain = run.program.plain.as_ref();
         RowSender {
             run,
-            outputs,
+            outputs: &run.program.outputs[..],
+            plain: plain.and_then(|plain| Some((plain.rel, plain.projection(&target)?))),
             target,
             flush,
-            zone,
+            zone: run.st.zone,
             arena: Bump::new(),
-            plain_rel,
-            plain: OnceCell::new(),
+            projection,
             joined: Vec::new(),
             rows: 0,
         }
@@ -199,27 +228,6 @@ impl<'c> RowSender<'c> {
         joined.put(batch, self.outputs, &mut self.target, self.run.st)?;
         Ok(true)
     }
-
-    /// Sends a leaf's rows, all columns being columns of its relation.
-    fn put_plain(&mut self, batch: &RowBatch<'_>) {
-        let (outputs, target) = (self.outputs, &mut self.target);
-        let compile = || PlainRows::new(outputs, batch.reader, target.protocol, target.charset);
-        self.plain.get_or_init(compile);
-        if let Some(Some(plain)) = self.plain.get_mut() {
-            plain.put(batch, target.out);
-            return;
-        }
-        for row in batch.rows.rows() {
-            let packet = target.begin(outputs.len());
-            for (i, Output { value, encoder }) in outputs.iter().enumerate() {
-                if let OutputValue::Column { col, .. } = value {
-                    let place = packet.map(|packet| (packet, i));
-                    target.put_record_column(encoder, place, batch.reader, &row, *col, batch.env);
-                }
-            }
-            target.out.end_packet();
-        }
-    }
 }
 
 impl Sink for RowSender<'_> {
@@ -234,8 +242,9 @@ impl Sink for RowSender<'_> {
     }
 
     fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
-        if self.plain_rel == Some(batch.rel) {
-            self.put_plain(batch);
+        if let Some((_, projection)) = self.plain.filter(|(rel, _)| *rel == batch.rel) {
+            let show = Show { zone: self.zone, charset: self.target.charset };
+            put_batch(projection, self.projection, show, &batch.rows, self.target.out);
         } else if !self.put_joined(batch)? {
             for i in 0..batch.rows.len() {
                 self.row(&batch.frame(i))?;

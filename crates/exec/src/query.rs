@@ -10,7 +10,7 @@ use sql::plan::{QueryPlan, SubPlan};
 use crate::error::Result;
 use crate::op::{ChangedRows, Op, OpCompiler, Surroundings, has_subquery};
 use crate::operators::source_of;
-use crate::project::{Output, OutputValue};
+use crate::project::{Output, OutputValue, PlainOutputs};
 use crate::source::{Flow, Sink, Source};
 use crate::statement::QueryRun;
 
@@ -19,6 +19,8 @@ use crate::statement::QueryRun;
 pub(crate) struct QueryProgram {
     pub(crate) root: Op,
     pub(crate) outputs: Vec<Output>,
+    /// How rows go to the client that are columns of one relation.
+    pub(crate) plain: Option<PlainOutputs>,
     /// The output columns' values, for rows that do not go to the client.
     pub(crate) exprs: Vec<Expr>,
     pub(crate) subqueries: Vec<SubProgram>,
@@ -70,9 +72,10 @@ impl QueryProgram {
         let around = Surroundings { pages_read: around.pages_read || touches, ..around };
         let root = OpCompiler { engine, query: plan, tables, change }.node(&plan.root, around)?;
         let subqueries = Self::compile_subqueries(engine, &plan.subqueries, tables)?;
-        let outputs = plan.output.iter().map(|column| Output::new(&column.expr)).collect();
+        let outputs: Vec<_> = plan.output.iter().map(|column| Output::new(&column.expr)).collect();
+        let plain = PlainOutputs::new(&outputs, &root);
         let exprs = plan.output.iter().map(|column| column.expr.clone()).collect();
-        Ok(QueryProgram { root, outputs, exprs, subqueries })
+        Ok(QueryProgram { root, outputs, plain, exprs, subqueries })
     }
 
     /// Compiles the subqueries of expressions.
@@ -93,7 +96,7 @@ impl QueryProgram {
 
     /// The expressions of a statement that is no query: no rows, only subqueries.
     pub(crate) fn expressions(subqueries: Vec<SubProgram>) -> Self {
-        QueryProgram { root: Op::Dual, outputs: Vec::new(), exprs: Vec::new(), subqueries }
+        QueryProgram { root: Op::Dual, outputs: Vec::new(), plain: None, exprs: Vec::new(), subqueries }
     }
 
     /// An index that the query reads, if it reads any.

@@ -52,7 +52,7 @@ pub use op::{Batch, OpError, PageOp};
 pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef};
 pub use page_mut::{FormatPage, PageFull, PageMut};
 pub use page_ref::{Fit, PageRef};
-pub use record::{KeyInt, Record, RecordCopy, Records};
+pub use record::{Cell, KeyInt, Record, RecordCopy, Records, SlotRun};
 pub use row::{Field, RowHeader, RowRef, UndoPtr};
 pub use row_encode::{INLINE_TARGET_BYTES, RowConverter, RowTooLarge};
 pub use search::Search;

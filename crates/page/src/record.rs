@@ -55,20 +55,97 @@ impl<'a> Records<'a> {
     }
 }
 
-impl<'a> Records<'a> {
-    /// The body of the record at `slot`, below the page's count: [`crate::RowRef::body`] without the key.
+/// What readers of many records look at: a record's body, and by its slot the key integers that a [`KeyInt`] reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell<'a> {
+    /// The page, or whatever else holds the body.
+    bytes: &'a [u8],
+    /// Where in `bytes` the body begins.
+    body_at: u32,
+    slot: u32,
+}
+
+impl<'a> Cell<'a> {
+    /// The cell of the record at `slot`, whose body begins at `body_at` of `bytes`: as [`Records::append_bodies`] says of the
+    /// page, or as an older version has it.
     #[inline(always)]
-    pub fn body(&self, slot: usize) -> &'a [u8] {
-        let word = load_u16(self.bytes, self.slots_from + 2 * slot);
-        let off = usize::from(word & SLOT_OFFSET);
-        let cell_word = get_u16(self.bytes, off);
-        let (rest_len, skip) = match self.rest_len {
-            Some(len) => (len + if cell_word & CELL_HAS_BEGIN == 0 { 0 } else { TRX_ID_BYTES }, 2),
-            None => (usize::from(get_u16(self.bytes, off + 2)), 4),
-        };
-        let end = off + usize::from(cell_word & CELL_LEN) - rest_len.saturating_sub(HEAD_BYTES);
-        let ver = if word & SlotFlags::HAS_VER.bits() == 0 { 0 } else { TRX_ID_BYTES };
-        &self.bytes[off + skip + ver..end]
+    pub fn new(slot: usize, bytes: &'a [u8], body_at: u32) -> Self {
+        Cell { bytes, body_at, slot: slot as u32 }
+    }
+
+    /// Bytes `from..to` of the body, which is the payload behind an end transaction id.
+    #[inline(always)]
+    pub fn bytes(&self, from: usize, to: usize) -> &'a [u8] {
+        let at = self.body_at as usize;
+        &self.bytes[at + from..at + to]
+    }
+
+    /// As many bytes of the body as `N`, from `from` on.
+    #[inline(always)]
+    pub fn chunk<const N: usize>(&self, from: u16) -> [u8; N] {
+        let at = self.body_at as usize + usize::from(from);
+        let mut chunk = [0; N];
+        chunk.copy_from_slice(&self.bytes[at..at + N]);
+        chunk
+    }
+
+    /// Whether `bit` is set.
+    #[inline(always)]
+    pub fn null_bit(&self, byte: u16, mask: u8) -> bool {
+        self.chunk::<1>(byte)[0] & mask != 0
+    }
+}
+
+/// Slots of a leaf next to each other, in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SlotRun {
+    /// Lowest slot.
+    pub start: u32,
+    /// One above the highest.
+    pub end: u32,
+    /// Whether the highest comes first.
+    pub backward: bool,
+}
+
+impl SlotRun {
+    /// Number of slots.
+    #[inline]
+    pub fn len(&self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// The slot at position `i`, below the length.
+    #[inline]
+    pub fn slot(&self, i: usize) -> usize {
+        debug_assert!(i < self.len(), "slot {i} of {self:?}");
+        (if self.backward { self.end - 1 - i as u32 } else { self.start + i as u32 }) as usize
+    }
+}
+
+impl<'a> Records<'a> {
+    /// Appends where on the page the bodies of the records at `slots` begin. Cost: about an instruction a record.
+    #[inline]
+    pub fn append_bodies(&self, slots: std::ops::Range<usize>, out: &mut Vec<u32>) {
+        let skip: u32 = if self.rest_len.is_some() { 2 } else { 4 };
+        let (words, _) =
+            self.bytes[self.slots_from + 2 * slots.start..self.slots_from + 2 * slots.end].as_chunks();
+        out.extend(words.iter().map(|&word| {
+            let word = u16::from_le_bytes(word);
+            let ver = if word & SlotFlags::HAS_VER.bits() == 0 { 0 } else { TRX_ID_BYTES as u32 };
+            u32::from(word & SLOT_OFFSET) + skip + ver
+        }));
+    }
+
+    /// The page.
+    #[inline]
+    pub fn page(&self) -> &'a [u8] {
+        self.bytes
     }
 
     /// A reader of the `width` (1..=8) key bytes at `offset` of these records.
@@ -281,9 +358,22 @@ impl KeyInt {
     /// The integer of `record`. Cost: about 6 instructions when the key part ends in the prefix or the head.
     #[inline(always)]
     pub fn get(&self, record: &Record<'_>) -> u64 {
-        let head = u64::from((record.head & self.head_mask).unbounded_shr(self.head_drop));
-        let value = self.base | head.unbounded_shl(self.head_shift);
+        let value = self.in_head(record.head);
         if self.suffix_width == 0 { value } else { value | self.suffix_part(record.suffix) }
+    }
+
+    /// As [`KeyInt::get`], of a cell of `records`.
+    #[inline(always)]
+    pub fn of_cell(&self, records: &Records<'_>, cell: Cell<'_>) -> u64 {
+        let slot = cell.slot as usize;
+        let value = self.in_head(load_u32(records.bytes, HEADER_BYTES + 4 * slot));
+        if self.suffix_width == 0 { value } else { value | self.suffix_part(records.get(slot).suffix) }
+    }
+
+    #[inline(always)]
+    fn in_head(&self, head: u32) -> u64 {
+        let head = u64::from((head & self.head_mask).unbounded_shr(self.head_drop));
+        self.base | head.unbounded_shl(self.head_shift)
     }
 
     #[inline]

@@ -272,6 +272,12 @@ impl RowFormat {
         (&body[start..usize::from(end & !OFF_PAGE)], end & OFF_PAGE != 0)
     }
 
+    /// Where a variable column ends in a body, by the bytes of its end offset.
+    #[inline(always)]
+    pub fn var_end(offset: [u8; 2]) -> usize {
+        usize::from(u16::from_le_bytes(offset) & !OFF_PAGE)
+    }
+
     /// Appends the whole key of a row to `out`, without a begin id. `values`: storage bytes by table position;
     /// `row_id`: the invisible row id, ignored by tables that have a key. Answers whether any part was cut, so that
     /// equal keys may belong to different values.

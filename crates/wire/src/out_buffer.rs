@@ -10,6 +10,8 @@ pub const FIRST_SEQUENCE: u8 = 1;
 pub const MAX_BODY_BYTES: usize = 0xff_ffff;
 /// Pending bytes from which on a result set should be sent before more rows are added.
 pub const FLUSH_BYTES: usize = 32 * 1024;
+/// Bytes that a new buffer has, and by whose multiples it grows.
+const START_BYTES: usize = 4096;
 /// Capacity kept between statements; a larger buffer is given back.
 const KEEP_BYTES: usize = 1024 * 1024;
 
@@ -23,20 +25,26 @@ pub struct Mark {
 
 /// All packets of an answer, back to back, in one growing allocation that lives as long as its connection.
 ///
-/// Appending never fails; memory is bounded by flushing at [`FLUSH_BYTES`] between rows.
+/// Appending never fails; memory is bounded by flushing at [`FLUSH_BYTES`] between rows. Behind the packets there is room
+/// that was written before: an append stores into it, and nothing is filled with zeros twice.
 #[derive(Debug, Default)]
 pub struct OutBuffer {
+    /// The packets, then room.
     bytes: Vec<u8>,
+    /// Where the room begins.
+    len: usize,
     packet_at: usize,
     sequence: u8,
     sent: u64,
     answer: Mark,
+    /// Text on its way into the buffer.
+    text: Vec<u8>,
 }
 
 impl OutBuffer {
-    /// An empty buffer with room for one flush.
+    /// An empty buffer.
     pub fn new() -> Self {
-        OutBuffer { bytes: Vec::with_capacity(FLUSH_BYTES), ..OutBuffer::default() }
+        OutBuffer { bytes: vec![0; START_BYTES], ..OutBuffer::default() }
     }
 
     /// Number that the next packet will carry: the number after that of the packet being answered.
@@ -54,14 +62,14 @@ impl OutBuffer {
     /// Opens a packet: leaves room for its header.
     #[inline]
     pub fn begin_packet(&mut self) {
-        self.packet_at = self.bytes.len();
-        self.bytes.extend_from_slice(&[0; HEADER_BYTES]);
+        self.packet_at = self.len;
+        self.store([0; HEADER_BYTES]);
     }
 
     /// Closes the packet opened last: fills in its header, and splits the body if it is too long for one packet.
     #[inline]
     pub fn end_packet(&mut self) {
-        let body = self.bytes.len() - self.packet_at - HEADER_BYTES;
+        let body = self.len - self.packet_at - HEADER_BYTES;
         if body >= MAX_BODY_BYTES {
             self.split_packet();
             return;
@@ -77,7 +85,7 @@ impl OutBuffer {
         if let Some(place) = packet.first_chunk_mut() {
             *place = header;
         }
-        self.bytes.extend_from_slice(&packet);
+        self.store(packet);
         self.sequence = self.sequence.wrapping_add(1);
     }
 
@@ -86,13 +94,13 @@ impl OutBuffer {
     #[inline]
     pub fn put_first_packets(&mut self, packets: &[u8], count: u8) {
         debug_assert_eq!(self.sequence, FIRST_SEQUENCE, "packets made for the start of an answer");
-        self.bytes.extend_from_slice(packets);
+        self.put_bytes(packets);
         self.sequence = FIRST_SEQUENCE + count;
     }
 
     /// Drops the packet opened last.
     pub fn abandon_packet(&mut self) {
-        self.bytes.truncate(self.packet_at);
+        self.len = self.len.min(self.packet_at);
     }
 
     #[inline]
@@ -107,8 +115,8 @@ impl OutBuffer {
     /// Closes a packet of 16 MiB or more: moves the tail behind each full part to make room for the next header.
     #[cold]
     fn split_packet(&mut self) {
-        let whole = self.bytes.split_off(self.packet_at + HEADER_BYTES);
-        self.bytes.truncate(self.packet_at);
+        let whole = self.pending()[self.packet_at + HEADER_BYTES..].to_vec();
+        self.abandon_packet();
         for part in whole.chunks(MAX_BODY_BYTES) {
             self.push_part(part);
         }
@@ -118,34 +126,28 @@ impl OutBuffer {
     }
 
     fn push_part(&mut self, part: &[u8]) {
-        let at = self.bytes.len();
-        self.bytes.extend_from_slice(&[0; HEADER_BYTES]);
-        self.bytes.extend_from_slice(part);
+        let at = self.len;
+        self.store([0; HEADER_BYTES]);
+        self.put_bytes(part);
         self.put_header(at, part.len());
-    }
-
-    /// The bytes not sent yet; hot encoders append to them directly, inside an open packet.
-    #[inline]
-    pub fn bytes_mut(&mut self) -> &mut Vec<u8> {
-        &mut self.bytes
     }
 
     /// Complete packets not sent yet (and the open one, if any).
     #[inline]
     pub fn pending(&self) -> &[u8] {
-        &self.bytes
+        self.bytes.get(..self.len).unwrap_or_default()
     }
 
     /// Whether a producer of rows should have the buffer flushed before it goes on.
     #[inline]
     pub fn wants_flush(&self) -> bool {
-        self.bytes.len() >= FLUSH_BYTES
+        self.len >= FLUSH_BYTES
     }
 
     /// Where the answer stands; call between packets.
     #[inline]
     pub fn mark(&self) -> Mark {
-        Mark { sent: self.sent, len: self.bytes.len(), sequence: self.sequence }
+        Mark { sent: self.sent, len: self.len, sequence: self.sequence }
     }
 
     /// Starts the answer to a command, whose first packet has number `next`; call between packets.
@@ -165,7 +167,7 @@ impl OutBuffer {
         if mark.sent != self.sent {
             return false;
         }
-        self.bytes.truncate(mark.len);
+        self.len = self.len.min(mark.len);
         self.sequence = mark.sequence;
         true
     }
@@ -173,13 +175,13 @@ impl OutBuffer {
     /// Writes all pending packets to `target` with one `write_all` and empties the buffer. Call between packets.
     #[inline]
     pub fn flush_to<W: io::Write + ?Sized>(&mut self, target: &mut W) -> io::Result<()> {
-        if self.bytes.is_empty() {
+        if self.len == 0 {
             return Ok(());
         }
-        target.write_all(&self.bytes)?;
-        self.sent += self.bytes.len() as u64;
-        self.bytes.clear();
-        if self.bytes.capacity() > KEEP_BYTES {
+        target.write_all(self.pending())?;
+        self.sent += self.len as u64;
+        self.len = 0;
+        if self.bytes.len() > KEEP_BYTES {
             self.shrink();
         }
         Ok(())
@@ -187,7 +189,8 @@ impl OutBuffer {
 
     #[cold]
     fn shrink(&mut self) {
-        self.bytes.shrink_to(FLUSH_BYTES);
+        self.bytes = vec![0; FLUSH_BYTES];
+        self.text = Vec::new();
     }
 
     /// Bytes sent over the life of the connection.
@@ -195,77 +198,146 @@ impl OutBuffer {
         self.sent
     }
 
+    /// At least `len` bytes behind the packets, whose contents mean nothing. What is stored there counts once
+    /// [`OutBuffer::advance`] says so.
+    #[inline]
+    pub(crate) fn room(&mut self, len: usize) -> &mut [u8] {
+        if self.bytes.len() - self.len < len {
+            self.grow(len);
+        }
+        self.bytes.get_mut(self.len..).unwrap_or_default()
+    }
+
+    /// The first `len` bytes of the room become part of the answer.
+    #[inline]
+    pub(crate) fn advance(&mut self, len: usize) {
+        debug_assert!(len <= self.bytes.len() - self.len, "{len} bytes were not in the room");
+        self.len += len;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, len: usize) {
+        let wanted = (self.len + len).max(2 * self.bytes.len()).next_multiple_of(START_BYTES);
+        self.bytes.resize(wanted, 0);
+    }
+
+    /// Appends as many bytes as `N`.
+    #[inline]
+    fn store<const N: usize>(&mut self, bytes: [u8; N]) {
+        if let Some(place) = self.room(N).first_chunk_mut() {
+            *place = bytes;
+        }
+        self.advance(N);
+    }
+
     /// Appends one byte.
     #[inline]
     pub fn put_u8(&mut self, value: u8) {
-        self.bytes.push(value);
+        self.store([value]);
     }
 
     /// Appends two bytes, little-endian.
     #[inline]
     pub fn put_u16(&mut self, value: u16) {
-        self.bytes.extend_from_slice(&value.to_le_bytes());
+        self.store(value.to_le_bytes());
     }
 
     /// Appends four bytes, little-endian.
     #[inline]
     pub fn put_u32(&mut self, value: u32) {
-        self.bytes.extend_from_slice(&value.to_le_bytes());
+        self.store(value.to_le_bytes());
     }
 
     /// Appends eight bytes, little-endian.
     #[inline]
     pub fn put_u64(&mut self, value: u64) {
-        self.bytes.extend_from_slice(&value.to_le_bytes());
+        self.store(value.to_le_bytes());
     }
 
     /// Appends bytes as they are.
     #[inline]
     pub fn put_bytes(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+        if let Some(place) = self.room(bytes.len()).get_mut(..bytes.len()) {
+            place.copy_from_slice(bytes);
+        }
+        self.advance(bytes.len());
+    }
+
+    /// Appends `count` zeros; where they begin.
+    pub(crate) fn put_zeros(&mut self, count: usize) -> usize {
+        let at = self.len;
+        if let Some(place) = self.room(count).get_mut(..count) {
+            place.fill(0);
+        }
+        self.advance(count);
+        at
+    }
+
+    /// Sets bits of a byte that was appended before.
+    #[inline]
+    pub(crate) fn set_bits(&mut self, at: usize, bits: u8) {
+        if let Some(byte) = self.bytes.get_mut(at) {
+            *byte |= bits;
+        }
+    }
+
+    /// Appends text that `write` produces, behind its length. Cost: a copy.
+    #[inline]
+    pub fn put_text_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
+        write(&mut text);
+        self.put_lenenc_bytes(&text);
+        self.text = text;
     }
 
     /// Appends bytes and a NUL.
     pub fn put_nul_bytes(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-        self.bytes.push(0);
+        self.put_bytes(bytes);
+        self.put_u8(0);
     }
 
-    /// Appends a length-encoded integer.
+    /// Appends a length-encoded integer: 1, 3, 4 or 9 bytes.
     #[inline]
     pub fn put_lenenc_int(&mut self, value: u64) {
-        push_lenenc_int(&mut self.bytes, value);
+        if value < 0xfb {
+            self.put_u8(value as u8);
+        } else {
+            let (bytes, len) = long_lenenc_int(value);
+            self.put_bytes(&bytes[..len]);
+        }
     }
 
     /// Appends bytes preceded by their length-encoded length.
     #[inline]
     pub fn put_lenenc_bytes(&mut self, bytes: &[u8]) {
-        push_lenenc_int(&mut self.bytes, bytes.len() as u64);
-        self.bytes.extend_from_slice(bytes);
+        self.put_lenenc_int(bytes.len() as u64);
+        self.put_bytes(bytes);
     }
 }
 
 /// Appends a length-encoded integer: 1, 3, 4 or 9 bytes.
 #[inline]
-pub fn push_lenenc_int(out: &mut Vec<u8>, value: u64) {
+pub(crate) fn push_lenenc_int(out: &mut Vec<u8>, value: u64) {
     if value < 0xfb {
         out.push(value as u8);
     } else {
-        push_long_lenenc_int(out, value);
+        let (bytes, len) = long_lenenc_int(value);
+        out.extend_from_slice(&bytes[..len]);
     }
 }
 
-fn push_long_lenenc_int(out: &mut Vec<u8>, value: u64) {
-    let raw = value.to_le_bytes();
-    let [a, b, c, ..] = raw;
-    match value {
-        0..=0xffff => out.extend_from_slice(&[0xfc, a, b]),
-        0x1_0000..=0xff_ffff => out.extend_from_slice(&[0xfd, a, b, c]),
-        _ => {
-            out.push(0xfe);
-            out.extend_from_slice(&raw);
-        }
-    }
+/// A length-encoded integer of more than one byte, and how many of the bytes it takes.
+fn long_lenenc_int(value: u64) -> ([u8; 9], usize) {
+    let (tag, len) = match value {
+        0..=0xffff => (0xfc, 3),
+        0x1_0000..=0xff_ffff => (0xfd, 4),
+        _ => (0xfe, 9),
+    };
+    let mut bytes = [tag; 9];
+    bytes[1..].copy_from_slice(&value.to_le_bytes());
+    (bytes, len)
 }
 
 #[cfg(test)]

@@ -3,52 +3,40 @@
 use crate::OutBuffer;
 use crate::out_buffer::{HEADER_BYTES, MAX_BODY_BYTES};
 
-/// Room that is made at a time: filling it with zeros costs a packet little, and a short answer not much.
-const ROOM_BYTES: usize = 2048;
-
-/// Room at the end of an [`OutBuffer`]. What is left of it goes when this is dropped.
+/// Room behind the packets of an [`OutBuffer`], being filled with packets.
 #[derive(Debug)]
 pub struct PacketRoom<'o> {
-    out: &'o mut OutBuffer,
-    /// End of the last packet.
-    at: usize,
+    /// What is left of it; its contents mean nothing.
+    rest: &'o mut [u8],
+    sequence: u8,
 }
 
-impl<'o> PacketRoom<'o> {
-    /// Room behind what `out` holds.
-    pub fn new(out: &'o mut OutBuffer) -> Self {
-        let at = out.pending().len();
-        PacketRoom { out, at }
-    }
-
-    /// Appends a packet. `write` stores its body at the start of `max_body` bytes, fewer than [`MAX_BODY_BYTES`], whose
-    /// contents mean nothing, and says how many it stored.
+impl OutBuffer {
+    /// Appends the packets that `store` stores, which take at most `room` bytes with their headers.
     #[inline(always)]
-    pub fn packet(&mut self, max_body: usize, write: impl FnOnce(&mut [u8]) -> usize) {
-        debug_assert!(max_body < MAX_BODY_BYTES, "a packet of {max_body} bytes may have to be split");
-        let end = self.at + HEADER_BYTES + max_body;
-        if end > self.out.pending().len() {
-            self.grow(end);
-        }
-        let sequence = self.out.sequence();
-        if let Some(room) = self.out.bytes_mut().get_mut(self.at..end) {
-            let (header, body) = room.split_at_mut(HEADER_BYTES);
-            let len = write(body);
-            header.copy_from_slice(&(len as u32 | u32::from(sequence) << 24).to_le_bytes());
-            self.out.set_sequence(sequence.wrapping_add(1));
-            self.at += HEADER_BYTES + len;
-        }
-    }
-
-    #[cold]
-    fn grow(&mut self, end: usize) {
-        self.out.bytes_mut().resize(end.next_multiple_of(ROOM_BYTES), 0);
+    pub fn packets(&mut self, room: usize, store: impl FnOnce(&mut PacketRoom<'_>)) {
+        let sequence = self.sequence();
+        let rest = self.room(room);
+        let before = rest.len();
+        let mut packets = PacketRoom { rest, sequence };
+        store(&mut packets);
+        let (stored, sequence) = (before - packets.rest.len(), packets.sequence);
+        self.advance(stored);
+        self.set_sequence(sequence);
     }
 }
 
-impl Drop for PacketRoom<'_> {
-    fn drop(&mut self) {
-        self.out.bytes_mut().truncate(self.at);
+impl PacketRoom<'_> {
+    /// Appends a packet. `write` stores its body, of less than [`MAX_BODY_BYTES`], at the start of the room that it is
+    /// given, and says how long it is. Cost: about 10 instructions.
+    #[inline(always)]
+    pub fn packet(&mut self, write: impl FnOnce(&mut [u8]) -> usize) {
+        let (header, room) = std::mem::take(&mut self.rest).split_at_mut(HEADER_BYTES);
+        let len = write(room);
+        debug_assert!(len < MAX_BODY_BYTES, "a packet of {len} bytes has to be split");
+        header.copy_from_slice(&(len as u32 | u32::from(self.sequence) << 24).to_le_bytes());
+        self.sequence = self.sequence.wrapping_add(1);
+        self.rest = &mut room[len..];
     }
 }
 
@@ -66,17 +54,19 @@ mod tests {
             out.end_packet();
         }
         let bodies: Vec<Vec<u8>> = (0..40).map(|n| vec![n as u8; n * 7]).collect();
-        let mut room = PacketRoom::new(&mut roomy);
         for body in &bodies {
             plain.begin_packet();
             plain.put_bytes(body);
             plain.end_packet();
-            room.packet(body.len() + 100, |bytes| {
-                bytes[..body.len()].copy_from_slice(body);
-                body.len()
-            });
         }
-        drop(room);
+        roomy.packets(40 * (HEADER_BYTES + 300), |packets| {
+            for body in &bodies {
+                packets.packet(|room| {
+                    room[..body.len()].copy_from_slice(body);
+                    body.len()
+                });
+            }
+        });
         assert_eq!(roomy.pending(), plain.pending());
         assert_eq!(roomy.sequence(), plain.sequence());
     }

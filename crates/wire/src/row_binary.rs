@@ -21,20 +21,16 @@ impl BinaryRow {
     #[inline]
     pub fn begin(out: &mut OutBuffer, columns: usize) -> Self {
         out.begin_packet();
-        out.put_u8(0);
-        let bytes = out.bytes_mut();
-        let bitmap_at = bytes.len();
-        bytes.resize(bitmap_at + (columns + BITMAP_OFFSET).div_ceil(8), 0);
-        BinaryRow { bitmap_at }
+        // A zero byte opens the row.
+        let head = out.put_zeros(1 + (columns + BITMAP_OFFSET).div_ceil(8));
+        BinaryRow { bitmap_at: head + 1 }
     }
 
     /// Marks column `column` as NULL; nothing is appended for it.
     #[inline]
     pub fn put_null(self, out: &mut OutBuffer, column: usize) {
         let bit = column + BITMAP_OFFSET;
-        if let Some(byte) = out.bytes_mut().get_mut(self.bitmap_at + bit / 8) {
-            *byte |= 1 << (bit % 8);
-        }
+        out.set_bits(self.bitmap_at + bit / 8, 1 << (bit % 8));
     }
 
     /// Closes the packet.

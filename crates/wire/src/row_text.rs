@@ -8,28 +8,95 @@ use crate::OutBuffer;
 /// Bytes that [`store_i64`] and [`store_u64`] may store.
 pub const INTEGER_TEXT_BYTES: usize = 21;
 
-/// Stores a signed integer in decimal behind its length at the start of `bytes`; how many bytes that are.
+/// Digits of the parts that a number is taken apart to.
+const PART_DIGITS: usize = 8;
+const PART: u64 = 100_000_000;
+
+/// Stores a signed integer in decimal behind its length at the start of `room`; how many bytes that are. Bytes behind them,
+/// up to [`INTEGER_TEXT_BYTES`] in all, may be overwritten. Cost: about 35 instructions up to 8 digits.
 #[inline]
-pub fn store_i64(bytes: &mut [u8], value: i64) -> usize {
-    store_short_text(bytes, itoa::Buffer::new().format(value).as_bytes())
+pub fn store_i64(room: &mut [u8], value: i64) -> usize {
+    if value >= 0 {
+        return store_u64(room, value as u64);
+    }
+    store_behind(room, [0, b'-'], value.unsigned_abs())
 }
 
 /// As [`store_i64`], of an unsigned integer.
 #[inline]
-pub fn store_u64(bytes: &mut [u8], value: u64) -> usize {
-    store_short_text(bytes, itoa::Buffer::new().format(value).as_bytes())
+pub fn store_u64(room: &mut [u8], value: u64) -> usize {
+    store_behind(room, [0], value)
+}
+
+/// Stores `head` and the digits; the first byte becomes the length of the others.
+#[inline(always)]
+fn store_behind<const N: usize>(room: &mut [u8], head: [u8; N], value: u64) -> usize {
+    if value >= PART {
+        return store_long(room, &head, value);
+    }
+    let digits = part_digits(value as u32);
+    // Leading zeros go, except that zero has one digit.
+    let zeros = (digits | 1 << 56).trailing_zeros() as usize / 8;
+    if let Some((place, rest)) = room.split_first_chunk_mut::<N>()
+        && let Some(text) = rest.first_chunk_mut()
+    {
+        *text = part_text(digits >> (8 * zeros));
+        *place = head;
+        place[0] = (N - 1 + PART_DIGITS - zeros) as u8;
+    }
+    N + PART_DIGITS - zeros
+}
+
+#[cold]
+#[inline(never)]
+fn store_long(room: &mut [u8], head: &[u8], value: u64) -> usize {
+    let (mut rest, mut parts) = (value, [0; 3]);
+    for part in parts.iter_mut().rev() {
+        *part = rest % PART;
+        rest /= PART;
+    }
+    let mut text = [0; 3 * PART_DIGITS];
+    for (place, part) in text.chunks_exact_mut(PART_DIGITS).zip(parts) {
+        place.copy_from_slice(&part_text(part_digits(part as u32)));
+    }
+    let zeros = text.iter().take_while(|&&digit| digit == b'0').count();
+    let len = head.len() + text.len() - zeros;
+    room[..head.len()].copy_from_slice(head);
+    room[head.len()..len].copy_from_slice(&text[zeros..]);
+    room[0] = len as u8 - 1;
+    len
+}
+
+/// Bytes that [`store_date`] stores.
+pub const DATE_TEXT_BYTES: usize = 11;
+
+/// Stores a date as `YYYY-MM-DD` behind its length at the start of `room`; how many bytes that are.
+/// Cost: about 30 instructions.
+#[inline]
+pub fn store_date(room: &mut [u8], year: u32, month: u32, day: u32) -> usize {
+    debug_assert!(year < 10_000 && month < 100 && day < 100, "date {year}-{month}-{day}");
+    let digits = part_digits(year * 10_000 + month * 100 + day);
+    let [y0, y1, y2, y3, m0, m1, d0, d1] = part_text(digits);
+    if let Some(place) = room.first_chunk_mut() {
+        *place = [DATE_TEXT_BYTES as u8 - 1, y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1];
+    }
+    DATE_TEXT_BYTES
 }
 
 #[inline]
-fn store_short_text(bytes: &mut [u8], text: &[u8]) -> usize {
-    debug_assert!(text.len() < bytes.len(), "{} bytes for text of {}", bytes.len(), text.len());
-    if let Some((length, rest)) = bytes.split_first_mut()
-        && let Some(place) = rest.get_mut(..text.len())
-    {
-        *length = text.len() as u8;
-        place.copy_from_slice(text);
-    }
-    1 + text.len()
+fn part_text(digits: u64) -> [u8; PART_DIGITS] {
+    (digits + u64::from_le_bytes([b'0'; PART_DIGITS])).to_le_bytes()
+}
+
+/// The digits of a number below [`PART`], a byte each, the first one lowest. Halves, pairs and digits are divided side by
+/// side: a multiplication and a shift divide by 100 what is below 10,000, and by 10 what is below 100.
+#[inline]
+fn part_digits(value: u32) -> u64 {
+    let halves = u64::from(value / 10_000) | u64::from(value % 10_000) << 32;
+    let hundreds = (halves * 10_486 >> 20) & 0x7f_0000_007f;
+    let pairs = hundreds | (halves - 100 * hundreds) << 16;
+    let tens = (pairs * 103 >> 10) & 0x0f_000f_000f_000f;
+    tens | (pairs - 10 * tens) << 8
 }
 
 impl OutBuffer {
@@ -60,20 +127,6 @@ impl OutBuffer {
         self.put_u8(text.len() as u8);
         self.put_bytes(text);
     }
-
-    /// Appends text that `write` produces, at most 250 bytes: no copy, the length is filled in afterwards.
-    #[inline]
-    pub fn put_text_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        let bytes = self.bytes_mut();
-        let at = bytes.len();
-        bytes.push(0);
-        write(bytes);
-        let n = bytes.len() - at - 1;
-        debug_assert!(n <= 250, "length needs more than one byte");
-        if let Some(length) = bytes.get_mut(at) {
-            *length = n as u8;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -91,5 +144,35 @@ mod tests {
         out.put_lenenc_bytes(b"");
         out.end_packet();
         assert_eq!(out.pending(), b"\x1f\0\0\0\xfb\x03-12\x1418446744073709551615\x03xyz\0".as_slice());
+    }
+    #[test]
+    fn stored_dates_are_those_of_the_formatter() {
+        for (year, month, day) in [(0, 0, 0), (1, 2, 3), (1999, 12, 31), (2024, 2, 29), (9999, 0, 10)] {
+            let mut room = [0xaa; DATE_TEXT_BYTES];
+            assert_eq!(store_date(&mut room, year, month, day), DATE_TEXT_BYTES);
+            assert_eq!(room[1..], *format!("{year:04}-{month:02}-{day:02}").as_bytes());
+            assert_eq!(room[0], 10);
+        }
+    }
+
+    #[test]
+    fn stored_integers_are_those_of_the_formatter() {
+        let mut values = vec![0, 9, 10, 99, 100, PART - 1, PART, PART * PART - 1, PART * PART, u64::MAX];
+        let mut bits = 1u64;
+        for n in 0..20_000u32 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            values.push(bits >> (n % 64));
+        }
+        let mut room = [0xaa; INTEGER_TEXT_BYTES];
+        for value in values {
+            let len = store_u64(&mut room, value);
+            assert_eq!(&room[1..len], value.to_string().as_bytes());
+            assert_eq!(usize::from(room[0]), len - 1);
+            for signed in [value as i64, (value as i64).wrapping_neg()] {
+                let len = store_i64(&mut room, signed);
+                assert_eq!(&room[1..len], signed.to_string().as_bytes());
+                assert_eq!(usize::from(room[0]), len - 1);
+            }
+        }
     }
 }

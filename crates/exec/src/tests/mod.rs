@@ -4,6 +4,7 @@ mod changes;
 mod joins;
 mod kernels;
 mod point;
+mod projection;
 mod query;
 mod scan;
 mod statements;

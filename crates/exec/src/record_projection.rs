@@ -1,0 +1,568 @@
+//! Columns of one relation as they are, from a record's cell to the wire: a small program, compiled once a plan.
+//!
+//! Row format, column types and protocol are looked at when the program is made, a leaf's key prefix once a leaf; what is
+//! left for a row is one step a column, which loads and stores. Rows of joins are several programs' columns one behind
+//! the other. [`crate::encode`] does the same a value at a time and is the oracle of the tests.
+//!
+//! A row's packet: [`RecordProjection::store_head`], then [`RecordProjection::store`] of each relation's cell; the room has
+//! [`RecordProjection::room_bytes`] of each behind the head. [`put_batch`] does it for rows of one relation.
+
+use engine::{Batch, RowFormat};
+use page::{Cell, KeyInt, Place, Records};
+use types::{Charset, SqlType, TimeZone, TypeKind};
+use wire::row_text::{DATE_TEXT_BYTES, INTEGER_TEXT_BYTES, store_date, store_i64, store_u64};
+use wire::{OutBuffer, ResultCharset};
+
+use crate::context::Protocol;
+use crate::encode::{WireEncoder, conversion};
+use crate::reader::{Access, ColumnReader, TableReader};
+
+/// Most columns of a row: with values of at most a page each, its packet need not be split.
+pub(crate) const MAX_COLUMNS: usize = 512;
+/// Most bytes of the length before a string that is on a page.
+const MAX_LENGTH_BYTES: usize = 3;
+/// First bit of the binary protocol's NULL bitmap that stands for a column.
+const FIRST_NULL_BIT: usize = 2;
+/// Bytes that a step may store behind what it says that it stored.
+const SLACK_BYTES: usize = 8;
+/// Most bytes of the text of a number or a moment.
+const NUMBER_TEXT_BYTES: usize = 512;
+/// Most bytes of a character.
+const CHARACTER_BYTES: usize = 4;
+/// In place of a column in the binary protocol: NULL is a byte among the values.
+const NULL_TEXT: u8 = 0xfb;
+
+/// The program of some columns of one relation.
+#[derive(Debug)]
+pub(crate) struct RecordProjection {
+    steps: Box<[Step]>,
+    /// Number of columns.
+    columns: usize,
+    keys: Box<[KeyPlace]>,
+    /// Of the columns that have no step of their own.
+    encoders: Box<[WireEncoder]>,
+    /// Character sets of text that is copied as it is.
+    charsets: Vec<Charset>,
+    is_binary: bool,
+    /// Most bytes of a row, the contents of variable columns left out.
+    bound: usize,
+    var_columns: usize,
+}
+
+/// What the program needs while it runs; its memory is used again.
+#[derive(Debug, Default)]
+pub(crate) struct ProjectionState {
+    keys: Vec<(KeyInt, u64)>,
+    encoded: OutBuffer,
+}
+
+/// How values look to this client.
+#[derive(Clone, Copy)]
+pub(crate) struct Show<'a> {
+    pub(crate) zone: &'a TimeZone,
+    pub(crate) charset: ResultCharset,
+}
+
+/// What rows of one leaf have in common.
+pub(crate) struct Leaf<'a> {
+    show: Show<'a>,
+    records: Records<'a>,
+}
+
+/// An integer in the key.
+#[derive(Clone, Copy, Debug)]
+struct KeyPlace {
+    offset: usize,
+    width: usize,
+    flip: u64,
+}
+
+/// One column.
+#[derive(Clone, Copy, Debug, Default)]
+struct Step {
+    op: StepOp,
+    /// Tests: bit in the byte at `from` of the body.
+    null_mask: u8,
+    /// Tests: bit of the row's NULL bitmap in the binary protocol.
+    bit: u16,
+    /// Fixed columns: first byte in the body. The first variable column: the same. Other variable columns: where the end
+    /// of the one before stands. Key columns: position in `keys`.
+    from: u16,
+    /// Fixed columns: behind the last byte. Variable columns: where their end stands.
+    to: u16,
+    /// Bytes on the wire of an integer of the binary protocol; position in `encoders`.
+    arg: u16,
+    /// Numbers: bits of 64 that the stored integer has not.
+    unused: u8,
+    signed: bool,
+    in_key: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum StepOp {
+    /// Whether the column of the next step is NULL; if so, that step is left out.
+    NullTest,
+    /// A string that is the first variable column.
+    FirstVar,
+    /// A string that is another variable column.
+    Var,
+    /// A string of constant length.
+    #[default]
+    FixedText,
+    /// An integer of 4 bytes in decimal.
+    Decimal4,
+    /// An integer of the key in decimal.
+    KeyDecimal,
+    /// Any other integer in decimal.
+    Decimal,
+    /// An integer as it is.
+    Raw4,
+    Raw,
+    /// DATE.
+    DateText,
+    DateParts,
+    /// Whatever [`WireEncoder`] makes of it.
+    Encoded,
+}
+
+impl RecordProjection {
+    /// The program of `columns` (position in the table, encoder), which are output columns `first` and following.
+    /// `None` if one of them cannot be read from a cell alone. No column may be off page in the records it is run on.
+    pub(crate) fn new<'x>(
+        columns: impl Iterator<Item = (u16, &'x WireEncoder)>,
+        first: usize,
+        reader: &TableReader,
+        protocol: Protocol,
+    ) -> Option<Self> {
+        let mut compiler = Compiler {
+            reader,
+            protocol,
+            keys: Vec::new(),
+            encoders: Vec::new(),
+            charsets: Vec::new(),
+            bound: SLACK_BYTES,
+        };
+        let mut steps = Vec::new();
+        let mut end = first;
+        for (col, encoder) in columns {
+            steps.extend(compiler.null_test(end, col));
+            steps.push(compiler.step(col, encoder)?);
+            end += 1;
+        }
+        let is_var = |step: &&Step| matches!(step.op, StepOp::FirstVar | StepOp::Var);
+        let Compiler { keys, encoders, charsets, bound, .. } = compiler;
+        (end <= MAX_COLUMNS).then(|| RecordProjection {
+            var_columns: steps.iter().filter(is_var).count(),
+            columns: end - first,
+            steps: steps.into(),
+            keys: keys.into(),
+            encoders: encoders.into(),
+            charsets,
+            is_binary: protocol == Protocol::Binary,
+            bound,
+        })
+    }
+
+    /// Whether text goes to a client with this character set as it is stored.
+    #[inline]
+    pub(crate) fn serves(&self, charset: ResultCharset) -> bool {
+        self.charsets.iter().all(|&from| conversion(from, charset).is_none())
+    }
+
+    /// Most bytes that `rows` rows take, whose bodies have `body_bytes` together; headers and heads left out.
+    #[inline]
+    pub(crate) fn room_bytes(&self, rows: usize, body_bytes: usize) -> usize {
+        rows * self.bound + self.var_columns * body_bytes
+    }
+
+    /// Bytes before the values of a row of `columns` columns.
+    #[inline]
+    pub(crate) fn head_bytes(protocol: Protocol, columns: usize) -> usize {
+        match protocol {
+            Protocol::Text => 0,
+            Protocol::Binary => 1 + (columns + FIRST_NULL_BIT).div_ceil(8),
+        }
+    }
+
+    /// Stores what stands before the values: the first `head_bytes` of the room.
+    #[inline(always)]
+    pub(crate) fn store_head(head_bytes: usize, room: &mut [u8]) {
+        if head_bytes > size_of::<u64>() {
+            room[..head_bytes].fill(0);
+        } else if head_bytes > 0 {
+            store_8(room, 0);
+        }
+    }
+
+    /// Prepares `state` for the cells of a leaf.
+    #[inline]
+    pub(crate) fn enter_leaf<'a>(
+        &self,
+        state: &mut ProjectionState,
+        records: Records<'a>,
+        show: Show<'a>,
+    ) -> Leaf<'a> {
+        state.keys.clear();
+        let keys = self.keys.iter().map(|key| (records.key_int(key.offset, key.width), key.flip));
+        state.keys.extend(keys);
+        Leaf { show, records }
+    }
+
+    /// Stores the columns of `cell` at the start of `room`; what is left of it. `head`: what [`RecordProjection::store_head`]
+    /// stored. Cost: 20 to 40 instructions a column, and a copy of its text.
+    #[inline(always)]
+    pub(crate) fn store<'o>(
+        &self,
+        state: &mut ProjectionState,
+        leaf: &Leaf<'_>,
+        cell: Cell<'_>,
+        head: &mut [u8],
+        mut room: &'o mut [u8],
+    ) -> &'o mut [u8] {
+        let mut steps = self.steps.iter();
+        while let Some(step) = steps.next() {
+            let stored = match step.op {
+                StepOp::NullTest => {
+                    if !cell.null_bit(step.from, step.null_mask) {
+                        continue;
+                    }
+                    // The column's own step.
+                    steps.next();
+                    self.store_null(*step, head, room)
+                }
+                StepOp::FirstVar => {
+                    store_text(cell.bytes(step.from.into(), step.var_end(cell, step.to)), room)
+                }
+                StepOp::Var => {
+                    let from = step.var_end(cell, step.from);
+                    store_text(cell.bytes(from, step.var_end(cell, step.to)), room)
+                }
+                StepOp::Decimal4 => {
+                    step.store_decimal(u32::from_le_bytes(cell.chunk(step.from)).into(), room)
+                }
+                StepOp::KeyDecimal => step.store_decimal(state.key(leaf, *step, cell), room),
+                StepOp::Raw4 => {
+                    store_8(room, u32::from_le_bytes(cell.chunk(step.from)).into());
+                    4
+                }
+                StepOp::DateText => {
+                    let date = state.number(leaf, *step, cell) as u32;
+                    store_date(room, date >> 9, date >> 5 & 15, date & 31)
+                }
+                _ => self.store_other(state, leaf, *step, cell, room),
+            };
+            room = &mut room[stored..];
+        }
+        room
+    }
+
+    /// The steps that are met less often.
+    #[inline(never)]
+    fn store_other(
+        &self,
+        state: &mut ProjectionState,
+        leaf: &Leaf<'_>,
+        step: Step,
+        cell: Cell<'_>,
+        room: &mut [u8],
+    ) -> usize {
+        match step.op {
+            StepOp::FixedText => store_text(cell.bytes(step.from.into(), step.to.into()), room),
+            StepOp::Decimal => step.store_decimal(state.number(leaf, step, cell), room),
+            StepOp::Raw => {
+                store_8(room, step.widened(state.number(leaf, step, cell)));
+                usize::from(step.arg)
+            }
+            StepOp::DateParts => store_date_parts(state.number(leaf, step, cell), room),
+            _ => self.store_encoded(state, leaf, step, cell, room),
+        }
+    }
+
+    fn store_null(&self, step: Step, head: &mut [u8], room: &mut [u8]) -> usize {
+        if self.is_binary {
+            head[1 + usize::from(step.bit / 8)] |= 1 << (step.bit % 8);
+            return 0;
+        }
+        room[0] = NULL_TEXT;
+        1
+    }
+
+    fn store_encoded(
+        &self,
+        state: &mut ProjectionState,
+        leaf: &Leaf<'_>,
+        step: Step,
+        cell: Cell<'_>,
+        room: &mut [u8],
+    ) -> usize {
+        let number = if step.in_key { state.key(leaf, step, cell) } else { 0 }.to_le_bytes();
+        let bytes = match step.in_key {
+            true => &number[..8 - usize::from(step.unused / 8)],
+            false => cell.bytes(step.from.into(), step.to.into()),
+        };
+        let (encoder, out) = (&self.encoders[usize::from(step.arg)], &mut state.encoded);
+        let empty = out.mark();
+        if self.is_binary {
+            encoder.put_binary(bytes, leaf.show.zone, leaf.show.charset, out);
+        } else {
+            encoder.put_text(bytes, leaf.show.zone, leaf.show.charset, out);
+        }
+        let value = out.pending();
+        room[..value.len()].copy_from_slice(value);
+        let stored = value.len();
+        out.rewind(empty);
+        stored
+    }
+}
+
+impl ProjectionState {
+    #[inline(always)]
+    fn key(&self, leaf: &Leaf<'_>, step: Step, cell: Cell<'_>) -> u64 {
+        let (key, flip) = &self.keys[usize::from(step.from)];
+        key.of_cell(&leaf.records, cell) ^ flip
+    }
+
+    /// The low bits of a stored number.
+    #[inline(always)]
+    fn number(&self, leaf: &Leaf<'_>, step: Step, cell: Cell<'_>) -> u64 {
+        if step.in_key {
+            return self.key(leaf, step, cell);
+        }
+        let from = step.from;
+        match step.to - from {
+            1 => u64::from(cell.chunk::<1>(from)[0]),
+            2 => u64::from(u16::from_le_bytes(cell.chunk(from))),
+            3 => {
+                let [a, b, c] = cell.chunk(from);
+                u64::from(u32::from_le_bytes([a, b, c, 0]))
+            }
+            4 => u64::from(u32::from_le_bytes(cell.chunk(from))),
+            _ => u64::from_le_bytes(cell.chunk(from)),
+        }
+    }
+}
+
+impl Step {
+    /// Where a variable column ends, whose end offset stands at `at`.
+    #[inline(always)]
+    fn var_end(self, cell: Cell<'_>, at: u16) -> usize {
+        RowFormat::var_end(cell.chunk(at))
+    }
+
+    /// The number whose low bits these are.
+    #[inline(always)]
+    fn widened(self, bits: u64) -> u64 {
+        if self.signed {
+            ((bits << self.unused) as i64 >> self.unused) as u64
+        } else {
+            bits << self.unused >> self.unused
+        }
+    }
+
+    #[inline(always)]
+    fn store_decimal(self, bits: u64, room: &mut [u8]) -> usize {
+        let number = self.widened(bits);
+        if self.signed { store_i64(room, number as i64) } else { store_u64(room, number) }
+    }
+}
+
+/// Appends to `out` a packet for each row of `batch`, in which every output column is one of `projection`.
+/// Cost: about 30 instructions a row and what [`RecordProjection::store`] takes.
+pub(crate) fn put_batch(
+    projection: &RecordProjection,
+    state: &mut ProjectionState,
+    show: Show<'_>,
+    batch: &Batch<'_>,
+    out: &mut OutBuffer,
+) {
+    let leaf = &projection.enter_leaf(state, batch.records(), show);
+    let protocol = if projection.is_binary { Protocol::Binary } else { Protocol::Text };
+    match protocol {
+        Protocol::Text => put_rows::<false>(projection, state, leaf, batch, out),
+        Protocol::Binary => put_rows::<true>(projection, state, leaf, batch, out),
+    }
+}
+
+fn put_rows<const BINARY: bool>(
+    projection: &RecordProjection,
+    state: &mut ProjectionState,
+    leaf: &Leaf<'_>,
+    batch: &Batch<'_>,
+    out: &mut OutBuffer,
+) {
+    let protocol = if BINARY { Protocol::Binary } else { Protocol::Text };
+    let head_bytes = RecordProjection::head_bytes(protocol, projection.columns);
+    let rows = batch.len();
+    let room = rows * (wire::out_buffer::HEADER_BYTES + head_bytes)
+        + projection.room_bytes(rows, batch.body_bytes_max());
+    out.packets(room, |packets| {
+        batch.for_each_cell(
+            #[inline(always)]
+            |cell| {
+                packets.packet(
+                    #[inline(always)]
+                    |room| {
+                        let before = room.len();
+                        RecordProjection::store_head(head_bytes, room);
+                        let (head, room) = room.split_at_mut(head_bytes);
+                        before - projection.store(state, leaf, cell, head, room).len()
+                    },
+                );
+            },
+        );
+    });
+}
+
+/// Stores eight bytes, of which the caller may need fewer: what follows is stored over the rest.
+#[inline(always)]
+fn store_8(room: &mut [u8], bits: u64) {
+    if let Some(place) = room.first_chunk_mut() {
+        *place = bits.to_le_bytes();
+    }
+}
+
+/// Stores a string behind its length.
+#[inline(always)]
+fn store_text(text: &[u8], room: &mut [u8]) -> usize {
+    let len = text.len();
+    if len < usize::from(NULL_TEXT) {
+        let place = &mut room[..=len];
+        place[0] = len as u8;
+        place[1..].copy_from_slice(text);
+        return 1 + len;
+    }
+    store_long_text(text, room)
+}
+
+#[inline(never)]
+fn store_long_text(text: &[u8], room: &mut [u8]) -> usize {
+    let [low, high] = (text.len() as u16).to_le_bytes();
+    room[..MAX_LENGTH_BYTES].copy_from_slice(&[0xfc, low, high]);
+    room[MAX_LENGTH_BYTES..MAX_LENGTH_BYTES + text.len()].copy_from_slice(text);
+    MAX_LENGTH_BYTES + text.len()
+}
+
+/// Stores a DATE of the binary protocol: nothing but its length if all is zero.
+fn store_date_parts(date: u64, room: &mut [u8]) -> usize {
+    let len = if date == 0 { 0 } else { 4 };
+    store_8(room, len | (date >> 9) << 8 | (date >> 5 & 15) << 24 | (date & 31) << 32);
+    1 + len as usize
+}
+
+/// Makes a program.
+struct Compiler<'p> {
+    reader: &'p TableReader,
+    protocol: Protocol,
+    keys: Vec<KeyPlace>,
+    encoders: Vec<WireEncoder>,
+    charsets: Vec<Charset>,
+    bound: usize,
+}
+
+impl Compiler<'_> {
+    /// The test whether column `col` of the table is NULL, if it can be; it is output column `output`.
+    fn null_test(&self, output: usize, col: u16) -> Option<Step> {
+        let null = self.reader.columns[usize::from(col)].null?;
+        let bit = (output + FIRST_NULL_BIT) as u16;
+        Some(Step { op: StepOp::NullTest, null_mask: null.mask, from: null.byte, bit, ..Step::default() })
+    }
+
+    /// The step of column `col` of the table.
+    fn step(&mut self, col: u16, encoder: &WireEncoder) -> Option<Step> {
+        let column = &self.reader.columns[usize::from(col)];
+        let mut step = self.place(column, usize::from(col))?;
+        let bytes = if encoder.is_text_as_stored() {
+            if step.in_key {
+                return None;
+            }
+            self.charsets.extend(encoder.charset.filter(|charset| !self.charsets.contains(charset)));
+            let content = if step.op == StepOp::FixedText { step.to - step.from } else { 0 };
+            usize::from(content) + MAX_LENGTH_BYTES
+        } else {
+            if step.op != StepOp::FixedText && !step.in_key {
+                return None;
+            }
+            self.number(&mut step, column, encoder)
+        };
+        self.bound += bytes;
+        Some(step)
+    }
+
+    /// Where the column is, as a string.
+    fn place(&mut self, column: &ColumnReader, col: usize) -> Option<Step> {
+        let format = &self.reader.format;
+        let mut step = Step::default();
+        match format.columns()[col].place {
+            Place::Fixed { offset, width } => (step.from, step.to) = (offset, offset + width),
+            Place::Var { ordinal } => {
+                step.to = (format.ends_from() + 2 * usize::from(ordinal)) as u16;
+                (step.op, step.from) = match ordinal {
+                    0 => (StepOp::FirstVar, format.var_from() as u16),
+                    _ => (StepOp::Var, step.to - 2),
+                };
+            }
+            Place::Key { part } => {
+                let (Access::KeyInt { int, .. } | Access::KeyBits { int, .. }) = column.access else {
+                    return None;
+                };
+                let part = &format.key_parts()[usize::from(part)];
+                let offset = usize::from(part.offset.filter(|_| !part.nullable)?);
+                let width = usize::from(int.width);
+                (step.from, step.in_key) = (self.keys.len() as u16, true);
+                step.unused = 64 - 8 * int.width;
+                self.keys.push(KeyPlace { offset, width, flip: int.flip });
+            }
+            Place::Absent => return None,
+        }
+        Some(step)
+    }
+
+    /// How a column that is no string is shown; most bytes that it takes.
+    fn number(&mut self, step: &mut Step, column: &ColumnReader, encoder: &WireEncoder) -> usize {
+        let (ty, is_text) = (&encoder.ty, self.protocol == Protocol::Text);
+        if !step.in_key {
+            step.unused = 64u16.saturating_sub(8 * (step.to - step.from)) as u8;
+        }
+        step.signed = !column.ty.unsigned;
+        let width = if step.in_key { 0 } else { step.to - step.from };
+        let (op, bytes) = match ty.kind {
+            TypeKind::Date if is_text => (StepOp::DateText, DATE_TEXT_BYTES),
+            TypeKind::Date => (StepOp::DateParts, SLACK_BYTES),
+            _ if ty.is_integer() && is_text && !ty.zerofill => {
+                let op = match (step.in_key, width) {
+                    (true, _) => StepOp::KeyDecimal,
+                    (false, 4) => StepOp::Decimal4,
+                    _ => StepOp::Decimal,
+                };
+                (op, INTEGER_TEXT_BYTES)
+            }
+            TypeKind::Float | TypeKind::Double if !is_text && !step.in_key => {
+                step.arg = width;
+                (raw_op(width), SLACK_BYTES)
+            }
+            _ if ty.is_integer() && !is_text => {
+                step.arg = encoder.integer_bytes();
+                let op = if step.in_key { StepOp::Raw } else { raw_op(width) };
+                (op, SLACK_BYTES)
+            }
+            _ => {
+                step.arg = self.encoders.len() as u16;
+                self.encoders.push(WireEncoder::new(ty));
+                (StepOp::Encoded, encoded_bytes_max(ty))
+            }
+        };
+        step.op = op;
+        bytes
+    }
+}
+
+fn raw_op(width: u16) -> StepOp {
+    if width == 4 { StepOp::Raw4 } else { StepOp::Raw }
+}
+
+/// Most bytes of a value of type `ty` on the wire, its length included. Not for strings.
+fn encoded_bytes_max(ty: &SqlType) -> usize {
+    let members = ty.members.iter().flat_map(|members| members.iter());
+    let members: usize = members.map(|member| CHARACTER_BYTES * (member.len() + 1)).sum();
+    NUMBER_TEXT_BYTES + members
+}
