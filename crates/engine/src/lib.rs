@@ -56,6 +56,7 @@ pub use error::{
     DataDirError, DefinitionError, DuplicateKey, DuplicatePart, Effect, Error, NameError, Result,
 };
 pub use leaf_prober::LeafProber;
+pub use log::LogConfig;
 pub use prober::Prober;
 pub use purge::PurgeReport;
 pub use range::{Direction, KeyRange};

@@ -15,6 +15,7 @@ use env::RealDisk;
 use crate::engine_accounts::EngineAccounts;
 use crate::listener::Listeners;
 use crate::options::Options;
+use crate::redo_log;
 use crate::server::Server;
 use crate::server_log::ServerLog;
 
@@ -50,6 +51,7 @@ fn open_engine(options: &Options) -> Result<Arc<Engine>, String> {
     let config = EngineConfig {
         pool_bytes: usize::try_from(pool_bytes).map_err(|_| "the buffer pool is too large".to_owned())?,
         doublewrite: makes_page_copies(variables.named("innodb_doublewrite").as_text()),
+        log: redo_log::config(variables),
         ..EngineConfig::new(Arc::new(RealDisk), options.datadir())
     };
     Engine::open(config).map_err(|e| e.to_string())

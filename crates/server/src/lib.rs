@@ -40,6 +40,7 @@ pub mod options;
 pub mod plan_cache;
 pub mod prepared;
 pub mod process_list;
+mod redo_log;
 pub mod run;
 pub mod server;
 pub mod server_log;

@@ -8,10 +8,12 @@ use parking_lot::{Mutex, RwLock};
 use wire::auth::{KeyError, RsaKey};
 
 use crate::account::{AccountStore, Accounts};
+use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::options::Options;
 use crate::plan_cache::PlanCache;
 use crate::process_list::ProcessList;
+use crate::redo_log;
 use crate::server_log::ServerLog;
 use crate::status::Status;
 use crate::sysvars::{VarValue, Variables};
@@ -54,6 +56,7 @@ impl Server {
         for (name, value) in machine_variables()? {
             variables.put_named(name, VarValue::Text(value.into()));
         }
+        redo_log::configure(&engine, &variables).map_err(|error| engine_error::plain(&error))?;
         Ok(Arc::new(Server {
             engine,
             options,

@@ -13,10 +13,12 @@ use wire::{Capabilities, ServerStatus};
 
 use crate::account::{Account, Peer};
 use crate::diagnostics::{Diagnostics, Severity};
+use crate::engine_error;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::plan_cache::{Environment, EnvironmentId, SessionPlans};
 use crate::prepared::PreparedStatements;
 use crate::process_list::{Kill, Process};
+use crate::redo_log;
 use crate::server::Server;
 use crate::status::Counters;
 use crate::sysvars::{ALL, Access, Assigned, Scope, SetValue, VarDef, VarValue, Variables, find};
@@ -322,7 +324,11 @@ impl Session {
     fn assign_global(&mut self, number: usize, set: &SetValue) -> Result<Assigned, SqlError> {
         self.require_admin()?;
         let default = self.server.options.variables.get(number).clone();
-        self.server.variables.write().assign(number, set, &default)
+        let mut variables = self.server.variables.write();
+        let assigned = variables.assign(number, set, &default)?;
+        redo_log::changed(&self.server.engine, &variables, ALL[number].name)
+            .map_err(|error| engine_error::plain(&error))?;
+        Ok(assigned)
     }
 
     fn assign_local(&mut self, number: usize, set: &SetValue) -> Result<Assigned, SqlError> {

@@ -8,6 +8,7 @@ use crate::constant::level;
 use crate::diagnostics::{Condition, Severity};
 use crate::error_map::SqlError;
 use crate::process_list::ProcessInfo;
+use crate::redo_log;
 use crate::session::Session;
 
 /// Characters of a statement in SHOW PROCESSLIST without FULL.
@@ -47,7 +48,10 @@ fn variables(session: &Session, scope: VarScope) -> Result<Table, SqlError> {
 
 fn counters(session: &Session) -> Table {
     let mut table = Table::new(vec![Column::name("Variable_name"), Column::text("Value", 1024)]);
-    for (name, value) in session.server.status.list(session.server.processes.running()) {
+    let mut counters = session.server.status.list(session.server.processes.running());
+    counters.extend(redo_log::counters(&session.server.engine));
+    counters.sort_unstable_by_key(|&(name, _)| name.to_ascii_lowercase());
+    for (name, value) in counters {
         table.push(vec![Cell::text(name), Cell::Text(value.to_string())]);
     }
     table

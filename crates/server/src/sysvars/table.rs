@@ -160,7 +160,7 @@ pub static ALL: &[VarDef] = &[
     v("innodb_purge_threads", Global, Startup, UInt(1, 32), "1"),
     v("innodb_read_io_threads", Global, Startup, UInt(1, 64), "4"),
     v("innodb_read_only", Global, Fixed, Bool, "OFF"),
-    v("innodb_redo_log_capacity", Global, Startup, UInt(8_388_608, 549_755_813_888), "104857600"),
+    v("innodb_redo_log_capacity", Global, GlobalOnly, UInt(8_388_608, 549_755_813_888), "104857600"),
     v("innodb_rollback_on_timeout", Global, Startup, Bool, "OFF"),
     v("innodb_sort_buffer_size", Global, Startup, UInt(65_536, 67_108_864), "1048576"),
     v("innodb_stats_auto_recalc", Global, GlobalOnly, Bool, "ON"),
