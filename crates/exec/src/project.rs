@@ -221,7 +221,8 @@ impl<'c> RowSender<'c> {
     fn put_joined(&mut self, batch: &RowBatch<'_>) -> Result<bool> {
         let known = self.joined.iter().position(|(rel, _)| *rel == batch.rel);
         let position = known.unwrap_or_else(|| {
-            self.joined.push((batch.rel, JoinedRows::new(self.outputs, batch.rel)));
+            let joined = JoinedRows::new(self.outputs, batch.rel, batch.reader, &self.target);
+            self.joined.push((batch.rel, joined));
             self.joined.len() - 1
         });
         let Some(joined) = &mut self.joined[position].1 else { return Ok(false) };
