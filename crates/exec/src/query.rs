@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use base::IndexId;
 use engine::{Engine, Table};
-use expr::Expr;
-use sql::plan::{QueryPlan, SubPlan};
+use expr::{ColumnRef, Expr};
+use sql::plan::{QueryPlan, Relation, SubPlan};
 
 use crate::error::Result;
 use crate::op::{ChangedRows, Op, OpCompiler, Surroundings, has_subquery};
@@ -24,6 +24,8 @@ pub(crate) struct QueryProgram {
     /// The output columns' values, for rows that do not go to the client.
     pub(crate) exprs: Vec<Expr>,
     pub(crate) subqueries: Vec<SubProgram>,
+    /// For errors that quote columns.
+    relations: Vec<Relation>,
 }
 
 /// A compiled subquery.
@@ -75,7 +77,7 @@ impl QueryProgram {
         let outputs: Vec<_> = plan.output.iter().map(|column| Output::new(&column.expr)).collect();
         let plain = PlainOutputs::new(&outputs, &root);
         let exprs = plan.output.iter().map(|column| column.expr.clone()).collect();
-        Ok(QueryProgram { root, outputs, plain, exprs, subqueries })
+        Ok(QueryProgram { root, outputs, plain, exprs, subqueries, relations: plan.relations.clone() })
     }
 
     /// Compiles the subqueries of expressions.
@@ -96,7 +98,24 @@ impl QueryProgram {
 
     /// The expressions of a statement that is no query: no rows, only subqueries.
     pub(crate) fn expressions(subqueries: Vec<SubProgram>) -> Self {
-        QueryProgram { root: Op::Dual, outputs: Vec::new(), plain: None, exprs: Vec::new(), subqueries }
+        QueryProgram {
+            root: Op::Dual,
+            outputs: Vec::new(),
+            plain: None,
+            exprs: Vec::new(),
+            subqueries,
+            relations: Vec::new(),
+        }
+    }
+
+    /// A column of a base table as errors quote it, its table by the name that it has in the query.
+    #[cold]
+    pub(crate) fn column_name(&self, column: ColumnRef) -> Option<String> {
+        let Relation::Table { def, alias, .. } = self.relations.get(usize::from(column.rel))? else {
+            return None;
+        };
+        let name = &def.columns.get(usize::from(column.col))?.name;
+        Some(format!("`{}`.`{alias}`.`{name}`", def.schema))
     }
 
     /// An index that the query reads, if it reads any.

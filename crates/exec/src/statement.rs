@@ -159,6 +159,10 @@ impl<'r> QueryRun<'r> {
 }
 
 impl SubqueryRunner for QueryRun<'_> {
+    fn column_name(&self, column: expr::ColumnRef) -> Option<String> {
+        self.program.column_name(column)
+    }
+
     fn run<'v>(
         &'v self,
         expr: &'v expr::Expr,

@@ -77,7 +77,7 @@ fn to_decimal<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
 fn column_name(call: &Call<'_>) -> String {
     match &call.expr.kind {
         ExprKind::Cast { name: Some(name), .. } => name.to_string(),
-        _ => crate::print::to_text(call.expr, call.row),
+        _ => crate::print::to_text(call.expr, call.ctx),
     }
 }
 

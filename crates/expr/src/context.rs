@@ -12,11 +12,6 @@ use crate::{EvalError, Expr, Warning};
 pub trait RowSource {
     /// The value of a column; NULL for every column of a relation that an outer join left without a match.
     fn column(&self, rel: u16, col: u16) -> Value<'_>;
-
-    /// A column as errors quote it, "`schema`.`table`.`column`", if that is known.
-    fn column_name(&self, _rel: u16, _col: u16) -> Option<String> {
-        None
-    }
 }
 
 /// No relations: for constants, parameters and `SELECT 1`.
@@ -83,8 +78,13 @@ pub trait SessionInfo {
     }
 }
 
-/// Runs subqueries; the executor implements it.
+/// What an expression may ask of its query: running subqueries, names. The executor implements it.
 pub trait SubqueryRunner {
+    /// A column as errors quote it, "`schema`.`table`.`column`", if that is known.
+    fn column_name(&self, _column: crate::ColumnRef) -> Option<String> {
+        None
+    }
+
     /// The value of the subquery expression `expr` (an [`crate::ExprKind::Subquery`]) for the row `outer`.
     fn run<'v>(
         &'v self,

@@ -1,27 +1,30 @@
 //! Expressions as text, for the errors that quote them.
 
 use crate::func::Func;
-use crate::{Expr, ExprKind, RowSource};
+use crate::{EvalCtx, Expr, ExprKind};
 use types::{OwnedValue, SqlType, TypeKind};
 
 /// The expression as MySQL's errors show it: `(a + 1)`, `cast(1 as unsigned)`.
 #[cold]
-pub(crate) fn to_text(expr: &Expr, row: &dyn RowSource) -> String {
+pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
     let list = |args: &[Expr], separator: &str| {
-        args.iter().map(|e| to_text(e, row)).collect::<Vec<_>>().join(separator)
+        args.iter().map(|e| to_text(e, ctx)).collect::<Vec<_>>().join(separator)
     };
     match &expr.kind {
         ExprKind::Const(value) => constant(value),
-        ExprKind::Param(_) => "?".to_owned(),
+        ExprKind::Param(n) => ctx
+            .params
+            .get(usize::from(*n))
+            .map_or_else(|| "?".to_owned(), |value| constant(&value.to_owned_value())),
         ExprKind::Column(column) => {
-            row.column_name(column.rel, column.col).unwrap_or_else(|| format!("#{}", column.col))
+            ctx.subqueries.column_name(*column).unwrap_or_else(|| format!("#{}", column.col))
         }
         ExprKind::And(args) => format!("({})", list(args, " and ")),
         ExprKind::Or(args) => format!("({})", list(args, " or ")),
         ExprKind::Xor(args) => format!("({})", list(&args[..], " xor ")),
-        ExprKind::Not(arg) => format!("(not({}))", to_text(arg, row)),
+        ExprKind::Not(arg) => format!("(not({}))", to_text(arg, ctx)),
         ExprKind::Compare { op, args, .. } => format!("({})", list(&args[..], &format!(" {} ", op.symbol()))),
-        ExprKind::Cast { arg, .. } => format!("cast({} as {})", to_text(arg, row), cast_name(&expr.ty)),
+        ExprKind::Cast { arg, .. } => format!("cast({} as {})", to_text(arg, ctx), cast_name(&expr.ty)),
         ExprKind::Call { func: Func::CutText | Func::PadBytes, args } => list(args, ""),
         ExprKind::Call { func, args } => match (infix(*func), &args[..]) {
             (Some(symbol), [_, _]) => format!("({})", list(args, &format!(" {symbol} "))),

@@ -73,6 +73,12 @@ fn expr_error(error: &expr::BindError, database: Option<&str>) -> SqlError {
             }
             None => error_map::NO_DB.bare(),
         },
+        E::NameCollision { name } => match database {
+            Some(database) => {
+                error_map::FUNC_INEXISTENT_NAME_COLLISION.with(&[&format!("{database}.{name}")])
+            }
+            None => error_map::NO_DB.bare(),
+        },
         E::CollationCharset { collation, charset } => {
             error_map::COLLATION_CHARSET_MISMATCH.with(&[collation, charset])
         }

@@ -49,6 +49,7 @@ scripts!(
     functions_string,
     functions_time,
     integer_constants,
+    names_in_errors,
     queries,
     select_basic,
     show,

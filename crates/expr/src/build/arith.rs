@@ -78,7 +78,10 @@ pub(crate) fn integer_division(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
 pub(crate) fn signed_number(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
     let arg = &args[0];
     match numeric_class(arg) {
-        Class::Int if func == Func::Neg && arg.ty.unsigned && decimal_digits(arg).0 > 19 => {
+        // A constant may be beyond BIGINT; what comes from a column fails where it is.
+        Class::Int
+            if func == Func::Neg && arg.ty.unsigned && decimal_digits(arg).0 > 19 && !names_column(arg) =>
+        {
             decimal_type(20, 0)
         }
         Class::Int => SqlType { unsigned: func == Func::Abs && is_unsigned(arg), ..SqlType::bigint() },
@@ -88,6 +91,12 @@ pub(crate) fn signed_number(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
         }
         _ => SqlType::double(),
     }
+}
+
+fn names_column(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |e| found |= matches!(e.kind, crate::ExprKind::Column(_)));
+    found
 }
 
 /// CEILING, FLOOR.

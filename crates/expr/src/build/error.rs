@@ -30,6 +30,11 @@ pub enum BindError {
         /// Name as written.
         name: String,
     },
+    /// 1630: the name is a built-in function's only without blanks before its parenthesis.
+    NameCollision {
+        /// Name as written.
+        name: String,
+    },
     /// 1253 `COLLATION 'x' is not valid for CHARACTER SET 'y'`.
     CollationCharset {
         /// Collation.
@@ -93,6 +98,7 @@ impl fmt::Display for BindError {
                 write!(f, "illegal mix of collations for operation '{operation}'")
             }
             BindError::ParameterCount { name } => write!(f, "incorrect parameter count for '{name}'"),
+            BindError::NameCollision { name } => write!(f, "blanks between {name} and its parenthesis"),
             BindError::UnknownFunction { name } => write!(f, "function {name} does not exist"),
             BindError::CollationCharset { collation, charset } => {
                 write!(f, "collation '{collation}' is not valid for character set '{charset}'")

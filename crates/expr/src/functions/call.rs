@@ -237,7 +237,7 @@ impl<'v> Call<'v> {
             (_, true) => "BIGINT UNSIGNED",
             (_, false) => "BIGINT",
         };
-        EvalError::OutOfRange { type_name, operation: crate::print::to_text(self.expr, self.row) }
+        EvalError::OutOfRange { type_name, operation: crate::print::to_text(self.expr, self.ctx) }
     }
 }
 

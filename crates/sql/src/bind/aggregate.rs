@@ -77,6 +77,10 @@ impl<'a> Binder<'a, '_> {
         if groups.is_empty() && aggs.is_empty() {
             return Ok(());
         }
+        if groups.is_empty() {
+            // One row has no order, so that columns that vary within it do not matter there.
+            block.order.clear();
+        }
         let determined = dependency::determined(&groups, block);
         let rel = block.rels.len() as u16;
         let mut regroup = Regroup { level, rel, groups: &groups, aggs, determined, strict };

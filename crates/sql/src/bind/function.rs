@@ -49,8 +49,13 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn call(&mut self, call: &'a ast::FunctionCall<'a>) -> Result<Expr, BindError> {
-        if call.schema.is_some() {
-            return Err(BindError::NotSupported("stored functions"));
+        if let Some(schema) = call.schema {
+            // There are no stored functions.
+            let name = format!("{schema}.{}", call.name);
+            return Err(expr::BindError::UnknownFunction { name }.into());
+        }
+        if call.spaced && is_function_only_at_once(call.name) {
+            return Err(expr::BindError::NameCollision { name: call.name.to_owned() }.into());
         }
         if call.returning.is_some() {
             return Err(BindError::NotSupported("RETURNING"));
@@ -136,4 +141,43 @@ fn interval_unit(unit: TimeUnit) -> IntervalUnit {
         TimeUnit::DayHour => IntervalUnit::DayHour,
         TimeUnit::YearMonth => IntervalUnit::YearMonth,
     }
+}
+
+/// Names that mean the built-in function only if their parenthesis follows at once; else a stored one is looked for.
+fn is_function_only_at_once(name: &str) -> bool {
+    const NAMES: [&str; 32] = [
+        "ADDDATE",
+        "BIT_AND",
+        "BIT_OR",
+        "BIT_XOR",
+        "CAST",
+        "COUNT",
+        "CURDATE",
+        "CURTIME",
+        "DATE_ADD",
+        "DATE_SUB",
+        "EXTRACT",
+        "GROUP_CONCAT",
+        "MAX",
+        "MID",
+        "MIN",
+        "NOW",
+        "POSITION",
+        "SESSION_USER",
+        "STD",
+        "STDDEV",
+        "STDDEV_POP",
+        "STDDEV_SAMP",
+        "SUBDATE",
+        "SUBSTR",
+        "SUBSTRING",
+        "SUM",
+        "SYSDATE",
+        "SYSTEM_USER",
+        "TRIM",
+        "VARIANCE",
+        "VAR_POP",
+        "VAR_SAMP",
+    ];
+    NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }

@@ -7,6 +7,7 @@ use crate::ast::{
     TrimSide, TypeBase, UnitCall,
 };
 use crate::lexer::{Kw, Tok, Token};
+use crate::mode::LexMode;
 
 impl<'a> Parser<'a, '_> {
     /// An operand that begins with keyword `kw`: a function with special syntax, a plain function, or a name.
@@ -69,7 +70,14 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn call_kind(&self, name: &'a str, args: &'a [Expr<'a>]) -> ExprKind<'a> {
-        ExprKind::Call(self.alloc(FunctionCall { schema: None, name, args, using: None, returning: None }))
+        ExprKind::Call(self.alloc(FunctionCall {
+            schema: None,
+            name,
+            spaced: false,
+            args,
+            using: None,
+            returning: None,
+        }))
     }
 
     /// A call node over `args`.
@@ -88,11 +96,15 @@ impl<'a> Parser<'a, '_> {
         if schema.is_none() && name.eq_ignore_ascii_case("ANY_VALUE") {
             return self.aggregate_args(token, crate::ast::AggregateFn::AnyValue);
         }
+        let spaced = self.tok.start != token.end
+            && schema.is_none()
+            && !is_reserved(token.kind)
+            && !self.mode.has(LexMode::IGNORE_SPACE);
         self.expect(Tok::LParen)?;
         let args = if self.at(Tok::RParen) { &[][..] } else { self.list(Self::expr)? };
         self.expect(Tok::RParen)?;
         let height = args.iter().map(|e| e.height).max().unwrap_or(0);
-        let call = FunctionCall { schema, name, args, using: None, returning: None };
+        let call = FunctionCall { schema, name, spaced, args, using: None, returning: None };
         self.node(ExprKind::Call(self.alloc(call)), token.start, height)
     }
 
@@ -299,7 +311,7 @@ impl<'a> Parser<'a, '_> {
         let using = if self.eat_kw(Kw::USING) { Some(self.charset_name()?) } else { None };
         self.expect(Tok::RParen)?;
         let height = args.iter().map(|e| e.height).max().unwrap_or(0);
-        let call = FunctionCall { schema: None, name: "CHAR", args, using, returning: None };
+        let call = FunctionCall { schema: None, name: "CHAR", spaced: false, args, using, returning: None };
         self.node(ExprKind::Call(self.alloc(call)), token.start, height)
     }
 
@@ -325,7 +337,8 @@ impl<'a> Parser<'a, '_> {
         let returning = if self.eat_kw(Kw::AS) { Some(self.cast_type()?) } else { None };
         self.expect(Tok::RParen)?;
         let args = std::slice::from_ref(self.alloc(expr));
-        let call = FunctionCall { schema: None, name: "WEIGHT_STRING", args, using: None, returning };
+        let call =
+            FunctionCall { schema: None, name: "WEIGHT_STRING", spaced: false, args, using: None, returning };
         self.node(ExprKind::Call(self.alloc(call)), token.start, expr.height)
     }
 
@@ -345,7 +358,8 @@ impl<'a> Parser<'a, '_> {
         }
         self.expect(Tok::RParen)?;
         let height = args.iter().map(|e| e.height).max().unwrap_or(0);
-        let call = FunctionCall { schema: None, name: "JSON_VALUE", args, using: None, returning };
+        let call =
+            FunctionCall { schema: None, name: "JSON_VALUE", spaced: false, args, using: None, returning };
         self.node(ExprKind::Call(self.alloc(call)), token.start, height)
     }
 
@@ -387,6 +401,10 @@ impl<'a> Parser<'a, '_> {
         }
         Ok(mode)
     }
+}
+
+fn is_reserved(token: Tok) -> bool {
+    matches!(token, Tok::Kw(kw) if kw.is_reserved())
 }
 
 /// Plain name of a function that may be called without parentheses.
