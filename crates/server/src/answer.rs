@@ -4,17 +4,23 @@ use std::borrow::Cow;
 
 use types::{CollationId, DateTime, LobSize, SqlType, TypeKind};
 use wire::row_binary::BinaryRow;
-use wire::{BinaryDateTime, ColumnDefinition, ColumnType, OkPacket, ServerStatus, reply};
+use wire::{
+    BinaryDateTime, ColumnDefinition, ColumnType, OkPacket, OutBuffer, PacketReader, ServerStatus, reply,
+};
 
-use crate::client_io::ClientIo;
+use crate::client_io::Socket;
 use crate::commands;
 use crate::session::Session;
 
 /// Where a statement's answer goes.
 #[derive(Debug)]
 pub struct Answer<'a> {
-    /// The connection.
-    pub io: &'a mut ClientIo,
+    /// Takes its packets.
+    pub out: &'a mut OutBuffer,
+    /// Where they are sent.
+    pub socket: Socket<'a>,
+    /// Reads what the client sends after the command; `None` where the packet of the command is still in use.
+    pub reader: Option<&'a mut PacketReader>,
     /// Another statement's answer follows in the same packet train.
     pub more_results: bool,
     /// Rows in binary form (COM_STMT_EXECUTE).
@@ -188,7 +194,7 @@ impl Table {
 impl Answer<'_> {
     /// Answers OK.
     pub fn ok(&mut self, session: &mut Session, ok: &OkPacket<'_>) {
-        commands::write_ok(session, &mut self.io.out, ok, self.more_results);
+        commands::write_ok(session, self.out, ok, self.more_results);
     }
 
     /// Answers OK with nothing to say.
@@ -202,7 +208,7 @@ impl Answer<'_> {
         let capabilities = session.capabilities;
         let status = session.status().with(ServerStatus::MORE_RESULTS, self.more_results);
         let charset = session.variables.hot.results;
-        let out = &mut self.io.out;
+        let out = &mut *self.out;
         reply::write_column_count(out, table.columns.len());
         for column in &table.columns {
             let definition = ColumnDefinition::of_type(&column.name, &column.ty, charset);
@@ -218,7 +224,7 @@ impl Answer<'_> {
     }
 }
 
-fn write_text_row(out: &mut wire::OutBuffer, row: &[Cell]) {
+fn write_text_row(out: &mut OutBuffer, row: &[Cell]) {
     out.begin_packet();
     for cell in row {
         match cell {
@@ -235,7 +241,7 @@ fn write_text_row(out: &mut wire::OutBuffer, row: &[Cell]) {
     out.end_packet();
 }
 
-fn write_binary_row(out: &mut wire::OutBuffer, columns: &[Column], row: &[Cell]) {
+fn write_binary_row(out: &mut OutBuffer, columns: &[Column], row: &[Cell]) {
     let packet = BinaryRow::begin(out, row.len());
     for (number, (cell, column)) in row.iter().zip(columns).enumerate() {
         match cell {

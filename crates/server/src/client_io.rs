@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use wire::{OutBuffer, PacketReader};
 
+use crate::answer::Answer;
 use crate::status::{Counters, Hot};
 use crate::stream::Stream;
 
@@ -50,11 +51,19 @@ impl ClientIo {
         Ok(())
     }
 
-    /// The parts, to be used at the same time.
-    #[inline]
-    pub fn split(&mut self) -> (Socket<'_>, &mut PacketReader, &mut OutBuffer) {
+    /// Where a text statement's answer goes.
+    pub fn answer(&mut self, more_results: bool) -> Answer<'_> {
         let socket = Socket { stream: &self.stream, counters: &self.counters };
-        (socket, &mut self.reader, &mut self.out)
+        let reader = Some(&mut self.reader);
+        Answer { out: &mut self.out, socket, reader, more_results, binary: false }
+    }
+
+    /// The packet of the command, and where its answer goes.
+    #[inline]
+    pub fn packet_and_answer(&mut self, binary: bool) -> (&[u8], Answer<'_>) {
+        let socket = Socket { stream: &self.stream, counters: &self.counters };
+        let answer = Answer { out: &mut self.out, socket, reader: None, more_results: false, binary };
+        (self.reader.packet(), answer)
     }
 
     /// Sends everything written so far. After an error the connection is lost.

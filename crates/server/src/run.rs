@@ -59,7 +59,6 @@ struct Desk<'w> {
 /// COM_QUERY: runs every statement of the packet's text, up to the first that fails.
 pub fn query(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     let mut work = session.workspace.take().unwrap_or_default();
-    io.reader.take_packet(&mut work.packet);
     let result = match run_known(session, io, &mut work) {
         Some(result) => result,
         None => run_statements(session, io, &mut work),
@@ -72,13 +71,13 @@ pub fn query(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
 /// Runs a statement whose like, but for literals, was run before; `None` if there is no plan for it that serves.
 #[inline]
 fn run_known(session: &mut Session, io: &mut ClientIo, work: &mut Workspace) -> Option<Result<(), SqlError>> {
-    let Workspace { packet, arena, key, plans } = work;
+    let Workspace { arena, key, plans, .. } = work;
+    let (packet, mut answer) = io.packet_and_answer(false);
     let sql = packet.get(1..).unwrap_or_default();
     let environment = session.environment();
     let version = session.server.engine.catalog_version();
     let compiled = plans.find_text(environment, sql, key, version)?;
     let text = Text { sql, start: 0, mode: session.variables.hot.lex_mode };
-    let mut answer = Answer { io, more_results: false, binary: false };
     run_plan(session, &mut answer, text, compiled, key, arena)
 }
 
@@ -86,6 +85,7 @@ fn run_known(session: &mut Session, io: &mut ClientIo, work: &mut Workspace) -> 
 #[inline(never)]
 fn run_statements(session: &mut Session, io: &mut ClientIo, work: &mut Workspace) -> Result<(), SqlError> {
     let Workspace { packet, arena, key, plans } = work;
+    io.reader.take_packet(packet);
     let sql = packet.get(1..).unwrap_or_default();
     let mut start = 0;
     loop {
@@ -112,7 +112,7 @@ fn one_statement(
         && key.params() == 0
         && key.literals().len() <= LIFTED_LITERALS_MAX;
     if cacheable && text.sql[key.end()..].iter().all(u8::is_ascii_whitespace) {
-        let mut answer = Answer { io, more_results: false, binary: false };
+        let mut answer = io.answer(false);
         if let Some(result) = run_cached(session, &mut answer, text, &mut desk) {
             return result.map(|()| None);
         }
@@ -177,14 +177,14 @@ fn parse_and_run(
     let parsed = match parsed {
         Ok(parsed) => parsed,
         Err(error) if is_comment_only(&error, text) => {
-            Answer { io, more_results: false, binary: false }.plain_ok(session);
+            io.answer(false).plain_ok(session);
             return Ok(None);
         }
         Err(error) => return Err(parse_error(&error)),
     };
     refuse_rest(session, &parsed, sql)?;
     session.fail_if_killed()?;
-    let mut answer = Answer { io, more_results: parsed.more, binary: false };
+    let mut answer = io.answer(parsed.more);
     match planned_kind(&parsed.statement) {
         Some(com) => {
             let numbered = cacheable && parsed.numbered;

@@ -14,7 +14,6 @@ use wire::{Capabilities, OkPacket, OutBuffer, ServerStatus, reply};
 use super::load_local::ClientFile;
 use crate::answer::Answer;
 use crate::catalog::EngineCatalog;
-use crate::client_io::{ClientIo, Socket};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
@@ -161,7 +160,7 @@ pub(super) fn run(
     if !compiled.deprecated.is_empty() && !answer.binary {
         warn_deprecated(session, &compiled.deprecated);
     }
-    let mark = answer.io.out.mark();
+    let mark = answer.out.mark();
     if write_constants(session, answer, compiled) {
         finish_rows(session, answer, compiled, 1, mark);
         return Ok(());
@@ -171,14 +170,10 @@ pub(super) fn run(
     let mut trx = transaction::enter(session);
     let mut scratch = session.scratch.take().unwrap_or_default();
     let context = StatementContext::new(session);
-    let Answer { binary, more_results, .. } = *answer;
-    let run = Run { context: &context, session, compiled, params, autocommit, binary, more_results };
+    let run = Run { context: &context, session, compiled, params, autocommit };
     let outcome = match file {
-        None => {
-            let (socket, _, out) = answer.io.split();
-            run.drive((socket, out), &mut trx, &mut scratch, None)
-        }
-        Some(file) => run.drive_with_file(answer.io, &mut trx, &mut scratch, file),
+        None => run.drive(answer, &mut trx, &mut scratch, None),
+        Some(file) => run.drive_with_file(answer, &mut trx, &mut scratch, file),
     };
     let effects = context.into_effects();
     session.scratch = Some(scratch);
@@ -193,7 +188,7 @@ pub(super) fn run(
         },
         Err(error) => fail(session, trx, autocommit, error, compiled.com == Com::Select),
     };
-    answer.io.out.rewind(mark);
+    answer.out.rewind(mark);
     Err(failed)
 }
 
@@ -206,7 +201,7 @@ fn write_constants(session: &Session, answer: &mut Answer<'_>, compiled: &Compil
         capabilities: session.capabilities,
         status: session.status().with(ServerStatus::MORE_RESULTS, answer.more_results),
         charset: session.variables.hot.results,
-        out: &mut answer.io.out,
+        out: answer.out,
         flush: &mut nothing,
     })
 }
@@ -234,8 +229,6 @@ struct Run<'r> {
     compiled: &'r Compiled,
     params: &'r [Value<'r>],
     autocommit: bool,
-    binary: bool,
-    more_results: bool,
 }
 
 impl Run<'_> {
@@ -243,12 +236,13 @@ impl Run<'_> {
     #[inline]
     fn drive(
         &self,
-        (socket, out): (Socket<'_>, &mut OutBuffer),
+        answer: &mut Answer<'_>,
         trx: &mut Trx,
         scratch: &mut Scratch,
         load: Option<&mut dyn LoadSource>,
     ) -> Result<Outcome, ExecError> {
         let session = self.session;
+        let socket = answer.socket;
         let mut flush = |out: &mut OutBuffer| socket.send(out);
         self.compiled.program.run(&mut ExecCtx {
             engine: &session.server.engine,
@@ -257,11 +251,11 @@ impl Run<'_> {
             conditions: self.context,
             params: self.params,
             client: Client {
-                protocol: protocol(self.binary),
+                protocol: protocol(answer.binary),
                 capabilities: session.capabilities,
-                status: session.status().with(ServerStatus::MORE_RESULTS, self.more_results),
+                status: session.status().with(ServerStatus::MORE_RESULTS, answer.more_results),
                 charset: session.variables.hot.results,
-                out,
+                out: &mut *answer.out,
                 flush: &mut flush,
             },
             scratch,
@@ -274,19 +268,21 @@ impl Run<'_> {
     #[cold]
     fn drive_with_file(
         &self,
-        io: &mut ClientIo,
+        answer: &mut Answer<'_>,
         trx: &mut Trx,
         scratch: &mut Scratch,
         name: &str,
     ) -> Result<Outcome, ExecError> {
-        let (socket, reader, out) = io.split();
-        reply::write_local_infile_request(out, name.as_bytes());
+        let Some(reader) = answer.reader.take() else {
+            return Err(ExecError::NotSupported("a file in the place of a known statement"));
+        };
+        reply::write_local_infile_request(answer.out, name.as_bytes());
         // A client that is gone is noticed by whoever reads the file.
-        let _ = socket.send(out);
-        let mut file = ClientFile::new(socket, reader, out.sequence());
-        let outcome = self.drive((socket, out), trx, scratch, Some(&mut file));
+        let _ = answer.socket.send(answer.out);
+        let mut file = ClientFile::new(answer.socket, reader, answer.out.sequence());
+        let outcome = self.drive(answer, trx, scratch, Some(&mut file));
         // A client that sends a file listens only when all of it is sent.
-        let drained = file.drain().map(|next| out.set_sequence(next));
+        let drained = file.drain().map(|next| answer.out.set_sequence(next));
         drained.map_err(ExecError::Send).and(outcome)
     }
 }
@@ -343,14 +339,14 @@ fn finish_rows(
     mark: Mark,
 ) {
     if compiled.is_do {
-        answer.io.out.rewind(mark);
+        answer.out.rewind(mark);
         return answer.plain_ok(session);
     }
     session.row_count = -1;
     session.found_rows = found_rows;
     let status = session.status().with(ServerStatus::MORE_RESULTS, answer.more_results);
     let warnings = session.diagnostics.packet_count();
-    reply::write_rows_end(&mut answer.io.out, session.capabilities, status, warnings);
+    reply::write_rows_end(answer.out, session.capabilities, status, warnings);
 }
 
 fn finish_change(session: &mut Session, answer: &mut Answer<'_>, outcome: &Outcome) {

@@ -103,9 +103,8 @@ fn refuse_unpreparable(statement: &Statement<'_>) -> Result<(), SqlError> {
 pub fn execute(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     session.counters.count(Com::StmtExecute);
     let mut work = session.workspace.take().unwrap_or_default();
-    io.reader.take_packet(&mut work.packet);
-    let mut answer = Answer { io, more_results: false, binary: true };
-    let result = execute_packet(session, &mut answer, work.packet.get(1..).unwrap_or_default(), &work.arena);
+    let (packet, mut answer) = io.packet_and_answer(true);
+    let result = execute_packet(session, &mut answer, packet.get(1..).unwrap_or_default(), &work.arena);
     work.clear();
     session.workspace = Some(work);
     result
