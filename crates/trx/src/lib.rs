@@ -32,6 +32,7 @@
 
 mod deadline;
 pub mod error;
+mod held_locks;
 pub mod lock;
 pub mod metadata_lock;
 pub mod read_view;

@@ -9,6 +9,7 @@ use base::TrxId;
 use base::sync::plain::{Mutex, MutexGuard};
 
 use crate::error::Error;
+use crate::held_locks::HeldLocks;
 use crate::lock::{LockOutcome, TokenWait, WaitPolicy};
 use crate::metadata_lock::MetadataLock;
 use crate::read_view::{ReadView, ViewSlot};
@@ -108,7 +109,7 @@ pub struct Trx {
     mixed: bool,
     open: bool,
     savepoints: Savepoints,
-    metadata: Vec<Arc<MetadataLock>>,
+    metadata: HeldLocks,
     interrupt: Option<Arc<AtomicBool>>,
     /// Lent to row operations.
     pub buffers: Buffers,
@@ -134,7 +135,7 @@ impl Trx {
             mixed: false,
             open: true,
             savepoints: Savepoints::default(),
-            metadata: Vec::new(),
+            metadata: HeldLocks::default(),
             interrupt: None,
             buffers: Buffers::default(),
         }
@@ -307,21 +308,19 @@ impl Trx {
         }
         let may_pass = !self.metadata.is_empty() || self.id.is_some();
         lock.lock_shared(may_pass, self.options.metadata_wait)?;
-        self.metadata.push(Arc::clone(lock));
+        self.metadata.adopt(lock);
         Ok(())
     }
 
     /// Whether the transaction holds `lock`.
     #[inline]
     pub fn holds_metadata(&self, lock: &Arc<MetadataLock>) -> bool {
-        self.metadata.iter().any(|held| Arc::ptr_eq(held, lock))
+        self.metadata.has(lock)
     }
 
     /// Gives the newest metadata lock back: its table turned out to be gone.
     pub fn unlock_newest_metadata(&mut self) {
-        if let Some(lock) = self.metadata.pop() {
-            lock.unlock_shared();
-        }
+        self.metadata.release_newest();
     }
 
     /// Ends the transaction: commit as it stands, or after the engine has undone everything. Gives back token, view,
@@ -331,9 +330,7 @@ impl Trx {
         let ended = if self.id.take().is_some() { self.system.end_writer(&self.undo) } else { Ok(()) };
         self.end_view();
         self.savepoints.clear();
-        while let Some(lock) = self.metadata.pop() {
-            lock.unlock_shared();
-        }
+        self.metadata.release_all();
         self.open = false;
         ended
     }
