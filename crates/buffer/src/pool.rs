@@ -126,6 +126,7 @@ impl Pool {
             drop((hold, held));
             return self.fault_shared(page, entry);
         }
+        self.frames.prefetch(frame);
         entry.touch();
         let bytes = self.frames.bytes(frame);
         Ok(SharedGuard { _hold: hold, bytes, page_no: page, _section: critical::enter(), _held: held })
