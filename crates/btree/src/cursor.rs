@@ -4,11 +4,12 @@
 //! broken, so the leaf is released first and the neighbour is found again from the root, by the lower fence.
 
 use base::{Lsn, PageNo};
-use buffer::SharedGuard;
+use buffer::{Arrival, SharedGuard};
 use page::{PageRef, Record};
 
 use crate::descend::{self, Edge};
 use crate::error::Result;
+use crate::read_ahead;
 use crate::store::Store;
 use crate::tree::Tree;
 
@@ -217,7 +218,11 @@ impl<'p> Cursor<'p> {
                 return Ok(None);
             }
             // The right neighbour is latched before the old guard is dropped by the assignment.
-            self.leaf = self.store.pool.shared(right)?;
+            let (leaf, arrival) = self.store.pool.shared_in_order(right)?;
+            if arrival != Arrival::Resident {
+                read_ahead::follow(self.store, self.tree.root, self.leaf.page(), arrival);
+            }
+            self.leaf = leaf;
             self.slot = 0;
         }
         Ok(Some(self))
@@ -277,7 +282,8 @@ impl Suspended {
     /// The remembered leaf if its bytes are those that were seen. A page that cannot be read is no reason to fail: the
     /// page may have been given back, and the descent tells the truth.
     fn unchanged_leaf<'p>(&self, tree: &Tree, store: &'p Store) -> Option<SharedGuard<'p>> {
-        let leaf = store.pool.shared(self.page_no).ok()?;
+        // Coming back to a page is not another use of it.
+        let leaf = store.pool.shared_cold(self.page_no).ok()?;
         let page = leaf.page();
         (page.lsn() == self.lsn && page.index_id() == tree.index && page.page_type() == page::PageType::BTree)
             .then_some(leaf)

@@ -56,6 +56,7 @@ mod merge;
 mod mtr;
 mod overflow;
 mod probe;
+mod read_ahead;
 mod recover;
 #[cfg(test)]
 mod redo_tap;

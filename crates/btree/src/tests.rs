@@ -15,6 +15,7 @@ mod concurrent;
 mod faults;
 mod layout;
 mod model;
+mod read_ahead;
 mod recover;
 mod redo;
 

@@ -37,6 +37,15 @@ impl Pool {
         Ok(frame)
     }
 
+    /// A frame that the caller alone knows, if one is free or becomes so within `looks` looks.
+    pub(crate) fn frame_without_waiting(&self, looks: u32) -> Option<u32> {
+        let frame = self.frames.take().or_else(|| self.evict_one(looks))?;
+        if self.frames.free_count() < self.free_low() {
+            self.writer.request();
+        }
+        Some(frame)
+    }
+
     /// No frame is free: evicts a clean page, else waits for one to become clean.
     ///
     /// Time in which pages are being read or written does not count towards exhaustion: it ends by itself, however slow

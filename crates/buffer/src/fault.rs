@@ -9,7 +9,7 @@ use page::PageBytes;
 use crate::error::{Damage, Error, Result};
 use crate::guard::{ExclusiveGuard, ExclusiveHold, SharedGuard};
 use crate::pool::{Pool, offset_of};
-use crate::table::Entry;
+use crate::table::{Arrival, Entry};
 
 impl Pool {
     /// [`Pool::shared`] of a page that was not resident a moment ago.
@@ -29,6 +29,17 @@ impl Pool {
         // The exclusive latch makes others who want the page wait for this read instead of reading it, too.
         entry.latch.exclusive();
         self.load_and_share(page, entry, held)
+    }
+
+    /// [`Pool::shared_in_order`] of a page that was not resident a moment ago.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn fault_in_order<'p>(
+        &'p self,
+        page: PageNo,
+        entry: &'p Entry,
+    ) -> Result<(SharedGuard<'p>, Arrival)> {
+        Ok((self.fault_cold(page, entry)?, Arrival::Missed))
     }
 
     /// [`Pool::try_shared`] of a page that was not resident a moment ago.
@@ -95,9 +106,9 @@ impl Pool {
     }
 
     /// Makes the page resident in `frame`. The caller holds the page exclusively and owns the frame.
-    fn install(&self, page: PageNo, entry: &Entry, frame: u32) {
+    pub(crate) fn install(&self, page: PageNo, entry: &Entry, frame: u32) {
         self.frames.state(frame).set_owner(Some(page));
-        entry.clear_referenced();
+        entry.forget_uses();
         entry.set_frame(frame);
     }
 
@@ -147,7 +158,7 @@ impl Pool {
         }
         let state = self.frames.state(frame);
         state.forget_changes();
-        entry.clear_referenced();
+        entry.forget_uses();
         if state.is_clean() {
             entry.set_frame(0);
             state.set_owner(None);

@@ -44,6 +44,7 @@ mod fault;
 mod frames;
 mod guard;
 mod pool;
+mod read_ahead;
 mod table;
 mod write_back;
 
@@ -51,6 +52,7 @@ pub use doublewrite::{Doublewrite, RestoreReport, restore_torn_pages};
 pub use error::{CorruptPage, Damage, Error, Result};
 pub use guard::{ExclusiveGuard, SharedGuard};
 pub use pool::{Pool, PoolConfig, PoolStats};
+pub use table::Arrival;
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,8 @@ use crate::doublewrite::Doublewrite;
 use crate::error::{Error, Result};
 use crate::frames::Frames;
 use crate::guard::{ExclusiveGuard, ExclusiveHold, SharedGuard, SharedHold};
-use crate::table::{Entry, PageTable};
+use crate::read_ahead::Readers;
+use crate::table::{Arrival, Entry, PageTable};
 use crate::write_back::Batch;
 
 /// Fewest frames a pool is made with: one thread holds up to four pages and a split needs room to move.
@@ -69,6 +70,7 @@ pub struct Pool {
     /// Notified after each attempt that freed frames or cleaned pages.
     pub(crate) refilled: Event,
     pub(crate) writer: Writer,
+    pub(crate) readers: Readers,
     /// Boxed, so that what every hit reads stays close together.
     pub(crate) counters: Box<Counters>,
 }
@@ -101,10 +103,12 @@ impl Pool {
             reads_under_way: AtomicU32::new(0),
             refilled: Event::new(),
             writer: Writer::new(config.background),
+            readers: Readers::new(config.background),
             counters: Box::default(),
         });
         if config.background {
             Writer::start(&pool)?;
+            Readers::start(&pool)?;
         }
         Ok(pool)
     }
@@ -154,6 +158,26 @@ impl Pool {
                 })
             }
         }
+    }
+
+    /// Like [`Pool::shared`], for the next page of a scan: a page that has to be read for it, or was read ahead, is among
+    /// the first to leave until it is used again. Also tells whether read-ahead was, or would have been, of use.
+    #[inline]
+    pub fn shared_in_order(&self, page: PageNo) -> Result<(SharedGuard<'_>, Arrival)> {
+        let entry = self.table.entry(page);
+        let held = LatchLevel::Page.acquire();
+        entry.latch.shared();
+        let hold = SharedHold::adopt(&entry.latch);
+        let frame = entry.frame();
+        if frame == 0 {
+            drop((hold, held));
+            return self.fault_in_order(page, entry);
+        }
+        let arrival = entry.touch_in_order();
+        let bytes = self.frames.bytes(frame);
+        let guard =
+            SharedGuard { _hold: hold, bytes, page_no: page, _section: critical::enter(), _held: held };
+        Ok((guard, arrival))
     }
 
     /// Latches `page` exclusively, reading it from disk if it is not resident.
@@ -238,20 +262,6 @@ impl Pool {
         cause
     }
 
-    /// Starts reading those of `pages` that are not resident, without waiting. A hint; costs a system call per run of
-    /// adjacent pages.
-    pub fn prefetch(&self, pages: &[PageNo]) {
-        let absent = |page: &PageNo| self.table.entry(*page).frame() == 0;
-        let mut pages = pages.iter().copied().filter(absent).peekable();
-        while let Some(first) = pages.next() {
-            let mut count = 1;
-            while pages.next_if(|page| u64::from(page.0) == u64::from(first.0) + count).is_some() {
-                count += 1;
-            }
-            self.file.prefetch(offset_of(first), count * PAGE_SIZE as u64);
-        }
-    }
-
     /// Where the log of the oldest change begins that may be missing on disk; `None` if nothing is. A change that is
     /// being made during the call may be missed: a checkpoint reads its upper bound from the log first.
     ///
@@ -280,6 +290,7 @@ impl Pool {
     pub fn close(&self) -> Result<()> {
         let flushed = self.flush_all();
         let _ = self.refusal.set(Error::Closed);
+        self.readers.stop();
         self.writer.stop();
         flushed
     }
@@ -287,6 +298,7 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
+        self.readers.stop();
         self.writer.stop();
     }
 }

@@ -11,6 +11,19 @@ const CHUNK_ENTRIES: usize = 1 << 16;
 const CHUNKS: usize = 1 << 16;
 
 const REFERENCED: u32 = 1;
+const UNUSED: u32 = 2;
+const ASKS_FOR_MORE: u32 = 4;
+
+/// How [`crate::Pool::shared_in_order`] found a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// In memory.
+    Resident,
+    /// In memory thanks to [`crate::Pool::read_ahead`], which should be asked for what follows.
+    AsksForMore,
+    /// It had to be read while the caller waited.
+    Missed,
+}
 
 /// What the pool knows of one page on disk. All zero: unlatched, not resident.
 ///
@@ -18,7 +31,8 @@ const REFERENCED: u32 = 1;
 /// |--------|------|--------------------------------------------------------------------------|
 /// | 0      | 8    | latch word                                                               |
 /// | 8      | 4    | frame number; 0 if not resident. Stored under the exclusive latch only   |
-/// | 12     | 4    | bit 0: used since the clock hand last passed                             |
+/// | 12     | 4    | bit 0: used since the clock hand last passed; 1: read ahead and not used |
+/// |        |      | by a scan since; 2: a scan that uses it is to ask for more               |
 #[derive(Debug)]
 #[repr(C, align(16))]
 pub(crate) struct Entry {
@@ -49,9 +63,37 @@ impl Entry {
         }
     }
 
+    /// Notes a use by a scan. The first one of a page that was read ahead for it does not count.
+    #[inline]
+    pub(crate) fn touch_in_order(&self) -> Arrival {
+        let meta = self.meta.load(Ordering::Relaxed);
+        if meta & REFERENCED != 0 { Arrival::Resident } else { self.touch_first(meta) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn touch_first(&self, meta: u32) -> Arrival {
+        if meta & UNUSED == 0 {
+            self.meta.fetch_or(REFERENCED, Ordering::Relaxed);
+            return Arrival::Resident;
+        }
+        let before = self.meta.fetch_and(!(UNUSED | ASKS_FOR_MORE), Ordering::Relaxed);
+        if before & ASKS_FOR_MORE != 0 { Arrival::AsksForMore } else { Arrival::Resident }
+    }
+
+    /// Notes that the page was read ahead. The caller holds the latch exclusively and has just tied it to a frame.
+    pub(crate) fn mark_unused(&self, asks_for_more: bool) {
+        self.meta.store(UNUSED | if asks_for_more { ASKS_FOR_MORE } else { 0 }, Ordering::Relaxed);
+    }
+
     /// Whether the page was used since the last call of [`Entry::clear_referenced`].
     pub(crate) fn is_referenced(&self) -> bool {
         self.meta.load(Ordering::Relaxed) & REFERENCED != 0
+    }
+
+    /// Forgets all uses and marks, for a page that leaves or has just come. The caller holds the latch exclusively.
+    pub(crate) fn forget_uses(&self) {
+        self.meta.store(0, Ordering::Relaxed);
     }
 
     pub(crate) fn clear_referenced(&self) {

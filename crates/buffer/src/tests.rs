@@ -2,6 +2,7 @@
 
 mod doublewrite;
 mod failure;
+mod read_ahead;
 mod replacement;
 mod residency;
 mod slow_disk;

@@ -74,6 +74,20 @@ pub trait File: Send + Sync + Debug {
         Ok(())
     }
 
+    /// Reads into `parts` one after another from `offset`, as one request where the kernel can; returns how many bytes there
+    /// were, fewer than asked for only at the file's end.
+    fn read_vectored_at(&self, parts: &mut [&mut [u8]], offset: u64) -> Result<usize> {
+        let mut done = 0;
+        for part in parts {
+            let n = self.read_at(part, offset + done as u64)?;
+            done += n;
+            if n < part.len() {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
     /// Writes all of `bytes` at `offset`, extending the file if needed.
     fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()>;
 

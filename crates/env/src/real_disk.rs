@@ -1,6 +1,6 @@
 //! Files of the operating system.
 
-use std::io::IoSlice;
+use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -148,6 +148,19 @@ impl RealFile {
     }
 }
 
+/// Reads part by part what one request did not read.
+fn read_parts(file: &RealFile, parts: &mut [&mut [u8]], offset: u64) -> Result<usize> {
+    let mut done = 0;
+    for part in parts {
+        let n = file.read_at(part, offset + done as u64)?;
+        done += n;
+        if n < part.len() {
+            break;
+        }
+    }
+    Ok(done)
+}
+
 impl File for RealFile {
     fn path(&self) -> &Path {
         &self.path
@@ -165,6 +178,22 @@ impl File for RealFile {
                 0 => break,
                 n => done += n,
             }
+        }
+        Ok(done)
+    }
+
+    fn read_vectored_at(&self, parts: &mut [&mut [u8]], offset: u64) -> Result<usize> {
+        let mut done = 0;
+        for some in parts.chunks_mut(PARTS_MAX) {
+            let wanted: usize = some.iter().map(|part| part.len()).sum();
+            let mut slices: Vec<IoSliceMut<'_>> = some.iter_mut().map(|part| IoSliceMut::new(part)).collect();
+            let position = offset + done as u64;
+            let n = self.at(IoOp::Read, retry(|| rustix::io::preadv(&self.fd, &mut slices, position)))?;
+            if n < wanted {
+                // The end of the file, or a request cut short, which is rare: part by part it becomes clear.
+                return Ok(done + read_parts(self, some, position)?);
+            }
+            done += n;
         }
         Ok(done)
     }

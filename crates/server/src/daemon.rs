@@ -50,11 +50,18 @@ fn open_engine(options: &Options) -> Result<Arc<Engine>, String> {
     let pool_bytes = variables.named("innodb_buffer_pool_size").as_u64();
     let config = EngineConfig {
         pool_bytes: usize::try_from(pool_bytes).map_err(|_| "the buffer pool is too large".to_owned())?,
+        direct: bypasses_page_cache(variables.named("innodb_flush_method").as_text()),
         doublewrite: makes_page_copies(variables.named("innodb_doublewrite").as_text()),
         log: redo_log::config(variables),
         ..EngineConfig::new(Arc::new(RealDisk), options.datadir())
     };
     Engine::open(config).map_err(|e| e.to_string())
+}
+
+/// Whether this value of `innodb_flush_method` asks for direct access to data.rdb. All others mean the page cache.
+fn bypasses_page_cache(flush_method: &str) -> bool {
+    let is = |name: &str| flush_method.eq_ignore_ascii_case(name);
+    is("O_DIRECT") || is("O_DIRECT_NO_FSYNC")
 }
 
 /// Whether this value of `innodb_doublewrite` asks for copies of pages.
