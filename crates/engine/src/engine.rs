@@ -85,6 +85,7 @@ impl Engine {
         let header = store.header()?;
         let engine = Engine::assemble(store, datadir, &header);
         engine.load_catalog()?;
+        engine.finish_definition_changes()?;
         engine.load_counters()?;
         if background {
             Engine::start_threads(&engine)?;

@@ -6,6 +6,7 @@ mod basics;
 mod checkpoints;
 mod damage;
 mod definitions;
+mod doomed;
 mod logged;
 mod model;
 mod restart;

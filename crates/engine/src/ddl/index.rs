@@ -46,6 +46,10 @@ impl Engine {
             // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here what
             // rows were before.
             let built = self.create_tree(&def, new, self.trx.limit())?;
+            {
+                let _definition = self.definition.lock();
+                self.doom(&def, [&built])?;
+            }
             if let Err(error) = self.build(old, &built) {
                 self.destroy_tree(&built)?;
                 return Err(error);
@@ -70,6 +74,7 @@ impl Engine {
             let table = Table::with(def, indexes, Arc::clone(&old.state));
             {
                 let _definition = self.definition.lock();
+                self.doom(&old.def, old.indexes.iter().filter(|index| !keep(&index.def)))?;
                 self.replace_table(old, &table)?;
             }
             let gone = old.indexes.iter().filter(|index| !keep(&index.def));

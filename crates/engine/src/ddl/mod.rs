@@ -1,8 +1,10 @@
 //! Definition changes.
 //!
 //! Each one checks, makes what is new, writes the dictionary, shows the new catalog, and frees what is old, in that
-//! order: what fails before the dictionary is written leaves only pages to be freed, what fails after leaves pages lost.
+//! order. One entry of the dictionary decides, in one mini-transaction; what would be left over by a crash before or after
+//! it is noted there (`doomed`).
 
+mod doomed;
 mod index;
 mod object;
 mod schema;
@@ -46,9 +48,13 @@ impl Engine {
         })?)
     }
 
+    /// Writes a table's definition, by which its trees are no longer doomed; durable on return.
     fn put_table(&self, table: &Table) -> Result<()> {
+        self.store.log().admit()?;
         let bytes = encode_table(&table.record());
-        self.put_entry(Kind::Table, &table.def.id.0.to_be_bytes(), &bytes)
+        self.dictionary.put(&self.store, Kind::Table, &table.def.id.0.to_be_bytes(), &bytes)?;
+        table.index_ids().try_for_each(|index| self.forget_doomed(index))?;
+        Ok(self.store.log().flush()?)
     }
 
     fn forget_table(&self, table: &Table) -> Result<()> {
@@ -81,7 +87,8 @@ impl Engine {
         let mut find =
             |page: PageRef<'_>, found: &mut Vec<OverflowRef>| off_page_values(&format, page, found);
         let has_values = format.is_clustered() && !format.is_fixed_size();
-        Ok(tree.destroy(&self.store, if has_values { Some(&mut find) } else { None })?)
+        tree.destroy(&self.store, if has_values { Some(&mut find) } else { None })?;
+        self.forget_doomed(index.tree.index)
     }
 }
 

@@ -55,6 +55,7 @@ impl Engine {
         };
         let indexes = self.create_trees(&def, TrxId::NONE)?;
         let table = Table::with(def, indexes, Arc::new(state));
+        self.doom(&table.def, &table.indexes)?;
         if let Err(error) = self.put_table(&table) {
             self.destroy_trees(&table)?;
             return Err(error);
@@ -101,6 +102,7 @@ impl Engine {
         let table = exclusive.0;
         {
             let _definition = self.definition.lock();
+            self.doom(&table.def, &table.indexes)?;
             self.forget_table(table)?;
             self.dictionary.delete(&self.store, Kind::Counters, &table.def.id.0.to_be_bytes())?;
             self.change_catalog(|catalog| catalog.remove_table(&table.def.schema, &table.def.name));
@@ -123,6 +125,8 @@ impl Engine {
             // A snapshot from before would find an empty table where it should find rows.
             let indexes = self.create_trees(&def, self.trx.limit())?;
             let table = Table::with(def, indexes, Arc::clone(&old.state));
+            self.doom(&table.def, &table.indexes)?;
+            self.doom(&old.def, &old.indexes)?;
             self.replace_table(old, &table)?;
             drop(definition);
             table.state.auto_increment.store(1, Ordering::Relaxed);

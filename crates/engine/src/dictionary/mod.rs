@@ -67,6 +67,8 @@ pub(crate) enum Kind {
     Object = 3,
     /// Counters of a table, written by a clean shutdown and gone while the engine runs.
     Counters = 4,
+    /// A tree that goes unless a table names it. Name: index id. Value: a table with the index, its root for all roots.
+    Doomed = 5,
 }
 
 /// The dictionary's tree.
