@@ -33,6 +33,8 @@ pub enum EvalError {
     },
     /// 3513 `Binary operands of bitwise operators must be of equal length`.
     BitOperandLengths,
+    /// 3514: BIT_AND, BIT_OR or BIT_XOR of a binary string beyond 511 bytes.
+    BitStringTooLong,
     /// `@@name` does not exist or has another scope.
     SystemVariable {
         /// MySQL's text is the server's.
@@ -56,6 +58,7 @@ impl fmt::Display for EvalError {
             EvalError::WrongValue { type_name, value, function } => {
                 write!(f, "incorrect {type_name} value '{value}' for function {function}")
             }
+            EvalError::BitStringTooLong => f.write_str("the bits of binary strings beyond 511 bytes"),
             EvalError::BitOperandLengths => f.write_str("operands of a bit operator differ in length"),
             EvalError::SystemVariable { name } => write!(f, "system variable {name}"),
             EvalError::Subplan(n) => write!(f, "subplan {n} failed"),

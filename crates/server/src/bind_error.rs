@@ -83,6 +83,7 @@ fn expr_error(error: &expr::BindError, database: Option<&str>) -> SqlError {
             error_map::COLLATION_CHARSET_MISMATCH.with(&[collation, charset])
         }
         E::UnknownCollation { name } => error_map::UNKNOWN_COLLATION.with(&[name]),
+        E::BitStringTooLong => error_map::INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE.bare(),
         E::UnknownCharset { name } => error_map::UNKNOWN_CHARACTER_SET.with(&[name]),
         E::IncorrectTemporal { type_name, value } => error_map::WRONG_VALUE.with(&[type_name, value]),
         E::TooBigPrecision { given, name, max } => error_map::TOO_BIG_PRECISION.with(&[given, name, max]),

@@ -370,6 +370,8 @@ errors! {
     CAPACITY_EXCEEDED = 3170, b"HY000", "Memory capacity of %d bytes for '%s' exceeded. %s";
     UNSUPPORTED_INDEX_ALGORITHM = 3502, b"HY000", "This storage engine does not support the %s index algorithm, storage engine default was used instead.";
     DATABASE_DOES_NOT_EXIST = 3503, b"42Y07", "Database '%-.192s' doesn't exist";
+    INVALID_BITWISE_OPERANDS_SIZE = 3513, b"HY000", "Binary operands of bitwise operators must be of equal length";
+    INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = 3514, b"HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
     LOCK_NOWAIT = 3572, b"HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
     CTE_MAX_RECURSION_DEPTH = 3636, b"HY000", "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
     WRONG_FRAME_SPEC = 3683, b"HY000", "Window '%s': frame specification is not valid.";

@@ -39,6 +39,7 @@ macro_rules! scripts {
 }
 
 scripts!(
+    bit_aggregates,
     ddl,
     ddl_alter,
     ddl_columns,

@@ -6,10 +6,11 @@ use std::collections::HashSet;
 use types::{OwnedValue, SqlType, Value};
 
 use super::AggFunc;
+use super::bits::Bits;
 use super::concat::Concat;
 use super::extreme::Extreme;
 use super::group_key::append_group_key;
-use super::number::{Sum, Variance, add_bits, no_bits};
+use super::number::{Sum, Variance};
 use super::typing::{order_domain, sort_domain};
 use crate::compare::double;
 use crate::{EvalCtx, EvalError, Expr};
@@ -48,7 +49,7 @@ enum State {
     Count,
     Sum(Sum),
     Extreme(Extreme),
-    Bits(u64),
+    Bits(Bits),
     Variance(Variance),
     Concat(Box<Concat>),
     First(OwnedValue),
@@ -66,7 +67,7 @@ impl Accumulator {
             AggFunc::Sum | AggFunc::Avg => State::Sum(Sum::new(spec.ty)),
             AggFunc::Min => extreme(Ordering::Less),
             AggFunc::Max => extreme(Ordering::Greater),
-            AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => State::Bits(no_bits(spec.func)),
+            AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => State::Bits(Bits::new(spec.func, spec.ty)),
             AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp => {
                 State::Variance(Variance::default())
             }
@@ -105,7 +106,7 @@ impl Accumulator {
             State::Count | State::First(_) => {}
             State::Sum(sum) => sum.add(value, ctx)?,
             State::Extreme(extreme) => extreme.add(value, ctx),
-            State::Bits(bits) => *bits = add_bits(self.func, *bits, value.to_u64().value),
+            State::Bits(bits) => bits.add(self.func, value)?,
             State::Variance(variance) => variance.add(double(value, ctx)),
             State::Concat(concat) => concat.add(args, order, ctx),
         }
@@ -137,7 +138,7 @@ impl Accumulator {
         let is_empty = self.count == 0;
         Ok(match &mut self.state {
             State::Count => OwnedValue::Int(self.count as i64),
-            State::Bits(bits) => OwnedValue::UInt(*bits),
+            State::Bits(bits) => bits.result(),
             State::Extreme(extreme) => extreme.result(),
             State::First(value) => value.clone(),
             State::Sum(_) if is_empty => OwnedValue::Null,

@@ -4,6 +4,7 @@
 //! it the arguments' values of each row, and takes the result.
 
 mod accumulator;
+mod bits;
 mod concat;
 mod extreme;
 mod group_key;

@@ -1,4 +1,4 @@
-//! Sums, averages, variances and bits.
+//! Sums, averages and variances.
 
 use types::{Decimal, SqlType, TypeKind, Value};
 
@@ -110,19 +110,5 @@ impl Variance {
         let divisor = self.count.checked_sub(u64::from(sample)).filter(|n| *n > 0)?;
         let variance = self.squares / divisor as f64;
         Some(if matches!(func, AggFunc::StdPop | AggFunc::StdSamp) { variance.sqrt() } else { variance })
-    }
-}
-
-/// BIT_AND, BIT_OR, BIT_XOR without terms.
-pub(super) fn no_bits(func: AggFunc) -> u64 {
-    if func == AggFunc::BitAnd { u64::MAX } else { 0 }
-}
-
-/// Takes a term into BIT_AND, BIT_OR, BIT_XOR.
-pub(super) fn add_bits(func: AggFunc, bits: u64, value: u64) -> u64 {
-    match func {
-        AggFunc::BitAnd => bits & value,
-        AggFunc::BitOr => bits | value,
-        _ => bits ^ value,
     }
 }

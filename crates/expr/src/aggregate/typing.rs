@@ -7,7 +7,7 @@ use super::AggFunc;
 use crate::build::{
     BindError, Builder, Class, class_of, decimal_digits, numeric_class, shown_chars, string_type,
 };
-use crate::{CmpDomain, Expr};
+use crate::{CmpDomain, Expr, ExprKind};
 
 /// An aggregate ready to be evaluated.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Builder {
             AggFunc::Avg => sum_type(first, 0, u32::from(self.div_precision_increment)),
             AggFunc::Min | AggFunc::Max => extreme_type(first),
             AggFunc::AnyValue => first.ty.clone(),
-            AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => SqlType::bigint_unsigned(),
+            AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => bits_type(first)?,
             AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp => SqlType::double(),
             AggFunc::GroupConcat => {
                 let collation = self.result_collation(&args.iter().collect::<Vec<_>>(), "group_concat")?;
@@ -57,6 +57,21 @@ fn sum_type(arg: &Expr, digits: u32, scale: u32) -> SqlType {
     let (whole, present) = decimal_digits(arg);
     let scale = (u32::from(present) + scale).min(u32::from(MAX_SCALE));
     SqlType::decimal((whole + digits + scale).min(MAX_PRECISION), scale as u8)
+}
+
+/// Longest binary string that bits are gathered of.
+pub(super) const BIT_STRING_BYTES_MAX: u32 = 511;
+
+/// Bits of binary strings are a binary string; of everything else, a number.
+fn bits_type(arg: &Expr) -> Result<SqlType, BindError> {
+    if !arg.ty.is_string() || arg.ty.collation != CollationId::BINARY || class_of(arg) != Class::Text {
+        return Ok(SqlType::bigint_unsigned());
+    }
+    // Of a calculation the type tells no more than a bound; what its values need is seen when they come.
+    if arg.ty.length > BIT_STRING_BYTES_MAX && matches!(arg.kind, ExprKind::Column(_)) {
+        return Err(BindError::BitStringTooLong);
+    }
+    Ok(string_type(arg.ty.length.min(BIT_STRING_BYTES_MAX), CollationId::BINARY))
 }
 
 /// ENUM and SET are compared, and shown, as text.

@@ -42,6 +42,8 @@ pub enum BindError {
         /// Character set of the operand.
         charset: &'static str,
     },
+    /// 3514: BIT_AND, BIT_OR or BIT_XOR of binary strings beyond 511 bytes.
+    BitStringTooLong,
     /// 1273 `Unknown collation: 'x'`.
     UnknownCollation {
         /// Name as written.
@@ -104,6 +106,7 @@ impl fmt::Display for BindError {
                 write!(f, "collation '{collation}' is not valid for character set '{charset}'")
             }
             BindError::UnknownCollation { name } => write!(f, "unknown collation '{name}'"),
+            BindError::BitStringTooLong => f.write_str("the bits of binary strings beyond 511 bytes"),
             BindError::UnknownCharset { name } => write!(f, "unknown character set '{name}'"),
             BindError::IncorrectTemporal { type_name, value } => {
                 write!(f, "incorrect {type_name} value '{value}'")

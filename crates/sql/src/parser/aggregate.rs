@@ -56,7 +56,7 @@ impl<'a> Parser<'a, '_> {
     /// The arguments and clauses of `func`, at its parenthesis.
     pub(super) fn aggregate_args(&mut self, token: Token, func: AggregateFn) -> Result<Expr<'a>> {
         self.expect(Tok::LParen)?;
-        let distinct = self.eat_kw(Kw::DISTINCT);
+        let distinct = takes_distinct(func) && self.eat_kw(Kw::DISTINCT);
         if !distinct {
             self.eat_kw(Kw::ALL);
         }
@@ -171,4 +171,10 @@ impl<'a> Parser<'a, '_> {
         self.expect_kw(Kw::FOLLOWING)?;
         Ok(FrameBound::Following(amount, unit))
     }
+}
+
+/// The others have no DISTINCT in their syntax.
+fn takes_distinct(func: AggregateFn) -> bool {
+    use AggregateFn::{Avg, Count, GroupConcat, Max, Min, Sum};
+    matches!(func, Count | Sum | Avg | Min | Max | GroupConcat)
 }

@@ -1,0 +1,72 @@
+//! BIT_AND, BIT_OR, BIT_XOR: on 64 bits, or on the bytes of binary strings.
+
+use types::{CollationId, OwnedValue, SqlType, Value};
+
+use super::AggFunc;
+use super::typing::BIT_STRING_BYTES_MAX;
+use crate::EvalError;
+
+/// Bits gathered so far.
+#[derive(Clone, Debug)]
+pub(super) enum Bits {
+    Word(u64),
+    /// As long as the first term; without one, as long as the type says.
+    Bytes {
+        bytes: Vec<u8>,
+        is_empty: bool,
+    },
+}
+
+impl Bits {
+    /// No terms, for a result of type `ty`.
+    pub(super) fn new(func: AggFunc, ty: &SqlType) -> Self {
+        let neutral = if func == AggFunc::BitAnd { u64::MAX } else { 0 };
+        if ty.is_integer() {
+            return Bits::Word(neutral);
+        }
+        Bits::Bytes { bytes: vec![neutral as u8; ty.length as usize], is_empty: true }
+    }
+
+    /// # Errors  [`EvalError::BitOperandLengths`], [`EvalError::BitStringTooLong`].
+    pub(super) fn add(&mut self, func: AggFunc, value: &Value<'_>) -> Result<(), EvalError> {
+        match self {
+            Bits::Word(word) => *word = combine(func, *word, value.to_u64().value),
+            Bits::Bytes { bytes, is_empty } => {
+                let mut scratch = Vec::new();
+                let term = value.as_text(&mut scratch);
+                if term.len() > BIT_STRING_BYTES_MAX as usize {
+                    return Err(EvalError::BitStringTooLong);
+                }
+                if std::mem::take(is_empty) {
+                    bytes.clear();
+                    bytes.extend_from_slice(term);
+                    return Ok(());
+                }
+                if bytes.len() != term.len() {
+                    return Err(EvalError::BitOperandLengths);
+                }
+                for (byte, term) in bytes.iter_mut().zip(term) {
+                    *byte = combine(func, u64::from(*byte), u64::from(*term)) as u8;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn result(&self) -> OwnedValue {
+        match self {
+            Bits::Word(word) => OwnedValue::UInt(*word),
+            Bits::Bytes { bytes, .. } => {
+                OwnedValue::Bytes { data: bytes[..].into(), collation: CollationId::BINARY }
+            }
+        }
+    }
+}
+
+fn combine(func: AggFunc, a: u64, b: u64) -> u64 {
+    match func {
+        AggFunc::BitAnd => a & b,
+        AggFunc::BitOr => a | b,
+        _ => a ^ b,
+    }
+}
