@@ -298,7 +298,7 @@ impl RowPush<'_, '_> {
             return Ok(Flow::More);
         }
         let env = RowEnv { st: self.run.st, arena };
-        let record = TableRow { rel: self.op.rel, row: *row, reader, env };
+        let record = TableRow { rel: self.op.rel, row: *row, reader, env, batch: None };
         let frame = Frame { parent, row: CurrentRow::Record(record) };
         let cond = match (&self.op.filter, self.tests) {
             (None, _) => None,

@@ -1,6 +1,6 @@
 //! The row in flight: the current row of every relation, as a chain that grows from outer to inner.
 
-use engine::RowRef;
+use engine::{Batch, RowRef};
 use expr::RowSource;
 use types::Value;
 
@@ -32,6 +32,8 @@ pub(crate) struct TableRow<'a> {
     pub(crate) row: RowRef<'a>,
     pub(crate) reader: &'a TableReader,
     pub(crate) env: RowEnv<'a>,
+    /// The batch that the row came in, if it came in one, and its position there.
+    pub(crate) batch: Option<(&'a Batch<'a>, usize)>,
 }
 
 impl<'a> TableRow<'a> {

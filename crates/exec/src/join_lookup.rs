@@ -142,7 +142,7 @@ impl<'r> IndexLookup<'r> {
                 Some(row) => {
                     self.arena.reset();
                     let env = RowEnv { st: self.run.st, arena: &self.arena };
-                    let row = TableRow { rel: op.rel, row, reader: &op.reader, env };
+                    let row = TableRow { rel: op.rel, row, reader: &op.reader, env, batch: None };
                     push_with(&batch.slice(same), CurrentRow::Record(row), pairs)?
                 }
             };

@@ -3,14 +3,16 @@
 //!
 //! [`crate::project::RowSender`] sends the same rows one at a time, and is the oracle of the tests.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use types::TimeZone;
 use wire::OutBuffer;
 use wire::out_buffer::HEADER_BYTES;
 
+use crate::context::Protocol;
 use crate::error::Result;
-use crate::frame::Frame;
+use crate::frame::{CurrentRow, Frame, TableRow};
 use crate::project::{Output, OutputValue, RowTarget};
 use crate::reader::TableReader;
 use crate::record_projection::{ProjectionState, RecordProjection, Show};
@@ -23,24 +25,27 @@ const COMPANY_BYTES_MAX: usize = 1 << 20;
 /// How rows of one relation are sent that have company.
 #[derive(Debug)]
 pub(crate) struct JoinedRows {
+    rel: u16,
     /// Output columns in order.
     pieces: Box<[Piece]>,
     /// A row without the relation's own columns.
     company: OutBuffer,
     /// Its columns that are NULL, in the binary protocol.
     nulls: Vec<usize>,
-    program: Option<RecordProjection>,
     state: ProjectionState,
+    /// Position of the only piece of the relation's own columns, if there is one and a program sends it.
+    own: Option<usize>,
 }
 
-/// Output columns next to each other.
-#[derive(Clone, Debug)]
+/// Output columns of one relation next to each other.
+#[derive(Debug)]
 struct Piece {
+    rel: u16,
     columns: Range<usize>,
-    /// Of the relation, else of its company.
-    own: bool,
-    /// Where the company's are in its row.
+    /// Where the company's are in its row; where the relation's own would be.
     bytes: Range<usize>,
+    /// Made when the relation's first row comes; `None` if its columns are not simple.
+    program: OnceCell<Option<RecordProjection>>,
 }
 
 impl JoinedRows {
@@ -53,19 +58,20 @@ impl JoinedRows {
     ) -> Option<Self> {
         let mut pieces: Vec<Piece> = Vec::new();
         for (i, output) in outputs.iter().enumerate() {
-            let OutputValue::Column { rel: of, .. } = output.value else { return None };
-            match pieces.last_mut().filter(|piece| piece.own == (of == rel)) {
+            let OutputValue::Column { rel, .. } = output.value else { return None };
+            match pieces.last_mut().filter(|piece| piece.rel == rel) {
                 Some(piece) => piece.columns.end = i + 1,
-                None => pieces.push(Piece { columns: i..i + 1, own: of == rel, bytes: 0..0 }),
+                None => {
+                    let columns = i..i + 1;
+                    pieces.push(Piece { rel, columns, bytes: 0..0, program: OnceCell::new() });
+                }
             }
         }
-        Some(JoinedRows {
-            program: program(&pieces, outputs, reader, target),
-            pieces: pieces.into(),
-            company: OutBuffer::new(),
-            nulls: Vec::new(),
-            state: ProjectionState::default(),
-        })
+        let mut own = (0..pieces.len()).filter(|&i| pieces[i].rel == rel);
+        let own = own.next().filter(|_| own.next().is_none());
+        let own = own.filter(|&own| pieces[own].program(outputs, reader, target).is_some());
+        let (company, state) = (OutBuffer::new(), ProjectionState::default());
+        Some(JoinedRows { rel, pieces: pieces.into(), company, nulls: Vec::new(), state, own })
     }
 
     /// Appends a packet for each row of `batch`.
@@ -76,40 +82,38 @@ impl JoinedRows {
         target: &mut RowTarget<'_>,
         st: &Statement<'_>,
     ) -> Result<()> {
-        self.encode_company(batch.parent, outputs, target, st.zone);
-        // A value off page may be unreadable.
-        st.check()?;
-        let company_bytes = batch.rows.len() * self.company.pending().len();
-        match &self.program {
-            Some(program) if company_bytes <= COMPANY_BYTES_MAX => {
-                let between = self.pieces.iter().position(|piece| piece.own).unwrap_or(0);
-                let (before, behind) = self.pieces.split_at(between);
-                let bytes = |pieces: &[Piece]| {
-                    let piece = pieces.iter().find(|piece| !piece.own);
-                    piece.map_or(&[][..], |piece| &self.company.pending()[piece.bytes.clone()])
-                };
+        let show = Show { zone: st.zone, charset: target.charset };
+        self.company.abandon_packet();
+        if !self.encode_by_programs(batch.parent, outputs, target, show) {
+            self.encode_by_columns(batch.parent, outputs, target, st.zone);
+            // A value off page may be unreadable.
+            st.check()?;
+        }
+        let company = self.company.pending();
+        let own = self.own.filter(|_| batch.rows.len() * company.len() <= COMPANY_BYTES_MAX);
+        let own = own.map(|own| &self.pieces[own]);
+        match own.and_then(|own| Some((own, own.program.get()?.as_ref()?))) {
+            Some((own, program)) => {
                 let head_bytes = RecordProjection::head_bytes(target.protocol, outputs.len());
-                let company = Company {
-                    head: &self.company.pending()[HEADER_BYTES..HEADER_BYTES + head_bytes],
-                    before: bytes(before),
-                    behind: bytes(behind),
-                };
-                let show = Show { zone: st.zone, charset: target.charset };
+                let (head, values) = company[HEADER_BYTES..].split_at(head_bytes);
+                let (before, behind) = values.split_at(own.bytes.start - HEADER_BYTES - head_bytes);
+                let company = Company { head, before, behind };
                 company.put(batch, program, &mut self.state, show, target.out);
             }
-            _ => self.put_by_columns(batch, outputs, target),
+            None => self.put_by_columns(batch, outputs, target),
         }
         Ok(())
     }
 
-    fn put_by_columns(&self, batch: &RowBatch<'_>, outputs: &[Output], target: &mut RowTarget<'_>) {
+    fn put_by_columns(&mut self, batch: &RowBatch<'_>, outputs: &[Output], target: &mut RowTarget<'_>) {
+        self.find_nulls(outputs.len(), target.protocol);
         for row in batch.rows.rows() {
             let packet = target.begin(outputs.len());
             if let Some(packet) = packet {
                 self.nulls.iter().for_each(|&column| packet.put_null(target.out, column));
             }
             for piece in &self.pieces {
-                if !piece.own {
+                if piece.rel != self.rel {
                     target.out.put_bytes(&self.company.pending()[piece.bytes.clone()]);
                     continue;
                 }
@@ -125,19 +129,66 @@ impl JoinedRows {
         }
     }
 
-    fn encode_company(
+    fn find_nulls(&mut self, columns: usize, protocol: Protocol) {
+        self.nulls.clear();
+        if protocol == Protocol::Binary {
+            // Behind a zero byte, and two bits that stand for no column.
+            let bitmap = &self.company.pending()[HEADER_BYTES + 1..];
+            let is_null = |&column: &usize| bitmap[(column + 2) / 8] >> ((column + 2) % 8) & 1 == 1;
+            self.nulls.extend((0..columns).filter(is_null));
+        }
+    }
+
+    /// Encodes the company if all of it came in batches and is simple; else false.
+    fn encode_by_programs(
+        &mut self,
+        company: Option<&Frame<'_>>,
+        outputs: &[Output],
+        target: &RowTarget<'_>,
+        show: Show<'_>,
+    ) -> bool {
+        let head_bytes = RecordProjection::head_bytes(target.protocol, outputs.len());
+        let mut room = HEADER_BYTES + head_bytes;
+        for piece in self.pieces.iter().filter(|piece| piece.rel != self.rel) {
+            let Some(CurrentRow::Record(record)) = company.and_then(|company| company.find(piece.rel)) else {
+                return false;
+            };
+            match (record.batch, piece.program(outputs, record.reader, target)) {
+                (Some((batch, _)), Some(program)) => room += program.room_bytes(1, batch.body_bytes_max()),
+                _ => return false,
+            }
+        }
+        let (pieces, state, rel) = (&mut self.pieces, &mut self.state, self.rel);
+        self.company.packets(room, |packets| {
+            packets.packet(|room| {
+                let all = room.len();
+                let (head, mut room) = room.split_at_mut(head_bytes);
+                head.fill(0);
+                for piece in pieces.iter_mut() {
+                    let start = room.len();
+                    if piece.rel != rel {
+                        room = piece.store(company, state, show, head, room);
+                    }
+                    piece.bytes = HEADER_BYTES + all - start..HEADER_BYTES + all - room.len();
+                }
+                all - room.len()
+            });
+        });
+        true
+    }
+
+    fn encode_by_columns(
         &mut self,
         company: Option<&Frame<'_>>,
         outputs: &[Output],
         target: &RowTarget<'_>,
         zone: &TimeZone,
     ) {
-        self.company.abandon_packet();
         let mut row = RowTarget { out: &mut self.company, ..*target };
         let packet = row.begin(outputs.len());
-        for piece in self.pieces.iter_mut().filter(|piece| !piece.own) {
+        for piece in &mut self.pieces {
             piece.bytes.start = row.out.pending().len();
-            for i in piece.columns.clone() {
+            for i in piece.columns.clone().filter(|_| piece.rel != self.rel) {
                 if let OutputValue::Column { rel, col } = outputs[i].value {
                     let place = packet.map(|packet| (packet, i));
                     row.put_column(&outputs[i].encoder, place, company, rel, col, zone);
@@ -145,32 +196,50 @@ impl JoinedRows {
             }
             piece.bytes.end = row.out.pending().len();
         }
-        self.nulls.clear();
-        if packet.is_some() {
-            // Behind a zero byte, and two bits that stand for no column.
-            let bitmap = &self.company.pending()[HEADER_BYTES + 1..];
-            let is_null = |&column: &usize| bitmap[(column + 2) / 8] >> ((column + 2) % 8) & 1 == 1;
-            self.nulls.extend((0..outputs.len()).filter(is_null));
-        }
     }
 }
 
-/// The program of a relation's own columns, if they are next to each other and a program can send them.
-fn program(
-    pieces: &[Piece],
-    outputs: &[Output],
-    reader: &TableReader,
-    target: &RowTarget<'_>,
-) -> Option<RecordProjection> {
-    let mut own = pieces.iter().filter(|piece| piece.own);
-    let (Some(piece), None) = (own.next(), own.next()) else { return None };
-    let column = |output| match output {
-        &Output { value: OutputValue::Column { col, .. }, ref encoder } => Some((col, encoder)),
-        Output { value: OutputValue::Expr(_), .. } => None,
-    };
-    let columns = outputs[piece.columns.clone()].iter().filter_map(column);
-    let program = RecordProjection::new(columns, piece.columns.start, reader, target.protocol)?;
-    program.serves(target.charset).then_some(program)
+impl Piece {
+    /// The program of the columns in rows that `reader` reads; `None` if they are not simple or another form is wanted.
+    fn program(
+        &self,
+        outputs: &[Output],
+        reader: &TableReader,
+        target: &RowTarget<'_>,
+    ) -> Option<&RecordProjection> {
+        let column = |output| match output {
+            &Output { value: OutputValue::Column { col, .. }, ref encoder } => Some((col, encoder)),
+            Output { value: OutputValue::Expr(_), .. } => None,
+        };
+        let compile = || {
+            let columns = outputs[self.columns.clone()].iter().filter_map(column);
+            let program = RecordProjection::new(columns, self.columns.start, reader, target.protocol)?;
+            program.serves(target.charset).then_some(program)
+        };
+        self.program.get_or_init(compile).as_ref()
+    }
+
+    /// Stores the columns of the company, which has a row of the relation in a batch; what is left of the room.
+    fn store<'o>(
+        &self,
+        company: Option<&Frame<'_>>,
+        state: &mut ProjectionState,
+        show: Show<'_>,
+        head: &mut [u8],
+        mut room: &'o mut [u8],
+    ) -> &'o mut [u8] {
+        let row = company.and_then(|company| company.find(self.rel));
+        if let (Some(CurrentRow::Record(TableRow { batch: Some((batch, i)), .. })), Some(Some(program))) =
+            (row, self.program.get())
+        {
+            let row = batch.slice(*i..i + 1);
+            let leaf = &program.enter_leaf(state, row.records(), show);
+            row.for_each_cell(|cell| {
+                room = program.store(state, leaf, cell, head, std::mem::take(&mut room))
+            });
+        }
+        room
+    }
 }
 
 /// The bytes of a row around the columns of one relation.

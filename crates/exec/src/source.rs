@@ -41,7 +41,13 @@ impl RowBatch<'_> {
     /// The row at position `i` as a row in flight.
     #[inline]
     pub(crate) fn frame(&self, i: usize) -> Frame<'_> {
-        let record = TableRow { rel: self.rel, row: self.rows.row(i), reader: self.reader, env: self.env };
+        let record = TableRow {
+            rel: self.rel,
+            row: self.rows.row(i),
+            reader: self.reader,
+            env: self.env,
+            batch: Some((&self.rows, i)),
+        };
         Frame { parent: self.parent, row: CurrentRow::Record(record) }
     }
 }

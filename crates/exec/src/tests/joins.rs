@@ -169,10 +169,12 @@ const ON: [(&str, &str); 14] = [
     ("second", "b.k = a.i"),
 ];
 
-const SELECT: [&str; 7] = [
+const SELECT: [&str; 9] = [
     "a.*, b.*",
     "b.k, a.id, b.k, a.v",
     "a.id, a.d",
+    "b.*, a.*",
+    "a.v, b.*, a.d, a.id",
     "b.k",
     "COUNT(*), SUM(b.n), MAX(a.u), MIN(b.k), COUNT(b.k), SUM(a.id), COUNT(a.i)",
     "COUNT(*), MAX(a.d), MIN(a.d), COUNT(a.d), MIN(b.n), MAX(b.k)",
@@ -182,7 +184,7 @@ const SELECT: [&str; 7] = [
 fn compare_all(bench: &mut Bench, random: &mut Random, rounds: usize) {
     for round in 0..rounds {
         let (table, on) = ON[round % ON.len()];
-        let select = match (table, SELECT[random.below(7) as usize]) {
+        let select = match (table, SELECT[random.below(9) as usize]) {
             ("names", select) if select.contains("SUM") || select.contains('+') => "COUNT(*), MIN(b.k)",
             ("days", select) if select.contains('+') => "MAX(b.k), MIN(a.d)",
             ("second", select) if select.contains("b.n") => "SUM(b.k), COUNT(b.k), COUNT(b.id)",
@@ -213,7 +215,7 @@ fn bench() -> (Bench, Random) {
 #[test]
 fn batches_of_lookups_are_the_nested_loop() {
     let (mut bench, mut random) = bench();
-    compare_all(&mut bench, &mut random, 28 * 6);
+    compare_all(&mut bench, &mut random, 28 * 8);
 }
 
 #[test]
@@ -247,7 +249,9 @@ fn joins_of_three_tables_are_the_nested_loop() {
             ("many b", "one c ON c.k = b.n"),
             ("one b", "small c ON c.k = a.s"),
         ] {
-            for select in ["a.id, b.*, c.*", "COUNT(*), SUM(b.n), SUM(c.n), SUM(a.id)"] {
+            for select in
+                ["a.id, b.*, c.*", "c.n, a.v, b.t, c.k, a.i", "COUNT(*), SUM(b.n), SUM(c.n), SUM(a.id)"]
+            {
                 let sql = format!(
                     "SELECT STRAIGHT_JOIN {select} FROM a {kind} {first} ON b.k = a.i {kind} {second} LIMIT 5000"
                 );
