@@ -8,7 +8,7 @@ use base::sync::park::Wake;
 use crate::error::{Error, Result};
 use crate::guard::ExclusiveHold;
 use crate::pool::Pool;
-use crate::write_back::BATCH_PAGES;
+use crate::write_back::{BATCH_PAGES, Item};
 
 /// Frames a thread that needs one looks at before it asks the background thread.
 const LOOKS_MAX: u32 = 64;
@@ -76,36 +76,49 @@ impl Pool {
         self.reads_under_way.load(Ordering::Relaxed) > 0 || self.batch.try_lock().is_none()
     }
 
-    /// One attempt to bring the free frames to their goal: evicts clean pages, then writes dirty ones and evicts those.
-    /// Returns how many pages were evicted or written.
+    /// One attempt to bring the free frames to their goal: the hand moves on, evicting clean pages, until it has collected a
+    /// batch of dirty ones or been everywhere twice; the batch is written and evicted. Returns how many pages were
+    /// evicted or written.
     pub(crate) fn refill(&self) -> Result<usize> {
-        let evicted = self.evict_to_goal();
-        let may_write = self.wants_frames() && self.refusal.get().is_none();
-        let written = if may_write { self.write_back_step(BATCH_PAGES) } else { Ok(0) };
-        let evicted = evicted + self.evict_to_goal();
-        let progress = evicted + written?;
+        let mut dirty = Vec::new();
+        let mut evicted = 0;
+        for _ in 0..self.frames.used().len() * 2 {
+            if !self.wants_frames() || dirty.len() == BATCH_PAGES {
+                break;
+            }
+            let Some(frame) = self.frames.advance_hand() else { break };
+            match self.pass(frame) {
+                Passed::Evicted => {
+                    self.frames.give_back(frame);
+                    evicted += 1;
+                }
+                Passed::Dirty(item) => dirty.push(item),
+                Passed::Kept => {}
+            }
+        }
         // Fruitless attempts wake nobody: threads that find no frame would keep each other awake.
-        if progress > 0 {
+        if evicted > 0 {
             self.refilled.notify_all();
         }
-        Ok(progress)
+        if !self.wants_frames() || self.refusal.get().is_some() {
+            return Ok(evicted);
+        }
+        let written = self.write_pages(&mut dirty.clone())?;
+        for item in dirty {
+            if self.wants_frames() && self.evict(item.frame) {
+                self.frames.give_back(item.frame);
+                evicted += 1;
+            }
+        }
+        if written > 0 {
+            self.refilled.notify_all();
+        }
+        Ok(evicted + written)
     }
 
     /// Whether the background thread has more to do.
     pub(crate) fn wants_frames(&self) -> bool {
         self.frames.free_count() < self.free_goal()
-    }
-
-    /// Evicts until enough frames are free or every page was looked at twice. Returns how many were evicted.
-    fn evict_to_goal(&self) -> usize {
-        let looks = self.frames.used().len() as u32 * 2;
-        let mut evicted = 0;
-        while self.wants_frames() {
-            let Some(frame) = self.evict_one(looks) else { break };
-            self.frames.give_back(frame);
-            evicted += 1;
-        }
-        evicted
     }
 
     /// Moves the hand on until a page could be evicted, at most `looks` times. The frame is the caller's.
@@ -115,24 +128,42 @@ impl Pool {
 
     /// Evicts the page in `frame` if it was not used since the hand's last pass, is clean and nobody holds it.
     fn evict(&self, frame: u32) -> bool {
+        matches!(self.pass(frame), Passed::Evicted)
+    }
+
+    /// What the hand does with a frame. One that is evicted is the caller's.
+    fn pass(&self, frame: u32) -> Passed {
         let state = self.frames.state(frame);
-        let Some(page) = state.owner() else { return false };
+        let Some(page) = state.owner() else { return Passed::Kept };
         let entry = self.table.entry(page);
         if entry.is_referenced() {
             entry.clear_referenced();
-            return false;
+            return Passed::Kept;
+        }
+        if state.is_dirty() {
+            return Passed::Dirty(Item { page, frame });
         }
         if !state.is_clean() || !entry.latch.try_exclusive() {
-            return false;
+            return Passed::Kept;
         }
         let _hold = ExclusiveHold::adopt(&entry.latch);
         // Only now is it certain whose frame this is and that it is clean.
         if entry.frame() != frame || !state.is_clean() {
-            return false;
+            return Passed::Kept;
         }
         entry.set_frame(0);
         state.set_owner(None);
         self.counters.evictions.add(1);
-        true
+        Passed::Evicted
     }
+}
+
+/// What became of a frame that the clock hand passed.
+enum Passed {
+    /// It holds no page any more.
+    Evicted,
+    /// It could be evicted if its page were written.
+    Dirty(Item),
+    /// It is in use, or free.
+    Kept,
 }

@@ -22,9 +22,9 @@ pub(crate) struct Batch {
 
 /// A dirty page and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Item {
-    page: PageNo,
-    frame: u32,
+pub(crate) struct Item {
+    pub(crate) page: PageNo,
+    pub(crate) frame: u32,
 }
 
 impl std::fmt::Debug for Batch {
@@ -50,19 +50,17 @@ impl Batch {
 }
 
 impl Pool {
-    /// Writes up to `max_pages` (at most a batch, 127) dirty pages, those the clock hand reaches first, and returns how many. Pages
-    /// that somebody holds exclusively are passed over. Not durable before a sync.
+    /// Writes up to `max_pages` (at most a batch, 127) dirty pages, those the clock hand reaches first, and returns how many.
+    /// Pages that somebody holds exclusively are passed over. Not durable before a sync. For tests and tools that decide
+    /// themselves when a part of the pages is written.
     ///
     /// Latches: waits for no page latch.
     ///
     /// # Errors
     /// Any error refuses all later changes.
     pub fn write_back_step(&self, max_pages: usize) -> Result<usize> {
-        let max_pages = max_pages.min(BATCH_PAGES);
-        let mut items = self.dirty_from_hand(max_pages, |pool, page| !pool.table.entry(page).is_referenced());
-        if items.is_empty() {
-            items = self.dirty_from_hand(max_pages, |_, _| true);
-        }
+        let dirty = self.frames.beginning_at_hand().filter_map(|frame| self.dirty_item(frame));
+        let mut items = dirty.take(max_pages.min(BATCH_PAGES)).collect();
         self.write_pages(&mut items)
     }
 
@@ -97,7 +95,7 @@ impl Pool {
     /// # Errors
     /// Any error refuses all later changes.
     pub fn flush_all(&self) -> Result<()> {
-        let mut dirty = self.dirty_from_hand(usize::MAX, |_, _| true);
+        let mut dirty: Vec<Item> = self.frames.used().filter_map(|frame| self.dirty_item(frame)).collect();
         self.write_all(&mut dirty)?;
         self.sync()
     }
@@ -155,16 +153,6 @@ impl Pool {
         Ok(())
     }
 
-    /// Up to `max` dirty pages for which `wanted` holds, beginning at the clock hand.
-    fn dirty_from_hand(&self, max: usize, wanted: impl Fn(&Pool, PageNo) -> bool) -> Vec<Item> {
-        self.frames
-            .beginning_at_hand()
-            .filter_map(|frame| self.dirty_item(frame))
-            .filter(|item| wanted(self, item.page))
-            .take(max)
-            .collect()
-    }
-
     /// The page in `frame`, if it is dirty.
     fn dirty_item(&self, frame: u32) -> Option<Item> {
         let state = self.frames.state(frame);
@@ -173,7 +161,7 @@ impl Pool {
 
     /// Writes those of `items` (at most a batch) that are still dirty and not held exclusively; returns how many. The ones
     /// that are held exclusively stay in `items`.
-    fn write_pages(&self, items: &mut Vec<Item>) -> Result<usize> {
+    pub(crate) fn write_pages(&self, items: &mut Vec<Item>) -> Result<usize> {
         if items.is_empty() {
             return Ok(0);
         }

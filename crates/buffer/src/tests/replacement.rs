@@ -110,3 +110,17 @@ fn dropping_the_pool_ends_its_thread() {
         std::thread::yield_now();
     }
 }
+
+#[test]
+fn a_refill_looks_no_further_than_the_pages_it_writes() {
+    let disk = MemDisk::new();
+    let pool = manual_pool(&disk, 2000);
+    fill(&pool, 2000);
+    // The first one also clears the marks of the pages' creation.
+    assert_eq!(pool.refill(), Ok(127 + 60));
+    let hand = |pool: &Pool| pool.frames.beginning_at_hand().next().unwrap();
+    let before = hand(&pool);
+    (3000..3060).for_each(|page| store(&mut pool.create(PageNo(page)).unwrap(), page * 10));
+    assert_eq!(pool.refill(), Ok(127 + 60));
+    assert!(hand(&pool) - before < 2 * 127, "from {before} to {}", hand(&pool));
+}
