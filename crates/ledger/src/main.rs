@@ -68,8 +68,9 @@ fn run(datadir: &Path, names: &[&str], watch: Watch) -> Result<(), String> {
     }
     let server = serve::open(datadir)?;
     let mut client = Client::connect(serve::connect(&server, watch)?, tables::SCHEMA)?;
+    let log_position = || server.engine.store().log().current().0;
     for operation in selected(names)? {
-        match measure::measure(&mut client, &operation, SEED) {
+        match measure::measure(&mut client, &operation, SEED, log_position) {
             Ok(measured) => println!("{}", line(&operation, &measured)),
             Err(refusal) => eprintln!("ledger: {} left out: {refusal}", operation.name),
         }
@@ -82,12 +83,13 @@ fn run(datadir: &Path, names: &[&str], watch: Watch) -> Result<(), String> {
 fn line(operation: &Operation, measured: &Measured) -> String {
     let counted = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
     format!(
-        "{}\t{}\t{}\t{}\t{}\t{}",
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}",
         operation.name,
         measured.units,
         counted(measured.copied_bytes),
         measured.allocations,
         counted(measured.syscalls),
+        measured.log_bytes,
         measured.elapsed.as_nanos()
     )
 }

@@ -22,6 +22,8 @@ pub(crate) struct Measured {
     pub(crate) copied_bytes: Option<u64>,
     /// System calls by the serving thread; `None` if they are not counted.
     pub(crate) syscalls: Option<u64>,
+    /// Bytes that the log has grown by.
+    pub(crate) log_bytes: u64,
     /// Time from the first statement to the last answer.
     pub(crate) elapsed: Duration,
 }
@@ -52,11 +54,17 @@ impl Runner<'_> {
     }
 }
 
-/// Warms the operation up and counts it. Under callgrind the counts are dumped under the operation's name.
+/// Warms the operation up and counts it. Under callgrind the counts are dumped under the operation's name. `log_position`: how
+/// far the engine's log has got.
 ///
 /// # Errors
 /// What the server answered instead.
-pub(crate) fn measure(client: &mut Client, operation: &Operation, seed: u64) -> Result<Measured, String> {
+pub(crate) fn measure(
+    client: &mut Client,
+    operation: &Operation,
+    seed: u64,
+    log_position: impl Fn() -> u64,
+) -> Result<Measured, String> {
     let fixed_units = match operation.unit {
         Unit::RowOf(query) => Some(client.query(query)?),
         Unit::Rows(rows) => Some(rows * u64::from(operation.executions)),
@@ -70,6 +78,7 @@ pub(crate) fn measure(client: &mut Client, operation: &Operation, seed: u64) -> 
     let mut runner = Runner { client, request: operation.request, prepared, draw: Draw::new(seed) };
     runner.run(WARM_UP.min(operation.executions))?;
     let before = (counters::allocations(), counters::copied_bytes(), syscalls::counted());
+    let log_before = log_position();
     let begun = Instant::now();
     callgrind::zero();
     let rows = runner.run(operation.executions);
@@ -80,6 +89,7 @@ pub(crate) fn measure(client: &mut Client, operation: &Operation, seed: u64) -> 
         allocations: counters::allocations() - before.0,
         copied_bytes: counters::copied_bytes().zip(before.1).map(|(now, before)| now - before),
         syscalls: syscalls::counted().zip(before.2).map(|(now, before)| now - before),
+        log_bytes: log_position() - log_before,
         elapsed,
     })
 }

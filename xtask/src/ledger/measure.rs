@@ -22,6 +22,7 @@ struct Counted {
     bytes_copied: Option<u64>,
     allocations: u64,
     syscalls: Option<u64>,
+    log_bytes: u64,
 }
 
 /// Measures the operations called `names`, or all.
@@ -42,7 +43,7 @@ pub(super) fn all(names: &[&str]) -> Result<Vec<Line>, String> {
                 bytes_copied: per_unit(native.bytes_copied.unwrap_or(0), native.units, 1),
                 allocations: per_unit(pass.allocations, pass.units, 2),
                 syscalls: native.syscalls.map(|calls| per_unit(calls, native.units, 2)),
-                log_bytes: 0.0,
+                log_bytes: per_unit(native.log_bytes, native.units, 1),
             })
         })
         .collect()
@@ -183,6 +184,7 @@ fn counted(line: &str) -> Option<Counted> {
         bytes_copied: number()?,
         allocations: number()??,
         syscalls: number()?,
+        log_bytes: number()??,
     })
 }
 
@@ -195,7 +197,7 @@ mod tests {
         let dump = "version: 1\ndesc: Trigger: Client Request: ping\nevents: Ir\ntotals: 5015237\n";
         assert_eq!(field(dump, "desc: Trigger: Client Request: "), Some("ping"));
         assert_eq!(total(dump), Some(5_015_237));
-        let line = counted("ping\t5000\t-\t0\t10000\t51780965").unwrap();
+        let line = counted("ping\t5000\t-\t0\t10000\t0\t51780965").unwrap();
         assert_eq!((line.units, line.bytes_copied, line.syscalls), (5000, None, Some(10_000)));
         assert!(counted("ping\tmany").is_none());
     }
