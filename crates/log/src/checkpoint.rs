@@ -31,7 +31,7 @@ impl Log {
 
     /// The newest checkpoint.
     pub fn last_checkpoint(&self) -> Checkpoint {
-        self.writer.lock().checkpoint()
+        self.hold_files().checkpoint()
     }
 
     fn record_checkpoint(
@@ -45,7 +45,7 @@ impl Log {
         let frame = self.append(&[], &payload).range();
         invariant!(redo_lsn <= frame.start, "{redo_lsn} of a checkpoint at {}", frame.start);
         self.durable_up_to(frame.end)?;
-        let mut files = self.writer.lock();
+        let mut files = self.hold_files();
         self.ensure_works()?;
         let clean = clean(self.current());
         invariant!(redo_lsn >= files.checkpoint().redo_lsn, "a checkpoint goes back to {redo_lsn}");
@@ -60,7 +60,7 @@ impl Log {
         self.ensure_works()?;
         let written = Lsn(self.progress.0.written.load(Ordering::Acquire));
         let (folder, file_bytes, spare) = {
-            let mut files = self.writer.lock();
+            let mut files = self.hold_files();
             if !files.wants_next(written) {
                 return Ok(false);
             }
@@ -71,7 +71,7 @@ impl Log {
             None => folder.make(file_bytes),
         };
         let spare = made.map_err(|error| self.fail(error))?;
-        let mut files = self.writer.lock();
+        let mut files = self.hold_files();
         // The one before may have been used up meanwhile, and another made by who needed it.
         let linked = if files.wants_next(written) {
             files.link_next(spare)
@@ -85,14 +85,14 @@ impl Log {
     /// Changes how much room the files take together. Takes effect as files are made and given back.
     pub fn set_capacity(&self, capacity_bytes: u64) -> Result<()> {
         let config = crate::log::LogConfig { capacity_bytes, ..self.config };
-        let mut files = self.writer.lock();
+        let mut files = self.hold_files();
         files.set_sizes(config.file_bytes(), capacity_bytes);
         files.trim().map_err(|error| self.fail(error))
     }
 
     /// Bytes of all files, and the capacity they are to keep to.
     pub fn file_bytes(&self) -> (u64, u64) {
-        let files = self.writer.lock();
+        let files = self.hold_files();
         (files.bytes(), files.capacity_bytes())
     }
 }

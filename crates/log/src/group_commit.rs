@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::files::Files;
 use crate::frame::{FRAME_HEADER_BYTES, FrameSum};
 use crate::in_flight::Word;
-use crate::log::Log;
+use crate::log::{Log, Waiting};
 use crate::part::{SYNCED_UP_TO_BYTES, synced_up_to};
 use crate::position::LogPosition;
 
@@ -31,6 +31,37 @@ const APPEND_PAUSES: usize = 40;
 
 /// How long a thread sleeps that waits for another in the middle of an append, which tells nobody when it is done.
 const APPEND_WAIT: Duration = Duration::from_micros(50);
+
+/// The files, held: by the leader of a flush, or by who links, recycles or asks. Whoever sleeps because they were held is
+/// woken when they are given back: it may have to lead.
+pub(crate) struct FilesHold<'l> {
+    /// Taken out by the drop alone.
+    files: Option<MutexGuard<'l, Files>>,
+    waiting: &'l Waiting,
+}
+
+impl std::ops::Deref for FilesHold<'_> {
+    type Target = Files;
+    fn deref(&self) -> &Files {
+        self.files.as_ref().expect("held until dropped")
+    }
+}
+
+impl std::ops::DerefMut for FilesHold<'_> {
+    fn deref_mut(&mut self) -> &mut Files {
+        self.files.as_mut().expect("held until dropped")
+    }
+}
+
+impl Drop for FilesHold<'_> {
+    fn drop(&mut self) {
+        drop(self.files.take());
+        fence(Ordering::SeqCst);
+        if self.waiting.sleepers.load(Ordering::SeqCst) > 0 {
+            self.waiting.progress.notify_all();
+        }
+    }
+}
 
 impl LogPosition for Log {
     fn durable_up_to(&self, lsn: Lsn) -> Result<()> {
@@ -103,15 +134,15 @@ impl Log {
         work: impl FnOnce(&mut Files) -> Result<bool>,
         is_done: impl FnOnce() -> bool,
     ) -> Result<()> {
-        if let Some(files) = self.try_writer() {
+        if let Some(files) = self.try_hold_files() {
             return self.lead(files, work);
         }
         let waiting = &self.waiting.0;
         let ticket = waiting.progress.ticket();
         waiting.sleepers.fetch_add(1, Ordering::SeqCst);
-        // Pairs with the fence in `lead`: either this thread sees the writer free, or the leader sees it asleep.
+        // Pairs with the fence of `FilesHold`: either this thread finds the files free, or the holder finds it asleep.
         fence(Ordering::SeqCst);
-        let result = if let Some(files) = self.try_writer() {
+        let result = if let Some(files) = self.try_hold_files() {
             self.lead(files, work)
         } else {
             if !is_done() && self.failure.get().is_none() {
@@ -123,24 +154,21 @@ impl Log {
         result
     }
 
-    fn try_writer(&self) -> Option<MutexGuard<'_, Files>> {
-        self.writer.try_lock()
+    fn try_hold_files(&self) -> Option<FilesHold<'_>> {
+        self.writer.try_lock().map(|files| FilesHold { files: Some(files), waiting: &self.waiting.0 })
     }
 
-    fn lead(
-        &self,
-        mut files: MutexGuard<'_, Files>,
-        work: impl FnOnce(&mut Files) -> Result<bool>,
-    ) -> Result<()> {
+    /// Waits for the files.
+    pub(crate) fn hold_files(&self) -> FilesHold<'_> {
+        FilesHold { files: Some(self.writer.lock()), waiting: &self.waiting.0 }
+    }
+
+    fn lead(&self, mut files: FilesHold<'_>, work: impl FnOnce(&mut Files) -> Result<bool>) -> Result<()> {
         let progress = self.ensure_works().and_then(|()| work(&mut files).map_err(|error| self.fail(error)));
         drop(files);
-        fence(Ordering::SeqCst);
-        let waiting = &self.waiting.0;
-        if waiting.sleepers.load(Ordering::SeqCst) > 0 {
-            waiting.progress.notify_all();
-        }
         if !progress? {
             // Another thread is in the middle of an append. It may have lost its processor, so this one gives its own up.
+            let waiting = &self.waiting.0;
             waiting.progress.wait(waiting.progress.ticket(), Some(env::deadline_in(APPEND_WAIT)));
         }
         Ok(())

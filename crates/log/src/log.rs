@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use base::Lsn;
-use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, critical};
+use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, critical, sim};
 use env::Disk;
 
 use crate::error::{Error, Result};
@@ -195,8 +195,10 @@ impl Log {
             Some(word) => word,
             None => self.wait_for_word(),
         };
+        sim::switch();
         // AcqRel: release publishes the word to who loads the tail; acquire orders positions after what others did.
         let start = self.tail.0.fetch_add(sum.frame_bytes(), Ordering::AcqRel);
+        sim::switch();
         let end = start + sum.frame_bytes();
         let header = sum.header(Lsn(start));
         // Acquire pairs with the leader's store: the place's old bytes are written before new ones come.
@@ -209,6 +211,7 @@ impl Log {
             self.store_patiently(start, [&header, front, back], &word);
         }
         self.counters.frames.add(1);
+        sim::switch();
         Pending { range: FrameRange { start: Lsn(start), end: Lsn(end) }, _word: word, _section: section }
     }
 

@@ -4,6 +4,7 @@ mod append;
 mod damage;
 mod failure;
 mod files;
+mod simulated;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

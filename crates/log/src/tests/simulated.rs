@@ -1,0 +1,113 @@
+//! Every order of appends, flushes and checkpoints, and a power failure anywhere.
+
+#![cfg(debug_assertions)]
+
+use std::sync::Mutex;
+
+use env::{Mishap, SimDisk, simulate, spawn};
+
+use super::*;
+use crate::LogPosition;
+
+/// What happened before the power went off, seen from outside the simulation.
+#[derive(Clone, Debug, Default)]
+struct Seen(Arc<Mutex<Run>>);
+
+#[derive(Debug, Default)]
+struct Run {
+    /// All frames, appended or about to be: those whose place is known.
+    frames: Vec<Filler>,
+    /// Everything below was said to be durable.
+    durable: Lsn,
+}
+
+/// Three threads that append and commit, and a fourth that records checkpoints.
+fn work(disk: &MemDisk, seed: u64, seen: &Seen) {
+    disk.create_dir(dir()).unwrap();
+    disk.sync_dir(Path::new("")).unwrap();
+    let log = Arc::new(Log::create(&disk_of(disk), dir(), IDENTITY, FIRST_LSN, SMALL).unwrap());
+    let committers: Vec<_> = (0..3u64)
+        .map(|thread| {
+            let (log, seen) = (Arc::clone(&log), seen.clone());
+            let commit = move || {
+                let mut dice = base::prng::Prng::new(seed * 4 + thread);
+                for n in 0..12u64 {
+                    let bytes = vec![(thread * 50 + n) as u8; dice.below(900) as usize];
+                    let range = append(&log, &bytes);
+                    seen.0.lock().unwrap().frames.push((range, bytes));
+                    let Ok(()) = log.durable_up_to(range.end) else { return };
+                    let mut run = seen.0.lock().unwrap();
+                    run.durable = run.durable.max(range.end);
+                }
+            };
+            spawn("committer", commit).unwrap()
+        })
+        .collect();
+    let checkpoints = move || {
+        for _ in 0..4 {
+            if log.prepare_file().is_err() || log.checkpoint(log.safe_lsn(), Vec::new()).is_err() {
+                return;
+            }
+        }
+    };
+    let checkpoints = spawn("checkpoints", checkpoints).unwrap();
+    for thread in committers.into_iter().chain([checkpoints]) {
+        thread.join();
+    }
+}
+
+/// The frames that a log holds are the first ones that were appended from its checkpoint on, and all that were durable.
+fn assert_recovers(disk: &MemDisk, run: &mut Run, seed: u64) {
+    // Before there was a durable log nothing was promised.
+    let found = match read_all(disk) {
+        Err(error) if run.durable == Lsn(0) => return drop(error),
+        found => found,
+    };
+    let (found, reader) = found.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    let redo_lsn = reader.checkpoint().redo_lsn;
+    run.frames.sort_by_key(|(range, _)| range.start);
+    run.frames.retain(|(range, _)| range.start >= redo_lsn);
+    // A thread that was stopped between its append and its note left a frame nobody knows.
+    let known: Vec<_> = found.iter().filter(|frame| run.frames.contains(frame)).collect();
+    assert!(found.len() - known.len() <= 3, "seed {seed}: frames that nobody wrote");
+    let durable = run.frames.iter().filter(|(range, _)| range.end <= run.durable);
+    for frame in durable {
+        assert!(found.contains(frame), "seed {seed}: {:?} was durable", frame.0);
+    }
+    assert!(reader.position() >= run.durable.max(redo_lsn), "seed {seed}");
+    let log = reader.into_log(SMALL).unwrap();
+    let more = append(&log, b"more");
+    log.flush().unwrap();
+    let (again, _) = read_all(disk).unwrap();
+    assert_eq!(again[..found.len()], found);
+    assert_eq!(again[found.len()..], [(more, b"more".to_vec())]);
+}
+
+#[test]
+fn what_was_durable_is_found_after_a_power_failure_anywhere() {
+    let mut halted = 0;
+    for seed in 0..300 {
+        let disk = SimDisk::seeded(seed);
+        let mut dice = base::prng::Prng::new(seed);
+        disk.schedule(None, 20 + dice.below(140), Mishap::PowerOff);
+        let seen = Seen::default();
+        let (inside, told) = (disk.clone(), seen.clone());
+        let end = simulate(seed, 2_000_000, move || work(&inside, seed, &told));
+        halted += u32::from(end.result.is_none());
+        let crashed = disk.crash();
+        assert_recovers(&crashed, &mut seen.0.lock().unwrap(), seed);
+    }
+    assert!(halted > 100, "{halted}");
+}
+
+#[test]
+fn appends_and_flushes_in_any_order_lose_nothing() {
+    for seed in 0..150 {
+        let (disk, seen) = (SimDisk::seeded(seed), Seen::default());
+        let (inside, told) = (disk.clone(), seen.clone());
+        let end = simulate(seed, 2_000_000, move || work(&inside, seed, &told));
+        assert!(end.result.is_some());
+        assert_eq!(seen.0.lock().unwrap().frames.len(), 36);
+        assert_recovers(&disk, &mut seen.0.lock().unwrap(), seed);
+    }
+}
