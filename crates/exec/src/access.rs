@@ -34,10 +34,10 @@ pub(crate) struct TableAccess<'r> {
 }
 
 /// Buffers for key bytes.
-#[derive(Default)]
-struct Keys {
-    lower: Vec<u8>,
-    upper: Vec<u8>,
+#[derive(Debug, Default)]
+pub(crate) struct Keys {
+    pub(crate) lower: Vec<u8>,
+    pub(crate) upper: Vec<u8>,
     row: Vec<u8>,
 }
 
@@ -368,7 +368,7 @@ pub(crate) fn push_parts(
 }
 
 /// The ends of a path's range, their bytes in `keys`; `None` if nothing can lie in it.
-fn range_bounds(
+pub(crate) fn range_bounds(
     run: &QueryRun<'_>,
     path: &PathOp,
     parts: &[KeyPart],

@@ -24,13 +24,13 @@ const GROUP_BYTES: usize = 128;
 pub(crate) struct AggregateOp {
     pub(crate) input: Op,
     groups: Vec<Expr>,
-    aggs: Vec<AggSpec>,
+    pub(crate) aggs: Vec<AggSpec>,
     /// Groups come one after the other.
     sorted: bool,
     /// Group expressions, then aggregates.
-    layout: Layout,
+    pub(crate) layout: Layout,
     /// Set if there are no groups and all aggregates are simple ones of integers.
-    ints: Option<Box<[IntAggregate]>>,
+    pub(crate) ints: Option<Box<[IntAggregate]>>,
 }
 
 impl AggregateOp {

@@ -3,12 +3,14 @@
 use std::io;
 
 use bumpalo::Bump;
-use engine::{Engine, Trx};
+use engine::{Engine, ScanMemory, Trx};
 use expr::SessionInfo;
 use types::Value;
 use wire::{Capabilities, OutBuffer, ResultCharset, ServerStatus};
 
 use crate::ExecError;
+use crate::access::Keys;
+use crate::aggregate_ints::IntState;
 use crate::record_projection::ProjectionState;
 use crate::row_build::RowBuffer;
 
@@ -72,6 +74,12 @@ pub struct Scratch {
     pub(crate) values: RowBuffer,
     /// Rows on their way to the client.
     pub(crate) projection: ProjectionState,
+    /// Bounds of a range.
+    pub(crate) range_keys: Keys,
+    /// Of the last scan.
+    pub(crate) scan: Option<Box<ScanMemory>>,
+    /// Aggregates of the whole answer.
+    pub(crate) ints: Vec<IntState>,
 }
 
 impl Scratch {

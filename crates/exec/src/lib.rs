@@ -51,6 +51,7 @@ mod join_nested;
 mod joined_rows;
 mod keep;
 mod key;
+mod leaf_scan;
 mod limit;
 mod load;
 mod load_lines;

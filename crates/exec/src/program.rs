@@ -13,6 +13,7 @@ use crate::context::{Client, ExecCtx, Outcome, Scratch};
 use crate::delete::DeleteProgram;
 use crate::error::{ExecError, Result};
 use crate::insert::InsertProgram;
+use crate::leaf_scan::{LeafScan, ScanClient};
 use crate::load::LoadProgram;
 use crate::point::PointGet;
 use crate::project::{RowSender, RowTarget};
@@ -43,6 +44,7 @@ struct SelectProgram {
     query: QueryProgram,
     columns: ColumnPackets,
     point: Option<PointGet>,
+    scan: Option<LeafScan>,
     constant: Option<ConstantRow>,
 }
 
@@ -67,7 +69,8 @@ impl SelectProgram {
         let query = QueryProgram::compile(engine, plan, tables)?;
         let point = PointGet::of_query(&query).filter(|_| plan.lock.is_none());
         let constant = ConstantRow::of_query(&query).filter(|_| plan.lock.is_none());
-        Ok(SelectProgram { columns: ColumnPackets::new(&plan.output), point, constant, query })
+        let (columns, scan) = (ColumnPackets::new(&plan.output), LeafScan::of_query(&query));
+        Ok(SelectProgram { columns, point, scan, constant, query })
     }
 }
 
@@ -150,6 +153,18 @@ impl SelectProgram {
         let run = QueryRun::new(&st, ctx.params, &self.query);
         self.columns.write(&plan.output, &mut ctx.client);
         let charset = ctx.client.charset;
+        if let Some(scan) = self.scan {
+            let target = RowTarget { protocol: ctx.client.protocol, charset, out: &mut *ctx.client.out };
+            let client = ScanClient { target, flush: &mut *ctx.client.flush };
+            if let Some(rows) = scan.run(&run, client, ctx.scratch)? {
+                return Ok(Outcome {
+                    has_rows: true,
+                    rows_sent: rows,
+                    found_rows: rows,
+                    ..Outcome::default()
+                });
+            }
+        }
         let target = RowTarget { protocol: ctx.client.protocol, charset, out: &mut *ctx.client.out };
         let mut sender = RowSender::new(&run, target, &mut ctx.scratch.projection, &mut *ctx.client.flush);
         run.rows(&mut sender)?;

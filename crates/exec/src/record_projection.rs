@@ -23,6 +23,8 @@ pub(crate) const MAX_COLUMNS: usize = 512;
 const MAX_LENGTH_BYTES: usize = 3;
 /// First bit of the binary protocol's NULL bitmap that stands for a column.
 const FIRST_NULL_BIT: usize = 2;
+/// Bytes before the value of a row of one column in the binary protocol.
+const ONE_COLUMN_HEAD_BYTES: usize = 2;
 /// Bytes that a step may store behind what it says that it stored.
 const SLACK_BYTES: usize = 8;
 /// Most bytes of the text of a number or a moment.
@@ -377,12 +379,49 @@ pub(crate) fn put_batch(
 ) {
     let leaf = &projection.enter_leaf(state, batch.records(), show);
     let protocol = if projection.is_binary { Protocol::Binary } else { Protocol::Text };
-    match protocol {
-        Protocol::Text => put_rows::<false>(projection, state, leaf, batch, out),
-        Protocol::Binary => put_rows::<true>(projection, state, leaf, batch, out),
+    match (&*projection.steps, protocol) {
+        ([Step { op: StepOp::FirstVar, from, to, .. }], Protocol::Text) => {
+            put_strings::<0>(projection, *from, *to, batch, out);
+        }
+        ([Step { op: StepOp::FirstVar, from, to, .. }], Protocol::Binary) => {
+            put_strings::<ONE_COLUMN_HEAD_BYTES>(projection, *from, *to, batch, out);
+        }
+        (_, Protocol::Text) => put_rows::<false>(projection, state, leaf, batch, out),
+        (_, Protocol::Binary) => put_rows::<true>(projection, state, leaf, batch, out),
     }
 }
 
+/// Rows of one string that is the first variable column and never NULL. Cost: about 50 instructions a row and a copy.
+#[inline(never)]
+fn put_strings<const HEAD: usize>(
+    projection: &RecordProjection,
+    from: u16,
+    end_at: u16,
+    batch: &Batch<'_>,
+    out: &mut OutBuffer,
+) {
+    let rows = batch.len();
+    let room =
+        rows * (wire::out_buffer::HEADER_BYTES + HEAD) + projection.room_bytes(rows, batch.body_bytes_max());
+    out.packets(room, |packets| {
+        batch.for_each_cell(
+            #[inline(always)]
+            |cell| {
+                let text = cell.bytes(from.into(), RowFormat::var_end(cell.chunk(end_at)));
+                packets.packet(
+                    #[inline(always)]
+                    |room| {
+                        let (head, room) = room.split_at_mut(HEAD);
+                        head.fill(0);
+                        HEAD + store_text(text, room)
+                    },
+                );
+            },
+        );
+    });
+}
+
+#[inline(never)]
 fn put_rows<const BINARY: bool>(
     projection: &RecordProjection,
     state: &mut ProjectionState,

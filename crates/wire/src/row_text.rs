@@ -93,9 +93,9 @@ fn part_text(digits: u64) -> [u8; PART_DIGITS] {
 #[inline]
 fn part_digits(value: u32) -> u64 {
     let halves = u64::from(value / 10_000) | u64::from(value % 10_000) << 32;
-    let hundreds = (halves * 10_486 >> 20) & 0x7f_0000_007f;
+    let hundreds = ((halves * 10_486) >> 20) & 0x7f_0000_007f;
     let pairs = hundreds | (halves - 100 * hundreds) << 16;
-    let tens = (pairs * 103 >> 10) & 0x0f_000f_000f_000f;
+    let tens = ((pairs * 103) >> 10) & 0x0f_000f_000f_000f;
     tens | (pairs - 10 * tens) << 8
 }
 

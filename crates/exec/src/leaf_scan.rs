@@ -1,0 +1,152 @@
+//! Queries that read one stretch of one index and send its rows as they stand, or integer aggregates of all of them: straight
+//! functions over leaves, in the connection's memory. [`QueryRun::rows`] answers the same with operators.
+
+use std::io;
+
+use engine::{Direction, Scan};
+use wire::OutBuffer;
+
+use crate::access::{Keys, range_bounds};
+use crate::aggregate::AggregateOp;
+use crate::aggregate_ints::IntState;
+use crate::context::Scratch;
+use crate::error::{ExecError, Result};
+use crate::op::{AccessOp, Op, PathOp};
+use crate::project::{OutputValue, RowTarget};
+use crate::query::QueryProgram;
+use crate::reader::RowEnv;
+use crate::record_projection::{RecordProjection, Show, put_batch};
+use crate::source::RowBatch;
+use crate::statement::QueryRun;
+
+/// What such a query does with the rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LeafScan {
+    /// Sends them.
+    Rows,
+    /// Sends the aggregates, which are the output columns.
+    Aggregates,
+}
+
+/// What the client's side of a scan consists of.
+pub(crate) struct ScanClient<'c> {
+    pub(crate) target: RowTarget<'c>,
+    pub(crate) flush: &'c mut dyn FnMut(&mut OutBuffer) -> io::Result<()>,
+}
+
+impl LeafScan {
+    /// The scan that `query` is; `None` if it is more than that.
+    pub(crate) fn of_query(query: &QueryProgram) -> Option<Self> {
+        match &query.root {
+            Op::Access(access) if is_simple(access) && query.plain.is_some() => Some(LeafScan::Rows),
+            Op::Aggregate(aggregate) => {
+                let Op::Access(access) = &aggregate.input else { return None };
+                let simple = is_simple(access) && aggregate.ints.is_some();
+                let is_aggregate = |value: &OutputValue| match value {
+                    OutputValue::Column { rel, .. } => aggregate.layout.has(*rel),
+                    OutputValue::Expr(_) => false,
+                };
+                let all = query.outputs.iter().all(|output| is_aggregate(&output.value));
+                (simple && all).then_some(LeafScan::Aggregates)
+            }
+            _ => None,
+        }
+    }
+
+    /// Answers the query; how many rows were sent. `None`, and nothing done, if the client wants text in another character
+    /// set. Cost: no allocation once the connection's memory has grown.
+    pub(crate) fn run(
+        self,
+        run: &QueryRun<'_>,
+        client: ScanClient<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<u64>> {
+        match (self, &run.program.root, &run.program.plain) {
+            (LeafScan::Rows, Op::Access(access), Some(plain)) => match plain.projection(&client.target) {
+                Some(projection) => send_rows(access, projection, run, client, scratch).map(Some),
+                None => Ok(None),
+            },
+            (LeafScan::Aggregates, Op::Aggregate(aggregate), _) => {
+                send_aggregates(aggregate, run, client.target, scratch).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Whether the rows are a leaf's records as they stand, and nothing else is read meanwhile.
+fn is_simple(access: &AccessOp) -> bool {
+    access.batched && !access.detached && matches!(access.path, PathOp::Scan { .. } | PathOp::Range { .. })
+}
+
+/// The scan of the access's stretch; `None` if nothing can lie in it.
+fn open<'r>(access: &'r AccessOp, run: &QueryRun<'r>, scratch: &mut Scratch) -> Result<Option<Scan<'r>>> {
+    let (PathOp::Scan { reverse } | PathOp::Range { reverse, .. }) = access.path else { return Ok(None) };
+    let Scratch { arena, range_keys, scan, .. } = scratch;
+    let Some((from, to)) = range_bounds(run, &access.path, &access.key, None, range_keys, arena)? else {
+        return Ok(None);
+    };
+    let mut memory = scan.take().unwrap_or_default();
+    let Keys { lower, upper, .. } = range_keys;
+    memory.range.set(from.on(lower), to.on(upper));
+    let direction = if reverse { Direction::Backward } else { Direction::Forward };
+    let st = run.st;
+    Ok(Some(Scan::open_in(st.engine, &access.table, access.index, st.view, memory, direction)?))
+}
+
+fn send_rows(
+    access: &AccessOp,
+    projection: &RecordProjection,
+    run: &QueryRun<'_>,
+    client: ScanClient<'_>,
+    scratch: &mut Scratch,
+) -> Result<u64> {
+    let ScanClient { target, flush } = client;
+    let Some(mut scan) = open(access, run, scratch)? else { return Ok(0) };
+    let show = Show { zone: run.st.zone, charset: target.charset };
+    let mut rows = 0;
+    while let Some(batch) = scan.next_batch()? {
+        put_batch(projection, &mut scratch.projection, show, &batch, target.out);
+        rows += batch.len() as u64;
+        run.st.fail_if_killed()?;
+        if target.out.wants_flush() {
+            scan.suspend();
+            flush(target.out).map_err(ExecError::Send)?;
+        }
+    }
+    scratch.scan = Some(scan.into_memory());
+    Ok(rows)
+}
+
+fn send_aggregates(
+    aggregate: &AggregateOp,
+    run: &QueryRun<'_>,
+    mut target: RowTarget<'_>,
+    scratch: &mut Scratch,
+) -> Result<u64> {
+    let Op::Access(access) = &aggregate.input else { return Ok(0) };
+    let mut states = std::mem::take(&mut scratch.ints);
+    states.clear();
+    states.extend(aggregate.ints.iter().flatten().map(|spec| IntState::new(*spec)));
+    if let Some(mut scan) = open(access, run, scratch)? {
+        let env = RowEnv { st: run.st, arena: &scratch.arena };
+        while let Some(rows) = scan.next_batch()? {
+            let batch = RowBatch { rel: access.rel, rows, reader: &access.reader, env, parent: None };
+            states.iter_mut().for_each(|state| state.batch(&batch));
+            run.st.fail_if_killed()?;
+        }
+        scratch.scan = Some(scan.into_memory());
+    }
+    let outputs = &run.program.outputs;
+    let packet = target.begin(outputs.len());
+    for (i, output) in outputs.iter().enumerate() {
+        if let OutputValue::Column { col, .. } = output.value {
+            let position = usize::from(col);
+            let value = states[position].result(&aggregate.aggs[position].ty);
+            output.encoder.put_value(&value, packet.map(|packet| (packet, i)), target.charset, target.out);
+        }
+    }
+    target.out.end_packet();
+    scratch.ints = states;
+    Ok(1)
+}
