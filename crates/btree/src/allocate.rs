@@ -172,15 +172,15 @@ pub(crate) fn pages_within(extent: ExtentNo, first: PageNo, count: u32) -> u64 {
         .fold(0, |bits, page| bits | bit_of(PageNo(page)))
 }
 
-/// Frees a run of pages: first their frames, then, extent by extent, the pages. `parts` go into the last frame.
+/// Frees a run of pages, all or nothing: first their frames, then the pages. `parts` are in the frame.
 pub(crate) fn free_run(store: &Store, first: PageNo, count: u32, parts: &[u8]) -> Result<()> {
     // While the pages still count as used nobody else can have taken them, so no frame of another owner is forgotten.
     (first.0..first.0 + count).for_each(|page| store.pool.discard(PageNo(page)));
-    let last = extent_of(PageNo(first.0 + count - 1));
-    for extent in extent_of(first)..=last {
-        let mut mtr = Mtr::new(store);
+    let mut mtr = Mtr::new(store);
+    // A run stands within one group of extents: the first of them latches the one map page, which is all that can fail.
+    for extent in extent_of(first)..=extent_of(PageNo(first.0 + count - 1)) {
         mtr.release_pages(extent, pages_within(extent, first, count))?;
-        mtr.commit_with(if extent == last { parts } else { &[] });
     }
+    mtr.commit_with(parts);
     Ok(())
 }

@@ -10,9 +10,9 @@ mod level;
 
 use self::level::{Level, Place};
 use base::{PageNo, TrxId, invariant};
-use page::{Batch, FormatPage, PageOp, SlotFlags};
+use page::{Batch, FormatPage, PageOp, PageType, SlotFlags};
 
-use crate::allocate::free_run;
+use crate::allocate::{NewRun, free_run};
 use crate::error::{Error, Result};
 use crate::extents::Locality;
 use crate::mtr::{Latched, Mtr};
@@ -137,9 +137,19 @@ impl<'s> BulkBuild<'s> {
         let locality = if is_small { Locality::Shared } else { Locality::Own };
         let mut mtr = Mtr::new(self.store);
         let run = mtr.allocate_run(self.tree.index, 1, locality)?;
-        mtr.commit();
         self.taken.push(run.first);
+        let labelled = if is_small { self.label(&mut mtr, &run) } else { Ok(()) };
+        mtr.commit();
+        labelled?;
         Ok(Place { page_no: run.first, version: run.version })
+    }
+
+    /// Puts the tree's id on a page among those of other trees, so that a build that is cut short can be told.
+    fn label(&self, mtr: &mut Mtr<'s>, run: &NewRun) -> Result<()> {
+        let page = mtr.adopt(self.store.pool.create(run.first)?);
+        let (page_no, index_id, version) = (run.first, self.tree.index, run.version);
+        mtr.apply(page, &PageOp::FormatOther { page_no, page_type: PageType::Free, index_id, version });
+        Ok(())
     }
 
     fn write_page(&self, at: usize, place: Place, bounds: &Bounds<'_>, batch: &[u8]) -> Result<()> {

@@ -219,6 +219,16 @@ impl Extents {
         state.used & bit_of(page) != 0 && (state.index_id == index || state.state == ExtentState::Shared)
     }
 
+    /// Pages in use in extents that small trees share.
+    pub(crate) fn shared_pages(&self) -> Vec<PageNo> {
+        let shared = (0..).zip(&self.states).filter(|(_, entry)| entry.state == ExtentState::Shared);
+        let used = |entry: &ExtentEntry| {
+            let used = entry.used;
+            (0..EXTENT_PAGES).filter(move |page| used >> page & 1 != 0)
+        };
+        shared.flat_map(|(extent, entry)| used(entry).map(move |page| page_of(extent, page))).collect()
+    }
+
     /// All extents, for statistics and checks.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &ExtentEntry> {
         self.states.iter()

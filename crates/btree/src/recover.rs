@@ -44,6 +44,10 @@ pub trait StartObserver {
         Ok(())
     }
 
+    /// How the log tells whether a page was in nobody's use at some moment after a position of the log. Called when all
+    /// of it has been read.
+    fn freed_after(&mut self, _is_freed_after: &dyn Fn(PageNo, Lsn) -> bool) {}
+
     /// How far it has got. Called about once per megabyte of log.
     fn progress(&mut self, _progress: Progress) {}
 }
@@ -92,6 +96,7 @@ pub(crate) fn analyse(reader: &mut LogReader, observer: &mut dyn StartObserver) 
             return Err(placed(reader, error));
         }
     }
+    observer.freed_after(&|page, end| freed.is_freed_after(page, end));
     Ok(freed)
 }
 

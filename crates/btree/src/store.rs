@@ -78,7 +78,7 @@ impl Store {
     }
 
     /// Opens a data file. One that was not closed has its pages made what the log says they were; which transactions are
-    /// to be undone, `observer` is told. The caller undoes them and then calls [`Store::end_recovery`].
+    /// to be undone, `observer` is told. The caller undoes them and then records a checkpoint.
     ///
     /// # Errors
     /// [`Error::UnknownFormat`], and errors of a log that cannot be read to its end, leave file and log as they are.
@@ -120,13 +120,6 @@ impl Store {
             store.pool.flush_all()?;
         }
         Ok(store)
-    }
-
-    /// Writes all pages and lets the next recovery begin here. No transaction is open, and nobody else uses the store.
-    pub fn end_recovery(&self) -> Result<()> {
-        let safe = self.log.safe_lsn();
-        self.pool.flush_all()?;
-        Ok(self.log.checkpoint(self.pool.sync_below(safe)?, Vec::new())?)
     }
 
     pub(crate) fn with_file(

@@ -94,7 +94,6 @@ impl Engine {
     /// open transaction.
     pub fn checkpoint(&self) -> Result<()> {
         let mut pages_lsn = self.checkpoints.pages_lsn.lock();
-        self.note_trx_limit()?;
         let safe = self.store.log().safe_lsn();
         self.store.pool().flush_all()?;
         self.record(&mut pages_lsn, safe)
@@ -109,7 +108,6 @@ impl Engine {
         let mut pages_lsn = self.checkpoints.pages_lsn.lock();
         let capacity = self.checkpoints.capacity();
         if log.current().0 - pages_lsn.0 > capacity / 2 {
-            self.note_trx_limit()?;
             let safe = log.safe_lsn();
             loop {
                 let old = Lsn(log.current().0.saturating_sub(capacity / 2));
@@ -133,6 +131,11 @@ impl Engine {
         *pages_lsn = self.store.pool().sync_below(safe)?;
         let unfinished = self.trx.unfinished();
         let redo_lsn = unfinished.map_or(*pages_lsn, |(_, first_undo)| first_undo.min(*pages_lsn));
+        // What purge has still to do is found in the log after a crash. Views that keep it from purge for long may not keep
+        // the log, too: then dead values stay.
+        let oldest_kept = self.store.log().current().0.saturating_sub(self.checkpoints.capacity() / 4);
+        let unpurged = self.trx.first_unpurged().map(|first_undo| first_undo.max(Lsn(oldest_kept)));
+        let redo_lsn = unpurged.map_or(redo_lsn, |first_undo| first_undo.min(redo_lsn));
         let state = |(trx, first_undo)| TrxState {
             trx,
             phase: TrxPhase::Active,
@@ -144,15 +147,6 @@ impl Engine {
         let log = self.store.log();
         if redo_lsn > log.last_checkpoint().redo_lsn {
             log.checkpoint(redo_lsn, unfinished.map(state).into_iter().collect())?;
-        }
-        Ok(())
-    }
-
-    /// Raises the transaction id limit in the file header: ids whose log is below the checkpoint are not seen again.
-    fn note_trx_limit(&self) -> Result<()> {
-        let limit = self.trx.limit();
-        if self.store.header()?.trx_limit < limit {
-            self.store.update_header(|header| header.trx_limit = header.trx_limit.max(limit))?;
         }
         Ok(())
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use env::Disk;
 use log::LogConfig;
 
+use crate::recovery::{NoStartLog, StartLog};
+
 /// What an engine needs to know.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
@@ -21,6 +23,8 @@ pub struct EngineConfig {
     pub log: LogConfig,
     /// Whether data.rdb bypasses the kernel's page cache, where the file system can do that.
     pub direct: bool,
+    /// Where recovery tells how far it has got.
+    pub start_log: Arc<dyn StartLog>,
     /// Whether pages are protected against being torn by a crash (`innodb_doublewrite`).
     pub doublewrite: bool,
 }
@@ -36,6 +40,7 @@ impl EngineConfig {
             log: LogConfig::default(),
             direct: false,
             doublewrite: true,
+            start_log: Arc::new(NoStartLog),
         }
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! They live in memory; a clean shutdown writes them to the dictionary, the next start takes them from there. One that
 //! is not known is found again: one above the greatest value in the table.
+//!
+//! AUTO_INCREMENT numbers are not given out twice, not even after a crash: the dictionary has a limit that is raised, in
+//! steps, before numbers at or above it are given out; after a crash the counter stands at the limit.
 
 use std::sync::atomic::Ordering;
 
@@ -19,20 +22,25 @@ use crate::scan::Scan;
 use crate::table::Table;
 
 impl Engine {
-    /// Takes the tables' counters from the dictionary, where they do not stay: they hold only for a clean start.
-    pub(crate) fn load_counters(&self) -> Result<()> {
+    /// Takes the tables' counters from the dictionary. After a crash (not `clean`) AUTO_INCREMENT goes on at its limit, and
+    /// row ids are found again.
+    pub(crate) fn load_counters(&self, clean: bool) -> Result<()> {
         for (name, bytes) in self.dictionary.list(&self.store, Kind::Counters)? {
             let catalog = self.catalog();
             let table = catalog.all_tables().find(|table| table.def.id.0.to_be_bytes()[..] == name[..]);
+            let Some(table) = table else {
+                self.dictionary.delete(&self.store, Kind::Counters, &name)?;
+                continue;
+            };
             let mut rest = &bytes[..];
-            if let (Some(table), Some(next), Some(row_id), Some(rows)) =
-                (table, take_varint(&mut rest), take_varint(&mut rest), take_varint(&mut rest))
+            if let (Some(next), Some(row_id), Some(rows)) =
+                (take_varint(&mut rest), take_varint(&mut rest), take_varint(&mut rest))
             {
                 table.state.auto_increment.store(next, Ordering::Relaxed);
-                table.state.next_row_id.store(row_id, Ordering::Relaxed);
+                table.state.auto_increment_limit.store(next, Ordering::Relaxed);
+                table.state.next_row_id.store(if clean { row_id } else { 0 }, Ordering::Relaxed);
                 table.state.rows.store(rows as i64, Ordering::Relaxed);
             }
-            self.dictionary.delete(&self.store, Kind::Counters, &name)?;
         }
         Ok(())
     }
@@ -41,15 +49,46 @@ impl Engine {
     pub(crate) fn save_counters(&self) -> Result<()> {
         let catalog = self.catalog();
         for table in catalog.all_tables() {
-            let mut bytes = Vec::new();
-            push_varint(&mut bytes, table.state.auto_increment.load(Ordering::Relaxed));
-            push_varint(&mut bytes, table.state.next_row_id.load(Ordering::Relaxed));
-            push_varint(&mut bytes, table.row_count_estimate());
-            self.dictionary.put(&self.store, Kind::Counters, &table.def.id.0.to_be_bytes(), &bytes)?;
+            self.put_counters(table, table.state.auto_increment.load(Ordering::Relaxed))?;
+        }
+        Ok(())
+    }
+
+    fn put_counters(&self, table: &Table, next: u64) -> Result<()> {
+        let mut bytes = Vec::new();
+        push_varint(&mut bytes, next);
+        push_varint(&mut bytes, table.state.next_row_id.load(Ordering::Relaxed));
+        push_varint(&mut bytes, table.row_count_estimate());
+        self.dictionary.put(&self.store, Kind::Counters, &table.def.id.0.to_be_bytes(), &bytes)
+    }
+
+    /// The table is gone, or begins again. The caller holds the definition mutex.
+    pub(crate) fn forget_counters(&self, table: &Table) -> Result<()> {
+        self.dictionary.delete(&self.store, Kind::Counters, &table.def.id.0.to_be_bytes())?;
+        table.state.auto_increment_limit.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Raises the limit of a table's AUTO_INCREMENT numbers to `after` and some more. It is in the log before a row with
+    /// one of them can be.
+    #[cold]
+    #[inline(never)]
+    fn raise_auto_increment_limit(&self, table: &Table, after: u64) -> Result<()> {
+        self.store.log().admit()?;
+        let _definition = self.definition.lock();
+        let left = table.auto_increment_max().saturating_sub(after);
+        let limit = after + (left / 16).min(AUTO_INCREMENT_STEP);
+        // A table that was dropped meanwhile has no counters.
+        if table.is_current() && limit > table.state.auto_increment_limit.load(Ordering::Relaxed) {
+            self.put_counters(table, limit)?;
+            table.state.auto_increment_limit.store(limit, Ordering::Release);
         }
         Ok(())
     }
 }
+
+/// How far ahead the limit of AUTO_INCREMENT numbers is raised, at most. Near the last number it is raised less far.
+const AUTO_INCREMENT_STEP: u64 = 1024;
 
 impl Table {
     /// Takes `count` consecutive AUTO_INCREMENT numbers, none below `at_least`, and returns the first. They are not given
@@ -67,7 +106,10 @@ impl Table {
             let after = first.checked_add(count).filter(|_| first.saturating_add(count - 1) <= max);
             let Some(after) = after.filter(|_| count > 0) else { return Err(Error::AutoIncrementExhausted) };
             match counter.compare_exchange_weak(next, after, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return Ok(first),
+                Ok(_) => {
+                    self.keep_below_auto_increment_limit(engine, after)?;
+                    return Ok(first);
+                }
                 Err(now) => next = now,
             }
         }
@@ -89,8 +131,17 @@ impl Table {
     /// Sees to it that numbers reserved from now on are above `used`, which a statement gave by itself.
     pub fn advance_auto_increment(&self, engine: &Engine, used: u64) -> Result<()> {
         self.find_auto_increment(engine)?;
-        self.state.auto_increment.fetch_max(used.saturating_add(1), Ordering::Relaxed);
-        Ok(())
+        let after = used.saturating_add(1);
+        self.state.auto_increment.fetch_max(after, Ordering::Relaxed);
+        self.keep_below_auto_increment_limit(engine, after)
+    }
+
+    #[inline]
+    fn keep_below_auto_increment_limit(&self, engine: &Engine, after: u64) -> Result<()> {
+        if after <= self.state.auto_increment_limit.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        engine.raise_auto_increment_limit(self, after)
     }
 
     /// The next AUTO_INCREMENT number, for SHOW; `None` without such a column.
@@ -105,8 +156,11 @@ impl Table {
     /// ALTER TABLE .. AUTO_INCREMENT = `next`: not below what is in the table.
     pub fn set_auto_increment(&self, engine: &Engine, next: u64) -> Result<()> {
         let lowest = self.greatest_auto_increment(engine)?.saturating_add(1);
-        self.state.auto_increment.store(next.max(lowest).max(1), Ordering::Relaxed);
-        Ok(())
+        let next = next.max(lowest).max(1);
+        self.state.auto_increment.store(next, Ordering::Relaxed);
+        // A limit that is too high would come to light after a crash.
+        self.state.auto_increment_limit.store(0, Ordering::Relaxed);
+        engine.raise_auto_increment_limit(self, next)
     }
 
     fn find_auto_increment(&self, engine: &Engine) -> Result<()> {

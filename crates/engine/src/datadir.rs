@@ -48,6 +48,8 @@ impl DataDir {
     pub(crate) fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Found> {
         if !disk.exists(path)? {
             disk.create_dir(path).map_err(not_writable)?;
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            disk.sync_dir(parent.unwrap_or(Path::new("."))).map_err(not_writable)?;
         }
         let names = disk.list(path)?;
         let has = |name: &str| names.iter().any(|found| found == Path::new(name));

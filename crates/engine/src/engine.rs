@@ -7,10 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use arc_swap::{ArcSwap, Guard};
 use base::sync::plain::Mutex;
 use base::{IndexId, TrxId};
-use btree::{StartObserver, Store, StoreConfig};
+use btree::{Store, StoreConfig};
 use buffer::PoolConfig;
 use env::{Clock, RealClock};
-use log::{FrameRange, Part};
 use page::{FileHeader, OverflowRef};
 use trx::{Abandon, BeginOptions, Trx, TrxSystem, UndoPtr};
 
@@ -20,8 +19,9 @@ use crate::commit::CommitWaitCell;
 use crate::config::EngineConfig;
 use crate::datadir::{DataDir, Found};
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
-use crate::error::{DataDirError, Error, Result};
+use crate::error::{Error, Result};
 use crate::purge::{self, PurgeControl};
+use crate::recovery::History;
 use crate::row::rollback;
 use crate::table::Table;
 
@@ -39,6 +39,8 @@ pub struct Engine {
     pub(crate) commit_wait: CommitWaitCell,
     pub(crate) checkpoints: Arc<CheckpointControl>,
     checkpoint_thread: Mutex<Option<env::Thread<()>>>,
+    /// As in the file header: ids at or above it are not in use.
+    trx_limit: AtomicU64,
     closed: AtomicBool,
     _datadir: DataDir,
 }
@@ -70,24 +72,26 @@ impl Engine {
             }
             Found::Existing(datadir, identity) => {
                 let store_config = store_config(identity);
-                let opened = Store::open(&config.disk, &datadir.data_file(), store_config, &mut Refuse);
-                let store = opened.map_err(|error| match error {
-                    btree::Error::NotClean => DataDirError::NotClean(config.datadir.clone()).into(),
-                    error => Error::Storage(error),
-                })?;
-                (datadir, store)
+                let mut history = History::new(&config.start_log);
+                let store = Store::open(&config.disk, &datadir.data_file(), store_config, &mut history)?;
+                return Engine::start(store, datadir, &config, history);
             }
         };
-        Engine::start(store, datadir, config.background)
+        let history = History::new(&config.start_log);
+        Engine::start(store, datadir, &config, history)
     }
 
-    fn start(store: Store, datadir: DataDir, background: bool) -> Result<Arc<Engine>> {
+    fn start(store: Store, datadir: DataDir, config: &EngineConfig, history: History) -> Result<Arc<Engine>> {
         let header = store.header()?;
         let engine = Engine::assemble(store, datadir, &header);
         engine.load_catalog()?;
-        engine.finish_definition_changes()?;
-        engine.load_counters()?;
-        if background {
+        engine.load_counters(!history.is_unclean())?;
+        if history.is_unclean() {
+            engine.recover(history, &config.start_log)?;
+        } else {
+            engine.free_pending_trees()?;
+        }
+        if config.background {
             Engine::start_threads(&engine)?;
         }
         Ok(engine)
@@ -124,6 +128,7 @@ impl Engine {
             commit_wait: CommitWaitCell::default(),
             checkpoints: Arc::new(checkpoints),
             checkpoint_thread: Mutex::new(None),
+            trx_limit: AtomicU64::new(header.trx_limit.0),
             closed: AtomicBool::new(false),
             _datadir: datadir,
             store,
@@ -151,6 +156,28 @@ impl Engine {
         self.save_counters()?;
         self.store.update_header(|header| header.trx_limit = self.trx.limit())?;
         Ok(self.store.close()?)
+    }
+
+    /// Sees to it, before the first change of transaction `id` is logged, that no start gives the id out again.
+    #[inline]
+    pub(crate) fn keep_below_trx_limit(&self, id: TrxId) -> Result<()> {
+        if id.0 < self.trx_limit.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.raise_trx_limit(id)
+    }
+
+    /// Raises the limit in the file header. It is in the log before what `id` changes.
+    #[cold]
+    #[inline(never)]
+    fn raise_trx_limit(&self, id: TrxId) -> Result<()> {
+        let limit = TrxId((id.0 + TRX_LIMIT_STEP).min(TrxId::MAX.0));
+        let raised = self.store.update_header(|header| {
+            header.trx_limit = header.trx_limit.max(limit);
+            header.trx_limit
+        })?;
+        self.trx_limit.fetch_max(raised.0, Ordering::AcqRel);
+        Ok(())
     }
 
     /// Whether [`Engine::shutdown`] has begun.
@@ -280,18 +307,8 @@ impl Engine {
     }
 }
 
-/// Refuses a directory that was not closed.
-struct Refuse;
-
-impl StartObserver for Refuse {
-    fn part(&mut self, _range: FrameRange, _part: &Part<'_>) -> btree::Result<()> {
-        Ok(())
-    }
-
-    fn unclean(&mut self) -> btree::Result<()> {
-        Err(btree::Error::NotClean)
-    }
-}
+/// How far ahead of use the limit of transaction ids is raised.
+const TRX_LIMIT_STEP: u64 = 1 << 16;
 
 /// Waits for a background thread that was told to stop.
 fn end(thread: &Mutex<Option<env::Thread<()>>>) {
@@ -309,6 +326,8 @@ fn create(config: &EngineConfig, datadir: &DataDir, store_config: StoreConfig) -
         header.roots[0] = dictionary.root();
         header.next_index = IndexId(FIRST_USER_INDEX);
     })?;
+    // The directory counts as made once FORMAT is there.
+    store.log().flush()?;
     Ok(store)
 }
 

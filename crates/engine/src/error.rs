@@ -60,6 +60,13 @@ pub enum Error {
     Io(env::IoError),
     /// A row and the entries of its indexes do not agree.
     IndexDisagrees,
+    /// The log of a transaction that has to be undone is not what was written.
+    UndoCorrupt {
+        /// The transaction.
+        trx: base::TrxId,
+        /// End of the frame.
+        lsn: base::Lsn,
+    },
     /// A dictionary record's bytes are not what they must be.
     DictionaryCorrupt {
         /// What is wrong with them.
@@ -252,7 +259,9 @@ impl Error {
             // A failed write or sync must not be built upon.
             Error::Io(_) => Effect::Server,
             // What is stored is not what was written.
-            Error::IndexDisagrees | Error::DictionaryCorrupt { .. } => Effect::Server,
+            Error::IndexDisagrees | Error::UndoCorrupt { .. } | Error::DictionaryCorrupt { .. } => {
+                Effect::Server
+            }
         }
     }
 
@@ -289,6 +298,9 @@ impl fmt::Display for Error {
             Error::Storage(error) => error.fmt(f),
             Error::Io(error) => error.fmt(f),
             Error::IndexDisagrees => f.write_str("row and index entries do not agree"),
+            Error::UndoCorrupt { trx, lsn } => {
+                write!(f, "redo log: the frame that ends at {lsn} has no undo of {trx} that can be read")
+            }
             Error::DictionaryCorrupt { what } => write!(f, "dictionary record is damaged: {what}"),
         }
     }
@@ -311,7 +323,7 @@ impl fmt::Display for DataDirError {
             }
             DataDirError::NotClean(path) => write!(
                 f,
-                "data directory {} was not shut down cleanly, and this version cannot recover it",
+                "data directory {} was not shut down cleanly: a start of the server recovers it",
                 path.display()
             ),
             DataDirError::NoIdentity(path) => {

@@ -105,6 +105,11 @@ impl Engine {
         Ok(removed)
     }
 
+    /// Removes what `record` of a committed transaction left behind. For recovery: nobody reads yet.
+    pub(crate) fn purge_now(&self, id: TrxId, record: &UndoRecord) -> Result<bool> {
+        self.purge_record(id, record, &mut HeldTable::default())
+    }
+
     /// Removes what `record` of transaction `id` left behind, if it is still there.
     fn purge_record(&self, id: TrxId, record: &UndoRecord, held: &mut HeldTable) -> Result<bool> {
         if !record.kind.needs_purge() || !held.hold(self, record)? {

@@ -72,6 +72,8 @@ pub(crate) struct TableState {
     pub(crate) lock: Arc<MetadataLock>,
     /// Next number; 0 = not known: one above the greatest in the table.
     pub(crate) auto_increment: AtomicU64,
+    /// Numbers below this are never given out after a restart.
+    pub(crate) auto_increment_limit: AtomicU64,
     pub(crate) rows: AtomicI64,
     /// Next invisible row id; 0 = not known.
     pub(crate) next_row_id: AtomicU64,
@@ -99,6 +101,7 @@ impl Table {
         let state = TableState {
             lock: Arc::default(),
             auto_increment: AtomicU64::new(0),
+            auto_increment_limit: AtomicU64::new(0),
             rows: AtomicI64::new(0),
             next_row_id: AtomicU64::new(0),
         };

@@ -6,9 +6,10 @@ mod basics;
 mod checkpoints;
 mod damage;
 mod definitions;
-mod doomed;
 mod logged;
 mod model;
+mod pending_trees;
+mod recovery;
 mod restart;
 #[cfg(debug_assertions)]
 mod simulated;

@@ -4,12 +4,12 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
-use engine::{Engine, EngineConfig};
+use engine::{Engine, EngineConfig, StartLog};
 use env::RealDisk;
 
 use crate::engine_accounts::EngineAccounts;
@@ -53,6 +53,7 @@ fn open_engine(options: &Options) -> Result<Arc<Engine>, String> {
         direct: bypasses_page_cache(variables.named("innodb_flush_method").as_text()),
         doublewrite: makes_page_copies(variables.named("innodb_doublewrite").as_text()),
         log: redo_log::config(variables),
+        start_log: Arc::new(StartLines { target: log_target(options).to_owned(), log: OnceLock::new() }),
         ..EngineConfig::new(Arc::new(RealDisk), options.datadir())
     };
     Engine::open(config).map_err(|e| e.to_string())
@@ -69,8 +70,30 @@ fn makes_page_copies(doublewrite: &str) -> bool {
     matches!(doublewrite, "ON" | "DETECT_AND_RECOVER")
 }
 
+/// Lines of recovery, in the server's log. It is opened for the first of them: a directory that is refused before has not
+/// been touched.
+#[derive(Debug)]
+struct StartLines {
+    target: String,
+    log: OnceLock<ServerLog>,
+}
+
+impl StartLog for StartLines {
+    fn note(&self, line: &str) {
+        // A log that cannot be opened ends the start later.
+        self.log.get_or_init(|| log_at(&self.target).unwrap_or_else(|_| ServerLog::to_stderr())).note(line);
+    }
+}
+
 fn open_log(options: &Options) -> Result<ServerLog, String> {
-    let target = options.variables.named("log_error").as_text();
+    log_at(log_target(options))
+}
+
+fn log_target(options: &Options) -> &str {
+    options.variables.named("log_error").as_text()
+}
+
+fn log_at(target: &str) -> Result<ServerLog, String> {
     if target == "stderr" || target.is_empty() {
         return Ok(ServerLog::to_stderr());
     }

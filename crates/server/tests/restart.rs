@@ -155,15 +155,50 @@ fn a_shutdown_rolls_open_transactions_back() {
 }
 
 #[test]
-fn a_directory_that_was_not_shut_down_is_refused() {
+fn what_was_committed_survives_a_kill_and_nothing_else_does() {
     let place = Place::new();
-    place.start().kill().unwrap();
-    let said = place.refusal(&[]);
-    let path = place.datadir.display();
-    let expected = format!(
-        "ratchetd: data directory {path} was not shut down cleanly, and this version cannot recover it"
+    let mut server = place.start();
+    let mut conn = connect(&server, "root");
+    run(
+        &mut conn,
+        &[
+            "CREATE DATABASE shop",
+            "CREATE TABLE shop.item (id INT AUTO_INCREMENT PRIMARY KEY, name TEXT, n INT, KEY n (n), UNIQUE KEY name (name(20)))",
+            "CREATE USER ada@localhost",
+        ],
     );
-    assert_eq!(said, expected);
+    for n in 0..300 {
+        let name = format!("{n}-{}", "x".repeat(if n % 50 == 0 { 30_000 } else { 30 }));
+        conn.exec_drop("INSERT INTO shop.item (name, n) VALUES (?, ?)", (name, n)).unwrap();
+    }
+    run(
+        &mut conn,
+        &["DELETE FROM shop.item WHERE id > 290", "UPDATE shop.item SET n = n + 1000 WHERE id % 3 = 0"],
+    );
+    for round in 0..3 {
+        let before = content(&mut conn);
+        assert_eq!(before.2, "OK");
+        let mut open = connect(&server, "root");
+        run(
+            &mut open,
+            &[
+                "BEGIN",
+                "INSERT INTO shop.item (name, n) VALUES ('open', 3)",
+                "UPDATE shop.item SET n = 10, name = CONCAT('z', id) WHERE id < 50",
+                "DELETE FROM shop.item WHERE id BETWEEN 100 AND 150",
+            ],
+        );
+        // Makes the open transaction's log durable, too.
+        run(&mut conn, &[&format!("CREATE DATABASE after_{round}")]);
+        server.kill().unwrap();
+        server = place.start();
+        conn = connect(&server, if round == 0 { "ada" } else { "root" });
+        conn = if round == 0 { connect(&server, "root") } else { conn };
+        assert_eq!(content(&mut conn), before);
+        run(&mut conn, &["INSERT INTO shop.item (name, n) VALUES (UUID(), 1)"]);
+        // 300 numbers and those of open transactions were given out.
+        assert!(conn.last_insert_id() > 301 + round, "{}", conn.last_insert_id());
+    }
 }
 
 #[test]

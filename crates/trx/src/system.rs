@@ -19,6 +19,8 @@ pub struct PurgeEntry {
     pub id: TrxId,
     /// Its newest undo record.
     pub last: UndoPtr,
+    /// Where the log of its undo begins, or before.
+    pub first_undo: Lsn,
 }
 
 /// The transactions of one engine.
@@ -32,6 +34,8 @@ pub struct TrxSystem {
     queue: Mutex<VecDeque<PurgeEntry>>,
     /// Purge of every transaction below has begun.
     purge_begun: AtomicU64,
+    /// Where the log of the undo begins that purge is at work on; `u64::MAX`: none.
+    purging: AtomicU64,
     /// Where the log of the writing transaction's undo begins, or before; `u64::MAX`: nobody has logged undo.
     undo_begin: AtomicU64,
 }
@@ -47,6 +51,7 @@ impl TrxSystem {
             undo: Arc::new(UndoStore::default()),
             queue: Mutex::new(VecDeque::new()),
             purge_begun: AtomicU64::new(next_id.0),
+            purging: AtomicU64::new(u64::MAX),
             undo_begin: AtomicU64::new(u64::MAX),
         })
     }
@@ -106,7 +111,11 @@ impl TrxSystem {
         let Some(id) = log.id() else { return };
         invariant!(id < TrxId::MAX, "transaction ids are used up");
         if log.needs_purge() && !log.mark().is_none() {
-            self.queue.lock().push_back(PurgeEntry { id, last: log.mark() });
+            self.queue.lock().push_back(PurgeEntry {
+                id,
+                last: log.mark(),
+                first_undo: Lsn(self.undo_begin.load(Ordering::Relaxed)),
+            });
         }
         log.end();
         self.undo_begin.store(u64::MAX, Ordering::Release);
@@ -128,6 +137,15 @@ impl TrxSystem {
         (begin != u64::MAX).then(|| (self.limit(), Lsn(begin)))
     }
 
+    /// Where the log of the undo begins, or before, of the oldest committed transaction that purge has not done with. Asked
+    /// after [`TrxSystem::unfinished`], so that a transaction that ends in between is seen by one of the two.
+    pub fn first_unpurged(&self) -> Option<Lsn> {
+        let queue = self.queue.lock();
+        let waiting = queue.front().map_or(u64::MAX, |entry| entry.first_undo.0);
+        let first = waiting.min(self.purging.load(Ordering::Acquire));
+        (first != u64::MAX).then_some(Lsn(first))
+    }
+
     /// Refuses further writers for good. If a transaction still writes, `roll_back` undoes it; its session learns
     /// at its next call that it is gone.
     pub fn close<E>(&self, roll_back: impl FnOnce(&mut UndoLog) -> Result<(), E>) -> Result<(), E> {
@@ -147,10 +165,9 @@ impl TrxSystem {
     /// The oldest committed transaction with leftovers below `horizon`, taken from the queue.
     pub fn next_purge(&self, horizon: TrxId) -> Option<PurgeEntry> {
         let mut queue = self.queue.lock();
-        let entry = *queue.front()?;
-        if entry.id >= horizon {
-            return None;
-        }
+        let entry = queue.front().copied().filter(|entry| entry.id < horizon);
+        self.purging.store(entry.map_or(u64::MAX, |entry| entry.first_undo.0), Ordering::Release);
+        let entry = entry?;
         queue.pop_front();
         // Set before a page is visited: see `purge_has_begun`.
         self.purge_begun.store(entry.id.0 + 1, Ordering::SeqCst);

@@ -40,24 +40,23 @@ impl Engine {
                 let _definition = self.definition.lock();
                 IndexId(self.next_number(|header| &mut header.next_index.0)?)
             };
+            let id = index.id;
             let mut def = (*old.def).clone();
             def.indexes.push(index);
-            let new = def.indexes.last().expect("just pushed");
-            // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here what
-            // rows were before.
-            let built = self.create_tree(&def, new, self.trx.limit())?;
-            {
+            self.with_pending_tree(id, || {
+                let new = def.indexes.last().expect("just pushed");
+                // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here what
+                // rows were before.
+                let built = self.create_tree(&def, new, self.trx.limit())?;
+                if let Err(error) = self.build(old, &built) {
+                    self.destroy_tree(&built)?;
+                    return Err(error);
+                }
                 let _definition = self.definition.lock();
-                self.doom(&def, [&built])?;
-            }
-            if let Err(error) = self.build(old, &built) {
-                self.destroy_tree(&built)?;
-                return Err(error);
-            }
-            let _definition = self.definition.lock();
-            let indexes = old.indexes.iter().map(Index::again).chain([built]).collect();
-            let table = Table::with(def, indexes, Arc::clone(&old.state));
-            self.replace_table(old, &table)
+                let indexes = old.indexes.iter().map(Index::again).chain([built]).collect();
+                let table = Table::with(def.clone(), indexes, Arc::clone(&old.state));
+                self.replace_table(old, &table)
+            })
         })
     }
 
@@ -72,14 +71,25 @@ impl Engine {
             def.indexes.retain(keep);
             let indexes = old.indexes.iter().filter(|index| keep(&index.def)).map(Index::again).collect();
             let table = Table::with(def, indexes, Arc::clone(&old.state));
-            {
-                let _definition = self.definition.lock();
-                self.doom(&old.def, old.indexes.iter().filter(|index| !keep(&index.def)))?;
+            let Some(gone) = old.indexes.iter().find(|index| !keep(&index.def)) else { return Ok(()) };
+            self.with_pending_tree(gone.tree.index, || {
+                let definition = self.definition.lock();
                 self.replace_table(old, &table)?;
-            }
-            let gone = old.indexes.iter().filter(|index| !keep(&index.def));
-            gone.into_iter().try_for_each(|index| self.destroy_tree(index))
+                drop(definition);
+                self.destroy_tree(gone)
+            })
         })
+    }
+
+    /// Runs `work`, which makes or frees the tree `id`, such that a start after it was cut short tidies up. The caller does
+    /// not hold the definition mutex.
+    fn with_pending_tree(&self, id: IndexId, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        let definition = self.definition.lock();
+        self.put_pending_trees(&[id])?;
+        drop(definition);
+        work()?;
+        let _definition = self.definition.lock();
+        self.forget_pending_trees(&[id])
     }
 
     /// Fills the empty tree of `index` with the rows of `table`.

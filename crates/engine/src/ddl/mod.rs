@@ -1,10 +1,9 @@
 //! Definition changes.
 //!
 //! Each one checks, makes what is new, writes the dictionary, shows the new catalog, and frees what is old, in that
-//! order. One entry of the dictionary decides, in one mini-transaction; what would be left over by a crash before or after
-//! it is noted there (`doomed`).
+//! order. One entry of the dictionary decides, in one mini-transaction; trees that are made or freed are put down there
+//! first, so that a start after a crash frees what no table has (`recovery/trees.rs`).
 
-mod doomed;
 mod index;
 mod object;
 mod schema;
@@ -48,13 +47,16 @@ impl Engine {
         })?)
     }
 
-    /// Writes a table's definition, by which its trees are no longer doomed; durable on return.
     fn put_table(&self, table: &Table) -> Result<()> {
+        self.log_table(table)?;
+        Ok(self.store.log().flush()?)
+    }
+
+    /// [`Engine::put_table`] that leaves the flush to the caller.
+    fn log_table(&self, table: &Table) -> Result<()> {
         self.store.log().admit()?;
         let bytes = encode_table(&table.record());
-        self.dictionary.put(&self.store, Kind::Table, &table.def.id.0.to_be_bytes(), &bytes)?;
-        table.index_ids().try_for_each(|index| self.forget_doomed(index))?;
-        Ok(self.store.log().flush()?)
+        self.dictionary.put(&self.store, Kind::Table, &table.def.id.0.to_be_bytes(), &bytes)
     }
 
     fn forget_table(&self, table: &Table) -> Result<()> {
@@ -87,8 +89,7 @@ impl Engine {
         let mut find =
             |page: PageRef<'_>, found: &mut Vec<OverflowRef>| off_page_values(&format, page, found);
         let has_values = format.is_clustered() && !format.is_fixed_size();
-        tree.destroy(&self.store, if has_values { Some(&mut find) } else { None })?;
-        self.forget_doomed(index.tree.index)
+        Ok(tree.destroy(&self.store, if has_values { Some(&mut find) } else { None })?)
     }
 }
 

@@ -10,7 +10,6 @@ use page::RowFormat;
 use types::{IndexDef, IndexKind, TableDef};
 
 use super::Exclusive;
-use crate::dictionary::Kind;
 use crate::engine::Engine;
 use crate::error::{Error, NameError, Result};
 use crate::limits;
@@ -50,16 +49,21 @@ impl Engine {
         let state = TableState {
             lock: Arc::default(),
             auto_increment: AtomicU64::new(def.auto_increment_start.max(1)),
+            auto_increment_limit: AtomicU64::new(0),
             rows: AtomicI64::new(0),
             next_row_id: AtomicU64::new(1),
         };
+        let ids: Vec<IndexId> = def.indexes.iter().map(|index| index.id).collect();
+        self.put_pending_trees(&ids)?;
         let indexes = self.create_trees(&def, TrxId::NONE)?;
         let table = Table::with(def, indexes, Arc::new(state));
-        self.doom(&table.def, &table.indexes)?;
-        if let Err(error) = self.put_table(&table) {
+        let made = self.log_table(&table);
+        if made.is_err() {
             self.destroy_trees(&table)?;
-            return Err(error);
         }
+        self.forget_pending_trees(&ids)?;
+        self.store.log().flush()?;
+        made?;
         self.change_catalog(|catalog| catalog.add_table(&table));
         Ok(table)
     }
@@ -100,15 +104,18 @@ impl Engine {
     /// Drops a table whose lock is held.
     pub(super) fn drop_locked(&self, exclusive: &Exclusive<'_>) -> Result<()> {
         let table = exclusive.0;
+        let ids: Vec<IndexId> = table.index_ids().collect();
         {
             let _definition = self.definition.lock();
-            self.doom(&table.def, &table.indexes)?;
+            self.put_pending_trees(&ids)?;
             self.forget_table(table)?;
-            self.dictionary.delete(&self.store, Kind::Counters, &table.def.id.0.to_be_bytes())?;
+            self.forget_counters(table)?;
             self.change_catalog(|catalog| catalog.remove_table(&table.def.schema, &table.def.name));
         }
         table.retire();
-        self.destroy_trees(table)
+        self.destroy_trees(table)?;
+        let _definition = self.definition.lock();
+        self.forget_pending_trees(&ids)
     }
 
     /// TRUNCATE TABLE: new trees, old ones freed, counters from the start.
@@ -122,17 +129,20 @@ impl Engine {
             for index in &mut def.indexes {
                 index.id = IndexId(self.next_number(|header| &mut header.next_index.0)?);
             }
+            let ids: Vec<IndexId> = def.indexes.iter().map(|index| index.id).chain(old.index_ids()).collect();
+            self.put_pending_trees(&ids)?;
             // A snapshot from before would find an empty table where it should find rows.
             let indexes = self.create_trees(&def, self.trx.limit())?;
             let table = Table::with(def, indexes, Arc::clone(&old.state));
-            self.doom(&table.def, &table.indexes)?;
-            self.doom(&old.def, &old.indexes)?;
             self.replace_table(old, &table)?;
-            drop(definition);
             table.state.auto_increment.store(1, Ordering::Relaxed);
             table.state.next_row_id.store(1, Ordering::Relaxed);
             table.state.rows.store(0, Ordering::Relaxed);
-            self.destroy_trees(old)
+            self.forget_counters(&table)?;
+            drop(definition);
+            self.destroy_trees(old)?;
+            let _definition = self.definition.lock();
+            self.forget_pending_trees(&ids)
         })
     }
 

@@ -65,10 +65,10 @@ pub(crate) enum Kind {
     Table = 2,
     /// Name: the caller's kind, a zero byte, the caller's name.
     Object = 3,
-    /// Counters of a table, written by a clean shutdown and gone while the engine runs.
+    /// Counters of a table, see `counters`.
     Counters = 4,
-    /// A tree that goes unless a table names it. Name: index id. Value: a table with the index, its root for all roots.
-    Doomed = 5,
+    /// Ids of trees that a definition change in progress makes or frees. Name: one of them.
+    PendingTrees = 5,
 }
 
 /// The dictionary's tree.

@@ -1,5 +1,6 @@
 //! Undoing: a transaction's records, newest first, back to a mark.
 
+use base::TrxId;
 use btree::Store;
 use log::Part;
 use page::{OverflowRef, RowHeader, TRX_ID_BYTES};
@@ -18,7 +19,8 @@ pub(crate) fn undo_to(engine: &Engine, log: &mut UndoLog, mark: UndoPtr) -> Resu
     let mut record = UndoRecord::default();
     while log.pop(mark, &mut record) {
         engine.store.log().admit()?;
-        if undo_one(engine, &record, log.parts())? {
+        let trx = log.id().unwrap_or_default();
+        if undo_one(engine, trx, &record, log.parts())? {
             log.clear_parts();
         }
     }
@@ -37,8 +39,8 @@ pub(crate) fn undo_partly(engine: &Engine, log: &mut UndoLog, mark: UndoPtr) -> 
     Ok(())
 }
 
-/// Undoes one record; `parts` are in the frame. False if there was nothing to change, and no frame.
-fn undo_one(engine: &Engine, record: &UndoRecord, parts: &[u8]) -> Result<bool> {
+/// Undoes one record of `trx`; `parts` are in the frame. False if there was nothing to change, and no frame.
+pub(crate) fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> Result<bool> {
     let store = &engine.store;
     match record.kind {
         UndoKind::ValueWritten => {
@@ -57,7 +59,7 @@ fn undo_one(engine: &Engine, record: &UndoRecord, parts: &[u8]) -> Result<bool> 
             table.add_rows(-1);
             remove(&index.tree, store, &record.key, parts, |_| true)?
         }
-        UndoKind::RowImage => undo_row_image(engine, table, index, record, parts)?,
+        UndoKind::RowImage => undo_row_image(engine, trx, table, index, record, parts)?,
         UndoKind::RowPatch | UndoKind::RowDelete => undo_row_patch(store, table, index, record, parts)?,
         UndoKind::EntryInsert => remove(&index.tree, store, &record.key, parts, |_| true)?,
         UndoKind::EntryClose => undo_entry_close(store, index, record, parts)?,
@@ -79,6 +81,7 @@ fn undo_one(engine: &Engine, record: &UndoRecord, parts: &[u8]) -> Result<bool> 
 
 fn undo_row_image(
     engine: &Engine,
+    trx: TrxId,
     table: &Table,
     index: &Index,
     record: &UndoRecord,
@@ -88,8 +91,9 @@ fn undo_row_image(
     let deleter = RowHeader::decode(&record.image).trx;
     let restore = |mut edit: btree::LeafEdit<'_>| {
         edit.set_flags(flags);
-        // Asked under the leaf's latch: purge that has been here already will not come again.
-        if flags.is_deleted() && engine.trx.purge_has_begun(deleter) {
+        // Asked under the leaf's latch: purge that has been here already will not come again. A mark of the transaction's
+        // own is undone next.
+        if flags.is_deleted() && deleter != trx && engine.trx.purge_has_begun(deleter) {
             edit.remove();
         }
         edit.commit_with(parts);

@@ -40,6 +40,7 @@ pub(crate) fn change<R>(
     let mark = log.mark();
     if mark.is_none() {
         engine.trx.note_first_undo(engine.store.log().current());
+        engine.keep_below_trx_limit(id)?;
     }
     let mut writer = RowWriter { engine, table, id, log: &mut log, view_limit, mixed: false };
     let done = work(&mut writer, buffers);

@@ -89,13 +89,6 @@ fn a_second_server_is_refused_while_the_first_runs() {
 }
 
 #[test]
-fn a_directory_that_was_not_closed_is_refused() {
-    let (engine, disk) = engine();
-    drop(engine);
-    assert_eq!(refusal(&disk), DataDirError::NotClean("/data".into()));
-}
-
-#[test]
 fn a_directory_of_another_version_is_refused_untouched() {
     let (engine, disk) = engine();
     engine.shutdown().unwrap();

@@ -3,7 +3,7 @@
 //! | SIZE | FIELD |
 //! |---|---|
 //! | 1 | kind, see [`UndoKind`] |
-//! | 1 | bits 0..7 record flags before, bit 7 whether a row header follows |
+//! | 1 | record flags before, and bit 0: a row header follows |
 //! | 2 | format version of the row; 0 |
 //! | varint | index id |
 //! | varint + n | whole key |
@@ -20,7 +20,7 @@ use super::record::{NewUndo, ROW_HEADER_BYTES, UndoKind, UndoRecord};
 const HEAD_BYTES: usize = 4;
 
 /// In the byte of the record flags: a row header follows.
-const HAS_ROW_HEADER: u8 = 1 << 7;
+const HAS_ROW_HEADER: u8 = 1;
 
 impl NewUndo<'_> {
     /// Bytes of the before image.
@@ -40,6 +40,7 @@ impl NewUndo<'_> {
     /// Appends the before image.
     #[inline]
     pub(super) fn push_image(&self, out: &mut Vec<u8>) {
+        debug_assert!(self.flags & HAS_ROW_HEADER == 0, "record flags {:#x}", self.flags);
         let has_header = if self.row_header.is_some() { HAS_ROW_HEADER } else { 0 };
         out.extend_from_slice(&[self.kind as u8, self.flags | has_header, 0, 0]);
         push_varint(out, self.index.0.into());
@@ -59,6 +60,13 @@ impl NewUndo<'_> {
 #[inline]
 fn varint_len(value: u32) -> usize {
     (38 - value.leading_zeros() as usize) / 7 + usize::from(value == 0)
+}
+
+impl UndoKind {
+    /// The kind of a before image from the log.
+    pub fn of_image(image: &[u8]) -> Option<UndoKind> {
+        image.first().and_then(|&kind| UndoKind::from_byte(kind))
+    }
 }
 
 impl UndoRecord {
@@ -109,7 +117,7 @@ mod tests {
             let undo = NewUndo {
                 kind,
                 index: IndexId(300),
-                flags: 5,
+                flags: 0xe0,
                 patch_offset: if kind == UndoKind::RowPatch { 500 } else { 0 },
                 key: b"key",
                 row_header: (kind as u8).is_multiple_of(2).then_some(&header),
@@ -120,7 +128,7 @@ mod tests {
             assert_eq!(bytes.len(), undo.image_len());
             let mut record = UndoRecord::default();
             assert!(record.decode_image(&bytes));
-            assert_eq!((record.kind, record.index, record.flags), (kind, undo.index, 5));
+            assert_eq!((record.kind, record.index, record.flags), (kind, undo.index, 0xe0));
             assert_eq!((record.key.as_slice(), record.image.as_slice()), (undo.key, undo.image));
             assert_eq!(
                 (record.row_header.as_ref(), record.patch_offset),

@@ -7,7 +7,7 @@ use base::{IndexId, TrxId};
 use super::*;
 
 fn entry<'a>(kind: UndoKind, key: &'a [u8], image: &'a [u8]) -> NewUndo<'a> {
-    NewUndo { kind, index: IndexId(70), flags: 3, patch_offset: 0, key, row_header: None, image }
+    NewUndo { kind, index: IndexId(70), flags: 0x60, patch_offset: 0, key, row_header: None, image }
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn every_part_of_a_record_comes_back() {
         let mut record = UndoRecord::default();
         store.read(ptr, true, &mut record);
         assert_eq!((record.kind, record.prev, record.index), (UndoKind::RowPatch, before, IndexId(70)));
-        assert_eq!((record.flags, record.patch_offset), (3, 513));
+        assert_eq!((record.flags, record.patch_offset), (0x60, 513));
         assert_eq!(record.row_header, (len % 2 == 0).then_some(header));
         assert_eq!((record.key.as_slice(), record.image.as_slice()), (&bytes[..], &bytes[len / 2..]));
     }

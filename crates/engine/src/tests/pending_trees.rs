@@ -13,7 +13,7 @@ fn pages_used(engine: &Engine) -> u64 {
 }
 
 fn notes(engine: &Engine) -> usize {
-    engine.dictionary.list(&engine.store, Kind::Doomed).unwrap().len()
+    engine.dictionary.list(&engine.store, Kind::PendingTrees).unwrap().len()
 }
 
 fn fill(engine: &Arc<Engine>, table: &Table) {
@@ -46,7 +46,7 @@ fn a_start_frees_the_trees_that_no_table_names_and_keeps_the_others() {
     let table = engine.create_table(wide_def("t")).unwrap();
     fill(&engine, &table);
     // As if the server had ended before the note was forgotten: the table is defined.
-    engine.doom(&table.def, &table.indexes).unwrap();
+    engine.put_pending_trees(&table.index_ids().collect::<Vec<_>>()).unwrap();
     let kept = pages_used(&engine);
     engine.shutdown().unwrap();
     drop((table, engine));
@@ -55,7 +55,7 @@ fn a_start_frees_the_trees_that_no_table_names_and_keeps_the_others() {
     let table = engine.table("s", "t").unwrap();
     assert_sound(&engine, &table);
     // As if it had ended before the trees were freed: the table is not defined any more.
-    engine.doom(&table.def, &table.indexes).unwrap();
+    engine.put_pending_trees(&table.index_ids().collect::<Vec<_>>()).unwrap();
     engine.dictionary.delete(&engine.store, Kind::Table, &table.def.id.0.to_be_bytes()).unwrap();
     engine.dictionary.delete(&engine.store, Kind::Counters, &table.def.id.0.to_be_bytes()).unwrap();
     engine.change_catalog(|catalog| catalog.remove_table("s", "t"));

@@ -1,0 +1,143 @@
+//! What the log tells of transactions: which did not end, and what those that did have left behind.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base::{Lsn, TrxId};
+use log::{FrameRange, Part, UndoRef};
+use trx::{UndoKind, UndoRecord};
+
+use super::leftovers::Leftover;
+use super::losers::Loser;
+use super::{Pace, StartLog};
+
+/// Listens while the log is read.
+pub(crate) struct History {
+    log: Arc<dyn StartLog>,
+    pace: Option<Pace>,
+    /// Transactions that have logged undo and have not ended.
+    open: BTreeMap<TrxId, Trail>,
+    leftovers: Vec<Leftover>,
+    record: UndoRecord,
+    unclean: bool,
+}
+
+/// Undo of an open transaction, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Trail {
+    pub(super) steps: Vec<Step>,
+    /// Before images of the steps, one after another.
+    pub(super) images: Vec<u8>,
+}
+
+/// One undo record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) undo: UndoRef,
+    pub(super) previous: UndoRef,
+    /// Where its image begins.
+    pub(super) image: usize,
+    /// End of the frame it is in.
+    pub(super) at: Lsn,
+}
+
+impl Trail {
+    /// The image of the newest step.
+    pub(super) fn newest_image(&self) -> &[u8] {
+        self.steps.last().map_or(&[], |step| &self.images[step.image..])
+    }
+
+    /// Forgets the newest step.
+    pub(super) fn pop(&mut self) {
+        if let Some(step) = self.steps.pop() {
+            self.images.truncate(step.image);
+        }
+    }
+
+    /// Forgets what is newer than the record `reached`.
+    fn return_to(&mut self, reached: UndoRef) {
+        while self.steps.last().is_some_and(|step| step.undo != reached) {
+            self.pop();
+        }
+    }
+}
+
+impl History {
+    pub(crate) fn new(log: &Arc<dyn StartLog>) -> Self {
+        History {
+            log: Arc::clone(log),
+            pace: None,
+            open: BTreeMap::new(),
+            leftovers: Vec::new(),
+            record: UndoRecord::default(),
+            unclean: false,
+        }
+    }
+
+    /// Whether the directory was not closed.
+    pub(crate) fn is_unclean(&self) -> bool {
+        self.unclean
+    }
+
+    /// The transactions to undo, the newest first, and what the others have left to purge.
+    pub(super) fn into_parts(self) -> (Vec<Loser>, Vec<Leftover>) {
+        let losers = self.open.into_iter().rev().map(|(trx, trail)| Loser { trx, trail });
+        (losers.collect(), self.leftovers)
+    }
+
+    /// A transaction has committed: what purge would have to do for it is kept.
+    fn commit(&mut self, trx: TrxId) {
+        let Some(trail) = self.open.remove(&trx) else { return };
+        let ends = trail.steps.iter().skip(1).map(|step| step.image).chain([trail.images.len()]);
+        for (step, end) in trail.steps.iter().zip(ends) {
+            let image = &trail.images[step.image..end];
+            // What cannot be decoded is found when it has to be undone; nobody needs it here.
+            if UndoKind::of_image(image).is_some_and(UndoKind::needs_purge) && self.record.decode_image(image)
+            {
+                self.leftovers.push(Leftover::of(trx, &self.record, step.at));
+            }
+        }
+    }
+}
+
+impl btree::StartObserver for History {
+    fn part(&mut self, range: FrameRange, part: &Part<'_>) -> btree::Result<()> {
+        match *part {
+            Part::Undo { trx, undo, previous, image } => {
+                let trail = self.open.entry(trx).or_default();
+                trail.steps.push(Step { undo, previous, image: trail.images.len(), at: range.end });
+                trail.images.extend_from_slice(image);
+            }
+            Part::Compensation { trx, next: reached, .. } | Part::SavepointRollbackDone { trx, reached } => {
+                if let Some(trail) = self.open.get_mut(&trx) {
+                    trail.return_to(reached);
+                }
+            }
+            Part::Commit { trx, .. } => self.commit(trx),
+            Part::RollbackDone { trx } => drop(self.open.remove(&trx)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn unclean(&mut self) -> btree::Result<()> {
+        self.unclean = true;
+        self.log.note("recovery: the data directory was not shut down cleanly");
+        self.pace = Some(Pace::new(&self.log));
+        Ok(())
+    }
+
+    fn freed_after(&mut self, is_freed_after: &dyn Fn(base::PageNo, Lsn) -> bool) {
+        self.leftovers.retain(|leftover| !leftover.is_freed(is_freed_after));
+    }
+
+    fn progress(&mut self, progress: btree::Progress) {
+        let (done, total) = (progress.at.0 - progress.from.0, progress.end.0 - progress.from.0);
+        if let Some(pace) = &mut self.pace {
+            pace.tell("applying the redo log", done, total);
+        }
+        if progress.at == progress.end {
+            self.log.note(&format!("recovery: {total} bytes of redo log applied"));
+        }
+    }
+}

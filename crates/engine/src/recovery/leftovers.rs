@@ -1,0 +1,42 @@
+//! What committed transactions left for a purge that never came: delete-marked records, closed entries, dead values.
+
+use base::{Lsn, PageNo, TrxId};
+use page::OverflowRef;
+use trx::{UndoKind, UndoRecord};
+
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// Something to purge, if it is still there.
+#[derive(Debug)]
+pub(super) struct Leftover {
+    trx: TrxId,
+    record: UndoRecord,
+    /// End of the frame that tells of it.
+    at: Lsn,
+}
+
+impl Leftover {
+    pub(super) fn of(trx: TrxId, record: &UndoRecord, at: Lsn) -> Self {
+        let mut record = record.clone();
+        record.image.shrink_to_fit();
+        Leftover { trx, record, at }
+    }
+
+    /// Whether it is a value whose pages were freed already: they may be another's by now.
+    pub(super) fn is_freed(&self, is_freed_after: &dyn Fn(PageNo, Lsn) -> bool) -> bool {
+        self.record.kind == UndoKind::ValueDead
+            && is_freed_after(OverflowRef::decode(&self.record.image).first, self.at)
+    }
+}
+
+impl Engine {
+    /// Purges what the log tells of. Nobody reads yet, so that nobody needs it.
+    pub(super) fn purge_leftovers(&self, leftovers: Vec<Leftover>) -> Result<()> {
+        for leftover in leftovers {
+            self.store.log().admit()?;
+            self.purge_now(leftover.trx, &leftover.record)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! Recovery: what a start does about a directory that was not closed.
+//!
+//! ```text
+//!  btree::Store::open   log read (History listens), pages redone
+//!    catalog loaded     the dictionary has no transactions: it is whole
+//!    losers             undone, newest first, by the code that rolls back, with compensation in the log
+//!    trees              that a definition change left half made or half gone are freed
+//!    leftovers          of committed transactions, as far as the log tells, are purged
+//!    checkpoint
+//! ```
+//! Any of it may be cut short and begun again. Undoing goes on behind the last compensation in the log; the rest looks at
+//! what is there.
+//!
+//! Ids below the limit in the file header may have been given out, ids from there on were not: the limit found is where
+//! new ids begin, and every older one has ended. Their undo pointers lead nowhere and are not followed.
+
+mod history;
+mod leftovers;
+mod losers;
+mod trees;
+
+use std::sync::Arc;
+
+use env::{Clock, RealClock};
+
+pub(crate) use history::History;
+
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// Where a start tells how far it has got: lines for people.
+pub trait StartLog: Send + Sync + std::fmt::Debug {
+    /// One line.
+    fn note(&self, line: &str);
+}
+
+/// Tells nobody.
+#[derive(Debug)]
+pub struct NoStartLog;
+
+impl StartLog for NoStartLog {
+    fn note(&self, _line: &str) {}
+}
+
+/// Seconds between two lines about the same work.
+const NOTE_SECONDS: u64 = 5;
+
+/// Lines about work of a known amount: done so far, and how long the rest may take.
+pub(crate) struct Pace {
+    log: Arc<dyn StartLog>,
+    began_ns: u64,
+    told_ns: u64,
+}
+
+impl Pace {
+    pub(crate) fn new(log: &Arc<dyn StartLog>) -> Self {
+        let now = RealClock.monotonic_ns();
+        Pace { log: Arc::clone(log), began_ns: now, told_ns: now }
+    }
+
+    /// Tells, if it is time to, that `done` of `total` of `what` are done.
+    pub(crate) fn tell(&mut self, what: &str, done: u64, total: u64) {
+        let now = RealClock.monotonic_ns();
+        if now - self.told_ns < NOTE_SECONDS * 1_000_000_000 || done == 0 {
+            return;
+        }
+        self.told_ns = now;
+        let seconds = u128::from(now - self.began_ns) * u128::from(total.saturating_sub(done))
+            / u128::from(done)
+            / 1_000_000_000;
+        let percent = 100 * done / total.max(1);
+        self.log.note(&format!("recovery: {what}: {percent} % done, about {seconds} s left"));
+    }
+}
+
+impl Engine {
+    /// Brings a directory whose pages have been redone to a state that sessions may see. The catalog is loaded.
+    pub(crate) fn recover(&self, history: History, log: &Arc<dyn StartLog>) -> Result<()> {
+        let (losers, leftovers) = history.into_parts();
+        if !losers.is_empty() {
+            log.note(&format!("recovery: rolling back {} open transactions", losers.len()));
+        }
+        let mut pace = Pace::new(log);
+        let total: usize = losers.iter().map(losers::Loser::len).sum();
+        let mut done = 0;
+        for loser in losers {
+            let len = loser.len();
+            let mut tell = |undone: usize| pace.tell("rolling back", (done + undone) as u64, total as u64);
+            loser.undo(self, &mut tell)?;
+            done += len;
+        }
+        self.free_pending_trees()?;
+        self.purge_leftovers(leftovers)?;
+        self.checkpoint()?;
+        log.note("recovery: done");
+        Ok(())
+    }
+}

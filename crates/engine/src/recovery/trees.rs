@@ -1,0 +1,58 @@
+//! Trees that a definition change was about to make or to free when the server ended.
+//!
+//! Such a change first puts their ids down in the dictionary and takes them out again when it is done. A tree whose id is
+//! there and that no table has is freed, whatever there is of it.
+
+use std::collections::BTreeSet;
+
+use base::IndexId;
+use base::codec::{push_varint, take_varint};
+
+use crate::dictionary::Kind;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+
+/// The name of an entry: the first of its ids, which no other entry has.
+fn name_of(ids: &[IndexId]) -> [u8; 4] {
+    ids.first().map_or(0, |id| id.0).to_be_bytes()
+}
+
+impl Engine {
+    /// Puts down the ids of trees that are about to be made or freed. If the server ends before
+    /// [`Engine::forget_pending_trees`], the next start frees those of them that no table has then. The caller holds the
+    /// definition mutex.
+    pub(crate) fn put_pending_trees(&self, ids: &[IndexId]) -> Result<()> {
+        self.store.log().admit()?;
+        let mut value = Vec::new();
+        ids.iter().for_each(|id| push_varint(&mut value, id.0.into()));
+        self.dictionary.put(&self.store, Kind::PendingTrees, &name_of(ids), &value)
+    }
+
+    /// The trees of [`Engine::put_pending_trees`] are made, or gone. The caller holds the definition mutex.
+    pub(crate) fn forget_pending_trees(&self, ids: &[IndexId]) -> Result<()> {
+        self.store.log().admit()?;
+        self.dictionary.delete(&self.store, Kind::PendingTrees, &name_of(ids)).map(drop)
+    }
+
+    /// Frees the trees that were pending when the server ended.
+    pub(crate) fn free_pending_trees(&self) -> Result<()> {
+        let pending = self.dictionary.list(&self.store, Kind::PendingTrees)?;
+        let mut trees = BTreeSet::new();
+        for (_, value) in &pending {
+            let mut rest = &value[..];
+            while !rest.is_empty() {
+                let id = take_varint(&mut rest).and_then(|id| u32::try_from(id).ok());
+                trees.insert(IndexId(id.ok_or(Error::DictionaryCorrupt { what: "pending trees" })?));
+            }
+        }
+        let catalog = self.catalog();
+        trees.retain(|&tree| catalog.index(tree).is_none());
+        if !trees.is_empty() {
+            self.store.free_trees(&trees)?;
+        }
+        for (name, _) in &pending {
+            self.dictionary.delete(&self.store, Kind::PendingTrees, name)?;
+        }
+        Ok(())
+    }
+}
