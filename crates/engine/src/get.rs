@@ -1,13 +1,41 @@
 //! Reading one row.
 
 use btree::Position;
-use page::{RowRef, SlotFlags};
+use page::{Cell, Records, RowRef, SlotFlags};
 use trx::ReadView;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::row::version::{self, Seen};
 use crate::table::Table;
+
+/// A visible row in its leaf.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundCell<'a> {
+    /// The leaf's records.
+    pub records: Records<'a>,
+    /// The row's cell: the record's, or that of an older version.
+    pub cell: Cell<'a>,
+    /// Most bytes of its body.
+    pub body_bytes_max: usize,
+}
+
+#[inline(never)]
+fn get_cell_version<R>(
+    engine: &Engine,
+    view: ReadView,
+    at: &Position<'_>,
+    read: impl FnOnce(FoundCell<'_>) -> R,
+) -> Option<R> {
+    let (records, slot) = (at.page().records(), at.slot());
+    let mut older = Vec::new();
+    let (cell, body_bytes_max) = match version::clustered(engine.trx.undo(), view, &at.record(), &mut older) {
+        Seen::Nothing => return None,
+        Seen::Current => records.cell(slot),
+        Seen::Older => (Cell::new(slot, &older, 0), older.len()),
+    };
+    Some(read(FoundCell { records, cell, body_bytes_max }))
+}
 
 impl Table {
     /// Reads the visible row with `clustered_key` under its leaf's latch: `read` does no I/O and waits for nothing.
@@ -37,6 +65,31 @@ impl Table {
             return Ok(Some(read(RowRef::new(&index.format, record))));
         }
         Ok(self.get_version(engine, *view, &at, read))
+    }
+
+    /// As [`Table::get`], for readers of a record's bytes.
+    #[inline]
+    pub fn get_cell<R>(
+        &self,
+        engine: &Engine,
+        view: &ReadView,
+        clustered_key: &[u8],
+        read: impl FnOnce(FoundCell<'_>) -> R,
+    ) -> Result<Option<R>> {
+        let index = self.clustered();
+        if view.limit() < index.usable_from {
+            return Err(Error::TableDefinitionChanged);
+        }
+        let Some(at) = index.tree.point(&engine.store, clustered_key)? else { return Ok(None) };
+        if !view.sees_whole_page(at.page().max_trx()) {
+            return Ok(get_cell_version(engine, *view, &at, read));
+        }
+        if at.page().flags(at.slot()).is_deleted() {
+            return Ok(None);
+        }
+        let records = at.page().records();
+        let (cell, body_bytes_max) = records.cell(at.slot());
+        Ok(Some(read(FoundCell { records, cell, body_bytes_max })))
     }
 
     #[inline(never)]

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use engine::Table;
+use engine::{FoundCell, Table};
 use expr::{Expr, ExprKind};
 use types::Value;
 
 use crate::access::push_parts;
+use crate::context::Scratch;
 use crate::error::Result;
 use crate::key::KeyPart;
 use crate::op::{Op, PathOp, may_read_off_page};
 use crate::project::{Output, OutputValue, RowTarget};
 use crate::query::QueryProgram;
 use crate::reader::{RowEnv, TableReader};
+use crate::record_projection::{Show, put_cell};
 use crate::statement::{QueryRun, Statement};
 
 /// The values of a whole clustered key.
@@ -89,14 +91,35 @@ impl PointGet {
         params: &[Value<'_>],
         query: &QueryProgram,
         target: &mut RowTarget<'_>,
-        arena: &Bump,
-        key: &mut Vec<u8>,
+        scratch: &mut Scratch,
     ) -> Result<u64> {
+        let Scratch { arena, key, projection: state, .. } = scratch;
         if !self.key.make_of_integers(params, key)
             && !self.key.make(&QueryRun::new(st, params, query), arena, key)?
         {
             return Ok(0);
         }
+        let found = match query.plain.as_ref().and_then(|plain| plain.projection(target)) {
+            Some(projection) => {
+                let show = Show { zone: st.zone, charset: target.charset };
+                let put = |found: FoundCell<'_>| put_cell(projection, state, show, &found, target.out);
+                self.table.get_cell(st.engine, &st.view, key, put)?
+            }
+            None => self.put_columns(st, query, target, arena, key)?,
+        };
+        Ok(u64::from(found.is_some()))
+    }
+
+    /// Sends the row column by column, as any client wants it.
+    #[inline(never)]
+    fn put_columns(
+        &self,
+        st: &Statement<'_>,
+        query: &QueryProgram,
+        target: &mut RowTarget<'_>,
+        arena: &Bump,
+        key: &[u8],
+    ) -> Result<Option<()>> {
         let outputs = &query.outputs;
         let found = self.table.get(st.engine, &st.view, key, |row| {
             let env = RowEnv { st, arena };
@@ -107,7 +130,7 @@ impl PointGet {
                 }
             }
             target.out.end_packet();
-        })?;
-        Ok(u64::from(found.is_some()))
+        });
+        Ok(found?)
     }
 }

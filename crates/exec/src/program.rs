@@ -9,7 +9,7 @@ use trx::{LockMode, WaitPolicy};
 
 use crate::columns::ColumnPackets;
 use crate::constant::ConstantRow;
-use crate::context::{Client, ExecCtx, Outcome, Scratch};
+use crate::context::{Client, ExecCtx, Outcome};
 use crate::delete::DeleteProgram;
 use crate::error::{ExecError, Result};
 use crate::insert::InsertProgram;
@@ -181,9 +181,8 @@ impl SelectProgram {
         self.columns.write(&plan.output, &mut ctx.client);
         let (protocol, charset) = (ctx.client.protocol, ctx.client.charset);
         let mut target = RowTarget { protocol, charset, out: &mut *ctx.client.out };
-        let Scratch { arena, key, .. } = &mut *ctx.scratch;
         let rows = match &self.point {
-            Some(point) => point.run(&st, ctx.params, &self.query, &mut target, arena, key)?,
+            Some(point) => point.run(&st, ctx.params, &self.query, &mut target, ctx.scratch)?,
             None => 0,
         };
         Ok(Outcome { has_rows: true, rows_sent: rows, found_rows: rows, ..Outcome::default() })

@@ -7,7 +7,7 @@
 //! A row's packet: [`RecordProjection::store_head`], then [`RecordProjection::store`] of each relation's cell; the room has
 //! [`RecordProjection::room_bytes`] of each behind the head. [`put_batch`] does it for rows of one relation.
 
-use engine::{Batch, RowFormat};
+use engine::{Batch, FoundCell, RowFormat};
 use page::{Cell, KeyInt, Place, Records};
 use types::{Charset, SqlType, TimeZone, TypeKind};
 use wire::row_text::{DATE_TEXT_BYTES, INTEGER_TEXT_BYTES, store_date, store_i64, store_u64};
@@ -418,6 +418,29 @@ fn put_strings<const HEAD: usize>(
                 );
             },
         );
+    });
+}
+
+/// Appends to `out` a packet for the row in `found`, as [`put_batch`] does for many.
+#[inline]
+pub(crate) fn put_cell(
+    projection: &RecordProjection,
+    state: &mut ProjectionState,
+    show: Show<'_>,
+    found: &FoundCell<'_>,
+    out: &mut OutBuffer,
+) {
+    let leaf = &projection.enter_leaf(state, found.records, show);
+    let protocol = if projection.is_binary { Protocol::Binary } else { Protocol::Text };
+    let head_bytes = RecordProjection::head_bytes(protocol, projection.columns);
+    let room = wire::out_buffer::HEADER_BYTES + head_bytes + projection.room_bytes(1, found.body_bytes_max);
+    out.packets(room, |packets| {
+        packets.packet(|room| {
+            let before = room.len();
+            RecordProjection::store_head(head_bytes, room);
+            let (head, room) = room.split_at_mut(head_bytes);
+            before - projection.store(state, leaf, found.cell, head, room).len()
+        });
     });
 }
 

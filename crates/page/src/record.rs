@@ -142,6 +142,17 @@ impl<'a> Records<'a> {
         }));
     }
 
+    /// The cell of the record at `slot`, and how many bytes its body has at most.
+    #[inline]
+    pub fn cell(&self, slot: usize) -> (Cell<'a>, usize) {
+        let word = load_u16(self.bytes, self.slots_from + 2 * slot);
+        let off = usize::from(word & SLOT_OFFSET);
+        let skip = if self.rest_len.is_some() { 2 } else { 4 };
+        let ver = if word & SlotFlags::HAS_VER.bits() == 0 { 0 } else { TRX_ID_BYTES };
+        let body_bytes_max = usize::from(get_u16(self.bytes, off) & CELL_LEN);
+        (Cell::new(slot, self.bytes, (off + skip + ver) as u32), body_bytes_max)
+    }
+
     /// The page.
     #[inline]
     pub fn page(&self) -> &'a [u8] {

@@ -3,7 +3,8 @@ use expr::ExprKind;
 use super::support::*;
 use crate::*;
 use sql::plan::*;
-use types::{SqlType, Value};
+use std::sync::Arc;
+use types::{SqlType, TableDef, Value};
 use wire::{Capabilities, ResultCharset};
 
 fn param(n: u16) -> expr::Expr {
@@ -52,6 +53,59 @@ fn a_point_read_finds_one_row_or_none() {
         assert!(bench.query(plan.clone(), &[missing]).is_empty(), "{missing:?}");
     }
     assert_eq!(bench.query(plan, &[Value::binary(b"7")]).len(), 1);
+}
+
+/// Packets of the rows that a point read, a range and a read column by column send for `id`.
+fn three_ways(bench: &mut Bench, def: &Arc<TableDef>, protocol: Protocol, id: i64) -> [Vec<Vec<u8>>; 3] {
+    let point = select_all(def, Path::Point { index: 0, key: vec![param(0)] }, None);
+    let bound = || Some((param(0), true));
+    let (eq, null_safe) = (Vec::new(), Vec::new());
+    let range = Path::Range { index: 0, eq, null_safe, lower: bound(), upper: bound(), reverse: false };
+    let range = select_all(def, range, None);
+    // Off the usual character set, text is converted and columns are written one by one.
+    let latin1 = ResultCharset { collation: Some(8), max_bytes: 1 };
+    [(point.clone(), ResultCharset::UTF8MB4), (range, ResultCharset::UTF8MB4), (point, latin1)].map(
+        |(plan, charset)| {
+            bench.charset = charset;
+            let (outcome, bytes) = bench.run_as(protocol, Plan::Query(plan), &[Value::Int(id)]);
+            bench.charset = ResultCharset::UTF8MB4;
+            let rows = packets(&bytes).split_off(1 + def.columns.len());
+            assert_eq!(outcome.unwrap().rows_sent, rows.len() as u64);
+            rows
+        },
+    )
+}
+
+#[test]
+fn a_point_read_sends_what_other_ways_send_of_every_version() {
+    let mut bench = Bench::new();
+    let def = filled(&mut bench, "t", 50);
+    let long = "long ".repeat(3);
+    bench.insert(&def, &[&[int(60), null(), null()], &[int(61), int(-5), text(&long)]]).unwrap();
+    bench.engine.commit(&mut bench.trx).unwrap();
+    let options = *bench.trx.options();
+    bench.trx.restart(options);
+    let compare = |bench: &mut Bench, id: i64| {
+        for protocol in [Protocol::Text, Protocol::Binary] {
+            let [point, range, columns] = three_ways(bench, &def, protocol, id);
+            assert_eq!(point, range, "row {id}, {protocol:?}");
+            assert_eq!(point, columns, "row {id}, {protocol:?}");
+        }
+        three_ways(bench, &def, Protocol::Text, id)[0].clone()
+    };
+    let before: Vec<_> = (38..63).map(|id| compare(&mut bench, id)).collect();
+    let other = bench.engine.begin(options);
+    let reader = std::mem::replace(&mut bench.trx, other);
+    let replace =
+        InsertPlan { mode: InsertMode::Replace, ..insert_plan(&def, &[&[int(42), null(), text("new")]]) };
+    bench.run_as(Protocol::Text, Plan::Insert(replace), &[]).0.unwrap();
+    bench.engine.commit(&mut bench.trx).unwrap();
+    bench.trx.restart(options);
+    assert_ne!(compare(&mut bench, 42), before[4], "the newest version");
+    bench.engine.commit(&mut bench.trx).unwrap();
+    bench.trx = reader;
+    let after: Vec<_> = (38..63).map(|id| compare(&mut bench, id)).collect();
+    assert_eq!(after, before, "the version that the reader's view sees");
 }
 
 #[test]

@@ -99,6 +99,8 @@ pub(crate) struct Bench {
     pub(super) session: TestSession,
     pub(super) scratch: Scratch,
     pub(super) capabilities: Capabilities,
+    /// Character set of the client.
+    pub(super) charset: ResultCharset,
 }
 
 /// A file in one piece.
@@ -129,7 +131,14 @@ impl Bench {
             warnings: RefCell::default(),
             killed: Cell::new(false),
         };
-        Bench { engine, trx, session, scratch: Scratch::default(), capabilities: Capabilities::DEPRECATE_EOF }
+        Bench {
+            engine,
+            trx,
+            session,
+            scratch: Scratch::default(),
+            capabilities: Capabilities::DEPRECATE_EOF,
+            charset: ResultCharset::UTF8MB4,
+        }
     }
 
     pub(crate) fn create(&self, def: TableDef) -> Arc<TableDef> {
@@ -175,7 +184,7 @@ impl Bench {
                 protocol,
                 capabilities: self.capabilities,
                 status: ServerStatus::AUTOCOMMIT,
-                charset: ResultCharset::UTF8MB4,
+                charset: self.charset,
                 out: &mut out,
                 flush: &mut flush,
             },
