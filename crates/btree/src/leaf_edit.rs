@@ -216,7 +216,7 @@ impl<'p> LeafEdit<'p> {
         self.mtr.commit()
     }
 
-    /// [`LeafEdit::commit`] of a frame that begins with `parts`, encoded: what must reach the log with the changes or not
+    /// [`LeafEdit::commit`] of a frame that ends with `parts`, encoded: what must reach the log with the changes or not
     /// at all. If nothing was changed they are not written.
     #[inline]
     pub fn commit_with(self, parts: &[u8]) -> Option<FrameRange> {

@@ -180,18 +180,21 @@ impl<'p> Mtr<'p> {
         self.commit_with(&[])
     }
 
-    /// [`Mtr::commit`] of a frame that begins with `parts`, encoded: what must reach the log with the changes or not at
-    /// all. If nothing was changed they are not written.
+    /// [`Mtr::commit`] of a frame that ends with `parts`, encoded: what must reach the log with the changes or not at all.
+    /// If nothing was changed they are not written. Behind the changes, so that the payload is one piece.
     #[inline]
     pub(crate) fn commit_with(mut self, parts: &[u8]) -> Option<FrameRange> {
         if !self.is_changed() {
             return None;
         }
         self.end_redo();
-        let pending = self.store.log.append(parts, &self.redo);
+        #[cfg(test)]
+        let changes = self.redo.len();
+        self.redo.extend_from_slice(parts);
+        let pending = self.store.log.append(&[], &self.redo);
         let range = pending.range();
         #[cfg(test)]
-        self.store.redo_tap.record(range, &self.redo);
+        self.store.redo_tap.record(range, &self.redo[..changes]);
         if let Some(page) = &mut self.first {
             page.stamp(range);
         }

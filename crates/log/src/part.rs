@@ -39,7 +39,7 @@ pub enum TrxPhase {
 pub enum Part<'a> {
     /// Page changes, in order: page numbers and operations.
     Changes(&'a [u8]),
-    /// How to undo one row change; it stands before the changes it belongs to.
+    /// How to undo one change of a record; in one frame with it, or before.
     Undo {
         /// The transaction.
         trx: TrxId,

@@ -74,7 +74,7 @@ fn a_change_is_one_frame_a_tree_with_its_undo_and_a_commit_is_the_last() {
     let mut previous = UndoRef::NONE;
     // The row, the old entry, the new entry.
     for frame in &frames[..3] {
-        let [Seen::Undo(trx, undo, before), Seen::Changes] = frame[..] else { panic!("{frame:?}") };
+        let [Seen::Changes, Seen::Undo(trx, undo, before)] = frame[..] else { panic!("{frame:?}") };
         assert_eq!((trx, before), (id, previous));
         previous = undo;
     }
