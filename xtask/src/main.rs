@@ -4,6 +4,7 @@
 
 mod ci;
 mod demo;
+mod kill9;
 mod ledger;
 mod process;
 mod server_process;
@@ -15,6 +16,8 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask COMMAND
   ci [--fast]   format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps)
   demo          a fresh server, the employees database, some queries, and what each took
+  kill9 [--rounds N] [--clients N] [--seed N] [--run-ms N]
+                kills a server under load, again and again, and looks for what was answered (20 rounds)
   ledger [--bless | --outside | NAME ..]
                 instructions, copies, allocations and system calls of each operation against ledger/ledger.tsv
                 (--bless: enter them; --outside: compare with a server counted from outside)
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(false),
         ["ci", "--fast"] => ci::run(true),
         ["demo"] => demo::run(),
+        ["kill9", options @ ..] => kill9::run(options),
         ["ledger", options @ ..] => ledger::run(options),
         ["tidy"] => tidy::run(),
         ["uca", options @ ..] => uca::run(options).map_err(|e| e.to_string()),

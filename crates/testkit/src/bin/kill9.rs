@@ -1,0 +1,49 @@
+//! `kill9 BINARY [--rounds N] [--clients N] [--seed N] [--run-ms N]`: kills a server under load and looks at what is left.
+
+#![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use testkit::kill9::{Plan, run};
+
+const USAGE: &str = "usage: kill9 BINARY [--rounds N] [--clients N] [--seed N] [--run-ms N]";
+
+fn main() -> ExitCode {
+    match work() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn work() -> Result<(), String> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let binary = PathBuf::from(args.first().ok_or(USAGE)?);
+    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let datadir = folder.path().join("data");
+    let options = ["--innodb-buffer-pool-size=8M", "--innodb-redo-log-capacity=8M"];
+    let (mut rounds, mut clients, mut seed, mut run_ms) = (20, 8, 1, 4000);
+    for pair in args[1..].chunks(2) {
+        let number: u64 = pair.get(1).and_then(|number| number.parse().ok()).ok_or(USAGE)?;
+        match pair[0].as_str() {
+            "--rounds" => rounds = number as u32,
+            "--clients" => clients = number as u32,
+            "--seed" => seed = number,
+            "--run-ms" => run_ms = number,
+            _ => return Err(USAGE.to_owned()),
+        }
+    }
+    let plan = Plan { binary: &binary, datadir: &datadir, options: &options, rounds, clients, run_ms, seed };
+    let summary = run(&plan, &mut |line| println!("{line}")).map_err(|error| {
+        let kept = folder.keep();
+        format!("{error}\nthe data directory is kept: {}", kept.join("data").display())
+    })?;
+    println!(
+        "{} transactions answered, all of them found; {} found that were not answered",
+        summary.acknowledged, summary.found_unanswered
+    );
+    Ok(())
+}
