@@ -179,7 +179,12 @@ fn for_each_run(
 /// The error for changes that are none, or do not suit their page. Where the frame lies is filled in by [`placed`].
 #[cold]
 pub(crate) fn bad_frame(range: FrameRange, page: PageNo) -> Error {
-    Error::BadFrame(Box::new(BadFrame { file: Default::default(), offset: 0, lsn: range.start, page }))
+    Error::BadFrame(Box::new(BadFrame {
+        file: std::path::PathBuf::default(),
+        offset: 0,
+        lsn: range.start,
+        page,
+    }))
 }
 
 /// Names file and offset of a bad frame.

@@ -25,7 +25,7 @@ impl ConstantRow {
 
     /// Whether the row is what this client gets.
     #[inline]
-    pub(crate) fn serves(&self, client: &Client<'_>) -> bool {
+    pub(crate) fn serves(client: &Client<'_>) -> bool {
         client.charset == ResultCharset::UTF8MB4
     }
 

@@ -59,12 +59,11 @@ impl JoinedRows {
         let mut pieces: Vec<Piece> = Vec::new();
         for (i, output) in outputs.iter().enumerate() {
             let OutputValue::Column { rel, .. } = output.value else { return None };
-            match pieces.last_mut().filter(|piece| piece.rel == rel) {
-                Some(piece) => piece.columns.end = i + 1,
-                None => {
-                    let columns = i..i + 1;
-                    pieces.push(Piece { rel, columns, bytes: 0..0, program: OnceCell::new() });
-                }
+            if let Some(piece) = pieces.last_mut().filter(|piece| piece.rel == rel) {
+                piece.columns.end = i + 1;
+            } else {
+                let columns = i..i + 1;
+                pieces.push(Piece { rel, columns, bytes: 0..0, program: OnceCell::new() });
             }
         }
         let mut own = (0..pieces.len()).filter(|&i| pieces[i].rel == rel);
@@ -235,7 +234,7 @@ impl Piece {
             let row = batch.slice(*i..i + 1);
             let leaf = &program.enter_leaf(state, row.records(), show);
             row.for_each_cell(|cell| {
-                room = program.store(state, leaf, cell, head, std::mem::take(&mut room))
+                room = program.store(state, leaf, cell, head, std::mem::take(&mut room));
             });
         }
         room

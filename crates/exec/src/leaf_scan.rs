@@ -132,7 +132,9 @@ fn send_aggregates(
         let env = RowEnv { st: run.st, arena: &scratch.arena };
         while let Some(rows) = scan.next_batch()? {
             let batch = RowBatch { rel: access.rel, rows, reader: &access.reader, env, parent: None };
-            states.iter_mut().for_each(|state| state.batch(&batch));
+            for state in &mut states {
+                state.batch(&batch);
+            }
             run.st.fail_if_killed()?;
         }
         scratch.scan = Some(scan.into_memory());

@@ -70,7 +70,7 @@ impl SelectProgram {
         let point = PointGet::of_query(&query).filter(|_| plan.lock.is_none());
         let constant = ConstantRow::of_query(&query).filter(|_| plan.lock.is_none());
         let (columns, scan) = (ColumnPackets::new(&plan.output), LeafScan::of_query(&query));
-        Ok(SelectProgram { columns, point, scan, constant, query })
+        Ok(SelectProgram { query, columns, point, scan, constant })
     }
 }
 
@@ -90,7 +90,9 @@ impl Program {
     #[inline]
     pub fn write_constants(&self, client: &mut Client<'_>) -> bool {
         let (Body::Query(program), Plan::Query(plan)) = (&self.body, &*self.plan) else { return false };
-        let Some(row) = program.constant.as_ref().filter(|row| row.serves(client)) else { return false };
+        let Some(row) = program.constant.as_ref().filter(|_| ConstantRow::serves(client)) else {
+            return false;
+        };
         program.columns.write(&plan.output, client);
         row.write(client);
         true

@@ -233,11 +233,11 @@ impl RecordProjection {
                     self.store_null(*step, head, room)
                 }
                 StepOp::FirstVar => {
-                    store_text(cell.bytes(step.from.into(), step.var_end(cell, step.to)), room)
+                    store_text(cell.bytes(step.from.into(), Step::var_end(cell, step.to)), room)
                 }
                 StepOp::Var => {
-                    let from = step.var_end(cell, step.from);
-                    store_text(cell.bytes(from, step.var_end(cell, step.to)), room)
+                    let from = Step::var_end(cell, step.from);
+                    store_text(cell.bytes(from, Step::var_end(cell, step.to)), room)
                 }
                 StepOp::Decimal4 => {
                     step.store_decimal(u32::from_le_bytes(cell.chunk(step.from)).into(), room)
@@ -298,9 +298,10 @@ impl RecordProjection {
         room: &mut [u8],
     ) -> usize {
         let number = if step.in_key { state.key(leaf, step, cell) } else { 0 }.to_le_bytes();
-        let bytes = match step.in_key {
-            true => &number[..8 - usize::from(step.unused / 8)],
-            false => cell.bytes(step.from.into(), step.to.into()),
+        let bytes = if step.in_key {
+            &number[..8 - usize::from(step.unused / 8)]
+        } else {
+            cell.bytes(step.from.into(), step.to.into())
         };
         let (encoder, out) = (&self.encoders[usize::from(step.arg)], &mut state.encoded);
         let empty = out.mark();
@@ -347,7 +348,7 @@ impl ProjectionState {
 impl Step {
     /// Where a variable column ends, whose end offset stands at `at`.
     #[inline(always)]
-    fn var_end(self, cell: Cell<'_>, at: u16) -> usize {
+    fn var_end(cell: Cell<'_>, at: u16) -> usize {
         RowFormat::var_end(cell.chunk(at))
     }
 

@@ -165,7 +165,7 @@ impl Client {
         if alone {
             statements.push(self.change(&mut state.rows));
         } else {
-            (0..1 + self.prng.below(6)).for_each(|_| statements.push(self.change(&mut state.rows)));
+            (0..=self.prng.below(6)).for_each(|_| statements.push(self.change(&mut state.rows)));
             if self.prng.below(2) == 0 {
                 state.transfers += 1;
                 statements.extend(self.transfer(state.transfers));

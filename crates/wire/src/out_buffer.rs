@@ -114,6 +114,7 @@ impl OutBuffer {
 
     /// Closes a packet of 16 MiB or more: moves the tail behind each full part to make room for the next header.
     #[cold]
+    #[expect(clippy::indexing_slicing, reason = "the packet was opened here")]
     fn split_packet(&mut self) {
         let whole = self.pending()[self.packet_at + HEADER_BYTES..].to_vec();
         self.abandon_packet();
@@ -300,6 +301,7 @@ impl OutBuffer {
 
     /// Appends a length-encoded integer: 1, 3, 4 or 9 bytes.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "a length of at most 9")]
     pub fn put_lenenc_int(&mut self, value: u64) {
         if value < 0xfb {
             self.put_u8(value as u8);
@@ -319,6 +321,7 @@ impl OutBuffer {
 
 /// Appends a length-encoded integer: 1, 3, 4 or 9 bytes.
 #[inline]
+#[expect(clippy::indexing_slicing, reason = "a length of at most 9")]
 pub(crate) fn push_lenenc_int(out: &mut Vec<u8>, value: u64) {
     if value < 0xfb {
         out.push(value as u8);

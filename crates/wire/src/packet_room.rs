@@ -30,6 +30,7 @@ impl PacketRoom<'_> {
     /// Appends a packet. `write` stores its body, of less than [`MAX_BODY_BYTES`], at the start of the room that it is
     /// given, and says how long it is. Cost: about 10 instructions.
     #[inline(always)]
+    #[expect(clippy::indexing_slicing, reason = "the room was made for what is stored")]
     pub fn packet(&mut self, write: impl FnOnce(&mut [u8]) -> usize) {
         let (header, room) = std::mem::take(&mut self.rest).split_at_mut(HEADER_BYTES);
         let len = write(room);

@@ -49,6 +49,7 @@ fn store_behind<const N: usize>(room: &mut [u8], head: [u8; N], value: u64) -> u
 
 #[cold]
 #[inline(never)]
+#[expect(clippy::indexing_slicing, reason = "the room was made for what is stored")]
 fn store_long(room: &mut [u8], head: &[u8], value: u64) -> usize {
     let (mut rest, mut parts) = (value, [0; 3]);
     for part in parts.iter_mut().rev() {

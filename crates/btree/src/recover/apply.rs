@@ -31,7 +31,9 @@ pub(super) fn push_changes(batch: &mut Vec<u8>, page: PageNo, range: FrameRange,
     batch.extend_from_slice(&range.end.0.to_le_bytes());
     batch.extend_from_slice(&page.0.to_le_bytes());
     batch.extend_from_slice(&(len as u32).to_le_bytes());
-    pieces.iter().for_each(|piece| batch.extend_from_slice(piece));
+    for piece in pieces {
+        batch.extend_from_slice(piece);
+    }
 }
 
 /// One hand of the crew.

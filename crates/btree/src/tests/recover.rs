@@ -196,9 +196,9 @@ fn recovery_that_is_cut_short_at_any_operation_is_repeated() {
         recovered(&again, 12);
         let disk = again.crash();
         if first % 10 == 0 {
-            run.recover(&disk, 32).map(drop).unwrap()
+            run.recover(&disk, 32).map(drop).unwrap();
         } else {
-            assert!(recovered(&disk, 32))
+            assert!(recovered(&disk, 32));
         }
         first += 1;
     }
@@ -305,7 +305,7 @@ fn several_threads_make_the_same_pages_as_one() {
     let mut run = Run::new(11, 64);
     while run.changes.len() < 2500 {
         run.step().unwrap();
-        if run.changes.len() % 700 == 0 {
+        if run.changes.len().is_multiple_of(700) {
             run.come_and_go().unwrap();
         }
     }

@@ -24,7 +24,9 @@ impl Engine {
     pub(crate) fn put_pending_trees(&self, ids: &[IndexId]) -> Result<()> {
         self.store.log().admit()?;
         let mut value = Vec::new();
-        ids.iter().for_each(|id| push_varint(&mut value, id.0.into()));
+        for id in ids {
+            push_varint(&mut value, id.0.into());
+        }
         self.dictionary.put(&self.store, Kind::PendingTrees, &name_of(ids), &value)
     }
 

@@ -97,7 +97,7 @@ impl Run {
         engine.lock_table(&mut trx, &table)?;
         let mut rows = self.committed.clone();
         let mut savepoint = None;
-        for _ in 0..1 + self.prng.below(12) {
+        for _ in 0..=self.prng.below(12) {
             self.change(&table, &mut trx, &mut rows)?;
             match self.prng.below(14) {
                 2 => engine.checkpoint()?,

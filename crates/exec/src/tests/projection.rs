@@ -101,7 +101,7 @@ fn create(bench: &mut Bench, prng: &mut Prng, name: &str, rows: u64) -> Vec<Stri
         ColumnDef::new("b", int_type(), false),
     ];
     let drawn: Vec<&Drawn> =
-        (0..1 + prng.below(10)).map(|_| &kinds[prng.below(kinds.len() as u64) as usize]).collect();
+        (0..=prng.below(10)).map(|_| &kinds[prng.below(kinds.len() as u64) as usize]).collect();
     let nullable: Vec<bool> = drawn.iter().map(|_| prng.below(2) == 0).collect();
     for (i, (ty, _)) in drawn.iter().enumerate() {
         columns.push(ColumnDef::new(&format!("c{i}"), ty.clone(), nullable[i]));
@@ -128,7 +128,7 @@ fn create(bench: &mut Bench, prng: &mut Prng, name: &str, rows: u64) -> Vec<Stri
 /// The rows of random columns of a table, in both protocols, compiled and a value at a time.
 fn compare_answers(bench: &mut Bench, prng: &mut Prng, table: &str, names: &[String]) {
     let columns: Vec<_> =
-        (0..1 + prng.below(8)).map(|_| &names[prng.below(names.len() as u64) as usize][..]).collect();
+        (0..=prng.below(8)).map(|_| &names[prng.below(names.len() as u64) as usize][..]).collect();
     let order = ["", " ORDER BY a DESC, b DESC"][prng.below(2) as usize];
     let list = columns.join(",");
     for protocol in [Protocol::Text, Protocol::Binary] {

@@ -32,7 +32,7 @@ fn read(sql: &[u8]) -> Option<CacheKey> {
 fn changed(sql: &[u8], prng: &mut Prng) -> Vec<u8> {
     const BYTES: &[u8] = b"0159 'x.\"\\-e,()/*=`@_N;";
     let mut text = sql.to_vec();
-    for _ in 0..1 + prng.below(3) {
+    for _ in 0..=prng.below(3) {
         let at = prng.below(text.len() as u64) as usize;
         let byte = BYTES[prng.below(BYTES.len() as u64) as usize];
         match prng.below(4) {
