@@ -9,7 +9,7 @@
 //! because frames of freed pages are forgotten, and nobody will look at it.
 //!
 //! Changes of one page are applied by one hand, in log order, those of a frame together; pages do not depend on each
-//! other. A page whose LSN is at or above the end of a frame has its changes already, so that redo may be repeated.
+//! other. `examples/redo_speed.rs` measures it. A page whose LSN is at or above the end of a frame has its changes already, so that redo may be repeated.
 
 mod apply;
 mod crew;

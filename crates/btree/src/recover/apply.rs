@@ -36,54 +36,86 @@ pub(super) fn push_changes(batch: &mut Vec<u8>, page: PageNo, range: FrameRange,
     }
 }
 
+/// The changes of a frame to a page, in a batch.
+struct Changes<'b> {
+    range: FrameRange,
+    page: PageNo,
+    bytes: &'b [u8],
+}
+
+impl<'b> Changes<'b> {
+    /// Takes the next ones off the front of a batch.
+    #[inline]
+    fn take(batch: &mut &'b [u8]) -> Option<Self> {
+        let head = take(batch, HEAD_BYTES)?;
+        let range = FrameRange { start: Lsn(get_u64(head, 0)), end: Lsn(get_u64(head, 8)) };
+        let bytes = take(batch, get_u32(head, 20) as usize)?;
+        Some(Changes { range, page: PageNo(get_u32(head, 16)), bytes })
+    }
+}
+
 /// One hand of the crew.
 #[derive(Debug)]
 pub(super) struct Applier {
     pool: Arc<Pool>,
     freed: Arc<Freed>,
+    /// Pages of the batch at work and where their changes lie in it; kept for its room.
+    places: Vec<(PageNo, usize)>,
     /// Pages that changes were applied to, one bit each. Others may be made without reading them.
     seen: Vec<u64>,
 }
 
 impl Applier {
     pub(super) fn new(pool: Arc<Pool>, freed: Arc<Freed>) -> Self {
-        Applier { pool, freed, seen: Vec::new() }
+        Applier { pool, freed, places: Vec::new(), seen: Vec::new() }
     }
 
-    /// Applies a batch, oldest first.
-    pub(super) fn apply_batch(&mut self, mut batch: &[u8]) -> Result<()> {
-        while let Some(head) = take(&mut batch, HEAD_BYTES) {
-            let range = FrameRange { start: Lsn(get_u64(head, 0)), end: Lsn(get_u64(head, 8)) };
-            let page = PageNo(get_u32(head, 16));
-            let changes = take(&mut batch, get_u32(head, 20) as usize).unwrap_or_default();
-            self.apply(page, range, changes)?;
-        }
-        Ok(())
-    }
-
-    fn apply(&mut self, page_no: PageNo, range: FrameRange, mut changes: &[u8]) -> Result<()> {
-        if self.freed.is_freed_after(page_no, range.end) {
-            return Ok(());
-        }
-        let bad = || bad_frame(range, page_no);
-        let (_, mut op) = decode_change(&mut changes).map_err(|_| bad())?;
-        let mut guard = if self.see(page_no) && op.is_self_contained() {
-            self.pool.create(page_no)?
-        } else {
-            self.pool.exclusive(page_no)?
-        };
-        if guard.page().lsn() >= range.end {
-            return Ok(());
-        }
-        loop {
-            op.apply(&mut guard.page_mut()).map_err(|_| bad())?;
-            if changes.is_empty() {
-                break;
+    /// Applies a batch: page by page, so that a page is latched and fetched once, each page's changes oldest first.
+    pub(super) fn apply_batch(&mut self, batch: &[u8]) -> Result<()> {
+        let mut places = std::mem::take(&mut self.places);
+        places.clear();
+        let mut rest = batch;
+        while let Some(changes) = Changes::take(&mut rest) {
+            if !self.freed.is_freed_after(changes.page, changes.range.end) {
+                let len = HEAD_BYTES + changes.bytes.len();
+                places.push((changes.page, batch.len() - rest.len() - len));
             }
-            (_, op) = decode_change(&mut changes).map_err(|_| bad())?;
         }
-        guard.page_mut().set_lsn(range.end);
-        guard.mark_dirty(range.start);
+        // By place, too: the order in the log.
+        places.sort_unstable();
+        let done = places.chunk_by(|a, b| a.0 == b.0).try_for_each(|places| {
+            let changes = places.iter().filter_map(|(_, place)| Changes::take(&mut &batch[*place..]));
+            self.apply(places[0].0, changes)
+        });
+        self.places = places;
+        done
+    }
+
+    /// Applies changes of one page, oldest first.
+    fn apply<'b>(&mut self, page_no: PageNo, all: impl Iterator<Item = Changes<'b>>) -> Result<()> {
+        let is_new = self.see(page_no);
+        let mut guard = None;
+        for Changes { range, mut bytes, .. } in all {
+            let bad = || bad_frame(range, page_no);
+            let (_, mut op) = decode_change(&mut bytes).map_err(|_| bad())?;
+            let guard = match &mut guard {
+                Some(guard) => guard,
+                None if is_new && op.is_self_contained() => guard.insert(self.pool.create(page_no)?),
+                None => guard.insert(self.pool.exclusive(page_no)?),
+            };
+            if guard.page().lsn() >= range.end {
+                continue;
+            }
+            loop {
+                op.apply(&mut guard.page_mut()).map_err(|_| bad())?;
+                if bytes.is_empty() {
+                    break;
+                }
+                (_, op) = decode_change(&mut bytes).map_err(|_| bad())?;
+            }
+            guard.page_mut().set_lsn(range.end);
+            guard.mark_dirty(range.start);
+        }
         Ok(())
     }
 

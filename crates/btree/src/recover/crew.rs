@@ -12,11 +12,11 @@ use super::apply::{Applier, push_changes};
 use super::freed::Freed;
 use crate::error::Result;
 
-/// A batch is handed over at this size.
-const BATCH_BYTES: usize = 128 * 1024;
+/// A batch is handed over at this size: large, because the changes of a page in it are applied together.
+const BATCH_BYTES: usize = 2 << 20;
 
 /// Batches that wait for one thread, at most.
-const BATCHES_WAITING: usize = 8;
+const BATCHES_WAITING: usize = 3;
 
 /// Threads, at most: the one that reads the log has no more work to give.
 const THREADS_MAX: usize = 8;
@@ -84,10 +84,11 @@ impl Hand {
                     theirs.abandon();
                     return Err(error);
                 }
+                theirs.give_back(batch);
             }
             Ok(())
         })?;
-        Ok(Hand { batch: Vec::with_capacity(BATCH_BYTES), worker: Worker::Thread(queue, thread) })
+        Ok(Hand { batch: Vec::new(), worker: Worker::Thread(queue, thread) })
     }
 
     fn hand_over(&mut self) -> Result<()> {
@@ -98,7 +99,7 @@ impl Hand {
                 done
             }
             Worker::Thread(queue, _) => {
-                queue.push(std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH_BYTES)));
+                self.batch = queue.push(std::mem::take(&mut self.batch));
                 Ok(())
             }
         }
@@ -126,6 +127,8 @@ struct Queue {
 #[derive(Debug, Default)]
 struct QueueState {
     batches: VecDeque<Vec<u8>>,
+    /// Batches that were applied, for their room.
+    spares: Vec<Vec<u8>>,
     closed: bool,
     /// The thread has failed: batches are dropped.
     abandoned: bool,
@@ -138,18 +141,20 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// Adds a batch, when there is room.
-    fn push(&self, batch: Vec<u8>) {
+    /// Adds a batch, when there is room. Returns an empty one.
+    fn push(&self, batch: Vec<u8>) -> Vec<u8> {
         loop {
             let ticket = self.changed.ticket();
             let mut state = self.state.lock();
             if state.abandoned {
-                return;
+                return Vec::new();
             }
             if state.batches.len() < BATCHES_WAITING {
                 state.batches.push_back(batch);
+                let spare = state.spares.pop().unwrap_or_default();
                 drop(state);
-                return self.changed.notify_all();
+                self.changed.notify_all();
+                return spare;
             }
             drop(state);
             self.changed.wait(ticket, None);
@@ -172,6 +177,12 @@ impl Queue {
             drop(state);
             self.changed.wait(ticket, None);
         }
+    }
+
+    /// Takes a batch that was applied, to be filled again.
+    fn give_back(&self, mut batch: Vec<u8>) {
+        batch.clear();
+        self.state.lock().spares.push(batch);
     }
 
     fn close(&self) {
