@@ -355,11 +355,12 @@ impl Selection {
         debug_assert_eq!(page.format_version(), source.index.format.format_version(), "row format of a page");
         let records = page.records();
         if source.view.sees_whole_page(page.max_trx()) {
-            if page.has_deleted(slots.clone()) {
+            let marks = records.marks(slots.clone());
+            if marks.contains(SlotFlags::DELETED) {
                 slots.filter(|&slot| !page.is_deleted(slot)).for_each(|slot| self.push(records, slot));
             } else {
                 self.run = SlotRun { start: slots.start as u32, end: slots.end as u32, backward: false };
-                records.append_bodies(slots, &mut self.bodies);
+                records.append_bodies(slots, marks, &mut self.bodies);
             }
         } else if source.index.format.is_clustered() {
             self.select_clustered(source, records, slots);
@@ -374,7 +375,7 @@ impl Selection {
     /// Adds the record at `slot` as it is.
     fn push(&mut self, records: Records<'_>, slot: usize) {
         self.rows.push(slot as u32);
-        records.append_bodies(slot..slot + 1, &mut self.bodies);
+        self.bodies.push(records.cell(slot).0.body_at());
     }
 
     fn select_clustered(&mut self, source: Source<'_>, records: Records<'_>, slots: std::ops::Range<usize>) {
@@ -455,7 +456,7 @@ impl<'a> Batch<'a> {
     pub fn row(&self, i: usize) -> RowRef<'a> {
         match self.selection.rows.get(self.first + i) {
             Some(&place) => self.row_at(place),
-            None => RowRef::new(self.format, self.records.get(self.selection.run.slot(self.first + i))),
+            None => RowRef::new(self.format, self.records.get(self.selection.run.slots()(self.first + i))),
         }
     }
 
@@ -480,6 +481,7 @@ impl<'a> Batch<'a> {
     pub fn for_each_cell(&self, mut each: impl FnMut(Cell<'a>)) {
         let Selection { run, rows, older, arena, .. } = self.selection;
         let (rows, bodies) = (rows.get(self.first..).unwrap_or_default(), self.bodies);
+        let run_slot = run.slots();
         let mut at = 0;
         while at < bodies.len() {
             // A stretch of rows that are in the same place: all of them but for older versions.
@@ -491,7 +493,7 @@ impl<'a> Batch<'a> {
             for (i, &body_at) in bodies[at..end].iter().enumerate() {
                 let slot = rows
                     .get(at + i)
-                    .map_or_else(|| run.slot(self.first + at + i), |place| (place & 0xffff) as usize);
+                    .map_or_else(|| run_slot(self.first + at + i), |place| (place & 0xffff) as usize);
                 each(Cell::new(slot, bytes, body_at));
             }
             at = end;

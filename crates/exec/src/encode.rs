@@ -151,15 +151,8 @@ impl WireEncoder {
                     out.put_lenenc_bytes(data);
                 }
             }
-            _ => {
-                let mut scratch = Vec::new();
-                let text = value.as_text(&mut scratch);
-                if self.charset.is_some() {
-                    self.put_converted(text, results, out);
-                } else {
-                    out.put_lenenc_bytes(text);
-                }
-            }
+            _ if self.charset.is_none() => out.put_text_with(|text| value.write_text(text)),
+            _ => self.put_converted(value.as_text(&mut Vec::new()), results, out),
         }
     }
 

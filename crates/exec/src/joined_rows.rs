@@ -170,7 +170,7 @@ impl JoinedRows {
                     }
                     piece.bytes = HEADER_BYTES + all - start..HEADER_BYTES + all - room.len();
                 }
-                all - room.len()
+                room
             });
         });
         true
@@ -271,7 +271,6 @@ impl Company<'_> {
                     packets.packet(
                         #[inline(always)]
                         |room| {
-                            let all = room.len();
                             let (head, room) = room.split_at_mut(self.head.len());
                             head.copy_from_slice(self.head);
                             let (before, room) = room.split_at_mut(self.before.len());
@@ -279,7 +278,7 @@ impl Company<'_> {
                             let rest = program.store(state, leaf, cell, head, room);
                             let (behind, rest) = rest.split_at_mut(self.behind.len());
                             behind.copy_from_slice(self.behind);
-                            all - rest.len()
+                            rest
                         },
                     );
                 },

@@ -54,7 +54,7 @@ pub(crate) struct RecordProjection {
 /// What the program needs while it runs; its memory is used again.
 #[derive(Debug, Default)]
 pub(crate) struct ProjectionState {
-    keys: Vec<(KeyInt, u64)>,
+    keys: Vec<LeafKey>,
     encoded: OutBuffer,
 }
 
@@ -77,6 +77,16 @@ struct KeyPlace {
     offset: usize,
     width: usize,
     flip: u64,
+    /// Of a signed integer: its sign bit.
+    sign: u64,
+}
+
+/// An integer in the keys of a leaf.
+#[derive(Clone, Copy, Debug)]
+struct LeafKey {
+    int: KeyInt,
+    flip: u64,
+    sign: u64,
 }
 
 /// One column.
@@ -90,9 +100,9 @@ struct Step {
     /// Fixed columns: first byte in the body. The first variable column: the same. Other variable columns: where the end
     /// of the one before stands. Key columns: position in `keys`.
     from: u16,
-    /// Fixed columns: behind the last byte. Variable columns: where their end stands.
+    /// Fixed columns: behind the last byte. Variable columns: where the end of the first one stands.
     to: u16,
-    /// Bytes on the wire of an integer of the binary protocol; position in `encoders`.
+    /// Number of variable columns; bytes on the wire of an integer of the binary protocol; position in `encoders`.
     arg: u16,
     /// Numbers: bits of 64 that the stored integer has not.
     unused: u8,
@@ -104,9 +114,9 @@ struct Step {
 enum StepOp {
     /// Whether the column of the next step is NULL; if so, that step is left out.
     NullTest,
-    /// A string that is the first variable column.
+    /// Strings that are the first variable columns.
     FirstVar,
-    /// A string that is another variable column.
+    /// Strings that are other variable columns next to each other.
     Var,
     /// A string of constant length.
     #[default]
@@ -148,13 +158,16 @@ impl RecordProjection {
         let mut end = first;
         for (col, encoder) in columns {
             steps.extend(compiler.null_test(end, col));
-            steps.push(compiler.step(col, encoder)?);
+            let step = compiler.step(col, encoder)?;
+            if !step.joins_last(&mut steps) {
+                steps.push(step);
+            }
             end += 1;
         }
-        let is_var = |step: &&Step| matches!(step.op, StepOp::FirstVar | StepOp::Var);
+        let strings = |step: &Step| if step.is_var() { step.arg.into() } else { 0 };
         let Compiler { keys, encoders, charsets, bound, .. } = compiler;
         (end <= MAX_COLUMNS).then(|| RecordProjection {
-            var_columns: steps.iter().filter(is_var).count(),
+            var_columns: steps.iter().map(strings).sum(),
             columns: end - first,
             steps: steps.into(),
             keys: keys.into(),
@@ -205,8 +218,11 @@ impl RecordProjection {
         show: Show<'a>,
     ) -> Leaf<'a> {
         state.keys.clear();
-        let keys = self.keys.iter().map(|key| (records.key_int(key.offset, key.width), key.flip));
-        state.keys.extend(keys);
+        state.keys.extend(self.keys.iter().map(|key| LeafKey {
+            int: records.key_int(key.offset, key.width),
+            flip: key.flip,
+            sign: key.sign,
+        }));
         Leaf { show, records }
     }
 
@@ -232,17 +248,21 @@ impl RecordProjection {
                     steps.next();
                     self.store_null(*step, head, room)
                 }
-                StepOp::FirstVar => {
-                    store_text(cell.bytes(step.from.into(), Step::var_end(cell, step.to)), room)
-                }
-                StepOp::Var => {
-                    let from = Step::var_end(cell, step.from);
-                    store_text(cell.bytes(from, Step::var_end(cell, step.to)), room)
+                StepOp::FirstVar | StepOp::Var => {
+                    room = step.store_texts(cell, room);
+                    continue;
                 }
                 StepOp::Decimal4 => {
-                    step.store_decimal(u32::from_le_bytes(cell.chunk(step.from)).into(), room)
+                    let bits = u32::from_le_bytes(cell.chunk(step.from));
+                    let number = if step.signed { i64::from(bits as i32) as u64 } else { bits.into() };
+                    step.store_number(number, room)
                 }
-                StepOp::KeyDecimal => step.store_decimal(state.key(leaf, *step, cell), room),
+                StepOp::KeyDecimal => {
+                    let sign = state.keys[usize::from(step.from)].sign;
+                    // The sign bit's copies are above it.
+                    let number = (state.key(leaf, *step, cell) ^ sign).wrapping_sub(sign);
+                    step.store_number(number, room)
+                }
                 StepOp::Raw4 => {
                     store_8(room, u32::from_le_bytes(cell.chunk(step.from)).into());
                     4
@@ -251,7 +271,9 @@ impl RecordProjection {
                     let date = state.number(leaf, *step, cell) as u32;
                     store_date(room, date >> 9, date >> 5 & 15, date & 31)
                 }
-                _ => self.store_other(state, leaf, *step, cell, room),
+                StepOp::FixedText | StepOp::Decimal | StepOp::Raw | StepOp::DateParts | StepOp::Encoded => {
+                    self.store_other(state, leaf, *step, cell, room)
+                }
             };
             room = &mut room[stored..];
         }
@@ -269,8 +291,11 @@ impl RecordProjection {
         room: &mut [u8],
     ) -> usize {
         match step.op {
-            StepOp::FixedText => store_text(cell.bytes(step.from.into(), step.to.into()), room),
-            StepOp::Decimal => step.store_decimal(state.number(leaf, step, cell), room),
+            StepOp::FixedText => {
+                let before = room.len();
+                before - store_text(cell.bytes(step.from.into(), step.to.into()), room).len()
+            }
+            StepOp::Decimal => step.store_number(step.widened(state.number(leaf, step, cell)), room),
             StepOp::Raw => {
                 store_8(room, step.widened(state.number(leaf, step, cell)));
                 usize::from(step.arg)
@@ -321,8 +346,8 @@ impl RecordProjection {
 impl ProjectionState {
     #[inline(always)]
     fn key(&self, leaf: &Leaf<'_>, step: Step, cell: Cell<'_>) -> u64 {
-        let (key, flip) = &self.keys[usize::from(step.from)];
-        key.of_cell(&leaf.records, cell) ^ flip
+        let LeafKey { int, flip, .. } = &self.keys[usize::from(step.from)];
+        int.of_cell(&leaf.records, cell) ^ flip
     }
 
     /// The low bits of a stored number.
@@ -346,6 +371,41 @@ impl ProjectionState {
 }
 
 impl Step {
+    fn is_var(self) -> bool {
+        matches!(self.op, StepOp::FirstVar | StepOp::Var)
+    }
+
+    /// Whether this variable column stands behind those of the last of `steps`, which stores it then, too.
+    fn joins_last(self, steps: &mut [Step]) -> bool {
+        let last = match steps {
+            [.., before, _] if before.op == StepOp::NullTest => return false,
+            [.., last] => last,
+            [] => return false,
+        };
+        let joins = last.is_var() && self.op == StepOp::Var && self.to == last.to + 2 * last.arg;
+        last.arg += u16::from(joins);
+        joins
+    }
+
+    /// Stores the strings of a step of variable columns; what is left of the room.
+    #[inline(always)]
+    fn store_texts<'o>(self, cell: Cell<'_>, mut room: &'o mut [u8]) -> &'o mut [u8] {
+        let (body, mut end_at) = (cell.body(), self.to);
+        let mut from = match self.op {
+            StepOp::FirstVar => self.from.into(),
+            _ => Step::var_end(cell, self.from),
+        };
+        let mut rest = &body[from..];
+        for _ in 0..self.arg {
+            let end = Step::var_end(cell, end_at);
+            let text;
+            (text, rest) = rest.split_at(end.wrapping_sub(from));
+            room = store_text(text, room);
+            (from, end_at) = (end, end_at + 2);
+        }
+        room
+    }
+
     /// Where a variable column ends, whose end offset stands at `at`.
     #[inline(always)]
     fn var_end(cell: Cell<'_>, at: u16) -> usize {
@@ -363,8 +423,7 @@ impl Step {
     }
 
     #[inline(always)]
-    fn store_decimal(self, bits: u64, room: &mut [u8]) -> usize {
-        let number = self.widened(bits);
+    fn store_number(self, number: u64, room: &mut [u8]) -> usize {
         if self.signed { store_i64(room, number as i64) } else { store_u64(room, number) }
     }
 }
@@ -381,10 +440,10 @@ pub(crate) fn put_batch(
     let leaf = &projection.enter_leaf(state, batch.records(), show);
     let protocol = if projection.is_binary { Protocol::Binary } else { Protocol::Text };
     match (&*projection.steps, protocol) {
-        ([Step { op: StepOp::FirstVar, from, to, .. }], Protocol::Text) => {
+        ([Step { op: StepOp::FirstVar, from, to, arg: 1, .. }], Protocol::Text) => {
             put_strings::<0>(projection, *from, *to, batch, out);
         }
-        ([Step { op: StepOp::FirstVar, from, to, .. }], Protocol::Binary) => {
+        ([Step { op: StepOp::FirstVar, from, to, arg: 1, .. }], Protocol::Binary) => {
             put_strings::<ONE_COLUMN_HEAD_BYTES>(projection, *from, *to, batch, out);
         }
         (_, Protocol::Text) => put_rows::<false>(projection, state, leaf, batch, out),
@@ -414,7 +473,7 @@ fn put_strings<const HEAD: usize>(
                     |room| {
                         let (head, room) = room.split_at_mut(HEAD);
                         head.fill(0);
-                        HEAD + store_text(text, room)
+                        store_text(text, room)
                     },
                 );
             },
@@ -437,10 +496,9 @@ pub(crate) fn put_cell(
     let room = wire::out_buffer::HEADER_BYTES + head_bytes + projection.room_bytes(1, found.body_bytes_max);
     out.packets(room, |packets| {
         packets.packet(|room| {
-            let before = room.len();
             RecordProjection::store_head(head_bytes, room);
             let (head, room) = room.split_at_mut(head_bytes);
-            before - projection.store(state, leaf, found.cell, head, room).len()
+            projection.store(state, leaf, found.cell, head, room)
         });
     });
 }
@@ -465,10 +523,9 @@ fn put_rows<const BINARY: bool>(
                 packets.packet(
                     #[inline(always)]
                     |room| {
-                        let before = room.len();
                         RecordProjection::store_head(head_bytes, room);
                         let (head, room) = room.split_at_mut(head_bytes);
-                        before - projection.store(state, leaf, cell, head, room).len()
+                        projection.store(state, leaf, cell, head, room)
                     },
                 );
             },
@@ -484,25 +541,26 @@ fn store_8(room: &mut [u8], bits: u64) {
     }
 }
 
-/// Stores a string behind its length.
+/// Stores a string behind its length; what is left of the room.
 #[inline(always)]
-fn store_text(text: &[u8], room: &mut [u8]) -> usize {
+fn store_text<'o>(text: &[u8], room: &'o mut [u8]) -> &'o mut [u8] {
     let len = text.len();
     if len < usize::from(NULL_TEXT) {
-        let place = &mut room[..=len];
+        let (place, rest) = room.split_at_mut(1 + len);
         place[0] = len as u8;
         place[1..].copy_from_slice(text);
-        return 1 + len;
+        return rest;
     }
     store_long_text(text, room)
 }
 
 #[inline(never)]
-fn store_long_text(text: &[u8], room: &mut [u8]) -> usize {
+fn store_long_text<'o>(text: &[u8], room: &'o mut [u8]) -> &'o mut [u8] {
     let [low, high] = (text.len() as u16).to_le_bytes();
-    room[..MAX_LENGTH_BYTES].copy_from_slice(&[0xfc, low, high]);
-    room[MAX_LENGTH_BYTES..MAX_LENGTH_BYTES + text.len()].copy_from_slice(text);
-    MAX_LENGTH_BYTES + text.len()
+    let (place, rest) = room.split_at_mut(MAX_LENGTH_BYTES + text.len());
+    place[..MAX_LENGTH_BYTES].copy_from_slice(&[0xfc, low, high]);
+    place[MAX_LENGTH_BYTES..].copy_from_slice(text);
+    rest
 }
 
 /// Stores a DATE of the binary protocol: nothing but its length if all is zero.
@@ -558,7 +616,7 @@ impl Compiler<'_> {
         match format.columns()[col].place {
             Place::Fixed { offset, width } => (step.from, step.to) = (offset, offset + width),
             Place::Var { ordinal } => {
-                step.to = (format.ends_from() + 2 * usize::from(ordinal)) as u16;
+                (step.to, step.arg) = ((format.ends_from() + 2 * usize::from(ordinal)) as u16, 1);
                 (step.op, step.from) = match ordinal {
                     0 => (StepOp::FirstVar, format.var_from() as u16),
                     _ => (StepOp::Var, step.to - 2),
@@ -573,7 +631,9 @@ impl Compiler<'_> {
                 let width = usize::from(int.width);
                 (step.from, step.in_key) = (self.keys.len() as u16, true);
                 step.unused = 64 - 8 * int.width;
-                self.keys.push(KeyPlace { offset, width, flip: int.flip });
+                let is_signed = column.ty.is_integer() && !column.ty.unsigned;
+                let sign = if is_signed { 1 << (8 * int.width - 1) } else { 0 };
+                self.keys.push(KeyPlace { offset, width, flip: int.flip, sign });
             }
             Place::Absent => return None,
         }

@@ -173,15 +173,6 @@ impl<'a> PageRef<'a> {
         PageNo(load_u32(self.0, HEADER_BYTES + 6 * self.cap() + 4 * slot))
     }
 
-    /// Whether one of the leaf's slots in `slots` is marked [`SlotFlags::DELETED`]. Cost: a fraction of an instruction a slot.
-    #[inline]
-    pub fn has_deleted(self, slots: std::ops::Range<usize>) -> bool {
-        let from = HEADER_BYTES + 4 * self.cap();
-        let (words, _) = self.0[from + 2 * slots.start..from + 2 * slots.end].as_chunks::<2>();
-        let marks = words.iter().fold(0, |marks, &word| marks | u16::from_le_bytes(word));
-        marks & SlotFlags::DELETED.bits() != 0
-    }
-
     /// Whether the leaf record at `slot` is marked [`SlotFlags::DELETED`]; its cell is not looked at.
     #[inline]
     pub fn is_deleted(self, slot: usize) -> bool {

@@ -36,6 +36,25 @@ fn assert_same(page: PageRef<'_>, model: &Model) {
         copy.record(&bytes).append_key(&mut copied);
         assert_eq!((&copied, copy.record(&bytes).payload()), (key, &payload[..]));
     }
+    for len in [0, 1, 7, 8, 9, 23, model.len()] {
+        assert_bodies_same(page, model.len().saturating_sub(len)..model.len(), model);
+    }
+}
+
+fn assert_bodies_same(page: PageRef<'_>, slots: std::ops::Range<usize>, model: &Model) {
+    let records = page.records();
+    let marks = records.marks(slots.clone());
+    let gathered = model[slots.clone()].iter().fold(0, |marks, (_, _, flags)| marks | flags.bits());
+    assert_eq!(marks, SlotFlags::from_bits(gathered & SlotFlags::IN_SLOT), "{slots:?}");
+    let mut bodies = Vec::new();
+    records.append_bodies(slots.clone(), marks, &mut bodies);
+    assert_eq!(bodies.len(), slots.len());
+    for (slot, body_at) in slots.zip(bodies) {
+        let payload_at = page.payload(slot).as_ptr().addr() - records.page().as_ptr().addr();
+        let ver = if page.flags(slot).contains(SlotFlags::HAS_VER) { TRX_ID_BYTES } else { 0 };
+        assert_eq!(body_at as usize, payload_at + ver);
+        assert_eq!(records.cell(slot).0.body_at(), body_at);
+    }
 }
 
 fn random_key(prng: &mut Prng, fixed: Option<u16>, prefix: &[u8]) -> (Vec<u8>, SlotFlags) {
@@ -210,12 +229,14 @@ fn integer_key_parts_are_read_across_prefix_head_and_suffix() {
         PageMut::new(&mut bytes).append(&key, b"", SlotFlags::NONE).unwrap();
         let page = PageRef::new(&bytes);
         assert_eq!(page.prefix().len(), prefix_len);
-        let record = page.record(0);
+        let (record, cell) = (page.record(0), page.records().cell(0).0);
         for offset in 0..20 {
             assert_eq!(record.key_byte(offset), key[offset]);
             for width in 1..=8.min(20 - offset) {
                 let want = key[offset..offset + width].iter().fold(0, |v, &b| v << 8 | u64::from(b));
                 assert_eq!(record.key_int(offset, width), want, "{prefix_len} {offset} {width}");
+                let of_cell = page.records().key_int(offset, width).of_cell(&page.records(), cell);
+                assert_eq!(of_cell, want, "{prefix_len} {offset} {width}");
                 let mut range = Vec::new();
                 record.append_key_range(offset, offset + width, &mut range);
                 assert_eq!(range, key[offset..offset + width]);

@@ -28,16 +28,17 @@ impl OutBuffer {
 
 impl PacketRoom<'_> {
     /// Appends a packet. `write` stores its body, of less than [`MAX_BODY_BYTES`], at the start of the room that it is
-    /// given, and says how long it is. Cost: about 10 instructions.
+    /// given, and gives back what is behind it. Cost: about 10 instructions.
     #[inline(always)]
-    #[expect(clippy::indexing_slicing, reason = "the room was made for what is stored")]
-    pub fn packet(&mut self, write: impl FnOnce(&mut [u8]) -> usize) {
+    pub fn packet(&mut self, write: impl FnOnce(&mut [u8]) -> &mut [u8]) {
         let (header, room) = std::mem::take(&mut self.rest).split_at_mut(HEADER_BYTES);
-        let len = write(room);
+        let before = room.len();
+        let rest = write(room);
+        let len = before - rest.len();
         debug_assert!(len < MAX_BODY_BYTES, "a packet of {len} bytes has to be split");
         header.copy_from_slice(&(len as u32 | u32::from(self.sequence) << 24).to_le_bytes());
         self.sequence = self.sequence.wrapping_add(1);
-        self.rest = &mut room[len..];
+        self.rest = rest;
     }
 }
 
@@ -63,8 +64,9 @@ mod tests {
         roomy.packets(40 * (HEADER_BYTES + 300), |packets| {
             for body in &bodies {
                 packets.packet(|room| {
-                    room[..body.len()].copy_from_slice(body);
-                    body.len()
+                    let (place, rest) = room.split_at_mut(body.len());
+                    place.copy_from_slice(body);
+                    rest
                 });
             }
         });

@@ -13,44 +13,75 @@ const PART_DIGITS: usize = 8;
 const PART: u64 = 100_000_000;
 
 /// Stores a signed integer in decimal behind its length at the start of `room`; how many bytes that are. Bytes behind them,
-/// up to [`INTEGER_TEXT_BYTES`] in all, may be overwritten. Cost: about 35 instructions up to 8 digits.
+/// up to [`INTEGER_TEXT_BYTES`] in all, may be overwritten. Cost: about 30 instructions up to 8 digits.
 #[inline]
 pub fn store_i64(room: &mut [u8], value: i64) -> usize {
-    if value >= 0 {
-        return store_u64(room, value as u64);
+    if value < 0 {
+        return store_negative(room, value.unsigned_abs());
     }
-    store_behind(room, [0, b'-'], value.unsigned_abs())
+    store_u64(room, value as u64)
+}
+
+#[inline(never)]
+fn store_negative(room: &mut [u8], magnitude: u64) -> usize {
+    let Some((len, rest)) = room.split_first_mut() else { return 0 };
+    let stored = store_u64(rest, magnitude);
+    // The sign takes the place of the length of the digits alone.
+    if let Some(sign) = rest.first_mut() {
+        *sign = b'-';
+    }
+    *len = stored as u8;
+    1 + stored
 }
 
 /// As [`store_i64`], of an unsigned integer.
 #[inline]
 pub fn store_u64(room: &mut [u8], value: u64) -> usize {
-    store_behind(room, [0], value)
+    let Some(place) = room.first_chunk_mut().filter(|_| value < PART) else {
+        return store_long(room, value);
+    };
+    // The number over 100, 10,000 or 1,000,000, its fraction in 32 bits: a little above, so that no digit is lost.
+    match value {
+        0..100 => store_pairs::<1>(place, value << 32),
+        100..10_000 => store_pairs::<2>(place, value * 42_949_673),
+        10_000..1_000_000 => store_pairs::<3>(place, value * 429_497),
+        _ => store_pairs::<4>(place, ((value * 281_474_977) >> 16) + 1),
+    }
 }
 
-/// Stores `head` and the digits; the first byte becomes the length of the others.
+/// Stores the pairs of digits in `pairs`, the first one above its low 32 bits, the others a fraction below it.
 #[inline(always)]
-fn store_behind<const N: usize>(room: &mut [u8], head: [u8; N], value: u64) -> usize {
-    if value >= PART {
-        return store_long(room, &head, value);
+#[expect(clippy::indexing_slicing, reason = "the index has 7 bits")]
+fn store_pairs<const PAIRS: usize>(place: &mut [u8; 1 + PART_DIGITS], mut pairs: u64) -> usize {
+    let odd = usize::from(pairs >> 32 < 10);
+    let len = 2 * PAIRS - odd;
+    // A leading zero goes where the length comes.
+    if let Some(text) = place[1 - odd..].first_chunk_mut::<PART_DIGITS>() {
+        for text in text.as_chunks_mut().0.iter_mut().take(PAIRS) {
+            *text = PAIR_TEXT[(pairs >> 32) as usize & 127];
+            pairs = (pairs & u64::from(u32::MAX)) * 100;
+        }
     }
-    let digits = part_digits(value as u32);
-    // Leading zeros go, except that zero has one digit.
-    let zeros = (digits | 1 << 56).trailing_zeros() as usize / 8;
-    if let Some((place, rest)) = room.split_first_chunk_mut::<N>()
-        && let Some(text) = rest.first_chunk_mut()
-    {
-        *text = part_text(digits >> (8 * zeros));
-        *place = head;
-        place[0] = (N - 1 + PART_DIGITS - zeros) as u8;
-    }
-    N + PART_DIGITS - zeros
+    place[0] = len as u8;
+    1 + len
 }
+
+/// The digits of the numbers below 100.
+#[expect(clippy::indexing_slicing, reason = "a constant: an index too high would not compile")]
+static PAIR_TEXT: [[u8; 2]; 128] = {
+    let mut text = [[0; 2]; 128];
+    let mut number = 0;
+    while number < 100 {
+        text[number as usize] = [b'0' + number / 10, b'0' + number % 10];
+        number += 1;
+    }
+    text
+};
 
 #[cold]
 #[inline(never)]
 #[expect(clippy::indexing_slicing, reason = "the room was made for what is stored")]
-fn store_long(room: &mut [u8], head: &[u8], value: u64) -> usize {
+fn store_long(room: &mut [u8], value: u64) -> usize {
     let (mut rest, mut parts) = (value, [0; 3]);
     for part in parts.iter_mut().rev() {
         *part = rest % PART;
@@ -61,9 +92,8 @@ fn store_long(room: &mut [u8], head: &[u8], value: u64) -> usize {
         place.copy_from_slice(&part_text(part_digits(part as u32)));
     }
     let zeros = text.iter().take_while(|&&digit| digit == b'0').count();
-    let len = head.len() + text.len() - zeros;
-    room[..head.len()].copy_from_slice(head);
-    room[head.len()..len].copy_from_slice(&text[zeros..]);
+    let len = 1 + text.len() - zeros;
+    room[1..len].copy_from_slice(&text[zeros..]);
     room[0] = len as u8 - 1;
     len
 }
@@ -95,9 +125,16 @@ fn part_text(digits: u64) -> [u8; PART_DIGITS] {
 fn part_digits(value: u32) -> u64 {
     let halves = u64::from(value / 10_000) | u64::from(value % 10_000) << 32;
     let hundreds = ((halves * 10_486) >> 20) & 0x7f_0000_007f;
-    let pairs = hundreds | (halves - 100 * hundreds) << 16;
+    let pairs = split(halves, hundreds, 100, 16);
     let tens = ((pairs * 103) >> 10) & 0x0f_000f_000f_000f;
-    tens | (pairs - 10 * tens) << 8
+    split(pairs, tens, 10, 8)
+}
+
+/// Puts the quotients of the numbers in `all` by `by` in their places, and the remainders `bits` above them.
+#[inline(always)]
+fn split(all: u64, quotients: u64, by: u64, bits: u32) -> u64 {
+    // quotients | (all - by * quotients) << bits
+    (all << bits) - quotients * ((by << bits) - 1)
 }
 
 impl OutBuffer {
@@ -160,6 +197,7 @@ mod tests {
     fn stored_integers_are_those_of_the_formatter() {
         let mut values = vec![0, 9, 10, 99, 100, PART - 1, PART, PART * PART - 1, PART * PART, u64::MAX];
         let mut bits = 1u64;
+        values.extend((0..PART).step_by(997).chain(0..1100));
         for n in 0..20_000u32 {
             bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             values.push(bits >> (n % 64));
