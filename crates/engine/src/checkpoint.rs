@@ -134,7 +134,7 @@ impl Engine {
         // What purge has still to do is found in the log after a crash. Views that keep it from purge for long may not keep
         // the log, too: then dead values stay.
         let oldest_kept = self.store.log().current().0.saturating_sub(self.checkpoints.capacity() / 4);
-        let unpurged = self.trx.first_unpurged().map(|first_undo| first_undo.max(Lsn(oldest_kept)));
+        let unpurged = self.trx.first_unpurged().filter(|first_undo| first_undo.0 >= oldest_kept);
         let redo_lsn = unpurged.map_or(redo_lsn, |first_undo| first_undo.min(redo_lsn));
         let state = |(trx, first_undo)| TrxState {
             trx,
