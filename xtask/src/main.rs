@@ -8,6 +8,7 @@ mod kill9;
 mod ledger;
 mod process;
 mod server_process;
+mod sim;
 mod tidy;
 mod uca;
 
@@ -21,6 +22,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   ledger [--bless | --outside | NAME ..]
                 instructions, copies, allocations and system calls of each operation against ledger/ledger.tsv
                 (--bless: enter them; --outside: compare with a server counted from outside)
+  sim [--seeds N] [--seed S]
+                simulated crashes of the whole engine, one a seed (100 from 0)
   tidy          layers, file and function sizes, banned calls, leftovers
   uca --allkeys PATH [--conformance PATH] [--out PATH]
                 weights of utf8mb4_0900_ai_ci from Unicode's allkeys.txt of UCA 9.0.0
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
         ["demo"] => demo::run(),
         ["kill9", options @ ..] => kill9::run(options),
         ["ledger", options @ ..] => ledger::run(options),
+        ["sim", options @ ..] => sim::run(options),
         ["tidy"] => tidy::run(),
         ["uca", options @ ..] => uca::run(options).map_err(|e| e.to_string()),
         _ => Err(USAGE.to_owned()),

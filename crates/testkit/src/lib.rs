@@ -9,4 +9,5 @@ pub mod kill9;
 pub mod runner;
 pub mod script;
 pub mod server;
+pub mod sim;
 pub mod tool;
