@@ -237,6 +237,7 @@ impl RecordProjection {
         head: &mut [u8],
         mut room: &'o mut [u8],
     ) -> &'o mut [u8] {
+        let body = cell.body();
         let mut steps = self.steps.iter();
         while let Some(step) = steps.next() {
             let stored = match step.op {
@@ -249,11 +250,11 @@ impl RecordProjection {
                     self.store_null(*step, head, room)
                 }
                 StepOp::FirstVar | StepOp::Var => {
-                    room = step.store_texts(cell, room);
+                    room = step.store_texts(body, room);
                     continue;
                 }
                 StepOp::Decimal4 => {
-                    let bits = u32::from_le_bytes(cell.chunk(step.from));
+                    let bits = u32::from_le_bytes(chunk(body, step.from.into()));
                     let number = if step.signed { i64::from(bits as i32) as u64 } else { bits.into() };
                     step.store_number(number, room)
                 }
@@ -264,7 +265,7 @@ impl RecordProjection {
                     step.store_number(number, room)
                 }
                 StepOp::Raw4 => {
-                    store_8(room, u32::from_le_bytes(cell.chunk(step.from)).into());
+                    store_8(room, u32::from_le_bytes(chunk(body, step.from.into())).into());
                     4
                 }
                 StepOp::DateText => {
@@ -389,27 +390,21 @@ impl Step {
 
     /// Stores the strings of a step of variable columns; what is left of the room.
     #[inline(always)]
-    fn store_texts<'o>(self, cell: Cell<'_>, mut room: &'o mut [u8]) -> &'o mut [u8] {
-        let (body, mut end_at) = (cell.body(), self.to);
+    fn store_texts<'o>(self, body: &[u8], mut room: &'o mut [u8]) -> &'o mut [u8] {
+        let mut end_at = usize::from(self.to);
         let mut from = match self.op {
             StepOp::FirstVar => self.from.into(),
-            _ => Step::var_end(cell, self.from),
+            _ => RowFormat::var_end(chunk(body, self.from.into())),
         };
         let mut rest = &body[from..];
         for _ in 0..self.arg {
-            let end = Step::var_end(cell, end_at);
+            let end = RowFormat::var_end(chunk(body, end_at));
             let text;
             (text, rest) = rest.split_at(end.wrapping_sub(from));
             room = store_text(text, room);
             (from, end_at) = (end, end_at + 2);
         }
         room
-    }
-
-    /// Where a variable column ends, whose end offset stands at `at`.
-    #[inline(always)]
-    fn var_end(cell: Cell<'_>, at: u16) -> usize {
-        RowFormat::var_end(cell.chunk(at))
     }
 
     /// The number whose low bits these are.
@@ -531,6 +526,14 @@ fn put_rows<const BINARY: bool>(
             },
         );
     });
+}
+
+/// As many bytes as `N`, from `from` on.
+#[inline(always)]
+fn chunk<const N: usize>(body: &[u8], from: usize) -> [u8; N] {
+    let mut chunk = [0; N];
+    chunk.copy_from_slice(&body[from..from + N]);
+    chunk
 }
 
 /// Stores eight bytes, of which the caller may need fewer: what follows is stored over the rest.

@@ -37,15 +37,20 @@ fn store_negative(room: &mut [u8], magnitude: u64) -> usize {
 /// As [`store_i64`], of an unsigned integer.
 #[inline]
 pub fn store_u64(room: &mut [u8], value: u64) -> usize {
-    let Some(place) = room.first_chunk_mut().filter(|_| value < PART) else {
-        return store_long(room, value);
-    };
+    let Some(place) = room.first_chunk_mut() else { return store_long(room, value) };
     // The number over 100, 10,000 or 1,000,000, its fraction in 32 bits: a little above, so that no digit is lost.
-    match value {
-        0..100 => store_pairs::<1>(place, value << 32),
-        100..10_000 => store_pairs::<2>(place, value * 42_949_673),
-        10_000..1_000_000 => store_pairs::<3>(place, value * 429_497),
-        _ => store_pairs::<4>(place, ((value * 281_474_977) >> 16) + 1),
+    if value < 10_000 {
+        if value < 100 {
+            store_pairs::<1>(place, value << 32)
+        } else {
+            store_pairs::<2>(place, value * 42_949_673)
+        }
+    } else if value < 1_000_000 {
+        store_pairs::<3>(place, value * 429_497)
+    } else if value < PART {
+        store_pairs::<4>(place, ((value * 281_474_977) >> 16) + 1)
+    } else {
+        store_long(room, value)
     }
 }
 
