@@ -114,6 +114,13 @@ impl Activity {
         long.extend_from_slice(&text[..text.len().min(TEXT_BYTES)]);
     }
 
+    /// While the connection waits for a command: a number that the next command changes.
+    pub(crate) fn idle_mark(&self) -> Option<u32> {
+        // Acquire pairs with the last store in `begin`: a command that is seen here is not taken for the one before.
+        let version = self.version.load(Ordering::Acquire);
+        (self.command.load(Ordering::Relaxed) == SLEEP).then_some(version)
+    }
+
     /// Whether a command is in progress.
     pub(crate) fn is_running(&self) -> bool {
         !matches!(self.command.load(Ordering::Relaxed), SLEEP | CONNECT)

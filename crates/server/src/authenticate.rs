@@ -105,7 +105,10 @@ pub fn change_user(session: &mut Session, io: &mut ClientIo) -> Result<(), Refus
     session.reset();
     session.database = None;
     session.account = None;
-    admit(session, io, claim)
+    let timeout = session.server.variables.read().named("connect_timeout").as_u64();
+    io.stream().set_read_timeout(Some(timeout)).map_err(|_| Refusal::Lost)?;
+    admit(session, io, claim)?;
+    io.stream().set_read_timeout(None).map_err(|_| Refusal::Lost)
 }
 
 fn admit(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), Refusal> {

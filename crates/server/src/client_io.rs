@@ -81,7 +81,7 @@ impl ClientIo {
             return;
         }
         self.stream.shut_down_write();
-        if self.stream.set_read_timeout(1).is_ok() {
+        if self.stream.set_read_timeout(Some(1)).is_ok() {
             let mut waste = [0; 4096];
             for _ in 0..256 {
                 if !matches!((&*self.stream).read(&mut waste), Ok(1..)) {
@@ -100,6 +100,11 @@ pub struct Socket<'a> {
 }
 
 impl Socket<'_> {
+    /// As [`Stream::set_read_timeout`].
+    pub fn set_read_timeout(self, seconds: Option<u64>) -> io::Result<()> {
+        self.stream.set_read_timeout(seconds)
+    }
+
     /// As [`receive`].
     ///
     /// # Errors

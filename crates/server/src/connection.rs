@@ -93,7 +93,7 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
     };
     let stream = io.stream();
     let ready = stream.set_no_delay().is_ok()
-        && stream.set_read_timeout(connect_timeout).is_ok()
+        && stream.set_read_timeout(Some(connect_timeout)).is_ok()
         && stream.set_write_timeout(write_timeout).is_ok();
     if !ready {
         return false;
@@ -102,9 +102,10 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
         Ok(()) => {
             let limit = session.variables.hot.max_allowed_packet as usize;
             io.reader.set_limit(limit);
-            session.process.end();
             take_interactive_timeout(session);
-            io.stream().set_read_timeout(idle_timeout(session)).is_ok() && io.send().is_ok()
+            session.process.set_idle_limit(idle_timeout(session));
+            session.process.end();
+            io.stream().set_read_timeout(None).is_ok() && io.send().is_ok()
         }
         Err(Refusal::Lost) => false,
         Err(Refusal::Error(error)) => {
@@ -159,7 +160,7 @@ fn command_loop(session: &mut Session, io: &mut ClientIo) -> bool {
     loop {
         io.reader.begin_command();
         if let Err(error) = io.read_packet() {
-            farewell(io, error);
+            farewell(session, io, error);
             return false;
         }
         let after = commands::run(session, io);
@@ -181,19 +182,17 @@ fn command_loop(session: &mut Session, io: &mut ClientIo) -> bool {
         let wanted = idle_timeout(session);
         if wanted != timeout {
             timeout = wanted;
-            if io.stream().set_read_timeout(timeout).is_err() {
-                return false;
-            }
+            session.process.set_idle_limit(timeout);
         }
     }
 }
 
 /// Tells the client why its connection ends, if there is anybody to tell.
 #[cold]
-fn farewell(io: &mut ClientIo, error: ReadError) {
+fn farewell(session: &Session, io: &mut ClientIo, error: ReadError) {
     let error: SqlError = match error {
-        ReadError::Closed => return,
-        ReadError::TimedOut => error_map::CLIENT_INTERACTION_TIMEOUT.bare(),
+        ReadError::Closed if !session.process.is_timed_out() => return,
+        ReadError::Closed | ReadError::TimedOut => error_map::CLIENT_INTERACTION_TIMEOUT.bare(),
         ReadError::Malformed(error) => {
             io.out.set_sequence(1);
             authenticate::protocol_error(&error)
@@ -208,6 +207,7 @@ mod tests {
     use std::io::Read as _;
     use std::net::Shutdown;
     use std::os::unix::net::UnixStream;
+    use std::time::{Duration, Instant};
 
     use wire::Command;
 
@@ -216,6 +216,7 @@ mod tests {
     use env::MemDisk;
 
     use crate::account::{MemoryStore, Peer};
+    use crate::idle_watch::IdleWatch;
     use crate::options::{Invocation, Options};
     use crate::server_log::ServerLog;
 
@@ -252,6 +253,29 @@ mod tests {
         drop((session, io));
         theirs.read_to_end(&mut packet).unwrap();
         assert_eq!(packet.get(3..7), Some(&[1, 0xff, 0x51, 0x04][..]), "1105 in place of the half answer");
+    }
+
+    #[test]
+    fn a_client_that_is_silent_for_too_long_is_told_so() {
+        let (mut session, mut io, mut theirs) = session();
+        session.process.set_idle_limit(60);
+        let (mut watch, start) = (IdleWatch::default(), Instant::now());
+        let mut look = |session: &Session, seconds| {
+            watch.look(&session.server.processes, start + Duration::from_secs(seconds));
+            session.process.is_timed_out()
+        };
+        assert!(!look(&session, 0) && !look(&session, 100), "nobody waits for a client that logs in");
+        session.process.end();
+        assert!(!look(&session, 200) && !look(&session, 259));
+        session.process.begin(Command::Query, b"SELECT SLEEP(100)");
+        assert!(!look(&session, 300) && !look(&session, 400), "a command takes the time it takes");
+        session.process.end();
+        assert!(!look(&session, 401) && !look(&session, 460) && look(&session, 461));
+        assert!(!answer_commands(&mut session, &mut io));
+        drop((session, io));
+        let mut packet = Vec::new();
+        theirs.read_to_end(&mut packet).unwrap();
+        assert_eq!(packet.get(4..7), Some(&[0xff, 0xbf, 0x0f][..]), "4031");
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod engine_accounts;
 pub mod engine_error;
 pub mod error_map;
 pub mod exec_error;
+mod idle_watch;
 mod like;
 pub mod listener;
 mod option_file;

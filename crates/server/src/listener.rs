@@ -10,15 +10,19 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::connection;
+use crate::idle_watch::IdleWatch;
 use crate::process_list::Kill;
 use crate::server::Server;
 use crate::stream::Stream;
 
 /// How long open connections may take to end at shutdown.
 const DRAIN_TIME: Duration = Duration::from_secs(10);
+
+/// Time between two looks at connections whose clients may be silent for too long.
+const IDLE_LOOK: Duration = Duration::from_secs(1);
 
 /// The sockets that clients connect to.
 #[derive(Debug)]
@@ -68,7 +72,12 @@ impl Listeners {
     /// # Errors
     /// When polling fails.
     pub fn run(self, server: &Arc<Server>, stop: &UnixStream) -> io::Result<()> {
+        let (mut watch, mut looked) = (IdleWatch::default(), Instant::now());
         while !self.wait(stop)? {
+            if looked.elapsed() >= IDLE_LOOK {
+                looked = Instant::now();
+                watch.look(&server.processes, looked);
+            }
             for listener in &self.tcp {
                 accept(server, listener.accept().map(|(socket, _)| Stream::Tcp(socket)));
             }
@@ -86,14 +95,15 @@ impl Listeners {
         Ok(())
     }
 
-    /// Waits until a client knocks (false) or the server is to stop (true).
+    /// Waits until a client knocks or connections may be looked at (false), or the server is to stop (true).
     fn wait(&self, stop: &UnixStream) -> io::Result<bool> {
         let sockets = self.tcp.iter().map(AsFd::as_fd).chain(self.unix.iter().map(|(l, _)| l.as_fd()));
         let mut fds: Vec<_> = std::iter::once(stop.as_fd())
             .chain(sockets)
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
             .collect();
-        match poll(&mut fds, None) {
+        let until_look = Timespec { tv_sec: IDLE_LOOK.as_secs() as i64, tv_nsec: 0 };
+        match poll(&mut fds, Some(&until_look)) {
             Ok(_) => Ok(!fds[0].revents().is_empty()),
             Err(rustix::io::Errno::INTR) => Ok(false),
             Err(e) => Err(e.into()),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use wire::Command;
@@ -59,6 +60,9 @@ pub struct Process {
     kill: AtomicU8,
     /// Set with `kill`: ends waits for locks.
     interrupt: Arc<AtomicBool>,
+    /// Seconds that the client may be silent.
+    idle_limit_s: AtomicU64,
+    timed_out: AtomicBool,
     client: Mutex<Client>,
     activity: Activity,
 }
@@ -131,6 +135,28 @@ impl Process {
         self.kill.fetch_max(what as u8, Ordering::Relaxed);
     }
 
+    /// How long the client may be silent from now on.
+    pub fn set_idle_limit(&self, seconds: u64) {
+        self.idle_limit_s.store(seconds, Ordering::Relaxed);
+    }
+
+    /// While the connection waits for its client: a number that the next command changes, and how long it may wait.
+    pub(crate) fn idle_mark(&self) -> Option<(u32, Duration)> {
+        let limit = Duration::from_secs(self.idle_limit_s.load(Ordering::Relaxed));
+        self.activity.idle_mark().map(|mark| (mark, limit))
+    }
+
+    /// The client was silent for too long: its connection learns so when it reads on.
+    pub(crate) fn time_out(&self) {
+        self.timed_out.store(true, Ordering::Relaxed);
+        self.stream.shut_down_read();
+    }
+
+    /// Whether the connection's end is one by [`Process::time_out`].
+    pub(crate) fn is_timed_out(&self) -> bool {
+        self.timed_out.load(Ordering::Relaxed)
+    }
+
     /// The user, to decide who may kill whom.
     pub fn user(&self) -> String {
         self.client.lock().user.clone()
@@ -182,6 +208,8 @@ impl ProcessList {
             stream,
             kill: AtomicU8::new(0),
             interrupt: Arc::default(),
+            idle_limit_s: AtomicU64::new(u64::MAX),
+            timed_out: AtomicBool::new(false),
             client: Mutex::new(client),
             activity: Activity::new(),
         });

@@ -40,9 +40,9 @@ impl Stream {
         }
     }
 
-    /// How long a read may wait.
-    pub fn set_read_timeout(&self, seconds: u64) -> io::Result<()> {
-        let timeout = Some(Duration::from_secs(seconds.max(1)));
+    /// How long a read may wait; `None`: for ever, which saves the kernel a timer per read.
+    pub fn set_read_timeout(&self, seconds: Option<u64>) -> io::Result<()> {
+        let timeout = seconds.map(|seconds| Duration::from_secs(seconds.max(1)));
         match self {
             Stream::Tcp(socket) => socket.set_read_timeout(timeout),
             Stream::Unix(socket) => socket.set_read_timeout(timeout),
@@ -63,6 +63,14 @@ impl Stream {
         let _ = match self {
             Stream::Tcp(socket) => socket.shutdown(Shutdown::Both),
             Stream::Unix(socket) => socket.shutdown(Shutdown::Both),
+        };
+    }
+
+    /// Lets whoever waits for the client read its end; what is written still goes out.
+    pub fn shut_down_read(&self) {
+        let _ = match self {
+            Stream::Tcp(socket) => socket.shutdown(Shutdown::Read),
+            Stream::Unix(socket) => socket.shutdown(Shutdown::Read),
         };
     }
 

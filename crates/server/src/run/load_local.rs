@@ -17,8 +17,16 @@ pub(super) struct ClientFile<'a> {
 
 impl<'a> ClientFile<'a> {
     /// The file that the client has been asked for. Its first packet follows number `last` of the request.
-    pub(super) fn new(socket: Socket<'a>, reader: &'a mut PacketReader, next_sequence: u8) -> Self {
+    /// It may let the server wait for `timeout_s` seconds (`net_read_timeout`) at a time.
+    pub(super) fn new(
+        socket: Socket<'a>,
+        reader: &'a mut PacketReader,
+        next_sequence: u8,
+        timeout_s: u64,
+    ) -> Self {
         reader.set_sequence(next_sequence);
+        // A socket that is gone is noticed by the first read.
+        let _ = socket.set_read_timeout(Some(timeout_s));
         ClientFile { socket, reader, ended: false }
     }
 
@@ -30,6 +38,13 @@ impl<'a> ClientFile<'a> {
         let mut chunk = Vec::new();
         while self.next_chunk(&mut chunk)? {}
         Ok(self.reader.next_sequence())
+    }
+}
+
+impl Drop for ClientFile<'_> {
+    fn drop(&mut self) {
+        // As in `new`: the next read notices.
+        let _ = self.socket.set_read_timeout(None);
     }
 }
 

@@ -277,9 +277,10 @@ impl Run<'_> {
             return Err(ExecError::NotSupported("a file in the place of a known statement"));
         };
         reply::write_local_infile_request(answer.out, name.as_bytes());
+        let timeout_s = self.session.variables.hot.net_read_timeout;
         // A client that is gone is noticed by whoever reads the file.
         let _ = answer.socket.send(answer.out);
-        let mut file = ClientFile::new(answer.socket, reader, answer.out.sequence());
+        let mut file = ClientFile::new(answer.socket, reader, answer.out.sequence(), timeout_s);
         let outcome = self.drive(answer, trx, scratch, Some(&mut file));
         // A client that sends a file listens only when all of it is sent.
         let drained = file.drain().map(|next| answer.out.set_sequence(next));
