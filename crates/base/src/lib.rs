@@ -9,7 +9,9 @@ pub mod checksum;
 pub mod codec;
 pub mod ids;
 pub mod invariant;
+pub mod prefetch;
 pub mod prng;
 pub mod sync;
 
 pub use ids::{ColumnId, IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};
+pub use prefetch::prefetch;

@@ -3,15 +3,15 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use base::prefetch::LINE_BYTES;
 use base::sync::{LatchLevel, Mutex, Padded};
-use base::{Lsn, PageNo};
+use base::{Lsn, PageNo, prefetch};
 use env::Mapping;
 use page::{PAGE_SIZE, PageBytes};
 
-/// Bytes of a cache line.
-const LINE_BYTES: usize = 64;
-/// The lines of a page that a search looks at first: the header, and the heads of keys behind it.
-const PREFETCHED_LINES: [usize; 7] = [0, 2, 3, 4, 5, 6, 7];
+/// The lines of a page that a search looks at first: the header, and what is behind it. In a usual leaf these are the heads of
+/// keys and the slots.
+const PREFETCHED_LINES: [usize; 9] = [0, 2, 3, 4, 5, 6, 7, 8, 9];
 const _: () = assert!(page::HEADER_BYTES == 2 * LINE_BYTES, "heads begin at the third line");
 
 /// What is known of one frame. All zero: owned by no page, clean.
@@ -172,15 +172,9 @@ impl Frames {
     /// that most are in memory only, and each load would wait for the one before.
     #[inline(always)]
     pub(crate) fn prefetch(&self, frame: u32) {
-        #[cfg(target_arch = "x86_64")]
+        let page = self.arena.base().as_ptr().wrapping_add(frame as usize * PAGE_SIZE);
         for line in PREFETCHED_LINES {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let at = self.bytes(frame).cast::<[u8; LINE_BYTES]>().as_ptr().wrapping_add(line);
-            #[expect(unsafe_code, reason = "a hint to the processor")]
-            // SAFETY: a prefetch reads nothing as far as the program can tell, whatever the address.
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(at.cast());
-            }
+            prefetch(page.wrapping_add(line * LINE_BYTES));
         }
     }
 

@@ -123,6 +123,8 @@ impl Pool {
     pub fn shared(&self, page: PageNo) -> Result<SharedGuard<'_>> {
         let entry = self.table.entry(page);
         let held = LatchLevel::Page.acquire();
+        // Before the latch, which waits for all loads under way; of another page, at worst.
+        self.frames.prefetch(entry.frame());
         entry.latch.shared();
         let hold = SharedHold::adopt(&entry.latch);
         let frame = entry.frame();
@@ -130,7 +132,6 @@ impl Pool {
             drop((hold, held));
             return self.fault_shared(page, entry);
         }
-        self.frames.prefetch(frame);
         entry.touch();
         let bytes = self.frames.bytes(frame);
         Ok(SharedGuard { _hold: hold, bytes, page_no: page, _section: critical::enter(), _held: held })

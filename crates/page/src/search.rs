@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::hint::select_unpredictable;
 
 use base::codec::get_u16;
+use base::prefetch;
 
 use crate::layout::{FIXED_KEY_LEN, HEAD_BYTES, HEADER_BYTES, HINT_ARRAY, HINT_COUNT_MIN, HINTS};
 use crate::page_ref::{PageRef, head_of, load_u32};
@@ -64,7 +65,8 @@ impl<'a> PageRef<'a> {
         }
         let (head, heads) = (head_of(rest), self.heads());
         let first = usize::from(!LEAF);
-        let slot = match guess(heads, first, head) {
+        let fetch = |slot| prefetch(self.word_of::<LEAF>(slot));
+        let slot = match guess(heads, first, head, fetch) {
             Some(slot) => slot,
             None => self.lower_bound_head(heads, first, head),
         };
@@ -75,6 +77,13 @@ impl<'a> PageRef<'a> {
             return Search { slot, found: true };
         }
         self.search_equal_heads(slot, head, rest)
+    }
+
+    /// Where the caller looks next who has found `slot`: its slot word, or its child.
+    #[inline(always)]
+    fn word_of<const LEAF: bool>(self, slot: usize) -> *const u8 {
+        let behind_heads = if LEAF { 4 * self.cap() + 2 * slot } else { 6 * self.cap() + 4 * slot };
+        self.0.as_ptr().wrapping_add(HEADER_BYTES + behind_heads)
     }
 
     /// The key does not start with the page's prefix, so it is below or above all keys here.
@@ -171,9 +180,10 @@ impl<'a> PageRef<'a> {
     }
 }
 
-/// The lower bound of `head`, if heads are spread so evenly that interpolation hits it.
+/// The lower bound of `head`, if heads are spread so evenly that interpolation hits it. `fetch` is told the guess before the
+/// heads there are looked at.
 #[inline(always)]
-fn guess(heads: &Heads, first: usize, head: u32) -> Option<usize> {
+fn guess(heads: &Heads, first: usize, head: u32, fetch: impl FnOnce(usize)) -> Option<usize> {
     let (low, high) = (heads.get(first)?, heads.last()?);
     let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
     if head <= low || head > high {
@@ -182,6 +192,7 @@ fn guess(heads: &Heads, first: usize, head: u32) -> Option<usize> {
     // low < head <= high, so the guess is a slot from `first` on, and the last one's head is not below `head`.
     let steps = u64::from(head - low) * (heads.len() - 1 - first) as u64;
     let guess = first + (steps / u64::from(high - low)) as usize;
+    fetch(guess);
     let slot = guess + usize::from(u32::from_le_bytes(*heads.get(guess)?) < head);
     let is_bound = u32::from_le_bytes(*heads.get(slot)?) >= head && at(heads, slot.wrapping_sub(1)) < head;
     is_bound.then_some(slot)

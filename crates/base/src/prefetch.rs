@@ -1,0 +1,20 @@
+//! Hints to the processor.
+
+/// Bytes of a cache line.
+pub const LINE_BYTES: usize = 64;
+
+/// Has the processor fetch the line of the byte at `place`, any address, while it goes on. Cost: one instruction.
+#[inline(always)]
+pub fn prefetch(place: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        #[expect(unsafe_code, reason = "a hint to the processor")]
+        // SAFETY: a prefetch reads nothing as far as the program can tell, whatever the address.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(place.cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
