@@ -25,7 +25,12 @@ pub(crate) fn leaf_shared<'p>(store: &'p Store, root: PageNo, key: &[u8]) -> Res
     let mut guard = store.pool.shared(root)?;
     while !guard.page().is_leaf() {
         let page = guard.page();
-        guard = store.pool.shared(page.child(page.child_for(key)))?;
+        let child = page.child(page.child_for(key));
+        // Leaves are so many that most are in memory only; inner pages stay in the processor's caches.
+        if page.level() == 1 {
+            store.pool.will_search(child);
+        }
+        guard = store.pool.shared(child)?;
     }
     Ok(guard)
 }

@@ -123,8 +123,6 @@ impl Pool {
     pub fn shared(&self, page: PageNo) -> Result<SharedGuard<'_>> {
         let entry = self.table.entry(page);
         let held = LatchLevel::Page.acquire();
-        // Before the latch, which waits for all loads under way; of another page, at worst.
-        self.frames.prefetch(entry.frame());
         entry.latch.shared();
         let hold = SharedHold::adopt(&entry.latch);
         let frame = entry.frame();
@@ -135,6 +133,14 @@ impl Pool {
         entry.touch();
         let bytes = self.frames.bytes(frame);
         Ok(SharedGuard { _hold: hold, bytes, page_no: page, _section: critical::enter(), _held: held })
+    }
+
+    /// Says that `leaf` is about to be latched and searched: has the processor fetch what a search looks at first. To be called
+    /// before the latch, which waits for all loads under way. Cost: about 15 instructions.
+    #[inline(always)]
+    pub fn will_search(&self, leaf: PageNo) {
+        // Fetches lines of another page at worst.
+        self.frames.prefetch(self.table.entry(leaf).frame());
     }
 
     /// Like [`Pool::shared`], for scans: the use does not count, so a page read for it is among the first to leave.
