@@ -2,12 +2,16 @@
 
 use std::io::{self, Read};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use wire::{OutBuffer, PacketReader};
 
 use crate::answer::Answer;
 use crate::status::{Counters, Hot};
 use crate::stream::Stream;
+
+/// How long a client may go on talking after its connection was given up.
+const LISTENING: Duration = Duration::from_secs(10);
 
 /// Why no packet could be read.
 #[derive(Debug)]
@@ -82,12 +86,8 @@ impl ClientIo {
         }
         self.stream.shut_down_write();
         if self.stream.set_read_timeout(Some(1)).is_ok() {
-            let mut waste = [0; 4096];
-            for _ in 0..256 {
-                if !matches!((&*self.stream).read(&mut waste), Ok(1..)) {
-                    break;
-                }
-            }
+            let (mut waste, until) = ([0; 16 << 10], Instant::now() + LISTENING);
+            while matches!((&*self.stream).read(&mut waste), Ok(1..)) && Instant::now() < until {}
         }
     }
 }
