@@ -67,6 +67,17 @@ fn run(conn: &mut Conn, statements: &[&str]) {
 /// A row of the table that is looked at.
 type Item = (u32, String, Option<u32>);
 
+/// The table that is looked at.
+const CREATE_ITEM: &str = "CREATE TABLE shop.item (id INT AUTO_INCREMENT PRIMARY KEY, name TEXT, n INT, KEY n (n), UNIQUE KEY name (name(20)))";
+
+/// Inserts `count` rows, one by one. Every fiftieth name is too long for its page.
+fn insert_items(conn: &mut Conn, count: u32) {
+    for n in 0..count {
+        let name = format!("{n}-{}", "x".repeat(if n % 50 == 0 { 30_000 } else { 30 }));
+        conn.exec_drop("INSERT INTO shop.item (name, n) VALUES (?, ?)", (name, n)).unwrap();
+    }
+}
+
 /// All rows, read by the clustered index and by a secondary one, and the report of CHECK TABLE.
 fn content(conn: &mut Conn) -> (Vec<Item>, u64, String) {
     let rows = conn.query("SELECT id, name, n FROM shop.item ORDER BY id").unwrap();
@@ -84,17 +95,13 @@ fn rows_accounts_and_numbers_survive_a_shutdown() {
         &mut conn,
         &[
             "CREATE DATABASE shop CHARACTER SET latin1",
-            "CREATE TABLE shop.item (id INT AUTO_INCREMENT PRIMARY KEY, name TEXT, n INT, KEY n (n), UNIQUE KEY name (name(20)))",
+            CREATE_ITEM,
             "CREATE USER ada@localhost, bob@localhost IDENTIFIED BY 'secret'",
             "CREATE TABLE shop.gone (a INT)",
             "DROP TABLE shop.gone",
         ],
     );
-    for n in 0..2000 {
-        // Every hundredth name is too long for its page.
-        let name = format!("{n}-{}", "x".repeat(if n % 100 == 0 { 30_000 } else { 30 }));
-        conn.exec_drop("INSERT INTO shop.item (name, n) VALUES (?, ?)", (name, n)).unwrap();
-    }
+    insert_items(&mut conn, 2000);
     run(
         &mut conn,
         &[
@@ -159,18 +166,8 @@ fn what_was_committed_survives_a_kill_and_nothing_else_does() {
     let place = Place::new();
     let mut server = place.start();
     let mut conn = connect(&server, "root");
-    run(
-        &mut conn,
-        &[
-            "CREATE DATABASE shop",
-            "CREATE TABLE shop.item (id INT AUTO_INCREMENT PRIMARY KEY, name TEXT, n INT, KEY n (n), UNIQUE KEY name (name(20)))",
-            "CREATE USER ada@localhost",
-        ],
-    );
-    for n in 0..300 {
-        let name = format!("{n}-{}", "x".repeat(if n % 50 == 0 { 30_000 } else { 30 }));
-        conn.exec_drop("INSERT INTO shop.item (name, n) VALUES (?, ?)", (name, n)).unwrap();
-    }
+    run(&mut conn, &["CREATE DATABASE shop", CREATE_ITEM, "CREATE USER ada@localhost"]);
+    insert_items(&mut conn, 300);
     run(
         &mut conn,
         &["DELETE FROM shop.item WHERE id > 290", "UPDATE shop.item SET n = n + 1000 WHERE id % 3 = 0"],

@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod differential;
+pub mod flags;
 pub mod kill9;
 pub mod runner;
 pub mod script;

@@ -5,6 +5,7 @@
 use std::process::ExitCode;
 
 use testkit::differential::compare::{Class, Pair};
+use testkit::flags;
 
 struct Options {
     ports: [u16; 2],
@@ -14,20 +15,11 @@ struct Options {
 
 fn options() -> Option<Options> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let mut options = Options {
-        ports: [args.first()?.parse().ok()?, args.get(1)?.parse().ok()?],
-        seed: 1,
-        statements: 10_000,
-    };
-    for pair in args[2..].chunks(2) {
-        let number = pair.get(1)?.parse().ok()?;
-        match pair[0].as_str() {
-            "--seed" => options.seed = number,
-            "--statements" => options.statements = number,
-            _ => return None,
-        }
-    }
-    Some(options)
+    let ports = [args.first()?.parse().ok()?, args.get(1)?.parse().ok()?];
+    let (mut seed, mut statements) = (1, 10_000);
+    let mut flags = [("--seed", &mut seed), ("--statements", &mut statements)];
+    flags::numbers(&args[2..], &mut flags)?;
+    Some(Options { ports, seed, statements })
 }
 
 fn main() -> ExitCode {

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use testkit::flags;
 use testkit::kill9::{Plan, run};
 
 const USAGE: &str = "usage: kill9 BINARY [--rounds N] [--clients N] [--seed N] [--run-ms N]";
@@ -26,16 +27,14 @@ fn work() -> Result<(), String> {
     let datadir = folder.path().join("data");
     let options = ["--innodb-buffer-pool-size=8M", "--innodb-redo-log-capacity=8M"];
     let (mut rounds, mut clients, mut seed, mut run_ms) = (20, 8, 1, 4000);
-    for pair in args[1..].chunks(2) {
-        let number: u64 = pair.get(1).and_then(|number| number.parse().ok()).ok_or(USAGE)?;
-        match pair[0].as_str() {
-            "--rounds" => rounds = number as u32,
-            "--clients" => clients = number as u32,
-            "--seed" => seed = number,
-            "--run-ms" => run_ms = number,
-            _ => return Err(USAGE.to_owned()),
-        }
-    }
+    let mut flags = [
+        ("--rounds", &mut rounds),
+        ("--clients", &mut clients),
+        ("--seed", &mut seed),
+        ("--run-ms", &mut run_ms),
+    ];
+    flags::numbers(&args[1..], &mut flags).ok_or(USAGE)?;
+    let (rounds, clients) = (rounds as u32, clients as u32);
     let plan = Plan { binary: &binary, datadir: &datadir, options: &options, rounds, clients, run_ms, seed };
     let summary = run(&plan, &mut |line| println!("{line}")).map_err(|error| {
         let kept = folder.keep();

@@ -4,6 +4,7 @@
 
 use std::process::{Command, ExitCode};
 
+use testkit::flags;
 use testkit::sim::{Coverage, run};
 
 const USAGE: &str = "usage: sim [--seeds N] [--seed S]";
@@ -24,14 +25,7 @@ fn main() -> ExitCode {
 fn work() -> Result<(), String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (mut seeds, mut first) = (100, 0);
-    for pair in args.chunks(2) {
-        let number: u64 = pair.get(1).and_then(|number| number.parse().ok()).ok_or(USAGE)?;
-        match pair[0].as_str() {
-            "--seeds" => seeds = number,
-            "--seed" => first = number,
-            _ => return Err(USAGE.to_owned()),
-        }
-    }
+    flags::numbers(&args, &mut [("--seeds", &mut seeds), ("--seed", &mut first)]).ok_or(USAGE)?;
     if seeds > SEEDS_EACH {
         let program = std::env::current_exe().map_err(|e| e.to_string())?;
         for from in (first..first + seeds).step_by(SEEDS_EACH as usize) {
