@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use base::IndexId;
 use buffer::PoolConfig;
-use env::{Disk, MemDisk};
+use env::{Disk, SimDisk};
 use log::LogConfig;
 use page::SlotFlags;
 
@@ -20,12 +20,12 @@ mod recover;
 mod redo;
 
 /// A store on a disk in memory whose pool has `frames` frames.
-pub(crate) fn new_store(disk: &MemDisk, frames: usize) -> Store {
+pub(crate) fn new_store(disk: &SimDisk, frames: usize) -> Store {
     Store::create(&shared(disk), Path::new("data.rdb"), config(frames)).unwrap()
 }
 
 /// The disk as a store wants it.
-pub(crate) fn shared(disk: &MemDisk) -> Arc<dyn Disk> {
+pub(crate) fn shared(disk: &SimDisk) -> Arc<dyn Disk> {
     Arc::new(disk.clone())
 }
 

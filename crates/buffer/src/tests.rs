@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::{IndexId, Lsn, PageNo};
-use env::{Disk, File, MemDisk, OpenOptions};
+use env::{Disk, File, OpenOptions, SimDisk};
 use log::NoLog;
 use page::{PAGE_SIZE, PageType};
 
@@ -21,7 +21,7 @@ use crate::{ExclusiveGuard, Pool, PoolConfig};
 
 const FILE: &str = "data.rdb";
 
-fn open(disk: &MemDisk) -> Arc<dyn File> {
+fn open(disk: &SimDisk) -> Arc<dyn File> {
     let path = Path::new(FILE);
     if disk.exists(path).unwrap() {
         disk.open(path, OpenOptions::default()).unwrap()
@@ -31,13 +31,13 @@ fn open(disk: &MemDisk) -> Arc<dyn File> {
 }
 
 /// A pool of `frames` frames without a background thread.
-fn manual_pool(disk: &MemDisk, frames: usize) -> Arc<Pool> {
+fn manual_pool(disk: &SimDisk, frames: usize) -> Arc<Pool> {
     let config = PoolConfig { bytes: frames * PAGE_SIZE, background: false };
     Pool::new(open(disk), config, Arc::new(NoLog)).unwrap()
 }
 
 /// A pool of `frames` frames with a background thread.
-fn background_pool(disk: &MemDisk, frames: usize) -> Arc<Pool> {
+fn background_pool(disk: &SimDisk, frames: usize) -> Arc<Pool> {
     let config = PoolConfig { bytes: frames * PAGE_SIZE, background: true };
     Pool::new(open(disk), config, Arc::new(NoLog)).unwrap()
 }

@@ -24,7 +24,7 @@ use base::prng::Prng;
 use btree::{BulkBuild, Seek, Store, StoreConfig, Tree, TreeShape};
 use buffer::PoolConfig;
 use engine::{BeginOptions, Direction, Engine, EngineConfig, KeyRange, Prober, ReadView, Scan, Table};
-use env::MemDisk;
+use env::SimDisk;
 use page::{PageRef, SlotFlags};
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
 
@@ -68,7 +68,7 @@ fn build(store: &Store, index: u32, fixed_key_len: Option<u16>, key: fn(u64) -> 
     tree
 }
 
-fn trees(disk: &MemDisk) -> Trees {
+fn trees(disk: &SimDisk) -> Trees {
     let pool = PoolConfig { bytes: 512 << 20, background: false };
     let log = log::LogConfig::default();
     let config = StoreConfig { pool, log, direct: false, doublewrite: false, identity: [7; 16] };
@@ -177,7 +177,7 @@ fn table_def() -> TableDef {
 }
 
 fn engine_with_rows() -> (Arc<Engine>, Arc<Table>) {
-    let disk: Arc<dyn env::Disk> = Arc::new(MemDisk::new());
+    let disk: Arc<dyn env::Disk> = Arc::new(SimDisk::new());
     let config =
         EngineConfig { background: false, pool_bytes: 256 << 20, ..EngineConfig::new(disk, "/data") };
     let engine = Engine::open(config).unwrap();
@@ -238,7 +238,7 @@ fn measure_scan_detached(scan: Scan<'_>) {
 }
 
 fn measure_trees() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let trees = trees(&disk);
     measure_point_int(&trees, &keys(1, CALLS, int_key));
     measure_point_bigint(&trees, &keys(2, CALLS, bigint_key));

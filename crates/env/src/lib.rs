@@ -37,7 +37,4 @@ pub use read_only_disk::ReadOnlyDisk;
 pub use real_disk::RealDisk;
 pub use sim_disk::{Fault, FaultRates, Mishap, SimDisk};
 pub use simulation::{Simulated, simulate};
-/// A [`SimDisk`] by the name under which tests that lose nothing know it.
-pub type MemDisk = SimDisk;
-
 pub use thread::{Thread, processors, spawn, spawn_background};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::Lsn;
-use env::{Disk, MemDisk, OpenOptions};
+use env::{Disk, OpenOptions, SimDisk};
 
 use crate::{FrameRange, Identity, Log, LogConfig, LogReader, Part, Result};
 
@@ -24,19 +24,19 @@ fn dir() -> &'static Path {
     Path::new("redo")
 }
 
-fn disk_of(disk: &MemDisk) -> Arc<dyn Disk> {
+fn disk_of(disk: &SimDisk) -> Arc<dyn Disk> {
     Arc::new(disk.clone())
 }
 
 /// An empty disk with a new log.
-fn new_log(config: LogConfig) -> (MemDisk, Log) {
-    let disk = MemDisk::new();
+fn new_log(config: LogConfig) -> (SimDisk, Log) {
+    let disk = SimDisk::new();
     disk.create_dir(dir()).unwrap();
     let log = Log::create(&disk_of(&disk), dir(), IDENTITY, FIRST_LSN, config).unwrap();
     (disk, log)
 }
 
-fn reader(disk: &MemDisk) -> Result<LogReader> {
+fn reader(disk: &SimDisk) -> Result<LogReader> {
     LogReader::open(&disk_of(disk), dir(), IDENTITY)
 }
 
@@ -54,7 +54,7 @@ fn append(log: &Log, bytes: &[u8]) -> FrameRange {
 type Filler = (FrameRange, Vec<u8>);
 
 /// The frames with fillers from the checkpoint on, and the reader at the end.
-fn read_all(disk: &MemDisk) -> Result<(Vec<Filler>, LogReader)> {
+fn read_all(disk: &SimDisk) -> Result<(Vec<Filler>, LogReader)> {
     let mut reader = reader(disk)?;
     let mut found = Vec::new();
     while let Some(frame) = reader.next_frame()? {
@@ -68,8 +68,8 @@ fn read_all(disk: &MemDisk) -> Result<(Vec<Filler>, LogReader)> {
 }
 
 /// A copy of a disk's log, as a crash with everything written would leave it.
-fn copy(disk: &MemDisk) -> MemDisk {
-    let copy = MemDisk::new();
+fn copy(disk: &SimDisk) -> SimDisk {
+    let copy = SimDisk::new();
     copy.create_dir(dir()).unwrap();
     for name in names(disk) {
         let bytes = bytes_of(disk, &name);
@@ -79,11 +79,11 @@ fn copy(disk: &MemDisk) -> MemDisk {
     copy
 }
 
-fn names(disk: &MemDisk) -> Vec<PathBuf> {
+fn names(disk: &SimDisk) -> Vec<PathBuf> {
     disk.list(dir()).unwrap().into_iter().map(|name| dir().join(name)).collect()
 }
 
-fn bytes_of(disk: &MemDisk, name: &Path) -> Vec<u8> {
+fn bytes_of(disk: &SimDisk, name: &Path) -> Vec<u8> {
     let file = disk.open(name, OpenOptions::default()).unwrap();
     let mut bytes = vec![0; file.len().unwrap() as usize];
     file.read_exact_at(&mut bytes, 0).unwrap();

@@ -213,7 +213,7 @@ mod tests {
 
     use super::*;
     use engine::{Engine, EngineConfig};
-    use env::MemDisk;
+    use env::SimDisk;
 
     use crate::account::{MemoryStore, Peer};
     use crate::idle_watch::IdleWatch;
@@ -226,7 +226,7 @@ mod tests {
             panic!("no arguments are right arguments");
         };
         let config =
-            EngineConfig { pool_bytes: 8 << 20, ..EngineConfig::new(Arc::new(MemDisk::new()), "data") };
+            EngineConfig { pool_bytes: 8 << 20, ..EngineConfig::new(Arc::new(SimDisk::new()), "data") };
         let engine = Engine::open(config).unwrap();
         let server = Server::new(*options, engine, Box::new(MemoryStore), ServerLog::to_stderr()).unwrap();
         let (ours, theirs) = UnixStream::pair().unwrap();

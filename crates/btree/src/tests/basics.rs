@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn what_was_inserted_is_found_again() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let store = new_store(&disk, 256);
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
     for n in 0..20_000u32 {

@@ -79,7 +79,7 @@ fn look_up(store: &Store, tree: &Tree, prng: &mut Prng) {
 }
 
 fn stress(frames: usize, steps: u64) {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let store = new_store(&disk, frames);
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
     (0..700).for_each(|n| insert(&store, &tree, &key_of(3, n), &[3; 60]));
@@ -129,7 +129,7 @@ fn writers_and_readers_share_a_tree_in_a_small_pool() {
 
 #[test]
 fn threads_that_append_to_one_tree_lose_nothing() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let store = new_store(&disk, 512);
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
     let next = AtomicU64::new(0);

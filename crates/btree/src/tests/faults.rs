@@ -29,7 +29,7 @@ fn toggle(store: &Store, tree: &Tree, key: &[u8], payload: &[u8]) -> Result<bool
 #[test]
 fn failed_reads_leave_the_tree_as_it_was() {
     for seed in 0..4 {
-        let disk = MemDisk::new();
+        let disk = SimDisk::new();
         let store = new_store(&disk, 10);
         let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
         let mut prng = Prng::new(seed);
@@ -59,7 +59,7 @@ fn failed_reads_leave_the_tree_as_it_was() {
 
 #[test]
 fn a_file_that_cannot_grow_refuses_the_insert_and_goes_on_later() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let store = new_store(&disk, 1024);
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
     let mut refused = 0;

@@ -17,7 +17,7 @@ fn fill_factor(report: &TreeReport) -> f64 {
 #[test]
 fn ascending_inserts_fill_their_pages() {
     for (payload, count) in [(0, 50_000), (20, 30_000), (190, 10_000), (1000, 3000)] {
-        let disk = MemDisk::new();
+        let disk = SimDisk::new();
         let store = new_store(&disk, 2048);
         let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
         (0..count).for_each(|n: u32| insert(&store, &tree, &n.to_be_bytes(), &vec![1; payload]));
@@ -30,7 +30,7 @@ fn ascending_inserts_fill_their_pages() {
 /// taken off and the page is that much emptier.
 #[test]
 fn long_ascending_keys_without_payload_fill_less() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let store = new_store(&disk, 2048);
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
     (0..10_000u64).for_each(|n| insert(&store, &tree, &n.to_be_bytes(), b""));
@@ -39,7 +39,7 @@ fn long_ascending_keys_without_payload_fill_less() {
 
 #[test]
 fn random_inserts_leave_pages_two_thirds_full() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let store = new_store(&disk, 2048);
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
     let mut prng = Prng::new(5);
@@ -50,7 +50,7 @@ fn random_inserts_leave_pages_two_thirds_full() {
 
 #[test]
 fn a_destroyed_tree_leaves_no_page_behind_and_its_space_is_used_again() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let store = new_store(&disk, 1024);
     let mut sizes = Vec::new();
     for round in 0..3 {
@@ -78,7 +78,7 @@ fn a_destroyed_tree_leaves_no_page_behind_and_its_space_is_used_again() {
 
 #[test]
 fn deleting_everything_shrinks_the_tree_to_its_root() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let store = new_store(&disk, 1024);
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
     (0..20_000u32).for_each(|n| insert(&store, &tree, &n.to_be_bytes(), &[1; 100]));
@@ -99,7 +99,7 @@ fn deleting_everything_shrinks_the_tree_to_its_root() {
 
 #[test]
 fn values_outside_their_record_come_back_and_are_freed() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let store = new_store(&disk, 256);
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
     let lengths = [0, 1, page::OVERFLOW_CAPACITY, page::OVERFLOW_CAPACITY + 1, 200_000, 1_500_000, 5_000_000];
@@ -126,7 +126,7 @@ fn values_outside_their_record_come_back_and_are_freed() {
 
 #[test]
 fn the_file_keeps_its_numbers() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let path = Path::new("data.rdb");
     let store = new_store(&disk, 64);
     store.update_header(|header| header.catalog_version = 42).unwrap();
@@ -209,7 +209,7 @@ fn a_built_tree_equals_an_inserted_one() {
         keys.sort();
         keys.dedup();
         let rows: Vec<_> = keys.into_iter().map(|key| (key, vec![1; prng.below(90) as usize])).collect();
-        let disk = MemDisk::new();
+        let disk = SimDisk::new();
         let store = new_store(&disk, 2048);
         let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
         build(&store, &tree, &rows);
@@ -231,7 +231,7 @@ fn a_built_tree_equals_an_inserted_one() {
 
 #[test]
 fn an_abandoned_build_gives_its_pages_back() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let store = new_store(&disk, 512);
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
     let mut build = BulkBuild::new(&store, &tree, TrxId::NONE).unwrap();

@@ -76,7 +76,7 @@ impl Mix {
 }
 
 struct Run {
-    disk: MemDisk,
+    disk: SimDisk,
     store: Store,
     tree: Tree,
     model: Model,
@@ -86,7 +86,7 @@ struct Run {
 
 impl Run {
     fn new(mix: Mix, seed: u64, frames: usize) -> Run {
-        let disk = MemDisk::new();
+        let disk = SimDisk::new();
         let store = new_store(&disk, frames);
         let tree = Tree::create(&store, INDEX, mix.shape()).unwrap();
         Run { disk, store, tree, model: Model::new(), mix, prng: Prng::new(seed) }

@@ -1,7 +1,7 @@
 use super::*;
 
 /// A store of 512 frames whose tree has more leaves than that; only the last ones are in memory.
-fn store_with_leaves(disk: &MemDisk) -> (Store, Tree) {
+fn store_with_leaves(disk: &SimDisk) -> (Store, Tree) {
     let store = new_store(disk, 512);
     let tree = Tree::create(&store, IndexId(100), VARIABLE).unwrap();
     let mut build = BulkBuild::new(&store, &tree, base::TrxId(1)).unwrap();
@@ -15,7 +15,7 @@ fn store_with_leaves(disk: &MemDisk) -> (Store, Tree) {
 
 #[test]
 fn a_scan_of_leaves_on_disk_reads_each_once_and_stops_for_few() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let (store, tree) = store_with_leaves(&disk);
     let reads = || store.pool().stats().page_reads;
     let before = reads();
@@ -36,7 +36,7 @@ fn a_scan_of_leaves_on_disk_reads_each_once_and_stops_for_few() {
 
 #[test]
 fn a_short_range_reads_no_further_than_it_goes() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let (store, tree) = store_with_leaves(&disk);
     let before = store.pool().stats().page_reads;
     for from in (0..60_000).step_by(10_000) {

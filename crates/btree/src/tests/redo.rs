@@ -50,7 +50,7 @@ fn assert_rebuilt(store: &Store) {
 fn replaying_the_log_gives_identical_pages() {
     for seed in 0..4 {
         eprintln!("seed {seed}");
-        let disk = MemDisk::new();
+        let disk = SimDisk::new();
         let store = new_store(&disk, 1024);
         store.redo_tap.switch_on();
         // The map page is older than the tap: one change writes what matters of it.

@@ -11,8 +11,8 @@ fn damage_of(error: Error) -> Damage {
     }
 }
 
-fn disk_with_pages(pages: u32) -> MemDisk {
-    let disk = MemDisk::new();
+fn disk_with_pages(pages: u32) -> SimDisk {
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 64);
     fill(&pool, pages);
     pool.close().unwrap();
@@ -68,7 +68,7 @@ fn a_failed_read_leaves_the_page_readable() {
 
 #[test]
 fn a_failed_write_refuses_all_later_changes_and_keeps_the_pages() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     fill(&pool, 3);
     disk.inject(Fault { op: IoOp::Write, nth: 1, kind: ErrorKind::StorageFull });
@@ -85,7 +85,7 @@ fn a_failed_write_refuses_all_later_changes_and_keeps_the_pages() {
 
 #[test]
 fn a_failed_sync_refuses_all_later_changes() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     fill(&pool, 1);
     disk.inject(Fault { op: IoOp::Sync, nth: 1, kind: ErrorKind::Other });
@@ -95,7 +95,7 @@ fn a_failed_sync_refuses_all_later_changes() {
 
 #[test]
 fn a_write_that_fails_in_the_background_reaches_the_next_changer() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = background_pool(&disk, 8);
     disk.inject(Fault { op: IoOp::Write, nth: 1, kind: ErrorKind::StorageFull });
     let refused = (1..100).find_map(|page| match pool.create(PageNo(page)) {
@@ -121,7 +121,7 @@ impl log::LogPosition for BrokenLog {
 
 #[test]
 fn a_page_is_not_written_before_its_log() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let config = PoolConfig { bytes: 16 * PAGE_SIZE, background: false };
     let pool = Pool::new(open(&disk), config, Arc::new(BrokenLog)).unwrap();
     let mut guard = pool.create(PageNo(1)).unwrap();

@@ -3,8 +3,8 @@ use crate::Arrival;
 use env::{Fault, IoOp};
 use std::io::ErrorKind;
 
-fn disk_with_pages(pages: u32) -> MemDisk {
-    let disk = MemDisk::new();
+fn disk_with_pages(pages: u32) -> SimDisk {
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 512);
     fill(&pool, pages);
     pool.close().unwrap();

@@ -3,7 +3,7 @@ use crate::Error;
 
 #[test]
 fn evicted_pages_come_back_as_they_were() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     fill(&pool, 200);
     (1..=200).for_each(|page| assert_eq!(value(&pool, page), page * 10));
@@ -13,7 +13,7 @@ fn evicted_pages_come_back_as_they_were() {
 
 #[test]
 fn the_background_thread_makes_room_for_dirty_pages() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = background_pool(&disk, 16);
     fill(&pool, 500);
     (1..=500).for_each(|page| assert_eq!(value(&pool, page), page * 10));
@@ -22,7 +22,7 @@ fn the_background_thread_makes_room_for_dirty_pages() {
 
 #[test]
 fn a_scan_does_not_push_out_pages_in_use() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 128);
     fill(&pool, 100);
     pool.flush_all().unwrap();
@@ -37,7 +37,7 @@ fn a_scan_does_not_push_out_pages_in_use() {
 
 #[test]
 fn latched_pages_are_never_evicted_and_a_pool_of_them_is_exhausted() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     fill(&pool, 40);
     let guards: Vec<_> = (1..=16).map(|page| pool.shared(PageNo(page)).unwrap()).collect();
@@ -51,7 +51,7 @@ fn latched_pages_are_never_evicted_and_a_pool_of_them_is_exhausted() {
 
 #[test]
 fn exhaustion_is_an_error_with_a_background_thread_too() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = background_pool(&disk, 8);
     let mut guards: Vec<_> = (1..=8).map(|page| pool.create(PageNo(page)).unwrap()).collect();
     for guard in &mut guards {
@@ -65,7 +65,7 @@ fn exhaustion_is_an_error_with_a_background_thread_too() {
 
 #[test]
 fn a_step_writes_runs_of_adjacent_pages_in_one_request() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     for page in [5, 2, 3, 9, 4] {
         store(&mut pool.create(PageNo(page)).unwrap(), page);
@@ -77,7 +77,7 @@ fn a_step_writes_runs_of_adjacent_pages_in_one_request() {
 
 #[test]
 fn a_step_passes_over_a_page_in_change() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     fill(&pool, 2);
     let guard = pool.exclusive(PageNo(1)).unwrap();
@@ -88,7 +88,7 @@ fn a_step_passes_over_a_page_in_change() {
 
 #[test]
 fn the_oldest_change_moves_on_as_pages_are_written() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     fill(&pool, 3);
     assert_eq!(pool.oldest_change(), Some(Lsn(10)));
@@ -100,7 +100,7 @@ fn the_oldest_change_moves_on_as_pages_are_written() {
 
 #[test]
 fn dropping_the_pool_ends_its_thread() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = background_pool(&disk, 8);
     fill(&pool, 20);
     let file = Arc::downgrade(&pool.file);
@@ -113,7 +113,7 @@ fn dropping_the_pool_ends_its_thread() {
 
 #[test]
 fn a_refill_looks_no_further_than_the_pages_it_writes() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 2000);
     fill(&pool, 2000);
     // The first one also clears the marks of the pages' creation.

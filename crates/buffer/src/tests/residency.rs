@@ -3,7 +3,7 @@ use crate::Error;
 
 #[test]
 fn a_created_page_is_free_and_kept() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     {
         let mut guard = pool.create(PageNo(3)).unwrap();
@@ -18,7 +18,7 @@ fn a_created_page_is_free_and_kept() {
 
 #[test]
 fn a_closed_pool_is_found_again_by_the_next_one() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = background_pool(&disk, 16);
     fill(&pool, 10);
     pool.close().unwrap();
@@ -31,7 +31,7 @@ fn a_closed_pool_is_found_again_by_the_next_one() {
 
 #[test]
 fn a_page_is_read_once_and_then_hit() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     fill_and_close(&disk, 1);
     let pool = manual_pool(&disk, 16);
     (0..5).for_each(|_| assert_eq!(value(&pool, 1), 10));
@@ -39,7 +39,7 @@ fn a_page_is_read_once_and_then_hit() {
     assert_eq!(pool.stats().page_reads, 1);
 }
 
-fn fill_and_close(disk: &MemDisk, pages: u32) {
+fn fill_and_close(disk: &SimDisk, pages: u32) {
     let pool = manual_pool(disk, 64);
     fill(&pool, pages);
     pool.close().unwrap();
@@ -47,7 +47,7 @@ fn fill_and_close(disk: &MemDisk, pages: u32) {
 
 #[test]
 fn tries_never_wait_and_do_read() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     fill_and_close(&disk, 2);
     let pool = manual_pool(&disk, 16);
     let shared = pool.try_shared(PageNo(1)).unwrap().unwrap();
@@ -61,7 +61,7 @@ fn tries_never_wait_and_do_read() {
 
 #[test]
 fn a_downgraded_guard_shares_what_it_changed() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     let mut guard = pool.create(PageNo(1)).unwrap();
     store(&mut guard, 5);
@@ -75,7 +75,7 @@ fn a_downgraded_guard_shares_what_it_changed() {
 
 #[test]
 fn a_discarded_page_is_never_written_and_frees_its_frame() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     fill(&pool, 3);
     pool.discard(PageNo(1));
@@ -94,7 +94,7 @@ fn a_large_idle_pool_costs_no_memory() {
         let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
         statm.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4
     };
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let before = resident_kib();
     let pool = manual_pool(&disk, 1 << 20);
     fill(&pool, 10);

@@ -19,7 +19,7 @@ struct SlowFile {
 }
 
 impl SlowFile {
-    fn new(disk: &MemDisk) -> Arc<SlowFile> {
+    fn new(disk: &SimDisk) -> Arc<SlowFile> {
         let (slow_reads, slow_writes) = (AtomicBool::new(false), AtomicBool::new(false));
         let (arrived, never) = (Event::new(), Event::new());
         Arc::new(SlowFile { inner: open(disk), slow_reads, slow_writes, arrived, never })
@@ -77,7 +77,7 @@ fn pool_on(file: &Arc<SlowFile>, background: bool) -> Arc<Pool> {
 
 #[test]
 fn a_slow_write_of_all_pages_delays_others_and_does_not_fail_them() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let file = SlowFile::new(&disk);
     let pool = pool_on(&file, false);
     fill(&pool, 8);
@@ -106,7 +106,7 @@ fn a_slow_write_of_all_pages_delays_others_and_does_not_fail_them() {
 
 #[test]
 fn a_slow_write_in_the_background_delays_and_does_not_fail() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let file = SlowFile::new(&disk);
     let pool = pool_on(&file, true);
     file.slow_writes.store(true, Ordering::Release);
@@ -117,7 +117,7 @@ fn a_slow_write_in_the_background_delays_and_does_not_fail() {
 
 #[test]
 fn a_slow_read_into_the_last_frame_delays_others_and_does_not_fail_them() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let file = SlowFile::new(&disk);
     let pool = pool_on(&file, false);
     fill(&pool, 20);

@@ -7,7 +7,7 @@ const THREADS: u64 = 4;
 const ROUNDS: u32 = 3000;
 
 /// Threads increment counters in random pages of a pool that holds a twelfth of them; no increment may be lost.
-fn increments_survive(disk: &MemDisk, pool: &Pool) {
+fn increments_survive(disk: &SimDisk, pool: &Pool) {
     for page in 1..=PAGES {
         store(&mut pool.create(PageNo(page)).unwrap(), 0);
     }
@@ -59,19 +59,19 @@ fn work(pool: &Pool, expected: &[AtomicU32], seed: u64) {
 
 #[test]
 fn no_change_is_lost_under_a_tiny_pool_with_a_background_thread() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     increments_survive(&disk, &background_pool(&disk, 16));
 }
 
 #[test]
 fn no_change_is_lost_under_a_tiny_pool_without_one() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     increments_survive(&disk, &manual_pool(&disk, 16));
 }
 
 #[test]
 fn flushing_and_watching_while_pages_change_disturb_nothing() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = background_pool(&disk, 32);
     fill(&pool, PAGES);
     let expected: Vec<AtomicU32> = (0..=PAGES).map(|page| AtomicU32::new(page * 10)).collect();

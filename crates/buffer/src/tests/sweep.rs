@@ -1,7 +1,7 @@
 use super::*;
 
 /// A pool whose page n has a change logged at 10 n, for n from 1 to `pages`.
-fn pool_of_dirty(disk: &MemDisk, pages: u32) -> Arc<Pool> {
+fn pool_of_dirty(disk: &SimDisk, pages: u32) -> Arc<Pool> {
     let pool = manual_pool(disk, 512);
     fill(&pool, pages);
     pool
@@ -9,7 +9,7 @@ fn pool_of_dirty(disk: &MemDisk, pages: u32) -> Arc<Pool> {
 
 #[test]
 fn pages_with_changes_below_the_position_are_written_and_no_others() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = pool_of_dirty(&disk, 9);
     assert_eq!(pool.write_back_below(Lsn(10), 100), Ok(0));
     assert_eq!(pool.write_back_below(Lsn(41), 100), Ok(4));
@@ -21,7 +21,7 @@ fn pages_with_changes_below_the_position_are_written_and_no_others() {
 
 #[test]
 fn of_too_many_pages_those_with_the_oldest_changes_are_written() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = manual_pool(&disk, 512);
     for page in (1..=300).rev() {
         let mut guard = pool.create(PageNo(page)).unwrap();
@@ -34,7 +34,7 @@ fn of_too_many_pages_those_with_the_oldest_changes_are_written() {
 
 #[test]
 fn a_page_in_change_is_waited_for() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = pool_of_dirty(&disk, 2);
     let mut guard = pool.exclusive(PageNo(1)).unwrap();
     std::thread::scope(|scope| {
@@ -51,7 +51,7 @@ fn a_page_in_change_is_waited_for() {
 
 #[test]
 fn a_sync_claims_no_more_than_is_written_and_no_more_than_is_safe() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = pool_of_dirty(&disk, 5);
     assert_eq!(pool.sync_below(Lsn(60)), Ok(Lsn(10)));
     pool.write_back_below(Lsn(30), 100).unwrap();
@@ -63,7 +63,7 @@ fn a_sync_claims_no_more_than_is_written_and_no_more_than_is_safe() {
 
 #[test]
 fn a_change_during_the_writing_of_a_page_stays_counted() {
-    let disk = MemDisk::new();
+    let disk = SimDisk::new();
     let pool = pool_of_dirty(&disk, 1);
     pool.write_back_below(Lsn(100), 100).unwrap();
     let mut guard = pool.exclusive(PageNo(1)).unwrap();

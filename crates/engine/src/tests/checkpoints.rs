@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use env::{Disk, MemDisk};
+use env::{Disk, SimDisk};
 use log::{LogConfig, LogReader, Part};
 
 use super::support::*;
@@ -12,7 +12,7 @@ use crate::*;
 const SMALL: LogConfig =
     LogConfig { capacity_bytes: 8 << 20, buffer_bytes: 1 << 20, file_bytes_min: 1 << 20 };
 
-fn small(disk: &Arc<MemDisk>, background: bool) -> Arc<Engine> {
+fn small(disk: &Arc<SimDisk>, background: bool) -> Arc<Engine> {
     let engine = Engine::open(EngineConfig { background, log: SMALL, ..config(disk) }).unwrap();
     if engine.schemas().is_empty() {
         engine.create_schema("s", types::CollationId::UTF8MB4_0900_AI_CI).unwrap();
@@ -35,7 +35,7 @@ fn churn(engine: &Engine, table: &Table, trx: &mut Trx, bytes: u64) {
     }
 }
 
-fn reader(engine: &Engine, disk: &Arc<MemDisk>) -> LogReader {
+fn reader(engine: &Engine, disk: &Arc<SimDisk>) -> LogReader {
     let identity = engine.store().header().unwrap().identity;
     let disk: Arc<dyn Disk> = Arc::clone(disk) as _;
     LogReader::open(&disk, Path::new("/data/redo"), identity).unwrap()
@@ -43,7 +43,7 @@ fn reader(engine: &Engine, disk: &Arc<MemDisk>) -> LogReader {
 
 #[test]
 fn the_log_keeps_to_its_capacity_under_load() {
-    let disk = Arc::new(MemDisk::new());
+    let disk = Arc::new(SimDisk::new());
     let engine = small(&disk, true);
     let table = engine.create_table(wide_def("t")).unwrap();
     let mut trx = engine.begin(BeginOptions::default());
@@ -64,7 +64,7 @@ fn the_log_keeps_to_its_capacity_under_load() {
 
 #[test]
 fn an_open_transaction_keeps_its_log_and_does_not_wait_for_itself() {
-    let disk = Arc::new(MemDisk::new());
+    let disk = Arc::new(SimDisk::new());
     let engine = small(&disk, true);
     let table = engine.create_table(wide_def("t")).unwrap();
     let mut trx = engine.begin(BeginOptions::default());
@@ -93,7 +93,7 @@ fn an_open_transaction_keeps_its_log_and_does_not_wait_for_itself() {
 
 #[test]
 fn a_checkpoint_leaves_nothing_to_redo() {
-    let disk = Arc::new(MemDisk::new());
+    let disk = Arc::new(SimDisk::new());
     let engine = small(&disk, false);
     let table = engine.create_table(wide_def("t")).unwrap();
     let mut trx = engine.begin(BeginOptions::default());
@@ -116,7 +116,7 @@ fn a_checkpoint_leaves_nothing_to_redo() {
 
 #[test]
 fn the_capacity_changes_while_the_log_is_in_use() {
-    let disk = Arc::new(MemDisk::new());
+    let disk = Arc::new(SimDisk::new());
     let engine = small(&disk, true);
     let table = engine.create_table(wide_def("t")).unwrap();
     let mut trx = engine.begin(BeginOptions::default());

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use base::{IndexId, PageNo, TrxId};
-use env::{Disk, MemDisk, OpenOptions};
+use env::{Disk, OpenOptions, SimDisk};
 use page::{
     EXTENT_PAGES, ExtentEntry, ExtentPlace, ExtentState, FileHeader, OVERFLOW_REF_BYTES, OverflowRef,
     PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef, PageType, RowHeader, SlotFlags, stamp_checksum,
@@ -33,7 +33,7 @@ fn slots(page: &PageBytes) -> usize {
 /// A data directory, closed cleanly: table `s.t` of [`wide_def`] with about fifty leaves and six off-page values, one of
 /// them so large that it has an extent of its own.
 struct Sound {
-    disk: Arc<MemDisk>,
+    disk: Arc<SimDisk>,
     indexes: Vec<IndexId>,
 }
 
@@ -544,14 +544,14 @@ fn a_file_header_that_cannot_be_is_told() {
 
 #[test]
 fn a_directory_that_cannot_be_looked_at_is_refused() {
-    let refusal = |disk: &Arc<MemDisk>| {
+    let refusal = |disk: &Arc<SimDisk>| {
         let disk: Arc<dyn Disk> = Arc::clone(disk) as _;
         match check::check_datadir(disk, "/data".as_ref(), 8 << 20, &mut |_| {}) {
             Err(Error::DataDir(error)) => *error,
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(refusal(&Arc::new(MemDisk::new())), DataDirError::Missing("/data".into()));
+    assert_eq!(refusal(&Arc::new(SimDisk::new())), DataDirError::Missing("/data".into()));
     let (engine, disk) = engine();
     assert_eq!(refusal(&disk), DataDirError::InUse("/data".into()));
     drop(engine);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::{Lsn, TrxId};
-use env::{Disk, IoOp, MemDisk};
+use env::{Disk, IoOp, SimDisk};
 use log::{LogReader, Part, UndoRef};
 use trx::UndoRecord;
 use types::CollationId;
@@ -25,7 +25,7 @@ enum Seen {
 }
 
 /// The parts of each frame from `from` on, but those of the log's own.
-fn frames(engine: &Engine, disk: &Arc<MemDisk>, from: Lsn) -> Vec<Vec<Seen>> {
+fn frames(engine: &Engine, disk: &Arc<SimDisk>, from: Lsn) -> Vec<Vec<Seen>> {
     engine.store().log().flush().unwrap();
     let identity = engine.store().header().unwrap().identity;
     let disk: Arc<dyn Disk> = Arc::clone(disk) as _;

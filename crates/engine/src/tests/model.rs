@@ -38,7 +38,7 @@ impl Session {
 }
 
 struct World {
-    disk: Arc<env::MemDisk>,
+    disk: Arc<env::SimDisk>,
     engine: Arc<Engine>,
     table: Arc<Table>,
     sessions: Vec<Session>,

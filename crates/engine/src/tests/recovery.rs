@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::prng::Prng;
-use env::{Disk, MemDisk, Mishap, SimDisk};
+use env::{Disk, Mishap, SimDisk};
 use log::LogConfig;
 use types::{CollationId, IndexDef, IndexKind};
 
@@ -17,7 +17,7 @@ use crate::*;
 type Rows = BTreeMap<i32, Wide>;
 
 /// A small pool and small log files, so that a run evicts pages and fills several files.
-fn crash_config(disk: &Arc<MemDisk>) -> EngineConfig {
+fn crash_config(disk: &Arc<SimDisk>) -> EngineConfig {
     let log = LogConfig { capacity_bytes: 4 << 20, buffer_bytes: 64 << 10, file_bytes_min: 64 << 10 };
     EngineConfig { pool_bytes: 40 * page::PAGE_SIZE, log, ..config(disk) }
 }
@@ -25,7 +25,7 @@ fn crash_config(disk: &Arc<MemDisk>) -> EngineConfig {
 /// A session at work, and what the table holds according to it.
 struct Run {
     engine: Arc<Engine>,
-    disk: Arc<MemDisk>,
+    disk: Arc<SimDisk>,
     prng: Prng,
     /// After the last commit that was answered.
     committed: Rows,
@@ -193,7 +193,7 @@ impl Run {
 }
 
 /// The file agrees with itself: every page has one owner.
-fn assert_file_sound(disk: &Arc<MemDisk>) {
+fn assert_file_sound(disk: &Arc<SimDisk>) {
     let disk: Arc<dyn Disk> = Arc::clone(disk) as _;
     let report = check_datadir(disk, Path::new("/data"), 8 << 20, &mut |_| {}).unwrap();
     assert!(report.findings.is_empty(), "{:?}", report.findings);

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use env::{Disk, MemDisk, OpenOptions};
+use env::{Disk, OpenOptions, SimDisk};
 use types::CollationId;
 
 use super::support::*;
 use crate::*;
 
-fn refusal(disk: &Arc<MemDisk>) -> DataDirError {
+fn refusal(disk: &Arc<SimDisk>) -> DataDirError {
     match Engine::open(config(disk)) {
         Err(Error::DataDir(error)) => *error,
         other => panic!("{other:?}"),
@@ -108,7 +108,7 @@ fn a_directory_of_another_version_is_refused_untouched() {
 
 #[test]
 fn a_folder_with_other_files_is_not_taken_over() {
-    let disk = Arc::new(MemDisk::new());
+    let disk = Arc::new(SimDisk::new());
     disk.create_dir(Path::new("/data")).unwrap();
     disk.create(Path::new("/data/notes.txt"), OpenOptions::default()).unwrap();
     assert_eq!(refusal(&disk), DataDirError::NotADataDir("/data".into()));

@@ -3,19 +3,19 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use env::MemDisk;
+use env::SimDisk;
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, LobSize, SqlType, TableDef, TypeKind};
 
 use crate::*;
 
-pub(super) fn config(disk: &Arc<MemDisk>) -> EngineConfig {
+pub(super) fn config(disk: &Arc<SimDisk>) -> EngineConfig {
     let disk: Arc<dyn env::Disk> = Arc::clone(disk) as _;
     EngineConfig { pool_bytes: 32 << 20, background: false, ..EngineConfig::new(disk, "/data") }
 }
 
 /// A new engine with the schema `s`, and its disk.
-pub(super) fn engine() -> (Arc<Engine>, Arc<MemDisk>) {
-    let disk = Arc::new(MemDisk::new());
+pub(super) fn engine() -> (Arc<Engine>, Arc<SimDisk>) {
+    let disk = Arc::new(SimDisk::new());
     let engine = Engine::open(config(&disk)).unwrap();
     engine.create_schema("s", CollationId::UTF8MB4_0900_AI_CI).unwrap();
     (engine, disk)
@@ -156,7 +156,7 @@ pub(super) fn between(from: i32, to: i32) -> KeyRange {
 }
 
 /// What `ratchet check` would find.
-pub(super) fn look_at(disk: &Arc<MemDisk>) -> check::FileReport {
+pub(super) fn look_at(disk: &Arc<SimDisk>) -> check::FileReport {
     let disk: Arc<dyn env::Disk> = Arc::clone(disk) as _;
     check::check_datadir(disk, "/data".as_ref(), 8 << 20, &mut |_| {}).unwrap()
 }

@@ -118,7 +118,7 @@ fn readers_never_see_a_transfer_half_done() {
 
 #[test]
 fn the_background_thread_purges_and_ends_with_the_engine() {
-    let disk = Arc::new(env::MemDisk::new());
+    let disk = Arc::new(env::SimDisk::new());
     let engine = Engine::open(EngineConfig { background: true, ..config(&disk) }).unwrap();
     engine.create_schema("s", types::CollationId::UTF8MB4_BIN).unwrap();
     let table = engine.create_table(wide_def("t")).unwrap();

@@ -119,7 +119,7 @@ pub(super) type Row = Vec<String>;
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        let disk: Arc<dyn env::Disk> = Arc::new(env::MemDisk::new());
+        let disk: Arc<dyn env::Disk> = Arc::new(env::SimDisk::new());
         let config =
             EngineConfig { pool_bytes: 32 << 20, background: false, ..EngineConfig::new(disk, "/data") };
         let engine = Engine::open(config).unwrap();

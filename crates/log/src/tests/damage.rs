@@ -5,7 +5,7 @@ use crate::{Error, LogPosition};
 
 /// A log with a synced part, and after `synced` frames of which nothing says that they were durable.
 struct Example {
-    disk: MemDisk,
+    disk: SimDisk,
     frames: Vec<Filler>,
     /// Frames that a later flush proves durable.
     proven: usize,
@@ -28,7 +28,7 @@ fn example() -> Example {
 }
 
 /// The one file, and where in it a position is.
-fn place(disk: &MemDisk, lsn: Lsn) -> (PathBuf, u64) {
+fn place(disk: &SimDisk, lsn: Lsn) -> (PathBuf, u64) {
     let name = names(disk).remove(0);
     (name, 4096 + lsn.0 - FIRST_LSN.0)
 }

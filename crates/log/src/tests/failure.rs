@@ -7,7 +7,7 @@ use env::{Fault, IoOp};
 use super::*;
 use crate::{Error, LogPosition};
 
-fn failing(op: IoOp) -> (MemDisk, Log) {
+fn failing(op: IoOp) -> (SimDisk, Log) {
     let (disk, log) = new_log(SMALL);
     log.durable_up_to(append(&log, b"before").end).unwrap();
     disk.inject(Fault { op, nth: 1, kind: ErrorKind::StorageFull });

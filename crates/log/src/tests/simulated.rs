@@ -22,7 +22,7 @@ struct Run {
 }
 
 /// Three threads that append and commit, and a fourth that records checkpoints.
-fn work(disk: &MemDisk, seed: u64, seen: &Seen) {
+fn work(disk: &SimDisk, seed: u64, seen: &Seen) {
     disk.create_dir(dir()).unwrap();
     disk.sync_dir(Path::new("")).unwrap();
     let log = Arc::new(Log::create(&disk_of(disk), dir(), IDENTITY, FIRST_LSN, SMALL).unwrap());
@@ -57,7 +57,7 @@ fn work(disk: &MemDisk, seed: u64, seen: &Seen) {
 }
 
 /// The frames that a log holds are the first ones that were appended from its checkpoint on, and all that were durable.
-fn assert_recovers(disk: &MemDisk, run: &mut Run, seed: u64) {
+fn assert_recovers(disk: &SimDisk, run: &mut Run, seed: u64) {
     // Before there was a durable log nothing was promised.
     let found = match read_all(disk) {
         Err(error) if run.durable == Lsn(0) => return drop(error),
