@@ -122,17 +122,27 @@ impl Pool {
     #[inline]
     pub fn shared(&self, page: PageNo) -> Result<SharedGuard<'_>> {
         let entry = self.table.entry(page);
+        match self.resident_shared(page, entry) {
+            Some(guard) => {
+                entry.touch();
+                Ok(guard)
+            }
+            None => self.fault_shared(page, entry),
+        }
+    }
+
+    /// Latches `page` shared if it is resident; else nothing is held.
+    #[inline(always)]
+    fn resident_shared<'p>(&'p self, page_no: PageNo, entry: &'p Entry) -> Option<SharedGuard<'p>> {
         let held = LatchLevel::Page.acquire();
         entry.latch.shared();
         let hold = SharedHold::adopt(&entry.latch);
         let frame = entry.frame();
         if frame == 0 {
-            drop((hold, held));
-            return self.fault_shared(page, entry);
+            return None;
         }
-        entry.touch();
         let bytes = self.frames.bytes(frame);
-        Ok(SharedGuard { _hold: hold, bytes, page_no: page, _section: critical::enter(), _held: held })
+        Some(SharedGuard { _hold: hold, bytes, page_no, _section: critical::enter(), _held: held })
     }
 
     /// Says that `leaf` is about to be latched and searched: has the processor fetch what a search looks at first. To be called
@@ -146,25 +156,7 @@ impl Pool {
     /// Like [`Pool::shared`], for scans: the use does not count, so a page read for it is among the first to leave.
     pub fn shared_cold(&self, page: PageNo) -> Result<SharedGuard<'_>> {
         let entry = self.table.entry(page);
-        let held = LatchLevel::Page.acquire();
-        entry.latch.shared();
-        let hold = SharedHold::adopt(&entry.latch);
-        match entry.frame() {
-            0 => {
-                drop((hold, held));
-                self.fault_cold(page, entry)
-            }
-            frame => {
-                let bytes = self.frames.bytes(frame);
-                Ok(SharedGuard {
-                    _hold: hold,
-                    bytes,
-                    page_no: page,
-                    _section: critical::enter(),
-                    _held: held,
-                })
-            }
-        }
+        self.resident_shared(page, entry).map_or_else(|| self.fault_cold(page, entry), Ok)
     }
 
     /// Like [`Pool::shared`], for the next page of a scan: a page that has to be read for it, or was read ahead, is among
@@ -172,19 +164,10 @@ impl Pool {
     #[inline]
     pub fn shared_in_order(&self, page: PageNo) -> Result<(SharedGuard<'_>, Arrival)> {
         let entry = self.table.entry(page);
-        let held = LatchLevel::Page.acquire();
-        entry.latch.shared();
-        let hold = SharedHold::adopt(&entry.latch);
-        let frame = entry.frame();
-        if frame == 0 {
-            drop((hold, held));
-            return self.fault_in_order(page, entry);
+        match self.resident_shared(page, entry) {
+            Some(guard) => Ok((guard, entry.touch_in_order())),
+            None => self.fault_in_order(page, entry),
         }
-        let arrival = entry.touch_in_order();
-        let bytes = self.frames.bytes(frame);
-        let guard =
-            SharedGuard { _hold: hold, bytes, page_no: page, _section: critical::enter(), _held: held };
-        Ok((guard, arrival))
     }
 
     /// Latches `page` exclusively, reading it from disk if it is not resident.
