@@ -13,14 +13,18 @@ mod measure;
 mod operation;
 mod prepare;
 mod serve;
+mod slow_sync;
 mod syscalls;
 mod tables;
+mod together;
 
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use client::Client;
+use env::RealDisk;
 use measure::Measured;
 use operation::Operation;
 use serve::Watch;
@@ -29,7 +33,9 @@ const USAGE: &str = "usage: ledger prepare DATADIR
        ledger run DATADIR [NAME ..]
        ledger count DATADIR [NAME ..]
               every operation, or those named; `count` watches system calls, for which it stops them:
-              name<TAB>units<TAB>bytes copied<TAB>allocations<TAB>system calls<TAB>nanoseconds
+              name<TAB>units<TAB>bytes copied<TAB>allocations<TAB>system calls<TAB>log bytes<TAB>syncs<TAB>nanoseconds
+       ledger together DATADIR
+              the operation that many clients do at once
        ledger client SOCKET NAME PASSES
               one operation so many times over against another server
        ledger size NAME
@@ -48,6 +54,7 @@ fn main() -> ExitCode {
         ["prepare", datadir] => prepare::run(Path::new(datadir)),
         ["run", datadir, names @ ..] => run(Path::new(datadir), names, Watch::Instructions),
         ["count", datadir, names @ ..] => run(Path::new(datadir), names, Watch::SystemCalls),
+        ["together", datadir] => together(Path::new(datadir)),
         ["client", socket, name, passes] => ask(socket, name, passes),
         ["size", name] => find(name).map(|operation| println!("{}", operation.executions)),
         _ => Err(USAGE.to_owned()),
@@ -66,11 +73,12 @@ fn run(datadir: &Path, names: &[&str], watch: Watch) -> Result<(), String> {
     if watch == Watch::Instructions && !callgrind::is_running() {
         eprintln!("ledger: not under callgrind: instructions are not counted");
     }
-    let server = serve::open(datadir)?;
+    let server = serve::open(datadir, Arc::new(RealDisk))?;
     let mut client = Client::connect(serve::connect(&server, watch)?, tables::SCHEMA)?;
-    let log_position = || server.engine.store().log().current().0;
+    let log = server.engine.store().log();
+    let log_so_far = || (log.current().0, log.stats().syncs);
     for operation in selected(names)? {
-        match measure::measure(&mut client, &operation, SEED, log_position) {
+        match measure::measure(&mut client, &operation, SEED, log_so_far) {
             Ok(measured) => println!("{}", line(&operation, &measured)),
             Err(refusal) => eprintln!("ledger: {} left out: {refusal}", operation.name),
         }
@@ -79,17 +87,26 @@ fn run(datadir: &Path, names: &[&str], watch: Watch) -> Result<(), String> {
     std::process::exit(0);
 }
 
+fn together(datadir: &Path) -> Result<(), String> {
+    let operation = operation::together();
+    let measured = together::measure(datadir, &operation, SEED)?;
+    println!("{}", line(&operation, &measured));
+    // The directory is a copy.
+    std::process::exit(0);
+}
+
 /// What was not counted is a dash.
 fn line(operation: &Operation, measured: &Measured) -> String {
     let counted = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
     format!(
-        "{}\t{}\t{}\t{}\t{}\t{}\t{}",
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
         operation.name,
         measured.units,
         counted(measured.copied_bytes),
-        measured.allocations,
+        counted(measured.allocations),
         counted(measured.syscalls),
         measured.log_bytes,
+        measured.syncs,
         measured.elapsed.as_nanos()
     )
 }

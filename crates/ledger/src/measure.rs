@@ -16,29 +16,40 @@ const WARM_UP: u32 = 200;
 pub(crate) struct Measured {
     /// Statements or rows, as the operation's unit says.
     pub(crate) units: u64,
-    /// Allocations by the serving thread.
-    pub(crate) allocations: u64,
+    /// Allocations by the serving thread; `None` if they are not counted.
+    pub(crate) allocations: Option<u64>,
     /// Bytes copied by the serving thread; `None` without the preloaded library.
     pub(crate) copied_bytes: Option<u64>,
     /// System calls by the serving thread; `None` if they are not counted.
     pub(crate) syscalls: Option<u64>,
     /// Bytes that the log has grown by.
     pub(crate) log_bytes: u64,
+    /// Syncs of the log, as the engine counts them.
+    pub(crate) syncs: u64,
     /// Time from the first statement to the last answer.
     pub(crate) elapsed: Duration,
 }
 
 /// An operation on its connection.
-struct Runner<'a> {
+pub(crate) struct Runner<'a> {
     client: &'a mut Client,
     request: Request,
     prepared: Option<Prepared>,
     draw: Draw,
 }
 
-impl Runner<'_> {
+impl<'a> Runner<'a> {
+    /// The operation's statement is prepared, if it is to be.
+    pub(crate) fn new(client: &'a mut Client, operation: &Operation, draw: Draw) -> Result<Self, String> {
+        let prepared = match operation.request {
+            Request::Prepared(text, _) => Some(client.prepare(text)?),
+            Request::Ping | Request::Text(_) => None,
+        };
+        Ok(Runner { client, request: operation.request, prepared, draw })
+    }
+
     /// Rows of the answers.
-    fn run(&mut self, executions: u32) -> Result<u64, String> {
+    pub(crate) fn run(&mut self, executions: u32) -> Result<u64, String> {
         let mut rows = 0;
         for _ in 0..executions {
             rows += match (self.request, &mut self.prepared) {
@@ -54,8 +65,8 @@ impl Runner<'_> {
     }
 }
 
-/// Warms the operation up and counts it. Under callgrind the counts are dumped under the operation's name. `log_position`: how
-/// far the engine's log has got.
+/// Warms the operation up and counts it. Under callgrind the counts are dumped under the operation's name. `log_so_far`:
+/// the position that the engine's log has reached, and its syncs.
 ///
 /// # Errors
 /// What the server answered instead.
@@ -63,7 +74,7 @@ pub(crate) fn measure(
     client: &mut Client,
     operation: &Operation,
     seed: u64,
-    log_position: impl Fn() -> u64,
+    log_so_far: impl Fn() -> (u64, u64),
 ) -> Result<Measured, String> {
     let fixed_units = match operation.unit {
         Unit::RowOf(query) => Some(client.query(query)?),
@@ -71,25 +82,23 @@ pub(crate) fn measure(
         Unit::Statement => Some(u64::from(operation.executions)),
         Unit::SentRow => None,
     };
-    let prepared = match operation.request {
-        Request::Prepared(text, _) => Some(client.prepare(text)?),
-        Request::Ping | Request::Text(_) => None,
-    };
-    let mut runner = Runner { client, request: operation.request, prepared, draw: Draw::new(seed) };
+    let mut runner = Runner::new(client, operation, Draw::new(seed))?;
     runner.run(WARM_UP.min(operation.executions))?;
     let before = (counters::allocations(), counters::copied_bytes(), syscalls::counted());
-    let log_before = log_position();
+    let log_before = log_so_far();
     let begun = Instant::now();
     callgrind::zero();
     let rows = runner.run(operation.executions);
     callgrind::dump(operation.name);
     let elapsed = begun.elapsed();
+    let log_after = log_so_far();
     Ok(Measured {
         units: fixed_units.unwrap_or(rows?).max(1),
-        allocations: counters::allocations() - before.0,
+        allocations: Some(counters::allocations() - before.0),
         copied_bytes: counters::copied_bytes().zip(before.1).map(|(now, before)| now - before),
         syscalls: syscalls::counted().zip(before.2).map(|(now, before)| now - before),
-        log_bytes: log_position() - log_before,
+        log_bytes: log_after.0 - log_before.0,
+        syncs: log_after.1 - log_before.1,
         elapsed,
     })
 }

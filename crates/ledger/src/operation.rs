@@ -10,6 +10,7 @@ use crate::tables::ROWS;
 const BULK_ROWS: u64 = 500;
 
 /// One line of the ledger.
+#[derive(Clone, Copy)]
 pub(crate) struct Operation {
     /// Name of the line.
     pub(crate) name: &'static str,
@@ -77,9 +78,16 @@ impl Draw {
     fn free_id(&mut self) -> i32 {
         1 + 2 * self.spread.next() as i32
     }
+
+    /// Leaves ids of `sbtest2` to others.
+    pub(crate) fn skip(&mut self, ids: u32) {
+        for _ in 0..ids {
+            self.spread.next();
+        }
+    }
 }
 
-/// All operations, readers before writers.
+/// All operations of one connection, readers before writers.
 pub(crate) fn all() -> Vec<Operation> {
     let mut operations = points();
     operations.extend(ranges());
@@ -151,19 +159,23 @@ fn scans() -> Vec<Operation> {
     ]
 }
 
+/// What many clients do at once: durable updates of single rows.
+pub(crate) fn together() -> Operation {
+    each("commit_16_clients", 500, Request::Prepared(NONINDEX, nonindex_update))
+}
+
+const NONINDEX: &str = "UPDATE sbtest2 SET c=? WHERE id=?";
+
+fn nonindex_update(draw: &mut Draw) -> Vec<Param> {
+    vec![Param::Text(c_text(&mut draw.prng)), Param::Int(draw.taken_id())]
+}
+
 fn writes() -> Vec<Operation> {
-    const NONINDEX: &str = "UPDATE sbtest2 SET c=? WHERE id=?";
     const INDEX: &str = "UPDATE sbtest2 SET k=k+1 WHERE id=?";
     const INSERT: &str = "INSERT INTO sbtest2 (id, k, c, pad) VALUES (?, ?, ?, ?)";
     const DELETE: &str = "DELETE FROM sbtest2 WHERE id=?";
     vec![
-        each(
-            "update_nonindex",
-            5_000,
-            Request::Prepared(NONINDEX, |draw| {
-                vec![Param::Text(c_text(&mut draw.prng)), Param::Int(draw.taken_id())]
-            }),
-        ),
+        each("update_nonindex", 5_000, Request::Prepared(NONINDEX, nonindex_update)),
         each("update_index", 5_000, Request::Prepared(INDEX, |draw| vec![Param::Int(draw.taken_id())])),
         each("insert_1idx", 5_000, Request::Prepared(INSERT, new_row)),
         each("delete", 5_000, Request::Prepared(DELETE, |draw| vec![Param::Int(draw.taken_id())])),

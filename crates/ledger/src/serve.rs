@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use engine::{BeginOptions, Direction, Engine, EngineConfig, KeyRange, Scan};
-use env::RealDisk;
+use env::Disk;
 use server::account::MemoryStore;
 use server::connection;
 use server::options::{Invocation, Options};
@@ -24,12 +24,9 @@ const POOL_BYTES: usize = 1 << 30;
 
 /// Opens the server over a prepared data directory, all of which is in memory then; it listens nowhere. The engine has no
 /// background threads: what they would do is not an operation's cost.
-pub(crate) fn open(datadir: &Path) -> Result<Arc<Server>, String> {
-    let config = EngineConfig {
-        pool_bytes: POOL_BYTES,
-        background: false,
-        ..EngineConfig::new(Arc::new(RealDisk), datadir)
-    };
+pub(crate) fn open(datadir: &Path, disk: Arc<dyn Disk>) -> Result<Arc<Server>, String> {
+    let config =
+        EngineConfig { pool_bytes: POOL_BYTES, background: false, ..EngineConfig::new(disk, datadir) };
     let engine = Engine::open(config).map_err(|e| e.to_string())?;
     read_everything(&engine).map_err(|e| e.to_string())?;
     let args = [format!("--datadir={}", datadir.display()), "--max-allowed-packet=64M".to_owned()];
@@ -62,21 +59,26 @@ pub(crate) enum Watch {
     Instructions,
     /// System calls, which slows them down.
     SystemCalls,
+    /// Not at all.
+    Nothing,
 }
 
 /// Starts the thread that serves one connection, as the listener would, and returns the client's end of its socket.
-/// That thread is the one whose work is counted.
+/// That thread is the one whose work is counted, if any is.
 pub(crate) fn connect(server: &Arc<Server>, watch: Watch) -> Result<UnixStream, String> {
     let (ours, theirs) = UnixStream::pair().map_err(|e| format!("cannot make a socket pair: {e}"))?;
     match watch {
         Watch::Instructions => callgrind::start_instrumentation(),
         Watch::SystemCalls => syscalls::start_counter().map_err(|e| format!("cannot start a thread: {e}"))?,
+        Watch::Nothing => {}
     }
     let server = Arc::clone(server);
     let builder = thread::Builder::new().name("connection".to_owned()).stack_size(connection::STACK_BYTES);
     builder
         .spawn(move || {
-            counters::count_this_thread();
+            if watch != Watch::Nothing {
+                counters::count_this_thread();
+            }
             match watch {
                 Watch::Instructions => callgrind::collect_this_thread(),
                 Watch::SystemCalls => {
@@ -84,6 +86,7 @@ pub(crate) fn connect(server: &Arc<Server>, watch: Watch) -> Result<UnixStream, 
                         eprintln!("ledger: system calls are not counted: {error}");
                     }
                 }
+                Watch::Nothing => {}
             }
             connection::serve(&server, Stream::Unix(ours));
         })

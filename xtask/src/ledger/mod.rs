@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crate::process::root;
-use line::Line;
+use line::{Line, figure, parse_figure};
 
 /// The ledger, from the workspace's root.
 const LEDGER: &str = "ledger/ledger.tsv";
-/// What the operations are to cost one day.
+/// What the operations are to cost one day, and the most syncs of some.
 const BUDGETS: &str = "ledger/budgets.tsv";
 
 /// Measures and compares; `--bless` writes the ledger anew, `--outside` compares with a server that is counted from
@@ -31,8 +31,10 @@ pub(crate) fn run(options: &[&str]) -> Result<(), String> {
 pub(crate) fn gate() -> Result<(), String> {
     let allowed = read(LEDGER)?;
     let measured = measure::all(&[])?;
-    print_table(&measured, &allowed)?;
+    let budgets = budgets()?;
+    print_table(&measured, &allowed, &budgets);
     let mut findings = findings(&measured, &allowed);
+    findings.extend(above_limit(&measured, &budgets));
     findings.extend(history::findings(LEDGER)?);
     for finding in &findings {
         println!("ledger: {finding}");
@@ -43,13 +45,15 @@ pub(crate) fn gate() -> Result<(), String> {
 
 /// Shows some lines. They judge nothing: what ran before leaves traces in memory and tables, up to a per cent of a line.
 fn inform(names: &[&str]) -> Result<(), String> {
-    print_table(&measure::all(names)?, &read(LEDGER)?)
+    let allowed = read(LEDGER)?;
+    print_table(&measure::all(names)?, &allowed, &budgets()?);
+    Ok(())
 }
 
 fn bless() -> Result<(), String> {
     let allowed = read(LEDGER)?;
     let measured = measure::all(&[])?;
-    print_table(&measured, &allowed)?;
+    print_table(&measured, &allowed, &budgets()?);
     let mut text = format!("{}\n", line::HEADER);
     for line in &measured {
         text.push_str(&format!("{line}\n"));
@@ -82,42 +86,75 @@ fn findings(measured: &[Line], allowed: &BTreeMap<String, Line>) -> Vec<String> 
     found
 }
 
-/// Budgets by name: `name<TAB>instructions`.
-fn budgets() -> Result<BTreeMap<String, f64>, String> {
+/// Lines with more syncs than they may have.
+fn above_limit(measured: &[Line], budgets: &BTreeMap<String, Budget>) -> Vec<String> {
+    let above = |line: &Line| {
+        let limit = budgets.get(&line.name)?.syncs_max?;
+        (line.syncs > limit).then(|| format!("{}: {} syncs, {limit} at most", line.name, line.syncs))
+    };
+    measured.iter().filter_map(above).collect()
+}
+
+/// What is wished of a line, and what must be.
+struct Budget {
+    /// Instructions, one day.
+    instructions: Option<f64>,
+    /// Syncs, always.
+    syncs_max: Option<f64>,
+}
+
+/// Budgets by name.
+fn budgets() -> Result<BTreeMap<String, Budget>, String> {
     let text = fs::read_to_string(root().join(BUDGETS)).map_err(|e| format!("{BUDGETS}: {e}"))?;
     text.lines()
         .skip(1)
-        .map(|line| {
-            let (name, budget) =
-                line.split_once('\t').ok_or_else(|| format!("{BUDGETS}: no tab in '{line}'"))?;
-            let budget = budget.parse().map_err(|_| format!("{BUDGETS}: not a number in '{line}'"))?;
-            Ok((name.to_owned(), budget))
-        })
+        .map(|line| parse_budget(line).ok_or_else(|| format!("{BUDGETS}: malformed line '{line}'")))
         .collect()
 }
 
-fn print_table(measured: &[Line], allowed: &BTreeMap<String, Line>) -> Result<(), String> {
-    let budgets = budgets()?;
+/// `name<TAB>instructions<TAB>syncs`, a dash for what has no budget.
+fn parse_budget(line: &str) -> Option<(String, Budget)> {
+    let mut fields = line.split('\t');
+    let name = fields.next()?.to_owned();
+    let mut number = || parse_figure(fields.next()?).ok();
+    Some((name, Budget { instructions: number()?, syncs_max: number()? }))
+}
+
+fn print_table(measured: &[Line], allowed: &BTreeMap<String, Line>, budgets: &BTreeMap<String, Budget>) {
     println!(
-        "{:<22} {:>12} {:>12} {:>8} {:>10} {:>8} {:>8} {:>7}",
-        "name", "instructions", "ledger", "change", "budget", "copied", "allocs", "calls"
+        "{:<22} {:>12} {:>12} {:>8} {:>10} {:>8} {:>8} {:>7} {:>7}",
+        "name", "instructions", "ledger", "change", "budget", "copied", "allocs", "calls", "syncs"
     );
     for line in measured {
-        let before = allowed.get(&line.name).map(|before| before.instructions);
+        let before = allowed.get(&line.name).and_then(|before| before.instructions);
+        let change = line.instructions.zip(before).map(|(now, before)| (now / before - 1.0) * 100.0);
         println!(
-            "{:<22} {:>12.1} {:>12} {:>8} {:>10} {:>8.1} {:>8.2} {:>7}",
+            "{:<22} {:>12} {:>12} {:>8} {:>10} {:>8} {:>8} {:>7} {:>7}",
             line.name,
-            line.instructions,
-            before.map_or_else(|| "-".to_owned(), |n| format!("{n:.1}")),
-            before.map_or_else(
-                || "-".to_owned(),
-                |n| format!("{:+.2}%", (line.instructions / n - 1.0) * 100.0)
-            ),
-            budgets.get(&line.name).map_or_else(|| "-".to_owned(), ToString::to_string),
-            line.bytes_copied,
-            line.allocations,
-            line.syscalls.map_or_else(|| "-".to_owned(), |n| format!("{n:.2}")),
+            figure(line.instructions),
+            figure(before),
+            change.map_or_else(|| "-".to_owned(), |change| format!("{change:+.2}%")),
+            figure(budgets.get(&line.name).and_then(|budget| budget.instructions)),
+            figure(line.bytes_copied),
+            figure(line.allocations),
+            figure(line.syscalls),
+            line.syncs,
         );
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn syncs_above_the_limit_are_found() {
+        let text = format!("{}\nshared\t-\t-\t-\t-\t300\t0.31\n", line::HEADER);
+        let measured: Vec<Line> = line::parse_all(&text).unwrap().into_values().collect();
+        let found = |budget| above_limit(&measured, &BTreeMap::from([parse_budget(budget).unwrap()]));
+        assert_eq!(found("shared\t-\t0.3"), ["shared: 0.31 syncs, 0.3 at most"]);
+        assert_eq!(found("shared\t-\t0.32"), Vec::<String>::new());
+        assert_eq!(found("shared\t9\t-"), Vec::<String>::new());
+        assert!(parse_budget("shared\t9").is_none());
+    }
 }
