@@ -7,6 +7,7 @@ mod demo;
 mod kill9;
 mod ledger;
 mod process;
+mod recovery_speed;
 mod server_process;
 mod sim;
 mod tidy;
@@ -22,6 +23,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   ledger [--bless | --outside | NAME ..]
                 instructions, copies, allocations and system calls of each operation against ledger/ledger.tsv
                 (--bless: enter them; --outside: compare with a server counted from outside)
+  recovery [--megabytes N] [--starts N] [--rows N]
+                kills a server that has written so much log, and tells how fast its starts apply it (1024, 3 starts)
   sim [--seeds N] [--seed S]
                 simulated crashes of the whole engine, one a seed (100 from 0)
   tidy          layers, file and function sizes, banned calls, leftovers
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         ["demo"] => demo::run(),
         ["kill9", options @ ..] => kill9::run(options),
         ["ledger", options @ ..] => ledger::run(options),
+        ["recovery", options @ ..] => recovery_speed::run(options),
         ["sim", options @ ..] => sim::run(options),
         ["tidy"] => tidy::run(),
         ["uca", options @ ..] => uca::run(options).map_err(|e| e.to_string()),

@@ -1,32 +1,36 @@
 //! Redo: the pages of the file as the log says they were, after an end without a clean shutdown.
 //!
 //! ```text
-//!  pass 1, reading only   frames -> Freed (which pages were given back when), and parts for the layers above
-//!  pass 2, redo           frames -> changes by page -> crew (page number modulo hands) -> pool
+//!  pass 1, reading only   stretches -> Freed (which pages were given back when), and parts for the layers above
+//!  pass 2, redo           stretches -> runs of changes -> crew (page number modulo hands) -> pool
 //! ```
+//! A thread reads the log, checks frames and hands them on as stretches of some megabytes. Nothing is copied from there on: a
+//! hand gets the stretch, and where in it the changes of its pages are.
+//!
 //! The first pass finds the end of the log, so that a damaged log is refused before anything is written. It also finds
 //! pages that were freed: what the log says of a page below that moment may build on bytes that never reached the disk,
 //! because frames of freed pages are forgotten, and nobody will look at it.
 //!
 //! Changes of one page are applied by one hand, in log order, those of a frame together; pages do not depend on each
-//! other. `examples/redo_speed.rs` measures it. A page whose LSN is at or above the end of a frame has its changes already, so that redo may be repeated.
+//! other. `cargo xtask recovery` measures it, and `examples/redo_speed.rs` these two passes alone. A page whose LSN is at or above the end of a frame has its changes already, so that redo may be repeated.
 
 mod apply;
 mod crew;
 mod freed;
+mod queue;
+mod runs;
+mod stretches;
 
 use std::sync::{Arc, OnceLock};
 
 use base::{Lsn, PageNo};
+use buffer::Pool;
 use log::{Frame, FrameRange, Log, LogPosition, LogReader, Part};
-use page::op::decode_change;
 
 use crate::error::{BadFrame, Error, Result};
-pub(crate) use crew::Crew;
+use crew::Crew;
 pub(crate) use freed::Freed;
-
-/// How many bytes of the log lie between two reports of progress.
-const REPORT_BYTES: u64 = 1 << 20;
+use stretches::Stretches;
 
 /// What the start of a store tells the layers above.
 pub trait StartObserver {
@@ -48,7 +52,7 @@ pub trait StartObserver {
     /// of it has been read.
     fn freed_after(&mut self, _is_freed_after: &dyn Fn(PageNo, Lsn) -> bool) {}
 
-    /// How far it has got. Called about once per megabyte of log.
+    /// How far it has got. Called once per some megabytes of log.
     fn progress(&mut self, _progress: Progress) {}
 }
 
@@ -88,16 +92,22 @@ impl LogPosition for LatePosition {
     }
 }
 
-/// Reads the log to its end. Nothing is written.
-pub(crate) fn analyse(reader: &mut LogReader, observer: &mut dyn StartObserver) -> Result<Freed> {
+/// Reads the log to its end, with a thread that reads ahead unless `alone`. Nothing is written.
+pub(crate) fn analyse(
+    reader: LogReader,
+    alone: bool,
+    observer: &mut dyn StartObserver,
+) -> Result<(LogReader, Freed)> {
     let mut freed = Freed::default();
-    while let Some(frame) = reader.next_frame()? {
-        if let Err(error) = analyse_frame(&frame, &mut freed, observer) {
-            return Err(placed(reader, error));
+    let reader = for_each_stretch(reader, alone, |stretches| {
+        while let Some(stretch) = stretches.next()? {
+            stretch.frames().try_for_each(|frame| analyse_frame(&frame, &mut freed, observer))?;
+            stretches.spares().give(stretch.into_bytes());
         }
-    }
+        Ok(())
+    })?;
     observer.freed_after(&|page, end| freed.is_freed_after(page, end));
-    Ok(freed)
+    Ok((reader, freed))
 }
 
 fn analyse_frame(frame: &Frame<'_>, freed: &mut Freed, observer: &mut dyn StartObserver) -> Result<()> {
@@ -110,70 +120,49 @@ fn analyse_frame(frame: &Frame<'_>, freed: &mut Freed, observer: &mut dyn StartO
     Ok(())
 }
 
-/// Applies what the log says to the pages of `pool`. The reader is at the end; it is there again afterwards.
-pub(crate) fn redo(reader: &mut LogReader, mut crew: Crew, observer: &mut dyn StartObserver) -> Result<()> {
+/// Applies what the log says to the pages of `pool`, with threads unless `alone`. The reader is at the end; it is there again
+/// afterwards.
+pub(crate) fn redo(
+    mut reader: LogReader,
+    pool: &Arc<Pool>,
+    freed: Freed,
+    alone: bool,
+    observer: &mut dyn StartObserver,
+) -> Result<LogReader> {
     let end = reader.position();
     reader.rewind();
     let from = reader.position();
-    let mut report_at = from;
-    while let Some(frame) = reader.next_frame()? {
-        let range = frame.range;
-        if let Err(error) = redo_frame(&frame, &mut crew) {
-            return Err(placed(reader, error));
-        }
-        if range.end >= report_at {
-            observer.progress(Progress { from, at: range.end, end });
-            report_at = Lsn(range.end.0 + REPORT_BYTES);
-        }
-    }
-    crew.finish().map_err(|error| placed(reader, error))?;
-    observer.progress(Progress { from, at: end, end });
-    Ok(())
-}
-
-fn redo_frame(frame: &Frame<'_>, crew: &mut Crew) -> Result<()> {
-    for part in frame.parts() {
-        if let Part::Changes(changes) = part? {
-            for_each_run(changes, frame.range, |page, run| crew.push(page, frame.range, run))?;
-        }
-    }
-    Ok(())
-}
-
-/// Splits changes into runs of one page each; a page that comes several times has its changes in one run.
-fn for_each_run(
-    changes: &[u8],
-    range: FrameRange,
-    mut take: impl FnMut(PageNo, &[&[u8]]) -> Result<()>,
-) -> Result<()> {
-    let mut runs: Vec<(PageNo, &[u8])> = Vec::new();
-    let mut rest = changes;
-    let mut run_start = rest;
-    let mut run_page = None;
-    while !rest.is_empty() {
-        let before = rest;
-        let (page, _) = decode_change(&mut rest).map_err(|_| bad_frame(range, PageNo::NONE))?;
-        if run_page != Some(page) {
-            if let Some(page) = run_page {
-                runs.push((page, &run_start[..run_start.len() - before.len()]));
+    let reader = for_each_stretch(reader, alone, |stretches| {
+        let mut crew = Crew::new(pool, freed, alone, stretches.spares())?;
+        let mut apply = || {
+            while let Some(stretch) = stretches.next()? {
+                let at = stretch.end();
+                crew.apply(stretch)?;
+                if at < end {
+                    observer.progress(Progress { from, at, end });
+                }
             }
-            (run_start, run_page) = (before, Some(page));
-        }
-    }
-    match (run_page, &runs[..]) {
-        (None, _) => Ok(()),
-        // All of most frames.
-        (Some(page), []) => take(page, &[run_start]),
-        (Some(page), _) => {
-            runs.push((page, run_start));
-            // Stable: the changes of a page stay in order.
-            runs.sort_by_key(|(page, _)| *page);
-            runs.chunk_by(|a, b| a.0 == b.0).try_for_each(|runs| {
-                let pieces: Vec<&[u8]> = runs.iter().map(|(_, bytes)| *bytes).collect();
-                take(runs[0].0, &pieces)
-            })
-        }
-    }
+            Ok(())
+        };
+        let applied = apply();
+        // Threads end also after an error.
+        crew.finish().and(applied)
+    })?;
+    observer.progress(Progress { from, at: end, end });
+    Ok(reader)
+}
+
+/// Lets `work` go through the log from where the reader is. An error names the place in the log.
+fn for_each_stretch(
+    reader: LogReader,
+    alone: bool,
+    work: impl FnOnce(&mut Stretches) -> Result<()>,
+) -> Result<LogReader> {
+    let mut stretches = Stretches::start(reader, alone)?;
+    let worked = work(&mut stretches);
+    let (reader, read) = stretches.end();
+    worked.and(read).map_err(|error| placed(&reader, error))?;
+    Ok(reader)
 }
 
 /// The error for changes that are none, or do not suit their page. Where the frame lies is filled in by [`placed`].

@@ -12,7 +12,7 @@ use page::{FileHeader, PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef};
 
 use crate::error::{Error, Result};
 use crate::mtr::Mtr;
-use crate::recover::{self, Crew, LatePosition, StartObserver};
+use crate::recover::{self, LatePosition, StartObserver};
 use crate::space::{Space, SpaceReport};
 
 /// The file header page.
@@ -94,8 +94,9 @@ impl Store {
         if let Err(error @ Error::UnknownFormat(_)) = read_header(&*file) {
             return Err(error);
         }
-        let mut reader = LogReader::open(disk, &log_folder(path), config.identity)?;
-        let freed = recover::analyse(&mut reader, observer)?;
+        let reader = LogReader::open(disk, &log_folder(path), config.identity)?;
+        let alone = !config.pool.background;
+        let (mut reader, freed) = recover::analyse(reader, alone, observer)?;
         let clean = reader.is_clean();
         if !clean {
             observer.unclean()?;
@@ -108,8 +109,7 @@ impl Store {
         let pool =
             Pool::with_doublewrite(Arc::clone(&file), config.pool, Arc::clone(&position) as _, doublewrite)?;
         if !clean {
-            let crew = Crew::new(&pool, freed, !config.pool.background)?;
-            recover::redo(&mut reader, crew, observer)?;
+            reader = recover::redo(reader, &pool, freed, alone, observer)?;
         }
         let log = Arc::new(reader.into_log(config.log)?);
         position.set(&log);

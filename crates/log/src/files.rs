@@ -133,13 +133,18 @@ impl LogFile {
             let n = (self.head.size - at).min(ZEROS_BYTES);
             let piece = &mut piece[..n as usize];
             self.file.read_exact_at(piece, at)?;
-            if piece.iter().any(|&byte| byte != 0) {
+            if !is_zero(piece) {
                 write_zeros(&*self.file, at, at + n)?;
             }
             at += n;
         }
         Ok(self.file.sync_data()?)
     }
+}
+
+/// Whether all bytes are zeros: looked at so many at a time that the compiler uses wide registers.
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(256).all(|chunk| chunk.iter().fold(0, |all, byte| all | byte) == 0)
 }
 
 /// The chain of files and the spares. Belongs to whoever holds the writer.

@@ -44,6 +44,7 @@ mod part;
 mod position;
 mod reader;
 mod ring;
+mod stretch;
 
 #[cfg(test)]
 mod tests;
@@ -54,4 +55,5 @@ pub use header::{Checkpoint, Identity};
 pub use log::{Log, LogConfig, LogStats, Pending};
 pub use part::{Part, Parts, TrxPhase, TrxState, UndoRef, UnknownPart, push_undo};
 pub use position::{FrameRange, LogPosition, NoLog};
-pub use reader::{Frame, LogReader};
+pub use reader::LogReader;
+pub use stretch::{Frame, Stretch};

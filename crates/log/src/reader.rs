@@ -9,35 +9,17 @@ use env::{Disk, OpenOptions};
 
 use crate::error::{Damage, Error, Result};
 use crate::files::{Files, Folder, LogFile};
-use crate::frame::{FRAME_HEADER_BYTES, FrameHeader, is_whole, stated_len};
+use crate::frame::{FRAME_HEADER_BYTES, is_whole};
 use crate::header::{Checkpoint, FileHead, HEADER_BYTES, Identity, NotAHead};
 use crate::log::{Log, LogConfig};
-use crate::part::{Part, Parts, SYNCED_UP_TO_BYTES, as_synced_up_to};
-use crate::position::FrameRange;
+use crate::part::{SYNCED_UP_TO_BYTES, as_synced_up_to};
+use crate::stretch::{Beginning, Frame, Stretch};
 
-/// Bytes read at a time.
-const READ_BYTES: usize = 1 << 20;
+/// Bytes of a stretch, but for one that a longer frame needs all of.
+const STRETCH_BYTES: usize = 4 << 20;
 
-/// A frame that checks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame<'a> {
-    /// Where it lies.
-    pub range: FrameRange,
-    /// Its parts, encoded.
-    pub payload: &'a [u8],
-}
-
-impl<'a> Frame<'a> {
-    /// The parts in order.
-    ///
-    /// # Errors
-    /// [`Error::UnknownPart`], after which nothing follows.
-    pub fn parts(&self) -> impl Iterator<Item = Result<Part<'a>>> + use<'a> {
-        let start = self.range.start;
-        Parts::of(self.payload)
-            .map(move |part| part.map_err(|unknown| Error::UnknownPart(start, unknown.kind)))
-    }
-}
+/// Bytes looked at at a time behind the end.
+const LOOK_BYTES: usize = 1 << 20;
 
 /// The frames of a log from its newest checkpoint's redo LSN to its end. Changes nothing on disk.
 #[derive(Debug)]
@@ -50,12 +32,16 @@ pub struct LogReader {
     /// Files that hold the log: from the one with the redo LSN on, without a gap.
     chain: std::ops::Range<usize>,
     checkpoint: Checkpoint,
-    /// Bytes read and not consumed, from position `at` on.
-    buffer: Vec<u8>,
-    consumed: usize,
+    /// Bytes read behind the last stretch: a frame's beginning, most often.
+    ahead: Vec<u8>,
+    /// What [`LogReader::next_frame`] goes through, from byte `within` on.
+    current: Stretch,
+    within: usize,
     at: Lsn,
     /// Everything below was durable, as far as is known.
     durable: Lsn,
+    /// Where the log ends, once that was found.
+    end: Option<Lsn>,
     at_end: bool,
 }
 
@@ -85,11 +71,13 @@ impl LogReader {
             spares: found.spares,
             chain: first..first + linked + 1,
             checkpoint,
-            buffer: Vec::new(),
-            consumed: 0,
+            ahead: Vec::new(),
+            current: Stretch::default(),
+            within: 0,
             at: redo_lsn,
             // The checkpoint's frame was synced before its block was written.
             durable: Lsn(checkpoint.clean.0.max(checkpoint.frame.0 + 1)),
+            end: None,
             at_end: false,
         })
     }
@@ -114,32 +102,55 @@ impl LogReader {
     /// # Errors
     /// [`Error::Damaged`] if the log ends below what was durable.
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>> {
-        let Some(len) = self.whole_frame()? else {
-            self.at_end = true;
-            self.ensure_not_cut()?;
-            return Ok(None);
-        };
-        let start = self.at;
-        let end = Lsn(start.0 + FRAME_HEADER_BYTES + len as u64);
-        let payload = self.consumed + FRAME_HEADER_BYTES as usize;
-        (self.consumed, self.at) = (payload + len, end);
-        let payload = self.buffer.get(payload..payload + len).unwrap_or(&[]);
-        if let Some(synced) = as_synced_up_to(payload) {
-            self.durable = self.durable.max(synced);
+        if self.current.frame_at(self.within).is_none() {
+            let spare = std::mem::take(&mut self.current).into_bytes();
+            self.within = 0;
+            let Some(stretch) = self.next_stretch(spare)? else { return Ok(None) };
+            self.current = stretch;
         }
-        Ok(Some(Frame { range: FrameRange { start, end }, payload }))
+        let frame = self.current.frame_at(self.within);
+        if let Some(Frame { range, .. }) = frame {
+            self.within += (range.end.0 - range.start.0) as usize;
+            self.at = range.end;
+        }
+        Ok(frame)
+    }
+
+    /// The next frames, in the memory of `spare` if it suits; `None` at the end of the log. To be called when
+    /// [`LogReader::next_frame`] has not been, or up to a stretch's end.
+    ///
+    /// # Errors
+    /// As [`LogReader::next_frame`]; and the log must be as long as it was found to be before [`LogReader::rewind`].
+    pub fn next_stretch(&mut self, spare: Vec<u8>) -> Result<Option<Stretch>> {
+        if self.at_end {
+            return Ok(None);
+        }
+        let start = self.at;
+        let (bytes, len, filled) = self.whole_frames(spare)?;
+        if len == 0 {
+            self.ensure_not_cut()?;
+            (self.at_end, self.end) = (true, Some(self.at));
+            return Ok(None);
+        }
+        self.ahead.extend_from_slice(&bytes[len..filled]);
+        self.at.0 += len as u64;
+        Ok(Some(Stretch::new(start, bytes, len)))
     }
 
     /// Reads on to the end of the log and returns it.
     pub fn skip_to_end(&mut self) -> Result<Lsn> {
-        while self.next_frame()?.is_some() {}
+        let mut spare = Vec::new();
+        while let Some(stretch) = self.next_stretch(spare)? {
+            spare = stretch.into_bytes();
+        }
         Ok(self.at)
     }
 
     /// Goes back to the redo LSN, to read everything again.
     pub fn rewind(&mut self) {
         (self.at, self.at_end) = (self.checkpoint.redo_lsn, false);
-        (self.buffer, self.consumed) = (Vec::new(), 0);
+        (self.current, self.within) = (Stretch::default(), 0);
+        self.ahead.clear();
     }
 
     /// Makes the files durable: pages may be written then that were changed by what was read.
@@ -156,66 +167,66 @@ impl LogReader {
         Some((&file.name, file.offset(lsn)))
     }
 
-    /// The payload length of the frame at the position, in the buffer as a whole; `None` if none checks there.
-    fn whole_frame(&mut self) -> Result<Option<usize>> {
-        if self.at_end || !self.fill(FRAME_HEADER_BYTES as usize)? {
-            return Ok(None);
+    /// Bytes that begin with whole frames, those that lie at the position: the bytes, and how many are of whole frames and
+    /// how many were read. None are whole at the end.
+    fn whole_frames(&mut self, mut bytes: Vec<u8>) -> Result<(Vec<u8>, usize, usize)> {
+        let left = (self.limit().0 - self.at.0) as usize;
+        if bytes.capacity() > 2 * STRETCH_BYTES {
+            bytes = Vec::new();
         }
-        let Some(header) = self.unread().first_chunk::<{ FRAME_HEADER_BYTES as usize }>().copied() else {
-            return Ok(None);
-        };
-        let Some(len) = stated_len(&header).map(|len| len as usize) else { return Ok(None) };
-        if !self.fill(FRAME_HEADER_BYTES as usize + len)? {
-            return Ok(None);
+        let mut wanted = STRETCH_BYTES.min(left);
+        let (mut whole, mut filled) = (0, 0);
+        loop {
+            // Memory that was used for a stretch is as long as it should be, so that nothing is filled with zeros.
+            bytes.resize(wanted, 0);
+            filled += self.read_more(&mut bytes[filled..], filled)?;
+            loop {
+                let at = Lsn(self.at.0 + whole as u64);
+                match Beginning::of(&bytes[whole..filled], at, &mut self.durable) {
+                    Beginning::Whole(frame) => whole += frame,
+                    Beginning::Cut(frame) if whole == 0 && filled == wanted && frame <= left => {
+                        wanted = frame;
+                        break;
+                    }
+                    Beginning::Cut(_) | Beginning::Nothing => return Ok((bytes, whole, filled)),
+                }
+            }
         }
-        let payload = self.unread().get(FRAME_HEADER_BYTES as usize..).and_then(|rest| rest.get(..len));
-        Ok(payload.filter(|payload| is_whole(&header, self.at, payload)).map(<[u8]>::len))
     }
 
-    fn unread(&self) -> &[u8] {
-        self.buffer.get(self.consumed..).unwrap_or(&[])
+    /// Where the log ends at the latest.
+    fn limit(&self) -> Lsn {
+        let chain_end = self.files.get(self.chain.end - 1).map_or(self.at, LogFile::end);
+        self.end.unwrap_or(chain_end).max(self.at)
     }
 
-    /// Sees to it that `bytes` are in the buffer; false if the files end first.
-    fn fill(&mut self, bytes: usize) -> Result<bool> {
-        if self.unread().len() >= bytes {
-            return Ok(true);
-        }
-        let from = Lsn(self.at.0 + self.unread().len() as u64);
-        let end = self.files.get(self.chain.end - 1).map_or(from, LogFile::end);
-        let missing = (bytes - self.unread().len()) as u64;
-        if end.0.saturating_sub(from.0) < missing {
-            return Ok(false);
-        }
-        self.buffer.drain(..self.consumed);
-        self.consumed = 0;
-        let wanted = missing.max(READ_BYTES as u64).min(end.0 - from.0);
-        self.read(from, wanted as usize)?;
-        Ok(self.unread().len() >= bytes)
-    }
-
-    /// Appends bytes of the chain to the buffer. A file that is shorter than its header says ends the bytes.
-    fn read(&mut self, mut from: Lsn, mut bytes: usize) -> Result<()> {
+    /// Fills `bytes`, which lie `behind` bytes behind the position; returns how many there were. A file that is shorter than
+    /// its header says ends the bytes.
+    fn read_more(&mut self, bytes: &mut [u8], behind: usize) -> Result<usize> {
+        let mut done = self.ahead.len().min(bytes.len());
+        bytes[..done].copy_from_slice(&self.ahead[..done]);
+        self.ahead.drain(..done);
         for file in &self.files[self.chain.clone()] {
-            if bytes == 0 || !file.holds(from) {
+            let from = Lsn(self.at.0 + (behind + done) as u64);
+            if done == bytes.len() || !file.holds(from) {
                 continue;
             }
-            let n = bytes.min((file.end().0 - from.0) as usize);
-            let start = self.buffer.len();
-            self.buffer.resize(start + n, 0);
-            let there = file.file.read_at(&mut self.buffer[start..], file.offset(from))?;
-            self.buffer.truncate(start + there);
+            let n = (bytes.len() - done).min((file.end().0 - from.0) as usize);
+            let there = file.file.read_at(&mut bytes[done..done + n], file.offset(from))?;
+            done += there;
             if there < n {
                 break;
             }
-            from.0 += n as u64;
-            bytes -= n;
         }
-        Ok(())
+        Ok(done)
     }
 
     /// The tail rule: no frame checks at the position. If log that was durable lies beyond, this is damage.
     fn ensure_not_cut(&mut self) -> Result<()> {
+        if let Some(end) = self.end {
+            // Looked for when it was found.
+            return if self.at == end { Ok(()) } else { Err(self.damaged(end)) };
+        }
         for at in self.chain.start..self.files.len() {
             let from = self.files[at].head.first_lsn.max(self.at);
             if self.files[at].end() > from {
@@ -225,13 +236,19 @@ impl LogReader {
         if self.durable <= self.at {
             return Ok(());
         }
+        Err(self.damaged(self.durable))
+    }
+
+    /// No frame checks at the position, although the log was durable up to `durable`.
+    #[cold]
+    fn damaged(&self, durable: Lsn) -> Error {
         let last = &self.files[self.chain.end - 1];
         let (file, offset) = match self.files[self.chain.clone()].iter().find(|file| file.holds(self.at)) {
-            Some(file) if self.durable <= last.end() => (file.name.clone(), file.offset(self.at)),
+            Some(file) if durable <= last.end() => (file.name.clone(), file.offset(self.at)),
             // The chain breaks off: the next file is not there, or not what it should be.
             _ => (self.folder.name(last.head.number + 1), 0),
         };
-        Err(Error::Damaged(Box::new(Damage { file, offset, lsn: self.at, durable: self.durable })))
+        Error::Damaged(Box::new(Damage { file, offset, lsn: self.at, durable }))
     }
 
     /// The log, to go on at the end that the reader has reached. What was read is made durable, what lies behind the end
@@ -309,20 +326,17 @@ fn missing(folder: &Folder, files: &[LogFile], checkpoint: &Checkpoint) -> Error
 fn proven_beyond(file: &LogFile, from: Lsn) -> Result<Lsn> {
     const FRAME_BYTES: usize = FRAME_HEADER_BYTES as usize + SYNCED_UP_TO_BYTES;
     let mut proven = Lsn(0);
-    let mut bytes = vec![0; READ_BYTES];
+    let mut bytes = vec![0; LOOK_BYTES];
     let mut at = from;
     loop {
         let read = file.file.read_at(&mut bytes, file.offset(at))?;
-        for (position, frame) in (at.0..).zip(bytes[..read].windows(FRAME_BYTES)) {
-            let (Some(header), Some(payload)) =
-                (frame.first_chunk(), frame.get(FRAME_HEADER_BYTES as usize..))
-            else {
-                continue;
-            };
-            let header: &FrameHeader = header;
-            if header[0] == SYNCED_UP_TO_BYTES as u8
-                && let Some(synced) = as_synced_up_to(payload)
-                && is_whole(header, Lsn(position), payload)
+        // A frame of that length begins with this byte; most of what is looked at is zeros.
+        for begin in memchr::memchr_iter(SYNCED_UP_TO_BYTES as u8, &bytes[..read]) {
+            let frame = bytes[begin..read].get(..FRAME_BYTES);
+            let Some((header, payload)) = frame.and_then(<[u8]>::split_first_chunk) else { continue };
+            let position = Lsn(at.0 + begin as u64);
+            if let Some(synced) = as_synced_up_to(payload)
+                && is_whole(header, position, payload)
             {
                 proven = proven.max(synced);
             }

@@ -7,6 +7,7 @@ pub mod answer;
 pub mod differential;
 pub mod flags;
 pub mod kill9;
+pub mod recovery_speed;
 pub mod runner;
 pub mod script;
 pub mod server;

@@ -15,6 +15,8 @@ pub struct TestServer {
     pub datadir: PathBuf,
     /// Its unix socket.
     pub socket: PathBuf,
+    /// What it said before it was ready.
+    pub start_log: Vec<String>,
     folder: Option<tempfile::TempDir>,
 }
 
@@ -51,7 +53,8 @@ impl TestServer {
         loop {
             match receiver.recv_timeout(START_TIMEOUT) {
                 Ok(Ok(port)) => {
-                    return Ok(TestServer { child, port, datadir: datadir.to_owned(), socket, folder: None });
+                    let datadir = datadir.to_owned();
+                    return Ok(TestServer { child, port, datadir, socket, start_log: log, folder: None });
                 }
                 Ok(Err(line)) => log.push(line),
                 Err(_) => {

@@ -1,56 +1,52 @@
-//! Applying changes of pages, one frame's changes to one page at a time.
-//!
-//! Changes travel in batches of bytes:
-//!
-//! | SIZE | FIELD |
-//! |---|---|
-//! | 8 + 8 | the frame: start, end |
-//! | 4 | page |
-//! | 4 | bytes that follow |
-//! | n | page changes as in the log, all of this page |
+//! Applying changes of pages, one page after the other.
 
 use std::sync::Arc;
 
-use base::codec::{get_u32, get_u64, take};
-use base::{Lsn, PageNo};
-use buffer::Pool;
-use log::FrameRange;
+use base::{Lsn, PageNo, prefetch};
+use buffer::{ExclusiveGuard, Pool};
+use log::{FRAME_HEADER_BYTES, FrameRange, Stretch};
 use page::op::decode_change;
 
 use super::bad_frame;
 use super::freed::Freed;
 use crate::error::Result;
 
-/// Bytes before the changes.
-const HEAD_BYTES: usize = 24;
+/// So many runs ahead of the one at work the processor is asked for what will be looked at: its bytes, and its page.
+const FETCH_AHEAD: usize = 8;
 
-/// Appends the changes of a frame to a page to a batch.
-pub(super) fn push_changes(batch: &mut Vec<u8>, page: PageNo, range: FrameRange, pieces: &[&[u8]]) {
-    let len: usize = pieces.iter().map(|piece| piece.len()).sum();
-    batch.extend_from_slice(&range.start.0.to_le_bytes());
-    batch.extend_from_slice(&range.end.0.to_le_bytes());
-    batch.extend_from_slice(&page.0.to_le_bytes());
-    batch.extend_from_slice(&(len as u32).to_le_bytes());
-    for piece in pieces {
-        batch.extend_from_slice(piece);
+/// Changes of a frame that follow each other and are of one page. Positions count from the start of the stretch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    /// The page, and as the lower half where the changes begin: the order in which runs are applied.
+    order: u64,
+    len: u32,
+    /// Where the frame begins.
+    frame_at: u32,
+}
+
+impl Run {
+    pub(super) fn new(page: PageNo, at: u32, len: u32, frame_at: u32) -> Self {
+        Run { order: u64::from(page.0) << 32 | u64::from(at), len, frame_at }
     }
-}
 
-/// The changes of a frame to a page, in a batch.
-struct Changes<'b> {
-    range: FrameRange,
-    page: PageNo,
-    bytes: &'b [u8],
-}
+    fn page(&self) -> PageNo {
+        PageNo((self.order >> 32) as u32)
+    }
 
-impl<'b> Changes<'b> {
-    /// Takes the next ones off the front of a batch.
-    #[inline]
-    fn take(batch: &mut &'b [u8]) -> Option<Self> {
-        let head = take(batch, HEAD_BYTES)?;
-        let range = FrameRange { start: Lsn(get_u64(head, 0)), end: Lsn(get_u64(head, 8)) };
-        let bytes = take(batch, get_u32(head, 20) as usize)?;
-        Some(Changes { range, page: PageNo(get_u32(head, 16)), bytes })
+    fn at(&self) -> usize {
+        self.order as u32 as usize
+    }
+
+    /// The changes.
+    fn of<'s>(&self, stretch: &'s Stretch) -> &'s [u8] {
+        &stretch.bytes()[self.at()..self.at() + self.len as usize]
+    }
+
+    /// Where the frame lies.
+    fn frame(&self, stretch: &Stretch) -> FrameRange {
+        let payload = base::codec::get_u32(stretch.bytes(), self.frame_at as usize);
+        let start = Lsn(stretch.start().0 + u64::from(self.frame_at));
+        FrameRange { start, end: Lsn(start.0 + FRAME_HEADER_BYTES + u64::from(payload)) }
     }
 }
 
@@ -59,64 +55,59 @@ impl<'b> Changes<'b> {
 pub(super) struct Applier {
     pool: Arc<Pool>,
     freed: Arc<Freed>,
-    /// Pages of the batch at work and where their changes lie in it; kept for its room.
-    places: Vec<(PageNo, usize)>,
     /// Pages that changes were applied to, one bit each. Others may be made without reading them.
     seen: Vec<u64>,
+    /// Pages to be read soon; kept for its room.
+    absent: Vec<PageNo>,
 }
 
 impl Applier {
     pub(super) fn new(pool: Arc<Pool>, freed: Arc<Freed>) -> Self {
-        Applier { pool, freed, places: Vec::new(), seen: Vec::new() }
+        Applier { pool, freed, seen: Vec::new(), absent: Vec::new() }
     }
 
-    /// Applies a batch: page by page, so that a page is latched and fetched once, each page's changes oldest first.
-    pub(super) fn apply_batch(&mut self, batch: &[u8]) -> Result<()> {
-        let mut places = std::mem::take(&mut self.places);
-        places.clear();
-        let mut rest = batch;
-        while let Some(changes) = Changes::take(&mut rest) {
-            if !self.freed.is_freed_after(changes.page, changes.range.end) {
-                let len = HEAD_BYTES + changes.bytes.len();
-                places.push((changes.page, batch.len() - rest.len() - len));
-            }
-        }
-        // By place, too: the order in the log.
-        places.sort_unstable();
-        let done = places.chunk_by(|a, b| a.0 == b.0).try_for_each(|places| {
-            let changes = places.iter().filter_map(|(_, place)| Changes::take(&mut &batch[*place..]));
-            self.apply(places[0].0, changes)
-        });
-        self.places = places;
-        done
-    }
-
-    /// Applies changes of one page, oldest first.
-    fn apply<'b>(&mut self, page_no: PageNo, all: impl Iterator<Item = Changes<'b>>) -> Result<()> {
-        let is_new = self.see(page_no);
-        let mut guard = None;
-        for Changes { range, mut bytes, .. } in all {
-            let bad = || bad_frame(range, page_no);
-            let (_, mut op) = decode_change(&mut bytes).map_err(|_| bad())?;
-            let guard = match &mut guard {
-                Some(guard) => guard,
-                None if is_new && op.is_self_contained() => guard.insert(self.pool.create(page_no)?),
-                None => guard.insert(self.pool.exclusive(page_no)?),
-            };
-            if guard.page().lsn() >= range.end {
-                continue;
-            }
-            loop {
-                op.apply(&mut guard.page_mut()).map_err(|_| bad())?;
-                if bytes.is_empty() {
-                    break;
+    /// Applies runs of a stretch: page by page, so that a page is latched and fetched once, each page's changes oldest
+    /// first.
+    pub(super) fn apply(&mut self, stretch: &Stretch, runs: &mut Vec<Run>) -> Result<()> {
+        runs.retain(|run| !self.freed.is_freed_after(run.page(), run.frame(stretch).end));
+        runs.sort_unstable_by_key(|run| run.order);
+        self.read_ahead(stretch, runs);
+        let mut at = 0;
+        while let Some(run) = runs.get(at) {
+            let page = run.page();
+            let is_new = self.see(page);
+            let mut target = Target { pool: &self.pool, page, is_new, guard: None, frame: None };
+            while let Some(run) = runs.get(at).filter(|run| run.page() == page) {
+                if let Some(later) = runs.get(at + FETCH_AHEAD) {
+                    prefetch(stretch.bytes()[later.at()..].as_ptr());
+                    self.pool.will_search(later.page());
                 }
-                (_, op) = decode_change(&mut bytes).map_err(|_| bad())?;
+                target.apply(run.frame(stretch), run.of(stretch))?;
+                at += 1;
             }
-            guard.page_mut().set_lsn(range.end);
-            guard.mark_dirty(range.start);
         }
         Ok(())
+    }
+
+    /// Has pages read that were not looked at before, but those that are made anew.
+    fn read_ahead(&mut self, stretch: &Stretch, runs: &[Run]) {
+        let mut absent = std::mem::take(&mut self.absent);
+        absent.clear();
+        for runs in runs.chunk_by(|a, b| a.page() == b.page()) {
+            let makes_anew =
+                || decode_change(&mut runs[0].of(stretch)).is_ok_and(|(_, op)| op.is_self_contained());
+            if !self.has_seen(runs[0].page()) && !makes_anew() {
+                absent.push(runs[0].page());
+            }
+        }
+        if !absent.is_empty() {
+            self.pool.prefetch(&absent);
+        }
+        self.absent = absent;
+    }
+
+    fn has_seen(&self, page: PageNo) -> bool {
+        self.seen.get((page.0 / 64) as usize).is_some_and(|word| word >> (page.0 % 64) & 1 != 0)
     }
 
     /// Notes a page; whether it was not seen before.
@@ -128,5 +119,43 @@ impl Applier {
         let new = self.seen[word] & bit == 0;
         self.seen[word] |= bit;
         new
+    }
+}
+
+/// A page at work.
+struct Target<'p> {
+    pool: &'p Pool,
+    page: PageNo,
+    /// Nothing was applied to it before.
+    is_new: bool,
+    guard: Option<ExclusiveGuard<'p>>,
+    /// The frame whose changes are being applied: the page has its LSN already.
+    frame: Option<Lsn>,
+}
+
+impl Target<'_> {
+    /// Applies a run, unless the page has the frame's changes.
+    fn apply(&mut self, frame: FrameRange, mut changes: &[u8]) -> Result<()> {
+        while !changes.is_empty() {
+            // Not by `map_err`, which would copy the operation.
+            let Ok((_, op)) = decode_change(&mut changes) else { return Err(bad_frame(frame, self.page)) };
+            let guard = match &mut self.guard {
+                Some(guard) => guard,
+                None if self.is_new && op.is_self_contained() => {
+                    self.guard.insert(self.pool.create(self.page)?)
+                }
+                None => self.guard.insert(self.pool.exclusive(self.page)?),
+            };
+            if self.frame != Some(frame.start) {
+                if guard.page().lsn() >= frame.end {
+                    return Ok(());
+                }
+                self.frame = Some(frame.start);
+            }
+            op.apply(&mut guard.page_mut()).map_err(|_| bad_frame(frame, self.page))?;
+            guard.page_mut().set_lsn(frame.end);
+            guard.mark_dirty(frame.start);
+        }
+        Ok(())
     }
 }

@@ -1,108 +1,144 @@
-//! Who applies changes: a few threads, each with its own share of the pages, or the reading thread itself.
+//! Who applies changes: a few threads, each with its own share of the pages, or the caller.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use base::PageNo;
-use base::sync::{Event, LatchLevel, Mutex};
 use buffer::Pool;
-use log::FrameRange;
+use log::{Frame, Stretch};
 
-use super::apply::{Applier, push_changes};
+use super::apply::{Applier, Run};
 use super::freed::Freed;
+use super::queue::{Queue, Spares};
+use super::runs::for_each_run;
 use crate::error::Result;
 
-/// A batch is handed over at this size: large, because the changes of a page in it are applied together.
-const BATCH_BYTES: usize = 2 << 20;
+/// Jobs that wait for one thread, at most.
+const JOBS_WAITING: usize = 3;
 
-/// Batches that wait for one thread, at most.
-const BATCHES_WAITING: usize = 3;
-
-/// Threads, at most: the one that reads the log has no more work to give.
+/// Threads, at most: the one that finds out what is whose has no more work to give.
 const THREADS_MAX: usize = 8;
 
 /// All hands.
 #[derive(Debug)]
 pub(crate) struct Crew {
     hands: Vec<Hand>,
+    /// Where the memory of stretches goes.
+    stretches: Arc<Spares<u8>>,
+    runs: Arc<Spares<Run>>,
 }
 
-/// One thread, and the batch in the making for it.
+/// What one hand has to do of a stretch.
+#[derive(Debug)]
+struct Job {
+    stretch: Arc<Stretch>,
+    runs: Vec<Run>,
+}
+
+/// One hand, and its share of the stretch that is looked at.
 #[derive(Debug)]
 struct Hand {
-    batch: Vec<u8>,
+    runs: Vec<Run>,
     worker: Worker,
 }
 
 #[derive(Debug)]
 enum Worker {
     Here(Applier),
-    Thread(Arc<Queue>, env::Thread<Result<()>>),
+    Thread(Arc<Queue<Job>>, env::Thread<Result<()>>),
 }
 
 impl Crew {
-    /// A crew for the pages of `pool`: threads, or none if `alone`.
-    pub(crate) fn new(pool: &Arc<Pool>, freed: Freed, alone: bool) -> Result<Crew> {
+    /// A crew for the pages of `pool`: threads, or the caller if `alone`. Memory of stretches goes to `stretches`.
+    pub(crate) fn new(
+        pool: &Arc<Pool>,
+        freed: Freed,
+        alone: bool,
+        stretches: &Arc<Spares<u8>>,
+    ) -> Result<Crew> {
         let freed = Arc::new(freed);
         let applier = || Applier::new(Arc::clone(pool), Arc::clone(&freed));
-        if alone {
-            return Ok(Crew { hands: vec![Hand { batch: Vec::new(), worker: Worker::Here(applier()) }] });
-        }
-        let threads = env::processors().min(THREADS_MAX);
-        let hands = (0..threads).map(|_| Hand::start(applier())).collect::<Result<_>>()?;
-        Ok(Crew { hands })
+        let (stretches, runs) = (Arc::clone(stretches), Arc::new(Spares::new()));
+        let hands = if alone {
+            vec![Hand { runs: Vec::new(), worker: Worker::Here(applier()) }]
+        } else {
+            let threads = env::processors().min(THREADS_MAX);
+            (0..threads).map(|_| Hand::start(applier(), &stretches, &runs)).collect::<Result<_>>()?
+        };
+        Ok(Crew { hands, stretches, runs })
     }
 
-    /// Hands the changes of a frame to a page over.
+    /// Has the changes in a stretch applied.
     ///
     /// # Errors
-    /// Those of a hand; an error of a thread may show only later.
-    #[inline]
-    pub(crate) fn push(&mut self, page: PageNo, range: FrameRange, pieces: &[&[u8]]) -> Result<()> {
-        let share = page.0 as usize % self.hands.len();
-        let hand = &mut self.hands[share];
-        push_changes(&mut hand.batch, page, range, pieces);
-        if hand.batch.len() >= BATCH_BYTES { hand.hand_over() } else { Ok(()) }
+    /// A frame that is not understood, and those of a hand; an error of a thread may show only later.
+    pub(super) fn apply(&mut self, stretch: Stretch) -> Result<()> {
+        for frame in stretch.frames() {
+            self.share_out(&stretch, &frame)?;
+        }
+        let stretch = Arc::new(stretch);
+        for hand in &mut self.hands {
+            if !hand.runs.is_empty() {
+                let runs = std::mem::replace(&mut hand.runs, self.runs.take());
+                hand.take_over(Job { stretch: Arc::clone(&stretch), runs }, &self.runs)?;
+            }
+        }
+        give_back(stretch, &self.stretches);
+        Ok(())
+    }
+
+    /// Finds out which hand has to do which changes of a frame.
+    fn share_out(&mut self, stretch: &Stretch, frame: &Frame<'_>) -> Result<()> {
+        let bytes = stretch.bytes().as_ptr().addr();
+        let frame_at = (frame.range.start.0 - stretch.start().0) as u32;
+        for part in frame.parts() {
+            if let log::Part::Changes(changes) = part? {
+                for_each_run(changes, frame.range, |page, run| {
+                    let share = page.0 as usize % self.hands.len();
+                    let at = (run.as_ptr().addr() - bytes) as u32;
+                    self.hands[share].runs.push(Run::new(page, at, run.len() as u32, frame_at));
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// Waits until everything is applied.
-    pub(crate) fn finish(mut self) -> Result<()> {
-        let handed_over = self.hands.iter_mut().try_for_each(Hand::hand_over);
+    pub(crate) fn finish(self) -> Result<()> {
         // All threads end before the first error is told.
         let ended: Vec<Result<()>> = self.hands.into_iter().map(Hand::finish).collect();
-        ended.into_iter().chain([handed_over]).collect()
+        ended.into_iter().collect()
     }
 }
 
 impl Hand {
-    fn start(mut applier: Applier) -> Result<Hand> {
-        let queue = Arc::new(Queue::default());
-        let theirs = Arc::clone(&queue);
+    fn start(mut applier: Applier, stretches: &Arc<Spares<u8>>, runs: &Arc<Spares<Run>>) -> Result<Hand> {
+        let queue = Arc::new(Queue::<Job>::new(JOBS_WAITING));
+        let (theirs, stretches, spare_runs) = (Arc::clone(&queue), Arc::clone(stretches), Arc::clone(runs));
         let thread = env::spawn_background("redo", move || {
-            while let Some(batch) = theirs.next() {
-                if let Err(error) = applier.apply_batch(&batch) {
+            while let Some(Job { stretch, mut runs }) = theirs.next() {
+                if let Err(error) = applier.apply(&stretch, &mut runs) {
                     theirs.abandon();
                     return Err(error);
                 }
-                theirs.give_back(batch);
+                give_back(stretch, &stretches);
+                runs.clear();
+                spare_runs.give(runs);
             }
             Ok(())
         })?;
-        Ok(Hand { batch: Vec::new(), worker: Worker::Thread(queue, thread) })
+        Ok(Hand { runs: Vec::new(), worker: Worker::Thread(queue, thread) })
     }
 
-    fn hand_over(&mut self) -> Result<()> {
+    fn take_over(&mut self, mut job: Job, spare_runs: &Spares<Run>) -> Result<()> {
         match &mut self.worker {
             Worker::Here(applier) => {
-                let done = applier.apply_batch(&self.batch);
-                self.batch.clear();
-                done
+                applier.apply(&job.stretch, &mut job.runs)?;
+                job.runs.clear();
+                spare_runs.give(job.runs);
             }
-            Worker::Thread(queue, _) => {
-                self.batch = queue.push(std::mem::take(&mut self.batch));
-                Ok(())
-            }
+            // A hand that has failed wants no more; it tells why at the end.
+            Worker::Thread(queue, _) => drop(queue.push(job)),
         }
+        Ok(())
     }
 
     fn finish(self) -> Result<()> {
@@ -116,85 +152,9 @@ impl Hand {
     }
 }
 
-/// Batches on their way to a thread.
-#[derive(Debug)]
-struct Queue {
-    state: Mutex<QueueState>,
-    /// Notified of every change.
-    changed: Event,
-}
-
-#[derive(Debug, Default)]
-struct QueueState {
-    batches: VecDeque<Vec<u8>>,
-    /// Batches that were applied, for their room.
-    spares: Vec<Vec<u8>>,
-    closed: bool,
-    /// The thread has failed: batches are dropped.
-    abandoned: bool,
-}
-
-impl Default for Queue {
-    fn default() -> Self {
-        Queue { state: Mutex::new(LatchLevel::Leaf, QueueState::default()), changed: Event::new() }
-    }
-}
-
-impl Queue {
-    /// Adds a batch, when there is room. Returns an empty one.
-    fn push(&self, batch: Vec<u8>) -> Vec<u8> {
-        loop {
-            let ticket = self.changed.ticket();
-            let mut state = self.state.lock();
-            if state.abandoned {
-                return Vec::new();
-            }
-            if state.batches.len() < BATCHES_WAITING {
-                state.batches.push_back(batch);
-                let spare = state.spares.pop().unwrap_or_default();
-                drop(state);
-                self.changed.notify_all();
-                return spare;
-            }
-            drop(state);
-            self.changed.wait(ticket, None);
-        }
-    }
-
-    /// The next batch, when there is one; `None` at the end.
-    fn next(&self) -> Option<Vec<u8>> {
-        loop {
-            let ticket = self.changed.ticket();
-            let mut state = self.state.lock();
-            if let Some(batch) = state.batches.pop_front() {
-                drop(state);
-                self.changed.notify_all();
-                return Some(batch);
-            }
-            if state.closed {
-                return None;
-            }
-            drop(state);
-            self.changed.wait(ticket, None);
-        }
-    }
-
-    /// Takes a batch that was applied, to be filled again.
-    fn give_back(&self, mut batch: Vec<u8>) {
-        batch.clear();
-        self.state.lock().spares.push(batch);
-    }
-
-    fn close(&self) {
-        self.state.lock().closed = true;
-        self.changed.notify_all();
-    }
-
-    fn abandon(&self) {
-        let mut state = self.state.lock();
-        state.abandoned = true;
-        state.batches.clear();
-        drop(state);
-        self.changed.notify_all();
+/// Gives the memory of a stretch back if nobody else is at work on it.
+fn give_back(stretch: Arc<Stretch>, spares: &Spares<u8>) {
+    if let Some(stretch) = Arc::into_inner(stretch) {
+        spares.give(stretch.into_bytes());
     }
 }

@@ -24,7 +24,8 @@ impl Freed {
     pub(crate) fn note(&mut self, changes: &[u8], range: FrameRange) -> Result<()> {
         let mut rest = changes;
         while !rest.is_empty() {
-            let (page, op) = decode_change(&mut rest).map_err(|_| bad_frame(range, PageNo::NONE))?;
+            // Not by `map_err`, which would copy the operation.
+            let Ok((page, op)) = decode_change(&mut rest) else { return Err(bad_frame(range, PageNo::NONE)) };
             if let PageOp::WriteBytes { .. } = op
                 && let Some((extent, entry)) = ExtentEntry::stored_by(&op, page)
             {

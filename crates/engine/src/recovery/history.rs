@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::{Lsn, TrxId};
+use env::{Clock, RealClock};
 use log::{FrameRange, Part, UndoRef};
 use trx::{UndoKind, UndoRecord};
 
@@ -20,6 +21,8 @@ pub(crate) struct History {
     leftovers: Vec<Leftover>,
     record: UndoRecord,
     unclean: bool,
+    /// When the start began.
+    began_ns: u64,
 }
 
 /// Undo of an open transaction, oldest first.
@@ -71,6 +74,7 @@ impl History {
             leftovers: Vec::new(),
             record: UndoRecord::default(),
             unclean: false,
+            began_ns: RealClock.monotonic_ns(),
         }
     }
 
@@ -137,7 +141,11 @@ impl btree::StartObserver for History {
             pace.tell("applying the redo log", done, total);
         }
         if progress.at == progress.end {
-            self.log.note(&format!("recovery: {total} bytes of redo log applied"));
+            let seconds = (RealClock.monotonic_ns() - self.began_ns) as f64 / 1e9;
+            let pace = total as f64 / 1e6 / seconds.max(1e-9);
+            self.log.note(&format!(
+                "recovery: {total} bytes of redo log read and applied in {seconds:.2} s, {pace:.0} MB a second"
+            ));
         }
     }
 }

@@ -166,3 +166,32 @@ fn an_interrupted_recycling_leaves_a_log_that_opens() {
     log.flush().unwrap();
     assert_eq!(read_all(&disk).unwrap().0.len(), 61);
 }
+
+#[test]
+fn a_log_that_is_read_again_must_be_what_it_was() {
+    let Example { disk, frames, .. } = example();
+    let (_, mut reader) = read_all(&disk).unwrap();
+    let end = reader.position();
+    reader.rewind();
+    assert_eq!(reader.skip_to_end().unwrap(), end);
+    reader.rewind();
+    // Nothing says that the last frame was durable, but it was there a moment ago.
+    let last = frames.last().unwrap().0;
+    let (name, at) = place(&disk, last.start);
+    disk.open(&name, OpenOptions::default()).unwrap().write_at(&[0xff], at + 9).unwrap();
+    let Err(Error::Damaged(damage)) = reader.skip_to_end() else { panic!("the change was not seen") };
+    assert_eq!((damage.file.clone(), damage.offset, damage.lsn, damage.durable), (name, at, last.start, end));
+}
+
+#[test]
+fn a_frame_longer_than_what_is_read_at_a_time_is_found_whole() {
+    let big = LogConfig { capacity_bytes: 64 << 20, buffer_bytes: 1 << 20, file_bytes_min: 1 << 20 };
+    let (disk, log) = new_log(big);
+    let mut frames = Vec::new();
+    for bytes in [1, 9 << 20, 70, (4 << 20) - 40, 5 << 20, 3] {
+        let bytes = vec![bytes as u8; bytes];
+        frames.push((append(&log, &bytes), bytes));
+    }
+    log.flush().unwrap();
+    assert!(read_all(&disk).unwrap().0 == frames);
+}
