@@ -87,14 +87,12 @@ impl<'p> Cursor<'p> {
     pub(crate) fn open(store: &'p Store, tree: &'p Tree, key: &[u8], seek: Seek) -> Result<Option<Self>> {
         match seek {
             Seek::AtOrAfter | Seek::After => {
-                let leaf = descend::leaf_shared(store, tree.root, key)?;
-                let at = leaf.page().search(key);
+                let (leaf, at) = descend::leaf_shared(store, tree, key)?;
                 let skip = usize::from(at.found && seek == Seek::After);
                 Cursor { store, tree, leaf, slot: at.slot + skip }.settle_forward()
             }
             Seek::AtOrBefore => {
-                let leaf = descend::leaf_shared(store, tree.root, key)?;
-                let at = leaf.page().search(key);
+                let (leaf, at) = descend::leaf_shared(store, tree, key)?;
                 let past = at.slot + usize::from(at.found);
                 Cursor { store, tree, leaf, slot: 0 }.settle_backward(past)
             }

@@ -6,9 +6,12 @@
 
 use base::PageNo;
 use buffer::{ExclusiveGuard, SharedGuard};
+use page::Search;
 
+use crate::directory::{Hint, LeafDirectory};
 use crate::error::Result;
 use crate::store::Store;
+use crate::tree::Tree;
 
 /// Where a descent without a key goes.
 #[derive(Clone, Copy)]
@@ -19,20 +22,49 @@ pub(crate) enum Edge {
     Last,
 }
 
-/// The leaf whose fences enclose `key`, shared.
+/// The leaf whose fences enclose `key`, shared, and a search in it.
 #[inline]
-pub(crate) fn leaf_shared<'p>(store: &'p Store, root: PageNo, key: &[u8]) -> Result<SharedGuard<'p>> {
-    let mut guard = store.pool.shared(root)?;
+pub(crate) fn leaf_shared<'p>(
+    store: &'p Store,
+    tree: &Tree,
+    key: &[u8],
+) -> Result<(SharedGuard<'p>, Search)> {
+    let hint = tree.directory.hint(key);
+    if let Some(hint) = hint {
+        LeafDirectory::fetch_ahead(hint, store);
+    }
+    leaf_shared_by(hint, store, tree, key)
+}
+
+/// [`leaf_shared`] with what the directory has said about `key` before.
+#[inline]
+pub(crate) fn leaf_shared_by<'p>(
+    hint: Option<Hint<'_>>,
+    store: &'p Store,
+    tree: &Tree,
+    key: &[u8],
+) -> Result<(SharedGuard<'p>, Search)> {
+    match hint.and_then(|hint| tree.directory.shared(hint, store, tree, key)) {
+        Some(found) => Ok(found),
+        None => descend_shared(store, tree, key),
+    }
+}
+
+#[inline(never)]
+fn descend_shared<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<(SharedGuard<'p>, Search)> {
+    tree.directory.note_descent(store, tree, key)?;
+    let mut guard = store.pool.shared(tree.root)?;
     while !guard.page().is_leaf() {
         let page = guard.page();
         let child = page.child(page.child_for(key));
         // Leaves are so many that most are in memory only; inner pages stay in the processor's caches.
         if page.level() == 1 {
-            store.pool.will_search(child);
+            store.pool.will_search(store.pool.frame_hint(child));
         }
         guard = store.pool.shared(child)?;
     }
-    Ok(guard)
+    let at = guard.page().search_leaf(key);
+    Ok((guard, at))
 }
 
 /// The leaf that holds the greatest keys below `key`, unless `key` is its lower fence or it has lost them all.
@@ -59,9 +91,23 @@ pub(crate) fn edge_leaf(store: &Store, root: PageNo, edge: Edge) -> Result<Share
     Ok(guard)
 }
 
-/// The leaf whose fences enclose `key`, exclusive; nothing above it stays latched.
+/// The leaf whose fences enclose `key`, exclusive, and a search in it; nothing above it stays latched.
 #[inline]
-pub(crate) fn leaf_exclusive<'p>(store: &'p Store, root: PageNo, key: &[u8]) -> Result<ExclusiveGuard<'p>> {
+pub(crate) fn leaf_exclusive<'p>(
+    store: &'p Store,
+    tree: &Tree,
+    key: &[u8],
+) -> Result<(ExclusiveGuard<'p>, Search)> {
+    if let Some(found) = tree.directory.exclusive(store, tree, key) {
+        return Ok(found);
+    }
+    tree.directory.note_descent(store, tree, key)?;
+    let leaf = descend_exclusive(store, tree.root, key)?;
+    let at = leaf.page().search_leaf(key);
+    Ok((leaf, at))
+}
+
+fn descend_exclusive<'p>(store: &'p Store, root: PageNo, key: &[u8]) -> Result<ExclusiveGuard<'p>> {
     let mut guard = store.pool.shared(root)?;
     loop {
         let page = guard.page();
@@ -109,5 +155,73 @@ pub(crate) fn leaf_parent_exclusive<'p>(
         if guard.page().level() <= 1 {
             return Ok(guard);
         }
+    }
+}
+
+/// The level right above the leaves, as it is found.
+pub(crate) struct LevelOne {
+    first: PageNo,
+    /// Leaves, if all its pages have as many children as the first.
+    pub(crate) leaves: usize,
+    /// Lower fence of the second leaf.
+    pub(crate) second: Vec<u8>,
+    /// Lower fence of the last leaf.
+    pub(crate) last: Vec<u8>,
+}
+
+/// What is right above the leaves; `None` if the root is a leaf, or has only one.
+pub(crate) fn level_one(store: &Store, root: PageNo) -> Result<Option<LevelOne>> {
+    let mut guard = store.pool.shared(root)?;
+    if guard.page().is_leaf() {
+        return Ok(None);
+    }
+    let mut leaves = guard.page().count();
+    while guard.page().level() > 1 {
+        guard = store.pool.shared(guard.page().child(0))?;
+        leaves *= guard.page().count();
+    }
+    let page = guard.page();
+    if page.count() < 2 {
+        return Ok(None);
+    }
+    let (first, second) = (guard.page_no(), page.key(1));
+    drop(guard);
+    let mut guard = store.pool.shared(root)?;
+    while guard.page().level() > 1 {
+        guard = store.pool.shared(guard.page().child(guard.page().count() - 1))?;
+    }
+    let page = guard.page();
+    let last = if page.count() > 1 { page.key(page.count() - 1) } else { page.lower_fence().to_vec() };
+    Ok(Some(LevelOne { first, leaves, second, last }))
+}
+
+/// Tells lower fence and page number of every leaf in order, until `visit` has enough. Leaves that come or go meanwhile may be
+/// missed.
+pub(crate) fn for_each_leaf(
+    store: &Store,
+    level: &LevelOne,
+    mut visit: impl FnMut(&[u8], PageNo) -> bool,
+) -> Result<()> {
+    let mut guard = store.pool.shared(level.first)?;
+    let mut fence = Vec::new();
+    loop {
+        let page = guard.page();
+        if page.level() != 1 {
+            return Ok(());
+        }
+        for slot in 0..page.count() {
+            fence.clear();
+            match slot {
+                0 => fence.extend_from_slice(page.lower_fence()),
+                _ => page.append_key(slot, &mut fence),
+            }
+            if !visit(&fence, page.child(slot)) {
+                return Ok(());
+            }
+        }
+        if page.right().is_none() {
+            return Ok(());
+        }
+        guard = store.pool.shared(page.right())?;
     }
 }

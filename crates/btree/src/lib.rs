@@ -31,7 +31,8 @@
 //! [`Error`]; an operation that fails has not changed anything. Each mini-transaction is one frame of the log.
 //!
 //! # Performance
-//! `point` and `edit` allocate nothing and cost one latch pair and one search a level. Ascending inserts find the
+//! `point` and `edit` allocate nothing and cost one latch pair and one search; one a level where the leaf directory does not
+//! know the way. Ascending inserts find the
 //! right-most leaf without a descent.
 //!
 //! # Sources
@@ -49,6 +50,7 @@ pub mod check;
 mod cursor;
 mod descend;
 mod destroy;
+mod directory;
 mod error;
 mod extents;
 mod leaf_edit;
@@ -80,4 +82,4 @@ pub use probe::Probe;
 pub use recover::{Progress, StartObserver};
 pub use space::SpaceReport;
 pub use store::{Store, StoreConfig};
-pub use tree::{KEY_BYTES_MAX, RECORD_BYTES_MAX, Tree, TreeShape};
+pub use tree::{Foreseen, KEY_BYTES_MAX, RECORD_BYTES_MAX, Tree, TreeShape};

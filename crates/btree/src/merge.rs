@@ -39,13 +39,13 @@ impl Tree {
         }
         if parent.page().count() == 1 {
             let child = store.pool.exclusive(parent.page().child(0))?;
-            collapse_root(store, parent, child)?;
+            collapse_root(self, store, parent, child)?;
             return Ok(true);
         }
         loop {
             let slot = parent.page().child_for(key);
             let child = store.pool.exclusive(parent.page().child(slot))?;
-            let Some(child) = (match merge_child(store, parent, child, slot)? {
+            let Some(child) = (match merge_child(self, store, parent, child, slot)? {
                 Merge::Merged => return Ok(true),
                 Merge::LeftAlone(child) => child,
             }) else {
@@ -66,6 +66,7 @@ enum Merge<'p> {
 
 /// Merges the child at `slot` of `parent` with a neighbour if that is worth it and possible.
 fn merge_child<'p>(
+    tree: &Tree,
     store: &'p Store,
     parent: ExclusiveGuard<'p>,
     child: ExclusiveGuard<'p>,
@@ -81,7 +82,7 @@ fn merge_child<'p>(
         if !fit_together(child.page(), right.page()) {
             return Ok(alone(child));
         }
-        merge_pair(store, parent, child, right, slot + 1)?;
+        merge_pair(tree, store, parent, child, right, slot + 1)?;
     } else if slot > 0 {
         // Left before right: the child is released and latched again. It stays the last child, as the parent is held.
         let child_no = child.page_no();
@@ -91,7 +92,7 @@ fn merge_child<'p>(
         if !fit_together(left.page(), child.page()) {
             return Ok(alone(child));
         }
-        merge_pair(store, parent, left, child, slot)?;
+        merge_pair(tree, store, parent, left, child, slot)?;
     } else {
         return Ok(alone(child));
     }
@@ -122,6 +123,7 @@ fn fit_together(left: PageRef<'_>, right: PageRef<'_>) -> bool {
 
 /// Moves everything of `right` to `left` and frees it. `right_slot`: where it stands in the parent.
 fn merge_pair<'p>(
+    tree: &Tree,
     store: &'p Store,
     parent: ExclusiveGuard<'p>,
     left: ExclusiveGuard<'p>,
@@ -142,13 +144,21 @@ fn merge_pair<'p>(
     kind.append(&mut mtr, left, &batch);
     mtr.apply(left, &PageOp::SetRight(next));
     mtr.apply(parent, &PageOp::Remove { slot: right_slot as u16 });
+    if mtr.page(right).is_leaf() {
+        tree.leaf_freed();
+    }
     mtr.free(right);
     mtr.commit();
     Ok(())
 }
 
 /// Gives the root the content of its only child, which is freed.
-fn collapse_root<'p>(store: &'p Store, root: ExclusiveGuard<'p>, child: ExclusiveGuard<'p>) -> Result<()> {
+fn collapse_root<'p>(
+    tree: &Tree,
+    store: &'p Store,
+    root: ExclusiveGuard<'p>,
+    child: ExclusiveGuard<'p>,
+) -> Result<()> {
     let mut mtr = Mtr::new(store);
     let root = mtr.adopt(root);
     let child = mtr.adopt(child);
@@ -158,6 +168,9 @@ fn collapse_root<'p>(store: &'p Store, root: ExclusiveGuard<'p>, child: Exclusiv
     let above = mtr.page(root);
     let new = NewPage { at: root, page_no: above.page_no(), version: above.version() };
     kind.make(&mut mtr, new, &Bounds { lower: &[], upper: None, right: PageNo::NONE }, &batch);
+    if mtr.page(child).is_leaf() {
+        tree.leaf_freed();
+    }
     mtr.free(child);
     mtr.commit();
     Ok(())

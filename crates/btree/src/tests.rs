@@ -12,6 +12,7 @@ use crate::*;
 
 mod basics;
 mod concurrent;
+mod directory;
 mod faults;
 mod layout;
 mod model;

@@ -51,7 +51,7 @@ mod write_back;
 pub use doublewrite::{Doublewrite, RestoreReport, restore_torn_pages};
 pub use error::{CorruptPage, Damage, Error, Result};
 pub use guard::{ExclusiveGuard, SharedGuard};
-pub use pool::{Pool, PoolConfig, PoolStats};
+pub use pool::{FrameHint, Pool, PoolConfig, PoolStats};
 pub use table::Arrival;
 
 #[cfg(test)]

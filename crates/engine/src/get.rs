@@ -1,6 +1,6 @@
 //! Reading one row.
 
-use btree::Position;
+use btree::{Foreseen, Position};
 use page::{Cell, Records, RowRef, SlotFlags};
 use trx::ReadView;
 
@@ -38,6 +38,12 @@ fn get_cell_version<R>(
 }
 
 impl Table {
+    /// Says that the row with `clustered_key` is read soon: see [`btree::Tree::foresee`].
+    #[inline]
+    pub fn foresee(&self, engine: &Engine, clustered_key: &[u8]) -> Foreseen<'_> {
+        self.clustered().tree.foresee(&engine.store, clustered_key)
+    }
+
     /// Reads the visible row with `clustered_key` under its leaf's latch: `read` does no I/O and waits for nothing.
     ///
     /// # Errors
@@ -67,20 +73,21 @@ impl Table {
         Ok(self.get_version(engine, *view, &at, read))
     }
 
-    /// As [`Table::get`], for readers of a record's bytes.
+    /// As [`Table::get`], for readers of a record's bytes, of a key that was foreseen.
     #[inline]
     pub fn get_cell<R>(
         &self,
         engine: &Engine,
         view: &ReadView,
         clustered_key: &[u8],
+        way: Foreseen<'_>,
         read: impl FnOnce(FoundCell<'_>) -> R,
     ) -> Result<Option<R>> {
         let index = self.clustered();
         if view.limit() < index.usable_from {
             return Err(Error::TableDefinitionChanged);
         }
-        let Some(at) = index.tree.point(&engine.store, clustered_key)? else { return Ok(None) };
+        let Some(at) = index.tree.point_foreseen(way, &engine.store, clustered_key)? else { return Ok(None) };
         if !view.sees_whole_page(at.page().max_trx()) {
             return Ok(get_cell_version(engine, *view, &at, read));
         }

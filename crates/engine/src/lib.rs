@@ -67,6 +67,7 @@ pub use row::{InsertOutcome, OldRow, RowChange, UpdateOutcome};
 pub use scan::{Batch, Scan, ScanMemory};
 pub use table::{Index, Table};
 
+pub use btree::Foreseen;
 pub use get::FoundCell;
 pub use page::{Field, OverflowRef, RowFormat, RowRef};
 pub use trx::lock::{Interval, lock_interval, lock_row};

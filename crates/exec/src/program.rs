@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Effect, Engine, Error, Isolation, ReadView, Table};
+use engine::{Effect, Engine, Error, Foreseen, Isolation, ReadView, Table};
 use sql::plan::{Plan, QueryPlan, RowLock};
 use trx::lock::{self, Interval};
 use trx::{LockMode, WaitPolicy};
@@ -106,18 +106,14 @@ impl Program {
     /// # Errors
     /// [`engine::Error::TableChanged`]: plan the statement again, nothing has happened.
     pub fn run(&self, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
-        for table in &self.tables {
-            if !ctx.engine.lock_table(ctx.trx, table)? {
-                return Err(Error::TableChanged.into());
-            }
+        if let (Body::Query(program), Plan::Query(plan)) = (&self.body, &*self.plan)
+            && let Some(point) = &program.point
+        {
+            return program.run_point(point, plan, &self.tables, ctx);
         }
+        lock_tables(&self.tables, ctx)?;
         ctx.scratch.arena.reset();
-        let outcome = match (&self.body, &*self.plan) {
-            (Body::Query(program), Plan::Query(plan)) if program.point.is_some() => {
-                program.run_point(plan, ctx)
-            }
-            _ => self.run_body(ctx),
-        };
+        let outcome = self.run_body(ctx);
         ctx.trx.end_statement();
         outcome
     }
@@ -177,18 +173,48 @@ impl SelectProgram {
 
     /// As [`SelectProgram::run`] for a query that is a point read: apart, so that the little code it takes stands together.
     #[inline(never)]
-    fn run_point(&self, plan: &QueryPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
+    fn run_point(
+        &self,
+        point: &PointGet,
+        plan: &QueryPlan,
+        tables: &[Arc<Table>],
+        ctx: &mut ExecCtx<'_>,
+    ) -> Result<Outcome> {
+        let way = point.foresee(ctx.engine, ctx.params, &mut ctx.scratch.key);
+        lock_tables(tables, ctx)?;
+        ctx.scratch.arena.reset();
+        let outcome = self.get_point(point, plan, way, ctx);
+        ctx.trx.end_statement();
+        outcome
+    }
+
+    #[inline(always)]
+    fn get_point(
+        &self,
+        point: &PointGet,
+        plan: &QueryPlan,
+        way: Option<Foreseen<'_>>,
+        ctx: &mut ExecCtx<'_>,
+    ) -> Result<Outcome> {
         let view = lock_and_view(plan.lock, &self.query, ctx)?;
         let st = Statement::new(ctx.engine, view, ctx.session);
         self.columns.write(&plan.output, &mut ctx.client);
         let (protocol, charset) = (ctx.client.protocol, ctx.client.charset);
         let mut target = RowTarget { protocol, charset, out: &mut *ctx.client.out };
-        let rows = match &self.point {
-            Some(point) => point.run(&st, ctx.params, &self.query, &mut target, ctx.scratch)?,
-            None => 0,
-        };
+        let rows = point.run(&st, ctx.params, &self.query, &mut target, ctx.scratch, way)?;
         Ok(Outcome { has_rows: true, rows_sent: rows, found_rows: rows, ..Outcome::default() })
     }
+}
+
+/// Takes the metadata locks of a program's tables.
+#[inline]
+fn lock_tables(tables: &[Arc<Table>], ctx: &mut ExecCtx<'_>) -> Result<()> {
+    for table in tables {
+        if !ctx.engine.lock_table(ctx.trx, table)? {
+            return Err(Error::TableChanged.into());
+        }
+    }
+    Ok(())
 }
 
 /// Takes the locks that a query asks for; the view that it reads under.

@@ -9,7 +9,7 @@ use crate::operation::{Draw, Operation, Request, Unit};
 use crate::syscalls;
 
 /// Executions before counting begins, at most.
-const WARM_UP: u32 = 200;
+const WARM_UP: u32 = 1000;
 
 /// What the counted executions of an operation did.
 #[derive(Debug)]

@@ -80,7 +80,7 @@ impl Applier {
             while let Some(run) = runs.get(at).filter(|run| run.page() == page) {
                 if let Some(later) = runs.get(at + FETCH_AHEAD) {
                     prefetch(stretch.bytes()[later.at()..].as_ptr());
-                    self.pool.will_search(later.page());
+                    self.pool.will_search(self.pool.frame_hint(later.page()));
                 }
                 target.apply(run.frame(stretch), run.of(stretch))?;
                 at += 1;

@@ -64,7 +64,7 @@ fn scan(store: &Store, tree: &Tree, forward: bool) {
     assert_eq!(untouched, 700, "a scan misses nothing");
 }
 
-/// Looks up the keys that nobody touches, in order or not, keeping a leaf and copies of pages above it: none is missed.
+/// Looks up the keys that nobody touches, in order or not, keeping a leaf: none is missed.
 fn look_up(store: &Store, tree: &Tree, prng: &mut Prng) {
     let mut probe = Probe::new(store, tree);
     let ordered = prng.below(2) == 0;

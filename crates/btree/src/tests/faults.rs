@@ -36,7 +36,7 @@ fn failed_reads_leave_the_tree_as_it_was() {
         let mut model = BTreeMap::new();
         let mut errors = 0;
         for step in 0..6000 {
-            if step % 10 == 0 && step < 5900 {
+            if step % 5 == 0 && step < 5900 {
                 let kind = ErrorKind::Other;
                 disk.inject(Fault { op: IoOp::Read, nth: 1 + prng.below(5), kind });
             }

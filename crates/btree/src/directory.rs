@@ -1,0 +1,364 @@
+//! The leaf directory: where a tree's leaves begin, in one array, so that a lookup goes straight to its leaf. On the way
+//! through inner pages each step waits for memory several times; here the only thing to wait for is one entry.
+//!
+//! All of it is hints. An entry is believed only after its leaf, latched, has shown that it is this tree's and encloses the
+//! key: a leaf that was split or is new costs a latch pair, and then the usual descent. Hints that failed pay for the next
+//! build.
+//!
+//! # Why a believed hint is right
+//! A page that left the tree answers for itself while it is in memory: it is formatted as free, or as what it became. On
+//! disk its old bytes may stand when it was used for something else and forgotten without being written. Therefore whoever
+//! frees a leaf raises `frees` while it holds the leaf, and who arrives by a hint compares `frees`, after latching, with what
+//! it was when the build began. `built_at` is loaded before the entry is: if the page was freed after the entry was written,
+//! `frees` is above it, and the latch of the page orders the two. An entry is written only while its page is a leaf.
+//!
+//! Entries are changed in place while others read them. An array is never given back, so there is nothing to wait for.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use base::PageNo;
+use buffer::{ExclusiveGuard, FrameHint, SharedGuard};
+use page::{PageRef, PageType, Search};
+
+use crate::descend::{self, LevelOne};
+use crate::error::Result;
+use crate::separator::common_prefix_len;
+use crate::store::Store;
+use crate::tree::Tree;
+
+/// Fewest leaves for which a directory is kept. Builds with assertions keep one for almost every tree, so that tests meet it.
+const LEAVES_MIN: usize = if cfg!(debug_assertions) { 4 } else { 32 };
+/// Most leaves: two megabytes of entries for two gigabytes of leaves.
+const LEAVES_MAX: usize = 1 << 17;
+/// Array sizes: powers of two from [`LEAVES_MIN`] to [`LEAVES_MAX`].
+const ARRAYS: usize = (LEAVES_MAX / LEAVES_MIN).ilog2() as usize + 1;
+
+/// Entries around the guess that are looked at before the array is bisected.
+const STEPS_MAX: usize = 4;
+/// One descent in so many is noticed, by its key, so that readers seldom write to what they share.
+const NOTICED: u64 = 16;
+/// Entries that one descent without a hint pays for.
+const ENTRIES_PER_DESCENT: u64 = 32;
+/// Descents before the next look at a tree that is too small or too large for a directory.
+const UNFIT_PRICE: u64 = if cfg!(debug_assertions) { 64 } else { 1 << 14 };
+
+/// A leaf.
+#[derive(Debug, Default)]
+struct Entry {
+    /// First bytes of its lower fence.
+    start: AtomicU64,
+    /// Its page number above, its frame when it was noted below.
+    place: AtomicU64,
+}
+
+/// The directory of one tree; empty until lookups have shown that it pays.
+#[derive(Debug)]
+pub(crate) struct LeafDirectory {
+    /// Entries in use, above; which array they stand in, below. 0: none.
+    shape: AtomicU64,
+    /// `frees` when the build began.
+    built_at: AtomicU64,
+    /// Leading key bytes that the starts leave out, as all leaves have them in common.
+    skip: AtomicU64,
+    /// Start of the second leaf. The first one's is below every key.
+    low: AtomicU64,
+    /// Entries per step of a start, times 2^64.
+    scale: AtomicU64,
+    arrays: [OnceLock<Box<[Entry]>>; ARRAYS],
+    churn: Box<Churn>,
+}
+
+/// What changes while the rest is read.
+#[derive(Debug, Default)]
+struct Churn {
+    /// Leaves freed so far.
+    frees: AtomicU64,
+    /// Descents since the last build, as far as noticed.
+    descents: AtomicU64,
+    /// Descents that pay for the next build.
+    price: AtomicU64,
+    building: AtomicBool,
+}
+
+impl Default for LeafDirectory {
+    fn default() -> Self {
+        LeafDirectory {
+            shape: AtomicU64::new(0),
+            built_at: AtomicU64::new(0),
+            skip: AtomicU64::new(0),
+            low: AtomicU64::new(0),
+            scale: AtomicU64::new(0),
+            arrays: [const { OnceLock::new() }; ARRAYS],
+            churn: Box::default(),
+        }
+    }
+}
+
+/// Where a key's leaf may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hint<'d> {
+    entry: &'d Entry,
+    page_no: PageNo,
+    frame: FrameHint,
+    frees: Frees,
+}
+
+impl Hint<'_> {
+    /// Notes where the page, which is latched and has shown to be a leaf, is in memory now.
+    #[inline]
+    fn refresh(&self, store: &Store) {
+        let frame = store.pool.frame_hint(self.page_no);
+        if frame != self.frame {
+            self.entry.place.store(place(self.page_no, frame), Ordering::Relaxed);
+        }
+    }
+}
+
+fn place(page_no: PageNo, frame: FrameHint) -> u64 {
+    u64::from(page_no.0) << 32 | u64::from(frame.0)
+}
+
+/// How many leaves of a tree had been freed at some time before a page number was learned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Frees(u64);
+
+impl LeafDirectory {
+    /// Where the leaf of `key` was when the directory was built. Cost: about 35 instructions and a cache line where leaves
+    /// begin at even distances, a bisection elsewhere.
+    #[inline]
+    pub(crate) fn hint(&self, key: &[u8]) -> Option<Hint<'_>> {
+        // Acquire: entries, and the shape, are from the build that stored this, or from a later one.
+        let built_at = self.built_at.load(Ordering::Acquire);
+        let shape = self.shape.load(Ordering::Acquire);
+        if shape == 0 {
+            return None;
+        }
+        let entries = self.arrays.get(shape as u32 as usize)?.get()?.get(..(shape >> 32) as usize)?;
+        let start = start_behind(key, self.skip.load(Ordering::Relaxed) as usize);
+        let steps = start.saturating_sub(self.low.load(Ordering::Relaxed));
+        let scaled = u128::from(steps) * u128::from(self.scale.load(Ordering::Relaxed));
+        let guess = 1 + (scaled >> 64) as usize;
+        let entry = match near(entries, guess, start) {
+            Some(entry) => entry,
+            None => last_not_above(entries, start),
+        };
+        let place = entry.place.load(Ordering::Relaxed);
+        let (page_no, frame) = (PageNo((place >> 32) as u32), FrameHint(place as u32));
+        Some(Hint { entry, page_no, frame, frees: Frees(built_at) })
+    }
+
+    /// Notes, while a leaf that is about to be freed is held exclusively, that no hint is to be believed that may be of it.
+    pub(crate) fn leaf_freed(&self) {
+        // Release pairs with the load in `frees`; who latches the page later sees it.
+        self.churn.frees.fetch_add(1, Ordering::Release);
+    }
+
+    /// Leaves freed so far. To be asked before a page number is learned that will be a guess later.
+    #[inline]
+    pub(crate) fn frees(&self) -> Frees {
+        Frees(self.churn.frees.load(Ordering::Acquire))
+    }
+
+    /// Leaves that lookups are led to.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        (self.shape.load(Ordering::Relaxed) >> 32) as usize
+    }
+
+    /// Has it never built anew.
+    #[cfg(test)]
+    pub(crate) fn keep_as_it_is(&self) {
+        self.churn.building.store(true, Ordering::Relaxed);
+    }
+
+    /// Has the processor fetch what a lookup looks at first that goes where `hint` leads.
+    #[inline]
+    pub(crate) fn fetch_ahead(hint: Hint<'_>, store: &Store) {
+        store.pool.will_latch(hint.page_no);
+        store.pool.will_search(hint.frame);
+    }
+
+    /// The leaf of `key` latched shared, and a search in it, if `hint` leads there.
+    #[inline]
+    pub(crate) fn shared<'p>(
+        &self,
+        hint: Hint<'_>,
+        store: &'p Store,
+        tree: &Tree,
+        key: &[u8],
+    ) -> Option<(SharedGuard<'p>, Search)> {
+        let leaf = self.shared_leaf(store, tree, hint.page_no, hint.frees)?;
+        hint.refresh(store);
+        let at = search_if_enclosed(leaf.page(), key)?;
+        Some((leaf, at))
+    }
+
+    /// [`LeafDirectory::shared`] with an exclusive latch, which is waited for: the caller holds no page.
+    #[inline]
+    pub(crate) fn exclusive<'p>(
+        &self,
+        store: &'p Store,
+        tree: &Tree,
+        key: &[u8],
+    ) -> Option<(ExclusiveGuard<'p>, Search)> {
+        let hint = self.hint(key)?;
+        store.pool.will_search(hint.frame);
+        let leaf = store.pool.exclusive(hint.page_no).ok()?;
+        if !self.is_leaf_of(tree, leaf.page(), hint.frees) {
+            return None;
+        }
+        hint.refresh(store);
+        let at = search_if_enclosed(leaf.page(), key)?;
+        Some((leaf, at))
+    }
+
+    /// A page that was a leaf of the tree when so many leaves had been freed, latched shared if it still is. Never waits for a
+    /// latch: the page may have become one that the caller must not wait for.
+    #[inline]
+    pub(crate) fn shared_leaf<'p>(
+        &self,
+        store: &'p Store,
+        tree: &Tree,
+        page_no: PageNo,
+        frees: Frees,
+    ) -> Option<SharedGuard<'p>> {
+        // A page that cannot be read is no reason to fail: it may have been given back.
+        let leaf = store.pool.try_shared(page_no).ok()??;
+        self.is_leaf_of(tree, leaf.page(), frees).then_some(leaf)
+    }
+
+    /// Whether a latched page, learned when so many leaves had been freed, is a leaf of the tree.
+    #[inline]
+    fn is_leaf_of(&self, tree: &Tree, page: PageRef<'_>, frees: Frees) -> bool {
+        page.index_id() == tree.index
+            && page.page_type() == PageType::BTree
+            && page.is_leaf()
+            && self.frees() == frees
+    }
+
+    /// Notes that a descent to `key` begins, and builds the directory anew if enough of them have paid for it. The caller holds
+    /// no page of the tree.
+    #[inline]
+    pub(crate) fn note_descent(&self, store: &Store, tree: &Tree, key: &[u8]) -> Result<()> {
+        let end = key.last_chunk::<4>().map_or(0, |end| u32::from_le_bytes(*end));
+        // A multiplicative hash: its upper bits depend on all bits of the key's end.
+        let is_noticed = u64::from(end.wrapping_mul(0x9e37_79b1)) < (1 << 32) / NOTICED;
+        if is_noticed { self.pay(store, tree) } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pay(&self, store: &Store, tree: &Tree) -> Result<()> {
+        let paid = self.churn.descents.fetch_add(NOTICED, Ordering::Relaxed);
+        if paid < self.churn.price.load(Ordering::Relaxed)
+            || self.churn.building.swap(true, Ordering::Acquire)
+        {
+            return Ok(());
+        }
+        let built = self.build(store, tree);
+        self.churn.building.store(false, Ordering::Release);
+        built
+    }
+
+    /// Reads the pages above the leaves and writes the entries. One thread at a time.
+    fn build(&self, store: &Store, tree: &Tree) -> Result<()> {
+        self.churn.descents.store(0, Ordering::Relaxed);
+        // Before the first page is read.
+        let built_at = self.churn.frees.load(Ordering::Acquire);
+        let Some(level) = descend::level_one(store, tree.root)?.filter(|level| fits(level.leaves)) else {
+            self.shape.store(0, Ordering::Release);
+            self.churn.price.store(UNFIT_PRICE, Ordering::Relaxed);
+            return Ok(());
+        };
+        let price = level.leaves as u64 / ENTRIES_PER_DESCENT;
+        if self.churn.price.swap(price, Ordering::Relaxed) < price / 2 {
+            // The tree is far larger than what was paid for.
+            return Ok(());
+        }
+        let skip = common_prefix_len(&level.second, &level.last);
+        let mut leaves = Vec::with_capacity(level.leaves);
+        descend::for_each_leaf(store, &level, |fence, page_no| {
+            leaves.push((start_behind(fence, skip), page_no));
+            leaves.len() < LEAVES_MAX
+        })?;
+        if fits(leaves.len()) {
+            self.fill(store, &level, skip, &leaves);
+            self.built_at.store(built_at, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    fn fill(&self, store: &Store, level: &LevelOne, skip: usize, leaves: &[(u64, PageNo)]) {
+        let array = leaves.len().div_ceil(LEAVES_MIN).next_power_of_two().ilog2() as usize;
+        let Some(of_size) = self.arrays.get(array) else { return };
+        let entries = of_size.get_or_init(|| (0..LEAVES_MIN << array).map(|_| Entry::default()).collect());
+        self.shape.store(0, Ordering::Release);
+        for (entry, &(start, page_no)) in entries.iter().zip(leaves) {
+            entry.start.store(start, Ordering::Relaxed);
+            entry.place.store(place(page_no, store.pool.frame_hint(page_no)), Ordering::Relaxed);
+        }
+        let (low, high) = (start_behind(&level.second, skip), start_behind(&level.last, skip));
+        // From the second leaf to the last. Leaves whose starts hardly differ are bisected.
+        let scale = ((leaves.len() as u128 - 2) << 64) / u128::from(high.saturating_sub(low).max(1));
+        self.skip.store(skip as u64, Ordering::Relaxed);
+        self.low.store(low, Ordering::Relaxed);
+        self.scale.store(u64::try_from(scale).unwrap_or(0), Ordering::Relaxed);
+        self.shape.store((leaves.len() as u64) << 32 | array as u64, Ordering::Release);
+    }
+}
+
+fn fits(leaves: usize) -> bool {
+    (LEAVES_MIN..=LEAVES_MAX).contains(&leaves)
+}
+
+/// Searches a leaf if its fences enclose `key`.
+#[inline]
+fn search_if_enclosed(page: PageRef<'_>, key: &[u8]) -> Option<Search> {
+    let at = page.search_leaf(key);
+    page.covers_searched(key, at).then_some(at)
+}
+
+/// The last entry that does not start above `start`, if it is next to the guess.
+#[inline(always)]
+fn near(entries: &[Entry], guess: usize, start: u64) -> Option<&Entry> {
+    let starts_above = |at: usize| entries[at].start.load(Ordering::Relaxed) > start;
+    let mut at = guess.min(entries.len() - 1);
+    for _ in 0..STEPS_MAX {
+        if starts_above(at) {
+            at = at.checked_sub(1)?;
+        } else if at + 1 == entries.len() || starts_above(at + 1) {
+            return entries.get(at);
+        } else {
+            at += 1;
+        }
+    }
+    None
+}
+
+/// The last entry that does not start above `start`, or the first.
+#[cold]
+#[inline(never)]
+fn last_not_above(entries: &[Entry], start: u64) -> &Entry {
+    let above = entries.partition_point(|entry| entry.start.load(Ordering::Relaxed) <= start);
+    &entries[above.saturating_sub(1)]
+}
+
+/// The first bytes of a key behind the first `skip`, in the order of keys.
+#[inline]
+fn start_behind(key: &[u8], skip: usize) -> u64 {
+    key.get(skip..).map_or(0, start_of)
+}
+
+/// The first bytes of a key, in the order of keys.
+#[inline]
+fn start_of(key: &[u8]) -> u64 {
+    if let Some(start) = key.first_chunk::<8>() {
+        return u64::from_be_bytes(*start);
+    }
+    if let Some((start, rest)) = key.split_first_chunk::<4>() {
+        let rest = rest.iter().fold(0, |start, &byte| start << 8 | u32::from(byte)) << (8 * (4 - rest.len()));
+        return u64::from(u32::from_be_bytes(*start)) << 32 | u64::from(rest);
+    }
+    (0..8).fold(0, |start, at| start << 8 | u64::from(key.get(at).copied().unwrap_or(0)))
+}
