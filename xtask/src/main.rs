@@ -25,8 +25,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                 (--bless: enter them; --outside: compare with a server counted from outside)
   recovery [--megabytes N] [--starts N] [--rows N]
                 kills a server that has written so much log, and tells how fast its starts apply it (1024, 3 starts)
-  sim [--seeds N] [--seed S]
-                simulated crashes of the whole engine, one a seed (100 from 0)
+  sim [--seeds N] [--seed S] [--planted N]
+                simulated crashes of the whole engine, one a seed (100 from 0); or which of up to N seeds finds each
+                planted bug
   tidy          layers, file and function sizes, banned calls, leftovers
   uca --allkeys PATH [--conformance PATH] [--out PATH]
                 weights of utf8mb4_0900_ai_ci from Unicode's allkeys.txt of UCA 9.0.0

@@ -40,13 +40,17 @@ impl Tree {
         if parent.page().count() == 1 {
             let child = store.pool.exclusive(parent.page().child(0))?;
             collapse_root(self, store, parent, child)?;
+            store.counters.merges.add(1);
             return Ok(true);
         }
         loop {
             let slot = parent.page().child_for(key);
             let child = store.pool.exclusive(parent.page().child(slot))?;
             let Some(child) = (match merge_child(self, store, parent, child, slot)? {
-                Merge::Merged => return Ok(true),
+                Merge::Merged => {
+                    store.counters.merges.add(1);
+                    return Ok(true);
+                }
                 Merge::LeftAlone(child) => child,
             }) else {
                 return Ok(false);

@@ -82,6 +82,7 @@ fn split_from_root(tree: &Tree, store: &Store, key: &[u8], need: usize, separato
         let page = parent.page();
         let Some(plan) = plan_for(page, key, need) else { return Ok(Step::Done) };
         split_root(tree, store, parent, &plan, Locality::Shared)?;
+        store.counters.splits.add(1);
         return Ok(Step::Done);
     }
     if parent.page().fits(separator, 0) == Fit::No {
@@ -116,6 +117,7 @@ fn split_leaf<'p>(
     let is_small = parent.page_no() == tree.root && parent.page().count() < SMALL_TREE_CHILDREN;
     let locality = if is_small { Locality::Shared } else { Locality::Own };
     let split = split_child(tree, store, parent, leaf, &plan, locality)?;
+    store.counters.splits.add(u64::from(split));
     Ok(if split { Step::Done } else { Step::NoRoomFor(plan.separator) })
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::sync::Counter;
 use base::{IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};
 use buffer::{Doublewrite, Pool, PoolConfig, restore_torn_pages};
 use env::{Disk, File, OpenOptions};
@@ -46,8 +47,17 @@ pub struct Store {
     pub(crate) pool: Arc<Pool>,
     pub(crate) log: Arc<Log>,
     pub(crate) space: Space,
+    /// Boxed, so that what every access reads stays close together.
+    pub(crate) counters: Box<Counters>,
     #[cfg(test)]
     pub(crate) redo_tap: crate::redo_tap::RedoTap,
+}
+
+/// Changes to the shape of trees.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) splits: Counter,
+    pub(crate) merges: Counter,
 }
 
 impl Store {
@@ -139,6 +149,7 @@ impl Store {
             pool,
             log,
             space: Space::new(file),
+            counters: Box::default(),
             #[cfg(test)]
             redo_tap: crate::redo_tap::RedoTap::default(),
         }
@@ -161,6 +172,11 @@ impl Store {
     /// The log.
     pub fn log(&self) -> &Arc<Log> {
         &self.log
+    }
+
+    /// How many pages were split and how many merged since the store was opened.
+    pub fn splits_and_merges(&self) -> (u64, u64) {
+        (self.counters.splits.sum(), self.counters.merges.sum())
     }
 
     /// The file header as it is now.

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use base::prefetch::LINE_BYTES;
-use base::sync::{LatchLevel, Mutex, Padded};
+use base::sync::{LatchLevel, Mutex, Padded, Planted, planted};
 use base::{Lsn, PageNo, prefetch};
 use env::Mapping;
 use page::{PAGE_SIZE, PageBytes};
@@ -72,6 +72,9 @@ impl FrameState {
 
     /// The write that `begin_write` announced has succeeded.
     pub(crate) fn end_write(&self) {
+        if planted(Planted::StalePage) {
+            self.rec_lsn.store(0, Ordering::Release);
+        }
         self.writing_lsn.store(0, Ordering::Release);
     }
 

@@ -101,13 +101,17 @@ impl Engine {
         // A background thread that cannot go on ends the process: pages or log could not be read or written.
         let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.purge));
         let thread = env::spawn_background("purge", move || {
-            purge::run(&weak, &control).expect("purge reads and writes pages");
+            let ended = purge::run(&weak, &control);
+            ended.unwrap_or_else(|error| env::end_process(&format!("purge reads and writes pages: {error}")));
         })?;
         *engine.purge_thread.lock() = Some(thread);
         let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.checkpoints));
         let log = Arc::clone(engine.store.log());
         let thread = env::spawn_background("checkpoint", move || {
-            checkpoint::run(&weak, &control, &log).expect("a checkpoint writes pages and log");
+            let ended = checkpoint::run(&weak, &control, &log);
+            ended.unwrap_or_else(|error| {
+                env::end_process(&format!("a checkpoint writes pages and log: {error}"))
+            });
         })?;
         *engine.checkpoint_thread.lock() = Some(thread);
         Ok(())

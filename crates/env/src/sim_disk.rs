@@ -24,7 +24,7 @@ mod names;
 
 use contents::{Contents, SECTOR};
 use faults::FaultPlan;
-pub use faults::{Fault, FaultRates, Mishap};
+pub use faults::{Fault, FaultRates, Mishap, Trouble};
 use names::{Names, Node};
 
 /// What direct I/O has to be aligned to.
@@ -116,7 +116,23 @@ impl SimDisk {
     /// Lets `mishap` happen to the `nth` operation of kind `op`, or of any kind, from now on (1 = the next one), once. One
     /// that does not fit the operation it meets, such as a short read of a write, does nothing.
     pub fn schedule(&self, op: Option<IoOp>, nth: u64, mishap: Mishap) {
-        self.0.state.lock().faults.schedule(op, nth, mishap);
+        self.schedule_all(&[Trouble { op, file: None, nth, mishap }]);
+    }
+
+    /// Lets the mishaps of `troubles` happen one after another, each counted from when the one before has happened; see
+    /// [`SimDisk::schedule`].
+    pub fn schedule_all(&self, troubles: &[Trouble]) {
+        self.0.state.lock().faults.schedule(troubles);
+    }
+
+    /// What has gone wrong so far, in order; a full disk aside.
+    pub fn happened(&self) -> Vec<Mishap> {
+        self.0.state.lock().faults.happened().to_vec()
+    }
+
+    /// Bytes of all files.
+    pub fn used(&self) -> u64 {
+        self.0.used.load(Ordering::Relaxed)
     }
 
     /// Lets things go wrong by chance from now on, also after crashes.
@@ -231,7 +247,7 @@ impl SimDisk {
         sim::switch();
         let mut state = self.0.state.lock();
         let State { faults, prng, .. } = &mut *state;
-        let mishap = faults.next(op, prng);
+        let mishap = faults.next(op, path, prng);
         state.powered_off |= mishap == Some(Mishap::PowerOff);
         if state.powered_off {
             drop(state);
@@ -366,7 +382,7 @@ impl SimFile {
         Ok(())
     }
 
-    /// Where a write of `len` bytes goes astray to: another place in the file of the same alignment.
+    /// Where a read or write of `len` bytes goes astray to: another place in the file of the same alignment.
     fn astray(&self, len: usize, offset: usize) -> usize {
         let step = len.next_power_of_two().clamp(SECTOR, 16 << 10);
         let places = (self.contents.lock().len() / step).max(2);
@@ -400,6 +416,10 @@ impl File for SimFile {
                 contents.flip_bit(byte, bit);
             }
         }
+        let offset = match mishap {
+            Some(Mishap::MisdirectedRead) => self.astray(buf.len(), offset),
+            _ => offset,
+        };
         let n = self.contents.lock().read(buf, offset);
         Ok(if mishap == Some(Mishap::ShortRead) { self.disk.draw(n.max(1)) } else { n })
     }

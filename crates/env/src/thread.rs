@@ -55,6 +55,14 @@ pub(crate) fn spawn_member<T: Send + 'static>(
     })
 }
 
+/// Ends the process because a background thread cannot go on: by a panic, which does that there. In a simulation that
+/// ends instead, as its process.
+#[cold]
+pub fn end_process(why: &str) -> ! {
+    sim::stop(why);
+    panic!("{why}");
+}
+
 /// How many threads the machine can run at once; 1 if it does not tell.
 pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)

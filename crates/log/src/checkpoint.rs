@@ -51,7 +51,10 @@ impl Log {
         invariant!(redo_lsn >= files.checkpoint().redo_lsn, "a checkpoint goes back to {redo_lsn}");
         let block = Checkpoint { number: 0, redo_lsn, frame: frame.start, clean };
         let recorded = files.write_checkpoint(block).and_then(|()| files.recycle());
-        recorded.map_err(|error| self.fail(error))
+        let recycled = recorded.map_err(|error| self.fail(error))?;
+        self.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
+        self.counters.files_recycled.fetch_add(recycled, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Makes the next file ahead of need, so that no commit has to: for a background thread, now and then. True if one

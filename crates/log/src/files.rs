@@ -307,10 +307,13 @@ impl Files {
     }
 
     /// Takes the files in front that lie wholly below the redo LSN out of the chain, and keeps as spares those that fit.
-    pub(crate) fn recycle(&mut self) -> Result<()> {
+    /// Returns how many.
+    pub(crate) fn recycle(&mut self) -> Result<u64> {
+        let mut recycled = 0;
         while self.current > 0 && self.chain[0].end() <= self.checkpoint.redo_lsn {
-            let Some(LogFile { head, name, file }) = self.chain.pop_front() else { return Ok(()) };
+            let Some(LogFile { head, name, file }) = self.chain.pop_front() else { break };
             self.current -= 1;
+            recycled += 1;
             self.unsynced = self.unsynced.map(|first| first.saturating_sub(1));
             let total = self.bytes() + head.size;
             if head.size == self.file_bytes && total <= self.capacity_bytes {
@@ -320,7 +323,7 @@ impl Files {
                 self.folder.disk.remove(&name)?;
             }
         }
-        Ok(())
+        Ok(recycled)
     }
 
     /// Removes spares that are no longer wanted: of another size, or too many.

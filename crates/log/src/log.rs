@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use base::Lsn;
-use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, critical, sim};
+use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, Planted, critical, planted, sim};
 use env::Disk;
 
 use crate::error::{Error, Result};
@@ -91,6 +91,10 @@ pub struct LogStats {
     pub ring_waits: u64,
     /// Changes that waited for a checkpoint before they began.
     pub admission_waits: u64,
+    /// Checkpoints recorded.
+    pub checkpoints: u64,
+    /// Files whose part of the stream was no longer needed: used again or removed.
+    pub files_recycled: u64,
 }
 
 #[derive(Debug, Default)]
@@ -101,6 +105,8 @@ pub(crate) struct Counters {
     pub(crate) frames: Counter,
     pub(crate) ring_waits: AtomicU64,
     pub(crate) admission_waits: AtomicU64,
+    pub(crate) checkpoints: AtomicU64,
+    pub(crate) files_recycled: AtomicU64,
 }
 
 /// The redo log of a data directory. All calls may be made from many threads at once.
@@ -199,12 +205,16 @@ impl Log {
         // AcqRel: release publishes the word to who loads the tail; acquire orders positions after what others did.
         let start = self.tail.0.fetch_add(sum.frame_bytes(), Ordering::AcqRel);
         sim::switch();
+        if planted(Planted::EarlyRingClear) {
+            word.advance(u64::MAX);
+        }
         let end = start + sum.frame_bytes();
         let header = sum.header(Lsn(start));
         // Acquire pairs with the leader's store: the place's old bytes are written before new ones come.
         if end <= self.progress.0.written.load(Ordering::Acquire) + self.ring.len() {
             let at = start + FRAME_HEADER_BYTES;
             self.store(start, &header);
+            sim::linger();
             self.store(at, front);
             self.store(at + front.len() as u64, back);
         } else {
@@ -348,6 +358,8 @@ impl Log {
             frames: counters.frames.sum(),
             ring_waits: counters.ring_waits.load(Ordering::Relaxed),
             admission_waits: counters.admission_waits.load(Ordering::Relaxed),
+            checkpoints: counters.checkpoints.load(Ordering::Relaxed),
+            files_recycled: counters.files_recycled.load(Ordering::Relaxed),
         }
     }
 }

@@ -11,6 +11,7 @@ mod level;
 mod mutex;
 pub mod park;
 pub mod plain;
+mod planted;
 pub mod sim;
 
 pub use counter::{Counter, Padded};
@@ -18,3 +19,4 @@ pub use latch::Latch;
 pub use level::{Held, LatchLevel};
 pub use mutex::{Mutex, MutexGuard};
 pub use park::Event;
+pub use planted::{Planted, planted};

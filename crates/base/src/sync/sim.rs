@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use super::park::{Choice, Wake};
+use super::planted::Planted;
 use crate::prng::Prng;
 
 /// Whether threads can be simulated: where debug assertions are on.
@@ -38,6 +39,12 @@ pub(super) const CONDVAR: usize = 1 << 63;
 /// Most nanoseconds that pass between two places at which threads may change.
 const STEP_NS_MAX: u64 = 2_000;
 
+/// What threads wait for that linger: nobody wakes them.
+const LINGERING: usize = 0;
+/// One in so many times a thread lingers where it can, for less than this power of two of nanoseconds.
+const LINGER_ODDS: u64 = 32;
+const LINGER_BITS: u64 = 20;
+
 /// How a simulation ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
@@ -45,6 +52,8 @@ pub enum End {
     Returned,
     /// A thread called [`halt`].
     Halted,
+    /// A thread called [`stop`]; why.
+    Stopped(String),
     /// A thread panicked.
     Panicked,
     /// No thread could run, or too many steps were taken; who waits for what.
@@ -60,6 +69,8 @@ pub struct SimOptions {
     pub steps_max: u64,
     /// The instant that simulated time starts at.
     pub epoch: Instant,
+    /// A mistake that its threads make.
+    pub planted: Option<Planted>,
 }
 
 /// What a run did; equal for equal seeds.
@@ -77,6 +88,7 @@ pub struct Trace {
 #[derive(Debug)]
 pub struct Scheduler {
     epoch: Instant,
+    planted: Option<Planted>,
     state: Mutex<State>,
     /// Notified when the simulation is over.
     over: Condvar,
@@ -149,6 +161,12 @@ pub fn switch() {
     with_member(|me| me.scheduler.switch(me.number));
 }
 
+/// A place at which a thread may be left behind for longer, as one that loses its processor. Elsewhere it does nothing.
+#[inline]
+pub fn linger() {
+    with_member(|me| me.scheduler.linger(me.number));
+}
+
 /// The simulated time, as an instant and in nanoseconds since the start.
 pub fn now() -> Option<(Instant, u64)> {
     with_member(|me| {
@@ -166,6 +184,17 @@ pub fn random() -> Option<u64> {
 /// of a simulation.
 pub fn halt() {
     with_member(|me| me.scheduler.stop(me.number, End::Halted));
+}
+
+/// Ends the simulation at once, as the end of the process does that the threads stand for. Does nothing outside of a
+/// simulation.
+pub fn stop(why: &str) {
+    with_member(|me| me.scheduler.stop(me.number, End::Stopped(why.to_owned())));
+}
+
+/// The mistake that this thread's simulation has.
+pub(super) fn planted_bug() -> Option<Planted> {
+    with_member(|me| me.scheduler.planted).flatten()
 }
 
 /// A place for a new thread in this thread's simulation.
@@ -225,7 +254,8 @@ impl Scheduler {
             parkings: 0,
             end: None,
         };
-        Arc::new(Scheduler { epoch: options.epoch, state: Mutex::new(state), over: Condvar::new() })
+        let SimOptions { epoch, planted, .. } = options;
+        Arc::new(Scheduler { epoch, planted, state: Mutex::new(state), over: Condvar::new() })
     }
 
     /// A place for a new thread, which [`Member::run`] takes. The first one registered starts with the baton.
@@ -257,6 +287,17 @@ impl Scheduler {
         state.step();
         let stay = state.stay_odds;
         if !std::thread::panicking() && state.prng.below(stay) == 0 {
+            self.hand_on(state, me);
+        }
+    }
+
+    fn linger(&self, me: usize) {
+        let mut state = self.state.lock();
+        state.step();
+        if !std::thread::panicking() && state.prng.below(LINGER_ODDS) == 0 {
+            let longest = 1 << state.prng.below(LINGER_BITS);
+            let deadline_ns = Some(state.trace.now_ns + state.prng.below(longest));
+            state.tasks[me].status = Status::Parked { addr: LINGERING, kind: 0, deadline_ns, since: 0 };
             self.hand_on(state, me);
         }
     }

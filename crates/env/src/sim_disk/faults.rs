@@ -1,7 +1,8 @@
 //! What goes wrong on a simulated disk, and when.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::ErrorKind;
+use std::path::Path;
 
 use base::prng::Prng;
 
@@ -30,6 +31,8 @@ pub enum Mishap {
     ShortRead,
     /// A read finds one bit of what is stored flipped, for good.
     BitRot,
+    /// A read finds what is stored somewhere else in the file.
+    MisdirectedRead,
     /// A write stores some of its first sectors and fails with this.
     PartialWrite(ErrorKind),
     /// A write is acknowledged and does not happen.
@@ -57,18 +60,33 @@ pub struct FaultRates {
     pub sync_error: u32,
 }
 
-/// A mishap that waits for its turn. Without `op` every operation counts.
-#[derive(Debug)]
-struct Scheduled {
-    op: Option<IoOp>,
-    left: u64,
-    mishap: Mishap,
+/// A mishap and when it comes.
+#[derive(Clone, Copy, Debug)]
+pub struct Trouble {
+    /// The kind of operation it comes to; without one every operation counts.
+    pub op: Option<IoOp>,
+    /// The name of the file; without one every file counts.
+    pub file: Option<&'static str>,
+    /// How many such operations until it comes: 1 = the next one.
+    pub nth: u64,
+    /// What happens.
+    pub mishap: Mishap,
+}
+
+impl Trouble {
+    fn concerns(&self, op: IoOp, path: &Path) -> bool {
+        self.op.is_none_or(|its| its == op)
+            && self.file.is_none_or(|its| path.file_name().is_some_and(|name| name == its))
+    }
 }
 
 /// Counts operations and decides which of them go wrong.
 #[derive(Debug, Default)]
 pub(super) struct FaultPlan {
-    scheduled: Vec<Scheduled>,
+    /// Sequences of troubles, each of which waits for the one before; the first of each counts.
+    scheduled: Vec<VecDeque<Trouble>>,
+    /// The mishaps that have come, in order.
+    happened: Vec<Mishap>,
     rates: FaultRates,
     counts: BTreeMap<IoOp, u64>,
 }
@@ -86,8 +104,12 @@ impl FaultPlan {
         self.rates = rates;
     }
 
-    pub(super) fn schedule(&mut self, op: Option<IoOp>, nth: u64, mishap: Mishap) {
-        self.scheduled.push(Scheduled { op, left: nth, mishap });
+    pub(super) fn schedule(&mut self, troubles: &[Trouble]) {
+        self.scheduled.push(troubles.iter().copied().collect());
+    }
+
+    pub(super) fn happened(&self) -> &[Mishap] {
+        &self.happened
     }
 
     pub(super) fn count(&self, op: IoOp) -> u64 {
@@ -99,20 +121,22 @@ impl FaultPlan {
     }
 
     /// Counts one operation; what happens to it.
-    pub(super) fn next(&mut self, op: IoOp, prng: &mut Prng) -> Option<Mishap> {
+    pub(super) fn next(&mut self, op: IoOp, path: &Path, prng: &mut Prng) -> Option<Mishap> {
         *self.counts.entry(op).or_default() += 1;
         let mut due = None;
-        let concerned = self.scheduled.iter_mut().enumerate();
-        for (at, scheduled) in concerned.filter(|(_, scheduled)| scheduled.op.is_none_or(|o| o == op)) {
-            scheduled.left = scheduled.left.saturating_sub(1);
-            if scheduled.left == 0 {
+        for (at, troubles) in self.scheduled.iter_mut().enumerate() {
+            let Some(next) = troubles.front_mut().filter(|next| next.concerns(op, path)) else { continue };
+            next.nth = next.nth.saturating_sub(1);
+            if next.nth == 0 {
                 due = due.or(Some(at));
             }
         }
-        match due {
-            Some(at) => Some(self.scheduled.remove(at).mishap),
+        let mishap = match due {
+            Some(at) => self.scheduled[at].pop_front().map(|trouble| trouble.mishap),
             None => self.by_rate(op, prng),
-        }
+        };
+        self.happened.extend(mishap);
+        mishap
     }
 
     fn by_rate(&self, op: IoOp, prng: &mut Prng) -> Option<Mishap> {

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use base::TrxId;
 use base::sync::plain::{Mutex, RwLock};
+use base::sync::{Planted, planted};
 use log::{Part, push_undo};
 
 use super::record::{NewUndo, UndoRecord};
@@ -145,8 +146,10 @@ impl UndoLog {
         let image_len = undo.image_len();
         // The part's own fields are less than this.
         self.parts.reserve(image_len + 32);
-        push_undo(&mut self.parts, self.id, ptr.logged(), self.last.logged(), image_len);
-        undo.push_image(&mut self.parts);
+        if !planted(Planted::UnloggedUndo) {
+            push_undo(&mut self.parts, self.id, ptr.logged(), self.last.logged(), image_len);
+            undo.push_image(&mut self.parts);
+        }
         self.last = ptr;
         self.used += words;
         self.records += 1;
@@ -213,6 +216,14 @@ impl UndoLog {
         self.push_part(&Part::Compensation { trx: self.id, undone, next });
         self.last = record.prev;
         true
+    }
+
+    /// Takes a [`UndoLog::pop`] back: the record, which was at `newest` when [`UndoLog::parts`] had `parts` bytes, could not be
+    /// undone. Nobody may come to think that it was.
+    #[cold]
+    pub fn take_back(&mut self, newest: UndoPtr, parts: usize) {
+        self.last = newest;
+        self.parts.truncate(parts);
     }
 
     /// Whether a record since the start of the transaction needs purge.

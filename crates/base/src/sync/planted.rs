@@ -1,0 +1,48 @@
+//! Planted bugs: mistakes that a simulation can be told to make, to show that it would find them if they were real.
+//!
+//! The place that has to do the right thing asks [`planted`] and does the wrong one instead. That is a constant `false`
+//! where threads cannot be simulated, so release builds have nothing of it; elsewhere it is a property of the simulation
+//! that the thread belongs to, and of nothing else.
+
+use super::sim;
+
+/// A mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Planted {
+    /// A flush of the log says that it is durable without a sync.
+    UnsyncedLog,
+    /// A checkpoint counts on pages that were written and not synced.
+    UnsyncedPages,
+    /// Recovery applies a frame also to a page that has it already.
+    RedoTwice,
+    /// Recovery passes over the undo of transactions that had not ended.
+    LostUndo,
+    /// Before images do not reach the log.
+    UnloggedUndo,
+    /// A page that changed while it was being written counts as clean afterwards.
+    StalePage,
+    /// The in-flight word is cleared before the frame's bytes are in the ring.
+    EarlyRingClear,
+    /// The in-flight word is cleared before the changed pages have their `rec_lsn`.
+    EarlyStampClear,
+}
+
+impl Planted {
+    /// All of them.
+    pub const ALL: [Planted; 8] = [
+        Planted::UnsyncedLog,
+        Planted::UnsyncedPages,
+        Planted::RedoTwice,
+        Planted::LostUndo,
+        Planted::UnloggedUndo,
+        Planted::StalePage,
+        Planted::EarlyRingClear,
+        Planted::EarlyStampClear,
+    ];
+}
+
+/// Whether the calling thread's simulation has this mistake. Cost: none where threads cannot be simulated.
+#[inline(always)]
+pub fn planted(bug: Planted) -> bool {
+    sim::ENABLED && sim::planted_bug() == Some(bug)
+}

@@ -1,0 +1,357 @@
+//! The whole engine in simulations, one a seed: several sessions on a simulated disk until something ends them, a start on
+//! what is left, a comparison with what was answered, and on from there, until enough was done.
+//!
+//! ```text
+//!  seed --> round: start (verify.rs) --> sessions (workload.rs) --> power failure, fault (faults.rs), kill or shutdown
+//!             ^                                                                  |
+//!             '---- disk as the machine finds it -------------------------------'
+//!  at last: a damage of pages, if the seed wants one; else shutdown and a check of all files
+//! ```
+//! What must be found is in model.rs. Where the schedule, the faults and what survives come from: docs/testing.md.
+
+mod coverage;
+mod faults;
+mod model;
+mod tables;
+mod verify;
+mod workload;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use base::prng::Prng;
+use base::sync::{Planted, sim};
+use engine::{Engine, EngineConfig, LogConfig, StartLog};
+use env::{Disk, SimDisk, Simulated, simulate_with};
+
+pub use coverage::{Coverage, Event};
+use faults::Plan;
+use workload::{Notes, Stop, lock};
+
+const DATADIR: &str = "/data";
+
+/// A simulation that goes on for longer is stuck.
+const STEPS_MAX: u64 = 3_000_000;
+
+/// Every seed does at least so much.
+const OPERATIONS_MIN: u64 = 500;
+
+/// A seed whose rounds all end at once goes on without faults.
+const ROUNDS_WITH_FAULTS: u64 = 20;
+
+/// Disk operations after which a fault has come to most rounds.
+const SOON: u64 = 700;
+
+/// Runs one seed of an engine that makes the `planted` mistake, if any.
+///
+/// # Errors
+/// What was lost, does not agree, or panicked.
+pub fn run(seed: u64, planted: Option<Planted>) -> Result<Coverage, String> {
+    let mut seed = Seed::new(seed, planted);
+    let done = catch_unwind(AssertUnwindSafe(|| seed.work())).unwrap_or_else(|panic| {
+        let message = panic.downcast_ref::<String>().cloned();
+        Err(message.unwrap_or_else(|| "a panic".to_owned()))
+    });
+    done.map_err(|error| format!("{error}; rounds: {}", seed.story.join(", ")))?;
+    Ok(lock(&seed.notes).coverage.clone())
+}
+
+/// How an engine is started.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    frames: usize,
+    log: LogConfig,
+    background: bool,
+    writers: u64,
+}
+
+impl Shape {
+    fn draw(prng: &mut Prng, tight: bool) -> Self {
+        let pick = |prng: &mut Prng, of: [u64; 4]| of[prng.below(4) as usize];
+        let log = LogConfig {
+            capacity_bytes: pick(prng, if tight { [384, 512, 768, 1024] } else { [8192; 4] }) << 10,
+            buffer_bytes: pick(prng, [4, 16, 64, 256]) as usize * 1024,
+            file_bytes_min: 64 << 10,
+        };
+        Shape {
+            frames: pick(prng, [32, 40, 64, 400]) as usize,
+            log,
+            background: true,
+            writers: 1 + prng.below(4),
+        }
+    }
+
+    fn config(self, disk: &SimDisk, start_log: Arc<dyn StartLog>) -> EngineConfig {
+        let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+        EngineConfig {
+            pool_bytes: self.frames << 14,
+            background: self.background,
+            log: self.log,
+            start_log,
+            ..EngineConfig::new(disk, DATADIR)
+        }
+    }
+}
+
+/// Counts starts that roll transactions back.
+#[derive(Clone)]
+struct Listener(Notes);
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listener")
+    }
+}
+
+impl StartLog for Listener {
+    fn note(&self, line: &str) {
+        let rolls_back = line.contains("rolling back");
+        lock(&self.0).coverage.add(Event::RolledBackAtStart, u64::from(rolls_back));
+    }
+}
+
+/// How a round that nothing else ends is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Shutdown,
+    Kill,
+}
+
+/// A seed under way.
+struct Seed {
+    number: u64,
+    planted: Option<Planted>,
+    prng: Prng,
+    disk: SimDisk,
+    notes: Notes,
+    /// Whether the log is short.
+    tight: bool,
+    /// How each round went.
+    story: Vec<String>,
+}
+
+impl Seed {
+    fn new(number: u64, planted: Option<Planted>) -> Self {
+        let (mut prng, disk) = (Prng::new(number ^ 0x5eed), SimDisk::seeded(number));
+        let tight = prng.below(2) == 0;
+        Seed { number, planted, prng, disk, notes: Notes::default(), tight, story: Vec::new() }
+    }
+
+    fn work(&mut self) -> Result<(), String> {
+        let mut rounds = 0;
+        while lock(&self.notes).coverage.of(Event::Operations) < OPERATIONS_MIN {
+            let plan = if rounds < ROUNDS_WITH_FAULTS { Plan::draw(&mut self.prng) } else { Plan::Nothing };
+            self.round(rounds, plan, OPERATIONS_MIN)?;
+            rounds += 1;
+        }
+        if self.prng.below(4) == 0 { self.damage(rounds) } else { self.close(rounds) }
+    }
+
+    /// Starts, works and ends in one way or another. The disk is then as the next start finds it.
+    fn round(&mut self, number: u64, plan: Plan, operations: u64) -> Result<(), String> {
+        let shape = Shape::draw(&mut self.prng, self.tight);
+        let end = if self.prng.below(3) == 0 { End::Kill } else { End::Shutdown };
+        let ended = self.simulate(number, shape, plan, operations, end);
+        let was_off = self.disk.is_powered_off();
+        self.disk.set_capacity(u64::MAX);
+        let failed = |message: String| Err(format!("round {number}, {plan:?}, {shape:?}: {message}"));
+        match (ended.result, ended.stopped) {
+            (Some(Ok(())), _) => {
+                lock(&self.notes).coverage.add(Event::CleanShutdowns, 1);
+                self.disk = self.disk.crash();
+                return self.check_closed().or_else(failed);
+            }
+            (Some(Err(Stop::Wrong(wrong))), _) => return failed(wrong),
+            (Some(Err(Stop::Refused(error))), _) => self.refused(plan, &error.to_string()).or_else(failed)?,
+            (None, Some(why)) => self.refused(plan, &why).or_else(failed)?,
+            (None, None) => self.count_end(was_off),
+        }
+        // The end of a process alone leaves what was written; a machine may fail right after it.
+        let keeps = !was_off && self.prng.below(2) == 0;
+        self.disk = if keeps { self.disk.crash_keeping(|_, _| true) } else { self.disk.crash() };
+        Ok(())
+    }
+
+    fn count_end(&self, was_off: bool) {
+        let mut shared = lock(&self.notes);
+        let event = match (was_off, shared.started) {
+            (true, true) => Event::PowerFailures,
+            (true, false) => Event::PowerFailuresAtStart,
+            (false, _) => Event::Kills,
+        };
+        shared.coverage.add(event, 1);
+    }
+
+    /// The engine has given up with an error.
+    fn refused(&self, plan: Plan, error: &str) -> Result<(), String> {
+        let mut shared = lock(&self.notes);
+        let is_full = plan == Plan::Full && error.contains("no storage space");
+        shared.coverage.add(Event::DiskFull, u64::from(is_full));
+        let at_start = !shared.started;
+        shared.coverage.add(Event::RefusedStarts, u64::from(at_start));
+        if is_full || plan.has_come(&self.disk) {
+            return Ok(());
+        }
+        Err(format!("an error without a cause: {error}"))
+    }
+
+    /// The simulation of a round.
+    fn simulate(
+        &mut self,
+        number: u64,
+        shape: Shape,
+        plan: Plan,
+        operations: u64,
+        end: End,
+    ) -> Simulated<workload::Result<()>> {
+        let at_start = self.prng.below(4) == 0;
+        let mut arming = Prng::new(self.prng.next_u64());
+        {
+            let mut shared = lock(&self.notes);
+            shared.begin(operations);
+        }
+        if at_start {
+            plan.arm(&self.disk, &mut arming, SOON / 4);
+        }
+        let (disk, notes) = (self.disk.clone(), Arc::clone(&self.notes));
+        let seed = self.number.wrapping_add(number << 32);
+        self.story.push(format!("{plan:?}{}", if at_start { " from the start on" } else { "" }));
+        let ended = simulate_with(seed, STEPS_MAX, self.planted, move || {
+            let engine = Engine::open(shape.config(&disk, Arc::new(Listener(Arc::clone(&notes)))))?;
+            lock(&notes).engine = Arc::downgrade(&engine);
+            verify::start(&engine, &notes)?;
+            lock(&notes).started = true;
+            if !at_start {
+                plan.arm(&disk, &mut arming, SOON);
+            }
+            let worked = workload::work(&engine, &notes, shape.writers);
+            lock(&notes).take_stats(&engine);
+            worked?;
+            if end == End::Kill {
+                sim::halt();
+            }
+            Ok(engine.shutdown()?)
+        });
+        let mut shared = lock(&self.notes);
+        if let Some(engine) = shared.engine.upgrade() {
+            shared.take_stats(&engine);
+            // Its threads stand still: nobody may wait for them.
+            std::mem::forget(engine);
+        }
+        faults::count(plan, &self.disk, &mut shared.coverage);
+        let how = match (&ended.result, &ended.stopped) {
+            (Some(Ok(())), _) => "shut down",
+            (Some(Err(_)), _) => "refused",
+            (None, Some(_)) => "given up",
+            (None, None) if self.disk.is_powered_off() => "powered off",
+            (None, None) => "killed",
+        };
+        let when = if shared.started { "" } else { " at start" };
+        self.story.extend([format!("{how}{when}")]);
+        ended
+    }
+
+    /// A last round in which pages are damaged. Nothing wrong may be shown; what is damaged must be named.
+    fn damage(&mut self, number: u64) -> Result<(), String> {
+        let plan = Plan::draw_damage(&mut self.prng);
+        let mut shape = Shape::draw(&mut self.prng, self.tight);
+        // Many reads.
+        shape.frames = 32;
+        let operations = lock(&self.notes).coverage.of(Event::Operations) + 200;
+        let ended = self.simulate(number, shape, plan, operations, End::Shutdown);
+        let failed = |message: String| Err(format!("round {number}, {plan:?}, {shape:?}: {message}"));
+        let error = match (ended.result, ended.stopped) {
+            (Some(Err(Stop::Wrong(wrong))), _) => return failed(wrong),
+            (Some(Err(Stop::Refused(error))), _) => Some(error.to_string()),
+            (_, why) => why,
+        };
+        if let Some(error) = error {
+            self.named(plan, &error).or_else(failed)?;
+        }
+        let happened = !self.disk.happened().is_empty();
+        self.disk = self.disk.crash();
+        if !happened {
+            return self.close(number + 1);
+        }
+        let ended = self.simulate(number + 1, shape, Plan::Nothing, 0, End::Shutdown);
+        let error = match (ended.result, ended.stopped) {
+            (Some(Err(Stop::Wrong(wrong))), _) if !wrong.contains("data.rdb") && !wrong.contains("page") => {
+                return failed(format!("after the damage: {wrong}"));
+            }
+            (Some(Err(Stop::Wrong(named))), _) => named,
+            (Some(Err(Stop::Refused(error))), _) => error.to_string(),
+            (_, Some(why)) => why,
+            _ => return self.check_damaged(),
+        };
+        self.named(plan, &error).or_else(|error| failed(format!("after the damage: {error}")))
+    }
+
+    /// A directory with damaged pages was closed: what a check of it finds is named.
+    fn check_damaged(&mut self) -> Result<(), String> {
+        let findings = verify::check_closed(&self.disk.crash())?;
+        lock(&self.notes).coverage.add(Event::DamageNamed, findings.len() as u64);
+        Ok(())
+    }
+
+    /// A damage was found: its place must be told.
+    fn named(&self, plan: Plan, error: &str) -> Result<(), String> {
+        if !error.contains("data.rdb") {
+            return Err(format!("{plan:?} has no place: {error}"));
+        }
+        lock(&self.notes).coverage.add(Event::DamageNamed, 1);
+        Ok(())
+    }
+
+    /// A last start and shutdown without faults, and a check of all files.
+    fn close(&mut self, number: u64) -> Result<(), String> {
+        let shape = Shape { background: false, ..Shape::draw(&mut self.prng, self.tight) };
+        let ended = self.simulate(number, shape, Plan::Nothing, 0, End::Shutdown);
+        match (ended.result, ended.stopped) {
+            (Some(Ok(())), _) => {}
+            (Some(Err(Stop::Wrong(wrong))), _) => return Err(format!("last start, {shape:?}: {wrong}")),
+            (Some(Err(Stop::Refused(error))), _) => return Err(format!("last start, {shape:?}: {error}")),
+            (None, why) => return Err(format!("last start, {shape:?}: {why:?}")),
+        }
+        self.disk = self.disk.crash();
+        self.check_closed()
+    }
+
+    /// What a check of the files finds after a shutdown.
+    fn check_closed(&self) -> Result<(), String> {
+        let mut findings = verify::check_closed(&self.disk)?;
+        // A log that is short compared with what there is to purge does not tell a start all of it, and what a table has
+        // left to purge when it goes is lost with it: pages stay allocated.
+        let shared = lock(&self.notes);
+        let gone = shared.coverage.of(Event::TablesDropped) + shared.coverage.of(Event::TablesTruncated);
+        let may_lose = self.tight || gone > 0;
+        findings.retain(|finding| !(may_lose && finding.contains("but no tree and no value has")));
+        if findings.is_empty() { Ok(()) } else { Err(format!("check of the closed files: {findings:?}")) }
+    }
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_answered_survives_what_seeds_do_to_it() {
+        let mut total = Coverage::default();
+        for seed in 0..6 {
+            let one = run(seed, None).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            assert!(one.of(Event::Operations) >= OPERATIONS_MIN);
+            total.merge(&one);
+        }
+        assert!(total.of(Event::PowerFailures) + total.of(Event::Kills) > 2, "{total}");
+    }
+
+    #[test]
+    fn a_log_that_is_not_synced_is_found_out() {
+        let found = (0..20).find(|seed| run(*seed, Some(Planted::UnsyncedLog)).is_err());
+        assert!(found.is_some());
+    }
+
+    #[test]
+    fn one_seed_is_one_run() {
+        assert_eq!(run(3, None), run(3, None));
+    }
+}

@@ -1,0 +1,188 @@
+//! What the tables must hold.
+//!
+//! Every transaction raises the one row that all share, so that its value numbers them in the order in which they commit.
+//! Whoever finds the value n, after a crash or in a snapshot, must find what the first n transactions left: no less, no more.
+
+use std::collections::BTreeMap;
+
+/// The row that all share, in [`MAIN`].
+pub(super) const SHARED: i32 = 0;
+
+/// The table that writers and readers use.
+pub(super) const MAIN: usize = 0;
+/// The table that is created, dropped and truncated.
+pub(super) const SIDE: usize = 1;
+
+/// A row but for its id. What its long column holds is made from `stamp`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) n: i32,
+    pub(super) stamp: u32,
+    pub(super) len: usize,
+}
+
+impl Row {
+    /// The long column.
+    pub(super) fn content(&self) -> Vec<u8> {
+        let letter = |at: usize| b'a' + ((self.stamp as usize * 31 + at * 7 + (at >> 8) * 13) % 26) as u8;
+        (0..self.len).map(letter).collect()
+    }
+}
+
+/// Rows by id.
+pub(super) type Rows = BTreeMap<i32, Row>;
+
+/// What a transaction did to a row.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    pub(super) table: usize,
+    pub(super) id: i32,
+    /// `None`: it was deleted.
+    pub(super) row: Option<Row>,
+}
+
+/// What definition changes have left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Definitions {
+    /// Whether the side table is there.
+    pub(super) side: bool,
+    /// How often it was emptied, by whatever means.
+    pub(super) epoch: u32,
+    /// Whether the main table has its index on the long column.
+    pub(super) index: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    changes: Vec<Change>,
+    /// Of the side table, when it committed.
+    epoch: u32,
+}
+
+/// What was found at the last start, and all that was asked for since.
+#[derive(Clone, Debug)]
+pub(super) struct Model {
+    /// Whether the tables were made.
+    pub(super) made: bool,
+    base: [Rows; 2],
+    base_epoch: u32,
+    base_count: i32,
+    asked: Vec<Entry>,
+    /// The greatest number of a transaction that was answered.
+    answered: i32,
+    /// After the definition changes that were answered.
+    pub(super) defined: Definitions,
+    /// After the one that was asked for.
+    pub(super) defining: Option<Definitions>,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Model {
+            made: false,
+            base: [Rows::from([(SHARED, Row { n: 0, stamp: 0, len: 0 })]), Rows::new()],
+            base_epoch: 0,
+            base_count: 0,
+            asked: Vec::new(),
+            answered: 0,
+            defined: Definitions { side: false, epoch: 0, index: false },
+            defining: None,
+        }
+    }
+}
+
+impl Model {
+    /// The transaction `number` is about to commit `changes`.
+    pub(super) fn ask(&mut self, number: i32, changes: Vec<Change>) -> Result<(), String> {
+        let next = self.base_count + self.asked.len() as i32 + 1;
+        if number != next {
+            return Err(format!("transaction {next} found {} in the shared row", number - 1));
+        }
+        self.asked.push(Entry { changes, epoch: self.defined.epoch });
+        Ok(())
+    }
+
+    /// The transaction `number` was answered.
+    pub(super) fn answer(&mut self, number: i32) {
+        self.answered = self.answered.max(number);
+    }
+
+    /// The rows of `table` after `count` transactions.
+    pub(super) fn rows(&self, table: usize, count: i32, epoch: u32) -> Rows {
+        let has_base = table == MAIN || epoch == self.base_epoch;
+        let mut rows = if has_base { self.base[table].clone() } else { Rows::new() };
+        let entries = self.asked.iter().take((count - self.base_count).max(0) as usize);
+        let entries = entries.filter(|entry| table == MAIN || entry.epoch == epoch);
+        for change in entries.flat_map(|entry| &entry.changes).filter(|change| change.table == table) {
+            match change.row {
+                Some(row) => drop(rows.insert(change.id, row)),
+                None => drop(rows.remove(&change.id)),
+            }
+        }
+        rows
+    }
+
+    /// The rows of the main table as the last transaction asked for leaves them.
+    pub(super) fn newest(&self, table: usize) -> Rows {
+        self.rows(table, i32::MAX, self.defined.epoch)
+    }
+
+    /// The definitions that a start may find.
+    pub(super) fn possible(&self) -> impl Iterator<Item = Definitions> {
+        [self.defining, Some(self.defined)].into_iter().flatten()
+    }
+
+    /// Whether a start may find `count` transactions.
+    pub(super) fn check_count(&self, count: i32) -> Result<(), String> {
+        let last = self.base_count + self.asked.len() as i32;
+        if (self.answered..=last).contains(&count) {
+            return Ok(());
+        }
+        Err(format!("{count} transactions are there, of {last} asked for and {} answered", self.answered))
+    }
+
+    /// A start has found this. Returns how many of the transactions were not answered.
+    pub(super) fn settle(&mut self, count: i32, defined: Definitions) -> u64 {
+        self.base = [self.rows(MAIN, count, 0), self.rows(SIDE, count, defined.epoch)];
+        (self.base_count, self.base_epoch) = (count, defined.epoch);
+        (self.defined, self.defining) = (defined, None);
+        self.asked.clear();
+        let unanswered = count - self.answered;
+        self.answered = count;
+        unanswered.max(0) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insert(table: usize, id: i32) -> Vec<Change> {
+        vec![Change { table, id, row: Some(Row { n: id, stamp: 1, len: 3 }) }]
+    }
+
+    #[test]
+    fn a_count_says_which_rows_there_are() {
+        let mut model = Model::default();
+        model.ask(1, insert(MAIN, 10)).unwrap();
+        model.answer(1);
+        model.ask(2, insert(MAIN, 20)).unwrap();
+        assert_eq!(model.rows(MAIN, 1, 0).len(), 2);
+        assert_eq!(model.rows(MAIN, 2, 0).len(), 3);
+        assert!(model.check_count(0).is_err() && model.check_count(3).is_err());
+        assert!(model.ask(4, Vec::new()).is_err());
+        let defined = model.defined;
+        assert_eq!(model.settle(2, defined), 1);
+        assert_eq!(model.newest(MAIN).len(), 3);
+    }
+
+    #[test]
+    fn emptying_the_side_table_forgets_what_came_before() {
+        let mut model = Model::default();
+        model.ask(1, insert(SIDE, 10)).unwrap();
+        model.defined.epoch += 1;
+        model.ask(2, insert(SIDE, 20)).unwrap();
+        assert_eq!(model.newest(SIDE).keys().copied().collect::<Vec<_>>(), [20]);
+        assert_eq!(model.rows(SIDE, 2, 0).keys().copied().collect::<Vec<_>>(), [10]);
+    }
+}

@@ -1,0 +1,142 @@
+//! The tables that simulations work on, and reading them.
+//!
+//! (id INT PRIMARY KEY, n INT, c LONGTEXT, KEY n (n)), at times with KEY c (c(20), n).
+
+use engine::{Direction, Engine, Field, KeyRange, ReadView, Result, RowRef, Scan, Table};
+use types::{CollationId, ColumnDef, IndexDef, IndexKind, LobSize, SqlType, TableDef, TypeKind};
+
+use super::model::{Row, Rows};
+
+/// Characters of the long column in its index.
+const PREFIX: u16 = 20;
+
+pub(super) const SCHEMA: &str = "s";
+
+/// The names of `MAIN` and `SIDE`.
+pub(super) const NAMES: [&str; 2] = ["main", "side"];
+
+pub(super) fn definition(table: usize) -> TableDef {
+    let int = SqlType::new(TypeKind::Int, 11);
+    let text =
+        SqlType { collation: CollationId::UTF8MB4_BIN, ..SqlType::new(TypeKind::Text(LobSize::Long), 0) };
+    let columns = vec![
+        ColumnDef::new("id", int.clone(), false),
+        ColumnDef::new("n", int, false),
+        ColumnDef::new("c", text, false),
+    ];
+    let indexes = vec![
+        IndexDef::new("PRIMARY", IndexKind::Primary, &[0]),
+        IndexDef::new("n", IndexKind::Secondary, &[1]),
+    ];
+    TableDef::new(SCHEMA, NAMES[table], columns, indexes)
+}
+
+/// The index that comes and goes.
+pub(super) fn index_on_c() -> IndexDef {
+    let mut index = IndexDef::new("c", IndexKind::Secondary, &[2, 1]);
+    index.parts[0].prefix_len = Some(PREFIX);
+    index
+}
+
+pub(super) fn key(id: i32) -> [u8; 4] {
+    (id as u32 ^ 0x8000_0000).to_be_bytes()
+}
+
+/// Runs `work` with a row's column values.
+pub(super) fn with_row<R>(id: i32, row: &Row, work: impl FnOnce(&[Option<&[u8]>]) -> R) -> R {
+    work(&[Some(&id.to_le_bytes()), Some(&row.n.to_le_bytes()), Some(&row.content())])
+}
+
+/// A row as it was read: its id, `n`, and the long column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) id: i32,
+    pub(super) n: i32,
+    content: Vec<u8>,
+}
+
+impl Found {
+    fn read(engine: &Engine, row: &RowRef<'_>) -> Result<Self> {
+        let mut scratch = Vec::new();
+        let mut int = |column| match row.field(column, &mut scratch) {
+            Field::Bytes(bytes) => bytes.first_chunk().map_or(-1, |raw| i32::from_le_bytes(*raw)),
+            _ => -1,
+        };
+        let (id, n) = (int(0), int(1));
+        let mut content = Vec::new();
+        match row.field(2, &mut scratch) {
+            Field::Bytes(bytes) => content.extend_from_slice(bytes),
+            Field::OffPage(reference) => engine.read_value(&reference, &mut content)?,
+            Field::Null => {}
+        }
+        Ok(Found { id, n, content })
+    }
+
+    /// Whether it is `row`.
+    pub(super) fn is(&self, row: &Row) -> bool {
+        self.n == row.n && self.content.len() == row.len && self.content == row.content()
+    }
+}
+
+/// The row `id` as `view` sees it.
+pub(super) fn get(engine: &Engine, table: &Table, view: ReadView, id: i32) -> Result<Option<Found>> {
+    // The leaf stays latched while the row is read; a value off the page is read afterwards.
+    let mut scan =
+        Scan::open(engine, table, 0, view, KeyRange::prefix(&key(id)), Direction::Forward)?.detached();
+    match scan.next_batch()? {
+        Some(batch) => batch.rows().next().map(|row| Found::read(engine, &row)).transpose(),
+        None => Ok(None),
+    }
+}
+
+/// All rows that `view` sees, in the order of the primary key or against it.
+pub(super) fn scan(
+    engine: &Engine,
+    table: &Table,
+    view: ReadView,
+    direction: Direction,
+) -> Result<Vec<Found>> {
+    let mut scan = Scan::open(engine, table, 0, view, KeyRange::all(), direction)?.detached();
+    let mut found = Vec::new();
+    while let Some(batch) = scan.next_batch()? {
+        for row in batch.rows() {
+            found.push(Found::read(engine, &row)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The ids that `view` sees through the index at `position`, in its order.
+pub(super) fn ids_by_index(
+    engine: &Engine,
+    table: &Table,
+    position: usize,
+    view: ReadView,
+    direction: Direction,
+) -> Result<Vec<i32>> {
+    let mut scan = Scan::open(engine, table, position, view, KeyRange::all(), direction)?.detached();
+    let (mut ids, mut key) = (Vec::new(), Vec::new());
+    while let Some(batch) = scan.next_batch()? {
+        for row in batch.rows() {
+            key.clear();
+            table.indexes[position].clustered_key(&row, &mut key);
+            let id = key.first_chunk().map_or(0, |raw| u32::from_be_bytes(*raw));
+            ids.push((id ^ 0x8000_0000) as i32);
+        }
+    }
+    Ok(ids)
+}
+
+/// The ids of `rows` in the order of the index called `name`.
+pub(super) fn ids_in_order(rows: &Rows, name: &str) -> Vec<i32> {
+    let prefix = |row: &Row| {
+        let mut content = Row { len: row.len.min(PREFIX.into()), ..*row }.content();
+        if name != "c" {
+            content.clear();
+        }
+        content
+    };
+    let mut ids: Vec<(Vec<u8>, i32, i32)> = rows.iter().map(|(id, row)| (prefix(row), row.n, *id)).collect();
+    ids.sort_unstable();
+    ids.into_iter().map(|(_, _, id)| id).collect()
+}

@@ -1,0 +1,145 @@
+//! Looking at what a start has found.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::check::{Depth, check_datadir};
+use engine::{BeginOptions, Direction, Engine, ReadView, Table};
+use env::{Disk, SimDisk};
+use types::CollationId;
+
+use super::DATADIR;
+use super::coverage::Event;
+use super::model::{Definitions, MAIN, Row, Rows, SHARED, SIDE};
+use super::tables::{self, Found, NAMES, SCHEMA, ids_in_order, with_row};
+use super::workload::{Notes, Result, lock};
+
+/// Compares what `engine` has found with what it may have found, and takes that as the state to go on from. The first time
+/// it makes the tables.
+pub(super) fn start(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
+    if !lock(notes).model.made {
+        make(engine)?;
+        lock(notes).model.made = true;
+    }
+    let main = engine.table(SCHEMA, NAMES[MAIN])?;
+    let shared_row = tables::get(engine, &main, ReadView::newest(), SHARED)?;
+    let count = shared_row.ok_or_else(|| "the shared row is gone".to_owned())?.n;
+    let defined = definitions(engine, notes, main.find_index("c").is_some())?;
+    let model = {
+        let mut shared = lock(notes);
+        shared.model.check_count(count)?;
+        let unanswered = shared.model.settle(count, defined);
+        shared.coverage.add(Event::FoundUnanswered, unanswered);
+        shared.model.clone()
+    };
+    table_agrees(engine, &main, &model.newest(MAIN))?;
+    if defined.side {
+        table_agrees(engine, &*engine.table(SCHEMA, NAMES[SIDE])?, &model.newest(SIDE))?;
+    }
+    Ok(())
+}
+
+/// Makes the tables, or what an attempt before has left out.
+fn make(engine: &Arc<Engine>) -> Result<()> {
+    if engine.schema(SCHEMA).is_err() {
+        engine.create_schema(SCHEMA, CollationId::UTF8MB4_BIN)?;
+    }
+    let main = match engine.table(SCHEMA, NAMES[MAIN]) {
+        Ok(main) => main,
+        Err(_) => engine.create_table(tables::definition(MAIN))?,
+    };
+    if tables::get(engine, &main, ReadView::newest(), SHARED)?.is_none() {
+        let mut trx = engine.begin(BeginOptions::default());
+        let main = engine.open_table(&mut trx, SCHEMA, NAMES[MAIN])?;
+        let row = Row { n: 0, stamp: 0, len: 0 };
+        with_row(SHARED, &row, |row| main.insert(engine, &mut trx, row))?;
+        engine.commit(&mut trx)?;
+    }
+    Ok(())
+}
+
+/// The definitions found, if they may be.
+fn definitions(engine: &Engine, notes: &Notes, index: bool) -> Result<Definitions> {
+    let side = engine.table(SCHEMA, NAMES[SIDE]).ok();
+    let model = lock(notes).model.clone();
+    let is_it = |possible: &Definitions| possible.side == side.is_some() && possible.index == index;
+    let mut possible: Vec<Definitions> = model.possible().filter(is_it).collect();
+    if let (Some(side), [now, before]) = (&side, &possible[..])
+        && now.epoch != before.epoch
+    {
+        // The side table may have been emptied, or not yet.
+        let is_emptied = tables::scan(engine, side, ReadView::newest(), Direction::Forward)?.is_empty();
+        possible = vec![if is_emptied { *now } else { *before }];
+    }
+    let found = possible.first().copied();
+    found.ok_or_else(|| {
+        let (defined, defining) = (model.defined, model.defining);
+        format!("side {}, index {index} after {defined:?}, {defining:?}", side.is_some()).into()
+    })
+}
+
+/// Compares a table with its rows through all of its indexes, and checks it.
+fn table_agrees(engine: &Engine, table: &Table, rows: &Rows) -> Result<()> {
+    let found = tables::scan(engine, table, ReadView::newest(), Direction::Forward)?;
+    agree(&table.def.name, found, rows, Direction::Forward)?;
+    for position in 1..table.indexes.len() {
+        let direction = [Direction::Forward, Direction::Backward][position % 2];
+        index_agrees(engine, table, position, ReadView::newest(), rows, direction)?;
+    }
+    let wait = Duration::from_secs(1000);
+    let report = engine.check_table(&table.def.schema, &table.def.name, wait, Depth::Full)?;
+    if !report.problems.is_empty() {
+        return Err(format!("{}: {:?}", table.def.name, report.problems).into());
+    }
+    Ok(())
+}
+
+/// Compares what was found with what there must be.
+pub(super) fn agree(
+    place: &str,
+    mut found: Vec<Found>,
+    rows: &Rows,
+    direction: Direction,
+) -> std::result::Result<(), String> {
+    if direction == Direction::Backward {
+        found.reverse();
+    }
+    let ids: Vec<i32> = found.iter().map(|found| found.id).collect();
+    if !ids.iter().eq(rows.keys()) {
+        let wanted: Vec<i32> = rows.keys().copied().collect();
+        return Err(format!("{place}: rows {ids:?} instead of {wanted:?}"));
+    }
+    match found.iter().zip(rows.values()).find(|(found, row)| !found.is(row)) {
+        Some((found, row)) => Err(format!("{place}: row {} is {found:.100?} instead of {row:?}", found.id)),
+        None => Ok(()),
+    }
+}
+
+/// Compares the ids that an index shows with those it must show.
+pub(super) fn index_agrees(
+    engine: &Engine,
+    table: &Table,
+    position: usize,
+    view: ReadView,
+    rows: &Rows,
+    direction: Direction,
+) -> Result<()> {
+    let mut ids = tables::ids_by_index(engine, table, position, view, direction)?;
+    if direction == Direction::Backward {
+        ids.reverse();
+    }
+    let name = &table.indexes[position].def.name;
+    let wanted = if position == 0 { rows.keys().copied().collect() } else { ids_in_order(rows, name) };
+    if ids == wanted {
+        return Ok(());
+    }
+    Err(format!("index {name} of {}: {ids:?} instead of {wanted:?}", table.def.name).into())
+}
+
+/// What is wrong with a directory that was closed.
+pub(super) fn check_closed(disk: &SimDisk) -> std::result::Result<Vec<String>, String> {
+    let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+    let report = check_datadir(disk, Path::new(DATADIR), 8 << 20, &mut |_| {}).map_err(|e| e.to_string())?;
+    Ok(report.findings.iter().map(ToString::to_string).collect())
+}

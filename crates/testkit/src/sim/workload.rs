@@ -1,0 +1,494 @@
+//! What threads do between a start and whatever ends it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use base::prng::Prng;
+use base::sync::Event as Signal;
+use engine::{BeginOptions, ColumnSet, Direction, Effect, Engine, Error, Isolation, ReadView, Table, Trx};
+
+use super::coverage::{Coverage, Event};
+use super::model::{Change, MAIN, Model, Row, Rows, SHARED, SIDE};
+use super::tables::{self, NAMES, SCHEMA, key, with_row};
+
+/// Ids that each writer has for itself.
+const IDS_EACH: u64 = 60;
+
+/// Changes of a long transaction.
+const LONG: u64 = 40;
+
+/// Values longer than this do not fit on their row's page.
+const OFF_PAGE: usize = 8200;
+
+/// Definition changes in a round.
+const DEFINITIONS: u64 = 10;
+
+/// Snapshots in a round, and checkpoints and steps of purge.
+const SNAPSHOTS: u64 = 100;
+const CHORES: u64 = 50;
+
+/// Why a thread has stopped.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The engine has returned an error.
+    Refused(Error),
+    /// Something is not as it must be.
+    Wrong(String),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Refused(error)
+    }
+}
+
+impl From<env::IoError> for Stop {
+    fn from(error: env::IoError) -> Self {
+        Stop::Refused(error.into())
+    }
+}
+
+impl From<String> for Stop {
+    fn from(wrong: String) -> Self {
+        Stop::Wrong(wrong)
+    }
+}
+
+pub(super) type Result<T> = std::result::Result<T, Stop>;
+
+/// What threads tell each other, and those who look later.
+#[derive(Default)]
+pub(super) struct Shared {
+    pub(super) model: Model,
+    pub(super) coverage: Coverage,
+    /// Whether the start was found to be right.
+    pub(super) started: bool,
+    /// Threads go on until `coverage` has as many operations.
+    pub(super) operations: u64,
+    /// Sessions that change rows and have not ended.
+    writers: u64,
+    /// A commit has failed for good.
+    log_failed: bool,
+    /// Weak: its last owner ends its threads, which only the simulation can.
+    pub(super) engine: Weak<Engine>,
+}
+
+impl Shared {
+    /// A round begins, to go on until so many operations were done in all.
+    pub(super) fn begin(&mut self, operations: u64) {
+        (self.started, self.log_failed, self.operations) = (false, false, operations);
+        self.engine = Weak::new();
+        self.coverage.add(Event::Rounds, 1);
+    }
+
+    /// Adds what the engine has counted. It is not asked again.
+    pub(super) fn take_stats(&mut self, engine: &Engine) {
+        self.engine = Weak::new();
+        let store = engine.store();
+        let (pool, log) = (store.pool().stats(), store.log().stats());
+        let (splits, merges) = store.splits_and_merges();
+        for (event, times) in [
+            (Event::Evictions, pool.evictions),
+            (Event::PageReads, pool.page_reads),
+            (Event::Splits, splits),
+            (Event::Merges, merges),
+            (Event::Checkpoints, log.checkpoints),
+            (Event::Recycled, log.files_recycled),
+            (Event::AdmissionWaits, log.admission_waits),
+            (Event::RingWaits, log.ring_waits),
+            (Event::LogBytes, log.bytes_written),
+        ] {
+            self.coverage.add(event, times);
+        }
+    }
+}
+
+/// No simulated thread stops while it holds this.
+pub(super) type Notes = Arc<Mutex<Shared>>;
+
+pub(super) fn lock(notes: &Notes) -> MutexGuard<'_, Shared> {
+    notes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn count(notes: &Notes, event: Event, times: u64) {
+    lock(notes).coverage.add(event, times);
+}
+
+fn is_done(notes: &Notes) -> bool {
+    let shared = lock(notes);
+    shared.writers == 0 || shared.coverage.of(Event::Operations) >= shared.operations
+}
+
+/// A number that the simulation's seed decides.
+fn drawn_seed() -> Result<Prng> {
+    let mut bytes = [0; 8];
+    env::random_bytes(&mut bytes)?;
+    Ok(Prng::new(u64::from_le_bytes(bytes)))
+}
+
+/// Writers, a reader, a keeper and a thread of definition changes, to their end.
+pub(super) fn work(engine: &Arc<Engine>, notes: &Notes, writers: u64) -> Result<()> {
+    let mut threads = Vec::new();
+    lock(notes).writers = writers;
+    for number in 0..writers {
+        let (engine, theirs) = (Arc::clone(engine), Arc::clone(notes));
+        let work = move || {
+            let ended = Writer::new(engine, Arc::clone(&theirs), number).and_then(Writer::run);
+            lock(&theirs).writers -= 1;
+            ended
+        };
+        threads.push(env::spawn("writer", work)?);
+    }
+    for (name, work) in [("reader", read as fn(&Arc<Engine>, &Notes) -> Result<()>), ("keeper", keep)] {
+        let (engine, notes) = (Arc::clone(engine), Arc::clone(notes));
+        threads.push(env::spawn(name, move || work(&engine, &notes))?);
+    }
+    let mut definer = Definer { writer: Writer::new(Arc::clone(engine), Arc::clone(notes), writers)? };
+    let mut ended = definer.run();
+    for thread in threads {
+        // A wrong answer says more than an error.
+        let theirs = thread.join().unwrap_or_else(|| Err(Stop::Wrong("a thread panicked".to_owned())));
+        if ended.is_ok() || matches!((&ended, &theirs), (Err(Stop::Refused(_)), Err(Stop::Wrong(_)))) {
+            ended = theirs;
+        }
+    }
+    ended
+}
+
+/// A session that changes rows.
+struct Writer {
+    engine: Arc<Engine>,
+    notes: Notes,
+    prng: Prng,
+    /// Its ids are those that leave this remainder.
+    number: u64,
+    table: usize,
+    /// The rows of its table that are its own, as its transactions have left them.
+    rows: Rows,
+    changes: Vec<Change>,
+}
+
+impl Writer {
+    /// The session `number`; the last one is the definer's and has the side table for itself.
+    fn new(engine: Arc<Engine>, notes: Notes, number: u64) -> Result<Self> {
+        let prng = drawn_seed()?;
+        let rows = lock(&notes).model.newest(MAIN);
+        let own = |id: &i32| *id != SHARED && (*id as u64 - 1) / IDS_EACH == number;
+        let rows = rows.into_iter().filter(|(id, _)| own(id)).collect();
+        Ok(Writer { engine, notes, prng, number, table: MAIN, rows, changes: Vec::new() })
+    }
+
+    fn run(mut self) -> Result<()> {
+        while !is_done(&self.notes) {
+            let changes =
+                if self.prng.below(14) == 0 { LONG + self.prng.below(30) } else { 1 + self.prng.below(6) };
+            self.transaction(changes)?;
+        }
+        Ok(())
+    }
+
+    /// One transaction of about `changes` changes.
+    fn transaction(&mut self, changes: u64) -> Result<()> {
+        let before = self.rows.clone();
+        self.changes.clear();
+        let engine = Arc::clone(&self.engine);
+        let mut trx = engine.begin(BeginOptions::default());
+        let table = engine.open_table(&mut trx, SCHEMA, NAMES[self.table])?;
+        let main = engine.open_table(&mut trx, SCHEMA, NAMES[MAIN])?;
+        let first = self.prng.below(2) == 0;
+        let mut number = if first { self.raise(&main, &mut trx)? } else { 0 };
+        for _ in 0..changes {
+            self.step(&table, &mut trx)?;
+        }
+        if !first {
+            number = self.raise(&main, &mut trx)?;
+        }
+        count(&self.notes, Event::LongTransactions, u64::from(changes >= LONG));
+        match self.prng.below(8) {
+            0 => engine.rollback(&mut trx)?,
+            // Its end rolls it back.
+            1 if changes < 4 => drop(trx),
+            _ => return self.commit(trx, number),
+        }
+        count(&self.notes, Event::RolledBack, 1);
+        self.rows = before;
+        Ok(())
+    }
+
+    /// Asks for the commit of what was done, and takes the answer down.
+    fn commit(&mut self, mut trx: Trx, number: i32) -> Result<()> {
+        let log_failed = {
+            let mut shared = lock(&self.notes);
+            shared.model.ask(number, std::mem::take(&mut self.changes))?;
+            shared.log_failed
+        };
+        let ended = self.engine.commit(&mut trx);
+        let mut shared = lock(&self.notes);
+        match ended {
+            Ok(()) if log_failed => Err("a commit was answered after one had failed".to_owned().into()),
+            Ok(()) => {
+                shared.model.answer(number);
+                shared.coverage.add(Event::Answered, 1);
+                Ok(())
+            }
+            Err(error) => {
+                shared.log_failed = error.effect() == Effect::Server;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Raises the shared row, which makes the transaction the one that writes. Returns its number.
+    fn raise(&mut self, main: &Table, trx: &mut Trx) -> Result<i32> {
+        trx.lock_for_write().map_err(Error::from)?;
+        let found = tables::get(&self.engine, main, ReadView::newest(), SHARED)?;
+        let number = found.ok_or_else(|| "the shared row is gone".to_owned())?.n + 1;
+        let row = Row { n: number, stamp: 0, len: 0 };
+        with_row(SHARED, &row, |row| main.update(&self.engine, trx, &key(SHARED), row, &ColumnSet::ALL))?;
+        self.changes.push(Change { table: MAIN, id: SHARED, row: Some(row) });
+        count(&self.notes, Event::Operations, 1);
+        Ok(number)
+    }
+
+    /// A change, or some that are taken back, or one that is refused.
+    fn step(&mut self, table: &Table, trx: &mut Trx) -> Result<()> {
+        let engine = Arc::clone(&self.engine);
+        let kept = (self.rows.clone(), self.changes.len());
+        let event = match self.prng.below(24) {
+            0 => {
+                let mark = trx.mark();
+                self.change_some(table, trx)?;
+                engine.rollback_statement(trx, mark)?;
+                Event::StatementsRolledBack
+            }
+            1 => {
+                trx.set_savepoint("before");
+                self.change_some(table, trx)?;
+                engine.rollback_to_savepoint(trx, "before")?;
+                Event::SavepointsRolledBack
+            }
+            2 => {
+                let Some((&id, row)) = self.rows.first_key_value() else { return Ok(()) };
+                let refused = with_row(id, row, |row| table.insert(&engine, trx, row));
+                match refused {
+                    Err(Error::DuplicateKey(_)) => Event::DuplicatesRefused,
+                    Err(error) => return Err(error.into()),
+                    Ok(_) => return Err(format!("row {id} was inserted twice").into()),
+                }
+            }
+            _ => return self.change(table, trx),
+        };
+        count(&self.notes, event, 1);
+        self.rows = kept.0;
+        self.changes.truncate(kept.1);
+        Ok(())
+    }
+
+    fn change_some(&mut self, table: &Table, trx: &mut Trx) -> Result<()> {
+        for _ in 0..=self.prng.below(4) {
+            self.change(table, trx)?;
+        }
+        Ok(())
+    }
+
+    /// Inserts, updates or deletes one of the writer's rows.
+    fn change(&mut self, table: &Table, trx: &mut Trx) -> Result<()> {
+        let engine = Arc::clone(&self.engine);
+        let id = (1 + self.number * IDS_EACH + self.prng.below(IDS_EACH)) as i32;
+        let len = match self.prng.below(40) {
+            0 => 20_000 + self.prng.below(30_000) as usize,
+            1..4 => 9000,
+            4..14 => 900,
+            14..26 => 100,
+            _ => 10,
+        };
+        let row = Row { n: self.prng.below(50) as i32, stamp: self.prng.next_u64() as u32, len };
+        count(&self.notes, Event::Operations, 1);
+        if let Some(old) = self.rows.get(&id) {
+            if self.prng.below(4) == 0 {
+                trx.lock_for_write().map_err(Error::from)?;
+                let found = tables::get(&engine, table, ReadView::newest(), id)?;
+                if !found.as_ref().is_some_and(|found| found.is(old)) {
+                    return Err(
+                        format!("row {id} of the writer's own is {found:.100?} instead of {old:?}").into()
+                    );
+                }
+            }
+            if self.prng.below(3) == 0 {
+                table.delete(&engine, trx, &key(id))?;
+                self.rows.remove(&id);
+                self.changes.push(Change { table: self.table, id, row: None });
+                return Ok(());
+            }
+            with_row(id, &row, |row| table.update(&engine, trx, &key(id), row, &ColumnSet::ALL))?;
+        } else {
+            with_row(id, &row, |row| table.insert(&engine, trx, row))?;
+        }
+        count(&self.notes, Event::OffPageValues, u64::from(len > OFF_PAGE));
+        self.rows.insert(id, row);
+        self.changes.push(Change { table: self.table, id, row: Some(row) });
+        Ok(())
+    }
+}
+
+/// The session that changes definitions.
+struct Definer {
+    writer: Writer,
+}
+
+impl Definer {
+    fn run(&mut self) -> Result<()> {
+        for _ in 0..DEFINITIONS {
+            if is_done(&self.writer.notes) {
+                break;
+            }
+            match self.step() {
+                // Somebody used the table for too long.
+                Err(Stop::Refused(Error::Lock(_))) => lock(&self.writer.notes).model.defining = None,
+                ended => ended?,
+            }
+            count(&self.writer.notes, Event::Operations, 1);
+        }
+        Ok(())
+    }
+
+    /// A definition change, or a transaction on the side table.
+    fn step(&mut self) -> Result<()> {
+        let defined = lock(&self.writer.notes).model.defined;
+        if self.writer.prng.below(3) == 0 {
+            return self.index(!defined.index);
+        }
+        if !defined.side {
+            return self.create_side();
+        }
+        match self.writer.prng.below(4) {
+            0 => self.empty_side(false),
+            1 => self.empty_side(true),
+            _ => self.fill_side(),
+        }
+    }
+
+    /// Runs `change` of a definition.
+    fn define(
+        &mut self,
+        event: Event,
+        now: super::model::Definitions,
+        change: impl FnOnce(&Engine) -> engine::Result<()>,
+    ) -> Result<()> {
+        lock(&self.writer.notes).model.defining = Some(now);
+        change(&self.writer.engine)?;
+        let mut shared = lock(&self.writer.notes);
+        (shared.model.defined, shared.model.defining) = (now, None);
+        shared.coverage.add(event, 1);
+        Ok(())
+    }
+
+    fn index(&mut self, wanted: bool) -> Result<()> {
+        let now = super::model::Definitions { index: wanted, ..lock(&self.writer.notes).model.defined };
+        let wait = Duration::from_secs(1000);
+        if wanted {
+            let index = tables::index_on_c();
+            self.define(Event::IndexesCreated, now, |e| e.create_index(SCHEMA, NAMES[MAIN], index, wait))
+        } else {
+            self.define(Event::IndexesDropped, now, |e| e.drop_index(SCHEMA, NAMES[MAIN], "c", wait))
+        }
+    }
+
+    fn create_side(&mut self) -> Result<()> {
+        let old = lock(&self.writer.notes).model.defined;
+        let now = super::model::Definitions { side: true, epoch: old.epoch + 1, ..old };
+        self.define(Event::TablesCreated, now, |e| e.create_table(tables::definition(SIDE)).map(drop))
+    }
+
+    fn empty_side(&mut self, stays: bool) -> Result<()> {
+        let old = lock(&self.writer.notes).model.defined;
+        let now = super::model::Definitions { side: stays, epoch: old.epoch + 1, ..old };
+        let wait = Duration::from_secs(1000);
+        if stays {
+            self.define(Event::TablesTruncated, now, |e| e.truncate_table(SCHEMA, NAMES[SIDE], wait))
+        } else {
+            self.define(Event::TablesDropped, now, |e| e.drop_table(SCHEMA, NAMES[SIDE], wait))
+        }
+    }
+
+    /// A transaction on the side table.
+    fn fill_side(&mut self) -> Result<()> {
+        self.writer.table = SIDE;
+        self.writer.rows = lock(&self.writer.notes).model.newest(SIDE);
+        let changes = 10 + self.writer.prng.below(40);
+        self.writer.transaction(changes)
+    }
+}
+
+/// Takes snapshots and compares them.
+fn read(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
+    let mut prng = drawn_seed()?;
+    for _ in 0..SNAPSHOTS {
+        if is_done(notes) {
+            break;
+        }
+        let options = BeginOptions { isolation: Isolation::RepeatableRead, ..BeginOptions::default() };
+        let mut trx = engine.begin(options);
+        let table = engine.open_table(&mut trx, SCHEMA, NAMES[MAIN])?;
+        let view = trx.view();
+        for _ in 0..=prng.below(2) {
+            match compare(engine, &table, view, notes, &mut prng) {
+                // An index, made after the snapshot was taken.
+                Err(Stop::Refused(Error::TableDefinitionChanged)) => {}
+                ended => ended?,
+            }
+        }
+        engine.commit(&mut trx)?;
+        pause(Duration::from_micros(prng.below(1000)));
+    }
+    Ok(())
+}
+
+/// Checkpoints and purge, more often than the engine's own threads think of them.
+fn keep(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
+    let mut prng = drawn_seed()?;
+    let longest = [300, 3000, 30_000][prng.below(3) as usize];
+    for _ in 0..CHORES {
+        if is_done(notes) {
+            break;
+        }
+        pause(Duration::from_micros(prng.below(longest)));
+        match prng.below(4) {
+            0 => engine.checkpoint()?,
+            1 => engine.checkpoint_round()?,
+            most => drop(engine.purge_step(most as usize)?),
+        }
+    }
+    Ok(())
+}
+
+/// Lets simulated time go by.
+fn pause(time: Duration) {
+    let event = Signal::new();
+    event.wait(event.ticket(), Some(env::deadline_in(time)));
+}
+
+/// Reads a table as `view` sees it, one way or another.
+fn compare(
+    engine: &Arc<Engine>,
+    table: &Table,
+    view: ReadView,
+    notes: &Notes,
+    prng: &mut Prng,
+) -> Result<()> {
+    let shared_row = tables::get(engine, table, view, SHARED)?;
+    let number = shared_row.ok_or_else(|| "a snapshot has no shared row".to_owned())?.n;
+    let rows = lock(notes).model.rows(MAIN, number, 0);
+    let direction = if prng.below(2) == 0 { Direction::Forward } else { Direction::Backward };
+    if prng.below(2) == 0 {
+        let found = tables::scan(engine, table, view, direction)?;
+        super::verify::agree(&format!("snapshot {number}"), found, &rows, direction)?;
+    } else {
+        let position = prng.below(table.indexes.len() as u64) as usize;
+        super::verify::index_agrees(engine, table, position, view, &rows, direction)?;
+    }
+    let mut shared = lock(notes);
+    shared.coverage.add(Event::Snapshots, 1);
+    shared.coverage.add(Event::SnapshotRows, rows.len() as u64);
+    Ok(())
+}
