@@ -14,17 +14,26 @@ use crate::error::{Error, Result};
 use crate::table::{Index, Table};
 
 /// Undoes everything after `mark`, each record in one frame with the part that says so. The last parts may stay in `log`,
-/// for the frame of what comes next. An error leaves the rest undone and stops the server.
+/// for the frame of what comes next. An error leaves the record that it met and older ones to be undone, by whoever tries
+/// again or by the next start, and stops the server.
 pub(crate) fn undo_to(engine: &Engine, log: &mut UndoLog, mark: UndoPtr) -> Result<()> {
     let mut record = UndoRecord::default();
-    while log.pop(mark, &mut record) {
-        engine.store.log().admit()?;
+    loop {
+        let (newest, parts) = (log.mark(), log.parts().len());
+        if !log.pop(mark, &mut record) {
+            return Ok(());
+        }
         let trx = log.id().unwrap_or_default();
-        if undo_one(engine, trx, &record, log.parts())? {
-            log.clear_parts();
+        let admitted = engine.store.log().admit().map_err(Error::from);
+        match admitted.and_then(|()| undo_one(engine, trx, &record, log.parts())) {
+            Ok(true) => log.clear_parts(),
+            Ok(false) => {}
+            Err(error) => {
+                log.take_back(newest, parts);
+                return Err(error);
+            }
         }
     }
-    Ok(())
 }
 
 /// [`undo_to`] of a transaction that goes on.

@@ -255,3 +255,33 @@ fn recovery_that_is_cut_short_is_begun_again() {
         assert!(at > 30, "{at} operations");
     }
 }
+
+#[test]
+fn a_rollback_that_fails_is_not_taken_for_done_by_whoever_tries_again() {
+    let disk = Arc::new(SimDisk::seeded(1));
+    let engine = Engine::open(config(&disk)).unwrap();
+    engine.create_schema("s", types::CollationId::UTF8MB4_BIN).unwrap();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    insert(&engine, &table, &mut trx, &Wide::new(1, 1, "kept")).unwrap();
+    engine.commit(&mut trx).unwrap();
+    trx.restart(BeginOptions::default());
+    update(&engine, &table, &mut trx, 1, &Wide::new(1, 2, "lost")).unwrap();
+    // A page write that fails: no page can be changed any more, and the log goes on.
+    disk.inject(env::Fault { op: env::IoOp::Write, nth: 2, kind: std::io::ErrorKind::Other });
+    engine.checkpoint().unwrap_err();
+    for _ in 0..8 {
+        engine.rollback(&mut trx).unwrap_err();
+    }
+    drop(trx);
+    assert_eq!(
+        rows(&engine, &table, engine.begin(BeginOptions::default()).view()),
+        [Wide::new(1, 1, "kept")]
+    );
+    engine.store().log().flush().unwrap();
+    let disk = Arc::new(disk.crash());
+    let engine = Engine::open(config(&disk)).unwrap();
+    let table = engine.table("s", "t").unwrap();
+    assert_eq!(rows(&engine, &table, ReadView::newest()), [Wide::new(1, 1, "kept")]);
+    assert_sound(&engine, &table);
+}
