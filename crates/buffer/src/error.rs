@@ -48,6 +48,8 @@ pub struct CorruptPage {
 pub enum Damage {
     /// The file ends before the page does.
     PastEnd,
+    /// It was never written.
+    Unwritten,
     /// The bytes fail the check at the disk boundary.
     Bytes(CorruptionKind),
 }
@@ -89,6 +91,7 @@ impl fmt::Display for CorruptPage {
         write!(f, "{} of {} is corrupt: ", self.page, self.file.display())?;
         match self.damage {
             Damage::PastEnd => f.write_str("the file ends before it"),
+            Damage::Unwritten => f.write_str("it was never written"),
             Damage::Bytes(kind) => write!(f, "{kind:?}"),
         }
     }

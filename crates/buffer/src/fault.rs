@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use base::PageNo;
 use base::sync::{LatchLevel, critical};
-use page::PageBytes;
+use page::{PageBytes, PageRef, PageType};
 
 use crate::error::{Damage, Error, Result};
 use crate::guard::{ExclusiveGuard, ExclusiveHold, SharedGuard};
@@ -101,8 +101,7 @@ impl Pool {
         if got < bytes.len() {
             return Err(Error::corrupt(self.file.path(), page, Damage::PastEnd));
         }
-        page::verify_on_read(bytes, page)
-            .map_err(|corrupt| Error::corrupt(self.file.path(), page, Damage::Bytes(corrupt.what)))
+        verify(bytes, page).map_err(|damage| Error::corrupt(self.file.path(), page, damage))
     }
 
     /// Makes the page resident in `frame`. The caller holds the page exclusively and owns the frame.
@@ -164,5 +163,24 @@ impl Pool {
             state.set_owner(None);
             self.frames.give_back(frame);
         }
+    }
+}
+
+/// The check of a page that was read. Nobody asks for a page that was not made before, and what was made is written before
+/// it is evicted: zeros are what a write that went astray, or a read, has left.
+pub(crate) fn verify(bytes: &PageBytes, page: PageNo) -> std::result::Result<(), Damage> {
+    page::verify_on_read(bytes, page).map_err(|corrupt| Damage::Bytes(corrupt.what))?;
+    if PageRef::new(bytes).page_type() == PageType::Free { Err(Damage::Unwritten) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_of_zeros_is_a_damage_that_has_a_name() {
+        let damage = verify(&[0; page::PAGE_SIZE], PageNo(9)).unwrap_err();
+        let error = Error::corrupt("data.rdb".as_ref(), PageNo(9), damage);
+        assert_eq!(error.to_string(), "page 9 of data.rdb is corrupt: it was never written");
     }
 }
