@@ -96,11 +96,20 @@ impl Engine {
         let mut removed = 0;
         let mut record = UndoRecord::default();
         let mut held = HeldTable::default();
+        let mut values = Vec::new();
         let mut at = entry.last;
         while at != UndoPtr::NONE {
             self.trx.undo().read(at, true, &mut record);
-            removed += usize::from(self.purge_record(entry.id, &record, &mut held)?);
+            if record.kind == UndoKind::ValueDead {
+                values.push(record.clone());
+            } else {
+                removed += usize::from(self.purge_record(entry.id, &record, &mut held)?);
+            }
             at = record.prev;
+        }
+        // After the records: a crash in between may leave a value without its row, never a row without its value.
+        for value in &values {
+            removed += usize::from(self.purge_record(entry.id, value, &mut held)?);
         }
         Ok(removed)
     }

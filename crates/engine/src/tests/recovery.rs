@@ -285,3 +285,49 @@ fn a_rollback_that_fails_is_not_taken_for_done_by_whoever_tries_again() {
     assert_eq!(rows(&engine, &table, ReadView::newest()), [Wide::new(1, 1, "kept")]);
     assert_sound(&engine, &table);
 }
+
+#[test]
+fn a_purge_that_is_cut_short_leaves_no_row_without_its_value() {
+    let disk = Arc::new(SimDisk::seeded(3));
+    let log = LogConfig { capacity_bytes: 512 << 10, buffer_bytes: 1 << 20, file_bytes_min: 512 << 10 };
+    let short = |disk: &Arc<SimDisk>| EngineConfig { log, ..config(disk) };
+    let engine = Engine::open(short(&disk)).unwrap();
+    engine.create_schema("s", CollationId::UTF8MB4_BIN).unwrap();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    let mut fill = |ids: std::ops::Range<i32>, gone: bool| {
+        for id in ids.clone() {
+            let row = Wide { body: Some("b".repeat(9000)), ..Wide::new(id, id, &format!("c{id}")) };
+            insert(&engine, &table, &mut trx, &row).unwrap();
+        }
+        engine.commit(&mut trx).unwrap();
+        trx.restart(BeginOptions::default());
+        for id in ids.filter(|_| gone) {
+            delete(&engine, &table, &mut trx, id).unwrap();
+        }
+        engine.commit(&mut trx).unwrap();
+        trx.restart(BeginOptions::default());
+    };
+    fill(0..30, true);
+    // So much that the log does not keep what is left to purge.
+    fill(100..125, false);
+    drop(trx);
+    engine.checkpoint().unwrap();
+    engine.purge_step(usize::MAX).unwrap();
+    let log = engine.store().log();
+    log.written_up_to(log.current()).unwrap();
+    let is_redo = |path: &Path| path.extension().is_some_and(|ending| ending == "redo");
+    let mut sectors = Vec::new();
+    let _ = disk.crash_keeping(|path, sector| {
+        sectors.extend(is_redo(path).then_some(sector));
+        true
+    });
+    assert!(sectors.len() > 5, "{} sectors of log", sectors.len());
+    for cut in sectors {
+        let disk = Arc::new(disk.crash_keeping(|path, sector| !is_redo(path) || sector < cut));
+        let engine = Engine::open(short(&disk)).unwrap();
+        let table = engine.table("s", "t").unwrap();
+        assert_eq!(rows(&engine, &table, ReadView::newest()).len(), 25, "cut at {cut}");
+        assert_sound(&engine, &table);
+    }
+}
