@@ -9,7 +9,7 @@
 use std::cell::Cell;
 
 use base::codec::push_varint;
-use base::sync::{Planted, planted, sim};
+use base::sync::sim;
 use base::{PageNo, invariant};
 use buffer::ExclusiveGuard;
 use log::FrameRange;
@@ -194,7 +194,6 @@ impl<'p> Mtr<'p> {
         self.redo.extend_from_slice(parts);
         let pending = self.store.log.append(&[], &self.redo);
         let range = pending.range();
-        let pending = (!planted(Planted::EarlyStampClear)).then_some(pending);
         sim::linger();
         #[cfg(test)]
         self.store.redo_tap.record(range, &self.redo[..changes]);

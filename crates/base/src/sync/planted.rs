@@ -23,13 +23,11 @@ pub enum Planted {
     StalePage,
     /// The in-flight word is cleared before the frame's bytes are in the ring.
     EarlyRingClear,
-    /// The in-flight word is cleared before the changed pages have their `rec_lsn`.
-    EarlyStampClear,
 }
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 8] = [
+    pub const ALL: [Planted; 7] = [
         Planted::UnsyncedLog,
         Planted::UnsyncedPages,
         Planted::RedoTwice,
@@ -37,7 +35,6 @@ impl Planted {
         Planted::UnloggedUndo,
         Planted::StalePage,
         Planted::EarlyRingClear,
-        Planted::EarlyStampClear,
     ];
 }
 
