@@ -2,6 +2,7 @@
 
 use crate::ledger;
 use crate::process::run as command;
+use crate::sim;
 use crate::tidy;
 
 /// Runs every check in order and stops at the first that fails; `fast` leaves out the optimised steps.
@@ -12,6 +13,8 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
     command("cargo", &["test", "--workspace"])?;
     if !fast {
         command("cargo", &["test", "--workspace", "--profile", "fast"])?;
+        sim::run(&["--planted", "1000"])?;
+        sim::run(&["--seeds", "1000"])?;
         command("cargo", &["build", "--release", "--package", "server", "--package", "ledger"])?;
         ledger::gate()?;
     }
