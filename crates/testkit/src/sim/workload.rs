@@ -146,13 +146,22 @@ pub(super) fn work(engine: &Arc<Engine>, notes: &Notes, writers: u64) -> Result<
     let mut definer = Definer { writer: Writer::new(Arc::clone(engine), Arc::clone(notes), writers)? };
     let mut ended = definer.run();
     for thread in threads {
-        // A wrong answer says more than an error.
         let theirs = thread.join().unwrap_or_else(|| Err(Stop::Wrong("a thread panicked".to_owned())));
-        if ended.is_ok() || matches!((&ended, &theirs), (Err(Stop::Refused(_)), Err(Stop::Wrong(_)))) {
+        if weight(&theirs) > weight(&ended) {
             ended = theirs;
         }
     }
     ended
+}
+
+/// How much an end tells: a wrong answer more than an error, and that more than a wait for who has met the error.
+fn weight(ended: &Result<()>) -> u32 {
+    match ended {
+        Ok(()) => 0,
+        Err(Stop::Refused(Error::Lock(_))) => 1,
+        Err(Stop::Refused(_)) => 2,
+        Err(Stop::Wrong(_)) => 3,
+    }
 }
 
 /// A session that changes rows.
