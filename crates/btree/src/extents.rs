@@ -8,9 +8,12 @@
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use base::{IndexId, Lsn, PageNo, invariant};
 use page::{EXTENT_PAGES, ExtentEntry, ExtentState};
+
+use crate::garbage::GarbageBits;
 
 /// Number of an extent: page number / 64.
 pub(crate) type ExtentNo = u32;
@@ -42,6 +45,12 @@ pub(crate) struct Extents {
     segments: BTreeMap<IndexId, Segment>,
     /// Free extents whose old bytes still take disk space.
     unpunched: BTreeSet<ExtentNo>,
+    /// Extents in which something was marked since the start (`crate::garbage`).
+    garbage: Arc<GarbageBits>,
+    /// Extents with the map's bit that were not swept since the start.
+    unswept: BTreeSet<ExtentNo>,
+    /// The extent that is being swept.
+    sweeping: Option<ExtentNo>,
 }
 
 impl Extents {
@@ -59,6 +68,9 @@ impl Extents {
     pub(crate) fn push(&mut self, state: ExtentEntry) {
         let extent = self.len();
         self.states.push(state);
+        if state.garbage {
+            self.unswept.insert(extent);
+        }
         match state.state {
             ExtentState::Free => {
                 self.free.insert(extent);
@@ -184,6 +196,8 @@ impl Extents {
         }
         let index = state.index_id;
         *state = ExtentEntry { version: state.version, freed_at: now, ..ExtentEntry::default() };
+        self.garbage.clear(extent);
+        self.unswept.remove(&extent);
         self.shared_open.remove(&extent);
         if let Some(segment) = self.segments.get_mut(&index) {
             segment.all.remove(&extent);
@@ -211,6 +225,58 @@ impl Extents {
     pub(crate) fn mark_hole(&mut self, extent: ExtentNo) {
         self.unpunched.remove(&extent);
         self.states[extent as usize].hole = true;
+    }
+
+    /// Extents in which something was marked since the start.
+    pub(crate) fn garbage(&self) -> &Arc<GarbageBits> {
+        &self.garbage
+    }
+
+    /// Notes that something is marked in an extent; true if the map has to be told.
+    pub(crate) fn mark_garbage(&mut self, extent: ExtentNo) -> bool {
+        self.garbage.set(extent);
+        !std::mem::replace(&mut self.states[extent as usize].garbage, true)
+    }
+
+    /// Notes that marked records move from an extent with the bit to another; true if the map has to be told of that one.
+    pub(crate) fn carry_garbage(&mut self, from: ExtentNo, to: ExtentNo) -> bool {
+        let has_old = self.unswept.contains(&from) || self.sweeping == Some(from);
+        if has_old {
+            self.unswept.insert(to);
+        }
+        if !has_old || self.garbage.is_set(from) {
+            self.garbage.set(to);
+        }
+        !std::mem::replace(&mut self.states[to as usize].garbage, true)
+    }
+
+    /// Takes an unswept extent, and tells its pages in use.
+    pub(crate) fn begin_sweep(&mut self) -> Option<(ExtentNo, Vec<PageNo>)> {
+        let extent = self.unswept.pop_first()?;
+        self.sweeping = Some(extent);
+        let used = self.get(extent).used;
+        let pages = (0..EXTENT_PAGES).filter(|page| used >> page & 1 != 0);
+        Some((extent, pages.map(|page| page_of(extent, page)).collect()))
+    }
+
+    /// The sweep of an extent is over; true if its bit was taken back, and the map has to be told.
+    pub(crate) fn end_sweep(&mut self, extent: ExtentNo, is_clean: bool) -> bool {
+        self.sweeping = None;
+        let entry = &mut self.states[extent as usize];
+        let done = is_clean && !self.garbage.is_set(extent) && !self.unswept.contains(&extent);
+        done && std::mem::replace(&mut entry.garbage, false)
+    }
+
+    /// Extents with the map's bit, but for those that are still to be swept.
+    pub(crate) fn marked(&self) -> Vec<ExtentNo> {
+        let extents = (0..self.len()).filter(|&extent| self.get(extent).garbage);
+        extents.filter(|extent| !self.unswept.contains(extent) && self.sweeping != Some(*extent)).collect()
+    }
+
+    /// Takes the bit back.
+    pub(crate) fn unmark_garbage(&mut self, extent: ExtentNo) {
+        self.garbage.clear(extent);
+        self.states[extent as usize].garbage = false;
     }
 
     /// Whether a page is in use, and if it stands in an extent of one tree, by that tree.

@@ -139,6 +139,7 @@ fn merge_pair<'p>(
     let left = mtr.adopt(left);
     let right = mtr.adopt(right);
     mtr.prepare_free(right)?;
+    mtr.carry_garbage(right, left)?;
 
     let lower = mtr.page(left).lower_fence().to_vec();
     let old = mtr.page(right);
@@ -167,6 +168,7 @@ fn collapse_root<'p>(
     let root = mtr.adopt(root);
     let child = mtr.adopt(child);
     mtr.prepare_free(child)?;
+    mtr.carry_garbage(child, root)?;
     let old = mtr.page(child);
     let (kind, batch) = (PageKind::of(old), batch_of(old, 0..old.count()));
     let above = mtr.page(root);

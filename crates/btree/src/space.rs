@@ -18,6 +18,7 @@ use page::{EXTENT_PAGES, ExtentEntry, ExtentPlace, ExtentState, PAGE_SIZE, PageM
 
 use crate::error::{Error, Result};
 use crate::extents::{ExtentNo, Extents};
+use crate::garbage::GarbageBits;
 use crate::mtr::{Latched, Mtr};
 use crate::store::Store;
 
@@ -43,12 +44,16 @@ pub struct SpaceReport {
     pub extents_free: u64,
     /// Extents whose pages small trees share.
     pub extents_shared: u64,
+    /// Extents with records that purge, or a sweep, has to remove.
+    pub extents_garbage: u64,
 }
 
 /// Allocation of one data file.
 #[derive(Debug)]
 pub(crate) struct Space {
     state: Mutex<Extents>,
+    /// The same as in the state, to be looked at without it.
+    garbage: Arc<GarbageBits>,
     file: Arc<dyn File>,
 }
 
@@ -59,7 +64,15 @@ impl Space {
     /// The space of a file whose extents are not known yet.
     pub(crate) fn new(file: Arc<dyn File>) -> Self {
         // The level of pages: taken after some pages and before others (docs/latching.md).
-        Space { state: Mutex::new(LatchLevel::Page, Extents::default()), file }
+        let state = Extents::default();
+        let garbage = Arc::clone(state.garbage());
+        Space { state: Mutex::new(LatchLevel::Page, state), garbage, file }
+    }
+
+    /// Extents in which something was marked since the start.
+    #[inline]
+    pub(crate) fn garbage(&self) -> &GarbageBits {
+        &self.garbage
     }
 
     /// Waits for the allocation state. The caller may hold tree pages, but no map page.
@@ -118,6 +131,7 @@ impl Space {
             report.pages_used += u64::from(extent.used.count_ones() - reserved);
             report.extents_free += u64::from(extent.state == ExtentState::Free);
             report.extents_shared += u64::from(extent.state == ExtentState::Shared);
+            report.extents_garbage += u64::from(extent.garbage);
         }
         report
     }

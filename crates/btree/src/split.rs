@@ -155,6 +155,7 @@ fn split_child<'p>(
     let parent = mtr.adopt(parent);
     let child = mtr.adopt(child);
     let [right] = mtr.allocate(tree.index, locality)?;
+    carry_to_new(&mut mtr, child, &[right]);
 
     let old = mtr.page(child);
     let kind = PageKind::of(old);
@@ -183,6 +184,7 @@ fn split_root<'p>(
     let mut mtr = Mtr::new(store);
     let root = mtr.adopt(root);
     let [left, right] = mtr.allocate(tree.index, locality)?;
+    carry_to_new(&mut mtr, root, &[left, right]);
     let old = mtr.page(root);
     let (kind, version) = (PageKind::of(old), old.version());
     let left_part = batch_of(old, 0..plan.left_count);
@@ -208,6 +210,13 @@ fn split_root<'p>(
     mtr.apply(root, &PageOp::InsertChild { slot: 1, key: &plan.separator, child: right.page_no });
     mtr.commit();
     Ok(())
+}
+
+/// Some records of `from` are about to move to pages that were just allocated.
+fn carry_to_new(mtr: &mut Mtr<'_>, from: Latched, to: &[NewPage]) {
+    for page in to {
+        mtr.carry_garbage_to(from, page.page_no).expect("allocation has latched the map page");
+    }
 }
 
 /// A page's place among its siblings.

@@ -39,6 +39,8 @@ pub struct Engine {
     pub(crate) commit_wait: CommitWaitCell,
     pub(crate) checkpoints: Arc<CheckpointControl>,
     checkpoint_thread: Mutex<Option<env::Thread<()>>>,
+    /// Ids below were given out before the start: their transactions have ended.
+    pub(crate) restart_horizon: TrxId,
     /// As in the file header: ids at or above it are not in use.
     trx_limit: AtomicU64,
     closed: AtomicBool,
@@ -132,6 +134,7 @@ impl Engine {
             commit_wait: CommitWaitCell::default(),
             checkpoints: Arc::new(checkpoints),
             checkpoint_thread: Mutex::new(None),
+            restart_horizon: header.trx_limit,
             trx_limit: AtomicU64::new(header.trx_limit.0),
             closed: AtomicBool::new(false),
             _datadir: datadir,
@@ -151,6 +154,8 @@ impl Engine {
         if self.trx.purge_horizon() == self.trx.limit() {
             // Nobody reads: the leftovers of committed transactions go now, or they would stay for good.
             self.purge_step(usize::MAX)?;
+            let _turn = self.purge.pause();
+            self.store.forget_garbage()?;
         }
         self.purge.stop();
         end(&self.purge_thread);

@@ -45,6 +45,7 @@ mod range;
 mod recovery;
 mod row;
 mod scan;
+mod sweep;
 mod table;
 
 pub use column_set::ColumnSet;
@@ -65,6 +66,7 @@ pub use recovery::{NoStartLog, StartLog};
 pub use row::duplicate::Duplicate;
 pub use row::{InsertOutcome, OldRow, RowChange, UpdateOutcome};
 pub use scan::{Batch, Scan, ScanMemory};
+pub use sweep::SweepReport;
 pub use table::{Index, Table};
 
 pub use btree::Foreseen;

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::TrxId;
 use base::codec::get_u48;
 use base::sync::plain::{Condvar, Mutex, MutexGuard};
+use base::{IndexId, TrxId};
 use page::{OverflowRef, RowHeader};
 use trx::{PurgeEntry, UndoKind, UndoPtr, UndoRecord};
 
@@ -19,6 +19,8 @@ use crate::table::Table;
 
 /// How long the background thread rests between two looks. Nobody ever waits for purge, so no commit wakes it.
 const REST: Duration = Duration::from_millis(100);
+/// Extents (1 MiB each) swept before purge has its turn again.
+const SWEPT_PER_ROUND: usize = 8;
 /// Purge waits this long for a definition change to be done with a table before it looks at its own stop flag again.
 const METADATA_WAIT: Duration = Duration::from_millis(200);
 
@@ -73,6 +75,11 @@ pub(crate) fn run(engine: &std::sync::Weak<Engine>, control: &PurgeControl) -> R
     while control.rest() {
         let Some(engine) = engine.upgrade() else { return Ok(()) };
         engine.purge_step(usize::MAX)?;
+        for _ in 0..SWEPT_PER_ROUND {
+            if control.is_stopped() || engine.sweep_step()?.is_none() {
+                break;
+            }
+        }
     }
     Ok(())
 }
@@ -121,11 +128,11 @@ impl Engine {
 
     /// Removes what `record` of transaction `id` left behind, if it is still there.
     fn purge_record(&self, id: TrxId, record: &UndoRecord, held: &mut HeldTable) -> Result<bool> {
-        if !record.kind.needs_purge() || !held.hold(self, record)? {
+        if !record.kind.needs_purge() || !held.hold(self, record.index)? {
             return Ok(false);
         }
-        let Some((table, position)) = &held.table else { return Ok(false) };
-        let tree = &table.indexes[*position].tree;
+        let Some((table, position)) = held.table() else { return Ok(false) };
+        let tree = &table.indexes[position].tree;
         self.store.log().admit()?;
         match record.kind {
             UndoKind::RowDelete => remove(tree, &self.store, &record.key, &[], |edit| {
@@ -147,22 +154,27 @@ impl Engine {
 
 /// The table purge is at work on, its metadata lock held, so that nobody drops its trees.
 #[derive(Default)]
-struct HeldTable {
+pub(crate) struct HeldTable {
     table: Option<(Arc<Table>, usize)>,
 }
 
 impl HeldTable {
-    /// Holds the table of `record`'s index. False: it is gone, and its pages with it.
-    fn hold(&mut self, engine: &Engine, record: &UndoRecord) -> Result<bool> {
+    /// The table, and the position of the index in it.
+    pub(crate) fn table(&self) -> Option<(&Table, usize)> {
+        self.table.as_ref().map(|(table, position)| (&**table, *position))
+    }
+
+    /// Holds the table of an index. False: it is gone, and its pages with it.
+    pub(crate) fn hold(&mut self, engine: &Engine, index: IndexId) -> Result<bool> {
         if let Some((table, position)) = &mut self.table
-            && let Some(at) = table.index_ids().position(|id| id == record.index)
+            && let Some(at) = table.index_ids().position(|id| id == index)
         {
             *position = at;
             return Ok(true);
         }
         self.release();
         loop {
-            let Some((table, position)) = engine.catalog().index(record.index).cloned() else {
+            let Some((table, position)) = engine.catalog().index(index).cloned() else {
                 return Ok(false);
             };
             match table.state.lock.lock_shared(true, METADATA_WAIT) {

@@ -14,4 +14,5 @@ mod restart;
 #[cfg(debug_assertions)]
 mod simulated;
 mod snapshots;
+mod sweep;
 mod threads;

@@ -28,6 +28,7 @@ impl RowWriter<'_> {
         if !edit.found() || edit.record().flags().is_deleted() {
             return Ok(false);
         }
+        edit.note_garbage()?;
         let record = edit.record();
         let mut image = RowImage { values: &mut buffers.values, spans: &mut buffers.spans };
         image.fill(&RowRef::new(&index.format, record), self.table.def.columns.len(), &mut buffers.payload);

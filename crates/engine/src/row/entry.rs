@@ -87,7 +87,13 @@ impl RowWriter<'_> {
             &engine.store,
             key,
             payload,
-            |edit| !edit.record().flags().has_ver(),
+            |edit| {
+                let is_open = !edit.record().flags().has_ver();
+                if is_open {
+                    edit.note_garbage()?;
+                }
+                Ok(is_open)
+            },
             |mut edit| {
                 let open = edit.record().flags();
                 edit.set_flags(open.with(CLOSED));

@@ -77,7 +77,7 @@ pub(crate) fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: 
             store,
             &record.key,
             &record.image,
-            |_| true,
+            |_| Ok(true),
             |mut edit| {
                 edit.set_flags(flags_from_undo(record.flags).with(CLOSED));
                 edit.commit_with(parts);
@@ -110,7 +110,7 @@ fn undo_row_image(
     if flags.is_deleted() {
         table.add_rows(-1);
     }
-    replace_payload(&index.tree, &engine.store, &record.key, &record.image, |_| true, restore)
+    replace_payload(&index.tree, &engine.store, &record.key, &record.image, |_| Ok(true), restore)
 }
 
 fn undo_row_patch(

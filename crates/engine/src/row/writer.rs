@@ -1,7 +1,7 @@
 //! What every row change needs at hand, and the changes of one clustered record.
 
 use base::TrxId;
-use btree::{KEY_BYTES_MAX, LeafEdit, NeedRoom, Store, Tree};
+use btree::{KEY_BYTES_MAX, LeafEdit, Store, Tree};
 use page::{RowHeader, SlotFlags, UndoPtr};
 use trx::undo::ROW_HEADER_BYTES;
 use trx::{NewUndo, Trx, UndoKind, UndoLog};
@@ -114,28 +114,27 @@ pub(crate) fn ensure_key(extent: Extent, key: &[u8]) -> Result<()> {
 }
 
 /// Replaces the payload of the record with `key`, making room if need be, and hands the edit to `finish`, which commits it.
-/// `check` looks at the record first; false: nothing happens.
+/// `check` looks at the record first, and gets ready for what `finish` does; false: nothing happens.
 pub(crate) fn replace_payload(
     tree: &Tree,
     store: &Store,
     key: &[u8],
     payload: &[u8],
-    check: impl Fn(&LeafEdit<'_>) -> bool,
+    check: impl Fn(&mut LeafEdit<'_>) -> Result<bool>,
     finish: impl FnOnce(LeafEdit<'_>),
 ) -> Result<bool> {
     let mut need = 0;
     loop {
         let mut edit = tree.edit(store, key, need)?;
-        if !edit.found() || !check(&edit) {
+        if !edit.found() || !check(&mut edit)? {
             return Ok(false);
         }
-        match edit.replace_payload(payload) {
-            Ok(()) => {
-                finish(edit);
-                return Ok(true);
-            }
-            Err(NeedRoom) => need = key.len() + payload.len(),
+        if edit.replace_payload(payload).is_ok() {
+            finish(edit);
+            return Ok(true);
         }
+        edit.commit();
+        need = key.len() + payload.len();
     }
 }
 

@@ -1,0 +1,103 @@
+//! Sweeping: removing what transactions before the start left for a purge that never came.
+//!
+//! Purge works through what it has in memory; a crash, or a reader at shutdown, leaves delete-marked records and closed
+//! entries that nobody knows of. The map tells in which extents there may be some. In background, after the start, their
+//! leaves are looked at: what a transaction below the restart horizon marked is removed, for every view is younger.
+
+use base::codec::get_u48;
+use base::{IndexId, TrxId};
+use page::{PageRef, PageType, Record, RowHeader};
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::purge::HeldTable;
+use crate::row::writer::remove;
+
+/// Something that may be removed.
+struct Leftover {
+    index: IndexId,
+    key: Vec<u8>,
+}
+
+/// What one step of a sweep did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SweepReport {
+    /// Pages looked at.
+    pub pages: usize,
+    /// Records and entries removed.
+    pub removed: usize,
+}
+
+impl Engine {
+    /// Sweeps one extent; `None` if there is none left to sweep. Purge and sweeps take turns.
+    pub fn sweep_step(&self) -> Result<Option<SweepReport>> {
+        let _turn = self.purge.pause();
+        let Some(sweep) = self.store.begin_sweep() else { return Ok(None) };
+        let mut report = SweepReport::default();
+        let mut held = HeldTable::default();
+        let mut is_clean = true;
+        for &page in &sweep.pages {
+            let mut leftovers = Vec::new();
+            match self.store.pool().shared_cold(page) {
+                Ok(guard) => is_clean &= self.find_leftovers(guard.page(), &mut leftovers),
+                // Whoever needs the page reports it. The extent keeps its bit.
+                Err(buffer::Error::Corruption(_)) => is_clean = false,
+                Err(error) => return Err(btree::Error::from(error).into()),
+            }
+            for leftover in leftovers {
+                let removed = self.remove_leftover(&leftover, &mut held)?;
+                is_clean &= removed;
+                report.removed += usize::from(removed);
+            }
+            report.pages += 1;
+        }
+        self.store.end_sweep(&sweep, is_clean)?;
+        Ok(Some(report))
+    }
+
+    /// Adds what may be removed from a page. False: something is marked that has to stay for now.
+    fn find_leftovers(&self, page: PageRef<'_>, found: &mut Vec<Leftover>) -> bool {
+        if page.page_type() != PageType::BTree || !page.is_leaf() {
+            return true;
+        }
+        let catalog = self.catalog();
+        // Trees of the dictionary have no marks; others without a table are on their way out.
+        let Some((_, position)) = catalog.index(page.index_id()) else { return true };
+        let mut none_stays = true;
+        for slot in 0..page.count() {
+            let record = page.record(slot);
+            if record.flags().is_deleted() {
+                if self.is_leftover(&record, *position == 0) {
+                    let mut key = Vec::new();
+                    page.append_key(slot, &mut key);
+                    found.push(Leftover { index: page.index_id(), key });
+                } else {
+                    none_stays = false;
+                }
+            }
+        }
+        none_stays
+    }
+
+    /// Whether a transaction before the start deleted the record, or closed the entry.
+    fn is_leftover(&self, record: &Record<'_>, is_row: bool) -> bool {
+        let by = if is_row {
+            RowHeader::decode(record.payload()).trx
+        } else if record.flags().has_ver() {
+            TrxId(get_u48(record.payload(), 0))
+        } else {
+            return false;
+        };
+        record.flags().is_deleted() && by < self.restart_horizon
+    }
+
+    fn remove_leftover(&self, leftover: &Leftover, held: &mut HeldTable) -> Result<bool> {
+        if !held.hold(self, leftover.index)? {
+            return Ok(false);
+        }
+        let Some((table, position)) = held.table() else { return Ok(false) };
+        self.store.log().admit()?;
+        let tree = &table.indexes[position].tree;
+        remove(tree, &self.store, &leftover.key, &[], |edit| self.is_leftover(&edit.record(), position == 0))
+    }
+}
