@@ -74,7 +74,7 @@ fn work(disk: &Arc<dyn env::Disk>, path: &Path, config: StoreConfig, log_bytes: 
     }
     store.pool().flush_all().unwrap();
     let safe = store.log().safe_lsn();
-    store.log().checkpoint(store.pool().sync_below(safe).unwrap(), Vec::new()).unwrap();
+    store.checkpoint(store.pool().sync_below(safe).unwrap(), Vec::new()).unwrap();
     let begin = store.log().current();
     let (mut prng, mut parts) = (Prng::new(1), Vec::new());
     let mut count = 0;

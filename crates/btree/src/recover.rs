@@ -74,21 +74,33 @@ impl StartObserver for () {
     }
 }
 
-/// What write-back needs of a log that is being read: all of it is durable. From [`LatePosition::set`] on, what it needs of
+/// What the pool needs of a log that is being read: all of it is durable. From [`LatePosition::set`] on, what it needs of
 /// the log that goes on there.
-#[derive(Debug, Default)]
-pub(crate) struct LatePosition(OnceLock<Arc<Log>>);
+#[derive(Debug)]
+pub(crate) struct LatePosition {
+    end: Lsn,
+    log: OnceLock<Arc<Log>>,
+}
 
 impl LatePosition {
+    /// Of a log that ends at `end`.
+    pub(crate) fn new(end: Lsn) -> Self {
+        LatePosition { end, log: OnceLock::new() }
+    }
+
     /// The log is open for writing.
     pub(crate) fn set(&self, log: &Arc<Log>) {
-        self.0.get_or_init(|| Arc::clone(log));
+        self.log.get_or_init(|| Arc::clone(log));
     }
 }
 
 impl LogPosition for LatePosition {
     fn durable_up_to(&self, lsn: Lsn) -> log::Result<()> {
-        self.0.get().map_or(Ok(()), |log| log.durable_up_to(lsn))
+        self.log.get().map_or(Ok(()), |log| log.durable_up_to(lsn))
+    }
+
+    fn end(&self) -> Lsn {
+        self.log.get().map_or(self.end, |log| log.current())
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use base::sync::Counter;
 use base::{IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};
-use buffer::{Doublewrite, Pool, PoolConfig, restore_torn_pages};
+use buffer::{CorruptPage, Damage, Doublewrite, Pool, PoolConfig, restore_torn_pages};
 use env::{Disk, File, OpenOptions};
-use log::{Log, LogConfig, LogPosition, LogReader};
+use log::{Log, LogConfig, LogPosition, LogReader, TrxState};
 use page::file_header::DICTIONARY_ROOTS;
 use page::{FileHeader, PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef};
 
@@ -101,12 +101,17 @@ impl Store {
         let options = OpenOptions { direct: config.direct };
         let file = disk.open(path, options)?;
         // A page that a crash has torn is restored below.
-        if let Err(error @ Error::UnknownFormat(_)) = read_header(&*file) {
-            return Err(error);
-        }
+        let header = match read_header(&*file) {
+            Err(error @ Error::UnknownFormat(_)) => return Err(error),
+            header => header.ok(),
+        };
         let reader = LogReader::open(disk, &log_folder(path), config.identity)?;
         let alone = !config.pool.background;
         let (mut reader, freed) = recover::analyse(reader, alone, observer)?;
+        if let Some(damage) = header.and_then(|header| mismatch(&header, &reader)) {
+            let corrupt = CorruptPage { file: path.to_path_buf(), page: HEADER_PAGE, damage };
+            return Err(buffer::Error::Corruption(Box::new(corrupt)).into());
+        }
         let clean = reader.is_clean();
         if !clean {
             observer.unclean()?;
@@ -115,7 +120,7 @@ impl Store {
             restore_torn_pages(&**disk, &doublewrite_folder(path), options, config.identity, &*file)?;
         }
         let doublewrite = open_doublewrite(&**disk, path, config, config.identity, &*file)?;
-        let position = Arc::new(LatePosition::default());
+        let position = Arc::new(LatePosition::new(reader.position()));
         let pool =
             Pool::with_doublewrite(Arc::clone(&file), config.pool, Arc::clone(&position) as _, doublewrite)?;
         if !clean {
@@ -159,9 +164,29 @@ impl Store {
     /// use.
     pub fn close(&self) -> Result<()> {
         self.pool.flush_all()?;
+        // So that nothing is appended before the log's own last checkpoint.
+        self.log.flush()?;
+        self.note_checkpoint(self.log.current())?;
         let end = self.log.close()?;
         self.set_clean(end)?;
         Ok(self.pool.close()?)
+    }
+
+    /// Records a checkpoint: recovery begins at `redo_lsn`, and undoes `transactions`. Every change below is durable in the
+    /// file ([`Pool::sync_below`]).
+    pub fn checkpoint(&self, redo_lsn: Lsn, transactions: Vec<TrxState>) -> Result<()> {
+        self.note_checkpoint(redo_lsn)?;
+        Ok(self.log.checkpoint(redo_lsn, transactions)?)
+    }
+
+    /// Notes in the file, durably, from where on the log is needed, before the log says so: a file that is older than the log
+    /// beside it is recognised.
+    fn note_checkpoint(&self, redo_lsn: Lsn) -> Result<()> {
+        let mut page = self.pool.exclusive(HEADER_PAGE)?;
+        page.page_mut().set_checkpoint(redo_lsn, Lsn(0));
+        page.mark_dirty(self.log.current());
+        drop(page);
+        Ok(self.pool.flush_page(HEADER_PAGE)?)
     }
 
     /// The buffer pool.
@@ -215,7 +240,8 @@ impl Store {
     /// Repeats the log's clean mark for tools: the end of the log, or 0 while the file is in use. Not logged.
     fn set_clean(&self, clean: Lsn) -> Result<()> {
         let mut page = self.pool.exclusive(HEADER_PAGE)?;
-        page.page_mut().set_checkpoint(clean, clean);
+        let noted = FileHeader::decode(page.page()).map_err(Error::UnknownFormat)?.checkpoint;
+        page.page_mut().set_checkpoint(noted.max(clean), clean);
         page.mark_dirty(self.log.current());
         Ok(())
     }
@@ -230,11 +256,21 @@ fn new_header(identity: [u8; 16]) -> FileHeader {
         next_table: TableId(1),
         next_schema: SchemaId(1),
         high_water: PageNo::NONE,
-        checkpoint: Lsn(0),
+        checkpoint: FIRST_LSN,
         clean: Lsn(0),
         catalog_version: 1,
         roots: [PageNo::NONE; DICTIONARY_ROOTS],
     }
+}
+
+/// Why file and log, which was read to its end, cannot be of one moment.
+fn mismatch(header: &FileHeader, log: &LogReader) -> Option<Damage> {
+    if header.clean > log.position() {
+        return Some(Damage::BeyondLog);
+    }
+    // 0: not noted.
+    let is_behind = header.checkpoint != Lsn(0) && header.checkpoint < log.checkpoint().redo_lsn;
+    is_behind.then_some(Damage::BehindLog)
 }
 
 /// A page in memory that direct I/O accepts.

@@ -43,7 +43,7 @@ pub(crate) fn config(frames: usize) -> StoreConfig {
 /// Writes everything and records that recovery begins here.
 pub(crate) fn checkpoint(store: &Store) {
     store.pool().flush_all().unwrap();
-    store.log().checkpoint(store.log().current(), Vec::new()).unwrap();
+    store.checkpoint(store.log().current(), Vec::new()).unwrap();
 }
 
 pub(crate) const VARIABLE: TreeShape = TreeShape { format_version: 1, fixed_key_len: None };

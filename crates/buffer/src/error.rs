@@ -52,6 +52,10 @@ pub enum Damage {
     Unwritten,
     /// The bytes fail the check at the disk boundary.
     Bytes(CorruptionKind),
+    /// Its last change lies behind the end of the log: the log is older than the file, or part of it is gone.
+    BeyondLog,
+    /// The log has been given up to a later moment than the file has all changes of: the file is older than the log.
+    BehindLog,
 }
 
 impl Error {
@@ -93,6 +97,8 @@ impl fmt::Display for CorruptPage {
             Damage::PastEnd => f.write_str("the file ends before it"),
             Damage::Unwritten => f.write_str("it was never written"),
             Damage::Bytes(kind) => write!(f, "{kind:?}"),
+            Damage::BehindLog => f.write_str("the file is older than the redo log"),
+            Damage::BeyondLog => f.write_str("it was changed after the end of the redo log"),
         }
     }
 }

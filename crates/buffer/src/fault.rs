@@ -101,7 +101,13 @@ impl Pool {
         if got < bytes.len() {
             return Err(Error::corrupt(self.file.path(), page, Damage::PastEnd));
         }
-        verify(bytes, page).map_err(|damage| Error::corrupt(self.file.path(), page, damage))
+        self.verify(page, bytes).map_err(|damage| Error::corrupt(self.file.path(), page, damage))
+    }
+
+    /// The check of a page that was read: of its bytes, and that the log tells of its last change.
+    pub(crate) fn verify(&self, page: PageNo, bytes: &PageBytes) -> std::result::Result<(), Damage> {
+        verify(bytes, page)?;
+        if PageRef::new(bytes).lsn() > self.log.end() { Err(Damage::BeyondLog) } else { Ok(()) }
     }
 
     /// Makes the page resident in `frame`. The caller holds the page exclusively and owns the frame.
@@ -166,9 +172,9 @@ impl Pool {
     }
 }
 
-/// The check of a page that was read. Nobody asks for a page that was not made before, and what was made is written before
+/// The check of bytes that were read. Nobody asks for a page that was not made before, and what was made is written before
 /// it is evicted: zeros are what a write that went astray, or a read, has left.
-pub(crate) fn verify(bytes: &PageBytes, page: PageNo) -> std::result::Result<(), Damage> {
+fn verify(bytes: &PageBytes, page: PageNo) -> std::result::Result<(), Damage> {
     page::verify_on_read(bytes, page).map_err(|corrupt| Damage::Bytes(corrupt.what))?;
     if PageRef::new(bytes).page_type() == PageType::Free { Err(Damage::Unwritten) } else { Ok(()) }
 }

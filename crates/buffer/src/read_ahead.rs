@@ -13,7 +13,6 @@ use env::Thread;
 use page::PAGE_SIZE;
 
 use crate::error::{Error, Result};
-use crate::fault::verify;
 use crate::guard::ExclusiveHold;
 use crate::pool::{Pool, offset_of};
 use crate::table::Entry;
@@ -214,7 +213,7 @@ impl Pool {
             #[expect(unsafe_code, reason = "frames are reached by address")]
             // SAFETY: as above; `parts` is not used any more.
             let bytes = unsafe { self.frames.bytes(page.frame).as_ref() };
-            if n < whole && verify(bytes, page_no).is_ok() {
+            if n < whole && self.verify(page_no, bytes).is_ok() {
                 self.install(page_no, page.entry, page.frame);
                 page.entry.mark_unused(asks_for_more);
             } else {

@@ -100,6 +100,20 @@ impl Pool {
         self.sync()
     }
 
+    /// Writes a page, if it is dirty, and makes it durable. Waits for who holds it exclusively.
+    ///
+    /// Latches: the caller holds none.
+    ///
+    /// # Errors
+    /// Any error refuses all later changes.
+    pub fn flush_page(&self, page: PageNo) -> Result<()> {
+        let frame = self.table.entry(page).frame();
+        if frame != 0 {
+            self.write_all(&mut [Item { page, frame }])?;
+        }
+        self.sync()
+    }
+
     /// Makes all pages written so far durable and returns the LSN below which every change is durable in the file: the
     /// least of `safe` and where the log of the oldest change begins that was not written when it was called. What a
     /// checkpoint may claim.

@@ -146,7 +146,7 @@ impl Engine {
         };
         let log = self.store.log();
         if redo_lsn > log.last_checkpoint().redo_lsn {
-            log.checkpoint(redo_lsn, unfinished.map(state).into_iter().collect())?;
+            self.store.checkpoint(redo_lsn, unfinished.map(state).into_iter().collect())?;
         }
         Ok(())
     }

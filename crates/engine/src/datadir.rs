@@ -21,6 +21,9 @@ use crate::error::{DataDirError, Error, Result};
 pub const FORMAT_VERSION: u32 = 1;
 
 const FORMAT_FILE: &str = "FORMAT";
+/// What FORMAT is called until the directory is made.
+const UNFINISHED_FORMAT_FILE: &str = "FORMAT.new";
+const DATA_FILE: &str = "data.rdb";
 const LOCK_FILE: &str = "LOCK";
 const FOLDERS: [&str; 4] = ["redo", "doublewrite", "undo", "tmp"];
 /// Longest FORMAT file that is read.
@@ -57,6 +60,8 @@ impl DataDir {
             read_format(disk, path)?;
         } else if names.iter().any(|name| !is_ours(name)) {
             return Err(DataDirError::NotADataDir(path.to_path_buf()).into());
+        } else if has(DATA_FILE) && !has(UNFINISHED_FORMAT_FILE) {
+            return Err(DataDirError::FormatLost(path.to_path_buf()).into());
         }
         let dir = DataDir::take(disk, path)?;
         // Looked at again: another server may have made the directory before this one had the lock.
@@ -87,7 +92,7 @@ impl DataDir {
 
     /// The page file.
     pub(crate) fn data_file(&self) -> PathBuf {
-        self.path.join("data.rdb")
+        self.path.join(DATA_FILE)
     }
 
     fn lay_out(&self, disk: &Arc<dyn Disk>) -> Result<()> {
@@ -97,6 +102,12 @@ impl DataDir {
                 disk.create_dir(&folder).map_err(not_writable)?;
             }
         }
+        // Durable before data.rdb is made: this tells a creation that was cut short from a directory that lost its FORMAT.
+        let unfinished = self.path.join(UNFINISHED_FORMAT_FILE);
+        if !disk.exists(&unfinished)? {
+            disk.create(&unfinished, OpenOptions::default()).map_err(not_writable)?;
+        }
+        disk.sync_dir(&self.path)?;
         // A creation that did not get to its FORMAT file left nothing worth keeping.
         let data = self.data_file();
         if disk.exists(&data)? {
@@ -107,11 +118,8 @@ impl DataDir {
 
     /// Writes FORMAT: from here on the directory is a data directory.
     pub(crate) fn finish(&self, disk: &Arc<dyn Disk>, identity: Identity) -> Result<()> {
-        let part = self.path.join("FORMAT.new");
-        if disk.exists(&part)? {
-            disk.remove(&part)?;
-        }
-        let file = disk.create(&part, OpenOptions::default())?;
+        let part = self.path.join(UNFINISHED_FORMAT_FILE);
+        let file = disk.open(&part, OpenOptions::default())?;
         let hex: String = identity.iter().map(|byte| format!("{byte:02x}")).collect();
         file.write_at(format!("ratchet {FORMAT_VERSION}\n{hex}\n").as_bytes(), 0)?;
         file.sync_data()?;
@@ -122,7 +130,7 @@ impl DataDir {
 
 /// Names that a creation that was cut short may have left.
 fn is_ours(name: &Path) -> bool {
-    FOLDERS.iter().chain(&[LOCK_FILE, "data.rdb", "FORMAT.new"]).any(|ours| name == Path::new(ours))
+    FOLDERS.iter().chain(&[LOCK_FILE, DATA_FILE, UNFINISHED_FORMAT_FILE]).any(|ours| name == Path::new(ours))
 }
 
 fn read_format(disk: &Arc<dyn Disk>, path: &Path) -> Result<Identity> {

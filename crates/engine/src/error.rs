@@ -216,6 +216,8 @@ pub enum DataDirError {
     Missing(PathBuf),
     /// It is not empty and has no FORMAT file.
     NotADataDir(PathBuf),
+    /// It has a page file and no FORMAT file, which tells which version wrote it.
+    FormatLost(PathBuf),
     /// It was not shut down cleanly.
     NotClean(PathBuf),
     /// Its FORMAT file does not tell whose log and pages these are.
@@ -318,6 +320,10 @@ impl fmt::Display for DataDirError {
                 path.display()
             ),
             DataDirError::Missing(path) => write!(f, "there is no data directory at {}", path.display()),
+            DataDirError::FormatLost(path) => {
+                let path = path.display();
+                write!(f, "the data directory {path} has lost its file FORMAT; nothing in it was touched")
+            }
             DataDirError::NotADataDir(path) => {
                 write!(f, "directory {} is not empty and is not a data directory", path.display())
             }

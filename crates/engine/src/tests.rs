@@ -2,6 +2,7 @@
 
 mod support;
 
+mod bad_disk;
 mod basics;
 mod checkpoints;
 mod damage;

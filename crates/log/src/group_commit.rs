@@ -68,6 +68,10 @@ impl LogPosition for Log {
         debug_assert!(lsn <= self.current(), "{lsn} was never reserved");
         self.reach(lsn, Goal::Durable)
     }
+
+    fn end(&self) -> Lsn {
+        self.current()
+    }
 }
 
 impl Log {

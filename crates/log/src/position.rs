@@ -21,6 +21,11 @@ pub trait LogPosition: Send + Sync + Debug {
     ///
     /// Latches: may wait for a sync, so the caller holds no page latch (docs/latching.md, rules 5 and 7).
     fn durable_up_to(&self, lsn: Lsn) -> Result<()>;
+
+    /// The end of the log: no page was changed behind it.
+    fn end(&self) -> Lsn {
+        Lsn(u64::MAX)
+    }
 }
 
 /// No log: everything is durable at once. For tests and for files that are rebuilt rather than recovered.

@@ -1,0 +1,270 @@
+//! A disk that is full, fails or rots, files that are cut or gone: what was acknowledged is there or the start is refused, errors
+//! name the file, and nothing wrong is served.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use env::{Disk, IoOp, Mishap, OpenOptions, SimDisk};
+use log::LogConfig;
+use types::CollationId;
+
+use super::support::*;
+use crate::*;
+
+/// A small pool and a small log, so that pages are evicted and files recycled.
+fn small(disk: &Arc<SimDisk>) -> EngineConfig {
+    let log = LogConfig { capacity_bytes: 256 << 10, buffer_bytes: 64 << 10, file_bytes_min: 32 << 10 };
+    EngineConfig { pool_bytes: 40 * page::PAGE_SIZE, log, ..config(disk) }
+}
+
+fn row(id: i32) -> Wide {
+    let body = (id % 7 == 0).then(|| format!("{id} ").repeat(4000));
+    Wide { body, ..Wide::new(id, id % 9, &format!("c{id}")) }
+}
+
+fn new_engine(disk: &Arc<SimDisk>) -> Arc<Engine> {
+    let engine = Engine::open(small(disk)).unwrap();
+    engine.create_schema("s", CollationId::UTF8MB4_0900_AI_CI).unwrap();
+    engine.create_table(wide_def("t")).unwrap();
+    engine
+}
+
+/// Inserts the rows `from..to`, each in a transaction of its own, with checkpoints. Returns how many were answered, and
+/// the error that ended it.
+fn work(engine: &Arc<Engine>, from: i32, to: i32) -> (i32, Option<Error>) {
+    let table = engine.table("s", "t").unwrap();
+    for id in from..to {
+        let mut trx = engine.begin(BeginOptions::default());
+        if let Err(error) = insert(engine, &table, &mut trx, &row(id)).and_then(|()| engine.commit(&mut trx))
+        {
+            let _ = engine.rollback(&mut trx);
+            return (id, Some(error));
+        }
+        let checkpoint = match id % 50 {
+            49 => engine.checkpoint(),
+            _ if id % 10 == 0 => engine.checkpoint_round(),
+            _ => Ok(()),
+        };
+        if let Err(error) = checkpoint {
+            return (id + 1, Some(error));
+        }
+    }
+    (to, None)
+}
+
+/// The ids that are found, which must be the first ones, with all their columns.
+fn found(engine: &Arc<Engine>) -> Result<i32> {
+    let table = engine.table("s", "t")?;
+    let mut scan =
+        Scan::open(engine, &table, 0, ReadView::newest(), KeyRange::all(), Direction::Forward)?.detached();
+    let mut count = 0;
+    while let Some(batch) = scan.next_batch()? {
+        for found in batch.rows() {
+            if let Field::OffPage(reference) = found.field(3, &mut Vec::new()) {
+                engine.read_value(&reference, &mut Vec::new())?;
+            }
+            assert_eq!(Wide::read(engine, &found), row(count));
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// What a start finds on `disk` after the power went off.
+fn after_restart(disk: &SimDisk) -> i32 {
+    let disk = Arc::new(disk.crash());
+    let engine = Engine::open(small(&disk)).unwrap();
+    let found = found(&engine).unwrap();
+    assert_sound(&engine, &engine.table("s", "t").unwrap());
+    assert_eq!(work(&engine, found, found + 5).1.map(|error| error.to_string()), None);
+    engine.shutdown().unwrap();
+    drop(engine);
+    assert_eq!(look_at(&disk).findings, []);
+    found
+}
+
+#[test]
+fn wherever_the_disk_is_full_or_fails_reads_go_on_and_nothing_answered_is_lost() {
+    let mut refused = 0;
+    for op in [IoOp::Write, IoOp::Sync, IoOp::Create, IoOp::Resize, IoOp::Rename, IoOp::SyncDir] {
+        for mishap in [Mishap::Error(ErrorKind::StorageFull), Mishap::PartialWrite(ErrorKind::StorageFull)] {
+            if op != IoOp::Write && matches!(mishap, Mishap::PartialWrite(_)) {
+                continue;
+            }
+            let mut nth = 1;
+            loop {
+                let disk = Arc::new(SimDisk::seeded(nth));
+                let engine = new_engine(&disk);
+                disk.schedule(Some(op), nth, mishap);
+                let (answered, error) = work(&engine, 0, 160);
+                let Some(error) = error else { break };
+                let what = format!("{op:?} {nth}: {error}");
+                assert!(what.contains("/data/"), "{what}");
+                assert!(what.to_lowercase().contains("space") || what.contains("full"), "{what}");
+                assert!((answered..=answered + 1).contains(&found(&engine).unwrap()), "{what}");
+                // Either the statement alone has failed, or nothing is changed any more.
+                let (more, again) = work(&engine, answered + 1000, answered + 1003);
+                let goes_on = again.is_none();
+                assert!(goes_on || more == answered + 1000, "{what}");
+                refused += u32::from(!goes_on);
+                if !goes_on {
+                    assert!((answered..=answered + 1).contains(&after_restart(&disk)), "{what}");
+                }
+                nth += 1 + nth / 4;
+            }
+        }
+    }
+    assert!(refused > 20, "{refused}");
+}
+
+/// Files of the data directory, a closed one or one that a crash has left.
+fn files(disk: &Arc<SimDisk>) -> Vec<PathBuf> {
+    let list = |dir: &str| {
+        let names = disk.list(Path::new(dir)).unwrap();
+        names.into_iter().map(|name| Path::new(dir).join(name)).collect::<Vec<_>>()
+    };
+    let dirs = ["/data/redo", "/data/doublewrite", "/data/undo", "/data/tmp"];
+    let mut files: Vec<PathBuf> =
+        list("/data").into_iter().filter(|path| !dirs.iter().any(|d| path == Path::new(d))).collect();
+    files.extend(dirs.iter().filter(|dir| disk.exists(Path::new(dir)).unwrap()).flat_map(|dir| list(dir)));
+    files
+}
+
+/// A directory with 160 rows: closed, or left by a crash with all of its log durable.
+fn directory(closed: bool) -> SimDisk {
+    let disk = Arc::new(SimDisk::seeded(3));
+    let engine = new_engine(&disk);
+    assert_eq!(work(&engine, 0, 150).0, 150);
+    if closed {
+        engine.shutdown().unwrap();
+    } else {
+        assert_eq!(work(&engine, 150, 160).0, 160);
+    }
+    drop(engine);
+    disk.crash_keeping(|_, _| true)
+}
+
+/// Rows that may be found without a file, or with less of it: all 150 of a closed directory, all 160 of one that a crash
+/// left. What only the end of the log tells, and nothing proves to have been durable, cannot be missed.
+fn rows_without(path: &Path, last_redo: &Path, closed: bool) -> std::ops::RangeInclusive<i32> {
+    match (closed, path == last_redo) {
+        (true, _) => 150..=150,
+        (false, false) => 160..=160,
+        (false, true) => 150..=160,
+    }
+}
+
+/// Opens a damaged directory: refused with a message that names something in it, or so many rows are there.
+fn refused_or_whole(disk: SimDisk, rows: std::ops::RangeInclusive<i32>, what: &str) -> bool {
+    let disk = Arc::new(disk);
+    let opened = Engine::open(small(&disk)).and_then(|engine| found(&engine));
+    match opened {
+        Ok(found) => {
+            assert!(rows.contains(&found), "{what}: {found}");
+            false
+        }
+        Err(error) => {
+            assert!(error.to_string().contains("/data"), "{what}: {error}");
+            true
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_missing_is_named_or_not_needed() {
+    for closed in [true, false] {
+        let whole = directory(closed);
+        let mut refused = Vec::new();
+        let files = files(&Arc::new(whole.crash_keeping(|_, _| true)));
+        let last = files.iter().filter(|path| path.extension().is_some_and(|e| e == "redo")).max().unwrap();
+        for path in &files {
+            let rows = rows_without(path, last, closed);
+            let disk = whole.crash_keeping(|_, _| true);
+            disk.remove(path).unwrap();
+            if refused_or_whole(disk, rows, &format!("without {}", path.display())) {
+                refused.push(path.clone());
+            }
+        }
+        assert!(
+            refused.contains(&"/data/data.rdb".into()) && refused.contains(&"/data/FORMAT".into()),
+            "{refused:?}"
+        );
+        assert!(refused.iter().any(|path| path.starts_with("/data/redo")), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_is_named_or_not_needed() {
+    for closed in [true, false] {
+        let whole = directory(closed);
+        let files = files(&Arc::new(whole.crash_keeping(|_, _| true)));
+        let last = files.iter().filter(|path| path.extension().is_some_and(|e| e == "redo")).max().unwrap();
+        for path in &files {
+            let rows = rows_without(path, last, closed);
+            let len =
+                whole.crash_keeping(|_, _| true).open(path, OpenOptions::default()).unwrap().len().unwrap();
+            for to in [0, len / 3, len / 2, len.saturating_sub(1)] {
+                let disk = whole.crash_keeping(|_, _| true);
+                disk.open(path, OpenOptions::default()).unwrap().set_len(to).unwrap();
+                refused_or_whole(disk, rows.clone(), &format!("{} cut to {to} of {len}", path.display()));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_read_that_fails_at_the_start_is_told_and_the_next_start_is_right() {
+    for closed in [true, false] {
+        let whole = directory(closed);
+        let rows = if closed { 150..=150 } else { 160..=160 };
+        let mut refused = 0;
+        for nth in 1..40 {
+            let disk = whole.crash_keeping(|_, _| true);
+            disk.schedule(Some(IoOp::Read), nth, Mishap::Error(ErrorKind::Other));
+            let again = disk.clone();
+            refused += u32::from(refused_or_whole(disk, rows.clone(), &format!("read {nth} fails")));
+            let again = again.crash_keeping(|_, _| true);
+            assert!(!refused_or_whole(again, rows.clone(), &format!("after read {nth} failed")));
+        }
+        assert!(refused > 5, "{refused}");
+    }
+}
+
+/// Copies files of a directory in use to another disk.
+fn copy(from: &SimDisk, to: &SimDisk, paths: &[PathBuf]) {
+    for path in paths.iter().filter(|path| !path.ends_with("LOCK")) {
+        let Ok(file) = from.open(path, OpenOptions::default()) else { continue };
+        let mut bytes = vec![0; file.len().unwrap() as usize];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        to.create(path, OpenOptions::default()).unwrap().write_at(&bytes, 0).unwrap();
+    }
+}
+
+#[test]
+fn a_copy_made_of_a_directory_in_use_is_refused_or_right() {
+    let mut refused = [0; 2];
+    for redo_first in [true, false] {
+        for rows in (20..300).step_by(35) {
+            for more in [1, 10, 60, 150] {
+                let disk = Arc::new(SimDisk::seeded(rows as u64));
+                let engine = new_engine(&disk);
+                work(&engine, 0, rows);
+                let to = SimDisk::new();
+                for dir in ["/data", "/data/redo", "/data/doublewrite", "/data/undo", "/data/tmp"] {
+                    to.create_dir(Path::new(dir)).unwrap();
+                }
+                let is_redo = |path: &PathBuf| path.starts_with("/data/redo");
+                let (redo, others): (Vec<_>, Vec<_>) = files(&disk).into_iter().partition(is_redo);
+                copy(&disk, &to, if redo_first { &redo } else { &others });
+                work(&engine, rows, rows + more);
+                let (redo, others): (Vec<_>, Vec<_>) = files(&disk).into_iter().partition(is_redo);
+                copy(&disk, &to, if redo_first { &others } else { &redo });
+                let what = format!("{rows} rows, then {more}, the log first: {redo_first}");
+                refused[usize::from(redo_first)] +=
+                    u32::from(refused_or_whole(to, rows..=rows + more, &what));
+            }
+        }
+    }
+    assert!(refused.iter().all(|&refused| refused > 0), "{refused:?}");
+}
