@@ -2,7 +2,8 @@
 //!
 //! Each client has rows and a series of transfers between accounts of its own. It notes what holds before it asks for a
 //! commit and what holds after it was answered. After a kill and a start, what is found must be one of the two, and the
-//! former only if there was no answer; sums and indexes must agree.
+//! former only if there was no answer; sums and indexes must agree. After every other kill the next two starts are killed as
+//! well, in the middle of their recovery if it takes long enough.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -41,9 +42,13 @@ pub struct Summary {
     pub acknowledged: u64,
     /// Transactions that were asked for, not answered, and found.
     pub found_unanswered: u64,
+    /// Recoveries that were cut short by another kill.
+    pub cut_short: u32,
 }
 
 const SCHEMA: &str = "kill9";
+/// About how long a start takes.
+const RECOVERY_MS: u64 = 60;
 const ACCOUNTS: u64 = 40;
 const BALANCE: i64 = 1000;
 const IDS: u64 = 200;
@@ -82,6 +87,13 @@ pub fn run(plan: &Plan<'_>, tell: &mut dyn FnMut(&str)) -> Result<Summary, Strin
     for round in 1..=plan.rounds {
         let pause = Duration::from_millis(plan.run_ms / 4 + prng.below(plan.run_ms * 3 / 4 + 1));
         work_and_kill(server, &mut clients, pause)?;
+        if round % 2 == 0 {
+            for _ in 0..2 {
+                let pause = Duration::from_millis(1 + prng.below(RECOVERY_MS));
+                let cut = TestServer::kill_start(plan.binary, plan.datadir, plan.options, pause)?;
+                summary.cut_short += u32::from(cut);
+            }
+        }
         server = TestServer::start_on(plan.binary, plan.datadir, plan.options)?;
         let mut conn = connect(&server)?;
         for client in &mut clients {

@@ -1,6 +1,6 @@
 //! A server process under test: started on a folder of its own, stopped when dropped.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -89,6 +89,25 @@ impl TestServer {
         } else {
             Ok(said)
         }
+    }
+
+    /// Starts `binary` on `datadir` and ends the process after `pause` as a power failure would. True if it was not ready by
+    /// then: its recovery was cut short.
+    pub fn kill_start(
+        binary: &Path,
+        datadir: &Path,
+        options: &[&str],
+        pause: Duration,
+    ) -> Result<bool, String> {
+        let mut child = command(binary, datadir, options)
+            .spawn()
+            .map_err(|e| format!("cannot start {}: {e}", binary.display()))?;
+        std::thread::sleep(pause);
+        child.kill().and_then(|()| child.wait()).map_err(|e| e.to_string())?;
+        let mut said = String::new();
+        let mut stderr = child.stderr.take().ok_or("no stderr")?;
+        stderr.read_to_string(&mut said).map_err(|e| e.to_string())?;
+        Ok(!said.contains("ready for connections"))
     }
 
     /// Ends the process as a power failure would: no handler runs.

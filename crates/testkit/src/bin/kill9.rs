@@ -41,8 +41,8 @@ fn work() -> Result<(), String> {
         format!("{error}\nthe data directory is kept: {}", kept.join("data").display())
     })?;
     println!(
-        "{} transactions answered, all of them found; {} found that were not answered",
-        summary.acknowledged, summary.found_unanswered
+        "{} transactions answered, all of them found; {} found that were not answered; {} recoveries cut short",
+        summary.acknowledged, summary.found_unanswered, summary.cut_short
     );
     Ok(())
 }
