@@ -24,7 +24,7 @@ mod stretches;
 use std::sync::{Arc, OnceLock};
 
 use base::{Lsn, PageNo};
-use buffer::Pool;
+use buffer::{Pool, RestoreReport};
 use log::{Frame, FrameRange, Log, LogPosition, LogReader, Part};
 
 use crate::error::{BadFrame, Error, Result};
@@ -47,6 +47,9 @@ pub trait StartObserver {
     fn unclean(&mut self) -> Result<()> {
         Ok(())
     }
+
+    /// What became of pages that a crash may have torn.
+    fn torn_pages(&mut self, _report: &RestoreReport) {}
 
     /// How the log tells whether a page was in nobody's use at some moment after a position of the log. Called when all
     /// of it has been read.

@@ -117,7 +117,8 @@ impl Store {
             observer.unclean()?;
             // Pages follow the log: what is applied to them below is durable from here on.
             reader.sync()?;
-            restore_torn_pages(&**disk, &doublewrite_folder(path), options, config.identity, &*file)?;
+            let copies = doublewrite_folder(path);
+            observer.torn_pages(&restore_torn_pages(&**disk, &copies, options, config.identity, &*file)?);
         }
         let doublewrite = open_doublewrite(&**disk, path, config, config.identity, &*file)?;
         let position = Arc::new(LatePosition::new(reader.position()));

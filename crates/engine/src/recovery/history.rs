@@ -131,6 +131,18 @@ impl btree::StartObserver for History {
         Ok(())
     }
 
+    fn torn_pages(&mut self, report: &buffer::RestoreReport) {
+        if !report.restored.is_empty() {
+            self.log.note(&format!("recovery: {} torn pages restored", report.restored.len()));
+        }
+        for page in &report.lost {
+            self.log.note(&format!(
+                "recovery: {page} of data.rdb is damaged, and so is its copy in doublewrite; unless the log makes it \
+                 anew, what is on it is lost"
+            ));
+        }
+    }
+
     fn freed_after(&mut self, is_freed_after: &dyn Fn(base::PageNo, Lsn) -> bool) {
         self.leftovers.retain(|leftover| !leftover.is_freed(is_freed_after));
     }

@@ -5,8 +5,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::codec::get_u32;
 use env::{Disk, IoOp, Mishap, OpenOptions, SimDisk};
 use log::LogConfig;
+use page::PAGE_SIZE;
 use types::CollationId;
 
 use super::support::*;
@@ -267,4 +269,39 @@ fn a_copy_made_of_a_directory_in_use_is_refused_or_right() {
         }
     }
     assert!(refused.iter().all(|&refused| refused > 0), "{refused:?}");
+}
+
+/// Keeps the lines.
+#[derive(Debug, Default)]
+struct Told(std::sync::Mutex<Vec<String>>);
+
+impl StartLog for Told {
+    fn note(&self, line: &str) {
+        self.0.lock().unwrap().push(line.to_owned());
+    }
+}
+
+#[test]
+fn a_page_that_is_damaged_like_its_copy_is_told_at_the_start() {
+    let disk = Arc::new(directory(false));
+    let data = PathBuf::from("/data/data.rdb");
+    let mut victim = None;
+    for batch in ["/data/doublewrite/0", "/data/doublewrite/1"].map(Path::new) {
+        let mut head = [0; 4096];
+        disk.open(batch, OpenOptions::default()).unwrap().read_exact_at(&mut head, 0).unwrap();
+        let pages = (0..get_u32(&head, 4)).map(|n| get_u32(&head, 32 + 8 * n as usize));
+        for (n, page) in (0..).zip(pages) {
+            if page != 0 && *victim.get_or_insert(page) == page {
+                disk.flip_bit(batch, 4096 + n * PAGE_SIZE as u64 + 200);
+            }
+        }
+    }
+    let victim = victim.unwrap();
+    disk.flip_bit(&data, u64::from(victim) * PAGE_SIZE as u64 + 200);
+    let told = Arc::new(Told::default());
+    let start_log = Arc::clone(&told) as Arc<dyn StartLog>;
+    let _ = Engine::open(EngineConfig { start_log, ..small(&disk) });
+    let lines = told.0.lock().unwrap();
+    let expected = format!("recovery: page {victim} of data.rdb is damaged");
+    assert!(lines.iter().any(|line| line.starts_with(&expected)), "{lines:?}");
 }
