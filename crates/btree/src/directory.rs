@@ -357,8 +357,8 @@ fn start_of(key: &[u8]) -> u64 {
         return u64::from_be_bytes(*start);
     }
     if let Some((start, rest)) = key.split_first_chunk::<4>() {
-        let rest = rest.iter().fold(0, |start, &byte| start << 8 | u32::from(byte)) << (8 * (4 - rest.len()));
-        return u64::from(u32::from_be_bytes(*start)) << 32 | u64::from(rest);
+        let rest = rest.iter().fold(0, |start, &byte| start << 8 | u64::from(byte)) << (8 * (4 - rest.len()));
+        return u64::from(u32::from_be_bytes(*start)) << 32 | rest;
     }
     (0..8).fold(0, |start, at| start << 8 | u64::from(key.get(at).copied().unwrap_or(0)))
 }
