@@ -47,9 +47,10 @@ impl RowWriter<'_> {
         edit.patch(0, &self.header(UndoPtr(undo.raw())));
         edit.set_flags(SlotFlags::DELETED);
         edit.raise_max_trx(self.id);
+        // In the row's frame: a log that begins behind the mark must not tell of its values.
+        self.bury_values(buffers);
         self.commit(edit);
         self.table.add_rows(-1);
-        self.bury_values(buffers);
         self.close_all_entries(key, buffers)?;
         Ok(true)
     }

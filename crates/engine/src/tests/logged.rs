@@ -81,6 +81,23 @@ fn a_change_is_one_frame_a_tree_with_its_undo_and_a_commit_is_the_last() {
     assert_eq!(frames[3..], [vec![Seen::Commit(id)]]);
 }
 
+/// Recovery's reading may begin between any two frames.
+#[test]
+fn a_row_is_deleted_in_one_frame_with_what_says_that_its_value_is_dead() {
+    let (engine, disk) = engine();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    let row = Wide { body: Some("b".repeat(9000)), ..Wide::new(1, 1, "a") };
+    insert(&engine, &table, &mut trx, &row).unwrap();
+    engine.commit(&mut trx).unwrap();
+    trx.restart(BeginOptions::default());
+    let from = engine.store().log().current();
+    delete(&engine, &table, &mut trx, 1).unwrap();
+    engine.commit(&mut trx).unwrap();
+    let frames = frames(&engine, &disk, from);
+    assert!(matches!(frames[0][..], [Seen::Changes, Seen::Undo(..), Seen::Undo(..)]), "{frames:?}");
+}
+
 #[test]
 fn reading_and_locking_log_nothing() {
     let (engine, disk) = engine();
