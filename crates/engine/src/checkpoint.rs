@@ -130,7 +130,7 @@ impl Engine {
     fn record(&self, pages_lsn: &mut Lsn, safe: Lsn) -> Result<()> {
         *pages_lsn = self.store.pool().sync_below(safe)?;
         let unfinished = self.trx.unfinished();
-        let redo_lsn = unfinished.map_or(*pages_lsn, |(_, first_undo)| first_undo.min(*pages_lsn));
+        let redo_lsn = unfinished.iter().fold(*pages_lsn, |lsn, &(_, first_undo)| lsn.min(first_undo));
         // What purge has still to do is found in the log after a crash. Views that keep it from purge for long may not keep
         // the log, too: then dead values stay.
         let oldest_kept = self.store.log().current().0.saturating_sub(self.checkpoints.capacity() / 4);
@@ -146,7 +146,7 @@ impl Engine {
         };
         let log = self.store.log();
         if redo_lsn > log.last_checkpoint().redo_lsn {
-            self.store.checkpoint(redo_lsn, unfinished.map(state).into_iter().collect())?;
+            self.store.checkpoint(redo_lsn, unfinished.into_iter().map(state).collect())?;
         }
         Ok(())
     }

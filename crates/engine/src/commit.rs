@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use base::{Lsn, TrxId};
 use env::{Clock, RealClock};
 use log::{LogPosition, Part};
-use trx::{Trx, UndoLog, UndoPtr};
+use trx::{Ending, Trx, UndoLog, UndoPtr};
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -58,18 +58,21 @@ impl Engine {
     #[inline]
     pub fn commit(&self, trx: &mut Trx) -> Result<()> {
         if !trx.holds_token() {
-            return Ok(trx.end()?);
+            return Ok(trx.end(Ending::Nothing)?);
         }
         self.commit_writer(trx)
     }
 
     fn commit_writer(&self, trx: &mut Trx) -> Result<()> {
         let end = match trx.undo() {
-            Ok(mut log) => self.log_end(&mut log, |trx| Part::Commit { trx, micros: now_micros() }),
+            Ok(mut log) => self.log_end(&mut log, |trx| {
+                self.trx.begin_commit(trx);
+                Part::Commit { trx, micros: now_micros() }
+            }),
             // `end` tells.
             Err(_) => None,
         };
-        trx.end()?;
+        trx.end(end.map_or(Ending::Nothing, Ending::Committed))?;
         end.map_or(Ok(()), |end| self.wait_for_commit(end))
     }
 
@@ -89,25 +92,26 @@ impl Engine {
 
     /// Undoes the transaction's changes and gives up its locks. The object can be restarted.
     pub fn rollback(&self, trx: &mut Trx) -> Result<()> {
+        let mut ending = Ending::Nothing;
         if trx.holds_token() {
             match trx.undo() {
-                Ok(mut log) => self.undo_all(&mut log)?,
+                Ok(mut log) => ending = self.undo_all(&mut log)?,
                 // Rolled back already is what was asked for.
                 Err(trx::Error::ShuttingDown) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        match trx.end() {
+        match trx.end(ending) {
             Ok(()) | Err(trx::Error::ShuttingDown) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
     /// Undoes all changes of a transaction, and says in the log that it is over.
-    pub(crate) fn undo_all(&self, log: &mut UndoLog) -> Result<()> {
+    pub(crate) fn undo_all(&self, log: &mut UndoLog) -> Result<Ending> {
         rollback::undo_to(self, log, UndoPtr::NONE)?;
-        self.log_end(log, |trx| Part::RollbackDone { trx });
-        Ok(())
+        let end = self.log_end(log, |trx| Part::RollbackDone { trx });
+        Ok(end.map_or(Ending::Nothing, Ending::RolledBack))
     }
 
     /// Appends the last frame of a transaction, if it has logged anything, and returns its end.

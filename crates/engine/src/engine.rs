@@ -11,7 +11,7 @@ use btree::{Store, StoreConfig};
 use buffer::PoolConfig;
 use env::{Clock, RealClock};
 use page::{FileHeader, OverflowRef};
-use trx::{Abandon, BeginOptions, Trx, TrxSystem, UndoPtr};
+use trx::{Abandon, BeginOptions, Ending, Trx, TrxSystem, UndoPtr};
 
 use crate::catalog::Catalog;
 use crate::checkpoint::{self, CheckpointControl};
@@ -124,7 +124,7 @@ impl Engine {
         let pages_lsn = store.log().last_checkpoint().redo_lsn;
         let checkpoints = CheckpointControl::new(store.log().file_bytes().1, pages_lsn);
         Arc::new(Engine {
-            trx: TrxSystem::new(header.trx_limit.max(TrxId(1))),
+            trx: TrxSystem::new(header.trx_limit.max(TrxId(1)), store.log().current()),
             dictionary: Dictionary::open(header.roots[0]),
             catalog: ArcSwap::default(),
             version: AtomicU64::new(1),
@@ -151,7 +151,7 @@ impl Engine {
             return Ok(());
         }
         self.trx.close(|log| self.undo_all(log))?;
-        if self.trx.purge_horizon() == self.trx.limit() {
+        if self.trx.purge_horizon() == self.trx.newest() {
             // Nobody reads: the leftovers of committed transactions go now, or they would stay for good.
             self.purge_step(usize::MAX)?;
             let _turn = self.purge.pause();
@@ -163,7 +163,7 @@ impl Engine {
         self.checkpoints.stop(self.store.log());
         end(&self.checkpoint_thread);
         self.save_counters()?;
-        self.store.update_header(|header| header.trx_limit = self.trx.limit())?;
+        self.store.update_header(|header| header.trx_limit = self.trx.next_id())?;
         Ok(self.store.close()?)
     }
 
@@ -349,7 +349,7 @@ impl Abandon for Owner {
         // which fails then.
         match self.0.upgrade() {
             Some(engine) => engine.rollback(trx).unwrap_or_default(),
-            None => trx.end().unwrap_or_default(),
+            None => trx.end(Ending::Nothing).unwrap_or_default(),
         }
     }
 }

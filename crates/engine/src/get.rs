@@ -29,7 +29,7 @@ fn get_cell_version<R>(
 ) -> Option<R> {
     let (records, slot) = (at.page().records(), at.slot());
     let mut older = Vec::new();
-    let (cell, body_bytes_max) = match version::clustered(engine.trx.undo(), view, &at.record(), &mut older) {
+    let (cell, body_bytes_max) = match version::clustered(&engine.trx, view, &at.record(), &mut older) {
         Seen::Nothing => return None,
         Seen::Current => records.cell(slot),
         Seen::Older => (Cell::new(slot, &older, 0), older.len()),
@@ -59,7 +59,7 @@ impl Table {
         read: impl FnOnce(RowRef<'_>) -> R,
     ) -> Result<Option<R>> {
         let index = self.clustered();
-        if view.limit() < index.usable_from {
+        if view.number() < index.usable_from {
             return Err(Error::TableDefinitionChanged);
         }
         let Some(at) = index.tree.point(&engine.store, clustered_key)? else { return Ok(None) };
@@ -84,7 +84,7 @@ impl Table {
         read: impl FnOnce(FoundCell<'_>) -> R,
     ) -> Result<Option<R>> {
         let index = self.clustered();
-        if view.limit() < index.usable_from {
+        if view.number() < index.usable_from {
             return Err(Error::TableDefinitionChanged);
         }
         let Some(at) = index.tree.point_foreseen(way, &engine.store, clustered_key)? else { return Ok(None) };
@@ -109,7 +109,7 @@ impl Table {
     ) -> Option<R> {
         let (format, record) = (&self.clustered().format, at.record());
         let mut older = Vec::new();
-        match version::clustered(engine.trx.undo(), view, &record, &mut older) {
+        match version::clustered(&engine.trx, view, &record, &mut older) {
             Seen::Nothing => None,
             Seen::Current => Some(read(RowRef::new(format, record))),
             Seen::Older => {

@@ -139,9 +139,9 @@ impl<'e> LeafProber<'e> {
 /// What the view sees of a record on a page that it does not see the whole of; an older version is built in `older`.
 #[inline(never)]
 fn version_of<'a>(source: Source<'a>, record: Record<'a>, older: &'a mut Vec<u8>) -> Option<RowRef<'a>> {
-    let Source { undo, view, index, .. } = source;
+    let Source { trx, view, index, .. } = source;
     older.clear();
-    match version::clustered(undo, view, &record, older) {
+    match version::clustered(trx, view, &record, older) {
         Seen::Nothing => None,
         Seen::Current => Some(RowRef::new(&index.format, record)),
         Seen::Older => Some(RowRef::new(&index.format, record.with_payload(older, SlotFlags::NONE))),

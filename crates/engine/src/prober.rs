@@ -165,7 +165,7 @@ fn answer(
         return if record.flags().is_deleted() { Answer::Nothing } else { current };
     }
     let mut older = Vec::new();
-    match version::clustered(source.undo, source.view, record, &mut older) {
+    match version::clustered(source.trx, source.view, record, &mut older) {
         Seen::Nothing => Answer::Nothing,
         Seen::Current => current,
         Seen::Older => {

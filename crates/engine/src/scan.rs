@@ -6,7 +6,7 @@ use std::fmt;
 use base::PageNo;
 use btree::{Cursor, Seek, Store, Suspended};
 use page::{Cell, KeyInt, PAGE_SIZE, PageBytes, PageRef, Records, RowFormat, RowRef, SlotFlags, SlotRun};
-use trx::{ReadView, UndoStore};
+use trx::{ReadView, TrxSystem};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -43,7 +43,7 @@ pub struct ScanMemory {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'e> {
     pub(crate) store: &'e Store,
-    pub(crate) undo: &'e UndoStore,
+    pub(crate) trx: &'e TrxSystem,
     pub(crate) table: &'e Table,
     pub(crate) index: &'e Index,
     pub(crate) view: ReadView,
@@ -53,10 +53,10 @@ impl<'e> Source<'e> {
     /// # Errors  [`Error::TableDefinitionChanged`] if the index is younger than the view.
     pub(crate) fn new(engine: &'e Engine, table: &'e Table, index: usize, view: ReadView) -> Result<Self> {
         let index = &table.indexes[index];
-        if view.limit() < index.usable_from {
+        if view.number() < index.usable_from {
             return Err(Error::TableDefinitionChanged);
         }
-        Ok(Source { store: &engine.store, undo: engine.trx.undo(), table, index, view })
+        Ok(Source { store: &engine.store, trx: &engine.trx, table, index, view })
     }
 }
 
@@ -366,8 +366,9 @@ impl Selection {
             self.select_clustered(source, records, slots);
         } else {
             let format = &source.index.format;
-            let visible =
-                |&slot: &usize| version::sees_entry(source.view, &RowRef::new(format, records.get(slot)));
+            let visible = |&slot: &usize| {
+                version::sees_entry(source.trx, &source.view, &RowRef::new(format, records.get(slot)))
+            };
             slots.filter(visible).for_each(|slot| self.push(records, slot));
         }
     }
@@ -381,7 +382,7 @@ impl Selection {
     fn select_clustered(&mut self, source: Source<'_>, records: Records<'_>, slots: std::ops::Range<usize>) {
         for slot in slots {
             let start = self.arena.len();
-            match version::clustered(source.undo, source.view, &records.get(slot), &mut self.arena) {
+            match version::clustered(source.trx, source.view, &records.get(slot), &mut self.arena) {
                 Seen::Nothing => {}
                 Seen::Current => self.push(records, slot),
                 Seen::Older => {

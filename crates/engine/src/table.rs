@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-use base::{IndexId, PageNo, TrxId};
+use base::{IndexId, Lsn, PageNo};
 use btree::{Tree, TreeShape};
 use page::RowFormat;
 use trx::MetadataLock;
@@ -23,13 +23,13 @@ pub struct Index {
     pub format: Arc<RowFormat>,
     /// Columns that a change of makes a new entry necessary: those of the key, the clustered key's included.
     pub(crate) columns: ColumnSet,
-    /// Views below this limit do not find what they need here: the tree was built later (error 1412).
-    pub(crate) usable_from: TrxId,
+    /// Views with smaller numbers do not find what they need here: the tree was built later (error 1412).
+    pub(crate) usable_from: Lsn,
 }
 
 impl Index {
     /// A handle of `def`'s tree, which exists.
-    pub(crate) fn open(table: &TableDef, def: &IndexDef, root: PageNo, usable_from: TrxId) -> Self {
+    pub(crate) fn open(table: &TableDef, def: &IndexDef, root: PageNo, usable_from: Lsn) -> Self {
         let format = if def.id == table.clustered().id {
             RowFormat::clustered(table)
         } else {
@@ -39,7 +39,7 @@ impl Index {
         Index::new(def, Arc::new(tree), Arc::new(format), usable_from)
     }
 
-    pub(crate) fn new(def: &IndexDef, tree: Arc<Tree>, format: Arc<RowFormat>, usable_from: TrxId) -> Self {
+    pub(crate) fn new(def: &IndexDef, tree: Arc<Tree>, format: Arc<RowFormat>, usable_from: Lsn) -> Self {
         let columns = format.key_parts().iter().filter_map(|part| part.column.map(usize::from)).collect();
         Index { def: def.clone(), tree, format, columns, usable_from }
     }
@@ -97,7 +97,7 @@ impl Table {
     pub(crate) fn open(record: TableRecord) -> Arc<Self> {
         let TableRecord { def, roots } = record;
         let opened = def.indexes.iter().zip(roots);
-        let indexes = opened.map(|(index, root)| Index::open(&def, index, root, TrxId::NONE)).collect();
+        let indexes = opened.map(|(index, root)| Index::open(&def, index, root, Lsn::default())).collect();
         let state = TableState {
             lock: Arc::default(),
             auto_increment: AtomicU64::new(0),

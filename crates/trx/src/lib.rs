@@ -2,17 +2,18 @@
 //! how it is rolled back and purged is behaviour of `engine`.
 //!
 //! ```text
-//!  TrxSystem --- next id, limit, purge horizon, published views, writer token, purge queue
-//!      |            ^                                ^
-//!     Trx --- ReadView (limit, own id)          ViewSlot (own cache line)
+//!  TrxSystem --- next id, commit numbers, purge horizon, published views, writer token, purge queue
+//!      |            ^                                    ^
+//!     Trx --- ReadView (limit, number, own id)       TrxSlot (own cache lines)
 //!      |
 //!   UndoLog --- chunks of words in UndoStore, found by 7-byte UndoPtr from row headers
 //! ```
 //!
 //! # Invariants
-//! 1. Ids are given out with the writer token and the token is held to the end, so ids end in order: an id below
-//!    [`TrxSystem::limit`] has committed or has been rolled back, and a read view is one number.
-//! 2. A view is published before it is used; undo of id `t` is kept until every published limit is above `t`.
+//! 1. A transaction's commit number is where its commit ends in the log. A view sees the commits up to a number; those of
+//!    ids below its limit are among them.
+//! 2. A view is published before it is used; undo of a transaction is kept until every published number is as great as its
+//!    own.
 //! 3. Undo words are written before a page points at them (the page latch orders both) and never change until their
 //!    chunk is freed.
 //! 4. Nobody waits for a metadata lock that is granted to a session which itself waits: exclusive ones are taken only
@@ -30,6 +31,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod commit_table;
 mod deadline;
 pub mod error;
 mod held_locks;
@@ -37,15 +39,18 @@ pub mod lock;
 pub mod metadata_lock;
 pub mod read_view;
 pub mod savepoint;
+mod slot;
 pub mod system;
 pub mod transaction;
 pub mod undo;
 
+pub use commit_table::Ending;
 pub use error::Error;
 pub use lock::{LockMode, LockOutcome, WaitPolicy};
 pub use metadata_lock::MetadataLock;
-pub use read_view::{ReadView, ViewSlot};
+pub use read_view::ReadView;
 pub use savepoint::Savepoint;
+pub use slot::TrxSlot;
 pub use system::{PurgeEntry, TrxSystem};
 pub use transaction::{Abandon, BeginOptions, Buffers, Isolation, Span, Trx};
 pub use undo::{NewUndo, UndoKind, UndoLog, UndoPtr, UndoRecord, UndoStore};

@@ -11,8 +11,8 @@ use base::sync::plain::{Condvar, Mutex};
 
 use crate::deadline::Deadline;
 use crate::error::Error;
+use crate::slot::TrxSlot;
 use crate::transaction::Trx;
-use crate::undo::UndoLog;
 
 /// How much others are kept out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub(crate) struct WriterToken {
 
 #[derive(Debug, Default)]
 struct Seat {
-    holder: Option<Arc<Mutex<UndoLog>>>,
+    holder: Option<Arc<TrxSlot>>,
     closed: bool,
 }
 
@@ -102,10 +102,10 @@ pub(crate) struct TokenWait<'a> {
 }
 
 impl WriterToken {
-    /// Takes the seat for the transaction that writes into `undo`; once seated, `seated` runs under the seat's mutex.
+    /// Takes the seat for the transaction of `slot`; once seated, `seated` runs under the seat's mutex.
     pub(crate) fn take(
         &self,
-        undo: &Arc<Mutex<UndoLog>>,
+        slot: &Arc<TrxSlot>,
         wait: &TokenWait<'_>,
         seated: impl FnOnce(),
     ) -> Result<LockOutcome, Error> {
@@ -128,15 +128,15 @@ impl WriterToken {
         if seat.closed {
             return Err(Error::ShuttingDown);
         }
-        seat.holder = Some(Arc::clone(undo));
+        seat.holder = Some(Arc::clone(slot));
         seated();
         Ok(LockOutcome::Granted)
     }
 
-    /// Frees the seat if `undo`'s transaction has it.
-    pub(crate) fn release(&self, undo: &Arc<Mutex<UndoLog>>) {
+    /// Frees the seat if `slot`'s transaction has it.
+    pub(crate) fn release(&self, slot: &Arc<TrxSlot>) {
         let mut seat = self.seat.lock();
-        if seat.holder.as_ref().is_some_and(|holder| Arc::ptr_eq(holder, undo)) {
+        if seat.holder.as_ref().is_some_and(|holder| Arc::ptr_eq(holder, slot)) {
             seat.holder = None;
             drop(seat);
             self.freed.notify_one();
@@ -144,7 +144,7 @@ impl WriterToken {
     }
 
     /// Lets nobody sit down any more; returns who still sits.
-    pub(crate) fn close(&self) -> Option<Arc<Mutex<UndoLog>>> {
+    pub(crate) fn close(&self) -> Option<Arc<TrxSlot>> {
         let mut seat = self.seat.lock();
         seat.closed = true;
         let holder = seat.holder.take();

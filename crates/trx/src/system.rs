@@ -1,4 +1,4 @@
-//! What all transactions share: ids, the limit of new views, the writer token, the purge queue.
+//! What all transactions share: ids, commit numbers, the writer token, the purge queue.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use base::sync::plain::Mutex;
 use base::{Lsn, TrxId, invariant};
 
+use crate::commit_table::{CommitTable, Ending};
 use crate::error::Error;
 use crate::lock::{LockOutcome, TokenWait, WriterToken};
-use crate::read_view::ViewRegistry;
+use crate::read_view::ReadView;
+use crate::slot::{Slots, TrxSlot};
 use crate::undo::{UndoLog, UndoPtr, UndoStore};
 
 /// A committed transaction whose leftovers wait for purge.
@@ -17,6 +19,8 @@ use crate::undo::{UndoLog, UndoPtr, UndoStore};
 pub struct PurgeEntry {
     /// The transaction.
     pub id: TrxId,
+    /// Its commit number.
+    pub number: Lsn,
     /// Its newest undo record.
     pub last: UndoPtr,
     /// Where the log of its undo begins, or before.
@@ -26,44 +30,58 @@ pub struct PurgeEntry {
 /// The transactions of one engine.
 #[derive(Debug)]
 pub struct TrxSystem {
-    /// Ids below have ended; the next id given out is this one, as there is one writer at a time.
+    /// The next id given out.
+    next: AtomicU64,
+    /// Every id below has ended, with a number up to `newest`.
     limit: AtomicU64,
+    /// The greatest commit number of a transaction that is about to be visible, or a later position of the log.
+    newest: AtomicU64,
+    pub(crate) commits: CommitTable,
     pub(crate) token: WriterToken,
-    pub(crate) views: ViewRegistry,
+    pub(crate) slots: Slots,
     undo: Arc<UndoStore>,
+    /// In the order of numbers.
     queue: Mutex<VecDeque<PurgeEntry>>,
-    /// Purge of every transaction below has begun.
+    /// Purge of every transaction up to this number has begun.
     purge_begun: AtomicU64,
     /// Where the log of the undo begins that purge is at work on; `u64::MAX`: none.
     purging: AtomicU64,
-    /// Where the log of the writing transaction's undo begins, or before; `u64::MAX`: nobody has logged undo.
-    undo_begin: AtomicU64,
 }
 
 impl TrxSystem {
-    /// A system whose first transaction gets `next_id` (above 0). Everything older is visible to all.
-    pub fn new(next_id: TrxId) -> Arc<Self> {
+    /// A system whose first transaction gets `next_id` (above 0). Everything older is visible to all. Commit numbers are above
+    /// `log`.
+    pub fn new(next_id: TrxId, log: Lsn) -> Arc<Self> {
         invariant!(next_id > TrxId::NONE, "transaction ids start at 1");
         Arc::new(TrxSystem {
+            next: AtomicU64::new(next_id.0),
             limit: AtomicU64::new(next_id.0),
+            newest: AtomicU64::new(log.0),
+            commits: CommitTable::new(next_id),
             token: WriterToken::default(),
-            views: ViewRegistry::default(),
+            slots: Slots::default(),
             undo: Arc::new(UndoStore::default()),
             queue: Mutex::new(VecDeque::new()),
-            purge_begun: AtomicU64::new(next_id.0),
+            purge_begun: AtomicU64::new(log.0),
             purging: AtomicU64::new(u64::MAX),
-            undo_begin: AtomicU64::new(u64::MAX),
         })
     }
 
-    /// First id no new view sees.
+    /// The next id: no transaction has it or a greater one.
     #[inline]
-    pub fn limit(&self) -> TrxId {
-        TrxId(self.limit.load(Ordering::SeqCst))
+    pub fn next_id(&self) -> TrxId {
+        TrxId(self.next.load(Ordering::SeqCst))
     }
 
-    pub(crate) fn limit_word(&self) -> &AtomicU64 {
-        &self.limit
+    /// The commit number that a new view gets.
+    #[inline]
+    pub fn newest(&self) -> Lsn {
+        Lsn(self.newest.load(Ordering::SeqCst))
+    }
+
+    /// Makes new views as new as `log`, a position that the log has reached: views from before have smaller numbers.
+    pub fn advance(&self, log: Lsn) -> Lsn {
+        Lsn(self.newest.fetch_max(log.0, Ordering::SeqCst).max(log.0))
     }
 
     /// The undo of all transactions.
@@ -72,87 +90,125 @@ impl TrxSystem {
         &self.undo
     }
 
-    /// Transactions below this id are seen by every published and every future view.
-    pub fn purge_horizon(&self) -> TrxId {
-        // The limit is loaded before the slots: see `ViewSlot::publish`.
+    /// A snapshot, published in `slot`.
+    #[inline]
+    pub(crate) fn view(&self, slot: &TrxSlot, own: Option<TrxId>) -> ReadView {
+        // Before the number: see `ReadView::limit`.
         let limit = self.limit.load(Ordering::SeqCst);
-        TrxId(self.views.oldest(limit))
+        ReadView::new(TrxId(limit), slot.publish(&self.newest), own)
     }
 
-    /// Gives the transaction of `undo` the writer token and an id.
+    /// Transactions with numbers up to this one are seen by every published and every future view.
+    pub fn purge_horizon(&self) -> Lsn {
+        // The number is loaded before the slots: see `TrxSlot::publish`.
+        let newest = self.newest();
+        self.slots.oldest_view(newest)
+    }
+
+    /// Gives the transaction of `slot` the writer token and an id.
     pub(crate) fn seat_writer(
         &self,
-        undo: &Arc<Mutex<UndoLog>>,
+        slot: &Arc<TrxSlot>,
         wait: &TokenWait<'_>,
     ) -> Result<(LockOutcome, TrxId), Error> {
         let mut id = TrxId::NONE;
-        let outcome = self.token.take(undo, wait, || {
-            id = TrxId(self.limit.load(Ordering::SeqCst));
-            undo.lock().begin(id);
-        })?;
+        let outcome = self.token.take(slot, wait, || id = self.begin(slot))?;
         Ok((outcome, id))
     }
 
-    /// Ends the writing transaction of `undo`: what it left is visible (commit) or gone (rolled back before the call).
+    pub(crate) fn begin(&self, slot: &TrxSlot) -> TrxId {
+        let id = TrxId(self.next.fetch_add(1, Ordering::SeqCst));
+        invariant!(id < TrxId::MAX, "transaction ids are used up");
+        self.commits.begin(id);
+        slot.begin(id);
+        id
+    }
+
+    /// The commit of `id` is about to be appended to the log: who meets a change of it waits for its number.
+    #[inline]
+    pub fn begin_commit(&self, id: TrxId) {
+        self.commits.begin_commit(id);
+    }
+
+    /// Whether `id` is that of a transaction which has not ended.
+    #[inline]
+    pub fn is_in_progress(&self, id: TrxId) -> bool {
+        id.0 >= self.limit.load(Ordering::SeqCst) && self.commits.is_in_progress(id)
+    }
+
+    /// Ends the writing transaction of `slot`: what it left is visible (commit) or gone (rolled back before the call).
     /// # Errors  [`Error::ShuttingDown`]: [`TrxSystem::close`] has rolled it back, and ended it.
-    pub(crate) fn end_writer(&self, undo: &Arc<Mutex<UndoLog>>) -> Result<(), Error> {
+    pub(crate) fn end_writer(&self, slot: &Arc<TrxSlot>, ending: Ending) -> Result<(), Error> {
         {
-            let mut log = undo.lock();
+            let mut log = slot.undo.lock();
             if log.take_abandoned() {
                 return Err(Error::ShuttingDown);
             }
-            self.end_log(&mut log);
+            self.end_log(slot, &mut log, ending);
         }
-        self.token.release(undo);
+        self.token.release(slot);
         Ok(())
     }
 
-    fn end_log(&self, log: &mut UndoLog) {
+    fn end_log(&self, slot: &TrxSlot, log: &mut UndoLog, ending: Ending) {
         let Some(id) = log.id() else { return };
-        invariant!(id < TrxId::MAX, "transaction ids are used up");
+        let number = ending.number();
         if log.needs_purge() && !log.mark().is_none() {
-            self.queue.lock().push_back(PurgeEntry {
-                id,
-                last: log.mark(),
-                first_undo: Lsn(self.undo_begin.load(Ordering::Relaxed)),
-            });
+            self.enqueue(PurgeEntry { id, number, last: log.mark(), first_undo: slot.first_undo() });
         }
         log.end();
-        self.undo_begin.store(u64::MAX, Ordering::Release);
-        self.limit.store(id.0 + 1, Ordering::SeqCst);
+        slot.end();
+        // In this order: whoever finds the id ended, or below the limit, takes a number that is not smaller.
+        self.newest.fetch_max(number.0, Ordering::SeqCst);
+        self.commits.end(id, ending);
+        self.raise_limit(id);
     }
 
-    /// Notes, before the writing transaction's first undo part is appended to the log, where the log is. Checkpoints keep
-    /// the log from there on until the transaction has ended.
-    #[inline]
-    pub fn note_first_undo(&self, now: Lsn) {
-        // Relaxed: who reads the log's tail after the part was appended has acquired this store, too.
-        self.undo_begin.store(now.0, Ordering::Relaxed);
+    /// Raises the limit over `id` if all before it have ended, and over those behind it that have ended.
+    fn raise_limit(&self, id: TrxId) {
+        // Sequentially consistent: of two ids that end at once, one finds the other ended.
+        let mut at = self.limit.load(Ordering::SeqCst);
+        if at != id.0 {
+            return;
+        }
+        while self.commits.has_ended(TrxId(at)) {
+            at = match self.limit.compare_exchange(at, at + 1, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => at + 1,
+                Err(now) => now,
+            };
+        }
     }
 
-    /// The transaction that has logged undo and not ended, if any, and a position at or before its first undo part. Asked
+    /// Puts a transaction in line for purge, before it is visible.
+    fn enqueue(&self, entry: PurgeEntry) {
+        let mut queue = self.queue.lock();
+        let behind = queue.iter().rev().take_while(|queued| queued.number > entry.number).count();
+        let at = queue.len() - behind;
+        queue.insert(at, entry);
+    }
+
+    /// The transactions that have logged undo and not ended, each with a position at or before its first undo part. Asked
     /// after [`log::Log::safe_lsn`]: a transaction that is missing logs all its undo above.
-    pub fn unfinished(&self) -> Option<(TrxId, Lsn)> {
-        let begin = self.undo_begin.load(Ordering::Acquire);
-        (begin != u64::MAX).then(|| (self.limit(), Lsn(begin)))
+    pub fn unfinished(&self) -> Vec<(TrxId, Lsn)> {
+        self.slots.unfinished()
     }
 
-    /// Where the log of the undo begins, or before, of the oldest committed transaction that purge has not done with. Asked
-    /// after [`TrxSystem::unfinished`], so that a transaction that ends in between is seen by one of the two.
+    /// Where the log of the undo begins, or before, of the committed transactions that purge has not done with. Asked after
+    /// [`TrxSystem::unfinished`], so that a transaction that ends in between is seen by one of the two.
     pub fn first_unpurged(&self) -> Option<Lsn> {
         let queue = self.queue.lock();
-        let waiting = queue.front().map_or(u64::MAX, |entry| entry.first_undo.0);
+        let waiting = queue.iter().map(|entry| entry.first_undo.0).min().unwrap_or(u64::MAX);
         let first = waiting.min(self.purging.load(Ordering::Acquire));
         (first != u64::MAX).then_some(Lsn(first))
     }
 
     /// Refuses further writers for good. If a transaction still writes, `roll_back` undoes it; its session learns
     /// at its next call that it is gone.
-    pub fn close<E>(&self, roll_back: impl FnOnce(&mut UndoLog) -> Result<(), E>) -> Result<(), E> {
-        let Some(undo) = self.token.close() else { return Ok(()) };
-        let mut log = undo.lock();
-        roll_back(&mut log)?;
-        self.end_log(&mut log);
+    pub fn close<E>(&self, roll_back: impl FnOnce(&mut UndoLog) -> Result<Ending, E>) -> Result<(), E> {
+        let Some(slot) = self.token.close() else { return Ok(()) };
+        let mut log = slot.undo.lock();
+        let ending = roll_back(&mut log)?;
+        self.end_log(&slot, &mut log, ending);
         log.abandon();
         Ok(())
     }
@@ -162,29 +218,37 @@ impl TrxSystem {
         self.token.wake_waiters();
     }
 
-    /// The oldest committed transaction with leftovers below `horizon`, taken from the queue.
-    pub fn next_purge(&self, horizon: TrxId) -> Option<PurgeEntry> {
+    /// The oldest committed transaction with leftovers, if its number is up to `horizon`, taken from the queue.
+    pub fn next_purge(&self, horizon: Lsn) -> Option<PurgeEntry> {
         let mut queue = self.queue.lock();
-        let entry = queue.front().copied().filter(|entry| entry.id < horizon);
+        let entry = queue.front().copied().filter(|entry| entry.number <= horizon);
         self.purging.store(entry.map_or(u64::MAX, |entry| entry.first_undo.0), Ordering::Release);
         let entry = entry?;
         queue.pop_front();
         // Set before a page is visited: see `purge_has_begun`.
-        self.purge_begun.store(entry.id.0 + 1, Ordering::SeqCst);
+        self.purge_begun.fetch_max(entry.number.0, Ordering::SeqCst);
         Some(entry)
     }
 
-    /// Whether purge has begun with, or passed, the leftovers of `id`. Asked under the record's exclusive leaf latch by
-    /// a rollback about to restore a delete mark of `id`: on yes, purge may have visited the record already and will
-    /// not come again, so that the record must go now.
+    /// Whether purge has begun with, or passed, the leftovers of `id`, or may pass them by since all views see what `id` has
+    /// done. Asked under the record's exclusive leaf latch by a rollback about to restore a delete mark of `id`: on
+    /// yes, purge may have visited the record already and will not come again, so that the record must go now.
     pub fn purge_has_begun(&self, id: TrxId) -> bool {
-        id.0 < self.purge_begun.load(Ordering::SeqCst)
+        let number = self.commits.number(id);
+        number.is_some_and(|number| number.0 <= self.purge_begun.load(Ordering::SeqCst))
     }
 
-    /// Frees undo no view can need, once purge has visited everything below `horizon`.
-    pub fn free_undo(&self, horizon: TrxId) -> usize {
-        let first_queued = self.queue.lock().front().map_or(horizon, |entry| entry.id);
-        self.undo.free_below(horizon.min(first_queued))
+    /// Frees undo no view can need, once purge has visited everything up to `horizon`.
+    pub fn free_undo(&self, horizon: Lsn) -> usize {
+        // A transaction is in the queue before it has ended.
+        let settled = |id: TrxId, queued: u64| {
+            let number = self.commits.number(id);
+            number.is_some_and(|number| number <= horizon && number.0 < queued)
+        };
+        let queued = || self.queue.lock().front().map_or(u64::MAX, |entry| entry.number.0);
+        let freed = self.undo.free_where(|newest| settled(newest, queued()));
+        self.commits.free(Lsn(horizon.0.min(queued() - 1)));
+        freed
     }
 
     /// Committed transactions that wait for purge.

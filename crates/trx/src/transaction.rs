@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::TrxId;
-use base::sync::plain::{Mutex, MutexGuard};
+use base::sync::plain::MutexGuard;
 
+use crate::commit_table::Ending;
 use crate::error::Error;
 use crate::held_locks::HeldLocks;
 use crate::lock::{LockOutcome, TokenWait, WaitPolicy};
 use crate::metadata_lock::MetadataLock;
-use crate::read_view::{ReadView, ViewSlot};
+use crate::read_view::ReadView;
 use crate::savepoint::Savepoints;
+use crate::slot::TrxSlot;
 use crate::system::TrxSystem;
 use crate::undo::{UndoLog, UndoPtr};
 
@@ -99,8 +101,7 @@ pub struct Buffers {
 pub struct Trx {
     system: Arc<TrxSystem>,
     owner: Arc<dyn Abandon>,
-    undo: Arc<Mutex<UndoLog>>,
-    slot: Arc<ViewSlot>,
+    slot: Arc<TrxSlot>,
     options: BeginOptions,
     /// Cached from the undo log: `Some` while the writer token is held.
     id: Option<TrxId>,
@@ -126,8 +127,7 @@ impl Trx {
     pub fn begin(system: &Arc<TrxSystem>, owner: Arc<dyn Abandon>, options: BeginOptions) -> Self {
         Trx {
             owner,
-            undo: Arc::new(Mutex::new(UndoLog::new(Arc::clone(system.undo())))),
-            slot: system.views.register(),
+            slot: system.slots.register(system.undo()),
             system: Arc::clone(system),
             options,
             id: None,
@@ -187,25 +187,25 @@ impl Trx {
 
     /// The view of consistent reads: the transaction's under REPEATABLE READ and SERIALIZABLE (taken by the first
     /// read), the statement's under READ COMMITTED, the newest versions under READ UNCOMMITTED.
-    /// Cost: see [`ViewSlot`]; two loads when the view is there.
+    /// Cost: see [`TrxSlot`]; two loads when the view is there.
     #[inline]
     pub fn view(&mut self) -> ReadView {
         let own = self.id;
         match self.view {
-            Some(view) => ReadView::new(view.limit(), own).with_mixed(self.mixed),
+            Some(view) => view.with(own, self.mixed),
             None if self.options.isolation == Isolation::ReadUncommitted => ReadView::newest(),
             None => {
-                let view = ReadView::new(self.slot.publish(self.system.limit_word()), own);
+                let view = self.system.view(&self.slot, own);
                 self.view = Some(view);
                 view
             }
         }
     }
 
-    /// The first id that the view taken already does not see; without a view every id so far is.
+    /// The view that has been taken already.
     #[inline]
-    pub fn view_limit(&self) -> Option<TrxId> {
-        self.view.map(ReadView::limit)
+    pub fn taken_view(&self) -> Option<ReadView> {
+        self.view
     }
 
     /// Notes a change over a version that the view does not see: [`ReadView::is_mixed`] from here on.
@@ -223,7 +223,7 @@ impl Trx {
 
     fn end_view(&mut self) {
         if self.view.take().is_some() {
-            self.slot.clear();
+            self.slot.clear_view();
             self.mixed = false;
         }
     }
@@ -235,13 +235,13 @@ impl Trx {
     }
 
     pub(crate) fn take_token(&mut self, policy: WaitPolicy) -> Result<LockOutcome, Error> {
-        if self.undo.lock().is_abandoned() {
+        if self.slot.undo.lock().is_abandoned() {
             return Err(Error::ShuttingDown);
         }
         let interrupt = self.interrupt.as_ref();
         let interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
         let wait = TokenWait { policy, timeout: self.options.lock_wait, interrupted: &interrupted };
-        let (outcome, id) = self.system.seat_writer(&self.undo, &wait)?;
+        let (outcome, id) = self.system.seat_writer(&self.slot, &wait)?;
         if outcome == LockOutcome::Granted {
             self.id = Some(id);
         }
@@ -267,21 +267,21 @@ impl Trx {
     /// # Errors  [`Error::ShuttingDown`] when the engine has rolled the transaction back.
     #[inline]
     pub fn undo(&self) -> Result<MutexGuard<'_, UndoLog>, Error> {
-        let log = self.undo.lock();
+        let log = self.slot.undo.lock();
         if log.is_abandoned() { Err(Error::ShuttingDown) } else { Ok(log) }
     }
 
-    /// The undo log and the buffers at once.
+    /// The undo log, the buffers, and what others see of the transaction, at once.
     #[inline]
-    pub fn write_parts(&mut self) -> Result<(MutexGuard<'_, UndoLog>, &mut Buffers), Error> {
-        let log = self.undo.lock();
-        if log.is_abandoned() { Err(Error::ShuttingDown) } else { Ok((log, &mut self.buffers)) }
+    pub fn write_parts(&mut self) -> Result<(MutexGuard<'_, UndoLog>, &mut Buffers, &TrxSlot), Error> {
+        let log = self.slot.undo.lock();
+        if log.is_abandoned() { Err(Error::ShuttingDown) } else { Ok((log, &mut self.buffers, &self.slot)) }
     }
 
     /// Where the transaction stands: undoing back to it undoes what comes after. A statement's mark.
     #[inline]
     pub fn mark(&self) -> UndoPtr {
-        if self.id.is_some() { self.undo.lock().mark() } else { UndoPtr::NONE }
+        if self.id.is_some() { self.slot.undo.lock().mark() } else { UndoPtr::NONE }
     }
 
     /// SAVEPOINT.
@@ -326,8 +326,9 @@ impl Trx {
     /// Ends the transaction: commit as it stands, or after the engine has undone everything. Gives back token, view,
     /// metadata locks.
     /// # Errors  [`Error::ShuttingDown`] when the engine had rolled it back; it is ended all the same.
-    pub fn end(&mut self) -> Result<(), Error> {
-        let ended = if self.id.take().is_some() { self.system.end_writer(&self.undo) } else { Ok(()) };
+    pub fn end(&mut self, ending: Ending) -> Result<(), Error> {
+        let ended =
+            if self.id.take().is_some() { self.system.end_writer(&self.slot, ending) } else { Ok(()) };
         self.end_view();
         self.savepoints.clear();
         self.metadata.release_all();

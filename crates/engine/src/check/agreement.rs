@@ -105,12 +105,12 @@ impl Table {
         view: ReadView,
         report: &mut TableReport,
     ) -> Result<()> {
-        if self.indexes.len() == 1 || view.limit() < self.clustered().usable_from {
+        if self.indexes.len() == 1 || view.number() < self.clustered().usable_from {
             return Ok(());
         }
         let wanted = self.wanted(engine, view)?;
         for (index, wanted) in self.indexes[1..].iter().zip(wanted) {
-            if view.limit() < index.usable_from || found(engine, index, view)? == wanted {
+            if view.number() < index.usable_from || found(engine, index, view)? == wanted {
                 continue;
             }
             let mut problems = Problems::default();
@@ -229,7 +229,7 @@ fn found(engine: &Engine, index: &Index, view: ReadView) -> Result<Sum> {
     let mut cursor = index.tree.seek(&engine.store, &[], Seek::First)?;
     while let Some(at) = cursor {
         let entry = RowRef::new(&index.format, at.record());
-        if sees_entry(view, &entry) {
+        if sees_entry(&engine.trx, &view, &entry) {
             entry.record().with_key(|key| sum.add(key, entry.body()));
         }
         cursor = at.next()?;
@@ -246,7 +246,7 @@ fn count_entries(engine: &Engine, index: &Index, view: ReadView, expected: &Expe
         if !entry.record().with_key(|key| key == expected.key) {
             break;
         }
-        count += usize::from(sees_entry(view, &entry) && entry.body() == expected.body);
+        count += usize::from(sees_entry(&engine.trx, &view, &entry) && entry.body() == expected.body);
         cursor = at.next()?;
     }
     Ok(count)

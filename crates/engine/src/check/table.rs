@@ -61,8 +61,8 @@ impl Table {
         if depth == Depth::Full && report.problems.is_empty() {
             self.check_agreement(engine, ReadView::newest(), &mut report)?;
             let oldest = engine.trx.purge_horizon();
-            if oldest < engine.trx.limit() && report.problems.is_empty() {
-                self.check_agreement(engine, ReadView::before(oldest), &mut report)?;
+            if oldest < engine.trx.newest() && report.problems.is_empty() {
+                self.check_agreement(engine, ReadView::at(oldest), &mut report)?;
             }
         }
         Ok(report)
@@ -81,7 +81,7 @@ fn check_index(
         store: &engine.store,
         index,
         depth,
-        newest: engine.trx.limit(),
+        next: engine.trx.next_id(),
         records: 0,
         leftovers: 0,
     };
@@ -101,8 +101,8 @@ struct LeafCheck<'c> {
     store: &'c Store,
     index: &'c Index,
     depth: Depth,
-    /// No transaction has a greater id.
-    newest: TrxId,
+    /// No transaction has this id or a greater one.
+    next: TrxId,
     records: u64,
     leftovers: u64,
 }
@@ -113,7 +113,7 @@ impl LeafCheck<'_> {
         if let Err(corruption) = check_records(page, &self.index.format) {
             return problems.add(page_no, corruption.what.words());
         }
-        problems.expect(page.max_trx() <= self.newest, page_no, "names a transaction that never was");
+        problems.expect(page.max_trx() < self.next, page_no, "names a transaction that never was");
         for slot in 0..page.count() {
             let row = RowRef::new(&self.index.format, page.record(slot));
             self.records += 1;

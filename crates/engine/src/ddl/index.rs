@@ -47,7 +47,7 @@ impl Engine {
                 let new = def.indexes.last().expect("just pushed");
                 // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here what
                 // rows were before.
-                let built = self.create_tree(&def, new, self.trx.limit())?;
+                let built = self.create_tree(&def, new, self.trx.advance(self.store.log().current()))?;
                 if let Err(error) = self.build(old, &built) {
                     self.destroy_tree(&built)?;
                     return Err(error);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use base::{IndexId, TableId, TrxId};
+use base::{IndexId, Lsn, TableId};
 use btree::Tree;
 use page::RowFormat;
 use types::{IndexDef, IndexKind, TableDef};
@@ -55,7 +55,7 @@ impl Engine {
         };
         let ids: Vec<IndexId> = def.indexes.iter().map(|index| index.id).collect();
         self.put_pending_trees(&ids)?;
-        let indexes = self.create_trees(&def, TrxId::NONE)?;
+        let indexes = self.create_trees(&def, Lsn::default())?;
         let table = Table::with(def, indexes, Arc::new(state));
         let made = self.log_table(&table);
         if made.is_err() {
@@ -68,11 +68,11 @@ impl Engine {
         Ok(table)
     }
 
-    fn create_trees(&self, def: &TableDef, usable_from: TrxId) -> Result<Vec<Index>> {
+    fn create_trees(&self, def: &TableDef, usable_from: Lsn) -> Result<Vec<Index>> {
         def.indexes.iter().map(|index| self.create_tree(def, index, usable_from)).collect()
     }
 
-    pub(super) fn create_tree(&self, def: &TableDef, index: &IndexDef, usable_from: TrxId) -> Result<Index> {
+    pub(super) fn create_tree(&self, def: &TableDef, index: &IndexDef, usable_from: Lsn) -> Result<Index> {
         let format = if index.id == def.clustered().id {
             RowFormat::clustered(def)
         } else {
@@ -132,7 +132,7 @@ impl Engine {
             let ids: Vec<IndexId> = def.indexes.iter().map(|index| index.id).chain(old.index_ids()).collect();
             self.put_pending_trees(&ids)?;
             // A snapshot from before would find an empty table where it should find rows.
-            let indexes = self.create_trees(&def, self.trx.limit())?;
+            let indexes = self.create_trees(&def, self.trx.advance(self.store.log().current()))?;
             let table = Table::with(def, indexes, Arc::clone(&old.state));
             self.replace_table(old, &table)?;
             table.state.auto_increment.store(1, Ordering::Relaxed);

@@ -5,7 +5,7 @@
 
 use page::{Record, RowHeader, RowRef, SlotFlags};
 use trx::undo::{ROW_HEADER_BYTES, UndoRecord};
-use trx::{ReadView, UndoKind, UndoPtr, UndoStore};
+use trx::{ReadView, TrxSystem, UndoKind, UndoPtr};
 
 /// Slot flags as an undo record keeps them.
 #[inline]
@@ -32,18 +32,18 @@ pub(crate) enum Seen {
 
 /// Finds the version of a clustered record that `view` sees. An older one is appended to `arena`.
 #[inline]
-pub(crate) fn clustered(undo: &UndoStore, view: ReadView, record: &Record<'_>, arena: &mut Vec<u8>) -> Seen {
+pub(crate) fn clustered(trx: &TrxSystem, view: ReadView, record: &Record<'_>, arena: &mut Vec<u8>) -> Seen {
     let header = RowHeader::decode(record.payload());
-    if view.sees(header.trx) {
+    if view.sees(trx, header.trx) {
         return if record.flags().is_deleted() { Seen::Nothing } else { Seen::Current };
     }
-    older(undo, view, record, header, arena)
+    older(trx, view, record, header, arena)
 }
 
 #[cold]
 #[inline(never)]
 fn older(
-    undo: &UndoStore,
+    trx: &TrxSystem,
     view: ReadView,
     record: &Record<'_>,
     newest: RowHeader,
@@ -54,10 +54,10 @@ fn older(
     let mut before = UndoRecord::default();
     let mut header = newest;
     while header.undo.0 != 0 {
-        undo.read(UndoPtr::from_raw(header.undo.0), false, &mut before);
+        trx.undo().read(UndoPtr::from_raw(header.undo.0), false, &mut before);
         apply(&before, start, arena);
         header = RowHeader::decode(&arena[start..]);
-        if view.sees(header.trx) {
+        if view.sees(trx, header.trx) {
             if flags_from_undo(before.flags).is_deleted() {
                 break;
             }
@@ -88,6 +88,6 @@ fn apply(before: &UndoRecord, start: usize, arena: &mut Vec<u8>) {
 
 /// Whether `view` sees a secondary entry.
 #[inline]
-pub(crate) fn sees_entry(view: ReadView, entry: &RowRef<'_>) -> bool {
-    view.sees(entry.begin_trx()) && !entry.end_trx().is_some_and(|end| view.sees(end))
+pub(crate) fn sees_entry(trx: &TrxSystem, view: &ReadView, entry: &RowRef<'_>) -> bool {
+    view.sees(trx, entry.begin_trx()) && !entry.end_trx().is_some_and(|end| view.sees(trx, end))
 }

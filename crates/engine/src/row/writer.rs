@@ -4,7 +4,7 @@ use base::TrxId;
 use btree::{KEY_BYTES_MAX, LeafEdit, Store, Tree};
 use page::{RowHeader, SlotFlags, UndoPtr};
 use trx::undo::ROW_HEADER_BYTES;
-use trx::{NewUndo, Trx, UndoKind, UndoLog};
+use trx::{NewUndo, ReadView, Trx, UndoKind, UndoLog};
 use types::key::Extent;
 
 use super::rollback;
@@ -19,8 +19,8 @@ pub(crate) struct RowWriter<'a> {
     pub(crate) table: &'a Table,
     pub(crate) id: TrxId,
     pub(crate) log: &'a mut UndoLog,
-    /// First id that the transaction's view does not see.
-    view_limit: TrxId,
+    /// The transaction's view, if it has one.
+    view: Option<ReadView>,
     /// A row was changed over a version that the view does not see.
     mixed: bool,
 }
@@ -35,14 +35,14 @@ pub(crate) fn change<R>(
     // Before the first latch, and before the undo is held.
     engine.store.log().admit()?;
     let id = trx.lock_for_write()?;
-    let view_limit = trx.view_limit().unwrap_or(TrxId::MAX);
-    let (mut log, buffers) = trx.write_parts()?;
+    let view = trx.taken_view();
+    let (mut log, buffers, slot) = trx.write_parts()?;
     let mark = log.mark();
     if mark.is_none() {
-        engine.trx.note_first_undo(engine.store.log().current());
+        slot.note_first_undo(engine.store.log().current());
         engine.keep_below_trx_limit(id)?;
     }
-    let mut writer = RowWriter { engine, table, id, log: &mut log, view_limit, mixed: false };
+    let mut writer = RowWriter { engine, table, id, log: &mut log, view, mixed: false };
     let done = work(&mut writer, buffers);
     let mixed = writer.mixed;
     if done.is_err() {
@@ -93,7 +93,7 @@ impl RowWriter<'_> {
     /// Notes whose version of a row is being changed.
     #[inline]
     pub(crate) fn overwrites(&mut self, writer: TrxId) {
-        self.mixed |= writer >= self.view_limit && writer != self.id;
+        self.mixed |= writer != self.id && self.view.is_some_and(|view| !view.sees(&self.engine.trx, writer));
     }
 
     /// The header of a record this transaction writes.

@@ -64,7 +64,7 @@ fn a_change_is_one_frame_a_tree_with_its_undo_and_a_commit_is_the_last() {
     engine.commit(&mut trx).unwrap();
     trx.restart(BeginOptions::default());
     let from = engine.store().log().current();
-    let id = engine.trx_system().limit();
+    let id = engine.trx_system().next_id();
     update(&engine, &table, &mut trx, 1, &Wide { k: Some(2), ..Wide::new(1, 1, "a") }).unwrap();
     let syncs = disk.count(IoOp::Sync);
     engine.commit(&mut trx).unwrap();

@@ -69,11 +69,11 @@ fn ids_go_on_after_a_restart_so_that_old_rows_are_everyones() {
     let mut trx = engine.begin(BeginOptions::default());
     insert(&engine, &table, &mut trx, &Wide::new(1, 1, "a")).unwrap();
     engine.commit(&mut trx).unwrap();
-    let limit = engine.trx_system().limit();
+    let limit = engine.trx_system().next_id();
     engine.shutdown().unwrap();
     drop((trx, table, engine));
     let engine = Engine::open(config(&disk)).unwrap();
-    assert!(engine.trx_system().limit() >= limit);
+    assert!(engine.trx_system().next_id() >= limit);
     let table = engine.table("s", "t").unwrap();
     let mut trx = engine.begin(BeginOptions::default());
     assert_eq!(rows(&engine, &table, trx.view()).len(), 1);

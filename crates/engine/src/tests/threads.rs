@@ -13,7 +13,7 @@ const START: i32 = 1000;
 
 fn sum(engine: &Engine, table: &Table, view: ReadView, index: usize) -> i64 {
     let scan = Scan::open(engine, table, index, view, KeyRange::all(), Direction::Forward).unwrap();
-    let mut scan = if view.limit().0.is_multiple_of(2) { scan.detached() } else { scan };
+    let mut scan = if view.number().0.is_multiple_of(2) { scan.detached() } else { scan };
     let (mut sum, mut count) = (0, 0);
     while let Some(batch) = scan.next_batch().unwrap() {
         for row in batch.rows() {
@@ -88,7 +88,7 @@ fn readers_never_see_a_transfer_half_done() {
                 while !done.load(Ordering::Relaxed) {
                     let view = trx.view();
                     let expected = i64::from(ACCOUNTS) * i64::from(START);
-                    for index in [0, 1, (reader + view.limit().0 as usize) % 2] {
+                    for index in [0, 1, (reader + view.number().0 as usize) % 2] {
                         assert_eq!(sum(engine, table, view, index), expected);
                     }
                     engine.commit(&mut trx).unwrap();

@@ -3,19 +3,24 @@
 use super::*;
 use crate::lock::{self, LockMode};
 use crate::undo::{NewUndo, UndoKind};
-use base::IndexId;
+use base::{IndexId, Lsn};
 
 struct Ender;
 
 impl Abandon for Ender {
     fn abandon(&self, trx: &mut Trx) {
-        let _ = trx.end();
+        let _ = trx.end(Ending::Nothing);
     }
 }
 
 fn begin(system: &Arc<TrxSystem>, isolation: Isolation) -> Trx {
     let options = BeginOptions { isolation, lock_wait: Duration::from_millis(20), ..BeginOptions::default() };
     Trx::begin(system, Arc::new(Ender), options)
+}
+
+/// Ends `trx` as committed, behind all commits so far.
+fn commit(system: &TrxSystem, trx: &mut Trx) {
+    trx.end(Ending::Committed(Lsn(system.newest().0 + 10))).unwrap();
 }
 
 fn write(trx: &mut Trx, kind: UndoKind) -> TrxId {
@@ -35,38 +40,38 @@ fn write(trx: &mut Trx, kind: UndoKind) -> TrxId {
 
 #[test]
 fn a_reader_takes_no_id_and_keeps_its_view_under_repeatable_read() {
-    let system = TrxSystem::new(TrxId(10));
+    let system = TrxSystem::new(TrxId(10), Lsn(7));
     let mut reader = begin(&system, Isolation::RepeatableRead);
-    assert_eq!(reader.view().limit(), TrxId(10));
+    assert_eq!(reader.view().number(), Lsn(7));
     let mut writer = begin(&system, Isolation::RepeatableRead);
     assert_eq!(write(&mut writer, UndoKind::RowInsert), TrxId(10));
-    assert!(writer.view().sees(TrxId(10)));
-    writer.end().unwrap();
-    assert!(!reader.view().sees(TrxId(10)));
+    assert!(writer.view().sees(&system, TrxId(10)));
+    commit(&system, &mut writer);
+    assert!(!reader.view().sees(&system, TrxId(10)));
     reader.end_statement();
-    assert!(!reader.view().sees(TrxId(10)));
+    assert!(!reader.view().sees(&system, TrxId(10)));
     assert_eq!(reader.id(), None);
-    reader.end().unwrap();
+    reader.end(Ending::Nothing).unwrap();
     reader.restart(*reader.options());
-    assert!(reader.view().sees(TrxId(10)));
+    assert!(reader.view().sees(&system, TrxId(10)));
 }
 
 #[test]
 fn read_committed_sees_each_commit_with_its_next_statement() {
-    let system = TrxSystem::new(TrxId(1));
+    let system = TrxSystem::new(TrxId(1), Lsn(7));
     let mut reader = begin(&system, Isolation::ReadCommitted);
     let mut writer = begin(&system, Isolation::RepeatableRead);
     let id = write(&mut writer, UndoKind::RowInsert);
-    assert!(!reader.view().sees(id));
-    writer.end().unwrap();
-    assert!(!reader.view().sees(id));
+    assert!(!reader.view().sees(&system, id));
+    commit(&system, &mut writer);
+    assert!(!reader.view().sees(&system, id));
     reader.end_statement();
-    assert!(reader.view().sees(id));
+    assert!(reader.view().sees(&system, id));
 }
 
 #[test]
 fn there_is_one_writer_and_a_waiter_times_out() {
-    let system = TrxSystem::new(TrxId(1));
+    let system = TrxSystem::new(TrxId(1), Lsn(7));
     let mut a = begin(&system, Isolation::RepeatableRead);
     let mut b = begin(&system, Isolation::RepeatableRead);
     write(&mut a, UndoKind::RowInsert);
@@ -81,7 +86,7 @@ fn there_is_one_writer_and_a_waiter_times_out() {
 
 #[test]
 fn a_read_only_transaction_refuses_to_write() {
-    let system = TrxSystem::new(TrxId(1));
+    let system = TrxSystem::new(TrxId(1), Lsn(7));
     let options = BeginOptions { read_only: true, ..BeginOptions::default() };
     let mut trx = Trx::begin(&system, Arc::new(Ender), options);
     assert_eq!(trx.lock_for_write(), Err(Error::ReadOnlyTransaction));
@@ -89,14 +94,14 @@ fn a_read_only_transaction_refuses_to_write() {
 
 #[test]
 fn purge_waits_for_the_oldest_view() {
-    let system = TrxSystem::new(TrxId(1));
+    let system = TrxSystem::new(TrxId(1), Lsn(7));
     let mut reader = begin(&system, Isolation::RepeatableRead);
     reader.view();
     let mut writer = begin(&system, Isolation::RepeatableRead);
     let id = write(&mut writer, UndoKind::RowDelete);
-    writer.end().unwrap();
+    commit(&system, &mut writer);
     assert_eq!(system.next_purge(system.purge_horizon()), None);
-    reader.end().unwrap();
+    reader.end(Ending::Nothing).unwrap();
     assert!(!system.purge_has_begun(id));
     let entry = system.next_purge(system.purge_horizon()).unwrap();
     assert_eq!(entry.id, id);
@@ -106,7 +111,7 @@ fn purge_waits_for_the_oldest_view() {
 
 #[test]
 fn closing_rolls_the_writer_back_and_tells_its_session() {
-    let system = TrxSystem::new(TrxId(1));
+    let system = TrxSystem::new(TrxId(1), Lsn(7));
     let mut trx = begin(&system, Isolation::RepeatableRead);
     write(&mut trx, UndoKind::RowInsert);
     let mut undone = 0;
@@ -115,18 +120,18 @@ fn closing_rolls_the_writer_back_and_tells_its_session() {
         while log.pop(UndoPtr::NONE, &mut record) {
             undone += 1;
         }
-        Ok::<(), ()>(())
+        Ok::<Ending, ()>(Ending::RolledBack(Lsn(20)))
     });
     assert_eq!((rolled_back, undone), (Ok(()), 1));
     assert_eq!(trx.undo().err(), Some(Error::ShuttingDown));
-    assert_eq!(trx.end(), Err(Error::ShuttingDown));
+    assert_eq!(trx.end(Ending::Nothing), Err(Error::ShuttingDown));
     trx.restart(BeginOptions::default());
     assert_eq!(trx.lock_for_write(), Err(Error::ShuttingDown));
 }
 
 #[test]
 fn an_interrupt_ends_a_wait_for_the_token() {
-    let system = TrxSystem::new(TrxId(1));
+    let system = TrxSystem::new(TrxId(1), Lsn(7));
     let mut a = begin(&system, Isolation::RepeatableRead);
     write(&mut a, UndoKind::RowInsert);
     let flag = Arc::new(AtomicBool::new(false));
@@ -141,4 +146,28 @@ fn an_interrupt_ends_a_wait_for_the_token() {
         }
         assert_eq!(waiter.join().unwrap(), Err(Error::Interrupted));
     });
+}
+
+#[test]
+fn transactions_may_end_in_any_order() {
+    let system = TrxSystem::new(TrxId(1), Lsn(7));
+    let slots: Vec<_> = (0..3).map(|_| system.slots.register(system.undo())).collect();
+    let ids: Vec<_> = slots.iter().map(|slot| system.begin(slot)).collect();
+    let mut before = begin(&system, Isolation::RepeatableRead);
+    let mut between = begin(&system, Isolation::RepeatableRead);
+    let mut after = begin(&system, Isolation::RepeatableRead);
+    let seen = |trx: &mut Trx| -> Vec<TrxId> {
+        let view = trx.view();
+        ids.iter().copied().filter(|&id| view.sees(&system, id)).collect()
+    };
+    assert_eq!(seen(&mut before), []);
+    system.end_writer(&slots[2], Ending::Committed(Lsn(100))).unwrap();
+    system.end_writer(&slots[1], Ending::RolledBack(Lsn(120))).unwrap();
+    assert_eq!(seen(&mut between), [ids[2]]);
+    assert!(!between.view().sees_whole_page(ids[2]));
+    system.end_writer(&slots[0], Ending::Committed(Lsn(150))).unwrap();
+    assert!(after.view().sees_whole_page(ids[2]));
+    assert_eq!((seen(&mut before), seen(&mut between)), (vec![], vec![ids[2]]));
+    let mut last = begin(&system, Isolation::RepeatableRead);
+    assert!(last.view().sees(&system, ids[0]) && system.is_in_progress(system.begin(&slots[0])));
 }

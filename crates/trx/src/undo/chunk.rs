@@ -50,12 +50,13 @@ impl UndoStore {
         record.read(&chunk.words[ptr.word()..], with_key);
     }
 
-    /// Frees retired chunks in which every transaction is below `horizon`. Returns how many were freed.
-    pub fn free_below(&self, horizon: TrxId) -> usize {
+    /// Frees retired chunks whose newest transaction `is_settled`, and with it the older ones of its session. Returns how
+    /// many were freed.
+    pub fn free_where(&self, is_settled: impl Fn(TrxId) -> bool) -> usize {
         let mut retired = self.retired.lock();
         let before = retired.len();
         retired.retain(|&(newest, number)| {
-            let keep = newest >= horizon;
+            let keep = !is_settled(newest);
             if !keep {
                 self.chunks.write()[number as usize - 1] = None;
                 self.free.lock().push(number);

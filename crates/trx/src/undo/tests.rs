@@ -69,10 +69,10 @@ fn chunks_are_freed_below_the_horizon_and_used_again() {
     }
     let all = store.chunk_count();
     assert!(all >= 10);
-    assert_eq!(store.free_below(TrxId(1)), 0);
-    assert!(store.free_below(TrxId(30)) >= 6);
+    assert_eq!(store.free_where(|id| id < TrxId(1)), 0);
+    assert!(store.free_where(|id| id < TrxId(30)) >= 6);
     drop(log);
-    store.free_below(TrxId(41));
+    store.free_where(|id| id < TrxId(41));
     assert_eq!(store.chunk_count(), 0);
     let mut log = UndoLog::new(Arc::clone(&store));
     log.begin(TrxId(50));

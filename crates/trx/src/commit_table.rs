@@ -1,0 +1,280 @@
+//! How each transaction id stands: in progress, committing, ended, and with which number.
+//!
+//! ```text
+//!  bit 63 ......... 2   1..0
+//!  commit number        kind: 0 in progress, 1 committing, 2 committed, 3 rolled back
+//! ```
+//! One word an id, in chunks. A chunk goes once every transaction in it is settled: seen by all, or gone for all. An id
+//! without a word is settled.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+use base::sync::Event;
+use base::sync::plain::Mutex;
+use base::{Lsn, TrxId};
+
+/// Ids in a chunk.
+const CHUNK_IDS: u64 = 4096;
+
+/// Looks at a committing transaction before the looker goes to sleep.
+const SPINS: usize = 40;
+
+const IN_PROGRESS: u64 = 0;
+const COMMITTING: u64 = 1;
+const COMMITTED: u64 = 2;
+const ROLLED_BACK: u64 = 3;
+const KIND: u64 = 3;
+const NUMBER_SHIFT: u32 = 2;
+
+/// How a transaction ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With this commit number: the end of the commit's frame in the log.
+    Committed(Lsn),
+    /// What it had changed is as before; the end of the frame that says so.
+    RolledBack(Lsn),
+    /// It had changed nothing.
+    Nothing,
+}
+
+impl Ending {
+    fn word(self) -> u64 {
+        match self {
+            Ending::Committed(number) => number.0 << NUMBER_SHIFT | COMMITTED,
+            Ending::RolledBack(number) => number.0 << NUMBER_SHIFT | ROLLED_BACK,
+            Ending::Nothing => ROLLED_BACK,
+        }
+    }
+
+    /// Its place in the order of commits.
+    pub(crate) fn number(self) -> Lsn {
+        match self {
+            Ending::Committed(number) | Ending::RolledBack(number) => number,
+            Ending::Nothing => Lsn(0),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Chunk([AtomicU64; CHUNK_IDS as usize]);
+
+/// The chunks there are, one after another.
+#[derive(Debug)]
+struct Directory {
+    /// The first id of the first chunk.
+    first: u64,
+    chunks: Vec<Arc<Chunk>>,
+}
+
+impl Directory {
+    #[inline]
+    fn word(&self, id: TrxId) -> Option<&AtomicU64> {
+        let at = id.0.checked_sub(self.first)?;
+        Some(&self.chunks.get((at / CHUNK_IDS) as usize)?.0[(at % CHUNK_IDS) as usize])
+    }
+}
+
+/// The states of all ids that are not settled, and of some that are.
+#[derive(Debug)]
+pub(crate) struct CommitTable {
+    directory: ArcSwap<Directory>,
+    /// Taken to replace the directory.
+    change: Mutex<()>,
+    /// Told when a transaction has its number, if somebody waits for that.
+    ended: Event,
+    waiters: AtomicU32,
+}
+
+impl CommitTable {
+    /// For ids from `next` on; those below are settled.
+    pub(crate) fn new(next: TrxId) -> Self {
+        CommitTable {
+            directory: ArcSwap::from_pointee(Directory { first: next.0, chunks: Vec::new() }),
+            change: Mutex::new(()),
+            ended: Event::new(),
+            waiters: AtomicU32::new(0),
+        }
+    }
+
+    /// `id` is given out: it is in progress.
+    #[inline]
+    pub(crate) fn begin(&self, id: TrxId) {
+        if self.directory.load().word(id).is_none() {
+            self.grow(id);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&self, id: TrxId) {
+        let _change = self.change.lock();
+        let directory = self.directory.load();
+        let mut chunks = directory.chunks.clone();
+        while directory.first + chunks.len() as u64 * CHUNK_IDS <= id.0 {
+            chunks.push(Arc::new(Chunk(std::array::from_fn(|_| AtomicU64::new(IN_PROGRESS)))));
+        }
+        self.directory.store(Arc::new(Directory { first: directory.first, chunks }));
+    }
+
+    /// `id` is about to get its commit number: who needs to know whether it is seen waits from here on.
+    #[inline]
+    pub(crate) fn begin_commit(&self, id: TrxId) {
+        if let Some(word) = self.directory.load().word(id) {
+            // Before the number exists: a view that still finds the id in progress has an older number.
+            word.store(COMMITTING, Ordering::SeqCst);
+        }
+    }
+
+    /// `id` has ended.
+    #[inline]
+    pub(crate) fn end(&self, id: TrxId, ending: Ending) {
+        if let Some(word) = self.directory.load().word(id) {
+            word.store(ending.word(), Ordering::SeqCst);
+        }
+        // Sequentially consistent with the waiter: it is counted before it looks, or it sees the word.
+        if self.waiters.load(Ordering::SeqCst) != 0 {
+            self.ended.notify_all();
+        }
+    }
+
+    /// Whether `id` has ended, as far as it is known to have begun.
+    pub(crate) fn has_ended(&self, id: TrxId) -> bool {
+        self.directory.load().word(id).is_some_and(|word| word.load(Ordering::SeqCst) & KIND >= COMMITTED)
+    }
+
+    /// Whether `id`, which has begun, has not ended.
+    pub(crate) fn is_in_progress(&self, id: TrxId) -> bool {
+        self.directory.load().word(id).is_some_and(|word| word.load(Ordering::SeqCst) & KIND < COMMITTED)
+    }
+
+    /// Whether a view of the number `number` sees what `id` has done. Waits while the id is about to get its number, which
+    /// needs no page latch.
+    #[inline(never)]
+    pub(crate) fn is_visible(&self, id: TrxId, number: Lsn) -> bool {
+        let directory = self.directory.load();
+        let Some(word) = directory.word(id) else { return true };
+        let mut state = word.load(Ordering::SeqCst);
+        if state == COMMITTING {
+            state = self.wait_for_number(word);
+        }
+        state & KIND == COMMITTED && state >> NUMBER_SHIFT <= number.0
+    }
+
+    fn wait_for_number(&self, word: &AtomicU64) -> u64 {
+        for _ in 0..SPINS {
+            let state = word.load(Ordering::SeqCst);
+            if state != COMMITTING {
+                return state;
+            }
+            std::hint::spin_loop();
+        }
+        self.waiters.fetch_add(1, Ordering::SeqCst);
+        let state = loop {
+            let ticket = self.ended.ticket();
+            let state = word.load(Ordering::SeqCst);
+            if state != COMMITTING {
+                break state;
+            }
+            self.ended.wait(ticket, None);
+        };
+        self.waiters.fetch_sub(1, Ordering::SeqCst);
+        state
+    }
+
+    /// The number `id` has ended with; 0 for one that is settled, `None` for one that has not ended.
+    pub(crate) fn number(&self, id: TrxId) -> Option<Lsn> {
+        let directory = self.directory.load();
+        let Some(word) = directory.word(id) else { return Some(Lsn(0)) };
+        let state = word.load(Ordering::SeqCst);
+        (state & KIND >= COMMITTED).then_some(Lsn(state >> NUMBER_SHIFT))
+    }
+
+    /// Frees the chunks, oldest first, whose ids have all ended with a number up to `horizon`.
+    pub(crate) fn free(&self, horizon: Lsn) {
+        let is_settled = |word: &AtomicU64| {
+            let state = word.load(Ordering::SeqCst);
+            state & KIND >= COMMITTED && state >> NUMBER_SHIFT <= horizon.0
+        };
+        let settled =
+            |chunks: &[Arc<Chunk>]| chunks.iter().take_while(|chunk| chunk.0.iter().all(is_settled)).count();
+        if settled(&self.directory.load().chunks) == 0 {
+            return;
+        }
+        let _change = self.change.lock();
+        let directory = self.directory.load();
+        let gone = settled(&directory.chunks);
+        let chunks = directory.chunks[gone..].to_vec();
+        self.directory
+            .store(Arc::new(Directory { first: directory.first + gone as u64 * CHUNK_IDS, chunks }));
+    }
+
+    /// Chunks in memory.
+    #[cfg(test)]
+    pub(crate) fn chunk_count(&self) -> usize {
+        self.directory.load().chunks.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_sees_commits_up_to_its_number() {
+        let table = CommitTable::new(TrxId(10));
+        for id in 10..14 {
+            table.begin(TrxId(id));
+        }
+        table.end(TrxId(11), Ending::Committed(Lsn(200)));
+        table.end(TrxId(10), Ending::Committed(Lsn(300)));
+        table.end(TrxId(12), Ending::RolledBack(Lsn(250)));
+        let seen =
+            |number| (9..14).filter(|&id| table.is_visible(TrxId(id), Lsn(number))).collect::<Vec<_>>();
+        assert_eq!(seen(199), [9]);
+        assert_eq!(seen(200), [9, 11]);
+        assert_eq!(seen(400), [9, 10, 11]);
+        assert_eq!(table.number(TrxId(12)), Some(Lsn(250)));
+        assert_eq!(table.number(TrxId(13)), None);
+        assert!(table.is_in_progress(TrxId(13)) && !table.has_ended(TrxId(13)));
+        assert!(!table.is_in_progress(TrxId(12)) && table.has_ended(TrxId(12)));
+    }
+
+    #[test]
+    fn whoever_meets_a_committing_transaction_waits_for_its_number() {
+        let table = CommitTable::new(TrxId(1));
+        table.begin(TrxId(1));
+        table.begin_commit(TrxId(1));
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| table.is_visible(TrxId(1), Lsn(70)));
+            while table.waiters.load(Ordering::SeqCst) == 0 {
+                std::thread::yield_now();
+            }
+            table.end(TrxId(1), Ending::Committed(Lsn(70)));
+            assert!(reader.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn settled_chunks_go_and_their_ids_are_seen_by_all() {
+        let table = CommitTable::new(TrxId(1));
+        let ids = 1..3 * CHUNK_IDS + 1;
+        for id in ids.clone() {
+            table.begin(TrxId(id));
+            if id != CHUNK_IDS + 5 {
+                table.end(TrxId(id), Ending::Committed(Lsn(id)));
+            }
+        }
+        table.free(Lsn(CHUNK_IDS - 1));
+        assert_eq!(table.chunk_count(), 3);
+        table.free(Lsn(u64::MAX));
+        assert_eq!(table.chunk_count(), 2);
+        assert!(table.is_visible(TrxId(3), Lsn(1)) && !table.is_in_progress(TrxId(3)));
+        table.end(TrxId(CHUNK_IDS + 5), Ending::RolledBack(Lsn(9)));
+        table.free(Lsn(u64::MAX));
+        assert_eq!(table.chunk_count(), 0);
+        table.begin(TrxId(ids.end));
+        assert!(table.is_in_progress(TrxId(ids.end)));
+    }
+}

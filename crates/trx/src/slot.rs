@@ -1,0 +1,155 @@
+//! What a session shows others of its transaction: the view it reads under, and the undo it writes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use base::sync::plain::Mutex;
+use base::{Lsn, TrxId};
+
+use crate::undo::{UndoLog, UndoStore};
+
+const IDLE: u64 = u64::MAX;
+
+/// One session's place; alone on its cache lines, so that publishing a view disturbs nobody.
+#[derive(Debug)]
+#[repr(align(128))]
+pub struct TrxSlot {
+    /// Number of the view.
+    view: AtomicU64,
+    /// Where the log of the transaction's undo begins, or before; `IDLE`: it has logged none.
+    first_undo: AtomicU64,
+    /// Id of the transaction that writes; 0: none.
+    id: AtomicU64,
+    pub(crate) undo: Mutex<UndoLog>,
+}
+
+impl TrxSlot {
+    fn new(store: &Arc<UndoStore>) -> Self {
+        TrxSlot {
+            view: AtomicU64::new(IDLE),
+            first_undo: AtomicU64::new(IDLE),
+            id: AtomicU64::new(0),
+            undo: Mutex::new(UndoLog::new(Arc::clone(store))),
+        }
+    }
+
+    /// Takes a snapshot of the newest commit number and publishes it.
+    ///
+    /// All accesses are sequentially consistent: either purge, which loads the number first and the slots then, finds
+    /// the slot filled, or the re-check here finds the number purge went by and publishes again.
+    /// Cost: one load, one exchange, one load; no mutex. Repeats only when a commit came between.
+    #[inline]
+    pub(crate) fn publish(&self, newest: &AtomicU64) -> Lsn {
+        let mut seen = newest.load(Ordering::SeqCst);
+        loop {
+            self.view.store(seen, Ordering::SeqCst);
+            let now = newest.load(Ordering::SeqCst);
+            if now == seen {
+                return Lsn(seen);
+            }
+            seen = now;
+        }
+    }
+
+    /// Ends the published view.
+    #[inline]
+    pub(crate) fn clear_view(&self) {
+        // Pairs with the purger's load of the slot: all reads under the view come before.
+        self.view.store(IDLE, Ordering::Release);
+    }
+
+    /// Notes, before the transaction's first undo part is appended to the log, where the log is. Checkpoints keep the log
+    /// from there on until the transaction has ended.
+    #[inline]
+    pub fn note_first_undo(&self, now: Lsn) {
+        // Relaxed: who reads the log's tail after the part was appended has acquired this store, too.
+        self.first_undo.store(now.0, Ordering::Relaxed);
+    }
+
+    /// See [`TrxSlot::note_first_undo`].
+    pub(crate) fn first_undo(&self) -> Lsn {
+        Lsn(self.first_undo.load(Ordering::Relaxed))
+    }
+
+    /// The transaction has begun to write.
+    #[inline]
+    pub(crate) fn begin(&self, id: TrxId) {
+        self.id.store(id.0, Ordering::Release);
+        self.undo.lock().begin(id);
+    }
+
+    /// The transaction has ended.
+    #[inline]
+    pub(crate) fn end(&self) {
+        self.first_undo.store(IDLE, Ordering::Release);
+        self.id.store(0, Ordering::Release);
+    }
+}
+
+/// All slots.
+#[derive(Debug, Default)]
+pub(crate) struct Slots(Mutex<Vec<Arc<TrxSlot>>>);
+
+impl Slots {
+    /// A new slot; forgotten once its owner drops it.
+    pub(crate) fn register(&self, store: &Arc<UndoStore>) -> Arc<TrxSlot> {
+        let slot = Arc::new(TrxSlot::new(store));
+        self.0.lock().push(Arc::clone(&slot));
+        slot
+    }
+
+    /// The lowest published number, at most `newest`, which the caller loaded before the call.
+    pub(crate) fn oldest_view(&self, newest: Lsn) -> Lsn {
+        let mut slots = self.0.lock();
+        // A slot only the registry knows has lost its session.
+        slots.retain(|slot| Arc::strong_count(slot) > 1);
+        let oldest = slots.iter().fold(newest.0, |oldest, slot| oldest.min(slot.view.load(Ordering::SeqCst)));
+        Lsn(oldest)
+    }
+
+    /// The transactions that have logged undo and not ended, each with a position at or before its first undo part.
+    pub(crate) fn unfinished(&self) -> Vec<(TrxId, Lsn)> {
+        let state = |slot: &Arc<TrxSlot>| {
+            let first_undo = slot.first_undo.load(Ordering::Acquire);
+            // One that ends meanwhile needs no undo any more.
+            let id = slot.id.load(Ordering::Acquire);
+            (first_undo != IDLE && id != 0).then_some((TrxId(id), Lsn(first_undo)))
+        };
+        self.0.lock().iter().filter_map(state).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_published_view_bounds_the_horizon() {
+        let (slots, store) = (Slots::default(), Arc::default());
+        let newest = AtomicU64::new(7);
+        let (a, b) = (slots.register(&store), slots.register(&store));
+        assert_eq!(slots.oldest_view(Lsn(7)), Lsn(7));
+        a.publish(&newest);
+        newest.store(9, Ordering::SeqCst);
+        b.publish(&newest);
+        assert_eq!(slots.oldest_view(Lsn(9)), Lsn(7));
+        a.clear_view();
+        assert_eq!(slots.oldest_view(Lsn(11)), Lsn(9));
+        drop(b);
+        assert_eq!(slots.oldest_view(Lsn(11)), Lsn(11));
+    }
+
+    #[test]
+    fn every_transaction_with_undo_in_the_log_is_unfinished_until_it_ends() {
+        let (slots, store) = (Slots::default(), Arc::default());
+        let (a, b) = (slots.register(&store), slots.register(&store));
+        a.begin(TrxId(4));
+        b.begin(TrxId(5));
+        assert_eq!(slots.unfinished(), []);
+        b.note_first_undo(Lsn(100));
+        a.note_first_undo(Lsn(200));
+        assert_eq!(slots.unfinished(), [(TrxId(4), Lsn(200)), (TrxId(5), Lsn(100))]);
+        b.end();
+        assert_eq!(slots.unfinished(), [(TrxId(4), Lsn(200))]);
+    }
+}
