@@ -6,6 +6,7 @@
 pub mod answer;
 pub mod differential;
 pub mod flags;
+pub mod isolation;
 pub mod kill9;
 pub mod recovery_speed;
 pub mod runner;

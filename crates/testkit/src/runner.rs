@@ -71,7 +71,7 @@ fn without_warnings(lines: &[String]) -> &[String] {
     &lines[..end]
 }
 
-fn difference(path: &Path, entry: &script::Entry, actual: &[String]) -> String {
+pub(crate) fn difference(path: &Path, entry: &script::Entry, actual: &[String]) -> String {
     format!(
         "{}:{}: {}\n  expected:\n    {}\n  actual:\n    {}",
         path.display(),
@@ -82,6 +82,22 @@ fn difference(path: &Path, entry: &script::Entry, actual: &[String]) -> String {
     )
 }
 
+/// A connection that has just made the schema of scripts anew, and the schema's name.
+pub(crate) fn connect_anew(target: &Target) -> Result<(mysql::Conn, &'static str), String> {
+    let mut first = target.connect(None)?;
+    for sql in [
+        format!("DROP DATABASE IF EXISTS {SCHEMA}"),
+        format!("CREATE DATABASE {SCHEMA} CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci"),
+        format!("USE {SCHEMA}"),
+    ] {
+        let lines = answer::of_text(&mut first, &sql, false)?;
+        if lines[0].starts_with("error") {
+            return Err(format!("{sql}: {}", lines[0]));
+        }
+    }
+    Ok((first, SCHEMA))
+}
+
 struct Connections<'a> {
     target: &'a Target,
     open: HashMap<String, mysql::Conn>,
@@ -89,17 +105,7 @@ struct Connections<'a> {
 
 impl<'a> Connections<'a> {
     fn new(target: &'a Target) -> Result<Self, String> {
-        let mut first = target.connect(None)?;
-        for sql in [
-            format!("DROP DATABASE IF EXISTS {SCHEMA}"),
-            format!("CREATE DATABASE {SCHEMA} CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci"),
-            format!("USE {SCHEMA}"),
-        ] {
-            let lines = answer::of_text(&mut first, &sql, false)?;
-            if lines[0].starts_with("error") {
-                return Err(format!("{sql}: {}", lines[0]));
-            }
-        }
+        let (first, _) = connect_anew(target)?;
         Ok(Connections { target, open: HashMap::from([(String::new(), first)]) })
     }
 

@@ -5,7 +5,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use testkit::runner::{Target, run_file};
+use testkit::isolation;
+use testkit::runner::{self, Target};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -15,7 +16,10 @@ fn main() -> ExitCode {
     };
     let target = Target { port, user: "root".to_owned() };
     for file in files {
-        match run_file(Path::new(file), &target, true) {
+        let path = Path::new(file);
+        let of_sessions = path.parent().is_some_and(|folder| folder.ends_with("isolation"));
+        let run_file = if of_sessions { isolation::run_file } else { runner::run_file };
+        match run_file(path, &target, true) {
             Ok(_) => println!("recorded {file}"),
             Err(e) => {
                 eprintln!("{e}");
