@@ -57,23 +57,22 @@ impl Engine {
     /// they last is not known; the server must stop.
     #[inline]
     pub fn commit(&self, trx: &mut Trx) -> Result<()> {
-        if !trx.holds_token() {
+        if trx.id().is_none() {
             return Ok(trx.end(Ending::Nothing)?);
         }
         self.commit_writer(trx)
     }
 
     fn commit_writer(&self, trx: &mut Trx) -> Result<()> {
-        let end = match trx.undo() {
-            Ok(mut log) => self.log_end(&mut log, |trx| {
-                self.trx.begin_commit(trx);
-                Part::Commit { trx, micros: now_micros() }
-            }),
-            // `end` tells.
-            Err(_) => None,
-        };
-        trx.end(end.map_or(Ending::Nothing, Ending::Committed))?;
-        end.map_or(Ok(()), |end| self.wait_for_commit(end))
+        let ending = trx.end_with(|log| {
+            log.begin_commit();
+            let end = self.log_end(log, |trx| Part::Commit { trx, micros: now_micros() });
+            end.map_or(Ending::Nothing, Ending::Committed)
+        })?;
+        match ending {
+            Ending::Committed(end) => self.wait_for_commit(end),
+            Ending::RolledBack(_) | Ending::Nothing => Ok(()),
+        }
     }
 
     fn wait_for_commit(&self, end: Lsn) -> Result<()> {
@@ -93,7 +92,7 @@ impl Engine {
     /// Undoes the transaction's changes and gives up its locks. The object can be restarted.
     pub fn rollback(&self, trx: &mut Trx) -> Result<()> {
         let mut ending = Ending::Nothing;
-        if trx.holds_token() {
+        if trx.id().is_some() {
             match trx.undo() {
                 Ok(mut log) => ending = self.undo_all(&mut log)?,
                 // Rolled back already is what was asked for.
@@ -109,7 +108,7 @@ impl Engine {
 
     /// Undoes all changes of a transaction, and says in the log that it is over.
     pub(crate) fn undo_all(&self, log: &mut UndoLog) -> Result<Ending> {
-        rollback::undo_to(self, log, UndoPtr::NONE)?;
+        rollback::undo_to(self, log, UndoPtr::NONE, None)?;
         let end = self.log_end(log, |trx| Part::RollbackDone { trx });
         Ok(end.map_or(Ending::Nothing, Ending::RolledBack))
     }

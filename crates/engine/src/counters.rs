@@ -233,8 +233,8 @@ impl Table {
         if counter.load(Ordering::Relaxed) == 0 {
             let last = self.clustered().tree.seek(&engine.store, &[], Seek::Last)?;
             let greatest = last.map_or(0, |at| at.record().with_key(row_id_of));
-            // The one writer is the only one here, so that nothing comes between.
-            counter.store(greatest + 1, Ordering::Relaxed);
+            // Whoever came first has found the same id or a later one, and may have used it.
+            let _first = counter.compare_exchange(0, greatest + 1, Ordering::Relaxed, Ordering::Relaxed);
         }
         let id = counter.fetch_add(1, Ordering::Relaxed);
         if id >> (8 * ROW_ID_BYTES) != 0 {

@@ -11,7 +11,7 @@ use btree::{Store, StoreConfig};
 use buffer::PoolConfig;
 use env::{Clock, RealClock};
 use page::{FileHeader, OverflowRef};
-use trx::{Abandon, BeginOptions, Ending, Trx, TrxSystem, UndoPtr};
+use trx::{Abandon, BeginOptions, Ending, Trx, TrxSystem, UndoPtr, WriteParts};
 
 use crate::catalog::Catalog;
 use crate::checkpoint::{self, CheckpointControl};
@@ -22,6 +22,7 @@ use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
 use crate::purge::{self, PurgeControl};
 use crate::recovery::History;
+use crate::row::duplicate::UniqueGates;
 use crate::row::rollback;
 use crate::table::Table;
 
@@ -37,6 +38,7 @@ pub struct Engine {
     pub(crate) purge: Arc<PurgeControl>,
     purge_thread: Mutex<Option<env::Thread<()>>>,
     pub(crate) commit_wait: CommitWaitCell,
+    pub(crate) unique_gates: UniqueGates,
     pub(crate) checkpoints: Arc<CheckpointControl>,
     checkpoint_thread: Mutex<Option<env::Thread<()>>>,
     /// Ids below were given out before the start: their transactions have ended.
@@ -132,6 +134,7 @@ impl Engine {
             purge: Arc::default(),
             purge_thread: Mutex::new(None),
             commit_wait: CommitWaitCell::default(),
+            unique_gates: UniqueGates::default(),
             checkpoints: Arc::new(checkpoints),
             checkpoint_thread: Mutex::new(None),
             restart_horizon: header.trx_limit,
@@ -218,11 +221,9 @@ impl Engine {
     }
 
     fn undo_back_to(&self, trx: &mut Trx, mark: UndoPtr) -> Result<()> {
-        if !trx.holds_token() {
-            return Ok(());
-        }
-        match trx.undo() {
-            Ok(mut log) => rollback::undo_partly(self, &mut log, mark),
+        let Some(id) = trx.id() else { return Ok(()) };
+        match trx.write_parts(id) {
+            Ok(WriteParts { mut log, locker, .. }) => rollback::undo_partly(self, &mut log, mark, &locker),
             Err(trx::Error::ShuttingDown) => Ok(()),
             Err(error) => Err(error.into()),
         }

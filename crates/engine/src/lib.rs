@@ -14,7 +14,7 @@
 //! 5. Definition changes hold no row locks; see `trx`, invariant 4.
 //!
 //! # Latching
-//! A row operation latches one leaf at a time. A [`Scan`] keeps its leaf latched between two calls unless it is detached;
+//! A row operation latches one leaf at a time, and waits for locks of rows and gaps with none. A [`Scan`] keeps its leaf latched between two calls unless it is detached;
 //! while it does, its thread must not change rows, wait, or latch any other page.
 //!
 //! # Failure
@@ -39,6 +39,7 @@ pub mod error;
 mod get;
 mod leaf_prober;
 pub mod limits;
+mod locking_scan;
 mod prober;
 mod purge;
 mod range;
@@ -58,6 +59,7 @@ pub use error::{
     DataDirError, DefinitionError, DuplicateKey, DuplicatePart, Effect, Error, NameError, Result,
 };
 pub use leaf_prober::LeafProber;
+pub use locking_scan::LockingScan;
 pub use log::LogConfig;
 pub use prober::Prober;
 pub use purge::PurgeReport;
@@ -72,8 +74,7 @@ pub use table::{Index, Table};
 pub use btree::Foreseen;
 pub use get::FoundCell;
 pub use page::{Field, OverflowRef, RowFormat, RowRef};
-pub use trx::lock::{Interval, lock_interval, lock_row};
-pub use trx::{BeginOptions, Isolation, LockMode, LockOutcome, ReadView, Trx, UndoPtr, WaitPolicy};
+pub use trx::{BeginOptions, Isolation, LockMode, LockRead, ReadView, Trx, UndoPtr, WaitPolicy};
 
 #[cfg(test)]
 mod tests;

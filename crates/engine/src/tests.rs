@@ -7,6 +7,7 @@ mod basics;
 mod checkpoints;
 mod damage;
 mod definitions;
+mod histories;
 mod logged;
 mod model;
 mod pending_trees;

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use bumpalo::Bump;
-use engine::{Batch, Direction, KeyRange, Prober, RowRef, Scan, Table};
+use engine::{Batch, Direction, KeyRange, LockRead, LockingScan, Prober, ReadView, RowRef, Scan, Table};
 use expr::{Expr, eval, eval_bool};
 
 use crate::error::Result;
@@ -31,6 +31,9 @@ pub(crate) struct TableAccess<'r> {
     filter_arena: Bump,
     /// The part of the filter that is decided on page bytes.
     tests: Option<Box<[BoundTest]>>,
+    /// How rows are locked, if they are; nothing above but the keys is used then.
+    locks: Option<&'r LockRead>,
+    locked: Option<LockingScan<'r>>,
 }
 
 /// Buffers for key bytes.
@@ -54,6 +57,8 @@ impl<'r> TableAccess<'r> {
             arena: Bump::new(),
             filter_arena: Bump::new(),
             tests: op.filter.as_ref().and_then(|filter| filter.bind(run)),
+            locks: run.st.locks(op.changed),
+            locked: None,
         }
     }
 
@@ -264,8 +269,135 @@ impl<'r> TableAccess<'r> {
     }
 }
 
+impl<'r> TableAccess<'r> {
+    /// As [`Source::run`] where each row is locked before it is looked at.
+    #[inline(never)]
+    fn run_locked(
+        &mut self,
+        locks: &'r LockRead,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        self.arena.reset();
+        match &self.op.path {
+            PathOp::Scan { .. } | PathOp::Range { .. } => {
+                if !self.make_range(parent)? {
+                    return Ok(Flow::More);
+                }
+                self.lock_range(locks, parent, sink)
+            }
+            PathOp::Point { key } => {
+                self.keys.lower.clear();
+                if !push_parts(self.run, &self.op.key, key, &[], parent, &mut self.keys.lower, &self.arena)? {
+                    return Ok(Flow::More);
+                }
+                self.range.set(Bound::Included(&self.keys.lower), Bound::Included(&self.keys.lower));
+                self.lock_range(locks, parent, sink)
+            }
+            PathOp::Points { keys } => {
+                let mut sorted = Vec::with_capacity(keys.len());
+                for key in keys {
+                    let mut bytes = Vec::new();
+                    if push_parts(self.run, &self.op.key, key, &[], parent, &mut bytes, &self.arena)? {
+                        sorted.push(bytes);
+                    }
+                }
+                sorted.sort_unstable();
+                sorted.dedup();
+                for key in sorted {
+                    self.range.set(Bound::Included(&key), Bound::Included(&key));
+                    if self.lock_range(locks, parent, sink)? == Flow::Enough {
+                        return Ok(Flow::Enough);
+                    }
+                }
+                Ok(Flow::More)
+            }
+        }
+    }
+
+    /// Whether a range of the path is one unique key.
+    fn is_unique_point(&self) -> bool {
+        let index = &self.op.table.indexes[self.op.index];
+        let parts = match &self.op.path {
+            PathOp::Point { key } => key.len(),
+            PathOp::Points { keys } => keys.first().map_or(0, Vec::len),
+            PathOp::Scan { .. } | PathOp::Range { .. } => 0,
+        };
+        let is_whole = |part: &types::KeyPart| part.prefix_len.is_none();
+        parts > 0
+            && parts == index.def.parts.len()
+            && index.is_unique()
+            && index.def.parts.iter().all(is_whole)
+    }
+
+    /// Locks and pushes the rows of `range`.
+    fn lock_range(
+        &mut self,
+        locks: &'r LockRead,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        let direction = match &self.op.path {
+            PathOp::Scan { reverse: true } | PathOp::Range { reverse: true, .. } => Direction::Backward,
+            _ => Direction::Forward,
+        };
+        let (op, single) = (self.op, self.is_unique_point());
+        let mut scan = self.locked.take().unwrap_or_else(|| {
+            LockingScan::new(self.run.st.engine, &op.table, op.index, locks, direction, single)
+        });
+        scan.restart(|range| range.clone_from(&self.range));
+        let mut flow = Flow::More;
+        while flow == Flow::More
+            && let Some(row) = scan.next_row()?
+        {
+            let pushed = self.push_locked(&row, parent, sink)?;
+            flow = pushed.unwrap_or(Flow::More);
+            if pushed.is_none() && !locks.gaps {
+                scan.release_row();
+            }
+            self.run.st.fail_if_killed()?;
+            if sink.wants_pause() {
+                sink.pause()?;
+            }
+        }
+        self.locked = Some(scan);
+        Ok(flow)
+    }
+
+    /// Pushes a locked record of the path's index, or the row behind it; `None` if it does not pass the filter.
+    fn push_locked(
+        &mut self,
+        row: &RowRef<'_>,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<Flow>> {
+        self.arena.reset();
+        let mut push = RowPush {
+            op: self.op,
+            run: self.run,
+            filter_arena: &mut self.filter_arena,
+            tests: self.tests.as_deref(),
+        };
+        let Some(clustered) = &self.op.row_reader else {
+            return push.push_passing(row, &self.op.reader, &self.arena, parent, sink);
+        };
+        let (key, mut copy) = (&mut self.keys.row, Vec::new());
+        key.clear();
+        self.op.table.indexes[self.op.index].clustered_key(row, key);
+        let newest = ReadView::newest();
+        let found =
+            self.op.table.get(self.run.st.engine, &newest, key, |row| row.record().copy_to(&mut copy))?;
+        let Some(place) = found else { return Ok(None) };
+        let row = RowRef::new(&clustered.format, place.record(&copy));
+        push.push_passing(&row, clustered, &self.arena, parent, sink)
+    }
+}
+
 impl Source for TableAccess<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        if let Some(locks) = self.locks {
+            return self.run_locked(locks, parent, sink);
+        }
         match &self.op.path {
             PathOp::Point { .. } => self.run_point(parent, sink),
             PathOp::Points { .. } => self.run_points(parent, sink),
@@ -292,10 +424,23 @@ impl RowPush<'_, '_> {
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
+        Ok(self.push_passing(row, reader, arena, parent, sink)?.unwrap_or(Flow::More))
+    }
+
+    /// As [`RowPush::push`]; `None` if the row does not pass the filter.
+    #[inline]
+    fn push_passing(
+        &mut self,
+        row: &RowRef<'_>,
+        reader: &TableReader,
+        arena: &Bump,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<Flow>> {
         if let Some(tests) = self.tests
             && !tests.iter().all(|test| test.passes(row, reader))
         {
-            return Ok(Flow::More);
+            return Ok(None);
         }
         let env = RowEnv { st: self.run.st, arena };
         let record = TableRow { rel: self.op.rel, row: *row, reader, env, batch: None };
@@ -308,9 +453,9 @@ impl RowPush<'_, '_> {
         if let Some(cond) = cond
             && !passes(cond, &frame, self.run, self.filter_arena)?
         {
-            return Ok(Flow::More);
+            return Ok(None);
         }
-        sink.row(&frame)
+        sink.row(&frame).map(Some)
     }
 }
 

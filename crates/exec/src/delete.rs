@@ -50,13 +50,17 @@ impl DeleteProgram {
             };
             targets.push((rel, open_table(engine, def, tables)?));
         }
-        let point = PointKey::of_query(&query).filter(|_| targets.len() == 1);
+        let point = PointKey::of_query(&query).filter(|_| targets.len() == 1 && query.subqueries.is_empty());
         Ok(DeleteProgram { query, targets, repeats: plan.query.relations.len() > 1, point })
     }
 
     pub(crate) fn run(&self, plan: &DeletePlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let session = StrictSession::new(ctx.session, plan.ignore);
-        let st = Statement::changing(ctx.engine, &session);
+        let st = if self.point.is_some() {
+            Statement::changing(ctx.engine, &session)
+        } else {
+            Statement::finding(ctx.engine, &session, ctx.trx)?
+        };
         let run = QueryRun::new(&st, ctx.params, &self.query);
         if let (Some(point), [(_, table)]) = (&self.point, &self.targets[..]) {
             let key = &mut ctx.scratch.key;

@@ -67,7 +67,11 @@ impl InsertProgram {
     pub(crate) fn run(&self, plan: &InsertPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let ignore = plan.mode == InsertMode::Ignore;
         let session = StrictSession::new(ctx.session, ignore);
-        let st = Statement::changing(ctx.engine, &session);
+        let st = if self.source.is_none() && self.expressions.subqueries.is_empty() {
+            Statement::changing(ctx.engine, &session)
+        } else {
+            Statement::finding(ctx.engine, &session, ctx.trx)?
+        };
         let run = QueryRun::new(&st, ctx.params, &self.expressions);
         let mut build = RowBuild::new(&self.table, &run, ctx.conditions, ignore);
         build.borrow_memory(ctx.scratch);

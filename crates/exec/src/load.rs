@@ -52,7 +52,11 @@ impl LoadProgram {
         };
         let ignore = plan.mode == InsertMode::Ignore || plan.local;
         let session = StrictSession::new(ctx.session, ignore);
-        let st = Statement::changing(ctx.engine, &session);
+        let st = if self.expressions.subqueries.is_empty() {
+            Statement::changing(ctx.engine, &session)
+        } else {
+            Statement::finding(ctx.engine, &session, ctx.trx)?
+        };
         let run = QueryRun::new(&st, ctx.params, &self.expressions);
         let conditions = ctx.conditions;
         let mut build = RowBuild::new(&self.table, &run, conditions, ignore);

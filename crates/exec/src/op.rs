@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use base::IndexId;
 use engine::{Engine, Error, Table};
 use expr::{CmpDomain, Expr, ExprKind};
 use page::INLINE_TARGET_BYTES;
@@ -58,6 +57,8 @@ pub(crate) struct AccessOp {
     pub(crate) detached: bool,
     /// Columns the query reads.
     pub(crate) used: ColumnSet,
+    /// The statement changes rows of this relation.
+    pub(crate) changed: bool,
 }
 
 /// How rows are found; see [`Path`].
@@ -120,25 +121,6 @@ pub(crate) struct UnionOp {
     pub(crate) arms: Vec<QueryProgram>,
     pub(crate) distinct_after: Option<usize>,
     pub(crate) layout: Layout,
-}
-
-impl Op {
-    /// An index that the operator or one below it reads.
-    pub(crate) fn first_index(&self) -> Option<IndexId> {
-        match self {
-            Op::Dual | Op::Empty => None,
-            Op::Access(access) => Some(access.table.indexes[access.index].tree.index),
-            Op::Join { outer, inner, .. } => outer.first_index().or_else(|| inner.first_index()),
-            Op::HashJoin(join) => join.outer.first_index().or_else(|| join.inner.first_index()),
-            Op::Filter { input, .. } | Op::Limit { input, .. } | Op::Distinct { input, .. } => {
-                input.first_index()
-            }
-            Op::Aggregate(aggregate) => aggregate.input.first_index(),
-            Op::Sort(sort) => sort.input.first_index(),
-            Op::Derived(derived) => derived.query.first_index(),
-            Op::Union(union) => union.arms.iter().find_map(QueryProgram::first_index),
-        }
-    }
 }
 
 impl Op {
@@ -326,6 +308,7 @@ impl OpCompiler<'_> {
             batched: filter.is_none() && !needs_row && !off_page,
             detached,
             used,
+            changed: self.change.rels.contains(&rel),
             table,
         })
     }

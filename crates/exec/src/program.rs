@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use engine::{Effect, Engine, Error, Foreseen, Isolation, ReadView, Table};
+use engine::{Effect, Engine, Error, Foreseen, Isolation, LockMode, Table, WaitPolicy};
+use sql::ast::LockWait;
 use sql::plan::{Plan, QueryPlan, RowLock};
-use trx::lock::{self, Interval};
-use trx::{LockMode, WaitPolicy};
 
 use crate::columns::ColumnPackets;
 use crate::constant::ConstantRow;
@@ -108,6 +107,7 @@ impl Program {
     pub fn run(&self, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         if let (Body::Query(program), Plan::Query(plan)) = (&self.body, &*self.plan)
             && let Some(point) = &program.point
+            && !is_serializable(ctx)
         {
             return program.run_point(point, plan, &self.tables, ctx);
         }
@@ -133,7 +133,7 @@ impl Program {
 
 /// Runs a statement that changes rows; what it did is undone if it fails.
 fn changing(ctx: &mut ExecCtx<'_>, run: impl FnOnce(&mut ExecCtx<'_>) -> Result<Outcome>) -> Result<Outcome> {
-    ctx.trx.lock_for_write()?;
+    ctx.trx.begin_write()?;
     let mark = ctx.trx.mark();
     let outcome = run(ctx);
     if let Err(error) = &outcome
@@ -146,12 +146,18 @@ fn changing(ctx: &mut ExecCtx<'_>, run: impl FnOnce(&mut ExecCtx<'_>) -> Result<
 
 impl SelectProgram {
     fn run(&self, plan: &QueryPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
-        let view = lock_and_view(plan.lock, &self.query, ctx)?;
-        let st = Statement::new(ctx.engine, view, ctx.session);
+        let st = match lock_of(plan.lock, ctx) {
+            None => Statement::new(ctx.engine, ctx.trx.view(), ctx.session),
+            Some((mode, policy)) => {
+                Statement::locking(ctx.engine, ctx.trx.lock_read(mode, policy)?, ctx.session)
+            }
+        };
         let run = QueryRun::new(&st, ctx.params, &self.query);
         self.columns.write(&plan.output, &mut ctx.client);
         let charset = ctx.client.charset;
-        if let Some(scan) = self.scan {
+        if let Some(scan) = self.scan
+            && st.locks(false).is_none()
+        {
             let target = RowTarget { protocol: ctx.client.protocol, charset, out: &mut *ctx.client.out };
             let client = ScanClient { target, flush: &mut *ctx.client.flush };
             if let Some(rows) = scan.run(&run, client, ctx.scratch)? {
@@ -196,8 +202,7 @@ impl SelectProgram {
         way: Option<Foreseen<'_>>,
         ctx: &mut ExecCtx<'_>,
     ) -> Result<Outcome> {
-        let view = lock_and_view(plan.lock, &self.query, ctx)?;
-        let st = Statement::new(ctx.engine, view, ctx.session);
+        let st = Statement::new(ctx.engine, ctx.trx.view(), ctx.session);
         self.columns.write(&plan.output, &mut ctx.client);
         let (protocol, charset) = (ctx.client.protocol, ctx.client.charset);
         let mut target = RowTarget { protocol, charset, out: &mut *ctx.client.out };
@@ -217,25 +222,21 @@ fn lock_tables(tables: &[Arc<Table>], ctx: &mut ExecCtx<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Takes the locks that a query asks for; the view that it reads under.
+/// Whether plain reads lock: those of a transaction of several statements.
 #[inline]
-fn lock_and_view(lock: Option<RowLock>, query: &QueryProgram, ctx: &mut ExecCtx<'_>) -> Result<ReadView> {
-    let serializable = ctx.trx.isolation() == Isolation::Serializable && !ctx.autocommit;
-    let mode = match lock {
-        Some(RowLock::Update) => LockMode::Exclusive,
-        Some(RowLock::Share) => LockMode::Shared,
-        None if serializable => LockMode::Shared,
-        None => return Ok(ctx.trx.view()),
-    };
-    lock_all(mode, query, ctx)
+fn is_serializable(ctx: &ExecCtx<'_>) -> bool {
+    ctx.trx.isolation() == Isolation::Serializable && !ctx.autocommit
 }
 
-#[cold]
-fn lock_all(mode: LockMode, query: &QueryProgram, ctx: &mut ExecCtx<'_>) -> Result<ReadView> {
-    if let Some(index) = query.first_index() {
-        let all = Interval { lower: None, upper: None };
-        let _granted = lock::lock_interval(ctx.trx, index, all, mode, WaitPolicy::Wait)?;
-        return Ok(ReadView::newest());
-    }
-    Ok(ctx.trx.view())
+/// How a query locks what it reads.
+fn lock_of(lock: Option<RowLock>, ctx: &ExecCtx<'_>) -> Option<(LockMode, WaitPolicy)> {
+    let Some(RowLock { exclusive, wait }) = lock else {
+        return is_serializable(ctx).then_some((LockMode::Shared, WaitPolicy::Wait));
+    };
+    let policy = match wait {
+        LockWait::Wait => WaitPolicy::Wait,
+        LockWait::NoWait => WaitPolicy::NoWait,
+        LockWait::SkipLocked => WaitPolicy::SkipLocked,
+    };
+    Some((if exclusive { LockMode::Exclusive } else { LockMode::Shared }, policy))
 }

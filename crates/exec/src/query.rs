@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use base::IndexId;
 use engine::{Engine, Table};
 use expr::{ColumnRef, Expr};
 use sql::plan::{QueryPlan, Relation, SubPlan};
@@ -116,11 +115,6 @@ impl QueryProgram {
         };
         let name = &def.columns.get(usize::from(column.col))?.name;
         Some(format!("`{}`.`{alias}`.`{name}`", def.schema))
-    }
-
-    /// An index that the query reads, if it reads any.
-    pub(crate) fn first_index(&self) -> Option<IndexId> {
-        self.root.first_index()
     }
 
     /// Whether every output column is a column as it is.

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 
 use bumpalo::Bump;
-use engine::{Engine, ReadView};
+use engine::{Engine, LockMode, LockRead, ReadView, Trx, WaitPolicy};
 use expr::{EvalCtx, EvalError, SessionInfo, SubqueryRunner};
 use page::OverflowRef;
 use types::{Date, StoreContext, TimeZone, Value};
@@ -15,6 +15,15 @@ use crate::subquery::SubqueryCache;
 
 /// Bytes that the operators of one statement may hold in memory together.
 const MEMORY_LIMIT_BYTES: usize = 1 << 30;
+
+/// How a statement locks rows as it reads them.
+#[derive(Debug)]
+struct Locks {
+    /// Those that it only reads.
+    read: Option<LockRead>,
+    /// Those that it changes.
+    changed: Option<LockRead>,
+}
 
 /// A running statement.
 pub(crate) struct Statement<'r> {
@@ -28,6 +37,8 @@ pub(crate) struct Statement<'r> {
     today: OnceCell<Date>,
     /// Of a statement that changes rows.
     strict: Option<&'r StrictSession<'r>>,
+    /// `None`: no rows are locked.
+    locks: Option<Box<Locks>>,
 }
 
 impl<'r> Statement<'r> {
@@ -41,12 +52,42 @@ impl<'r> Statement<'r> {
             memory: Cell::new(0),
             today: OnceCell::new(),
             strict: None,
+            locks: None,
         }
     }
 
-    /// A statement that changes rows: it reads the newest versions, the writer token being held.
+    /// A statement that changes rows and reads none but those.
     pub(crate) fn changing(engine: &'r Engine, session: &'r StrictSession<'r>) -> Self {
         Statement { strict: Some(session), ..Statement::new(engine, ReadView::newest(), session) }
+    }
+
+    /// A statement that changes rows. It locks those that it finds to change, and those that it reads for it unless
+    /// the isolation level lets others be inserted among them: then it reads what is committed.
+    pub(crate) fn finding(engine: &'r Engine, session: &'r StrictSession<'r>, trx: &mut Trx) -> Result<Self> {
+        let changed = trx.lock_read(LockMode::Exclusive, WaitPolicy::Wait)?;
+        let (read, view) = if trx.locks_gaps() {
+            (Some(trx.lock_read(LockMode::Shared, WaitPolicy::Wait)?), ReadView::newest())
+        } else {
+            (None, trx.view())
+        };
+        Ok(Statement {
+            view,
+            locks: Some(Box::new(Locks { read, changed: Some(changed) })),
+            ..Self::changing(engine, session)
+        })
+    }
+
+    /// A query that locks what it reads.
+    pub(crate) fn locking(engine: &'r Engine, locks: LockRead, session: &'r dyn SessionInfo) -> Self {
+        let locks = Some(Box::new(Locks { read: Some(locks), changed: None }));
+        Statement { locks, ..Statement::new(engine, ReadView::newest(), session) }
+    }
+
+    /// How the rows of a relation are locked, which the statement changes or only reads; `None`: they are not.
+    #[inline]
+    pub(crate) fn locks(&self, changed: bool) -> Option<&LockRead> {
+        let locks = self.locks.as_ref()?;
+        if changed { locks.changed.as_ref() } else { locks.read.as_ref() }
     }
 
     /// Remembers a failure; the operator at work finds it with [`Statement::check`].

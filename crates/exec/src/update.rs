@@ -71,13 +71,17 @@ impl UpdateProgram {
             let assigned = plan.sets.iter().filter(|(of, ..)| *of == rel).map(|&(_, col, _)| col);
             targets.push(AssignedColumns::new(rel, table, assigned));
         }
-        let point = PointUpdate::of_plan(plan, &query);
+        let point = PointUpdate::of_plan(plan, &query).filter(|_| query.subqueries.is_empty());
         Ok(UpdateProgram { query, targets, repeats: plan.query.relations.len() > 1, point })
     }
 
     pub(crate) fn run(&self, plan: &UpdatePlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let session = StrictSession::new(ctx.session, plan.ignore);
-        let st = Statement::changing(ctx.engine, &session);
+        let st = if self.point.is_some() {
+            Statement::changing(ctx.engine, &session)
+        } else {
+            Statement::finding(ctx.engine, &session, ctx.trx)?
+        };
         let run = QueryRun::new(&st, ctx.params, &self.query);
         let store = ColumnStore::new(&st, ctx.conditions, plan.ignore);
         let Updated { matched, changed } = if let (Some(point), [target]) = (&self.point, &self.targets[..]) {

@@ -188,14 +188,14 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
                 Ok(None)
             }
             DuplicateRule::Replace(old) => self.replace(row, old, build).map(|()| None),
-            DuplicateRule::Update { old, columns } => {
+            DuplicateRule::Update { old, columns } => loop {
                 if let Some(found) = table.find_duplicate(self.engine, self.trx, row)? {
                     return self.update(row, &found.clustered_key, old, columns, build).map(Some);
                 }
-                table.insert(self.engine, self.trx, row)?;
-                self.written.affected += 1;
-                Ok(None)
-            }
+                if self.insert_unless_taken(row, build)? {
+                    return Ok(None);
+                }
+            },
         }
     }
 
@@ -212,7 +212,13 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
     /// REPLACE: rows in the way are deleted; one that is the same stays, if no other key can clash.
     fn replace(&mut self, row: &[Option<&[u8]>], old: &OldRow, build: &RowBuild<'_>) -> Result<()> {
         let table = build.table;
-        while let Some(found) = table.find_duplicate(self.engine, self.trx, row)? {
+        loop {
+            let Some(found) = table.find_duplicate(self.engine, self.trx, row)? else {
+                if self.insert_unless_taken(row, build)? {
+                    return Ok(());
+                }
+                continue;
+            };
             let is_last = !table.indexes[found.index + 1..].iter().any(engine::Index::is_unique);
             if is_last && old.is_same(table, &found.clustered_key, row, build.run.st)? {
                 self.written.affected += 1;
@@ -223,9 +229,18 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
             self.written.duplicates += 1;
             self.written.deleted += 1;
         }
-        table.insert(self.engine, self.trx, row)?;
-        self.written.affected += 1;
-        Ok(())
+    }
+
+    /// Inserts a row that nothing stood in the way of. False: another transaction has put something there since.
+    fn insert_unless_taken(&mut self, row: &[Option<&[u8]>], build: &RowBuild<'_>) -> Result<bool> {
+        match build.table.insert(self.engine, self.trx, row) {
+            Ok(_) => {
+                self.written.affected += 1;
+                Ok(true)
+            }
+            Err(Error::DuplicateKey(_)) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// ON DUPLICATE KEY UPDATE of the row with `key`: the row's AUTO_INCREMENT number, 0 if it stays as it is.

@@ -48,9 +48,14 @@ impl Sysbench {
         let told =
             |counter: &str| count(&report, counter).unwrap_or_else(|| panic!("no {counter} in\n{report}"));
         assert!(told("queries:") > 0, "{report}");
-        for counter in ["ignored errors:", "reconnects:"] {
-            assert_eq!(told(counter), 0, "{workload} {threads} {mode}:\n{report}");
-        }
+        assert_eq!(told("reconnects:"), 0, "{workload} {threads} {mode}:\n{report}");
+        // Transactions that change rows in any order deadlock now and then: those are begun again.
+        let deadlocks = if workload == "oltp_read_write" && threads != "--threads=1" {
+            told("transactions:") / 10
+        } else {
+            0
+        };
+        assert!(told("ignored errors:") <= deadlocks, "{workload} {threads} {mode}:\n{report}");
     }
 
     /// Prepares, runs in every way, and drops the tables.

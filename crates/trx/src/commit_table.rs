@@ -57,8 +57,35 @@ impl Ending {
     }
 }
 
+/// The words of consecutive ids. A session keeps the chunk of its last id, where its next one is most likely, too.
 #[derive(Debug)]
-struct Chunk([AtomicU64; CHUNK_IDS as usize]);
+pub(crate) struct Chunk {
+    first: u64,
+    words: [AtomicU64; CHUNK_IDS as usize],
+}
+
+impl Chunk {
+    #[inline]
+    fn word(&self, id: TrxId) -> Option<&AtomicU64> {
+        self.words.get(id.0.wrapping_sub(self.first) as usize)
+    }
+
+    /// Whether `id` has its word here.
+    #[inline]
+    pub(crate) fn has(&self, id: TrxId) -> bool {
+        self.word(id).is_some()
+    }
+
+    /// `id`, in progress and in this chunk, is about to get its commit number: who needs to know whether it is seen waits
+    /// from here on.
+    #[inline]
+    pub(crate) fn begin_commit(&self, id: TrxId) {
+        if let Some(word) = self.word(id) {
+            // Before the number exists: a view that still finds the id in progress has an older number.
+            word.store(COMMITTING, Ordering::SeqCst);
+        }
+    }
+}
 
 /// The chunks there are, one after another.
 #[derive(Debug)]
@@ -70,9 +97,13 @@ struct Directory {
 
 impl Directory {
     #[inline]
+    fn chunk(&self, id: TrxId) -> Option<&Arc<Chunk>> {
+        self.chunks.get((id.0.checked_sub(self.first)? / CHUNK_IDS) as usize)
+    }
+
+    #[inline]
     fn word(&self, id: TrxId) -> Option<&AtomicU64> {
-        let at = id.0.checked_sub(self.first)?;
-        Some(&self.chunks.get((at / CHUNK_IDS) as usize)?.0[(at % CHUNK_IDS) as usize])
+        self.chunk(id)?.word(id)
     }
 }
 
@@ -98,39 +129,37 @@ impl CommitTable {
         }
     }
 
-    /// `id` is given out: it is in progress.
-    #[inline]
-    pub(crate) fn begin(&self, id: TrxId) {
-        if self.directory.load().word(id).is_none() {
+    /// The chunk of `id`, which is given out: it is in progress.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn chunk_of(&self, id: TrxId) -> Arc<Chunk> {
+        loop {
+            if let Some(chunk) = self.directory.load().chunk(id) {
+                return Arc::clone(chunk);
+            }
             self.grow(id);
         }
     }
 
-    #[cold]
-    #[inline(never)]
     fn grow(&self, id: TrxId) {
         let _change = self.change.lock();
         let directory = self.directory.load();
         let mut chunks = directory.chunks.clone();
-        while directory.first + chunks.len() as u64 * CHUNK_IDS <= id.0 {
-            chunks.push(Arc::new(Chunk(std::array::from_fn(|_| AtomicU64::new(IN_PROGRESS)))));
+        loop {
+            let first = directory.first + chunks.len() as u64 * CHUNK_IDS;
+            if first > id.0 {
+                break;
+            }
+            let words = std::array::from_fn(|_| AtomicU64::new(IN_PROGRESS));
+            chunks.push(Arc::new(Chunk { first, words }));
         }
         self.directory.store(Arc::new(Directory { first: directory.first, chunks }));
     }
 
-    /// `id` is about to get its commit number: who needs to know whether it is seen waits from here on.
+    /// `id`, whose word is in `chunk`, has ended.
     #[inline]
-    pub(crate) fn begin_commit(&self, id: TrxId) {
-        if let Some(word) = self.directory.load().word(id) {
-            // Before the number exists: a view that still finds the id in progress has an older number.
-            word.store(COMMITTING, Ordering::SeqCst);
-        }
-    }
-
-    /// `id` has ended.
-    #[inline]
-    pub(crate) fn end(&self, id: TrxId, ending: Ending) {
-        if let Some(word) = self.directory.load().word(id) {
+    pub(crate) fn end(&self, chunk: &Chunk, id: TrxId, ending: Ending) {
+        if let Some(word) = chunk.word(id) {
             word.store(ending.word(), Ordering::SeqCst);
         }
         // Sequentially consistent with the waiter: it is counted before it looks, or it sees the word.
@@ -197,8 +226,9 @@ impl CommitTable {
             let state = word.load(Ordering::SeqCst);
             state & KIND >= COMMITTED && state >> NUMBER_SHIFT <= horizon.0
         };
-        let settled =
-            |chunks: &[Arc<Chunk>]| chunks.iter().take_while(|chunk| chunk.0.iter().all(is_settled)).count();
+        let settled = |chunks: &[Arc<Chunk>]| {
+            chunks.iter().take_while(|chunk| chunk.words.iter().all(is_settled)).count()
+        };
         if settled(&self.directory.load().chunks) == 0 {
             return;
         }
@@ -221,15 +251,16 @@ impl CommitTable {
 mod tests {
     use super::*;
 
+    fn end(table: &CommitTable, id: u64, ending: Ending) {
+        table.end(&table.chunk_of(TrxId(id)), TrxId(id), ending);
+    }
+
     #[test]
     fn a_view_sees_commits_up_to_its_number() {
         let table = CommitTable::new(TrxId(10));
-        for id in 10..14 {
-            table.begin(TrxId(id));
-        }
-        table.end(TrxId(11), Ending::Committed(Lsn(200)));
-        table.end(TrxId(10), Ending::Committed(Lsn(300)));
-        table.end(TrxId(12), Ending::RolledBack(Lsn(250)));
+        end(&table, 11, Ending::Committed(Lsn(200)));
+        end(&table, 10, Ending::Committed(Lsn(300)));
+        end(&table, 12, Ending::RolledBack(Lsn(250)));
         let seen =
             |number| (9..14).filter(|&id| table.is_visible(TrxId(id), Lsn(number))).collect::<Vec<_>>();
         assert_eq!(seen(199), [9]);
@@ -244,14 +275,13 @@ mod tests {
     #[test]
     fn whoever_meets_a_committing_transaction_waits_for_its_number() {
         let table = CommitTable::new(TrxId(1));
-        table.begin(TrxId(1));
-        table.begin_commit(TrxId(1));
+        table.chunk_of(TrxId(1)).begin_commit(TrxId(1));
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| table.is_visible(TrxId(1), Lsn(70)));
             while table.waiters.load(Ordering::SeqCst) == 0 {
                 std::thread::yield_now();
             }
-            table.end(TrxId(1), Ending::Committed(Lsn(70)));
+            end(&table, 1, Ending::Committed(Lsn(70)));
             assert!(reader.join().unwrap());
         });
     }
@@ -261,9 +291,8 @@ mod tests {
         let table = CommitTable::new(TrxId(1));
         let ids = 1..3 * CHUNK_IDS + 1;
         for id in ids.clone() {
-            table.begin(TrxId(id));
             if id != CHUNK_IDS + 5 {
-                table.end(TrxId(id), Ending::Committed(Lsn(id)));
+                end(&table, id, Ending::Committed(Lsn(id)));
             }
         }
         table.free(Lsn(CHUNK_IDS - 1));
@@ -271,10 +300,10 @@ mod tests {
         table.free(Lsn(u64::MAX));
         assert_eq!(table.chunk_count(), 2);
         assert!(table.is_visible(TrxId(3), Lsn(1)) && !table.is_in_progress(TrxId(3)));
-        table.end(TrxId(CHUNK_IDS + 5), Ending::RolledBack(Lsn(9)));
+        end(&table, CHUNK_IDS + 5, Ending::RolledBack(Lsn(9)));
         table.free(Lsn(u64::MAX));
         assert_eq!(table.chunk_count(), 0);
-        table.begin(TrxId(ids.end));
+        assert!(table.chunk_of(TrxId(ids.end)).has(TrxId(ids.end)));
         assert!(table.is_in_progress(TrxId(ids.end)));
     }
 }

@@ -2,7 +2,7 @@
 //! how it is rolled back and purged is behaviour of `engine`.
 //!
 //! ```text
-//!  TrxSystem --- next id, commit numbers, purge horizon, published views, writer token, purge queue
+//!  TrxSystem --- next id, commit numbers, purge horizon, published views, locks, purge queue
 //!      |            ^                                    ^
 //!     Trx --- ReadView (limit, number, own id)       TrxSlot (own cache lines)
 //!      |
@@ -21,11 +21,8 @@
 //!
 //! # Latching
 //! No function here takes a page latch. The undo mutex of a transaction is taken before page latches by whoever changes
-//! rows; the undo store's lock may be taken under page latches and holds nothing else.
-//!
-//! # Stage policy
-//! One writer at a time. Row and interval locks have their lasting signatures in [`lock`], and every one of them stands
-//! for the writer token.
+//! rows, and is held while that waits for a row; the lock table's mutex and the undo store's lock may be taken under page
+//! latches.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
@@ -46,11 +43,11 @@ pub mod undo;
 
 pub use commit_table::Ending;
 pub use error::Error;
-pub use lock::{LockMode, LockOutcome, WaitPolicy};
+pub use lock::{Attempt, LockMode, LockRead, Locker, RowLocker, RowRequest, WaitPolicy};
 pub use metadata_lock::MetadataLock;
 pub use read_view::ReadView;
 pub use savepoint::Savepoint;
 pub use slot::TrxSlot;
 pub use system::{PurgeEntry, TrxSystem};
-pub use transaction::{Abandon, BeginOptions, Buffers, Isolation, Span, Trx};
+pub use transaction::{Abandon, BeginOptions, Buffers, Isolation, Span, Trx, WriteParts};
 pub use undo::{NewUndo, UndoKind, UndoLog, UndoPtr, UndoRecord, UndoStore};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use base::sync::Event;
 use base::sync::plain::Mutex;
 use base::{Lsn, TrxId};
 
@@ -20,6 +21,8 @@ pub struct TrxSlot {
     first_undo: AtomicU64,
     /// Id of the transaction that writes; 0: none.
     id: AtomicU64,
+    /// Told when the transaction's wait for a lock is over, or has to look whether it should be.
+    pub(crate) wake: Event,
     pub(crate) undo: Mutex<UndoLog>,
 }
 
@@ -29,6 +32,7 @@ impl TrxSlot {
             view: AtomicU64::new(IDLE),
             first_undo: AtomicU64::new(IDLE),
             id: AtomicU64::new(0),
+            wake: Event::new(),
             undo: Mutex::new(UndoLog::new(Arc::clone(store))),
         }
     }
@@ -71,11 +75,15 @@ impl TrxSlot {
         Lsn(self.first_undo.load(Ordering::Relaxed))
     }
 
-    /// The transaction has begun to write.
+    /// The transaction writes with this id.
     #[inline]
-    pub(crate) fn begin(&self, id: TrxId) {
+    pub(crate) fn set_id(&self, id: TrxId) {
         self.id.store(id.0, Ordering::Release);
-        self.undo.lock().begin(id);
+    }
+
+    /// Changes that the transaction has made. None is being made.
+    pub(crate) fn changes(&self) -> u64 {
+        self.undo.lock().records()
     }
 
     /// The transaction has ended.
@@ -105,6 +113,11 @@ impl Slots {
         slots.retain(|slot| Arc::strong_count(slot) > 1);
         let oldest = slots.iter().fold(newest.0, |oldest, slot| oldest.min(slot.view.load(Ordering::SeqCst)));
         Lsn(oldest)
+    }
+
+    /// All there are.
+    pub(crate) fn all(&self) -> Vec<Arc<TrxSlot>> {
+        self.0.lock().clone()
     }
 
     /// The transactions that have logged undo and not ended, each with a position at or before its first undo part.
@@ -143,8 +156,8 @@ mod tests {
     fn every_transaction_with_undo_in_the_log_is_unfinished_until_it_ends() {
         let (slots, store) = (Slots::default(), Arc::default());
         let (a, b) = (slots.register(&store), slots.register(&store));
-        a.begin(TrxId(4));
-        b.begin(TrxId(5));
+        a.set_id(TrxId(4));
+        b.set_id(TrxId(5));
         assert_eq!(slots.unfinished(), []);
         b.note_first_undo(Lsn(100));
         a.note_first_undo(Lsn(200));

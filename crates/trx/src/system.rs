@@ -1,15 +1,15 @@
-//! What all transactions share: ids, commit numbers, the writer token, the purge queue.
+//! What all transactions share: ids, commit numbers, locks, the purge queue.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use base::sync::plain::Mutex;
 use base::{Lsn, TrxId, invariant};
 
 use crate::commit_table::{CommitTable, Ending};
 use crate::error::Error;
-use crate::lock::{LockOutcome, TokenWait, WriterToken};
+use crate::lock::LockTable;
 use crate::read_view::ReadView;
 use crate::slot::{Slots, TrxSlot};
 use crate::undo::{UndoLog, UndoPtr, UndoStore};
@@ -37,7 +37,9 @@ pub struct TrxSystem {
     /// The greatest commit number of a transaction that is about to be visible, or a later position of the log.
     newest: AtomicU64,
     pub(crate) commits: CommitTable,
-    pub(crate) token: WriterToken,
+    pub(crate) locks: LockTable,
+    /// Nobody may begin to write any more.
+    closed: AtomicBool,
     pub(crate) slots: Slots,
     undo: Arc<UndoStore>,
     /// In the order of numbers.
@@ -58,7 +60,8 @@ impl TrxSystem {
             limit: AtomicU64::new(next_id.0),
             newest: AtomicU64::new(log.0),
             commits: CommitTable::new(next_id),
-            token: WriterToken::default(),
+            locks: LockTable::default(),
+            closed: AtomicBool::new(false),
             slots: Slots::default(),
             undo: Arc::new(UndoStore::default()),
             queue: Mutex::new(VecDeque::new()),
@@ -105,29 +108,19 @@ impl TrxSystem {
         self.slots.oldest_view(newest)
     }
 
-    /// Gives the transaction of `slot` the writer token and an id.
-    pub(crate) fn seat_writer(
-        &self,
-        slot: &Arc<TrxSlot>,
-        wait: &TokenWait<'_>,
-    ) -> Result<(LockOutcome, TrxId), Error> {
-        let mut id = TrxId::NONE;
-        let outcome = self.token.take(slot, wait, || id = self.begin(slot))?;
-        Ok((outcome, id))
-    }
-
-    pub(crate) fn begin(&self, slot: &TrxSlot) -> TrxId {
+    /// Gives the transaction of `slot` an id.
+    /// # Errors  [`Error::ShuttingDown`].
+    pub(crate) fn begin(&self, slot: &TrxSlot) -> Result<TrxId, Error> {
+        let mut log = slot.undo.lock();
+        // Under the mutex that `close` takes after it has set the mark.
+        if self.closed.load(Ordering::SeqCst) || log.is_abandoned() {
+            return Err(Error::ShuttingDown);
+        }
         let id = TrxId(self.next.fetch_add(1, Ordering::SeqCst));
         invariant!(id < TrxId::MAX, "transaction ids are used up");
-        self.commits.begin(id);
-        slot.begin(id);
-        id
-    }
-
-    /// The commit of `id` is about to be appended to the log: who meets a change of it waits for its number.
-    #[inline]
-    pub fn begin_commit(&self, id: TrxId) {
-        self.commits.begin_commit(id);
+        log.begin(id, &self.commits);
+        slot.set_id(id);
+        Ok(id)
     }
 
     /// Whether `id` is that of a transaction which has not ended.
@@ -136,18 +129,32 @@ impl TrxSystem {
         id.0 >= self.limit.load(Ordering::SeqCst) && self.commits.is_in_progress(id)
     }
 
-    /// Ends the writing transaction of `slot`: what it left is visible (commit) or gone (rolled back before the call).
+    /// The number that `id` has ended with: its place in the order of commits. 0 if it is settled, `None` if it has not ended.
+    pub fn number(&self, id: TrxId) -> Option<Lsn> {
+        self.commits.number(id)
+    }
+
+    /// Ends the transaction `id` of `slot`: what it left is visible (commit) or gone (rolled back before the call). Its locks
+    /// are free. `finish` says how it ends, and logs that.
     /// # Errors  [`Error::ShuttingDown`]: [`TrxSystem::close`] has rolled it back, and ended it.
-    pub(crate) fn end_writer(&self, slot: &Arc<TrxSlot>, ending: Ending) -> Result<(), Error> {
-        {
+    #[inline]
+    pub(crate) fn end(
+        &self,
+        slot: &TrxSlot,
+        id: TrxId,
+        finish: impl FnOnce(&mut UndoLog) -> Ending,
+    ) -> Result<Ending, Error> {
+        let ending = {
             let mut log = slot.undo.lock();
             if log.take_abandoned() {
                 return Err(Error::ShuttingDown);
             }
+            let ending = finish(&mut log);
             self.end_log(slot, &mut log, ending);
-        }
-        self.token.release(slot);
-        Ok(())
+            ending
+        };
+        self.locks.release(id);
+        Ok(ending)
     }
 
     fn end_log(&self, slot: &TrxSlot, log: &mut UndoLog, ending: Ending) {
@@ -160,28 +167,34 @@ impl TrxSystem {
         slot.end();
         // In this order: whoever finds the id ended, or below the limit, takes a number that is not smaller.
         self.newest.fetch_max(number.0, Ordering::SeqCst);
-        self.commits.end(id, ending);
-        self.raise_limit(id);
+        log.publish_end(&self.commits, id, ending);
+        if self.limit.load(Ordering::SeqCst) == id.0 {
+            self.raise_limit(id);
+        }
     }
 
-    /// Raises the limit over `id` if all before it have ended, and over those behind it that have ended.
+    /// Raises the limit over `id`, before which all have ended, and over those behind it that have.
     fn raise_limit(&self, id: TrxId) {
         // Sequentially consistent: of two ids that end at once, one finds the other ended.
-        let mut at = self.limit.load(Ordering::SeqCst);
-        if at != id.0 {
-            return;
-        }
-        while self.commits.has_ended(TrxId(at)) {
-            at = match self.limit.compare_exchange(at, at + 1, Ordering::SeqCst, Ordering::SeqCst) {
-                Ok(_) => at + 1,
-                Err(now) => now,
-            };
+        let mut at = id.0;
+        loop {
+            match self.limit.compare_exchange(at, at + 1, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => at += 1,
+                Err(now) => at = now,
+            }
+            if at >= self.next.load(Ordering::SeqCst) || !self.commits.has_ended(TrxId(at)) {
+                return;
+            }
         }
     }
 
     /// Puts a transaction in line for purge, before it is visible.
     fn enqueue(&self, entry: PurgeEntry) {
         let mut queue = self.queue.lock();
+        if queue.back().is_none_or(|last| last.number <= entry.number) {
+            queue.push_back(entry);
+            return;
+        }
         let behind = queue.iter().rev().take_while(|queued| queued.number > entry.number).count();
         let at = queue.len() - behind;
         queue.insert(at, entry);
@@ -202,20 +215,26 @@ impl TrxSystem {
         (first != u64::MAX).then_some(Lsn(first))
     }
 
-    /// Refuses further writers for good. If a transaction still writes, `roll_back` undoes it; its session learns
-    /// at its next call that it is gone.
-    pub fn close<E>(&self, roll_back: impl FnOnce(&mut UndoLog) -> Result<Ending, E>) -> Result<(), E> {
-        let Some(slot) = self.token.close() else { return Ok(()) };
-        let mut log = slot.undo.lock();
-        let ending = roll_back(&mut log)?;
-        self.end_log(&slot, &mut log, ending);
-        log.abandon();
+    /// Refuses further writers for good. Transactions that still write are undone by `roll_back`; their sessions learn
+    /// at their next call that they are gone. Waits for the changes that are being made.
+    pub fn close<E>(&self, mut roll_back: impl FnMut(&mut UndoLog) -> Result<Ending, E>) -> Result<(), E> {
+        self.closed.store(true, Ordering::SeqCst);
+        self.locks.close();
+        for slot in self.slots.all() {
+            let mut log = slot.undo.lock();
+            let Some(id) = log.id() else { continue };
+            let ending = roll_back(&mut log)?;
+            self.end_log(&slot, &mut log, ending);
+            log.abandon();
+            drop(log);
+            self.locks.release(id);
+        }
         Ok(())
     }
 
-    /// Makes sessions that wait for the writer token look at their interrupt flags.
+    /// Makes sessions that wait for a lock look at their interrupt flags.
     pub fn wake_waiters(&self) {
-        self.token.wake_waiters();
+        self.locks.wake_waiters();
     }
 
     /// The oldest committed transaction with leftovers, if its number is up to `horizon`, taken from the queue.

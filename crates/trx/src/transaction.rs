@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use base::TrxId;
@@ -11,7 +11,7 @@ use base::sync::plain::MutexGuard;
 use crate::commit_table::Ending;
 use crate::error::Error;
 use crate::held_locks::HeldLocks;
-use crate::lock::{LockOutcome, TokenWait, WaitPolicy};
+use crate::lock::{LockMode, LockRead, Locker, WaitPolicy};
 use crate::metadata_lock::MetadataLock;
 use crate::read_view::ReadView;
 use crate::savepoint::Savepoints;
@@ -96,6 +96,23 @@ pub struct Buffers {
     pub spans: Vec<Span>,
 }
 
+/// The parts of a transaction that a change of a row needs.
+#[derive(Debug)]
+pub struct WriteParts<'t> {
+    /// The undo log, held while pages are changed.
+    pub log: MutexGuard<'t, UndoLog>,
+    /// For keys and rows.
+    pub buffers: &'t mut Buffers,
+    /// What others see of the transaction.
+    pub slot: &'t TrxSlot,
+    /// Who locks.
+    pub locker: Locker<'t>,
+    /// The view that has been taken already.
+    pub view: Option<&'t ReadView>,
+    /// Locks of the transaction keep rows from being inserted into what it has read.
+    pub locks_gaps: bool,
+}
+
 /// A session's transaction. The object is used again by the session's next transaction; between two it holds nothing.
 /// Dropping it while a transaction is open rolls back.
 pub struct Trx {
@@ -103,7 +120,7 @@ pub struct Trx {
     owner: Arc<dyn Abandon>,
     slot: Arc<TrxSlot>,
     options: BeginOptions,
-    /// Cached from the undo log: `Some` while the writer token is held.
+    /// Cached from the undo log.
     id: Option<TrxId>,
     view: Option<ReadView>,
     /// See [`ReadView::is_mixed`].
@@ -202,12 +219,6 @@ impl Trx {
         }
     }
 
-    /// The view that has been taken already.
-    #[inline]
-    pub fn taken_view(&self) -> Option<ReadView> {
-        self.view
-    }
-
     /// Notes a change over a version that the view does not see: [`ReadView::is_mixed`] from here on.
     pub fn note_mixed(&mut self) {
         self.mixed = true;
@@ -228,39 +239,46 @@ impl Trx {
         }
     }
 
-    /// Whether the transaction is the one writer.
+    /// The id of a transaction that changes or locks rows.
+    /// # Errors  [`Error::ShuttingDown`].
     #[inline]
-    pub fn holds_token(&self) -> bool {
-        self.id.is_some()
-    }
-
-    pub(crate) fn take_token(&mut self, policy: WaitPolicy) -> Result<LockOutcome, Error> {
-        if self.slot.undo.lock().is_abandoned() {
-            return Err(Error::ShuttingDown);
-        }
-        let interrupt = self.interrupt.as_ref();
-        let interrupted = || interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
-        let wait = TokenWait { policy, timeout: self.options.lock_wait, interrupted: &interrupted };
-        let (outcome, id) = self.system.seat_writer(&self.slot, &wait)?;
-        if outcome == LockOutcome::Granted {
-            self.id = Some(id);
-        }
-        Ok(outcome)
-    }
-
-    /// The writer token for a change, waiting for it.
-    /// # Errors  [`Error::ReadOnlyTransaction`] and those of waiting.
-    #[inline]
-    pub fn lock_for_write(&mut self) -> Result<TrxId, Error> {
-        if self.options.read_only {
-            return Err(Error::ReadOnlyTransaction);
-        }
+    pub fn begin_locking(&mut self) -> Result<TrxId, Error> {
         if let Some(id) = self.id {
             return Ok(id);
         }
-        let outcome = self.take_token(WaitPolicy::Wait)?;
-        debug_assert_eq!(outcome, LockOutcome::Granted, "waiting ends with the token");
-        self.id.ok_or(Error::LockWaitTimeout)
+        let id = self.system.begin(&self.slot)?;
+        self.id = Some(id);
+        Ok(id)
+    }
+
+    /// The id for a change.
+    /// # Errors  [`Error::ReadOnlyTransaction`], [`Error::ShuttingDown`].
+    #[inline]
+    pub fn begin_write(&mut self) -> Result<TrxId, Error> {
+        if self.options.read_only { Err(Error::ReadOnlyTransaction) } else { self.begin_locking() }
+    }
+
+    /// Whether locks of this transaction keep rows from being inserted into what it has read.
+    #[inline]
+    pub fn locks_gaps(&self) -> bool {
+        matches!(self.options.isolation, Isolation::RepeatableRead | Isolation::Serializable)
+    }
+
+    /// Locking reads of the transaction, in READ ONLY ones too. Cost: counts three references.
+    /// # Errors  [`Error::ShuttingDown`].
+    pub fn lock_read(&mut self, mode: LockMode, policy: WaitPolicy) -> Result<LockRead, Error> {
+        let id = self.begin_locking()?;
+        Ok(LockRead {
+            system: Arc::clone(&self.system),
+            slot: Arc::clone(&self.slot),
+            id,
+            timeout: self.options.lock_wait,
+            interrupt: self.interrupt.clone(),
+            mode,
+            policy,
+            gaps: self.locks_gaps(),
+            changes: self.slot.changes(),
+        })
     }
 
     /// The undo log, for a row change or a rollback; held while pages are changed.
@@ -271,11 +289,23 @@ impl Trx {
         if log.is_abandoned() { Err(Error::ShuttingDown) } else { Ok(log) }
     }
 
-    /// The undo log, the buffers, and what others see of the transaction, at once.
+    /// What a change of the transaction `id` needs, at once.
     #[inline]
-    pub fn write_parts(&mut self) -> Result<(MutexGuard<'_, UndoLog>, &mut Buffers, &TrxSlot), Error> {
+    pub fn write_parts(&mut self, id: TrxId) -> Result<WriteParts<'_>, Error> {
+        let locker = Locker {
+            system: &self.system,
+            slot: &self.slot,
+            id,
+            timeout: self.options.lock_wait,
+            interrupt: self.interrupt.as_deref(),
+        };
         let log = self.slot.undo.lock();
-        if log.is_abandoned() { Err(Error::ShuttingDown) } else { Ok((log, &mut self.buffers, &self.slot)) }
+        if log.is_abandoned() {
+            return Err(Error::ShuttingDown);
+        }
+        let locks_gaps = self.locks_gaps();
+        let (buffers, slot, view) = (&mut self.buffers, &*self.slot, self.view.as_ref());
+        Ok(WriteParts { log, buffers, slot, locker, view, locks_gaps })
     }
 
     /// Where the transaction stands: undoing back to it undoes what comes after. A statement's mark.
@@ -323,12 +353,17 @@ impl Trx {
         self.metadata.release_newest();
     }
 
-    /// Ends the transaction: commit as it stands, or after the engine has undone everything. Gives back token, view,
+    /// Ends the transaction: commit as it stands, or after the engine has undone everything. Gives back locks, view,
     /// metadata locks.
     /// # Errors  [`Error::ShuttingDown`] when the engine had rolled it back; it is ended all the same.
     pub fn end(&mut self, ending: Ending) -> Result<(), Error> {
-        let ended =
-            if self.id.take().is_some() { self.system.end_writer(&self.slot, ending) } else { Ok(()) };
+        self.end_with(|_| ending).map(drop)
+    }
+
+    /// As [`Trx::end`] of a transaction whose end `finish` logs.
+    #[inline]
+    pub fn end_with(&mut self, finish: impl FnOnce(&mut UndoLog) -> Ending) -> Result<Ending, Error> {
+        let ended = self.id.take().map_or(Ok(Ending::Nothing), |id| self.system.end(&self.slot, id, finish));
         self.end_view();
         self.savepoints.clear();
         self.metadata.release_all();

@@ -23,9 +23,9 @@ impl Table {
 impl RowWriter<'_> {
     pub(crate) fn delete(&mut self, key: &[u8], buffers: &mut Buffers) -> Result<bool> {
         let index = self.table.clustered();
-        let engine = self.engine;
-        let mut edit = index.tree.edit(&engine.store, key, 0)?;
+        let mut edit = self.edit_row(key, 0)?;
         if !edit.found() || edit.record().flags().is_deleted() {
+            self.lock_missing(&edit);
             return Ok(false);
         }
         edit.note_garbage()?;

@@ -1,15 +1,20 @@
 //! Finding the row that a new one would clash with.
 //!
-//! Whoever asks holds the writer token: every entry is its own or committed, so an open entry is a row.
+//! An entry that another transaction is opening or closing may be a row or not: who asks waits for that transaction. Of
+//! others, an open entry is a row.
 
+use base::sync::{LatchLevel, Mutex, MutexGuard};
+use base::{IndexId, TrxId};
 use btree::Seek;
-use trx::Trx;
+use page::RowRef;
+use trx::{Attempt, LockMode, LockRead, Trx, WaitPolicy};
 
 use super::entry::append_declared_key;
 use super::insert::Value;
 use super::writer::ensure_key;
 use crate::engine::Engine;
 use crate::error::{DuplicateKey, DuplicatePart, Error, Result};
+use crate::locking_scan::{Locked, lock_row};
 use crate::table::{Index, Table};
 
 /// The row that stands in a new one's way.
@@ -21,18 +26,42 @@ pub struct Duplicate {
     pub index: usize,
 }
 
+/// Gates of unique keys. Whoever adds an entry to a unique index holds the gate of its key from looking for others to
+/// having inserted it.
+#[derive(Debug)]
+pub(crate) struct UniqueGates(Box<[Mutex<()>]>);
+
+const GATES: usize = 64;
+
+impl Default for UniqueGates {
+    fn default() -> Self {
+        UniqueGates((0..GATES).map(|_| Mutex::new(LatchLevel::Table, ())).collect())
+    }
+}
+
+impl UniqueGates {
+    /// Waits for the gate of the declared parts `prefix`. No page latch is held.
+    pub(crate) fn lock(&self, index: IndexId, prefix: &[u8]) -> MutexGuard<'_, ()> {
+        let hash = prefix
+            .iter()
+            .fold(index.0, |hash, &byte| (hash.rotate_left(5) ^ u32::from(byte)).wrapping_mul(0x9e37_79b1));
+        self.0[(hash >> 16) as usize % GATES].lock()
+    }
+}
+
 impl Table {
     /// The first row, in order of the indexes, that has a unique key of `row`: for REPLACE, ON DUPLICATE KEY UPDATE and
-    /// INSERT IGNORE. Takes the writer token, so that the answer holds.
+    /// INSERT IGNORE. It is locked. That there is none may be over when the caller inserts.
     pub fn find_duplicate(
         &self,
         engine: &Engine,
         trx: &mut Trx,
         row: &[Value<'_>],
     ) -> Result<Option<Duplicate>> {
-        trx.lock_for_write()?;
+        trx.begin_write()?;
+        let locks = trx.lock_read(LockMode::Exclusive, WaitPolicy::Wait)?;
         let mut key = std::mem::take(&mut trx.buffers.key);
-        let found = self.find_duplicate_with(engine, row, &mut key);
+        let found = self.find_duplicate_with(engine, &locks, row, &mut key);
         trx.buffers.key = key;
         found
     }
@@ -40,6 +69,7 @@ impl Table {
     fn find_duplicate_with(
         &self,
         engine: &Engine,
+        locks: &LockRead,
         row: &[Value<'_>],
         key: &mut Vec<u8>,
     ) -> Result<Option<Duplicate>> {
@@ -47,36 +77,62 @@ impl Table {
             key.clear();
             let extent = self.clustered().format.append_key(row, 0, key);
             ensure_key(extent, key)?;
-            if let Some(at) = self.clustered().tree.point(&engine.store, key)?
-                && !at.record().flags().is_deleted()
-            {
+            if matches!(lock_row(engine, self, locks.rows(), key)?, Locked::Row { .. }) {
                 return Ok(Some(Duplicate { clustered_key: key.clone(), index: 0 }));
             }
         }
         for (position, index) in
             self.indexes.iter().enumerate().skip(1).filter(|(_, index)| index.is_unique())
         {
-            if let Some(clustered_key) = find(engine, index, row, key)? {
+            key.clear();
+            let (comparable, extent) = append_declared_key(index, row, key);
+            ensure_key(extent, key)?;
+            if comparable && let Some(clustered_key) = self.lock_holder(engine, locks, index, key)? {
                 return Ok(Some(Duplicate { clustered_key, index: position }));
             }
         }
         Ok(None)
     }
+
+    /// The row that has the declared parts `prefix` in the unique index, locked.
+    fn lock_holder(
+        &self,
+        engine: &Engine,
+        locks: &LockRead,
+        index: &Index,
+        prefix: &[u8],
+    ) -> Result<Option<Vec<u8>>> {
+        let clustered = self.clustered().tree.index;
+        let mut locked = None;
+        loop {
+            match find(engine, index, locks.locker().id(), prefix)? {
+                None => return Ok(None),
+                Some(Holder { clustered_key, writer: Some(writer) }) => {
+                    if locks.rows().request_unlatched(clustered, &clustered_key, writer)? == Attempt::Wait {
+                        locks.locker().wait()?;
+                    }
+                }
+                // The entry is looked at again: it was another's until the row was locked.
+                Some(Holder { clustered_key, .. }) if locked.as_ref() != Some(&clustered_key) => {
+                    lock_row(engine, self, locks.rows(), &clustered_key)?;
+                    locked = Some(clustered_key);
+                }
+                Some(Holder { clustered_key, .. }) => return Ok(Some(clustered_key)),
+            }
+        }
+    }
 }
 
-/// The clustered key of the row that has `row`'s key in the unique index, if there is one. `prefix` is scratch.
-pub(crate) fn find(
-    engine: &Engine,
-    index: &Index,
-    row: &[Value<'_>],
-    prefix: &mut Vec<u8>,
-) -> Result<Option<Vec<u8>>> {
-    prefix.clear();
-    let (comparable, extent) = append_declared_key(index, row, prefix);
-    ensure_key(extent, prefix)?;
-    if !comparable {
-        return Ok(None);
-    }
+/// A row that has a unique key, or may have it.
+#[derive(Debug)]
+pub(crate) struct Holder {
+    pub(crate) clustered_key: Vec<u8>,
+    /// Another transaction that is changing whether it has.
+    pub(crate) writer: Option<TrxId>,
+}
+
+/// The row that has the declared parts `prefix` in the unique index, as transaction `own` sees it.
+pub(crate) fn find(engine: &Engine, index: &Index, own: TrxId, prefix: &[u8]) -> Result<Option<Holder>> {
     let mut cursor = index.tree.seek(&engine.store, prefix, Seek::AtOrAfter)?;
     while let Some(at) = cursor {
         let record = at.record();
@@ -84,8 +140,13 @@ pub(crate) fn find(
         if !is_same {
             return Ok(None);
         }
-        if !record.flags().has_ver() {
-            return Ok(Some(record.with_key(|key| key[prefix.len()..].to_vec())));
+        let entry = RowRef::new(&index.format, record);
+        let end = entry.end_trx();
+        let writer = end.unwrap_or_else(|| entry.begin_trx());
+        let is_foreign = writer != own && engine.trx.is_in_progress(writer);
+        if is_foreign || end.is_none() {
+            let clustered_key = record.with_key(|key| key[prefix.len()..].to_vec());
+            return Ok(Some(Holder { clustered_key, writer: is_foreign.then_some(writer) }));
         }
         cursor = at.next()?;
     }

@@ -6,13 +6,14 @@ use base::TrxId;
 use base::codec::put_u48;
 use btree::Seek;
 use page::{RowHeader, SlotFlags, TRX_ID_BYTES};
-use trx::{Buffers, UndoKind};
+use trx::{Attempt, Buffers, LockMode, RowLocker, UndoKind, WaitPolicy};
 use types::key::Extent;
 
-use super::duplicate;
+use super::duplicate::{self, Holder};
 use super::insert::Value;
 use super::writer::{RowWriter, ensure_key, replace_payload};
 use crate::error::Result;
+use crate::locking_scan::lock_row;
 use crate::table::Index;
 
 /// Marks of a closed entry.
@@ -38,36 +39,109 @@ impl RowWriter<'_> {
         ensure_key(extent, other_key)?;
         other_payload.clear();
         index.format.encode(RowHeader::default(), row, &[], other_payload);
-        if index.is_unique() {
-            let mut prefix = std::mem::take(&mut buffers.third_key);
-            let clash = duplicate::find(self.engine, index, row, &mut prefix);
-            buffers.third_key = prefix;
-            if clash?.is_some() {
-                return Err(duplicate::error(self.table, index, row));
-            }
-        }
-        self.open_entry(index, &mut buffers.other_key, &buffers.other_payload)
+        self.open_row_entry(
+            index,
+            row,
+            &mut buffers.other_key,
+            &buffers.other_payload,
+            &mut buffers.third_key,
+        )
     }
 
-    /// Inserts the entry with `key` (no begin id yet), or opens it again if this transaction has closed its own.
-    pub(crate) fn open_entry(&mut self, index: &Index, key: &mut Vec<u8>, payload: &[u8]) -> Result<()> {
+    /// Opens the entry of `row` with `key` (no begin id yet), once nobody stands against it. `prefix` is scratch.
+    /// # Errors  [`crate::Error::DuplicateKey`].
+    pub(crate) fn open_row_entry(
+        &mut self,
+        index: &Index,
+        row: &[Value<'_>],
+        key: &mut Vec<u8>,
+        payload: &[u8],
+        prefix: &mut Vec<u8>,
+    ) -> Result<()> {
         push_begin(key, self.id);
+        if !index.is_unique() {
+            while self.try_open_entry(index, key, payload)? == Attempt::Wait {
+                self.locker.wait()?;
+            }
+            return Ok(());
+        }
+        prefix.clear();
+        let (comparable, extent) = append_declared_key(index, row, prefix);
+        ensure_key(extent, prefix)?;
+        let mut locked = None;
+        loop {
+            // Held from the look to the insert, so that of two transactions one finds the other's entry.
+            let gate = self.engine.unique_gates.lock(index.tree.index, prefix);
+            let holder =
+                if comparable { duplicate::find(self.engine, index, self.id, prefix)? } else { None };
+            let attempt = match holder {
+                None => match self.try_open_entry(index, key, payload)? {
+                    Attempt::Wait => Attempt::Wait,
+                    _ => return Ok(()),
+                },
+                Some(Holder { clustered_key, writer: Some(writer) }) => {
+                    self.request_holder(&clustered_key, writer)?
+                }
+                Some(Holder { clustered_key, .. }) if locked.as_ref() == Some(&clustered_key) => {
+                    return Err(duplicate::error(self.table, index, row));
+                }
+                Some(Holder { clustered_key, .. }) => {
+                    drop(gate);
+                    // It stays in the way to the transaction's end, if it is there still.
+                    lock_row(self.engine, self.table, self.shared(), &clustered_key)?;
+                    locked = Some(clustered_key);
+                    continue;
+                }
+            };
+            drop(gate);
+            if attempt == Attempt::Wait {
+                self.locker.wait()?;
+            }
+        }
+    }
+
+    /// How rows that are in the way are locked.
+    pub(crate) fn shared(&self) -> RowLocker<'_> {
+        RowLocker {
+            locker: self.locker,
+            mode: LockMode::Shared,
+            policy: WaitPolicy::Wait,
+            changes: self.log.records(),
+        }
+    }
+
+    /// Asks for the row of an entry that another transaction is changing. If that has ended meanwhile, nothing is to be
+    /// waited for.
+    fn request_holder(&self, clustered_key: &[u8], writer: TrxId) -> Result<Attempt> {
+        let clustered = self.table.clustered().tree.index;
+        Ok(self.shared().request_unlatched(clustered, clustered_key, writer)?)
+    }
+
+    /// Inserts the entry with `key`, or opens it again if this transaction has closed its own. Nothing has happened if this is
+    /// to wait for a gap.
+    fn try_open_entry(&mut self, index: &Index, key: &[u8], payload: &[u8]) -> Result<Attempt> {
         let engine = self.engine;
         let need = key.len() + payload.len() + ENTRY_SLACK_BYTES;
         let mut edit = index.tree.edit(&engine.store, key, need)?;
+        let without_begin = &key[..key.len() - TRX_ID_BYTES];
         if edit.found() {
+            // What the transaction itself has closed was no gap for others.
             let record = edit.record();
             debug_assert!(record.flags().has_ver(), "an open entry is not inserted again");
             self.undo(index, UndoKind::EntryReopen, record.flags(), key, record.payload());
             edit.replace_payload(payload).expect("edit was asked for the room");
             edit.set_flags(SlotFlags::HAS_BEGIN);
         } else {
+            let attempt = self.locker.try_insert(index.tree.index, without_begin, self.log.records())?;
+            if attempt == Attempt::Wait {
+                return Ok(attempt);
+            }
             self.undo(index, UndoKind::EntryInsert, SlotFlags::HAS_BEGIN, key, &[]);
             edit.insert(payload, SlotFlags::HAS_BEGIN).expect("edit was asked for the room");
         }
         edit.raise_max_trx(self.id);
         self.commit(edit);
-        Ok(())
+        Ok(Attempt::Granted { new: false })
     }
 
     /// Closes the open entry of a row whose key without a begin id is `key`; `key` gets its begin id. `payload` is

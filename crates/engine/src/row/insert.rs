@@ -1,9 +1,10 @@
 //! Inserting a row: the clustered record, then an entry in every other index.
 
+use base::TrxId;
 use btree::LeafEdit;
 use page::{OVERFLOW_REF_BYTES, ROW_ID_BYTES, RowHeader, RowTooLarge, SlotFlags, UndoPtr};
 use trx::undo::ROW_HEADER_BYTES;
-use trx::{Buffers, Trx, UndoKind};
+use trx::{Attempt, Buffers, Trx, UndoKind};
 
 use super::duplicate;
 use super::writer::{RowWriter, change, ensure_key};
@@ -111,37 +112,60 @@ impl RowWriter<'_> {
     /// Puts a new record in place: where none is, or over a delete-marked one.
     fn store_clustered(&mut self, row: &[Value<'_>], key: &[u8], payload: &mut [u8]) -> Result<()> {
         let (engine, table) = (self.engine, self.table);
-        let mut edit = table.clustered().tree.edit(&engine.store, key, key.len() + payload.len())?;
-        self.put_clustered(&mut edit, row, payload)?;
-        edit.raise_max_trx(self.id);
-        self.commit(edit);
-        Ok(())
+        loop {
+            let mut edit = table.clustered().tree.edit(&engine.store, key, key.len() + payload.len())?;
+            if self.put_clustered(&mut edit, row, payload)? != Attempt::Wait {
+                edit.raise_max_trx(self.id);
+                self.commit(edit);
+                return Ok(());
+            }
+            drop(edit);
+            self.locker.wait()?;
+        }
     }
 
-    /// Puts a new record at the edit's position, which has room for it.
+    /// Puts a new record at the edit's position, which has room for it. Nothing has happened if this is to wait.
     /// # Errors  [`Error::DuplicateKey`]: nothing has happened.
     pub(crate) fn put_clustered(
         &mut self,
         edit: &mut LeafEdit<'_>,
         row: &[Value<'_>],
         payload: &mut [u8],
-    ) -> Result<()> {
+    ) -> Result<Attempt> {
         let index = self.table.clustered();
-        if !edit.found() {
+        let found = edit.found().then(|| edit.record());
+        let writer = found.map_or(TrxId::NONE, |record| RowHeader::decode(record.payload()).trx);
+        if found.is_some_and(|record| !record.flags().is_deleted()) {
+            return self.refuse_duplicate(edit.key(), row, writer);
+        }
+        let (tree, changes) = (index.tree.index, self.log.records());
+        // What the transaction itself has deleted was no gap for others.
+        if self.locker.try_write(tree, edit.key(), writer, changes)? == Attempt::Wait
+            || (writer != self.id && self.locker.try_insert(tree, edit.key(), changes)? == Attempt::Wait)
+        {
+            return Ok(Attempt::Wait);
+        }
+        let Some(record) = found else {
             self.undo(index, UndoKind::RowInsert, SlotFlags::NONE, edit.key(), &[]);
             edit.insert(payload, SlotFlags::NONE).expect("edit was asked for the room");
-            return Ok(());
-        }
-        let record = edit.record();
-        if !record.flags().is_deleted() {
-            return Err(duplicate::error(self.table, index, row));
-        }
-        self.overwrites(RowHeader::decode(record.payload()).trx);
+            return Ok(Attempt::Granted { new: false });
+        };
+        self.overwrites(writer);
         let undo = self.undo(index, UndoKind::RowImage, record.flags(), edit.key(), record.payload());
         payload[..ROW_HEADER_BYTES].copy_from_slice(&self.header(undo));
         edit.replace_payload(payload).expect("edit was asked for the room");
         edit.set_flags(SlotFlags::NONE);
-        Ok(())
+        Ok(Attempt::Granted { new: false })
+    }
+
+    /// The row of `key` is in the way, once it is certain that it stays.
+    #[cold]
+    fn refuse_duplicate(&self, key: &[u8], row: &[Value<'_>], writer: TrxId) -> Result<Attempt> {
+        let clustered = self.table.clustered();
+        match self.shared().request(clustered.tree.index, key, writer)? {
+            Attempt::Wait => Ok(Attempt::Wait),
+            _ => Err(duplicate::error(self.table, clustered, row)),
+        }
     }
 }
 

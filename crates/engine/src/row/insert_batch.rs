@@ -1,6 +1,6 @@
 //! Inserting many rows at once.
 
-use trx::{Buffers, Trx};
+use trx::{Attempt, Buffers, Trx};
 
 use super::insert::Value;
 use super::writer::{RowWriter, change};
@@ -102,18 +102,21 @@ impl RowWriter<'_> {
             let put = loop {
                 let place = &places[at];
                 let payload = &mut payloads[place.payload.0..place.payload.1];
-                if let Err(error) = self.put_clustered(&mut edit, rows[place.row], payload) {
-                    break Err(error);
+                let put = self.put_clustered(&mut edit, rows[place.row], payload);
+                if !matches!(put, Ok(Attempt::Granted { .. })) {
+                    break put;
                 }
                 table.add_rows(1);
                 at += 1;
                 if at == places.len() || !edit.move_to(key(&places[at]), need(&places[at])) {
-                    break Ok(());
+                    break put;
                 }
             };
             edit.raise_max_trx(self.id);
             self.commit(edit);
-            put?;
+            if put? == Attempt::Wait {
+                self.locker.wait()?;
+            }
         }
         keys.clear();
         payloads.clear();

@@ -4,7 +4,7 @@ use base::TrxId;
 use btree::Store;
 use log::Part;
 use page::{OverflowRef, RowHeader, TRX_ID_BYTES};
-use trx::{UndoKind, UndoLog, UndoPtr, UndoRecord};
+use trx::{Locker, UndoKind, UndoLog, UndoPtr, UndoRecord};
 
 use super::entry::CLOSED;
 use super::version::{flags_from_undo, flags_to_undo};
@@ -14,14 +14,23 @@ use crate::error::{Error, Result};
 use crate::table::{Index, Table};
 
 /// Undoes everything after `mark`, each record in one frame with the part that says so. The last parts may stay in `log`,
-/// for the frame of what comes next. An error leaves the record that it met and older ones to be undone, by whoever tries
-/// again or by the next start, and stops the server.
-pub(crate) fn undo_to(engine: &Engine, log: &mut UndoLog, mark: UndoPtr) -> Result<()> {
+/// for the frame of what comes next. Rows that were there before stay locked by `locker`. An error leaves the record that it
+/// met and older ones to be undone, by whoever tries again or by the next start, and stops the server.
+pub(crate) fn undo_to(
+    engine: &Engine,
+    log: &mut UndoLog,
+    mark: UndoPtr,
+    locker: Option<&Locker<'_>>,
+) -> Result<()> {
     let mut record = UndoRecord::default();
     loop {
         let (newest, parts) = (log.mark(), log.parts().len());
         if !log.pop(mark, &mut record) {
             return Ok(());
+        }
+        let locks_row = matches!(record.kind, UndoKind::RowImage | UndoKind::RowPatch | UndoKind::RowDelete);
+        if let Some(locker) = locker.filter(|_| locks_row) {
+            locker.keep_row(record.index, &record.key);
         }
         let trx = log.id().unwrap_or_default();
         let admitted = engine.store.log().admit().map_err(Error::from);
@@ -37,11 +46,16 @@ pub(crate) fn undo_to(engine: &Engine, log: &mut UndoLog, mark: UndoPtr) -> Resu
 }
 
 /// [`undo_to`] of a transaction that goes on.
-pub(crate) fn undo_partly(engine: &Engine, log: &mut UndoLog, mark: UndoPtr) -> Result<()> {
+pub(crate) fn undo_partly(
+    engine: &Engine,
+    log: &mut UndoLog,
+    mark: UndoPtr,
+    locker: &Locker<'_>,
+) -> Result<()> {
     if log.mark() == mark {
         return Ok(());
     }
-    undo_to(engine, log, mark)?;
+    undo_to(engine, log, mark, Some(locker))?;
     if let Some(trx) = log.id() {
         log.push_part(&Part::SavepointRollbackDone { trx, reached: mark.logged() });
     }

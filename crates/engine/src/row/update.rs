@@ -5,7 +5,6 @@ use page::{OVERFLOW_REF_BYTES, RowHeader, RowRef, SlotFlags, UndoPtr};
 use trx::undo::ROW_HEADER_BYTES;
 use trx::{Buffers, NewUndo, Span, Trx, UndoKind};
 
-use super::duplicate;
 use super::entry::put_end;
 use super::insert::{Value, row_id_of, too_large};
 use super::row_image::{RowImage, value_of, with_values};
@@ -137,6 +136,8 @@ impl Table {
             let outcome = if new.make(&old) {
                 writer.update(clustered_key, &old, leaf, new, changed, buffers)
             } else {
+                writer.keep_row(clustered_key);
+                drop(leaf);
                 Ok(UpdateOutcome::Unchanged)
             };
             (buffers.values, buffers.spans) = (old.values, old.spans);
@@ -157,14 +158,12 @@ impl<'a> RowWriter<'a> {
         'a: 'k,
     {
         let index = self.table.clustered();
-        let leaf = index.tree.edit(&self.engine.store, key, 0)?;
-        if !leaf.found() {
+        let leaf = self.edit_row(key, 0)?;
+        if !leaf.found() || leaf.record().flags().is_deleted() {
+            self.lock_missing(&leaf);
             return Ok(None);
         }
         let record = leaf.record();
-        if record.flags().is_deleted() {
-            return Ok(None);
-        }
         let mut values = std::mem::take(&mut buffers.values);
         let mut spans = std::mem::take(&mut buffers.spans);
         let mut image = RowImage { values: &mut values, spans: &mut spans };
@@ -172,6 +171,7 @@ impl<'a> RowWriter<'a> {
         if !image.any_off_page(&ColumnSet::ALL) {
             return Ok(Some((OldRow { values, spans, off_page: false, fetched: None }, Some(leaf))));
         }
+        self.keep_row(key);
         drop(leaf);
         let fetched =
             if image.any_off_page(fetched) { Some(image.fetched(self.store(), fetched)?) } else { None };
@@ -193,12 +193,14 @@ impl<'a> RowWriter<'a> {
             |&i: &usize| changed.contains(i) && (old.spans[i].off_page || row.value(i) != old.stored(i));
         let differing: ColumnSet = (0..columns).filter(differs).collect();
         if differing.is_empty() {
+            self.keep_row(key);
             return Ok(UpdateOutcome::Unchanged);
         }
         let row_id = if self.table.def.hidden_row_id { row_id_of(key) } else { 0 };
         let whole = |i| if differing.contains(i) { row.value(i) } else { old.whole(i) };
         with_values(columns, whole, |new| {
             if self.moves(key, new, row_id, &differing, buffers)? {
+                self.keep_row(key);
                 drop(leaf);
                 self.move_row(key, old, new, &differing, buffers)?;
                 return Ok(UpdateOutcome::Updated);
@@ -273,6 +275,7 @@ impl<'a> RowWriter<'a> {
                 index.format.encode(header, row, &[], &mut buffers.payload);
                 return Ok(());
             }
+            self.keep_row(key);
             leaf = None;
             let references = self.write_values(row, &off_page)?;
             let mut row = row.to_vec();
@@ -338,6 +341,7 @@ impl<'a> RowWriter<'a> {
         let undo = self.undo(index, UndoKind::RowImage, record.flags(), key, record.payload());
         payload[..ROW_HEADER_BYTES].copy_from_slice(&self.header(undo));
         if edit.replace_payload(payload).is_err() {
+            self.keep_row(key);
             drop(edit);
             let mut edit = index.tree.edit(&engine.store, key, key.len() + payload.len())?;
             edit.replace_payload(payload).expect("edit was asked for the room");
@@ -396,10 +400,7 @@ impl<'a> RowWriter<'a> {
         }
         put_end(payload, self.id);
         self.close_entry(index, other_key, payload)?;
-        if index.is_unique() && duplicate::find(self.engine, index, new, &mut buffers.key)?.is_some() {
-            return Err(duplicate::error(self.table, index, new));
-        }
-        self.open_entry(index, &mut buffers.third_key, &buffers.other_payload)
+        self.open_row_entry(index, new, &mut buffers.third_key, &buffers.other_payload, &mut buffers.key)
     }
 }
 

@@ -1,10 +1,12 @@
 //! What every row change needs at hand, and the changes of one clustered record.
 
+use std::ops::Bound;
+
 use base::TrxId;
-use btree::{KEY_BYTES_MAX, LeafEdit, Store, Tree};
+use btree::{KEY_BYTES_MAX, LeafEdit, Neighbour, Store, Tree};
 use page::{RowHeader, SlotFlags, UndoPtr};
 use trx::undo::ROW_HEADER_BYTES;
-use trx::{NewUndo, ReadView, Trx, UndoKind, UndoLog};
+use trx::{Attempt, Locker, NewUndo, ReadView, Trx, UndoKind, UndoLog, WriteParts};
 use types::key::Extent;
 
 use super::rollback;
@@ -19,8 +21,11 @@ pub(crate) struct RowWriter<'a> {
     pub(crate) table: &'a Table,
     pub(crate) id: TrxId,
     pub(crate) log: &'a mut UndoLog,
+    pub(crate) locker: Locker<'a>,
+    /// Whether a row that is not there is locked by its gap.
+    gaps: bool,
     /// The transaction's view, if it has one.
-    view: Option<ReadView>,
+    view: Option<&'a ReadView>,
     /// A row was changed over a version that the view does not see.
     mixed: bool,
 }
@@ -34,19 +39,18 @@ pub(crate) fn change<R>(
 ) -> Result<R> {
     // Before the first latch, and before the undo is held.
     engine.store.log().admit()?;
-    let id = trx.lock_for_write()?;
-    let view = trx.taken_view();
-    let (mut log, buffers, slot) = trx.write_parts()?;
+    let id = trx.begin_write()?;
+    let WriteParts { mut log, buffers, slot, locker, view, locks_gaps: gaps } = trx.write_parts(id)?;
     let mark = log.mark();
     if mark.is_none() {
         slot.note_first_undo(engine.store.log().current());
         engine.keep_below_trx_limit(id)?;
     }
-    let mut writer = RowWriter { engine, table, id, log: &mut log, view, mixed: false };
+    let mut writer = RowWriter { engine, table, id, log: &mut log, locker, gaps, view, mixed: false };
     let done = work(&mut writer, buffers);
     let mixed = writer.mixed;
     if done.is_err() {
-        rollback::undo_partly(engine, &mut log, mark)?;
+        rollback::undo_partly(engine, &mut log, mark, &locker)?;
     }
     drop(log);
     if mixed {
@@ -55,7 +59,61 @@ pub(crate) fn change<R>(
     done
 }
 
-impl RowWriter<'_> {
+impl<'a> RowWriter<'a> {
+    /// Latches the clustered leaf of `key`, as [`Tree::edit`], once no other transaction stands against a change of the
+    /// row. It may not be there.
+    #[inline(always)]
+    pub(crate) fn edit_row<'k>(&self, key: &'k [u8], need: usize) -> Result<LeafEdit<'k>>
+    where
+        'a: 'k,
+    {
+        let index = self.table.clustered();
+        loop {
+            let edit = index.tree.edit(&self.engine.store, key, need)?;
+            if !edit.found() {
+                return Ok(edit);
+            }
+            let writer = RowHeader::decode(edit.record().payload()).trx;
+            let attempt = self.locker.try_write(index.tree.index, key, writer, self.log.records())?;
+            if attempt != Attempt::Wait {
+                return Ok(edit);
+            }
+            self.wait_without(edit)?;
+        }
+    }
+
+    /// Waits for the lock that was asked for last, once the leaf is let go of.
+    #[cold]
+    #[inline(never)]
+    fn wait_without(&self, edit: LeafEdit<'_>) -> Result<()> {
+        drop(edit);
+        Ok(self.locker.wait()?)
+    }
+
+    /// Locks the gap that the row of `edit` would be in: it is not there, and stays away.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lock_missing(&self, edit: &LeafEdit<'_>) {
+        if !self.gaps {
+            return;
+        }
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        edit.append_prev_key(&mut before);
+        let lower = if before.is_empty() { Bound::Unbounded } else { Bound::Excluded(&before[..]) };
+        let upper = match edit.append_next_key(&mut after) {
+            Neighbour::End => Bound::Unbounded,
+            Neighbour::Record(_) | Neighbour::Fence => Bound::Excluded(&after[..]),
+        };
+        self.locker.lock_gap(self.table.clustered().tree.index, lower, upper);
+    }
+
+    /// Keeps the row locked, which the transaction may change, while its leaf is let go of.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn keep_row(&self, key: &[u8]) {
+        self.locker.keep_row(self.table.clustered().tree.index, key);
+    }
+
     pub(crate) fn store(&self) -> &Store {
         &self.engine.store
     }

@@ -346,13 +346,13 @@ fn transactions_that_never_were_are_told() {
 }
 
 #[test]
-fn an_entry_closed_before_it_was_begun_is_told() {
+fn an_entry_closed_by_no_transaction_is_told() {
     let mut page = PageNo::NONE;
     let told = findings(|file| {
         page = file.leaves(1)[1];
         file.apply(page, &PageOp::Close { slot: 3, trx: TrxId(0) });
     });
-    assert_told(&told, &place("k", page), "has an entry that was closed before it was begun");
+    assert_told(&told, &place("k", page), "has an entry that was closed by no transaction");
 }
 
 #[test]

@@ -106,11 +106,11 @@ fn reading_and_locking_log_nothing() {
     let mut trx = engine.begin(BeginOptions::default());
     let view = trx.view();
     assert!(rows(&engine, &table, view).is_empty());
-    trx.lock_for_write().unwrap();
+    trx.begin_write().unwrap();
     let syncs = disk.count(IoOp::Sync);
     engine.commit(&mut trx).unwrap();
     trx.restart(BeginOptions::default());
-    trx.lock_for_write().unwrap();
+    trx.begin_write().unwrap();
     engine.rollback(&mut trx).unwrap();
     assert_eq!((engine.store().log().current(), disk.count(IoOp::Sync)), (from, syncs));
 }

@@ -208,18 +208,45 @@ impl World {
         overlay(&self.committed, &self.sessions[s].own)
     }
 
-    /// Whether another session writes: then this one's write times out.
-    fn is_blocked(&self, s: usize) -> bool {
-        self.sessions.iter().enumerate().any(|(i, session)| i != s && session.writes)
+    fn others(&self, s: usize) -> impl Iterator<Item = &Session> {
+        self.sessions.iter().enumerate().filter(move |&(i, _)| i != s).map(|(_, session)| session)
+    }
+
+    /// Whether another session has locks, of rows or gaps: then this one's write may time out.
+    fn may_block(&self, s: usize) -> bool {
+        self.others(s).any(|session| session.writes)
+    }
+
+    /// Whether another session has changed the row with this id and not ended: then a write of it times out.
+    fn is_taken(&self, s: usize, id: i32) -> bool {
+        self.others(s).any(|session| session.own.contains_key(&id))
+    }
+
+    /// Whether another session has given a row this name and not ended.
+    fn is_name_taken(&self, s: usize, name: Option<&str>) -> bool {
+        let Some(name) = name else { return false };
+        let is_new = |(id, row): (&i32, &Option<Wide>)| {
+            let now = row.as_ref().and_then(|row| row.c.as_deref());
+            let before = self.committed.get(id).and_then(|row| row.c.as_deref());
+            now != before && now.is_some_and(|now| now.eq_ignore_ascii_case(name))
+        };
+        self.others(s).any(|session| session.own.iter().any(is_new))
     }
 
     fn write(&mut self, s: usize) {
         let row = self.random_row();
         let id = self.prng.below(self.ids) as i32;
-        let blocked = self.is_blocked(s);
         let choice = self.prng.below(3);
         let columns = self.prng.below(16);
         let newest = self.newest(s);
+        let may_block = self.may_block(s);
+        let must_block = if choice == 0 {
+            let is_there = newest.contains_key(&row.id);
+            self.is_taken(s, row.id) || (!is_there && self.is_name_taken(s, row.c.as_deref()))
+        } else {
+            self.is_taken(s, id)
+        };
+        let is_timeout = |error: &Error| matches!(error, Error::Lock(trx::Error::LockWaitTimeout));
         let (engine, table) = (Arc::clone(&self.engine), Arc::clone(&self.table));
         let session = &mut self.sessions[s];
         assert!(engine.lock_table(&mut session.trx, &table).unwrap());
@@ -232,7 +259,7 @@ impl World {
         let done = match choice {
             0 => {
                 let done = insert(&engine, &table, &mut session.trx, &row);
-                if !blocked {
+                if !done.as_ref().is_err_and(is_timeout) {
                     assert_eq!(done.is_err(), clashes(&row, None), "{done:?}");
                     if done.is_ok() {
                         session.own.insert(row.id, Some(row));
@@ -242,7 +269,7 @@ impl World {
             }
             1 => {
                 let done = delete(&engine, &table, &mut session.trx, id);
-                if !blocked {
+                if !done.as_ref().is_err_and(is_timeout) {
                     assert_eq!(done.as_ref().ok(), Some(&newest.contains_key(&id)));
                     if newest.contains_key(&id) {
                         session.own.insert(id, None);
@@ -253,9 +280,9 @@ impl World {
             _ => {
                 let changed: ColumnSet = (0..4).filter(|bit| columns >> bit & 1 != 0).collect();
                 let done = row.with(|row| table.update(&engine, &mut session.trx, &key(id), row, &changed));
-                if !blocked {
+                if !done.as_ref().is_err_and(is_timeout) {
                     let Some(old) = newest.get(&id) else {
-                        assert_eq!(done.unwrap(), UpdateOutcome::Missing);
+                        assert_eq!((done.unwrap(), must_block), (UpdateOutcome::Missing, false));
                         session.writes = true;
                         return;
                     };
@@ -275,17 +302,18 @@ impl World {
                 done.map(drop)
             }
         };
-        if blocked {
-            assert!(matches!(done, Err(Error::Lock(trx::Error::LockWaitTimeout))), "{done:?}");
+        session.writes = true;
+        if done.as_ref().is_err_and(is_timeout) {
+            assert!(may_block, "nobody stands in the way");
         } else {
-            session.writes = true;
+            assert!(!must_block, "a change over another's: {done:?}");
             assert!(matches!(done, Ok(()) | Err(Error::DuplicateKey(_))), "{done:?}");
         }
     }
 
     /// A statement of many rows: those before the first clash are in.
     fn write_batch(&mut self, s: usize) {
-        if self.is_blocked(s) {
+        if self.may_block(s) {
             return;
         }
         let count = 1 + self.prng.below(1 + self.ids / 8);

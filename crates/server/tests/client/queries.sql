@@ -27,6 +27,8 @@ SELECT id, 'c' AS what FROM customer WHERE id < 3 UNION ALL SELECT id, 'p' FROM 
 SELECT CASE WHEN amount > 9 THEN 'much' WHEN amount IS NULL THEN 'unknown' ELSE 'little' END AS sort FROM purchase ORDER BY id;
 SELECT id FROM purchase WHERE day >= '2026-01-06' AND day < DATE_ADD('2026-01-06', INTERVAL 1 MONTH) ORDER BY id FOR UPDATE;
 SELECT SQL_NO_CACHE id FROM purchase WHERE customer_id = 1 ORDER BY id LOCK IN SHARE MODE;
+SELECT id FROM purchase WHERE customer_id = 1 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
+SELECT id FROM purchase WHERE customer_id = 1 ORDER BY id LIMIT 1 FOR SHARE NOWAIT;
 SELECT nothing FROM customer;
 SELECT id FROM customer c JOIN purchase p ON p.customer_id = c.id;
 SELECT * FROM missing;

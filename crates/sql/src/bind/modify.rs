@@ -102,7 +102,15 @@ impl<'a> Binder<'a, '_> {
         let limit = self.limit(rows.limit)?;
         self.enter(Clause::FieldList, Aggregates::Forbidden, Aliases::Hidden);
         let rels = self.level().rels.clone();
-        Ok(Block { rels, from, filter, order, limit, lock: Some(RowLock::Update), ..Block::default() })
+        Ok(Block {
+            rels,
+            from,
+            filter,
+            order,
+            limit,
+            lock: Some(RowLock { exclusive: true, wait: ast::LockWait::Wait }),
+            ..Block::default()
+        })
     }
 
     /// The column that an assignment changes.

@@ -210,20 +210,12 @@ impl<'a> Binder<'a, '_> {
 
 /// The strongest of the locks asked for.
 fn row_lock(clauses: &[ast::LockClause<'_>]) -> Result<Option<RowLock>, BindError> {
-    let mut lock = None;
-    for clause in clauses {
-        match clause.wait {
-            ast::LockWait::Wait => {}
-            ast::LockWait::NoWait => return Err(BindError::NotSupported("NOWAIT")),
-            ast::LockWait::SkipLocked => return Err(BindError::NotSupported("SKIP LOCKED")),
-        }
-        if clause.exclusive {
-            lock = Some(RowLock::Update);
-        } else {
-            lock = lock.or(Some(RowLock::Share));
-        }
+    let Some(first) = clauses.first() else { return Ok(None) };
+    if clauses.iter().any(|clause| clause.wait != first.wait) {
+        return Err(BindError::NotSupported("locks with different waits"));
     }
-    Ok(lock)
+    let exclusive = clauses.iter().any(|clause| clause.exclusive);
+    Ok(Some(RowLock { exclusive, wait: first.wait }))
 }
 
 /// SQL_CALC_FOUND_ROWS stands in the first operand and counts the union's rows.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use expr::{AggFunc, CmpDomain, ColumnRef, Expr};
 use types::{SqlType, TableDef};
 
+use crate::ast::LockWait;
+
 /// Column positions of one relation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnSet(Vec<u64>);
@@ -60,13 +62,13 @@ pub struct SubPlan {
     pub outer: Vec<ColumnRef>,
 }
 
-/// How strongly rows are locked as they are read.
+/// How rows are locked as they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowLock {
-    /// FOR SHARE, LOCK IN SHARE MODE.
-    Share,
-    /// FOR UPDATE.
-    Update,
+pub struct RowLock {
+    /// FOR UPDATE; else FOR SHARE, LOCK IN SHARE MODE.
+    pub exclusive: bool,
+    /// NOWAIT, SKIP LOCKED.
+    pub wait: LockWait,
 }
 
 /// A column of the answer.

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use base::prng::Prng;
 use base::sync::Event as Signal;
-use engine::{BeginOptions, ColumnSet, Direction, Effect, Engine, Error, Isolation, ReadView, Table, Trx};
+use engine::{
+    BeginOptions, ColumnSet, Direction, Effect, Engine, Error, Isolation, KeyRange, LockMode, LockingScan,
+    ReadView, Table, Trx, WaitPolicy,
+};
 
 use super::coverage::{Coverage, Event};
 use super::model::{Change, MAIN, Model, Row, Rows, SHARED, SIDE};
@@ -247,9 +250,12 @@ impl Writer {
         }
     }
 
-    /// Raises the shared row, which makes the transaction the one that writes. Returns its number.
+    /// Raises the shared row, which stays locked until the transaction ends. Returns its number.
     fn raise(&mut self, main: &Table, trx: &mut Trx) -> Result<i32> {
-        trx.lock_for_write().map_err(Error::from)?;
+        let locks = trx.lock_read(LockMode::Exclusive, WaitPolicy::Wait).map_err(Error::from)?;
+        let mut scan = LockingScan::new(&self.engine, main, 0, &locks, Direction::Forward, true);
+        scan.restart(|range| *range = KeyRange::prefix(&key(SHARED)));
+        scan.next_row()?;
         let found = tables::get(&self.engine, main, ReadView::newest(), SHARED)?;
         let number = found.ok_or_else(|| "the shared row is gone".to_owned())?.n + 1;
         let row = Row { n: number, stamp: 0, len: 0 };
@@ -315,7 +321,6 @@ impl Writer {
         count(&self.notes, Event::Operations, 1);
         if let Some(old) = self.rows.get(&id) {
             if self.prng.below(4) == 0 {
-                trx.lock_for_write().map_err(Error::from)?;
                 let found = tables::get(&engine, table, ReadView::newest(), id)?;
                 if !found.as_ref().is_some_and(|found| found.is(old)) {
                     return Err(

@@ -1,7 +1,6 @@
-//! Transactions over an owner that only ends them: views, ids, the token, shutdown.
+//! Transactions over an owner that only ends them: views, ids, shutdown.
 
 use super::*;
-use crate::lock::{self, LockMode};
 use crate::undo::{NewUndo, UndoKind};
 use base::{IndexId, Lsn};
 
@@ -24,7 +23,7 @@ fn commit(system: &TrxSystem, trx: &mut Trx) {
 }
 
 fn write(trx: &mut Trx, kind: UndoKind) -> TrxId {
-    let id = trx.lock_for_write().unwrap();
+    let id = trx.begin_write().unwrap();
     let undo = NewUndo {
         kind,
         index: IndexId(64),
@@ -70,26 +69,11 @@ fn read_committed_sees_each_commit_with_its_next_statement() {
 }
 
 #[test]
-fn there_is_one_writer_and_a_waiter_times_out() {
-    let system = TrxSystem::new(TrxId(1), Lsn(7));
-    let mut a = begin(&system, Isolation::RepeatableRead);
-    let mut b = begin(&system, Isolation::RepeatableRead);
-    write(&mut a, UndoKind::RowInsert);
-    assert_eq!(b.lock_for_write(), Err(Error::LockWaitTimeout));
-    let skip = lock::lock_row(&mut b, IndexId(64), b"k", LockMode::Shared, WaitPolicy::SkipLocked);
-    assert_eq!(skip, Ok(LockOutcome::Skipped));
-    let nowait = lock::lock_row(&mut b, IndexId(64), b"k", LockMode::Exclusive, WaitPolicy::NoWait);
-    assert_eq!(nowait, Err(Error::LockNowait));
-    drop(a);
-    assert_eq!(b.lock_for_write(), Ok(TrxId(2)));
-}
-
-#[test]
 fn a_read_only_transaction_refuses_to_write() {
     let system = TrxSystem::new(TrxId(1), Lsn(7));
     let options = BeginOptions { read_only: true, ..BeginOptions::default() };
     let mut trx = Trx::begin(&system, Arc::new(Ender), options);
-    assert_eq!(trx.lock_for_write(), Err(Error::ReadOnlyTransaction));
+    assert_eq!(trx.begin_write(), Err(Error::ReadOnlyTransaction));
 }
 
 #[test]
@@ -126,33 +110,14 @@ fn closing_rolls_the_writer_back_and_tells_its_session() {
     assert_eq!(trx.undo().err(), Some(Error::ShuttingDown));
     assert_eq!(trx.end(Ending::Nothing), Err(Error::ShuttingDown));
     trx.restart(BeginOptions::default());
-    assert_eq!(trx.lock_for_write(), Err(Error::ShuttingDown));
-}
-
-#[test]
-fn an_interrupt_ends_a_wait_for_the_token() {
-    let system = TrxSystem::new(TrxId(1), Lsn(7));
-    let mut a = begin(&system, Isolation::RepeatableRead);
-    write(&mut a, UndoKind::RowInsert);
-    let flag = Arc::new(AtomicBool::new(false));
-    let mut b = Trx::begin(&system, Arc::new(Ender), BeginOptions::default());
-    b.set_interrupt(Arc::clone(&flag));
-    std::thread::scope(|scope| {
-        let waiter = scope.spawn(move || b.lock_for_write());
-        while !waiter.is_finished() {
-            flag.store(true, Ordering::Relaxed);
-            system.wake_waiters();
-            std::thread::yield_now();
-        }
-        assert_eq!(waiter.join().unwrap(), Err(Error::Interrupted));
-    });
+    assert_eq!(trx.begin_write(), Err(Error::ShuttingDown));
 }
 
 #[test]
 fn transactions_may_end_in_any_order() {
     let system = TrxSystem::new(TrxId(1), Lsn(7));
     let slots: Vec<_> = (0..3).map(|_| system.slots.register(system.undo())).collect();
-    let ids: Vec<_> = slots.iter().map(|slot| system.begin(slot)).collect();
+    let ids: Vec<_> = slots.iter().map(|slot| system.begin(slot).unwrap()).collect();
     let mut before = begin(&system, Isolation::RepeatableRead);
     let mut between = begin(&system, Isolation::RepeatableRead);
     let mut after = begin(&system, Isolation::RepeatableRead);
@@ -161,13 +126,13 @@ fn transactions_may_end_in_any_order() {
         ids.iter().copied().filter(|&id| view.sees(&system, id)).collect()
     };
     assert_eq!(seen(&mut before), []);
-    system.end_writer(&slots[2], Ending::Committed(Lsn(100))).unwrap();
-    system.end_writer(&slots[1], Ending::RolledBack(Lsn(120))).unwrap();
+    system.end(&slots[2], ids[2], |_| Ending::Committed(Lsn(100))).unwrap();
+    system.end(&slots[1], ids[1], |_| Ending::RolledBack(Lsn(120))).unwrap();
     assert_eq!(seen(&mut between), [ids[2]]);
     assert!(!between.view().sees_whole_page(ids[2]));
-    system.end_writer(&slots[0], Ending::Committed(Lsn(150))).unwrap();
+    system.end(&slots[0], ids[0], |_| Ending::Committed(Lsn(150))).unwrap();
     assert!(after.view().sees_whole_page(ids[2]));
     assert_eq!((seen(&mut before), seen(&mut between)), (vec![], vec![ids[2]]));
     let mut last = begin(&system, Isolation::RepeatableRead);
-    assert!(last.view().sees(&system, ids[0]) && system.is_in_progress(system.begin(&slots[0])));
+    assert!(last.view().sees(&system, ids[0]) && system.is_in_progress(system.begin(&slots[0]).unwrap()));
 }

@@ -11,6 +11,7 @@ use log::{Part, push_undo};
 
 use super::record::{NewUndo, UndoRecord};
 use super::{UndoKind, UndoPtr};
+use crate::commit_table::{Chunk as IdChunk, CommitTable, Ending};
 
 /// Words in a chunk: 32 KiB, more than the largest record (a key and a payload of half a page each).
 const CHUNK_WORDS: usize = 4096;
@@ -105,6 +106,8 @@ pub struct UndoLog {
     needs_purge: bool,
     /// Log parts that go into the frame of the next change, encoded.
     parts: Vec<u8>,
+    /// Where it stands how the transaction has ended.
+    ids: Option<Arc<IdChunk>>,
     /// The engine rolled the transaction back on its own (shutdown); the session learns of it at its next call.
     abandoned: bool,
 }
@@ -121,13 +124,18 @@ impl UndoLog {
             records: 0,
             needs_purge: false,
             parts: Vec::new(),
+            ids: None,
             abandoned: false,
         }
     }
 
     /// Starts writing for `id`.
-    pub(crate) fn begin(&mut self, id: TrxId) {
+    #[inline]
+    pub(crate) fn begin(&mut self, id: TrxId, commits: &CommitTable) {
         debug_assert!(self.last.is_none(), "undo of the previous transaction is still open");
+        if !self.ids.as_ref().is_some_and(|ids| ids.has(id)) {
+            self.ids = Some(commits.chunk_of(id));
+        }
         self.id = id;
         self.newest = id;
     }
@@ -230,6 +238,22 @@ impl UndoLog {
     /// Whether a record since the start of the transaction needs purge.
     pub(crate) fn needs_purge(&self) -> bool {
         self.needs_purge
+    }
+
+    /// The commit is about to be appended to the log: who meets a change of the transaction waits for its number.
+    #[inline]
+    pub fn begin_commit(&self) {
+        if let Some(ids) = &self.ids {
+            ids.begin_commit(self.id);
+        }
+    }
+
+    /// How the transaction has ended becomes public.
+    #[inline]
+    pub(crate) fn publish_end(&self, commits: &CommitTable, id: TrxId, ending: Ending) {
+        if let Some(ids) = &self.ids {
+            commits.end(ids, id, ending);
+        }
     }
 
     pub(crate) fn end(&mut self) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::{IndexId, TrxId};
 
 use super::*;
+use crate::commit_table::CommitTable;
 
 fn entry<'a>(kind: UndoKind, key: &'a [u8], image: &'a [u8]) -> NewUndo<'a> {
     NewUndo { kind, index: IndexId(70), flags: 0x60, patch_offset: 0, key, row_header: None, image }
@@ -14,7 +15,7 @@ fn entry<'a>(kind: UndoKind, key: &'a [u8], image: &'a [u8]) -> NewUndo<'a> {
 fn every_part_of_a_record_comes_back() {
     let store = Arc::new(UndoStore::default());
     let mut log = UndoLog::new(Arc::clone(&store));
-    log.begin(TrxId(5));
+    log.begin(TrxId(5), &CommitTable::new(TrxId(5)));
     let header: [u8; ROW_HEADER_BYTES] = std::array::from_fn(|i| i as u8 + 100);
     for len in 0..40usize {
         let bytes: Vec<u8> = (0..len as u8).collect();
@@ -38,7 +39,7 @@ fn every_part_of_a_record_comes_back() {
 fn popping_walks_backwards_over_chunks_to_the_mark() {
     let store = Arc::new(UndoStore::default());
     let mut log = UndoLog::new(Arc::clone(&store));
-    log.begin(TrxId(5));
+    log.begin(TrxId(5), &CommitTable::new(TrxId(5)));
     let image = vec![7u8; 1000];
     let mut mark = UndoPtr::NONE;
     for i in 0..200u32 {
@@ -61,9 +62,9 @@ fn popping_walks_backwards_over_chunks_to_the_mark() {
 fn chunks_are_freed_below_the_horizon_and_used_again() {
     let store = Arc::new(UndoStore::default());
     let mut log = UndoLog::new(Arc::clone(&store));
-    let image = vec![7u8; 8000];
+    let (image, ids) = (vec![7u8; 8000], CommitTable::new(TrxId(1)));
     for id in 1..=40 {
-        log.begin(TrxId(id));
+        log.begin(TrxId(id), &ids);
         log.append(&entry(UndoKind::RowImage, b"k", &image));
         log.end();
     }
@@ -75,6 +76,6 @@ fn chunks_are_freed_below_the_horizon_and_used_again() {
     store.free_where(|id| id < TrxId(41));
     assert_eq!(store.chunk_count(), 0);
     let mut log = UndoLog::new(Arc::clone(&store));
-    log.begin(TrxId(50));
+    log.begin(TrxId(50), &ids);
     assert!(log.append(&entry(UndoKind::RowInsert, b"k", b"")).raw() >> 24 <= all as u64);
 }

@@ -1,0 +1,321 @@
+//! Reading a stretch of an index and locking what is read: rows by their clustered keys, the gaps between them by the keys of
+//! the index.
+//!
+//! ```text
+//!            |-- gap lock ------------------------------->|   grows before the next record is asked for
+//!   --- a --[ from    b         c        d (of another)   to ] --- e
+//!                     locked    locked   wait, no latch held
+//! ```
+//! A gap grows under the latch of the leaf where its new end is. What lies on another leaf may have been inserted before it
+//! grew, so the next record is looked for again then: who comes later finds the lock.
+
+use std::cmp::Ordering;
+use std::ops::Bound;
+
+use base::{PageNo, TrxId};
+use btree::{Cursor, Seek, Suspended};
+use page::{PAGE_SIZE, PageBytes, PageRef, RowHeader, RowRef};
+use trx::lock::{GapId, Side};
+use trx::{Attempt, LockRead, RowLocker};
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::range::{Direction, KeyRange};
+use crate::scan::append_clustered_key;
+use crate::table::{Index, Table};
+
+/// What a lock was asked for has turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Locked {
+    /// A row, and it is locked; `new`: it was not before.
+    Row { new: bool },
+    /// There is none.
+    Nothing,
+    /// Another has it, and SKIP LOCKED was asked for.
+    Skipped,
+}
+
+/// Locks the row with the clustered key, waiting for it.
+pub(crate) fn lock_row(engine: &Engine, table: &Table, rows: RowLocker<'_>, key: &[u8]) -> Result<Locked> {
+    let index = table.clustered();
+    loop {
+        let Some(at) = index.tree.point(&engine.store, key)? else { return Ok(Locked::Nothing) };
+        let record = at.record();
+        let writer = RowHeader::decode(record.payload()).trx;
+        let is_deleted = record.flags().is_deleted();
+        if is_deleted && !rows.locker.is_foreign(writer) {
+            return Ok(Locked::Nothing);
+        }
+        match rows.request(index.tree.index, key, writer)? {
+            // Its writer has ended just now.
+            Attempt::Granted { .. } if is_deleted => return Ok(Locked::Nothing),
+            Attempt::Granted { new } => return Ok(Locked::Row { new }),
+            Attempt::Skipped => return Ok(Locked::Skipped),
+            Attempt::Wait => {}
+        }
+        drop(at);
+        rows.locker.wait()?;
+    }
+}
+
+/// A scan that locks each row before it hands it out, and holds no latch between calls. It sees the newest versions.
+#[derive(Debug)]
+pub struct LockingScan<'e> {
+    engine: &'e Engine,
+    table: &'e Table,
+    index: &'e Index,
+    locks: &'e LockRead,
+    range: KeyRange,
+    direction: Direction,
+    /// At most one row is in the range: where it is found, no gap is locked.
+    single: bool,
+    /// The last record that was passed.
+    passed: Option<Suspended>,
+    gap: Option<GapId>,
+    /// How far the gap lock reaches.
+    covered: Bound<Vec<u8>>,
+    /// The row behind the entry that comes next is locked, by its clustered key; whether it was not before.
+    locked: Option<(Vec<u8>, bool)>,
+    /// Clustered key of the row handed out last, if its lock is new.
+    new: Option<Vec<u8>>,
+    copy: Box<PageBytes>,
+    done: bool,
+}
+
+/// What became of a record.
+enum Judged {
+    /// Hand it out.
+    Row,
+    /// Go on behind it.
+    Pass,
+    /// Look again, with no latch held meanwhile.
+    Again,
+    /// Wait for what was asked for, and look again.
+    Wait,
+    /// Lock the row with this clustered key, and look again.
+    LockRow(Vec<u8>),
+}
+
+impl<'e> LockingScan<'e> {
+    /// A scan of the index at position `index` of `table`. `single`: the range is one unique key.
+    pub fn new(
+        engine: &'e Engine,
+        table: &'e Table,
+        index: usize,
+        locks: &'e LockRead,
+        direction: Direction,
+        single: bool,
+    ) -> Self {
+        LockingScan {
+            engine,
+            table,
+            index: &table.indexes[index],
+            locks,
+            range: KeyRange::default(),
+            direction,
+            single,
+            passed: None,
+            gap: None,
+            covered: Bound::Unbounded,
+            locked: None,
+            new: None,
+            copy: Box::new([0; PAGE_SIZE]),
+            done: true,
+        }
+    }
+
+    /// Starts with a range.
+    pub fn restart(&mut self, range: impl FnOnce(&mut KeyRange)) {
+        range(&mut self.range);
+        self.done = self.range.empty;
+        (self.passed, self.gap, self.locked, self.new) = (None, None, None, None);
+    }
+
+    /// The next row, locked.
+    /// # Errors  Those of locks, and of pages.
+    pub fn next_row(&mut self) -> Result<Option<RowRef<'_>>> {
+        self.new = None;
+        while !self.done {
+            let Some(cursor) = self.seek()? else {
+                self.done = !self.cover(Bound::Unbounded);
+                continue;
+            };
+            let key = cursor.record().with_key(<[u8]>::to_vec);
+            if !self.is_inside(&key) {
+                self.done = !self.cover(Bound::Excluded(key));
+                continue;
+            }
+            let page = cursor.page();
+            let is_edge = match self.direction {
+                Direction::Forward => cursor.slot() == 0,
+                Direction::Backward => cursor.slot() + 1 == page.count(),
+            };
+            if !self.single && self.cover(Bound::Included(key.clone())) && is_edge {
+                continue;
+            }
+            match self.judge(&cursor, &key)? {
+                Judged::Row => {
+                    let slot = self.take(cursor);
+                    self.done = self.single;
+                    return Ok(Some(RowRef::new(&self.index.format, PageRef::new(&self.copy).record(slot))));
+                }
+                // What is passed may come back to life: the gap has it in time.
+                Judged::Pass if self.single && self.cover(Bound::Included(key)) && is_edge => {}
+                Judged::Pass => self.pass(cursor),
+                Judged::Again => {}
+                Judged::Wait => {
+                    drop(cursor);
+                    self.locks.locker().wait()?;
+                }
+                Judged::LockRow(row) => {
+                    self.lock_row_behind(cursor, row)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives up the lock of the row handed out last, if it had none before: it is not what was looked for.
+    pub fn release_row(&mut self) {
+        if let Some(key) = self.new.take() {
+            let clustered = self.table.clustered().tree.index;
+            self.locks.locker().release_row(clustered, &key, self.locks.mode);
+        }
+    }
+
+    /// The next record, behind those that were passed.
+    fn seek(&self) -> Result<Option<Cursor<'e>>> {
+        let (tree, store) = (&self.index.tree, &self.engine.store);
+        Ok(match (&self.passed, self.direction) {
+            (Some(passed), Direction::Forward) => passed.resume(tree, store, Seek::After)?,
+            (Some(passed), Direction::Backward) => passed.resume(tree, store, Seek::Before)?,
+            (None, Direction::Forward) => tree.seek(store, &self.range.from, Seek::AtOrAfter)?,
+            (None, Direction::Backward) => match self.range.to() {
+                Some(to) => tree.seek(store, to, Seek::Before)?,
+                None => tree.seek(store, &[], Seek::Last)?,
+            },
+        })
+    }
+
+    fn is_inside(&self, key: &[u8]) -> bool {
+        match self.direction {
+            Direction::Forward => self.range.to().is_none_or(|to| key < to),
+            Direction::Backward => key >= &self.range.from[..],
+        }
+    }
+
+    /// Lets the gap lock reach to `to`; false if it did so already, or none is wanted.
+    fn cover(&mut self, to: Bound<Vec<u8>>) -> bool {
+        if !self.locks.gaps {
+            return false;
+        }
+        let (locker, index) = (self.locks.locker(), self.index.tree.index);
+        match self.gap {
+            // A record that has come in between: a gap lock does not get smaller.
+            Some(_) if self.is_covered(&to) => return false,
+            Some(gap) => {
+                let side = match self.direction {
+                    Direction::Forward => Side::Upper,
+                    Direction::Backward => Side::Lower,
+                };
+                locker.extend_gap(index, gap, side, to.as_ref().map(|key| &key[..]));
+            }
+            None => {
+                let reach = to.as_ref().map(|key| &key[..]);
+                let (lower, upper) = match self.direction {
+                    Direction::Forward => (Bound::Included(&self.range.from[..]), reach),
+                    Direction::Backward => (reach, self.range.to().map_or(Bound::Unbounded, Bound::Excluded)),
+                };
+                self.gap = Some(locker.lock_gap(index, lower, upper));
+            }
+        }
+        self.covered = to;
+        true
+    }
+
+    /// Whether the gap lock reaches as far as `to`.
+    fn is_covered(&self, to: &Bound<Vec<u8>>) -> bool {
+        let (Bound::Included(reached) | Bound::Excluded(reached)) = &self.covered else { return true };
+        let (Bound::Included(key) | Bound::Excluded(key)) = to else { return false };
+        let order = match self.direction {
+            Direction::Forward => reached.cmp(key),
+            Direction::Backward => key.cmp(reached),
+        };
+        let is_at_least = matches!(self.covered, Bound::Included(_)) || matches!(to, Bound::Excluded(_));
+        order == Ordering::Greater || (order == Ordering::Equal && is_at_least)
+    }
+
+    /// Asks for the lock of the record's row.
+    fn judge(&mut self, cursor: &Cursor<'_>, key: &[u8]) -> Result<Judged> {
+        let record = cursor.record();
+        if !self.index.format.is_clustered() {
+            return self.judge_entry(&RowRef::new(&self.index.format, record));
+        }
+        let (writer, is_deleted) = (RowHeader::decode(record.payload()).trx, record.flags().is_deleted());
+        if is_deleted && !self.locks.locker().is_foreign(writer) {
+            return Ok(Judged::Pass);
+        }
+        Ok(match self.locks.rows().request(self.index.tree.index, key, writer)? {
+            Attempt::Wait => Judged::Wait,
+            Attempt::Skipped => Judged::Pass,
+            // Its writer has ended just now.
+            Attempt::Granted { .. } if is_deleted => Judged::Pass,
+            Attempt::Granted { new } => {
+                self.new = new.then(|| key.to_vec());
+                Judged::Row
+            }
+        })
+    }
+
+    fn judge_entry(&mut self, entry: &RowRef<'_>) -> Result<Judged> {
+        let end = entry.end_trx();
+        let writer: TrxId = end.unwrap_or_else(|| entry.begin_trx());
+        let mut row = Vec::new();
+        append_clustered_key(self.index, entry, &mut row);
+        if self.locks.locker().is_foreign(writer) {
+            let clustered = self.table.clustered().tree.index;
+            return Ok(match self.locks.rows().request_unlatched(clustered, &row, writer)? {
+                Attempt::Wait => Judged::Wait,
+                Attempt::Skipped => Judged::Pass,
+                Attempt::Granted { .. } => Judged::Again,
+            });
+        }
+        if end.is_some() {
+            return Ok(Judged::Pass);
+        }
+        Ok(match self.locked.take() {
+            Some((locked, new)) if locked == row => {
+                self.new = new.then_some(locked);
+                Judged::Row
+            }
+            _ => Judged::LockRow(row),
+        })
+    }
+
+    /// Locks the row behind the entry that comes next; the entry is looked at again after that.
+    fn lock_row_behind(&mut self, cursor: Cursor<'e>, row: Vec<u8>) -> Result<()> {
+        let mut entry = Suspended::default();
+        cursor.suspend_into(&mut entry);
+        match lock_row(self.engine, self.table, self.locks.rows(), &row)? {
+            Locked::Skipped => self.passed = Some(entry),
+            Locked::Row { new } => self.locked = Some((row, new)),
+            Locked::Nothing => self.locked = Some((row, false)),
+        }
+        Ok(())
+    }
+
+    fn pass(&mut self, cursor: Cursor<'e>) {
+        cursor.suspend_into(self.passed.get_or_insert_default());
+    }
+
+    /// Copies the record's leaf, unless that is there already; the record's slot.
+    fn take(&mut self, cursor: Cursor<'e>) -> usize {
+        let (page, copy) = (cursor.page(), PageRef::new(&self.copy));
+        if page.page_no() == PageNo::NONE || (copy.page_no(), copy.lsn()) != (page.page_no(), page.lsn()) {
+            page.copy_to(&mut self.copy);
+        }
+        let slot = cursor.slot();
+        self.pass(cursor);
+        slot
+    }
+}

@@ -1,0 +1,55 @@
+//! Transactions that wait for each other in a circle.
+
+use std::collections::BTreeSet;
+
+use base::TrxId;
+
+use super::table::{Locks, Waiting, Wanted};
+
+impl Locks<'_> {
+    /// Breaks the circles that the wait of `trx`, just begun, has closed: in each, the transaction whose rollback costs
+    /// least is told to give up, `trx` itself where it is among the cheapest. False: it is `trx`.
+    pub(super) fn break_circles(&mut self, trx: TrxId) -> bool {
+        while let Some(circle) = self.find_circle(trx) {
+            let cost = |&member: &TrxId| (self.state.owners.get(&member).map(|o| o.weight), member != trx);
+            let victim = circle.into_iter().min_by_key(cost).unwrap_or(trx);
+            if victim == trx {
+                return false;
+            }
+            self.end_wait(victim, Waiting::Victim);
+            self.withdraw(victim);
+        }
+        true
+    }
+
+    /// A circle of waits with `trx` in it.
+    fn find_circle(&mut self, trx: TrxId) -> Option<Vec<TrxId>> {
+        let (mut path, mut seen) = (vec![(trx, self.blockers(trx))], BTreeSet::from([trx]));
+        while let Some((_, blockers)) = path.last_mut() {
+            match blockers.pop() {
+                Some(next) if next == trx => {
+                    return Some(path.into_iter().map(|(member, _)| member).collect());
+                }
+                Some(next) if seen.insert(next) => path.push((next, self.blockers(next))),
+                Some(_) => {}
+                None => drop(path.pop()),
+            }
+        }
+        None
+    }
+
+    /// Whom `trx` waits for.
+    fn blockers(&mut self, trx: TrxId) -> Vec<TrxId> {
+        let wait = self.state.owners.get(&trx).and_then(|owner| owner.wait.as_ref());
+        let Some(wait) = wait.filter(|wait| wait.state == Waiting::Yes) else { return Vec::new() };
+        match wait.wanted.clone() {
+            Wanted::Row { hash, index, key } => {
+                let Some(queue) = self.queue(hash, index, &key) else { return Vec::new() };
+                let Some(at) = queue.waiting(trx) else { return Vec::new() };
+                let mode = queue.requests[at].mode;
+                queue.blockers(trx, mode, at).collect()
+            }
+            Wanted::Gap { index, key } => self.gap_holders(trx, index, &key).collect(),
+        }
+    }
+}

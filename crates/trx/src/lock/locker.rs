@@ -1,0 +1,304 @@
+//! A transaction's end of the lock table.
+
+use std::fmt;
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use base::sync::park::Wake;
+use base::{IndexId, TrxId};
+
+use super::queue::Request;
+use super::table::{GapId, Locks, Side, Wait, Waiting, Wanted};
+use super::{LockMode, WaitPolicy};
+use crate::error::Error;
+use crate::slot::TrxSlot;
+use crate::system::TrxSystem;
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Attempt {
+    /// The transaction has the lock. `new`: it is explicit and the transaction did not have it before.
+    Granted {
+        /// See above.
+        new: bool,
+    },
+    /// Another has it, and SKIP LOCKED was asked for.
+    Skipped,
+    /// The request is queued. Let go of all latches, call [`Locker::wait`], and ask again.
+    Wait,
+}
+
+/// A request for a row.
+#[derive(Clone, Copy, Debug)]
+pub struct RowRequest<'k> {
+    /// The clustered index.
+    pub index: IndexId,
+    /// The row's clustered key.
+    pub key: &'k [u8],
+    /// The lock.
+    pub mode: LockMode,
+    /// The last writer of its record; [`TrxId::NONE`] if there is none.
+    pub writer: TrxId,
+    /// The lock stays if it is granted; else this only asks whether others leave the row alone, for a change that makes the
+    /// transaction the writer before the latch goes.
+    pub stays: bool,
+    /// What to do if another has it.
+    pub policy: WaitPolicy,
+}
+
+/// A transaction that locks.
+#[derive(Clone, Copy)]
+pub struct Locker<'t> {
+    pub(crate) system: &'t TrxSystem,
+    pub(crate) slot: &'t Arc<TrxSlot>,
+    pub(crate) id: TrxId,
+    pub(crate) timeout: Duration,
+    pub(crate) interrupt: Option<&'t AtomicBool>,
+}
+
+impl fmt::Debug for Locker<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Locker").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl Locker<'_> {
+    /// The transaction.
+    pub fn id(&self) -> TrxId {
+        self.id
+    }
+
+    /// Whether the transaction may change the row. `changes`: how many it has made so far.
+    /// Cost: two loads where the row is settled and nobody has explicit locks.
+    #[inline]
+    pub fn try_write(
+        &self,
+        index: IndexId,
+        key: &[u8],
+        writer: TrxId,
+        changes: u64,
+    ) -> Result<Attempt, Error> {
+        if !self.is_foreign(writer) && self.system.locks.is_row_free(index, key) {
+            return Ok(Attempt::Granted { new: false });
+        }
+        let (mode, policy) = (LockMode::Exclusive, WaitPolicy::Wait);
+        self.request(RowRequest { index, key, mode, writer, stays: false, policy }, changes)
+    }
+
+    /// Whether `writer` is another transaction that has not ended.
+    #[inline]
+    pub fn is_foreign(&self, writer: TrxId) -> bool {
+        writer != self.id && self.system.is_in_progress(writer)
+    }
+
+    /// Asks for a row.
+    /// # Errors  [`Error::LockNowait`], [`Error::Deadlock`], [`Error::ShuttingDown`].
+    #[cold]
+    pub fn request(&self, request: RowRequest<'_>, changes: u64) -> Result<Attempt, Error> {
+        let RowRequest { index, key, mode, writer, stays, policy } = request;
+        let hash = Locks::hash(index, key);
+        let mut locks = self.system.locks.lock();
+        if writer != self.id && writer != TrxId::NONE {
+            locks.convert(hash, index, key, writer, || self.system.is_in_progress(writer));
+        }
+        let queue = locks.queue(hash, index, key);
+        if queue.as_ref().is_some_and(|queue| queue.holds(self.id, mode)) {
+            return Ok(Attempt::Granted { new: false });
+        }
+        let is_free = queue.is_none_or(|queue| {
+            let end = queue.requests.len();
+            queue.blockers(self.id, mode, end).next().is_none()
+        });
+        if is_free {
+            let new = stays && writer != self.id;
+            if new {
+                locks.add(hash, index, key, Request { trx: self.id, mode, granted: true });
+            }
+            return Ok(Attempt::Granted { new });
+        }
+        match policy {
+            WaitPolicy::NoWait => return Err(Error::LockNowait),
+            WaitPolicy::SkipLocked => return Ok(Attempt::Skipped),
+            WaitPolicy::Wait => {}
+        }
+        locks.add(hash, index, key, Request { trx: self.id, mode, granted: false });
+        self.begin_wait(locks, Wanted::Row { hash, index, key: key.into() }, changes)
+    }
+
+    /// Whether the transaction may insert the key into the index: no other has locked the gap.
+    /// Cost: a load where nobody has explicit locks.
+    #[inline]
+    pub fn try_insert(&self, index: IndexId, key: &[u8], changes: u64) -> Result<Attempt, Error> {
+        if self.system.locks.is_index_free(index) {
+            return Ok(Attempt::Granted { new: false });
+        }
+        self.request_insert(index, key, changes)
+    }
+
+    #[cold]
+    fn request_insert(&self, index: IndexId, key: &[u8], changes: u64) -> Result<Attempt, Error> {
+        let locks = self.system.locks.lock();
+        if locks.gap_holders(self.id, index, key).next().is_none() {
+            return Ok(Attempt::Granted { new: false });
+        }
+        self.begin_wait(locks, Wanted::Gap { index, key: key.into() }, changes)
+    }
+
+    fn begin_wait(&self, mut locks: Locks<'_>, wanted: Wanted, changes: u64) -> Result<Attempt, Error> {
+        let closed = locks.state.closed;
+        let owner = locks.owner(self.id);
+        owner.weight = changes + owner.rows.len() as u64;
+        owner.wait = Some(Wait { wanted, state: Waiting::Yes, slot: Arc::clone(self.slot) });
+        let error = if closed {
+            Error::ShuttingDown
+        } else if locks.break_circles(self.id) {
+            return Ok(Attempt::Wait);
+        } else {
+            Error::Deadlock
+        };
+        self.give_up(&mut locks);
+        Err(error)
+    }
+
+    fn give_up(&self, locks: &mut Locks<'_>) {
+        locks.withdraw(self.id);
+        locks.owner(self.id).wait = None;
+    }
+
+    /// Waits for what was asked for last. No latch is held.
+    /// # Errors  [`Error::LockWaitTimeout`], [`Error::Deadlock`], [`Error::Interrupted`], [`Error::ShuttingDown`].
+    pub fn wait(&self) -> Result<(), Error> {
+        debug_assert_eq!(base::sync::critical::depth(), 0, "a wait for a lock holds no latch");
+        let deadline = env::deadline_in(self.timeout);
+        let mut timed_out = false;
+        loop {
+            let ticket = self.slot.wake.ticket();
+            {
+                let mut locks = self.system.locks.lock();
+                let closed = locks.state.closed;
+                // At shutdown the transaction may be gone already.
+                let Some(owner) = locks.state.owners.get_mut(&self.id) else {
+                    return Err(Error::ShuttingDown);
+                };
+                let state = owner.wait.as_ref().map_or(Waiting::Granted, |wait| wait.state);
+                if state != Waiting::Yes && !closed {
+                    owner.wait = None;
+                    return if state == Waiting::Victim { Err(Error::Deadlock) } else { Ok(()) };
+                }
+                let interrupted = self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
+                if closed || interrupted || timed_out {
+                    self.give_up(&mut locks);
+                    return Err(match (closed, interrupted) {
+                        (true, _) => Error::ShuttingDown,
+                        (_, true) => Error::Interrupted,
+                        _ => Error::LockWaitTimeout,
+                    });
+                }
+            }
+            timed_out = self.slot.wake.wait(ticket, Some(deadline)) == Wake::TimedOut;
+        }
+    }
+
+    /// Keeps the transaction's lock on a row whose change it is about to take back, or whose leaf it is about to let go of.
+    pub fn keep_row(&self, index: IndexId, key: &[u8]) {
+        let hash = Locks::hash(index, key);
+        let mut locks = self.system.locks.lock();
+        if !locks.queue(hash, index, key).is_some_and(|queue| queue.holds(self.id, LockMode::Exclusive)) {
+            locks.add(hash, index, key, Request { trx: self.id, mode: LockMode::Exclusive, granted: true });
+        }
+    }
+
+    /// Gives up the lock on a row that [`Attempt::Granted`] said was new: it was not what the statement looked for.
+    pub fn release_row(&self, index: IndexId, key: &[u8], mode: LockMode) {
+        let hash = Locks::hash(index, key);
+        let mut locks = self.system.locks.lock();
+        locks.remove(hash, self.id, |queue, request| {
+            request.granted && request.mode == mode && queue.index == index && *queue.key == *key
+        });
+    }
+
+    /// Locks the keys between the bounds against inserts.
+    pub fn lock_gap(&self, index: IndexId, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> GapId {
+        self.system.locks.lock().add_gap(self.id, index, lower, upper)
+    }
+
+    /// Moves an end of a gap lock outwards.
+    pub fn extend_gap(&self, index: IndexId, gap: GapId, side: Side, to: Bound<&[u8]>) {
+        self.system.locks.lock().extend_gap(index, gap, side, to);
+    }
+}
+
+/// How a statement locks what it reads; [`Locker`] that borrows nothing from the transaction.
+#[derive(Clone)]
+pub struct LockRead {
+    pub(crate) system: Arc<TrxSystem>,
+    pub(crate) slot: Arc<TrxSlot>,
+    pub(crate) id: TrxId,
+    pub(crate) timeout: Duration,
+    pub(crate) interrupt: Option<Arc<AtomicBool>>,
+    /// The lock on rows.
+    pub mode: LockMode,
+    /// What to do about rows that others have locked.
+    pub policy: WaitPolicy,
+    /// Whether gaps are locked, too.
+    pub gaps: bool,
+    /// Changes that the transaction had made when the statement began.
+    pub(crate) changes: u64,
+}
+
+impl fmt::Debug for LockRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("LockRead");
+        out.field("id", &self.id).field("mode", &self.mode).field("policy", &self.policy);
+        out.field("gaps", &self.gaps).finish_non_exhaustive()
+    }
+}
+
+impl LockRead {
+    /// Who locks.
+    pub fn locker(&self) -> Locker<'_> {
+        Locker {
+            system: &self.system,
+            slot: &self.slot,
+            id: self.id,
+            timeout: self.timeout,
+            interrupt: self.interrupt.as_deref(),
+        }
+    }
+
+    /// How rows are locked.
+    pub fn rows(&self) -> RowLocker<'_> {
+        RowLocker { locker: self.locker(), mode: self.mode, policy: self.policy, changes: self.changes }
+    }
+}
+
+/// A transaction that locks rows in one way.
+#[derive(Clone, Copy, Debug)]
+pub struct RowLocker<'t> {
+    /// Who locks.
+    pub locker: Locker<'t>,
+    /// The lock.
+    pub mode: LockMode,
+    /// What to do about rows that others have locked.
+    pub policy: WaitPolicy,
+    /// Changes that the transaction has made.
+    pub changes: u64,
+}
+
+impl RowLocker<'_> {
+    /// Asks for a row whose leaf is latched, to the end of the transaction; see [`Locker::request`].
+    pub fn request(&self, index: IndexId, key: &[u8], writer: TrxId) -> Result<Attempt, Error> {
+        let RowLocker { mode, policy, changes, .. } = *self;
+        self.locker.request(RowRequest { index, key, mode, writer, stays: true, policy }, changes)
+    }
+
+    /// Asks for a row whose leaf is not latched, and which `writer` had locked a moment ago: what is granted at once does
+    /// not stay. Wait, or look again.
+    pub fn request_unlatched(&self, index: IndexId, key: &[u8], writer: TrxId) -> Result<Attempt, Error> {
+        let RowLocker { mode, policy, changes, .. } = *self;
+        self.locker.request(RowRequest { index, key, mode, writer, stays: false, policy }, changes)
+    }
+}
