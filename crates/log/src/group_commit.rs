@@ -181,7 +181,7 @@ impl Log {
     /// Writes what is complete, and syncs it for [`Goal::Durable`]. False if there was nothing to do. `wanted` may be
     /// complete in a moment if it is not yet.
     fn flush_as_leader(&self, files: &mut Files, wanted: Lsn, goal: Goal) -> Result<bool> {
-        let complete = self.safe_lsn();
+        let complete = self.in_ring();
         if goal == Goal::Durable && complete > self.durable() {
             self.append_synced_up_to();
         }
@@ -199,13 +199,13 @@ impl Log {
 
     /// What is complete. Looks a few times while `wanted` is not: frames before it may be about to be.
     fn complete_prefix(&self, wanted: Lsn) -> Lsn {
-        let mut complete = self.safe_lsn();
+        let mut complete = self.in_ring();
         for _ in 0..APPEND_PAUSES {
             if complete >= wanted {
                 break;
             }
             std::hint::spin_loop();
-            complete = self.safe_lsn();
+            complete = self.in_ring();
         }
         complete
     }

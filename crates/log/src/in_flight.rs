@@ -3,6 +3,10 @@
 //! A thread that is about to reserve a frame publishes a word no higher than where the frame will begin, and takes it
 //! back when the frame's bytes are in the ring and the pages that it changed are marked. The least word, read *after* the
 //! log's tail, bounds what is complete: a reservation that the loaded tail counts was preceded by its word.
+//!
+//! A frame that gets into the ring piece by piece also says how far it has got, so that its pieces can be written. Its word
+//! stays where it is: a checkpoint must not begin the log in the middle of a frame, nor behind a change whose page is not
+//! marked yet.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -20,24 +24,32 @@ thread_local! {
     static CHOICE: Cell<usize> = const { Cell::new(0) };
 }
 
+/// What one thread says.
+#[derive(Debug)]
+struct Place {
+    word: AtomicU64,
+    /// Everything below is in the ring, of the frame of the word or of one before it.
+    reached: AtomicU64,
+}
+
 /// The words of a log.
 #[derive(Debug)]
 pub(crate) struct InFlight {
-    words: Box<[Padded<AtomicU64>]>,
+    places: Box<[Padded<Place>]>,
     /// Words at and above this were never taken.
     used: AtomicUsize,
 }
 
 /// A word that a thread has taken; idle again when dropped.
 #[derive(Debug)]
-pub(crate) struct Word<'w>(&'w AtomicU64);
+pub(crate) struct Word<'w>(&'w Place);
 
 impl Word<'_> {
-    /// The stretch that is being written begins at `lsn` now.
+    /// The frame is in the ring up to `lsn`.
     #[inline]
     pub(crate) fn advance(&self, lsn: u64) {
-        // Release pairs with `least`: who sees the new word finds the bytes below it in the ring.
-        self.0.store(lsn, Ordering::Release);
+        // Release pairs with `least_in_ring`: who sees the position finds the bytes below it in the ring.
+        self.0.reached.store(lsn, Ordering::Release);
     }
 }
 
@@ -45,14 +57,14 @@ impl Drop for Word<'_> {
     #[inline]
     fn drop(&mut self) {
         // Release pairs with `least`: bytes and page marks come before the word is idle.
-        self.0.store(IDLE, Ordering::Release);
+        self.0.word.store(IDLE, Ordering::Release);
     }
 }
 
 impl InFlight {
     pub(crate) fn new() -> Self {
-        let words = (0..WORDS).map(|_| Padded(AtomicU64::new(IDLE))).collect();
-        InFlight { words, used: AtomicUsize::new(0) }
+        let place = |_| Padded(Place { word: AtomicU64::new(IDLE), reached: AtomicU64::new(0) });
+        InFlight { places: (0..WORDS).map(place).collect(), used: AtomicUsize::new(0) }
     }
 
     /// Publishes a word of the tail's value. `None`: all words are taken.
@@ -72,22 +84,36 @@ impl InFlight {
 
     #[inline]
     fn take(&self, at: usize, tail: &AtomicU64) -> Option<Word<'_>> {
-        let word = &self.words[at].0;
+        let place = &self.places[at].0;
         // The caller's AcqRel reservation comes after both stores, so that who reads the tail it leaves sees them.
-        word.compare_exchange(IDLE, tail.load(Ordering::Relaxed), Ordering::AcqRel, Ordering::Relaxed)
+        place
+            .word
+            .compare_exchange(IDLE, tail.load(Ordering::Relaxed), Ordering::AcqRel, Ordering::Relaxed)
             .ok()?;
         if at >= self.used.load(Ordering::Relaxed) {
             self.used.fetch_max(at + 1, Ordering::AcqRel);
         }
-        Some(Word(word))
+        Some(Word(place))
     }
 
     /// The least of `tail` and all words. The caller has loaded `tail` before, with Acquire.
     pub(crate) fn least(&self, tail: u64) -> u64 {
         let used = self.used.load(Ordering::Acquire);
-        // Acquire pairs with `Word::advance` and its drop.
-        let words = self.words[..used].iter().map(|word| word.0.load(Ordering::Acquire));
+        // Acquire pairs with the drop of `Word`.
+        let words = self.places[..used].iter().map(|place| place.0.word.load(Ordering::Acquire));
         words.fold(tail, u64::min)
+    }
+
+    /// As [`InFlight::least`], with what is in the ring already of frames that come piece by piece.
+    pub(crate) fn least_in_ring(&self, tail: u64) -> u64 {
+        let used = self.used.load(Ordering::Acquire);
+        // Acquire pairs with `Word::advance` and the drop. What an earlier frame has reached is no higher than the begin of
+        // the word's; if a later one has come since the word was loaded, the word's is complete.
+        let reached = |Padded(place): &Padded<Place>| {
+            let word = place.word.load(Ordering::Acquire);
+            word.max(place.reached.load(Ordering::Acquire))
+        };
+        self.places[..used].iter().map(reached).fold(tail, u64::min)
     }
 }
 
@@ -112,7 +138,7 @@ mod tests {
         let late = words.publish(&AtomicU64::new(60)).unwrap();
         assert_eq!(words.least(100), 40);
         early.advance(50);
-        assert_eq!(words.least(100), 50);
+        assert_eq!((words.least(100), words.least_in_ring(100)), (40, 50));
         drop(early);
         assert_eq!(words.least(100), 60);
         drop(late);

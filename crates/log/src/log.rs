@@ -267,12 +267,18 @@ impl Log {
         Lsn(self.tail.0.load(Ordering::Acquire))
     }
 
-    /// A position such that every frame that begins below it is complete: its bytes are in the log and its pages have
+    /// The begin of a frame such that every frame below it is complete: its bytes are in the log and its pages have
     /// their `rec_lsn`. A checkpoint reads this before it looks at pages.
     pub fn safe_lsn(&self) -> Lsn {
         // The tail first: see `InFlight`.
         let tail = self.tail.0.load(Ordering::Acquire);
         Lsn(self.in_flight.least(tail))
+    }
+
+    /// Everything below is in the ring. Higher than [`Log::safe_lsn`] in the middle of a frame that waits for room.
+    pub(crate) fn in_ring(&self) -> Lsn {
+        let tail = self.tail.0.load(Ordering::Acquire);
+        Lsn(self.in_flight.least_in_ring(tail))
     }
 
     /// Everything below this survives a crash.
