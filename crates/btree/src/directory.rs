@@ -27,8 +27,10 @@ use crate::separator::common_prefix_len;
 use crate::store::Store;
 use crate::tree::Tree;
 
-/// Fewest leaves for which a directory is kept. Builds with assertions keep one for almost every tree, so that tests meet it.
-const LEAVES_MIN: usize = if cfg!(debug_assertions) { 4 } else { 32 };
+/// Builds for tests, and those with assertions, keep a directory for almost every tree, so that tests meet it.
+const EAGER: bool = cfg!(any(test, debug_assertions));
+/// Fewest leaves for which a directory is kept.
+const LEAVES_MIN: usize = if EAGER { 4 } else { 32 };
 /// Most leaves: two megabytes of entries for two gigabytes of leaves.
 const LEAVES_MAX: usize = 1 << 17;
 /// Array sizes: powers of two from [`LEAVES_MIN`] to [`LEAVES_MAX`].
@@ -41,7 +43,7 @@ const NOTICED: u64 = 16;
 /// Entries that one descent without a hint pays for.
 const ENTRIES_PER_DESCENT: u64 = 32;
 /// Descents before the next look at a tree that is too small or too large for a directory.
-const UNFIT_PRICE: u64 = if cfg!(debug_assertions) { 64 } else { 1 << 14 };
+const UNFIT_PRICE: u64 = if EAGER { 64 } else { 1 << 14 };
 
 /// A leaf.
 #[derive(Debug, Default)]
