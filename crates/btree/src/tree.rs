@@ -50,7 +50,7 @@ pub struct Tree {
 }
 
 /// Where the record of a key may be, of the tree that was asked. Good for that key, at any later time.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Foreseen<'t>(Option<Hint<'t>>);
 
 impl Tree {

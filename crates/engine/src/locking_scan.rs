@@ -12,9 +12,9 @@
 use std::cmp::Ordering;
 use std::ops::Bound;
 
-use base::{PageNo, TrxId};
+use base::TrxId;
 use btree::{Cursor, Seek, Suspended};
-use page::{PAGE_SIZE, PageBytes, PageRef, RowHeader, RowRef};
+use page::{RowHeader, RowRef};
 use trx::lock::{GapId, Side};
 use trx::{Attempt, LockRead, RowLocker};
 
@@ -78,7 +78,8 @@ pub struct LockingScan<'e> {
     locked: Option<(Vec<u8>, bool)>,
     /// Clustered key of the row handed out last, if its lock is new.
     new: Option<Vec<u8>>,
-    copy: Box<PageBytes>,
+    /// The record handed out last.
+    copy: Vec<u8>,
     done: bool,
 }
 
@@ -119,7 +120,7 @@ impl<'e> LockingScan<'e> {
             covered: Bound::Unbounded,
             locked: None,
             new: None,
-            copy: Box::new([0; PAGE_SIZE]),
+            copy: Vec::new(),
             done: true,
         }
     }
@@ -155,9 +156,11 @@ impl<'e> LockingScan<'e> {
             }
             match self.judge(&cursor, &key)? {
                 Judged::Row => {
-                    let slot = self.take(cursor);
+                    self.copy.clear();
+                    let record = cursor.record().copy_to(&mut self.copy);
+                    self.pass(cursor);
                     self.done = self.single;
-                    return Ok(Some(RowRef::new(&self.index.format, PageRef::new(&self.copy).record(slot))));
+                    return Ok(Some(RowRef::new(&self.index.format, record.record(&self.copy))));
                 }
                 // What is passed may come back to life: the gap has it in time.
                 Judged::Pass if self.single && self.cover(Bound::Included(key)) && is_edge => {}
@@ -306,16 +309,5 @@ impl<'e> LockingScan<'e> {
 
     fn pass(&mut self, cursor: Cursor<'e>) {
         cursor.suspend_into(self.passed.get_or_insert_default());
-    }
-
-    /// Copies the record's leaf, unless that is there already; the record's slot.
-    fn take(&mut self, cursor: Cursor<'e>) -> usize {
-        let (page, copy) = (cursor.page(), PageRef::new(&self.copy));
-        if page.page_no() == PageNo::NONE || (copy.page_no(), copy.lsn()) != (page.page_no(), page.lsn()) {
-            page.copy_to(&mut self.copy);
-        }
-        let slot = cursor.slot();
-        self.pass(cursor);
-        slot
     }
 }

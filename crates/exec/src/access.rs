@@ -42,6 +42,8 @@ pub(crate) struct Keys {
     pub(crate) lower: Vec<u8>,
     pub(crate) upper: Vec<u8>,
     row: Vec<u8>,
+    /// A record of the clustered index.
+    copy: Vec<u8>,
 }
 
 impl<'r> TableAccess<'r> {
@@ -245,10 +247,8 @@ impl<'r> TableAccess<'r> {
         Ok(Flow::More)
     }
 
-    /// The rows of several keys, in key order, each key once.
-    fn run_points(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
-        let PathOp::Points { keys } = &self.op.path else { return Ok(Flow::More) };
-        self.arena.reset();
+    /// Several keys that rows can have, in key order, each once.
+    fn sorted_keys(&self, keys: &[Vec<Expr>], parent: Option<&Frame<'_>>) -> Result<Vec<Vec<u8>>> {
         let mut sorted = Vec::with_capacity(keys.len());
         for key in keys {
             let mut bytes = Vec::new();
@@ -258,7 +258,14 @@ impl<'r> TableAccess<'r> {
         }
         sorted.sort_unstable();
         sorted.dedup();
-        for key in sorted {
+        Ok(sorted)
+    }
+
+    /// The rows of several keys.
+    fn run_points(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        let PathOp::Points { keys } = &self.op.path else { return Ok(Flow::More) };
+        self.arena.reset();
+        for key in self.sorted_keys(keys, parent)? {
             self.keys.lower = key;
             if self.lookup(parent, sink)? == Flow::Enough {
                 return Ok(Flow::Enough);
@@ -295,16 +302,7 @@ impl<'r> TableAccess<'r> {
                 self.lock_range(locks, parent, sink)
             }
             PathOp::Points { keys } => {
-                let mut sorted = Vec::with_capacity(keys.len());
-                for key in keys {
-                    let mut bytes = Vec::new();
-                    if push_parts(self.run, &self.op.key, key, &[], parent, &mut bytes, &self.arena)? {
-                        sorted.push(bytes);
-                    }
-                }
-                sorted.sort_unstable();
-                sorted.dedup();
-                for key in sorted {
+                for key in self.sorted_keys(keys, parent)? {
                     self.range.set(Bound::Included(&key), Bound::Included(&key));
                     if self.lock_range(locks, parent, sink)? == Flow::Enough {
                         return Ok(Flow::Enough);
@@ -341,10 +339,11 @@ impl<'r> TableAccess<'r> {
             PathOp::Scan { reverse: true } | PathOp::Range { reverse: true, .. } => Direction::Backward,
             _ => Direction::Forward,
         };
-        let (op, single) = (self.op, self.is_unique_point());
-        let mut scan = self.locked.take().unwrap_or_else(|| {
-            LockingScan::new(self.run.st.engine, &op.table, op.index, locks, direction, single)
-        });
+        let (op, engine) = (self.op, self.run.st.engine);
+        let mut scan = match self.locked.take() {
+            Some(scan) => scan,
+            None => LockingScan::new(engine, &op.table, op.index, locks, direction, self.is_unique_point()),
+        };
         scan.restart(|range| range.clone_from(&self.range));
         let mut flow = Flow::More;
         while flow == Flow::More
@@ -381,14 +380,14 @@ impl<'r> TableAccess<'r> {
         let Some(clustered) = &self.op.row_reader else {
             return push.push_passing(row, &self.op.reader, &self.arena, parent, sink);
         };
-        let (key, mut copy) = (&mut self.keys.row, Vec::new());
+        let Keys { row: key, copy, .. } = &mut self.keys;
         key.clear();
+        copy.clear();
         self.op.table.indexes[self.op.index].clustered_key(row, key);
         let newest = ReadView::newest();
-        let found =
-            self.op.table.get(self.run.st.engine, &newest, key, |row| row.record().copy_to(&mut copy))?;
+        let found = self.op.table.get(self.run.st.engine, &newest, key, |row| row.record().copy_to(copy))?;
         let Some(place) = found else { return Ok(None) };
-        let row = RowRef::new(&clustered.format, place.record(&copy));
+        let row = RowRef::new(&clustered.format, place.record(copy));
         push.push_passing(&row, clustered, &self.arena, parent, sink)
     }
 }
