@@ -28,6 +28,14 @@ pub(crate) fn run(program: &str, args: &[&str]) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("failed: {shown}")) }
 }
 
+/// Builds the release server and the tools for it, and runs `tool` with the server's path and `options`.
+pub(crate) fn run_on_server(tool: &str, options: &[&str]) -> Result<(), String> {
+    run("cargo", &["build", "--quiet", "--release", "--package=server", "--package=testkit", "--bins"])?;
+    let built = target_dir().join("release");
+    let path = |name: &str| built.join(name).to_string_lossy().into_owned();
+    run(&path(tool), &[&[path("ratchetd").as_str()], options].concat())
+}
+
 /// Runs `program` and returns its standard output.
 pub(crate) fn output(program: &str, args: &[&str]) -> Result<String, String> {
     let out = Command::new(program)

@@ -1,4 +1,6 @@
-//! Command lines of the tools: pairs of a flag and a number.
+//! Command lines of the tools: pairs of a flag and a number, and how a tool ends.
+
+use std::process::ExitCode;
 
 /// Reads `args`, pairs of a flag in `flags` and its number, into the places beside the flags. `None`: they are anything
 /// else.
@@ -9,6 +11,17 @@ pub fn numbers(args: &[String], flags: &mut [(&str, &mut u64)]) -> Option<()> {
         **place = number;
     }
     Some(())
+}
+
+/// How a tool ends whose work came to `result`; its error goes to standard error.
+pub fn ending(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub mod kill9;
 pub mod recovery_speed;
 pub mod runner;
 pub mod script;
+mod script_tests;
 pub mod server;
 pub mod sim;
 pub mod tool;

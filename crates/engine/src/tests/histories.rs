@@ -326,14 +326,8 @@ impl Session {
     }
 
     fn insert_batch(&mut self, rows: &[Wide]) -> Result<usize> {
-        let owned: Vec<Vec<Option<Vec<u8>>>> = rows
-            .iter()
-            .map(|row| row.with(|row| row.iter().map(|v| v.map(<[u8]>::to_vec)).collect()))
-            .collect();
-        let rows: Vec<Vec<Option<&[u8]>>> =
-            owned.iter().map(|row| row.iter().map(|value| value.as_deref()).collect()).collect();
-        let slices: Vec<_> = rows.iter().map(|row| &row[..]).collect();
-        match self.table.insert_batch(&self.engine, &mut self.trx, &slices) {
+        let (engine, table, trx) = (&self.engine, &self.table, &mut self.trx);
+        match Wide::with_all(rows, |rows| table.insert_batch(engine, trx, rows)) {
             Ok(done) | Err((done, Error::DuplicateKey(_))) => Ok(done),
             Err((_, error)) => Err(error),
         }

@@ -341,14 +341,8 @@ impl World {
         }
         let session = &mut self.sessions[s];
         assert!(self.engine.lock_table(&mut session.trx, &self.table).unwrap());
-        let owned: Vec<Vec<Option<Vec<u8>>>> = batch
-            .iter()
-            .map(|row| row.with(|row| row.iter().map(|v| v.map(<[u8]>::to_vec)).collect()))
-            .collect();
-        let rows: Vec<Vec<Option<&[u8]>>> =
-            owned.iter().map(|row| row.iter().map(|value| value.as_deref()).collect()).collect();
-        let slices: Vec<_> = rows.iter().map(|row| &row[..]).collect();
-        let done = match self.table.insert_batch(&self.engine, &mut session.trx, &slices) {
+        let (engine, table, trx) = (&self.engine, &self.table, &mut session.trx);
+        let done = match Wide::with_all(&batch, |rows| table.insert_batch(engine, trx, rows)) {
             Ok(done) => done,
             Err((done, Error::DuplicateKey(_))) => done,
             Err((_, error)) => panic!("{error}"),

@@ -69,6 +69,17 @@ impl Wide {
         f(&[Some(&id), k.as_ref().map(|k| &k[..]), c.as_deref(), body.as_deref()])
     }
 
+    /// [`Wide::with`] of several rows at once, as a batch takes them.
+    pub(super) fn with_all<R>(rows: &[Wide], f: impl FnOnce(&[&[Option<&[u8]>]]) -> R) -> R {
+        let owned: Vec<Vec<Option<Vec<u8>>>> = rows
+            .iter()
+            .map(|row| row.with(|row| row.iter().map(|v| v.map(<[u8]>::to_vec)).collect()))
+            .collect();
+        let rows: Vec<Vec<Option<&[u8]>>> =
+            owned.iter().map(|row| row.iter().map(|value| value.as_deref()).collect()).collect();
+        f(&rows.iter().map(|row| &row[..]).collect::<Vec<_>>())
+    }
+
     pub(super) fn read(engine: &Engine, row: &RowRef<'_>) -> Self {
         let int = |bytes: Vec<u8>| i32::from_le_bytes(bytes.try_into().unwrap());
         let text = |bytes| String::from_utf8(bytes).unwrap();

@@ -11,13 +11,7 @@ use testkit::kill9::{Plan, run};
 const USAGE: &str = "usage: kill9 BINARY [--rounds N] [--clients N] [--seed N] [--run-ms N]";
 
 fn main() -> ExitCode {
-    match work() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
-        }
-    }
+    flags::ending(work())
 }
 
 fn work() -> Result<(), String> {

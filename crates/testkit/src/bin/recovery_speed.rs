@@ -11,13 +11,7 @@ use testkit::recovery_speed::{Plan, run};
 const USAGE: &str = "usage: recovery_speed BINARY [--megabytes N] [--starts N] [--rows N]";
 
 fn main() -> ExitCode {
-    match work() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
-        }
-    }
+    flags::ending(work())
 }
 
 fn work() -> Result<(), String> {

@@ -32,13 +32,7 @@ const FAILED: &str = "failed ";
 const CAME_TO: &str = "came to ";
 
 fn main() -> ExitCode {
-    match work() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
-        }
-    }
+    flags::ending(work())
 }
 
 fn work() -> Result<(), String> {
