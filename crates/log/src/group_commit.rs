@@ -26,6 +26,15 @@ enum Goal {
     Durable,
 }
 
+/// What may be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Complete {
+    /// The begin of a frame such that all below are complete.
+    pub(crate) frames: Lsn,
+    /// Bytes below are in the ring; `frames`, or in the middle of the frame that begins there.
+    pub(crate) bytes: Lsn,
+}
+
 /// How often a leader looks whether a frame that is being appended is complete, before it goes without it.
 const APPEND_PAUSES: usize = 40;
 
@@ -181,27 +190,27 @@ impl Log {
     /// Writes what is complete, and syncs it for [`Goal::Durable`]. False if there was nothing to do. `wanted` may be
     /// complete in a moment if it is not yet.
     fn flush_as_leader(&self, files: &mut Files, wanted: Lsn, goal: Goal) -> Result<bool> {
-        let complete = self.in_ring();
-        if goal == Goal::Durable && complete > self.durable() {
+        if goal == Goal::Durable && self.in_ring().frames > self.durable() {
             self.append_synced_up_to();
         }
-        let end = self.complete_prefix(wanted);
-        let wrote = self.write_out(files, end)?;
-        if goal == Goal::Written || self.has_reached(end, Goal::Durable) {
+        let complete = self.complete_prefix(wanted);
+        let wrote = self.write_out(files, complete.bytes)?;
+        // What is told to be durable ends with a frame: a frame that was cut off is no damage.
+        if goal == Goal::Written || self.has_reached(complete.frames, Goal::Durable) {
             return Ok(wrote);
         }
         if !planted(Planted::UnsyncedLog) {
             self.counters.syncs.fetch_add(files.sync()?, Ordering::Relaxed);
         }
-        self.progress.0.durable.store(end.0, Ordering::Release);
+        self.progress.0.durable.store(complete.frames.0, Ordering::Release);
         Ok(true)
     }
 
     /// What is complete. Looks a few times while `wanted` is not: frames before it may be about to be.
-    fn complete_prefix(&self, wanted: Lsn) -> Lsn {
+    fn complete_prefix(&self, wanted: Lsn) -> Complete {
         let mut complete = self.in_ring();
         for _ in 0..APPEND_PAUSES {
-            if complete >= wanted {
+            if complete.bytes >= wanted {
                 break;
             }
             std::hint::spin_loop();

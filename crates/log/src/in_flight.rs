@@ -104,16 +104,19 @@ impl InFlight {
         words.fold(tail, u64::min)
     }
 
-    /// As [`InFlight::least`], with what is in the ring already of frames that come piece by piece.
-    pub(crate) fn least_in_ring(&self, tail: u64) -> u64 {
+    /// As [`InFlight::least`], and that with what is in the ring already of frames that come piece by piece. The first is the
+    /// begin of a frame, the second is as high or in the middle of one.
+    pub(crate) fn least_in_ring(&self, tail: u64) -> (u64, u64) {
         let used = self.used.load(Ordering::Acquire);
-        // Acquire pairs with `Word::advance` and the drop. What an earlier frame has reached is no higher than the begin of
-        // the word's; if a later one has come since the word was loaded, the word's is complete.
-        let reached = |Padded(place): &Padded<Place>| {
+        let mut least = (tail, tail);
+        for Padded(place) in &self.places[..used] {
+            // Acquire pairs with `Word::advance` and the drop. What an earlier frame has reached is no higher than the begin
+            // of the word's; if a later one has come since the word was loaded, the word's is complete.
             let word = place.word.load(Ordering::Acquire);
-            word.max(place.reached.load(Ordering::Acquire))
-        };
-        self.places[..used].iter().map(reached).fold(tail, u64::min)
+            let reached = word.max(place.reached.load(Ordering::Acquire));
+            least = (least.0.min(word), least.1.min(reached));
+        }
+        least
     }
 }
 
@@ -138,7 +141,7 @@ mod tests {
         let late = words.publish(&AtomicU64::new(60)).unwrap();
         assert_eq!(words.least(100), 40);
         early.advance(50);
-        assert_eq!((words.least(100), words.least_in_ring(100)), (40, 50));
+        assert_eq!((words.least(100), words.least_in_ring(100)), (40, (40, 50)));
         drop(early);
         assert_eq!(words.least(100), 60);
         drop(late);

@@ -11,6 +11,7 @@ use env::Disk;
 use crate::error::{Error, Result};
 use crate::files::{Files, Folder};
 use crate::frame::{FRAME_HEADER_BYTES, FrameSum, PAYLOAD_BYTES_MAX};
+use crate::group_commit::Complete;
 use crate::header::Identity;
 use crate::in_flight::{InFlight, Word};
 use crate::position::FrameRange;
@@ -40,7 +41,7 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 const FILES: u64 = 8;
 
 /// Fewest bytes of the ring.
-const RING_BYTES_MIN: usize = 4096;
+pub(crate) const RING_BYTES_MIN: usize = 4096;
 
 impl LogConfig {
     /// Bytes of a file: a power of two.
@@ -275,10 +276,11 @@ impl Log {
         Lsn(self.in_flight.least(tail))
     }
 
-    /// Everything below is in the ring. Higher than [`Log::safe_lsn`] in the middle of a frame that waits for room.
-    pub(crate) fn in_ring(&self) -> Lsn {
+    /// [`Log::safe_lsn`], and up to where bytes are in the ring: further in the middle of a frame that waits for room.
+    pub(crate) fn in_ring(&self) -> Complete {
         let tail = self.tail.0.load(Ordering::Acquire);
-        Lsn(self.in_flight.least_in_ring(tail))
+        let (frames, bytes) = self.in_flight.least_in_ring(tail);
+        Complete { frames: Lsn(frames), bytes: Lsn(bytes) }
     }
 
     /// Everything below this survives a crash.

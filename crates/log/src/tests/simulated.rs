@@ -8,6 +8,7 @@ use env::{Mishap, SimDisk, simulate, spawn};
 
 use super::*;
 use crate::LogPosition;
+use crate::log::RING_BYTES_MIN;
 
 /// What happened before the power went off, seen from outside the simulation.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +33,9 @@ fn work(disk: &SimDisk, seed: u64, seen: &Seen) {
             let commit = move || {
                 let mut dice = base::prng::Prng::new(seed * 4 + thread);
                 for n in 0..12u64 {
-                    let bytes = vec![(thread * 50 + n) as u8; dice.below(900) as usize];
+                    // Some come into the ring piece by piece.
+                    let longest = if dice.below(6) == 0 { 3 * RING_BYTES_MIN as u64 } else { 900 };
+                    let bytes = vec![(thread * 50 + n) as u8; dice.below(longest) as usize];
                     let range = append(&log, &bytes);
                     seen.0.lock().unwrap().frames.push((range, bytes));
                     let Ok(()) = log.durable_up_to(range.end) else { return };
