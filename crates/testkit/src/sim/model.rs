@@ -13,6 +13,20 @@ pub(super) const MAIN: usize = 0;
 /// The table that is created, dropped and truncated.
 pub(super) const SIDE: usize = 1;
 
+/// Neighbouring blocks of a long column begin with different letters.
+const BLOCK_BYTES: usize = 256;
+
+/// The alphabet, again and again: a block begins somewhere in its first round.
+const LETTERS: [u8; BLOCK_BYTES + 26] = {
+    let mut letters = [0; BLOCK_BYTES + 26];
+    let mut at = 0;
+    while at < letters.len() {
+        letters[at] = b'a' + (at % 26) as u8;
+        at += 1;
+    }
+    letters
+};
+
 /// A row but for its id. What its long column holds is made from `stamp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
@@ -24,8 +38,13 @@ pub(super) struct Row {
 impl Row {
     /// The long column.
     pub(super) fn content(&self) -> Vec<u8> {
-        let letter = |at: usize| b'a' + ((self.stamp as usize * 31 + at * 7 + (at >> 8) * 13) % 26) as u8;
-        (0..self.len).map(letter).collect()
+        let mut content = Vec::with_capacity(self.len);
+        for block in 0..self.len.div_ceil(BLOCK_BYTES) {
+            let from = (self.stamp as usize * 31 + block * 7) % 26;
+            let len = BLOCK_BYTES.min(self.len - content.len());
+            content.extend_from_slice(&LETTERS[from..from + len]);
+        }
+        content
     }
 }
 
