@@ -59,7 +59,7 @@ pub use error::{
     DataDirError, DefinitionError, DuplicateKey, DuplicatePart, Effect, Error, NameError, Result,
 };
 pub use leaf_prober::LeafProber;
-pub use locking_scan::LockingScan;
+pub use locking_scan::{FoundRow, LockingScan};
 pub use log::LogConfig;
 pub use prober::Prober;
 pub use purge::PurgeReport;

@@ -8,19 +8,23 @@
 //! ```
 //! A gap grows under the latch of the leaf where its new end is. What lies on another leaf may have been inserted before it
 //! grew, so the next record is looked for again then: who comes later finds the lock.
+//!
+//! *Semi-consistent* scans of the clustered index do not wait for a row that another has locked: they hand out what was
+//! committed of it, and go on behind it unless the caller insists.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
 
 use base::TrxId;
 use btree::{Cursor, Seek, Suspended};
-use page::{RowHeader, RowRef};
+use page::{Record, RecordCopy, RowHeader, RowRef, SlotFlags};
 use trx::lock::{GapId, Side};
-use trx::{Attempt, LockRead, RowLocker};
+use trx::{Attempt, LockRead, ReadView, RowLocker, WaitPolicy};
 
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::range::{Direction, KeyRange};
+use crate::row::version::{self, Seen};
 use crate::scan::append_clustered_key;
 use crate::table::{Index, Table};
 
@@ -80,13 +84,28 @@ pub struct LockingScan<'e> {
     new: Option<Vec<u8>>,
     /// The record handed out last.
     copy: Vec<u8>,
+    /// Where the row is that was handed out last without its lock.
+    unlocked: Option<(Suspended, Vec<u8>)>,
+    /// The clustered key of a row that is waited for.
+    insisted: Option<Vec<u8>>,
     done: bool,
+}
+
+/// A row that a scan has found.
+#[derive(Debug)]
+pub struct FoundRow<'s> {
+    /// Its record of the scan's index.
+    pub row: RowRef<'s>,
+    /// False: another has locked it, and this is what was committed.
+    pub is_locked: bool,
 }
 
 /// What became of a record.
 enum Judged {
     /// Hand it out.
     Row,
+    /// Hand out what was committed of it, of which there is a copy.
+    Committed(RecordCopy),
     /// Go on behind it.
     Pass,
     /// Look again, with no latch held meanwhile.
@@ -121,6 +140,8 @@ impl<'e> LockingScan<'e> {
             locked: None,
             new: None,
             copy: Vec::new(),
+            unlocked: None,
+            insisted: None,
             done: true,
         }
     }
@@ -130,12 +151,16 @@ impl<'e> LockingScan<'e> {
         range(&mut self.range);
         self.done = self.range.empty;
         (self.passed, self.gap, self.locked, self.new) = (None, None, None, None);
+        (self.unlocked, self.insisted) = (None, None);
     }
 
-    /// The next row, locked.
+    /// The next row, locked unless the scan is semi-consistent.
     /// # Errors  Those of locks, and of pages.
-    pub fn next_row(&mut self) -> Result<Option<RowRef<'_>>> {
+    pub fn next_row(&mut self) -> Result<Option<FoundRow<'_>>> {
         self.new = None;
+        if let Some((at, _)) = self.unlocked.take() {
+            self.passed = Some(at);
+        }
         while !self.done {
             let Some(cursor) = self.seek()? else {
                 self.done = !self.cover(Bound::Unbounded);
@@ -160,7 +185,15 @@ impl<'e> LockingScan<'e> {
                     let record = cursor.record().copy_to(&mut self.copy);
                     self.pass(cursor);
                     self.done = self.single;
-                    return Ok(Some(RowRef::new(&self.index.format, record.record(&self.copy))));
+                    let row = RowRef::new(&self.index.format, record.record(&self.copy));
+                    return Ok(Some(FoundRow { row, is_locked: true }));
+                }
+                Judged::Committed(record) => {
+                    let mut at = Suspended::default();
+                    cursor.suspend_into(&mut at);
+                    self.unlocked = Some((at, key));
+                    let row = RowRef::new(&self.index.format, record.record(&self.copy));
+                    return Ok(Some(FoundRow { row, is_locked: false }));
                 }
                 // What is passed may come back to life: the gap has it in time.
                 Judged::Pass if self.single && self.cover(Bound::Included(key)) && is_edge => {}
@@ -176,6 +209,14 @@ impl<'e> LockingScan<'e> {
             }
         }
         Ok(None)
+    }
+
+    /// The row handed out last, which is not locked, is wanted: it is waited for and handed out again, locked, if it is still
+    /// there.
+    pub fn insist(&mut self) {
+        if let Some((_, key)) = self.unlocked.take() {
+            self.insisted = Some(key);
+        }
     }
 
     /// Gives up the lock of the row handed out last, if it had none before: it is not what was looked for.
@@ -258,8 +299,12 @@ impl<'e> LockingScan<'e> {
         if is_deleted && !self.locks.locker().is_foreign(writer) {
             return Ok(Judged::Pass);
         }
-        Ok(match self.locks.rows().request(self.index.tree.index, key, writer)? {
+        let may_wait = self.single || !self.locks.semi_consistent || self.insisted.as_deref() == Some(key);
+        let rows = self.locks.rows();
+        let policy = if may_wait { rows.policy } else { WaitPolicy::SkipLocked };
+        Ok(match (RowLocker { policy, ..rows }).request(self.index.tree.index, key, writer)? {
             Attempt::Wait => Judged::Wait,
+            Attempt::Skipped if !may_wait => self.copy_committed(&record),
             Attempt::Skipped => Judged::Pass,
             // Its writer has ended just now.
             Attempt::Granted { .. } if is_deleted => Judged::Pass,
@@ -268,6 +313,19 @@ impl<'e> LockingScan<'e> {
                 Judged::Row
             }
         })
+    }
+
+    /// Copies what was committed of a row, if it was there.
+    fn copy_committed(&mut self, record: &Record<'_>) -> Judged {
+        let mut older = Vec::new();
+        self.copy.clear();
+        Judged::Committed(
+            match version::clustered(&self.engine.trx, ReadView::committed(), record, &mut older) {
+                Seen::Nothing => return Judged::Pass,
+                Seen::Current => record.copy_to(&mut self.copy),
+                Seen::Older => record.with_payload(&older, SlotFlags::NONE).copy_to(&mut self.copy),
+            },
+        )
     }
 
     fn judge_entry(&mut self, entry: &RowRef<'_>) -> Result<Judged> {

@@ -12,7 +12,7 @@ use crate::frame::{CurrentRow, Frame, TableRow, row_source};
 use crate::key::{Fit, KeyPart};
 use crate::op::{AccessOp, PathOp};
 use crate::reader::{RowEnv, TableReader};
-use crate::source::{Flow, RowBatch, Sink, Source};
+use crate::source::{Collect, Flow, RowBatch, Sink, Source};
 use crate::statement::QueryRun;
 
 /// A running access to a table.
@@ -347,9 +347,19 @@ impl<'r> TableAccess<'r> {
         scan.restart(|range| range.clone_from(&self.range));
         let mut flow = Flow::More;
         while flow == Flow::More
-            && let Some(row) = scan.next_row()?
+            && let Some(found) = scan.next_row()?
         {
-            let pushed = self.push_locked(&row, parent, sink)?;
+            if !found.is_locked {
+                let passes = self
+                    .push_locked(&found.row, parent, &mut Collect(|_: &Frame<'_>| Ok(Flow::More)))?
+                    .is_some();
+                if passes {
+                    scan.insist();
+                }
+                self.run.st.fail_if_killed()?;
+                continue;
+            }
+            let pushed = self.push_locked(&found.row, parent, sink)?;
             flow = pushed.unwrap_or(Flow::More);
             if pushed.is_none() && !locks.gaps {
                 scan.release_row();

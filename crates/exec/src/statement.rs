@@ -64,7 +64,31 @@ impl<'r> Statement<'r> {
     /// A statement that changes rows. It locks those that it finds to change, and those that it reads for it unless
     /// the isolation level lets others be inserted among them: then it reads what is committed.
     pub(crate) fn finding(engine: &'r Engine, session: &'r StrictSession<'r>, trx: &mut Trx) -> Result<Self> {
-        let changed = trx.lock_read(LockMode::Exclusive, WaitPolicy::Wait)?;
+        Self::finding_with(engine, session, trx, false)
+    }
+
+    /// As [`Statement::finding`]. Where no gaps are locked, it does not wait for a row of which nothing was committed that it
+    /// looks for.
+    pub(crate) fn finding_committed(
+        engine: &'r Engine,
+        session: &'r StrictSession<'r>,
+        trx: &mut Trx,
+    ) -> Result<Self> {
+        let semi_consistent = !trx.locks_gaps();
+        if semi_consistent {
+            trx.keep_versions();
+        }
+        Self::finding_with(engine, session, trx, semi_consistent)
+    }
+
+    fn finding_with(
+        engine: &'r Engine,
+        session: &'r StrictSession<'r>,
+        trx: &mut Trx,
+        semi_consistent: bool,
+    ) -> Result<Self> {
+        let mut changed = trx.lock_read(LockMode::Exclusive, WaitPolicy::Wait)?;
+        changed.semi_consistent = semi_consistent;
         let (read, view) = if trx.locks_gaps() {
             (Some(trx.lock_read(LockMode::Shared, WaitPolicy::Wait)?), ReadView::newest())
         } else {

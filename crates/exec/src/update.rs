@@ -79,8 +79,10 @@ impl UpdateProgram {
         let session = StrictSession::new(ctx.session, plan.ignore);
         let st = if self.point.is_some() {
             Statement::changing(ctx.engine, &session)
-        } else {
+        } else if self.repeats {
             Statement::finding(ctx.engine, &session, ctx.trx)?
+        } else {
+            Statement::finding_committed(ctx.engine, &session, ctx.trx)?
         };
         let run = QueryRun::new(&st, ctx.params, &self.query);
         let store = ColumnStore::new(&st, ctx.conditions, plan.ignore);

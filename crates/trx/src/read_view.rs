@@ -33,6 +33,11 @@ impl ReadView {
         ReadView { limit: u64::MAX, number: u64::MAX, own: 0, mixed: false }
     }
 
+    /// What is committed when it is asked. For one who keeps versions: see [`crate::Trx::keep_versions`].
+    pub const fn committed() -> Self {
+        ReadView { limit: 0, number: u64::MAX, own: 0, mixed: false }
+    }
+
     /// What commits up to `number` left, at or above the purge horizon. Nothing may be purged while it is used, for it is
     /// not published: for checks.
     pub const fn at(number: Lsn) -> Self {

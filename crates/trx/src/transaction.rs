@@ -224,10 +224,20 @@ impl Trx {
         self.mixed = true;
     }
 
-    /// Ends a statement: under READ COMMITTED its view goes. Cursors of the statement are closed by then.
+    /// Keeps what is committed from here on from being purged, to the end of the statement at least. Under READ UNCOMMITTED
+    /// nothing else does, and the view stays what it is.
+    pub fn keep_versions(&mut self) {
+        if self.view.is_none() {
+            let view = self.system.view(&self.slot, self.id);
+            let sees_all = self.options.isolation == Isolation::ReadUncommitted;
+            self.view = Some(if sees_all { ReadView::newest() } else { view });
+        }
+    }
+
+    /// Ends a statement: below REPEATABLE READ its view goes. Cursors of the statement are closed by then.
     #[inline]
     pub fn end_statement(&mut self) {
-        if self.options.isolation == Isolation::ReadCommitted {
+        if !self.locks_gaps() {
             self.end_view();
         }
     }
@@ -277,6 +287,7 @@ impl Trx {
             mode,
             policy,
             gaps: self.locks_gaps(),
+            semi_consistent: false,
             changes: self.slot.changes(),
         })
     }

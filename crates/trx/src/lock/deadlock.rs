@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use base::TrxId;
 
-use super::table::{Locks, Waiting, Wanted};
+use super::table::{Locks, Owner, Waiting, Wanted};
 
 impl Locks<'_> {
     /// Breaks the circles that the wait of `trx`, just begun, has closed: in each, the transaction whose rollback costs
-    /// least is told to give up, `trx` itself where it is among the cheapest. False: it is `trx`.
+    /// least, which has changed and locked least by now, is told to give up, `trx` itself where it is among the cheapest.
+    /// False: it is `trx`.
     pub(super) fn break_circles(&mut self, trx: TrxId) -> bool {
         while let Some(circle) = self.find_circle(trx) {
-            let cost = |&member: &TrxId| (self.state.owners.get(&member).map(|o| o.weight), member != trx);
+            let cost = |&member: &TrxId| (self.state.owners.get(&member).map(Owner::weight), member != trx);
             let victim = circle.into_iter().min_by_key(cost).unwrap_or(trx);
             if victim == trx {
                 return false;

@@ -150,7 +150,7 @@ impl Locker<'_> {
     fn begin_wait(&self, mut locks: Locks<'_>, wanted: Wanted, changes: u64) -> Result<Attempt, Error> {
         let closed = locks.state.closed;
         let owner = locks.owner(self.id);
-        owner.weight = changes + owner.rows.len() as u64;
+        owner.changes = changes;
         owner.wait = Some(Wait { wanted, state: Waiting::Yes, slot: Arc::clone(self.slot) });
         let error = if closed {
             Error::ShuttingDown
@@ -245,6 +245,9 @@ pub struct LockRead {
     pub policy: WaitPolicy,
     /// Whether gaps are locked, too.
     pub gaps: bool,
+    /// Of a row that another has locked, what was committed is looked at first: see `engine::LockingScan`. Only for one who
+    /// keeps versions ([`crate::Trx::keep_versions`]).
+    pub semi_consistent: bool,
     /// Changes that the transaction had made when the statement began.
     pub(crate) changes: u64,
 }

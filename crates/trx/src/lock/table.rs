@@ -89,8 +89,16 @@ pub(super) struct Owner {
     /// Indexes on which it has gap locks, some more than once.
     indexes: Vec<IndexId>,
     pub(super) wait: Option<Wait>,
-    /// What its rollback would cost.
-    pub(super) weight: u64,
+    /// Changes it had made when it began to wait.
+    pub(super) changes: u64,
+}
+
+impl Owner {
+    /// What its rollback would cost. Locks count from when they are explicit, which those of the members of a circle of
+    /// waits are.
+    pub(super) fn weight(&self) -> u64 {
+        self.changes + self.rows.len() as u64
+    }
 }
 
 /// Everything under the mutex.
