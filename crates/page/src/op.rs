@@ -15,6 +15,9 @@ use crate::page_ref::PageRef;
 use codec::{push_bytes, take_bytes, take_flags, take_page_no};
 
 mod codec;
+mod skim;
+
+pub use skim::skim_change;
 
 /// A change of one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

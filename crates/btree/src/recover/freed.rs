@@ -2,8 +2,8 @@
 
 use base::{Lsn, PageNo};
 use log::FrameRange;
-use page::op::decode_change;
-use page::{EXTENT_PAGES, ExtentEntry, PageOp};
+use page::op::{decode_change, skim_change};
+use page::{EXTENT_PAGES, ExtentEntry};
 
 use super::bad_frame;
 use crate::error::Result;
@@ -24,9 +24,12 @@ impl Freed {
     pub(crate) fn note(&mut self, changes: &[u8], range: FrameRange) -> Result<()> {
         let mut rest = changes;
         while !rest.is_empty() {
-            // Not by `map_err`, which would copy the operation.
-            let Ok((page, op)) = decode_change(&mut rest) else { return Err(bad_frame(range, PageNo::NONE)) };
-            if let PageOp::WriteBytes { .. } = op
+            let mut change = rest;
+            let Ok((_, writes_bytes)) = skim_change(&mut rest) else {
+                return Err(bad_frame(range, PageNo::NONE));
+            };
+            if writes_bytes
+                && let Ok((page, op)) = decode_change(&mut change)
                 && let Some((extent, entry)) = ExtentEntry::stored_by(&op, page)
             {
                 self.note_use(extent as usize, entry.used, range.end);

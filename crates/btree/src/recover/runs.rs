@@ -2,7 +2,7 @@
 
 use base::PageNo;
 use log::FrameRange;
-use page::op::decode_change;
+use page::op::skim_change;
 
 use super::bad_frame;
 use crate::error::Result;
@@ -18,8 +18,7 @@ pub(super) fn for_each_run<'f>(
     let mut run_page = None;
     while !rest.is_empty() {
         let before = rest;
-        // Not by `map_err`, which would copy the operation.
-        let Ok((page, _)) = decode_change(&mut rest) else { return Err(bad_frame(range, PageNo::NONE)) };
+        let Ok((page, _)) = skim_change(&mut rest) else { return Err(bad_frame(range, PageNo::NONE)) };
         if run_page != Some(page) {
             if let Some(page) = run_page {
                 take(page, &run[..run.len() - before.len()]);

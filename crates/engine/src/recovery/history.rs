@@ -89,15 +89,19 @@ impl History {
         (losers.collect(), self.leftovers)
     }
 
-    /// A transaction has committed: what purge would have to do for it is kept.
+    /// A transaction has committed. If it left values without a row, what purge would have to do for it is kept: the map does
+    /// not tell of such values, and what refers to them has to go first. Else the sweep finds what there is to do.
     fn commit(&mut self, trx: TrxId) {
         let Some(trail) = self.open.remove(&trx) else { return };
+        let kind_of = |step: &Step| UndoKind::of_image(&trail.images[step.image..]);
+        if !trail.steps.iter().any(|step| kind_of(step) == Some(UndoKind::ValueDead)) {
+            return;
+        }
         let ends = trail.steps.iter().skip(1).map(|step| step.image).chain([trail.images.len()]);
         for (step, end) in trail.steps.iter().zip(ends) {
             let image = &trail.images[step.image..end];
             // What cannot be decoded is found when it has to be undone; nobody needs it here.
-            if UndoKind::of_image(image).is_some_and(UndoKind::needs_purge) && self.record.decode_image(image)
-            {
+            if kind_of(step).is_some_and(UndoKind::needs_purge) && self.record.decode_image(image) {
                 self.leftovers.push(Leftover::of(trx, &self.record, step.at));
             }
         }

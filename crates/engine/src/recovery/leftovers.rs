@@ -1,4 +1,5 @@
-//! What committed transactions left for a purge that never came: delete-marked records, closed entries, dead values.
+//! What committed transactions that left values without a row left for a purge that never came: these values, and the
+//! delete-marked records and closed entries that refer to them.
 
 use base::{Lsn, PageNo, TrxId};
 use page::OverflowRef;

@@ -5,7 +5,7 @@
 //!    catalog loaded     the dictionary has no transactions: it is whole
 //!    losers             undone, newest first, by the code that rolls back, with compensation in the log
 //!    trees              that a definition change left half made or half gone are freed
-//!    leftovers          of committed transactions, as far as the log tells, are purged
+//!    leftovers          of committed transactions with dead values, as far as the log tells, are purged
 //!    checkpoint
 //! ```
 //! Any of it may be cut short and begun again. Undoing goes on behind the last compensation in the log; the rest looks at

@@ -25,7 +25,7 @@ const RAISE_MAX_TRX: u8 = 15;
 const SET_FENCES: u8 = 16;
 const REORGANIZE: u8 = 17;
 const IMAGE: u8 = 18;
-const WRITE_BYTES: u8 = 19;
+pub(super) const WRITE_BYTES: u8 = 19;
 
 impl<'a> PageOp<'a> {
     /// Appends the operation's encoding to `out`.

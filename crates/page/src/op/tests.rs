@@ -85,7 +85,10 @@ fn forward_equals_redo(seed: u64, level: u8, fixed: Option<u16>) {
         if prng.below(100) == 0 {
             let mut rest = &log[..];
             while !rest.is_empty() {
+                let mut skimmed = rest;
                 let (page_no, op) = decode_change(&mut rest).unwrap();
+                assert_eq!(skim_change(&mut skimmed), Ok((page_no, false)));
+                assert_eq!(skimmed.len(), rest.len());
                 assert_eq!(page_no, PageNo(12));
                 op.apply(&mut PageMut::new(&mut old)).unwrap();
             }
@@ -166,6 +169,27 @@ fn what_cannot_be_applied_is_refused_and_changes_nothing() {
         assert_eq!(op.apply(&mut PageMut::new(&mut bytes)), Err(OpError::Malformed), "{op:?}");
         assert!(bytes == before, "{op:?}");
     }
+}
+
+#[test]
+fn to_skim_a_change_takes_what_it_takes_to_decode_it() {
+    let mut prng = Prng::new(9);
+    let (mut decoded, mut refused) = ([0; 20], 0);
+    for _ in 0..200_000 {
+        let noise: Vec<u8> = (0..prng.below(40)).map(|_| prng.below(24) as u8).collect();
+        let (mut rest, mut skimmed) = (&noise[..], &noise[..]);
+        let skim = skim_change(&mut skimmed);
+        match decode_change(&mut rest) {
+            Ok((page, op)) => {
+                assert_eq!(skim, Ok((page, matches!(op, PageOp::WriteBytes { .. }))), "{op:?}");
+                assert_eq!(skimmed, rest, "{op:?}");
+                decoded[usize::from(noise[1])] += 1;
+            }
+            // Numbers out of range are for who applies the change.
+            Err(_) => refused += u32::from(skim.is_err()),
+        }
+    }
+    assert!(decoded[1..].iter().all(|&times| times > 0) && refused > 1000, "{decoded:?} {refused}");
 }
 
 #[test]
