@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod differential;
+pub mod elle;
 pub mod flags;
 pub mod isolation;
 pub mod kill9;
