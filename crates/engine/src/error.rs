@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use types::SqlType;
 
+use crate::table::Table;
+
 /// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -30,6 +32,11 @@ pub enum Error {
     /// A lock was not to be had (1205, 1213, 3572, 1317, 1053), or a write is refused (1792), or there is no such
     /// savepoint (1305).
     Lock(trx::Error),
+    /// A row is not as the transaction's view sees it, which it has to be (1020).
+    RecordChanged {
+        /// Table name.
+        table: Box<str>,
+    },
     /// The row does not fit in a page even with its long columns elsewhere (1118).
     RowTooLarge {
         /// Bytes a record may have.
@@ -242,6 +249,8 @@ impl Error {
                 // A wait that ended, or a refusal before anything happened.
                 _ => Effect::Statement,
             },
+            // Whatever the transaction reads or changes, its view is out of date.
+            Error::RecordChanged { .. } => Effect::Transaction,
             // Refused before anything happened.
             Error::Definition(_) | Error::Name(_) => Effect::Statement,
             // The transaction may go on with other tables.
@@ -278,6 +287,11 @@ impl Error {
     }
 
     #[cold]
+    pub(crate) fn record_changed(table: &Table) -> Self {
+        Error::RecordChanged { table: table.def.name.clone() }
+    }
+
+    #[cold]
     pub(crate) fn unknown_schema(schema: &str) -> Self {
         Error::Name(Box::new(NameError::UnknownSchema(schema.into())))
     }
@@ -288,6 +302,7 @@ impl fmt::Display for Error {
         match self {
             Error::DuplicateKey(key) => write!(f, "duplicate entry for key '{}.{}'", key.table, key.index),
             Error::Lock(error) => error.fmt(f),
+            Error::RecordChanged { table } => write!(f, "a row of table '{table}' is newer than the view"),
             Error::RowTooLarge { limit } => write!(f, "row is larger than {limit} bytes"),
             Error::KeyTooLong { limit } => write!(f, "key is longer than {limit} bytes"),
             Error::Definition(error) => write!(f, "definition refused: {error:?}"),

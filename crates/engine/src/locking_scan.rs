@@ -22,7 +22,7 @@ use trx::lock::{GapId, Side};
 use trx::{Attempt, LockRead, ReadView, RowLocker, WaitPolicy};
 
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::range::{Direction, KeyRange};
 use crate::row::version::{self, Seen};
 use crate::scan::append_clustered_key;
@@ -48,9 +48,14 @@ pub(crate) fn lock_row(engine: &Engine, table: &Table, rows: RowLocker<'_>, key:
         let writer = RowHeader::decode(record.payload()).trx;
         let is_deleted = record.flags().is_deleted();
         if is_deleted && !rows.locker.is_foreign(writer) {
+            ensure_seen(table, rows, writer)?;
             return Ok(Locked::Nothing);
         }
-        match rows.request(index.tree.index, key, writer)? {
+        let attempt = rows.request(index.tree.index, key, writer)?;
+        if matches!(attempt, Attempt::Granted { .. }) {
+            ensure_seen(table, rows, writer)?;
+        }
+        match attempt {
             // Its writer has ended just now.
             Attempt::Granted { .. } if is_deleted => return Ok(Locked::Nothing),
             Attempt::Granted { new } => return Ok(Locked::Row { new }),
@@ -60,6 +65,11 @@ pub(crate) fn lock_row(engine: &Engine, table: &Table, rows: RowLocker<'_>, key:
         drop(at);
         rows.locker.wait()?;
     }
+}
+
+/// # Errors  [`Error::RecordChanged`]: the row's writer, who has ended, is one that the transaction must see and does not.
+fn ensure_seen(table: &Table, rows: RowLocker<'_>, writer: TrxId) -> Result<()> {
+    if rows.refuses(writer) { Err(Error::record_changed(table)) } else { Ok(()) }
 }
 
 /// A scan that locks each row before it hands it out, and holds no latch between calls. It sees the newest versions.
@@ -296,13 +306,18 @@ impl<'e> LockingScan<'e> {
             return self.judge_entry(&RowRef::new(&self.index.format, record));
         }
         let (writer, is_deleted) = (RowHeader::decode(record.payload()).trx, record.flags().is_deleted());
-        if is_deleted && !self.locks.locker().is_foreign(writer) {
+        let rows = self.locks.rows();
+        if is_deleted && !rows.locker.is_foreign(writer) {
+            ensure_seen(self.table, rows, writer)?;
             return Ok(Judged::Pass);
         }
         let may_wait = self.single || !self.locks.semi_consistent || self.insisted.as_deref() == Some(key);
-        let rows = self.locks.rows();
         let policy = if may_wait { rows.policy } else { WaitPolicy::SkipLocked };
-        Ok(match (RowLocker { policy, ..rows }).request(self.index.tree.index, key, writer)? {
+        let attempt = RowLocker { policy, ..rows }.request(self.index.tree.index, key, writer)?;
+        if matches!(attempt, Attempt::Granted { .. }) {
+            ensure_seen(self.table, rows, writer)?;
+        }
+        Ok(match attempt {
             Attempt::Wait => Judged::Wait,
             Attempt::Skipped if !may_wait => self.copy_committed(&record),
             Attempt::Skipped => Judged::Pass,

@@ -146,6 +146,10 @@ fn changing(ctx: &mut ExecCtx<'_>, run: impl FnOnce(&mut ExecCtx<'_>) -> Result<
 
 impl SelectProgram {
     fn run(&self, plan: &QueryPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
+        if ctx.trx.is_snapshot() && plan.lock.is_none() {
+            // Also where SERIALIZABLE locks what is read.
+            ctx.trx.view();
+        }
         let st = match lock_of(plan.lock, ctx) {
             None => Statement::new(ctx.engine, ctx.trx.view(), ctx.session),
             Some((mode, policy)) => {

@@ -15,6 +15,7 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
     match error {
         Error::DuplicateKey(key) => duplicate_key(key, zone),
         Error::Lock(error) => lock_error(*error),
+        Error::RecordChanged { table } => error_map::CHECKREAD.with(&[table]),
         Error::RowTooLarge { limit } => error_map::TOO_BIG_ROWSIZE.with(&[limit]),
         Error::KeyTooLong { limit } => error_map::TOO_LONG_KEY.with(&[limit]),
         Error::Definition(error) => definition_error(error),

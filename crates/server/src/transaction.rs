@@ -42,7 +42,7 @@ pub fn begin(session: &mut Session, read_only: bool, snapshot: bool) -> Result<(
     }
     session.next_transaction.read_only = Some(read_only);
     let mut trx = enter(session);
-    if snapshot && trx.isolation() == trx::Isolation::RepeatableRead {
+    if snapshot && (trx.isolation() == trx::Isolation::RepeatableRead || trx.is_snapshot()) {
         trx.view();
     }
     session.transaction = TransactionState { open: true, read_only, trx: Some(trx) };
@@ -171,6 +171,7 @@ fn options(session: &Session) -> BeginOptions {
         read_only: next.read_only.unwrap_or(hot.transaction_read_only),
         lock_wait: Duration::from_secs(hot.innodb_lock_wait_timeout),
         metadata_wait: Duration::from_secs(hot.lock_wait_timeout),
+        snapshot_isolation: hot.innodb_snapshot_isolation,
     }
 }
 

@@ -84,6 +84,12 @@ fn repeatable_read() {
 }
 
 #[test]
+fn repeatable_read_with_snapshot_isolation() {
+    test(Objects::Lists, Level::Snapshot);
+    test(Objects::Registers, Level::Snapshot);
+}
+
+#[test]
 fn serializable() {
     test(Objects::Lists, Level::Serializable);
     test(Objects::Registers, Level::Serializable);

@@ -44,6 +44,9 @@ pub struct BeginOptions {
     pub lock_wait: Duration,
     /// lock_wait_timeout, for metadata locks.
     pub metadata_wait: Duration,
+    /// innodb_snapshot_isolation: under REPEATABLE READ and SERIALIZABLE, what the view does not see is neither locked nor
+    /// changed.
+    pub snapshot_isolation: bool,
 }
 
 impl Default for BeginOptions {
@@ -53,6 +56,7 @@ impl Default for BeginOptions {
             read_only: false,
             lock_wait: Duration::from_secs(50),
             metadata_wait: Duration::from_hours(365 * 24),
+            snapshot_isolation: false,
         }
     }
 }
@@ -111,6 +115,8 @@ pub struct WriteParts<'t> {
     pub view: Option<&'t ReadView>,
     /// Locks of the transaction keep rows from being inserted into what it has read.
     pub locks_gaps: bool,
+    /// What `view` does not see is not changed.
+    pub snapshot_isolation: bool,
 }
 
 /// A session's transaction. The object is used again by the session's next transaction; between two it holds nothing.
@@ -274,6 +280,12 @@ impl Trx {
         matches!(self.options.isolation, Isolation::RepeatableRead | Isolation::Serializable)
     }
 
+    /// Whether what the transaction's view does not see is neither locked nor changed.
+    #[inline]
+    pub fn is_snapshot(&self) -> bool {
+        self.options.snapshot_isolation && self.locks_gaps()
+    }
+
     /// Locking reads of the transaction, in READ ONLY ones too. Cost: counts three references.
     /// # Errors  [`Error::ShuttingDown`].
     pub fn lock_read(&mut self, mode: LockMode, policy: WaitPolicy) -> Result<LockRead, Error> {
@@ -288,6 +300,7 @@ impl Trx {
             policy,
             gaps: self.locks_gaps(),
             semi_consistent: false,
+            snapshot: self.view.filter(|_| self.is_snapshot()).map(|view| view.with(self.id, false)),
             changes: self.slot.changes(),
         })
     }
@@ -314,9 +327,9 @@ impl Trx {
         if log.is_abandoned() {
             return Err(Error::ShuttingDown);
         }
-        let locks_gaps = self.locks_gaps();
+        let (locks_gaps, snapshot_isolation) = (self.locks_gaps(), self.is_snapshot());
         let (buffers, slot, view) = (&mut self.buffers, &*self.slot, self.view.as_ref());
-        Ok(WriteParts { log, buffers, slot, locker, view, locks_gaps })
+        Ok(WriteParts { log, buffers, slot, locker, view, locks_gaps, snapshot_isolation })
     }
 
     /// Where the transaction stands: undoing back to it undoes what comes after. A statement's mark.

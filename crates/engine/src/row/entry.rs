@@ -107,6 +107,7 @@ impl RowWriter<'_> {
             mode: LockMode::Shared,
             policy: WaitPolicy::Wait,
             changes: self.log.records(),
+            snapshot: None,
         }
     }
 

@@ -145,6 +145,7 @@ impl RowWriter<'_> {
         {
             return Ok(Attempt::Wait);
         }
+        self.ensure_seen(writer)?;
         let Some(record) = found else {
             self.undo(index, UndoKind::RowInsert, SlotFlags::NONE, edit.key(), &[]);
             edit.insert(payload, SlotFlags::NONE).expect("edit was asked for the room");
@@ -164,6 +165,7 @@ impl RowWriter<'_> {
         let clustered = self.table.clustered();
         match self.shared().request(clustered.tree.index, key, writer)? {
             Attempt::Wait => Ok(Attempt::Wait),
+            _ if self.ensure_seen(writer).is_err() => Err(Error::record_changed(self.table)),
             _ => Err(duplicate::error(self.table, clustered, row)),
         }
     }

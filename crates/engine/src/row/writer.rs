@@ -26,6 +26,8 @@ pub(crate) struct RowWriter<'a> {
     gaps: bool,
     /// The transaction's view, if it has one.
     view: Option<&'a ReadView>,
+    /// What the view does not see is not changed.
+    snapshot_isolation: bool,
     /// A row was changed over a version that the view does not see.
     mixed: bool,
 }
@@ -40,13 +42,15 @@ pub(crate) fn change<R>(
     // Before the first latch, and before the undo is held.
     engine.store.log().admit()?;
     let id = trx.begin_write()?;
-    let WriteParts { mut log, buffers, slot, locker, view, locks_gaps: gaps } = trx.write_parts(id)?;
+    let WriteParts { mut log, buffers, slot, locker, view, locks_gaps: gaps, snapshot_isolation } =
+        trx.write_parts(id)?;
     let mark = log.mark();
     if mark.is_none() {
         slot.note_first_undo(engine.store.log().current());
         engine.keep_below_trx_limit(id)?;
     }
-    let mut writer = RowWriter { engine, table, id, log: &mut log, locker, gaps, view, mixed: false };
+    let mut writer =
+        RowWriter { engine, table, id, log: &mut log, locker, gaps, view, snapshot_isolation, mixed: false };
     let done = work(&mut writer, buffers);
     let mixed = writer.mixed;
     if done.is_err() {
@@ -76,10 +80,25 @@ impl<'a> RowWriter<'a> {
             let writer = RowHeader::decode(edit.record().payload()).trx;
             let attempt = self.locker.try_write(index.tree.index, key, writer, self.log.records())?;
             if attempt != Attempt::Wait {
+                self.ensure_seen(writer)?;
                 return Ok(edit);
             }
             self.wait_without(edit)?;
         }
+    }
+
+    /// # Errors  [`Error::RecordChanged`]: the row's writer, who has ended, is one that the transaction must see and does not.
+    #[inline(always)]
+    pub(crate) fn ensure_seen(&self, writer: TrxId) -> Result<()> {
+        if self.snapshot_isolation && self.is_unseen(writer) {
+            return Err(Error::record_changed(self.table));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn is_unseen(&self, writer: TrxId) -> bool {
+        writer != self.id && self.view.is_some_and(|view| !view.sees(&self.engine.trx, writer))
     }
 
     /// Waits for the lock that was asked for last, once the leaf is let go of.
@@ -151,7 +170,7 @@ impl<'a> RowWriter<'a> {
     /// Notes whose version of a row is being changed.
     #[inline]
     pub(crate) fn overwrites(&mut self, writer: TrxId) {
-        self.mixed |= writer != self.id && self.view.is_some_and(|view| !view.sees(&self.engine.trx, writer));
+        self.mixed |= self.is_unseen(writer);
     }
 
     /// The header of a record this transaction writes.

@@ -63,6 +63,8 @@ pub struct HotVariables {
     pub lock_wait_timeout: u64,
     /// `innodb_lock_wait_timeout`, s.
     pub innodb_lock_wait_timeout: u64,
+    /// `innodb_snapshot_isolation`.
+    pub innodb_snapshot_isolation: bool,
     /// `wait_timeout`, s.
     pub wait_timeout: u64,
     /// `net_read_timeout`, s.
@@ -104,6 +106,7 @@ impl HotVariables {
             auto_increment_offset: 1,
             lock_wait_timeout: 0,
             innodb_lock_wait_timeout: 0,
+            innodb_snapshot_isolation: false,
             wait_timeout: 0,
             net_read_timeout: 0,
             net_write_timeout: 0,
@@ -136,6 +139,7 @@ impl HotVariables {
             }
             "transaction_isolation" => self.isolation = isolation(value.as_text()),
             "transaction_read_only" => self.transaction_read_only = value.as_bool(),
+            "innodb_snapshot_isolation" => self.innodb_snapshot_isolation = value.as_bool(),
             "foreign_key_checks" => self.foreign_key_checks = value.as_bool(),
             "unique_checks" => self.unique_checks = value.as_bool(),
             "sql_safe_updates" => self.sql_safe_updates = value.as_bool(),

@@ -162,6 +162,7 @@ pub static ALL: &[VarDef] = &[
     v("innodb_read_only", Global, Fixed, Bool, "OFF"),
     v("innodb_redo_log_capacity", Global, GlobalOnly, UInt(8_388_608, 549_755_813_888), "104857600"),
     v("innodb_rollback_on_timeout", Global, Startup, Bool, "OFF"),
+    v("innodb_snapshot_isolation", Both, Dynamic, Bool, "OFF"),
     v("innodb_sort_buffer_size", Global, Startup, UInt(65_536, 67_108_864), "1048576"),
     v("innodb_stats_auto_recalc", Global, GlobalOnly, Bool, "ON"),
     v("innodb_stats_on_metadata", Global, GlobalOnly, Bool, "OFF"),

@@ -13,6 +13,7 @@ use super::queue::Request;
 use super::table::{GapId, Locks, Side, Wait, Waiting, Wanted};
 use super::{LockMode, WaitPolicy};
 use crate::error::Error;
+use crate::read_view::ReadView;
 use crate::slot::TrxSlot;
 use crate::system::TrxSystem;
 
@@ -248,6 +249,8 @@ pub struct LockRead {
     /// Of a row that another has locked, what was committed is looked at first: see `engine::LockingScan`. Only for one who
     /// keeps versions ([`crate::Trx::keep_versions`]).
     pub semi_consistent: bool,
+    /// See [`RowLocker::snapshot`].
+    pub(crate) snapshot: Option<ReadView>,
     /// Changes that the transaction had made when the statement began.
     pub(crate) changes: u64,
 }
@@ -274,7 +277,13 @@ impl LockRead {
 
     /// How rows are locked.
     pub fn rows(&self) -> RowLocker<'_> {
-        RowLocker { locker: self.locker(), mode: self.mode, policy: self.policy, changes: self.changes }
+        RowLocker {
+            locker: self.locker(),
+            mode: self.mode,
+            policy: self.policy,
+            changes: self.changes,
+            snapshot: self.snapshot.as_ref(),
+        }
     }
 }
 
@@ -289,6 +298,8 @@ pub struct RowLocker<'t> {
     pub policy: WaitPolicy,
     /// Changes that the transaction has made.
     pub changes: u64,
+    /// The view that must see a row's newest version; `None`: any may be locked.
+    pub snapshot: Option<&'t ReadView>,
 }
 
 impl RowLocker<'_> {
@@ -296,6 +307,13 @@ impl RowLocker<'_> {
     pub fn request(&self, index: IndexId, key: &[u8], writer: TrxId) -> Result<Attempt, Error> {
         let RowLocker { mode, policy, changes, .. } = *self;
         self.locker.request(RowRequest { index, key, mode, writer, stays: true, policy }, changes)
+    }
+
+    /// Whether the row's newest version, by a `writer` that has ended, is one that must not be locked: see
+    /// [`RowLocker::snapshot`].
+    #[inline]
+    pub fn refuses(&self, writer: TrxId) -> bool {
+        self.snapshot.is_some_and(|view| !view.sees(self.locker.system, writer))
     }
 
     /// Asks for a row whose leaf is not latched, and which `writer` had locked a moment ago: what is granted at once does
