@@ -2,7 +2,7 @@
 
 use bumpalo::Bump;
 use engine::Table;
-use expr::{Expr, RowSource, eval};
+use expr::{Expr, ExprKind, RowSource, eval};
 use types::{ColumnDef, SqlModes, Value, storage};
 
 use crate::column_store::ColumnStore;
@@ -44,7 +44,7 @@ impl RowSource for Unfinished<'_> {
     fn column(&self, _rel: u16, col: u16) -> Value<'_> {
         let col = usize::from(col);
         let column = &self.table.def.columns[col];
-        match self.rows.get(self.rows.len() - 1, col) {
+        match self.rows.last(col) {
             Some(bytes) => storage::read(&column.ty, bytes, self.st.zone),
             // The number that an AUTO_INCREMENT column takes in the end is not known yet.
             None if column.auto_increment => Value::Int(0),
@@ -115,14 +115,30 @@ impl<'r> RowBuild<'r> {
     }
 
     /// The column gets `value`.
+    #[inline]
     pub(crate) fn set_value(&mut self, col: u16, value: &Value<'_>) -> Result<()> {
         let (column, row) = (self.column(col), self.number);
         let store = &self.store;
-        self.rows.set_maybe(usize::from(col), |out| store.value(column, value, row, out))
+        self.rows.set_maybe(usize::from(col), |out| {
+            if storage::store_plain(&column.ty, value, out) {
+                Ok(true)
+            } else {
+                store.value(column, value, row, out)
+            }
+        })
     }
 
     /// The column gets the value of `expr`, which may name columns of the row.
+    #[inline]
     pub(crate) fn set_expr(&mut self, col: u16, expr: &Expr) -> Result<()> {
+        match &expr.kind {
+            ExprKind::Param(n) => self.set_value(col, &self.run.params[usize::from(*n)]),
+            ExprKind::Const(value) => self.set_value(col, &value.as_value()),
+            _ => self.set_computed(col, expr),
+        }
+    }
+
+    fn set_computed(&mut self, col: u16, expr: &Expr) -> Result<()> {
         self.arena.reset();
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
@@ -147,20 +163,22 @@ impl<'r> RowBuild<'r> {
     pub(crate) fn finish(&mut self) -> Result<()> {
         let Some(col) = self.auto_increment else { return Ok(()) };
         let ty = &self.column(col).ty;
-        let bytes = self.rows.get(self.rows.len() - 1, usize::from(col));
-        let value = bytes.map_or(Value::Null, |bytes| storage::read(ty, bytes, self.run.st.zone));
-        if !value.is_null() && (self.zero_is_value || value.to_bool() == Some(true)) {
-            let number = if value.is_unsigned_integer() {
-                value.to_u64().value
-            } else {
-                value.to_i64().value.max(0) as u64
-            };
-            self.given = number;
-            self.greatest_given = self.greatest_given.max(number);
-            return Ok(());
+        if let Some(bytes) = self.rows.last(usize::from(col)) {
+            let value = storage::read(ty, bytes, self.run.st.zone);
+            if self.zero_is_value || value.to_bool() == Some(true) {
+                let number = if value.is_unsigned_integer() {
+                    value.to_u64().value
+                } else {
+                    value.to_i64().value.max(0) as u64
+                };
+                self.given = number;
+                self.greatest_given = self.greatest_given.max(number);
+                return Ok(());
+            }
         }
         let number = self.table.reserve_auto_increment(self.run.st.engine, 1, 1)?;
         self.generated = Some(number);
-        self.set_value(col, &Value::UInt(number))
+        let value = i64::try_from(number).map_or(Value::UInt(number), Value::Int);
+        self.set_value(col, &value)
     }
 }

@@ -53,6 +53,7 @@ impl RowBuffer {
     }
 
     /// Begins a row of NULLs.
+    #[inline]
     pub(crate) fn begin_row(&mut self) {
         self.spans.resize(self.spans.len() + self.columns, None);
     }
@@ -97,6 +98,13 @@ impl RowBuffer {
     #[inline]
     pub(crate) fn get(&self, row: usize, col: usize) -> Option<&[u8]> {
         let (start, len) = self.spans[row * self.columns + col]?;
+        Some(&self.bytes[start as usize..][..len as usize])
+    }
+
+    /// A column of the row begun last.
+    #[inline]
+    pub(crate) fn last(&self, col: usize) -> Option<&[u8]> {
+        let (start, len) = self.spans[self.spans.len() - self.columns + col]?;
         Some(&self.bytes[start as usize..][..len as usize])
     }
 

@@ -18,7 +18,7 @@ use crate::row_build::RowBuffer;
 use crate::statement::Statement;
 
 /// Rows are written when so many are built, or so many bytes.
-const BATCH_ROWS: usize = 256;
+const BATCH_ROWS: usize = 1024;
 const BATCH_BYTES: usize = 256 * 1024;
 
 /// What a statement does about rows in the way, compiled.

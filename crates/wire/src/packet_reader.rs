@@ -6,7 +6,7 @@ use crate::out_buffer::{HEADER_BYTES, MAX_BODY_BYTES};
 
 /// Size of the receive buffer: header and body of nearly every statement arrive with one receive.
 const BUFFER_BYTES: usize = 16 * 1024;
-/// Size of the receive buffer while a packet longer than [`BUFFER_BYTES`] arrives.
+/// Size of the receive buffer from a packet longer than [`BUFFER_BYTES`] to the next one that is not.
 const STREAM_BYTES: usize = 256 * 1024;
 /// Capacity kept for long packets between statements.
 const KEEP_BYTES: usize = 1024 * 1024;
@@ -42,6 +42,8 @@ pub struct PacketReader {
     end: usize,
     assembled: Vec<u8>,
     body: Body,
+    /// The last packet was a long one: the next one may be.
+    after_long: bool,
     sequence: u8,
     limit: usize,
 }
@@ -55,6 +57,7 @@ impl PacketReader {
             end: 0,
             assembled: Vec::new(),
             body: Body::None,
+            after_long: false,
             sequence: 0,
             limit,
         }
@@ -99,7 +102,7 @@ impl PacketReader {
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
-            if !self.is_assembling() && self.buffer.len() > BUFFER_BYTES {
+            if !self.is_assembling() && !self.after_long && self.buffer.len() > BUFFER_BYTES {
                 self.buffer.truncate(BUFFER_BYTES);
                 self.buffer.shrink_to_fit();
             }
@@ -151,6 +154,7 @@ impl PacketReader {
         }
         self.sequence = got.wrapping_add(1);
         self.start = end;
+        self.after_long = false;
         self.body = Body::Here { start, end };
         Ok(true)
     }
@@ -220,6 +224,7 @@ impl PacketReader {
     fn begin_assembly(&mut self, length: usize) -> Result<bool, Error> {
         self.start += HEADER_BYTES;
         self.sequence = self.sequence.wrapping_add(1);
+        self.after_long = true;
         self.body = Body::Part { missing: length, another: length == MAX_BODY_BYTES };
         self.assemble()
     }

@@ -44,6 +44,17 @@ pub fn store(
     fault.settle(ctx, value)
 }
 
+/// [`store`] of what needs no conversion: an integer that an integer column holds, ASCII text that a column of characters has
+/// room for. False: it is something else, and nothing was appended.
+#[inline]
+pub fn store_plain(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> bool {
+    match *value {
+        Value::Int(value) => ty.is_integer() && number::push_if_fits(ty, value, out),
+        Value::Bytes { data, .. } => string::push_if_plain(ty, data, out),
+        _ => false,
+    }
+}
+
 /// [`store`] of an integer literal.
 #[inline]
 pub fn store_int_literal(
