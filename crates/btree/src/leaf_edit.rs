@@ -3,7 +3,7 @@
 use base::TrxId;
 use buffer::ExclusiveGuard;
 use log::FrameRange;
-use page::{OpError, PAGE_SIZE, PageOp, PageRef, Record, Search, SlotFlags};
+use page::{OpError, PAGE_SIZE, PageOp, PageRef, ROW_HEADER_BYTES, Record, Search, SlotFlags};
 
 use crate::error::Result;
 use crate::extents::extent_of;
@@ -92,16 +92,39 @@ impl<'p> LeafEdit<'p> {
     #[inline]
     pub fn move_to(&mut self, key: &'p [u8], need: usize) -> bool {
         let page = self.page();
-        let at = page.search_leaf(key);
-        if !page.covers_searched(key, at) || !has_room(page, key, at, need) {
+        if page.upper_fence().is_some_and(|upper| key >= upper) {
+            return false;
+        }
+        let is_behind_all = self.found && self.slot + 1 == page.count() && key > self.key;
+        let at =
+            if is_behind_all { Search { slot: page.count(), found: false } } else { page.search_leaf(key) };
+        if !(is_behind_all || page.covers_searched(key, at)) || !has_room(page, key, at, need) {
             return false;
         }
         (self.key, self.slot, self.found) = (key, at.slot, at.found);
         true
     }
 
+    /// Goes on to the first record of the leaf, from the position on, that has the edit's key beside its begin id and that
+    /// `is_wanted`. False: no move; there may be one in the next leaf.
+    #[inline]
+    pub fn move_to_version(&mut self, is_wanted: impl Fn(&Record<'_>) -> bool) -> bool {
+        let page = self.page();
+        for slot in self.slot..page.count() {
+            let record = page.record(slot);
+            if !record.has_key(self.key) {
+                return false;
+            }
+            if is_wanted(&record) {
+                (self.slot, self.found) = (slot, true);
+                return true;
+            }
+        }
+        false
+    }
+
     /// Inserts a record with the key at the position, which then is that record. `HAS_BEGIN` in `flags` says that the key
-    /// ends with a begin id.
+    /// ends with a begin id, which raises the page's `max_trx`.
     #[inline]
     pub fn insert(&mut self, payload: &[u8], flags: SlotFlags) -> std::result::Result<(), NeedRoom> {
         debug_assert!(!self.found, "a key is inserted once");
@@ -138,8 +161,16 @@ impl<'p> LeafEdit<'p> {
         self.mtr.note_garbage(extent)
     }
 
+    /// Marks the row as deleted by the transaction of `header`, its new row header. Raises the page's `max_trx`.
+    #[inline]
+    pub fn delete_row(&mut self, header: &[u8; ROW_HEADER_BYTES]) {
+        debug_assert!(self.found, "no record with the key");
+        self.mtr.apply(self.leaf, &PageOp::DeleteRow { slot: self.slot as u16, header });
+    }
+
     /// Closes the secondary entry: end id `trx`, `DELETED`, `HAS_VER`. May grow the record by
-    /// [`page::TRX_ID_BYTES`].
+    /// [`page::TRX_ID_BYTES`]. Raises the page's `max_trx`.
+    #[inline]
     pub fn close(&mut self, trx: TrxId) -> std::result::Result<(), NeedRoom> {
         debug_assert!(self.found, "no record with the key");
         self.try_apply(&PageOp::Close { slot: self.slot as u16, trx })

@@ -12,6 +12,7 @@ use base::{IndexId, PageNo, TrxId};
 use crate::layout::{COMMON_HEADER_BYTES, MAX_KEY_BYTES, PAGE_SIZE, PageType, SlotFlags, TRX_ID_BYTES};
 use crate::page_mut::{FormatPage, PageFull, PageMut};
 use crate::page_ref::PageRef;
+use crate::template::ROW_HEADER_BYTES;
 use codec::{push_bytes, take_bytes, take_flags, take_page_no};
 
 mod codec;
@@ -96,6 +97,13 @@ pub enum PageOp<'a> {
         slot: u16,
         /// Who closes it.
         trx: TrxId,
+    },
+    /// Mark a row as deleted, with a new row header.
+    DeleteRow {
+        /// The slot.
+        slot: u16,
+        /// Transaction id and undo pointer.
+        header: &'a [u8; ROW_HEADER_BYTES],
     },
     /// Take back a close.
     Reopen {
@@ -201,7 +209,8 @@ impl<'a> Batch<'a> {
         if page.as_ref().count() == 0 {
             let keys = BatchKeys { rest: self.0, inner }.skip(usize::from(inner));
             if let (Some(first), Some(last)) = (keys.clone().next(), keys.clone().last()) {
-                page.expect_keys(first, last, keys.map(<[u8]>::len))?;
+                page.expect_keys(first, last, keys.clone().map(<[u8]>::len))?;
+                page.expect_slots(keys.count() + usize::from(inner));
             }
         }
         while !rest.is_empty() {
@@ -323,6 +332,11 @@ impl<'a> PageOp<'a> {
                 require_leaf_slot(view, slot)?;
                 require_end_id(view, slot)?;
                 page.close(slot.into(), trx)?;
+            }
+            PageOp::DeleteRow { slot, header } => {
+                require_leaf_slot(view, slot)?;
+                require(view.payload(slot.into()).len() >= header.len())?;
+                page.delete_row(slot.into(), header);
             }
             PageOp::Reopen { slot } => {
                 require_leaf_slot(view, slot)?;

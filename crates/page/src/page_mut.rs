@@ -1,11 +1,12 @@
 //! Store functions: the only way page bytes change.
 
-use base::codec::{put_u16, put_u32, put_u64};
+use base::codec::{get_u48, put_u16, put_u32, put_u64};
 use base::{IndexId, Lsn, PageNo, TrxId};
 
 use crate::layout::*;
-use crate::page_ref::{PageRef, head_of};
+use crate::page_ref::{PageRef, begin_of, clear_run, head_of};
 use crate::prefix::shared_by_fences;
+use crate::template::ROW_HEADER_BYTES;
 
 /// A page that may be changed. The caller holds it exclusively.
 ///
@@ -74,7 +75,7 @@ impl<'a> PageMut<'a> {
 
     /// Makes an all-zero page with the header that every type has.
     pub fn format_common(&mut self, page_no: PageNo, page_type: PageType, index_id: IndexId, version: u32) {
-        self.0.fill(0);
+        clear_run(self.0);
         put_u32(self.0, PAGE_NO, page_no.0);
         self.0[PAGE_TYPE] = page_type as u8;
         put_u32(self.0, INDEX_ID, index_id.0);
@@ -111,7 +112,7 @@ impl<'a> PageMut<'a> {
     }
 
     /// Inserts a leaf record so that it becomes `slot`; the caller got the slot from a search. `HAS_BEGIN` in `flags`
-    /// says that `key` ends with a begin id.
+    /// says that `key` ends with a begin id, which raises the page's highest transaction id.
     pub fn insert(
         &mut self,
         slot: usize,
@@ -121,11 +122,19 @@ impl<'a> PageMut<'a> {
     ) -> Result<(), PageFull> {
         self.debug_check_key(slot, key, flags);
         debug_assert!(self.as_ref().is_leaf(), "records belong on leaves");
-        let len = self.make_room(key, payload.len())?;
+        let len = match self.as_ref().cell_with_room(key, payload.len()) {
+            Some(len) => len,
+            None => self.make_room(key, payload.len())?,
+        };
         let off = self.take_heap(len);
         let rest = &key[self.as_ref().prefix_len()..];
         self.write_leaf_cell(off, len, rest, payload, flags);
         self.open_slot(slot, head_of(rest), off as u16 | flags.bits() & SlotFlags::IN_SLOT, None);
+        if flags.has_begin()
+            && let Some(begin) = begin_of(key)
+        {
+            self.raise_max_trx(begin);
+        }
         Ok(())
     }
 
@@ -241,17 +250,28 @@ impl<'a> PageMut<'a> {
     }
 
     /// Closes the secondary entry at `slot`: `trx` goes before its payload, `DELETED` and `HAS_VER` are set. An entry
-    /// that has an end id gets the new one.
+    /// that has an end id gets the new one. Raises the page's highest transaction id.
     pub fn close(&mut self, slot: usize, trx: TrxId) -> Result<(), PageFull> {
         let id = &trx.0.to_le_bytes()[..TRX_ID_BYTES];
+        let old = self.as_ref().payload(slot);
         if self.as_ref().flags(slot).has_ver() {
             self.patch(slot, 0, id);
+        } else if old.is_empty() {
+            self.replace_payload(slot, id)?;
         } else {
-            let payload = [id, self.as_ref().payload(slot)].concat();
+            let payload = [id, old].concat();
             self.replace_payload(slot, &payload)?;
         }
         self.set_flags(slot, SlotFlags::DELETED.with(SlotFlags::HAS_VER));
+        self.raise_max_trx(trx);
         Ok(())
+    }
+
+    /// Marks the row at `slot` as deleted by the transaction of `header`, which becomes its row header.
+    pub fn delete_row(&mut self, slot: usize, header: &[u8; ROW_HEADER_BYTES]) {
+        self.patch(slot, 0, header);
+        self.set_flags(slot, SlotFlags::DELETED);
+        self.raise_max_trx(TrxId(get_u48(header, 0)));
     }
 
     /// Takes back a close: the end id goes, `DELETED` and `HAS_VER` are cleared.

@@ -282,6 +282,19 @@ impl<'a> PageRef<'a> {
         (rest_len, &self.0[off..off + rest_len.saturating_sub(HEAD_BYTES)])
     }
 
+    /// Bytes of a leaf cell for the record if it goes in as the page is: nothing moves, the arrays do not grow, and a longer
+    /// prefix is not to be thought of.
+    #[inline]
+    pub(crate) fn cell_with_room(self, key: &[u8], payload_len: usize) -> Option<usize> {
+        let (count, cap) = (self.count(), self.cap());
+        let len = self.cell_len(key.len(), payload_len);
+        let fits = count < cap
+            && HEADER_BYTES + cap * slot_bytes(true) + len <= self.heap_top()
+            && self.is_under_prefix(key)
+            && (count > PREFIX_SLOTS_FEW || !self.may_share_more());
+        fits.then_some(len)
+    }
+
     /// Whether a record (leaf) or a separator (inner; `payload_len` is ignored) goes in.
     pub fn fits(self, key: &[u8], payload_len: usize) -> Fit {
         if !self.is_under_prefix(key) {
@@ -385,12 +398,25 @@ impl<'a> PageRef<'a> {
     }
 }
 
-/// Copies bytes in runs that are short enough for vector moves: string instructions take their time to start.
+/// Bytes that are copied or cleared at once: few enough for vector moves, as string instructions take their time to start.
+const RUN: usize = 1024;
+
+/// Copies bytes in runs.
 fn copy_run(to: &mut [u8], from: &[u8]) {
-    const RUN: usize = 1024;
     for (to, from) in to.chunks_mut(RUN).zip(from.chunks(RUN)) {
         to.copy_from_slice(from);
     }
+}
+
+/// Clears bytes in runs.
+pub(crate) fn clear_run(bytes: &mut [u8]) {
+    bytes.chunks_mut(RUN).for_each(clear);
+}
+
+/// Not inlined, or the runs would be cleared as one.
+#[inline(never)]
+fn clear(run: &mut [u8]) {
+    run.fill(0);
 }
 
 /// The head of a key whose bytes beyond the page's prefix are `rest`: 4 bytes, zero padded, order as `u32`.
@@ -419,4 +445,11 @@ pub(crate) fn load_u32(bytes: &PageBytes, off: usize) -> u32 {
 pub(crate) fn load_u16(bytes: &PageBytes, off: usize) -> u16 {
     debug_assert!(off.is_multiple_of(2) && off < PAGE_SIZE, "offset {off}");
     get_u16(bytes, off & (PAGE_SIZE - 2))
+}
+
+/// The begin id at the end of a key that has one: big-endian.
+#[inline]
+pub(crate) fn begin_of(key: &[u8]) -> Option<base::TrxId> {
+    let id = key.last_chunk::<TRX_ID_BYTES>()?;
+    Some(base::TrxId(id.iter().fold(0, |id, &byte| id << 8 | u64::from(byte))))
 }

@@ -5,11 +5,11 @@
 //! choice is the one that makes the page smaller, so that lengthening never needs room. A prefix longer than what the
 //! fences share is shortened by the first key that does not have it.
 
-use base::codec::put_u32;
+use base::codec::{get_u16, put_u16, put_u32};
 
 use crate::layout::*;
 use crate::page_mut::{PageFull, PageMut};
-use crate::page_ref::{PageRef, head_of};
+use crate::page_ref::{PageRef, clear_run, head_of};
 
 /// What the keys of a page are encoded against.
 #[derive(Debug)]
@@ -213,11 +213,16 @@ impl PageMut<'_> {
     /// Writes the slots of `old`, the page as it was, encoded against `frame`, which they fit. The cell of `skip` is left
     /// out.
     pub(crate) fn rebuild(&mut self, old: PageRef<'_>, frame: &KeyFrame<'_>, skip: Option<usize>) {
-        self.0[HEADER_BYTES..].fill(0);
+        clear_run(&mut self.0[HEADER_BYTES..]);
         self.reset_heap();
         self.store_fences(frame.lower, frame.upper, &frame.prefix);
         self.set_counts(old.count(), even(old.count()));
         let same = frame.prefix.len() == old.prefix_len();
+        if same && old.is_leaf() && skip.is_none() {
+            self.copy_records(old);
+            self.update_hints(0, 0);
+            return;
+        }
         let mut key = Vec::new();
         for slot in 0..old.count() {
             let skip = skip == Some(slot);
@@ -232,6 +237,24 @@ impl PageMut<'_> {
             }
         }
         self.update_hints(0, 0);
+    }
+
+    /// Fills all slots with those of `old`, a leaf with the same prefix: [`PageMut::copy_slot`] of each.
+    fn copy_records(&mut self, old: PageRef<'_>) {
+        let count = old.count();
+        let heads = HEADER_BYTES..HEADER_BYTES + HEAD_BYTES * count;
+        self.0[heads.clone()].copy_from_slice(&old.0[heads]);
+        let slots_from = HEADER_BYTES + 4 * self.as_ref().cap();
+        let mut top = self.as_ref().heap_top();
+        for slot in 0..count {
+            let word = old.slot_word(slot);
+            let from = usize::from(word & SLOT_OFFSET);
+            let len = usize::from(get_u16(old.0, from) & CELL_LEN);
+            top -= len;
+            self.0[top..top + len].copy_from_slice(&old.0[from..from + len]);
+            put_u16(self.0, slots_from + 2 * slot, word & SlotFlags::IN_SLOT | top as u16);
+        }
+        put_u16(self.0, HEAP_TOP, top as u16);
     }
 
     /// Fills slot `slot` with that of `old`, which has the same prefix.
@@ -265,6 +288,53 @@ impl PageMut<'_> {
             let off = if slot == 0 { 0 } else { self.write_inner_cell(rest) };
             self.put_slot_word(slot, off as u16);
             self.set_child(slot, old.child(slot));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::prng::Prng;
+    use base::{IndexId, PageNo};
+
+    use super::*;
+    use crate::FormatPage;
+
+    #[test]
+    fn records_copied_at_once_lie_as_if_copied_one_by_one() {
+        let mut prng = Prng::new(3);
+        for fixed in [None, Some(6)] {
+            let mut bytes: Box<PageBytes> = Box::new([0; PAGE_SIZE]);
+            let mut page = PageMut::new(&mut bytes);
+            page.format(&FormatPage {
+                page_no: PageNo(1),
+                level: 0,
+                index_id: IndexId(1),
+                version: 1,
+                format_version: 1,
+                fixed_key_len: fixed,
+                lower: b"",
+                upper: None,
+                right: PageNo::NONE,
+            });
+            for n in 0..300u32 {
+                let key = [&n.to_be_bytes()[..], b"ab"].concat();
+                page.append(&key, &vec![n as u8; prng.below(40) as usize], SlotFlags::NONE).unwrap();
+            }
+            for _ in 0..100 {
+                page.remove(prng.below(page.as_ref().count() as u64) as usize);
+            }
+            let old = *page.0;
+            let old = PageRef(&old);
+            page.compact(None, None);
+            let (at_once, count) = (*page.0, old.count());
+            clear_run(&mut page.0[HEADER_BYTES..]);
+            page.reset_heap();
+            page.store_fences(old.lower_fence(), old.upper_fence(), old.prefix());
+            page.set_counts(count, even(count));
+            (0..count).for_each(|slot| page.copy_slot(old, slot, false));
+            page.update_hints(0, 0);
+            assert!(*page.0 == at_once, "{fixed:?}");
         }
     }
 }

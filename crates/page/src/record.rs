@@ -6,6 +6,7 @@ use crate::layout::{
     CELL_HAS_BEGIN, CELL_LEN, HEAD_BYTES, HEADER_BYTES, PageBytes, SLOT_OFFSET, SlotFlags, TRX_ID_BYTES,
 };
 use crate::page_ref::{load_u16, load_u32};
+use crate::search::is_equal;
 
 /// A leaf record in place. The key is `prefix`, then the head's bytes, then `suffix`.
 #[derive(Clone, Copy, Debug)]
@@ -316,6 +317,24 @@ impl<'a> Record<'a> {
         let in_suffix = rest.len() - in_head;
         rest[in_head..].copy_from_slice(&self.suffix[..in_suffix]);
         read(&small[..len])
+    }
+
+    /// Whether the key without a begin id is `key`.
+    #[inline]
+    pub fn has_key(&self, key: &[u8]) -> bool {
+        if self.key_len_without_begin() != key.len() {
+            return false;
+        }
+        let Some((start, rest)) = key.split_at_checked(self.prefix.len()) else {
+            return self.prefix.starts_with(key);
+        };
+        if !is_equal(start, self.prefix) {
+            return false;
+        }
+        match rest.split_first_chunk::<HEAD_BYTES>() {
+            Some((head, rest)) => u32::from_be_bytes(*head) == self.head && self.suffix.starts_with(rest),
+            None => self.head.to_be_bytes().starts_with(rest),
+        }
     }
 
     #[cold]

@@ -159,6 +159,14 @@ impl<'a> RowRef<'a> {
         }
     }
 
+    /// Where the value of the column at `position` is, if it is off page.
+    #[inline]
+    pub fn off_page(&self, position: usize) -> Option<OverflowRef> {
+        let Place::Var { ordinal } = self.format.columns()[position].place else { return None };
+        let (bytes, is_off_page) = self.var(ordinal);
+        is_off_page.then(|| OverflowRef::decode(bytes))
+    }
+
     /// The storage bytes of the column at `position`, `None` for NULL. An off-page value shows its reference's bytes:
     /// callers that may meet one use [`RowRef::field`].
     #[inline]

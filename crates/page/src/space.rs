@@ -60,6 +60,16 @@ impl PageMut<'_> {
         put_u16(self.0, CAP, cap as u16);
     }
 
+    /// Makes the arrays of a page without slots large enough for `count`, if that leaves room for a cell of each.
+    pub(crate) fn expect_slots(&mut self, count: usize) {
+        let page = self.as_ref();
+        debug_assert!(page.count() == 0, "slots stand where the arrays would go");
+        let cap = even(count);
+        if cap > page.cap() && page.arrays_end(cap) + 2 * count <= page.heap_top() {
+            put_u16(self.0, CAP, cap as u16);
+        }
+    }
+
     /// Takes `len` bytes off the heap's lower end; the caller made room.
     #[inline]
     pub(crate) fn take_heap(&mut self, len: usize) -> usize {
@@ -252,9 +262,11 @@ impl PageMut<'_> {
         let distance = count / (HINTS + 1);
         let same = old_count >= HINT_COUNT_MIN && old_count / (HINTS + 1) == distance;
         let first = if same { changed.div_ceil(distance).max(1) - 1 } else { 0 };
+        let mut slot = (first + 1) * distance;
         for i in first..HINTS {
-            let head = self.as_ref().head((i + 1) * distance);
-            put_u32(self.0, HINT_ARRAY + 4 * i, head);
+            let head = self.as_ref().head(slot);
+            put_u32(self.0, HINT_ARRAY + HEAD_BYTES * i, head);
+            slot += distance;
         }
     }
 }

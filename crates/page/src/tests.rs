@@ -30,6 +30,12 @@ fn assert_same(page: PageRef<'_>, model: &Model) {
         assert_eq!(&page.key(slot), key);
         assert_eq!(page.payload(slot), &payload[..]);
         assert_eq!(page.flags(slot), *flags);
+        let bare = &key[..key.len() - if flags.has_begin() { TRX_ID_BYTES } else { 0 }];
+        let record = page.record(slot);
+        assert!(record.has_key(bare));
+        for other in [page.key(0), page.key(slot.saturating_sub(1)), key.clone(), [bare, b"\0"].concat()] {
+            assert_eq!(record.has_key(&other), record.with_key(|own| own == other));
+        }
         let mut bytes = vec![7];
         let copy = page.record(slot).copy_to(&mut bytes);
         let mut copied = Vec::new();

@@ -20,3 +20,53 @@ fn what_was_inserted_is_found_again() {
     }
     assert!(tree.point(&store, b"none").unwrap().is_none());
 }
+
+#[test]
+fn an_edit_moves_on_within_its_leaf_only() {
+    let disk = SimDisk::new();
+    let store = new_store(&disk, 256);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    for n in 0..2000u32 {
+        insert(&store, &tree, &(2 * n).to_be_bytes(), &[0; 50]);
+    }
+    let keys: Vec<[u8; 4]> = (0..4002u32).map(u32::to_be_bytes).collect();
+    let mut at = 1;
+    while at < keys.len() {
+        let mut edit = tree.edit(&store, &keys[at], 60).unwrap();
+        loop {
+            assert_eq!((edit.key(), edit.found()), (&keys[at][..], at.is_multiple_of(2) && at < 4000));
+            if !edit.found() {
+                edit.insert(&[1; 50], SlotFlags::NONE).unwrap();
+            }
+            at += 1;
+            if at == keys.len() || !edit.move_to(&keys[at], 60) {
+                break;
+            }
+        }
+        // Not to a leaf on the left.
+        assert!(!edit.move_to(&keys[0], 0) || at < 600);
+        edit.commit();
+    }
+    assert_eq!(assert_sound(&store, &tree).records, 4002);
+}
+
+#[test]
+fn an_edit_finds_the_version_it_wants_in_its_leaf() {
+    let disk = SimDisk::new();
+    let store = new_store(&disk, 256);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    for (key, begin) in [("a", 1), ("k", 1), ("k", 2), ("k", 3), ("m", 9)] {
+        let key = [key.as_bytes(), &[0, 0, 0, 0, 0, begin]].concat();
+        let mut edit = tree.edit(&store, &key, 30).unwrap();
+        edit.insert(&[begin], SlotFlags::HAS_BEGIN).unwrap();
+        edit.commit();
+    }
+    for (key, wanted, found) in
+        [("k", 3, true), ("k", 1, true), ("k", 4, false), ("l", 9, false), ("z", 1, false)]
+    {
+        let mut edit = tree.edit(&store, key.as_bytes(), 0).unwrap();
+        assert_eq!(edit.move_to_version(|record| record.payload() == [wanted]), found, "{key} {wanted}");
+        assert_eq!(edit.found(), found);
+        assert!(!found || edit.record().begin_trx() == u64::from(wanted));
+    }
+}

@@ -3,7 +3,6 @@
 use page::{RowHeader, RowRef, SlotFlags, UndoPtr};
 use trx::{Buffers, NewUndo, Trx, UndoKind};
 
-use super::insert::row_id_of;
 use super::row_image::{RowImage, value_of, with_values};
 use super::version::flags_to_undo;
 use super::writer::{RowWriter, change};
@@ -31,7 +30,8 @@ impl RowWriter<'_> {
         edit.note_garbage()?;
         let record = edit.record();
         let mut image = RowImage { values: &mut buffers.values, spans: &mut buffers.spans };
-        image.fill(&RowRef::new(&index.format, record), self.table.def.columns.len(), &mut buffers.payload);
+        let (row, columns) = (RowRef::new(&index.format, record), self.table.def.columns.len());
+        image.fill_only(&self.table.indexed_columns, &row, columns, &mut buffers.payload);
         let before = RowHeader::decode(record.payload());
         self.overwrites(before.trx);
         let before = before.encode();
@@ -44,9 +44,7 @@ impl RowWriter<'_> {
             row_header: Some(&before),
             image: &[],
         });
-        edit.patch(0, &self.header(UndoPtr(undo.raw())));
-        edit.set_flags(SlotFlags::DELETED);
-        edit.raise_max_trx(self.id);
+        edit.delete_row(&self.header(UndoPtr(undo.raw())));
         // In the row's frame: a log that begins behind the mark must not tell of its values.
         self.bury_values(buffers);
         self.commit(edit);
@@ -69,13 +67,12 @@ impl RowWriter<'_> {
         if self.table.indexes.len() == 1 {
             return Ok(());
         }
-        let row_id = if self.table.def.hidden_row_id { row_id_of(clustered_key) } else { 0 };
         let (values, spans) = (std::mem::take(&mut buffers.values), std::mem::take(&mut buffers.spans));
         let closed = with_indexed_values(self, values, spans, |writer, values, spans| {
             with_values(
                 spans.len(),
                 |i| value_of(values, spans[i]),
-                |row| writer.close_entries(row, row_id, buffers),
+                |row| writer.close_entries(row, clustered_key, buffers),
             )
         });
         let (values, spans, result) = closed?;

@@ -4,7 +4,7 @@
 
 use base::TrxId;
 use base::codec::put_u48;
-use btree::Seek;
+use btree::{LeafEdit, Seek};
 use page::{RowHeader, SlotFlags, TRX_ID_BYTES};
 use trx::{Attempt, Buffers, LockMode, RowLocker, UndoKind, WaitPolicy};
 use types::key::Extent;
@@ -59,12 +59,24 @@ impl RowWriter<'_> {
         prefix: &mut Vec<u8>,
     ) -> Result<()> {
         push_begin(key, self.id);
-        if !index.is_unique() {
-            while self.try_open_entry(index, key, payload)? == Attempt::Wait {
-                self.locker.wait()?;
-            }
-            return Ok(());
+        if index.is_unique() {
+            return self.open_unique_entry(index, row, key, payload, prefix);
         }
+        while self.try_open_entry(index, key, payload)? == Attempt::Wait {
+            self.locker.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Opens the entry of `row` with the whole key `key` in a unique index. `prefix` is scratch.
+    pub(crate) fn open_unique_entry(
+        &mut self,
+        index: &Index,
+        row: &[Value<'_>],
+        key: &[u8],
+        payload: &[u8],
+        prefix: &mut Vec<u8>,
+    ) -> Result<()> {
         prefix.clear();
         let (comparable, extent) = append_declared_key(index, row, prefix);
         ensure_key(extent, prefix)?;
@@ -121,10 +133,18 @@ impl RowWriter<'_> {
     /// Inserts the entry with `key`, or opens it again if this transaction has closed its own. Nothing has happened if this is
     /// to wait for a gap.
     fn try_open_entry(&mut self, index: &Index, key: &[u8], payload: &[u8]) -> Result<Attempt> {
-        let engine = self.engine;
-        let need = key.len() + payload.len() + ENTRY_SLACK_BYTES;
-        let mut edit = index.tree.edit(&engine.store, key, need)?;
-        let without_begin = &key[..key.len() - TRX_ID_BYTES];
+        let mut edit = index.tree.edit(&self.engine.store, key, room_for_entry(key, payload))?;
+        let attempt = self.put_entry(index, &mut edit, payload)?;
+        if attempt != Attempt::Wait {
+            self.commit(edit);
+        }
+        Ok(attempt)
+    }
+
+    /// Inserts or opens again the entry that the edit is positioned at, which has room for it. Nothing has happened if this is
+    /// to wait for a gap.
+    fn put_entry(&mut self, index: &Index, edit: &mut LeafEdit<'_>, payload: &[u8]) -> Result<Attempt> {
+        let key = edit.key();
         if edit.found() {
             // What the transaction itself has closed was no gap for others.
             let record = edit.record();
@@ -132,22 +152,96 @@ impl RowWriter<'_> {
             self.undo(index, UndoKind::EntryReopen, record.flags(), key, record.payload());
             edit.replace_payload(payload).expect("edit was asked for the room");
             edit.set_flags(SlotFlags::HAS_BEGIN);
-        } else {
-            let attempt = self.locker.try_insert(index.tree.index, without_begin, self.log.records())?;
-            if attempt == Attempt::Wait {
-                return Ok(attempt);
-            }
+            edit.raise_max_trx(self.id);
+            return Ok(Attempt::Granted { new: false });
+        }
+        let without_begin = &key[..key.len() - TRX_ID_BYTES];
+        let attempt = self.locker.try_insert(index.tree.index, without_begin, self.log.records())?;
+        if attempt != Attempt::Wait {
             self.undo(index, UndoKind::EntryInsert, SlotFlags::HAS_BEGIN, key, &[]);
             edit.insert(payload, SlotFlags::HAS_BEGIN).expect("edit was asked for the room");
         }
-        edit.raise_max_trx(self.id);
-        self.commit(edit);
-        Ok(Attempt::Granted { new: false })
+        Ok(attempt)
     }
 
-    /// Closes the open entry of a row whose key without a begin id is `key`; `key` gets its begin id. `payload` is
-    /// scratch.
+    /// Opens entries of an index that is not unique, in ascending order of their whole keys, staying on a leaf while it covers the
+    /// next key and has room.
+    pub(crate) fn open_sorted_entries<'k>(
+        &mut self,
+        index: &'k Index,
+        count: usize,
+        entry: impl Fn(usize) -> (&'k [u8], &'k [u8]),
+    ) -> Result<()>
+    where
+        Self: 'k,
+    {
+        let engine = self.engine;
+        let mut at = 0;
+        while at < count {
+            let (key, mut payload) = entry(at);
+            let mut edit = index.tree.edit(&engine.store, key, room_for_entry(key, payload))?;
+            let put = loop {
+                let put = self.put_entry(index, &mut edit, payload);
+                if !matches!(put, Ok(Attempt::Granted { .. })) {
+                    break put;
+                }
+                at += 1;
+                if at == count {
+                    break put;
+                }
+                let next = entry(at);
+                if !edit.move_to(next.0, room_for_entry(next.0, next.1)) {
+                    break put;
+                }
+                payload = next.1;
+            };
+            self.commit(edit);
+            if put? == Attempt::Wait {
+                self.locker.wait()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes the open entry of a row whose key without a begin id is `key`, which is scratch, as is `payload`: it holds an
+    /// end id, see [`put_end`].
     pub(crate) fn close_entry(
+        &mut self,
+        index: &Index,
+        key: &mut Vec<u8>,
+        payload: &mut Vec<u8>,
+    ) -> Result<()> {
+        if self.close_entry_nearby(index, key, payload)? {
+            return Ok(());
+        }
+        self.close_entry_anywhere(index, key, payload)
+    }
+
+    /// Closes the open entry for `key` if the leaf that the key leads to has it and room for an end id, in one descent.
+    /// False: the entry is as it was. `whole_key` is scratch then no more.
+    fn close_entry_nearby(&mut self, index: &Index, key: &[u8], whole_key: &mut Vec<u8>) -> Result<bool> {
+        let mut edit = index.tree.edit(&self.engine.store, key, 0)?;
+        if !edit.move_to_version(|record| !record.flags().has_ver()) {
+            return Ok(false);
+        }
+        edit.note_garbage()?;
+        let open = edit.record().flags();
+        if edit.close(self.id).is_err() {
+            edit.commit();
+            return Ok(false);
+        }
+        whole_key.clear();
+        edit.record().append_key(whole_key);
+        // The undo record is complete before the latch is released, which is all that readers can tell.
+        self.undo(index, UndoKind::EntryClose, open, whole_key, &[]);
+        self.commit(edit);
+        Ok(true)
+    }
+
+    /// Closes the open entry for `key`, wherever it is: found first, then changed. What [`RowWriter::close_entry_nearby`] does
+    /// in most cases.
+    #[cold]
+    fn close_entry_anywhere(
         &mut self,
         index: &Index,
         key: &mut Vec<u8>,
@@ -181,16 +275,17 @@ impl RowWriter<'_> {
         if closed { Ok(()) } else { Err(missing_entry()) }
     }
 
-    /// Closes the entries of a row that goes, in every secondary index.
+    /// Closes the entries of a row that goes, in every secondary index. Of `row` only indexed columns are looked at.
     pub(crate) fn close_entries(
         &mut self,
         row: &[Value<'_>],
-        row_id: u64,
+        clustered_key: &[u8],
         buffers: &mut Buffers,
     ) -> Result<()> {
         for index in &self.table.indexes[1..] {
             buffers.other_key.clear();
-            index.format.append_key(row, row_id, &mut buffers.other_key);
+            append_declared_key(index, row, &mut buffers.other_key);
+            buffers.other_key.extend_from_slice(clustered_key);
             put_end(&mut buffers.other_payload, self.id);
             self.close_entry(index, &mut buffers.other_key, &mut buffers.other_payload)?;
         }
@@ -224,6 +319,11 @@ fn find_open_entry(
     Ok(false)
 }
 
+/// Room to ask for before an entry is inserted.
+fn room_for_entry(key: &[u8], payload: &[u8]) -> usize {
+    key.len() + payload.len() + ENTRY_SLACK_BYTES
+}
+
 /// Starts a closed entry's payload in `payload`.
 pub(crate) fn put_end(payload: &mut Vec<u8>, end: TrxId) {
     payload.clear();
@@ -233,7 +333,7 @@ pub(crate) fn put_end(payload: &mut Vec<u8>, end: TrxId) {
 
 /// Appends a begin id, which sorts as a number.
 #[inline]
-fn push_begin(key: &mut Vec<u8>, begin: TrxId) {
+pub(crate) fn push_begin(key: &mut Vec<u8>, begin: TrxId) {
     key.extend_from_slice(&begin.0.to_be_bytes()[8 - TRX_ID_BYTES..]);
 }
 

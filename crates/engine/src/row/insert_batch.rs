@@ -1,9 +1,11 @@
 //! Inserting many rows at once.
 
+use page::RowHeader;
 use trx::{Attempt, Buffers, Trx};
 
+use super::entry::push_begin;
 use super::insert::Value;
-use super::writer::{RowWriter, change};
+use super::writer::{RowWriter, change, ensure_key};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::table::Table;
@@ -132,17 +134,60 @@ impl RowWriter<'_> {
         buffers: &mut Buffers,
     ) -> Result<()> {
         let index = &self.table.indexes[position];
-        let row_id = |i: usize| row_ids.get(i).copied().unwrap_or(0);
-        let (mut keys, mut order) = (Vec::new(), Vec::with_capacity(rows.len()));
+        let mut entries = Entries::default();
         for (i, row) in rows.iter().enumerate() {
-            let start = keys.len();
-            index.format.append_key(row, row_id(i), &mut keys);
-            order.push((start, keys.len(), i));
+            let row_id = row_ids.get(i).copied().unwrap_or(0);
+            let (key, payload) = (entries.keys.len(), entries.payloads.len());
+            let extent = index.format.append_key(row, row_id, &mut entries.keys);
+            ensure_key(extent, &entries.keys[key..])?;
+            push_begin(&mut entries.keys, self.id);
+            index.format.encode(RowHeader::default(), row, &[], &mut entries.payloads);
+            let start = start_of(&entries.keys[key..]);
+            let (key, payload) = ((key, entries.keys.len()), (payload, entries.payloads.len()));
+            entries.places.push((start, Place { key, payload, row: i }));
         }
-        order.sort_unstable_by(|a, b| keys[a.0..a.1].cmp(&keys[b.0..b.1]));
-        for (_, _, i) in order {
-            self.insert_entry(position, rows[i], row_id(i), buffers)?;
+        entries.sort();
+        if !index.is_unique() {
+            return self.open_sorted_entries(index, rows.len(), |at| (entries.key(at), entries.payload(at)));
+        }
+        for (at, (_, place)) in entries.places.iter().enumerate() {
+            let (key, payload) = (entries.key(at), entries.payload(at));
+            self.open_unique_entry(index, rows[place.row], key, payload, &mut buffers.third_key)?;
         }
         Ok(())
+    }
+}
+
+/// Encoded entries of one index, each with the start of its key.
+#[derive(Default)]
+struct Entries {
+    keys: Vec<u8>,
+    payloads: Vec<u8>,
+    places: Vec<(u64, Place)>,
+}
+
+impl Entries {
+    fn sort(&mut self) {
+        let keys = &self.keys;
+        let rest = |place: &Place| &keys[place.key.0..place.key.1];
+        self.places.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(&a.1).cmp(rest(&b.1))));
+    }
+
+    fn key(&self, at: usize) -> &[u8] {
+        let (from, to) = self.places[at].1.key;
+        &self.keys[from..to]
+    }
+
+    fn payload(&self, at: usize) -> &[u8] {
+        let (from, to) = self.places[at].1.payload;
+        &self.payloads[from..to]
+    }
+}
+
+/// The first bytes of a key, in the order of keys: of keys with different ones the lower start tells the lower key.
+fn start_of(key: &[u8]) -> u64 {
+    match key.first_chunk::<8>() {
+        Some(start) => u64::from_be_bytes(*start),
+        None => key.iter().fold(0, |start, &byte| start << 8 | u64::from(byte)) << (64 - 8 * key.len()),
     }
 }

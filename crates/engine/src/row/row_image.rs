@@ -27,6 +27,26 @@ impl RowImage<'_> {
         }
     }
 
+    /// As [`RowImage::fill`], but of the columns that are not `wanted` only the references: others are NULL.
+    pub(crate) fn fill_only(
+        &mut self,
+        wanted: &ColumnSet,
+        row: &RowRef<'_>,
+        columns: usize,
+        scratch: &mut Vec<u8>,
+    ) {
+        self.values.clear();
+        self.spans.clear();
+        for position in 0..columns {
+            let field = if wanted.contains(position) {
+                row.field(position, scratch)
+            } else {
+                row.off_page(position).map_or(Field::Null, Field::OffPage)
+            };
+            self.push(field);
+        }
+    }
+
     fn push(&mut self, field: Field<'_>) {
         let start = self.values.len() as u32;
         let (null, off_page) = match field {

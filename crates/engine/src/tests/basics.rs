@@ -204,3 +204,32 @@ fn a_suspended_scan_goes_on_where_it_was_after_changes() {
     }
     assert_sound(&engine, &table);
 }
+
+/// The open entry of a key is then not in the leaf that the key leads to.
+#[test]
+fn an_entry_is_closed_behind_leaves_of_older_versions() {
+    let (engine, _disk) = engine();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut reader = engine.begin(BeginOptions::default());
+    let view = reader.view();
+    for id in [1, 2] {
+        let mut trx = engine.begin(BeginOptions::default());
+        insert(&engine, &table, &mut trx, &Wide::new(id, id, &format!("name {id}"))).unwrap();
+        engine.commit(&mut trx).unwrap();
+    }
+    let mut trx = engine.begin(BeginOptions::default());
+    for n in 0..3000 {
+        update(&engine, &table, &mut trx, 1, &Wide::new(1, n % 2, "name 1")).unwrap();
+        engine.commit(&mut trx).unwrap();
+        trx.restart(BeginOptions::default());
+    }
+    assert_eq!(ids_by_index(&engine, &table, 1, trx.view()), [1, 2]);
+    assert_eq!(ids_by_index(&engine, &table, 1, view), []);
+    assert!(table.delete(&engine, &mut trx, &key(1)).unwrap());
+    assert_eq!(ids_by_index(&engine, &table, 1, trx.view()), [2]);
+    assert_sound(&engine, &table);
+    engine.rollback(&mut trx).unwrap();
+    trx.restart(BeginOptions::default());
+    assert_eq!(ids_by_index(&engine, &table, 1, trx.view()), [1, 2]);
+    assert_sound(&engine, &table);
+}

@@ -26,6 +26,7 @@ const SET_FENCES: u8 = 16;
 const REORGANIZE: u8 = 17;
 const IMAGE: u8 = 18;
 pub(super) const WRITE_BYTES: u8 = 19;
+const DELETE_ROW: u8 = 20;
 
 impl<'a> PageOp<'a> {
     /// Appends the operation's encoding to `out`.
@@ -63,6 +64,10 @@ impl<'a> PageOp<'a> {
                 push_ints(out, SET_FLAGS, &[slot.into(), u64::from(flags.bits() >> 13)]);
             }
             PageOp::Close { slot, trx } => push_ints(out, CLOSE, &[slot.into(), trx.0]),
+            PageOp::DeleteRow { slot, header } => {
+                push_ints(out, DELETE_ROW, &[slot.into()]);
+                push_bytes(out, header);
+            }
             PageOp::Reopen { slot } => push_ints(out, REOPEN, &[slot.into()]),
             PageOp::SetChild { slot, child } => push_ints(out, SET_CHILD, &[slot.into(), child.0.into()]),
             PageOp::SetRight(right) => push_ints(out, SET_RIGHT, &[right.0.into()]),
@@ -116,6 +121,10 @@ impl<'a> PageOp<'a> {
             }
             SET_FLAGS => PageOp::SetFlags { slot: take_int(from)?, flags: take_flags(from)? },
             CLOSE => PageOp::Close { slot: take_int(from)?, trx: take_trx(from)? },
+            DELETE_ROW => PageOp::DeleteRow {
+                slot: take_int(from)?,
+                header: take_bytes(from)?.try_into().map_err(|_| OpError::Malformed)?,
+            },
             REOPEN => PageOp::Reopen { slot: take_int(from)? },
             SET_CHILD => PageOp::SetChild { slot: take_int(from)?, child: take_page_no(from)? },
             SET_RIGHT => PageOp::SetRight(take_page_no(from)?),

@@ -15,7 +15,7 @@ struct Shape {
 }
 
 /// By kind; the first is that of kind 1.
-const SHAPES: [Shape; 19] = [
+const SHAPES: [Shape; 20] = [
     shape(7, 1, true),
     shape(4, 0, false),
     shape(2, 2, false),
@@ -34,6 +34,7 @@ const SHAPES: [Shape; 19] = [
     shape(0, 1, true),
     shape(0, 0, false),
     shape(0, 2, false),
+    shape(1, 1, false),
     shape(1, 1, false),
 ];
 

@@ -36,6 +36,9 @@ fn leaf_op<'a>(prng: &mut Prng, page: PageRef<'_>, key: &'a [u8], bytes: &'a [u8
         }
         5 if page.flags(at.slot).has_ver() => PageOp::Reopen { slot },
         5 | 6 => PageOp::Close { slot, trx: TrxId(prng.below(1 << 40)) },
+        7 if payload_len >= ROW_HEADER_BYTES && bytes.len() >= ROW_HEADER_BYTES => {
+            PageOp::DeleteRow { slot, header: bytes.first_chunk().unwrap() }
+        }
         7 => PageOp::RaiseMaxTrx(TrxId(prng.below(1000))),
         8 => PageOp::SetRight(PageNo(prng.below(1000) as u32)),
         _ if prng.below(10) == 0 => PageOp::Reorganize,
@@ -162,6 +165,7 @@ fn what_cannot_be_applied_is_refused_and_changes_nothing() {
         PageOp::InsertChild { slot: 0, child: PageNo(5), key: b"" },
         PageOp::Patch { slot: 0, offset: 0, bytes: b"x" },
         PageOp::Reopen { slot: 3 },
+        PageOp::DeleteRow { slot: 0, header: &[0; ROW_HEADER_BYTES] },
         PageOp::WriteBytes { offset: 40, bytes: b"x" },
         PageOp::Append(Batch(&[4, 1])),
     ];
@@ -174,7 +178,7 @@ fn what_cannot_be_applied_is_refused_and_changes_nothing() {
 #[test]
 fn to_skim_a_change_takes_what_it_takes_to_decode_it() {
     let mut prng = Prng::new(9);
-    let (mut decoded, mut refused) = ([0; 20], 0);
+    let (mut decoded, mut refused) = ([0; 21], 0);
     for _ in 0..200_000 {
         let noise: Vec<u8> = (0..prng.below(40)).map(|_| prng.below(24) as u8).collect();
         let (mut rest, mut skimmed) = (&noise[..], &noise[..]);
@@ -212,4 +216,40 @@ fn cut_and_random_bytes_are_refused_or_decode_without_a_panic() {
             }
         }
     }
+}
+
+/// A leaf with one record.
+fn leaf_of(key: &[u8], payload: &[u8], flags: SlotFlags) -> Box<PageBytes> {
+    let mut bytes: Box<PageBytes> = Box::new([0; PAGE_SIZE]);
+    let mut page = PageMut::new(&mut bytes);
+    page.format(&start(0, None));
+    PageOp::Insert { slot: 0, flags, key, payload }.apply(&mut page).unwrap();
+    bytes
+}
+
+#[test]
+fn a_deletion_is_its_parts_in_one() {
+    let mut one = leaf_of(b"key", &[7; ROW_HEADER_BYTES + 20], SlotFlags::NONE);
+    let mut many = one.clone();
+    let header: [u8; ROW_HEADER_BYTES] = std::array::from_fn(|i| i as u8);
+    PageOp::DeleteRow { slot: 0, header: &header }.apply(&mut PageMut::new(&mut one)).unwrap();
+    for op in [
+        PageOp::Patch { slot: 0, offset: 0, bytes: &header },
+        PageOp::SetFlags { slot: 0, flags: SlotFlags::DELETED },
+        PageOp::RaiseMaxTrx(TrxId(0x0504_0302_0100)),
+    ] {
+        op.apply(&mut PageMut::new(&mut many)).unwrap();
+    }
+    assert!(one == many);
+}
+
+#[test]
+fn a_begin_id_and_an_end_id_raise_the_highest_transaction() {
+    let mut bytes = leaf_of(b"key\0\0\0\0\x01\x02", b"", SlotFlags::HAS_BEGIN);
+    assert_eq!(PageRef::new(&bytes).max_trx(), TrxId(0x102));
+    PageOp::Close { slot: 0, trx: TrxId(0x101) }.apply(&mut PageMut::new(&mut bytes)).unwrap();
+    assert_eq!(PageRef::new(&bytes).max_trx(), TrxId(0x102));
+    PageOp::Close { slot: 0, trx: TrxId(0x103) }.apply(&mut PageMut::new(&mut bytes)).unwrap();
+    assert_eq!(PageRef::new(&bytes).max_trx(), TrxId(0x103));
+    assert_eq!(PageRef::new(&leaf_of(b"key456789", b"", SlotFlags::NONE)).max_trx(), TrxId(0));
 }
