@@ -7,6 +7,7 @@
 //! write learns by `LAST_INSERT_ID`. The values have an index, by which a range can be read, too.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -248,20 +249,25 @@ impl<'s> Session<'s> {
 
     fn operation(&mut self, first: u32, begin: Option<&str>) -> Result<Next, String> {
         let key = first + self.prng.below(u64::from(KEYS)) as u32;
-        match self.prng.below(20) {
+        let to = (key + 1 + self.prng.below(3) as u32).min(first + KEYS - 1);
+        match self.prng.below(24) {
             0..5 => self.read(begin, key, key, ReadKind::Plain),
-            5..8 => {
-                let to = (key + 1 + self.prng.below(3) as u32).min(first + KEYS - 1);
-                self.read(begin, key, to, ReadKind::Range)
-            }
+            5..8 => self.read(begin, key, to, ReadKind::Range),
             8..10 => self.read(begin, key, key, ReadKind::Locking),
-            10 if begin.is_none() => self.write_and_undo(key),
-            11 => match self.read(begin, key, key, ReadKind::Plain)? {
+            10 => self.read(begin, key, to, ReadKind::Locking),
+            11 if begin.is_none() => self.write_and_undo(key),
+            12 => match self.read(begin, key, key, ReadKind::Plain)? {
                 Next::On => self.write(None, key, false),
                 rolled_back @ Next::RolledBack => Ok(rolled_back),
             },
+            13 => self.write_range(begin, key, to),
+            14 if self.is_register() => self.remake(begin, key),
             _ => self.write(begin, key, false),
         }
+    }
+
+    fn is_register(&self) -> bool {
+        self.shared.plan.objects == Objects::Registers
     }
 
     fn read(&mut self, begin: Option<&str>, from: u32, to: u32, kind: ReadKind) -> Result<Next, String> {
@@ -270,41 +276,132 @@ impl<'s> Session<'s> {
             (ReadKind::Locking, _) => " FOR SHARE",
             _ => "",
         };
-        let is_register = self.shared.plan.objects == Objects::Registers;
-        // What is not committed may have left its entry, and have no other yet.
-        let has_entry = self.shared.plan.level != Level::ReadUncommitted;
+        // What is not committed may have left its entry, and have no other yet; behind a scan that waits for a row, without
+        // gaps locked, the row may get a lower entry.
+        let level = self.shared.plan.level;
+        let has_entry = match kind {
+            ReadKind::Locking => level >= Level::RepeatableRead,
+            _ => level >= Level::ReadCommitted,
+        };
         let text = if from == to {
             format!("SELECT id, v FROM t WHERE id = {from}{tail}")
-        } else if is_register && has_entry && self.prng.below(2) == 0 {
-            format!("SELECT id, v FROM t FORCE INDEX (by_v) WHERE v >= 0 AND id BETWEEN {from} AND {to}")
+        } else if self.is_register() && has_entry && self.prng.below(2) == 0 {
+            format!(
+                "SELECT id, v FROM t FORCE INDEX (by_v) WHERE v >= 0 AND id BETWEEN {from} AND {to}{tail}"
+            )
         } else {
-            format!("SELECT id, v FROM t WHERE id BETWEEN {from} AND {to}")
+            format!("SELECT id, v FROM t WHERE id BETWEEN {from} AND {to}{tail}")
         };
         let statement = self.trx.statements.len() as u32;
-        let rows = match self.ask(begin, &text)? {
-            None => return Ok(Next::RolledBack),
-            Some(Answer::Rows(rows)) => rows,
-            Some(other) => return Err(format!("{text}: {other:?}")),
-        };
+        match self.rows(begin, &text)? {
+            None => Ok(Next::RolledBack),
+            Some(rows) => self.note_reads(&text, rows, from..=to, kind, statement).map(|()| Next::On),
+        }
+    }
+
+    /// The rows of a query; `None`: rolled back.
+    fn rows(&mut self, begin: Option<&str>, text: &str) -> Result<Option<Vec<Vec<String>>>, String> {
+        match self.ask(begin, text)? {
+            None => Ok(None),
+            Some(Answer::Rows(rows)) => Ok(Some(rows)),
+            Some(other) => Err(format!("{text}: {other:?}")),
+        }
+    }
+
+    /// Writes down what `rows`, of keys and values, tell of `keys`.
+    fn note_reads(
+        &mut self,
+        text: &str,
+        rows: Vec<Vec<String>>,
+        keys: RangeInclusive<u32>,
+        kind: ReadKind,
+        statement: u32,
+    ) -> Result<(), String> {
         let mut found = HashMap::new();
         for row in rows {
             if found.insert(number(&row[0])?, elements(&row[1])?).is_some() {
                 return Err(format!("{text}: a row twice: {row:?}"));
             }
         }
-        for key in from..=to {
-            let seen = found.remove(&key);
-            if is_register && seen.is_none() {
-                return Err(format!("{text}: no row {key}"));
+        // One that is being remade is not there for those who see what is not committed.
+        let may_miss = self.shared.plan.level == Level::ReadUncommitted && kind != ReadKind::Locking;
+        for key in keys {
+            match found.remove(&key) {
+                None if self.is_register() && may_miss => {}
+                None if self.is_register() => return Err(format!("{text}: no row {key}")),
+                seen => {
+                    let seen = seen.unwrap_or_default();
+                    self.trx.ops.push(Op::Read { key, seen, kind, statement });
+                }
             }
-            self.trx.ops.push(Op::Read { key, seen: seen.unwrap_or_default(), kind, statement });
         }
-        if found.is_empty() { Ok(Next::On) } else { Err(format!("{text}: rows beyond the range")) }
+        if found.is_empty() { Ok(()) } else { Err(format!("{text}: rows beyond the range")) }
+    }
+
+    /// Writes one value to those of a range that there are, and reads which.
+    fn write_range(&mut self, begin: Option<&str>, from: u32, to: u32) -> Result<Next, String> {
+        let value = self.value();
+        let (text, back) = if self.is_register() {
+            (
+                format!(
+                    "UPDATE t SET v = {value}, n = n + 1 WHERE id BETWEEN {from} AND {to} AND v % 3 <> 0"
+                ),
+                format!("SELECT id, v, n FROM t WHERE id BETWEEN {from} AND {to}"),
+            )
+        } else {
+            (
+                format!("UPDATE t SET v = CONCAT(v, ',', '{value}') WHERE id BETWEEN {from} AND {to}"),
+                format!("SELECT id, v FROM t WHERE id BETWEEN {from} AND {to}"),
+            )
+        };
+        let matched = match self.ask(begin, &text)? {
+            None => return Ok(Next::RolledBack),
+            Some(Answer::Done { matched, .. }) => matched,
+            Some(other) => return Err(format!("{text}: {other:?}")),
+        };
+        let statement = self.trx.statements.len() as u32;
+        let Some(rows) = self.rows(None, &back)? else { return Ok(Next::RolledBack) };
+        let mut written = 0;
+        for row in &rows {
+            if elements(&row[1])?.last() == Some(&value) {
+                let version = row.get(2).map_or(Ok(0), |n| number(n))?;
+                self.trx.ops.push(Op::Write { key: number(&row[0])?, value, version, undone: false });
+                written += 1;
+            }
+        }
+        if written != matched {
+            return Err(format!("{text}: {matched} rows matched, and {written} are read back: {rows:?}"));
+        }
+        self.note_reads(&back, rows, from..=to, ReadKind::Range, statement).map(|()| Next::On)
+    }
+
+    /// Deletes a register and makes it anew, or replaces it.
+    fn remake(&mut self, begin: Option<&str>, key: u32) -> Result<Next, String> {
+        let text = format!("SELECT id, v, n FROM t WHERE id = {key} FOR UPDATE");
+        let statement = self.trx.statements.len() as u32;
+        let Some(rows) = self.rows(begin, &text)? else { return Ok(Next::RolledBack) };
+        let version = 1 + rows.first().map_or(Err(format!("{text}: no row")), |row| number(&row[2]))?;
+        self.note_reads(&text, rows, key..=key, ReadKind::Locking, statement)?;
+        let value = self.value();
+        let row = format!("INTO t VALUES ({key}, {value}, {version})");
+        let statements = match self.prng.below(2) {
+            0 => vec![format!("REPLACE {row}")],
+            _ => vec![format!("DELETE FROM t WHERE id = {key}"), format!("INSERT {row}")],
+        };
+        for text in statements {
+            match self.ask(None, &text)? {
+                None => return Ok(Next::RolledBack),
+                Some(Answer::Done { matched: 1.., .. }) => {}
+                Some(other) => return Err(format!("{text}: {other:?}")),
+            }
+        }
+        self.trx.ops.push(Op::Write { key, value, version, undone: false });
+        Ok(Next::On)
     }
 
     fn write(&mut self, begin: Option<&str>, key: u32, undone: bool) -> Result<Next, String> {
         let value = self.value();
-        let is_list = self.shared.plan.objects == Objects::Lists;
+        let is_list = !self.is_register();
         let upsert = format!(
             "INSERT INTO t VALUES ({key}, '{value}') ON DUPLICATE KEY UPDATE v = CONCAT(v, ',', '{value}')"
         );
