@@ -12,7 +12,7 @@ use base::PageNo;
 use base::checksum::crc32;
 use base::codec::{get_u32, get_u64, put_u32, put_u64};
 use env::{Disk, File, OpenOptions};
-use page::{PAGE_SIZE, PageBytes};
+use page::{PAGE_SIZE, PageBytes, PageRef};
 
 use crate::error::{Error, Result};
 use crate::pool::offset_of;
@@ -217,20 +217,22 @@ pub fn restore_torn_pages(
         }
     }
     let mut report = RestoreReport { examined: copies.len(), ..RestoreReport::default() };
-    let mut image = Image::zeroed();
+    let (mut image, mut copied) = (Image::zeroed(), Image::zeroed());
     for (page, copies) in copies {
-        if !is_torn(data, page, &mut image)? {
-            continue;
-        }
-        let mut restored = false;
+        let Some(is_sound) = read_page(data, page, &mut image)? else { continue };
+        let mut found = false;
         for copy in copies {
-            if copy.read(&mut image)? {
-                data.write_at(&image.0, offset_of(page)).map_err(Error::io)?;
-                restored = true;
+            found = copy.read(&mut copied)?;
+            if found {
                 break;
             }
         }
-        if restored { report.restored.push(page) } else { report.lost.push(page) }
+        if found && (!is_sound || is_mixed(&image, &copied)) {
+            data.write_at(&copied.0, offset_of(page)).map_err(Error::io)?;
+            report.restored.push(page);
+        } else if !is_sound {
+            report.lost.push(page);
+        }
     }
     if !report.restored.is_empty() {
         data.sync_data().map_err(Error::io)?;
@@ -238,10 +240,19 @@ pub fn restore_torn_pages(
     Ok(report)
 }
 
-/// Whether the page in the file is neither whole nor behind the file's end.
-fn is_torn(data: &dyn File, page: PageNo, image: &mut Image) -> Result<bool> {
+/// Reads a page of the file; whether it passes its check. `None`: it is behind the file's end.
+fn read_page(data: &dyn File, page: PageNo, image: &mut Image) -> Result<Option<bool>> {
     let read = data.read_at(&mut image.0, offset_of(page)).map_err(Error::io)?;
-    Ok(read > 0 && (read < PAGE_SIZE || page::verify_on_read(&image.0, page).is_err()))
+    let is_sound = read == PAGE_SIZE && page::verify_on_read(&image.0, page).is_ok();
+    Ok((read > 0).then_some(is_sound))
+}
+
+/// Whether a page that passes its check has only a part of the version that was copied. No checksum finds all mixtures: one
+/// that is stored behind the bytes it is of hides them from a checksum of the same kind around it. A page that has the
+/// copy's LSN was being written, so that the copy is durable.
+fn is_mixed(image: &Image, copied: &Image) -> bool {
+    let lsn = |image: &Image| PageRef::new(&image.0).lsn();
+    lsn(image) == lsn(copied) && image.0 != copied.0
 }
 
 /// A page's copy in a batch.

@@ -46,6 +46,7 @@ fn background_pool(disk: &SimDisk, frames: usize) -> Arc<Pool> {
 fn store(guard: &mut ExclusiveGuard<'_>, value: u32) {
     let page_no = guard.page_no();
     guard.page_mut().format_common(page_no, PageType::Overflow, IndexId(7), value);
+    guard.page_mut().set_lsn(Lsn(u64::from(value)));
     guard.mark_dirty(Lsn(u64::from(value)));
 }
 

@@ -18,7 +18,7 @@ use log::Identity;
 use crate::error::{DataDirError, Error, Result};
 
 /// The version this engine writes and reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 const FORMAT_FILE: &str = "FORMAT";
 /// What FORMAT is called until the directory is made.

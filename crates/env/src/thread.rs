@@ -63,8 +63,14 @@ pub fn end_process(why: &str) -> ! {
     panic!("{why}");
 }
 
-/// How many threads the machine can run at once; 1 if it does not tell.
+/// Machines of simulations have so many processors at most.
+const SIMULATED_PROCESSORS_MAX: u64 = 4;
+
+/// How many threads the machine can run at once; 1 if it does not tell. In a simulation its seed decides.
 pub fn processors() -> usize {
+    if let Some(bits) = sim::random() {
+        return 1 + (bits % SIMULATED_PROCESSORS_MAX) as usize;
+    }
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 

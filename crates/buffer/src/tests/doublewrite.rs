@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{Doublewrite, Error, RestoreReport, restore_torn_pages};
+use base::codec::get_u32;
 use base::prng::Prng;
 use env::{Fault, IoOp, Mishap, SimDisk};
 use page::PageOp;
@@ -75,6 +76,33 @@ fn a_page_torn_at_any_sector_is_restored() {
             assert_eq!(value(&pool_on(&disk).unwrap(), 2), 2);
         }
     }
+}
+
+#[test]
+fn a_page_torn_where_its_bytes_end_with_their_own_checksum_is_restored() {
+    // A sector in the middle of page 1, of bytes and their CRC-32: to the page's CRC-32 all such sectors are equal.
+    let store_sealed = |pool: &Pool, value: u32| {
+        let mut bytes = value.to_le_bytes().repeat(127);
+        bytes.extend_from_slice(&base::checksum::crc32(&bytes).to_le_bytes());
+        let mut guard = pool.create(PageNo(1)).unwrap();
+        store(&mut guard, value);
+        PageOp::WriteBytes { offset: 5 * 512, bytes: &bytes }.apply(&mut guard.page_mut()).unwrap();
+    };
+    let disk = SimDisk::seeded(7);
+    let pool = pool_on(&disk).unwrap();
+    store_sealed(&pool, 1);
+    pool.flush_all().unwrap();
+    store_sealed(&pool, 2);
+    assert_eq!(pool.write_back_step(FRAMES), Ok(1));
+    let torn = disk.crash_keeping(|_, sector| sector != SECTORS + 5);
+    let sealed = |disk: &SimDisk| {
+        let pool = pool_on(disk).unwrap();
+        let guard = pool.shared(PageNo(1)).unwrap();
+        get_u32(guard.page().bytes(), 5 * 512)
+    };
+    assert_eq!(sealed(&torn), 1, "the page passes its check");
+    assert_eq!(restore(&torn).unwrap().restored, [PageNo(1)]);
+    assert_eq!(sealed(&torn), 2);
 }
 
 #[test]

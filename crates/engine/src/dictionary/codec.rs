@@ -248,15 +248,21 @@ fn push_str(out: &mut Vec<u8>, text: &str) {
     push_bytes(out, text.as_bytes());
 }
 
+/// Of a definition: its CRC-32 times a large odd number. The plain one would make every definition of one length look the
+/// same to the page's checksum, so that a crash which leaves the old one on a page went unnoticed.
+fn checksum(body: &[u8]) -> u32 {
+    crc32(body).wrapping_mul(0x9e37_79b1)
+}
+
 fn seal(mut out: Vec<u8>) -> Vec<u8> {
-    let sum = crc32(&out);
+    let sum = checksum(&out);
     out.extend_from_slice(&sum.to_le_bytes());
     out
 }
 
 fn open(bytes: &[u8]) -> Result<&[u8]> {
     let Some((body, sum)) = bytes.split_last_chunk::<4>() else { return Err(damaged("length")) };
-    if get_u32(sum, 0) != crc32(body) {
+    if get_u32(sum, 0) != checksum(body) {
         return Err(damaged("checksum"));
     }
     match body.split_first() {
@@ -303,6 +309,14 @@ fn list<T>(rest: &mut &[u8], mut item: impl FnMut(&mut &[u8]) -> Option<T>) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_definition_can_be_told_from_another_by_the_checksum_of_a_page() {
+        let (one, other) = (seal(vec![FORMAT, 1, 2]), seal(vec![FORMAT, 1, 3]));
+        assert_ne!(crc32(&one), crc32(&other));
+        let plain = |body: &[u8]| [body, &crc32(body).to_le_bytes()].concat();
+        assert_eq!(crc32(&plain(&[FORMAT, 1, 2])), crc32(&plain(&[FORMAT, 1, 3])));
+    }
 
     fn record() -> TableRecord {
         let column = |id, name: &str, ty, default| ColumnDef {

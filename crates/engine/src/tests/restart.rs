@@ -102,7 +102,7 @@ fn a_directory_of_another_version_is_refused_untouched() {
         supported: FORMAT_VERSION,
     };
     assert_eq!(found, expected);
-    disk.open(path, OpenOptions::default()).unwrap().write_at(b"ratchet 1\n", 0).unwrap();
+    disk.open(path, OpenOptions::default()).unwrap().write_at(b"ratchet 2\n", 0).unwrap();
     Engine::open(config(&disk)).unwrap().shutdown().unwrap();
 }
 
