@@ -16,9 +16,10 @@ fn what_was_answered_survives_kills_under_load() {
         options: &["--innodb-buffer-pool-size=8M", "--innodb-redo-log-capacity=8M"],
         rounds: 4,
         clients: 6,
+        sysbench: 2,
         run_ms: 1500,
         seed: 1,
     };
     let summary = run(&plan, &mut |line| eprintln!("{line}")).unwrap();
-    assert!(summary.acknowledged > 100 && summary.cut_short > 0, "{summary:?}");
+    assert!(summary.acknowledged > 100 && summary.sysbench > 10 && summary.cut_short > 0, "{summary:?}");
 }

@@ -1,4 +1,4 @@
-//! `kill9 BINARY [--rounds N] [--clients N] [--seed N] [--run-ms N]`: kills a server under load and looks at what is left.
+//! `kill9 BINARY [--rounds N] [--clients N] [--sysbench N] [--seed N] [--run-ms N]`: kills a server under load and looks at what is left.
 
 #![allow(clippy::print_stdout, reason = "a command-line tool reports on standard output")]
 
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use testkit::flags;
 use testkit::kill9::{Plan, run};
 
-const USAGE: &str = "usage: kill9 BINARY [--rounds N] [--clients N] [--seed N] [--run-ms N]";
+const USAGE: &str = "usage: kill9 BINARY [--rounds N] [--clients N] [--sysbench N] [--seed N] [--run-ms N]";
 
 fn main() -> ExitCode {
     flags::ending(work())
@@ -20,23 +20,33 @@ fn work() -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let datadir = folder.path().join("data");
     let options = ["--innodb-buffer-pool-size=8M", "--innodb-redo-log-capacity=8M"];
-    let (mut rounds, mut clients, mut seed, mut run_ms) = (20, 8, 1, 4000);
+    let (mut rounds, mut clients, mut sysbench, mut seed, mut run_ms) = (20, 8, 8, 1, 4000);
     let mut flags = [
         ("--rounds", &mut rounds),
         ("--clients", &mut clients),
+        ("--sysbench", &mut sysbench),
         ("--seed", &mut seed),
         ("--run-ms", &mut run_ms),
     ];
     flags::numbers(&args[1..], &mut flags).ok_or(USAGE)?;
-    let (rounds, clients) = (rounds as u32, clients as u32);
-    let plan = Plan { binary: &binary, datadir: &datadir, options: &options, rounds, clients, run_ms, seed };
+    let plan = Plan {
+        binary: &binary,
+        datadir: &datadir,
+        options: &options,
+        rounds: rounds as u32,
+        clients: clients as u32,
+        sysbench: sysbench as u32,
+        run_ms,
+        seed,
+    };
     let summary = run(&plan, &mut |line| println!("{line}")).map_err(|error| {
         let kept = folder.keep();
         format!("{error}\nthe data directory is kept: {}", kept.join("data").display())
     })?;
     println!(
-        "{} transactions answered, all of them found; {} found that were not answered; {} recoveries cut short",
-        summary.acknowledged, summary.found_unanswered, summary.cut_short
+        "{} transactions answered, and {} of sysbench's, all of them found; {} found that were not answered; {} recoveries \
+         cut short",
+        summary.acknowledged, summary.sysbench, summary.found_unanswered, summary.cut_short
     );
     Ok(())
 }

@@ -2,8 +2,11 @@
 //!
 //! Each client has rows and a series of transfers between accounts of its own. It notes what holds before it asks for a
 //! commit and what holds after it was answered. After a kill and a start, what is found must be one of the two, and the
-//! former only if there was no answer; sums and indexes must agree. After every other kill the next two starts are killed as
-//! well, in the middle of their recovery if it takes long enough.
+//! former only if there was no answer; sums and indexes must agree. Beside them stock sysbench works, and its transactions that
+//! were answered must be there, too. After every other kill the next two starts are killed as well, in the middle of their
+//! recovery if it takes long enough.
+
+mod sysbench;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,6 +18,7 @@ use mysql::prelude::Queryable;
 
 use crate::runner::Target;
 use crate::server::TestServer;
+use sysbench::Sysbench;
 
 /// What to do.
 #[derive(Clone, Debug)]
@@ -29,6 +33,8 @@ pub struct Plan<'p> {
     pub rounds: u32,
     /// Clients at once.
     pub clients: u32,
+    /// Threads of sysbench beside them.
+    pub sysbench: u32,
     /// Most milliseconds between a start and the kill.
     pub run_ms: u64,
     /// Which statements, and when the kills come.
@@ -38,8 +44,10 @@ pub struct Plan<'p> {
 /// What was done.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Summary {
-    /// Transactions that were answered.
+    /// Transactions of the clients that were answered.
     pub acknowledged: u64,
+    /// Transactions of sysbench that were answered.
+    pub sysbench: u64,
     /// Transactions that were asked for, not answered, and found.
     pub found_unanswered: u64,
     /// Recoveries that were cut short by another kill.
@@ -82,11 +90,14 @@ pub fn run(plan: &Plan<'_>, tell: &mut dyn FnMut(&str)) -> Result<Summary, Strin
     let mut server = TestServer::start_on(plan.binary, plan.datadir, plan.options)?;
     let mut clients: Vec<Client> =
         (0..plan.clients).map(|number| Client::new(number, prng.next_u64())).collect();
-    prepare(&server)?;
+    let mut conn = connect(&server)?;
+    prepare(&mut conn)?;
+    let mut sysbench = Sysbench::prepare(&server, &mut conn, plan.sysbench)?;
+    drop(conn);
     let mut summary = Summary::default();
     for round in 1..=plan.rounds {
         let pause = Duration::from_millis(plan.run_ms / 4 + prng.below(plan.run_ms * 3 / 4 + 1));
-        work_and_kill(server, &mut clients, pause)?;
+        work_and_kill(server, &mut clients, &mut sysbench, pause)?;
         if round % 2 == 0 {
             for _ in 0..2 {
                 let pause = Duration::from_millis(1 + prng.below(RECOVERY_MS));
@@ -100,8 +111,13 @@ pub fn run(plan: &Plan<'_>, tell: &mut dyn FnMut(&str)) -> Result<Summary, Strin
             summary.found_unanswered += u64::from(client.verify(&mut conn)?);
         }
         verify_whole(&mut conn)?;
+        summary.found_unanswered += sysbench.verify(&mut conn)?;
         summary.acknowledged = clients.iter().map(|client| client.acknowledged).sum();
-        tell(&format!("round {round}: {} transactions answered so far", summary.acknowledged));
+        summary.sysbench = sysbench.acknowledged;
+        let Summary { acknowledged, sysbench, .. } = summary;
+        tell(&format!(
+            "round {round}: {acknowledged} transactions answered so far, and {sysbench} of sysbench's"
+        ));
     }
     server.shut_down()?;
     Ok(summary)
@@ -111,8 +127,7 @@ fn connect(server: &TestServer) -> Result<mysql::Conn, String> {
     Target { port: server.port, user: "root".to_owned() }.connect(None)
 }
 
-fn prepare(server: &TestServer) -> Result<(), String> {
-    let mut conn = connect(server)?;
+fn prepare(conn: &mut mysql::Conn) -> Result<(), String> {
     let mut accounts = String::new();
     for id in 0..ACCOUNTS {
         accounts.push_str(if id == 0 { "" } else { ", " });
@@ -137,8 +152,14 @@ fn prepare(server: &TestServer) -> Result<(), String> {
 const DEADLOCK: u16 = 1213;
 
 /// Lets all clients work for a while, then kills the server under them.
-fn work_and_kill(server: TestServer, clients: &mut [Client], pause: Duration) -> Result<(), String> {
+fn work_and_kill(
+    server: TestServer,
+    clients: &mut [Client],
+    sysbench: &mut Sysbench,
+    pause: Duration,
+) -> Result<(), String> {
     let killed = AtomicBool::new(false);
+    let mut run = sysbench.start(&server)?;
     let conns: Vec<mysql::Conn> = clients.iter().map(|_| connect(&server)).collect::<Result<_, _>>()?;
     std::thread::scope(|scope| {
         let workers: Vec<_> = clients
@@ -162,11 +183,13 @@ fn work_and_kill(server: TestServer, clients: &mut [Client], pause: Duration) ->
             })
             .collect();
         std::thread::sleep(pause);
+        let works = sysbench.ensure_works(&mut run);
         killed.store(true, Ordering::SeqCst);
         server.kill()?;
         workers
             .into_iter()
-            .try_for_each(|worker| worker.join().map_err(|_| "a client panicked".to_owned())?)
+            .try_for_each(|worker| worker.join().map_err(|_| "a client panicked".to_owned())?)?;
+        works
     })
 }
 
@@ -288,12 +311,14 @@ fn verify_whole(conn: &mut mysql::Conn) -> Result<(), String> {
     if sum != Some(ACCOUNTS as i64 * BALANCE) {
         return Err(format!("the balances sum up to {sum:?}"));
     }
-    for table in ["item", "account", "transfer"] {
-        let report: Vec<(String, String, String, String)> =
-            conn.query(format!("CHECK TABLE {SCHEMA}.{table}")).map_err(|e| e.to_string())?;
-        if report.iter().any(|line| line.3 != "OK") {
-            return Err(format!("CHECK TABLE {table}: {report:?}"));
-        }
-    }
-    Ok(())
+    ["item", "account", "transfer"]
+        .iter()
+        .try_for_each(|table| check_table(conn, &format!("{SCHEMA}.{table}")))
+}
+
+fn check_table(conn: &mut mysql::Conn, table: &str) -> Result<(), String> {
+    let report: Vec<(String, String, String, String)> =
+        conn.query(format!("CHECK TABLE {table}")).map_err(|e| e.to_string())?;
+    let is_ok = report.iter().all(|line| line.3 == "OK");
+    if is_ok { Ok(()) } else { Err(format!("CHECK TABLE {table}: {report:?}")) }
 }
