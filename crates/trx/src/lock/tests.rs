@@ -122,6 +122,16 @@ fn a_stronger_lock_overtakes_those_who_wait_for_the_weaker_one() {
 }
 
 #[test]
+fn who_came_first_does_not_lose_for_locks_that_were_made_explicit_later() {
+    let [a, b] = sessions();
+    // Each has changed a row: the locks of both are implicit until the other asks.
+    assert_eq!(a.ask(b"of b", S, b.id), WAIT);
+    assert_eq!(b.ask(b"of a", S, a.id), Err(Error::Deadlock));
+    b.end();
+    assert_eq!(a.locker().wait(), Ok(()));
+}
+
+#[test]
 fn two_who_want_more_than_both_have_are_a_deadlock() {
     let [a, b] = sessions();
     assert_eq!((a.ask(b"k", S, SETTLED), b.ask(b"k", S, SETTLED)), (FRESH, FRESH));

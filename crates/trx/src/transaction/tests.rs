@@ -69,6 +69,41 @@ fn read_committed_sees_each_commit_with_its_next_statement() {
 }
 
 #[test]
+fn versions_are_kept_to_the_statements_end_also_for_who_sees_everything() {
+    for isolation in [Isolation::ReadUncommitted, Isolation::ReadCommitted] {
+        let system = TrxSystem::new(TrxId(1), Lsn(7));
+        let mut reader = begin(&system, isolation);
+        reader.keep_versions();
+        let mut writer = begin(&system, Isolation::RepeatableRead);
+        let id = write(&mut writer, UndoKind::RowInsert);
+        assert!(!ReadView::committed().sees(&system, id));
+        commit(&system, &mut writer);
+        assert!(ReadView::committed().sees(&system, id));
+        assert_eq!(reader.view().sees(&system, id), isolation == Isolation::ReadUncommitted);
+        assert_eq!(system.purge_horizon(), Lsn(7));
+        reader.end_statement();
+        assert_eq!(system.purge_horizon(), system.newest());
+    }
+}
+
+#[test]
+fn snapshot_isolation_asks_the_view_that_there_is() {
+    let system = TrxSystem::new(TrxId(1), Lsn(7));
+    let options = BeginOptions { snapshot_isolation: true, ..BeginOptions::default() };
+    let mut trx = Trx::begin(&system, Arc::new(Ender), options);
+    let refuses =
+        |trx: &mut Trx, id| trx.lock_read(LockMode::Shared, WaitPolicy::Wait).unwrap().rows().refuses(id);
+    let mut writer = begin(&system, Isolation::RepeatableRead);
+    let id = write(&mut writer, UndoKind::RowInsert);
+    assert!(!refuses(&mut trx, id));
+    trx.view();
+    commit(&system, &mut writer);
+    assert!(refuses(&mut trx, id));
+    let own = write(&mut trx, UndoKind::RowInsert);
+    assert!(!refuses(&mut trx, own));
+}
+
+#[test]
 fn a_read_only_transaction_refuses_to_write() {
     let system = TrxSystem::new(TrxId(1), Lsn(7));
     let options = BeginOptions { read_only: true, ..BeginOptions::default() };
