@@ -179,18 +179,115 @@ pub enum Summary {
 }
 
 impl Summary {
-    /// The message; empty for [`Summary::None`].
-    pub fn text(&self, warnings: u64) -> String {
+    /// The message; empty for [`Summary::None`]. Cost: no allocation.
+    #[inline]
+    pub fn text(&self, warnings: u64) -> SummaryText {
+        let mut text = SummaryText::default();
         match *self {
-            Summary::None => String::new(),
+            Summary::None => return text,
             Summary::Records { records, duplicates } => {
-                format!("Records: {records}  Duplicates: {duplicates}  Warnings: {warnings}")
+                text.push("Records: ", records);
+                text.push("  Duplicates: ", duplicates);
             }
             Summary::Matched { matched, changed } => {
-                format!("Rows matched: {matched}  Changed: {changed}  Warnings: {warnings}")
+                text.push("Rows matched: ", matched);
+                text.push("  Changed: ", changed);
             }
             Summary::Loaded { records, deleted, skipped } => {
-                format!("Records: {records}  Deleted: {deleted}  Skipped: {skipped}  Warnings: {warnings}")
+                text.push("Records: ", records);
+                text.push("  Deleted: ", deleted);
+                text.push("  Skipped: ", skipped);
+            }
+        }
+        text.push("  Warnings: ", warnings);
+        text
+    }
+}
+
+/// The message of a [`Summary`].
+#[derive(Clone, Debug)]
+pub struct SummaryText {
+    bytes: [u8; Self::BYTES_MAX],
+    len: usize,
+}
+
+impl Default for SummaryText {
+    fn default() -> Self {
+        SummaryText { bytes: [0; Self::BYTES_MAX], len: 0 }
+    }
+}
+
+impl PartialEq<&str> for SummaryText {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl SummaryText {
+    /// More than four names and numbers take.
+    const BYTES_MAX: usize = 160;
+
+    /// Digits of the greatest number.
+    const DIGITS_MAX: usize = 20;
+
+    /// The message.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    #[inline(always)]
+    fn push(&mut self, name: &str, number: u64) {
+        self.bytes[self.len..self.len + name.len()].copy_from_slice(name.as_bytes());
+        self.len += name.len();
+        if number < 10 {
+            self.bytes[self.len] = b'0' + number as u8;
+            self.len += 1;
+        } else {
+            self.push_digits(number);
+        }
+    }
+
+    #[inline(never)]
+    fn push_digits(&mut self, mut number: u64) {
+        let mut digits = [0; Self::DIGITS_MAX];
+        let mut from = digits.len();
+        while number > 0 {
+            from -= 1;
+            digits[from] = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
+        let digits = &digits[from..];
+        self.bytes[self.len..self.len + digits.len()].copy_from_slice(digits);
+        self.len += digits.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(summary: Summary, warnings: u64) -> String {
+        String::from_utf8(summary.text(warnings).as_bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn summaries_read_as_formatted_ones() {
+        assert_eq!(said(Summary::None, 7), "");
+        for n in [0, 1, 9, 10, 11, 99, 100, 12_345, u64::MAX] {
+            for warnings in [0, 65_535, u64::MAX] {
+                assert_eq!(
+                    said(Summary::Matched { matched: n, changed: n / 2 }, warnings),
+                    format!("Rows matched: {n}  Changed: {}  Warnings: {warnings}", n / 2)
+                );
+                assert_eq!(
+                    said(Summary::Records { records: n, duplicates: n }, warnings),
+                    format!("Records: {n}  Duplicates: {n}  Warnings: {warnings}")
+                );
+                assert_eq!(
+                    said(Summary::Loaded { records: n, deleted: n, skipped: n }, warnings),
+                    format!("Records: {n}  Deleted: {n}  Skipped: {n}  Warnings: {warnings}")
+                );
             }
         }
     }

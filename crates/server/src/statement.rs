@@ -186,7 +186,7 @@ fn run_definition(
     let engine = Arc::clone(&session.server.engine);
     let done = ddl::execute(session, &engine, statement, inputs)?;
     session.row_count = done.affected as i64;
-    let ok = OkPacket { affected_rows: done.affected, info: &done.info, ..OkPacket::default() };
+    let ok = OkPacket { affected_rows: done.affected, info: done.info.as_bytes(), ..OkPacket::default() };
     answer.ok(session, &ok);
     Ok(())
 }

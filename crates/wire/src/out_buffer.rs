@@ -89,6 +89,21 @@ impl OutBuffer {
         self.sequence = self.sequence.wrapping_add(1);
     }
 
+    /// As [`OutBuffer::put_packet`] of a packet that goes on with `rest`, together shorter than [`MAX_BODY_BYTES`].
+    #[inline]
+    pub fn put_packet_with<const N: usize>(&mut self, mut packet: [u8; N], rest: &[u8]) {
+        const { assert!(HEADER_BYTES <= N && N < MAX_BODY_BYTES, "a header fits") };
+        debug_assert!(N + rest.len() < MAX_BODY_BYTES, "one packet is enough");
+        let body = N - HEADER_BYTES + rest.len();
+        let header = (body as u32 | u32::from(self.sequence) << 24).to_le_bytes();
+        if let Some(place) = packet.first_chunk_mut() {
+            *place = header;
+        }
+        self.store(packet);
+        self.put_bytes(rest);
+        self.sequence = self.sequence.wrapping_add(1);
+    }
+
     /// Appends `count` whole packets whose headers are numbered on from 1. Only as the first of an answer, whose number
     /// that is.
     #[inline]

@@ -82,7 +82,7 @@ pub struct OkPacket<'a> {
     /// Number of warnings.
     pub warnings: u16,
     /// Human-readable summary such as `Rows matched: 1  Changed: 1  Warnings: 0`; empty: none.
-    pub info: &'a str,
+    pub info: &'a [u8],
     /// State changes; sent only to clients with CLIENT_SESSION_TRACK.
     pub changes: &'a [StateChange<'a>],
 }
@@ -96,10 +96,14 @@ pub fn write_ok(out: &mut OutBuffer, capabilities: Capabilities, ok: &OkPacket<'
 #[inline]
 fn write_ok_as(out: &mut OutBuffer, header: u8, capabilities: Capabilities, ok: &OkPacket<'_>) {
     let small = ok.affected_rows < 0xfb && ok.last_insert_id < 0xfb;
-    if small && ok.info.is_empty() && ok.changes.is_empty() {
+    if small && ok.info.len() < 0xfb && ok.changes.is_empty() {
         let (rows, id) = (ok.affected_rows as u8, ok.last_insert_id as u8);
         let ([s, t], [w, x]) = (ok.status.0.to_le_bytes(), ok.warnings.to_le_bytes());
-        return out.put_packet([0, 0, 0, 0, header, rows, id, s, t, w, x]);
+        if ok.info.is_empty() {
+            return out.put_packet([0, 0, 0, 0, header, rows, id, s, t, w, x]);
+        }
+        let info = ok.info.len() as u8;
+        return out.put_packet_with([0, 0, 0, 0, header, rows, id, s, t, w, x, info], ok.info);
     }
     write_long_ok(out, header, capabilities, ok);
 }
@@ -119,7 +123,7 @@ fn put_ok_body(out: &mut OutBuffer, header: u8, capabilities: Capabilities, ok: 
     out.put_u16(ok.status.with(ServerStatus::SESSION_STATE_CHANGED, changed).0);
     out.put_u16(ok.warnings);
     if changed || !ok.info.is_empty() {
-        out.put_lenenc_bytes(ok.info.as_bytes());
+        out.put_lenenc_bytes(ok.info);
     }
     if changed {
         out.put_lenenc_bytes(&encode_changes(ok.changes));
@@ -236,11 +240,14 @@ mod tests {
     fn a_short_ok_packet_is_what_the_long_way_writes() {
         for (affected_rows, last_insert_id) in [(0, 0), (250, 3), (251, 0), (1, 251), (70_000, u64::MAX)] {
             let status = ServerStatus::AUTOCOMMIT | ServerStatus::IN_TRANS;
-            let ok = OkPacket { affected_rows, last_insert_id, status, warnings: 515, ..OkPacket::default() };
-            let (mut short, mut long) = (OutBuffer::new(), OutBuffer::new());
-            write_ok(&mut short, Capabilities::OFFERED, &ok);
-            write_long_ok(&mut long, 0, Capabilities::OFFERED, &ok);
-            assert_eq!((short.pending(), short.sequence()), (long.pending(), long.sequence()));
+            for info in [&b""[..], b"Rows matched: 1", &[b'x'; 250], &[b'x'; 251]] {
+                let changes = &[];
+                let ok = OkPacket { affected_rows, last_insert_id, status, warnings: 515, info, changes };
+                let (mut short, mut long) = (OutBuffer::new(), OutBuffer::new());
+                write_ok(&mut short, Capabilities::OFFERED, &ok);
+                write_long_ok(&mut long, 0, Capabilities::OFFERED, &ok);
+                assert_eq!((short.pending(), short.sequence()), (long.pending(), long.sequence()));
+            }
         }
     }
 

@@ -43,10 +43,8 @@ fn an_insert_fills_in_defaults_and_numbers() {
 fn ignore_leaves_rows_out_and_adjusts_values() {
     let mut bench = bench();
     let done = bench.run("INSERT IGNORE INTO t (u, n) VALUES (1, 1), (1, 2), (2, NULL), (3, 99999999999)");
-    assert_eq!(
-        (done.affected, done.summary.text(3)),
-        (3, "Records: 4  Duplicates: 1  Warnings: 3".to_owned())
-    );
+    assert_eq!(done.affected, 3);
+    assert_eq!(done.summary.text(3), "Records: 4  Duplicates: 1  Warnings: 3");
     assert_eq!(bench.select("SELECT u, n FROM t"), "1 1,2 0,3 2147483647");
     assert_eq!(bench.take_warnings().len(), 3);
     bench.session.modes = SqlModes::default();
@@ -71,10 +69,8 @@ fn a_duplicate_updates_instead() {
     bench.run("INSERT INTO t (id, u, n) VALUES (1, 1, 1), (2, 2, 2)");
     let sql = "INSERT INTO t (u, n) VALUES (1, 10), (3, 30), (2, 2) ON DUPLICATE KEY UPDATE n = n + VALUES(n) - 2, c = 'x'";
     let done = bench.run(sql);
-    assert_eq!(
-        (done.affected, done.summary.text(0)),
-        (5, "Records: 3  Duplicates: 2  Warnings: 0".to_owned())
-    );
+    assert_eq!(done.affected, 5);
+    assert_eq!(done.summary.text(0), "Records: 3  Duplicates: 2  Warnings: 0");
     assert_eq!(bench.select("SELECT u, n, c FROM t"), "1 9 x,2 2 x,3 30 d");
     let done = bench.run("INSERT INTO t (id, u, n) VALUES (2, 2, 2) ON DUPLICATE KEY UPDATE n = n");
     assert_eq!((done.affected, done.insert_id), (0, 0));
@@ -106,10 +102,8 @@ fn an_update_assigns_in_order_and_writes_what_differs() {
         "20 2 2023-11-14 22:13:20,30 3 2023-11-14 22:13:20,3 3 NULL"
     );
     let done = bench.run("UPDATE t SET n = 3");
-    assert_eq!(
-        (done.affected, done.summary.text(0)),
-        (1, "Rows matched: 3  Changed: 1  Warnings: 0".to_owned())
-    );
+    assert_eq!(done.affected, 1);
+    assert_eq!(done.summary.text(0), "Rows matched: 3  Changed: 1  Warnings: 0");
     bench.capabilities = wire::Capabilities::FOUND_ROWS;
     assert_eq!(bench.run("UPDATE t SET n = 3").affected, 3);
 }
@@ -207,10 +201,8 @@ fn one_row_is_updated_by_its_key() {
     let mut bench = bench();
     bench.run("INSERT INTO t (id, u, n) VALUES (1, 1, 1), (2, 2, 2)");
     let done = bench.run("UPDATE t SET n = n + 1, u = n * 10, c = DEFAULT WHERE id = 2");
-    assert_eq!(
-        (done.affected, done.summary.text(0)),
-        (1, "Rows matched: 1  Changed: 1  Warnings: 0".to_owned())
-    );
+    assert_eq!(done.affected, 1);
+    assert_eq!(done.summary.text(0), "Rows matched: 1  Changed: 1  Warnings: 0");
     assert_eq!(bench.select("SELECT u, n, at FROM t WHERE u > 1"), "30 3 2023-11-14 22:13:20");
     let done = bench.run("UPDATE t SET n = 1 WHERE id = 1");
     assert_eq!(done.summary.text(0), "Rows matched: 1  Changed: 0  Warnings: 0");

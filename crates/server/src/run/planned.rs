@@ -360,7 +360,7 @@ fn finish_change(session: &mut Session, answer: &mut Answer<'_>, outcome: &Outco
         return answer.ok(session, &ok);
     }
     let info = outcome.summary.text(session.diagnostics.warning_count());
-    ok.info = &info;
+    ok.info = info.as_bytes();
     answer.ok(session, &ok);
 }
 
