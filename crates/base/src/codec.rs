@@ -59,6 +59,18 @@ pub fn push_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
+/// Stores `value` as LEB128 at `off`; returns where it ends.
+#[inline]
+pub fn put_varint(bytes: &mut [u8], mut off: usize, mut value: u64) -> usize {
+    while value >= 0x80 {
+        bytes[off] = value as u8 | 0x80;
+        value >>= 7;
+        off += 1;
+    }
+    bytes[off] = value as u8;
+    off + 1
+}
+
 /// Reads a LEB128 integer from the front of `bytes` and advances past it; `None` if it is cut short or too long.
 #[inline]
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
@@ -91,6 +103,9 @@ mod tests {
         for value in [0, 1, 0x7f, 0x80, 0x3fff, 0x4000, u64::from(u32::MAX), u64::MAX] {
             let mut out = Vec::new();
             push_varint(&mut out, value);
+            let mut stored = [0; 12];
+            let end = put_varint(&mut stored, 1, value);
+            assert_eq!(stored[1..end], out);
             let mut rest = &out[..];
             assert_eq!(take_varint(&mut rest), Some(value));
             assert!(rest.is_empty());

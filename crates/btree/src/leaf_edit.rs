@@ -3,7 +3,7 @@
 use base::TrxId;
 use buffer::ExclusiveGuard;
 use log::FrameRange;
-use page::{OpError, PAGE_SIZE, PageOp, PageRef, ROW_HEADER_BYTES, Record, Search, SlotFlags};
+use page::{OpError, PAGE_SIZE, PageOp, PageRef, ROW_HEADER_BYTES, Record, RowPatch, Search, SlotFlags};
 
 use crate::error::Result;
 use crate::extents::extent_of;
@@ -153,6 +153,15 @@ impl<'p> LeafEdit<'p> {
         self.mtr.apply(self.leaf, &op);
     }
 
+    /// Gives the clustered record another header and other bytes from `offset` of its payload on, and raises the page's
+    /// `max_trx` to the header's writer.
+    #[inline]
+    pub fn patch_row(&mut self, header: [u8; ROW_HEADER_BYTES], offset: usize, bytes: &[u8]) {
+        debug_assert!(self.found, "no record with the key");
+        let patch = RowPatch { slot: self.slot as u16, offset: offset as u16, header, bytes };
+        self.mtr.patch_row(self.leaf, &patch);
+    }
+
     /// To be called before a record of the leaf is marked as deleted or closed: a crash does not let it be forgotten then
     /// (docs/file_format.md, 1.2). On an error nothing has happened. Cost: a few loads, but for the first time in an extent.
     #[inline]
@@ -248,6 +257,12 @@ impl<'p> LeafEdit<'p> {
             Err(OpError::Full) => Err(NeedRoom),
             Err(OpError::Malformed) => malformed(op),
         }
+    }
+
+    /// Whether anything was changed.
+    #[inline]
+    pub fn is_changed(&self) -> bool {
+        self.mtr.is_changed()
     }
 
     /// Writes the changes to the log and releases the leaf. Returns where their frame lies, or `None` if nothing was

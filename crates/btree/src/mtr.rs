@@ -13,7 +13,7 @@ use base::sync::sim;
 use base::{PageNo, invariant};
 use buffer::ExclusiveGuard;
 use log::FrameRange;
-use page::{OpError, PageOp, PageRef};
+use page::{OpError, PageOp, PageRef, RowPatch};
 
 use crate::error::Result;
 use crate::space::SpaceGuard;
@@ -138,6 +138,22 @@ impl<'p> Mtr<'p> {
         }
         self.redo = redo;
         applied
+    }
+
+    /// [`Mtr::apply`] of a [`PageOp::PatchRow`], as straight code.
+    #[inline]
+    pub(crate) fn patch_row(&mut self, at: Latched, patch: &RowPatch<'_>) {
+        if self.redo.is_empty() {
+            self.begin_redo();
+        }
+        let mut redo = std::mem::take(&mut self.redo);
+        let page = self.page_mut(at);
+        let applied = patch.apply(&mut page.guard.page_mut());
+        page.changed = true;
+        push_varint(&mut redo, page.guard.page_no().0.into());
+        patch.encode(&mut redo);
+        self.redo = redo;
+        invariant!(applied.is_ok(), "a patch of slot {} beyond its row", patch.slot);
     }
 
     #[inline]

@@ -30,6 +30,24 @@ impl ColumnSet {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
 
+    /// The positions in the set that are below `count`, in order. Cost: a few instructions each, and for 64 of `count`.
+    #[inline]
+    pub fn below(&self, count: usize) -> impl Iterator<Item = usize> {
+        let (mut word, mut rest) = (0, self.0[0]);
+        std::iter::from_fn(move || {
+            while rest == 0 {
+                word += 1;
+                if 64 * word >= count {
+                    return None;
+                }
+                rest = self.0[word];
+            }
+            let position = 64 * word + rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            (position < count).then_some(position)
+        })
+    }
+
     /// Whether there is no column.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)
@@ -55,6 +73,9 @@ mod tests {
         let set: ColumnSet = [0, 63, 64, 1016].into_iter().collect();
         assert!(set.contains(0) && set.contains(63) && set.contains(64) && set.contains(1016));
         assert!(!set.contains(1) && !set.contains(65));
+        assert!(set.below(1017).eq([0, 63, 64, 1016]));
+        assert!(set.below(64).eq([0, 63]) && set.below(0).eq([]) && set.below(1016).eq([0, 63, 64]));
+        assert!(ColumnSet::ALL.below(100).eq(0..100) && ColumnSet::ALL.below(1024).eq(0..1024));
         assert!(set.intersects(&[64].into_iter().collect()) && !set.intersects(&[65].into_iter().collect()));
     }
 }

@@ -57,10 +57,12 @@ impl Engine {
     /// they last is not known; the server must stop.
     #[inline]
     pub fn commit(&self, trx: &mut Trx) -> Result<()> {
-        if trx.id().is_none() {
-            return Ok(trx.end(Ending::Nothing)?);
+        if trx.id().is_some() {
+            return self.commit_writer(trx);
         }
-        self.commit_writer(trx)
+        let committed = trx.committed();
+        trx.end(Ending::Nothing)?;
+        committed.map_or(Ok(()), |end| self.wait_for_commit(end))
     }
 
     fn commit_writer(&self, trx: &mut Trx) -> Result<()> {
@@ -91,6 +93,7 @@ impl Engine {
 
     /// Undoes the transaction's changes and gives up its locks. The object can be restarted.
     pub fn rollback(&self, trx: &mut Trx) -> Result<()> {
+        debug_assert!(trx.committed().is_none(), "nothing fails behind a commit");
         let mut ending = Ending::Nothing;
         if trx.id().is_some() {
             match trx.undo() {
@@ -123,7 +126,7 @@ impl Engine {
     }
 }
 
-fn now_micros() -> u64 {
+pub(crate) fn now_micros() -> u64 {
     let now = RealClock.wall();
     now.seconds as u64 * 1_000_000 + u64::from(now.micros)
 }

@@ -8,6 +8,7 @@ mod checkpoints;
 mod damage;
 mod definitions;
 mod histories;
+mod in_place;
 mod logged;
 mod model;
 mod pending_trees;

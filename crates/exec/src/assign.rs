@@ -51,6 +51,11 @@ impl AssignedColumns {
         if value.is_unsigned_integer() { value.to_u64().value } else { value.to_i64().value.max(0) as u64 }
     }
 
+    /// Whether an AUTO_INCREMENT column is among them.
+    pub(crate) fn has_auto_increment(&self) -> bool {
+        self.table.def.auto_increment_column().is_some_and(|col| self.slot(col as u16).is_some())
+    }
+
     fn slot(&self, col: u16) -> Option<usize> {
         self.cols.iter().position(|&c| c == col)
     }

@@ -78,7 +78,9 @@ mod update;
 mod write_rows;
 
 pub use columns::definition as column_definition;
-pub use context::{Client, Conditions, ExecCtx, Level, LoadSource, Outcome, Protocol, Scratch, Summary, SummaryText};
+pub use context::{
+    Client, Conditions, ExecCtx, Level, LoadSource, Outcome, Protocol, Scratch, Summary, SummaryText,
+};
 pub use error::{ExecError, Result};
 pub use program::{Program, compile};
 

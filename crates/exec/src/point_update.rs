@@ -61,6 +61,9 @@ impl PointUpdate {
             assigner: Assigner { run, store, arena, scratch: cell },
             failed: None,
         };
+        if ctx.autocommit && !columns.has_auto_increment() {
+            ctx.trx.end_with_change();
+        }
         let written =
             columns.table.update_with(ctx.engine, ctx.trx, &scratch.key, &mut change, &columns.changed);
         let Change { new, assigner, failed, .. } = change;
@@ -109,7 +112,7 @@ struct Change<'x> {
 }
 
 impl Change<'_> {
-    fn assign(&mut self, old: &OldRow) -> Result<bool> {
+    fn assign(&mut self, old: &OldRow<'_>) -> Result<bool> {
         let (columns, store) = (self.new.columns, self.assigner.store);
         let row = Stored { columns, old, zone: store.st.zone };
         self.new.begin();
@@ -121,7 +124,7 @@ impl Change<'_> {
 }
 
 impl RowChange for Change<'_> {
-    fn make(&mut self, old: &OldRow) -> bool {
+    fn make(&mut self, old: &OldRow<'_>) -> bool {
         match self.assign(old) {
             Ok(differs) => differs,
             Err(error) => {
@@ -139,7 +142,7 @@ impl RowChange for Change<'_> {
 /// The row before the change.
 struct Stored<'x> {
     columns: &'x AssignedColumns,
-    old: &'x OldRow,
+    old: &'x OldRow<'x>,
     zone: &'x types::TimeZone,
 }
 

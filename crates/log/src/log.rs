@@ -216,7 +216,9 @@ impl Log {
             let at = start + FRAME_HEADER_BYTES;
             self.store(start, &header);
             sim::linger();
-            self.store(at, front);
+            if !front.is_empty() {
+                self.store(at, front);
+            }
             self.store(at + front.len() as u64, back);
         } else {
             self.store_patiently(start, [&header, front, back], &word);

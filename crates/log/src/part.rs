@@ -2,7 +2,7 @@
 //!
 //! Fields that are bytes here belong to others: page changes to `page`, before images to the engine.
 
-use base::codec::{get_u32, get_u48, get_u64, push_varint, take, take_varint};
+use base::codec::{get_u32, get_u48, get_u64, push_varint, put_u64, put_varint, take, take_varint};
 use base::{Lsn, PageNo, TrxId};
 
 /// An undo pointer as the log carries it: 56 bits, opaque here.
@@ -199,11 +199,17 @@ impl Part<'_> {
 /// Appends a [`Part::Undo`] but for its image, whose `image_len` bytes the caller appends next.
 #[inline]
 pub fn push_undo(out: &mut Vec<u8>, trx: TrxId, undo: UndoRef, previous: UndoRef, image_len: usize) {
-    push_trx(out, kind::UNDO, trx);
-    undo.push(out);
-    previous.push(out);
-    push_varint(out, image_len as u64);
+    let mut head = [0; UNDO_HEAD_BYTES + 9];
+    // Seven bytes of each field count; the eighth is overwritten by the next one.
+    put_u64(&mut head, 0, u64::from(kind::UNDO) | trx.0 << 8);
+    put_u64(&mut head, 7, undo.0);
+    put_u64(&mut head, 14, previous.0);
+    let end = put_varint(&mut head, UNDO_HEAD_BYTES - 1, image_len as u64);
+    out.extend_from_slice(&head[..end]);
 }
+
+/// Bytes of a [`Part::Undo`] before its image, if the image is short.
+const UNDO_HEAD_BYTES: usize = 1 + TrxId::STORED_BYTES + 2 * UndoRef::BYTES + 1;
 
 #[inline]
 fn push_bytes(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {

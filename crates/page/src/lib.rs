@@ -48,12 +48,12 @@ pub use layout::{
     COMMON_HEADER_BYTES, HEADER_BYTES, MAX_KEY_BYTES, OWN_PREFIX_BYTES_MAX, PAGE_SIZE, PageBytes, PageType,
     SlotFlags, TRX_ID_BYTES, max_inline_payload,
 };
-pub use op::{Batch, OpError, PageOp};
+pub use op::{Batch, OpError, PageOp, RowPatch};
 pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef};
 pub use page_mut::{FormatPage, PageFull, PageMut};
 pub use page_ref::{Fit, PageRef};
 pub use record::{Cell, KeyInt, Record, RecordCopy, Records, SlotRun};
-pub use row::{Field, RowHeader, RowRef, UndoPtr};
+pub use row::{Field, InBody, RowHeader, RowRef, UndoPtr};
 pub use row_encode::{INLINE_TARGET_BYTES, RowConverter, RowTooLarge};
 pub use search::Search;
 pub use template::{

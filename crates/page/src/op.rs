@@ -84,6 +84,8 @@ pub enum PageOp<'a> {
         /// New bytes.
         bytes: &'a [u8],
     },
+    /// Overwrite header and payload bytes of a clustered record.
+    PatchRow(RowPatch<'a>),
     /// Set the marks of a slot.
     SetFlags {
         /// The slot.
@@ -144,6 +146,35 @@ pub enum PageOp<'a> {
         /// New bytes.
         bytes: &'a [u8],
     },
+}
+
+/// A new version of a clustered record that has the bytes of the one before but for some in their places. The highest
+/// transaction id of the page becomes at least the writer's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowPatch<'a> {
+    /// The slot.
+    pub slot: u16,
+    /// First payload byte that differs, behind the header.
+    pub offset: u16,
+    /// The new row header.
+    pub header: [u8; ROW_HEADER_BYTES],
+    /// New bytes from there on.
+    pub bytes: &'a [u8],
+}
+
+impl RowPatch<'_> {
+    /// As [`PageOp::apply`].
+    #[inline]
+    pub fn apply(&self, page: &mut PageMut<'_>) -> Result<(), OpError> {
+        let view = page.as_ref();
+        require(view.page_type() == PageType::BTree)?;
+        require_leaf_slot(view, self.slot)?;
+        let end = usize::from(self.offset) + self.bytes.len();
+        let len = view.payload(self.slot.into()).len();
+        require(usize::from(self.offset) >= ROW_HEADER_BYTES && end <= len)?;
+        page.patch_row(self.slot.into(), &self.header, self.offset.into(), self.bytes);
+        Ok(())
+    }
 }
 
 /// Why an operation was not applied; the page is unchanged.
@@ -324,6 +355,7 @@ impl<'a> PageOp<'a> {
                 require(usize::from(offset) + bytes.len() <= view.payload(slot.into()).len())?;
                 page.patch(slot.into(), offset.into(), bytes);
             }
+            PageOp::PatchRow(patch) => patch.apply(page)?,
             PageOp::SetFlags { slot, flags } => {
                 require_leaf_slot(view, slot)?;
                 page.set_flags(slot.into(), flags);

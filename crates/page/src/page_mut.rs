@@ -242,6 +242,24 @@ impl<'a> PageMut<'a> {
         self.0[from..from + bytes.len()].copy_from_slice(bytes);
     }
 
+    /// Gives the clustered record at `slot` another header, and other payload bytes from `offset` on.
+    #[inline]
+    pub(crate) fn patch_row(
+        &mut self,
+        slot: usize,
+        header: &[u8; ROW_HEADER_BYTES],
+        offset: usize,
+        bytes: &[u8],
+    ) {
+        let page = self.as_ref();
+        debug_assert!(offset + bytes.len() <= page.record(slot).payload.len(), "patch beyond the payload");
+        let skip = if page.fixed_key_len().is_some() { 2 } else { 4 };
+        let from = usize::from(page.slot_word(slot) & SLOT_OFFSET) + skip;
+        self.0[from..from + header.len()].copy_from_slice(header);
+        self.0[from + offset..from + offset + bytes.len()].copy_from_slice(bytes);
+        self.raise_max_trx(TrxId(get_u48(header, 0)));
+    }
+
     /// Sets the changeable marks of the record at `slot`; `HAS_BEGIN` is ignored, it belongs to the key.
     #[inline]
     pub fn set_flags(&mut self, slot: usize, flags: SlotFlags) {

@@ -1,5 +1,7 @@
 //! Reading the columns of a record through its row format.
 
+use std::ops::Range;
+
 use base::TrxId;
 use base::codec::get_u48;
 
@@ -7,7 +9,8 @@ use crate::layout::TRX_ID_BYTES;
 use crate::overflow::OverflowRef;
 use crate::record::{KeyInt, Record};
 use crate::template::{
-    IntPart, KeyPartPlace, NullBit, Place, ROW_HEADER_BYTES, ROW_ID_BYTES, RowFormat, UNDO_PTR_BYTES,
+    IntPart, KeyPartPlace, NullBit, OFF_PAGE, Place, ROW_HEADER_BYTES, ROW_ID_BYTES, RowFormat,
+    UNDO_PTR_BYTES,
 };
 
 /// Where the previous version of a record is: 56 bits, meaning given by the transaction layer; 0 = nowhere.
@@ -51,6 +54,17 @@ pub enum Field<'a> {
     Bytes(&'a [u8]),
     /// Its storage bytes are elsewhere.
     OffPage(OverflowRef),
+}
+
+/// Where a column's value stands in a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InBody {
+    /// It is NULL, as the body says.
+    Null,
+    /// Here in the body.
+    At(Range<usize>),
+    /// Not in the body: in the key, off page, or not in this index.
+    No,
 }
 
 /// A record seen through its row format.
@@ -165,6 +179,32 @@ impl<'a> RowRef<'a> {
         let Place::Var { ordinal } = self.format.columns()[position].place else { return None };
         let (bytes, is_off_page) = self.var(ordinal);
         is_off_page.then(|| OverflowRef::decode(bytes))
+    }
+
+    /// Where in the body the value of the column at `position` stands.
+    #[inline]
+    pub fn in_body(&self, position: usize) -> InBody {
+        let column = &self.format.columns()[position];
+        if column.null.is_some_and(|bit| self.null_bit(bit)) {
+            return InBody::Null;
+        }
+        match column.place {
+            Place::Fixed { offset, width } => {
+                InBody::At(usize::from(offset)..usize::from(offset) + usize::from(width))
+            }
+            Place::Var { ordinal } => match self.format.var_range(self.body, ordinal) {
+                (range, false) => InBody::At(range),
+                (_, true) => InBody::No,
+            },
+            Place::Key { .. } | Place::Absent => InBody::No,
+        }
+    }
+
+    /// Whether any column is off page. Cost: a load for each variable column.
+    #[inline]
+    pub fn has_off_page(&self) -> bool {
+        let ends = &self.body[self.format.ends_from()..self.format.var_from()];
+        ends.as_chunks::<2>().0.iter().any(|&end| u16::from_le_bytes(end) & OFF_PAGE != 0)
     }
 
     /// The storage bytes of the column at `position`, `None` for NULL. An off-page value shows its reference's bytes:

@@ -15,6 +15,8 @@
 //! transaction id stands before all this; the *body* starts behind it. Columns that can be read back from the key are
 //! not in the payload.
 
+use std::ops::Range;
+
 use base::ColumnId;
 use base::codec::get_u16;
 use types::key::Extent;
@@ -263,13 +265,20 @@ impl RowFormat {
     /// The bytes of the variable column `ordinal` in a body, and whether they are an [`crate::OverflowRef`].
     #[inline]
     pub fn var<'a>(&self, body: &'a [u8], ordinal: u16) -> (&'a [u8], bool) {
+        let (range, off_page) = self.var_range(body, ordinal);
+        (&body[range], off_page)
+    }
+
+    /// Where in a body the bytes of the variable column `ordinal` are, and whether they are an [`crate::OverflowRef`].
+    #[inline]
+    pub fn var_range(&self, body: &[u8], ordinal: u16) -> (Range<usize>, bool) {
         let end_at = self.ends_from() + 2 * usize::from(ordinal);
         let start = match ordinal {
             0 => self.var_from(),
             _ => usize::from(get_u16(body, end_at - 2) & !OFF_PAGE),
         };
         let end = get_u16(body, end_at);
-        (&body[start..usize::from(end & !OFF_PAGE)], end & OFF_PAGE != 0)
+        (start..usize::from(end & !OFF_PAGE), end & OFF_PAGE != 0)
     }
 
     /// Where a variable column ends in a body, by the bytes of its end offset.
@@ -296,6 +305,12 @@ impl RowFormat {
             }
         }
         extent
+    }
+
+    /// Whether every record's body is empty.
+    #[inline]
+    pub fn has_no_payload(&self) -> bool {
+        self.var_from == 0
     }
 
     /// Whether a record's body is always [`RowFormat::var_from`] bytes long.

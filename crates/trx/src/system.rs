@@ -157,7 +157,7 @@ impl TrxSystem {
         Ok(ending)
     }
 
-    fn end_log(&self, slot: &TrxSlot, log: &mut UndoLog, ending: Ending) {
+    pub(crate) fn end_log(&self, slot: &TrxSlot, log: &mut UndoLog, ending: Ending) {
         let Some(id) = log.id() else { return };
         let number = ending.number();
         if log.needs_purge() && !log.mark().is_none() {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use base::TrxId;
 use base::sync::plain::MutexGuard;
+use base::{Lsn, TrxId};
 
 use crate::commit_table::Ending;
 use crate::error::Error;
@@ -117,6 +117,8 @@ pub struct WriteParts<'t> {
     pub locks_gaps: bool,
     /// What `view` does not see is not changed.
     pub snapshot_isolation: bool,
+    /// The transaction commits with the change: see [`Trx::end_with_change`].
+    pub ends: bool,
 }
 
 /// A session's transaction. The object is used again by the session's next transaction; between two it holds nothing.
@@ -132,6 +134,10 @@ pub struct Trx {
     /// See [`ReadView::is_mixed`].
     mixed: bool,
     open: bool,
+    /// See [`Trx::end_with_change`].
+    ends_with_change: bool,
+    /// Where the commit ends that the last change has logged.
+    committed: Option<Lsn>,
     savepoints: Savepoints,
     metadata: HeldLocks,
     interrupt: Option<Arc<AtomicBool>>,
@@ -157,6 +163,8 @@ impl Trx {
             view: None,
             mixed: false,
             open: true,
+            ends_with_change: false,
+            committed: None,
             savepoints: Savepoints::default(),
             metadata: HeldLocks::default(),
             interrupt: None,
@@ -313,6 +321,29 @@ impl Trx {
         if log.is_abandoned() { Err(Error::ShuttingDown) } else { Ok(log) }
     }
 
+    /// The next change of a row is the transaction's last one: it may be committed in one frame with it. It is over then but for
+    /// [`Trx::end`], and nothing may come in between that can fail.
+    #[inline]
+    pub fn end_with_change(&mut self) {
+        self.ends_with_change = true;
+    }
+
+    /// The last change has committed the transaction by [`Locker::end_committed`] with a frame that ends at `end`. Its locks are
+    /// free. No latch is held.
+    #[inline]
+    pub fn note_committed(&mut self, end: Lsn) {
+        if let Some(id) = self.id.take() {
+            self.system.locks.release(id);
+        }
+        self.committed = Some(end);
+    }
+
+    /// Where the commit ends that the last change has logged, if it did.
+    #[inline]
+    pub fn committed(&self) -> Option<Lsn> {
+        self.committed
+    }
+
     /// What a change of the transaction `id` needs, at once.
     #[inline]
     pub fn write_parts(&mut self, id: TrxId) -> Result<WriteParts<'_>, Error> {
@@ -328,8 +359,9 @@ impl Trx {
             return Err(Error::ShuttingDown);
         }
         let (locks_gaps, snapshot_isolation) = (self.locks_gaps(), self.is_snapshot());
+        let ends = self.ends_with_change;
         let (buffers, slot, view) = (&mut self.buffers, &*self.slot, self.view.as_ref());
-        Ok(WriteParts { log, buffers, slot, locker, view, locks_gaps, snapshot_isolation })
+        Ok(WriteParts { log, buffers, slot, locker, view, locks_gaps, snapshot_isolation, ends })
     }
 
     /// Where the transaction stands: undoing back to it undoes what comes after. A statement's mark.
@@ -392,6 +424,8 @@ impl Trx {
         self.savepoints.clear();
         self.metadata.release_all();
         self.open = false;
+        self.ends_with_change = false;
+        self.committed = None;
         ended
     }
 }

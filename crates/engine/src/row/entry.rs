@@ -132,7 +132,7 @@ impl RowWriter<'_> {
 
     /// Inserts the entry with `key`, or opens it again if this transaction has closed its own. Nothing has happened if this is
     /// to wait for a gap.
-    fn try_open_entry(&mut self, index: &Index, key: &[u8], payload: &[u8]) -> Result<Attempt> {
+    pub(crate) fn try_open_entry(&mut self, index: &Index, key: &[u8], payload: &[u8]) -> Result<Attempt> {
         let mut edit = index.tree.edit(&self.engine.store, key, room_for_entry(key, payload))?;
         let attempt = self.put_entry(index, &mut edit, payload)?;
         if attempt != Attempt::Wait {
@@ -143,7 +143,12 @@ impl RowWriter<'_> {
 
     /// Inserts or opens again the entry that the edit is positioned at, which has room for it. Nothing has happened if this is
     /// to wait for a gap.
-    fn put_entry(&mut self, index: &Index, edit: &mut LeafEdit<'_>, payload: &[u8]) -> Result<Attempt> {
+    pub(crate) fn put_entry(
+        &mut self,
+        index: &Index,
+        edit: &mut LeafEdit<'_>,
+        payload: &[u8],
+    ) -> Result<Attempt> {
         let key = edit.key();
         if edit.found() {
             // What the transaction itself has closed was no gap for others.
@@ -320,7 +325,7 @@ fn find_open_entry(
 }
 
 /// Room to ask for before an entry is inserted.
-fn room_for_entry(key: &[u8], payload: &[u8]) -> usize {
+pub(crate) fn room_for_entry(key: &[u8], payload: &[u8]) -> usize {
     key.len() + payload.len() + ENTRY_SLACK_BYTES
 }
 

@@ -6,11 +6,15 @@ pub(crate) mod entry;
 pub(crate) mod insert;
 pub(crate) mod insert_batch;
 pub(crate) mod mixed;
+pub(crate) mod move_entry;
+pub(crate) mod old_row;
 pub(crate) mod rollback;
 pub(crate) mod row_image;
 pub(crate) mod update;
+pub(crate) mod update_in_place;
 pub(crate) mod version;
 pub(crate) mod writer;
 
 pub use insert::InsertOutcome;
-pub use update::{OldRow, RowChange, UpdateOutcome};
+pub use old_row::OldRow;
+pub use update::{RowChange, UpdateOutcome};

@@ -3,12 +3,12 @@
 use btree::LeafEdit;
 use page::{OVERFLOW_REF_BYTES, RowHeader, RowRef, SlotFlags, UndoPtr};
 use trx::undo::ROW_HEADER_BYTES;
-use trx::{Buffers, NewUndo, Span, Trx, UndoKind};
+use trx::{Buffers, Trx, UndoKind};
 
 use super::entry::put_end;
 use super::insert::{Value, row_id_of, too_large};
+use super::old_row::{OldImage, OldRow};
 use super::row_image::{RowImage, value_of, with_values};
-use super::version::flags_to_undo;
 use super::writer::{RowWriter, change, ensure_key};
 use crate::column_set::ColumnSet;
 use crate::engine::Engine;
@@ -30,7 +30,7 @@ pub enum UpdateOutcome {
 pub trait RowChange {
     /// Makes the new values; false: the row stays as it is. The row's leaf is latched: this reads no page and waits for
     /// nothing.
-    fn make(&mut self, old: &OldRow) -> bool;
+    fn make(&mut self, old: &OldRow<'_>) -> bool;
 
     /// The new storage bytes of a column that changes. Asked once they are made.
     fn value(&self, position: usize) -> Value<'_>;
@@ -41,45 +41,13 @@ struct Given<'v>(&'v [Value<'v>]);
 
 impl RowChange for Given<'_> {
     #[inline]
-    fn make(&mut self, _: &OldRow) -> bool {
+    fn make(&mut self, _: &OldRow<'_>) -> bool {
         true
     }
 
     #[inline]
     fn value(&self, position: usize) -> Value<'_> {
         self.0[position]
-    }
-}
-
-/// The row before a change, apart from the buffers that the change uses.
-#[derive(Debug)]
-pub struct OldRow {
-    values: Vec<u8>,
-    spans: Vec<Span>,
-    /// Whether any column is off page.
-    off_page: bool,
-    /// The image with the off-page values of indexed columns read in; `None` if there are none.
-    fetched: Option<(Vec<u8>, Vec<Span>)>,
-}
-
-impl OldRow {
-    /// As stored: off-page values are references.
-    fn stored(&self, position: usize) -> Value<'_> {
-        value_of(&self.values, self.spans[position])
-    }
-
-    /// The storage bytes of a column; `None` for NULL.
-    #[inline]
-    pub fn get(&self, position: usize) -> Value<'_> {
-        self.whole(position)
-    }
-
-    /// As keys are made of.
-    fn whole(&self, position: usize) -> Value<'_> {
-        match &self.fetched {
-            Some((values, spans)) => value_of(values, spans[position]),
-            None => self.stored(position),
-        }
     }
 }
 
@@ -130,58 +98,89 @@ impl Table {
         fetched: &ColumnSet,
     ) -> Result<UpdateOutcome> {
         change(engine, self, trx, |writer, buffers| {
-            let Some((old, leaf)) = writer.read_old(clustered_key, fetched, buffers)? else {
+            let leaf = writer.edit_row(clustered_key, 0)?;
+            if !leaf.found() || leaf.record().flags().is_deleted() {
+                writer.lock_missing(&leaf);
                 return Ok(UpdateOutcome::Missing);
-            };
-            let outcome = if new.make(&old) {
-                writer.update(clustered_key, &old, leaf, new, changed, buffers)
-            } else {
+            }
+            let row = RowRef::new(&self.clustered().format, leaf.record());
+            if row.has_off_page() {
+                return writer.update_long(clustered_key, leaf, new, changed, fetched, buffers);
+            }
+            if !new.make(&OldRow::in_record(row, self.def.columns.len())) {
                 writer.keep_row(clustered_key);
-                drop(leaf);
-                Ok(UpdateOutcome::Unchanged)
-            };
-            (buffers.values, buffers.spans) = (old.values, old.spans);
-            outcome
+                return Ok(UpdateOutcome::Unchanged);
+            }
+            match writer.plan_patch(&row, new, changed, buffers) {
+                Some(patch) => writer.update_in_place(leaf, &patch, buffers),
+                None => writer.update_taken_out(clustered_key, leaf, new, changed, buffers),
+            }
         })
     }
 }
 
-impl<'a> RowWriter<'a> {
-    /// Takes the row out of its record, whose leaf stays latched unless other pages must be read.
-    fn read_old<'k>(
+impl RowWriter<'_> {
+    /// Updates a row none of whose values is off page; `new` has made its values.
+    #[inline(never)]
+    fn update_taken_out(
         &mut self,
-        key: &'k [u8],
+        key: &[u8],
+        leaf: LeafEdit<'_>,
+        new: &impl RowChange,
+        changed: &ColumnSet,
+        buffers: &mut Buffers,
+    ) -> Result<UpdateOutcome> {
+        let old = self.take_out(&leaf, buffers);
+        let outcome = self.update(key, &old, Some(leaf), new, changed, buffers);
+        (buffers.values, buffers.spans) = (old.values, old.spans);
+        outcome
+    }
+
+    /// Updates a row with values off page; those of the columns `fetched` are read first, without its leaf.
+    #[inline(never)]
+    fn update_long(
+        &mut self,
+        key: &[u8],
+        leaf: LeafEdit<'_>,
+        new: &mut impl RowChange,
+        changed: &ColumnSet,
         fetched: &ColumnSet,
         buffers: &mut Buffers,
-    ) -> Result<Option<(OldRow, Option<LeafEdit<'k>>)>>
-    where
-        'a: 'k,
-    {
-        let index = self.table.clustered();
-        let leaf = self.edit_row(key, 0)?;
-        if !leaf.found() || leaf.record().flags().is_deleted() {
-            self.lock_missing(&leaf);
-            return Ok(None);
-        }
-        let record = leaf.record();
-        let mut values = std::mem::take(&mut buffers.values);
-        let mut spans = std::mem::take(&mut buffers.spans);
-        let mut image = RowImage { values: &mut values, spans: &mut spans };
-        image.fill(&RowRef::new(&index.format, record), self.table.def.columns.len(), &mut buffers.payload);
-        if !image.any_off_page(&ColumnSet::ALL) {
-            return Ok(Some((OldRow { values, spans, off_page: false, fetched: None }, Some(leaf))));
-        }
+    ) -> Result<UpdateOutcome> {
+        let mut old = self.take_out(&leaf, buffers);
         self.keep_row(key);
         drop(leaf);
-        let fetched =
-            if image.any_off_page(fetched) { Some(image.fetched(self.store(), fetched)?) } else { None };
-        Ok(Some((OldRow { values, spans, off_page: true, fetched }, None)))
+        old.off_page = true;
+        let image = RowImage { values: &mut old.values, spans: &mut old.spans };
+        if image.any_off_page(fetched) {
+            old.fetched = Some(image.fetched(self.store(), fetched)?);
+        }
+        let outcome = if new.make(&OldRow::taken(&old)) {
+            self.update(key, &old, None, new, changed, buffers)
+        } else {
+            Ok(UpdateOutcome::Unchanged)
+        };
+        (buffers.values, buffers.spans) = (old.values, old.spans);
+        outcome
+    }
+
+    /// Takes the row out of its record.
+    fn take_out(&self, leaf: &LeafEdit<'_>, buffers: &mut Buffers) -> OldImage {
+        let mut old = OldImage {
+            values: std::mem::take(&mut buffers.values),
+            spans: std::mem::take(&mut buffers.spans),
+            ..OldImage::default()
+        };
+        let row = RowRef::new(&self.table.clustered().format, leaf.record());
+        let mut image = RowImage { values: &mut old.values, spans: &mut old.spans };
+        image.fill(&row, self.table.def.columns.len(), &mut buffers.payload);
+        old
     }
 
     fn update(
         &mut self,
         key: &[u8],
-        old: &OldRow,
+        old: &OldImage,
         leaf: Option<LeafEdit<'_>>,
         row: &impl RowChange,
         changed: &ColumnSet,
@@ -234,7 +233,7 @@ impl<'a> RowWriter<'a> {
     fn move_row(
         &mut self,
         key: &[u8],
-        old: &OldRow,
+        old: &OldImage,
         new: &[Value<'_>],
         differing: &ColumnSet,
         buffers: &mut Buffers,
@@ -258,7 +257,7 @@ impl<'a> RowWriter<'a> {
     fn rewrite(
         &mut self,
         key: &[u8],
-        old: &OldRow,
+        old: &OldImage,
         mut leaf: Option<LeafEdit<'_>>,
         new: &[Value<'_>],
         differing: &ColumnSet,
@@ -302,7 +301,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Notes for purge that off-page values were replaced.
-    fn bury_replaced(&mut self, index: &Index, old: &OldRow, differing: &ColumnSet) {
+    fn bury_replaced(&mut self, index: &Index, old: &OldImage, differing: &ColumnSet) {
         for (i, span) in
             old.spans.iter().enumerate().filter(|(i, span)| span.off_page && differing.contains(*i))
         {
@@ -316,28 +315,12 @@ impl<'a> RowWriter<'a> {
     fn store_rewritten(&mut self, index: &Index, mut edit: LeafEdit<'_>, payload: &mut [u8]) -> Result<()> {
         let (engine, key) = (self.engine, edit.key());
         let record = edit.record();
-        let before = RowHeader::decode(record.payload());
-        self.overwrites(before.trx);
         if record.payload().len() == payload.len() {
-            let (from, to) = differing_range(record.payload(), payload);
-            let before = before.encode();
-            let undo = self.log.append(&NewUndo {
-                kind: UndoKind::RowPatch,
-                index: index.tree.index,
-                flags: flags_to_undo(record.flags()),
-                patch_offset: from as u16,
-                key,
-                row_header: Some(&before),
-                image: &record.payload()[from..to],
-            });
-            edit.patch(0, &self.header(UndoPtr(undo.raw())));
-            if from < to {
-                edit.patch(from, &payload[from..to]);
-            }
-            edit.raise_max_trx(self.id);
+            self.patch_record(index, &mut edit, payload, ROW_HEADER_BYTES..payload.len());
             self.commit(edit);
             return Ok(());
         }
+        self.overwrites(RowHeader::decode(record.payload()).trx);
         let undo = self.undo(index, UndoKind::RowImage, record.flags(), key, record.payload());
         payload[..ROW_HEADER_BYTES].copy_from_slice(&self.header(undo));
         if edit.replace_payload(payload).is_err() {
@@ -357,7 +340,7 @@ impl<'a> RowWriter<'a> {
     /// New entries for the indexes whose columns changed: the old one is closed, then the new one is opened.
     fn update_entries(
         &mut self,
-        old: &OldRow,
+        old: &OldImage,
         new: &[Value<'_>],
         row_id: u64,
         differing: &ColumnSet,
@@ -401,45 +384,5 @@ impl<'a> RowWriter<'a> {
         put_end(payload, self.id);
         self.close_entry(index, other_key, payload)?;
         self.open_row_entry(index, new, &mut buffers.third_key, &buffers.other_payload, &mut buffers.key)
-    }
-}
-
-/// The range, behind the row header, in which two payloads of one length differ. Cost: a comparison per 8 bytes.
-fn differing_range(old: &[u8], new: &[u8]) -> (usize, usize) {
-    let (old, new) = (&old[ROW_HEADER_BYTES..], &new[ROW_HEADER_BYTES..]);
-    let same = |at: &usize| old[*at] == new[*at];
-    let words = old.as_chunks::<8>().0.iter().zip(new.as_chunks::<8>().0);
-    let from = 8 * words.take_while(|(a, b)| a == b).count();
-    let from = from + (from..old.len()).take_while(same).count();
-    if from == old.len() {
-        return (ROW_HEADER_BYTES, ROW_HEADER_BYTES);
-    }
-    let words = old.as_rchunks::<8>().1.iter().rev().zip(new.as_rchunks::<8>().1.iter().rev());
-    let to = old.len() - 8 * words.take_while(|(a, b)| a == b).count();
-    let to = to - (0..to).rev().take_while(same).count();
-    (ROW_HEADER_BYTES + from, ROW_HEADER_BYTES + to)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use base::prng::Prng;
-
-    #[test]
-    fn the_differing_range_is_the_smallest_one() {
-        let mut prng = Prng::new(5);
-        for _ in 0..2000 {
-            let len = ROW_HEADER_BYTES + prng.below(40) as usize;
-            let old = vec![1u8; len];
-            let mut new = old.clone();
-            for _ in 0..prng.below(3) {
-                let at = prng.below(len as u64) as usize;
-                new[at] = 2;
-            }
-            let differs = |&i: &usize| i >= ROW_HEADER_BYTES && old[i] != new[i];
-            let from = (0..len).find(differs).unwrap_or(ROW_HEADER_BYTES);
-            let to = (0..len).rev().find(differs).map_or(ROW_HEADER_BYTES, |last| last + 1);
-            assert_eq!(differing_range(&old, &new), (from, to));
-        }
     }
 }

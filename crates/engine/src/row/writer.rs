@@ -2,8 +2,9 @@
 
 use std::ops::Bound;
 
-use base::TrxId;
+use base::{Lsn, TrxId};
 use btree::{KEY_BYTES_MAX, LeafEdit, Neighbour, Store, Tree};
+use log::Part;
 use page::{RowHeader, SlotFlags, UndoPtr};
 use trx::undo::ROW_HEADER_BYTES;
 use trx::{Attempt, Locker, NewUndo, ReadView, Trx, UndoKind, UndoLog, WriteParts};
@@ -11,6 +12,7 @@ use types::key::Extent;
 
 use super::rollback;
 use super::version::flags_to_undo;
+use crate::commit::now_micros;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::table::{Index, Table};
@@ -30,6 +32,10 @@ pub(crate) struct RowWriter<'a> {
     snapshot_isolation: bool,
     /// A row was changed over a version that the view does not see.
     mixed: bool,
+    /// The transaction commits with the last edit of the change.
+    ends: bool,
+    /// Where the frame ends that it has committed with.
+    committed: Option<Lsn>,
 }
 
 /// Runs a change of one row; if it fails, what it did is undone. The row is all or nothing.
@@ -42,17 +48,35 @@ pub(crate) fn change<R>(
     // Before the first latch, and before the undo is held.
     engine.store.log().admit()?;
     let id = trx.begin_write()?;
-    let WriteParts { mut log, buffers, slot, locker, view, locks_gaps: gaps, snapshot_isolation } =
+    let WriteParts { mut log, buffers, slot, locker, view, locks_gaps: gaps, snapshot_isolation, ends } =
         trx.write_parts(id)?;
     let mark = log.mark();
     if mark.is_none() {
         slot.note_first_undo(engine.store.log().current());
         engine.keep_below_trx_limit(id)?;
     }
-    let mut writer =
-        RowWriter { engine, table, id, log: &mut log, locker, gaps, view, snapshot_isolation, mixed: false };
+    let mut writer = RowWriter {
+        engine,
+        table,
+        id,
+        log: &mut log,
+        locker,
+        gaps,
+        view,
+        snapshot_isolation,
+        mixed: false,
+        ends,
+        committed: None,
+    };
     let done = work(&mut writer, buffers);
-    let mixed = writer.mixed;
+    let RowWriter { mixed, committed, .. } = writer;
+    if let Some(end) = committed {
+        // Under the mutex of the undo: whoever rolls back at shutdown finds no transaction.
+        locker.end_committed(&mut log, end);
+        drop(log);
+        trx.note_committed(end);
+        return done;
+    }
     if done.is_err() {
         rollback::undo_partly(engine, &mut log, mark, &locker)?;
     }
@@ -165,6 +189,21 @@ impl<'a> RowWriter<'a> {
         if edit.commit_with(self.log.parts()).is_some() {
             self.log.clear_parts();
         }
+    }
+
+    /// As [`RowWriter::commit`] of the change's last edit, after which nothing can fail: the transaction commits with it if it
+    /// was to.
+    #[inline]
+    pub(crate) fn commit_last(&mut self, edit: LeafEdit<'_>) {
+        if !self.ends || !edit.is_changed() {
+            return self.commit(edit);
+        }
+        // Before the frame has a place: who meets a change of the transaction waits for its number. From here to the end this
+        // takes no latch.
+        self.log.begin_commit();
+        self.log.push_part(&Part::Commit { trx: self.id, micros: now_micros() });
+        self.committed = edit.commit_with(self.log.parts()).map(|range| range.end);
+        self.log.clear_parts();
     }
 
     /// Notes whose version of a row is being changed.

@@ -84,8 +84,13 @@ impl World {
             0..25 if self.prng.below(600) < 600_u64.min(14_400 / self.ids) => self.read(s),
             0..70 => self.write(s),
             70..72 => self.write_batch(s),
-            72..74 => self.savepoint(s),
-            74..78 => self.rollback_to(s),
+            72 => {
+                self.sessions[s].trx.end_with_change();
+                self.write(s);
+                self.commit(s);
+            }
+            73..75 => self.savepoint(s),
+            75..78 => self.rollback_to(s),
             78..82 => self.failing_statement(s),
             82..90 => self.commit(s),
             90..93 => self.rollback(s),

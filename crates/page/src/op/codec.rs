@@ -1,11 +1,12 @@
 //! Encoding of page operations.
 
-use base::codec::{push_varint, take, take_varint};
+use base::codec::{push_varint, put_varint, take, take_varint};
 use base::{IndexId, PageNo, TrxId};
 
-use super::{Batch, OpError, PageOp, require};
+use super::{Batch, OpError, PageOp, RowPatch, require};
 use crate::layout::{PageType, SlotFlags};
 use crate::page_mut::FormatPage;
+use crate::template::ROW_HEADER_BYTES;
 
 const FORMAT: u8 = 1;
 const FORMAT_OTHER: u8 = 2;
@@ -27,6 +28,7 @@ const REORGANIZE: u8 = 17;
 const IMAGE: u8 = 18;
 pub(super) const WRITE_BYTES: u8 = 19;
 const DELETE_ROW: u8 = 20;
+const PATCH_ROW: u8 = 21;
 
 impl<'a> PageOp<'a> {
     /// Appends the operation's encoding to `out`.
@@ -60,6 +62,7 @@ impl<'a> PageOp<'a> {
                 push_ints(out, PATCH, &[slot.into(), offset.into()]);
                 push_bytes(out, bytes);
             }
+            PageOp::PatchRow(ref patch) => patch.encode(out),
             PageOp::SetFlags { slot, flags } => {
                 push_ints(out, SET_FLAGS, &[slot.into(), u64::from(flags.bits() >> 13)]);
             }
@@ -119,6 +122,12 @@ impl<'a> PageOp<'a> {
             PATCH => {
                 PageOp::Patch { slot: take_int(from)?, offset: take_int(from)?, bytes: take_bytes(from)? }
             }
+            PATCH_ROW => PageOp::PatchRow(RowPatch {
+                slot: take_int(from)?,
+                offset: take_int(from)?,
+                header: take_bytes(from)?.try_into().map_err(|_| OpError::Malformed)?,
+                bytes: take_bytes(from)?,
+            }),
             SET_FLAGS => PageOp::SetFlags { slot: take_int(from)?, flags: take_flags(from)? },
             CLOSE => PageOp::Close { slot: take_int(from)?, trx: take_trx(from)? },
             DELETE_ROW => PageOp::DeleteRow {
@@ -135,6 +144,22 @@ impl<'a> PageOp<'a> {
             WRITE_BYTES => PageOp::WriteBytes { offset: take_int(from)?, bytes: take_bytes(from)? },
             _ => return Err(OpError::Malformed),
         })
+    }
+}
+
+impl RowPatch<'_> {
+    /// Appends the operation's encoding to `out`.
+    #[inline]
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut head = [0; 1 + 2 * 3 + 1 + ROW_HEADER_BYTES];
+        head[0] = PATCH_ROW;
+        let end = put_varint(&mut head, 1, self.slot.into());
+        let end = put_varint(&mut head, end, self.offset.into());
+        head[end] = ROW_HEADER_BYTES as u8;
+        let end = end + 1 + ROW_HEADER_BYTES;
+        head[end - ROW_HEADER_BYTES..end].copy_from_slice(&self.header);
+        out.extend_from_slice(&head[..end]);
+        push_bytes(out, self.bytes);
     }
 }
 

@@ -15,7 +15,7 @@ struct Shape {
 }
 
 /// By kind; the first is that of kind 1.
-const SHAPES: [Shape; 20] = [
+const SHAPES: [Shape; 21] = [
     shape(7, 1, true),
     shape(4, 0, false),
     shape(2, 2, false),
@@ -36,6 +36,7 @@ const SHAPES: [Shape; 20] = [
     shape(0, 2, false),
     shape(1, 1, false),
     shape(1, 1, false),
+    shape(2, 2, false),
 ];
 
 const fn shape(ints: u8, strings: u8, optional: bool) -> Shape {

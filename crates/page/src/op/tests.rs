@@ -31,6 +31,11 @@ fn leaf_op<'a>(prng: &mut Prng, page: PageRef<'_>, key: &'a [u8], bytes: &'a [u8
     match prng.below(10) {
         0 | 1 => PageOp::Remove { slot },
         2 | 3 if !page.flags(at.slot).has_ver() => PageOp::ReplacePayload { slot, payload: bytes },
+        4 if payload_len >= ROW_HEADER_BYTES + bytes.len() && prng.below(2) == 0 => {
+            let offset = (payload_len - bytes.len()) as u16;
+            let header = std::array::from_fn(|_| prng.next_u64() as u8);
+            PageOp::PatchRow(RowPatch { slot, offset, header, bytes })
+        }
         4 if payload_len >= bytes.len() => {
             PageOp::Patch { slot, offset: (payload_len - bytes.len()) as u16, bytes }
         }
@@ -178,7 +183,7 @@ fn what_cannot_be_applied_is_refused_and_changes_nothing() {
 #[test]
 fn to_skim_a_change_takes_what_it_takes_to_decode_it() {
     let mut prng = Prng::new(9);
-    let (mut decoded, mut refused) = ([0; 21], 0);
+    let (mut decoded, mut refused) = ([0; 22], 0);
     for _ in 0..200_000 {
         let noise: Vec<u8> = (0..prng.below(40)).map(|_| prng.below(24) as u8).collect();
         let (mut rest, mut skimmed) = (&noise[..], &noise[..]);
@@ -252,4 +257,37 @@ fn a_begin_id_and_an_end_id_raise_the_highest_transaction() {
     PageOp::Close { slot: 0, trx: TrxId(0x103) }.apply(&mut PageMut::new(&mut bytes)).unwrap();
     assert_eq!(PageRef::new(&bytes).max_trx(), TrxId(0x103));
     assert_eq!(PageRef::new(&leaf_of(b"key456789", b"", SlotFlags::NONE)).max_trx(), TrxId(0));
+}
+
+#[test]
+fn a_row_patch_is_its_parts_in_one() {
+    let zeros: PageBytes = [0; PAGE_SIZE];
+    let (mut one, mut many) = (Box::new(zeros), Box::new(zeros));
+    for page in [&mut one, &mut many] {
+        let mut page = PageMut::new(page);
+        PageOp::Format(start(0, None)).apply(&mut page).unwrap();
+        let insert = PageOp::Insert {
+            slot: 0,
+            flags: SlotFlags::NONE,
+            key: b"key",
+            payload: &[7; ROW_HEADER_BYTES + 20],
+        };
+        insert.apply(&mut page).unwrap();
+    }
+    let header: [u8; ROW_HEADER_BYTES] = std::array::from_fn(|i| i as u8);
+    let bytes = b"new";
+    let patch = PageOp::PatchRow(RowPatch { slot: 0, offset: 20, header, bytes });
+    patch.apply(&mut PageMut::new(&mut one)).unwrap();
+    for op in [
+        PageOp::Patch { slot: 0, offset: 0, bytes: &header },
+        PageOp::Patch { slot: 0, offset: 20, bytes },
+        PageOp::RaiseMaxTrx(TrxId(0x0504_0302_0100)),
+    ] {
+        op.apply(&mut PageMut::new(&mut many)).unwrap();
+    }
+    assert!(one[..] == many[..]);
+    for (offset, len) in [(12, 1), (13, 21), (33, 1)] {
+        let patch = PageOp::PatchRow(RowPatch { slot: 0, offset, header, bytes: &[1; 21][..len] });
+        assert_eq!(patch.apply(&mut PageMut::new(&mut one)), Err(OpError::Malformed), "{len} at {offset}");
+    }
 }

@@ -121,6 +121,12 @@ impl Model {
         Ok(())
     }
 
+    /// The transaction `number`, asked for last, has failed before its commit.
+    pub(super) fn withdraw(&mut self, number: i32) {
+        debug_assert_eq!(number, self.base_count + self.asked.len() as i32, "another was asked for since");
+        self.asked.pop();
+    }
+
     /// The transaction `number` was answered.
     pub(super) fn answer(&mut self, number: i32) {
         self.answered = self.answered.max(number);

@@ -212,11 +212,23 @@ impl Writer {
         for _ in 0..changes {
             self.step(&table, &mut trx)?;
         }
-        if !first {
-            number = self.raise(&main, &mut trx)?;
-        }
         count(&self.notes, Event::LongTransactions, u64::from(changes >= LONG));
-        match self.prng.below(8) {
+        let end = self.prng.below(8);
+        if !first {
+            number = self.lock_shared(&main, &mut trx)?;
+            if end > 1 && self.prng.below(2) == 0 {
+                // The commit is in the frame of the last change.
+                let log_failed = self.ask(number)?;
+                trx.end_with_change();
+                if let Err(error) = self.write_shared(&main, &mut trx, number) {
+                    lock(&self.notes).model.withdraw(number);
+                    return Err(error);
+                }
+                return self.answer(trx, number, log_failed);
+            }
+            self.write_shared(&main, &mut trx, number)?;
+        }
+        match end {
             0 => engine.rollback(&mut trx)?,
             // Its end rolls it back.
             1 if changes < 4 => drop(trx),
@@ -228,12 +240,20 @@ impl Writer {
     }
 
     /// Asks for the commit of what was done, and takes the answer down.
-    fn commit(&mut self, mut trx: Trx, number: i32) -> Result<()> {
-        let log_failed = {
-            let mut shared = lock(&self.notes);
-            shared.model.ask(number, std::mem::take(&mut self.changes))?;
-            shared.log_failed
-        };
+    fn commit(&mut self, trx: Trx, number: i32) -> Result<()> {
+        let log_failed = self.ask(number)?;
+        self.answer(trx, number, log_failed)
+    }
+
+    /// Says that the commit of what was done is about to be asked for; whether one has failed.
+    fn ask(&mut self, number: i32) -> Result<bool> {
+        let mut shared = lock(&self.notes);
+        shared.model.ask(number, std::mem::take(&mut self.changes))?;
+        Ok(shared.log_failed)
+    }
+
+    /// Asks for the commit; `log_failed`: one had failed before.
+    fn answer(&mut self, mut trx: Trx, number: i32, log_failed: bool) -> Result<()> {
         let ended = self.engine.commit(&mut trx);
         let mut shared = lock(&self.notes);
         match ended {
@@ -252,6 +272,13 @@ impl Writer {
 
     /// Raises the shared row, which stays locked until the transaction ends. Returns its number.
     fn raise(&mut self, main: &Table, trx: &mut Trx) -> Result<i32> {
+        let number = self.lock_shared(main, trx)?;
+        self.write_shared(main, trx, number)?;
+        Ok(number)
+    }
+
+    /// Locks the shared row, and returns the number that it gets.
+    fn lock_shared(&mut self, main: &Table, trx: &mut Trx) -> Result<i32> {
         let locks = trx.lock_read(LockMode::Exclusive, WaitPolicy::Wait).map_err(Error::from)?;
         let mut scan = LockingScan::new(&self.engine, main, 0, &locks, Direction::Forward, true);
         scan.restart(|range| *range = KeyRange::prefix(&key(SHARED)));
@@ -259,10 +286,15 @@ impl Writer {
         let found = tables::get(&self.engine, main, ReadView::newest(), SHARED)?;
         let number = found.ok_or_else(|| "the shared row is gone".to_owned())?.n + 1;
         let row = Row { n: number, stamp: 0, len: 0 };
-        with_row(SHARED, &row, |row| main.update(&self.engine, trx, &key(SHARED), row, &ColumnSet::ALL))?;
         self.changes.push(Change { table: MAIN, id: SHARED, row: Some(row) });
-        count(&self.notes, Event::Operations, 1);
         Ok(number)
+    }
+
+    fn write_shared(&mut self, main: &Table, trx: &mut Trx, number: i32) -> Result<()> {
+        let row = Row { n: number, stamp: 0, len: 0 };
+        with_row(SHARED, &row, |row| main.update(&self.engine, trx, &key(SHARED), row, &ColumnSet::ALL))?;
+        count(&self.notes, Event::Operations, 1);
+        Ok(())
     }
 
     /// A change, or some that are taken back, or one that is refused.

@@ -7,15 +7,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::sync::park::Wake;
-use base::{IndexId, TrxId};
+use base::{IndexId, Lsn, TrxId};
 
 use super::queue::Request;
 use super::table::{GapId, Locks, Side, Wait, Waiting, Wanted};
 use super::{LockMode, WaitPolicy};
+use crate::commit_table::Ending;
 use crate::error::Error;
 use crate::read_view::ReadView;
 use crate::slot::TrxSlot;
 use crate::system::TrxSystem;
+#[cfg(doc)]
+use crate::transaction::Trx;
+use crate::undo::UndoLog;
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +74,13 @@ impl Locker<'_> {
     /// The transaction.
     pub fn id(&self) -> TrxId {
         self.id
+    }
+
+    /// Ends the transaction, whose undo is `log` and whose commit is in the log up to `end`: what it did is visible from here
+    /// on. [`Trx::note_committed`] is to follow once `log` is let go of.
+    #[inline]
+    pub fn end_committed(&self, log: &mut UndoLog, end: Lsn) {
+        self.system.end_log(self.slot, log, Ending::Committed(end));
     }
 
     /// Whether the transaction may change the row. `changes`: how many it has made so far.

@@ -12,7 +12,7 @@
 //! | | the image, to the end |
 
 use base::IndexId;
-use base::codec::{push_varint, take, take_varint};
+use base::codec::{push_varint, put_varint, take, take_varint};
 
 use super::record::{NewUndo, ROW_HEADER_BYTES, UndoKind, UndoRecord};
 
@@ -42,9 +42,11 @@ impl NewUndo<'_> {
     pub(super) fn push_image(&self, out: &mut Vec<u8>) {
         debug_assert!(self.flags & HAS_ROW_HEADER == 0, "record flags {:#x}", self.flags);
         let has_header = if self.row_header.is_some() { HAS_ROW_HEADER } else { 0 };
-        out.extend_from_slice(&[self.kind as u8, self.flags | has_header, 0, 0]);
-        push_varint(out, self.index.0.into());
-        push_varint(out, self.key.len() as u64);
+        let mut head = [0; HEAD_BYTES + 10];
+        head[..2].copy_from_slice(&[self.kind as u8, self.flags | has_header]);
+        let end = put_varint(&mut head, HEAD_BYTES, self.index.0.into());
+        let end = put_varint(&mut head, end, self.key.len() as u64);
+        out.extend_from_slice(&head[..end]);
         out.extend_from_slice(self.key);
         if let Some(header) = self.row_header {
             out.extend_from_slice(header);

@@ -58,6 +58,9 @@ pub fn byte_offset_of_char(bytes: &[u8], index: usize) -> usize {
 /// Byte offset of the first byte that is not part of valid UTF-8.
 #[inline]
 pub fn first_invalid(bytes: &[u8]) -> Option<usize> {
+    if bytes.is_ascii() {
+        return None;
+    }
     std::str::from_utf8(bytes).err().map(|e| e.valid_up_to())
 }
 

@@ -1,0 +1,248 @@
+//! Updating a row whose new version has the old one's bytes but for some in their places: no column is decoded that does not
+//! change, and the entries that change are moved in one frame an index.
+
+use std::ops::Range;
+
+use btree::LeafEdit;
+use page::{InBody, RecordCopy, RowHeader, RowRef, SlotFlags, UndoPtr};
+use trx::{Buffers, NewUndo, UndoKind};
+use types::key::Extent;
+
+use super::insert::Value;
+use super::row_image::with_values;
+use super::update::{RowChange, UpdateOutcome};
+use super::version::flags_to_undo;
+use super::writer::{RowWriter, ensure_key};
+use crate::column_set::ColumnSet;
+use crate::error::Result;
+use crate::table::Index;
+
+#[cfg(test)]
+thread_local! {
+    /// Every row of this thread's updates is taken out of its record.
+    pub(crate) static NEVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// What becomes of a row; its new payload is in [`Buffers::payload`], but for its header.
+#[derive(Debug)]
+pub(crate) struct Patch {
+    /// Where bytes of the payload may differ.
+    window: Range<usize>,
+    /// Secondary indexes whose columns change: a bit for each, in their order.
+    affected: u64,
+}
+
+impl RowWriter<'_> {
+    /// Writes the new values over a copy of the row's payload. `None`: a value is in the key or gets another length, or a unique
+    /// index has to change, and the row is to be taken out.
+    #[inline]
+    pub(crate) fn plan_patch(
+        &self,
+        row: &RowRef<'_>,
+        new: &impl RowChange,
+        changed: &ColumnSet,
+        buffers: &mut Buffers,
+    ) -> Option<Patch> {
+        #[cfg(test)]
+        if NEVER.get() {
+            return None;
+        }
+        let payload = &mut buffers.payload;
+        payload.clear();
+        payload.extend_from_slice(row.body());
+        let mut patch = Patch { window: row.body().len()..0, affected: 0 };
+        for position in changed.below(self.table.def.columns.len()) {
+            let (range, value) = match (row.in_body(position), new.value(position)) {
+                (InBody::Null, None) => continue,
+                (InBody::At(range), Some(value)) if range.len() == value.len() => (range, value),
+                _ => return None,
+            };
+            if payload[range.clone()] != *value {
+                payload[range.clone()].copy_from_slice(value);
+                patch.window = patch.window.start.min(range.start)..patch.window.end.max(range.end);
+                patch.affected |= self.affected_by(position)?;
+            }
+        }
+        Some(patch)
+    }
+
+    /// The secondary indexes that have the column, as in [`Patch`]; `None`: one of them is unique, or there are too many.
+    #[inline]
+    fn affected_by(&self, position: usize) -> Option<u64> {
+        let mut affected = 0;
+        for (number, index) in self.table.indexes[1..].iter().enumerate() {
+            if index.columns.contains(position) {
+                if index.is_unique() || number >= u64::BITS as usize {
+                    return None;
+                }
+                affected |= 1 << number;
+            }
+        }
+        Some(affected)
+    }
+
+    /// Patches the row of `leaf`, then moves its entries.
+    #[inline]
+    pub(crate) fn update_in_place(
+        &mut self,
+        mut leaf: LeafEdit<'_>,
+        patch: &Patch,
+        buffers: &mut Buffers,
+    ) -> Result<UpdateOutcome> {
+        let (table, key) = (self.table, leaf.key());
+        if patch.window.is_empty() {
+            self.keep_row(key);
+            return Ok(UpdateOutcome::Unchanged);
+        }
+        if patch.affected == 0 {
+            self.patch_record(table.clustered(), &mut leaf, &buffers.payload, patch.window.clone());
+            self.commit_last(leaf);
+            return Ok(UpdateOutcome::Updated);
+        }
+        buffers.values.clear();
+        let copy = leaf.record().copy_to(&mut buffers.values);
+        self.patch_record(table.clustered(), &mut leaf, &buffers.payload, patch.window.clone());
+        self.commit(leaf);
+        let mut affected = patch.affected;
+        while affected != 0 {
+            let index = &table.indexes[1 + affected.trailing_zeros() as usize];
+            affected &= affected - 1;
+            self.replace_entry_of(index, key, copy, buffers, affected == 0)?;
+        }
+        Ok(UpdateOutcome::Updated)
+    }
+
+    /// Changes the bytes of the record that differ from `payload`, as long as its own, inside `window` at most.
+    #[inline]
+    pub(crate) fn patch_record(
+        &mut self,
+        index: &Index,
+        edit: &mut LeafEdit<'_>,
+        payload: &[u8],
+        window: Range<usize>,
+    ) {
+        let record = edit.record();
+        let before = RowHeader::decode(record.payload());
+        self.overwrites(before.trx);
+        let (old, new) = (&record.payload()[window.clone()], &payload[window.clone()]);
+        let (from, to) = differing_range(old, new);
+        let before = before.encode();
+        let undo = self.log.append(&NewUndo {
+            kind: UndoKind::RowPatch,
+            index: index.tree.index,
+            flags: flags_to_undo(record.flags()),
+            patch_offset: (window.start + from) as u16,
+            key: edit.key(),
+            row_header: Some(&before),
+            image: &old[from..to],
+        });
+        edit.patch_row(self.header(UndoPtr(undo.raw())), window.start + from, &new[from..to]);
+    }
+
+    /// Moves the row's entry in `index`, unless its key and payload stay. `last`: nothing comes after it.
+    fn replace_entry_of(
+        &mut self,
+        index: &Index,
+        key: &[u8],
+        copy: RecordCopy,
+        buffers: &mut Buffers,
+        last: bool,
+    ) -> Result<()> {
+        let Buffers { key: scratch, other_key, third_key, payload, other_payload, values, .. } = buffers;
+        let record = copy.record(values);
+        let format = &self.table.clustered().format;
+        let old = RowRef::new(format, record);
+        let new = RowRef::new(format, record.with_payload(payload, SlotFlags::NONE));
+        make_entry_key(index, key, &old, other_key, scratch);
+        let extent = make_entry_key(index, key, &new, third_key, scratch);
+        ensure_key(extent, third_key)?;
+        make_entry_payload(index, &new, other_payload);
+        if other_key == third_key {
+            // Bytes that the key does not tell apart, or a prefix that did not change.
+            make_entry_payload(index, &old, scratch);
+            if scratch == other_payload {
+                return Ok(());
+            }
+        }
+        self.move_entry(index, other_key, third_key, other_payload, scratch, last)
+    }
+}
+
+/// Makes the key of the entry of a row with the clustered key `key`, without a begin id: its declared parts, then `key`.
+fn make_entry_key(
+    index: &Index,
+    key: &[u8],
+    row: &RowRef<'_>,
+    out: &mut Vec<u8>,
+    scratch: &mut Vec<u8>,
+) -> Extent {
+    out.clear();
+    let mut extent = Extent::Whole;
+    for part in &index.format.key_parts()[..index.def.parts.len()] {
+        let (Some(column), Some(encoder)) = (part.column, &part.encoder) else { continue };
+        let value = row.column(usize::from(column), scratch);
+        if encoder.append(value, out) == Extent::Cut {
+            extent = Extent::Cut;
+        }
+    }
+    out.extend_from_slice(key);
+    extent
+}
+
+/// Makes the payload of a row's entry: of columns that the clustered record has in its payload, too.
+fn make_entry_payload(index: &Index, row: &RowRef<'_>, out: &mut Vec<u8>) {
+    out.clear();
+    let format = &index.format;
+    if format.has_no_payload() {
+        return;
+    }
+    let value = |position| -> Value<'_> {
+        match row.in_body(position) {
+            InBody::At(range) => Some(&row.body()[range]),
+            InBody::Null | InBody::No => None,
+        }
+    };
+    with_values(format.columns().len(), value, |values| {
+        format.encode(RowHeader::default(), values, &[], out);
+    });
+}
+
+/// The range in which two stretches of one length differ. Cost: a comparison per 8 bytes.
+fn differing_range(old: &[u8], new: &[u8]) -> (usize, usize) {
+    let same = |at: &usize| old[*at] == new[*at];
+    let words = old.as_chunks::<8>().0.iter().zip(new.as_chunks::<8>().0);
+    let from = 8 * words.take_while(|(a, b)| a == b).count();
+    let from = from + (from..old.len()).take_while(same).count();
+    if from == old.len() {
+        return (0, 0);
+    }
+    let words = old.as_rchunks::<8>().1.iter().rev().zip(new.as_rchunks::<8>().1.iter().rev());
+    let to = old.len() - 8 * words.take_while(|(a, b)| a == b).count();
+    let to = to - (0..to).rev().take_while(same).count();
+    (from, to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::prng::Prng;
+
+    #[test]
+    fn the_differing_range_is_the_smallest_one() {
+        let mut prng = Prng::new(5);
+        for _ in 0..2000 {
+            let len = prng.below(40) as usize;
+            let old = vec![1u8; len];
+            let mut new = old.clone();
+            for _ in 0..prng.below(3) {
+                if len > 0 {
+                    new[prng.below(len as u64) as usize] = 2;
+                }
+            }
+            let differs = |&i: &usize| old[i] != new[i];
+            let from = (0..len).find(differs).unwrap_or(0);
+            let to = (0..len).rev().find(differs).map_or(0, |last| last + 1);
+            assert_eq!(differing_range(&old, &new), (from, to));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Rows that are updated in place, against the same rows taken out of their records; and changes that commit.
+
+use std::sync::Arc;
+
+use base::PageNo;
+use base::prng::Prng;
+use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef};
+
+use super::support::*;
+use crate::row::update_in_place::NEVER;
+use crate::*;
+
+const IDS: u64 = 400;
+
+/// (id INT PRIMARY KEY, k INT, c VARCHAR(60), n INT, KEY k (k), KEY kn (n, k), KEY c (c)).
+fn narrow_def() -> TableDef {
+    let columns = vec![
+        ColumnDef::new("id", int(), false),
+        ColumnDef::new("k", int(), true),
+        ColumnDef::new("c", SqlType::varchar(60, CollationId::UTF8MB4_0900_AI_CI), true),
+        ColumnDef::new("n", int(), false),
+    ];
+    let indexes = vec![
+        IndexDef::new("PRIMARY", IndexKind::Primary, &[0]),
+        IndexDef::new("k", IndexKind::Secondary, &[1]),
+        IndexDef::new("nk", IndexKind::Secondary, &[3, 1]),
+        IndexDef::new("c", IndexKind::Secondary, &[2]),
+    ];
+    TableDef::new("s", "narrow", columns, indexes)
+}
+
+/// Storage bytes of a row; `spread`: how many values of `k` there are.
+fn row_of(prng: &mut Prng, id: i32, spread: u64) -> Vec<Option<Vec<u8>>> {
+    let k = (prng.below(8) != 0).then(|| (prng.below(spread) as i32).to_le_bytes().to_vec());
+    let name = ["anna", "ANNA", "bert", "longer than the others", ""][prng.below(5) as usize];
+    let c = (prng.below(8) != 0).then(|| name.as_bytes().to_vec());
+    vec![Some(id.to_le_bytes().to_vec()), k, c, Some((prng.below(3) as i32).to_le_bytes().to_vec())]
+}
+
+fn slices(row: &[Option<Vec<u8>>]) -> Vec<Option<&[u8]>> {
+    row.iter().map(|value| value.as_deref()).collect()
+}
+
+/// Runs a stream of transactions of updates, and shows the leaves of all indexes as they are then: all but checksum and LSN.
+fn run(seed: u64, in_place: bool) -> Vec<Vec<u8>> {
+    NEVER.set(!in_place);
+    let mut prng = Prng::new(seed);
+    let (engine, _disk) = engine();
+    let table = engine.create_table(narrow_def()).unwrap();
+    let spread = 1 + prng.below(2000);
+    let mut trx = engine.begin(BeginOptions::default());
+    for id in 0..IDS as i32 {
+        table.insert(&engine, &mut trx, &slices(&row_of(&mut prng, id, spread))).unwrap();
+    }
+    engine.commit(&mut trx).unwrap();
+    for _ in 0..300 {
+        trx.restart(BeginOptions::default());
+        for _ in 0..=prng.below(4) {
+            let id = prng.below(IDS) as i32;
+            let changed: ColumnSet = (0..4).filter(|_| prng.below(3) == 0).collect();
+            let row = row_of(&mut prng, id, spread);
+            table.update(&engine, &mut trx, &key(id), &slices(&row), &changed).unwrap();
+        }
+        match prng.below(4) {
+            0 => engine.rollback(&mut trx).unwrap(),
+            _ => engine.commit(&mut trx).unwrap(),
+        }
+        if prng.below(10) == 0 {
+            engine.purge_step(prng.below(5) as usize).unwrap();
+        }
+    }
+    NEVER.set(false);
+    assert_sound(&engine, &table);
+    table.indexes.iter().flat_map(|index| leaves(&engine, index.tree.root)).collect()
+}
+
+fn leaves(engine: &Arc<Engine>, page: PageNo) -> Vec<Vec<u8>> {
+    let guard = engine.store().pool().shared(page).unwrap();
+    let page = guard.page();
+    if page.is_leaf() {
+        return vec![page.bytes()[16..].to_vec()];
+    }
+    let children: Vec<PageNo> = (0..page.count()).map(|slot| page.child(slot)).collect();
+    children.into_iter().flat_map(|child| leaves(engine, child)).collect()
+}
+
+/// Entries that move within a leaf get there at once, and on two ways otherwise; a leaf may be split at another moment then.
+fn records(leaves: &[Vec<u8>]) -> Vec<(Vec<u8>, Vec<u8>, u16)> {
+    let mut records = Vec::new();
+    for leaf in leaves {
+        let mut bytes = [0; page::PAGE_SIZE];
+        bytes[16..].copy_from_slice(leaf);
+        let page = page::PageRef::new(&bytes);
+        for slot in 0..page.count() {
+            let record = page.record(slot);
+            records.push((page.key(slot), record.payload().to_vec(), record.flags().bits()));
+        }
+    }
+    records
+}
+
+#[test]
+fn a_row_updated_in_place_is_the_one_that_was_taken_out() {
+    for seed in 0..6 {
+        let (one, other) = (run(seed, true), run(seed, false));
+        assert_eq!(records(&one), records(&other), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_last_change_commits_its_transaction() {
+    let (engine, disk) = engine();
+    let table = engine.create_table(narrow_def()).unwrap();
+    let (mut prng, changed) = (Prng::new(1), [1, 3].into_iter().collect());
+    let mut trx = engine.begin(BeginOptions::default());
+    for id in 0..20 {
+        table.insert(&engine, &mut trx, &slices(&row_of(&mut prng, id, 9))).unwrap();
+    }
+    engine.commit(&mut trx).unwrap();
+    let mut committed = 0;
+    let mut newest = vec![None; 20];
+    for round in 0..100 {
+        trx.restart(BeginOptions::default());
+        let id = prng.below(20) as i32;
+        let row = row_of(&mut prng, id, 9);
+        let writer = trx.begin_write().unwrap();
+        trx.end_with_change();
+        let outcome = table.update(&engine, &mut trx, &key(id), &slices(&row), &changed).unwrap();
+        if trx.committed().is_some() {
+            assert_eq!((outcome, trx.id()), (UpdateOutcome::Updated, None));
+            assert!(!engine.trx_system().is_in_progress(writer), "it has ended with its change");
+            committed += 1;
+        }
+        if outcome == UpdateOutcome::Updated {
+            newest[id as usize] = Some(row);
+        }
+        engine.commit(&mut trx).unwrap();
+        assert!(!trx.is_open() && trx.committed().is_none());
+        if round % 7 == 0 {
+            engine.purge_step(3).unwrap();
+        }
+    }
+    assert!(committed > 30, "{committed} of 100 changes committed");
+    assert_sound(&engine, &table);
+    // Nothing but the log has them.
+    drop(trx);
+    let disk = Arc::new(disk.crash());
+    let engine = Engine::open(config(&disk)).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    let table = engine.open_table(&mut trx, "s", "narrow").unwrap();
+    assert_sound(&engine, &table);
+    for (id, row) in newest.iter().enumerate() {
+        let Some(row) = row else { continue };
+        let view = trx.view();
+        let found = table.get(&engine, &view, &key(id as i32), |found| {
+            [1, 3].map(|position| value(&engine, &found, position))
+        });
+        assert_eq!(found.unwrap(), Some([row[1].clone(), row[3].clone()]), "row {id}");
+    }
+}
+
+#[test]
+fn a_change_that_fails_or_finds_nothing_commits_nothing() {
+    let (engine, _disk) = engine();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    insert(&engine, &table, &mut trx, &Wide::new(1, 1, "a")).unwrap();
+    insert(&engine, &table, &mut trx, &Wide::new(2, 1, "b")).unwrap();
+    engine.commit(&mut trx).unwrap();
+    for (id, row, outcome) in [
+        (7, Wide::new(7, 1, "c"), Some(UpdateOutcome::Missing)),
+        (1, Wide::new(1, 1, "a"), Some(UpdateOutcome::Unchanged)),
+        (1, Wide::new(1, 1, "b"), None),
+    ] {
+        trx.restart(BeginOptions::default());
+        trx.end_with_change();
+        let done = update(&engine, &table, &mut trx, id, &row);
+        assert_eq!((done.ok(), trx.committed()), (outcome, None));
+        engine.rollback(&mut trx).unwrap();
+    }
+}
