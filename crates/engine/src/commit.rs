@@ -57,15 +57,17 @@ impl Engine {
     /// they last is not known; the server must stop.
     #[inline]
     pub fn commit(&self, trx: &mut Trx) -> Result<()> {
-        if trx.id().is_some() {
-            return self.commit_writer(trx);
+        if trx.id().is_none() && trx.committed().is_none() {
+            return Ok(trx.end(Ending::Nothing)?);
         }
-        let committed = trx.committed();
-        trx.end(Ending::Nothing)?;
-        committed.map_or(Ok(()), |end| self.wait_for_commit(end))
+        self.commit_writer(trx)
     }
 
     fn commit_writer(&self, trx: &mut Trx) -> Result<()> {
+        if let Some(end) = trx.committed() {
+            trx.end(Ending::Nothing)?;
+            return self.wait_for_commit(end);
+        }
         let ending = trx.end_with(|log| {
             log.begin_commit();
             let end = self.log_end(log, |trx| Part::Commit { trx, micros: now_micros() });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use engine::{ColumnSet, Table};
-use expr::{RowSource, eval};
+use expr::{Expr, ExprKind, RowSource, eval};
 use sql::plan::InsertCell;
 use types::{TimeZone, Value, storage};
 
@@ -23,6 +23,8 @@ pub(crate) struct AssignedColumns {
     explicit: usize,
     /// All of `cols`.
     pub(crate) changed: ColumnSet,
+    /// Slot of the AUTO_INCREMENT column, if it is assigned.
+    auto_increment_slot: Option<usize>,
 }
 
 impl AssignedColumns {
@@ -39,13 +41,15 @@ impl AssignedColumns {
         let on_update: Vec<_> = on_update.map(|(i, _)| i as u16).filter(|col| !cols.contains(col)).collect();
         cols.extend(on_update);
         let changed = cols.iter().map(|&col| usize::from(col)).collect();
-        AssignedColumns { rel, table, cols: cols.into(), explicit, changed }
+        let auto_increment = table.def.auto_increment_column();
+        let auto_increment_slot = cols.iter().position(|&col| Some(usize::from(col)) == auto_increment);
+        AssignedColumns { rel, table, cols: cols.into(), explicit, changed, auto_increment_slot }
     }
 
     /// The AUTO_INCREMENT number assigned in row `row` of `values`; 0 if none was.
+    #[inline]
     pub(crate) fn auto_increment(&self, values: &RowBuffer, row: usize, zone: &TimeZone) -> u64 {
-        let column = self.table.def.auto_increment_column();
-        let Some(slot) = column.and_then(|col| self.slot(col as u16)) else { return 0 };
+        let Some(slot) = self.auto_increment_slot else { return 0 };
         let ty = &self.table.def.columns[usize::from(self.cols[slot])].ty;
         let value = values.get(row, slot).map_or(Value::Null, |bytes| storage::read(ty, bytes, zone));
         if value.is_unsigned_integer() { value.to_u64().value } else { value.to_i64().value.max(0) as u64 }
@@ -53,7 +57,12 @@ impl AssignedColumns {
 
     /// Whether an AUTO_INCREMENT column is among them.
     pub(crate) fn has_auto_increment(&self) -> bool {
-        self.table.def.auto_increment_column().is_some_and(|col| self.slot(col as u16).is_some())
+        self.auto_increment_slot.is_some()
+    }
+
+    /// Whether a column becomes CURRENT_TIMESTAMP with a change of others.
+    pub(crate) fn has_followers(&self) -> bool {
+        self.explicit < self.cols.len()
     }
 
     fn slot(&self, col: u16) -> Option<usize> {
@@ -86,6 +95,17 @@ impl<'x> NewValues<'x> {
         self.values.clear();
         self.values.begin_row();
         self.is_set = ColumnSet::default();
+    }
+
+    /// Assigns a value that no expression has to make.
+    #[inline]
+    fn set_to(&mut self, col: u16, value: &Value<'_>, store: &ColumnStore<'_>, number: u64) -> Result<()> {
+        let column = &self.columns.table.def.columns[usize::from(col)];
+        if let Some(slot) = self.columns.slot(col) {
+            self.values.set_maybe(slot, |out| store.value(column, value, number, out))?;
+            self.is_set.insert(slot);
+        }
+        Ok(())
     }
 
     /// The value assigned to a column, if one was.
@@ -157,6 +177,11 @@ impl Assigner<'_> {
         row: &dyn RowSource,
         number: u64,
     ) -> Result<()> {
+        if let InsertCell::Expr(Expr { kind: ExprKind::Param(param), .. }) = cell
+            && let Some(value) = self.run.params.get(usize::from(*param))
+        {
+            return targets[target].set_to(col, value, self.store, number);
+        }
         self.arena.reset();
         self.scratch.clear();
         let column = &targets[target].columns.table.def.columns[usize::from(col)];

@@ -119,6 +119,10 @@ impl Change<'_> {
         for (_, col, cell) in &self.plan.sets {
             self.assigner.assign(std::slice::from_mut(&mut self.new), 0, *col, cell, &row, 1)?;
         }
+        if old.is_whole() && !columns.has_followers() {
+            // Whether the row differs is found out where it is written.
+            return Ok(true);
+        }
         self.new.finish(|col| old.get(usize::from(col)), store, 1)
     }
 }

@@ -96,16 +96,23 @@ pub fn write_ok(out: &mut OutBuffer, capabilities: Capabilities, ok: &OkPacket<'
 #[inline]
 fn write_ok_as(out: &mut OutBuffer, header: u8, capabilities: Capabilities, ok: &OkPacket<'_>) {
     let small = ok.affected_rows < 0xfb && ok.last_insert_id < 0xfb;
-    if small && ok.info.len() < 0xfb && ok.changes.is_empty() {
+    if small && ok.info.is_empty() && ok.changes.is_empty() {
         let (rows, id) = (ok.affected_rows as u8, ok.last_insert_id as u8);
         let ([s, t], [w, x]) = (ok.status.0.to_le_bytes(), ok.warnings.to_le_bytes());
-        if ok.info.is_empty() {
-            return out.put_packet([0, 0, 0, 0, header, rows, id, s, t, w, x]);
-        }
-        let info = ok.info.len() as u8;
-        return out.put_packet_with([0, 0, 0, 0, header, rows, id, s, t, w, x, info], ok.info);
+        return out.put_packet([0, 0, 0, 0, header, rows, id, s, t, w, x]);
+    }
+    if small && ok.info.len() < 0xfb && ok.changes.is_empty() {
+        return write_ok_with_info(out, header, ok);
     }
     write_long_ok(out, header, capabilities, ok);
+}
+
+/// An OK packet with a message and numbers that take a byte each.
+#[inline(never)]
+fn write_ok_with_info(out: &mut OutBuffer, header: u8, ok: &OkPacket<'_>) {
+    let (rows, id, info) = (ok.affected_rows as u8, ok.last_insert_id as u8, ok.info.len() as u8);
+    let ([s, t], [w, x]) = (ok.status.0.to_le_bytes(), ok.warnings.to_le_bytes());
+    out.put_packet_with([0, 0, 0, 0, header, rows, id, s, t, w, x, info], ok.info);
 }
 
 #[inline(never)]

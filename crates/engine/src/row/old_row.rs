@@ -36,6 +36,15 @@ impl<'r> OldRow<'r> {
         OldRow(Source::Image(image))
     }
 
+    /// Whether no value is off page: then a change that leaves the row as it is counts as none, whatever
+    /// [`RowChange::make`] says.
+    ///
+    /// [`RowChange::make`]: super::update::RowChange::make
+    #[inline]
+    pub fn is_whole(&self) -> bool {
+        matches!(self.0, Source::Record { .. })
+    }
+
     /// The storage bytes of a column; `None` for NULL.
     #[inline]
     pub fn get(&self, position: usize) -> Value<'_> {
