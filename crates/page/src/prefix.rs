@@ -245,14 +245,31 @@ impl PageMut<'_> {
         let heads = HEADER_BYTES..HEADER_BYTES + HEAD_BYTES * count;
         self.0[heads.clone()].copy_from_slice(&old.0[heads]);
         let slots_from = HEADER_BYTES + 4 * self.as_ref().cap();
-        let mut top = self.as_ref().heap_top();
-        for slot in 0..count {
+        let cell = |slot: usize| {
             let word = old.slot_word(slot);
             let from = usize::from(word & SLOT_OFFSET);
-            let len = usize::from(get_u16(old.0, from) & CELL_LEN);
+            (word, from, from + usize::from(get_u16(old.0, from) & CELL_LEN))
+        };
+        let (mut top, mut slot) = (self.as_ref().heap_top(), 0);
+        while slot < count {
+            // Cells that lie one below the other are copied at once.
+            let (mut word, mut from, run_end) = cell(slot);
+            loop {
+                let off = top - (run_end - from);
+                put_u16(self.0, slots_from + 2 * slot, word & SlotFlags::IN_SLOT | off as u16);
+                slot += 1;
+                if slot == count {
+                    break;
+                }
+                let next = cell(slot);
+                if next.2 != from {
+                    break;
+                }
+                (word, from, _) = next;
+            }
+            let len = run_end - from;
             top -= len;
-            self.0[top..top + len].copy_from_slice(&old.0[from..from + len]);
-            put_u16(self.0, slots_from + 2 * slot, word & SlotFlags::IN_SLOT | top as u16);
+            self.0[top..top + len].copy_from_slice(&old.0[from..run_end]);
         }
         put_u16(self.0, HEAP_TOP, top as u16);
     }

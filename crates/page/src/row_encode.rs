@@ -29,6 +29,9 @@ impl RowFormat {
     /// Cost: one pass over the payload's columns; no allocation beyond `out`.
     pub fn encode(&self, header: RowHeader, values: &[Option<&[u8]>], off_page: &[u16], out: &mut Vec<u8>) {
         debug_assert_eq!(values.len(), self.columns().len(), "one value per column");
+        if self.var_from() == 0 {
+            return;
+        }
         let start = out.len();
         out.resize(start + self.var_from(), 0);
         if self.is_clustered() {

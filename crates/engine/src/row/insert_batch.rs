@@ -49,6 +49,19 @@ struct Records {
     places: Vec<Place>,
 }
 
+impl Records {
+    fn for_rows(rows: usize) -> Self {
+        Records { places: Vec::with_capacity(rows), ..Records::default() }
+    }
+
+    /// Takes memory for `more` records about as long as the first.
+    fn expect_alike(&mut self, more: usize) {
+        let all = |bytes: &Vec<u8>| (bytes.len() * more).min(CHUNK_BYTES);
+        self.keys.reserve(all(&self.keys));
+        self.payloads.reserve(all(&self.payloads));
+    }
+}
+
 /// A record: start and end of its key and payload, and its row's position.
 struct Place {
     key: (usize, usize),
@@ -59,11 +72,14 @@ struct Place {
 impl RowWriter<'_> {
     fn insert_by_tree(&mut self, rows: &[&[Value<'_>]], buffers: &mut Buffers) -> Result<()> {
         let mut row_ids = Vec::with_capacity(if self.table.def.hidden_row_id { rows.len() } else { 0 });
-        let mut records = Records::default();
+        let mut records = Records::for_rows(rows.len());
         for (position, row) in rows.iter().enumerate() {
             let row_id = self.next_row_id()?;
             row_ids.extend(row_id);
             self.encode_record(row, row_id.unwrap_or(0), position, &mut records)?;
+            if position == 0 {
+                records.expect_alike(rows.len() - 1);
+            }
             if records.payloads.len() >= CHUNK_BYTES {
                 self.insert_records(rows, &mut records)?;
             }
@@ -134,7 +150,7 @@ impl RowWriter<'_> {
         buffers: &mut Buffers,
     ) -> Result<()> {
         let index = &self.table.indexes[position];
-        let mut entries = Entries::default();
+        let mut entries = Entries { places: Vec::with_capacity(rows.len()), ..Entries::default() };
         for (i, row) in rows.iter().enumerate() {
             let row_id = row_ids.get(i).copied().unwrap_or(0);
             let (key, payload) = (entries.keys.len(), entries.payloads.len());

@@ -30,6 +30,9 @@ pub(super) const WRITE_BYTES: u8 = 19;
 const DELETE_ROW: u8 = 20;
 const PATCH_ROW: u8 = 21;
 
+/// Kind, slot, marks and two lengths.
+const INSERT_INTS_BYTES_MAX: usize = 1 + 3 + 1 + 3 + 3;
+
 impl<'a> PageOp<'a> {
     /// Appends the operation's encoding to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
@@ -40,6 +43,7 @@ impl<'a> PageOp<'a> {
                 push_ints(out, FORMAT_OTHER, &ints.map(u64::from));
             }
             PageOp::Insert { slot, flags, key, payload } => {
+                out.reserve(key.len() + payload.len() + INSERT_INTS_BYTES_MAX);
                 push_ints(out, INSERT, &[slot.into(), u64::from(flags.bits() >> 13)]);
                 push_bytes(out, key);
                 push_bytes(out, payload);
