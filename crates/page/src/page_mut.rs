@@ -4,7 +4,7 @@ use base::codec::{get_u48, put_u16, put_u32, put_u64};
 use base::{IndexId, Lsn, PageNo, TrxId};
 
 use crate::layout::*;
-use crate::page_ref::{PageRef, begin_of, clear_run, head_of};
+use crate::page_ref::{PageRef, begin_of, head_of};
 use crate::prefix::shared_by_fences;
 use crate::template::ROW_HEADER_BYTES;
 
@@ -75,7 +75,7 @@ impl<'a> PageMut<'a> {
 
     /// Makes an all-zero page with the header that every type has.
     pub fn format_common(&mut self, page_no: PageNo, page_type: PageType, index_id: IndexId, version: u32) {
-        clear_run(self.0);
+        self.0.fill(0);
         put_u32(self.0, PAGE_NO, page_no.0);
         self.0[PAGE_TYPE] = page_type as u8;
         put_u32(self.0, INDEX_ID, index_id.0);

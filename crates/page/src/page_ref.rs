@@ -162,8 +162,8 @@ impl<'a> PageRef<'a> {
             PageType::BTree => (self.arrays_end(self.cap()), self.heap_top()),
             _ => (PAGE_SIZE, PAGE_SIZE),
         };
-        copy_run(&mut to[..low], &self.0[..low]);
-        copy_run(&mut to[heap..], &self.0[heap..]);
+        to[..low].copy_from_slice(&self.0[..low]);
+        to[heap..].copy_from_slice(&self.0[heap..]);
     }
 
     /// Child page at `slot` of an inner page.
@@ -396,27 +396,6 @@ impl<'a> PageRef<'a> {
             suffix.len() + if self.fixed_key_len().is_some() { 0 } else { 2 }
         }
     }
-}
-
-/// Bytes that are copied or cleared at once: few enough for vector moves, as string instructions take their time to start.
-const RUN: usize = 1024;
-
-/// Copies bytes in runs.
-fn copy_run(to: &mut [u8], from: &[u8]) {
-    for (to, from) in to.chunks_mut(RUN).zip(from.chunks(RUN)) {
-        to.copy_from_slice(from);
-    }
-}
-
-/// Clears bytes in runs.
-pub(crate) fn clear_run(bytes: &mut [u8]) {
-    bytes.chunks_mut(RUN).for_each(clear);
-}
-
-/// Not inlined, or the runs would be cleared as one.
-#[inline(never)]
-fn clear(run: &mut [u8]) {
-    run.fill(0);
 }
 
 /// The head of a key whose bytes beyond the page's prefix are `rest`: 4 bytes, zero padded, order as `u32`.

@@ -9,7 +9,7 @@ use base::codec::{get_u16, put_u16, put_u32};
 
 use crate::layout::*;
 use crate::page_mut::{PageFull, PageMut};
-use crate::page_ref::{PageRef, clear_run, head_of};
+use crate::page_ref::{PageRef, head_of};
 
 /// What the keys of a page are encoded against.
 #[derive(Debug)]
@@ -213,7 +213,7 @@ impl PageMut<'_> {
     /// Writes the slots of `old`, the page as it was, encoded against `frame`, which they fit. The cell of `skip` is left
     /// out.
     pub(crate) fn rebuild(&mut self, old: PageRef<'_>, frame: &KeyFrame<'_>, skip: Option<usize>) {
-        clear_run(&mut self.0[HEADER_BYTES..]);
+        self.0[HEADER_BYTES..].fill(0);
         self.reset_heap();
         self.store_fences(frame.lower, frame.upper, &frame.prefix);
         self.set_counts(old.count(), even(old.count()));
@@ -345,7 +345,7 @@ mod tests {
             let old = PageRef(&old);
             page.compact(None, None);
             let (at_once, count) = (*page.0, old.count());
-            clear_run(&mut page.0[HEADER_BYTES..]);
+            page.0[HEADER_BYTES..].fill(0);
             page.reset_heap();
             page.store_fences(old.lower_fence(), old.upper_fence(), old.prefix());
             page.set_counts(count, even(count));
