@@ -23,11 +23,19 @@ pub enum Planted {
     StalePage,
     /// The in-flight word is cleared before the frame's bytes are in the ring.
     EarlyRingClear,
+    /// A view does not see the newest of the commits that it should see.
+    ViewOffByOne,
+    /// Purge does not look at the views that are published.
+    EarlyPurge,
+    /// A row is changed without a look at who has locked it.
+    UnprobedLock,
+    /// A rollback leaves an entry closed that it should open again.
+    SkippedUndo,
 }
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 7] = [
+    pub const ALL: [Planted; 11] = [
         Planted::UnsyncedLog,
         Planted::UnsyncedPages,
         Planted::RedoTwice,
@@ -35,6 +43,10 @@ impl Planted {
         Planted::UnloggedUndo,
         Planted::StalePage,
         Planted::EarlyRingClear,
+        Planted::ViewOffByOne,
+        Planted::EarlyPurge,
+        Planted::UnprobedLock,
+        Planted::SkippedUndo,
     ];
 }
 

@@ -10,6 +10,7 @@ pub enum Event {
     Answered,
     FoundUnanswered,
     RolledBack,
+    Deadlocks,
     StatementsRolledBack,
     SavepointsRolledBack,
     DuplicatesRefused,
@@ -50,11 +51,12 @@ pub enum Event {
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 41] = [
+const EVENTS: [(Event, &str); 42] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
     (Event::RolledBack, "transactions rolled back"),
+    (Event::Deadlocks, "transactions that gave up in a deadlock"),
     (Event::StatementsRolledBack, "statements rolled back"),
     (Event::SavepointsRolledBack, "rollbacks to a savepoint"),
     (Event::DuplicatesRefused, "duplicate keys refused"),

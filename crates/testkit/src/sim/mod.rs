@@ -77,7 +77,7 @@ impl Shape {
             frames: pick(prng, [32, 40, 64, 400]) as usize,
             log,
             background: true,
-            writers: 1 + prng.below(4),
+            writers: 1 + prng.below(workload::WRITERS_MAX),
         }
     }
 

@@ -17,6 +17,9 @@ use super::tables::{self, NAMES, SCHEMA, key, with_row};
 /// Ids that each writer has for itself.
 const IDS_EACH: u64 = 60;
 
+/// Writers of a round, at most.
+pub(super) const WRITERS_MAX: u64 = 4;
+
 /// Changes of a long transaction.
 const LONG: u64 = 40;
 
@@ -199,8 +202,21 @@ impl Writer {
         Ok(())
     }
 
-    /// One transaction of about `changes` changes.
+    /// One transaction of about `changes` changes, which may have to give up in a deadlock.
     fn transaction(&mut self, changes: u64) -> Result<()> {
+        let before = self.rows.clone();
+        match self.try_transaction(changes) {
+            Err(Stop::Refused(error)) if error.effect() == Effect::Transaction => {
+                // Its end has rolled it back.
+                self.rows = before;
+                count(&self.notes, Event::Deadlocks, 1);
+                Ok(())
+            }
+            ended => ended,
+        }
+    }
+
+    fn try_transaction(&mut self, changes: u64) -> Result<()> {
         let before = self.rows.clone();
         self.changes.clear();
         let engine = Arc::clone(&self.engine);
@@ -209,7 +225,10 @@ impl Writer {
         let main = engine.open_table(&mut trx, SCHEMA, NAMES[MAIN])?;
         let first = self.prng.below(2) == 0;
         let mut number = if first { self.raise(&main, &mut trx)? } else { 0 };
-        for _ in 0..changes {
+        for at in 0..changes {
+            if at % 4 == 0 && self.prng.below(8) == 0 {
+                self.lock_any(&main, &mut trx)?;
+            }
             self.step(&table, &mut trx)?;
         }
         count(&self.notes, Event::LongTransactions, u64::from(changes >= LONG));
@@ -268,6 +287,17 @@ impl Writer {
                 Err(error.into())
             }
         }
+    }
+
+    /// Locks a row that may be another writer's, or the gap where it would be.
+    fn lock_any(&mut self, main: &Table, trx: &mut Trx) -> Result<()> {
+        let mode = if self.prng.below(3) == 0 { LockMode::Shared } else { LockMode::Exclusive };
+        let id = 1 + self.prng.below(IDS_EACH * WRITERS_MAX) as i32;
+        let locks = trx.lock_read(mode, WaitPolicy::Wait).map_err(Error::from)?;
+        let mut scan = LockingScan::new(&self.engine, main, 0, &locks, Direction::Forward, true);
+        scan.restart(|range| *range = KeyRange::prefix(&key(id)));
+        scan.next_row()?;
+        Ok(())
     }
 
     /// Raises the shared row, which stays locked until the transaction ends. Returns its number.
