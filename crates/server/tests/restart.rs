@@ -220,7 +220,7 @@ fn a_directory_of_another_format_is_refused_and_not_touched() {
         let before = place.files();
         let said = place.refusal(&[]);
         let found = format.lines().next().unwrap_or_default();
-        assert!(said.contains(&format!("has format '{found}', this server knows format 1")), "{said}");
+        assert!(said.contains(&format!("has format '{found}', this server knows format 2")), "{said}");
         assert!(said.contains(&place.datadir.display().to_string()), "{said}");
         assert!(place.files() == before, "files changed after {said}");
     }
