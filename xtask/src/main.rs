@@ -18,7 +18,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask COMMAND
   ci [--fast]   format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps)
   demo          a fresh server, the employees database, some queries, and what each took
-  kill9 [--rounds N] [--clients N] [--seed N] [--run-ms N]
+  kill9 [--rounds N] [--clients N] [--sysbench N] [--seed N] [--run-ms N]
                 kills a server under load, again and again, and looks for what was answered (20 rounds)
   ledger [--bless | --outside | NAME ..]
                 instructions, copies, allocations and system calls of each operation against ledger/ledger.tsv
