@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use engine::{ColumnSet, Table};
-use expr::{Expr, ExprKind, RowSource, eval};
+use expr::{ExprKind, RowSource, eval};
 use sql::plan::InsertCell;
 use types::{TimeZone, Value, storage};
 
 use crate::column_store::ColumnStore;
 use crate::error::Result;
+use crate::int_sum::int_sum;
 use crate::row_build::RowBuffer;
 use crate::statement::QueryRun;
 
@@ -109,6 +110,7 @@ impl<'x> NewValues<'x> {
     }
 
     /// The value assigned to a column, if one was.
+    #[inline]
     pub(crate) fn value(&self, col: u16, zone: &TimeZone) -> Option<Value<'_>> {
         let slot = self.columns.slot(col).filter(|&slot| self.is_set.contains(slot))?;
         let ty = &self.columns.table.def.columns[usize::from(col)].ty;
@@ -144,13 +146,14 @@ impl<'x> NewValues<'x> {
 }
 
 /// The row in flight with the values assigned so far in place of the old ones.
-struct Overlay<'x> {
-    row: &'x dyn RowSource,
+struct Overlay<'x, R> {
+    row: &'x R,
     targets: &'x [NewValues<'x>],
     zone: &'x TimeZone,
 }
 
-impl RowSource for Overlay<'_> {
+impl<R: RowSource> RowSource for Overlay<'_, R> {
+    #[inline]
     fn column(&self, rel: u16, col: u16) -> Value<'_> {
         let target = self.targets.iter().find(|target| target.columns.rel == rel);
         let assigned = target.and_then(|target| target.value(col, self.zone));
@@ -174,13 +177,19 @@ impl Assigner<'_> {
         target: usize,
         col: u16,
         cell: &InsertCell,
-        row: &dyn RowSource,
+        row: &impl RowSource,
         number: u64,
     ) -> Result<()> {
-        if let InsertCell::Expr(Expr { kind: ExprKind::Param(param), .. }) = cell
-            && let Some(value) = self.run.params.get(usize::from(*param))
-        {
-            return targets[target].set_to(col, value, self.store, number);
+        if let InsertCell::Expr(expr) = cell {
+            if let ExprKind::Param(param) = expr.kind
+                && let Some(value) = self.run.params.get(usize::from(param))
+            {
+                return targets[target].set_to(col, value, self.store, number);
+            }
+            let overlay = Overlay { row, targets, zone: self.run.st.zone };
+            if let Some(sum) = int_sum(expr, &overlay, self.run.params) {
+                return targets[target].set_to(col, &sum, self.store, number);
+            }
         }
         self.arena.reset();
         self.scratch.clear();

@@ -119,13 +119,7 @@ impl<'r> RowBuild<'r> {
     pub(crate) fn set_value(&mut self, col: u16, value: &Value<'_>) -> Result<()> {
         let (column, row) = (self.column(col), self.number);
         let store = &self.store;
-        self.rows.set_maybe(usize::from(col), |out| {
-            if storage::store_plain(&column.ty, value, out) {
-                Ok(true)
-            } else {
-                store.value(column, value, row, out)
-            }
-        })
+        self.rows.set_maybe(usize::from(col), |out| store.value(column, value, row, out))
     }
 
     /// The column gets the value of `expr`, which may name columns of the row.

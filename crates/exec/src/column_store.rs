@@ -1,6 +1,6 @@
 //! What a column gets: values, defaults, NULL.
 
-use types::{ColumnDef, ColumnDefault, StoreContext, Value};
+use types::{ColumnDef, ColumnDefault, StoreContext, Value, storage};
 
 use crate::context::{Conditions, Level};
 use crate::error::{ExecError, Result};
@@ -44,6 +44,15 @@ impl<'r> ColumnStore<'r> {
         if value.is_null() {
             return self.null(column, row, out);
         }
+        if storage::store_plain(&column.ty, value, out) {
+            return Ok(true);
+        }
+        self.converted(column, value, row, out)
+    }
+
+    /// `value` where it is not what the column holds.
+    #[inline(never)]
+    fn converted(&self, column: &ColumnDef, value: &Value<'_>, row: u64, out: &mut Vec<u8>) -> Result<bool> {
         let report = Report { column: &column.name, row, conditions: self.conditions };
         let context = self.st.store_context_for(self.context, value);
         store_value(&column.ty, value, &context, &report, out)?;

@@ -43,6 +43,7 @@ mod filter_ints;
 mod frame;
 mod hash_index;
 mod insert;
+mod int_sum;
 mod join_hash;
 mod join_ints;
 mod join_key;
@@ -57,7 +58,6 @@ mod load;
 mod load_lines;
 mod op;
 mod operators;
-
 mod point;
 mod point_update;
 mod program;

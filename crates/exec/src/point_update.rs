@@ -151,6 +151,7 @@ struct Stored<'x> {
 }
 
 impl RowSource for Stored<'_> {
+    #[inline]
     fn column(&self, _rel: u16, col: u16) -> Value<'_> {
         let ty = &self.columns.table.def.columns[usize::from(col)].ty;
         self.old.get(usize::from(col)).map_or(Value::Null, |bytes| storage::read(ty, bytes, self.zone))

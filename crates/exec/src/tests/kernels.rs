@@ -1,9 +1,12 @@
 //! Kernels over page bytes against the interpreter, on seeded random rows.
 
-use types::{ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
+use bumpalo::Bump;
+use expr::{Builder, EvalCtx, Func, RowSource, eval};
+use types::{ColumnDef, IndexDef, IndexKind, SqlModes, SqlType, TableDef, TypeKind, Value};
 
 use super::support::*;
 use crate::Protocol;
+use crate::int_sum::int_sum;
 
 /// A generator of its own: the same rows in every run.
 struct Random(u64);
@@ -153,4 +156,65 @@ fn rows_of_plain_columns_are_those_sent_one_at_a_time() {
             assert!(packets("") == oracle, "{query} {protocol:?}");
         }
     }
+}
+
+/// A row of one column.
+struct One(Value<'static>);
+
+impl RowSource for One {
+    fn column(&self, _rel: u16, _col: u16) -> Value<'_> {
+        self.0
+    }
+}
+
+#[test]
+fn sums_of_integers_are_those_of_the_interpreter() {
+    let mut random = Random(7);
+    let bench = Bench::new();
+    let (mut sums, mut left) = (0, 0);
+    for _ in 0..4000 {
+        let edge = [0, 1, i64::MAX, i64::MIN, -1][random.below(5) as usize];
+        let near = edge.wrapping_add(random.below(5) as i64 - 2);
+        let mut value = |unsigned: bool, wide: bool| match (random.below(9), wide) {
+            (0, _) => Value::Null,
+            (1, true) => Value::Double(1.5),
+            (2, true) => Value::binary(b"12"),
+            (3 | 4, _) => {
+                if unsigned {
+                    Value::UInt(near as u64)
+                } else {
+                    Value::Int(near)
+                }
+            }
+            (n, _) => {
+                if unsigned {
+                    Value::UInt(n)
+                } else {
+                    Value::Int(n as i64 - 6)
+                }
+            }
+        };
+        let (column, parameter) = (value(near % 2 == 0, false), value(near % 3 == 0, true));
+        let modes = if near % 5 == 0 { SqlModes::NO_UNSIGNED_SUBTRACTION } else { SqlModes::default() };
+        let builder = Builder { modes, ..Builder::default() };
+        let ty = |unsigned| SqlType { unsigned, ..SqlType::bigint() };
+        let operands = [
+            builder.column(0, 0, ty(matches!(column, Value::UInt(_))), true),
+            builder.param(0, ty(matches!(parameter, Value::UInt(_)))),
+            builder.int(random.below(3) as i64 - 1),
+        ];
+        let [a, b] = [(); 2].map(|()| operands[random.below(3) as usize].clone());
+        let func = [Func::Add, Func::Sub, Func::Mul][random.below(3) as usize];
+        let expr = builder.operator(func, vec![a, b]).unwrap();
+        let (row, params, arena) = (One(column), [parameter], Bump::new());
+        let ctx = EvalCtx::new(&arena, &params, &bench.session);
+        match (int_sum(&expr, &row, &params), eval(&expr, &row, &ctx)) {
+            (Some(sum), value) => {
+                assert_eq!(Some(sum), value.ok(), "{expr:?} of {column:?}, {params:?}");
+                sums += 1;
+            }
+            (None, _) => left += 1,
+        }
+    }
+    assert!(sums > 1000 && left > 1000, "{sums} sums, {left} left to the interpreter");
 }

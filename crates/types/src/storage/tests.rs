@@ -186,6 +186,28 @@ fn round_trip(ty: &SqlType, value: &Value<'_>) -> Result<(), TestCaseError> {
 
 proptest! {
     #[test]
+    fn what_is_stored_plainly_is_stored_so_by_the_rules(
+        number: i64, shift in 0u32..64, text in "[ -~]{0,5}é?", collations: [bool; 2], of_number: bool
+    ) {
+        let collation = |latin| if latin { CollationId::LATIN1_SWEDISH_CI } else { UTF8 };
+        let number = Value::Int(number >> shift);
+        let text = Value::Bytes { data: text.as_bytes(), collation: collation(collations[0]) };
+        let value = if of_number { number } else { text };
+        let zone = TimeZone::utc();
+        let ctx = StoreContext::new(crate::SqlModes::STRICT_TRANS_TABLES, &zone, TODAY);
+        for name in ["ti", "ub", "de", "d", "b", "c", "vc", "bi", "vb", "da", "y", "e", "st"] {
+            let ty = SqlType { collation: collation(collations[1]), ..column(name) };
+            let (mut plain, mut ruled) = (Vec::new(), Vec::new());
+            if store_plain(&ty, &value, &mut plain) {
+                prop_assert_eq!(store(&ty, &value, &ctx, &mut ruled), Ok(StoreNote::Exact));
+                prop_assert_eq!(plain, ruled);
+            } else {
+                prop_assert!(plain.is_empty());
+            }
+        }
+    }
+
+    #[test]
     fn integers_come_back(value: i64, kind in 0..5usize) {
         use TypeKind::*;
         let (kind, bits) = [(TinyInt, 8), (SmallInt, 16), (MediumInt, 24), (Int, 32), (BigInt, 64)][kind];
