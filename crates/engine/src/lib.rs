@@ -37,6 +37,7 @@ mod dictionary;
 mod engine;
 pub mod error;
 mod get;
+mod key_values;
 mod leaf_prober;
 pub mod limits;
 mod locking_scan;
@@ -58,6 +59,7 @@ pub use engine::Engine;
 pub use error::{
     DataDirError, DefinitionError, DuplicateKey, DuplicatePart, Effect, Error, NameError, Result,
 };
+pub use key_values::KeyValue;
 pub use leaf_prober::LeafProber;
 pub use locking_scan::{FoundRow, LockingScan};
 pub use log::LogConfig;

@@ -30,6 +30,8 @@ pub(crate) struct Activity {
     text_len: AtomicU32,
     /// The command's code, [`SLEEP`] or [`CONNECT`].
     command: AtomicU8,
+    /// When the open transaction began, as `since_s`; 0: none is known to be open.
+    transaction_s: AtomicU32,
     /// A short text, 8 bytes a word. If its length is no multiple of 8, the last word holds its last 8 bytes; of a text
     /// of less than 8 bytes it holds all.
     words: [AtomicU64; WORDS],
@@ -63,6 +65,7 @@ impl Activity {
             since_s: AtomicU32::new(coarse_seconds()),
             text_len: AtomicU32::new(0),
             command: AtomicU8::new(CONNECT),
+            transaction_s: AtomicU32::new(0),
             words: std::array::from_fn(|_| AtomicU64::new(0)),
             long: Mutex::default(),
         }
@@ -119,6 +122,25 @@ impl Activity {
         // Acquire pairs with the last store in `begin`: a command that is seen here is not taken for the one before.
         let version = self.version.load(Ordering::Acquire);
         (self.command.load(Ordering::Relaxed) == SLEEP).then_some(version)
+    }
+
+    /// The transaction that the command in progress has begun outlasts it. Called by the connection's thread alone.
+    pub(crate) fn begin_transaction(&self) {
+        self.transaction_s.store(self.since_s.load(Ordering::Relaxed).max(1), Ordering::Relaxed);
+    }
+
+    /// That transaction is over.
+    pub(crate) fn end_transaction(&self) {
+        self.transaction_s.store(0, Ordering::Relaxed);
+    }
+
+    /// Seconds since the open transaction began: with the command in progress, if it has outlasted none.
+    pub(crate) fn transaction_seconds(&self) -> u64 {
+        let since_s = match self.transaction_s.load(Ordering::Relaxed) {
+            0 => self.since_s.load(Ordering::Relaxed),
+            since_s => since_s,
+        };
+        u64::from(coarse_seconds().saturating_sub(since_s))
     }
 
     /// Whether a command is in progress.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use trx::ClientInfo;
 use wire::Command;
 
 use crate::activity::Activity;
@@ -84,6 +85,16 @@ impl Process {
     #[inline]
     pub fn end(&self) {
         self.activity.end();
+    }
+
+    /// The transaction that the statement in progress has begun stays open behind it.
+    pub fn begin_transaction(&self) {
+        self.activity.begin_transaction();
+    }
+
+    /// That transaction is over.
+    pub fn end_transaction(&self) {
+        self.activity.end_transaction();
     }
 
     /// A request to end a statement dies with it, and never meets the next one; one to end the connection stays.
@@ -176,6 +187,14 @@ impl Process {
             state: doing.state,
             info: Some(text.into_owned()).filter(|text| !text.is_empty()),
         }
+    }
+}
+
+impl trx::Client for Process {
+    fn describe(&self) -> ClientInfo {
+        let ProcessInfo { id, user, host, info, .. } = self.info();
+        let (statement, active_s) = (info.unwrap_or_default(), self.activity.transaction_seconds());
+        ClientInfo { connection: id, user, host, statement, active_s }
     }
 }
 

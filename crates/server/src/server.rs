@@ -10,6 +10,7 @@ use wire::auth::{KeyError, RsaKey};
 use crate::account::{AccountStore, Accounts};
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
+use crate::lock_settings;
 use crate::options::Options;
 use crate::plan_cache::PlanCache;
 use crate::process_list::ProcessList;
@@ -57,6 +58,7 @@ impl Server {
             variables.put_named(name, VarValue::Text(value.into()));
         }
         redo_log::configure(&engine, &variables).map_err(|error| engine_error::plain(&error))?;
+        lock_settings::configure(&engine, &variables);
         Ok(Arc::new(Server {
             engine,
             options,

@@ -15,6 +15,7 @@ use crate::account::{Account, Peer};
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::engine_error;
 use crate::error_map::{self, ErrorKind, SqlError};
+use crate::lock_settings;
 use crate::plan_cache::{Environment, EnvironmentId, SessionPlans};
 use crate::prepared::PreparedStatements;
 use crate::process_list::{Kill, Process};
@@ -328,6 +329,7 @@ impl Session {
         let assigned = variables.assign(number, set, &default)?;
         redo_log::changed(&self.server.engine, &variables, ALL[number].name)
             .map_err(|error| engine_error::plain(&error))?;
+        lock_settings::changed(&self.server.engine, &variables, ALL[number].name);
         Ok(assigned)
     }
 

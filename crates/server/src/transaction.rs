@@ -3,8 +3,10 @@
 //! A session has one [`Trx`] object for its life. Between transactions it holds nothing; every statement that reads or
 //! changes rows restarts it if no transaction is open, and gives it back when the statement is over.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use ::trx::Client;
 use engine::{BeginOptions, Effect, Trx};
 
 use crate::engine_error;
@@ -18,16 +20,10 @@ pub struct TransactionState {
     pub open: bool,
     /// It may only read.
     pub read_only: bool,
+    /// It has outlasted a statement that has used a table, and the process list has been told so.
+    noted: bool,
     /// The engine's side; `None` before the first statement, and while a statement has it.
     trx: Option<Box<Trx>>,
-}
-
-impl TransactionState {
-    /// What the client takes for the state of its transaction from here on.
-    fn ended(&mut self) {
-        self.open = false;
-        self.read_only = false;
-    }
 }
 
 /// BEGIN or START TRANSACTION: commits what is open, then begins.
@@ -45,7 +41,11 @@ pub fn begin(session: &mut Session, read_only: bool, snapshot: bool) -> Result<(
     if snapshot && (trx.isolation() == trx::Isolation::RepeatableRead || trx.is_snapshot()) {
         trx.view();
     }
-    session.transaction = TransactionState { open: true, read_only, trx: Some(trx) };
+    let noted = trx.is_active();
+    if noted {
+        session.process.begin_transaction();
+    }
+    session.transaction = TransactionState { open: true, read_only, noted, trx: Some(trx) };
     Ok(())
 }
 
@@ -56,7 +56,7 @@ pub fn begin(session: &mut Session, read_only: bool, snapshot: bool) -> Result<(
 #[inline]
 pub fn commit(session: &mut Session) -> Result<(), SqlError> {
     session.next_transaction = NextTransaction::default();
-    session.transaction.ended();
+    end(session);
     match &mut session.transaction.trx {
         Some(trx) if trx.is_open() => session.server.engine.commit(trx).map_err(|error| {
             if error.effect() == Effect::Server {
@@ -69,10 +69,22 @@ pub fn commit(session: &mut Session) -> Result<(), SqlError> {
     }
 }
 
+/// What the client takes for the state of its transaction from here on.
+#[inline]
+fn end(session: &mut Session) {
+    let state = &mut session.transaction;
+    state.open = false;
+    state.read_only = false;
+    if state.noted {
+        state.noted = false;
+        session.process.end_transaction();
+    }
+}
+
 /// ROLLBACK; without an open transaction nothing happens.
 pub fn rollback(session: &mut Session) {
     session.next_transaction = NextTransaction::default();
-    session.transaction.ended();
+    end(session);
     if let Some(trx) = &mut session.transaction.trx
         && trx.is_open()
         && let Err(error) = session.server.engine.rollback(trx)
@@ -161,6 +173,8 @@ pub fn enter(session: &mut Session) -> Box<Trx> {
 fn first(session: &Session) -> Box<Trx> {
     let mut trx = session.server.engine.begin(options(session));
     trx.set_interrupt(session.process.interrupt());
+    let client: Arc<dyn Client> = Arc::clone(&session.process) as _;
+    trx.set_client(Arc::downgrade(&client));
     Box::new(trx)
 }
 
@@ -186,12 +200,22 @@ pub fn leave(session: &mut Session, mut trx: Box<Trx>, autocommit: bool) -> Resu
         return commit(session);
     }
     trx.end_statement();
-    if trx.is_active() && !session.transaction.open {
-        session.transaction.open = true;
-        session.transaction.read_only = trx.read_only();
+    if trx.is_active() && !session.transaction.noted {
+        note_open(session, &trx);
     }
     session.transaction.trx = Some(trx);
     Ok(())
+}
+
+/// The first statement of a transaction is over that has used a table.
+#[cold]
+fn note_open(session: &mut Session, trx: &Trx) {
+    session.process.begin_transaction();
+    session.transaction.noted = true;
+    if !session.transaction.open {
+        session.transaction.open = true;
+        session.transaction.read_only = trx.read_only();
+    }
 }
 
 /// Ends a statement that has failed. The statement itself has undone what it did, if `effect` says no more.

@@ -28,6 +28,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod client;
 mod commit_table;
 mod deadline;
 pub mod error;
@@ -35,17 +36,21 @@ mod held_locks;
 pub mod lock;
 pub mod metadata_lock;
 pub mod read_view;
+mod report;
 pub mod savepoint;
 mod slot;
 pub mod system;
 pub mod transaction;
 pub mod undo;
 
+pub use client::{Client, ClientInfo};
 pub use commit_table::Ending;
 pub use error::Error;
-pub use lock::{Attempt, LockMode, LockRead, Locker, RowLocker, RowRequest, WaitPolicy};
+pub use lock::{Attempt, Deadlock, DeadlockMember, LockInfo, LockKind, LockReport, OwnerInfo, WaitInfo};
+pub use lock::{LockMode, LockRead, Locker, RowLocker, RowRequest, WaitPolicy};
 pub use metadata_lock::MetadataLock;
 pub use read_view::ReadView;
+pub use report::TrxInfo;
 pub use savepoint::Savepoint;
 pub use slot::TrxSlot;
 pub use system::{PurgeEntry, TrxSystem};

@@ -1,12 +1,13 @@
 //! What a session shows others of its transaction: the view it reads under, and the undo it writes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
 use base::sync::Event;
 use base::sync::plain::Mutex;
 use base::{Lsn, TrxId};
 
+use crate::client::{Client, ClientInfo};
 use crate::undo::{UndoLog, UndoStore};
 
 const IDLE: u64 = u64::MAX;
@@ -24,6 +25,7 @@ pub struct TrxSlot {
     /// Told when the transaction's wait for a lock is over, or has to look whether it should be.
     pub(crate) wake: Event,
     pub(crate) undo: Mutex<UndoLog>,
+    client: OnceLock<Weak<dyn Client>>,
 }
 
 impl TrxSlot {
@@ -34,6 +36,7 @@ impl TrxSlot {
             id: AtomicU64::new(0),
             wake: Event::new(),
             undo: Mutex::new(UndoLog::new(Arc::clone(store))),
+            client: OnceLock::new(),
         }
     }
 
@@ -84,6 +87,28 @@ impl TrxSlot {
     /// Changes that the transaction has made. None is being made.
     pub(crate) fn changes(&self) -> u64 {
         self.undo.lock().records()
+    }
+
+    /// As [`TrxSlot::changes`]; `None`: one is being made.
+    pub(crate) fn try_changes(&self) -> Option<u64> {
+        self.undo.try_lock().map(|log| log.records())
+    }
+
+    /// The id of the transaction, if it has one, and whether it has a view.
+    pub(crate) fn reads(&self) -> (Option<TrxId>, bool) {
+        let id = self.id.load(Ordering::Acquire);
+        ((id != 0).then_some(TrxId(id)), self.view.load(Ordering::Acquire) != IDLE)
+    }
+
+    /// Whose slot it is, to the end.
+    pub(crate) fn set_client(&self, client: Weak<dyn Client>) {
+        // A second one would be the same session's.
+        let _ = self.client.set(client);
+    }
+
+    /// Whose slot it is, while the session lasts.
+    pub(crate) fn client_info(&self) -> Option<ClientInfo> {
+        self.client.get()?.upgrade().map(|client| client.describe())
     }
 
     /// The transaction has ended.

@@ -1,13 +1,14 @@
 //! A transaction, and the session's end of the transaction system.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use base::sync::plain::MutexGuard;
 use base::{Lsn, TrxId};
 
+use crate::client::Client;
 use crate::commit_table::Ending;
 use crate::error::Error;
 use crate::held_locks::HeldLocks;
@@ -182,6 +183,11 @@ impl Trx {
     /// The flag another thread sets to end this session's lock waits; see [`TrxSystem::wake_waiters`].
     pub fn set_interrupt(&mut self, flag: Arc<AtomicBool>) {
         self.interrupt = Some(flag);
+    }
+
+    /// Says whose transactions these are, for reports.
+    pub fn set_client(&mut self, client: Weak<dyn Client>) {
+        self.slot.set_client(client);
     }
 
     /// The id, once the transaction has written or locked.

@@ -20,7 +20,7 @@ use crate::process_list::Kill;
 use crate::session::Session;
 use crate::statement_context::StatementContext;
 use crate::status::Com;
-use crate::{bind_error, exec_error, transaction};
+use crate::{bind_error, deadlock_report, exec_error, transaction};
 
 /// A program and what it was made under.
 #[derive(Debug)]
@@ -383,6 +383,9 @@ fn fail(
         effect = Effect::Statement;
     }
     transaction::leave_failed(session, trx, autocommit, effect);
+    if matches!(error, ExecError::Engine(engine::Error::Lock(trx::Error::Deadlock))) {
+        deadlock_report::log_new(&session.server);
+    }
     if is_stale(error) {
         session.diagnostics.clear();
         return Failure::Stale;

@@ -6,6 +6,7 @@
 //! | `catalog_lists` | databases, tables, table status |
 //! | `columns`, `indexes` | what a table consists of |
 //! | `definition_text` | CREATE TABLE and CREATE DATABASE statements |
+//! | `engine_status` | what the storage engine is doing |
 //! | `absent` | what there is none of |
 //! | `grants` | grants |
 //! | `maintenance` | reports of ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE |
@@ -16,6 +17,7 @@ mod absent;
 mod catalog_lists;
 mod columns;
 mod definition_text;
+mod engine_status;
 mod explain;
 mod filter;
 mod grants;
@@ -110,6 +112,7 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
         }
         ShowKind::CreateProgram(kind, name) => Err(no_program(session, kind, name)?),
         ShowKind::BinaryLogs | ShowKind::BinlogEvents => Err(error_map::NO_BINARY_LOGGING.bare()),
+        ShowKind::Engine { name, what } => engine_status::table(session, engine, name, what),
         ShowKind::Grants(account) => grants::table(session, account.as_ref()),
         _ => Err(not_yet("this form of SHOW")),
     }

@@ -1,6 +1,7 @@
 //! Transactions that wait for each other in a circle.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 
 use base::TrxId;
 
@@ -9,11 +10,15 @@ use super::table::{Locks, Owner, Waiting, Wanted};
 impl Locks<'_> {
     /// Breaks the circles that the wait of `trx`, just begun, has closed: in each, the transaction whose rollback costs
     /// least, which has changed and locked least by now, is told to give up, `trx` itself where it is among the cheapest.
-    /// False: it is `trx`.
+    /// False: it is `trx`. Nothing is looked for where detection is switched off.
     pub(super) fn break_circles(&mut self, trx: TrxId) -> bool {
+        if !self.table.detects.load(Ordering::Relaxed) {
+            return true;
+        }
         while let Some(circle) = self.find_circle(trx) {
             let cost = |&member: &TrxId| (self.state.owners.get(&member).map(Owner::weight), member != trx);
-            let victim = circle.into_iter().min_by_key(cost).unwrap_or(trx);
+            let victim = circle.iter().copied().min_by_key(cost).unwrap_or(trx);
+            self.note_deadlock(&circle, victim);
             if victim == trx {
                 return false;
             }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use base::sync::park::Wake;
 use base::sync::{Planted, planted};
 use base::{IndexId, Lsn, TrxId};
+use env::{Clock, RealClock};
 
 use super::queue::Request;
 use super::table::{GapId, Locks, Side, Wait, Waiting, Wanted};
@@ -167,7 +168,12 @@ impl Locker<'_> {
         let closed = locks.state.closed;
         let owner = locks.owner(self.id);
         owner.changes = changes;
-        owner.wait = Some(Wait { wanted, state: Waiting::Yes, slot: Arc::clone(self.slot) });
+        owner.wait = Some(Wait {
+            wanted,
+            state: Waiting::Yes,
+            slot: Arc::clone(self.slot),
+            since_ns: RealClock.monotonic_ns(),
+        });
         let error = if closed {
             Error::ShuttingDown
         } else if locks.break_circles(self.id) {

@@ -20,12 +20,14 @@
 mod deadlock;
 mod locker;
 mod queue;
+mod report;
 mod table;
 
 #[cfg(test)]
 mod tests;
 
 pub use locker::{Attempt, LockRead, Locker, RowLocker, RowRequest};
+pub use report::{Deadlock, DeadlockMember, LockInfo, LockKind, LockReport, OwnerInfo, WaitInfo};
 pub use table::{GapId, Side};
 
 pub(crate) use table::LockTable;

@@ -4,14 +4,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use base::sync::{LatchLevel, Mutex, MutexGuard};
 use base::{IndexId, TrxId};
 
 use super::LockMode;
 use super::queue::{Request, RowQueue};
+use super::report::Found;
 use crate::slot::TrxSlot;
+#[cfg(doc)]
+use crate::system::TrxSystem;
 
 /// Counters of requests by hash of the row.
 const ROW_COUNTERS: usize = 4096;
@@ -36,12 +39,12 @@ pub enum Side {
 pub(super) struct Gap {
     id: GapId,
     pub(super) trx: TrxId,
-    lower: Bound<Box<[u8]>>,
-    upper: Bound<Box<[u8]>>,
+    pub(super) lower: Bound<Box<[u8]>>,
+    pub(super) upper: Bound<Box<[u8]>>,
 }
 
 impl Gap {
-    fn covers(&self, key: &[u8]) -> bool {
+    pub(super) fn covers(&self, key: &[u8]) -> bool {
         let above = match &self.lower {
             Bound::Unbounded => true,
             Bound::Included(lower) => key >= &lower[..],
@@ -79,6 +82,8 @@ pub(super) struct Wait {
     pub(super) wanted: Wanted,
     pub(super) state: Waiting,
     pub(super) slot: Arc<TrxSlot>,
+    /// When it began, on the monotonic clock.
+    pub(super) since_ns: u64,
 }
 
 /// A transaction with explicit locks or requests.
@@ -87,7 +92,7 @@ pub(super) struct Owner {
     /// Hashes of the rows whose queues have requests of it, some more than once.
     pub(super) rows: Vec<u64>,
     /// Indexes on which it has gap locks, some more than once.
-    indexes: Vec<IndexId>,
+    pub(super) indexes: Vec<IndexId>,
     pub(super) wait: Option<Wait>,
     /// Changes it had made when it began to wait.
     pub(super) changes: u64,
@@ -104,10 +109,11 @@ impl Owner {
 /// Everything under the mutex.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    rows: HashMap<u64, Vec<RowQueue>, BuildHasherDefault<HashItself>>,
-    gaps: BTreeMap<IndexId, Vec<Gap>>,
+    pub(super) rows: HashMap<u64, Vec<RowQueue>, BuildHasherDefault<HashItself>>,
+    pub(super) gaps: BTreeMap<IndexId, Vec<Gap>>,
     pub(super) owners: BTreeMap<TrxId, Owner>,
     next_gap: u64,
+    pub(super) found: Found,
     pub(super) closed: bool,
 }
 
@@ -137,6 +143,8 @@ pub(crate) struct LockTable {
     state: Mutex<State>,
     /// Transactions in the table, and those about to be.
     owners: AtomicUsize,
+    /// Circles of waits are looked for.
+    pub(super) detects: AtomicBool,
     row_counters: Box<[AtomicU32]>,
     gap_counters: Box<[AtomicU32]>,
 }
@@ -147,6 +155,7 @@ impl Default for LockTable {
         LockTable {
             state: Mutex::new(LatchLevel::LockTable, State::default()),
             owners: AtomicUsize::new(0),
+            detects: AtomicBool::new(true),
             row_counters: counters(ROW_COUNTERS),
             gap_counters: counters(GAP_COUNTERS),
         }
@@ -205,6 +214,11 @@ impl LockTable {
         locks.wake_all();
     }
 
+    /// See [`TrxSystem::set_deadlock_detection`].
+    pub(crate) fn set_deadlock_detection(&self, detects: bool) {
+        self.detects.store(detects, Ordering::Relaxed);
+    }
+
     /// Makes all who wait look at their interrupt flags.
     pub(crate) fn wake_waiters(&self) {
         self.lock().wake_all();
@@ -219,7 +233,7 @@ impl LockTable {
 
 /// The table under its mutex.
 pub(super) struct Locks<'t> {
-    table: &'t LockTable,
+    pub(super) table: &'t LockTable,
     pub(super) state: MutexGuard<'t, State>,
 }
 
