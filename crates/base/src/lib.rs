@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+pub mod ascii;
 pub mod checksum;
 pub mod codec;
 pub mod ids;

@@ -1,5 +1,7 @@
 //! Text from one character set in another.
 
+use base::ascii::is_ascii;
+
 use super::{Charset, utf8};
 
 /// What came of a conversion.
@@ -15,7 +17,7 @@ pub enum Conversion {
 /// latter must check them ([`Charset::first_invalid`]).
 pub fn convert(from: Charset, to: Charset, bytes: &[u8], out: &mut Vec<u8>) -> Conversion {
     use Charset::{Ascii, Binary, Latin1, Utf8mb4};
-    if from == to || from == Binary || to == Binary || bytes.is_ascii() {
+    if from == to || from == Binary || to == Binary || is_ascii(bytes) {
         out.extend_from_slice(bytes);
         return Conversion::Exact;
     }

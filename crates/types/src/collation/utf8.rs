@@ -1,5 +1,7 @@
 //! Reading and measuring UTF-8 of up to four bytes per character.
 
+use base::ascii::is_ascii;
+
 /// What an invalid byte counts as, one character for each.
 pub const REPLACEMENT: u32 = 0xFFFD;
 
@@ -58,7 +60,7 @@ pub fn byte_offset_of_char(bytes: &[u8], index: usize) -> usize {
 /// Byte offset of the first byte that is not part of valid UTF-8.
 #[inline]
 pub fn first_invalid(bytes: &[u8]) -> Option<usize> {
-    if bytes.is_ascii() {
+    if is_ascii(bytes) {
         return None;
     }
     std::str::from_utf8(bytes).err().map(|e| e.valid_up_to())

@@ -1,5 +1,7 @@
 //! Assignment to columns of characters and bytes.
 
+use base::ascii::is_ascii;
+
 use super::problem::Fault;
 use crate::collation::{Conversion, convert};
 use crate::value::write_double_within;
@@ -35,7 +37,7 @@ pub(super) fn push_if_plain(ty: &SqlType, text: &[u8], out: &mut Vec<u8>) -> boo
     let is_plain = matches!(ty.kind, TypeKind::Char | TypeKind::VarChar)
         && text.len() <= ty.length as usize
         && text.last() != Some(&b' ')
-        && text.is_ascii();
+        && is_ascii(text);
     if is_plain {
         out.extend_from_slice(text);
     }
@@ -49,7 +51,7 @@ fn in_charset<'b>(
     to: Charset,
     converted: &'b mut Vec<u8>,
 ) -> (&'b [u8], Fault) {
-    if from == to || from == Charset::Binary || source.is_ascii() {
+    if from == to || from == Charset::Binary || is_ascii(source) {
         return match to.first_invalid(source) {
             None => (source, Fault::None),
             Some(at) => (&source[..at], Fault::BadString(at)),
