@@ -15,7 +15,7 @@ use crate::frame::{FRAME_HEADER_BYTES, FrameSum};
 use crate::in_flight::Word;
 use crate::log::{Log, Waiting};
 use crate::part::{SYNCED_UP_TO_BYTES, synced_up_to};
-use crate::position::LogPosition;
+use crate::position::{FrameRange, LogPosition};
 
 /// How far the log is to get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,10 +190,10 @@ impl Log {
     /// Writes what is complete, and syncs it for [`Goal::Durable`]. False if there was nothing to do. `wanted` may be
     /// complete in a moment if it is not yet.
     fn flush_as_leader(&self, files: &mut Files, wanted: Lsn, goal: Goal) -> Result<bool> {
-        if goal == Goal::Durable && self.in_ring().frames > self.durable() {
-            self.append_synced_up_to();
-        }
-        let complete = self.complete_prefix(wanted);
+        let complete = match self.complete_with_own_frame(goal) {
+            Some(complete) if complete.bytes >= wanted => complete,
+            _ => self.complete_prefix(wanted),
+        };
         let wrote = self.write_out(files, complete.bytes)?;
         // What is told to be durable ends with a frame: a frame that was cut off is no damage.
         if goal == Goal::Written || self.has_reached(complete.frames, Goal::Durable) {
@@ -204,6 +204,21 @@ impl Log {
         }
         self.progress.0.durable.store(complete.frames.0, Ordering::Release);
         Ok(true)
+    }
+
+    /// Adds the frame that says what is durable, if there is something to make durable. What is complete with it, if it came
+    /// right behind what was complete before: no other frame is below its end then.
+    #[inline]
+    fn complete_with_own_frame(&self, goal: Goal) -> Option<Complete> {
+        if goal == Goal::Written {
+            return None;
+        }
+        let before = self.in_ring().frames;
+        if before <= self.durable() {
+            return None;
+        }
+        let FrameRange { start, end } = self.append_synced_up_to()?;
+        (start == before).then_some(Complete { frames: end, bytes: end })
     }
 
     /// What is complete. Looks a few times while `wanted` is not: frames before it may be about to be.
@@ -241,22 +256,21 @@ impl Log {
 
     /// Adds a frame that says what is durable, if the ring has room for it: the leader must not wait for room, which it
     /// alone can make. It needs no in-flight word, because only the leader computes what is complete for writing, and a
-    /// frame without changes does not matter to a checkpoint.
+    /// frame without changes does not matter to a checkpoint. Where it is.
     #[expect(unsafe_code, reason = "the ring cannot know who reserved what")]
-    fn append_synced_up_to(&self) {
+    fn append_synced_up_to(&self) -> Option<FrameRange> {
         let payload = synced_up_to(self.durable());
         let sum = FrameSum::of(&[], &payload);
         let has_room = |tail: u64| {
             let end = tail + sum.frame_bytes();
             (end <= self.progress.0.written.load(Ordering::Relaxed) + self.ring.len()).then_some(end)
         };
-        let Ok(start) = self.tail.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, has_room) else {
-            return;
-        };
+        let start = self.tail.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, has_room).ok()?;
         let mut frame = [0; FRAME_HEADER_BYTES as usize + SYNCED_UP_TO_BYTES];
         frame[..FRAME_HEADER_BYTES as usize].copy_from_slice(&sum.header(Lsn(start)));
         frame[FRAME_HEADER_BYTES as usize..].copy_from_slice(&payload);
         // SAFETY: reserved just now, inside the window (ring.rs, 1).
         unsafe { self.ring.store(start, &frame) };
+        Some(FrameRange { start: Lsn(start), end: Lsn(start + sum.frame_bytes()) })
     }
 }
