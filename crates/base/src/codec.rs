@@ -71,6 +71,15 @@ pub fn put_varint(bytes: &mut [u8], mut off: usize, mut value: u64) -> usize {
     off + 1
 }
 
+/// Appends the first `len` bytes of `bytes`. Cost: as all of them are copied and the rest is taken back, moves of a length that
+/// is known beforehand.
+#[inline]
+pub fn push_start<const N: usize>(out: &mut Vec<u8>, bytes: &[u8; N], len: usize) {
+    let end = out.len() + len;
+    out.extend_from_slice(bytes);
+    out.truncate(end);
+}
+
 /// Reads a LEB128 integer from the front of `bytes` and advances past it; `None` if it is cut short or too long.
 #[inline]
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
@@ -106,6 +115,9 @@ mod tests {
             let mut stored = [0; 12];
             let end = put_varint(&mut stored, 1, value);
             assert_eq!(stored[1..end], out);
+            let mut pushed = vec![7];
+            push_start(&mut pushed, &stored, end);
+            assert_eq!(pushed, [&[7, 0], &out[..]].concat());
             let mut rest = &out[..];
             assert_eq!(take_varint(&mut rest), Some(value));
             assert!(rest.is_empty());

@@ -3,7 +3,9 @@
 use base::TrxId;
 use buffer::ExclusiveGuard;
 use log::FrameRange;
-use page::{OpError, PAGE_SIZE, PageOp, PageRef, ROW_HEADER_BYTES, Record, RowPatch, Search, SlotFlags};
+use page::{
+    LeafInsert, OpError, PAGE_SIZE, PageOp, PageRef, ROW_HEADER_BYTES, Record, RowPatch, Search, SlotFlags,
+};
 
 use crate::error::Result;
 use crate::extents::extent_of;
@@ -127,9 +129,28 @@ impl<'p> LeafEdit<'p> {
     /// ends with a begin id, which raises the page's `max_trx`.
     #[inline]
     pub fn insert(&mut self, payload: &[u8], flags: SlotFlags) -> std::result::Result<(), NeedRoom> {
+        self.insert_record(payload, Some(flags))
+    }
+
+    /// [`LeafEdit::insert`] of a clustered record without marks. Raises the page's `max_trx` to the writer in its row header.
+    #[inline]
+    pub fn insert_row(&mut self, payload: &[u8]) -> std::result::Result<(), NeedRoom> {
+        self.insert_record(payload, None)
+    }
+
+    #[inline(always)]
+    fn insert_record(
+        &mut self,
+        payload: &[u8],
+        flags: Option<SlotFlags>,
+    ) -> std::result::Result<(), NeedRoom> {
         debug_assert!(!self.found, "a key is inserted once");
-        let op = PageOp::Insert { slot: self.slot as u16, key: self.key, payload, flags };
-        self.try_apply(&op)?;
+        let insert = LeafInsert { slot: self.slot as u16, flags, key: self.key, payload };
+        match self.mtr.insert(self.leaf, &insert) {
+            Ok(()) => {}
+            Err(OpError::Full) => return Err(NeedRoom),
+            Err(OpError::Malformed) => malformed(&insert),
+        }
         self.found = true;
         let page = self.page();
         if self.slot + 1 == page.count() && page.right().is_none() {
@@ -282,7 +303,7 @@ impl<'p> LeafEdit<'p> {
 
 #[cold]
 #[inline(never)]
-fn malformed(op: &PageOp<'_>) -> ! {
+fn malformed(op: &dyn std::fmt::Debug) -> ! {
     base::invariant::violated("the operation suits the page", format_args!("{op:?}"));
 }
 

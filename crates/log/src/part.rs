@@ -161,7 +161,9 @@ impl Part<'_> {
         match *self {
             Part::Changes(changes) => push_bytes(out, kind::CHANGES, changes),
             Part::Undo { trx, undo, previous, image } => {
-                push_undo(out, trx, undo, previous, image.len());
+                let mut head = [0; UNDO_HEAD_BYTES_MAX];
+                let end = put_undo(&mut head, trx, undo, previous, image.len());
+                out.extend_from_slice(&head[..end]);
                 out.extend_from_slice(image);
             }
             Part::Commit { trx, micros } => {
@@ -196,20 +198,22 @@ impl Part<'_> {
     }
 }
 
-/// Appends a [`Part::Undo`] but for its image, whose `image_len` bytes the caller appends next.
+/// Puts a [`Part::Undo`] but for its image, whose `image_len` bytes come next, at the front of `head`, which has
+/// [`UNDO_HEAD_BYTES_MAX`] bytes at least; returns where it ends.
 #[inline]
-pub fn push_undo(out: &mut Vec<u8>, trx: TrxId, undo: UndoRef, previous: UndoRef, image_len: usize) {
-    let mut head = [0; UNDO_HEAD_BYTES + 9];
+pub fn put_undo(head: &mut [u8], trx: TrxId, undo: UndoRef, previous: UndoRef, image_len: usize) -> usize {
     // Seven bytes of each field count; the eighth is overwritten by the next one.
-    put_u64(&mut head, 0, u64::from(kind::UNDO) | trx.0 << 8);
-    put_u64(&mut head, 7, undo.0);
-    put_u64(&mut head, 14, previous.0);
-    let end = put_varint(&mut head, UNDO_HEAD_BYTES - 1, image_len as u64);
-    out.extend_from_slice(&head[..end]);
+    put_u64(head, 0, u64::from(kind::UNDO) | trx.0 << 8);
+    put_u64(head, 7, undo.0);
+    put_u64(head, 14, previous.0);
+    put_varint(head, UNDO_IDS_BYTES, image_len as u64)
 }
 
-/// Bytes of a [`Part::Undo`] before its image, if the image is short.
-const UNDO_HEAD_BYTES: usize = 1 + TrxId::STORED_BYTES + 2 * UndoRef::BYTES + 1;
+/// Bytes of a [`Part::Undo`] before its image's length.
+const UNDO_IDS_BYTES: usize = 1 + TrxId::STORED_BYTES + 2 * UndoRef::BYTES;
+
+/// Most bytes of a [`Part::Undo`] before its image.
+pub const UNDO_HEAD_BYTES_MAX: usize = UNDO_IDS_BYTES + 10;
 
 #[inline]
 fn push_bytes(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {

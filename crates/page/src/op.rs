@@ -12,6 +12,7 @@ use base::{IndexId, PageNo, TrxId};
 use crate::layout::{COMMON_HEADER_BYTES, MAX_KEY_BYTES, PAGE_SIZE, PageType, SlotFlags, TRX_ID_BYTES};
 use crate::page_mut::{FormatPage, PageFull, PageMut};
 use crate::page_ref::PageRef;
+use crate::row::RowHeader;
 use crate::template::ROW_HEADER_BYTES;
 use codec::{push_bytes, take_bytes, take_flags, take_page_no};
 
@@ -45,6 +46,15 @@ pub enum PageOp<'a> {
         /// Its whole key.
         key: &'a [u8],
         /// Its payload.
+        payload: &'a [u8],
+    },
+    /// Insert a clustered record without marks.
+    InsertRow {
+        /// Slot it becomes.
+        slot: u16,
+        /// Its whole key.
+        key: &'a [u8],
+        /// Its payload, whose row header names its writer.
         payload: &'a [u8],
     },
     /// Insert a separator.
@@ -173,6 +183,35 @@ impl RowPatch<'_> {
         let len = view.payload(self.slot.into()).len();
         require(usize::from(self.offset) >= ROW_HEADER_BYTES && end <= len)?;
         page.patch_row(self.slot.into(), &self.header, self.offset.into(), self.bytes);
+        Ok(())
+    }
+}
+
+/// A new record of a leaf: [`PageOp::Insert`], or [`PageOp::InsertRow`] as far as it has no marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeafInsert<'a> {
+    /// The slot it becomes.
+    pub slot: u16,
+    /// Its marks; `None`: it is a row, and the highest transaction id of the page becomes at least its writer's.
+    pub flags: Option<SlotFlags>,
+    /// Its whole key.
+    pub key: &'a [u8],
+    /// Its payload.
+    pub payload: &'a [u8],
+}
+
+impl LeafInsert<'_> {
+    /// As [`PageOp::apply`].
+    #[inline]
+    pub fn apply(&self, page: &mut PageMut<'_>) -> Result<(), OpError> {
+        let (view, flags) = (page.as_ref(), self.flags.unwrap_or(SlotFlags::NONE));
+        require(view.page_type() == PageType::BTree)?;
+        require_insert(view, self.slot.into(), self.key, flags, true)?;
+        require(self.flags.is_some() || self.payload.len() >= ROW_HEADER_BYTES)?;
+        page.insert(self.slot.into(), self.key, self.payload, flags)?;
+        if self.flags.is_none() {
+            page.raise_max_trx(RowHeader::decode(self.payload).trx);
+        }
         Ok(())
     }
 }
@@ -321,6 +360,12 @@ impl<'a> PageOp<'a> {
                 require(offset + bytes.len() <= PAGE_SIZE)?;
                 page.write_bytes(offset, bytes);
             }
+            PageOp::Insert { slot, flags, key, payload } => {
+                LeafInsert { slot, flags: Some(flags), key, payload }.apply(page)?;
+            }
+            PageOp::InsertRow { slot, key, payload } => {
+                LeafInsert { slot, flags: None, key, payload }.apply(page)?;
+            }
             _ => {
                 require(page.as_ref().page_type() == PageType::BTree)?;
                 self.apply_to_btree(page)?;
@@ -332,10 +377,6 @@ impl<'a> PageOp<'a> {
     fn apply_to_btree(&self, page: &mut PageMut<'_>) -> Result<(), OpError> {
         let view = page.as_ref();
         match *self {
-            PageOp::Insert { slot, flags, key, payload } => {
-                require_insert(view, slot.into(), key, flags, true)?;
-                page.insert(slot.into(), key, payload, flags)?;
-            }
             PageOp::InsertChild { slot, child, key } => {
                 require_insert(view, slot.into(), key, SlotFlags::NONE, false)?;
                 page.insert_child(slot.into(), key, child)?;
@@ -393,7 +434,9 @@ impl<'a> PageOp<'a> {
             PageOp::Format(_)
             | PageOp::FormatOther { .. }
             | PageOp::Image { .. }
-            | PageOp::WriteBytes { .. } => {
+            | PageOp::WriteBytes { .. }
+            | PageOp::Insert { .. }
+            | PageOp::InsertRow { .. } => {
                 return Err(OpError::Malformed);
             }
         }
@@ -434,6 +477,7 @@ fn require_end_id(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
     require(!record.flags.has_ver() || record.payload.len() >= TRX_ID_BYTES)
 }
 
+#[inline]
 fn require_insert(
     page: PageRef<'_>,
     slot: usize,

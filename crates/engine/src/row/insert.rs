@@ -115,7 +115,6 @@ impl RowWriter<'_> {
         loop {
             let mut edit = table.clustered().tree.edit(&engine.store, key, key.len() + payload.len())?;
             if self.put_clustered(&mut edit, row, payload)? != Attempt::Wait {
-                edit.raise_max_trx(self.id);
                 self.commit(edit);
                 return Ok(());
             }
@@ -148,7 +147,7 @@ impl RowWriter<'_> {
         self.ensure_seen(writer)?;
         let Some(record) = found else {
             self.undo(index, UndoKind::RowInsert, SlotFlags::NONE, edit.key(), &[]);
-            edit.insert(payload, SlotFlags::NONE).expect("edit was asked for the room");
+            edit.insert_row(payload).expect("edit was asked for the room");
             return Ok(Attempt::Granted { new: false });
         };
         self.overwrites(writer);
@@ -156,6 +155,7 @@ impl RowWriter<'_> {
         payload[..ROW_HEADER_BYTES].copy_from_slice(&self.header(undo));
         edit.replace_payload(payload).expect("edit was asked for the room");
         edit.set_flags(SlotFlags::NONE);
+        edit.raise_max_trx(self.id);
         Ok(Attempt::Granted { new: false })
     }
 

@@ -130,7 +130,6 @@ impl RowWriter<'_> {
                     break put;
                 }
             };
-            edit.raise_max_trx(self.id);
             self.commit(edit);
             if put? == Attempt::Wait {
                 self.locker.wait()?;

@@ -1,10 +1,10 @@
 //! Encoding of page operations.
 
-use base::codec::{push_varint, put_varint, take, take_varint};
+use base::codec::{push_start, push_varint, put_varint, take, take_varint};
 use base::{IndexId, PageNo, TrxId};
 
-use super::{Batch, OpError, PageOp, RowPatch, require};
-use crate::layout::{PageType, SlotFlags};
+use super::{Batch, LeafInsert, OpError, PageOp, RowPatch, require};
+use crate::layout::{MAX_KEY_BYTES, PageType, SlotFlags};
 use crate::page_mut::FormatPage;
 use crate::template::ROW_HEADER_BYTES;
 
@@ -29,9 +29,10 @@ const IMAGE: u8 = 18;
 pub(super) const WRITE_BYTES: u8 = 19;
 const DELETE_ROW: u8 = 20;
 const PATCH_ROW: u8 = 21;
+const INSERT_ROW: u8 = 22;
 
-/// Kind, slot, marks and two lengths.
-const INSERT_INTS_BYTES_MAX: usize = 1 + 3 + 1 + 3 + 3;
+/// Kind, slot, marks and the key's length.
+const INSERT_HEAD_BYTES_MAX: usize = 1 + 3 + 1 + 3;
 
 impl<'a> PageOp<'a> {
     /// Appends the operation's encoding to `out`.
@@ -43,10 +44,10 @@ impl<'a> PageOp<'a> {
                 push_ints(out, FORMAT_OTHER, &ints.map(u64::from));
             }
             PageOp::Insert { slot, flags, key, payload } => {
-                out.reserve(key.len() + payload.len() + INSERT_INTS_BYTES_MAX);
-                push_ints(out, INSERT, &[slot.into(), u64::from(flags.bits() >> 13)]);
-                push_bytes(out, key);
-                push_bytes(out, payload);
+                LeafInsert { slot, flags: Some(flags), key, payload }.encode(out);
+            }
+            PageOp::InsertRow { slot, key, payload } => {
+                LeafInsert { slot, flags: None, key, payload }.encode(out);
             }
             PageOp::InsertChild { slot, child, key } => {
                 push_ints(out, INSERT_CHILD, &[slot.into(), child.0.into()]);
@@ -114,6 +115,11 @@ impl<'a> PageOp<'a> {
                 key: take_bytes(from)?,
                 payload: take_bytes(from)?,
             },
+            INSERT_ROW => PageOp::InsertRow {
+                slot: take_int(from)?,
+                key: take_bytes(from)?,
+                payload: take_bytes(from)?,
+            },
             INSERT_CHILD => PageOp::InsertChild {
                 slot: take_int(from)?,
                 child: take_page_no(from)?,
@@ -148,6 +154,26 @@ impl<'a> PageOp<'a> {
             WRITE_BYTES => PageOp::WriteBytes { offset: take_int(from)?, bytes: take_bytes(from)? },
             _ => return Err(OpError::Malformed),
         })
+    }
+}
+
+impl LeafInsert<'_> {
+    /// Appends the operation's encoding to `out`.
+    #[inline]
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut head = [0; INSERT_HEAD_BYTES_MAX];
+        head[0] = if self.flags.is_some() { INSERT } else { INSERT_ROW };
+        let mut end = put_varint(&mut head, 1, self.slot.into());
+        if let Some(flags) = self.flags {
+            head[end] = (flags.bits() >> 13) as u8;
+            end += 1;
+        }
+        debug_assert!(self.key.len() <= MAX_KEY_BYTES, "a key of {} bytes", self.key.len());
+        let end = put_varint(&mut head, end, self.key.len() as u64);
+        out.reserve(INSERT_HEAD_BYTES_MAX + self.key.len() + self.payload.len() + 3);
+        push_start(out, &head, end);
+        out.extend_from_slice(self.key);
+        push_bytes(out, self.payload);
     }
 }
 

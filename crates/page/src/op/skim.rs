@@ -15,7 +15,7 @@ struct Shape {
 }
 
 /// By kind; the first is that of kind 1.
-const SHAPES: [Shape; 21] = [
+const SHAPES: [Shape; 22] = [
     shape(7, 1, true),
     shape(4, 0, false),
     shape(2, 2, false),
@@ -37,6 +37,7 @@ const SHAPES: [Shape; 21] = [
     shape(1, 1, false),
     shape(1, 1, false),
     shape(2, 2, false),
+    shape(1, 2, false),
 ];
 
 const fn shape(ints: u8, strings: u8, optional: bool) -> Shape {

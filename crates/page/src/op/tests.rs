@@ -25,6 +25,9 @@ fn leaf_op<'a>(prng: &mut Prng, page: PageRef<'_>, key: &'a [u8], bytes: &'a [u8
     let at = page.search(key);
     let slot = at.slot as u16;
     if !at.found {
+        if bytes.len() >= ROW_HEADER_BYTES && prng.below(2) == 0 {
+            return PageOp::InsertRow { slot, key, payload: bytes };
+        }
         return PageOp::Insert { slot, flags: SlotFlags::NONE, key, payload: bytes };
     }
     let payload_len = page.payload(at.slot).len();
@@ -167,6 +170,7 @@ fn what_cannot_be_applied_is_refused_and_changes_nothing() {
         PageOp::Remove { slot: 0 },
         PageOp::Insert { slot: 1, flags: SlotFlags::NONE, key: b"abcd", payload: b"" },
         PageOp::Insert { slot: 0, flags: SlotFlags::NONE, key: b"abc", payload: b"" },
+        PageOp::InsertRow { slot: 0, key: b"abcd", payload: &[0; ROW_HEADER_BYTES - 1] },
         PageOp::InsertChild { slot: 0, child: PageNo(5), key: b"" },
         PageOp::Patch { slot: 0, offset: 0, bytes: b"x" },
         PageOp::Reopen { slot: 3 },
@@ -183,7 +187,7 @@ fn what_cannot_be_applied_is_refused_and_changes_nothing() {
 #[test]
 fn to_skim_a_change_takes_what_it_takes_to_decode_it() {
     let mut prng = Prng::new(9);
-    let (mut decoded, mut refused) = ([0; 22], 0);
+    let (mut decoded, mut refused) = ([0; 23], 0);
     for _ in 0..200_000 {
         let noise: Vec<u8> = (0..prng.below(40)).map(|_| prng.below(24) as u8).collect();
         let (mut rest, mut skimmed) = (&noise[..], &noise[..]);
@@ -230,6 +234,22 @@ fn leaf_of(key: &[u8], payload: &[u8], flags: SlotFlags) -> Box<PageBytes> {
     page.format(&start(0, None));
     PageOp::Insert { slot: 0, flags, key, payload }.apply(&mut page).unwrap();
     bytes
+}
+
+#[test]
+fn the_insertion_of_a_row_is_its_parts_in_one() {
+    let payload: [u8; ROW_HEADER_BYTES + 20] = std::array::from_fn(|i| i as u8);
+    let mut one = leaf_of(b"key", &[7; ROW_HEADER_BYTES], SlotFlags::NONE);
+    let mut many = one.clone();
+    let insert = PageOp::InsertRow { slot: 1, key: b"kez", payload: &payload };
+    insert.apply(&mut PageMut::new(&mut one)).unwrap();
+    for op in [
+        PageOp::Insert { slot: 1, flags: SlotFlags::NONE, key: b"kez", payload: &payload },
+        PageOp::RaiseMaxTrx(TrxId(0x0504_0302_0100)),
+    ] {
+        op.apply(&mut PageMut::new(&mut many)).unwrap();
+    }
+    assert!(one == many);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use base::TrxId;
 use base::sync::plain::{Mutex, RwLock};
 use base::sync::{Planted, planted};
-use log::{Part, push_undo};
+use log::Part;
 
 use super::record::{NewUndo, UndoRecord};
 use super::{UndoKind, UndoPtr};
@@ -152,12 +152,8 @@ impl UndoLog {
         let chunk = self.chunk.as_ref().expect("just allocated when there was none");
         undo.write(self.last, &chunk.words[self.used..self.used + words]);
         let ptr = UndoPtr::new(chunk.number, self.used);
-        let image_len = undo.image_len();
-        // The part's own fields are less than this.
-        self.parts.reserve(image_len + 32);
         if !planted(Planted::UnloggedUndo) {
-            push_undo(&mut self.parts, self.id, ptr.logged(), self.last.logged(), image_len);
-            undo.push_image(&mut self.parts);
+            undo.push_part(&mut self.parts, self.id, ptr.logged(), self.last.logged());
         }
         self.last = ptr;
         self.used += words;

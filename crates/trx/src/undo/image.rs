@@ -11,8 +11,9 @@
 //! | varint | row patch: where the old bytes begin |
 //! | | the image, to the end |
 
-use base::IndexId;
-use base::codec::{push_varint, put_varint, take, take_varint};
+use base::codec::{push_start, push_varint, put_varint, take, take_varint};
+use base::{IndexId, TrxId};
+use log::{UNDO_HEAD_BYTES_MAX, UndoRef, put_undo};
 
 use super::record::{NewUndo, ROW_HEADER_BYTES, UndoKind, UndoRecord};
 
@@ -22,39 +23,41 @@ const HEAD_BYTES: usize = 4;
 /// In the byte of the record flags: a row header follows.
 const HAS_ROW_HEADER: u8 = 1;
 
+/// Most bytes before the key.
+const BEFORE_KEY_BYTES_MAX: usize = HEAD_BYTES + 5 + 5;
+
 impl NewUndo<'_> {
-    /// Bytes of the before image.
+    /// Appends the part of the record at `undo`, which comes behind `previous`, of the transaction `trx`.
     #[inline]
-    pub(super) fn image_len(&self) -> usize {
-        let header = self.row_header.map_or(0, |header| header.len());
-        let offset = if self.kind == UndoKind::RowPatch { varint_len(self.patch_offset.into()) } else { 0 };
-        HEAD_BYTES
-            + varint_len(self.index.0)
-            + varint_len(self.key.len() as u32)
-            + self.key.len()
-            + header
-            + offset
-            + self.image.len()
+    pub(super) fn push_part(&self, out: &mut Vec<u8>, trx: TrxId, undo: UndoRef, previous: UndoRef) {
+        let (before_key, before_key_len) = self.before_key();
+        let header = self.row_header.map_or(&[][..], |header| header);
+        let offset = (self.kind == UndoKind::RowPatch).then_some(u32::from(self.patch_offset));
+        let behind_key_len = header.len() + offset.map_or(0, varint_len) + self.image.len();
+        let image_len = before_key_len + self.key.len() + behind_key_len;
+        let mut head = [0; UNDO_HEAD_BYTES_MAX + BEFORE_KEY_BYTES_MAX];
+        let end = put_undo(&mut head, trx, undo, previous, image_len);
+        head[end..end + BEFORE_KEY_BYTES_MAX].copy_from_slice(&before_key);
+        out.reserve(head.len() + image_len);
+        push_start(out, &head, end + before_key_len);
+        out.extend_from_slice(self.key);
+        out.extend_from_slice(header);
+        if let Some(offset) = offset {
+            push_varint(out, offset.into());
+        }
+        out.extend_from_slice(self.image);
     }
 
-    /// Appends the before image.
+    /// The before image up to the key, and its bytes.
     #[inline]
-    pub(super) fn push_image(&self, out: &mut Vec<u8>) {
+    fn before_key(&self) -> ([u8; BEFORE_KEY_BYTES_MAX], usize) {
         debug_assert!(self.flags & HAS_ROW_HEADER == 0, "record flags {:#x}", self.flags);
         let has_header = if self.row_header.is_some() { HAS_ROW_HEADER } else { 0 };
-        let mut head = [0; HEAD_BYTES + 10];
+        let mut head = [0; BEFORE_KEY_BYTES_MAX];
         head[..2].copy_from_slice(&[self.kind as u8, self.flags | has_header]);
         let end = put_varint(&mut head, HEAD_BYTES, self.index.0.into());
         let end = put_varint(&mut head, end, self.key.len() as u64);
-        out.extend_from_slice(&head[..end]);
-        out.extend_from_slice(self.key);
-        if let Some(header) = self.row_header {
-            out.extend_from_slice(header);
-        }
-        if self.kind == UndoKind::RowPatch {
-            push_varint(out, self.patch_offset.into());
-        }
-        out.extend_from_slice(self.image);
+        (head, end)
     }
 }
 
@@ -102,6 +105,7 @@ impl UndoRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use log::{Part, Parts};
 
     #[test]
     fn lengths_of_varints_are_known_beforehand() {
@@ -125,11 +129,17 @@ mod tests {
                 row_header: (kind as u8).is_multiple_of(2).then_some(&header),
                 image: b"image",
             };
-            let mut bytes = Vec::new();
-            undo.push_image(&mut bytes);
-            assert_eq!(bytes.len(), undo.image_len());
+            let (trx, at, previous) = (TrxId(1 << 40), UndoRef(1 << 50), UndoRef(77));
+            let mut part = Vec::new();
+            undo.push_part(&mut part, trx, at, previous);
+            let Some(Ok(Part::Undo { image: bytes, .. })) = Parts::of(&part).next() else {
+                panic!("{kind:?} is no part")
+            };
+            let mut same = Vec::new();
+            Part::Undo { trx, undo: at, previous, image: bytes }.encode(&mut same);
+            assert_eq!(part, same);
             let mut record = UndoRecord::default();
-            assert!(record.decode_image(&bytes));
+            assert!(record.decode_image(bytes));
             assert_eq!((record.kind, record.index, record.flags), (kind, undo.index, 0xe0));
             assert_eq!((record.key.as_slice(), record.image.as_slice()), (undo.key, undo.image));
             assert_eq!(

@@ -90,6 +90,7 @@ impl NewUndo<'_> {
     }
 
     /// Writes the record to the front of `words`.
+    #[inline]
     pub(super) fn write(&self, prev: UndoPtr, words: &[AtomicU64]) {
         let has_header = u64::from(self.row_header.is_some());
         words[0].store(prev.raw() << 8 | self.kind as u64, Ordering::Relaxed);
@@ -186,10 +187,21 @@ fn store(words: &[AtomicU64], bytes: &[u8]) -> usize {
     if rest.is_empty() {
         return whole.len();
     }
-    let mut last = [0u8; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    words[whole.len()].store(u64::from_le_bytes(last), Ordering::Relaxed);
+    words[whole.len()].store(short_word(rest), Ordering::Relaxed);
     whole.len() + 1
+}
+
+/// A word of less than 8 bytes, zero padded: of loads that overlap, so that no loop and no call is needed.
+#[inline]
+fn short_word(bytes: &[u8]) -> u64 {
+    let len = bytes.len();
+    debug_assert!(len < 8, "{len} bytes are no short word");
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(*four)));
+        return first | last << (8 * (len - 4));
+    }
+    let at = |i: usize| u64::from(bytes[i]) << (8 * i);
+    if bytes.is_empty() { 0 } else { at(0) | at(len / 2) | at(len - 1) }
 }
 
 /// Appends `len` bytes from the front of `words` to `out`.
