@@ -136,6 +136,14 @@ impl Table {
         self.keep_below_auto_increment_limit(engine, after)
     }
 
+    /// Whether [`Table::advance_auto_increment`] behind `used`, if that is a number, does nothing that can fail.
+    #[inline]
+    pub fn has_auto_increment_room(&self, used: u64) -> bool {
+        used == 0
+            || self.state.auto_increment.load(Ordering::Relaxed) != 0
+                && used < self.state.auto_increment_limit.load(Ordering::Acquire)
+    }
+
     #[inline]
     fn keep_below_auto_increment_limit(&self, engine: &Engine, after: u64) -> Result<()> {
         if after <= self.state.auto_increment_limit.load(Ordering::Acquire) {

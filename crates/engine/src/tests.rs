@@ -7,6 +7,7 @@ mod basics;
 mod checkpoints;
 mod damage;
 mod definitions;
+mod ending;
 mod histories;
 mod in_place;
 mod logged;

@@ -65,6 +65,9 @@ impl DeleteProgram {
         if let (Some(point), [(_, table)]) = (&self.point, &self.targets[..]) {
             let key = &mut ctx.scratch.key;
             let is_there = point.make(&run, &ctx.scratch.arena, key)?;
+            if ctx.autocommit {
+                ctx.trx.end_with_change();
+            }
             let deleted = is_there && table.delete(ctx.engine, ctx.trx, key)?;
             return Ok(Outcome { affected: u64::from(deleted), ..Outcome::default() });
         }

@@ -75,10 +75,16 @@ impl InsertProgram {
         let run = QueryRun::new(&st, ctx.params, &self.expressions);
         let mut build = RowBuild::new(&self.table, &run, ctx.conditions, ignore);
         build.borrow_memory(ctx.scratch);
+        // Others may have to try again after a change.
+        let is_whole_trx =
+            ctx.autocommit && matches!(self.rule, DuplicateRule::Refuse | DuplicateRule::Ignore);
         let mut writer = RowsWriter::new(&self.rule, &plan.on_duplicate, ctx);
         let written = match (&plan.source, &self.source) {
             (InsertSource::Rows(rows), _) => {
                 build.store.refuse_null |= rows.len() == 1 && !ignore;
+                if is_whole_trx && rows.len() == 1 {
+                    writer.end_with_row();
+                }
                 self.insert_values(plan, rows, &mut build, &mut writer)?
             }
             (InsertSource::Query(_), Some(source)) => {

@@ -90,6 +90,8 @@ pub(crate) struct RowsWriter<'w, 'c> {
     /// CLIENT_FOUND_ROWS: a row updated to what it was counts.
     count_found: bool,
     held_back: bool,
+    /// The one row of the statement ends the transaction.
+    ends: bool,
     written: Written,
 }
 
@@ -107,6 +109,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
             conditions: ctx.conditions,
             count_found: ctx.client.capabilities.has(Capabilities::FOUND_ROWS),
             held_back: false,
+            ends: false,
             written: Written::default(),
         }
     }
@@ -114,6 +117,11 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
     /// While held back, rows are only gathered.
     pub(crate) fn hold_back(&mut self, held_back: bool) {
         self.held_back = held_back;
+    }
+
+    /// The next row is all that the transaction does.
+    pub(crate) fn end_with_row(&mut self) {
+        self.ends = true;
     }
 
     /// Takes the row just built, or the error that building it came to.
@@ -145,6 +153,10 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
     fn write(&mut self, build: &mut RowBuild<'_>) -> Result<()> {
         if build.rows.len() == 0 {
             return Ok(());
+        }
+        // Behind the commit nothing may fail.
+        if self.ends && build.table.has_auto_increment_room(build.greatest_given) {
+            self.trx.end_with_change();
         }
         let rows = std::mem::take(&mut build.rows);
         let result = self.write_rows(&rows, build);

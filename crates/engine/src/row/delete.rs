@@ -15,12 +15,13 @@ impl Table {
     ///
     /// The caller has the metadata lock and no cursor or batch that holds a latch.
     pub fn delete(&self, engine: &Engine, trx: &mut Trx, clustered_key: &[u8]) -> Result<bool> {
-        change(engine, self, trx, |writer, buffers| writer.delete(clustered_key, buffers))
+        change(engine, self, trx, |writer, buffers| writer.delete(clustered_key, true, buffers))
     }
 }
 
 impl RowWriter<'_> {
-    pub(crate) fn delete(&mut self, key: &[u8], buffers: &mut Buffers) -> Result<bool> {
+    /// `last`: nothing comes after it that can fail.
+    pub(crate) fn delete(&mut self, key: &[u8], last: bool, buffers: &mut Buffers) -> Result<bool> {
         let index = self.table.clustered();
         let mut edit = self.edit_row(key, 0)?;
         if !edit.found() || edit.record().flags().is_deleted() {
@@ -47,9 +48,12 @@ impl RowWriter<'_> {
         edit.delete_row(&self.header(UndoPtr(undo.raw())));
         // In the row's frame: a log that begins behind the mark must not tell of its values.
         self.bury_values(buffers);
+        if last && self.table.indexes.len() == 1 {
+            self.expect_last_edit();
+        }
         self.commit(edit);
         self.table.add_rows(-1);
-        self.close_all_entries(key, buffers)?;
+        self.close_all_entries(key, last, buffers)?;
         Ok(true)
     }
 
@@ -63,7 +67,7 @@ impl RowWriter<'_> {
     }
 
     /// Closes the entries of the row in the buffers, which has `clustered_key`.
-    pub(crate) fn close_all_entries(&mut self, clustered_key: &[u8], buffers: &mut Buffers) -> Result<()> {
+    fn close_all_entries(&mut self, clustered_key: &[u8], last: bool, buffers: &mut Buffers) -> Result<()> {
         if self.table.indexes.len() == 1 {
             return Ok(());
         }
@@ -72,7 +76,7 @@ impl RowWriter<'_> {
             with_values(
                 spans.len(),
                 |i| value_of(values, spans[i]),
-                |row| writer.close_entries(row, clustered_key, buffers),
+                |row| writer.close_entries(row, clustered_key, last, buffers),
             )
         });
         let (values, spans, result) = closed?;

@@ -280,14 +280,20 @@ impl RowWriter<'_> {
         if closed { Ok(()) } else { Err(missing_entry()) }
     }
 
-    /// Closes the entries of a row that goes, in every secondary index. Of `row` only indexed columns are looked at.
+    /// Closes the entries of a row that goes, in every secondary index. Of `row` only indexed columns are looked at. `last`:
+    /// nothing comes after it that can fail.
     pub(crate) fn close_entries(
         &mut self,
         row: &[Value<'_>],
         clustered_key: &[u8],
+        last: bool,
         buffers: &mut Buffers,
     ) -> Result<()> {
-        for index in &self.table.indexes[1..] {
+        let indexes = &self.table.indexes;
+        for (position, index) in indexes.iter().enumerate().skip(1) {
+            if last && position + 1 == indexes.len() {
+                self.expect_last_edit();
+            }
             buffers.other_key.clear();
             append_declared_key(index, row, &mut buffers.other_key);
             buffers.other_key.extend_from_slice(clustered_key);

@@ -30,16 +30,29 @@ impl Table {
     /// [`Error::DuplicateKey`], [`Error::RowTooLarge`], [`Error::KeyTooLong`], those of locks; the row is not there then.
     pub fn insert(&self, engine: &Engine, trx: &mut Trx, row: &[Value<'_>]) -> Result<InsertOutcome> {
         debug_assert_eq!(row.len(), self.def.columns.len(), "one value per column");
-        change(engine, self, trx, |writer, buffers| writer.insert(row, buffers))
+        change(engine, self, trx, |writer, buffers| writer.insert(row, true, buffers))
     }
 }
 
 impl RowWriter<'_> {
-    pub(crate) fn insert(&mut self, row: &[Value<'_>], buffers: &mut Buffers) -> Result<InsertOutcome> {
+    /// `last`: nothing comes after it that can fail.
+    pub(crate) fn insert(
+        &mut self,
+        row: &[Value<'_>],
+        last: bool,
+        buffers: &mut Buffers,
+    ) -> Result<InsertOutcome> {
         let row_id = self.next_row_id()?;
+        let indexes = self.table.indexes.len();
+        if last && indexes == 1 {
+            self.expect_last_edit();
+        }
         self.insert_clustered(row, row_id.unwrap_or(0), buffers)?;
         self.table.add_rows(1);
-        for position in 1..self.table.indexes.len() {
+        for position in 1..indexes {
+            if last && position + 1 == indexes {
+                self.expect_last_edit();
+            }
             self.insert_entry(position, row, row_id.unwrap_or(0), buffers)?;
         }
         Ok(InsertOutcome { row_id })

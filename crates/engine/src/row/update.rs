@@ -238,11 +238,11 @@ impl RowWriter<'_> {
         differing: &ColumnSet,
         buffers: &mut Buffers,
     ) -> Result<()> {
-        self.delete(key, buffers)?;
+        self.delete(key, false, buffers)?;
         // The old row's off-page values die with it, so that unchanged ones are written again.
         let unread = |&i: &usize| !differing.contains(i) && old.spans[i].off_page;
         if !(0..new.len()).any(|i| unread(&i)) {
-            self.insert(new, buffers)?;
+            self.insert(new, false, buffers)?;
             return Ok(());
         }
         let kept: ColumnSet = (0..new.len()).filter(unread).collect();
@@ -250,7 +250,7 @@ impl RowWriter<'_> {
         let image = RowImage { values: &mut values, spans: &mut spans };
         let (fetched, places) = image.fetched(self.store(), &kept)?;
         let value = |i| if kept.contains(i) { value_of(&fetched, places[i]) } else { new[i] };
-        with_values(new.len(), value, |row| self.insert(row, buffers)).map(drop)
+        with_values(new.len(), value, |row| self.insert(row, false, buffers)).map(drop)
     }
 
     /// Rewrites the clustered record under its key; `leaf`: latched already, if it is.

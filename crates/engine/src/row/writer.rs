@@ -34,6 +34,8 @@ pub(crate) struct RowWriter<'a> {
     mixed: bool,
     /// The transaction commits with the last edit of the change.
     ends: bool,
+    /// It commits with the next one.
+    ends_next: bool,
     /// Where the frame ends that it has committed with.
     committed: Option<Lsn>,
 }
@@ -66,6 +68,7 @@ pub(crate) fn change<R>(
         snapshot_isolation,
         mixed: false,
         ends,
+        ends_next: false,
         committed: None,
     };
     let done = work(&mut writer, buffers);
@@ -186,9 +189,23 @@ impl<'a> RowWriter<'a> {
     /// Commits an edit in one frame with the undo of its changes.
     #[inline]
     pub(crate) fn commit(&mut self, edit: LeafEdit<'_>) {
+        if self.ends_next {
+            return self.commit_last(edit);
+        }
+        self.commit_changes(edit);
+    }
+
+    #[inline(always)]
+    fn commit_changes(&mut self, edit: LeafEdit<'_>) {
         if edit.commit_with(self.log.parts()).is_some() {
             self.log.clear_parts();
         }
+    }
+
+    /// The next edit that is committed is the change's last one: see [`RowWriter::commit_last`].
+    #[inline]
+    pub(crate) fn expect_last_edit(&mut self) {
+        self.ends_next = self.ends;
     }
 
     /// As [`RowWriter::commit`] of the change's last edit, after which nothing can fail: the transaction commits with it if it
@@ -196,7 +213,7 @@ impl<'a> RowWriter<'a> {
     #[inline]
     pub(crate) fn commit_last(&mut self, edit: LeafEdit<'_>) {
         if !self.ends || !edit.is_changed() {
-            return self.commit(edit);
+            return self.commit_changes(edit);
         }
         // Before the frame has a place: who meets a change of the transaction waits for its number. From here to the end this
         // takes no latch.
