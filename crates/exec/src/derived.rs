@@ -32,6 +32,23 @@ impl KeptRows {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.bytes[start..self.ends[i]]
     }
+
+    /// Pushes all rows into `sink`.
+    pub(crate) fn give(
+        &self,
+        layout: &Layout,
+        run: &QueryRun<'_>,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        for i in 0..self.ends.len() {
+            let row = TempRow { layout, bytes: self.row(i), zone: run.st.zone };
+            if sink.row(&Frame { parent, row: CurrentRow::Temp(row) })? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+        }
+        Ok(Flow::More)
+    }
 }
 
 impl<'r> Derived<'r> {
@@ -66,13 +83,7 @@ impl Source for Derived<'_> {
             self.kept = Some(self.keep()?);
         }
         let Some(kept) = &self.kept else { return Ok(Flow::More) };
-        for i in 0..kept.ends.len() {
-            let row = TempRow { layout: &self.op.layout, bytes: kept.row(i), zone: self.run.st.zone };
-            if sink.row(&Frame { parent, row: CurrentRow::Temp(row) })? == Flow::Enough {
-                return Ok(Flow::Enough);
-            }
-        }
-        Ok(Flow::More)
+        kept.give(&self.op.layout, self.run, parent, sink)
     }
 }
 

@@ -75,6 +75,7 @@ mod subquery;
 mod temp_row;
 mod union;
 mod update;
+mod virtual_table;
 mod write_rows;
 
 pub use columns::definition as column_definition;

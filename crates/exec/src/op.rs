@@ -15,6 +15,7 @@ use crate::key::KeyPart;
 use crate::query::QueryProgram;
 use crate::reader::TableReader;
 use crate::temp_row::{CellKind, Layout};
+use crate::virtual_table::VirtualOp;
 
 /// A compiled node.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub(crate) enum Op {
     Sort(Box<SortOp>),
     Distinct { input: Box<Op>, exprs: Vec<Expr> },
     Limit { input: Box<Op>, offset: Option<Expr>, count: Option<Expr>, count_all: bool },
+    Virtual(Box<VirtualOp>),
     Derived(Box<DerivedOp>),
     Union(Box<UnionOp>),
 }
@@ -223,15 +225,11 @@ impl OpCompiler<'_> {
                 count: count.clone(),
                 count_all: self.query.count_found_rows,
             },
-            Node::Derived { rel, query } => self.derived(*rel, query, around)?,
-            Node::Union { rel, arms, distinct_after } => {
-                let mut compile = |arm| QueryProgram::compile_inner(self.engine, arm, self.tables, around);
-                Op::Union(Box::new(UnionOp {
-                    arms: arms.iter().map(&mut compile).collect::<Result<_>>()?,
-                    distinct_after: *distinct_after,
-                    layout: self.layout(&[*rel]),
-                }))
+            Node::Virtual { rel, def } => {
+                Op::Virtual(Box::new(VirtualOp { def: Arc::clone(def), layout: self.layout(&[*rel]) }))
             }
+            Node::Derived { rel, query } => self.derived(*rel, query, around)?,
+            Node::Union { rel, arms, distinct_after } => self.union(*rel, arms, *distinct_after, around)?,
         })
     }
 
@@ -250,6 +248,18 @@ impl OpCompiler<'_> {
         let input = self.node(input, Surroundings { pages_read, ..around })?;
         let layout = self.layout(&[rel]);
         Ok(AggregateOp::new(input, groups, aggs, sorted, layout))
+    }
+
+    fn union(
+        &mut self,
+        rel: u16,
+        arms: &[QueryPlan],
+        distinct_after: Option<usize>,
+        around: Surroundings,
+    ) -> Result<Op> {
+        let mut compile = |arm| QueryProgram::compile_inner(self.engine, arm, self.tables, around);
+        let arms = arms.iter().map(&mut compile).collect::<Result<_>>()?;
+        Ok(Op::Union(Box::new(UnionOp { arms, distinct_after, layout: self.layout(&[rel]) })))
     }
 
     fn derived(&mut self, rel: u16, query: &QueryPlan, around: Surroundings) -> Result<Op> {

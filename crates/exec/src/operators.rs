@@ -16,6 +16,7 @@ use crate::sort::Sort;
 use crate::source::{Flow, Sink, Source};
 use crate::statement::QueryRun;
 use crate::union::Union;
+use crate::virtual_table::VirtualTable;
 
 /// A running operator for `op`.
 pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source + 'r> {
@@ -46,6 +47,7 @@ pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source
         }
         Op::Sort(sort) => Box::new(Sort { op: sort, input: source_of(&sort.input, run), run }),
         Op::Distinct { input, exprs } => Box::new(Distinct { input: source_of(input, run), exprs, run }),
+        Op::Virtual(table) => Box::new(VirtualTable::new(table, run)),
         Op::Derived(derived) => Box::new(Derived::new(derived, run)),
         Op::Union(union) => Box::new(Union { op: union, run }),
     }

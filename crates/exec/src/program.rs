@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Effect, Engine, Error, Foreseen, Isolation, LockMode, Table, WaitPolicy};
+use engine::{Effect, Engine, Error, Foreseen, Isolation, LockMode, ReadView, Table, WaitPolicy};
 use sql::ast::LockWait;
 use sql::plan::{Plan, QueryPlan, RowLock};
 
@@ -45,6 +45,8 @@ struct SelectProgram {
     point: Option<PointGet>,
     scan: Option<LeafScan>,
     constant: Option<ConstantRow>,
+    /// Else neither a view nor locks are taken.
+    reads_tables: bool,
 }
 
 /// Compiles `plan`: resolves its tables, record formats and output columns.
@@ -69,7 +71,7 @@ impl SelectProgram {
         let point = PointGet::of_query(&query).filter(|_| plan.lock.is_none());
         let constant = ConstantRow::of_query(&query).filter(|_| plan.lock.is_none());
         let (columns, scan) = (ColumnPackets::new(&plan.output), LeafScan::of_query(&query));
-        Ok(SelectProgram { query, columns, point, scan, constant })
+        Ok(SelectProgram { query, columns, point, scan, constant, reads_tables: !tables.is_empty() })
     }
 }
 
@@ -146,11 +148,12 @@ fn changing(ctx: &mut ExecCtx<'_>, run: impl FnOnce(&mut ExecCtx<'_>) -> Result<
 
 impl SelectProgram {
     fn run(&self, plan: &QueryPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
-        if ctx.trx.is_snapshot() && plan.lock.is_none() {
+        if self.reads_tables && ctx.trx.is_snapshot() && plan.lock.is_none() {
             // Also where SERIALIZABLE locks what is read.
             ctx.trx.view();
         }
         let st = match lock_of(plan.lock, ctx) {
+            _ if !self.reads_tables => Statement::new(ctx.engine, ReadView::newest(), ctx.session),
             None => Statement::new(ctx.engine, ctx.trx.view(), ctx.session),
             Some((mode, policy)) => {
                 Statement::locking(ctx.engine, ctx.trx.lock_read(mode, policy)?, ctx.session)

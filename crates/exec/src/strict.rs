@@ -1,9 +1,10 @@
 //! The session as a strict statement sees it: what expressions would warn of is an error.
 
 use std::cell::{Cell, RefCell};
+use std::time::Duration;
 
-use expr::{SessionInfo, Warning};
-use types::{CollationId, OwnedValue, SqlModes, TimeZone};
+use expr::{EvalError, SessionInfo, Warning};
+use types::{CollationId, OwnedValue, SqlModes, TableDef, TimeZone};
 
 /// A session that keeps the first warning for [`StrictSession::check`] instead of recording it.
 pub(crate) struct StrictSession<'a> {
@@ -58,6 +59,9 @@ impl SessionInfo for StrictSession<'_> {
     fn connection_id(&self) -> u64 {
         self.session.connection_id()
     }
+    fn virtual_rows(&self, table: &TableDef) -> Result<Vec<Vec<OwnedValue>>, EvalError> {
+        self.session.virtual_rows(table)
+    }
     fn user(&self) -> &str {
         self.session.user()
     }
@@ -110,6 +114,9 @@ impl SessionInfo for StrictSession<'_> {
         } else {
             self.session.warn(warning);
         }
+    }
+    fn sleep(&self, time: Duration) -> Option<bool> {
+        self.session.sleep(time)
     }
     fn killed(&self) -> bool {
         self.session.killed()

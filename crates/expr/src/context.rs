@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bumpalo::Bump;
 use types::temporal::MICROS_PER_SECOND;
-use types::{Date, OwnedValue, TimeZone, Value};
+use types::{Date, OwnedValue, TableDef, TimeZone, Value};
 
 use crate::{EvalError, Expr, Warning};
 
@@ -65,6 +65,11 @@ pub trait SessionInfo {
     fn connection_collation(&self) -> types::CollationId;
     /// Records a warning.
     fn warn(&self, warning: Warning);
+    /// The rows, as they are now, of a table that the session makes: values by column.
+    /// # Errors  [`EvalError::Denied`]: the user may not see them.
+    fn virtual_rows(&self, _table: &TableDef) -> Result<Vec<Vec<OwnedValue>>, EvalError> {
+        Err(EvalError::NotSupported("a table of another session"))
+    }
     /// Whether KILL was asked for.
     fn killed(&self) -> bool;
     /// Waits for SLEEP(); false if KILL ended the wait. `None` if the session cannot wait.

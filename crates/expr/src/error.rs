@@ -42,6 +42,8 @@ pub enum EvalError {
     },
     /// A subplan failed; the executor kept its error under this number.
     Subplan(usize),
+    /// 1227: the user lacks this privilege.
+    Denied(&'static str),
     /// The statement was killed.
     Killed,
 }
@@ -62,6 +64,7 @@ impl fmt::Display for EvalError {
             EvalError::BitOperandLengths => f.write_str("operands of a bit operator differ in length"),
             EvalError::SystemVariable { name } => write!(f, "system variable {name}"),
             EvalError::Subplan(n) => write!(f, "subplan {n} failed"),
+            EvalError::Denied(privilege) => write!(f, "the privilege {privilege} is needed"),
             EvalError::Killed => f.write_str("the statement was interrupted"),
         }
     }

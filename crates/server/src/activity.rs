@@ -134,6 +134,11 @@ impl Activity {
         self.transaction_s.store(0, Ordering::Relaxed);
     }
 
+    /// Whether there is such a transaction.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        self.transaction_s.load(Ordering::Relaxed) != 0
+    }
+
     /// Seconds since the open transaction began: with the command in progress, if it has outlasted none.
     pub(crate) fn transaction_seconds(&self) -> u64 {
         let since_s = match self.transaction_s.load(Ordering::Relaxed) {

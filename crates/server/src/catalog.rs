@@ -10,6 +10,7 @@ use types::{CollationId, LobSize, OwnedValue, SqlType, TableDef, TypeKind};
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
 use crate::user_variable::{TEXT_CHARS, type_of_value};
+use crate::virtual_tables;
 
 /// The engine's catalog.
 pub struct EngineCatalog<'e>(pub &'e Engine);
@@ -26,20 +27,28 @@ impl Catalog for EngineCatalog<'_> {
     }
 
     fn schema_exists(&self, schema: &str) -> bool {
-        self.0.schema(schema).is_ok()
+        virtual_tables::schema(schema).is_some() || self.0.schema(schema).is_ok()
     }
 
     fn table(&self, schema: &str, name: &str) -> Result<Option<Arc<TableDef>>, CatalogError> {
         match self.0.table(schema, name) {
             Ok(table) => Ok(Some(Arc::clone(&table.def))),
-            Err(Error::Name(missing)) if matches!(*missing, NameError::NoSuchTable { .. }) => Ok(None),
+            Err(Error::Name(missing)) if is_missing(&missing, schema) => Ok(None),
             Err(error) => Err(Box::new(error)),
         }
+    }
+
+    fn virtual_table(&self, schema: &str, name: &str) -> Option<Arc<TableDef>> {
+        virtual_tables::find(schema, name)
     }
 
     fn row_estimate(&self, table: &TableDef) -> u64 {
         self.0.table(&table.schema, &table.name).map_or(0, |table| table.row_count_estimate())
     }
+}
+
+fn is_missing(error: &NameError, schema: &str) -> bool {
+    matches!(error, NameError::NoSuchTable { .. }) || virtual_tables::schema(schema).is_some()
 }
 
 impl SessionTypes for Session {

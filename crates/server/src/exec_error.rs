@@ -47,6 +47,7 @@ pub fn eval_error(error: &EvalError) -> SqlError {
         EvalError::BitStringTooLong => error_map::INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE.bare(),
         EvalError::BitOperandLengths => error_map::INVALID_BITWISE_OPERANDS_SIZE.bare(),
         EvalError::SystemVariable { name } => error_map::UNKNOWN_SYSTEM_VARIABLE.with(&[name]),
+        EvalError::Denied(privilege) => error_map::SPECIFIC_ACCESS_DENIED.with(&[privilege]),
         EvalError::Killed => error_map::QUERY_INTERRUPTED.bare(),
         other => error_map::INTERNAL_ERROR.with(&[other]),
     }

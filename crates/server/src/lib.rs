@@ -60,3 +60,4 @@ pub mod transaction;
 pub mod user_statement;
 mod user_variable;
 pub mod version;
+mod virtual_tables;

@@ -26,6 +26,12 @@ impl<'l> NamedLock<'l> {
         self.place.as_ref().map_or("", |(table, index)| &table.indexes[*index].def.name)
     }
 
+    /// Schema and table.
+    pub(crate) fn table_name(&self) -> Option<(String, String)> {
+        let (table, _) = self.place.as_ref()?;
+        Some((table.def.schema.to_string(), table.def.name.to_string()))
+    }
+
     /// What the lock is on: the values of a key, or of both ends of a gap.
     pub(crate) fn data(&self) -> String {
         match &self.lock.kind {

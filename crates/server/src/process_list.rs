@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use base::sync::Event;
+use base::sync::park::Wake;
 use parking_lot::Mutex;
-use trx::ClientInfo;
+use trx::{ClientInfo, ClientSettings};
 use wire::Command;
 
 use crate::activity::Activity;
@@ -22,6 +24,17 @@ pub enum Kill {
     Query = 1,
     /// End the connection.
     Connection = 2,
+}
+
+/// How a session's wait has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waited<T> {
+    /// With what it was for.
+    For(T),
+    /// By KILL.
+    Killed,
+    /// At the deadline.
+    InVain,
 }
 
 /// One line of SHOW PROCESSLIST.
@@ -61,10 +74,13 @@ pub struct Process {
     kill: AtomicU8,
     /// Set with `kill`: ends waits for locks.
     interrupt: Arc<AtomicBool>,
+    /// Told of a kill, and of what the session waits for beside locks of rows.
+    wake: Event,
     /// Seconds that the client may be silent.
     idle_limit_s: AtomicU64,
     timed_out: AtomicBool,
     client: Mutex<Client>,
+    settings: Mutex<ClientSettings>,
     activity: Activity,
 }
 
@@ -85,6 +101,11 @@ impl Process {
     #[inline]
     pub fn end(&self) {
         self.activity.end();
+    }
+
+    /// How the session's transactions run from here on.
+    pub fn set_settings(&self, settings: ClientSettings) {
+        *self.settings.lock() = settings;
     }
 
     /// The transaction that the statement in progress has begun stays open behind it.
@@ -136,8 +157,32 @@ impl Process {
     pub fn kill(&self, what: Kill) {
         self.kill.fetch_max(what as u8, Ordering::Relaxed);
         self.interrupt.store(true, Ordering::Relaxed);
+        self.wake();
         if what == Kill::Connection {
             self.stream.shut_down();
+        }
+    }
+
+    /// Makes the session look again at what it waits for in [`Process::wait_until`].
+    pub fn wake(&self) {
+        self.wake.notify_all();
+    }
+
+    /// Waits until `look` has an answer; it is asked again after each [`Process::wake`].
+    pub fn wait_until<T>(&self, deadline: Option<Instant>, mut look: impl FnMut() -> Option<T>) -> Waited<T> {
+        let mut wake = Wake::Stale;
+        loop {
+            let ticket = self.wake.ticket();
+            if let Some(answer) = look() {
+                return Waited::For(answer);
+            }
+            if self.kill_requested() != Kill::No {
+                return Waited::Killed;
+            }
+            if wake == Wake::TimedOut {
+                return Waited::InVain;
+            }
+            wake = self.wake.wait(ticket, deadline);
         }
     }
 
@@ -194,7 +239,8 @@ impl trx::Client for Process {
     fn describe(&self) -> ClientInfo {
         let ProcessInfo { id, user, host, info, .. } = self.info();
         let (statement, active_s) = (info.unwrap_or_default(), self.activity.transaction_seconds());
-        ClientInfo { connection: id, user, host, statement, active_s }
+        let (settings, statement_only) = (*self.settings.lock(), !self.activity.is_in_transaction());
+        ClientInfo { connection: id, user, host, statement, settings, statement_only, active_s }
     }
 }
 
@@ -227,9 +273,11 @@ impl ProcessList {
             stream,
             kill: AtomicU8::new(0),
             interrupt: Arc::default(),
+            wake: Event::new(),
             idle_limit_s: AtomicU64::new(u64::MAX),
             timed_out: AtomicBool::new(false),
             client: Mutex::new(client),
+            settings: Mutex::default(),
             activity: Activity::new(),
         });
         inner.open.insert(id, Arc::clone(&process));

@@ -34,8 +34,8 @@ use crate::constant::Inputs;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::plan_cache::SessionPlans;
 use crate::session::{Session, Workspace};
-use crate::statement;
 use crate::status::{Com, Hot};
+use crate::{statement, virtual_tables};
 use params::Strings;
 
 /// Most literals that become parameters; a longer list is a load of rows, whose shape hardly ever comes again.
@@ -307,6 +307,10 @@ pub fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlErr
 pub fn use_database(session: &mut Session, name: &str) -> Result<(), SqlError> {
     if name.is_empty() {
         return Err(error_map::NO_DB.bare());
+    }
+    if let Some(schema) = virtual_tables::schema(name) {
+        session.use_database(Some(schema.to_owned()));
+        return Ok(());
     }
     let schema = session.server.engine.schema(name).map_err(|error| crate::engine_error::plain(&error))?;
     session.use_database(Some(schema.name.as_ref().to_owned()));

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use bumpalo::Bump;
 use exec::Scratch;
 use sql::CacheKey;
+use trx::ClientSettings;
 use types::OwnedValue;
 use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
@@ -153,7 +154,7 @@ impl Session {
         nonce: [u8; NONCE_BYTES],
     ) -> Self {
         let variables = server.variables.read().clone();
-        Session {
+        let session = Session {
             server,
             process,
             counters,
@@ -178,7 +179,9 @@ impl Session {
             scratch: None,
             environment: None,
             named_statements: HashMap::new(),
-        }
+        };
+        session.tell_settings();
+        session
     }
 
     /// Back to the state of a new connection of the same user (COM_RESET_CONNECTION, COM_CHANGE_USER).
@@ -188,6 +191,7 @@ impl Session {
         self.server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
         self.variables = self.server.variables.read().clone();
         self.environment = None;
+        self.tell_settings();
         self.named_statements.clear();
         self.user_variables.clear();
         self.diagnostics.clear();
@@ -215,6 +219,22 @@ impl Session {
         });
         self.environment = Some(id);
         id
+    }
+
+    /// How transactions run that say nothing else.
+    pub fn settings(&self) -> ClientSettings {
+        let hot = &self.variables.hot;
+        ClientSettings {
+            isolation: hot.isolation,
+            read_only: hot.transaction_read_only,
+            unique_checks: hot.unique_checks,
+            foreign_key_checks: hot.foreign_key_checks,
+        }
+    }
+
+    /// Lets others know them.
+    pub fn tell_settings(&self) {
+        self.process.set_settings(self.settings());
     }
 
     /// Status flags for OK and EOF packets.
@@ -342,6 +362,7 @@ impl Session {
         let had_autocommit = self.variables.hot.autocommit;
         let assigned = self.variables.assign(number, set, &default)?;
         self.environment = None;
+        self.tell_settings();
         match name {
             "autocommit" if self.variables.hot.autocommit && !had_autocommit => transaction::commit(self)?,
             "last_insert_id" | "identity" => self.last_insert_id = self.variables.get(number).as_u64(),

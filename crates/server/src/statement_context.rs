@@ -4,19 +4,22 @@
 //! kept aside and applied when the statement is over.
 
 use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use exec::{Conditions, ExecError};
-use expr::{SessionInfo, Warning};
-use types::{CollationId, OwnedValue, SqlModes, TimeZone};
+use expr::{EvalError, SessionInfo, Warning};
+use types::{CollationId, OwnedValue, SqlModes, TableDef, TimeZone};
 
 use crate::constant::from_variable;
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::error_map::{self, SqlError};
 use crate::exec_error;
-use crate::process_list::Kill;
+use crate::process_list::{Kill, Waited};
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
 use crate::user_variable::as_variable;
+use crate::virtual_tables::{self, LockRows, Sources};
 
 /// A session as one statement's expressions see it.
 #[derive(Debug)]
@@ -45,6 +48,8 @@ struct Changes {
     last_insert_id: Option<u64>,
     user_variables: Vec<(String, OwnedValue)>,
     diagnostics: Diagnostics,
+    /// The locks that the statement's tables show.
+    locks: Option<Arc<LockRows>>,
 }
 
 impl<'s> StatementContext<'s> {
@@ -68,6 +73,14 @@ impl<'s> StatementContext<'s> {
     #[cold]
     fn change(&self, change: impl FnOnce(&mut Changes)) {
         change(self.effects.borrow_mut().0.get_or_insert_default());
+    }
+
+    /// The locks as they were when the statement first asked for them.
+    fn locks(&self) -> Arc<LockRows> {
+        let mut effects = self.effects.borrow_mut();
+        let changes = effects.0.get_or_insert_default();
+        let make = || Arc::new(LockRows::new(&self.session.server.engine));
+        Arc::clone(changes.locks.get_or_insert_with(make))
     }
 
     fn users(&self) -> &Users {
@@ -138,6 +151,9 @@ impl SessionInfo for StatementContext<'_> {
     fn connection_id(&self) -> u64 {
         u64::from(self.session.process.id())
     }
+    fn virtual_rows(&self, table: &TableDef) -> Result<Vec<Vec<OwnedValue>>, EvalError> {
+        virtual_tables::rows(table, &Sources { session: self.session, locks: &|| self.locks() })
+    }
     fn user(&self) -> &str {
         &self.users().client
     }
@@ -201,6 +217,11 @@ impl SessionInfo for StatementContext<'_> {
     }
     fn warn(&self, warning: Warning) {
         self.add(Severity::Warning, warning_condition(&warning));
+    }
+    fn sleep(&self, time: Duration) -> Option<bool> {
+        let deadline = Instant::now().checked_add(time);
+        let waited = self.session.process.wait_until(deadline, || None::<()>);
+        Some(waited == Waited::InVain)
     }
     fn killed(&self) -> bool {
         self.session.process.kill_requested() != Kill::No

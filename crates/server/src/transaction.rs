@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::trx::Client;
+use ::trx::{Client, ClientSettings};
 use engine::{BeginOptions, Effect, Trx};
 
 use crate::engine_error;
@@ -43,7 +43,7 @@ pub fn begin(session: &mut Session, read_only: bool, snapshot: bool) -> Result<(
     }
     let noted = trx.is_active();
     if noted {
-        session.process.begin_transaction();
+        tell(session, &trx);
     }
     session.transaction = TransactionState { open: true, read_only, noted, trx: Some(trx) };
     Ok(())
@@ -78,7 +78,19 @@ fn end(session: &mut Session) {
     if state.noted {
         state.noted = false;
         session.process.end_transaction();
+        session.tell_settings();
     }
+}
+
+/// Tells the process list of a transaction that stays open behind its statement.
+fn tell(session: &Session, trx: &Trx) {
+    let settings = session.settings();
+    session.process.set_settings(ClientSettings {
+        isolation: trx.isolation(),
+        read_only: trx.read_only(),
+        ..settings
+    });
+    session.process.begin_transaction();
 }
 
 /// ROLLBACK; without an open transaction nothing happens.
@@ -210,7 +222,7 @@ pub fn leave(session: &mut Session, mut trx: Box<Trx>, autocommit: bool) -> Resu
 /// The first statement of a transaction is over that has used a table.
 #[cold]
 fn note_open(session: &mut Session, trx: &Trx) {
-    session.process.begin_transaction();
+    tell(session, trx);
     session.transaction.noted = true;
     if !session.transaction.open {
         session.transaction.open = true;

@@ -2,10 +2,25 @@
 
 use std::fmt::Debug;
 
+use crate::transaction::Isolation;
+
 /// The session of a transaction as its server knows it. Answers while locks are held: briefly, and without waiting.
 pub trait Client: Send + Sync + Debug {
     /// Who it is and what it does.
     fn describe(&self) -> ClientInfo;
+}
+
+/// How a session's transactions run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientSettings {
+    /// Isolation level.
+    pub isolation: Isolation,
+    /// READ ONLY.
+    pub read_only: bool,
+    /// `unique_checks`.
+    pub unique_checks: bool,
+    /// `foreign_key_checks`.
+    pub foreign_key_checks: bool,
 }
 
 /// Who a session is and what it does at the moment.
@@ -19,6 +34,10 @@ pub struct ClientInfo {
     pub host: String,
     /// The statement in progress; empty: none.
     pub statement: String,
+    /// What its statement runs under.
+    pub settings: ClientSettings,
+    /// No transaction of several statements is open.
+    pub statement_only: bool,
     /// Seconds since the transaction began, where one is open.
     pub active_s: u64,
 }

@@ -43,7 +43,7 @@ pub mod system;
 pub mod transaction;
 pub mod undo;
 
-pub use client::{Client, ClientInfo};
+pub use client::{Client, ClientInfo, ClientSettings};
 pub use commit_table::Ending;
 pub use error::Error;
 pub use lock::{Attempt, Deadlock, DeadlockMember, LockInfo, LockKind, LockReport, OwnerInfo, WaitInfo};

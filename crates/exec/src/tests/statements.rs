@@ -13,6 +13,10 @@ use crate::*;
 struct EngineCatalog<'e>(&'e engine::Engine);
 
 impl Catalog for EngineCatalog<'_> {
+    fn virtual_table(&self, _schema: &str, _name: &str) -> Option<Arc<TableDef>> {
+        None
+    }
+
     fn version(&self) -> u64 {
         self.0.catalog_version()
     }

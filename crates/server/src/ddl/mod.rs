@@ -39,6 +39,7 @@ use crate::constant::Inputs;
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
+use crate::virtual_tables;
 
 /// What a definition statement has done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,6 +78,7 @@ pub fn execute(
     statement: &Statement<'_>,
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
+    virtual_tables::ensure_allowed(session, statement)?;
     match *statement {
         Statement::CreateDatabase(create) => database::create(session, engine, create),
         Statement::AlterDatabase(alter) => database::alter(session, engine, alter),

@@ -20,7 +20,7 @@ use crate::process_list::Kill;
 use crate::session::Session;
 use crate::statement_context::StatementContext;
 use crate::status::Com;
-use crate::{bind_error, deadlock_report, exec_error, transaction};
+use crate::{bind_error, deadlock_report, exec_error, transaction, virtual_tables};
 
 /// A program and what it was made under.
 #[derive(Debug)]
@@ -122,6 +122,7 @@ pub fn plan(
     statement: &Statement<'_>,
     request: &Request<'_>,
 ) -> Result<Planned, SqlError> {
+    virtual_tables::ensure_allowed(session, statement)?;
     let catalog = EngineCatalog(&session.server.engine);
     let hot = &session.variables.hot;
     let too_many = |_| error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]);

@@ -4,12 +4,18 @@ use engine::{Engine, Error};
 use types::TimeZone;
 
 use crate::answer::{Cell, Column, Table};
+use crate::virtual_tables;
 
 /// All databases; `pattern` is named in the header as MySQL does.
 pub(super) fn databases(engine: &Engine, pattern: Option<&str>) -> Table {
     let mut table = Table::new(vec![Column::exact_name(headed("Database", pattern))]);
-    for schema in engine.schemas() {
-        table.push(vec![Cell::text(&*schema.name)]);
+    let schemas = engine.schemas();
+    let own =
+        schemas.iter().map(|schema| &*schema.name).filter(|name| virtual_tables::schema(name).is_none());
+    let mut names: Vec<&str> = own.chain(virtual_tables::SCHEMAS).collect();
+    names.sort_unstable();
+    for name in names {
+        table.push(vec![Cell::text(name)]);
     }
     table
 }
@@ -26,12 +32,19 @@ pub(super) fn tables(
         columns.push(Column::word("Table_type", 11));
     }
     let mut table = Table::new(columns);
-    for found in engine.tables(schema)? {
-        let mut row = vec![Cell::text(&*found.def.name)];
-        if full {
-            row.push(Cell::text("BASE TABLE"));
+    let mut push = |name: &str, kind| {
+        let cells = [name, kind].map(Cell::text);
+        table.push(cells.into_iter().take(if full { 2 } else { 1 }).collect());
+    };
+    if let Some(schema) = virtual_tables::schema(schema) {
+        let kind = virtual_tables::kind(schema);
+        for name in virtual_tables::names(schema) {
+            push(name, kind);
         }
-        table.push(row);
+    } else {
+        for found in engine.tables(schema)? {
+            push(&found.def.name, "BASE TABLE");
+        }
     }
     Ok(table)
 }

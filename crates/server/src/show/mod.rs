@@ -25,11 +25,12 @@ mod indexes;
 mod maintenance;
 mod server_state;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use engine::Engine;
 use sql::ast::{Describe, Expr, Show, ShowFilter, ShowKind, Statement, TableName};
-use types::OwnedValue;
+use types::{OwnedValue, TableDef};
 
 use crate::answer::{Cell, Column, Table};
 use crate::constant::{Inputs, evaluate};
@@ -38,6 +39,7 @@ use crate::ddl::{not_yet, refused};
 use crate::error_map::{self, SqlError};
 use crate::like::like;
 use crate::session::Session;
+use crate::virtual_tables;
 
 /// The answer to SHOW, DESCRIBE, EXPLAIN, and ANALYZE, CHECK, OPTIMIZE, REPAIR or CHECKSUM TABLE.
 ///
@@ -85,6 +87,7 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
         ShowKind::Databases => Ok(catalog_lists::databases(engine, pattern)),
         ShowKind::Tables => {
             let schema = schema_or_default(session, show.schema)?;
+            let schema = virtual_tables::schema(&schema).map_or(schema, Cow::Borrowed);
             let tables = catalog_lists::tables(engine, &schema, show.full, pattern);
             tables.map_err(|error| refused(session, &error))
         }
@@ -94,8 +97,8 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
             status.map_err(|error| refused(session, &error))
         }
         ShowKind::Columns(name) => {
-            let table = open(session, engine, name, show.schema)?;
-            Ok(columns::table(&table.def, show.full, zone))
+            let def = definition(session, engine, name, show.schema)?;
+            Ok(columns::table(&def, show.full, zone))
         }
         ShowKind::Index(name) => {
             let table = open(session, engine, name, show.schema)?;
@@ -139,9 +142,23 @@ fn open(
     FullName::resolve(session, &name)?.open(session, engine)
 }
 
+/// The definition of a table, which may be virtual.
+fn definition(
+    session: &Session,
+    engine: &Engine,
+    name: &TableName<'_>,
+    schema: Option<&str>,
+) -> Result<Arc<TableDef>, SqlError> {
+    let full = schema_or_default(session, schema.or(name.schema))?;
+    match virtual_tables::find(&full, name.name) {
+        Some(def) => Ok(def),
+        None => open(session, engine, name, schema).map(|table| Arc::clone(&table.def)),
+    }
+}
+
 fn described(session: &Session, engine: &Engine, describe: &Describe<'_>) -> Result<Table, SqlError> {
-    let table = open(session, engine, &describe.table, None)?;
-    let mut columns = columns::table(&table.def, false, &session.variables.hot.time_zone);
+    let def = definition(session, engine, &describe.table, None)?;
+    let mut columns = columns::table(&def, false, &session.variables.hot.time_zone);
     if let Some(pattern) = describe.column {
         columns.retain_by_first(|name| like(pattern, name));
     }

@@ -36,7 +36,7 @@ SELECT CAST('{}' AS JSON);
 SELECT MATCH (n) AGAINST ('x') FROM stock;
 SELECT GET_LOCK('x', 1);
 SELECT AES_ENCRYPT('a', 'b');
-SELECT * FROM information_schema.tables;
+SELECT * FROM information_schema.files;
 SELECT * FROM mysql.user;
 SELECT * FROM performance_schema.threads;
 LOAD DATA INFILE 'x' INTO TABLE stock;

@@ -84,6 +84,11 @@ pub(crate) enum Source {
         /// Indexes that hints leave; `None`: all.
         indexes: Option<Vec<usize>>,
     },
+    /// A table whose rows the session makes.
+    Virtual {
+        /// Definition.
+        def: Arc<TableDef>,
+    },
     /// A derived table.
     Query {
         /// Its query; taken by the planner.
@@ -185,7 +190,7 @@ impl Source {
     /// Type and nullability of a column, as seen before any outer join.
     pub(crate) fn column(&self, col: usize) -> Column {
         match self {
-            Source::Table { def, .. } => {
+            Source::Table { def, .. } | Source::Virtual { def } => {
                 let column = &def.columns[col];
                 Column { name: column.name.clone(), ty: column.ty.clone(), nullable: column.nullable }
             }

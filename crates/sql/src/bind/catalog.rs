@@ -21,6 +21,9 @@ pub trait Catalog {
     /// The dictionary's own.
     fn table(&self, schema: &str, name: &str) -> Result<Option<Arc<TableDef>>, CatalogError>;
 
+    /// The table `schema.name` whose rows the session makes ([`expr::SessionInfo::virtual_rows`]); `None` if there is none.
+    fn virtual_table(&self, schema: &str, name: &str) -> Option<Arc<TableDef>>;
+
     /// About how many rows the table has.
     fn row_estimate(&self, table: &TableDef) -> u64;
 }

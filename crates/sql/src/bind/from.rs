@@ -12,6 +12,8 @@ use super::{BindError, Clause};
 use crate::ast::{self, IndexHintAction, JoinCondition, TableRef};
 use crate::plan::Column;
 
+/// The schema whose tables are missed with an error of its own.
+const INFORMATION_SCHEMA: &str = "information_schema";
 /// Most tables of one query.
 const MAX_TABLES: usize = 61;
 
@@ -61,6 +63,9 @@ impl<'a> Binder<'a, '_> {
         {
             return self.cte(at, alias);
         }
+        if let Some(def) = self.lookup_virtual(&factor.name) {
+            return Ok(self.virtual_table(def, alias));
+        }
         let def = self.lookup(&factor.name)?;
         let indexes = hinted_indexes(&def, factor.hints)?;
         Ok(self.base_table(def, alias, indexes))
@@ -73,15 +78,30 @@ impl<'a> Binder<'a, '_> {
         alias: &str,
         indexes: Option<Vec<usize>>,
     ) -> Bound {
+        let source = Source::Table { def: Arc::clone(&def), alias: alias.into(), indexes };
+        self.relation(&def, alias, source)
+    }
+
+    /// A table whose rows the session makes as a relation.
+    pub(super) fn virtual_table(&mut self, def: Arc<TableDef>, alias: &str) -> Bound {
+        let source = Source::Virtual { def: Arc::clone(&def) };
+        self.relation(&def, alias, source)
+    }
+
+    fn relation(&mut self, def: &TableDef, alias: &str, source: Source) -> Bound {
         let columns = def.columns.iter();
         let columns = columns
             .map(|c| ScopeColumn { name: c.name.clone(), ty: c.ty.clone(), nullable: c.nullable })
             .collect();
-        let schema = Some(def.schema.clone());
-        let rel = self.add_rel(Source::Table { def, alias: alias.into(), indexes });
+        let rel = self.add_rel(source);
         let mut scope = Scope::default();
-        scope.push(ScopeTable { rel, schema, alias: alias.into(), columns });
+        scope.push(ScopeTable { rel, schema: Some(def.schema.clone()), alias: alias.into(), columns });
         (JoinTree::Rel(rel), scope)
+    }
+
+    /// The table that `name` names, if the session makes its rows.
+    pub(super) fn lookup_virtual(&self, name: &ast::TableName<'_>) -> Option<Arc<TableDef>> {
+        self.ctx.catalog.virtual_table(name.schema.or(self.ctx.database)?, name.name)
     }
 
     /// The table that `name` names.
@@ -89,6 +109,12 @@ impl<'a> Binder<'a, '_> {
         let schema = name.schema.or(self.ctx.database).ok_or(BindError::NoDatabase)?;
         if let Some(def) = self.ctx.catalog.table(schema, name.name).map_err(BindError::Catalog)? {
             return Ok(def);
+        }
+        if schema.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
+            return Err(BindError::UnknownTable {
+                table: name.name.to_uppercase(),
+                clause: INFORMATION_SCHEMA,
+            });
         }
         if !self.ctx.catalog.schema_exists(schema) {
             return Err(BindError::UnknownDatabase(schema.to_owned()));

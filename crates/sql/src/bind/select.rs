@@ -66,8 +66,12 @@ impl<'a> Binder<'a, '_> {
         name: ast::TableName<'a>,
         tail: Tail<'a>,
     ) -> Result<Block, BindError> {
-        let def = self.lookup(&name)?;
-        let (from, scope) = self.base_table(def, name.name, None);
+        let (from, scope) = if let Some(def) = self.lookup_virtual(&name) {
+            self.virtual_table(def, name.name)
+        } else {
+            let def = self.lookup(&name)?;
+            self.base_table(def, name.name, None)
+        };
         self.level().scope = scope;
         let mut output = Vec::new();
         self.star(&mut output)?;
@@ -147,7 +151,9 @@ impl<'a> Binder<'a, '_> {
         let level = self.levels.last().expect("a query is being bound");
         let table = level.scope.table_of(column.rel)?;
         match level.rels.get(usize::from(column.rel))? {
-            Source::Table { def, .. } => Some(table_origin(def, &table.alias, column.col)),
+            Source::Table { def, .. } | Source::Virtual { def } => {
+                Some(table_origin(def, &table.alias, column.col))
+            }
             Source::Query { columns, .. } => Some(Origin {
                 schema: "".into(),
                 table: table.alias.clone(),

@@ -119,7 +119,7 @@ pub enum Relation {
         /// Columns that the query reads.
         used: ColumnSet,
     },
-    /// Rows made by a node: derived table, aggregate, union.
+    /// Rows made by a node: virtual or derived table, aggregate, union.
     Rows {
         /// Its columns.
         columns: Vec<Column>,
@@ -267,6 +267,13 @@ pub enum Node {
         offset: Option<Expr>,
         /// Rows to give.
         count: Option<Expr>,
+    },
+    /// All rows of a table whose rows the session makes.
+    Virtual {
+        /// Relation.
+        rel: u16,
+        /// Definition.
+        def: Arc<TableDef>,
     },
     /// A derived table: a query of its own whose output columns are the relation's columns.
     Derived {

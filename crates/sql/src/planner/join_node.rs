@@ -155,6 +155,9 @@ impl NodeBuilder<'_> {
                 filter: all(conditions, self.rels),
                 covering: choice.covering,
             },
+            (_, RelKind::Virtual { def }) => {
+                filter(Node::Virtual { rel, def: def.clone() }, conditions, self.rels)
+            }
             (_, RelKind::Derived { plan: Some(plan), .. }) => {
                 filter(Node::Derived { rel, query: plan.clone() }, conditions, self.rels)
             }

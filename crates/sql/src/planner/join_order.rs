@@ -62,7 +62,7 @@ pub(super) struct Step {
 pub(super) enum How {
     /// A base table; [`Choice::ensured`] are positions in [`JoinList::conditions`].
     Access(Box<Choice>),
-    /// A derived table.
+    /// A derived or virtual table.
     Derived,
     /// The inner side of a left join.
     Left(Route),

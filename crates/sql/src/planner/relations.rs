@@ -70,6 +70,9 @@ pub(super) enum RelKind {
         /// Indexes that hints leave.
         indexes: Vec<usize>,
     },
+    Virtual {
+        def: Arc<TableDef>,
+    },
     Derived {
         columns: Vec<Column>,
         /// Its plan, once conditions have been moved into it.
@@ -108,6 +111,7 @@ impl Rels {
                 let indexes = indexes.unwrap_or_else(|| (0..def.indexes.len()).collect());
                 (RelKind::Table { def, alias, indexes }, rows)
             }
+            Source::Virtual { def } => (RelKind::Virtual { def }, cost::DERIVED_ROWS),
             Source::Query { columns, .. } => (RelKind::Derived { columns, plan: None }, cost::DERIVED_ROWS),
             Source::Aggregate { columns } => (RelKind::Aggregate { columns }, 1.0),
         };
@@ -167,8 +171,15 @@ impl Rels {
     pub(super) fn into_plan(self) -> Vec<Relation> {
         let relation = |rel: Rel| match rel.kind {
             RelKind::Table { def, alias, .. } => Relation::Table { def, alias, used: rel.used },
+            RelKind::Virtual { def } => Relation::Rows { columns: columns_of(&def) },
             RelKind::Derived { columns, .. } | RelKind::Aggregate { columns } => Relation::Rows { columns },
         };
         self.list.into_iter().map(relation).collect()
     }
+}
+
+fn columns_of(def: &TableDef) -> Vec<Column> {
+    let column =
+        |c: &types::ColumnDef| Column { name: c.name.clone(), ty: c.ty.clone(), nullable: c.nullable };
+    def.columns.iter().map(column).collect()
 }

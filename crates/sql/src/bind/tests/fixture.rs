@@ -136,6 +136,10 @@ fn column(at: u16, text: &str) -> ColumnDef {
 }
 
 impl Catalog for TestCatalog {
+    fn virtual_table(&self, _schema: &str, _name: &str) -> Option<Arc<TableDef>> {
+        None
+    }
+
     fn version(&self) -> u64 {
         1
     }

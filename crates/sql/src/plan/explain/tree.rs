@@ -87,6 +87,10 @@ impl Tree {
                 self.line(depth, &limit(print, offset.as_ref(), count.as_ref()));
                 self.node(input, print, query, depth + 1);
             }
+            Node::Virtual { def, .. } => {
+                self.line(depth, &format!("Table scan on {}", def.name));
+                self.line(depth + 1, &format!("Fill table {}.{}", def.schema, def.name));
+            }
             Node::Derived { query: inner, .. } => {
                 self.line(depth, "Table scan on <derived>");
                 self.line(depth + 1, "Materialize");

@@ -1,0 +1,57 @@
+//! Tables whose rows the session makes: asked for when a run of the operator first needs them, and kept for the next ones.
+
+use std::sync::Arc;
+
+use types::TableDef;
+
+use crate::derived::KeptRows;
+use crate::error::Result;
+use crate::frame::Frame;
+use crate::source::{Flow, Sink, Source};
+use crate::statement::QueryRun;
+use crate::temp_row::{Layout, RowWriter};
+
+/// A compiled virtual table.
+#[derive(Debug)]
+pub(crate) struct VirtualOp {
+    pub(crate) def: Arc<TableDef>,
+    pub(crate) layout: Layout,
+}
+
+/// A running one.
+pub(crate) struct VirtualTable<'r> {
+    op: &'r VirtualOp,
+    run: &'r QueryRun<'r>,
+    kept: Option<KeptRows>,
+}
+
+impl<'r> VirtualTable<'r> {
+    pub(crate) fn new(op: &'r VirtualOp, run: &'r QueryRun<'r>) -> Self {
+        VirtualTable { op, run, kept: None }
+    }
+
+    fn rows(&self) -> Result<KeptRows> {
+        let st = self.run.st;
+        let mut rows = KeptRows::default();
+        for row in st.session.virtual_rows(&self.op.def).map_err(|error| st.eval_error(error))? {
+            let before = rows.bytes.len();
+            let mut writer = RowWriter::new(&mut rows.bytes, self.op.layout.cells.len());
+            for value in &row {
+                writer.put_value(&value.as_value());
+            }
+            st.hold_memory(rows.bytes.len() - before + 8)?;
+            rows.ends.push(rows.bytes.len());
+        }
+        Ok(rows)
+    }
+}
+
+impl Source for VirtualTable<'_> {
+    fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        if self.kept.is_none() {
+            self.kept = Some(self.rows()?);
+        }
+        let Some(kept) = &self.kept else { return Ok(Flow::More) };
+        kept.give(&self.op.layout, self.run, parent, sink)
+    }
+}

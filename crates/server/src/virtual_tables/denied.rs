@@ -1,0 +1,73 @@
+//! Statements that would change what is not there to be changed: virtual tables and their schemas.
+
+use sql::ast::{Statement, TableName, TableRef};
+
+use super::{INFORMATION, PERFORMANCE, find, schema};
+use crate::error_map::{self, SqlError};
+use crate::session::Session;
+
+/// Error 1044 or 1142 if `statement` would change a virtual table or one of their schemas; rows of a join are the binder's.
+pub(crate) fn ensure_allowed(session: &Session, statement: &Statement<'_>) -> Result<(), SqlError> {
+    let one = |command, table: &TableName<'_>| ensure_table(session, command, table);
+    let all = |command, tables: &[TableName<'_>]| tables.iter().try_for_each(|table| one(command, table));
+    match statement {
+        Statement::Insert(insert) => one("INSERT", &insert.table),
+        Statement::LoadData(load) => one("INSERT", &load.table),
+        Statement::Update(update) => only_table(update.tables).map_or(Ok(()), |table| one("UPDATE", table)),
+        Statement::Delete(delete) if delete.targets.is_empty() => {
+            only_table(delete.from).map_or(Ok(()), |table| one("DELETE", table))
+        }
+        Statement::Delete(delete) => all("DELETE", delete.targets),
+        Statement::Truncate(table) => one("DROP", table),
+        Statement::DropTable(drop) => all("DROP", drop.tables),
+        Statement::DropView(drop) => all("DROP", drop.tables),
+        Statement::CreateTable(create) => ensure_schema(session, create.name.schema),
+        Statement::AlterTable(alter) => ensure_schema(session, alter.table.schema),
+        Statement::CreateIndex(create) => ensure_schema(session, create.table.schema),
+        Statement::DropIndex(drop) => ensure_schema(session, drop.table.schema),
+        Statement::RenameTable(pairs) => pairs.iter().try_for_each(|(from, to)| {
+            ensure_schema(session, from.schema).and_then(|()| ensure_schema(session, to.schema))
+        }),
+        Statement::CreateDatabase(create) => ensure_schema(session, Some(create.name)),
+        Statement::AlterDatabase(alter) => ensure_schema(session, alter.name),
+        Statement::DropDatabase(drop) => ensure_schema(session, Some(drop.name)),
+        _ => Ok(()),
+    }
+}
+
+fn only_table<'a>(tables: &'a [TableRef<'a>]) -> Option<&'a TableName<'a>> {
+    match tables {
+        [TableRef::Table(factor)] => Some(&factor.name),
+        _ => None,
+    }
+}
+
+/// The virtual schema that is meant, if it is one.
+fn meant(session: &Session, written: Option<&str>) -> Option<&'static str> {
+    schema(written.or(session.database.as_deref())?)
+}
+
+fn ensure_table(session: &Session, command: &str, table: &TableName<'_>) -> Result<(), SqlError> {
+    match meant(session, table.schema) {
+        // One that is not there is missed later.
+        Some(PERFORMANCE) if find(PERFORMANCE, table.name).is_none() => Ok(()),
+        Some(PERFORMANCE) => {
+            let (user, host) = user(session);
+            Err(error_map::TABLEACCESS_DENIED.with(&[&command, &user, &host, &table.name]))
+        }
+        Some(_) => ensure_schema(session, Some(INFORMATION)),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn ensure_schema(session: &Session, written: Option<&str>) -> Result<(), SqlError> {
+    let Some(schema) = meant(session, written) else { return Ok(()) };
+    let (user, host) = user(session);
+    Err(error_map::DBACCESS_DENIED.with(&[&user, &host, &schema]))
+}
+
+fn user(session: &Session) -> (String, String) {
+    let user = session.client_user();
+    let (user, host) = user.split_once('@').unwrap_or((&user, ""));
+    (user.to_owned(), host.to_owned())
+}

@@ -1,0 +1,107 @@
+//! Tables whose rows the server makes: who may see them, that nothing changes them, where they are listed. What they show:
+//! `tests/isolation/lock_tables_shown.test`.
+
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::path::Path;
+
+use mysql::prelude::Queryable;
+use mysql::{Conn, OptsBuilder};
+use testkit::server::TestServer;
+
+fn connect(server: &TestServer, user: &str) -> Conn {
+    let options = OptsBuilder::new().ip_or_hostname(Some("127.0.0.1")).tcp_port(server.port).user(Some(user));
+    Conn::new(options).unwrap()
+}
+
+fn start() -> (TestServer, Conn) {
+    let server = TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), &[]).unwrap();
+    let conn = connect(&server, "root");
+    (server, conn)
+}
+
+fn error(conn: &mut Conn, sql: &str) -> (u16, String) {
+    match conn.query_drop(sql) {
+        Err(mysql::Error::MySqlError(error)) => (error.code, error.message),
+        other => panic!("{sql}: {other:?}"),
+    }
+}
+
+#[test]
+fn information_schema_is_not_changed() {
+    let (_server, mut conn) = start();
+    let account: String = conn.query_first("SELECT CURRENT_USER()").unwrap().unwrap();
+    let account = account.replace('@', "'@'");
+    for sql in [
+        "INSERT INTO information_schema.innodb_trx (trx_id) VALUES (1)",
+        "REPLACE information_schema.innodb_trx (trx_id) VALUES (1)",
+        "UPDATE information_schema.innodb_trx SET trx_id = 1",
+        "DELETE FROM information_schema.innodb_trx",
+        "TRUNCATE INFORMATION_SCHEMA.innodb_trx",
+        "DROP TABLE information_schema.innodb_trx",
+        "CREATE TABLE information_schema.x (a INT)",
+        "ALTER TABLE information_schema.innodb_trx ADD a INT",
+        "CREATE INDEX i ON information_schema.innodb_trx (trx_id)",
+        "CREATE DATABASE information_schema",
+        "CREATE DATABASE IF NOT EXISTS information_schema",
+        "DROP DATABASE information_schema",
+        "ALTER DATABASE information_schema CHARACTER SET latin1",
+    ] {
+        let said = format!("Access denied for user '{account}' to database 'information_schema'");
+        assert_eq!(error(&mut conn, sql), (1044, said), "{sql}");
+    }
+    let said = format!("Access denied for user '{account}' to database 'performance_schema'");
+    for sql in ["CREATE TABLE performance_schema.x (a INT)", "DROP DATABASE performance_schema"] {
+        assert_eq!(error(&mut conn, sql), (1044, said.clone()), "{sql}");
+    }
+}
+
+#[test]
+fn only_administrators_see_what_others_do() {
+    let (server, mut conn) = start();
+    conn.query_drop("CREATE USER u").unwrap();
+    let mut user = connect(&server, "u");
+    for table in [
+        "information_schema.innodb_trx",
+        "performance_schema.data_locks",
+        "performance_schema.data_lock_waits",
+    ] {
+        let sql = format!("SELECT COUNT(*) FROM {table}");
+        assert_eq!(conn.query_first::<u64, _>(&sql).unwrap(), Some(0));
+        // The plan that the administrator has left behind does not open it.
+        assert_eq!(error(&mut user, &sql).0, 1227, "{table}");
+    }
+}
+
+#[test]
+fn they_are_listed_and_described() {
+    let (_server, mut conn) = start();
+    let names = |conn: &mut Conn, sql: &str| conn.query::<String, _>(sql).unwrap();
+    assert_eq!(names(&mut conn, "SHOW DATABASES"), ["information_schema", "performance_schema"]);
+    assert_eq!(names(&mut conn, "SHOW TABLES FROM Information_Schema"), ["INNODB_TRX"]);
+    assert_eq!(names(&mut conn, "SHOW TABLES FROM performance_schema"), ["data_lock_waits", "data_locks"]);
+    type Field = (String, String, String);
+    let fields: Vec<(String, String, String, String, Option<String>, String)> =
+        conn.query("DESCRIBE information_schema.innodb_trx").unwrap();
+    let fields: Vec<Field> = fields.into_iter().map(|f| (f.0, f.1, f.2)).collect();
+    assert_eq!(fields.len(), 25);
+    assert_eq!(fields[0], ("trx_id".to_owned(), "bigint unsigned".to_owned(), "NO".to_owned()));
+    assert_eq!(fields[7], ("trx_query".to_owned(), "varchar(1024)".to_owned(), "YES".to_owned()));
+}
+
+#[test]
+fn reading_them_opens_no_snapshot() {
+    let (server, mut conn) = start();
+    let mut other = connect(&server, "root");
+    conn.query_drop("CREATE DATABASE d").unwrap();
+    conn.query_drop("CREATE TABLE d.t (a INT)").unwrap();
+    conn.query_drop("BEGIN").unwrap();
+    conn.query_drop("SELECT * FROM information_schema.innodb_trx").unwrap();
+    other.query_drop("INSERT INTO d.t VALUES (1)").unwrap();
+    assert_eq!(conn.query_first::<u64, _>("SELECT COUNT(*) FROM d.t").unwrap(), Some(1));
+    // Prepared, and with other values later.
+    for (rows, state) in [(1_u64, "RUNNING"), (0, "LOCK WAIT")] {
+        let sql = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = ?";
+        assert_eq!(other.exec_first::<u64, _, _>(sql, (state,)).unwrap(), Some(rows));
+    }
+}
