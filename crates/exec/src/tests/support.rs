@@ -98,6 +98,8 @@ pub(crate) struct Bench {
     pub(super) trx: Trx,
     pub(super) session: TestSession,
     pub(super) scratch: Scratch,
+    /// Each statement is a transaction; else all are one.
+    pub(super) autocommit: bool,
     pub(super) capabilities: Capabilities,
     /// Character set of the client.
     pub(super) charset: ResultCharset,
@@ -136,6 +138,7 @@ impl Bench {
             trx,
             session,
             scratch: Scratch::default(),
+            autocommit: false,
             capabilities: Capabilities::DEPRECATE_EOF,
             charset: ResultCharset::UTF8MB4,
         }
@@ -189,7 +192,7 @@ impl Bench {
                 flush: &mut flush,
             },
             scratch: &mut self.scratch,
-            autocommit: true,
+            autocommit: self.autocommit,
             load: match load {
                 Some(source) => Some(source),
                 None => None,
@@ -197,6 +200,14 @@ impl Bench {
         };
         let outcome = program.run(&mut ctx);
         out.flush_to(&mut sent).unwrap();
+        if self.autocommit {
+            match outcome {
+                Ok(_) => self.engine.commit(&mut self.trx).unwrap(),
+                Err(_) => self.engine.rollback(&mut self.trx).unwrap(),
+            }
+            let options = *self.trx.options();
+            self.trx.restart(options);
+        }
         (outcome, sent)
     }
 
