@@ -4,7 +4,8 @@ use base::TrxId;
 use buffer::ExclusiveGuard;
 use log::FrameRange;
 use page::{
-    LeafInsert, OpError, PAGE_SIZE, PageOp, PageRef, ROW_HEADER_BYTES, Record, RowPatch, Search, SlotFlags,
+    LeafInsert, OpError, PAGE_SIZE, PageOp, PageRef, ROW_HEADER_BYTES, Record, RowDelete, RowPatch, Search,
+    SlotFlags,
 };
 
 use crate::error::Result;
@@ -195,7 +196,7 @@ impl<'p> LeafEdit<'p> {
     #[inline]
     pub fn delete_row(&mut self, header: &[u8; ROW_HEADER_BYTES]) {
         debug_assert!(self.found, "no record with the key");
-        self.mtr.apply(self.leaf, &PageOp::DeleteRow { slot: self.slot as u16, header });
+        self.mtr.delete_row(self.leaf, &RowDelete { slot: self.slot as u16, header });
     }
 
     /// Closes the secondary entry: end id `trx`, `DELETED`, `HAS_VER`. May grow the record by

@@ -13,7 +13,7 @@ use base::sync::sim;
 use base::{PageNo, invariant};
 use buffer::ExclusiveGuard;
 use log::FrameRange;
-use page::{LeafInsert, OpError, PageOp, PageRef, RowPatch};
+use page::{LeafInsert, OpError, PageOp, PageRef, RowDelete, RowPatch};
 
 use crate::error::Result;
 use crate::space::SpaceGuard;
@@ -154,6 +154,22 @@ impl<'p> Mtr<'p> {
         patch.encode(&mut redo);
         self.redo = redo;
         invariant!(applied.is_ok(), "a patch of slot {} beyond its row", patch.slot);
+    }
+
+    /// [`Mtr::apply`] of a [`PageOp::DeleteRow`], as straight code.
+    #[inline]
+    pub(crate) fn delete_row(&mut self, at: Latched, delete: &RowDelete<'_>) {
+        if self.redo.is_empty() {
+            self.begin_redo();
+        }
+        let mut redo = std::mem::take(&mut self.redo);
+        let page = self.page_mut(at);
+        let applied = delete.apply(&mut page.guard.page_mut());
+        page.changed = true;
+        push_varint(&mut redo, page.guard.page_no().0.into());
+        delete.encode(&mut redo);
+        self.redo = redo;
+        invariant!(applied.is_ok(), "no row to delete at slot {}", delete.slot);
     }
 
     /// [`Mtr::try_apply`] of an insertion, as straight code.

@@ -216,6 +216,28 @@ impl LeafInsert<'_> {
     }
 }
 
+/// A row that is marked as deleted: [`PageOp::DeleteRow`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowDelete<'a> {
+    /// The slot.
+    pub slot: u16,
+    /// Transaction id and undo pointer.
+    pub header: &'a [u8; ROW_HEADER_BYTES],
+}
+
+impl RowDelete<'_> {
+    /// As [`PageOp::apply`].
+    #[inline]
+    pub fn apply(&self, page: &mut PageMut<'_>) -> Result<(), OpError> {
+        let view = page.as_ref();
+        require(view.page_type() == PageType::BTree)?;
+        require_leaf_slot(view, self.slot)?;
+        require(view.payload(self.slot.into()).len() >= ROW_HEADER_BYTES)?;
+        page.delete_row(self.slot.into(), self.header);
+        Ok(())
+    }
+}
+
 /// Why an operation was not applied; the page is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpError {
@@ -406,11 +428,7 @@ impl<'a> PageOp<'a> {
                 require_end_id(view, slot)?;
                 page.close(slot.into(), trx)?;
             }
-            PageOp::DeleteRow { slot, header } => {
-                require_leaf_slot(view, slot)?;
-                require(view.payload(slot.into()).len() >= header.len())?;
-                page.delete_row(slot.into(), header);
-            }
+            PageOp::DeleteRow { slot, header } => RowDelete { slot, header }.apply(page)?,
             PageOp::Reopen { slot } => {
                 require_leaf_slot(view, slot)?;
                 require(view.flags(slot.into()).has_ver())?;

@@ -286,6 +286,7 @@ impl<'a> PageMut<'a> {
     }
 
     /// Marks the row at `slot` as deleted by the transaction of `header`, which becomes its row header.
+    #[inline]
     pub fn delete_row(&mut self, slot: usize, header: &[u8; ROW_HEADER_BYTES]) {
         self.patch(slot, 0, header);
         self.set_flags(slot, SlotFlags::DELETED);

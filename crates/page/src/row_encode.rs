@@ -1,16 +1,19 @@
 //! Writing payloads: from storage bytes per column, and from one row format version to another.
 
-use base::codec::put_u16;
+use base::codec::{push_start, put_u16};
 
 use crate::layout::{TRX_ID_BYTES, max_inline_payload};
 use crate::overflow::{OVERFLOW_REF_BYTES, OverflowRef};
 use crate::row::{Field, RowHeader, RowRef};
-use crate::template::{OFF_PAGE, Place, RowFormat};
+use crate::template::{OFF_PAGE, Place, ROW_HEADER_BYTES, RowFormat};
 
 /// A record that stays within this many payload bytes keeps all columns; a larger one sends columns off page.
 pub const INLINE_TARGET_BYTES: usize = 4096;
 /// A column is sent off page only if that saves something worth a page.
 const OFF_PAGE_COLUMN_MIN: usize = 256;
+
+/// As many bytes before the variable columns are cleared by moves of a length known beforehand.
+const START_BYTES: usize = 64;
 
 /// The row is too large for a page even with every possible column off page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +62,63 @@ impl RowFormat {
         }
     }
 
+    /// [`RowFormat::encode`] of a row that keeps all its columns in a record with a key of `key_len` bytes, as
+    /// [`RowFormat::choose_off_page`] says. False: nothing was appended. Cost: two passes over the variable columns, one over the
+    /// others.
+    #[inline]
+    pub fn encode_inline(
+        &self,
+        header: RowHeader,
+        values: &[Option<&[u8]>],
+        key_len: usize,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        debug_assert!(self.is_clustered(), "a secondary payload stays as it is");
+        let (need, start) = (self.payload_len(values), out.len());
+        if need > INLINE_TARGET_BYTES.min(max_inline_payload(key_len)) {
+            return false;
+        }
+        out.reserve(need.max(START_BYTES));
+        if self.var_from() <= START_BYTES {
+            push_start(out, &[0; START_BYTES], self.var_from());
+        } else {
+            out.resize(start + self.var_from(), 0);
+        }
+        let fixed = &mut out[start..];
+        fixed[..ROW_HEADER_BYTES].copy_from_slice(&header.encode());
+        for &position in self.not_var_columns() {
+            let column = &self.columns()[usize::from(position)];
+            match (values[usize::from(position)], column.place, column.null) {
+                (Some(bytes), Place::Fixed { offset, .. }, _) => {
+                    let at = usize::from(offset);
+                    match bytes.first_chunk::<4>() {
+                        Some(four) if bytes.len() == 4 => fixed[at..at + 4].copy_from_slice(four),
+                        _ => fixed[at..at + bytes.len()].copy_from_slice(bytes),
+                    }
+                }
+                (None, _, Some(bit)) => fixed[usize::from(bit.byte)] |= bit.mask,
+                _ => {}
+            }
+        }
+        let mut end_at = start + self.ends_from();
+        for &position in self.var_columns() {
+            match values[usize::from(position)] {
+                Some(bytes) => out.extend_from_slice(bytes),
+                None => {
+                    if let Some(bit) = self.columns()[usize::from(position)].null {
+                        out[start + usize::from(bit.byte)] |= bit.mask;
+                    }
+                }
+            }
+            let end = (out.len() - start) as u16;
+            put_u16(out, end_at, end);
+            end_at += 2;
+        }
+        true
+    }
+
     /// Payload bytes of a record whose variable columns hold `values`.
+    #[inline]
     pub fn payload_len(&self, values: &[Option<&[u8]>]) -> usize {
         let variable = self.var_columns().iter().map(|&p| values[usize::from(p)].map_or(0, <[u8]>::len));
         self.var_from() + variable.sum::<usize>()

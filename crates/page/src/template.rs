@@ -122,6 +122,8 @@ pub struct RowFormat {
     key_parts: Box<[KeyPartPlace]>,
     /// Columns stored in the payload as variable ones, in ordinal order.
     var_columns: Box<[u16]>,
+    /// The other columns in the payload, in its order.
+    not_var_columns: Box<[u16]>,
     null_from: u16,
     ends_from: u16,
     var_from: u16,
@@ -179,11 +181,12 @@ impl RowFormat {
             columns[i].null = Some(NullBit { byte: (null_from + bit / 8) as u16, mask: 1 << (bit % 8) });
         }
         let mut at = null_from + nullable.count().div_ceil(8);
-        let mut var_columns = Vec::new();
+        let (mut var_columns, mut not_var_columns) = (Vec::new(), Vec::new());
         for &i in &in_payload {
             if let Some(width) = fixed_width(&table.columns[i].ty) {
                 columns[i].place = Place::Fixed { offset: at as u16, width: width as u16 };
                 at += width;
+                not_var_columns.push(i as u16);
             } else {
                 columns[i].place = Place::Var { ordinal: var_columns.len() as u16 };
                 var_columns.push(i as u16);
@@ -198,6 +201,7 @@ impl RowFormat {
             ends_from: at as u16,
             var_from: (at + 2 * var_columns.len()) as u16,
             var_columns: var_columns.into(),
+            not_var_columns: not_var_columns.into(),
             fixed_key_len,
         }
     }
@@ -242,6 +246,12 @@ impl RowFormat {
     #[inline]
     pub fn var_columns(&self) -> &[u16] {
         &self.var_columns
+    }
+
+    /// Table positions of the other columns in the payload.
+    #[inline]
+    pub(crate) fn not_var_columns(&self) -> &[u16] {
+        &self.not_var_columns
     }
 
     /// First byte of the null bitmap in the body.

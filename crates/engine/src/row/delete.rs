@@ -1,9 +1,13 @@
 //! Deleting a row: the clustered record is delete-marked, its entries are closed; purge removes them.
 
-use page::{RowHeader, RowRef, SlotFlags, UndoPtr};
+use page::{RecordCopy, RowHeader, RowRef, SlotFlags, UndoPtr};
 use trx::{Buffers, NewUndo, Trx, UndoKind};
 
+use super::entry::put_end;
 use super::row_image::{RowImage, value_of, with_values};
+#[cfg(test)]
+use super::update_in_place::NEVER;
+use super::update_in_place::make_entry_key;
 use super::version::flags_to_undo;
 use super::writer::{RowWriter, change};
 use crate::engine::Engine;
@@ -30,9 +34,7 @@ impl RowWriter<'_> {
         }
         edit.note_garbage()?;
         let record = edit.record();
-        let mut image = RowImage { values: &mut buffers.values, spans: &mut buffers.spans };
-        let (row, columns) = (RowRef::new(&index.format, record), self.table.def.columns.len());
-        image.fill_only(&self.table.indexed_columns, &row, columns, &mut buffers.payload);
+        let copy = self.keep_for_entries(&RowRef::new(&index.format, record), buffers);
         let before = RowHeader::decode(record.payload());
         self.overwrites(before.trx);
         let before = before.encode();
@@ -46,15 +48,61 @@ impl RowWriter<'_> {
             image: &[],
         });
         edit.delete_row(&self.header(UndoPtr(undo.raw())));
-        // In the row's frame: a log that begins behind the mark must not tell of its values.
-        self.bury_values(buffers);
+        if copy.is_none() {
+            // In the row's frame: a log that begins behind the mark must not tell of its values.
+            self.bury_values(buffers);
+        }
         if last && self.table.indexes.len() == 1 {
             self.expect_last_edit();
         }
         self.commit(edit);
         self.table.add_rows(-1);
-        self.close_all_entries(key, last, buffers)?;
+        match copy {
+            Some(copy) => self.close_entries_of(copy, key, last, buffers)?,
+            None => self.close_all_entries(key, last, buffers)?,
+        }
         Ok(true)
+    }
+
+    /// Keeps what the entries of a row are made of, which goes: a copy of its record in [`Buffers::values`]. `None`: it has values
+    /// off page, and is taken out of its record.
+    #[inline]
+    fn keep_for_entries(&self, row: &RowRef<'_>, buffers: &mut Buffers) -> Option<RecordCopy> {
+        #[cfg(test)]
+        let is_short = !NEVER.get() && !row.has_off_page();
+        #[cfg(not(test))]
+        let is_short = !row.has_off_page();
+        if is_short {
+            buffers.values.clear();
+            return Some(row.record().copy_to(&mut buffers.values));
+        }
+        let mut image = RowImage { values: &mut buffers.values, spans: &mut buffers.spans };
+        let columns = self.table.def.columns.len();
+        image.fill_only(&self.table.indexed_columns, row, columns, &mut buffers.payload);
+        None
+    }
+
+    /// Closes the entries of a row of which there is a copy.
+    #[inline]
+    fn close_entries_of(
+        &mut self,
+        copy: RecordCopy,
+        clustered_key: &[u8],
+        last: bool,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        let table = self.table;
+        for (position, index) in table.indexes.iter().enumerate().skip(1) {
+            let Buffers { other_key, other_payload, payload: scratch, values, .. } = &mut *buffers;
+            let row = RowRef::new(&table.clustered().format, copy.record(values));
+            make_entry_key(index, clustered_key, &row, other_key, scratch);
+            put_end(other_payload, self.id);
+            if last && position + 1 == table.indexes.len() {
+                self.expect_last_edit();
+            }
+            self.close_entry(index, other_key, other_payload)?;
+        }
+        Ok(())
     }
 
     /// Notes for purge that the off-page values of the row in the buffers have lost it.

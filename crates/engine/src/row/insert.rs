@@ -87,12 +87,11 @@ impl RowWriter<'_> {
         let start = key.len();
         let extent = format.append_key(row, row_id, key);
         ensure_key(extent, &key[start..])?;
-        let off_page = format.choose_off_page(row, key.len() - start).map_err(too_large)?;
-        let header = RowHeader { trx: self.id, undo: UndoPtr(0) };
-        if off_page.is_empty() {
-            format.encode(header, row, &[], payload);
+        let (header, key_len) = (RowHeader { trx: self.id, undo: UndoPtr(0) }, key.len() - start);
+        if format.encode_inline(header, row, key_len, payload) {
             return Ok(());
         }
+        let off_page = format.choose_off_page(row, key_len).map_err(too_large)?;
         let references = self.write_values(row, &off_page)?;
         let mut stored = row.to_vec();
         for (&position, reference) in off_page.iter().zip(&references) {

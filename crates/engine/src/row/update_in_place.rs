@@ -19,7 +19,7 @@ use crate::table::Index;
 
 #[cfg(test)]
 thread_local! {
-    /// Every row of this thread's updates is taken out of its record.
+    /// Every row of this thread's updates and deletions is taken out of its record.
     pub(crate) static NEVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
@@ -169,7 +169,7 @@ impl RowWriter<'_> {
 }
 
 /// Makes the key of the entry of a row with the clustered key `key`, without a begin id: its declared parts, then `key`.
-fn make_entry_key(
+pub(super) fn make_entry_key(
     index: &Index,
     key: &[u8],
     row: &RowRef<'_>,

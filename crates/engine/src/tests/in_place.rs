@@ -41,7 +41,7 @@ fn slices(row: &[Option<Vec<u8>>]) -> Vec<Option<&[u8]>> {
     row.iter().map(|value| value.as_deref()).collect()
 }
 
-/// Runs a stream of transactions of updates, and shows the leaves of all indexes as they are then: all but checksum and LSN.
+/// Runs a stream of transactions, most of whose changes are updates, and shows the leaves of all indexes as they are then: all but checksum and LSN.
 fn run(seed: u64, in_place: bool) -> Vec<Vec<u8>> {
     NEVER.set(!in_place);
     let mut prng = Prng::new(seed);
@@ -59,7 +59,11 @@ fn run(seed: u64, in_place: bool) -> Vec<Vec<u8>> {
             let id = prng.below(IDS) as i32;
             let changed: ColumnSet = (0..4).filter(|_| prng.below(3) == 0).collect();
             let row = row_of(&mut prng, id, spread);
-            table.update(&engine, &mut trx, &key(id), &slices(&row), &changed).unwrap();
+            match prng.below(8) {
+                0 => drop(table.delete(&engine, &mut trx, &key(id)).unwrap()),
+                1 => drop(table.insert(&engine, &mut trx, &slices(&row))),
+                _ => drop(table.update(&engine, &mut trx, &key(id), &slices(&row), &changed).unwrap()),
+            }
         }
         match prng.below(4) {
             0 => engine.rollback(&mut trx).unwrap(),

@@ -3,7 +3,7 @@
 use base::codec::{push_start, push_varint, put_varint, take, take_varint};
 use base::{IndexId, PageNo, TrxId};
 
-use super::{Batch, LeafInsert, OpError, PageOp, RowPatch, require};
+use super::{Batch, LeafInsert, OpError, PageOp, RowDelete, RowPatch, require};
 use crate::layout::{MAX_KEY_BYTES, PageType, SlotFlags};
 use crate::page_mut::FormatPage;
 use crate::template::ROW_HEADER_BYTES;
@@ -72,10 +72,7 @@ impl<'a> PageOp<'a> {
                 push_ints(out, SET_FLAGS, &[slot.into(), u64::from(flags.bits() >> 13)]);
             }
             PageOp::Close { slot, trx } => push_ints(out, CLOSE, &[slot.into(), trx.0]),
-            PageOp::DeleteRow { slot, header } => {
-                push_ints(out, DELETE_ROW, &[slot.into()]);
-                push_bytes(out, header);
-            }
+            PageOp::DeleteRow { slot, header } => RowDelete { slot, header }.encode(out),
             PageOp::Reopen { slot } => push_ints(out, REOPEN, &[slot.into()]),
             PageOp::SetChild { slot, child } => push_ints(out, SET_CHILD, &[slot.into(), child.0.into()]),
             PageOp::SetRight(right) => push_ints(out, SET_RIGHT, &[right.0.into()]),
@@ -154,6 +151,19 @@ impl<'a> PageOp<'a> {
             WRITE_BYTES => PageOp::WriteBytes { offset: take_int(from)?, bytes: take_bytes(from)? },
             _ => return Err(OpError::Malformed),
         })
+    }
+}
+
+impl RowDelete<'_> {
+    /// Appends the operation's encoding to `out`.
+    #[inline]
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut head = [0; 1 + 3 + 1 + ROW_HEADER_BYTES];
+        head[0] = DELETE_ROW;
+        let end = put_varint(&mut head, 1, self.slot.into());
+        head[end] = ROW_HEADER_BYTES as u8;
+        head[end + 1..=end + ROW_HEADER_BYTES].copy_from_slice(self.header);
+        push_start(out, &head, end + 1 + ROW_HEADER_BYTES);
     }
 }
 

@@ -177,6 +177,32 @@ fn long_columns_leave_longest_first() {
 }
 
 #[test]
+fn a_row_that_keeps_its_columns_is_encoded_as_any_other() {
+    let format = RowFormat::clustered(&table());
+    let (mut prng, mut inline_rows) = (Prng::new(6), 0);
+    let mut inline = vec![1, 2, 3];
+    for _ in 0..2000 {
+        let mut row = random_row(&mut prng);
+        if prng.below(4) == 0 {
+            row[1] = Some(vec![5; prng.below(3000) as usize]);
+            row[3] = Some(vec![6; prng.below(3000) as usize]);
+        }
+        let (values, header) = (values(&row), RowHeader { trx: TrxId(77), undo: UndoPtr(1 << 50) });
+        let key_len = if prng.below(2) == 0 { 4 } else { MAX_KEY_BYTES };
+        inline.truncate(3);
+        let is_inline = format.encode_inline(header, &values, key_len, &mut inline);
+        assert_eq!(is_inline, format.choose_off_page(&values, key_len) == Ok(Vec::new()));
+        let mut any = vec![1, 2, 3];
+        if is_inline {
+            format.encode(header, &values, &[], &mut any);
+            inline_rows += 1;
+        }
+        assert_eq!(inline, any);
+    }
+    assert!((1000..2000).contains(&inline_rows), "{inline_rows} of 2000 rows");
+}
+
+#[test]
 fn a_conversion_adds_drops_and_keeps() {
     let old_table = table();
     let mut new_table = table();
