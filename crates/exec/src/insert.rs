@@ -12,6 +12,7 @@ use crate::context::{ExecCtx, Outcome, Summary};
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::op::{Surroundings, open_table};
+use crate::plain_insert::PlainInsert;
 use crate::query::QueryProgram;
 use crate::source::{Collect, Flow};
 use crate::statement::{QueryRun, Statement};
@@ -30,6 +31,8 @@ pub(crate) struct InsertProgram {
     /// Subqueries of the cells and of ON DUPLICATE KEY UPDATE.
     expressions: QueryProgram,
     source: Option<SelectSource>,
+    /// It is one row that may be stored as it is.
+    plain: Option<PlainInsert>,
 }
 
 /// The query of INSERT ... SELECT.
@@ -60,11 +63,24 @@ impl InsertProgram {
             rule: DuplicateRule::new(&table, plan.mode, &plan.on_duplicate),
             expressions: QueryProgram::expressions(subqueries),
             source,
+            plain: PlainInsert::of_plan(&table, plan),
             table,
         })
     }
 
+    #[inline]
     pub(crate) fn run(&self, plan: &InsertPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
+        if let Some(plain) = &self.plain
+            && let Some(done) = plain.run(ctx)
+        {
+            return done;
+        }
+        self.run_rows(plan, ctx)
+    }
+
+    /// Builds the rows column by column, and writes them. What [`PlainInsert::run`] does in simple cases.
+    #[inline(never)]
+    fn run_rows(&self, plan: &InsertPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let ignore = plan.mode == InsertMode::Ignore;
         let session = StrictSession::new(ctx.session, ignore);
         let st = if self.source.is_none() && self.expressions.subqueries.is_empty() {

@@ -58,6 +58,7 @@ mod load;
 mod load_lines;
 mod op;
 mod operators;
+mod plain_insert;
 mod point;
 mod point_update;
 mod program;

@@ -1,6 +1,8 @@
+use base::prng::Prng;
 use types::{ColumnDef, ColumnDefault, IndexDef, IndexKind, SqlModes, SqlType, TableDef, TypeKind};
 
 use super::support::*;
+use crate::plain_insert::NEVER;
 use crate::*;
 
 /// t (id INT AUTO_INCREMENT PRIMARY KEY, u INT UNIQUE, c VARCHAR(60) DEFAULT 'd', n INT NOT NULL, at DATETIME ON UPDATE).
@@ -37,6 +39,56 @@ fn an_insert_fills_in_defaults_and_numbers() {
     );
     let error = bench.try_run("INSERT INTO t (u) VALUES (5)").unwrap_err();
     assert!(matches!(error, ExecError::NoDefault { .. }), "{error:?}");
+}
+
+/// What some statements answer and warn of, and the table then; `plain`: rows may be stored as they are.
+fn insert_randomly(seed: u64, plain: bool) -> Vec<String> {
+    NEVER.set(!plain);
+    let (mut bench, mut prng) = (bench(), Prng::new(seed));
+    let mut seen = Vec::new();
+    bench.autocommit = prng.below(2) == 0;
+    let values: [&[&str]; 4] = [
+        &["NULL", "0", "7", "-3", "12", "40", "'41'", "99999999999", "2147483646", "DEFAULT"],
+        &["NULL", "1", "2", "3", "4", "5", "6", "'7'", "u", "DEFAULT"],
+        &[
+            "NULL",
+            "'c'",
+            "'blank '",
+            "'\u{e9}t\u{e9}'",
+            "5",
+            "DEFAULT",
+            "'more than the thirty characters that it has in this table, or so'",
+        ],
+        &["1", "2", "NULL", "n", "1 + 1", "DEFAULT", "'x'", "3"],
+    ];
+    for _ in 0..120 {
+        bench.session.modes = match prng.below(4) {
+            0 => SqlModes::default(),
+            1 => SqlModes::DEFAULT.with(SqlModes::NO_AUTO_VALUE_ON_ZERO),
+            _ => SqlModes::DEFAULT,
+        };
+        let columns: Vec<usize> = (0..4).filter(|_| prng.below(4) > 0).collect();
+        let names: Vec<_> = columns.iter().map(|&col| ["id", "u", "c", "n"][col]).collect();
+        let common = |prng: &mut Prng, col: usize| match prng.below(3) {
+            0 => values[col][1],
+            _ => values[col][prng.below(values[col].len() as u64) as usize],
+        };
+        let cells: Vec<_> = columns.iter().map(|&col| common(&mut prng, col)).collect();
+        let done =
+            bench.try_run(&format!("INSERT INTO t ({}) VALUES ({})", names.join(","), cells.join(",")));
+        seen.push(format!("{done:?} {:?}", bench.take_warnings()));
+    }
+    seen.push(bench.select("SELECT * FROM t"));
+    seen.push(format!("{:?}", bench.try_run("INSERT INTO t (n) VALUES (1)")));
+    NEVER.set(false);
+    seen
+}
+
+#[test]
+fn a_row_that_is_stored_as_it_is_is_the_one_that_is_built() {
+    for seed in 0..20 {
+        assert_eq!(insert_randomly(seed, true), insert_randomly(seed, false), "seed {seed}");
+    }
 }
 
 #[test]

@@ -19,6 +19,16 @@ fn push_le(value: u64, bytes: usize, out: &mut Vec<u8>) {
 /// Appends `value` to an integer column if it is in range.
 #[inline]
 pub(super) fn push_if_fits(ty: &SqlType, value: i64, out: &mut Vec<u8>) -> bool {
+    let width = fitting_width(ty, value);
+    if let Some(width) = width {
+        push_le(value as u64, width, out);
+    }
+    width.is_some()
+}
+
+/// Bytes of an integer column whose range has `value`.
+#[inline]
+pub(super) fn fitting_width(ty: &SqlType, value: i64) -> Option<usize> {
     let bytes: u32 = match ty.kind {
         TypeKind::TinyInt => 1,
         TypeKind::SmallInt => 2,
@@ -32,10 +42,7 @@ pub(super) fn push_if_fits(ty: &SqlType, value: i64, out: &mut Vec<u8>) -> bool 
         let shift = 64 - 8 * bytes;
         (value << shift) >> shift == value
     };
-    if fits {
-        push_le(value as u64, bytes as usize, out);
-    }
-    fits
+    fits.then_some(bytes as usize)
 }
 
 pub(super) fn store_integer(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {

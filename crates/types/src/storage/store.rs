@@ -48,10 +48,25 @@ pub fn store(
 /// room for. False: it is something else, and nothing was appended.
 #[inline]
 pub fn store_plain(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> bool {
+    let mut room = [0; 8];
+    let plain = plain_bytes(ty, value, &mut room);
+    if let Some(bytes) = plain {
+        out.extend_from_slice(bytes);
+    }
+    plain.is_some()
+}
+
+/// The storage bytes of what [`store_plain`] stores, text where it stands and an integer in `room`. `None`: it is something else.
+#[inline]
+pub fn plain_bytes<'b>(ty: &SqlType, value: &Value<'b>, room: &'b mut [u8; 8]) -> Option<&'b [u8]> {
     match *value {
-        Value::Int(value) => ty.is_integer() && number::push_if_fits(ty, value, out),
-        Value::Bytes { data, .. } => string::push_if_plain(ty, data, out),
-        _ => false,
+        Value::Int(value) if ty.is_integer() => {
+            let width = number::fitting_width(ty, value)?;
+            *room = value.to_le_bytes();
+            Some(&room[..width])
+        }
+        Value::Bytes { data, .. } if string::is_plain(ty, data) => Some(data),
+        _ => None,
     }
 }
 

@@ -31,17 +31,13 @@ pub(super) fn store_characters(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8
     fault
 }
 
-/// Appends text that any set of characters has and that a CHAR or VARCHAR takes as it is. False: nothing was appended.
+/// Whether any set of characters has this text, and a CHAR or VARCHAR takes it as it is.
 #[inline]
-pub(super) fn push_if_plain(ty: &SqlType, text: &[u8], out: &mut Vec<u8>) -> bool {
-    let is_plain = matches!(ty.kind, TypeKind::Char | TypeKind::VarChar)
+pub(super) fn is_plain(ty: &SqlType, text: &[u8]) -> bool {
+    matches!(ty.kind, TypeKind::Char | TypeKind::VarChar)
         && text.len() <= ty.length as usize
         && text.last() != Some(&b' ')
-        && is_ascii(text);
-    if is_plain {
-        out.extend_from_slice(text);
-    }
-    is_plain
+        && is_ascii(text)
 }
 
 /// `source` as text of the set `to`. Bytes that are no characters end the text.
