@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use base::Lsn;
+use base::{Lsn, TrxId};
 use env::IoError;
 
 /// Why the log could not do what was asked.
@@ -20,6 +20,19 @@ pub enum Error {
     UnknownVersion(PathBuf, u32),
     /// A frame that checks has a part that this version does not know.
     UnknownPart(Lsn, u8),
+    /// The spilled undo of a transaction cannot be read.
+    Spill(Box<SpillDamage>),
+}
+
+/// A spill file that is not what was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpillDamage {
+    /// The file.
+    pub file: PathBuf,
+    /// Byte in the file; `None`: it is not there.
+    pub offset: Option<u64>,
+    /// Whose undo is in it.
+    pub trx: TrxId,
 }
 
 /// Where durable log is missing or wrong.
@@ -64,6 +77,15 @@ impl fmt::Display for Error {
             }
             Error::UnknownPart(lsn, kind) => {
                 write!(f, "redo log: the frame at {lsn} has a part of the unknown kind {kind}")
+            }
+            Error::Spill(damage) => {
+                let SpillDamage { file, offset, trx } = &**damage;
+                write!(f, "spilled undo: {} is ", file.display())?;
+                match offset {
+                    Some(offset) => write!(f, "damaged at offset {offset}")?,
+                    None => f.write_str("missing")?,
+                }
+                write!(f, "; without it {trx} cannot be rolled back")
             }
         }
     }

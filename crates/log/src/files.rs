@@ -222,6 +222,11 @@ impl Files {
         self.checkpoint
     }
 
+    /// All files that have their place, in order.
+    pub(crate) fn linked(&self) -> Vec<LogFile> {
+        self.chain.iter().cloned().collect()
+    }
+
     /// Writes the stream's bytes from `lsn` on, the position that the last call ended at.
     pub(crate) fn write(&mut self, mut lsn: Lsn, mut pieces: [&[u8]; 2]) -> Result<()> {
         while !pieces[0].is_empty() || !pieces[1].is_empty() {

@@ -155,6 +155,24 @@ impl UndoRef {
 }
 
 impl Part<'_> {
+    /// The transaction of which the part says what is to be undone, or what is undone.
+    pub fn undo_of(&self) -> Option<TrxId> {
+        match *self {
+            Part::Undo { trx, .. }
+            | Part::Compensation { trx, .. }
+            | Part::SavepointRollbackDone { trx, .. } => Some(trx),
+            _ => None,
+        }
+    }
+
+    /// The transaction that has ended.
+    pub fn end_of(&self) -> Option<TrxId> {
+        match *self {
+            Part::Commit { trx, .. } | Part::RollbackDone { trx } => Some(trx),
+            _ => None,
+        }
+    }
+
     /// Appends the part to a payload.
     #[inline]
     pub fn encode(&self, out: &mut Vec<u8>) {

@@ -12,7 +12,7 @@ use crate::files::{Files, Folder, LogFile};
 use crate::frame::{FRAME_HEADER_BYTES, is_whole};
 use crate::header::{Checkpoint, FileHead, HEADER_BYTES, Identity, NotAHead};
 use crate::log::{Log, LogConfig};
-use crate::part::{SYNCED_UP_TO_BYTES, as_synced_up_to};
+use crate::part::{Part, SYNCED_UP_TO_BYTES, TrxState, as_synced_up_to};
 use crate::stretch::{Beginning, Frame, Stretch};
 
 /// Bytes of a stretch, but for one that a longer frame needs all of.
@@ -82,9 +82,49 @@ impl LogReader {
         })
     }
 
+    /// A reader of what lies from `from` to `to`, where frames begin, in `files`, which follow each other.
+    pub(crate) fn between(folder: Folder, files: Vec<LogFile>, from: Lsn, to: Lsn) -> LogReader {
+        LogReader {
+            folder,
+            chain: 0..files.len(),
+            files,
+            spares: Vec::new(),
+            checkpoint: Checkpoint { redo_lsn: from, ..Checkpoint::default() },
+            ahead: Vec::new(),
+            current: Stretch::default(),
+            within: 0,
+            at: from,
+            durable: to,
+            end: Some(to),
+            at_end: false,
+        }
+    }
+
     /// The newest checkpoint.
     pub fn checkpoint(&self) -> Checkpoint {
         self.checkpoint
+    }
+
+    /// The transactions that the newest checkpoint lists. None if its frame cannot be read: who reads the log to its end is
+    /// told of the damage then.
+    pub fn listed(&self) -> Result<Vec<TrxState>> {
+        let Checkpoint { redo_lsn, frame, .. } = self.checkpoint;
+        if frame < redo_lsn {
+            return Ok(Vec::new());
+        }
+        let files = self.files[self.chain.clone()].to_vec();
+        let last = files.last().map_or(frame, LogFile::end);
+        let mut reader =
+            LogReader { end: None, ..LogReader::between(self.folder.clone(), files, frame, last) };
+        let (bytes, len, _) = reader.whole_frames(Vec::new())?;
+        let stretch = Stretch::new(frame, bytes, len);
+        let Some(frame) = stretch.frame_at(0) else { return Ok(Vec::new()) };
+        for part in frame.parts() {
+            if let Part::Checkpoint { transactions, .. } = part? {
+                return Ok(transactions);
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// The position of the next frame; at the end, the end of the log.

@@ -31,11 +31,15 @@ pub enum Planted {
     UnprobedLock,
     /// A rollback leaves an entry closed that it should open again.
     SkippedUndo,
+    /// A checkpoint counts on spilled undo that was written and not synced.
+    UnsyncedSpill,
+    /// Recovery takes undo from the log although it was spilled, too.
+    SpilledTwice,
 }
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 11] = [
+    pub const ALL: [Planted; 13] = [
         Planted::UnsyncedLog,
         Planted::UnsyncedPages,
         Planted::RedoTwice,
@@ -47,6 +51,8 @@ impl Planted {
         Planted::EarlyPurge,
         Planted::UnprobedLock,
         Planted::SkippedUndo,
+        Planted::UnsyncedSpill,
+        Planted::SpilledTwice,
     ];
 }
 
