@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 
 use base::{Lsn, PageNo};
 use buffer::{Pool, RestoreReport};
-use log::{Frame, FrameRange, Log, LogPosition, LogReader, Part};
+use log::{Frame, FrameRange, Log, LogPosition, LogReader, Part, TrxState};
 
 use crate::error::{BadFrame, Error, Result};
 use crew::Crew;
@@ -34,6 +34,14 @@ use stretches::Stretches;
 
 /// What the start of a store tells the layers above.
 pub trait StartObserver {
+    /// The transactions that the checkpoint lists at which the log is begun; before any part.
+    ///
+    /// # Errors
+    /// End the start.
+    fn checkpoint(&mut self, _listed: &[TrxState]) -> Result<()> {
+        Ok(())
+    }
+
     /// A part of the log other than page changes, in log order, from the redo LSN to the log's end.
     ///
     /// # Errors
@@ -114,6 +122,7 @@ pub(crate) fn analyse(
     observer: &mut dyn StartObserver,
 ) -> Result<(LogReader, Freed)> {
     let mut freed = Freed::default();
+    observer.checkpoint(&reader.listed()?)?;
     let reader = for_each_stretch(reader, alone, |stretches| {
         while let Some(stretch) = stretches.next()? {
             stretch.frames().try_for_each(|frame| analyse_frame(&frame, &mut freed, observer))?;

@@ -8,8 +8,8 @@
 //! ```
 //! A background thread writes pages whose oldest change lies further back than half the log's capacity, and records a
 //! checkpoint when that has moved the start of recovery by a sixteenth. Changes that would get seven eighths ahead of the
-//! pages wait for it. A transaction that stays open keeps its log: the files outgrow the capacity rather than make it
-//! wait for itself.
+//! pages wait for it. The undo of a transaction that stays open is spilled when the log would be kept for it for too long
+//! (`spill.rs`); where that is not possible, the files outgrow the capacity rather than make it wait for itself.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -17,10 +17,11 @@ use std::time::Duration;
 
 use base::Lsn;
 use base::sync::plain::Mutex;
-use log::{Log, TrxPhase, TrxState, UndoRef};
+use log::Log;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::spill::{PassLimits, Spills};
 
 /// Pages written between two looks at the log.
 const STEP_PAGES: usize = 256;
@@ -37,16 +38,21 @@ pub(crate) struct CheckpointControl {
     capacity_bytes: AtomicU64,
     /// One round at a time. Everything below is durable in data.rdb.
     pages_lsn: Mutex<Lsn>,
+    spills: Mutex<Spills>,
+    /// Passes over the log that have spilled undo.
+    spill_passes: AtomicU64,
 }
 
 impl CheckpointControl {
     /// For a log of this capacity of which nothing below `pages_lsn` is needed for pages.
-    pub(crate) fn new(capacity_bytes: u64, pages_lsn: Lsn) -> Self {
+    pub(crate) fn new(capacity_bytes: u64, pages_lsn: Lsn, spills: Spills) -> Self {
         CheckpointControl {
             stop: AtomicBool::new(false),
             pause_ms: AtomicU64::new(1000),
             capacity_bytes: AtomicU64::new(capacity_bytes),
             pages_lsn: Mutex::new(pages_lsn),
+            spills: Mutex::new(spills),
+            spill_passes: AtomicU64::new(0),
         }
     }
 
@@ -119,6 +125,8 @@ impl Engine {
             if reached.0 >= pages_lsn.0 + capacity / 16 {
                 self.record(&mut pages_lsn, safe)?;
             }
+        } else if self.checkpoints.spills.lock().has_superfluous(&self.trx.unfinished()) {
+            self.record(&mut pages_lsn, log.safe_lsn())?;
         }
         self.checkpoints.set_admission(log, *pages_lsn);
         drop(pages_lsn);
@@ -129,26 +137,37 @@ impl Engine {
     /// Records a checkpoint of what is written. `safe` was read from the log before.
     fn record(&self, pages_lsn: &mut Lsn, safe: Lsn) -> Result<()> {
         *pages_lsn = self.store.pool().sync_below(safe)?;
+        let log = self.store.log();
+        let last = log.last_checkpoint().redo_lsn;
+        let back = |part: u64| Lsn(log.current().0.saturating_sub(self.checkpoints.capacity() / part));
+        let mut spills = self.checkpoints.spills.lock();
+        let limits = PassLimits { wanted: back(8), due: back(4).min(*pages_lsn), begin: last };
+        let spilled = spills.spill(log, &self.trx.unfinished(), limits)?;
+        self.checkpoints.spill_passes.fetch_add(u64::from(spilled), Ordering::Relaxed);
         let unfinished = self.trx.unfinished();
-        let redo_lsn = unfinished.iter().fold(*pages_lsn, |lsn, &(_, first_undo)| lsn.min(first_undo));
+        let (states, ended) = spills.states(&unfinished, last);
+        let redo_lsn = states.iter().fold(*pages_lsn, |lsn, state| lsn.min(state.first_undo));
         // What purge has still to do is found in the log after a crash. Views that keep it from purge for long may not keep
         // the log, too: then dead values stay.
-        let oldest_kept = self.store.log().current().0.saturating_sub(self.checkpoints.capacity() / 4);
-        let unpurged = self.trx.first_unpurged().filter(|first_undo| first_undo.0 >= oldest_kept);
+        let unpurged = self.trx.first_unpurged().into_iter().chain(ended).min();
+        let unpurged = unpurged.filter(|first_undo| *first_undo >= back(4).max(last));
         let redo_lsn = unpurged.map_or(redo_lsn, |first_undo| first_undo.min(redo_lsn));
-        let state = |(trx, first_undo)| TrxState {
-            trx,
-            phase: TrxPhase::Active,
-            first_undo,
-            // Found again in the log, which is read from the first undo part on.
-            newest_undo: UndoRef::NONE,
-            spilled_bytes: 0,
-        };
-        let log = self.store.log();
-        if redo_lsn > log.last_checkpoint().redo_lsn {
-            self.store.checkpoint(redo_lsn, unfinished.into_iter().map(state).collect())?;
+        let superfluous = spills.has_superfluous(&unfinished);
+        if redo_lsn > last || (redo_lsn == last && superfluous) {
+            self.store.checkpoint(redo_lsn, states)?;
+            spills.remove_superfluous(&unfinished);
         }
         Ok(())
+    }
+
+    /// How many times undo of open transactions was copied out of the log.
+    pub fn undo_spills(&self) -> u64 {
+        self.checkpoints.spill_passes.load(Ordering::Relaxed)
+    }
+
+    /// Removes spilled undo after the last checkpoint of a shutdown.
+    pub(crate) fn remove_spills(&self) {
+        self.checkpoints.spills.lock().remove_superfluous(&[]);
     }
 
     /// Changes how much room the log's files take (`innodb_redo_log_capacity`), while it is in use.

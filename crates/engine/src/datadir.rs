@@ -16,6 +16,7 @@ use env::{Disk, DiskLock, IoError, OpenOptions};
 use log::Identity;
 
 use crate::error::{DataDirError, Error, Result};
+use crate::spill::SpillFolder;
 
 /// The version this engine writes and reads.
 pub const FORMAT_VERSION: u32 = 2;
@@ -25,7 +26,8 @@ const FORMAT_FILE: &str = "FORMAT";
 const UNFINISHED_FORMAT_FILE: &str = "FORMAT.new";
 const DATA_FILE: &str = "data.rdb";
 const LOCK_FILE: &str = "LOCK";
-const FOLDERS: [&str; 4] = ["redo", "doublewrite", "undo", "tmp"];
+const UNDO_FOLDER: &str = "undo";
+const FOLDERS: [&str; 4] = ["redo", "doublewrite", UNDO_FOLDER, "tmp"];
 /// Longest FORMAT file that is read.
 const FORMAT_BYTES_MAX: u64 = 64;
 
@@ -93,6 +95,11 @@ impl DataDir {
     /// The page file.
     pub(crate) fn data_file(&self) -> PathBuf {
         self.path.join(DATA_FILE)
+    }
+
+    /// Where undo is spilled.
+    pub(crate) fn spill_folder(&self, disk: &Arc<dyn Disk>, identity: Identity) -> SpillFolder {
+        SpillFolder::new(disk, self.path.join(UNDO_FOLDER), identity)
     }
 
     fn lay_out(&self, disk: &Arc<dyn Disk>) -> Result<()> {

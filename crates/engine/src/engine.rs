@@ -24,6 +24,7 @@ use crate::purge::{self, PurgeControl};
 use crate::recovery::History;
 use crate::row::duplicate::UniqueGates;
 use crate::row::rollback;
+use crate::spill::Spills;
 use crate::table::Table;
 
 /// The storage engine over one data directory. All calls may be made from many threads at once; a [`Trx`] belongs to one.
@@ -76,18 +77,21 @@ impl Engine {
             }
             Found::Existing(datadir, identity) => {
                 let store_config = store_config(identity);
-                let mut history = History::new(&config.start_log);
+                let spills = datadir.spill_folder(&config.disk, identity);
+                let mut history = History::new(&config.start_log, Some(spills));
                 let store = Store::open(&config.disk, &datadir.data_file(), store_config, &mut history)?;
                 return Engine::start(store, datadir, &config, history);
             }
         };
-        let history = History::new(&config.start_log);
+        let history = History::new(&config.start_log, None);
         Engine::start(store, datadir, &config, history)
     }
 
     fn start(store: Store, datadir: DataDir, config: &EngineConfig, history: History) -> Result<Arc<Engine>> {
         let header = store.header()?;
-        let engine = Engine::assemble(store, datadir, &header);
+        let spills = datadir.spill_folder(&config.disk, header.identity);
+        let engine =
+            Engine::assemble(store, datadir, &header, Spills::new(spills.clone(), &config.start_log));
         engine.load_catalog()?;
         engine.load_counters(!history.is_unclean())?;
         if history.is_unclean() {
@@ -95,6 +99,8 @@ impl Engine {
         } else {
             engine.free_pending_trees()?;
         }
+        // The last checkpoint, of the shutdown or of recovery, has no open transaction.
+        spills.clear()?;
         if config.background {
             Engine::start_threads(&engine)?;
         }
@@ -122,9 +128,14 @@ impl Engine {
     }
 
     /// An engine that knows no names yet.
-    pub(crate) fn assemble(store: Store, datadir: DataDir, header: &FileHeader) -> Arc<Engine> {
+    pub(crate) fn assemble(
+        store: Store,
+        datadir: DataDir,
+        header: &FileHeader,
+        spills: Spills,
+    ) -> Arc<Engine> {
         let pages_lsn = store.log().last_checkpoint().redo_lsn;
-        let checkpoints = CheckpointControl::new(store.log().file_bytes().1, pages_lsn);
+        let checkpoints = CheckpointControl::new(store.log().file_bytes().1, pages_lsn, spills);
         Arc::new(Engine {
             trx: TrxSystem::new(header.trx_limit.max(TrxId(1)), store.log().current()),
             dictionary: Dictionary::open(header.roots[0]),
@@ -167,7 +178,9 @@ impl Engine {
         end(&self.checkpoint_thread);
         self.save_counters()?;
         self.store.update_header(|header| header.trx_limit = self.trx.next_id())?;
-        Ok(self.store.close()?)
+        self.store.close()?;
+        self.remove_spills();
+        Ok(())
     }
 
     /// Sees to it, before the first change of transaction `id` is logged, that no start gives the id out again.

@@ -47,6 +47,7 @@ mod range;
 mod recovery;
 mod row;
 mod scan;
+mod spill;
 mod sweep;
 mod table;
 

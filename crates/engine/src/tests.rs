@@ -18,5 +18,6 @@ mod restart;
 #[cfg(debug_assertions)]
 mod simulated;
 mod snapshots;
+mod spill;
 mod sweep;
 mod threads;

@@ -15,6 +15,8 @@ use crate::datadir::DataDir;
 use crate::dictionary::{DICTIONARY_INDEX, FIRST_USER_INDEX};
 use crate::engine::Engine;
 use crate::error::{DataDirError, Error, Result};
+use crate::recovery::{NoStartLog, StartLog};
+use crate::spill::Spills;
 use crate::table::Table;
 
 /// What a check of a data directory has found.
@@ -76,7 +78,9 @@ pub fn check_datadir(
         return Ok(report);
     }
     report.pages = store.space_report().pages_used;
-    let engine = Engine::assemble(store, datadir, &header);
+    let spills = datadir.spill_folder(&disk, header.identity);
+    let start_log: Arc<dyn StartLog> = Arc::new(NoStartLog);
+    let engine = Engine::assemble(store, datadir, &header, Spills::new(spills, &start_log));
     let pages_total = report.pages;
     let mut on_pages = |pages_done| progress(Progress { pages_done, pages_total });
     let mut pages = PageSet::with_progress(engine.store(), &mut on_pages);

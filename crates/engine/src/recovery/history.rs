@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::sync::{Planted, planted};
 use base::{Lsn, TrxId};
 use env::{Clock, RealClock};
-use log::{FrameRange, Part, UndoRef};
+use log::{FrameRange, Part, TrxState, UndoRef};
 use trx::{UndoKind, UndoRecord};
 
 use super::leftovers::Leftover;
 use super::losers::Loser;
 use super::{Pace, StartLog};
+use crate::spill::SpillFolder;
 
 /// Listens while the log is read.
 pub(crate) struct History {
@@ -18,6 +20,10 @@ pub(crate) struct History {
     pace: Option<Pace>,
     /// Transactions that have logged undo and have not ended.
     open: BTreeMap<TrxId, Trail>,
+    /// Where undo was spilled; none in a new directory.
+    spills: Option<SpillFolder>,
+    /// Up to where the undo of a transaction was spilled.
+    spilled: BTreeMap<TrxId, Lsn>,
     leftovers: Vec<Leftover>,
     record: UndoRecord,
     unclean: bool,
@@ -66,11 +72,13 @@ impl Trail {
 }
 
 impl History {
-    pub(crate) fn new(log: &Arc<dyn StartLog>) -> Self {
+    pub(crate) fn new(log: &Arc<dyn StartLog>, spills: Option<SpillFolder>) -> Self {
         History {
             log: Arc::clone(log),
             pace: None,
             open: BTreeMap::new(),
+            spills,
+            spilled: BTreeMap::new(),
             leftovers: Vec::new(),
             record: UndoRecord::default(),
             unclean: false,
@@ -106,10 +114,9 @@ impl History {
             }
         }
     }
-}
 
-impl btree::StartObserver for History {
-    fn part(&mut self, range: FrameRange, part: &Part<'_>) -> btree::Result<()> {
+    /// What a part says, wherever it was read.
+    fn hear(&mut self, range: FrameRange, part: &Part<'_>) {
         match *part {
             Part::Undo { trx, undo, previous, image } => {
                 let trail = self.open.entry(trx).or_default();
@@ -124,6 +131,39 @@ impl btree::StartObserver for History {
             Part::Commit { trx, .. } => self.commit(trx),
             Part::RollbackDone { trx } => drop(self.open.remove(&trx)),
             _ => {}
+        }
+    }
+
+    /// Whether a part of the log was spilled, too, and heard.
+    fn was_spilled(&self, range: FrameRange, part: &Part<'_>) -> bool {
+        !self.spilled.is_empty()
+            && part.undo_of().and_then(|trx| self.spilled.get(&trx)).is_some_and(|up_to| range.start < *up_to)
+            && !planted(Planted::SpilledTwice)
+    }
+}
+
+impl btree::StartObserver for History {
+    fn checkpoint(&mut self, listed: &[TrxState]) -> btree::Result<()> {
+        let Some(spills) = self.spills.take() else { return Ok(()) };
+        for state in listed.iter().filter(|state| state.spilled_bytes > 0) {
+            let mut file = spills.open(state.trx, state.spilled_bytes)?;
+            let mut hear = |range: FrameRange, part: &Part<'_>| {
+                self.hear(range, part);
+                Ok::<(), log::Error>(())
+            };
+            while file.next_entry(&mut hear)? {}
+            self.spilled.insert(state.trx, state.first_undo);
+        }
+        if !self.spilled.is_empty() {
+            let count = self.spilled.len();
+            self.log.note(&format!("recovery: spilled undo of {count} transactions was read"));
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, range: FrameRange, part: &Part<'_>) -> btree::Result<()> {
+        if !self.was_spilled(range, part) {
+            self.hear(range, part);
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ fn small(disk: &Arc<SimDisk>, background: bool) -> Arc<Engine> {
 }
 
 /// Updates rows back and forth; `bytes` bytes of log.
-fn churn(engine: &Engine, table: &Table, trx: &mut Trx, bytes: u64) {
+pub(super) fn churn(engine: &Engine, table: &Table, trx: &mut Trx, bytes: u64) {
     let log = engine.store().log();
     let end = log.current().0 + bytes;
     let mut n = 0;
@@ -35,7 +35,7 @@ fn churn(engine: &Engine, table: &Table, trx: &mut Trx, bytes: u64) {
     }
 }
 
-fn reader(engine: &Engine, disk: &Arc<SimDisk>) -> LogReader {
+pub(super) fn reader(engine: &Engine, disk: &Arc<SimDisk>) -> LogReader {
     let identity = engine.store().header().unwrap().identity;
     let disk: Arc<dyn Disk> = Arc::clone(disk) as _;
     LogReader::open(&disk, Path::new("/data/redo"), identity).unwrap()
@@ -60,35 +60,6 @@ fn the_log_keeps_to_its_capacity_under_load() {
     drop(engine);
     let engine = small(&disk, false);
     assert_sound(&engine, &engine.table("s", "t").unwrap());
-}
-
-#[test]
-fn an_open_transaction_keeps_its_log_and_does_not_wait_for_itself() {
-    let disk = Arc::new(SimDisk::new());
-    let engine = small(&disk, true);
-    let table = engine.create_table(wide_def("t")).unwrap();
-    let mut trx = engine.begin(BeginOptions::default());
-    // The first writer after a start has the limit of ids raised, which is logged, too.
-    insert(&engine, &table, &mut trx, &Wide::new(-1, 1, "first")).unwrap();
-    engine.commit(&mut trx).unwrap();
-    trx.restart(BeginOptions::default());
-    let begin = engine.store().log().current();
-    churn(&engine, &table, &mut trx, 10 << 20);
-    engine.checkpoint().unwrap();
-    let mut reader = reader(&engine, &disk);
-    assert!(reader.checkpoint().redo_lsn <= begin);
-    let mut listed = Vec::new();
-    while let Some(frame) = reader.next_frame().unwrap() {
-        listed.extend(frame.parts().filter_map(|part| match part.unwrap() {
-            Part::Checkpoint { transactions, .. } => transactions.last().map(|state| state.trx),
-            _ => None,
-        }));
-    }
-    assert_eq!(listed.last().copied(), trx.id());
-    engine.commit(&mut trx).unwrap();
-    engine.checkpoint().unwrap();
-    let (bytes, capacity) = engine.store().log().file_bytes();
-    assert!(bytes <= capacity, "{bytes} of {capacity}");
 }
 
 #[test]

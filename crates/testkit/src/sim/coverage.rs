@@ -48,10 +48,12 @@ pub enum Event {
     MisdirectedWrites,
     DamageNamed,
     RefusedStarts,
+    LogSpills,
+    SpillsRead,
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 42] = [
+const EVENTS: [(Event, &str); 44] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -94,6 +96,8 @@ const EVENTS: [(Event, &str); 42] = [
     (Event::MisdirectedWrites, "misdirected writes"),
     (Event::DamageNamed, "damages named"),
     (Event::RefusedStarts, "starts that a fault refused"),
+    (Event::LogSpills, "times that undo was copied out of the log"),
+    (Event::SpillsRead, "starts that read spilled undo"),
 ];
 
 /// How often each event happened.

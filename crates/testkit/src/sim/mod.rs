@@ -106,7 +106,9 @@ impl std::fmt::Debug for Listener {
 impl StartLog for Listener {
     fn note(&self, line: &str) {
         let rolls_back = line.contains("rolling back");
-        lock(&self.0).coverage.add(Event::RolledBackAtStart, u64::from(rolls_back));
+        let mut shared = lock(&self.0);
+        shared.coverage.add(Event::RolledBackAtStart, u64::from(rolls_back));
+        shared.coverage.add(Event::SpillsRead, u64::from(line.contains("spilled undo of")));
     }
 }
 

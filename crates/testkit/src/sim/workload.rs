@@ -103,6 +103,7 @@ impl Shared {
             (Event::AdmissionWaits, log.admission_waits),
             (Event::RingWaits, log.ring_waits),
             (Event::LogBytes, log.bytes_written),
+            (Event::LogSpills, engine.undo_spills()),
         ] {
             self.coverage.add(event, times);
         }
