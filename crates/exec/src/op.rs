@@ -175,17 +175,17 @@ impl OpCompiler<'_> {
             }
             Node::Join { kind, outer, inner, on, inner_rels } => {
                 let outer = self.node(outer, Surroundings { pages_read: true, ..around })?;
-                let pages_read = around.pages_read || on.as_ref().is_some_and(has_subquery);
+                let pages_read = around.pages_read || on.as_ref().is_some_and(needs_no_latch);
                 let inner = self.node(inner, Surroundings { pages_read, repeated: true })?;
                 let (outer, inner) = (Box::new(outer), Box::new(inner));
                 Op::Join { kind: *kind, outer, inner, on: on.clone(), inner_rels: inner_rels.clone().into() }
             }
             Node::HashJoin { kind, outer, inner, keys, on, inner_rels } => {
-                let touches = on.as_ref().is_some_and(has_subquery)
-                    || keys.iter().any(|(outer, ..)| has_subquery(outer));
+                let touches = on.as_ref().is_some_and(needs_no_latch)
+                    || keys.iter().any(|(outer, ..)| needs_no_latch(outer));
                 let outer =
                     self.node(outer, Surroundings { pages_read: around.pages_read || touches, ..around })?;
-                let pages_read = keys.iter().any(|(_, inner, _)| has_subquery(inner));
+                let pages_read = keys.iter().any(|(_, inner, _)| needs_no_latch(inner));
                 let inner = self.node(inner, Surroundings { pages_read, ..around })?;
                 Op::HashJoin(Box::new(HashJoinOp {
                     kind: *kind,
@@ -198,7 +198,7 @@ impl OpCompiler<'_> {
                 }))
             }
             Node::Filter { input, cond } => {
-                let pages_read = around.pages_read || has_subquery(cond);
+                let pages_read = around.pages_read || needs_no_latch(cond);
                 let input = self.node(input, Surroundings { pages_read, ..around })?;
                 Op::Filter { input: Box::new(input), cond: cond.clone() }
             }
@@ -206,7 +206,7 @@ impl OpCompiler<'_> {
                 Op::Aggregate(Box::new(self.aggregate(input, *rel, groups, aggs, *sorted, around)?))
             }
             Node::Sort { input, keys, rels, limit } => {
-                let pages_read = keys.iter().any(|key| has_subquery(&key.expr));
+                let pages_read = keys.iter().any(|key| needs_no_latch(&key.expr));
                 Op::Sort(Box::new(SortOp {
                     input: self.node(input, Surroundings { pages_read, ..around })?,
                     keys: keys.clone(),
@@ -215,7 +215,7 @@ impl OpCompiler<'_> {
                 }))
             }
             Node::Distinct { input, exprs } => {
-                let pages_read = around.pages_read || exprs.iter().any(has_subquery);
+                let pages_read = around.pages_read || exprs.iter().any(needs_no_latch);
                 let input = self.node(input, Surroundings { pages_read, ..around })?;
                 Op::Distinct { input: Box::new(input), exprs: exprs.clone() }
             }
@@ -242,7 +242,7 @@ impl OpCompiler<'_> {
         sorted: bool,
         around: Surroundings,
     ) -> Result<AggregateOp> {
-        let touches = groups.iter().chain(aggs.iter().flat_map(|agg| &agg.args)).any(has_subquery);
+        let touches = groups.iter().chain(aggs.iter().flat_map(|agg| &agg.args)).any(needs_no_latch);
         // Sorted groups are handed on while the input's leaf is open.
         let pages_read = touches || (sorted && around.pages_read);
         let input = self.node(input, Surroundings { pages_read, ..around })?;
@@ -304,7 +304,7 @@ impl OpCompiler<'_> {
         let needs_row = index != 0 && (whole || !covering);
         let row_reader = needs_row.then(|| TableReader::new(&table, 0));
         let off_page = may_read_off_page(&table, &used);
-        let detached = around.pages_read || needs_row || filter.is_some_and(has_subquery) || off_page;
+        let detached = around.pages_read || needs_row || filter.is_some_and(needs_no_latch) || off_page;
         Ok(AccessOp {
             rel,
             index,
@@ -381,10 +381,16 @@ fn path_op(path: &Path) -> PathOp {
     }
 }
 
-/// Whether evaluating `expr` may run a subquery, which reads pages.
-pub(crate) fn has_subquery(expr: &Expr) -> bool {
+/// Whether evaluating `expr` may run a subquery, which reads pages, or wait: never with a latch held.
+pub(crate) fn needs_no_latch(expr: &Expr) -> bool {
     let mut found = false;
-    expr.walk(&mut |e| found |= matches!(e.kind, ExprKind::Subquery { .. }));
+    expr.walk(&mut |e| {
+        found |= match e.kind {
+            ExprKind::Subquery { .. } => true,
+            ExprKind::Call { func, .. } => func.waits(),
+            _ => false,
+        };
+    });
     found
 }
 

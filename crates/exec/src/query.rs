@@ -7,7 +7,7 @@ use expr::{ColumnRef, Expr};
 use sql::plan::{QueryPlan, Relation, SubPlan};
 
 use crate::error::Result;
-use crate::op::{ChangedRows, Op, OpCompiler, Surroundings, has_subquery};
+use crate::op::{ChangedRows, Op, OpCompiler, Surroundings, needs_no_latch};
 use crate::operators::source_of;
 use crate::project::{Output, OutputValue, PlainOutputs};
 use crate::source::{Flow, Sink, Source};
@@ -69,7 +69,7 @@ impl QueryProgram {
         around: Surroundings,
         change: &ChangedRows,
     ) -> Result<Self> {
-        let touches = plan.output.iter().any(|column| has_subquery(&column.expr));
+        let touches = plan.output.iter().any(|column| needs_no_latch(&column.expr));
         let around = Surroundings { pages_read: around.pages_read || touches, ..around };
         let root = OpCompiler { engine, query: plan, tables, change }.node(&plan.root, around)?;
         let subqueries = Self::compile_subqueries(engine, &plan.subqueries, tables)?;

@@ -62,6 +62,9 @@ impl SessionInfo for StrictSession<'_> {
     fn virtual_rows(&self, table: &TableDef) -> Result<Vec<Vec<OwnedValue>>, EvalError> {
         self.session.virtual_rows(table)
     }
+    fn user_lock(&self, request: expr::UserLock<'_>) -> Result<types::Value<'static>, expr::EvalError> {
+        self.session.user_lock(request)
+    }
     fn user(&self) -> &str {
         self.session.user()
     }

@@ -14,7 +14,7 @@ use crate::context::{ExecCtx, Level, Outcome, Summary};
 use crate::error::{ExecError, Result};
 use crate::frame::Frame;
 use crate::hash_index::HashIndex;
-use crate::op::{ChangedRows, has_subquery, open_table};
+use crate::op::{ChangedRows, needs_no_latch, open_table};
 use crate::point_update::{PointUpdate, Updated};
 use crate::query::QueryProgram;
 use crate::row_build::RowBuffer;
@@ -58,7 +58,7 @@ struct Found {
 impl UpdateProgram {
     pub(crate) fn compile(engine: &Engine, plan: &UpdatePlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
         let change = ChangedRows { rels: plan.targets.clone(), whole: true };
-        let reads = |cell: &InsertCell| matches!(cell, InsertCell::Expr(expr) if has_subquery(expr));
+        let reads = |cell: &InsertCell| matches!(cell, InsertCell::Expr(expr) if needs_no_latch(expr));
         let pages_read = plan.sets.iter().any(|(_, _, cell)| reads(cell));
         let query = QueryProgram::compile_change(engine, &plan.query, tables, &change, pages_read)?;
         let mut targets = Vec::with_capacity(plan.targets.len());

@@ -72,6 +72,10 @@ pub trait SessionInfo {
     }
     /// Whether KILL was asked for.
     fn killed(&self) -> bool;
+    /// Answers a function of user-level locks.
+    fn user_lock(&self, _request: UserLock<'_>) -> Result<Value<'static>, EvalError> {
+        Err(EvalError::NotSupported("user-level locks here"))
+    }
     /// Waits for SLEEP(); false if KILL ended the wait. `None` if the session cannot wait.
     fn sleep(&self, _time: Duration) -> Option<bool> {
         None
@@ -81,6 +85,26 @@ pub trait SessionInfo {
     fn next_seeded_random(&self, _place: usize, _seed: u32) -> Option<f64> {
         None
     }
+}
+
+/// What a function asks of the user-level locks; names are in lower case.
+#[derive(Clone, Copy, Debug)]
+pub enum UserLock<'a> {
+    /// GET_LOCK
+    Get {
+        /// Name.
+        name: &'a str,
+        /// How long to wait; `None` for ever.
+        timeout: Option<Duration>,
+    },
+    /// RELEASE_LOCK
+    Release(&'a str),
+    /// RELEASE_ALL_LOCKS
+    ReleaseAll,
+    /// IS_FREE_LOCK
+    IsFree(&'a str),
+    /// IS_USED_LOCK
+    Owner(&'a str),
 }
 
 /// What an expression may ask of its query: running subqueries, names. The executor implements it.

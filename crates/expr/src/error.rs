@@ -44,6 +44,12 @@ pub enum EvalError {
     Subplan(usize),
     /// 1227: the user lacks this privilege.
     Denied(&'static str),
+    /// 3057: the name of a user-level lock is none.
+    UserLockName(String),
+    /// 4163: the name of a user-level lock is too long.
+    UserLockNameLength(String),
+    /// 3058: a wait for a user-level lock would never end.
+    UserLockDeadlock,
     /// The statement was killed.
     Killed,
 }
@@ -65,6 +71,9 @@ impl fmt::Display for EvalError {
             EvalError::SystemVariable { name } => write!(f, "system variable {name}"),
             EvalError::Subplan(n) => write!(f, "subplan {n} failed"),
             EvalError::Denied(privilege) => write!(f, "the privilege {privilege} is needed"),
+            EvalError::UserLockNameLength(name) => write!(f, "user-level lock name '{name}' is too long"),
+            EvalError::UserLockName(name) => write!(f, "incorrect user-level lock name '{name}'"),
+            EvalError::UserLockDeadlock => f.write_str("deadlock of user-level locks"),
             EvalError::Killed => f.write_str("the statement was interrupted"),
         }
     }

@@ -64,7 +64,16 @@ fn outcome_of(expr: &Expr) -> Outcome {
             | ExprKind::SysVar { .. }
             | ExprKind::Subquery { .. }
             | ExprKind::Call {
-                func: Func::Collate | Func::Rand | Func::Uuid | Func::Sleep | Func::Benchmark,
+                func: Func::Collate
+                    | Func::Rand
+                    | Func::Uuid
+                    | Func::Sleep
+                    | Func::Benchmark
+                    | Func::GetLock
+                    | Func::ReleaseLock
+                    | Func::ReleaseAllLocks
+                    | Func::IsFreeLock
+                    | Func::IsUsedLock,
                 ..
             }
     );

@@ -17,6 +17,7 @@ use crate::build::types_of as of;
 use crate::functions::{
     Call, arithmetic, bits, choose, clock, date, date_add, date_parts, encode, epoch, format, hash,
     identifier, info, number, pad, radix, random, round, search, str_to_date, text, text_edit, time,
+    user_lock,
 };
 
 /// Any number of arguments.
@@ -210,6 +211,11 @@ functions! {
         RowCount ["row_count"] 0..=0 Int, Never, info::row_count;
         FoundRows ["found_rows"] 0..=0 Int, Never, info::found_rows;
         Sleep ["sleep"] 1..=1 Int, Never, info::sleep;
+        GetLock ["get_lock"] 2..=2 Int, Maybe, user_lock::get_lock;
+        ReleaseLock ["release_lock"] 1..=1 Int, Maybe, user_lock::release_lock;
+        ReleaseAllLocks ["release_all_locks"] 0..=0 UInt, Never, user_lock::release_all_locks;
+        IsFreeLock ["is_free_lock"] 1..=1 Int, Maybe, user_lock::is_free_lock;
+        IsUsedLock ["is_used_lock"] 1..=1 UInt, Maybe, user_lock::is_used_lock;
         Benchmark ["benchmark"] 2..=2 Int, Maybe, info::benchmark;
 
         // The clock.
@@ -278,6 +284,11 @@ functions! {
 }
 
 impl Func {
+    /// Whether a call may take its time for others.
+    pub fn waits(self) -> bool {
+        matches!(self, Func::Sleep | Func::GetLock)
+    }
+
     /// Every name that a call may have.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(name, _)| *name)

@@ -48,6 +48,7 @@ pub fn serve(server: &Arc<Server>, stream: Stream) {
         bump(&server.status.aborted_connects, 1);
     }
     transaction::rollback(&mut session);
+    server.user_locks.release_all(session.process.id());
     let forgotten = session.prepared.clear() as u64;
     server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
     server.processes.remove(session.process.id());

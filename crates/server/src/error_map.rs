@@ -362,6 +362,8 @@ errors! {
     QUERY_TIMEOUT = 3024, b"HY000", "Query execution was interrupted, maximum statement execution time exceeded";
     AGGREGATE_ORDER_NON_AGG_QUERY = 3029, b"HY000", "Expression #%d of ORDER BY contains aggregate function and applies to the result of a non-aggregated query";
     WRONG_VALUE_IN_LIST = 3055, b"HY000", "Incorrect value in the list: '%-.64s'";
+    USER_LOCK_WRONG_NAME = 3057, b"42000", "Incorrect user-level lock name '%-.192s'. The name is empty, NULL, or can not be expressed in the current character-set.";
+    USER_LOCK_DEADLOCK = 3058, b"HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
     FIELD_IN_ORDER_NOT_SELECT = 3065, b"HY000", "Expression #%d of %s is not in SELECT list, references column '%s' which is not in SELECT list; this is incompatible with %s";
     INVALID_JSON_TEXT = 3140, b"22032", "Invalid JSON text: \"%s\" at position %d in value for column '%-.200s'.";
     USER_DOES_NOT_EXIST = 3162, b"HY000", "Authorization ID %s does not exist.";
@@ -384,6 +386,7 @@ errors! {
     CLIENT_LOCAL_FILES_DISABLED = 3948, b"42000", "Loading local data is disabled; this must be enabled on both the client and server sides";
     INVALID_ASSIGNMENT_TARGET = 3989, b"HY000", "Invalid target for assignment: %s";
     CLIENT_INTERACTION_TIMEOUT = 4031, b"HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
+    USER_LOCK_OVERLONG_NAME = 4163, b"42000", "User-level lock name '%-.192s' should not exceed %d characters.";
 }
 
 #[cfg(test)]

@@ -48,6 +48,9 @@ pub fn eval_error(error: &EvalError) -> SqlError {
         EvalError::BitOperandLengths => error_map::INVALID_BITWISE_OPERANDS_SIZE.bare(),
         EvalError::SystemVariable { name } => error_map::UNKNOWN_SYSTEM_VARIABLE.with(&[name]),
         EvalError::Denied(privilege) => error_map::SPECIFIC_ACCESS_DENIED.with(&[privilege]),
+        EvalError::UserLockName(name) => error_map::USER_LOCK_WRONG_NAME.with(&[name]),
+        EvalError::UserLockNameLength(name) => error_map::USER_LOCK_OVERLONG_NAME.with(&[name, &64]),
+        EvalError::UserLockDeadlock => error_map::USER_LOCK_DEADLOCK.bare(),
         EvalError::Killed => error_map::QUERY_INTERRUPTED.bare(),
         other => error_map::INTERNAL_ERROR.with(&[other]),
     }

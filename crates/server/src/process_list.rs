@@ -157,10 +157,10 @@ impl Process {
     pub fn kill(&self, what: Kill) {
         self.kill.fetch_max(what as u8, Ordering::Relaxed);
         self.interrupt.store(true, Ordering::Relaxed);
-        self.wake();
         if what == Kill::Connection {
             self.stream.shut_down();
         }
+        self.wake();
     }
 
     /// Makes the session look again at what it waits for in [`Process::wait_until`].

@@ -18,6 +18,7 @@ use crate::redo_log;
 use crate::server_log::ServerLog;
 use crate::status::Status;
 use crate::sysvars::{VarValue, Variables};
+use crate::user_locks::UserLocks;
 
 /// The server's shared state.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub struct Server {
     pub accounts: Accounts,
     /// Connections.
     pub processes: ProcessList,
+    /// Locks of GET_LOCK.
+    pub user_locks: UserLocks,
     /// Plans that all sessions share.
     pub plans: PlanCache,
     /// Counters.
@@ -65,6 +68,7 @@ impl Server {
             variables: RwLock::new(variables),
             accounts,
             processes: ProcessList::default(),
+            user_locks: UserLocks::default(),
             plans: PlanCache::default(),
             status: Status::default(),
             log,

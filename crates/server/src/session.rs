@@ -187,6 +187,7 @@ impl Session {
     /// Back to the state of a new connection of the same user (COM_RESET_CONNECTION, COM_CHANGE_USER).
     pub fn reset(&mut self) {
         transaction::rollback(self);
+        self.server.user_locks.release_all(self.process.id());
         let forgotten = self.prepared.clear() as u64;
         self.server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
         self.variables = self.server.variables.read().clone();

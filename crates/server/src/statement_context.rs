@@ -154,6 +154,9 @@ impl SessionInfo for StatementContext<'_> {
     fn virtual_rows(&self, table: &TableDef) -> Result<Vec<Vec<OwnedValue>>, EvalError> {
         virtual_tables::rows(table, &Sources { session: self.session, locks: &|| self.locks() })
     }
+    fn user_lock(&self, request: expr::UserLock<'_>) -> Result<types::Value<'static>, expr::EvalError> {
+        self.session.server.user_locks.answer(&self.session.process, request)
+    }
     fn user(&self) -> &str {
         &self.users().client
     }

@@ -29,6 +29,7 @@ pub(crate) mod str_to_date;
 pub(crate) mod text;
 pub(crate) mod text_edit;
 pub(crate) mod time;
+pub(crate) mod user_lock;
 
 pub(crate) use call::{Call, Wanted, collation, some, text_in_arena};
 pub use random::SeededRandom;

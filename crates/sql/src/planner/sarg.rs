@@ -164,5 +164,18 @@ pub(super) fn is_volatile(expr: &Expr) -> bool {
 }
 
 fn is_volatile_func(func: Func) -> bool {
-    ["rand", "uuid", "uuid_short", "sleep", "random_bytes", "benchmark"].contains(&func.name())
+    [
+        "rand",
+        "uuid",
+        "uuid_short",
+        "sleep",
+        "random_bytes",
+        "benchmark",
+        "get_lock",
+        "release_lock",
+        "release_all_locks",
+        "is_free_lock",
+        "is_used_lock",
+    ]
+    .contains(&func.name())
 }
