@@ -41,7 +41,13 @@ pub(crate) fn plan_leaf(page: PageRef<'_>, newcomer: Newcomer<'_>, append: bool)
     let size =
         |at: usize| if at == slot { need + RECORD_OVERHEAD } else { page.slot_used_bytes(old_slot(at)) };
     let key_at = |at: usize| if at == slot { key.to_vec() } else { page.key(old_slot(at)) };
-    let preferred = if append { total - 1 } else { middle(total, size) };
+    let preferred = if append {
+        total - 1
+    } else {
+        let replaced = if found { page.slot_used_bytes(slot) } else { 0 };
+        let all = page.slots_used_bytes(0..page.count()) - replaced + need + RECORD_OVERHEAD;
+        middle(total, all, size)
+    };
     nearest(preferred, total, |boundary| {
         let left_count = if boundary > slot { boundary - inserted } else { boundary };
         let (left, right) = (key_at(boundary - 1), key_at(boundary));
@@ -58,7 +64,7 @@ pub(crate) fn plan_inner(page: PageRef<'_>, append: bool) -> SplitPlan {
     let preferred = if append {
         (total - total / 16).min(total.saturating_sub(2)).max(1)
     } else {
-        middle(total, |slot| page.slot_used_bytes(slot))
+        middle(total, page.slots_used_bytes(0..total), |slot| page.slot_used_bytes(slot))
     };
     nearest(preferred, total, |left_count| {
         let separator = page.key(left_count);
@@ -66,9 +72,9 @@ pub(crate) fn plan_inner(page: PageRef<'_>, append: bool) -> SplitPlan {
     })
 }
 
-/// The boundary, 1..total, that divides the bytes most evenly.
-fn middle(total: usize, size: impl Fn(usize) -> usize) -> usize {
-    let all: usize = (0..total).map(&size).sum();
+/// The boundary, 1..total, that divides the `all` bytes most evenly.
+fn middle(total: usize, all: usize, size: impl Fn(usize) -> usize) -> usize {
+    debug_assert_eq!(all, (0..total).map(&size).sum::<usize>(), "bytes of all records");
     let mut left = 0;
     for at in 0..total {
         let with = left + size(at);
@@ -95,9 +101,9 @@ fn nearest(preferred: usize, total: usize, plan: impl Fn(usize) -> Option<SplitP
 /// Whether both halves of the page hold their slots and fences. Prefixes only grow in a split, so today's sizes are
 /// enough beside a prefix that a half may have to store.
 fn halves_fit(page: PageRef<'_>, left_count: usize, separator_len: usize) -> bool {
-    let bytes = |slots: std::ops::Range<usize>| slots.map(|slot| page.slot_used_bytes(slot)).sum::<usize>();
     let fixed = HEADER_BYTES + ARRAY_SLACK + OWN_PREFIX_BYTES_MAX + separator_len;
-    let left = fixed + page.lower_fence().len() + bytes(0..left_count);
-    let right = fixed + page.upper_fence().map_or(0, <[u8]>::len) + bytes(left_count..page.count());
+    let left = fixed + page.lower_fence().len() + page.slots_used_bytes(0..left_count);
+    let right =
+        fixed + page.upper_fence().map_or(0, <[u8]>::len) + page.slots_used_bytes(left_count..page.count());
     left <= PAGE_SIZE && right <= PAGE_SIZE
 }

@@ -273,16 +273,22 @@ impl<'a> Batch<'a> {
 
     /// Appends slots `range` of `page` to the batch in `out`: what a split moves.
     pub fn push_slots(out: &mut Vec<u8>, page: PageRef<'_>, range: std::ops::Range<usize>) {
+        if page.is_leaf() {
+            let records = page.records();
+            for slot in range {
+                let record = records.get(slot);
+                push_varint(out, record.key_len() as u64);
+                record.append_key(out);
+                push_varint(out, u64::from(record.flags.bits() >> 13));
+                push_bytes(out, record.payload);
+            }
+            return;
+        }
         let mut key = Vec::new();
         for slot in range {
             key.clear();
             page.append_key(slot, &mut key);
-            if page.is_leaf() {
-                let record = page.record(slot);
-                Batch::push_record(out, &key, record.payload, record.flags);
-            } else {
-                Batch::push_child(out, &key, page.child(slot));
-            }
+            Batch::push_child(out, &key, page.child(slot));
         }
     }
 
@@ -296,28 +302,40 @@ impl<'a> Batch<'a> {
     }
 
     fn append_all(self, page: &mut PageMut<'_>) -> Result<(), OpError> {
-        let mut rest = self.0;
         let inner = !page.as_ref().is_leaf();
         if page.as_ref().count() == 0 {
             let keys = BatchKeys { rest: self.0, inner }.skip(usize::from(inner));
-            if let (Some(first), Some(last)) = (keys.clone().next(), keys.clone().last()) {
-                page.expect_keys(first, last, keys.clone().map(<[u8]>::len))?;
-                page.expect_slots(keys.count() + usize::from(inner));
+            let mut count = 0;
+            if let (Some(first), Some(last)) =
+                (keys.clone().next(), keys.clone().inspect(|_| count += 1).last())
+            {
+                page.expect_keys(first, last, keys.map(<[u8]>::len))?;
+                page.expect_slots(count + usize::from(inner));
             }
         }
+        if inner { self.append_children(page) } else { self.append_records(page) }
+    }
+
+    fn append_records(self, page: &mut PageMut<'_>) -> Result<(), OpError> {
+        let mut rest = self.0;
         while !rest.is_empty() {
             let key = take_bytes(&mut rest)?;
+            let flags = take_flags(&mut rest)?;
+            let payload = take_bytes(&mut rest)?;
+            require_insert(page.as_ref(), page.as_ref().count(), key, flags, true)?;
+            page.append_without_hints(key, payload, flags)?;
+        }
+        page.update_hints(0, 0);
+        Ok(())
+    }
+
+    fn append_children(self, page: &mut PageMut<'_>) -> Result<(), OpError> {
+        let mut rest = self.0;
+        while !rest.is_empty() {
+            let (key, child) = (take_bytes(&mut rest)?, take_page_no(&mut rest)?);
             let slot = page.as_ref().count();
-            if page.as_ref().is_leaf() {
-                let flags = take_flags(&mut rest)?;
-                let payload = take_bytes(&mut rest)?;
-                require_insert(page.as_ref(), slot, key, flags, true)?;
-                page.insert(slot, key, payload, flags)?;
-            } else {
-                let child = take_page_no(&mut rest)?;
-                require_insert(page.as_ref(), slot, key, SlotFlags::NONE, false)?;
-                page.insert_child(slot, key, child)?;
-            }
+            require_insert(page.as_ref(), slot, key, SlotFlags::NONE, false)?;
+            page.insert_child(slot, key, child)?;
         }
         Ok(())
     }

@@ -163,6 +163,34 @@ impl<'a> PageMut<'a> {
         self.insert(self.as_ref().count(), key, payload, flags)
     }
 
+    /// [`PageMut::append`] that leaves the hints as they are, perhaps wrong: the caller brings them up to date behind its last
+    /// record.
+    pub(crate) fn append_without_hints(
+        &mut self,
+        key: &[u8],
+        payload: &[u8],
+        flags: SlotFlags,
+    ) -> Result<(), PageFull> {
+        let page = self.as_ref();
+        let slot = page.count();
+        self.debug_check_key(slot, key, flags);
+        let Some(len) = page.cell_with_room(key, payload.len()) else {
+            return self.insert(slot, key, payload, flags);
+        };
+        let rest = &key[page.prefix_len()..];
+        let off = self.take_heap(len);
+        self.write_leaf_cell(off, len, rest, payload, flags);
+        put_u32(self.0, HEADER_BYTES + HEAD_BYTES * slot, head_of(rest));
+        self.put_slot_word(slot, off as u16 | flags.bits() & SlotFlags::IN_SLOT);
+        put_u16(self.0, COUNT, (slot + 1) as u16);
+        if flags.has_begin()
+            && let Some(begin) = begin_of(key)
+        {
+            self.raise_max_trx(begin);
+        }
+        Ok(())
+    }
+
     /// Removes the record or separator at `slot`. On an inner page the separator that becomes slot 0 loses its key:
     /// the caller sees to it that the page's lower fence is right.
     pub fn remove(&mut self, slot: usize) {

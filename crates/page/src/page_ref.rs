@@ -332,6 +332,17 @@ impl<'a> PageRef<'a> {
         self.cell_len_at(slot) + slot_bytes(self.is_leaf())
     }
 
+    /// [`PageRef::slot_used_bytes`] of all `slots` together. Cost on a leaf: a few instructions each.
+    pub fn slots_used_bytes(self, slots: std::ops::Range<usize>) -> usize {
+        if !self.is_leaf() {
+            return slots.map(|slot| self.slot_used_bytes(slot)).sum();
+        }
+        let words_from = HEADER_BYTES + 4 * self.cap();
+        let word = |slot: usize| load_u16(self.0, words_from + 2 * slot);
+        let cell_len = |slot| usize::from(get_u16(self.0, usize::from(word(slot) & SLOT_OFFSET)) & CELL_LEN);
+        slot_bytes(true) * slots.len() + slots.map(cell_len).sum::<usize>()
+    }
+
     /// Bytes of dead cells.
     #[inline]
     pub fn garbage(self) -> usize {

@@ -34,6 +34,9 @@ impl<Lens: Iterator<Item = usize> + Clone> Keys<'_, Lens> {
     fn best_prefix_len(&self, lower: &[u8], limit: usize) -> usize {
         let common = common_len(self.first, self.last).min(limit);
         let free = common_len(&self.first[..common], lower);
+        if common.min(OWN_PREFIX_BYTES_MAX) <= free {
+            return free;
+        }
         let longest = self.lens.clone().max().unwrap_or(0);
         // Bytes beyond those that the longest key's head does not hold would save nothing.
         let own = common.min(OWN_PREFIX_BYTES_MAX).min(longest.saturating_sub(HEAD_BYTES));
@@ -218,8 +221,8 @@ impl PageMut<'_> {
         self.store_fences(frame.lower, frame.upper, &frame.prefix);
         self.set_counts(old.count(), even(old.count()));
         let same = frame.prefix.len() == old.prefix_len();
-        if same && old.is_leaf() && skip.is_none() {
-            self.copy_records(old);
+        if same && old.is_leaf() {
+            self.copy_records(old, skip);
             self.update_hints(0, 0);
             return;
         }
@@ -240,25 +243,44 @@ impl PageMut<'_> {
     }
 
     /// Fills all slots with those of `old`, a leaf with the same prefix: [`PageMut::copy_slot`] of each.
-    fn copy_records(&mut self, old: PageRef<'_>) {
+    fn copy_records(&mut self, old: PageRef<'_>, skip: Option<usize>) {
         let count = old.count();
         let heads = HEADER_BYTES..HEADER_BYTES + HEAD_BYTES * count;
         self.0[heads.clone()].copy_from_slice(&old.0[heads]);
         let slots_from = HEADER_BYTES + 4 * self.as_ref().cap();
+        let mut top = self.as_ref().heap_top();
+        let skipped = skip.unwrap_or(count);
+        self.copy_cells(old, 0..skipped, slots_from, &mut top);
+        if skipped < count {
+            let marks = old.slot_word(skipped) & SlotFlags::IN_SLOT;
+            put_u16(self.0, slots_from + 2 * skipped, marks);
+            self.copy_cells(old, skipped + 1..count, slots_from, &mut top);
+        }
+        put_u16(self.0, HEAP_TOP, top as u16);
+    }
+
+    /// Copies the cells of `slots` below `top`, which becomes where they begin, and sets their slot words.
+    fn copy_cells(
+        &mut self,
+        old: PageRef<'_>,
+        slots: std::ops::Range<usize>,
+        slots_from: usize,
+        top: &mut usize,
+    ) {
         let cell = |slot: usize| {
             let word = old.slot_word(slot);
             let from = usize::from(word & SLOT_OFFSET);
             (word, from, from + usize::from(get_u16(old.0, from) & CELL_LEN))
         };
-        let (mut top, mut slot) = (self.as_ref().heap_top(), 0);
-        while slot < count {
+        let mut slot = slots.start;
+        while slot < slots.end {
             // Cells that lie one below the other are copied at once.
             let (mut word, mut from, run_end) = cell(slot);
             loop {
-                let off = top - (run_end - from);
+                let off = *top - (run_end - from);
                 put_u16(self.0, slots_from + 2 * slot, word & SlotFlags::IN_SLOT | off as u16);
                 slot += 1;
-                if slot == count {
+                if slot == slots.end {
                     break;
                 }
                 let next = cell(slot);
@@ -268,10 +290,9 @@ impl PageMut<'_> {
                 (word, from, _) = next;
             }
             let len = run_end - from;
-            top -= len;
-            self.0[top..top + len].copy_from_slice(&old.0[from..run_end]);
+            *top -= len;
+            self.0[*top..*top + len].copy_from_slice(&old.0[from..run_end]);
         }
-        put_u16(self.0, HEAP_TOP, top as u16);
     }
 
     /// Fills slot `slot` with that of `old`, which has the same prefix.
@@ -343,15 +364,18 @@ mod tests {
             }
             let old = *page.0;
             let old = PageRef(&old);
-            page.compact(None, None);
-            let (at_once, count) = (*page.0, old.count());
-            page.0[HEADER_BYTES..].fill(0);
-            page.reset_heap();
-            page.store_fences(old.lower_fence(), old.upper_fence(), old.prefix());
-            page.set_counts(count, even(count));
-            (0..count).for_each(|slot| page.copy_slot(old, slot, false));
-            page.update_hints(0, 0);
-            assert!(*page.0 == at_once, "{fixed:?}");
+            for skip in [None, Some(0), Some(77), Some(old.count() - 1)] {
+                page.0.copy_from_slice(old.0);
+                page.compact(skip, None);
+                let (at_once, count) = (*page.0, old.count());
+                page.0[HEADER_BYTES..].fill(0);
+                page.reset_heap();
+                page.store_fences(old.lower_fence(), old.upper_fence(), old.prefix());
+                page.set_counts(count, even(count));
+                (0..count).for_each(|slot| page.copy_slot(old, slot, skip == Some(slot)));
+                page.update_hints(0, 0);
+                assert!(*page.0 == at_once, "{fixed:?}, {skip:?}");
+            }
         }
     }
 }

@@ -367,6 +367,40 @@ fn big_integers_at_the_edge_are_told_apart_by_their_heads() {
 }
 
 #[test]
+fn a_batch_is_the_page_of_its_records_appended_one_by_one() {
+    let mut prng = Prng::new(11);
+    for round in 0..200 {
+        let fixed = [None, Some(9)][round % 2];
+        let lower: &[u8] = [&b""[..], b"aaaa"][round / 2 % 2];
+        let mut keys: Vec<_> =
+            (0..=prng.below(400)).map(|_| random_key(&mut prng, fixed, b"aaaab")).collect();
+        keys.sort_by(|a, b| a.0.cmp(&b.0));
+        keys.dedup_by(|a, b| a.0 == b.0);
+        let mut batch = Vec::new();
+        let payloads: Vec<_> =
+            keys.iter().map(|_| vec![7; prng.below(12 + 40 * (round as u64 % 3)) as usize]).collect();
+        for ((key, flags), payload) in keys.iter().zip(&payloads) {
+            Batch::push_record(&mut batch, key, payload, *flags);
+        }
+        let (mut at_once, mut singly) = (empty(fixed, 0, lower, None), empty(fixed, 0, lower, None));
+        let fits = PageOp::Append(Batch(&batch)).apply(&mut PageMut::new(&mut at_once)).is_ok();
+        let mut page = PageMut::new(&mut singly);
+        let lens = keys.iter().map(|(key, _)| key.len());
+        page.expect_keys(&keys[0].0, &keys[keys.len() - 1].0, lens).unwrap();
+        page.expect_slots(keys.len());
+        let mut records = keys.iter().zip(&payloads);
+        let fit = records.all(|((key, flags), payload)| page.append(key, payload, *flags).is_ok());
+        assert_eq!(fits, fit, "round {round}");
+        assert!(!fits || at_once == singly, "round {round}");
+        let mut moved = Vec::new();
+        if fits {
+            Batch::push_slots(&mut moved, PageRef::new(&at_once), 0..keys.len());
+            assert_eq!(moved, batch, "round {round}");
+        }
+    }
+}
+
+#[test]
 fn an_appended_batch_gets_the_prefix_of_its_keys() {
     let mut batch = Vec::new();
     for i in 0..40u32 {
