@@ -4,8 +4,8 @@ use base::TrxId;
 use buffer::ExclusiveGuard;
 use log::FrameRange;
 use page::{
-    LeafInsert, OpError, PAGE_SIZE, PageOp, PageRef, ROW_HEADER_BYTES, Record, RowDelete, RowPatch, Search,
-    SlotFlags,
+    EntryClose, LeafInsert, OpError, PAGE_SIZE, PageOp, PageRef, ROW_HEADER_BYTES, Record, RowDelete,
+    RowPatch, Search, SlotFlags,
 };
 
 use crate::error::Result;
@@ -94,13 +94,24 @@ impl<'p> LeafEdit<'p> {
     /// [`Tree::edit`]. False: no move; commit and call `edit`.
     #[inline]
     pub fn move_to(&mut self, key: &'p [u8], need: usize) -> bool {
+        self.move_by(key, need, |page| page.search_leaf(key))
+    }
+
+    /// [`LeafEdit::move_to`] a key that is probably found next to the position.
+    #[inline]
+    pub fn move_near(&mut self, key: &'p [u8], need: usize) -> bool {
+        let slot = self.slot;
+        self.move_by(key, need, |page| page.search_leaf_near(key, slot))
+    }
+
+    #[inline(always)]
+    fn move_by(&mut self, key: &'p [u8], need: usize, search: impl FnOnce(PageRef<'_>) -> Search) -> bool {
         let page = self.page();
         if page.upper_fence().is_some_and(|upper| key >= upper) {
             return false;
         }
         let is_behind_all = self.found && self.slot + 1 == page.count() && key > self.key;
-        let at =
-            if is_behind_all { Search { slot: page.count(), found: false } } else { page.search_leaf(key) };
+        let at = if is_behind_all { Search { slot: page.count(), found: false } } else { search(page) };
         if !(is_behind_all || page.covers_searched(key, at)) || !has_room(page, key, at, need) {
             return false;
         }
@@ -147,11 +158,7 @@ impl<'p> LeafEdit<'p> {
     ) -> std::result::Result<(), NeedRoom> {
         debug_assert!(!self.found, "a key is inserted once");
         let insert = LeafInsert { slot: self.slot as u16, flags, key: self.key, payload };
-        match self.mtr.insert(self.leaf, &insert) {
-            Ok(()) => {}
-            Err(OpError::Full) => return Err(NeedRoom),
-            Err(OpError::Malformed) => malformed(&insert),
-        }
+        room(self.mtr.insert(self.leaf, &insert), &insert)?;
         self.found = true;
         let page = self.page();
         if self.slot + 1 == page.count() && page.right().is_none() {
@@ -204,7 +211,8 @@ impl<'p> LeafEdit<'p> {
     #[inline]
     pub fn close(&mut self, trx: TrxId) -> std::result::Result<(), NeedRoom> {
         debug_assert!(self.found, "no record with the key");
-        self.try_apply(&PageOp::Close { slot: self.slot as u16, trx })
+        let close = EntryClose { slot: self.slot as u16, trx };
+        room(self.mtr.close(self.leaf, close), &close)
     }
 
     /// Takes back a [`LeafEdit::close`].
@@ -226,6 +234,22 @@ impl<'p> LeafEdit<'p> {
         debug_assert!(self.found, "no record with the key");
         self.mtr.apply(self.leaf, &PageOp::Remove { slot: self.slot as u16 });
         self.found = false;
+    }
+
+    /// Removes all records of the leaf that are dead, if they take at least `bytes_min`; commit then. False: nothing has happened.
+    pub fn remove_all(&mut self, bytes_min: usize, is_dead: impl Fn(&Record<'_>) -> bool) -> bool {
+        let page = self.page();
+        let records = page.records();
+        let dead: Vec<u16> =
+            (0..page.count()).filter(|&slot| is_dead(&records.get(slot))).map(|slot| slot as u16).collect();
+        let bytes: usize = dead.iter().map(|&slot| page.slot_used_bytes(slot.into())).sum();
+        if dead.is_empty() || bytes < bytes_min {
+            return false;
+        }
+        for &slot in dead.iter().rev() {
+            self.mtr.apply(self.leaf, &PageOp::Remove { slot });
+        }
+        true
     }
 
     /// Notes that a transaction changed a record of the leaf: the page's `max_trx` becomes at least `trx`.
@@ -274,11 +298,7 @@ impl<'p> LeafEdit<'p> {
 
     #[inline]
     fn try_apply(&mut self, op: &PageOp<'_>) -> std::result::Result<(), NeedRoom> {
-        match self.mtr.try_apply(self.leaf, op) {
-            Ok(()) => Ok(()),
-            Err(OpError::Full) => Err(NeedRoom),
-            Err(OpError::Malformed) => malformed(op),
-        }
+        room(self.mtr.try_apply(self.leaf, op), op)
     }
 
     /// Whether anything was changed.
@@ -289,16 +309,29 @@ impl<'p> LeafEdit<'p> {
 
     /// Writes the changes to the log and releases the leaf. Returns where their frame lies, or `None` if nothing was
     /// changed.
-    #[inline]
+    #[inline(always)]
     pub fn commit(self) -> Option<FrameRange> {
         self.mtr.commit()
     }
 
     /// [`LeafEdit::commit`] of a frame that ends with `parts`, encoded: what must reach the log with the changes or not
     /// at all. If nothing was changed they are not written.
-    #[inline]
+    #[inline(always)]
     pub fn commit_with(self, parts: &[u8]) -> Option<FrameRange> {
         self.mtr.commit_with(parts)
+    }
+}
+
+/// What applying `op` says of the page's room.
+#[inline(always)]
+fn room(
+    applied: std::result::Result<(), OpError>,
+    op: &dyn std::fmt::Debug,
+) -> std::result::Result<(), NeedRoom> {
+    match applied {
+        Ok(()) => Ok(()),
+        Err(OpError::Full) => Err(NeedRoom),
+        Err(OpError::Malformed) => malformed(op),
     }
 }
 

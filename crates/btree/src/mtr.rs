@@ -8,12 +8,12 @@
 
 use std::cell::Cell;
 
-use base::codec::push_varint;
+use base::codec::{push_start, put_varint};
 use base::sync::sim;
 use base::{PageNo, invariant};
 use buffer::ExclusiveGuard;
 use log::FrameRange;
-use page::{LeafInsert, OpError, PageOp, PageRef, RowDelete, RowPatch};
+use page::{EntryClose, LeafInsert, OpError, PageMut, PageOp, PageRef, RowDelete, RowPatch};
 
 use crate::error::Result;
 use crate::space::SpaceGuard;
@@ -114,61 +114,22 @@ impl<'p> Mtr<'p> {
         }
     }
 
-    #[inline]
-    fn page_mut(&mut self, at: Latched) -> &mut LatchedPage<'p> {
-        match at.0.checked_sub(1) {
-            None => self.first.as_mut().expect("a handle is made by adopt"),
-            Some(at) => &mut self.rest.as_mut().expect("a handle is made by adopt").pages[at],
-        }
-    }
-
     /// Applies `op` to the page and adds it to the redo. On [`OpError`] nothing has happened.
-    #[inline]
     pub(crate) fn try_apply(&mut self, at: Latched, op: &PageOp<'_>) -> std::result::Result<(), OpError> {
-        if self.redo.is_empty() {
-            self.begin_redo();
-        }
-        let mut redo = std::mem::take(&mut self.redo);
-        let page = self.page_mut(at);
-        let applied = op.apply(&mut page.guard.page_mut());
-        if applied.is_ok() {
-            page.changed = true;
-            push_varint(&mut redo, page.guard.page_no().0.into());
-            op.encode(&mut redo);
-        }
-        self.redo = redo;
-        applied
+        self.change(at, |page| op.apply(page), |redo| op.encode(redo))
     }
 
     /// [`Mtr::apply`] of a [`PageOp::PatchRow`], as straight code.
     #[inline]
     pub(crate) fn patch_row(&mut self, at: Latched, patch: &RowPatch<'_>) {
-        if self.redo.is_empty() {
-            self.begin_redo();
-        }
-        let mut redo = std::mem::take(&mut self.redo);
-        let page = self.page_mut(at);
-        let applied = patch.apply(&mut page.guard.page_mut());
-        page.changed = true;
-        push_varint(&mut redo, page.guard.page_no().0.into());
-        patch.encode(&mut redo);
-        self.redo = redo;
+        let applied = self.change(at, |page| patch.apply(page), |redo| patch.encode(redo));
         invariant!(applied.is_ok(), "a patch of slot {} beyond its row", patch.slot);
     }
 
     /// [`Mtr::apply`] of a [`PageOp::DeleteRow`], as straight code.
     #[inline]
     pub(crate) fn delete_row(&mut self, at: Latched, delete: &RowDelete<'_>) {
-        if self.redo.is_empty() {
-            self.begin_redo();
-        }
-        let mut redo = std::mem::take(&mut self.redo);
-        let page = self.page_mut(at);
-        let applied = delete.apply(&mut page.guard.page_mut());
-        page.changed = true;
-        push_varint(&mut redo, page.guard.page_no().0.into());
-        delete.encode(&mut redo);
-        self.redo = redo;
+        let applied = self.change(at, |page| delete.apply(page), |redo| delete.encode(redo));
         invariant!(applied.is_ok(), "no row to delete at slot {}", delete.slot);
     }
 
@@ -179,19 +140,37 @@ impl<'p> Mtr<'p> {
         at: Latched,
         insert: &LeafInsert<'_>,
     ) -> std::result::Result<(), OpError> {
+        self.change(at, |page| insert.apply(page), |redo| insert.encode(redo))
+    }
+
+    /// [`Mtr::try_apply`] of a [`PageOp::Close`], as straight code.
+    #[inline]
+    pub(crate) fn close(&mut self, at: Latched, close: EntryClose) -> std::result::Result<(), OpError> {
+        self.change(at, |page| close.apply(page), |redo| close.encode(redo))
+    }
+
+    /// Changes a page by `apply`, which `encode` adds to the redo. On [`OpError`] nothing has happened.
+    #[inline(always)]
+    fn change(
+        &mut self,
+        at: Latched,
+        apply: impl FnOnce(&mut PageMut<'_>) -> std::result::Result<(), OpError>,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) -> std::result::Result<(), OpError> {
         if self.redo.is_empty() {
             self.begin_redo();
         }
-        let mut redo = std::mem::take(&mut self.redo);
-        let page = self.page_mut(at);
-        let applied = insert.apply(&mut page.guard.page_mut());
-        if applied.is_ok() {
-            page.changed = true;
-            push_varint(&mut redo, page.guard.page_no().0.into());
-            insert.encode(&mut redo);
-        }
-        self.redo = redo;
-        applied
+        let page = match at.0.checked_sub(1) {
+            None => self.first.as_mut().expect("a handle is made by adopt"),
+            Some(at) => &mut self.rest.as_mut().expect("a handle is made by adopt").pages[at],
+        };
+        apply(&mut page.guard.page_mut())?;
+        page.changed = true;
+        let mut page_no = [0; 5];
+        let end = put_varint(&mut page_no, 0, page.guard.page_no().0.into());
+        push_start(&mut self.redo, &page_no, end);
+        encode(&mut self.redo);
+        Ok(())
     }
 
     #[inline]
@@ -237,8 +216,13 @@ impl<'p> Mtr<'p> {
 
     /// [`Mtr::commit`] of a frame that ends with `parts`, encoded: what must reach the log with the changes or not at all.
     /// If nothing was changed they are not written. Behind the changes, so that the payload is one piece.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn commit_with(mut self, parts: &[u8]) -> Option<FrameRange> {
+        self.write(parts)
+    }
+
+    /// [`Mtr::commit_with`], but that the pages stay latched.
+    fn write(&mut self, parts: &[u8]) -> Option<FrameRange> {
         if !self.is_changed() {
             return None;
         }

@@ -123,6 +123,19 @@ impl Tree {
     /// [`Error::RecordTooLarge`] if no page can take `need` bytes, or the key is longer than [`KEY_BYTES_MAX`].
     #[inline]
     pub fn edit<'p>(&'p self, store: &'p Store, key: &'p [u8], need: usize) -> Result<LeafEdit<'p>> {
+        self.edit_relieved(store, key, need, |_| false)
+    }
+
+    /// [`Tree::edit`] that gives a full leaf to `relieve` before it splits it: true if something was removed and committed, so
+    /// that the leaf is to be looked at again.
+    #[inline]
+    pub fn edit_relieved<'p>(
+        &'p self,
+        store: &'p Store,
+        key: &'p [u8],
+        need: usize,
+        relieve: impl Fn(LeafEdit<'p>) -> bool,
+    ) -> Result<LeafEdit<'p>> {
         if need > RECORD_BYTES_MAX || key.len() > KEY_BYTES_MAX {
             return Err(too_large(need.max(key.len())));
         }
@@ -131,11 +144,14 @@ impl Tree {
                 Some(found) => found,
                 None => descend::leaf_exclusive(store, self, key)?,
             };
-            if has_room(leaf.page(), key, at, need) {
-                return Ok(LeafEdit::new(self, store, leaf, key, at));
+            let is_roomy = has_room(leaf.page(), key, at, need);
+            let edit = LeafEdit::new(self, store, leaf, key, at);
+            if is_roomy {
+                return Ok(edit);
             }
-            drop(leaf);
-            split::make_room(self, store, key, need)?;
+            if !relieve(edit) {
+                split::make_room(self, store, key, need)?;
+            }
         }
     }
 }

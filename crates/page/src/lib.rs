@@ -48,7 +48,7 @@ pub use layout::{
     COMMON_HEADER_BYTES, HEADER_BYTES, MAX_KEY_BYTES, OWN_PREFIX_BYTES_MAX, PAGE_SIZE, PageBytes, PageType,
     SlotFlags, TRX_ID_BYTES, max_inline_payload,
 };
-pub use op::{Batch, LeafInsert, OpError, PageOp, RowDelete, RowPatch};
+pub use op::{Batch, EntryClose, LeafInsert, OpError, PageOp, RowDelete, RowPatch};
 pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef};
 pub use page_mut::{FormatPage, PageFull, PageMut};
 pub use page_ref::{Fit, PageRef};

@@ -187,6 +187,28 @@ impl RowPatch<'_> {
     }
 }
 
+/// The close of a secondary entry: [`PageOp::Close`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryClose {
+    /// The slot.
+    pub slot: u16,
+    /// Who closes it.
+    pub trx: TrxId,
+}
+
+impl EntryClose {
+    /// As [`PageOp::apply`].
+    #[inline]
+    pub fn apply(&self, page: &mut PageMut<'_>) -> Result<(), OpError> {
+        let view = page.as_ref();
+        require(view.page_type() == PageType::BTree)?;
+        require_leaf_slot(view, self.slot)?;
+        require_end_id(view, self.slot)?;
+        page.close(self.slot.into(), self.trx)?;
+        Ok(())
+    }
+}
+
 /// A new record of a leaf: [`PageOp::Insert`], or [`PageOp::InsertRow`] as far as it has no marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeafInsert<'a> {
@@ -441,11 +463,7 @@ impl<'a> PageOp<'a> {
                 require_leaf_slot(view, slot)?;
                 page.set_flags(slot.into(), flags);
             }
-            PageOp::Close { slot, trx } => {
-                require_leaf_slot(view, slot)?;
-                require_end_id(view, slot)?;
-                page.close(slot.into(), trx)?;
-            }
+            PageOp::Close { slot, trx } => EntryClose { slot, trx }.apply(page)?,
             PageOp::DeleteRow { slot, header } => RowDelete { slot, header }.apply(page)?,
             PageOp::Reopen { slot } => {
                 require_leaf_slot(view, slot)?;

@@ -1,6 +1,6 @@
 //! Store functions: the only way page bytes change.
 
-use base::codec::{get_u48, put_u16, put_u32, put_u64};
+use base::codec::{get_u16, get_u48, put_u16, put_u32, put_u64};
 use base::{IndexId, Lsn, PageNo, TrxId};
 
 use crate::layout::*;
@@ -297,20 +297,43 @@ impl<'a> PageMut<'a> {
 
     /// Closes the secondary entry at `slot`: `trx` goes before its payload, `DELETED` and `HAS_VER` are set. An entry
     /// that has an end id gets the new one. Raises the page's highest transaction id.
+    #[inline]
     pub fn close(&mut self, slot: usize, trx: TrxId) -> Result<(), PageFull> {
         let id = &trx.0.to_le_bytes()[..TRX_ID_BYTES];
-        let old = self.as_ref().payload(slot);
         if self.as_ref().flags(slot).has_ver() {
             self.patch(slot, 0, id);
-        } else if old.is_empty() {
-            self.replace_payload(slot, id)?;
-        } else {
-            let payload = [id, old].concat();
+        } else if !self.put_end_id(slot, id) {
+            let payload = [id, self.as_ref().payload(slot)].concat();
             self.replace_payload(slot, &payload)?;
+            self.set_flags(slot, SlotFlags::DELETED.with(SlotFlags::HAS_VER));
         }
-        self.set_flags(slot, SlotFlags::DELETED.with(SlotFlags::HAS_VER));
         self.raise_max_trx(trx);
         Ok(())
+    }
+
+    /// Closes the open entry at `slot` if the heap has room as it is, as [`PageMut::replace_payload`] and
+    /// [`PageMut::set_flags`] would. False: nothing has happened.
+    #[inline]
+    fn put_end_id(&mut self, slot: usize, id: &[u8]) -> bool {
+        let page = self.as_ref();
+        let off = usize::from(page.slot_word(slot) & SLOT_OFFSET);
+        let old_len = usize::from(get_u16(self.0, off) & CELL_LEN);
+        let len = old_len + id.len();
+        if page.arrays_end(page.cap()) + len > page.heap_top() {
+            return false;
+        }
+        let skip = if page.fixed_key_len().is_some() { 2 } else { 4 };
+        let new_off = self.take_heap(len);
+        let (heap, old) = self.0.split_at_mut(off);
+        let cell = &mut heap[new_off..new_off + len];
+        cell[..skip].copy_from_slice(&old[..skip]);
+        cell[skip..skip + id.len()].copy_from_slice(id);
+        cell[skip + id.len()..].copy_from_slice(&old[skip..old_len]);
+        self.put_cell_len(new_off, len);
+        self.add_garbage(old_len);
+        let marks = SlotFlags::DELETED.with(SlotFlags::HAS_VER);
+        self.put_slot_word(slot, new_off as u16 | marks.bits() & SlotFlags::IN_SLOT);
+        true
     }
 
     /// Marks the row at `slot` as deleted by the transaction of `header`, which becomes its row header.

@@ -70,6 +70,34 @@ impl<'a> PageRef<'a> {
             Some(slot) => slot,
             None => self.lower_bound_head(heads, first, head),
         };
+        self.search_from::<LEAF>(heads, slot, head, rest)
+    }
+
+    /// [`PageRef::search_leaf`] of a key that probably belongs near `slot`. Cost: about 60 instructions if it is among the
+    /// next few.
+    #[inline]
+    pub fn search_leaf_near(self, key: &[u8], slot: usize) -> Search {
+        let Some((start, rest)) = key.split_at_checked(self.prefix_len()) else {
+            return self.search_outside(key);
+        };
+        if !is_equal(start, self.prefix()) {
+            return self.search_outside(key);
+        }
+        let (head, heads) = (head_of(rest), self.heads());
+        let from = slot.saturating_sub(WINDOW / 2).min(heads.len().saturating_sub(WINDOW));
+        let slot = match heads[from..].first_chunk::<WINDOW>() {
+            // The bound is inside if it is neither at the window's first slot nor behind its last.
+            Some(window) if at(window, 0) < head && head <= at(window, WINDOW - 1) => {
+                from + window.iter().filter(|&&other| u32::from_le_bytes(other) < head).count()
+            }
+            _ => self.lower_bound_head(heads, 0, head),
+        };
+        self.search_from::<true>(heads, slot, head, rest)
+    }
+
+    /// Ends a search that has found `slot`, the lower bound of the sought key's head.
+    #[inline(always)]
+    fn search_from<const LEAF: bool>(self, heads: &Heads, slot: usize, head: u32, rest: &[u8]) -> Search {
         if heads.get(slot).is_none_or(|&other| u32::from_le_bytes(other) != head) {
             return Search { slot, found: false };
         }

@@ -448,7 +448,12 @@ fn a_search_finds_what_a_plain_one_finds_whatever_the_spread_of_the_heads() {
                 for key in
                     [&id.to_be_bytes()[..], &[&id.to_be_bytes()[..], b"\0"].concat(), &id.to_be_bytes()[..6]]
                 {
-                    assert_eq!(page.search(key), search_plainly(page, key), "{count} {level} {key:?}");
+                    let plain = search_plainly(page, key);
+                    assert_eq!(page.search(key), plain, "{count} {level} {key:?}");
+                    for near in [0, plain.slot.saturating_sub(3), plain.slot + 9, page.count()] {
+                        let near = near.min(page.count());
+                        assert!(level == 1 || page.search_leaf_near(key, near) == plain, "{near} {key:?}");
+                    }
                 }
             }
         }

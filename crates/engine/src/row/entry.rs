@@ -3,15 +3,16 @@
 //! An entry is never changed otherwise while a reader may need it: a new value is another entry.
 
 use base::TrxId;
-use base::codec::put_u48;
+use base::codec::{get_u48, put_u48};
 use btree::{LeafEdit, Seek};
-use page::{RowHeader, SlotFlags, TRX_ID_BYTES};
+use page::{PAGE_SIZE, Record, RowHeader, SlotFlags, TRX_ID_BYTES};
 use trx::{Attempt, Buffers, LockMode, RowLocker, UndoKind, WaitPolicy};
 use types::key::Extent;
 
 use super::duplicate::{self, Holder};
 use super::insert::Value;
 use super::writer::{RowWriter, ensure_key, replace_payload};
+use crate::engine::Engine;
 use crate::error::Result;
 use crate::locking_scan::lock_row;
 use crate::table::Index;
@@ -23,7 +24,10 @@ pub(crate) const CLOSED: SlotFlags = SlotFlags::DELETED.with(SlotFlags::HAS_VER)
 /// byte would be squeezed together for every change.
 const ENTRY_SLACK_BYTES: usize = 512;
 
-impl RowWriter<'_> {
+/// What dead entries have to take of a full leaf, so that it is not looked through again soon.
+const RECLAIM_BYTES_MIN: usize = PAGE_SIZE / 16;
+
+impl<'a> RowWriter<'a> {
     /// Adds the entry of a new row to the index at `position`, checking uniqueness.
     pub(crate) fn insert_entry(
         &mut self,
@@ -62,6 +66,11 @@ impl RowWriter<'_> {
         if index.is_unique() {
             return self.open_unique_entry(index, row, key, payload, prefix);
         }
+        self.open_entry(index, key, payload)
+    }
+
+    /// Opens the entry with the whole key `key`, once nobody has locked its gap.
+    pub(crate) fn open_entry(&mut self, index: &Index, key: &[u8], payload: &[u8]) -> Result<()> {
         while self.try_open_entry(index, key, payload)? == Attempt::Wait {
             self.locker.wait()?;
         }
@@ -133,7 +142,7 @@ impl RowWriter<'_> {
     /// Inserts the entry with `key`, or opens it again if this transaction has closed its own. Nothing has happened if this is
     /// to wait for a gap.
     pub(crate) fn try_open_entry(&mut self, index: &Index, key: &[u8], payload: &[u8]) -> Result<Attempt> {
-        let mut edit = index.tree.edit(&self.engine.store, key, room_for_entry(key, payload))?;
+        let mut edit = self.edit_entry(index, key, room_for_entry(key, payload))?;
         let attempt = self.put_entry(index, &mut edit, payload)?;
         if attempt != Attempt::Wait {
             self.commit(edit);
@@ -180,11 +189,10 @@ impl RowWriter<'_> {
     where
         Self: 'k,
     {
-        let engine = self.engine;
         let mut at = 0;
         while at < count {
             let (key, mut payload) = entry(at);
-            let mut edit = index.tree.edit(&engine.store, key, room_for_entry(key, payload))?;
+            let mut edit = self.edit_entry(index, key, room_for_entry(key, payload))?;
             let put = loop {
                 let put = self.put_entry(index, &mut edit, payload);
                 if !matches!(put, Ok(Attempt::Granted { .. })) {
@@ -226,21 +234,44 @@ impl RowWriter<'_> {
     /// False: the entry is as it was. `whole_key` is scratch then no more.
     fn close_entry_nearby(&mut self, index: &Index, key: &[u8], whole_key: &mut Vec<u8>) -> Result<bool> {
         let mut edit = index.tree.edit(&self.engine.store, key, 0)?;
+        let closed = self.close_in_leaf(index, &mut edit, whole_key)?;
+        self.commit(edit);
+        Ok(closed)
+    }
+
+    /// Closes the open entry for the key of `edit` if its leaf has it, and room for an end id. False: the entry is as it was.
+    /// `whole_key` is scratch.
+    #[inline]
+    pub(crate) fn close_in_leaf(
+        &mut self,
+        index: &Index,
+        edit: &mut LeafEdit<'_>,
+        whole_key: &mut Vec<u8>,
+    ) -> Result<bool> {
         if !edit.move_to_version(|record| !record.flags().has_ver()) {
             return Ok(false);
         }
         edit.note_garbage()?;
         let open = edit.record().flags();
         if edit.close(self.id).is_err() {
-            edit.commit();
             return Ok(false);
         }
         whole_key.clear();
         edit.record().append_key(whole_key);
         // The undo record is complete before the latch is released, which is all that readers can tell.
         self.undo(index, UndoKind::EntryClose, open, whole_key, &[]);
-        self.commit(edit);
         Ok(true)
+    }
+
+    /// Latches the leaf that an entry's `key` belongs to, with room for `need` bytes. From a full leaf first goes what nobody
+    /// can see any more.
+    #[inline]
+    pub(crate) fn edit_entry<'k>(&self, index: &'k Index, key: &'k [u8], need: usize) -> Result<LeafEdit<'k>>
+    where
+        'a: 'k,
+    {
+        let engine = self.engine;
+        Ok(index.tree.edit_relieved(&engine.store, key, need, |leaf| reclaim(engine, leaf))?)
     }
 
     /// Closes the open entry for `key`, wherever it is: found first, then changed. What [`RowWriter::close_entry_nearby`] does
@@ -302,6 +333,21 @@ impl RowWriter<'_> {
         }
         Ok(())
     }
+}
+
+/// Removes the leaf's entries that were closed before the oldest view began, as purge will not have to. False: they would not
+/// make much room, and nothing has happened.
+#[cold]
+#[inline(never)]
+fn reclaim(engine: &Engine, mut leaf: LeafEdit<'_>) -> bool {
+    let horizon = engine.trx.purge_horizon();
+    let is_dead = |record: &Record<'_>| {
+        let end = || TrxId(get_u48(record.payload(), 0));
+        record.flags().has_ver() && engine.trx.number(end()).is_some_and(|number| number <= horizon)
+    };
+    let removed = leaf.remove_all(RECLAIM_BYTES_MIN, is_dead);
+    leaf.commit();
+    removed
 }
 
 /// Completes `key` with the begin id of the row's one open entry; appends the entry's payload to `payload`.

@@ -1,6 +1,6 @@
 //! A secondary entry that gives way to another one of its row: closed and opened in one frame where both belong to one leaf.
 
-use trx::{Attempt, UndoKind};
+use trx::Attempt;
 
 use super::entry::{push_begin, put_end, room_for_entry};
 use super::writer::RowWriter;
@@ -39,10 +39,7 @@ impl RowWriter<'_> {
                 self.close_entry(index, old_key, scratch)?;
             }
         }
-        while self.try_open_entry(index, new_key, payload)? == Attempt::Wait {
-            self.locker.wait()?;
-        }
-        Ok(())
+        self.open_entry(index, new_key, payload)
     }
 
     /// [`RowWriter::move_entry`] as far as it can be done in the leaf of `old_key`; `closed_key` is scratch.
@@ -56,21 +53,12 @@ impl RowWriter<'_> {
         last: bool,
     ) -> Result<Moved> {
         let need = new_key.len() + payload.len();
-        let mut edit = index.tree.edit(&self.engine.store, old_key, room_for_entry(new_key, payload))?;
-        if !edit.move_to_version(|record| !record.flags().has_ver()) {
+        let mut edit = self.edit_entry(index, old_key, room_for_entry(new_key, payload))?;
+        if !self.close_in_leaf(index, &mut edit, closed_key)? {
+            self.commit(edit);
             return Ok(Moved::Not);
         }
-        edit.note_garbage()?;
-        let record = edit.record();
-        let open = record.flags();
-        closed_key.clear();
-        record.append_key(closed_key);
-        if edit.close(self.id).is_err() {
-            edit.commit();
-            return Ok(Moved::Not);
-        }
-        self.undo(index, UndoKind::EntryClose, open, closed_key, &[]);
-        if !edit.move_to(new_key, need) {
+        if !edit.move_near(new_key, need) {
             self.commit(edit);
             return Ok(Moved::Closed);
         }

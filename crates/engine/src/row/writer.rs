@@ -187,7 +187,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Commits an edit in one frame with the undo of its changes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn commit(&mut self, edit: LeafEdit<'_>) {
         if self.ends_next {
             return self.commit_last(edit);
@@ -210,7 +210,7 @@ impl<'a> RowWriter<'a> {
 
     /// As [`RowWriter::commit`] of the change's last edit, after which nothing can fail: the transaction commits with it if it
     /// was to.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn commit_last(&mut self, edit: LeafEdit<'_>) {
         if !self.ends || !edit.is_changed() {
             return self.commit_changes(edit);

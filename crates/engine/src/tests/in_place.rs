@@ -183,3 +183,53 @@ fn a_change_that_fails_or_finds_nothing_commits_nothing() {
         engine.rollback(&mut trx).unwrap();
     }
 }
+
+/// Ids by the index on `k`, in its order.
+fn ids_by_k(engine: &Engine, table: &Table, view: ReadView) -> Vec<Vec<u8>> {
+    let mut scan = Scan::open(engine, table, 1, view, KeyRange::all(), Direction::Forward).unwrap();
+    let mut ids = Vec::new();
+    while let Some(batch) = scan.next_batch().unwrap() {
+        for row in batch.rows() {
+            ids.push(Vec::new());
+            table.indexes[1].clustered_key(&row, ids.last_mut().unwrap());
+        }
+    }
+    ids
+}
+
+#[test]
+fn a_full_leaf_gives_up_the_entries_that_nobody_sees() {
+    let (engine, _disk) = engine();
+    let table = engine.create_table(narrow_def()).unwrap();
+    let mut prng = Prng::new(3);
+    let mut trx = engine.begin(BeginOptions::default());
+    for id in 0..IDS as i32 {
+        table.insert(&engine, &mut trx, &slices(&row_of(&mut prng, id, 1000))).unwrap();
+    }
+    engine.commit(&mut trx).unwrap();
+    let changed: ColumnSet = [1].into_iter().collect();
+    let mut change_all = |rounds: u64| {
+        for _ in 0..rounds * IDS {
+            let id = prng.below(IDS) as i32;
+            trx.restart(BeginOptions::default());
+            let row = row_of(&mut prng, id, 1000);
+            table.update(&engine, &mut trx, &key(id), &slices(&row), &changed).unwrap();
+            engine.commit(&mut trx).unwrap();
+        }
+        leaves(&engine, table.indexes[1].tree.root).len()
+    };
+    let alone = change_all(20);
+    assert!(alone <= 6, "{alone} leaves for {IDS} entries");
+    let mut reader = engine.begin(BeginOptions::default());
+    let view = reader.view();
+    let before = ids_by_k(&engine, &table, view);
+    let watched = change_all(20);
+    assert!(watched > 3 * alone, "{watched} leaves for entries that are needed");
+    assert_eq!(ids_by_k(&engine, &table, view), before);
+    engine.commit(&mut reader).unwrap();
+    assert_eq!(change_all(5), watched);
+    assert_sound(&engine, &table);
+    let purged = engine.purge_step(usize::MAX).unwrap();
+    assert!(purged.removed < purged.transactions, "some had gone before: {purged:?}");
+    assert_sound(&engine, &table);
+}

@@ -3,7 +3,7 @@
 use base::codec::{push_start, push_varint, put_varint, take, take_varint};
 use base::{IndexId, PageNo, TrxId};
 
-use super::{Batch, LeafInsert, OpError, PageOp, RowDelete, RowPatch, require};
+use super::{Batch, EntryClose, LeafInsert, OpError, PageOp, RowDelete, RowPatch, require};
 use crate::layout::{MAX_KEY_BYTES, PageType, SlotFlags};
 use crate::page_mut::FormatPage;
 use crate::template::ROW_HEADER_BYTES;
@@ -71,7 +71,7 @@ impl<'a> PageOp<'a> {
             PageOp::SetFlags { slot, flags } => {
                 push_ints(out, SET_FLAGS, &[slot.into(), u64::from(flags.bits() >> 13)]);
             }
-            PageOp::Close { slot, trx } => push_ints(out, CLOSE, &[slot.into(), trx.0]),
+            PageOp::Close { slot, trx } => EntryClose { slot, trx }.encode(out),
             PageOp::DeleteRow { slot, header } => RowDelete { slot, header }.encode(out),
             PageOp::Reopen { slot } => push_ints(out, REOPEN, &[slot.into()]),
             PageOp::SetChild { slot, child } => push_ints(out, SET_CHILD, &[slot.into(), child.0.into()]),
@@ -164,6 +164,18 @@ impl RowDelete<'_> {
         head[end] = ROW_HEADER_BYTES as u8;
         head[end + 1..=end + ROW_HEADER_BYTES].copy_from_slice(self.header);
         push_start(out, &head, end + 1 + ROW_HEADER_BYTES);
+    }
+}
+
+impl EntryClose {
+    /// Appends the operation's encoding to `out`.
+    #[inline]
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut head = [0; 1 + 3 + 10];
+        head[0] = CLOSE;
+        let end = put_varint(&mut head, 1, self.slot.into());
+        let end = put_varint(&mut head, end, self.trx.0);
+        push_start(out, &head, end);
     }
 }
 

@@ -269,6 +269,29 @@ fn a_deletion_is_its_parts_in_one() {
 }
 
 #[test]
+fn a_close_is_its_parts_in_one() {
+    for (key, flags) in [(&b"key"[..], SlotFlags::NONE), (b"key45678\0\0\0\0\x01\x02", SlotFlags::HAS_BEGIN)]
+    {
+        for payload in [&b""[..], b"covering"] {
+            let mut one = leaf_of(key, payload, flags);
+            let mut many = one.clone();
+            let id = [9, 8, 7, 6, 5, 4];
+            PageOp::Close { slot: 0, trx: TrxId(0x0405_0607_0809) }
+                .apply(&mut PageMut::new(&mut one))
+                .unwrap();
+            for op in [
+                PageOp::ReplacePayload { slot: 0, payload: &[&id[..], payload].concat() },
+                PageOp::SetFlags { slot: 0, flags: SlotFlags::DELETED.with(SlotFlags::HAS_VER) },
+                PageOp::RaiseMaxTrx(TrxId(0x0405_0607_0809)),
+            ] {
+                op.apply(&mut PageMut::new(&mut many)).unwrap();
+            }
+            assert!(one == many, "{key:?}");
+        }
+    }
+}
+
+#[test]
 fn a_begin_id_and_an_end_id_raise_the_highest_transaction() {
     let mut bytes = leaf_of(b"key\0\0\0\0\x01\x02", b"", SlotFlags::HAS_BEGIN);
     assert_eq!(PageRef::new(&bytes).max_trx(), TrxId(0x102));
