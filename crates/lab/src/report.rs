@@ -1,0 +1,132 @@
+//! What a journal says: comparisons per row and target, and the figures behind them.
+
+use crate::journal::{Cell, Figures, Header, Outcome, RowKey};
+use crate::stats::{self, Comparison, median};
+
+mod markdown;
+mod tsv;
+
+pub use markdown::markdown;
+pub use tsv::tsv;
+
+/// A row of the report: the base first, then the other targets in the header's order.
+#[derive(Debug)]
+pub struct Row {
+    /// Workload, threads, setting.
+    pub key: RowKey,
+    /// One per target of the header.
+    pub results: Vec<TargetResult>,
+}
+
+/// What a target did in a row.
+#[derive(Debug)]
+pub enum TargetResult {
+    /// Medians of its rounds, and how it compares to the base; none for the base itself and with too few rounds.
+    Measured(Box<Figures>, Option<Comparison>),
+    /// No number, and why.
+    Failed(String),
+    /// Not measured yet.
+    Missing,
+}
+
+/// The seed of the arithmetic: the same journal always says the same.
+const SEED: u64 = 1;
+
+/// Rounds by what they are for.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    First,
+    Fresh,
+}
+
+/// Puts a journal's cells together, in the order of their measurement.
+pub fn rows(header: &Header, cells: &[Cell]) -> Vec<Row> {
+    let keys = keys(cells);
+    let (first, fresh) = (logs(header, cells, &keys, Stage::First), logs(header, cells, &keys, Stage::Fresh));
+    let mut comparisons = stats::compare(&first, &fresh, SEED).into_iter();
+    let of_key = |key: &RowKey| {
+        let mut results = Vec::new();
+        for (at, (name, _)) in header.targets.iter().enumerate() {
+            let comparison = if at == 0 { None } else { comparisons.next().flatten() };
+            results.push(result(cells, key, name, comparison));
+        }
+        Row { key: key.clone(), results }
+    };
+    keys.into_iter().map(of_key).collect()
+}
+
+/// The rows of which nothing can be said before they are measured again.
+pub fn unsure(header: &Header, cells: &[Cell]) -> Vec<RowKey> {
+    let keys = keys(cells);
+    let unsure = stats::unsure(&logs(header, cells, &keys, Stage::First), SEED);
+    let others = header.targets.len() - 1;
+    let of_key = unsure.chunks(others.max(1)).map(|targets| targets.contains(&true));
+    keys.into_iter().zip(of_key).filter(|(_, unsure)| *unsure).map(|(key, _)| key.clone()).collect()
+}
+
+fn keys(cells: &[Cell]) -> Vec<&RowKey> {
+    let mut keys: Vec<&RowKey> = Vec::new();
+    for cell in cells {
+        if !keys.contains(&&cell.row) {
+            keys.push(&cell.row);
+        }
+    }
+    keys
+}
+
+/// Per row and target other than the base, in this order: the logs of target over base in the rounds of a stage.
+fn logs(header: &Header, cells: &[Cell], keys: &[&RowKey], stage: Stage) -> Vec<Vec<f64>> {
+    let of_stage = |cell: &&Cell| (cell.round < header.repetitions) == (stage == Stage::First);
+    let cells: Vec<Cell> = cells.iter().filter(of_stage).cloned().collect();
+    let (base, others) = (&header.targets[0].0, &header.targets[1..]);
+    keys.iter().flat_map(|key| others.iter().map(|(name, _)| log_ratios(&cells, key, base, name))).collect()
+}
+
+fn measured<'a>(cells: &'a [Cell], key: &RowKey, name: &str) -> impl Iterator<Item = (usize, &'a Figures)> {
+    cells.iter().filter(move |c| c.target == name && c.row == *key).filter_map(|c| match &c.outcome {
+        Outcome::Measured(figures) => Some((c.round, &**figures)),
+        Outcome::Failed(_) => None,
+    })
+}
+
+/// Per round, the log of target over base.
+fn log_ratios(cells: &[Cell], key: &RowKey, base: &str, name: &str) -> Vec<f64> {
+    let bases: Vec<(usize, &Figures)> = measured(cells, key, base).collect();
+    let ratio = |(round, figures): (usize, &Figures)| {
+        let (_, base) = bases.iter().find(|b| b.0 == round)?;
+        (base.qps > 0.0 && figures.qps > 0.0).then(|| (figures.qps / base.qps).ln())
+    };
+    measured(cells, key, name).filter_map(ratio).collect()
+}
+
+fn result(cells: &[Cell], key: &RowKey, name: &str, comparison: Option<Comparison>) -> TargetResult {
+    let figures: Vec<&Figures> = measured(cells, key, name).map(|m| m.1).collect();
+    if !figures.is_empty() {
+        return TargetResult::Measured(Box::new(medians(&figures)), comparison);
+    }
+    let why = cells.iter().find(|c| c.target == name && c.row == *key).map(|c| &c.outcome);
+    match why {
+        Some(Outcome::Failed(why)) => TargetResult::Failed(why.clone()),
+        _ => TargetResult::Missing,
+    }
+}
+
+fn medians(figures: &[&Figures]) -> Figures {
+    let of = |field: fn(&Figures) -> f64| median(&figures.iter().map(|f| field(f)).collect::<Vec<_>>());
+    Figures {
+        qps: of(|f| f.qps),
+        p50_ms: of(|f| f.p50_ms),
+        p95_ms: of(|f| f.p95_ms),
+        p99_ms: of(|f| f.p99_ms),
+        user_us: of(|f| f.user_us),
+        system_us: of(|f| f.system_us),
+        voluntary_switches: of(|f| f.voluntary_switches),
+        involuntary_switches: of(|f| f.involuntary_switches),
+        disk_bytes: of(|f| f.disk_bytes),
+        log_bytes: of(|f| f.log_bytes),
+        log_syncs: of(|f| f.log_syncs),
+        peak_rss_bytes: of(|f| f.peak_rss_bytes),
+        other_cores: of(|f| f.other_cores),
+        retried: of(|f| f.retried),
+    }
+}

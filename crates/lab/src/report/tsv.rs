@@ -1,0 +1,52 @@
+//! The report for programs: one line per row and target.
+
+use std::fmt::Write;
+
+use crate::journal::Header;
+
+use super::{Row, TargetResult};
+
+const COLUMNS: &str = "workload\tthreads\tsetting\ttarget\tqps\tratio\tlow\thigh\tp\tverdict\trounds\tp50_ms\tp95_ms\tp99_ms\t\
+     user_us\tsystem_us\tvoluntary_switches\tinvoluntary_switches\tdisk_bytes\tlog_bytes\tlog_syncs\tpeak_rss_bytes\t\
+     other_cores\tretried\tfailure";
+
+/// All rows as tab-separated values; what is not known is empty.
+pub fn tsv(header: &Header, rows: &[Row]) -> String {
+    let mut out = format!("{COLUMNS}\n");
+    for row in rows {
+        for ((name, _), result) in header.targets.iter().zip(&row.results) {
+            let key = &row.key;
+            // Writing to a string does not fail.
+            let _ = write!(out, "{}\t{}\t{}\t{name}\t", key.workload, key.threads, key.setting);
+            out.push_str(&fields(result));
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn fields(result: &TargetResult) -> String {
+    let columns = COLUMNS.split('\t').count() - 4;
+    match result {
+        TargetResult::Measured(f, comparison) => {
+            let number = |x: f64| if x.is_finite() { format!("{x:.4}") } else { String::new() };
+            let mut fields = vec![number(f.qps)];
+            match comparison {
+                Some(c) => {
+                    fields.extend([c.ratio, c.interval.0, c.interval.1, c.p].map(number));
+                    fields.extend([c.verdict.in_words().to_owned(), c.rounds.to_string()]);
+                }
+                None => fields.extend(std::iter::repeat_n(String::new(), 6)),
+            }
+            fields.extend([f.p50_ms, f.p95_ms, f.p99_ms, f.user_us, f.system_us].map(number));
+            fields.extend(
+                [f.voluntary_switches, f.involuntary_switches, f.disk_bytes, f.log_bytes].map(number),
+            );
+            fields.extend([f.log_syncs, f.peak_rss_bytes, f.other_cores, f.retried].map(number));
+            fields.push(String::new());
+            fields.join("\t")
+        }
+        TargetResult::Failed(why) => "\t".repeat(columns - 1) + &why.replace(['\t', '\n'], " "),
+        TargetResult::Missing => "\t".repeat(columns - 1) + "not measured",
+    }
+}

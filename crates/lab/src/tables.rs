@@ -1,0 +1,74 @@
+//! The tables: sysbench's, filled the same on every server.
+//!
+//! sysbench's own loader does not give the same rows twice, so that answers could not be compared.
+
+use mysql::prelude::Queryable;
+
+use crate::config::Run;
+use crate::error::Result;
+use crate::stats::Random;
+use crate::target::Target;
+
+/// Rows an INSERT statement carries.
+const ROWS_A_STATEMENT: usize = 1000;
+
+/// Drops and makes the database, fills the tables, makes their secondary indexes, and reads all of it once.
+pub fn load(target: &Target, run: &Run) -> Result<()> {
+    let database = &run.database;
+    let mut connection = target.connect()?;
+    let mut execute = |statement: &str| connection.query_drop(statement).map_err(|e| target.refused(&e));
+    execute(&format!("DROP DATABASE IF EXISTS {database}"))?;
+    execute(&format!("CREATE DATABASE {database} CHARACTER SET utf8mb4"))?;
+    execute(&format!("USE {database}"))?;
+    for t in 1..=run.tables {
+        execute(&format!(
+            "CREATE TABLE sbtest{t} (id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, \
+             c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)) ENGINE = InnoDB"
+        ))?;
+        let mut random = Random(run.seed.wrapping_mul(1000).wrapping_add(t as u64));
+        let mut left = run.table_rows;
+        while left > 0 {
+            let count = left.min(ROWS_A_STATEMENT);
+            execute(&insert(t, count, run.table_rows, &mut random))?;
+            left -= count;
+        }
+        execute(&format!("CREATE INDEX k_{t} ON sbtest{t} (k)"))?;
+        execute(&format!("SELECT COUNT(*) FROM sbtest{t} WHERE pad = 'x'"))?;
+        execute(&format!("SELECT SUM(k) FROM sbtest{t} WHERE k >= 0"))?;
+    }
+    Ok(())
+}
+
+/// The next rows of a table. `k` is uniform over the ids; texts are groups of digits, as sysbench's.
+fn insert(table: usize, count: usize, rows: usize, random: &mut Random) -> String {
+    let mut text = format!("INSERT INTO sbtest{table} (k, c, pad) VALUES ");
+    for row in 0..count {
+        if row > 0 {
+            text.push(',');
+        }
+        let k = random.below(rows) + 1;
+        text.push_str(&format!("({k},'{}','{}')", digits(10, random), digits(5, random)));
+    }
+    text
+}
+
+/// So many groups of eleven digits, a hyphen between two.
+fn digits(groups: usize, random: &mut Random) -> String {
+    let group = |random: &mut Random| format!("{:011}", random.bits() % 100_000_000_000);
+    (0..groups).map(|_| group(random)).collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_rows() {
+        let of = |seed| insert(1, 3, 100, &mut Random(seed));
+        assert_eq!(of(7), of(7));
+        assert_ne!(of(7), of(8));
+        let text = of(7);
+        assert_eq!((text.matches("),(").count(), digits(10, &mut Random(1)).len()), (2, 119));
+        assert!(text.starts_with("INSERT INTO sbtest1 (k, c, pad) VALUES ("), "{text}");
+    }
+}

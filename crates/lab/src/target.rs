@@ -1,0 +1,206 @@
+//! A server under measurement: where it is, who it is, its process.
+
+use mysql::prelude::Queryable;
+use mysql::{Conn, OptsBuilder, Row, Value};
+
+use crate::config::TargetConfig;
+use crate::error::{Error, Result};
+use crate::process;
+
+/// Where a server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Name or number.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// Account.
+    pub user: String,
+    /// Its password, perhaps empty.
+    pub password: String,
+}
+
+impl Address {
+    /// Reads `mysql://user:password@host:port`; user root, port 3306 unless named.
+    pub fn parse(url: &str) -> Result<Address> {
+        let refuse = || Error::Config(format!("{url:?} is not mysql://user:password@host:port"));
+        let rest = url.strip_prefix("mysql://").ok_or_else(refuse)?.trim_end_matches('/');
+        let (account, place) = rest.rsplit_once('@').unwrap_or(("root", rest));
+        let (user, password) = account.split_once(':').unwrap_or((account, ""));
+        let (host, port) = match place.rsplit_once(':') {
+            Some((host, port)) => (host, port.parse().map_err(|_| refuse())?),
+            None => (place, 3306),
+        };
+        if host.is_empty() || user.is_empty() || host.contains('/') {
+            return Err(refuse());
+        }
+        // The socket of "localhost" may be another server's.
+        let host = if host == "localhost" { "127.0.0.1" } else { host };
+        Ok(Address { host: host.into(), port, user: user.into(), password: password.into() })
+    }
+
+    fn is_here(&self) -> bool {
+        self.host.starts_with("127.")
+    }
+}
+
+/// A server that answers.
+#[derive(Debug)]
+pub struct Target {
+    /// As configured.
+    pub config: TargetConfig,
+    /// Where it is.
+    pub address: Address,
+    /// What it says of itself.
+    pub version: String,
+    /// Its process, when it is on this machine and may be seen.
+    pub pid: Option<u32>,
+    /// Its directory, when it tells.
+    pub datadir: Option<String>,
+    started_here: bool,
+}
+
+impl Target {
+    /// Connects, starting the server first when it does not answer and there is a command for that.
+    pub fn reach(config: &TargetConfig) -> Result<Target> {
+        let address = Address::parse(&config.url)?;
+        let mut target = Target {
+            config: config.clone(),
+            address,
+            version: String::new(),
+            pid: None,
+            datadir: None,
+            started_here: false,
+        };
+        if let Some(start) = &config.start
+            && target.connect().is_err()
+        {
+            shell(start)?;
+            target.started_here = true;
+        }
+        if config.replays.is_some() {
+            target.version.push_str("replayed answers");
+        } else {
+            target.introduce()?;
+        }
+        target.pid = if target.address.is_here() { process::listener_of(target.address.port) } else { None };
+        Ok(target)
+    }
+
+    fn introduce(&mut self) -> Result<()> {
+        let mut connection = self.connect()?;
+        let version: Option<String> =
+            connection.query_first("SELECT VERSION()").map_err(|e| self.refused(&e))?;
+        self.version = version.unwrap_or_default();
+        if is_debug_build(&self.version) {
+            let what = format!("{} is a build with debug assertions: its speed says nothing", self.version);
+            return Err(Error::Server { target: self.config.name.clone(), what });
+        }
+        // A server may keep it to itself.
+        self.datadir = connection.query_first("SELECT @@datadir").ok().flatten();
+        Ok(())
+    }
+
+    /// A connection of the lab's own.
+    pub fn connect(&self) -> Result<Conn> {
+        let Address { host, port, user, password } = &self.address;
+        let options = OptsBuilder::new()
+            .ip_or_hostname(Some(host.clone()))
+            .tcp_port(*port)
+            .user(Some(user.clone()))
+            .pass(Some(password.clone()))
+            .prefer_socket(false);
+        Conn::new(options).map_err(|e| self.refused(&e))
+    }
+
+    /// Runs statements one by one.
+    pub fn execute(&self, statements: &[String]) -> Result<()> {
+        let mut connection = self.connect()?;
+        for statement in statements {
+            connection.query_drop(statement).map_err(|e| self.refused(&e))?;
+        }
+        Ok(())
+    }
+
+    /// The rows of a query, each as text.
+    pub fn rows(&self, query: &str) -> Result<Vec<String>> {
+        let mut connection = self.connect()?;
+        let rows: Vec<Row> = connection.query(query).map_err(|e| self.refused(&e))?;
+        Ok(rows
+            .into_iter()
+            .map(|row| row.unwrap().iter().map(as_text).collect::<Vec<_>>().join("\t"))
+            .collect())
+    }
+
+    /// A counter of `SHOW GLOBAL STATUS`, if the server has it.
+    pub fn status(&self, name: &str) -> Option<f64> {
+        let row = self.rows(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).ok()?.into_iter().next()?;
+        row.split('\t').nth(1)?.parse().ok()
+    }
+
+    /// Stops what was started here.
+    pub fn leave(&self) {
+        if let Some(pid) = self.pid {
+            process::set_paused(pid, false);
+        }
+        if let (true, Some(stop)) = (self.started_here, &self.config.stop) {
+            // What does not stop is the user's to see to: the report is not to suffer from it.
+            if let Err(error) = shell(stop) {
+                eprintln!("lab: {error}");
+            }
+        }
+    }
+
+    /// The error for what this server said.
+    pub(crate) fn refused(&self, error: &mysql::Error) -> Error {
+        Error::Server { target: self.config.name.clone(), what: error.to_string() }
+    }
+}
+
+fn shell(command: &str) -> Result<()> {
+    let failed = |what| Error::Program { program: command.to_owned(), what };
+    // Its output would end up in the report's place; a server in background would keep a pipe open.
+    let status = std::process::Command::new("sh")
+        .args(["-c", command])
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .status()
+        .map_err(|e| failed(e.to_string()))?;
+    if status.success() { Ok(()) } else { Err(failed(status.to_string())) }
+}
+
+/// Builds of this project say so; of others nothing is known.
+fn is_debug_build(version: &str) -> bool {
+    version.contains("-ratchet-") && version.ends_with("-debug")
+}
+
+fn as_text(value: &Value) -> String {
+    match value {
+        Value::NULL => "NULL".to_owned(),
+        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        other => other.as_sql(true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_read() {
+        let address = Address::parse("mysql://me:secret@db:3307/").unwrap();
+        assert_eq!((&address.host[..], address.port), ("db", 3307));
+        assert_eq!((&address.user[..], &address.password[..]), ("me", "secret"));
+        let address = Address::parse("mysql://localhost").unwrap();
+        assert_eq!((&address.host[..], address.port, &address.user[..]), ("127.0.0.1", 3306, "root"));
+        for bad in ["127.0.0.1:3306", "mysql://", "mysql://a:b", "mysql://host:port", "mysql://@host"] {
+            assert!(Address::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn own_debug_builds_are_told_by_their_version() {
+        assert!(is_debug_build("8.4.6-ratchet-0.1.0-debug"));
+        assert!(!is_debug_build("8.4.6-ratchet-0.1.0") && !is_debug_build("9.7.4-debug"));
+    }
+}

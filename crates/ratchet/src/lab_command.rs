@@ -1,0 +1,125 @@
+//! `ratchet lab`: the performance lab's face.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use lab::config::Config;
+use lab::journal::{Cell, Header, Journal};
+use lab::report::{self, TargetResult};
+use lab::stats::Verdict;
+use lab::{Error, Result, compare};
+
+use crate::FAILED;
+
+#[derive(Subcommand)]
+pub(crate) enum LabCommand {
+    /// Measures two or more servers side by side and says where they differ.
+    ///
+    /// Give a configuration file, or the URLs of servers that run; the first is the base. What is measured is kept in the output
+    /// folder: the same call goes on where an earlier one ended. Tables are made in a database called "lab", which is dropped.
+    ///
+    /// Exit status: 0 measured, 1 with --gate when a target is slower than the base, 2 not measured.
+    Compare(CompareArguments),
+    /// Puts what has been measured together: report.md and results.tsv in the output folder, the former printed.
+    Report {
+        /// Folder of a comparison.
+        folder: PathBuf,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct CompareArguments {
+    /// mysql://user:password@host:port of each server, the base first.
+    urls: Vec<String>,
+    /// Configuration file (TOML).
+    #[arg(long, conflicts_with = "urls")]
+    config: Option<PathBuf>,
+    /// Few workloads, short cells: under three minutes for two servers.
+    #[arg(long)]
+    quick: bool,
+    /// Workloads to run, as names with `*` for any text, separated by commas.
+    #[arg(long, value_delimiter = ',')]
+    workloads: Vec<String>,
+    /// Numbers of client threads, separated by commas.
+    #[arg(long, value_delimiter = ',')]
+    threads: Vec<usize>,
+    /// Rounds.
+    #[arg(long)]
+    repetitions: Option<usize>,
+    /// Measured seconds a cell.
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// Output folder.
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Exit status 1 when a target is shown to be slower than the base in any row, or answers otherwise.
+    #[arg(long)]
+    gate: bool,
+}
+
+pub(crate) fn run(command: LabCommand) -> ExitCode {
+    let done = match command {
+        LabCommand::Compare(arguments) => run_compare(&arguments),
+        LabCommand::Report { folder } => tell(&folder).map(|_| ExitCode::SUCCESS),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("ratchet: {error}");
+        ExitCode::from(FAILED)
+    })
+}
+
+fn run_compare(arguments: &CompareArguments) -> Result<ExitCode> {
+    let config = configuration(arguments)?;
+    match compare::run(&config) {
+        Ok(_) => {}
+        Err(Error::Interrupted) => eprintln!("ratchet: {}", Error::Interrupted),
+        Err(error) => return Err(error),
+    }
+    let rows = tell(&config.run.out)?;
+    let is_bad = |result: &TargetResult| match result {
+        TargetResult::Measured(_, comparison) => comparison.is_some_and(|c| c.verdict == Verdict::Slower),
+        TargetResult::Failed(_) => true,
+        TargetResult::Missing => false,
+    };
+    let bad = arguments.gate && rows.iter().any(|row| row.results.iter().any(is_bad));
+    Ok(ExitCode::from(u8::from(bad)))
+}
+
+fn configuration(arguments: &CompareArguments) -> Result<Config> {
+    let mut config = match &arguments.config {
+        Some(path) => Config::read(path)?,
+        None => Config::of_urls(&arguments.urls)?,
+    };
+    if arguments.quick {
+        config.make_quick();
+    }
+    let run = &mut config.run;
+    if !arguments.workloads.is_empty() {
+        run.workloads.clone_from(&arguments.workloads);
+    }
+    if !arguments.threads.is_empty() {
+        run.threads.clone_from(&arguments.threads);
+    }
+    run.repetitions = arguments.repetitions.unwrap_or(run.repetitions);
+    run.seconds = arguments.seconds.unwrap_or(run.seconds);
+    if let Some(out) = &arguments.out {
+        run.out.clone_from(out);
+    }
+    config.look_through()?;
+    Ok(config)
+}
+
+/// Writes the reports of a folder and prints the one for people.
+fn tell(folder: &Path) -> Result<Vec<report::Row>> {
+    let (header, cells): (Header, Vec<Cell>) = Journal::read(folder)?;
+    let rows = report::rows(&header, &cells);
+    let markdown = report::markdown(&header, &rows);
+    for (name, text) in [("report.md", &markdown), ("results.tsv", &report::tsv(&header, &rows))] {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|source| Error::File { path, source })?;
+    }
+    print!("{markdown}");
+    eprintln!("ratchet: written to {}", folder.display());
+    Ok(rows)
+}

@@ -1,0 +1,73 @@
+//! The performance lab on servers of this build: what it finds, and what it refuses.
+
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::path::Path;
+
+use lab::compare;
+use lab::config::{Config, TargetConfig};
+#[cfg(not(debug_assertions))]
+use lab::{
+    report::{TargetResult, markdown, rows},
+    stats::Verdict,
+};
+use testkit::server::TestServer;
+
+fn start(options: &[&str]) -> TestServer {
+    TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), options).unwrap()
+}
+
+fn target(name: &str, server: &TestServer) -> TargetConfig {
+    let url = format!("mysql://root@127.0.0.1:{}", server.port);
+    TargetConfig { name: name.into(), url, start: None, stop: None, replays: None }
+}
+
+fn config(out: &Path, targets: Vec<TargetConfig>) -> Config {
+    let mut config = Config::of_urls(&targets.iter().map(|t| t.url.clone()).collect::<Vec<_>>()).unwrap();
+    config.targets = targets;
+    let run = &mut config.run;
+    out.clone_into(&mut run.out);
+    (run.repetitions, run.confirmations, run.seconds, run.warmup_seconds) = (4, 4, 1, 0);
+    (run.threads, run.tables, run.table_rows) = (vec![1], 1, 2000);
+    run.workloads = vec!["update-nonindex".to_owned()];
+    config
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn builds_with_debug_assertions_are_refused() {
+    let (one, two) = (start(&[]), start(&[]));
+    let out = tempfile::tempdir().unwrap();
+    let error =
+        compare::run(&config(out.path(), vec![target("one", &one), target("two", &two)])).unwrap_err();
+    assert!(error.to_string().contains("debug assertions"), "{error}");
+}
+
+#[cfg(not(debug_assertions))]
+#[test]
+fn a_sync_at_every_commit_is_found_to_cost_and_a_server_that_is_down_is_a_row_that_says_so() {
+    let (synced, unsynced) = (start(&[]), start(&["--innodb-flush-log-at-trx-commit=2"]));
+    let out = tempfile::tempdir().unwrap();
+    let mut down = target("down", &synced);
+    down.url = "mysql://root@127.0.0.1:1".to_owned();
+    let config = config(out.path(), vec![target("synced", &synced), target("unsynced", &unsynced), down]);
+    let journal = compare::run(&config).unwrap();
+    let rows = rows(&journal.header, &journal.cells);
+    let [base, other, down] = &rows[0].results[..] else { panic!("{rows:?}") };
+    let TargetResult::Measured(base, None) = base else { panic!("{base:?}") };
+    let TargetResult::Measured(other, Some(comparison)) = other else { panic!("{other:?}") };
+    assert_eq!(comparison.verdict, Verdict::Faster, "{comparison:?} {base:?} {other:?}");
+    assert!(
+        base.qps > 0.0 && base.cpu_us() > 0.0 && base.voluntary_switches > 0.0 && base.p99_ms > 0.0,
+        "{base:?}"
+    );
+    assert!((0.9..1.1).contains(&base.log_syncs) && other.log_syncs < 0.1, "{base:?} {other:?}");
+    assert!(matches!(down, TargetResult::Failed(_)));
+    let text = markdown(&journal.header, &rows);
+    assert!(
+        text.contains("| update-nonindex |") && text.contains("- down, update-nonindex, 1 threads: "),
+        "{text}"
+    );
+    // Everything is in the journal: the same call measures nothing again.
+    assert_eq!(compare::run(&config).unwrap().cells.len(), journal.cells.len());
+}
