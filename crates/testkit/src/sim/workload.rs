@@ -196,8 +196,11 @@ impl Writer {
 
     fn run(mut self) -> Result<()> {
         while !is_done(&self.notes) {
-            let changes =
-                if self.prng.below(14) == 0 { LONG + self.prng.below(30) } else { 1 + self.prng.below(6) };
+            let changes = match self.prng.below(42) {
+                0 => 3 * LONG + self.prng.below(60),
+                1..3 => LONG + self.prng.below(30),
+                _ => 1 + self.prng.below(6),
+            };
             self.transaction(changes)?;
         }
         Ok(())
