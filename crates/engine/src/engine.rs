@@ -26,6 +26,7 @@ use crate::row::duplicate::UniqueGates;
 use crate::row::rollback;
 use crate::spill::Spills;
 use crate::table::Table;
+use crate::undo_limit::UndoWarnings;
 
 /// The storage engine over one data directory. All calls may be made from many threads at once; a [`Trx`] belongs to one.
 pub struct Engine {
@@ -41,6 +42,7 @@ pub struct Engine {
     pub(crate) commit_wait: CommitWaitCell,
     pub(crate) unique_gates: UniqueGates,
     pub(crate) checkpoints: Arc<CheckpointControl>,
+    pub(crate) undo_warnings: UndoWarnings,
     checkpoint_thread: Mutex<Option<env::Thread<()>>>,
     /// Ids below were given out before the start: their transactions have ended.
     pub(crate) restart_horizon: TrxId,
@@ -135,9 +137,12 @@ impl Engine {
         spills: Spills,
     ) -> Arc<Engine> {
         let pages_lsn = store.log().last_checkpoint().redo_lsn;
+        let undo_warnings = UndoWarnings::new(spills.notes());
         let checkpoints = CheckpointControl::new(store.log().file_bytes().1, pages_lsn, spills);
+        let trx = TrxSystem::new(header.trx_limit.max(TrxId(1)), store.log().current());
+        trx.undo().ask_by(store.log());
         Arc::new(Engine {
-            trx: TrxSystem::new(header.trx_limit.max(TrxId(1)), store.log().current()),
+            trx,
             dictionary: Dictionary::open(header.roots[0]),
             catalog: ArcSwap::default(),
             version: AtomicU64::new(1),
@@ -147,6 +152,7 @@ impl Engine {
             commit_wait: CommitWaitCell::default(),
             unique_gates: UniqueGates::default(),
             checkpoints: Arc::new(checkpoints),
+            undo_warnings,
             checkpoint_thread: Mutex::new(None),
             restart_horizon: header.trx_limit,
             trx_limit: AtomicU64::new(header.trx_limit.0),

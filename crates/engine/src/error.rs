@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use types::SqlType;
 
 use crate::table::Table;
+use crate::undo_limit::UndoFull;
 
 /// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -55,6 +56,8 @@ pub enum Error {
     TableDefinitionChanged,
     /// A cached plan's table is gone or has been redefined: resolve the name again.
     TableChanged,
+    /// There is too much undo to change a row (1114).
+    UndoFull(Box<UndoFull>),
     /// AUTO_INCREMENT has run out of numbers (1467).
     AutoIncrementExhausted,
     /// The engine has been shut down.
@@ -255,6 +258,8 @@ impl Error {
             Error::Definition(_) | Error::Name(_) => Effect::Statement,
             // The transaction may go on with other tables.
             Error::TableDefinitionChanged | Error::TableChanged => Effect::Statement,
+            // Refused before the row was changed.
+            Error::UndoFull(_) => Effect::Statement,
             // No number, no row.
             Error::AutoIncrementExhausted => Effect::Statement,
             // Nothing can be done for this session any more.
@@ -309,6 +314,7 @@ impl fmt::Display for Error {
             Error::Name(error) => write!(f, "name refused: {error:?}"),
             Error::TableDefinitionChanged => f.write_str("table definition is newer than the snapshot"),
             Error::TableChanged => f.write_str("table has changed since it was looked up"),
+            Error::UndoFull(full) => full.fmt(f),
             Error::AutoIncrementExhausted => f.write_str("auto increment has run out of numbers"),
             Error::Closed => f.write_str("engine is shut down"),
             Error::DataDir(error) => error.fmt(f),

@@ -50,6 +50,7 @@ mod scan;
 mod spill;
 mod sweep;
 mod table;
+mod undo_limit;
 
 pub use column_set::ColumnSet;
 pub use commit::CommitWait;
@@ -73,6 +74,7 @@ pub use row::{InsertOutcome, OldRow, RowChange, UpdateOutcome};
 pub use scan::{Batch, Scan, ScanMemory};
 pub use sweep::SweepReport;
 pub use table::{Index, Table};
+pub use undo_limit::UndoFull;
 
 pub use btree::Foreseen;
 pub use get::FoundCell;

@@ -56,6 +56,11 @@ impl PurgeControl {
         self.turn.lock()
     }
 
+    /// Ends the rest of the background thread.
+    pub(crate) fn hurry(&self) {
+        self.wake.notify_all();
+    }
+
     fn is_stopped(&self) -> bool {
         *self.stop.lock()
     }

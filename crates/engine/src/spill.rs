@@ -101,6 +101,11 @@ impl Spills {
         Spills { folder, files: BTreeMap::new(), notes: Arc::clone(notes), has_warned: false }
     }
 
+    /// Where people are told of what goes wrong.
+    pub(crate) fn notes(&self) -> &Arc<dyn StartLog> {
+        &self.notes
+    }
+
     /// Whether files lie there whose transactions are not among the `unfinished` ones.
     pub(crate) fn has_superfluous(&self, unfinished: &[(TrxId, Lsn)]) -> bool {
         self.files.keys().any(|trx| !is_among(*trx, unfinished))

@@ -21,3 +21,4 @@ mod snapshots;
 mod spill;
 mod sweep;
 mod threads;
+mod undo_limit;

@@ -118,8 +118,12 @@ pub(crate) struct Counters {
 pub struct Log {
     pub(crate) tail: Padded<AtomicU64>,
     pub(crate) progress: Padded<Progress>,
-    /// Changes begin only while the tail is below this; 0 after a failure.
+    /// Changes begin only while the tail is below this; 0 after a failure, or while changes of rows are asked.
     admission_limit: Padded<AtomicU64>,
+    /// The same but for who is asked.
+    room_limit: AtomicU64,
+    /// Whether who wants to change a row is asked to look for another reason to wait.
+    asks_changes: AtomicBool,
     pub(crate) in_flight: InFlight,
     pub(crate) ring: Ring,
     /// Taken by the leader of a flush, for its write and sync.
@@ -176,6 +180,8 @@ impl Log {
                 checkpoint_due: AtomicU64::new(u64::MAX),
             }),
             admission_limit: Padded(AtomicU64::new(u64::MAX)),
+            room_limit: AtomicU64::new(u64::MAX),
+            asks_changes: AtomicBool::new(false),
             in_flight: InFlight::new(),
             ring: Ring::new(config.buffer_bytes.max(RING_BYTES_MIN)),
             writer: Mutex::new(LatchLevel::Log, files),
@@ -304,14 +310,35 @@ impl Log {
         self.wait_for_admission()
     }
 
+    /// [`Log::admit`] before a row is changed. True: [`Log::ask_changes`] has said that the caller is to look for another
+    /// reason to wait.
+    #[inline]
+    pub fn admit_change(&self) -> Result<bool> {
+        if self.tail.0.load(Ordering::Relaxed) < self.admission_limit.0.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        self.wait_for_admission()?;
+        Ok(self.asks_changes.load(Ordering::Relaxed))
+    }
+
+    /// Whether those who want to change rows are asked to look for another reason to wait. It costs others nothing.
+    pub fn ask_changes(&self, ask: bool) {
+        if self.asks_changes.swap(ask, Ordering::AcqRel) != ask {
+            self.publish_admission();
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn wait_for_admission(&self) -> Result<()> {
+        if self.has_room() {
+            return self.ensure_works();
+        }
         self.counters.admission_waits.fetch_add(1, Ordering::Relaxed);
         loop {
             let ticket = self.waiting.0.admitted.ticket();
             self.ensure_works()?;
-            if self.tail.0.load(Ordering::Acquire) < self.admission_limit.0.load(Ordering::Acquire) {
+            if self.has_room() {
                 return Ok(());
             }
             self.ask_for_checkpoint();
@@ -324,11 +351,23 @@ impl Log {
     pub fn set_admission(&self, due: Lsn, limit: Lsn) {
         self.waiting.0.checkpoint_asked.store(false, Ordering::Release);
         self.progress.0.checkpoint_due.store(due.0, Ordering::Relaxed);
-        self.admission_limit.0.store(limit.0, Ordering::Release);
-        if self.failure.get().is_some() {
-            self.admission_limit.0.store(0, Ordering::Release);
-        }
+        self.room_limit.store(limit.0, Ordering::Release);
+        self.publish_admission();
         self.waiting.0.admitted.notify_all();
+    }
+
+    /// Whether the tail is not too far ahead of the last checkpoint.
+    fn has_room(&self) -> bool {
+        self.tail.0.load(Ordering::Acquire) < self.room_limit.load(Ordering::Acquire)
+    }
+
+    /// Lets changes know what has been decided. Of two that decide at once the one that publishes last has seen both.
+    fn publish_admission(&self) {
+        let is_closed = || self.asks_changes.load(Ordering::SeqCst) || self.failure.get().is_some();
+        self.admission_limit.0.store(self.room_limit.load(Ordering::SeqCst), Ordering::SeqCst);
+        if is_closed() {
+            self.admission_limit.0.store(0, Ordering::SeqCst);
+        }
     }
 
     /// Wakes who waits for [`Log::checkpoint_wanted`].

@@ -21,6 +21,9 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
         Error::Definition(error) => definition_error(error),
         Error::Name(error) => name_error(error),
         Error::TableDefinitionChanged | Error::TableChanged => error_map::TABLE_DEF_CHANGED.bare(),
+        Error::UndoFull(full) => {
+            error_map::RECORD_FILE_FULL.saying(format!("The {full} (ratchet_undo_max_size)"))
+        }
         Error::AutoIncrementExhausted => error_map::AUTOINC_READ_FAILED.bare(),
         Error::Storage(btree::Error::RecordTooLarge { max, .. }) => error_map::TOO_BIG_ROWSIZE.with(&[max]),
         Error::Storage(btree::Error::FileFull) => error_map::RECORD_FILE_FULL.with(&[&"data.rdb"]),

@@ -57,6 +57,7 @@ pub mod status;
 pub mod stream;
 pub mod sysvars;
 pub mod transaction;
+mod undo_settings;
 mod user_locks;
 pub mod user_statement;
 mod user_variable;

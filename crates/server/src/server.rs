@@ -18,6 +18,7 @@ use crate::redo_log;
 use crate::server_log::ServerLog;
 use crate::status::Status;
 use crate::sysvars::{VarValue, Variables};
+use crate::undo_settings;
 use crate::user_locks::UserLocks;
 
 /// The server's shared state.
@@ -62,6 +63,7 @@ impl Server {
         }
         redo_log::configure(&engine, &variables).map_err(|error| engine_error::plain(&error))?;
         lock_settings::configure(&engine, &variables);
+        undo_settings::configure(&engine, &variables);
         Ok(Arc::new(Server {
             engine,
             options,

@@ -25,6 +25,7 @@ use crate::server::Server;
 use crate::status::Counters;
 use crate::sysvars::{ALL, Access, Assigned, Scope, SetValue, VarDef, VarValue, Variables, find};
 use crate::transaction::{self, TransactionState};
+use crate::undo_settings;
 
 /// Capacity kept for packets between commands.
 const KEEP_PACKET_BYTES: usize = 1 << 20;
@@ -351,6 +352,7 @@ impl Session {
         redo_log::changed(&self.server.engine, &variables, ALL[number].name)
             .map_err(|error| engine_error::plain(&error))?;
         lock_settings::changed(&self.server.engine, &variables, ALL[number].name);
+        undo_settings::changed(&self.server.engine, &variables, ALL[number].name);
         Ok(assigned)
     }
 

@@ -52,7 +52,7 @@ pub use metadata_lock::MetadataLock;
 pub use read_view::ReadView;
 pub use report::TrxInfo;
 pub use savepoint::Savepoint;
-pub use slot::TrxSlot;
+pub use slot::{TrxSlot, UndoPin};
 pub use system::{PurgeEntry, TrxSystem};
 pub use transaction::{Abandon, BeginOptions, Buffers, Isolation, Span, Trx, WriteParts};
 pub use undo::{NewUndo, UndoKind, UndoLog, UndoPtr, UndoRecord, UndoStore};

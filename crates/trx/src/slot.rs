@@ -119,6 +119,17 @@ impl TrxSlot {
     }
 }
 
+/// Who needs the oldest undo.
+#[derive(Clone, Debug)]
+pub struct UndoPin {
+    /// Where the log was when it began to.
+    pub since: Lsn,
+    /// The transaction, if it is its own undo; else its view needs that of others.
+    pub trx: Option<TrxId>,
+    /// The session.
+    pub client: Option<ClientInfo>,
+}
+
 /// All slots.
 #[derive(Debug, Default)]
 pub(crate) struct Slots(Mutex<Vec<Arc<TrxSlot>>>);
@@ -138,6 +149,19 @@ impl Slots {
         slots.retain(|slot| Arc::strong_count(slot) > 1);
         let oldest = slots.iter().fold(newest.0, |oldest, slot| oldest.min(slot.view.load(Ordering::SeqCst)));
         Lsn(oldest)
+    }
+
+    /// Whoever needs the oldest undo, by where the log was when they began to.
+    pub(crate) fn oldest_pin(&self) -> Option<UndoPin> {
+        let since = |slot: &TrxSlot| {
+            let begun = slot.first_undo.load(Ordering::Acquire);
+            slot.view.load(Ordering::SeqCst).min(begun)
+        };
+        let oldest = self.all().into_iter().map(|slot| (since(&slot), slot)).min_by_key(|(since, _)| *since);
+        let (since, slot) = oldest.filter(|(since, _)| *since != IDLE)?;
+        let reads = slot.view.load(Ordering::SeqCst) == since;
+        let trx = slot.reads().0.filter(|_| !reads);
+        Some(UndoPin { since: Lsn(since), trx, client: slot.client_info() })
     }
 
     /// All there are.

@@ -12,7 +12,7 @@ use crate::commit_table::{CommitTable, Ending};
 use crate::error::Error;
 use crate::lock::LockTable;
 use crate::read_view::ReadView;
-use crate::slot::{Slots, TrxSlot};
+use crate::slot::{Slots, TrxSlot, UndoPin};
 use crate::undo::{UndoLog, UndoPtr, UndoStore};
 
 /// A committed transaction whose leftovers wait for purge.
@@ -217,6 +217,11 @@ impl TrxSystem {
         let waiting = queue.iter().map(|entry| entry.first_undo.0).min().unwrap_or(u64::MAX);
         let first = waiting.min(self.purging.load(Ordering::Acquire));
         (first != u64::MAX).then_some(Lsn(first))
+    }
+
+    /// Who needs the oldest undo, if anybody does.
+    pub fn oldest_pin(&self) -> Option<UndoPin> {
+        self.slots.oldest_pin()
     }
 
     /// Refuses further writers for good. Transactions that still write are undone by `roll_back`; their sessions learn

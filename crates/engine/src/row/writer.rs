@@ -48,7 +48,9 @@ pub(crate) fn change<R>(
     work: impl FnOnce(&mut RowWriter<'_>, &mut trx::Buffers) -> Result<R>,
 ) -> Result<R> {
     // Before the first latch, and before the undo is held.
-    engine.store.log().admit()?;
+    if engine.store.log().admit_change()? {
+        engine.ensure_undo_room()?;
+    }
     let id = trx.begin_write()?;
     let WriteParts { mut log, buffers, slot, locker, view, locks_gaps: gaps, snapshot_isolation, ends } =
         trx.write_parts(id)?;

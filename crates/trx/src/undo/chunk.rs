@@ -7,14 +7,16 @@ use std::sync::atomic::AtomicU64;
 use base::TrxId;
 use base::sync::plain::{Mutex, RwLock};
 use base::sync::{Planted, planted};
-use log::Part;
+use log::{Log, Part};
 
 use super::record::{NewUndo, UndoRecord};
+use super::room::Room;
 use super::{UndoKind, UndoPtr};
 use crate::commit_table::{Chunk as IdChunk, CommitTable, Ending};
 
 /// Words in a chunk: 32 KiB, more than the largest record (a key and a payload of half a page each).
 const CHUNK_WORDS: usize = 4096;
+const CHUNK_BYTES: u64 = CHUNK_WORDS as u64 * 8;
 
 #[derive(Debug)]
 struct Chunk {
@@ -37,6 +39,7 @@ pub struct UndoStore {
     free: Mutex<Vec<u32>>,
     /// Full chunks and those of ended sessions, with the newest transaction in each; in order of retirement.
     retired: Mutex<VecDeque<(TrxId, u32)>>,
+    room: Room,
 }
 
 impl UndoStore {
@@ -61,6 +64,7 @@ impl UndoStore {
             if !keep {
                 self.chunks.write()[number as usize - 1] = None;
                 self.free.lock().push(number);
+                self.room.give_back();
             }
             keep
         });
@@ -72,7 +76,31 @@ impl UndoStore {
         self.chunks.read().iter().flatten().count()
     }
 
+    /// Lets `log` ask those who want to change rows to look at [`UndoStore::has_room`] while there may be none.
+    pub fn ask_by(&self, log: &Arc<Log>) {
+        self.room.ask_by(log);
+    }
+
+    /// Sets how many bytes there may be.
+    pub fn set_bytes_max(&self, bytes: u64) {
+        self.room.set_max(bytes / CHUNK_BYTES);
+    }
+
+    /// Bytes of chunks, and the most there may be.
+    pub fn bytes(&self) -> (u64, u64) {
+        let (chunks, max) = self.room.chunks();
+        (chunks * CHUNK_BYTES, max.saturating_mul(CHUNK_BYTES))
+    }
+
+    /// Whether there are fewer bytes than there may be.
+    pub fn has_room(&self) -> bool {
+        self.room.tell();
+        let (chunks, max) = self.room.chunks();
+        chunks < max
+    }
+
     fn allocate(&self) -> Arc<Chunk> {
+        self.room.take();
         let reused = self.free.lock().pop();
         let mut chunks = self.chunks.write();
         let number = reused.unwrap_or(chunks.len() as u32 + 1);

@@ -7,6 +7,7 @@
 mod chunk;
 mod image;
 mod record;
+mod room;
 
 pub use chunk::{UndoLog, UndoStore};
 pub use record::{NewUndo, ROW_HEADER_BYTES, UndoKind, UndoRecord};
