@@ -346,6 +346,15 @@ pub(crate) fn push_lenenc_int(out: &mut Vec<u8>, value: u64) {
     }
 }
 
+/// A length-encoded integer, and how many of the bytes it takes.
+#[inline]
+pub(crate) fn lenenc_int(value: u64) -> ([u8; 9], usize) {
+    if value < 0xfb {
+        return ([value as u8; 9], 1);
+    }
+    long_lenenc_int(value)
+}
+
 /// A length-encoded integer of more than one byte, and how many of the bytes it takes.
 fn long_lenenc_int(value: u64) -> ([u8; 9], usize) {
     let (tag, len) = match value {

@@ -2,7 +2,7 @@
 
 use std::ops::{BitOr, BitOrAssign};
 
-use crate::out_buffer::push_lenenc_int;
+use crate::out_buffer::{lenenc_int, push_lenenc_int};
 use crate::{Capabilities, OutBuffer};
 
 /// Status flags, as in OK and EOF packets.
@@ -101,10 +101,25 @@ fn write_ok_as(out: &mut OutBuffer, header: u8, capabilities: Capabilities, ok: 
         let ([s, t], [w, x]) = (ok.status.0.to_le_bytes(), ok.warnings.to_le_bytes());
         return out.put_packet([0, 0, 0, 0, header, rows, id, s, t, w, x]);
     }
+    if ok.affected_rows < 0xfb && ok.info.is_empty() && ok.changes.is_empty() {
+        return write_ok_with_id(out, header, ok);
+    }
     if small && ok.info.len() < 0xfb && ok.changes.is_empty() {
         return write_ok_with_info(out, header, ok);
     }
     write_long_ok(out, header, capabilities, ok);
+}
+
+/// An OK packet without a message, with few rows and any id.
+#[inline(never)]
+#[expect(clippy::indexing_slicing, reason = "an id of at most 9 bytes and four more")]
+fn write_ok_with_id(out: &mut OutBuffer, header: u8, ok: &OkPacket<'_>) {
+    let (id, len) = lenenc_int(ok.last_insert_id);
+    let ([s, t], [w, x]) = (ok.status.0.to_le_bytes(), ok.warnings.to_le_bytes());
+    let mut rest = [0; 13];
+    rest[..9].copy_from_slice(&id);
+    rest[len..len + 4].copy_from_slice(&[s, t, w, x]);
+    out.put_packet_with([0, 0, 0, 0, header, ok.affected_rows as u8], &rest[..len + 4]);
 }
 
 /// An OK packet with a message and numbers that take a byte each.
