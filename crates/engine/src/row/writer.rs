@@ -167,7 +167,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Appends an undo record about a record of `index`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn undo(
         &mut self,
         index: &Index,
@@ -176,6 +176,10 @@ impl<'a> RowWriter<'a> {
         key: &[u8],
         image: &[u8],
     ) -> UndoPtr {
+        if image.is_empty() {
+            let ptr = self.log.append_key(kind, index.tree.index, flags_to_undo(flags), key);
+            return UndoPtr(ptr.raw());
+        }
         let ptr = self.log.append(&NewUndo {
             kind,
             index: index.tree.index,

@@ -195,6 +195,11 @@ impl LeafInsert<'_> {
         out.reserve(INSERT_HEAD_BYTES_MAX + self.key.len() + self.payload.len() + 3);
         push_start(out, &head, end);
         out.extend_from_slice(self.key);
+        if self.payload.is_empty() {
+            // Most secondary entries are keys alone.
+            out.push(0);
+            return;
+        }
         push_bytes(out, self.payload);
     }
 }

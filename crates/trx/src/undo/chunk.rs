@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use base::TrxId;
 use base::sync::plain::{Mutex, RwLock};
 use base::sync::{Planted, planted};
+use base::{IndexId, TrxId};
 use log::{Log, Part};
 
 use super::record::{NewUndo, UndoRecord};
@@ -172,6 +172,18 @@ impl UndoLog {
     /// chunk every 32 KiB.
     #[inline]
     pub fn append(&mut self, undo: &NewUndo<'_>) -> UndoPtr {
+        self.append_any(undo)
+    }
+
+    /// [`UndoLog::append`] of a record that consists of a key: less code, because nothing else has to be looked at.
+    #[inline(never)]
+    pub fn append_key(&mut self, kind: UndoKind, index: IndexId, flags: u8, key: &[u8]) -> UndoPtr {
+        debug_assert!(kind != UndoKind::RowPatch, "a patch has an offset");
+        self.append_any(&NewUndo { kind, index, flags, patch_offset: 0, key, row_header: None, image: &[] })
+    }
+
+    #[inline(always)]
+    fn append_any(&mut self, undo: &NewUndo<'_>) -> UndoPtr {
         debug_assert!(self.id != TrxId::NONE, "undo without a transaction id");
         let words = undo.words();
         if self.chunk.is_none() || self.used + words > CHUNK_WORDS {

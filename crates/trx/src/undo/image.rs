@@ -28,7 +28,7 @@ const BEFORE_KEY_BYTES_MAX: usize = HEAD_BYTES + 5 + 5;
 
 impl NewUndo<'_> {
     /// Appends the part of the record at `undo`, which comes behind `previous`, of the transaction `trx`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push_part(&self, out: &mut Vec<u8>, trx: TrxId, undo: UndoRef, previous: UndoRef) {
         let (before_key, before_key_len) = self.before_key();
         let header = self.row_header.map_or(&[][..], |header| header);

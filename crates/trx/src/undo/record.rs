@@ -84,13 +84,14 @@ pub struct NewUndo<'a> {
 }
 
 impl NewUndo<'_> {
+    #[inline(always)]
     pub(super) fn words(&self) -> usize {
         let header = if self.row_header.is_some() { ROW_HEADER_WORDS } else { 0 };
         HEADER_WORDS + header + self.key.len().div_ceil(8) + self.image.len().div_ceil(8)
     }
 
     /// Writes the record to the front of `words`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write(&self, prev: UndoPtr, words: &[AtomicU64]) {
         let has_header = u64::from(self.row_header.is_some());
         words[0].store(prev.raw() << 8 | self.kind as u64, Ordering::Relaxed);

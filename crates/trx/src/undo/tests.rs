@@ -36,6 +36,26 @@ fn every_part_of_a_record_comes_back() {
 }
 
 #[test]
+fn a_record_of_a_key_alone_is_appended_as_any_other() {
+    let stores = [(), ()].map(|()| Arc::new(UndoStore::default()));
+    let [mut one, mut other] = stores.each_ref().map(|store| UndoLog::new(Arc::clone(store)));
+    for log in [&mut one, &mut other] {
+        log.begin(TrxId(5), &CommitTable::new(TrxId(5)));
+    }
+    for len in 0..300usize {
+        let key: Vec<u8> = (0..len).map(|i| i as u8).collect();
+        let kind = [UndoKind::RowInsert, UndoKind::EntryInsert, UndoKind::EntryClose][len % 3];
+        let undo = entry(kind, &key, b"");
+        assert_eq!(one.append_key(kind, undo.index, undo.flags, &key), other.append(&undo));
+        assert_eq!(one.parts(), other.parts());
+        let [mut a, mut b] = [UndoRecord::default(), UndoRecord::default()];
+        stores[0].read(one.mark(), true, &mut a);
+        stores[1].read(other.mark(), true, &mut b);
+        assert_eq!((a.kind, a.key, a.image, a.flags, a.prev), (b.kind, b.key, b.image, b.flags, b.prev));
+    }
+}
+
+#[test]
 fn popping_walks_backwards_over_chunks_to_the_mark() {
     let store = Arc::new(UndoStore::default());
     let mut log = UndoLog::new(Arc::clone(&store));
