@@ -31,7 +31,7 @@ pub(crate) struct InsertProgram {
     /// Subqueries of the cells and of ON DUPLICATE KEY UPDATE.
     expressions: QueryProgram,
     source: Option<SelectSource>,
-    /// It is one row that may be stored as it is.
+    /// It is rows that may be stored as they are.
     plain: Option<PlainInsert>,
 }
 
@@ -71,7 +71,7 @@ impl InsertProgram {
     #[inline]
     pub(crate) fn run(&self, plan: &InsertPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         if let Some(plain) = &self.plain
-            && let Some(done) = plain.run(ctx)
+            && let Some(done) = plain.run(plan, ctx)
         {
             return done;
         }

@@ -1,15 +1,15 @@
-//! INSERT of one row whose values are stored as they are: no row is built, and nothing is evaluated.
+//! INSERT of rows whose values are stored as they are: none is built, and nothing is evaluated.
 
 use std::sync::Arc;
 
 use engine::Table;
-use expr::{Expr, ExprKind};
+use expr::ExprKind;
 use sql::plan::{InsertCell, InsertMode, InsertPlan, InsertSource};
 use types::storage::{fixed_width, plain_bytes};
-use types::{ColumnDef, ColumnDefault, OwnedValue, Value};
+use types::{ColumnDef, ColumnDefault, Value};
 
-use crate::context::{ExecCtx, Outcome};
-use crate::error::Result;
+use crate::context::{ExecCtx, Outcome, Summary};
+use crate::error::{ExecError, Result};
 
 #[cfg(test)]
 thread_local! {
@@ -20,22 +20,16 @@ thread_local! {
 /// Columns of a table, at most.
 const COLUMNS_MAX: usize = 32;
 
-/// An INSERT of one row of parameters, constants and constant defaults.
+/// Values of all rows, at most: what is kept of each is 24 bytes.
+const VALUES_MAX: usize = 1 << 16;
+
+/// An INSERT of rows of parameters, constants and constant defaults.
 #[derive(Debug)]
 pub(crate) struct PlainInsert {
     table: Arc<Table>,
-    /// What each column of the table gets.
-    sources: Box<[Source]>,
+    /// What each column gets that the statement leaves out; `None` is NULL, of which an AUTO_INCREMENT column makes a number.
+    defaults: Box<[Option<Box<[u8]>>]>,
     auto_increment: Option<usize>,
-}
-
-/// Where a column's value comes from.
-#[derive(Debug)]
-enum Source {
-    Param(u16),
-    Const(OwnedValue),
-    /// Storage bytes; `None` for NULL, which an AUTO_INCREMENT column makes a number of.
-    Default(Option<Box<[u8]>>),
 }
 
 /// What the AUTO_INCREMENT column gets.
@@ -47,69 +41,105 @@ enum Number {
     Next,
 }
 
+/// AUTO_INCREMENT numbers that rows come with.
+#[derive(Clone, Copy, Debug, Default)]
+struct GivenNumbers {
+    count: usize,
+    last: u64,
+    greatest: u64,
+}
+
+impl GivenNumbers {
+    /// `None`: the mode decides what one of the values means.
+    fn of<'v>(values: impl Iterator<Item = Option<&'v [u8]>>) -> Option<Self> {
+        let mut given = GivenNumbers::default();
+        for value in values {
+            if let Number::Given(number) = number_of(value)? {
+                given.count += 1;
+                given.last = number;
+                given.greatest = number.max(given.greatest);
+            }
+        }
+        Some(given)
+    }
+}
+
+/// A row's storage bytes by column.
+type Values<'v> = [Option<&'v [u8]>];
+
+/// Where an integer's bytes are.
+type Room = [u8; 8];
+
 impl PlainInsert {
     /// `None`: the statement is another one.
     pub(crate) fn of_plan(table: &Arc<Table>, plan: &InsertPlan) -> Option<Self> {
-        let InsertSource::Rows(rows) = &plan.source else { return None };
-        let ([cells], InsertMode::Insert, []) = (&rows[..], plan.mode, &plan.on_duplicate[..]) else {
-            return None;
-        };
         let (columns, auto_increment) = (&table.def.columns, table.def.auto_increment_column());
+        let InsertSource::Rows(rows) = &plan.source else { return None };
         let counts = auto_increment.is_none_or(|col| columns[col].ty.is_integer());
-        if !counts || columns.len() > COLUMNS_MAX {
+        if plan.mode != InsertMode::Insert || !plan.on_duplicate.is_empty() || !counts {
             return None;
         }
-        let mut sources: Vec<Option<Source>> = columns.iter().map(default_of).collect();
-        for (&col, cell) in plan.columns.iter().zip(cells) {
-            if let InsertCell::Expr(expr) = cell {
-                sources[usize::from(col)] = source_of(expr);
+        if columns.len() > COLUMNS_MAX || rows.len() * columns.len() > VALUES_MAX {
+            return None;
+        }
+        let has_default = |cell: &InsertCell| matches!(cell, InsertCell::Default);
+        let needs_default =
+            |col: usize| match plan.columns.iter().position(|&other| usize::from(other) == col) {
+                None => true,
+                Some(at) => rows.iter().any(|cells| has_default(&cells[at])),
+            };
+        for (col, column) in columns.iter().enumerate() {
+            if needs_default(col) && !is_constant(column) {
+                return None;
             }
         }
-        let sources = sources.into_iter().collect::<Option<_>>()?;
-        Some(PlainInsert { table: Arc::clone(table), sources, auto_increment })
+        rows.iter().flatten().all(is_plain).then(|| PlainInsert {
+            table: Arc::clone(table),
+            defaults: columns.iter().map(default_of).collect(),
+            auto_increment,
+        })
     }
 
-    /// Inserts the row; `None`, with nothing done: one of its values is converted, or the mode decides what it means.
-    pub(crate) fn run(&self, ctx: &mut ExecCtx<'_>) -> Option<Result<Outcome>> {
+    /// Inserts the rows; `None`, with nothing done: a value is converted, or the mode decides what it means.
+    pub(crate) fn run(&self, plan: &InsertPlan, ctx: &mut ExecCtx<'_>) -> Option<Result<Outcome>> {
         #[cfg(test)]
         if NEVER.get() {
             return None;
         }
-        let columns = &self.table.def.columns;
-        let next_room: [u8; 8];
+        match &plan.source {
+            InsertSource::Rows(rows) if rows.len() == 1 => self.run_one(plan, &rows[0], ctx),
+            InsertSource::Rows(rows) => self.run_many(plan, rows, ctx),
+            InsertSource::Query(_) => None,
+        }
+    }
+
+    #[inline]
+    fn run_one(
+        &self,
+        plan: &InsertPlan,
+        cells: &[InsertCell],
+        ctx: &mut ExecCtx<'_>,
+    ) -> Option<Result<Outcome>> {
+        let next_room: Room;
         let mut rooms = [[0; 8]; COLUMNS_MAX];
         let mut values = [None; COLUMNS_MAX];
-        for (((source, column), value), room) in
-            self.sources.iter().zip(columns).zip(&mut values).zip(&mut rooms)
-        {
-            let is_plain = match source {
-                Source::Param(param) => store(column, ctx.params.get(usize::from(*param))?, room, value),
-                Source::Const(constant) => store(column, &constant.as_value(), room, value),
-                Source::Default(bytes) => {
-                    *value = bytes.as_deref();
-                    true
-                }
-            };
-            if !is_plain {
-                return None;
-            }
+        let values = &mut values[..self.defaults.len()];
+        if !self.fill(plan, cells, ctx.params, values, &mut rooms) {
+            return None;
         }
         let (mut given, mut generated) = (0, None);
         if let Some(col) = self.auto_increment {
             match number_of(values[col])? {
                 Number::Given(number) => given = number,
                 Number::Next => {
-                    let next = match self.table.reserve_auto_increment(ctx.engine, 1, 1) {
-                        Ok(next) => next,
-                        Err(error) => return Some(Err(error.into())),
-                    };
+                    let next = self.table.reserve_auto_increment(ctx.engine, 1, 1).ok()?;
                     next_room = next.to_le_bytes();
                     generated = Some(next);
-                    values[col] = Some(&next_room[..fixed_width(&columns[col].ty).unwrap_or(8)]);
+                    values[col] = Some(&next_room[..self.number_width(col)]);
                 }
             }
         }
-        let inserted = self.insert(&values[..columns.len()], given, ctx);
+        let inserted = self.insert(values, given, ctx);
         Some(inserted.map(|()| Outcome {
             affected: 1,
             insert_id: generated.unwrap_or(given),
@@ -120,7 +150,7 @@ impl PlainInsert {
 
     /// `given`: the AUTO_INCREMENT number that the row comes with, or 0.
     #[inline]
-    fn insert(&self, values: &[Option<&[u8]>], given: u64, ctx: &mut ExecCtx<'_>) -> Result<()> {
+    fn insert(&self, values: &Values<'_>, given: u64, ctx: &mut ExecCtx<'_>) -> Result<()> {
         if ctx.autocommit && self.table.has_auto_increment_room(given) {
             // Behind the commit nothing may fail.
             ctx.trx.end_with_change();
@@ -131,35 +161,124 @@ impl PlainInsert {
         }
         Ok(())
     }
-}
 
-/// What a column gets that the statement leaves out. `None`: more than bytes that are known.
-fn default_of(column: &ColumnDef) -> Option<Source> {
-    match &column.default {
-        _ if column.auto_increment => Some(Source::Default(None)),
-        ColumnDefault::Constant(bytes) => Some(Source::Default(Some(bytes.clone()))),
-        ColumnDefault::Null | ColumnDefault::None if column.nullable => Some(Source::Default(None)),
-        ColumnDefault::Null | ColumnDefault::None | ColumnDefault::Now => None,
+    /// Of the AUTO_INCREMENT numbers all are given or all are to be made; else the rows are built.
+    #[inline(never)]
+    fn run_many(
+        &self,
+        plan: &InsertPlan,
+        rows: &[Vec<InsertCell>],
+        ctx: &mut ExecCtx<'_>,
+    ) -> Option<Result<Outcome>> {
+        let (count, width) = (rows.len(), self.defaults.len());
+        let mut rooms = vec![[0; 8]; count * plan.columns.len().max(1)];
+        let next_rooms: Vec<Room>;
+        let mut values = vec![None; count * width];
+        let per_row = values.chunks_exact_mut(width).zip(rooms.chunks_exact_mut(plan.columns.len().max(1)));
+        for (cells, (values, rooms)) in rows.iter().zip(per_row) {
+            if !self.fill(plan, cells, ctx.params, values, rooms) {
+                return None;
+            }
+        }
+        let (mut given, mut generated) = (GivenNumbers::default(), None);
+        if let Some(col) = self.auto_increment {
+            given = GivenNumbers::of(values.chunks_exact(width).map(|row| row[col]))?;
+            if given.count == 0 {
+                let first = self.table.reserve_auto_increment(ctx.engine, count as u64, 1).ok()?;
+                next_rooms = (first..).take(count).map(u64::to_le_bytes).collect();
+                generated = Some(first);
+                for (row, room) in values.chunks_exact_mut(width).zip(&next_rooms) {
+                    row[col] = Some(&room[..self.number_width(col)]);
+                }
+            } else if given.count < count {
+                return None;
+            }
+        }
+        let rows: Vec<_> = values.chunks_exact(width).collect();
+        Some(self.insert_many(&rows, given.greatest, ctx).map(|()| Outcome {
+            affected: count as u64,
+            insert_id: generated.unwrap_or(given.last),
+            last_insert_id: generated,
+            summary: Summary::Records { records: count as u64, duplicates: 0 },
+            ..Outcome::default()
+        }))
+    }
+
+    fn insert_many(&self, rows: &[&Values<'_>], greatest_given: u64, ctx: &mut ExecCtx<'_>) -> Result<()> {
+        let done = self.table.insert_batch(ctx.engine, ctx.trx, rows);
+        done.map_err(|(_, error)| ExecError::from(error))?;
+        if greatest_given != 0 {
+            self.table.advance_auto_increment(ctx.engine, greatest_given)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of the AUTO_INCREMENT column.
+    #[inline]
+    fn number_width(&self, col: usize) -> usize {
+        fixed_width(&self.table.def.columns[col].ty).unwrap_or(8)
+    }
+
+    /// Makes `values` those of a row; integers go to `rooms`, one a cell. False: one of them is converted or refused.
+    #[inline]
+    fn fill<'v>(
+        &'v self,
+        plan: &'v InsertPlan,
+        cells: &'v [InsertCell],
+        params: &'v [Value<'v>],
+        values: &mut Values<'v>,
+        rooms: &'v mut [Room],
+    ) -> bool {
+        for (value, default) in values.iter_mut().zip(&self.defaults) {
+            *value = default.as_deref();
+        }
+        for ((&col, cell), room) in plan.columns.iter().zip(cells).zip(rooms) {
+            let InsertCell::Expr(expr) = cell else { continue };
+            let column = &self.table.def.columns[usize::from(col)];
+            let value = &mut values[usize::from(col)];
+            let is_plain = match &expr.kind {
+                ExprKind::Param(param) => match params.get(usize::from(*param)) {
+                    Some(param) => store(column, param, room, value),
+                    None => false,
+                },
+                ExprKind::Const(constant) => store(column, &constant.as_value(), room, value),
+                _ => false,
+            };
+            if !is_plain {
+                return false;
+            }
+        }
+        true
     }
 }
 
-/// `None`: the expression is evaluated.
-fn source_of(expr: &Expr) -> Option<Source> {
-    match &expr.kind {
-        ExprKind::Param(param) => Some(Source::Param(*param)),
-        ExprKind::Const(value) => Some(Source::Const(value.clone())),
+/// Whether nothing is evaluated for the cell.
+fn is_plain(cell: &InsertCell) -> bool {
+    match cell {
+        InsertCell::Default => true,
+        InsertCell::Expr(expr) => matches!(expr.kind, ExprKind::Param(_) | ExprKind::Const(_)),
+    }
+}
+
+/// Whether a column that is left out gets bytes that are known, or NULL.
+fn is_constant(column: &ColumnDef) -> bool {
+    match &column.default {
+        ColumnDefault::Constant(_) => true,
+        ColumnDefault::Null | ColumnDefault::None => column.nullable || column.auto_increment,
+        ColumnDefault::Now => false,
+    }
+}
+
+fn default_of(column: &ColumnDef) -> Option<Box<[u8]>> {
+    match &column.default {
+        ColumnDefault::Constant(bytes) if !column.auto_increment => Some(bytes.clone()),
         _ => None,
     }
 }
 
 /// Makes `to` the storage bytes of a value, `None` for NULL. False: the value is converted or refused.
 #[inline]
-fn store<'v>(
-    column: &ColumnDef,
-    value: &Value<'v>,
-    room: &'v mut [u8; 8],
-    to: &mut Option<&'v [u8]>,
-) -> bool {
+fn store<'v>(column: &ColumnDef, value: &Value<'v>, room: &'v mut Room, to: &mut Option<&'v [u8]>) -> bool {
     if value.is_null() {
         *to = None;
         return column.nullable || column.auto_increment;

@@ -73,9 +73,14 @@ fn insert_randomly(seed: u64, plain: bool) -> Vec<String> {
             0 => values[col][1],
             _ => values[col][prng.below(values[col].len() as u64) as usize],
         };
-        let cells: Vec<_> = columns.iter().map(|&col| common(&mut prng, col)).collect();
-        let done =
-            bench.try_run(&format!("INSERT INTO t ({}) VALUES ({})", names.join(","), cells.join(",")));
+        let count = if prng.below(2) == 0 { 1 } else { 2 + prng.below(3) };
+        let rows: Vec<_> = (0..count)
+            .map(|_| {
+                let cells: Vec<_> = columns.iter().map(|&col| common(&mut prng, col)).collect();
+                format!("({})", cells.join(","))
+            })
+            .collect();
+        let done = bench.try_run(&format!("INSERT INTO t ({}) VALUES {}", names.join(","), rows.join(",")));
         seen.push(format!("{done:?} {:?}", bench.take_warnings()));
     }
     seen.push(bench.select("SELECT * FROM t"));
