@@ -58,6 +58,9 @@ pub struct ProcessInfo {
     pub info: Option<String>,
 }
 
+/// A session that waits looks this often whether its client is still there.
+const CLIENT_LOOK: Duration = Duration::from_millis(400);
+
 /// Who is at the other end.
 #[derive(Debug)]
 struct Client {
@@ -182,7 +185,15 @@ impl Process {
             if wake == Wake::TimedOut {
                 return Waited::InVain;
             }
-            wake = self.wake.wait(ticket, deadline);
+            let look = env::deadline_in(CLIENT_LOOK);
+            let next = deadline.map_or(look, |deadline| deadline.min(look));
+            wake = self.wake.wait(ticket, Some(next));
+            if wake == Wake::TimedOut && deadline != Some(next) {
+                if self.stream.is_closed_by_peer() {
+                    return Waited::Killed;
+                }
+                wake = Wake::Stale;
+            }
         }
     }
 
@@ -241,6 +252,10 @@ impl trx::Client for Process {
         let (statement, active_s) = (info.unwrap_or_default(), self.activity.transaction_seconds());
         let (settings, statement_only) = (*self.settings.lock(), !self.activity.is_in_transaction());
         ClientInfo { connection: id, user, host, statement, settings, statement_only, active_s }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.stream.is_closed_by_peer()
     }
 }
 

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::SendFlags;
 
 use crate::account::Peer;
@@ -56,6 +57,13 @@ impl Stream {
             Stream::Tcp(socket) => socket.set_write_timeout(timeout),
             Stream::Unix(socket) => socket.set_write_timeout(timeout),
         }
+    }
+
+    /// Whether the client has closed its end, whatever it sent before. Does not wait.
+    pub fn is_closed_by_peer(&self) -> bool {
+        let mut polled = [PollFd::new(self, PollFlags::RDHUP)];
+        let closed = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+        poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(closed)
     }
 
     /// Ends the connection under whoever reads or writes it. A socket that is gone already is no error.

@@ -8,6 +8,9 @@ use crate::transaction::Isolation;
 pub trait Client: Send + Sync + Debug {
     /// Who it is and what it does.
     fn describe(&self) -> ClientInfo;
+
+    /// Whether nobody is there any more to hear the answer. Asked now and then while the transaction waits, with no lock held.
+    fn is_gone(&self) -> bool;
 }
 
 /// How a session's transactions run.

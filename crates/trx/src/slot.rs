@@ -111,6 +111,16 @@ impl TrxSlot {
         self.client.get()?.upgrade().map(|client| client.describe())
     }
 
+    /// Whether a session has named itself.
+    pub(crate) fn has_client(&self) -> bool {
+        self.client.get().is_some()
+    }
+
+    /// Whether its session is there and has lost its client.
+    pub(crate) fn client_is_gone(&self) -> bool {
+        self.client.get().and_then(Weak::upgrade).is_some_and(|client| client.is_gone())
+    }
+
     /// The transaction has ended.
     #[inline]
     pub(crate) fn end(&self) {

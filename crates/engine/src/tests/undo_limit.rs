@@ -28,6 +28,10 @@ impl Client for Session {
         let (user, host) = ("ann".to_owned(), "here".to_owned());
         ClientInfo { connection: self.0, user, host, active_s: 340, ..ClientInfo::default() }
     }
+
+    fn is_gone(&self) -> bool {
+        false
+    }
 }
 
 fn limited(told: &Arc<Told>) -> (Arc<Engine>, Arc<Table>) {

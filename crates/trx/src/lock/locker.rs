@@ -56,6 +56,9 @@ pub struct RowRequest<'k> {
     pub policy: WaitPolicy,
 }
 
+/// Who waits for a lock looks this often whether its client is still there: the locks of one that is not are somebody's wait.
+const CLIENT_LOOK: Duration = Duration::from_millis(400);
+
 /// A transaction that locks.
 #[derive(Clone, Copy)]
 pub struct Locker<'t> {
@@ -195,7 +198,7 @@ impl Locker<'_> {
     pub fn wait(&self) -> Result<(), Error> {
         debug_assert_eq!(base::sync::critical::depth(), 0, "a wait for a lock holds no latch");
         let deadline = env::deadline_in(self.timeout);
-        let mut timed_out = false;
+        let (mut timed_out, mut gone) = (false, false);
         loop {
             let ticket = self.slot.wake.ticket();
             {
@@ -210,7 +213,7 @@ impl Locker<'_> {
                     owner.wait = None;
                     return if state == Waiting::Victim { Err(Error::Deadlock) } else { Ok(()) };
                 }
-                let interrupted = self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
+                let interrupted = gone || self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
                 if closed || interrupted || timed_out {
                     self.give_up(&mut locks);
                     return Err(match (closed, interrupted) {
@@ -220,7 +223,12 @@ impl Locker<'_> {
                     });
                 }
             }
-            timed_out = self.slot.wake.wait(ticket, Some(deadline)) == Wake::TimedOut;
+            let look =
+                if self.slot.has_client() { env::deadline_in(CLIENT_LOOK).min(deadline) } else { deadline };
+            if self.slot.wake.wait(ticket, Some(look)) == Wake::TimedOut {
+                timed_out = look == deadline;
+                gone = self.slot.client_is_gone();
+            }
         }
     }
 
