@@ -11,7 +11,7 @@ use btree::{Store, StoreConfig};
 use buffer::PoolConfig;
 use env::{Clock, RealClock};
 use page::{FileHeader, OverflowRef};
-use trx::{Abandon, BeginOptions, Ending, Trx, TrxSystem, UndoPtr, WriteParts};
+use trx::{Abandon, BeginOptions, Ending, TableUse, Trx, TrxSystem, UndoPtr, WriteParts};
 
 use crate::catalog::Catalog;
 use crate::checkpoint::{self, CheckpointControl};
@@ -270,7 +270,7 @@ impl Engine {
     pub fn open_table(&self, trx: &mut Trx, schema: &str, name: &str) -> Result<Arc<Table>> {
         loop {
             let table = self.table(schema, name)?;
-            if self.lock_table(trx, &table)? {
+            if self.lock_table(trx, &table, TableUse::Write)? {
                 return Ok(table);
             }
         }
@@ -279,11 +279,10 @@ impl Engine {
     /// Takes the shared metadata lock of a table that was looked up before. False: it has been redefined or dropped since;
     /// look it up again. Cost: a short search, or one compare-and-exchange the first time in a transaction.
     #[inline]
-    pub fn lock_table(&self, trx: &mut Trx, table: &Table) -> Result<bool> {
-        let held = trx.holds_metadata(&table.state.lock);
-        trx.lock_metadata(&table.state.lock)?;
+    pub fn lock_table(&self, trx: &mut Trx, table: &Table, use_: TableUse) -> Result<bool> {
+        let taken = trx.lock_metadata(&table.state.lock, use_)?;
         let current = table.is_current();
-        if !current && !held {
+        if !current && taken {
             trx.unlock_newest_metadata();
         }
         Ok(current)

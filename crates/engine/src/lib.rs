@@ -50,6 +50,7 @@ mod scan;
 mod spill;
 mod sweep;
 mod table;
+mod table_lock;
 mod undo_limit;
 
 pub use column_set::ColumnSet;
@@ -74,12 +75,15 @@ pub use row::{InsertOutcome, OldRow, RowChange, UpdateOutcome};
 pub use scan::{Batch, Scan, ScanMemory};
 pub use sweep::SweepReport;
 pub use table::{Index, Table};
+pub use table_lock::{TableLock, TableRequest};
 pub use undo_limit::UndoFull;
 
 pub use btree::Foreseen;
 pub use get::FoundCell;
 pub use page::{Field, OverflowRef, RowFormat, RowRef};
-pub use trx::{BeginOptions, Isolation, LockMode, LockRead, ReadView, Trx, UndoPtr, WaitPolicy};
+pub use trx::{
+    BeginOptions, ExclusiveWait, Isolation, LockMode, LockRead, ReadView, TableUse, Trx, UndoPtr, WaitPolicy,
+};
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use base::codec::get_u48;
 use base::sync::plain::{Condvar, Mutex, MutexGuard};
 use base::{IndexId, TrxId};
 use page::{OverflowRef, RowHeader};
-use trx::{PurgeEntry, UndoKind, UndoPtr, UndoRecord};
+use trx::{PurgeEntry, TableUse, UndoKind, UndoPtr, UndoRecord};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -182,12 +182,12 @@ impl HeldTable {
             let Some((table, position)) = engine.catalog().index(index).cloned() else {
                 return Ok(false);
             };
-            match table.state.lock.lock_shared(true, METADATA_WAIT) {
+            match table.state.lock.lock_shared(TableUse::Purge, true, METADATA_WAIT) {
                 Ok(()) if table.is_current() => {
                     self.table = Some((table, position));
                     return Ok(true);
                 }
-                Ok(()) => table.state.lock.unlock_shared(),
+                Ok(()) => table.state.lock.unlock_shared(TableUse::Purge),
                 // A definition change takes its time. At shutdown nobody needs the leftovers gone.
                 Err(trx::Error::LockWaitTimeout) if !engine.purge.is_stopped() => {}
                 Err(trx::Error::LockWaitTimeout) => return Ok(false),
@@ -198,7 +198,7 @@ impl HeldTable {
 
     fn release(&mut self) {
         if let Some((table, _)) = self.table.take() {
-            table.state.lock.unlock_shared();
+            table.state.lock.unlock_shared(TableUse::Purge);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Effect, Engine, Error, Foreseen, Isolation, LockMode, ReadView, Table, WaitPolicy};
+use engine::{Effect, Engine, Error, Foreseen, Isolation, LockMode, ReadView, Table, TableUse, WaitPolicy};
 use sql::ast::LockWait;
 use sql::plan::{Plan, QueryPlan, RowLock};
 
@@ -25,6 +25,8 @@ use crate::update::UpdateProgram;
 pub struct Program {
     plan: Arc<Plan>,
     tables: Vec<Arc<Table>>,
+    /// What each of them is used for.
+    uses: Box<[TableUse]>,
     body: Body,
 }
 
@@ -62,7 +64,15 @@ pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
         Plan::Delete(delete) => Body::Delete(Box::new(DeleteProgram::compile(engine, delete, &mut tables)?)),
         Plan::Load(load) => Body::Load(Box::new(LoadProgram::compile(engine, load, &mut tables)?)),
     };
-    Ok(Program { plan, tables, body })
+    let uses = tables.iter().map(|table| use_of(&plan, table)).collect();
+    Ok(Program { plan, tables, uses, body })
+}
+
+/// What `plan` does with `table`.
+fn use_of(plan: &Plan, table: &Table) -> TableUse {
+    let mut writes = false;
+    plan.for_each_table(&mut |used| writes |= used.writes && used.def.id == table.def.id);
+    if writes { TableUse::Write } else { TableUse::Read }
 }
 
 impl SelectProgram {
@@ -113,7 +123,7 @@ impl Program {
         {
             return program.run_point(point, plan, &self.tables, ctx);
         }
-        lock_tables(&self.tables, ctx)?;
+        lock_tables(self.tables.iter().zip(self.uses.iter().copied()), ctx)?;
         ctx.scratch.arena.reset();
         let outcome = self.run_body(ctx);
         ctx.trx.end_statement();
@@ -194,7 +204,7 @@ impl SelectProgram {
         ctx: &mut ExecCtx<'_>,
     ) -> Result<Outcome> {
         let way = point.foresee(ctx.engine, ctx.params, &mut ctx.scratch.key);
-        lock_tables(tables, ctx)?;
+        lock_tables(tables.iter().map(|table| (table, TableUse::Read)), ctx)?;
         ctx.scratch.arena.reset();
         let outcome = self.get_point(point, plan, way, ctx);
         ctx.trx.end_statement();
@@ -220,9 +230,12 @@ impl SelectProgram {
 
 /// Takes the metadata locks of a program's tables.
 #[inline]
-fn lock_tables(tables: &[Arc<Table>], ctx: &mut ExecCtx<'_>) -> Result<()> {
-    for table in tables {
-        if !ctx.engine.lock_table(ctx.trx, table)? {
+fn lock_tables<'t>(
+    tables: impl Iterator<Item = (&'t Arc<Table>, TableUse)>,
+    ctx: &mut ExecCtx<'_>,
+) -> Result<()> {
+    for (table, use_) in tables {
+        if !ctx.engine.lock_table(ctx.trx, table, use_)? {
             return Err(Error::TableChanged.into());
         }
     }

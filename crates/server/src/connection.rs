@@ -15,7 +15,7 @@ use crate::server::Server;
 use crate::session::Session;
 use crate::status::bump;
 use crate::stream::Stream;
-use crate::transaction;
+use crate::{table_locks, transaction};
 
 /// Stack of a connection's thread; parser and interpreter bound their depth to fit.
 pub const STACK_BYTES: usize = 2 << 20;
@@ -48,6 +48,7 @@ pub fn serve(server: &Arc<Server>, stream: Stream) {
         bump(&server.status.aborted_connects, 1);
     }
     transaction::rollback(&mut session);
+    table_locks::release(&mut session);
     server.user_locks.release_all(session.process.id());
     let forgotten = session.prepared.clear() as u64;
     server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);

@@ -56,6 +56,7 @@ pub mod statement_context;
 pub mod status;
 pub mod stream;
 pub mod sysvars;
+pub mod table_locks;
 pub mod transaction;
 mod undo_settings;
 mod user_locks;

@@ -24,6 +24,7 @@ use crate::redo_log;
 use crate::server::Server;
 use crate::status::Counters;
 use crate::sysvars::{ALL, Access, Assigned, Scope, SetValue, VarDef, VarValue, Variables, find};
+use crate::table_locks::{self, TableLocks};
 use crate::transaction::{self, TransactionState};
 use crate::undo_settings;
 
@@ -74,6 +75,8 @@ pub struct Session {
     pub prepared: PreparedStatements,
     /// Transaction.
     pub transaction: TransactionState,
+    /// Tables locked by LOCK TABLES.
+    pub table_locks: Option<Box<TableLocks>>,
     /// What SET TRANSACTION said of the next transaction.
     pub next_transaction: NextTransaction,
     /// LAST_INSERT_ID().
@@ -171,6 +174,7 @@ impl Session {
             diagnostics: Diagnostics::default(),
             prepared: PreparedStatements::default(),
             transaction: TransactionState::default(),
+            table_locks: None,
             next_transaction: NextTransaction::default(),
             last_insert_id: 0,
             row_count: 0,
@@ -188,6 +192,7 @@ impl Session {
     /// Back to the state of a new connection of the same user (COM_RESET_CONNECTION, COM_CHANGE_USER).
     pub fn reset(&mut self) {
         transaction::rollback(self);
+        table_locks::release(self);
         self.server.user_locks.release_all(self.process.id());
         let forgotten = self.prepared.clear() as u64;
         self.server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);

@@ -13,7 +13,7 @@ use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::session::Session;
 use crate::status::Com;
-use crate::{ddl, run, set_statement, show, transaction, user_statement};
+use crate::{ddl, run, set_statement, show, table_locks, transaction, user_statement};
 
 /// Runs `statement` and writes its answer.
 ///
@@ -74,9 +74,8 @@ pub fn run(
         Statement::Prepare(prepare) => run::named::prepare(session, prepare)?,
         Statement::Execute(execute) => return run::named::execute(session, execute, answer),
         Statement::Deallocate(name) => run::named::deallocate(session, name)?,
-        // Nothing is locked, since LOCK TABLES is refused.
-        Statement::UnlockTables => session.counters.count(Com::UnlockTables),
-        Statement::LockTables(_) => return Err(not_yet("LOCK TABLES")),
+        Statement::UnlockTables => table_locks::unlock(session)?,
+        Statement::LockTables(tables) => table_locks::lock(session, statement, tables)?,
         Statement::Show(_) | Statement::Describe(_) | Statement::Explain(_) => {
             return run_show(session, statement, inputs, answer);
         }

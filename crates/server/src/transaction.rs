@@ -12,6 +12,7 @@ use engine::{BeginOptions, Effect, Trx};
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::session::{NextTransaction, Session};
+use crate::table_locks;
 
 /// A session's transaction.
 #[derive(Debug, Default)]
@@ -36,6 +37,7 @@ pub fn begin(session: &mut Session, read_only: bool, snapshot: bool) -> Result<(
         commit(session)?;
         session.next_transaction = next;
     }
+    table_locks::release(session);
     session.next_transaction.read_only = Some(read_only);
     let mut trx = enter(session);
     if snapshot && (trx.isolation() == trx::Isolation::RepeatableRead || trx.is_snapshot()) {
@@ -181,12 +183,21 @@ pub fn enter(session: &mut Session) -> Box<Trx> {
     }
 }
 
+/// The session has locked tables by LOCK TABLES, or has given them back.
+pub fn note_table_locks(session: &mut Session) {
+    let (id, has_locks) = (u64::from(session.process.id()), session.table_locks.is_some());
+    if let Some(trx) = &mut session.transaction.trx {
+        trx.set_session(id, has_locks);
+    }
+}
+
 #[cold]
 fn first(session: &Session) -> Box<Trx> {
     let mut trx = session.server.engine.begin(options(session));
     trx.set_interrupt(session.process.interrupt());
     let client: Arc<dyn Client> = Arc::clone(&session.process) as _;
     trx.set_client(Arc::downgrade(&client));
+    trx.set_session(u64::from(session.process.id()), session.table_locks.is_some());
     Box::new(trx)
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::metadata_lock::MetadataLock;
+use crate::metadata_lock::{MetadataLock, TableUse};
 
 /// Locks that are remembered between transactions, at most.
 const KEPT_LOCKS: usize = 16;
@@ -11,8 +11,8 @@ const KEPT_LOCKS: usize = 16;
 /// same tables again does not count references to them each time.
 #[derive(Debug, Default)]
 pub(crate) struct HeldLocks {
-    /// Those held, then some that were.
-    locks: Vec<Arc<MetadataLock>>,
+    /// Those held, then some that were; what each is held for.
+    locks: Vec<(Arc<MetadataLock>, TableUse)>,
     held: usize,
 }
 
@@ -23,18 +23,21 @@ impl HeldLocks {
         self.held == 0
     }
 
-    /// Whether `lock` is held.
+    /// What `lock` is held for, if it is.
     #[inline]
-    pub(crate) fn has(&self, lock: &Arc<MetadataLock>) -> bool {
-        self.locks[..self.held].iter().any(|held| Arc::ptr_eq(held, lock))
+    pub(crate) fn use_of(&mut self, lock: &Arc<MetadataLock>) -> Option<&mut TableUse> {
+        self.locks[..self.held].iter_mut().find(|(held, _)| Arc::ptr_eq(held, lock)).map(|(_, use_)| use_)
     }
 
     /// Takes over a hold of `lock` that the caller has just acquired.
     #[inline]
-    pub(crate) fn adopt(&mut self, lock: &Arc<MetadataLock>) {
-        if self.locks.get(self.held).is_none_or(|last| !Arc::ptr_eq(last, lock)) {
-            self.locks.truncate(self.held);
-            self.locks.push(Arc::clone(lock));
+    pub(crate) fn adopt(&mut self, lock: &Arc<MetadataLock>, use_: TableUse) {
+        match self.locks.get_mut(self.held) {
+            Some((last, last_use)) if Arc::ptr_eq(last, lock) => *last_use = use_,
+            _ => {
+                self.locks.truncate(self.held);
+                self.locks.push((Arc::clone(lock), use_));
+            }
         }
         self.held += 1;
     }
@@ -42,7 +45,8 @@ impl HeldLocks {
     /// Gives back the one taken last.
     pub(crate) fn release_newest(&mut self) {
         if let Some(newest) = self.held.checked_sub(1) {
-            self.locks[newest].unlock_shared();
+            let (lock, use_) = &self.locks[newest];
+            lock.unlock_shared(*use_);
             self.held = newest;
         }
     }
@@ -50,8 +54,8 @@ impl HeldLocks {
     /// Gives all back.
     #[inline]
     pub(crate) fn release_all(&mut self) {
-        for lock in &self.locks[..self.held] {
-            lock.unlock_shared();
+        for (lock, use_) in &self.locks[..self.held] {
+            lock.unlock_shared(*use_);
         }
         self.held = 0;
         if self.locks.len() > KEPT_LOCKS {
@@ -68,7 +72,7 @@ mod tests {
 
     /// Whether nobody holds the lock.
     fn is_free(lock: &MetadataLock) -> bool {
-        let free = lock.lock_exclusive(Duration::ZERO).is_ok();
+        let free = lock.lock_exclusive(Duration::ZERO.into()).is_ok();
         if free {
             lock.unlock_exclusive();
         }
@@ -80,20 +84,23 @@ mod tests {
         let mut held = HeldLocks::default();
         let locks: Vec<Arc<MetadataLock>> = (0..3).map(|_| Arc::default()).collect();
         let take = |held: &mut HeldLocks, i: usize| {
-            assert!(locks[i].try_shared(false));
-            held.adopt(&locks[i]);
+            assert!(locks[i].try_shared(TableUse::Write, false));
+            held.adopt(&locks[i], TableUse::Write);
         };
         for order in [[0, 1], [0, 1], [0, 2], [2, 0], [1, 0]] {
             for i in order {
                 take(&mut held, i);
             }
             for (i, lock) in locks.iter().enumerate() {
-                assert_eq!((held.has(lock), is_free(lock)), (order.contains(&i), !order.contains(&i)));
+                assert_eq!(
+                    (held.use_of(lock).is_some(), is_free(lock)),
+                    (order.contains(&i), !order.contains(&i))
+                );
             }
             held.release_newest();
-            assert!(is_free(&locks[order[1]]) && !held.has(&locks[order[1]]) && !held.is_empty());
+            assert!(is_free(&locks[order[1]]) && held.use_of(&locks[order[1]]).is_none() && !held.is_empty());
             held.release_all();
-            assert!(held.is_empty() && locks.iter().all(|lock| is_free(lock) && !held.has(lock)));
+            assert!(held.is_empty() && locks.iter().all(|lock| is_free(lock) && held.use_of(lock).is_none()));
         }
     }
 
@@ -102,8 +109,8 @@ mod tests {
         let mut held = HeldLocks::default();
         for _ in 0..=KEPT_LOCKS {
             let lock = Arc::new(MetadataLock::default());
-            assert!(lock.try_shared(false));
-            held.adopt(&lock);
+            assert!(lock.try_shared(TableUse::Read, false));
+            held.adopt(&lock, TableUse::Read);
         }
         held.release_all();
         assert_eq!(held.locks.len(), 0);

@@ -16,8 +16,8 @@
 //!    own.
 //! 3. Undo words are written before a page points at them (the page latch orders both) and never change until their
 //!    chunk is freed.
-//! 4. Nobody waits for a metadata lock that is granted to a session which itself waits: exclusive ones are taken only
-//!    by definition changes, which hold no row locks and wait for nothing while holding one.
+//! 4. Nobody waits for a metadata lock that is granted to a session which itself waits: exclusive ones are taken by
+//!    definition changes and LOCK TABLES, which hold no row locks and wait for nothing while holding one.
 //!
 //! # Latching
 //! No function here takes a page latch. The undo mutex of a transaction is taken before page latches by whoever changes
@@ -48,7 +48,7 @@ pub use commit_table::Ending;
 pub use error::Error;
 pub use lock::{Attempt, Deadlock, DeadlockMember, LockInfo, LockKind, LockReport, OwnerInfo, WaitInfo};
 pub use lock::{LockMode, LockRead, Locker, RowLocker, RowRequest, WaitPolicy};
-pub use metadata_lock::MetadataLock;
+pub use metadata_lock::{ExclusiveWait, MetadataLock, TableUse};
 pub use read_view::ReadView;
 pub use report::TrxInfo;
 pub use savepoint::Savepoint;

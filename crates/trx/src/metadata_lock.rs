@@ -1,11 +1,12 @@
 //! Metadata locks: a table's definition stays while a transaction uses it.
 //!
-//! Shared for every statement, kept to the transaction's end; exclusive for definition changes. A shared lock costs one
-//! compare-and-exchange. A session that already holds metadata locks passes a waiting (not a granted) exclusive
-//! request, so that two sessions cannot wait for each other; one that holds none queues behind it, so that the
+//! Shared for every statement, kept to the transaction's end; exclusive for definition changes and LOCK TABLES ... WRITE. Those
+//! who share say whether they change rows: LOCK TABLES ... READ keeps those out, and waits for them. A shared lock costs one
+//! compare-and-exchange. A session that already holds metadata locks passes a waiting (not a granted) request
+//! to keep it out, so that two sessions cannot wait for each other; one that holds none queues behind it, so that the
 //! request is not starved.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use base::sync::plain::{Condvar, Mutex};
@@ -13,28 +14,96 @@ use base::sync::plain::{Condvar, Mutex};
 use crate::deadline::Deadline;
 use crate::error::Error;
 
-const EXCLUSIVE: u32 = 1 << 31;
+const EXCLUSIVE: u64 = 1 << 63;
 /// Somebody waits for an exclusive lock.
-const PENDING: u32 = 1 << 30;
-const SHARED: u32 = PENDING - 1;
+const PENDING: u64 = 1 << 62;
+/// Somebody waits for those who change rows to end.
+const PENDING_READ_ONLY: u64 = 1 << 61;
+/// A session has the table for itself by LOCK TABLES ... WRITE.
+const OWNED: u64 = 1 << 60;
+/// One who keeps others from changing rows.
+const READ_ONLY: u64 = 1 << 48;
+const READ_ONLYS: u64 = OWNED - READ_ONLY;
+/// One of those who share that changes rows.
+const WRITER: u64 = 1 << 24;
+const WRITERS: u64 = READ_ONLY - WRITER;
+/// One who shares.
+const SHARED: u64 = 1;
+const SHARERS: u64 = WRITER - SHARED;
+
+/// What a transaction does with a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableUse {
+    /// It reads rows.
+    Read,
+    /// It changes rows, or locks them to do so.
+    Write,
+    /// It removes what nobody sees, also while a session has the table for itself.
+    Purge,
+}
+
+impl TableUse {
+    /// What it counts for.
+    #[inline]
+    fn count(self) -> u64 {
+        match self {
+            TableUse::Read | TableUse::Purge => SHARED,
+            TableUse::Write => SHARED | WRITER,
+        }
+    }
+
+    /// What keeps it out.
+    #[inline]
+    fn blockers(self, may_pass: bool) -> u64 {
+        match (self, may_pass) {
+            (TableUse::Read, true) => EXCLUSIVE | OWNED,
+            (TableUse::Read, false) => EXCLUSIVE | OWNED | PENDING,
+            (TableUse::Write, true) => EXCLUSIVE | OWNED | READ_ONLYS,
+            (TableUse::Write, false) => EXCLUSIVE | OWNED | READ_ONLYS | PENDING | PENDING_READ_ONLY,
+            (TableUse::Purge, _) => EXCLUSIVE,
+        }
+    }
+}
+
+/// How long to wait for an exclusive lock, and for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExclusiveWait {
+    /// How long.
+    pub timeout: Duration,
+    /// The session that asks; 0: one that locks no tables. One that has the table locked for writing has what it asks for.
+    pub session: u64,
+}
+
+impl From<Duration> for ExclusiveWait {
+    fn from(timeout: Duration) -> Self {
+        ExclusiveWait { timeout, session: 0 }
+    }
+}
 
 /// The lock of one table. Lives as long as the table's identity, over all versions of its definition.
 #[derive(Debug, Default)]
 pub struct MetadataLock {
-    state: AtomicU32,
+    state: AtomicU64,
+    /// The session that has the table for itself; 0: none.
+    owner: AtomicU64,
     gate: Mutex<()>,
     changed: Condvar,
 }
 
 impl MetadataLock {
-    /// Takes a shared lock if nobody holds or (unless `may_pass`) waits for the exclusive one.
+    /// Takes a shared lock if nobody stands against it, or (unless `may_pass`) waits for what would.
     #[inline]
-    pub fn try_shared(&self, may_pass: bool) -> bool {
-        let blockers = if may_pass { EXCLUSIVE } else { EXCLUSIVE | PENDING };
+    pub fn try_shared(&self, use_: TableUse, may_pass: bool) -> bool {
+        self.try_add(use_.count(), use_.blockers(may_pass))
+    }
+
+    #[inline]
+    fn try_add(&self, count: u64, blockers: u64) -> bool {
         let mut state = self.state.load(Ordering::Relaxed);
         while state & blockers == 0 {
             // Acquire pairs with the release in `unlock_exclusive`: the new definition is seen.
-            match self.state.compare_exchange_weak(state, state + 1, Ordering::Acquire, Ordering::Relaxed) {
+            let added = state + count;
+            match self.state.compare_exchange_weak(state, added, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now) => state = now,
             }
@@ -43,18 +112,25 @@ impl MetadataLock {
     }
 
     /// Takes a shared lock, waiting up to `timeout`.
-    #[inline]
-    pub fn lock_shared(&self, may_pass: bool, timeout: Duration) -> Result<(), Error> {
-        if self.try_shared(may_pass) { Ok(()) } else { self.wait_shared(may_pass, timeout) }
+    pub fn lock_shared(&self, use_: TableUse, may_pass: bool, timeout: Duration) -> Result<(), Error> {
+        self.wait(timeout, || self.try_shared(use_, may_pass))
     }
 
-    #[cold]
-    fn wait_shared(&self, may_pass: bool, timeout: Duration) -> Result<(), Error> {
+    /// Makes the caller's lock for reading one for writing.
+    pub(crate) fn upgrade(&self, timeout: Duration) -> Result<(), Error> {
+        self.wait(timeout, || self.try_add(WRITER, READ_ONLYS))
+    }
+
+    /// Waits until `take` succeeds.
+    fn wait(&self, timeout: Duration, mut take: impl FnMut() -> bool) -> Result<(), Error> {
+        if take() {
+            return Ok(());
+        }
         let deadline = Deadline::after(timeout);
         let mut gate = self.gate.lock();
-        while !self.try_shared(may_pass) {
+        while !take() {
             if deadline.wait(&self.changed, &mut gate) {
-                return if self.try_shared(may_pass) { Ok(()) } else { Err(Error::LockWaitTimeout) };
+                return if take() { Ok(()) } else { Err(Error::LockWaitTimeout) };
             }
         }
         Ok(())
@@ -62,42 +138,99 @@ impl MetadataLock {
 
     /// Gives a shared lock back.
     #[inline]
-    pub fn unlock_shared(&self) {
+    pub fn unlock_shared(&self, use_: TableUse) {
         // Release pairs with the acquire in `lock_exclusive`: uses of the old definition come before the change.
-        let before = self.state.fetch_sub(1, Ordering::Release);
-        debug_assert!(before & SHARED != 0, "metadata lock is not held");
-        if before & PENDING != 0 {
+        let before = self.state.fetch_sub(use_.count(), Ordering::Release);
+        debug_assert!(before & SHARERS != 0, "metadata lock is not held");
+        if before & (PENDING | PENDING_READ_ONLY) != 0 {
             self.wake();
         }
     }
 
-    /// Takes the exclusive lock, waiting up to `timeout`. The caller holds no metadata lock on this table.
-    pub fn lock_exclusive(&self, timeout: Duration) -> Result<(), Error> {
-        let deadline = Deadline::after(timeout);
-        let mut gate = self.gate.lock();
-        loop {
-            let before = self.state.fetch_or(PENDING, Ordering::Relaxed);
-            if before & (EXCLUSIVE | SHARED) == 0
-                && self
-                    .state
-                    .compare_exchange(PENDING, EXCLUSIVE, Ordering::Acquire, Ordering::Relaxed)
-                    .is_ok()
-            {
-                return Ok(());
-            }
-            if deadline.wait(&self.changed, &mut gate) {
-                // Others that still wait set the mark again when woken.
-                self.state.fetch_and(!PENDING, Ordering::Relaxed);
-                self.changed.notify_all();
-                return Err(Error::LockWaitTimeout);
-            }
+    /// Keeps others from changing rows, if none does so now.
+    pub fn try_read_only(&self) -> bool {
+        self.try_add(SHARED | READ_ONLY, EXCLUSIVE | OWNED | PENDING | WRITERS)
+    }
+
+    /// As [`MetadataLock::try_read_only`], waiting up to `timeout`.
+    pub fn lock_read_only(&self, timeout: Duration) -> Result<(), Error> {
+        let locked = self.wait(timeout, || {
+            self.state.fetch_or(PENDING_READ_ONLY, Ordering::Relaxed);
+            self.try_read_only()
+        });
+        self.state.fetch_and(!PENDING_READ_ONLY, Ordering::Relaxed);
+        // Others that still wait set the mark again.
+        self.wake();
+        locked
+    }
+
+    /// Lets others change rows.
+    pub fn unlock_read_only(&self) {
+        self.state.fetch_sub(SHARED | READ_ONLY, Ordering::Release);
+        self.wake();
+    }
+
+    /// Takes the exclusive lock, waiting as long as `wait` says. The caller shares no metadata lock on this table.
+    pub fn lock_exclusive(&self, wait: ExclusiveWait) -> Result<(), Error> {
+        let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
+        let locked = self.wait(wait.timeout, || {
+            self.state.fetch_or(PENDING, Ordering::Relaxed);
+            self.try_exclusive(passes, EXCLUSIVE)
+        });
+        if locked.is_err() {
+            self.state.fetch_and(!PENDING, Ordering::Relaxed);
+            self.wake();
         }
+        locked
+    }
+
+    /// Sets `mark` if nobody has any lock but those in `passes`; the mark that somebody waits for it goes.
+    fn try_exclusive(&self, passes: u64, mark: u64) -> bool {
+        let state = self.state.load(Ordering::Relaxed);
+        let blockers = (EXCLUSIVE | OWNED | SHARERS) & !passes;
+        let taken = state & !PENDING | mark;
+        state & blockers == 0
+            && self.state.compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Gives the exclusive lock back.
     pub fn unlock_exclusive(&self) {
         let before = self.state.fetch_and(!EXCLUSIVE, Ordering::Release);
         debug_assert!(before & EXCLUSIVE != 0, "metadata lock is not held exclusively");
+        self.wake();
+    }
+
+    /// Gives `session` the table for itself, if nobody uses it.
+    pub fn try_own(&self, session: u64) -> bool {
+        let owns = self.try_exclusive(0, OWNED);
+        if owns {
+            self.owner.store(session, Ordering::Relaxed);
+        }
+        owns
+    }
+
+    /// As [`MetadataLock::try_own`], waiting up to `timeout`.
+    pub fn own(&self, session: u64, timeout: Duration) -> Result<(), Error> {
+        let owned = self.wait(timeout, || {
+            self.state.fetch_or(PENDING, Ordering::Relaxed);
+            self.try_own(session)
+        });
+        if owned.is_err() {
+            self.state.fetch_and(!PENDING, Ordering::Relaxed);
+            self.wake();
+        }
+        owned
+    }
+
+    /// Whether `session`, which asks itself, has the table for itself.
+    pub fn is_owned_by(&self, session: u64) -> bool {
+        session != 0 && self.owner.load(Ordering::Relaxed) == session
+    }
+
+    /// Lets others use the table again.
+    pub fn disown(&self) {
+        self.owner.store(0, Ordering::Relaxed);
+        self.state.fetch_and(!OWNED, Ordering::Release);
         self.wake();
     }
 
@@ -113,6 +246,7 @@ impl MetadataLock {
 mod tests {
     use super::*;
     use std::sync::Arc;
+    use std::sync::atomic::AtomicU32;
 
     const SHORT: Duration = Duration::from_millis(20);
     const LONG: Duration = Duration::from_mins(1);
@@ -120,32 +254,32 @@ mod tests {
     #[test]
     fn shared_locks_share_and_exclude_the_exclusive_one() {
         let lock = MetadataLock::default();
-        assert!(lock.try_shared(false) && lock.try_shared(false));
-        assert_eq!(lock.lock_exclusive(SHORT), Err(Error::LockWaitTimeout));
-        lock.unlock_shared();
-        lock.unlock_shared();
-        assert_eq!(lock.lock_exclusive(SHORT), Ok(()));
-        assert!(!lock.try_shared(true));
-        assert_eq!(lock.lock_shared(true, SHORT), Err(Error::LockWaitTimeout));
+        assert!(lock.try_shared(TableUse::Read, false) && lock.try_shared(TableUse::Read, false));
+        assert_eq!(lock.lock_exclusive(SHORT.into()), Err(Error::LockWaitTimeout));
+        lock.unlock_shared(TableUse::Read);
+        lock.unlock_shared(TableUse::Read);
+        assert_eq!(lock.lock_exclusive(SHORT.into()), Ok(()));
+        assert!(!lock.try_shared(TableUse::Read, true));
+        assert_eq!(lock.lock_shared(TableUse::Read, true, SHORT), Err(Error::LockWaitTimeout));
         lock.unlock_exclusive();
-        assert!(lock.try_shared(false));
+        assert!(lock.try_shared(TableUse::Read, false));
     }
 
     #[test]
     fn a_waiting_exclusive_request_stops_newcomers_but_not_holders_of_other_locks() {
         let lock = Arc::new(MetadataLock::default());
-        assert!(lock.try_shared(false));
+        assert!(lock.try_shared(TableUse::Read, false));
         let waiter = std::thread::spawn({
             let lock = Arc::clone(&lock);
-            move || lock.lock_exclusive(LONG)
+            move || lock.lock_exclusive(LONG.into())
         });
         while lock.state.load(Ordering::Relaxed) & PENDING == 0 {
             std::thread::yield_now();
         }
-        assert!(!lock.try_shared(false));
-        assert!(lock.try_shared(true));
-        lock.unlock_shared();
-        lock.unlock_shared();
+        assert!(!lock.try_shared(TableUse::Read, false));
+        assert!(lock.try_shared(TableUse::Read, true));
+        lock.unlock_shared(TableUse::Read);
+        lock.unlock_shared(TableUse::Read);
         assert_eq!(waiter.join().unwrap(), Ok(()));
         lock.unlock_exclusive();
     }
@@ -159,15 +293,15 @@ mod tests {
                 std::thread::spawn(move || {
                     for i in 0..300 {
                         if (i + n) % 5 == 0 {
-                            lock.0.lock_exclusive(LONG).unwrap();
+                            lock.0.lock_exclusive(LONG.into()).unwrap();
                             lock.1.fetch_add(1, Ordering::Relaxed);
                             std::thread::yield_now();
                             lock.1.fetch_add(1, Ordering::Relaxed);
                             lock.0.unlock_exclusive();
                         } else {
-                            lock.0.lock_shared(false, LONG).unwrap();
+                            lock.0.lock_shared(TableUse::Read, false, LONG).unwrap();
                             assert_eq!(lock.1.load(Ordering::Relaxed) % 2, 0);
-                            lock.0.unlock_shared();
+                            lock.0.unlock_shared(TableUse::Read);
                         }
                     }
                 })
@@ -176,5 +310,37 @@ mod tests {
         for thread in threads {
             thread.join().unwrap();
         }
+    }
+
+    #[test]
+    fn who_keeps_rows_from_changing_waits_for_those_who_change_them_and_keeps_them_out() {
+        let lock = MetadataLock::default();
+        let (read, write) = (TableUse::Read, TableUse::Write);
+        assert!(lock.try_shared(write, false) && !lock.try_read_only());
+        assert_eq!(lock.lock_read_only(SHORT), Err(Error::LockWaitTimeout));
+        lock.unlock_shared(write);
+        assert!(lock.try_shared(read, false));
+        assert!(lock.try_read_only() && lock.try_read_only() && lock.try_shared(read, false));
+        assert!(!lock.try_shared(write, true) && !lock.try_own(7));
+        assert_eq!(lock.upgrade(SHORT), Err(Error::LockWaitTimeout));
+        lock.unlock_read_only();
+        assert_eq!(lock.lock_shared(write, true, SHORT), Err(Error::LockWaitTimeout));
+        lock.unlock_read_only();
+        assert_eq!((lock.upgrade(SHORT), lock.try_read_only()), (Ok(()), false));
+        lock.unlock_shared(write);
+        lock.unlock_shared(read);
+        assert!(lock.try_own(7) && lock.is_owned_by(7) && !lock.is_owned_by(0) && !lock.is_owned_by(8));
+        assert!(!lock.try_shared(read, true) && !lock.try_read_only() && !lock.try_own(8));
+        let of = |session| ExclusiveWait { timeout: SHORT, session };
+        assert!(lock.try_shared(TableUse::Purge, false));
+        assert_eq!(lock.lock_exclusive(of(7)), Err(Error::LockWaitTimeout));
+        lock.unlock_shared(TableUse::Purge);
+        assert_eq!(lock.lock_exclusive(of(8)), Err(Error::LockWaitTimeout));
+        assert_eq!(lock.lock_exclusive(of(7)), Ok(()));
+        assert!(!lock.try_shared(TableUse::Purge, false));
+        lock.unlock_exclusive();
+        assert!(!lock.try_shared(read, true));
+        lock.disown();
+        assert_eq!(lock.state.load(Ordering::Relaxed), 0);
     }
 }

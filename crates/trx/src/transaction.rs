@@ -13,7 +13,7 @@ use crate::commit_table::Ending;
 use crate::error::Error;
 use crate::held_locks::HeldLocks;
 use crate::lock::{LockMode, LockRead, Locker, WaitPolicy};
-use crate::metadata_lock::MetadataLock;
+use crate::metadata_lock::{MetadataLock, TableUse};
 use crate::read_view::ReadView;
 use crate::savepoint::Savepoints;
 use crate::slot::TrxSlot;
@@ -142,6 +142,9 @@ pub struct Trx {
     savepoints: Savepoints,
     metadata: HeldLocks,
     interrupt: Option<Arc<AtomicBool>>,
+    /// See [`Trx::set_session`].
+    session: u64,
+    has_table_locks: bool,
     /// Lent to row operations.
     pub buffers: Buffers,
 }
@@ -169,6 +172,8 @@ impl Trx {
             savepoints: Savepoints::default(),
             metadata: HeldLocks::default(),
             interrupt: None,
+            session: 0,
+            has_table_locks: false,
             buffers: Buffers::default(),
         }
     }
@@ -392,22 +397,40 @@ impl Trx {
         self.savepoints.release(name)
     }
 
-    /// Takes a shared metadata lock to the end of the transaction. One that is held already costs a short search.
+    /// Takes a shared metadata lock to the end of the transaction. One that is held already costs a short search. True: it was
+    /// not held before.
     #[inline]
-    pub fn lock_metadata(&mut self, lock: &Arc<MetadataLock>) -> Result<(), Error> {
-        if self.holds_metadata(lock) {
-            return Ok(());
+    pub fn lock_metadata(&mut self, lock: &Arc<MetadataLock>, use_: TableUse) -> Result<bool, Error> {
+        if let Some(held) = self.metadata.use_of(lock) {
+            if *held != use_ && use_ == TableUse::Write {
+                lock.upgrade(self.options.metadata_wait)?;
+                *held = use_;
+            }
+            return Ok(false);
         }
         let may_pass = !self.metadata.is_empty() || self.id.is_some();
-        lock.lock_shared(may_pass, self.options.metadata_wait)?;
-        self.metadata.adopt(lock);
-        Ok(())
+        if !lock.try_shared(use_, may_pass) && !self.wait_for_metadata(lock, use_, may_pass)? {
+            return Ok(false);
+        }
+        self.metadata.adopt(lock, use_);
+        Ok(true)
     }
 
-    /// Whether the transaction holds `lock`.
-    #[inline]
-    pub fn holds_metadata(&self, lock: &Arc<MetadataLock>) -> bool {
-        self.metadata.has(lock)
+    /// Waits for a metadata lock. False: the session has it by LOCK TABLES.
+    #[cold]
+    #[inline(never)]
+    fn wait_for_metadata(&self, lock: &MetadataLock, use_: TableUse, may_pass: bool) -> Result<bool, Error> {
+        if lock.is_owned_by(self.session) {
+            return Ok(false);
+        }
+        // Who has locked tables uses no others, and nobody is to wait for that.
+        let may_pass = may_pass || self.has_table_locks;
+        lock.lock_shared(use_, may_pass, self.options.metadata_wait).map(|()| true)
+    }
+
+    /// The session, by a number other than 0, and whether it has tables locked by LOCK TABLES.
+    pub fn set_session(&mut self, session: u64, has_table_locks: bool) {
+        (self.session, self.has_table_locks) = (session, has_table_locks);
     }
 
     /// Gives the newest metadata lock back: its table turned out to be gone.

@@ -1,13 +1,11 @@
 //! One table: its trees, their records, the off-page values.
 
-use std::time::Duration;
-
 use base::TrxId;
 use btree::Store;
 use btree::check::{PageSet, Problems};
 use page::check::check_records;
 use page::{OverflowRef, PageRef, RowRef};
-use trx::ReadView;
+use trx::{ExclusiveWait, ReadView};
 
 use super::{Depth, Finding};
 use crate::engine::Engine;
@@ -29,7 +27,13 @@ pub struct TableReport {
 
 impl Engine {
     /// CHECK TABLE: [`Table::check`] while nobody uses the table and nothing is purged. Waits up to `wait` for that.
-    pub fn check_table(&self, schema: &str, name: &str, wait: Duration, depth: Depth) -> Result<TableReport> {
+    pub fn check_table(
+        &self,
+        schema: &str,
+        name: &str,
+        wait: impl Into<ExclusiveWait>,
+        depth: Depth,
+    ) -> Result<TableReport> {
         self.ensure_open()?;
         // Before the table's lock: purge holds its turn while it waits for tables.
         let _turn = self.purge.pause();

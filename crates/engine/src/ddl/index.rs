@@ -4,12 +4,11 @@
 //! memory: key and payload of every row at once, which bounds the tables this can be done to.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use base::IndexId;
 use btree::{BulkBuild, KEY_BYTES_MAX};
 use page::{RowHeader, RowRef, SlotFlags};
-use trx::{ReadView, Span};
+use trx::{ExclusiveWait, ReadView, Span};
 use types::IndexDef;
 
 use super::Exclusive;
@@ -31,7 +30,13 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::DuplicateKey`] when rows clash in a unique index; [`Error::Definition`], [`Error::Name`].
-    pub fn create_index(&self, schema: &str, table: &str, mut index: IndexDef, wait: Duration) -> Result<()> {
+    pub fn create_index(
+        &self,
+        schema: &str,
+        table: &str,
+        mut index: IndexDef,
+        wait: impl Into<ExclusiveWait>,
+    ) -> Result<()> {
         self.ensure_open()?;
         self.with_exclusive(schema, table, wait, |exclusive| {
             let old = exclusive.0;
@@ -61,7 +66,13 @@ impl Engine {
     }
 
     /// DROP INDEX, by name without regard to case.
-    pub fn drop_index(&self, schema: &str, table: &str, name: &str, wait: Duration) -> Result<()> {
+    pub fn drop_index(
+        &self,
+        schema: &str,
+        table: &str,
+        name: &str,
+        wait: impl Into<ExclusiveWait>,
+    ) -> Result<()> {
         self.ensure_open()?;
         self.with_exclusive(schema, table, wait, |exclusive: &Exclusive<'_>| {
             let old = exclusive.0;

@@ -10,9 +10,9 @@ mod schema;
 mod table;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use page::{OverflowRef, PageRef, RowFormat, RowRef};
+use trx::ExclusiveWait;
 
 use crate::dictionary::{Kind, SchemaDef, decode_schema, decode_table, encode_table};
 use crate::engine::Engine;
@@ -113,7 +113,7 @@ pub(crate) struct Exclusive<'t>(pub(crate) &'t Table);
 
 impl<'t> Exclusive<'t> {
     /// Waits up to `wait`. The session holds no metadata lock on the table: it has committed first.
-    fn lock(table: &'t Table, wait: Duration) -> Result<Self> {
+    fn lock(table: &'t Table, wait: ExclusiveWait) -> Result<Self> {
         table.state.lock.lock_exclusive(wait)?;
         Ok(Exclusive(table))
     }

@@ -1,12 +1,13 @@
 //! CREATE SCHEMA, DROP SCHEMA, ALTER SCHEMA.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use base::SchemaId;
 use types::CollationId;
 
 use super::Exclusive;
+use trx::ExclusiveWait;
+
 use crate::dictionary::{Kind, SchemaDef, encode_schema};
 use crate::engine::Engine;
 use crate::error::{NameError, Result};
@@ -43,7 +44,8 @@ impl Engine {
     }
 
     /// DROP SCHEMA with all its tables; returns how many there were. Waits up to `wait` for each to be unused.
-    pub fn drop_schema(&self, name: &str, wait: Duration) -> Result<usize> {
+    pub fn drop_schema(&self, name: &str, wait: impl Into<ExclusiveWait>) -> Result<usize> {
+        let wait = wait.into();
         self.ensure_open()?;
         let mut dropped = 0;
         loop {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::Duration;
 
 use base::{IndexId, Lsn, TableId};
 use btree::Tree;
 use page::RowFormat;
+use trx::ExclusiveWait;
 use types::{IndexDef, IndexKind, TableDef};
 
 use super::Exclusive;
@@ -83,7 +83,7 @@ impl Engine {
     }
 
     /// DROP TABLE. Waits up to `wait` for the table to be unused; the session has committed.
-    pub fn drop_table(&self, schema: &str, name: &str, wait: Duration) -> Result<()> {
+    pub fn drop_table(&self, schema: &str, name: &str, wait: impl Into<ExclusiveWait>) -> Result<()> {
         self.ensure_open()?;
         let missing = |error| match error {
             Error::Name(name) => match *name {
@@ -119,7 +119,7 @@ impl Engine {
     }
 
     /// TRUNCATE TABLE: new trees, old ones freed, counters from the start.
-    pub fn truncate_table(&self, schema: &str, name: &str, wait: Duration) -> Result<()> {
+    pub fn truncate_table(&self, schema: &str, name: &str, wait: impl Into<ExclusiveWait>) -> Result<()> {
         self.ensure_open()?;
         self.purge_before_destroying()?;
         self.with_exclusive(schema, name, wait, |exclusive| {
@@ -147,7 +147,12 @@ impl Engine {
     }
 
     /// RENAME TABLE, also into another schema.
-    pub fn rename_table(&self, from: (&str, &str), to: (&str, &str), wait: Duration) -> Result<()> {
+    pub fn rename_table(
+        &self,
+        from: (&str, &str),
+        to: (&str, &str),
+        wait: impl Into<ExclusiveWait>,
+    ) -> Result<()> {
         self.ensure_open()?;
         self.with_exclusive(from.0, from.1, wait, |exclusive| {
             let old = exclusive.0;
@@ -169,7 +174,7 @@ impl Engine {
     /// # Errors
     /// [`Error::TableChanged`] if `def` does not describe the table's records; [`Error::Definition`] for names that are
     /// there twice; [`Error::Name`].
-    pub fn redefine_table(&self, def: TableDef, wait: Duration) -> Result<()> {
+    pub fn redefine_table(&self, def: TableDef, wait: impl Into<ExclusiveWait>) -> Result<()> {
         self.ensure_open()?;
         let (schema, name) = (def.schema.clone(), def.name.clone());
         self.with_exclusive(&schema, &name, wait, |exclusive| {
@@ -202,9 +207,10 @@ impl Engine {
         &self,
         schema: &str,
         name: &str,
-        wait: Duration,
+        wait: impl Into<ExclusiveWait>,
         work: impl FnOnce(&Exclusive<'_>) -> Result<R>,
     ) -> Result<R> {
+        let wait = wait.into();
         loop {
             let table = self.table(schema, name)?;
             let exclusive = Exclusive::lock(&table, wait)?;

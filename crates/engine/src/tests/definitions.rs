@@ -284,7 +284,7 @@ fn a_renamed_table_keeps_its_rows_and_its_lock() {
     engine.commit(&mut trx).unwrap();
     engine.rename_table(("s", "t"), ("other", "u"), SHORT).unwrap();
     trx.restart(BeginOptions::default());
-    assert!(!engine.lock_table(&mut trx, &table).unwrap());
+    assert!(!engine.lock_table(&mut trx, &table, trx::TableUse::Write).unwrap());
     assert!(engine.open_table(&mut trx, "s", "t").is_err());
     let table = engine.open_table(&mut trx, "other", "u").unwrap();
     assert_eq!(rows(&engine, &table, trx.view()), [Wide::new(1, 1, "a")]);

@@ -339,7 +339,7 @@ impl Session {
         // Nobody sleeps: a wait this long is a deadlock that was not found.
         let lock_wait = Duration::from_secs(100_000);
         self.trx.restart(BeginOptions { isolation, lock_wait, ..BeginOptions::default() });
-        assert!(self.engine.lock_table(&mut self.trx, &self.table).unwrap());
+        assert!(self.engine.lock_table(&mut self.trx, &self.table, trx::TableUse::Write).unwrap());
         let (mut steps, mut mark) = (Vec::new(), None);
         for _ in 0..=self.prng.below(self.shape.steps_max) {
             match (self.prng.below(16), mark) {

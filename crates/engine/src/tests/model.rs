@@ -254,7 +254,7 @@ impl World {
         let is_timeout = |error: &Error| matches!(error, Error::Lock(trx::Error::LockWaitTimeout));
         let (engine, table) = (Arc::clone(&self.engine), Arc::clone(&self.table));
         let session = &mut self.sessions[s];
-        assert!(engine.lock_table(&mut session.trx, &table).unwrap());
+        assert!(engine.lock_table(&mut session.trx, &table, trx::TableUse::Write).unwrap());
         let clashes = |row: &Wide, but: Option<i32>| {
             let same = |c: &str, d: &str| c.eq_ignore_ascii_case(d);
             newest.values().filter(|other| Some(other.id) != but).any(|other| {
@@ -345,7 +345,7 @@ impl World {
             wanted += 1;
         }
         let session = &mut self.sessions[s];
-        assert!(self.engine.lock_table(&mut session.trx, &self.table).unwrap());
+        assert!(self.engine.lock_table(&mut session.trx, &self.table, trx::TableUse::Write).unwrap());
         let (engine, table, trx) = (&self.engine, &self.table, &mut session.trx);
         let done = match Wide::with_all(&batch, |rows| table.insert_batch(engine, trx, rows)) {
             Ok(done) => done,

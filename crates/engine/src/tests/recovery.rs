@@ -94,7 +94,7 @@ impl Run {
         let engine = Arc::clone(&self.engine);
         let table = engine.table("s", "t")?;
         let mut trx = engine.begin(BeginOptions::default());
-        engine.lock_table(&mut trx, &table)?;
+        engine.lock_table(&mut trx, &table, trx::TableUse::Write)?;
         let mut rows = self.committed.clone();
         let mut savepoint = None;
         for _ in 0..=self.prng.below(12) {
@@ -134,7 +134,7 @@ impl Run {
             2 => {
                 if let Some(other) = other {
                     let mut trx = engine.begin(BeginOptions::default());
-                    engine.lock_table(&mut trx, &other)?;
+                    engine.lock_table(&mut trx, &other, trx::TableUse::Write)?;
                     for id in 0..100 {
                         let row =
                             Wide { body: Some("b".repeat(500)), ..Wide::new(id, id % 5, &format!("c{id}")) };

@@ -39,7 +39,7 @@ fn balance(engine: &Engine, table: &Table, trx: &mut Trx, id: i32) -> Result<i32
 /// to break a deadlock.
 fn transfer(engine: &Engine, table: &Table, trx: &mut Trx, prng: &mut Prng) -> bool {
     trx.restart(BeginOptions::default());
-    assert!(engine.lock_table(trx, table).unwrap());
+    assert!(engine.lock_table(trx, table, trx::TableUse::Write).unwrap());
     let done = try_transfer(engine, table, trx, prng);
     match done {
         Ok(()) if prng.below(5) > 0 => engine.commit(trx).unwrap(),

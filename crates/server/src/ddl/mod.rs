@@ -30,7 +30,7 @@ mod table_options;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::Engine;
+use engine::{Engine, ExclusiveWait};
 use sql::ast::Statement;
 
 pub use create_table::table_def;
@@ -39,7 +39,7 @@ use crate::constant::Inputs;
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
-use crate::virtual_tables;
+use crate::{table_locks, virtual_tables};
 
 /// What a definition statement has done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,6 +79,7 @@ pub fn execute(
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
     virtual_tables::ensure_allowed(session, statement)?;
+    table_locks::ensure_definable(session, statement)?;
     match *statement {
         Statement::CreateDatabase(create) => database::create(session, engine, create),
         Statement::AlterDatabase(alter) => database::alter(session, engine, alter),
@@ -95,9 +96,10 @@ pub fn execute(
     }
 }
 
-/// How long a definition change waits for tables in use.
-pub(crate) fn lock_wait(session: &Session) -> Duration {
-    Duration::from_secs(session.variables.hot.lock_wait_timeout)
+/// How long a definition change waits for tables in use, and who it is that waits.
+pub(crate) fn lock_wait(session: &Session) -> ExclusiveWait {
+    let timeout = Duration::from_secs(session.variables.hot.lock_wait_timeout);
+    ExclusiveWait { timeout, session: u64::from(session.process.id()) }
 }
 
 /// The client's error for an engine's.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::{Effect, Trx};
 use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
 use sql::ast::{InsertSource, Statement};
-use sql::bind::{BindContext, Deprecated, Literals, Planned};
+use sql::bind::{BindContext, BindError, Deprecated, Literals, Planned};
 use sql::plan::Plan;
 use types::{SqlType, Value};
 use wire::out_buffer::Mark;
@@ -138,8 +138,18 @@ pub fn plan(
         param_count: u16::try_from(request.param_count).map_err(too_many)?,
         literals: request.literals,
     };
-    sql::bind_and_plan(statement, &context)
-        .map_err(|error| bind_error::sql_error(&error, session.database.as_deref()))
+    sql::bind_and_plan(statement, &context).map_err(|error| bind_error(session, &error))
+}
+
+/// With locked tables, one that is not there is one that is not locked.
+#[cold]
+fn bind_error(session: &Session, error: &BindError) -> SqlError {
+    match error {
+        BindError::NoSuchTable { table, .. } if session.table_locks.is_some() => {
+            error_map::TABLE_NOT_LOCKED.with(&[table])
+        }
+        _ => bind_error::sql_error(error, session.database.as_deref()),
+    }
 }
 
 fn is_stale(error: &ExecError) -> bool {
@@ -158,6 +168,9 @@ pub(super) fn run(
     params: &[Value<'_>],
 ) -> Result<(), Failure> {
     session.counters.count(compiled.com);
+    if let Some(locks) = &session.table_locks {
+        locks.ensure_covers(compiled.program.plan())?;
+    }
     if !compiled.deprecated.is_empty() && !answer.binary {
         warn_deprecated(session, &compiled.deprecated);
     }

@@ -21,6 +21,9 @@ pub(crate) fn ensure_allowed(session: &Session, statement: &Statement<'_>) -> Re
         Statement::Truncate(table) => one("DROP", table),
         Statement::DropTable(drop) => all("DROP", drop.tables),
         Statement::DropView(drop) => all("DROP", drop.tables),
+        Statement::LockTables(tables) => {
+            tables.iter().try_for_each(|table| one("SELECT, LOCK TABLES", &table.table))
+        }
         Statement::CreateTable(create) => ensure_schema(session, create.name.schema),
         Statement::AlterTable(alter) => ensure_schema(session, alter.table.schema),
         Statement::CreateIndex(create) => ensure_schema(session, create.table.schema),

@@ -39,7 +39,6 @@ SELECT * FROM information_schema.files;
 SELECT * FROM mysql.user;
 SELECT * FROM performance_schema.threads;
 LOAD DATA INFILE 'x' INTO TABLE stock;
-LOCK TABLES stock READ;
 FLUSH TABLES WITH READ LOCK;
 HANDLER stock OPEN;
 XA START 'x';

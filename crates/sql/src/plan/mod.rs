@@ -6,6 +6,7 @@
 mod change;
 mod explain;
 mod node;
+mod uses;
 
 pub use change::{
     DeletePlan, InsertCell, InsertMode, InsertPlan, InsertSource, LoadFormat, LoadPlan, LoadTarget,
@@ -16,6 +17,7 @@ pub use node::{
     AggSpec, Column, ColumnSet, JoinKind, Node, Origin, OutputColumn, Path, QueryPlan, Relation, RowLock,
     SortKey, SubPlan,
 };
+pub use uses::TableUsed;
 
 /// A planned statement.
 #[derive(Clone, Debug)]

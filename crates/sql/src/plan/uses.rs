@@ -1,0 +1,74 @@
+//! Which tables a plan uses, and what for.
+
+use types::TableDef;
+
+use super::{InsertSource, Node, Plan, QueryPlan, Relation, SubPlan};
+
+/// A table where a plan uses it.
+#[derive(Clone, Copy, Debug)]
+pub struct TableUsed<'p> {
+    /// Its definition.
+    pub def: &'p TableDef,
+    /// Its name there.
+    pub alias: &'p str,
+    /// Its rows are changed, or locked to be.
+    pub writes: bool,
+}
+
+impl Plan {
+    /// Calls `visit` for every use of a table.
+    pub fn for_each_table<'p>(&'p self, visit: &mut dyn FnMut(TableUsed<'p>)) {
+        match self {
+            Plan::Query(plan) => query(plan, &[], visit),
+            Plan::Insert(plan) => {
+                visit(TableUsed { def: &plan.table, alias: &plan.table.name, writes: true });
+                if let InsertSource::Query(source) = &plan.source {
+                    query(source, &[], visit);
+                }
+                subqueries(&plan.subqueries, visit);
+            }
+            Plan::Update(plan) => query(&plan.query, &plan.targets, visit),
+            Plan::Delete(plan) => query(&plan.query, &plan.targets, visit),
+            Plan::Load(plan) => {
+                visit(TableUsed { def: &plan.table, alias: &plan.table.name, writes: true });
+                subqueries(&plan.subqueries, visit);
+            }
+        }
+    }
+}
+
+/// The tables of a query; rows of the relations `targets` are changed.
+fn query<'p>(plan: &'p QueryPlan, targets: &[u16], visit: &mut dyn FnMut(TableUsed<'p>)) {
+    let locks = plan.lock.is_some_and(|lock| lock.exclusive);
+    for (rel, relation) in (0..).zip(&plan.relations) {
+        if let Relation::Table { def, alias, .. } = relation {
+            visit(TableUsed { def, alias, writes: locks || targets.contains(&rel) });
+        }
+    }
+    node(&plan.root, visit);
+    subqueries(&plan.subqueries, visit);
+}
+
+fn subqueries<'p>(plans: &'p [SubPlan], visit: &mut dyn FnMut(TableUsed<'p>)) {
+    for plan in plans {
+        query(&plan.query, &[], visit);
+    }
+}
+
+/// The queries that are nodes at or below `at`.
+fn node<'p>(at: &'p Node, visit: &mut dyn FnMut(TableUsed<'p>)) {
+    match at {
+        Node::Dual | Node::Empty | Node::Access { .. } | Node::Virtual { .. } => {}
+        Node::Join { outer, inner, .. } | Node::HashJoin { outer, inner, .. } => {
+            node(outer, visit);
+            node(inner, visit);
+        }
+        Node::Filter { input, .. }
+        | Node::Aggregate { input, .. }
+        | Node::Sort { input, .. }
+        | Node::Distinct { input, .. }
+        | Node::Limit { input, .. } => node(input, visit),
+        Node::Derived { query: inner, .. } => query(inner, &[], visit),
+        Node::Union { arms, .. } => arms.iter().for_each(|arm| query(arm, &[], visit)),
+    }
+}
