@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use base::sync::Event;
 use base::sync::park::Wake;
+use base::sync::{Event, critical};
 use parking_lot::Mutex;
 use trx::{ClientInfo, ClientSettings};
 use wire::Command;
@@ -173,6 +173,7 @@ impl Process {
 
     /// Waits until `look` has an answer; it is asked again after each [`Process::wake`].
     pub fn wait_until<T>(&self, deadline: Option<Instant>, mut look: impl FnMut() -> Option<T>) -> Waited<T> {
+        debug_assert_eq!(critical::depth(), 0, "a session waits with nothing latched");
         let mut wake = Wake::Stale;
         loop {
             let ticket = self.wake.ticket();

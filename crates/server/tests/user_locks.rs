@@ -166,6 +166,48 @@ fn nobody_waits_for_a_lock_with_a_page_in_his_hands() {
 }
 
 #[test]
+fn no_statement_has_anything_latched_while_it_waits() {
+    // The server under test asserts that itself.
+    let mut house = House::open();
+    for sql in [
+        "CREATE DATABASE d",
+        "USE d",
+        "CREATE TABLE t (id INT PRIMARY KEY, k INT, v INT, KEY (k))",
+        "CREATE TABLE u (id INT PRIMARY KEY, v INT)",
+        "INSERT INTO u VALUES (1, 1), (2, 2)",
+        "INSERT INTO t VALUES (1, SLEEP(0.001), 1), (2, 2, 2)",
+        "INSERT INTO t SELECT id + 10, id, SLEEP(0.001) FROM u",
+        "INSERT INTO t VALUES (1, 1, 1) ON DUPLICATE KEY UPDATE v = SLEEP(0.001) + 7",
+        "INSERT INTO t SELECT id, 5, 5 FROM u ON DUPLICATE KEY UPDATE v = SLEEP(0.001) + t.v",
+        "REPLACE INTO t VALUES (2, SLEEP(0.001), 2)",
+        "UPDATE t SET v = SLEEP(0.001) WHERE id = 1",
+        "UPDATE t SET v = v + SLEEP(0.001), k = SLEEP(0.001) WHERE k < 100",
+        "UPDATE t SET v = 3 WHERE id = 1 AND SLEEP(0.001) = 0",
+        "UPDATE t SET v = 3 WHERE SLEEP(0.001) = 0 ORDER BY SLEEP(0.001) LIMIT 1",
+        "UPDATE t JOIN u ON u.id = t.id SET t.v = SLEEP(0.001), u.v = SLEEP(0.001)",
+        "SELECT SLEEP(0.001), id FROM t WHERE id = 1",
+        "SELECT id FROM t WHERE id = 1 AND SLEEP(v * 0) = 0",
+        "SELECT id FROM t WHERE k = SLEEP(0.001)",
+        "SELECT id FROM t WHERE id IN (1, SLEEP(0.001))",
+        "SELECT k FROM t WHERE k >= 0 AND SLEEP(0.001 + k * 0) = 0 FOR UPDATE",
+        "SELECT SUM(SLEEP(0.001)) FROM t GROUP BY k",
+        "SELECT COUNT(*) FROM t GROUP BY SLEEP(0.001) HAVING SLEEP(0.001) = 0",
+        "SELECT DISTINCT SLEEP(0.001 + v * 0) FROM t",
+        "SELECT t.id FROM t LEFT JOIN u ON u.id = t.id AND SLEEP(0.001) = 0",
+        "SELECT t.id FROM t JOIN u ON u.v = t.v + SLEEP(0.001)",
+        "SELECT t.id FROM t JOIN u ON u.id = t.id + SLEEP(0.001) WHERE SLEEP(u.v * 0) = 0",
+        "SELECT id FROM t ORDER BY k + SLEEP(0.001) DESC",
+        "SELECT x.s FROM (SELECT SLEEP(0.001) s FROM t) x WHERE x.s = 0",
+        "SELECT SLEEP(0.001) FROM t UNION SELECT SLEEP(0.001) FROM u",
+        "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.id = t.id AND SLEEP(0.001) = 0)",
+        "DELETE FROM t WHERE id = 11 AND SLEEP(0.001) = 0",
+        "DELETE FROM t WHERE SLEEP(0.001) = 0",
+    ] {
+        house.watcher.query_drop(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+}
+
+#[test]
 fn sleep_ends_by_itself_or_by_kill() {
     const SLEEP: &str = "SELECT SLEEP(60)";
     let mut house = House::open();
