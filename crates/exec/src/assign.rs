@@ -165,8 +165,8 @@ impl<R: RowSource> RowSource for Overlay<'_, R> {
 pub(crate) struct Assigner<'x> {
     pub(crate) run: &'x QueryRun<'x>,
     pub(crate) store: &'x ColumnStore<'x>,
-    pub(crate) arena: Bump,
-    pub(crate) scratch: Vec<u8>,
+    pub(crate) arena: &'x mut Bump,
+    pub(crate) scratch: &'x mut Vec<u8>,
 }
 
 impl Assigner<'_> {
@@ -195,14 +195,14 @@ impl Assigner<'_> {
         self.scratch.clear();
         let column = &targets[target].columns.table.def.columns[usize::from(col)];
         let is_value = match cell {
-            InsertCell::Default => self.store.default(column, number, &mut self.scratch)?,
+            InsertCell::Default => self.store.default(column, number, self.scratch)?,
             InsertCell::Expr(expr) => {
                 let st = self.run.st;
                 let overlay = Overlay { row, targets, zone: st.zone };
-                let ctx = self.run.ctx(&self.arena);
+                let ctx = self.run.ctx(self.arena);
                 let value = eval(expr, &overlay, &ctx).map_err(|error| st.eval_error(error))?;
                 st.check()?;
-                self.store.value(column, &value, number, &mut self.scratch)?
+                self.store.value(column, &value, number, self.scratch)?
             }
         };
         let target = &mut targets[target];

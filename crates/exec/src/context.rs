@@ -83,16 +83,23 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Takes back what a statement had; what has grown large goes to the allocator.
+    /// Takes back what a statement had.
     pub(crate) fn take_back(&mut self, arena: Bump, values: RowBuffer, cell: Vec<u8>) {
-        if arena.allocated_bytes() <= KEEP_BYTES {
-            self.arena = arena;
+        (self.arena, self.values, self.cell) = (arena, values, cell);
+        self.trim();
+    }
+
+    /// Gives what a statement has made large to the allocator.
+    #[inline]
+    pub(crate) fn trim(&mut self) {
+        if self.arena.allocated_bytes() > KEEP_BYTES {
+            self.arena = Bump::new();
         }
-        if values.capacity() <= KEEP_BYTES {
-            self.values = values;
+        if self.values.capacity() > KEEP_BYTES {
+            self.values = RowBuffer::default();
         }
-        if cell.capacity() <= KEEP_BYTES {
-            self.cell = cell;
+        if self.cell.capacity() > KEEP_BYTES {
+            self.cell = Vec::new();
         }
     }
 }

@@ -53,12 +53,11 @@ impl PointUpdate {
         if !self.key.make(run, &scratch.arena, &mut scratch.key)? {
             return Ok(Updated::default());
         }
-        let (arena, cell) = (std::mem::take(&mut scratch.arena), std::mem::take(&mut scratch.cell));
         let values = std::mem::take(&mut scratch.values);
         let mut change = Change {
             plan,
             new: NewValues::over(columns, values),
-            assigner: Assigner { run, store, arena, scratch: cell },
+            assigner: Assigner { run, store, arena: &mut scratch.arena, scratch: &mut scratch.cell },
             failed: None,
         };
         if ctx.autocommit && !columns.has_auto_increment() {
@@ -66,12 +65,13 @@ impl PointUpdate {
         }
         let written =
             columns.table.update_with(ctx.engine, ctx.trx, &scratch.key, &mut change, &columns.changed);
-        let Change { new, assigner, failed, .. } = change;
+        let Change { new, failed, .. } = change;
         let number = match written {
             Ok(UpdateOutcome::Updated) => columns.auto_increment(&new.values, 0, run.st.zone),
             _ => 0,
         };
-        scratch.take_back(assigner.arena, new.values, assigner.scratch);
+        scratch.values = new.values;
+        scratch.trim();
         failed.map_or(Ok(()), Err)?;
         match written {
             Ok(UpdateOutcome::Missing) => return Ok(Updated::default()),

@@ -110,7 +110,8 @@ impl UpdateProgram {
             seen: self.targets.iter().map(|_| HashIndex::default()).collect(),
         };
         let mut new: Vec<_> = self.targets.iter().map(NewValues::new).collect();
-        let mut assigner = Assigner { run, store, arena: Bump::new(), scratch: Vec::new() };
+        let (mut arena, mut cell) = (Bump::new(), Vec::new());
+        let mut assigner = Assigner { run, store, arena: &mut arena, scratch: &mut cell };
         run.rows(&mut Collect(|frame: &Frame<'_>| {
             new.iter_mut().for_each(NewValues::begin);
             let number = found.matched + 1;

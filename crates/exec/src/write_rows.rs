@@ -276,8 +276,9 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         let Some(record) = old.read(build.table, st.engine, key, &mut copy)? else { return Ok(0) };
         let env = RowEnv { st, arena: &arena };
         let pair = OldAndNew { table: build.table, reader: &old.reader, old: record, new: row, env };
+        let (mut memory, mut cell) = (Bump::new(), Vec::new());
         let mut assigner =
-            Assigner { run: build.run, store: &build.store, arena: Bump::new(), scratch: Vec::new() };
+            Assigner { run: build.run, store: &build.store, arena: &mut memory, scratch: &mut cell };
         for (col, cell) in self.on_duplicate {
             assigner.assign(&mut targets, 0, *col, cell, &pair, build.number)?;
         }

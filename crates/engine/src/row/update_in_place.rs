@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use btree::LeafEdit;
-use page::{InBody, RecordCopy, RowHeader, RowRef, SlotFlags, UndoPtr};
+use page::{InBody, Record, RowHeader, RowRef, SlotFlags, UndoPtr};
 use trx::{Buffers, NewUndo, UndoKind};
 use types::key::Extent;
 
@@ -99,17 +99,47 @@ impl RowWriter<'_> {
             self.commit_last(leaf);
             return Ok(UpdateOutcome::Updated);
         }
-        buffers.values.clear();
-        let copy = leaf.record().copy_to(&mut buffers.values);
+        if patch.affected.is_power_of_two() {
+            // The usual case: one entry, told from the record before it is patched, so that nothing has to be copied.
+            let index = &table.indexes[1 + patch.affected.trailing_zeros() as usize];
+            let moves = self.plan_entry(index, key, leaf.record(), buffers)?;
+            self.patch_record(table.clustered(), &mut leaf, &buffers.payload, patch.window.clone());
+            if !moves {
+                self.commit_last(leaf);
+                return Ok(UpdateOutcome::Updated);
+            }
+            self.commit(leaf);
+            self.move_planned(index, buffers, true)?;
+            return Ok(UpdateOutcome::Updated);
+        }
+        self.update_with_entries(leaf, patch, buffers)
+    }
+
+    /// [`RowWriter::update_in_place`] with several entries.
+    #[inline(never)]
+    fn update_with_entries(
+        &mut self,
+        mut leaf: LeafEdit<'_>,
+        patch: &Patch,
+        buffers: &mut Buffers,
+    ) -> Result<UpdateOutcome> {
+        let (table, key) = (self.table, leaf.key());
+        let mut values = std::mem::take(&mut buffers.values);
+        values.clear();
+        let copy = leaf.record().copy_to(&mut values);
         self.patch_record(table.clustered(), &mut leaf, &buffers.payload, patch.window.clone());
         self.commit(leaf);
-        let mut affected = patch.affected;
-        while affected != 0 {
+        let (mut affected, mut moved) = (patch.affected, Ok(()));
+        while affected != 0 && moved.is_ok() {
             let index = &table.indexes[1 + affected.trailing_zeros() as usize];
             affected &= affected - 1;
-            self.replace_entry_of(index, key, copy, buffers, affected == 0)?;
+            moved = match self.plan_entry(index, key, copy.record(&values), buffers) {
+                Ok(true) => self.move_planned(index, buffers, affected == 0),
+                other => other.map(drop),
+            };
         }
-        Ok(UpdateOutcome::Updated)
+        buffers.values = values;
+        moved.map(|()| UpdateOutcome::Updated)
     }
 
     /// Changes the bytes of the record that differ from `payload`, as long as its own, inside `window` at most.
@@ -139,17 +169,17 @@ impl RowWriter<'_> {
         edit.patch_row(self.header(UndoPtr(undo.raw())), window.start + from, &new[from..to]);
     }
 
-    /// Moves the row's entry in `index`, unless its key and payload stay. `last`: nothing comes after it.
-    fn replace_entry_of(
-        &mut self,
+    /// Makes the keys of the entry of `index` for the row in `record` and for the one with the new payload, and the new entry's
+    /// payload. False: the entry stays as it is.
+    #[inline]
+    fn plan_entry(
+        &self,
         index: &Index,
         key: &[u8],
-        copy: RecordCopy,
+        record: Record<'_>,
         buffers: &mut Buffers,
-        last: bool,
-    ) -> Result<()> {
-        let Buffers { key: scratch, other_key, third_key, payload, other_payload, values, .. } = buffers;
-        let record = copy.record(values);
+    ) -> Result<bool> {
+        let Buffers { key: scratch, other_key, third_key, payload, other_payload, .. } = buffers;
         let format = &self.table.clustered().format;
         let old = RowRef::new(format, record);
         let new = RowRef::new(format, record.with_payload(payload, SlotFlags::NONE));
@@ -160,10 +190,15 @@ impl RowWriter<'_> {
         if other_key == third_key {
             // Bytes that the key does not tell apart, or a prefix that did not change.
             make_entry_payload(index, &old, scratch);
-            if scratch == other_payload {
-                return Ok(());
-            }
+            return Ok(scratch != other_payload);
         }
+        Ok(true)
+    }
+
+    /// Moves the entry that [`RowWriter::plan_entry`] has made. `last`: nothing comes after it.
+    #[inline]
+    fn move_planned(&mut self, index: &Index, buffers: &mut Buffers, last: bool) -> Result<()> {
+        let Buffers { key: scratch, other_key, third_key, other_payload, .. } = buffers;
         self.move_entry(index, other_key, third_key, other_payload, scratch, last)
     }
 }
@@ -208,7 +243,17 @@ fn make_entry_payload(index: &Index, row: &RowRef<'_>, out: &mut Vec<u8>) {
 }
 
 /// The range in which two stretches of one length differ. Cost: a comparison per 8 bytes.
+#[inline]
 fn differing_range(old: &[u8], new: &[u8]) -> (usize, usize) {
+    if let (Ok(old), Ok(new)) = (<[u8; 4]>::try_from(old), <[u8; 4]>::try_from(new)) {
+        let differing = u32::from_le_bytes(old) ^ u32::from_le_bytes(new);
+        let from = differing.trailing_zeros() / 8 % 4;
+        return (from as usize, 4 - differing.leading_zeros() as usize / 8);
+    }
+    differing_range_of_many(old, new)
+}
+
+fn differing_range_of_many(old: &[u8], new: &[u8]) -> (usize, usize) {
     let same = |at: &usize| old[*at] == new[*at];
     let words = old.as_chunks::<8>().0.iter().zip(new.as_chunks::<8>().0);
     let from = 8 * words.take_while(|(a, b)| a == b).count();
@@ -231,7 +276,7 @@ mod tests {
     fn the_differing_range_is_the_smallest_one() {
         let mut prng = Prng::new(5);
         for _ in 0..2000 {
-            let len = prng.below(40) as usize;
+            let len = [4, prng.below(40) as usize][prng.below(2) as usize];
             let old = vec![1u8; len];
             let mut new = old.clone();
             for _ in 0..prng.below(3) {
