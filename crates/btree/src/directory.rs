@@ -206,7 +206,31 @@ impl LeafDirectory {
     ) -> Option<(ExclusiveGuard<'p>, Search)> {
         let hint = self.hint(key)?;
         store.pool.will_search(hint.frame);
-        let leaf = store.pool.exclusive(hint.page_no).ok()?;
+        self.search_in(hint, store, tree, key, store.pool.exclusive(hint.page_no).ok()?)
+    }
+
+    /// [`LeafDirectory::exclusive`] that waits for nothing, for one who holds pages of other trees.
+    #[inline]
+    pub(crate) fn try_exclusive<'p>(
+        &self,
+        store: &'p Store,
+        tree: &Tree,
+        key: &[u8],
+    ) -> Option<(ExclusiveGuard<'p>, Search)> {
+        let hint = self.hint(key)?;
+        self.search_in(hint, store, tree, key, store.pool.try_exclusive_resident(hint.page_no)?)
+    }
+
+    /// A search in `leaf` if it is what `hint` promised.
+    #[inline(always)]
+    fn search_in<'p>(
+        &self,
+        hint: Hint<'_>,
+        store: &'p Store,
+        tree: &Tree,
+        key: &[u8],
+        leaf: ExclusiveGuard<'p>,
+    ) -> Option<(ExclusiveGuard<'p>, Search)> {
         if !self.is_leaf_of(tree, leaf.page(), hint.frees) {
             return None;
         }

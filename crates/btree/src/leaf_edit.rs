@@ -54,7 +54,24 @@ impl<'p> LeafEdit<'p> {
         key: &'p [u8],
         at: Search,
     ) -> Self {
-        let mut mtr = Mtr::new(store);
+        Self::of(Mtr::new(store), tree, leaf, key, at)
+    }
+
+    /// An edit that is committed with `first`: see [`LeafEdit::commit_both`].
+    #[inline]
+    pub(crate) fn beside(
+        first: &mut LeafEdit<'_>,
+        tree: &'p Tree,
+        store: &'p Store,
+        leaf: ExclusiveGuard<'p>,
+        key: &'p [u8],
+        at: Search,
+    ) -> Self {
+        Self::of(Mtr::beside(store, &mut first.mtr), tree, leaf, key, at)
+    }
+
+    #[inline(always)]
+    fn of(mut mtr: Mtr<'p>, tree: &'p Tree, leaf: ExclusiveGuard<'p>, key: &'p [u8], at: Search) -> Self {
         let leaf = mtr.adopt(leaf);
         LeafEdit { tree, mtr, leaf, key, slot: at.slot, found: at.found }
     }
@@ -312,6 +329,12 @@ impl<'p> LeafEdit<'p> {
     #[inline(always)]
     pub fn commit(self) -> Option<FrameRange> {
         self.mtr.commit()
+    }
+
+    /// [`LeafEdit::commit_with`] of what was changed in this leaf and in that of `first`, beside which it was latched.
+    #[inline(always)]
+    pub fn commit_both(self, first: LeafEdit<'_>, parts: &[u8]) -> Option<FrameRange> {
+        self.mtr.commit_both(first.mtr, parts)
     }
 
     /// [`LeafEdit::commit`] of a frame that ends with `parts`, encoded: what must reach the log with the changes or not

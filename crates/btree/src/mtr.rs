@@ -12,7 +12,7 @@ use base::codec::{push_start, put_varint};
 use base::sync::sim;
 use base::{PageNo, invariant};
 use buffer::ExclusiveGuard;
-use log::FrameRange;
+use log::{FrameRange, Pending};
 use page::{EntryClose, LeafInsert, OpError, PageMut, PageOp, PageRef, RowDelete, RowPatch};
 
 use crate::error::Result;
@@ -48,6 +48,8 @@ pub(crate) struct Mtr<'p> {
     first: Option<LatchedPage<'p>>,
     redo: Vec<u8>,
     rest: Option<Box<Rest<'p>>>,
+    /// Another mini-transaction goes on with its redo, and commits it.
+    is_lent: bool,
 }
 
 /// What only splits, merges and allocations need.
@@ -77,7 +79,15 @@ impl<'p> Mtr<'p> {
     /// An empty mini-transaction.
     #[inline]
     pub(crate) fn new(store: &'p Store) -> Self {
-        Mtr { store, first: None, redo: Vec::new(), rest: None }
+        Mtr { store, first: None, redo: Vec::new(), rest: None, is_lent: false }
+    }
+
+    /// One that goes on with the redo of `first`: they are committed together.
+    #[inline]
+    pub(crate) fn beside(store: &'p Store, first: &mut Mtr<'_>) -> Self {
+        first.is_lent = true;
+        let redo = std::mem::take(&mut first.redo);
+        Mtr { store, first: None, redo, rest: None, is_lent: false }
     }
 
     /// Takes over a page that is latched already.
@@ -221,37 +231,67 @@ impl<'p> Mtr<'p> {
         self.write(parts)
     }
 
+    /// [`Mtr::commit_with`] of a mini-transaction that was made beside `first`, and of that.
+    #[inline(always)]
+    pub(crate) fn commit_both(mut self, mut first: Mtr<'_>, parts: &[u8]) -> Option<FrameRange> {
+        debug_assert!(first.is_lent, "they have one redo");
+        first.is_lent = false;
+        if !self.is_changed() {
+            return None;
+        }
+        let pending = self.append(parts);
+        let range = pending.range();
+        self.stamp(range);
+        first.stamp(range);
+        drop(pending);
+        self.redo.clear();
+        Some(range)
+    }
+
     /// [`Mtr::commit_with`], but that the pages stay latched.
     fn write(&mut self, parts: &[u8]) -> Option<FrameRange> {
         if !self.is_changed() {
             return None;
         }
+        let pending = self.append(parts);
+        let range = pending.range();
+        self.stamp(range);
+        drop(pending);
+        self.redo.clear();
+        Some(range)
+    }
+
+    /// Appends the frame. A checkpoint counts on the pages' stamps before what is returned is dropped; the latches end
+    /// after it.
+    #[inline(always)]
+    fn append(&mut self, parts: &[u8]) -> Pending<'p> {
         self.end_redo();
         #[cfg(test)]
         let changes = self.redo.len();
         self.redo.extend_from_slice(parts);
         let pending = self.store.log.append(&[], &self.redo);
-        let range = pending.range();
         sim::linger();
         #[cfg(test)]
-        self.store.redo_tap.record(range, &self.redo[..changes]);
+        self.store.redo_tap.record(pending.range(), &self.redo[..changes]);
+        pending
+    }
+
+    /// Stamps the pages that were changed.
+    #[inline(always)]
+    fn stamp(&mut self, range: FrameRange) {
         if let Some(page) = &mut self.first {
             page.stamp(range);
         }
         if let Some(rest) = &mut self.rest {
             rest.pages.iter_mut().for_each(|page| page.stamp(range));
         }
-        // A checkpoint counts on the pages' stamps from here on; the latches end after it.
-        drop(pending);
-        self.redo.clear();
-        Some(range)
     }
 }
 
 impl Drop for Mtr<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.is_changed() && !std::thread::panicking() {
+        if (self.is_changed() || self.is_lent) && !std::thread::panicking() {
             abandoned(self.redo.len());
         }
         let mut redo = std::mem::take(&mut self.redo);

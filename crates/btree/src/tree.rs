@@ -126,6 +126,20 @@ impl Tree {
         self.edit_relieved(store, key, need, |_| false)
     }
 
+    /// [`Tree::edit`] beside that of another tree's leaf, with which it is committed: [`LeafEdit::commit_both`]. It waits for
+    /// nothing, and splits nothing. `None`: commit the other first.
+    #[inline]
+    pub fn edit_beside<'p>(
+        &'p self,
+        first: &mut LeafEdit<'_>,
+        store: &'p Store,
+        key: &'p [u8],
+        need: usize,
+    ) -> Option<LeafEdit<'p>> {
+        let (leaf, at) = self.directory.try_exclusive(store, self, key)?;
+        has_room(leaf.page(), key, at, need).then(|| LeafEdit::beside(first, self, store, leaf, key, at))
+    }
+
     /// [`Tree::edit`] that gives a full leaf to `relieve` before it splits it: true if something was removed and committed, so
     /// that the leaf is to be looked at again.
     #[inline]

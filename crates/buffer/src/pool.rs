@@ -226,6 +226,19 @@ impl Pool {
         self.exclusive_held(page, entry, LatchLevel::Page.try_acquire()).map(Some)
     }
 
+    /// [`Pool::try_exclusive`] of a page that is resident, for one who holds a page that others want; `None` also where
+    /// changes are refused.
+    #[inline]
+    pub fn try_exclusive_resident(&self, page: PageNo) -> Option<ExclusiveGuard<'_>> {
+        self.may_change().ok()?;
+        let entry = self.table.entry(page);
+        if entry.frame() == 0 || !entry.latch.try_exclusive() {
+            return None;
+        }
+        // Should it have been evicted since, it is read.
+        self.exclusive_held(page, entry, LatchLevel::Page.try_acquire()).ok()
+    }
+
     /// Makes the guard of an exclusive hold that was just acquired.
     #[inline]
     pub(crate) fn exclusive_held<'p>(

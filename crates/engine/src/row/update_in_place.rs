@@ -108,8 +108,7 @@ impl RowWriter<'_> {
                 self.commit_last(leaf);
                 return Ok(UpdateOutcome::Updated);
             }
-            self.commit(leaf);
-            self.move_planned(index, buffers, true)?;
+            self.move_entry(Some(leaf), index, buffers, true)?;
             return Ok(UpdateOutcome::Updated);
         }
         self.update_with_entries(leaf, patch, buffers)
@@ -134,7 +133,7 @@ impl RowWriter<'_> {
             let index = &table.indexes[1 + affected.trailing_zeros() as usize];
             affected &= affected - 1;
             moved = match self.plan_entry(index, key, copy.record(&values), buffers) {
-                Ok(true) => self.move_planned(index, buffers, affected == 0),
+                Ok(true) => self.move_entry(None, index, buffers, affected == 0),
                 other => other.map(drop),
             };
         }
@@ -193,13 +192,6 @@ impl RowWriter<'_> {
             return Ok(scratch != other_payload);
         }
         Ok(true)
-    }
-
-    /// Moves the entry that [`RowWriter::plan_entry`] has made. `last`: nothing comes after it.
-    #[inline]
-    fn move_planned(&mut self, index: &Index, buffers: &mut Buffers, last: bool) -> Result<()> {
-        let Buffers { key: scratch, other_key, third_key, other_payload, .. } = buffers;
-        self.move_entry(index, other_key, third_key, other_payload, scratch, last)
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use base::{Lsn, TrxId};
 use btree::{KEY_BYTES_MAX, LeafEdit, Neighbour, Store, Tree};
-use log::Part;
+use log::{FrameRange, Part};
 use page::{RowHeader, SlotFlags, UndoPtr};
 use trx::undo::ROW_HEADER_BYTES;
 use trx::{Attempt, Locker, NewUndo, ReadView, Trx, UndoKind, UndoLog, WriteParts};
@@ -218,14 +218,25 @@ impl<'a> RowWriter<'a> {
     /// was to.
     #[inline(always)]
     pub(crate) fn commit_last(&mut self, edit: LeafEdit<'_>) {
-        if !self.ends || !edit.is_changed() {
-            return self.commit_changes(edit);
+        if edit.is_changed() {
+            self.commit_by(true, |parts| edit.commit_with(parts));
         }
-        // Before the frame has a place: who meets a change of the transaction waits for its number. From here to the end this
-        // takes no latch.
-        self.log.begin_commit();
-        self.log.push_part(&Part::Commit { trx: self.id, micros: now_micros() });
-        self.committed = edit.commit_with(self.log.parts()).map(|range| range.end);
+    }
+
+    /// Has `commit` write a frame with the undo of its changes, of which there are some; `last`: as [`RowWriter::commit_last`].
+    #[inline(always)]
+    pub(crate) fn commit_by(&mut self, last: bool, commit: impl FnOnce(&[u8]) -> Option<FrameRange>) {
+        let ends = last && self.ends;
+        if ends {
+            // Before the frame has a place: who meets a change of the transaction waits for its number. From here to the end
+            // this takes no latch.
+            self.log.begin_commit();
+            self.log.push_part(&Part::Commit { trx: self.id, micros: now_micros() });
+        }
+        let range = commit(self.log.parts());
+        if ends {
+            self.committed = range.map(|range| range.end);
+        }
         self.log.clear_parts();
     }
 

@@ -233,3 +233,40 @@ fn a_full_leaf_gives_up_the_entries_that_nobody_sees() {
     assert!(purged.removed < purged.transactions, "some had gone before: {purged:?}");
     assert_sound(&engine, &table);
 }
+
+#[test]
+fn a_row_and_its_one_entry_change_in_one_frame() {
+    let (engine, disk) = engine();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let row = |id: i32, k: i32| Wide::new(id, k, &format!("{id}"));
+    let mut trx = engine.begin(BeginOptions::default());
+    for id in 0..4000 {
+        insert(&engine, &table, &mut trx, &row(id, 10 * id)).unwrap();
+    }
+    engine.commit(&mut trx).unwrap();
+    let changed: ColumnSet = [1].into_iter().collect();
+    let mut change = |id: i32, k: i32| {
+        trx.restart(BeginOptions::default());
+        trx.end_with_change();
+        let frames = engine.store().log().stats().frames;
+        row(id, k).with(|row| table.update(&engine, &mut trx, &key(id), row, &changed)).unwrap();
+        let frames = engine.store().log().stats().frames - frames;
+        assert!(trx.committed().is_some(), "row {id}");
+        engine.commit(&mut trx).unwrap();
+        frames
+    };
+    // So many ways down have the tree learn where its leaves are.
+    (0..2000).for_each(|id| _ = change(id, 10 * id + 1));
+    let frames: Vec<u64> = (2000..3000).map(|id| change(id, 10 * id + 1)).collect();
+    let single = frames.iter().filter(|&&frames| frames == 1).count();
+    assert!(single > 900, "{single} of 1000 changes took one frame");
+    assert_eq!(change(3000, 7), 2, "the entry goes to another leaf");
+    assert_sound(&engine, &table);
+    drop(trx);
+    let engine = Engine::open(config(&Arc::new(disk.crash()))).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    let table = engine.open_table(&mut trx, "s", "t").unwrap();
+    assert_sound(&engine, &table);
+    let view = trx.view();
+    assert_eq!(rows(&engine, &table, view)[2500], row(2500, 25_001));
+}
