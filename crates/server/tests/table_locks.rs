@@ -114,6 +114,26 @@ fn a_session_does_not_wait_behind_those_that_wait_for_it() {
 }
 
 #[test]
+fn kill_ends_a_wait_for_a_locked_table() {
+    let house = House::open();
+    let [mut holder, mut watcher, waiter, mut upgrader] = [(); 4].map(|()| house.connect());
+    upgrader.query_drop("BEGIN").unwrap();
+    upgrader.query_drop("SELECT * FROM u").unwrap();
+    assert_eq!(code(&mut holder, "LOCK TABLES t WRITE, u READ"), 0);
+    for (conn, sql) in [(waiter, "SELECT * FROM t"), (upgrader, "INSERT INTO u VALUES (9, 9)")] {
+        let id = conn.connection_id();
+        let waiter = wait_for(conn, sql);
+        watcher.query_drop(format!("KILL QUERY {id}")).unwrap();
+        let (mut conn, ended) = waiter.join().unwrap();
+        assert_eq!((ended, code(&mut conn, "SELECT 1")), (1317, 0));
+        conn.query_drop("COMMIT").unwrap();
+    }
+    assert_eq!(code(&mut holder, "UNLOCK TABLES"), 0);
+    // Nothing of what was given up is left.
+    assert_eq!(code(&mut watcher, "LOCK TABLES t WRITE, u WRITE"), 0);
+}
+
+#[test]
 fn prepared_statements_and_kept_plans_are_looked_at_too() {
     let house = House::open();
     let mut conn = house.connect();

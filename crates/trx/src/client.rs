@@ -9,7 +9,7 @@ pub trait Client: Send + Sync + Debug {
     /// Who it is and what it does.
     fn describe(&self) -> ClientInfo;
 
-    /// Whether nobody is there any more to hear the answer. Asked now and then while the transaction waits, with no lock held.
+    /// Whether nobody is there any more to hear the answer. Asked now and then while the transaction waits, with no latch held.
     fn is_gone(&self) -> bool;
 }
 

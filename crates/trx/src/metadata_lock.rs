@@ -31,6 +31,9 @@ const WRITERS: u64 = READ_ONLY - WRITER;
 const SHARED: u64 = 1;
 const SHARERS: u64 = WRITER - SHARED;
 
+/// A session that waits looks this often whether it is to stop.
+const LOOK: Duration = Duration::from_millis(400);
+
 /// What a transaction does with a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableUse {
@@ -116,20 +119,48 @@ impl MetadataLock {
         self.wait(timeout, || self.try_shared(use_, may_pass))
     }
 
-    /// Makes the caller's lock for reading one for writing.
-    pub(crate) fn upgrade(&self, timeout: Duration) -> Result<(), Error> {
-        self.wait(timeout, || self.try_add(WRITER, READ_ONLYS))
+    /// As [`MetadataLock::lock_shared`]; ends with [`Error::Interrupted`] when `stop` says so, which is asked now and then.
+    pub(crate) fn lock_shared_unless(
+        &self,
+        use_: TableUse,
+        may_pass: bool,
+        timeout: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), Error> {
+        self.wait_unless(timeout, Some(stop), || self.try_shared(use_, may_pass))
+    }
+
+    /// Makes the caller's lock for reading one for writing; `stop` as above.
+    pub(crate) fn upgrade(&self, timeout: Duration, stop: &dyn Fn() -> bool) -> Result<(), Error> {
+        self.wait_unless(timeout, Some(stop), || self.try_add(WRITER, READ_ONLYS))
     }
 
     /// Waits until `take` succeeds.
-    fn wait(&self, timeout: Duration, mut take: impl FnMut() -> bool) -> Result<(), Error> {
+    fn wait(&self, timeout: Duration, take: impl FnMut() -> bool) -> Result<(), Error> {
+        self.wait_unless(timeout, None, take)
+    }
+
+    /// Waits until `take` succeeds or `stop` says that nobody wants it any more.
+    fn wait_unless(
+        &self,
+        timeout: Duration,
+        stop: Option<&dyn Fn() -> bool>,
+        mut take: impl FnMut() -> bool,
+    ) -> Result<(), Error> {
         if take() {
             return Ok(());
         }
         let deadline = Deadline::after(timeout);
         let mut gate = self.gate.lock();
         while !take() {
-            if deadline.wait(&self.changed, &mut gate) {
+            if stop.is_some_and(|stop| stop()) {
+                return Err(Error::Interrupted);
+            }
+            let has_passed = match stop {
+                Some(_) => deadline.wait_up_to(LOOK, &self.changed, &mut gate),
+                None => deadline.wait(&self.changed, &mut gate),
+            };
+            if has_passed {
                 return if take() { Ok(()) } else { Err(Error::LockWaitTimeout) };
             }
         }
@@ -322,14 +353,17 @@ mod tests {
         assert!(lock.try_shared(read, false));
         assert!(lock.try_read_only() && lock.try_read_only() && lock.try_shared(read, false));
         assert!(!lock.try_shared(write, true) && !lock.try_own(7));
-        assert_eq!(lock.upgrade(SHORT), Err(Error::LockWaitTimeout));
+        assert_eq!(lock.upgrade(SHORT, &|| false), Err(Error::LockWaitTimeout));
         lock.unlock_read_only();
         assert_eq!(lock.lock_shared(write, true, SHORT), Err(Error::LockWaitTimeout));
         lock.unlock_read_only();
-        assert_eq!((lock.upgrade(SHORT), lock.try_read_only()), (Ok(()), false));
+        assert_eq!((lock.upgrade(SHORT, &|| false), lock.try_read_only()), (Ok(()), false));
         lock.unlock_shared(write);
         lock.unlock_shared(read);
-        assert!(lock.try_own(7) && lock.is_owned_by(7) && !lock.is_owned_by(0) && !lock.is_owned_by(8));
+        assert!(lock.try_own(7));
+        let stopped = lock.lock_shared_unless(read, true, LONG, &|| true);
+        assert_eq!(stopped, Err(Error::Interrupted));
+        assert!(lock.is_owned_by(7) && !lock.is_owned_by(0) && !lock.is_owned_by(8));
         assert!(!lock.try_shared(read, true) && !lock.try_read_only() && !lock.try_own(8));
         let of = |session| ExclusiveWait { timeout: SHORT, session };
         assert!(lock.try_shared(TableUse::Purge, false));

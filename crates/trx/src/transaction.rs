@@ -1,7 +1,7 @@
 //! A transaction, and the session's end of the transaction system.
 
 use std::fmt;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -403,8 +403,8 @@ impl Trx {
     pub fn lock_metadata(&mut self, lock: &Arc<MetadataLock>, use_: TableUse) -> Result<bool, Error> {
         if let Some(held) = self.metadata.use_of(lock) {
             if *held != use_ && use_ == TableUse::Write {
-                lock.upgrade(self.options.metadata_wait)?;
                 *held = use_;
+                return self.upgrade_metadata(lock).map(|()| false);
             }
             return Ok(false);
         }
@@ -416,6 +416,19 @@ impl Trx {
         Ok(true)
     }
 
+    /// Makes a lock for reading one for writing, which it is noted as already.
+    #[cold]
+    #[inline(never)]
+    fn upgrade_metadata(&mut self, lock: &Arc<MetadataLock>) -> Result<(), Error> {
+        let upgraded = lock.upgrade(self.options.metadata_wait, &|| self.is_to_stop());
+        if upgraded.is_err()
+            && let Some(held) = self.metadata.use_of(lock)
+        {
+            *held = TableUse::Read;
+        }
+        upgraded
+    }
+
     /// Waits for a metadata lock. False: the session has it by LOCK TABLES.
     #[cold]
     #[inline(never)]
@@ -425,7 +438,13 @@ impl Trx {
         }
         // Who has locked tables uses no others, and nobody is to wait for that.
         let may_pass = may_pass || self.has_table_locks;
-        lock.lock_shared(use_, may_pass, self.options.metadata_wait).map(|()| true)
+        lock.lock_shared_unless(use_, may_pass, self.options.metadata_wait, &|| self.is_to_stop())?;
+        Ok(true)
+    }
+
+    /// Whether the session was told to stop, or has lost its client.
+    fn is_to_stop(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) || self.slot.client_is_gone()
     }
 
     /// The session, by a number other than 0, and whether it has tables locked by LOCK TABLES.
