@@ -3,34 +3,26 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::atomic::AtomicBool;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::config::{Config, Setting};
+use crate::cell::{Bench, stop_flag};
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::journal::{Cell, Figures, Header, Journal, Outcome, RowKey};
 use crate::machine::today;
 use crate::process;
 use crate::report;
-use crate::sample::{Follower, Sample, machine_busy_seconds};
 use crate::stats::Random;
-use crate::sysbench::{Load, Scripts, Second};
 use crate::tables;
 use crate::target::Target;
 use crate::verify;
-use crate::workload::{Kind, Workload};
-
-/// Fewer queries than this in the counted seconds, and the whole run is counted instead: whole queries would be too coarse.
-const COARSE_QUERIES: f64 = 500.0;
+use crate::workload::Workload;
 
 /// Measures all that is not in the journal yet. What is measured when Ctrl-C comes is kept; the error says so.
 pub fn run(config: &Config) -> Result<Journal> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let handler = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stop));
-    handler.map_err(|e| Error::Config(format!("Ctrl-C cannot be caught: {e}")))?;
-    let mut run = Matrix::begin(config, stop)?;
+    let mut run = Matrix::begin(config, stop_flag()?)?;
     let outcome = run.measure_all();
     for target in run.targets.values() {
         target.leave();
@@ -41,7 +33,6 @@ pub fn run(config: &Config) -> Result<Journal> {
 
 struct Matrix<'a> {
     config: &'a Config,
-    stop: Arc<AtomicBool>,
     /// Those that answer, by name.
     targets: HashMap<String, Target>,
     /// Why others have no numbers.
@@ -49,7 +40,7 @@ struct Matrix<'a> {
     /// Targets whose answers to a workload are not the base's.
     wrong: HashMap<(String, String), String>,
     journal: Journal,
-    scripts: Scripts,
+    bench: Bench<'a>,
     progress: ProgressBar,
     random: Random,
 }
@@ -75,11 +66,11 @@ impl<'a> Matrix<'a> {
             }
         }
         let journal = Journal::open(&config.run.out, Header::new(config, versions, today()))?;
-        let scripts = Scripts::write_below(&config.run.out)?;
+        let bench = Bench::new(&config.run, stop)?;
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} cells, {eta} left: {msg}");
         let progress = ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         let random = Random(config.run.seed);
-        Ok(Matrix { config, stop, targets, down, wrong: HashMap::new(), journal, scripts, progress, random })
+        Ok(Matrix { config, targets, down, wrong: HashMap::new(), journal, bench, progress, random })
     }
 
     fn measure_all(&mut self) -> Result<()> {
@@ -132,7 +123,7 @@ impl<'a> Matrix<'a> {
     /// Makes the tables anew on these targets. One that cannot is out.
     fn load_all(&mut self, names: &[String]) -> Result<()> {
         for name in names {
-            self.check_stop()?;
+            self.bench.check_stop()?;
             self.awake_only(name);
             let Some(target) = self.targets.get(name).filter(|t| t.config.replays.is_none()) else {
                 continue;
@@ -163,7 +154,7 @@ impl<'a> Matrix<'a> {
                     eprintln!("lab: {}: {name}: {why}", workload.name);
                     wrong.push(((workload.name.clone(), name), why));
                 }
-                self.check_stop()?;
+                self.bench.check_stop()?;
             }
         }
         self.wrong.extend(wrong);
@@ -191,7 +182,7 @@ impl<'a> Matrix<'a> {
             };
             self.journal.add(Cell { row: key.clone(), round, target: name, outcome })?;
             self.progress.inc(1);
-            self.check_stop()?;
+            self.bench.check_stop()?;
         }
         Ok(())
     }
@@ -202,38 +193,12 @@ impl<'a> Matrix<'a> {
     }
 
     fn measure(&self, workload: &Workload, key: &RowKey, name: &str) -> Result<Figures> {
-        let run = &self.config.run;
         let Some(target) = self.targets.get(name) else {
             return Err(Error::Server { target: name.to_owned(), what: "is down".to_owned() });
         };
         self.awake_only(name);
-        if target.config.replays.is_none() {
-            if let Some(setting) = self.config.settings.iter().find(|s| s.name == key.setting) {
-                target.execute(&set_statements(setting))?;
-            }
-            if workload.kind == Kind::Consume {
-                tables::load(target, &self.config.run)?;
-            }
-        }
-        let core = run.pin_single.then(|| last_core(key.threads));
-        let prefix = prepare_processes(target, core.as_deref(), run.realtime)?;
-        let load = Load {
-            address: &target.address,
-            database: &run.database,
-            tables: run.tables,
-            rows: run.table_rows,
-            threads: key.threads,
-            prefix: &prefix,
-        };
-        let mut meter = Meter::new(target, run.warmup_seconds);
-        let seconds = run.warmup_seconds + run.seconds;
-        let report = load.run(&self.scripts, workload, seconds, &mut |second| {
-            meter.second_over(second);
-            !self.stop.load(Ordering::Relaxed)
-        })?;
-        let mut figures = meter.figures(target, report.queries_per_second, report.queries);
-        figures.set_latency(report.latency);
-        Ok(figures)
+        let setting = self.config.settings.iter().find(|s| s.name == key.setting);
+        self.bench.measure(target, workload, key.threads, setting)
     }
 
     /// Lets run only the processes that this target's measurement needs.
@@ -254,138 +219,4 @@ impl<'a> Matrix<'a> {
             process::set_paused(pid, false);
         }
     }
-
-    fn check_stop(&self) -> Result<()> {
-        if self.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
-    }
-}
-
-/// Counts what a server uses in the seconds that count.
-struct Meter {
-    follower: Option<Follower>,
-    warmup: u64,
-    seconds: u64,
-    queries: f64,
-    retried: f64,
-    begin: Option<(Instant, Sample, Counters)>,
-    end: Option<(Instant, Sample)>,
-    machine_before: f64,
-}
-
-/// The server's own counters, where it has them.
-#[derive(Clone, Copy, Default)]
-struct Counters {
-    log_bytes: Option<f64>,
-    log_syncs: Option<f64>,
-}
-
-impl Counters {
-    fn of(target: &Target) -> Counters {
-        if target.config.replays.is_some() {
-            return Counters::default();
-        }
-        Counters {
-            log_bytes: target.status("Innodb_os_log_written"),
-            log_syncs: target.status("Innodb_os_log_fsyncs"),
-        }
-    }
-
-    fn since(before: Option<f64>, now: Option<f64>) -> f64 {
-        before.zip(now).map_or(f64::NAN, |(before, now)| now - before)
-    }
-}
-
-impl Meter {
-    fn new(target: &Target, warmup: u64) -> Meter {
-        let mut meter = Meter {
-            follower: target.pid.map(Follower::new),
-            warmup,
-            seconds: 0,
-            queries: 0.0,
-            retried: 0.0,
-            begin: None,
-            end: None,
-            machine_before: machine_busy_seconds(),
-        };
-        let counters = Counters::of(target);
-        meter.begin = Some((Instant::now(), meter.look(), counters));
-        meter
-    }
-
-    fn look(&mut self) -> Sample {
-        self.follower.as_mut().and_then(Follower::look).unwrap_or_default()
-    }
-
-    fn second_over(&mut self, second: Second) {
-        let sample = self.look();
-        self.seconds += 1;
-        if self.seconds <= self.warmup {
-            let counters = self.begin.map(|b| b.2).unwrap_or_default();
-            self.begin = Some((Instant::now(), sample, counters));
-            self.machine_before = machine_busy_seconds();
-            return;
-        }
-        self.queries += second.queries;
-        self.retried += second.errors;
-        self.end = Some((Instant::now(), sample));
-    }
-
-    /// Seconds that count.
-    fn counted(&self) -> u64 {
-        self.seconds.saturating_sub(self.warmup)
-    }
-
-    /// `whole_qps` and `whole_queries` are those of the whole run.
-    fn figures(self, target: &Target, whole_qps: f64, whole_queries: f64) -> Figures {
-        let unseen = Figures { qps: whole_qps, ..Figures::default() };
-        let (Some((began, before, counters)), Some((ended, after))) = (self.begin, self.end) else {
-            return unseen;
-        };
-        let elapsed = (ended - began).as_secs_f64();
-        let per_query =
-            |amount: f64| if self.follower.is_some() { amount / self.queries.max(1.0) } else { f64::NAN };
-        let now = Counters::of(target);
-        let count = |before: u64, after: u64| per_query(after.saturating_sub(before) as f64);
-        let of_all = |amount: f64| amount / whole_queries.max(1.0);
-        let (user, system) =
-            (after.user_seconds - before.user_seconds, after.system_seconds - before.system_seconds);
-        Figures {
-            qps: if self.queries < COARSE_QUERIES { whole_qps } else { self.queries / self.counted() as f64 },
-            user_us: per_query(user * 1e6),
-            system_us: per_query(system * 1e6),
-            voluntary_switches: count(before.voluntary_switches, after.voluntary_switches),
-            involuntary_switches: count(before.involuntary_switches, after.involuntary_switches),
-            disk_bytes: count(before.written_bytes, after.written_bytes),
-            log_bytes: of_all(Counters::since(counters.log_bytes, now.log_bytes)),
-            log_syncs: of_all(Counters::since(counters.log_syncs, now.log_syncs)),
-            peak_rss_bytes: if after.peak_rss_bytes > 0 { after.peak_rss_bytes as f64 } else { f64::NAN },
-            other_cores: ((machine_busy_seconds() - self.machine_before - user - system) / elapsed).max(0.0),
-            retried: self.retried / self.queries.max(1.0),
-            ..unseen
-        }
-    }
-}
-
-fn set_statements(setting: &Setting) -> Vec<String> {
-    setting.set.iter().map(|(name, value)| format!("SET GLOBAL {name} = {value}")).collect()
-}
-
-/// With one client thread the last core, else all.
-fn last_core(threads: usize) -> String {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if threads == 1 { format!("{}", cores - 1) } else { format!("0-{}", cores - 1) }
-}
-
-/// Puts the server's threads where they belong; returns what the client is to be started by.
-fn prepare_processes(target: &Target, cores: Option<&str>, realtime: bool) -> Result<Vec<String>> {
-    let mut prefix = Vec::new();
-    if let Some(cores) = cores {
-        target.pid.map_or(Ok(()), |pid| process::pin(pid, cores))?;
-        prefix.extend(["taskset", "-c", cores].map(str::to_owned));
-    }
-    if realtime {
-        target.pid.map_or(Ok(()), process::make_realtime)?;
-        prefix.extend(["chrt", "-r", "1"].map(str::to_owned));
-    }
-    Ok(prefix)
 }

@@ -17,6 +17,8 @@
 //! # Failure
 //! A target that is down, refuses or dies loses its cells; the run goes on with the others.
 
+pub mod bisect;
+pub mod cell;
 pub mod compare;
 pub mod config;
 pub mod error;

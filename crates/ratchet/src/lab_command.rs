@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use lab::bisect::Found;
 use lab::config::Config;
 use lab::journal::{Cell, Header, Journal};
 use lab::report::{self, TargetResult};
 use lab::stats::Verdict;
-use lab::{Error, Result, compare};
+use lab::{Error, Result, bisect, compare};
 
 use crate::FAILED;
 
@@ -21,6 +22,17 @@ pub(crate) enum LabCommand {
     ///
     /// Exit status: 0 measured, 1 with --gate when a target is slower than the base, 2 not measured.
     Compare(CompareArguments),
+    /// Finds the first slow build between a fast and a slow one, by measuring builds side by side with the first.
+    ///
+    /// Builds are a list of names or a range of git commits; a configuration file says how one is started. Every round and
+    /// decision is in bisect.jsonl in the output folder, from which the same call goes on.
+    ///
+    /// Exit status: 0 found, 1 not found (no difference, or too noisy), 2 not searched.
+    Bisect {
+        /// Configuration file (TOML).
+        #[arg(long)]
+        config: PathBuf,
+    },
     /// Puts what has been measured together: report.md and results.tsv in the output folder, the former printed.
     Report {
         /// Folder of a comparison.
@@ -61,6 +73,7 @@ pub(crate) struct CompareArguments {
 pub(crate) fn run(command: LabCommand) -> ExitCode {
     let done = match command {
         LabCommand::Compare(arguments) => run_compare(&arguments),
+        LabCommand::Bisect { config } => run_bisect(&config),
         LabCommand::Report { folder } => tell(&folder).map(|_| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {
@@ -84,6 +97,20 @@ fn run_compare(arguments: &CompareArguments) -> Result<ExitCode> {
     };
     let bad = arguments.gate && rows.iter().any(|row| row.results.iter().any(is_bad));
     Ok(ExitCode::from(u8::from(bad)))
+}
+
+fn run_bisect(config: &Path) -> Result<ExitCode> {
+    let config = bisect::read(config)?;
+    let found = bisect::run(&config, &mut |step| eprintln!("ratchet: {step}"))?;
+    let (status, text) = match found {
+        Found::First(build) => (0, format!("the first bad build is {build}")),
+        Found::NoDifference => (1, "the last build is not shown to be slower than the first".to_owned()),
+        Found::Among(builds) => {
+            (1, format!("too noisy to say which; it is among these: {}", builds.join(" ")))
+        }
+    };
+    println!("{text}");
+    Ok(ExitCode::from(status))
 }
 
 fn configuration(arguments: &CompareArguments) -> Result<Config> {

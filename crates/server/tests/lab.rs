@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use lab::compare;
-use lab::config::{Config, TargetConfig};
+use lab::config::{Config, Run, TargetConfig};
 #[cfg(not(debug_assertions))]
 use lab::{
     report::{TargetResult, markdown, rows},
@@ -23,11 +23,10 @@ fn target(name: &str, server: &TestServer) -> TargetConfig {
 }
 
 fn config(out: &Path, targets: Vec<TargetConfig>) -> Config {
-    let mut config = Config::of_urls(&targets.iter().map(|t| t.url.clone()).collect::<Vec<_>>()).unwrap();
-    config.targets = targets;
+    let mut config = Config { run: Run::default(), targets, settings: Vec::new() };
     let run = &mut config.run;
     out.clone_into(&mut run.out);
-    (run.repetitions, run.confirmations, run.seconds, run.warmup_seconds) = (4, 4, 1, 0);
+    (run.repetitions, run.confirmations, run.seconds, run.warmup_seconds) = (8, 8, 1, 0);
     (run.threads, run.tables, run.table_rows) = (vec![1], 1, 2000);
     run.workloads = vec!["update-nonindex".to_owned()];
     config
@@ -43,9 +42,14 @@ fn builds_with_debug_assertions_are_refused() {
     assert!(error.to_string().contains("debug assertions"), "{error}");
 }
 
+/// One measurement at a time.
+#[cfg(not(debug_assertions))]
+static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 #[cfg(not(debug_assertions))]
 #[test]
 fn a_sync_at_every_commit_is_found_to_cost_and_a_server_that_is_down_is_a_row_that_says_so() {
+    let _turn = TURN.lock();
     let (synced, unsynced) = (start(&[]), start(&["--innodb-flush-log-at-trx-commit=2"]));
     let out = tempfile::tempdir().unwrap();
     let mut down = target("down", &synced);
@@ -70,4 +74,32 @@ fn a_sync_at_every_commit_is_found_to_cost_and_a_server_that_is_down_is_a_row_th
     );
     // Everything is in the journal: the same call measures nothing again.
     assert_eq!(compare::run(&config).unwrap().cells.len(), journal.cells.len());
+}
+
+#[cfg(not(debug_assertions))]
+#[test]
+fn the_build_from_which_on_commits_cost_a_sync_is_found_among_five() {
+    use lab::bisect::{BisectConfig, Builds, Found, run};
+    let _turn = TURN.lock();
+    let folder = tempfile::tempdir().unwrap();
+    let (place, binary) = (folder.path().display(), env!("CARGO_BIN_EXE_ratchetd"));
+    let start = format!(
+        "case {{build}} in one|two|three) flush=2;; *) flush=1;; esac; \
+         {binary} --no-defaults --port={{port}} --datadir={place}/{{build}} --socket={place}/{{build}}.sock \
+         --innodb-flush-log-at-trx-commit=$flush 2>{place}/{{build}}.log & \
+         until grep -q ready {place}/{{build}}.log; do sleep 0.05; done"
+    );
+    let stop = format!("pkill -f 'datadir={place}/{{build}} '");
+    let list = ["one", "two", "three", "four", "five"].map(str::to_owned).to_vec();
+    let mut run_config = config(&folder.path().join("out"), vec![]).run;
+    run_config.pause_others = true;
+    let config =
+        BisectConfig { run: run_config, builds: Builds { list, git: None, start, stop, port: 34_517 } };
+    let mut steps = Vec::new();
+    let found = run(&config, &mut |step| steps.push(step.to_owned())).unwrap();
+    assert_eq!(found, Found::First("four".to_owned()), "{steps:?}");
+    assert!(
+        steps[0].starts_with("five: bad") && steps.iter().any(|s| s.starts_with("three: good")),
+        "{steps:?}"
+    );
 }
