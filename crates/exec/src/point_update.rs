@@ -65,14 +65,16 @@ impl PointUpdate {
         }
         let written =
             columns.table.update_with(ctx.engine, ctx.trx, &scratch.key, &mut change, &columns.changed);
-        let Change { new, failed, .. } = change;
         let number = match written {
-            Ok(UpdateOutcome::Updated) => columns.auto_increment(&new.values, 0, run.st.zone),
+            Ok(UpdateOutcome::Updated) => columns.auto_increment(&change.new.values, 0, run.st.zone),
             _ => 0,
         };
-        scratch.values = new.values;
+        let failed = change.failed.take();
+        scratch.values = std::mem::take(&mut change.new.values);
         scratch.trim();
-        failed.map_or(Ok(()), Err)?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
         match written {
             Ok(UpdateOutcome::Missing) => return Ok(Updated::default()),
             Ok(UpdateOutcome::Unchanged) => return Ok(Updated { matched: 1, changed: 0 }),
