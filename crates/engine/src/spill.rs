@@ -139,13 +139,15 @@ impl Spills {
             return Ok(false);
         };
         let up_to = log.safe_lsn();
-        match self.copy(log, from, up_to, &old) {
-            Ok(()) => Ok(true),
-            Err(crate::Error::Io(error)) if error.kind == ErrorKind::StorageFull => {
-                self.give_up(&error, &old);
+        let Err(error) = self.copy(log, from, up_to, &old) else { return Ok(true) };
+        // Even where the server is about to end: another checkpoint may come before.
+        self.take_back(&old);
+        match error {
+            crate::Error::Io(error) if error.kind == ErrorKind::StorageFull => {
+                self.warn(&error);
                 Ok(false)
             }
-            Err(error) => Err(error),
+            error => Err(error),
         }
     }
 
@@ -216,10 +218,13 @@ impl Spills {
     }
 
     /// Leaves everything as it was before a pass that has failed.
-    fn give_up(&mut self, error: &IoError, old: &BTreeMap<TrxId, Lsn>) {
+    fn take_back(&mut self, old: &BTreeMap<TrxId, Lsn>) {
         for trx in old.keys() {
             self.files.entry(*trx).and_modify(|spilled| spilled.file.take_back());
         }
+    }
+
+    fn warn(&mut self, error: &IoError) {
         if !std::mem::replace(&mut self.has_warned, true) {
             self.notes.note(&format!(
                 "undo of long transactions cannot be spilled, so that the redo log is kept for them: {error}"
