@@ -8,6 +8,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -335,6 +336,17 @@ impl Servers<'_> {
     }
 }
 
+/// Waits until a server that was told to stop does not answer any more: the next one is to have its port.
+fn await_silence(stopped: &Target) -> Result<()> {
+    for _ in 0..1200 {
+        if stopped.connect().is_err() {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Err(Error::Server { target: stopped.config.name.clone(), what: "does not stop".to_owned() })
+}
+
 impl Rounds for Servers<'_> {
     fn round(&mut self, build: usize) -> Result<f64> {
         self.bench.check_stop()?;
@@ -345,6 +357,7 @@ impl Rounds for Servers<'_> {
         if self.other.as_ref().is_none_or(|(at, _)| *at != build) {
             if let Some((_, done)) = self.other.take() {
                 done.leave();
+                await_silence(&done)?;
             }
             self.other = Some((build, self.start(build, port + 1)?));
         }

@@ -56,11 +56,6 @@ pub fn make_realtime(pid: u32) -> Result<()> {
     run_quietly("chrt", &["-a", "-r", "-p", "1", &pid.to_string()])
 }
 
-/// Puts the lab itself above what it measures, so that it looks at the clock and at /proc when a second is over.
-pub fn make_self_prompt() -> Result<()> {
-    run_quietly("chrt", &["-a", "-r", "-p", "2", &std::process::id().to_string()])
-}
-
 fn run_quietly(program: &str, args: &[&str]) -> Result<()> {
     let failed = |what: String| Error::Program { program: program.to_owned(), what };
     let output = Command::new(program).args(args).output().map_err(|e| failed(e.to_string()))?;
