@@ -59,7 +59,7 @@ pub struct ProcessInfo {
 }
 
 /// A session that waits looks this often whether its client is still there.
-const CLIENT_LOOK: Duration = Duration::from_millis(400);
+const CLIENT_LOOK: Duration = Duration::from_millis(250);
 
 /// Who is at the other end.
 #[derive(Debug)]

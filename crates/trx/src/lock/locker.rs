@@ -57,7 +57,7 @@ pub struct RowRequest<'k> {
 }
 
 /// Who waits for a lock looks this often whether its client is still there: the locks of one that is not are somebody's wait.
-const CLIENT_LOOK: Duration = Duration::from_millis(400);
+const CLIENT_LOOK: Duration = Duration::from_millis(250);
 
 /// A transaction that locks.
 #[derive(Clone, Copy)]
