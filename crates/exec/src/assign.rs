@@ -76,8 +76,8 @@ pub(crate) struct NewValues<'x> {
     pub(crate) columns: &'x AssignedColumns,
     /// One row, a column for each of the assigned ones.
     pub(crate) values: RowBuffer,
-    /// Slots of the columns assigned so far.
-    is_set: ColumnSet,
+    /// How many columns are assigned so far: the slots are in the order of their first assignments.
+    assigned: usize,
 }
 
 impl<'x> NewValues<'x> {
@@ -88,14 +88,20 @@ impl<'x> NewValues<'x> {
     /// New values in the memory of `values`.
     pub(crate) fn over(columns: &'x AssignedColumns, values: RowBuffer) -> Self {
         let values = values.reused(columns.cols.len());
-        NewValues { columns, values, is_set: ColumnSet::default() }
+        NewValues { columns, values, assigned: 0 }
     }
 
     /// Forgets the row before.
     pub(crate) fn begin(&mut self) {
         self.values.clear();
         self.values.begin_row();
-        self.is_set = ColumnSet::default();
+        self.assigned = 0;
+    }
+
+    #[inline]
+    fn note_assigned(&mut self, slot: usize) {
+        debug_assert!(slot <= self.assigned, "columns are assigned in the order of their slots");
+        self.assigned = self.assigned.max(slot + 1);
     }
 
     /// Assigns a value that no expression has to make.
@@ -104,7 +110,7 @@ impl<'x> NewValues<'x> {
         let column = &self.columns.table.def.columns[usize::from(col)];
         if let Some(slot) = self.columns.slot(col) {
             self.values.set_maybe(slot, |out| store.value(column, value, number, out))?;
-            self.is_set.insert(slot);
+            self.note_assigned(slot);
         }
         Ok(())
     }
@@ -112,7 +118,7 @@ impl<'x> NewValues<'x> {
     /// The value assigned to a column, if one was.
     #[inline]
     pub(crate) fn value(&self, col: u16, zone: &TimeZone) -> Option<Value<'_>> {
-        let slot = self.columns.slot(col).filter(|&slot| self.is_set.contains(slot))?;
+        let slot = self.columns.slot(col).filter(|&slot| slot < self.assigned)?;
         let ty = &self.columns.table.def.columns[usize::from(col)].ty;
         let bytes = self.values.get(0, slot);
         Some(bytes.map_or(Value::Null, |bytes| storage::read(ty, bytes, zone)))
@@ -208,7 +214,7 @@ impl Assigner<'_> {
         let target = &mut targets[target];
         if let Some(slot) = target.columns.slot(col) {
             target.values.set(slot, is_value.then_some(&self.scratch[..]));
-            target.is_set.insert(slot);
+            target.note_assigned(slot);
         }
         Ok(())
     }

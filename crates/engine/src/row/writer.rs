@@ -219,21 +219,36 @@ impl<'a> RowWriter<'a> {
     #[inline(always)]
     pub(crate) fn commit_last(&mut self, edit: LeafEdit<'_>) {
         if edit.is_changed() {
-            self.commit_by(true, |parts| edit.commit_with(parts));
+            let ends = self.begin_last();
+            // Not by a closure: the edit would be moved into it.
+            let range = edit.commit_with(self.log.parts());
+            self.note_frame(range, ends);
         }
     }
 
     /// Has `commit` write a frame with the undo of its changes, of which there are some; `last`: as [`RowWriter::commit_last`].
     #[inline(always)]
     pub(crate) fn commit_by(&mut self, last: bool, commit: impl FnOnce(&[u8]) -> Option<FrameRange>) {
-        let ends = last && self.ends;
-        if ends {
+        let ends = last && self.begin_last();
+        let range = commit(self.log.parts());
+        self.note_frame(range, ends);
+    }
+
+    /// Before the change's last frame: whether the transaction commits with it.
+    #[inline(always)]
+    fn begin_last(&mut self) -> bool {
+        if self.ends {
             // Before the frame has a place: who meets a change of the transaction waits for its number. From here to the end
             // this takes no latch.
             self.log.begin_commit();
             self.log.push_part(&Part::Commit { trx: self.id, micros: now_micros() });
         }
-        let range = commit(self.log.parts());
+        self.ends
+    }
+
+    /// Behind a frame, which the transaction commits with if it `ends`.
+    #[inline(always)]
+    fn note_frame(&mut self, range: Option<FrameRange>, ends: bool) {
         if ends {
             self.committed = range.map(|range| range.end);
         }
