@@ -101,17 +101,25 @@ fn write_ok_as(out: &mut OutBuffer, header: u8, capabilities: Capabilities, ok: 
         let ([s, t], [w, x]) = (ok.status.0.to_le_bytes(), ok.warnings.to_le_bytes());
         return out.put_packet([0, 0, 0, 0, header, rows, id, s, t, w, x]);
     }
-    if ok.affected_rows < 0xfb && ok.info.is_empty() && ok.changes.is_empty() {
-        return write_ok_with_id(out, header, ok);
-    }
-    if small && ok.info.len() < 0xfb && ok.changes.is_empty() {
-        return write_ok_with_info(out, header, ok);
+    write_other_ok(out, header, capabilities, ok);
+}
+
+/// An OK packet that is not the shortest one.
+#[inline(never)]
+fn write_other_ok(out: &mut OutBuffer, header: u8, capabilities: Capabilities, ok: &OkPacket<'_>) {
+    if ok.affected_rows < 0xfb && ok.changes.is_empty() {
+        if ok.info.is_empty() {
+            return write_ok_with_id(out, header, ok);
+        }
+        if ok.last_insert_id < 0xfb && ok.info.len() < 0xfb {
+            return write_ok_with_info(out, header, ok);
+        }
     }
     write_long_ok(out, header, capabilities, ok);
 }
 
 /// An OK packet without a message, with few rows and any id.
-#[inline(never)]
+#[inline]
 #[expect(clippy::indexing_slicing, reason = "an id of at most 9 bytes and four more")]
 fn write_ok_with_id(out: &mut OutBuffer, header: u8, ok: &OkPacket<'_>) {
     let (id, len) = lenenc_int(ok.last_insert_id);
@@ -123,7 +131,7 @@ fn write_ok_with_id(out: &mut OutBuffer, header: u8, ok: &OkPacket<'_>) {
 }
 
 /// An OK packet with a message and numbers that take a byte each.
-#[inline(never)]
+#[inline]
 fn write_ok_with_info(out: &mut OutBuffer, header: u8, ok: &OkPacket<'_>) {
     let (rows, id, info) = (ok.affected_rows as u8, ok.last_insert_id as u8, ok.info.len() as u8);
     let ([s, t], [w, x]) = (ok.status.0.to_le_bytes(), ok.warnings.to_le_bytes());
