@@ -90,6 +90,8 @@ struct Meter {
     warmup: u64,
     seconds: u64,
     queries: f64,
+    /// Queries of the seconds that do not count.
+    warm_queries: f64,
     retried: f64,
     begin: (Instant, Sample, Counters),
     end: Option<(Instant, Sample)>,
@@ -128,6 +130,7 @@ impl Meter {
             warmup,
             seconds: 0,
             queries: 0.0,
+            warm_queries: 0.0,
             retried: 0.0,
             begin: (Instant::now(), sample, Counters::of(target)),
             end: None,
@@ -143,6 +146,7 @@ impl Meter {
         let sample = self.look();
         self.seconds += 1;
         if self.seconds <= self.warmup {
+            self.warm_queries += second.queries;
             self.begin = (Instant::now(), sample, self.begin.2);
             self.machine_before = machine_busy_seconds();
             return;
@@ -161,8 +165,8 @@ impl Meter {
     fn figures(mut self, target: &Target, whole_qps: f64, whole_queries: f64) -> Figures {
         let (began, before, counters) = self.begin;
         let (ended, after) = self.end.unwrap_or_else(|| {
-            // No second was told of: what was used up to now is what the whole run used.
-            self.queries = whole_queries;
+            // No second that counts was told of: what was used since the last one that was told is what the rest of the run used.
+            self.queries = whole_queries - self.warm_queries;
             (Instant::now(), self.look())
         });
         let elapsed = (ended - began).as_secs_f64();
