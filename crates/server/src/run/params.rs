@@ -54,7 +54,7 @@ impl Strings {
 ///
 /// Literals that are never parameters (hexadecimal, bits, dates) leave NULL in their places. Cost: no heap allocation;
 /// strings without escapes are not copied.
-#[inline]
+#[inline(always)]
 pub(crate) fn literals<'a>(
     list: &[Literal],
     sql: &'a [u8],
