@@ -278,7 +278,7 @@ impl Engine {
 
     /// Takes the shared metadata lock of a table that was looked up before. False: it has been redefined or dropped since;
     /// look it up again. Cost: a short search, or one compare-and-exchange the first time in a transaction.
-    #[inline]
+    #[inline(always)]
     pub fn lock_table(&self, trx: &mut Trx, table: &Table, use_: TableUse) -> Result<bool> {
         let taken = trx.lock_metadata(&table.state.lock, use_)?;
         let current = table.is_current();

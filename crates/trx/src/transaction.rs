@@ -399,7 +399,7 @@ impl Trx {
 
     /// Takes a shared metadata lock to the end of the transaction. One that is held already costs a short search. True: it was
     /// not held before.
-    #[inline]
+    #[inline(always)]
     pub fn lock_metadata(&mut self, lock: &Arc<MetadataLock>, use_: TableUse) -> Result<bool, Error> {
         if let Some(held) = self.metadata.use_of(lock) {
             if *held != use_ && use_ == TableUse::Write {
