@@ -23,7 +23,7 @@ pub struct EngineConfig {
     pub log: LogConfig,
     /// Whether data.rdb bypasses the kernel's page cache, where the file system can do that.
     pub direct: bool,
-    /// Where recovery tells how far it has got.
+    /// Where recovery tells how far it has got, and the engine what no statement's answer can tell.
     pub start_log: Arc<dyn StartLog>,
     /// Whether pages are protected against being torn by a crash (`innodb_doublewrite`).
     pub doublewrite: bool,

@@ -21,7 +21,7 @@ use crate::datadir::{DataDir, Found};
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
 use crate::purge::{self, PurgeControl};
-use crate::recovery::History;
+use crate::recovery::{History, StartLog};
 use crate::row::duplicate::UniqueGates;
 use crate::row::rollback;
 use crate::spill::Spills;
@@ -43,6 +43,8 @@ pub struct Engine {
     pub(crate) unique_gates: UniqueGates,
     pub(crate) checkpoints: Arc<CheckpointControl>,
     pub(crate) undo_warnings: UndoWarnings,
+    /// Where troubles are told that no statement's answer can tell.
+    notes: Arc<dyn StartLog>,
     checkpoint_thread: Mutex<Option<env::Thread<()>>>,
     /// Ids below were given out before the start: their transactions have ended.
     pub(crate) restart_horizon: TrxId,
@@ -137,7 +139,8 @@ impl Engine {
         spills: Spills,
     ) -> Arc<Engine> {
         let pages_lsn = store.log().last_checkpoint().redo_lsn;
-        let undo_warnings = UndoWarnings::new(spills.notes());
+        let notes = Arc::clone(spills.notes());
+        let undo_warnings = UndoWarnings::new(&notes);
         let checkpoints = CheckpointControl::new(store.log().file_bytes().1, pages_lsn, spills);
         let trx = TrxSystem::new(header.trx_limit.max(TrxId(1)), store.log().current());
         trx.undo().ask_by(store.log());
@@ -153,6 +156,7 @@ impl Engine {
             unique_gates: UniqueGates::default(),
             checkpoints: Arc::new(checkpoints),
             undo_warnings,
+            notes,
             checkpoint_thread: Mutex::new(None),
             restart_horizon: header.trx_limit,
             trx_limit: AtomicU64::new(header.trx_limit.0),
@@ -364,10 +368,16 @@ struct Owner(std::sync::Weak<Engine>);
 
 impl Abandon for Owner {
     fn abandon(&self, trx: &mut Trx) {
-        // Without an engine nothing is left to roll back; pages that cannot be changed back are found at shutdown,
-        // which fails then.
+        // Without an engine nothing is left to roll back.
         match self.0.upgrade() {
-            Some(engine) => engine.rollback(trx).unwrap_or_default(),
+            Some(engine) => {
+                // No statement waits for the answer. The locks stay; shutdown, which tries again, fails too.
+                engine.rollback(trx).unwrap_or_else(|error| {
+                    engine
+                        .notes
+                        .note(&format!("a transaction whose session has gone is not rolled back: {error}"));
+                });
+            }
             None => trx.end(Ending::Nothing).unwrap_or_default(),
         }
     }

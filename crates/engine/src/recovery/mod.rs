@@ -28,7 +28,7 @@ pub(crate) use history::History;
 use crate::engine::Engine;
 use crate::error::Result;
 
-/// Where a start tells how far it has got: lines for people.
+/// Where a start tells how far it has got, and later what no statement's answer can tell: lines for people.
 pub trait StartLog: Send + Sync + std::fmt::Debug {
     /// One line.
     fn note(&self, line: &str);

@@ -271,16 +271,6 @@ fn a_copy_made_of_a_directory_in_use_is_refused_or_right() {
     assert!(refused.iter().all(|&refused| refused > 0), "{refused:?}");
 }
 
-/// Keeps the lines.
-#[derive(Debug, Default)]
-struct Told(std::sync::Mutex<Vec<String>>);
-
-impl StartLog for Told {
-    fn note(&self, line: &str) {
-        self.0.lock().unwrap().push(line.to_owned());
-    }
-}
-
 #[test]
 fn a_page_that_is_damaged_like_its_copy_is_told_at_the_start() {
     let disk = Arc::new(directory(false));

@@ -92,10 +92,7 @@ fn a_change_that_ends_its_transaction_commits_whole_or_not_at_all() {
         assert_sound(&engine, &table);
         drop(trx);
         // Nothing but the log has them.
-        let engine = Engine::open(config(&Arc::new(disk.crash()))).unwrap();
-        let mut trx = engine.begin(BeginOptions::default());
-        let table = engine.open_table(&mut trx, "s", "t").unwrap();
-        assert_sound(&engine, &table);
+        let (engine, table, mut trx) = open_crashed(&disk);
         let view = trx.view();
         assert_eq!(rows(&engine, &table, view), model.into_values().collect::<Vec<_>>());
     }

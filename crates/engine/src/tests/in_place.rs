@@ -264,10 +264,7 @@ fn a_row_and_its_one_entry_change_in_one_frame() {
     assert_eq!(change(3000, 7), 2, "the entry goes to another leaf");
     assert_sound(&engine, &table);
     drop(trx);
-    let engine = Engine::open(config(&Arc::new(disk.crash()))).unwrap();
-    let mut trx = engine.begin(BeginOptions::default());
-    let table = engine.open_table(&mut trx, "s", "t").unwrap();
-    assert_sound(&engine, &table);
+    let (engine, table, mut trx) = open_crashed(&disk);
     let view = trx.view();
     assert_eq!(rows(&engine, &table, view)[2500], row(2500, 25_001));
 }

@@ -262,7 +262,9 @@ fn recovery_that_is_cut_short_is_begun_again() {
 #[test]
 fn a_rollback_that_fails_is_not_taken_for_done_by_whoever_tries_again() {
     let disk = Arc::new(SimDisk::seeded(1));
-    let engine = Engine::open(config(&disk)).unwrap();
+    let told = Arc::new(Told::default());
+    let start_log = Arc::clone(&told) as Arc<dyn StartLog>;
+    let engine = Engine::open(EngineConfig { start_log, ..config(&disk) }).unwrap();
     engine.create_schema("s", types::CollationId::UTF8MB4_BIN).unwrap();
     let table = engine.create_table(wide_def("t")).unwrap();
     let mut trx = engine.begin(BeginOptions::default());
@@ -276,7 +278,10 @@ fn a_rollback_that_fails_is_not_taken_for_done_by_whoever_tries_again() {
     for _ in 0..8 {
         engine.rollback(&mut trx).unwrap_err();
     }
+    assert!(told.0.lock().unwrap().is_empty());
     drop(trx);
+    let lines = told.0.lock().unwrap().clone();
+    assert!(lines.len() == 1 && lines[0].contains("is not rolled back"), "{lines:?}");
     assert_eq!(
         rows(&engine, &table, engine.begin(BeginOptions::default()).view()),
         [Wide::new(1, 1, "kept")]

@@ -1,7 +1,7 @@
 //! Undo of long transactions that the log is not kept for.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use env::{Disk, SimDisk};
 use log::Part;
@@ -150,15 +150,6 @@ fn a_spill_file_that_is_damaged_or_gone_is_named_and_the_start_refused() {
     crashed.rename(aside, &file).unwrap();
     let engine = reopen(&crashed).unwrap();
     assert_eq!(rows(&engine, &engine.table("s", "t").unwrap(), ReadView::newest()), before);
-}
-
-#[derive(Debug, Default)]
-struct Told(Mutex<Vec<String>>);
-
-impl StartLog for Told {
-    fn note(&self, line: &str) {
-        self.0.lock().unwrap().push(line.to_owned());
-    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Engines and tables for tests: one table shape, rows as vectors.
 
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use env::SimDisk;
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, LobSize, SqlType, TableDef, TypeKind};
@@ -11,6 +11,16 @@ use crate::*;
 pub(super) fn config(disk: &Arc<SimDisk>) -> EngineConfig {
     let disk: Arc<dyn env::Disk> = Arc::clone(disk) as _;
     EngineConfig { pool_bytes: 32 << 20, background: false, ..EngineConfig::new(disk, "/data") }
+}
+
+/// Keeps the lines that an engine tells.
+#[derive(Debug, Default)]
+pub(super) struct Told(pub(super) Mutex<Vec<String>>);
+
+impl StartLog for Told {
+    fn note(&self, line: &str) {
+        self.0.lock().unwrap().push(line.to_owned());
+    }
 }
 
 /// A new engine with the schema `s`, and its disk.
@@ -170,6 +180,15 @@ pub(super) fn between(from: i32, to: i32) -> KeyRange {
 pub(super) fn look_at(disk: &Arc<SimDisk>) -> check::FileReport {
     let disk: Arc<dyn env::Disk> = Arc::clone(disk) as _;
     check::check_datadir(disk, "/data".as_ref(), 8 << 20, &mut |_| {}).unwrap()
+}
+
+/// The engine that a crash of `disk` leaves, and its table `s.t`, which is sound, with a transaction that uses it.
+pub(super) fn open_crashed(disk: &SimDisk) -> (Arc<Engine>, Arc<Table>, Trx) {
+    let engine = Engine::open(config(&Arc::new(disk.crash()))).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    let table = engine.open_table(&mut trx, "s", "t").unwrap();
+    assert_sound(&engine, &table);
+    (engine, table, trx)
 }
 
 pub(super) fn assert_sound(engine: &Engine, table: &Table) {

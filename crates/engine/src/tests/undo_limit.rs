@@ -1,6 +1,6 @@
 //! More undo than there may be: who keeps it is named, and nothing but changes of rows is refused.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use ::trx::{Client, ClientInfo};
 use env::SimDisk;
@@ -10,15 +10,6 @@ use crate::*;
 
 /// Bytes of undo that the tests permit.
 const LIMIT: u64 = 1 << 20;
-
-#[derive(Debug, Default)]
-struct Told(Mutex<Vec<String>>);
-
-impl StartLog for Told {
-    fn note(&self, line: &str) {
-        self.0.lock().unwrap().push(line.to_owned());
-    }
-}
 
 #[derive(Debug)]
 struct Session(u32);

@@ -75,6 +75,8 @@ pub(super) struct Shared {
     writers: u64,
     /// A commit has failed for good.
     log_failed: bool,
+    /// Whether the engine's log has told where a page is damaged.
+    pub(super) damage_told: bool,
     /// Weak: its last owner ends its threads, which only the simulation can.
     pub(super) engine: Weak<Engine>,
 }
@@ -82,7 +84,8 @@ pub(super) struct Shared {
 impl Shared {
     /// A round begins, to go on until so many operations were done in all.
     pub(super) fn begin(&mut self, operations: u64) {
-        (self.started, self.log_failed, self.operations) = (false, false, operations);
+        (self.started, self.log_failed, self.damage_told) = (false, false, false);
+        self.operations = operations;
         self.engine = Weak::new();
         self.coverage.add(Event::Rounds, 1);
     }
