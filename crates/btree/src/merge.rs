@@ -170,10 +170,10 @@ fn collapse_root<'p>(
     mtr.prepare_free(child)?;
     mtr.carry_garbage(child, root)?;
     let old = mtr.page(child);
-    let (kind, batch) = (PageKind::of(old), batch_of(old, 0..old.count()));
+    let (kind, all) = (PageKind::of(old), 0..old.count());
     let above = mtr.page(root);
     let new = NewPage { at: root, page_no: above.page_no(), version: above.version() };
-    kind.make(&mut mtr, new, &Bounds { lower: &[], upper: None, right: PageNo::NONE }, &batch);
+    kind.make(&mut mtr, new, &Bounds { lower: &[], upper: None, right: PageNo::NONE }, child, all);
     if mtr.page(child).is_leaf() {
         tree.leaf_freed();
     }

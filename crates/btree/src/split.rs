@@ -15,9 +15,11 @@
 //! need room for another separator, there is a way down for that one: each splits a page or is the last. A root that is full
 //! moves its content into two new children and stays where it is.
 
-use base::{IndexId, PageNo, TrxId};
+use std::ops::Range;
+
+use base::{IndexId, PageNo, TrxId, invariant};
 use buffer::ExclusiveGuard;
-use page::{Batch, Fit, FormatPage, PageOp, PageRef};
+use page::{Batch, Fit, FormatPage, PAGE_SIZE, PageMut, PageOp, PageRef};
 
 use crate::allocate::NewPage;
 use crate::descend::leaf_parent_exclusive;
@@ -161,8 +163,8 @@ fn split_child<'p>(
     let kind = PageKind::of(old);
     let (lower, upper) = (old.lower_fence().to_vec(), old.upper_fence().map(<[u8]>::to_vec));
     let bounds = Bounds { lower: &plan.separator, upper: upper.as_deref(), right: old.right() };
-    let moved = batch_of(old, plan.left_count..old.count());
-    kind.make(&mut mtr, right, &bounds, &moved);
+    let moved = plan.left_count..old.count();
+    kind.make(&mut mtr, right, &bounds, child, moved);
 
     mtr.apply(child, &PageOp::Truncate { from: plan.left_count as u16 });
     mtr.apply(child, &PageOp::SetFences { lower: &lower, upper: Some(&plan.separator) });
@@ -187,12 +189,11 @@ fn split_root<'p>(
     carry_to_new(&mut mtr, root, &[left, right]);
     let old = mtr.page(root);
     let (kind, version) = (PageKind::of(old), old.version());
-    let left_part = batch_of(old, 0..plan.left_count);
-    let right_part = batch_of(old, plan.left_count..old.count());
+    let (left_part, right_part) = (0..plan.left_count, plan.left_count..old.count());
     let bounds = Bounds { lower: &[], upper: Some(&plan.separator), right: right.page_no };
-    kind.make(&mut mtr, left, &bounds, &left_part);
+    kind.make(&mut mtr, left, &bounds, root, left_part);
     let bounds = Bounds { lower: &plan.separator, upper: None, right: PageNo::NONE };
-    kind.make(&mut mtr, right, &bounds, &right_part);
+    kind.make(&mut mtr, right, &bounds, root, right_part);
 
     let above = FormatPage {
         page_no: tree.root,
@@ -247,8 +248,16 @@ impl PageKind {
         }
     }
 
-    /// Formats `new` as a page of this kind with the slots of `batch`, which lie within the bounds.
-    pub(crate) fn make(self, mtr: &mut Mtr<'_>, new: NewPage, bounds: &Bounds<'_>, batch: &[u8]) {
+    /// Formats `new` as a page of this kind with the slots `part` of `from`, which lie within the bounds. It reaches the log as an
+    /// image, which is made at once and is no longer than the records.
+    pub(crate) fn make(
+        self,
+        mtr: &mut Mtr<'_>,
+        new: NewPage,
+        bounds: &Bounds<'_>,
+        from: Latched,
+        part: Range<usize>,
+    ) {
         let format = FormatPage {
             page_no: new.page_no,
             level: self.level,
@@ -260,8 +269,10 @@ impl PageKind {
             upper: bounds.upper,
             right: bounds.right,
         };
-        mtr.apply(new.at, &PageOp::Format(format));
-        self.append(mtr, new.at, batch);
+        let mut image = [0; PAGE_SIZE];
+        let made = PageMut::new(&mut image).format_with(&format, mtr.page(from), part);
+        invariant!(made.is_ok(), "no room for a part of {}", mtr.page(from).page_no());
+        mtr.apply(new.at, &PageOp::image_of(PageRef::new(&image)));
     }
 
     /// Appends the slots of `batch`, which come from a page of this kind; their highest transaction id comes with them.
@@ -276,7 +287,7 @@ impl PageKind {
 }
 
 /// The slots `range` of a page, as the log and [`PageKind::append`] take them.
-pub(crate) fn batch_of(page: PageRef<'_>, range: std::ops::Range<usize>) -> Vec<u8> {
+pub(crate) fn batch_of(page: PageRef<'_>, range: Range<usize>) -> Vec<u8> {
     let mut batch = Vec::new();
     Batch::push_slots(&mut batch, page, range);
     batch

@@ -1,7 +1,7 @@
 //! Pages against a sorted vector.
 
 use base::prng::Prng;
-use base::{IndexId, PageNo};
+use base::{IndexId, PageNo, TrxId};
 
 use crate::*;
 
@@ -412,6 +412,107 @@ fn an_appended_batch_gets_the_prefix_of_its_keys() {
     assert_eq!(page.as_ref().prefix(), b"a long way/");
     assert_eq!(page.as_ref().key(39), b"a long way/0039");
     assert_eq!(check::check_page(page.as_ref()), Ok(()));
+}
+
+/// What [`PageMut::format_with`] makes, made by appending; `None` if it does not fit.
+fn part_by_appending(
+    start: &FormatPage<'_>,
+    old: PageRef<'_>,
+    part: std::ops::Range<usize>,
+) -> Option<Box<PageBytes>> {
+    let mut bytes = Box::new([0; PAGE_SIZE]);
+    let mut page = PageMut::new(&mut bytes);
+    page.format(start);
+    let mut batch = Vec::new();
+    Batch::push_slots(&mut batch, old, part);
+    if !batch.is_empty() {
+        PageOp::Append(Batch(&batch)).apply(&mut page).ok()?;
+    }
+    page.raise_max_trx(old.max_trx());
+    Some(bytes)
+}
+
+/// The page without the room in its arrays.
+fn squeezed(page: &PageBytes) -> Box<PageBytes> {
+    let mut bytes = Box::new(*page);
+    PageMut::new(&mut bytes).reorganize();
+    bytes
+}
+
+/// Compares both parts of a page that is divided before the slot `at` with what appending makes of them.
+fn compare_parts(old: PageRef<'_>, at: usize) {
+    let boundary = old.key(at);
+    for part in [0..at, at..old.count()] {
+        let start = FormatPage {
+            page_no: PageNo(10),
+            level: old.level(),
+            index_id: IndexId(70),
+            version: 3,
+            format_version: 1,
+            fixed_key_len: old.fixed_key_len(),
+            lower: if part.start == 0 { old.lower_fence() } else { &boundary },
+            upper: if part.start == 0 { Some(&boundary) } else { old.upper_fence() },
+            right: PageNo(11),
+        };
+        let mut bytes = Box::new([0xa5; PAGE_SIZE]);
+        let made = PageMut::new(&mut bytes).format_with(&start, old, part.clone());
+        let appended = part_by_appending(&start, old, part.clone());
+        assert_eq!(made.is_ok(), appended.is_some(), "{part:?}");
+        if let Some(appended) = appended {
+            assert_eq!(check::check_page(PageRef::new(&bytes)), Ok(()));
+            assert!(squeezed(&bytes) == squeezed(&appended), "{part:?} of {}", old.count());
+        }
+    }
+}
+
+#[test]
+fn a_part_of_a_leaf_is_the_page_of_its_records_appended() {
+    let mut prng = Prng::new(29);
+    for round in 0..300 {
+        let fixed = [None, Some(9)][round % 2];
+        let prefix: &[u8] = [&b""[..], b"aa"][round / 2 % 2];
+        let upper: Vec<u8> = prefix.iter().copied().chain([0xff]).collect();
+        let mut bytes = empty(fixed, 0, prefix, Some(&upper));
+        let mut page = PageMut::new(&mut bytes);
+        for _ in 0..prng.below(700) {
+            let (key, flags) = random_key(&mut prng, fixed, prefix);
+            let at = page.as_ref().search(&key);
+            if at.found && prng.below(3) == 0 {
+                page.remove(at.slot);
+            } else if at.found {
+                let _ = page.close(at.slot, TrxId(prng.below(5000)));
+            } else {
+                let _ = page.insert(at.slot, &key, &vec![7; prng.below(9) as usize], flags);
+            }
+        }
+        let count = page.as_ref().count();
+        if count > 1 {
+            compare_parts(page.as_ref(), 1 + prng.below(count as u64 - 1) as usize);
+        }
+    }
+}
+
+#[test]
+fn a_part_of_an_inner_page_is_the_page_of_its_separators_appended() {
+    let mut prng = Prng::new(31);
+    for round in 0..100 {
+        let fixed = [None, Some(9)][round % 2];
+        let mut keys: Vec<_> =
+            (0..2 + prng.below(300)).map(|_| random_key(&mut prng, fixed, b"a").0).collect();
+        keys.retain(|key| fixed.is_none_or(|len| key.len() == usize::from(len)));
+        keys.sort();
+        keys.dedup();
+        let mut bytes = empty(fixed, 1, b"a", Some(b"b"));
+        let mut page = PageMut::new(&mut bytes);
+        page.insert_child(0, b"a", PageNo(7)).unwrap();
+        for (key, slot) in keys.iter().zip(1..) {
+            page.insert_child(slot, key, PageNo(slot as u32 + 1000)).unwrap();
+        }
+        let count = page.as_ref().count();
+        if count > 2 {
+            compare_parts(page.as_ref(), 1 + prng.below(count as u64 - 1) as usize);
+        }
+    }
 }
 
 /// The search, said plainly.
