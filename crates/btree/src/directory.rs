@@ -15,7 +15,7 @@
 //! Entries are changed in place while others read them. An array is never given back, so there is nothing to wait for.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use base::PageNo;
 use buffer::{ExclusiveGuard, FrameHint, SharedGuard};
@@ -38,6 +38,10 @@ const ARRAYS: usize = (LEAVES_MAX / LEAVES_MIN).ilog2() as usize + 1;
 
 /// Entries around the guess that are looked at before the array is bisected.
 const STEPS_MAX: usize = 4;
+/// Set in the shape: leaves begin at uneven distances, so that guesses come from the guide.
+const UNEVEN: u64 = 1 << 31;
+/// Guesses count as uneven if more than one in so many are off by half of that.
+const UNEVEN_SHARE: usize = 8;
 /// One descent in so many is noticed, by its key, so that readers seldom write to what they share.
 const NOTICED: u64 = 16;
 /// Entries that one descent without a hint pays for.
@@ -54,10 +58,45 @@ struct Entry {
     place: AtomicU64,
 }
 
+/// Room for leaves.
+#[derive(Debug)]
+struct Array {
+    entries: Box<[Entry]>,
+    /// For each of as many even steps as there may be leaves the first entry that starts in it, else the last one before.
+    guide: Box<[AtomicU32]>,
+}
+
+impl Array {
+    fn new(len: usize) -> Self {
+        Array {
+            entries: (0..len).map(|_| Entry::default()).collect(),
+            guide: (0..len).map(|_| AtomicU32::new(0)).collect(),
+        }
+    }
+
+    /// Makes the guide for `leaves`, which start in the steps that `step_of` says.
+    fn fill_guide(&self, leaves: usize, step_of: impl Fn(usize) -> usize) {
+        let mut before = 0;
+        for (step, guess) in self.guide.iter().enumerate() {
+            while before + 1 < leaves && step_of(before + 1) < step {
+                before += 1;
+            }
+            let starts_here = before + 1 < leaves && step_of(before + 1) == step;
+            guess.store((before + usize::from(starts_here)) as u32, Ordering::Relaxed);
+        }
+    }
+
+    /// The entry to begin with for a key in this step.
+    #[inline]
+    fn guided(&self, step: usize) -> usize {
+        self.guide.get(step).map_or(usize::MAX, |guess| guess.load(Ordering::Relaxed) as usize)
+    }
+}
+
 /// The directory of one tree; empty until lookups have shown that it pays.
 #[derive(Debug)]
 pub(crate) struct LeafDirectory {
-    /// Entries in use, above; which array they stand in, below. 0: none.
+    /// Entries in use, above; [`UNEVEN`] and which array they stand in, below. 0: none.
     shape: AtomicU64,
     /// `frees` when the build began.
     built_at: AtomicU64,
@@ -67,7 +106,7 @@ pub(crate) struct LeafDirectory {
     low: AtomicU64,
     /// Entries per step of a start, times 2^64.
     scale: AtomicU64,
-    arrays: [OnceLock<Box<[Entry]>>; ARRAYS],
+    arrays: [OnceLock<Array>; ARRAYS],
     churn: Box<Churn>,
 }
 
@@ -127,7 +166,7 @@ pub(crate) struct Frees(u64);
 
 impl LeafDirectory {
     /// Where the leaf of `key` was when the directory was built. Cost: about 35 instructions and a cache line where leaves
-    /// begin at even distances, a bisection elsewhere.
+    /// begin at even distances, a few more and two where the guide knows better; a bisection elsewhere.
     #[inline]
     pub(crate) fn hint(&self, key: &[u8]) -> Option<Hint<'_>> {
         // Acquire: entries, and the shape, are from the build that stored this, or from a later one.
@@ -136,11 +175,13 @@ impl LeafDirectory {
         if shape == 0 {
             return None;
         }
-        let entries = self.arrays.get(shape as u32 as usize)?.get()?.get(..(shape >> 32) as usize)?;
+        let array = self.arrays.get((shape & (UNEVEN - 1)) as usize)?.get()?;
+        let entries = array.entries.get(..(shape >> 32) as usize)?;
         let start = start_behind(key, self.skip.load(Ordering::Relaxed) as usize);
         let steps = start.saturating_sub(self.low.load(Ordering::Relaxed));
         let scaled = u128::from(steps) * u128::from(self.scale.load(Ordering::Relaxed));
-        let guess = 1 + (scaled >> 64) as usize;
+        let step = (scaled >> 64) as usize;
+        let guess = if shape & UNEVEN == 0 { 1 + step } else { array.guided(step) };
         let entry = match near(entries, guess, start) {
             Some(entry) => entry,
             None => last_not_above(entries, start),
@@ -318,19 +359,29 @@ impl LeafDirectory {
     fn fill(&self, store: &Store, level: &LevelOne, skip: usize, leaves: &[(u64, PageNo)]) {
         let array = leaves.len().div_ceil(LEAVES_MIN).next_power_of_two().ilog2() as usize;
         let Some(of_size) = self.arrays.get(array) else { return };
-        let entries = of_size.get_or_init(|| (0..LEAVES_MIN << array).map(|_| Entry::default()).collect());
+        let in_use = of_size.get_or_init(|| Array::new(LEAVES_MIN << array));
         self.shape.store(0, Ordering::Release);
-        for (entry, &(start, page_no)) in entries.iter().zip(leaves) {
+        for (entry, &(start, page_no)) in in_use.entries.iter().zip(leaves) {
             entry.start.store(start, Ordering::Relaxed);
             entry.place.store(place(page_no, store.pool.frame_hint(page_no)), Ordering::Relaxed);
         }
         let (low, high) = (start_behind(&level.second, skip), start_behind(&level.last, skip));
         // From the second leaf to the last. Leaves whose starts hardly differ are bisected.
         let scale = ((leaves.len() as u128 - 2) << 64) / u128::from(high.saturating_sub(low).max(1));
+        let scale = u64::try_from(scale).unwrap_or(0);
+        let step_of = |at: usize| {
+            let steps = leaves[at].0.saturating_sub(low);
+            ((u128::from(steps) * u128::from(scale)) >> 64) as usize
+        };
+        let far_off = (1..leaves.len()).filter(|&at| (1 + step_of(at)).abs_diff(at) >= STEPS_MAX / 2).count();
+        let uneven = if far_off > leaves.len() / UNEVEN_SHARE { UNEVEN } else { 0 };
+        if uneven != 0 {
+            in_use.fill_guide(leaves.len(), step_of);
+        }
         self.skip.store(skip as u64, Ordering::Relaxed);
         self.low.store(low, Ordering::Relaxed);
-        self.scale.store(u64::try_from(scale).unwrap_or(0), Ordering::Relaxed);
-        self.shape.store((leaves.len() as u64) << 32 | array as u64, Ordering::Release);
+        self.scale.store(scale, Ordering::Relaxed);
+        self.shape.store((leaves.len() as u64) << 32 | uneven | array as u64, Ordering::Release);
     }
 }
 
@@ -387,4 +438,36 @@ fn start_of(key: &[u8]) -> u64 {
         return u64::from(u32::from_be_bytes(*start)) << 32 | rest;
     }
     (0..8).fold(0, |start, at| start << 8 | u64::from(key.get(at).copied().unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::prng::Prng;
+
+    #[test]
+    fn a_guide_leads_next_to_the_leaf_where_starts_are_uneven() {
+        let mut prng = Prng::new(11);
+        for leaves in [2usize, 5, 64, 1000] {
+            let mut starts: Vec<u64> = (0..leaves).map(|_| 1 + prng.below(1 << 20) * prng.below(3)).collect();
+            starts[0] = 0;
+            starts.sort_unstable();
+            let array = Array::new(leaves.next_power_of_two());
+            for (entry, &start) in array.entries.iter().zip(&starts) {
+                entry.start.store(start, Ordering::Relaxed);
+            }
+            let (low, span) = (starts[1], (starts[leaves - 1] - starts[1]).max(1));
+            let step_of = |start: u64| (start.saturating_sub(low) as usize * (leaves - 2)) / span as usize;
+            array.fill_guide(leaves, |at| step_of(starts[at]));
+            let (entries, mut near_by) = (&array.entries[..leaves], 0);
+            for _ in 0..1000 {
+                let start = prng.below(2 * starts[leaves - 1] + 2);
+                let guessed = near(entries, array.guided(step_of(start)), start);
+                let wanted = last_not_above(entries, start);
+                assert!(guessed.is_none_or(|entry| std::ptr::eq(entry, wanted)), "{start} of {leaves}");
+                near_by += usize::from(guessed.is_some());
+            }
+            assert!(near_by > 700, "{near_by} of 1000 guesses next to the entry, {leaves} leaves");
+        }
+    }
 }
