@@ -57,7 +57,7 @@ impl<'p> LeafEdit<'p> {
         Self::of(Mtr::new(store), tree, leaf, key, at)
     }
 
-    /// An edit that is committed with `first`: see [`LeafEdit::commit_both`].
+    /// An edit that is committed with `first`: see [`LeafEdit::write_both`].
     #[inline]
     pub(crate) fn beside(
         first: &mut LeafEdit<'_>,
@@ -111,25 +111,26 @@ impl<'p> LeafEdit<'p> {
     /// [`Tree::edit`]. False: no move; commit and call `edit`.
     #[inline]
     pub fn move_to(&mut self, key: &'p [u8], need: usize) -> bool {
-        self.move_by(key, need, |page| page.search_leaf(key))
-    }
-
-    /// [`LeafEdit::move_to`] a key that is probably found next to the position.
-    #[inline]
-    pub fn move_near(&mut self, key: &'p [u8], need: usize) -> bool {
-        let slot = self.slot;
-        self.move_by(key, need, |page| page.search_leaf_near(key, slot))
-    }
-
-    #[inline(always)]
-    fn move_by(&mut self, key: &'p [u8], need: usize, search: impl FnOnce(PageRef<'_>) -> Search) -> bool {
         let page = self.page();
         if page.upper_fence().is_some_and(|upper| key >= upper) {
             return false;
         }
         let is_behind_all = self.found && self.slot + 1 == page.count() && key > self.key;
-        let at = if is_behind_all { Search { slot: page.count(), found: false } } else { search(page) };
+        let at =
+            if is_behind_all { Search { slot: page.count(), found: false } } else { page.search_leaf(key) };
         if !(is_behind_all || page.covers_searched(key, at)) || !has_room(page, key, at, need) {
+            return false;
+        }
+        (self.key, self.slot, self.found) = (key, at.slot, at.found);
+        true
+    }
+
+    /// [`LeafEdit::move_to`] a key that is probably found next to the position.
+    #[inline]
+    pub fn move_near(&mut self, key: &'p [u8], need: usize) -> bool {
+        let page = self.page();
+        let at = page.search_leaf_near(key, self.slot);
+        if !page.covers_searched(key, at) || !has_room(page, key, at, need) {
             return false;
         }
         (self.key, self.slot, self.found) = (key, at.slot, at.found);
@@ -331,10 +332,22 @@ impl<'p> LeafEdit<'p> {
         self.mtr.commit()
     }
 
-    /// [`LeafEdit::commit_with`] of what was changed in this leaf and in that of `first`, beside which it was latched.
+    /// [`LeafEdit::commit_with`], but that the leaf stays latched until the edit is dropped or released.
     #[inline(always)]
-    pub fn commit_both(self, first: LeafEdit<'_>, parts: &[u8]) -> Option<FrameRange> {
-        self.mtr.commit_both(first.mtr, parts)
+    pub fn write(&mut self, parts: &[u8]) -> Option<FrameRange> {
+        self.mtr.write(parts)
+    }
+
+    /// [`LeafEdit::write`] of what was changed in this leaf and in that of `first`, beside which it was latched.
+    #[inline(always)]
+    pub fn write_both(&mut self, first: &mut LeafEdit<'_>, parts: &[u8]) -> Option<FrameRange> {
+        self.mtr.write_both(&mut first.mtr, parts)
+    }
+
+    /// Gives the leaf back. The edit has no position any more; what it changed is written.
+    #[inline]
+    pub fn release(&mut self) {
+        self.mtr.release();
     }
 
     /// [`LeafEdit::commit`] of a frame that ends with `parts`, encoded: what must reach the log with the changes or not

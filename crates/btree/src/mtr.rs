@@ -231,9 +231,9 @@ impl<'p> Mtr<'p> {
         self.write(parts)
     }
 
-    /// [`Mtr::commit_with`] of a mini-transaction that was made beside `first`, and of that.
+    /// [`Mtr::write`] of a mini-transaction that was made beside `first`, and of that.
     #[inline(always)]
-    pub(crate) fn commit_both(mut self, mut first: Mtr<'_>, parts: &[u8]) -> Option<FrameRange> {
+    pub(crate) fn write_both(&mut self, first: &mut Mtr<'_>, parts: &[u8]) -> Option<FrameRange> {
         debug_assert!(first.is_lent, "they have one redo");
         first.is_lent = false;
         if !self.is_changed() {
@@ -249,7 +249,7 @@ impl<'p> Mtr<'p> {
     }
 
     /// [`Mtr::commit_with`], but that the pages stay latched.
-    fn write(&mut self, parts: &[u8]) -> Option<FrameRange> {
+    pub(crate) fn write(&mut self, parts: &[u8]) -> Option<FrameRange> {
         if !self.is_changed() {
             return None;
         }
@@ -259,6 +259,14 @@ impl<'p> Mtr<'p> {
         drop(pending);
         self.redo.clear();
         Some(range)
+    }
+
+    /// Gives the pages back, whose changes are written.
+    #[inline]
+    pub(crate) fn release(&mut self) {
+        debug_assert!(!self.is_changed() && !self.is_lent, "changes are written first");
+        self.first = None;
+        self.rest = None;
     }
 
     /// Appends the frame. A checkpoint counts on the pages' stamps before what is returned is dropped; the latches end

@@ -126,7 +126,7 @@ impl Tree {
         self.edit_relieved(store, key, need, |_| false)
     }
 
-    /// [`Tree::edit`] beside that of another tree's leaf, with which it is committed: [`LeafEdit::commit_both`]. It waits for
+    /// [`Tree::edit`] beside that of another tree's leaf, with which it is committed: [`LeafEdit::write_both`]. It waits for
     /// nothing, and splits nothing. `None`: commit the other first.
     #[inline]
     pub fn edit_beside<'p>(

@@ -32,10 +32,10 @@ struct Move<'k> {
 impl RowWriter<'_> {
     /// Closes the row's open entry with the key `other_key` of `buffers` in an index that is not unique, and opens one with
     /// `third_key` and `other_payload`. Neither key has a begin id; they get theirs. `row`: the row's leaf, changed and not
-    /// committed yet: it is committed with what happens first. `last`: nothing comes after it that can fail.
+    /// committed yet: it is committed with what happens first, and released. `last`: nothing comes after it that can fail.
     pub(crate) fn move_entry(
         &mut self,
-        mut row: Option<LeafEdit<'_>>,
+        mut row: Option<&mut LeafEdit<'_>>,
         index: &Index,
         buffers: &mut Buffers,
         last: bool,
@@ -61,53 +61,57 @@ impl RowWriter<'_> {
     /// [`RowWriter::move_entry`] as far as it can be done in the leaf of the old key; `closed_key` is scratch.
     fn move_in_leaf(
         &mut self,
-        row: &mut Option<LeafEdit<'_>>,
+        row: &mut Option<&mut LeafEdit<'_>>,
         entry: Move<'_>,
         closed_key: &mut Vec<u8>,
         last: bool,
     ) -> Result<Moved> {
         let Move { index, old_key, new_key, payload } = entry;
-        let need = new_key.len() + payload.len();
         let room = room_for_entry(new_key, payload);
         let engine = self.engine;
-        // Beside the row's leaf nothing is waited for: others latch trees in other orders.
-        let beside = row.as_mut().and_then(|row| index.tree.edit_beside(row, &engine.store, old_key, room));
+        // Beside the row's leaf nothing is waited for: others latch trees in other orders. Room is asked for where the new entry
+        // goes.
+        let beside = row.as_mut().and_then(|row| index.tree.edit_beside(row, &engine.store, old_key, 0));
         let mut edit = if let Some(edit) = beside {
             edit
         } else {
             if let Some(row) = row.take() {
-                self.commit(row);
+                self.commit_by(false, |parts| row.write(parts));
+                row.release();
             }
             self.edit_entry(index, old_key, room)?
         };
         let closed = self.close_in_leaf(index, &mut edit, closed_key);
         if !matches!(closed, Ok(true)) {
-            self.commit_with_row(row, edit, false);
+            self.commit_with_row(row, &mut edit, false);
             return closed.map(|_| Moved::Not);
         }
-        if !edit.move_near(new_key, need) {
-            self.commit_with_row(row, edit, false);
+        if !edit.move_near(new_key, room) {
+            self.commit_with_row(row, &mut edit, false);
             return Ok(Moved::Closed);
         }
         let put = self.put_entry(index, &mut edit, payload);
         let is_whole = matches!(put, Ok(Attempt::Granted { .. }));
-        self.commit_with_row(row, edit, last && is_whole);
+        self.commit_with_row(row, &mut edit, last && is_whole);
         if is_whole {
             return Ok(Moved::Whole);
         }
+        drop(edit);
         if put? == Attempt::Wait {
             self.locker.wait()?;
         }
         Ok(Moved::Closed)
     }
 
-    /// Commits an edit, with that of the row if it is still to be committed. `last`: as [`RowWriter::commit_last`].
+    /// Commits an edit, with that of the row if it is still to be committed, which is released. The edit's leaf stays latched.
+    /// `last`: as [`RowWriter::commit_last`].
     #[inline(always)]
-    fn commit_with_row(&mut self, row: &mut Option<LeafEdit<'_>>, edit: LeafEdit<'_>, last: bool) {
-        match row.take() {
-            Some(row) => self.commit_by(last, |parts| edit.commit_both(row, parts)),
-            None if edit.is_changed() => self.commit_by(last, |parts| edit.commit_with(parts)),
-            None => {}
+    fn commit_with_row(&mut self, row: &mut Option<&mut LeafEdit<'_>>, edit: &mut LeafEdit<'_>, last: bool) {
+        if let Some(row) = row.take() {
+            self.commit_by(last, |parts| edit.write_both(row, parts));
+            row.release();
+        } else if edit.is_changed() {
+            self.commit_by(last, |parts| edit.write(parts));
         }
     }
 }

@@ -108,7 +108,7 @@ impl RowWriter<'_> {
                 self.commit_last(leaf);
                 return Ok(UpdateOutcome::Updated);
             }
-            self.move_entry(Some(leaf), index, buffers, true)?;
+            self.move_entry(Some(&mut leaf), index, buffers, true)?;
             return Ok(UpdateOutcome::Updated);
         }
         self.update_with_entries(leaf, patch, buffers)
