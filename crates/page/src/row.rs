@@ -200,6 +200,14 @@ impl<'a> RowRef<'a> {
         }
     }
 
+    /// The storage bytes of the column at `position` if they are at a constant offset of every record, and never NULL.
+    #[inline(always)]
+    pub fn fixed_bytes(&self, position: usize) -> Option<&[u8]> {
+        let column = &self.format.columns()[position];
+        let (Place::Fixed { offset, width }, None) = (column.place, column.null) else { return None };
+        Some(&self.body[usize::from(offset)..usize::from(offset) + usize::from(width)])
+    }
+
     /// Whether any column is off page. Cost: a load for each variable column.
     #[inline]
     pub fn has_off_page(&self) -> bool {

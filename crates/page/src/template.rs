@@ -113,6 +113,23 @@ pub struct KeyPartPlace {
     pub encoder: Option<KeyEncoder>,
 }
 
+impl KeyPartPlace {
+    /// Appends the part for the storage bytes of an integer of 4 or 8 bytes: what the encoder would append, as straight code.
+    /// False: it is another part, and nothing was appended.
+    #[inline(always)]
+    pub fn append_int(&self, storage: &[u8], out: &mut Vec<u8>) -> bool {
+        let Some(int) = self.int.filter(|_| !self.nullable) else { return false };
+        if let Ok(four) = <[u8; 4]>::try_from(storage) {
+            out.extend_from_slice(&(u32::from_le_bytes(four) ^ int.flip as u32).to_be_bytes());
+        } else if let Ok(eight) = <[u8; 8]>::try_from(storage) {
+            out.extend_from_slice(&(u64::from_le_bytes(eight) ^ int.flip).to_be_bytes());
+        } else {
+            return false;
+        }
+        true
+    }
+}
+
 /// The record layout of one index under one row format version.
 #[derive(Clone, Debug)]
 pub struct RowFormat {

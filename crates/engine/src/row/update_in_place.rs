@@ -207,7 +207,11 @@ pub(super) fn make_entry_key(
     let mut extent = Extent::Whole;
     for part in &index.format.key_parts()[..index.def.parts.len()] {
         let (Some(column), Some(encoder)) = (part.column, &part.encoder) else { continue };
-        let value = row.column(usize::from(column), scratch);
+        let column = usize::from(column);
+        if row.fixed_bytes(column).is_some_and(|stored| part.append_int(stored, out)) {
+            continue;
+        }
+        let value = row.column(column, scratch);
         if encoder.append(value, out) == Extent::Cut {
             extent = Extent::Cut;
         }

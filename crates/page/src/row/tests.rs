@@ -234,3 +234,33 @@ fn a_conversion_adds_drops_and_keeps() {
         assert_eq!(read.column(position, &mut scratch), want, "column {position}");
     }
 }
+
+#[test]
+fn an_integer_part_in_line_is_what_the_encoder_appends() {
+    let kinds = [TypeKind::TinyInt, TypeKind::Int, TypeKind::BigInt, TypeKind::Date, TypeKind::VarChar];
+    let mut prng = Prng::new(3);
+    let mut in_line = 0;
+    for (kind, unsigned, nullable, desc) in kinds
+        .into_iter()
+        .flat_map(|kind| (0..8).map(move |bits| (kind, bits & 1 != 0, bits & 2 != 0, bits & 4 != 0)))
+    {
+        let mut table = table();
+        table.columns[2] = column(3, kind, nullable);
+        table.columns[2].ty.unsigned = unsigned;
+        table.indexes[1] = index(65, IndexKind::Secondary, &[(2, desc)]);
+        let format = RowFormat::secondary(&table, &table.indexes[1]);
+        let part = &format.key_parts()[0];
+        let encoder = part.encoder.as_ref().expect("it has keys");
+        let width = types::storage::fixed_width(&table.columns[2].ty).unwrap_or(5);
+        for _ in 0..200 {
+            let storage = &prng.below(u64::MAX).to_le_bytes()[..width];
+            let (mut fast, mut plain) = (vec![9], vec![9]);
+            if part.append_int(storage, &mut fast) {
+                encoder.append(Some(storage), &mut plain);
+                in_line += 1;
+            }
+            assert_eq!(fast, plain, "{kind:?}, unsigned {unsigned}, nullable {nullable}, desc {desc}");
+        }
+    }
+    assert_eq!(in_line, 2 * 4 * 200, "INT and BIGINT, NOT NULL");
+}
