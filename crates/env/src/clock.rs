@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use base::sync::sim;
 
@@ -45,11 +45,11 @@ impl Clock for RealClock {
         if let Some((_, now_ns)) = sim::now() {
             return wall_after(SIMULATED_START_SECONDS, now_ns);
         }
-        match SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
-            Ok(since) => WallTime { seconds: since.as_secs() as i64, micros: since.subsec_micros() },
-            // A machine whose clock stands before 1970 has no time to tell; 0 is as wrong as any other answer.
-            Err(_) => WallTime { seconds: 0, micros: 0 },
-        }
+        // Asked directly: this is done for every commit.
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+        // A machine whose clock stands before 1970 has no time to tell; 0 is as wrong as any other answer.
+        let seconds = now.tv_sec.max(0);
+        WallTime { seconds, micros: if now.tv_sec < 0 { 0 } else { now.tv_nsec as u32 / 1000 } }
     }
 }
 
