@@ -9,6 +9,7 @@ use base::sync::{Planted, planted};
 use base::{IndexId, TrxId};
 use log::{Log, Part};
 
+use super::image::{KEY_PART_ROOM, SHORT_PART_ROOM};
 use super::record::{NewUndo, UndoRecord};
 use super::room::Room;
 use super::{UndoKind, UndoPtr};
@@ -172,19 +173,45 @@ impl UndoLog {
     /// chunk every 32 KiB.
     #[inline]
     pub fn append(&mut self, undo: &NewUndo<'_>) -> UndoPtr {
-        self.append_any(undo)
+        self.append_any::<SHORT_PART_ROOM>(undo)
     }
 
     /// [`UndoLog::append`] of a record that consists of a key: less code, because nothing else has to be looked at.
     #[inline(never)]
     pub fn append_key(&mut self, kind: UndoKind, index: IndexId, flags: u8, key: &[u8]) -> UndoPtr {
         debug_assert!(kind != UndoKind::RowPatch, "a patch has an offset");
-        self.append_any(&NewUndo { kind, index, flags, patch_offset: 0, key, row_header: None, image: &[] })
+        self.append_any::<KEY_PART_ROOM>(&NewUndo {
+            kind,
+            index,
+            flags,
+            patch_offset: 0,
+            key,
+            row_header: None,
+            image: &[],
+        })
     }
 
+    /// `N`: room for the part if the record is short.
     #[inline(always)]
-    fn append_any(&mut self, undo: &NewUndo<'_>) -> UndoPtr {
-        debug_assert!(self.id != TrxId::NONE, "undo without a transaction id");
+    fn append_any<const N: usize>(&mut self, undo: &NewUndo<'_>) -> UndoPtr {
+        if let Some(chunk) = &self.chunk
+            && let Some(room) = chunk.words[self.used..].first_chunk()
+            && let Some(short) = undo.short_words()
+        {
+            undo.write_short(short, self.last, room);
+            let ptr = UndoPtr::new(chunk.number, self.used);
+            if !planted(Planted::UnloggedUndo) {
+                let ends = [ptr.logged(), self.last.logged()];
+                undo.push_short_part::<N>(short, &mut self.parts, self.id, ends);
+            }
+            return self.note_appended(undo, ptr);
+        }
+        self.append_plainly(undo)
+    }
+
+    /// [`UndoLog::append`] of a record of any length.
+    #[inline(always)]
+    pub(super) fn append_plainly(&mut self, undo: &NewUndo<'_>) -> UndoPtr {
         let words = undo.words();
         if self.chunk.is_none() || self.used + words > CHUNK_WORDS {
             self.next_chunk();
@@ -195,11 +222,17 @@ impl UndoLog {
         if !planted(Planted::UnloggedUndo) {
             undo.push_part(&mut self.parts, self.id, ptr.logged(), self.last.logged());
         }
+        self.note_appended(undo, ptr)
+    }
+
+    #[inline(always)]
+    fn note_appended(&mut self, undo: &NewUndo<'_>, ptr: UndoPtr) -> UndoPtr {
+        debug_assert!(self.id != TrxId::NONE, "undo without a transaction id");
         self.last = ptr;
-        self.used += words;
+        self.used += undo.words();
         self.records += 1;
         self.needs_purge |= undo.kind.needs_purge();
-        self.last
+        ptr
     }
 
     #[cold]

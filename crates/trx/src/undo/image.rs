@@ -11,11 +11,11 @@
 //! | varint | row patch: where the old bytes begin |
 //! | | the image, to the end |
 
-use base::codec::{push_start, push_varint, put_varint, take, take_varint};
+use base::codec::{push_start, push_varint, put_u64, put_varint, take, take_varint};
 use base::{IndexId, TrxId};
 use log::{UNDO_HEAD_BYTES_MAX, UndoRef, put_undo};
 
-use super::record::{NewUndo, ROW_HEADER_BYTES, UndoKind, UndoRecord};
+use super::record::{NewUndo, ROW_HEADER_BYTES, SHORT_BYTES_MAX, UndoKind, UndoRecord};
 
 /// Bytes before the index id.
 const HEAD_BYTES: usize = 4;
@@ -25,6 +25,14 @@ const HAS_ROW_HEADER: u8 = 1;
 
 /// Most bytes before the key.
 const BEFORE_KEY_BYTES_MAX: usize = HEAD_BYTES + 5 + 5;
+
+/// Room for the part of a short record that consists of a key, and for any short one; multiples of 16.
+pub(super) const KEY_PART_ROOM: usize = 64;
+pub(super) const SHORT_PART_ROOM: usize = 96;
+const SHORT_KEY_PART: usize = UNDO_HEAD_BYTES_MAX - 9 + HEAD_BYTES + 5 + 1 + SHORT_BYTES_MAX;
+const _: () = assert!(SHORT_KEY_PART <= KEY_PART_ROOM);
+const _: () = assert!(SHORT_KEY_PART + ROW_HEADER_BYTES + 3 + SHORT_BYTES_MAX <= SHORT_PART_ROOM);
+const _: () = assert!(SHORT_PART_ROOM < 0x80, "the length of a short image takes a byte");
 
 impl NewUndo<'_> {
     /// Appends the part of the record at `undo`, which comes behind `previous`, of the transaction `trx`.
@@ -46,6 +54,44 @@ impl NewUndo<'_> {
             push_varint(out, offset.into());
         }
         out.extend_from_slice(self.image);
+    }
+
+    /// [`NewUndo::push_part`] of a short record, whose key and image are these words: made in `N` bytes, which are enough, and
+    /// copied once.
+    #[inline(always)]
+    pub(super) fn push_short_part<const N: usize>(
+        &self,
+        [key, image]: [[u64; 2]; 2],
+        out: &mut Vec<u8>,
+        trx: TrxId,
+        [undo, previous]: [UndoRef; 2],
+    ) {
+        debug_assert!(self.flags & HAS_ROW_HEADER == 0, "record flags {:#x}", self.flags);
+        let mut part = [0; N];
+        // The image's length takes one byte, and is known at the end.
+        let start = put_undo(&mut part, trx, undo, previous, 0);
+        let has_header = if self.row_header.is_some() { HAS_ROW_HEADER } else { 0 };
+        part[start] = self.kind as u8;
+        part[start + 1] = self.flags | has_header;
+        let mut at = put_varint(&mut part, start + HEAD_BYTES, self.index.0.into());
+        part[at] = self.key.len() as u8;
+        put_u64(&mut part, at + 1, key[0]);
+        put_u64(&mut part, at + 9, key[1]);
+        at += 1 + self.key.len();
+        if let Some(header) = self.row_header {
+            part[at..at + ROW_HEADER_BYTES].copy_from_slice(header);
+            at += ROW_HEADER_BYTES;
+        }
+        if self.kind == UndoKind::RowPatch {
+            at = put_varint(&mut part, at, self.patch_offset.into());
+        }
+        if !self.image.is_empty() {
+            put_u64(&mut part, at, image[0]);
+            put_u64(&mut part, at + 8, image[1]);
+            at += self.image.len();
+        }
+        part[start - 1] = (at - start) as u8;
+        push_start(out, &part, at);
     }
 
     /// The before image up to the key, and its bytes.

@@ -17,6 +17,10 @@ use super::UndoPtr;
 pub const ROW_HEADER_BYTES: usize = 13;
 const HEADER_WORDS: usize = 3;
 const ROW_HEADER_WORDS: usize = 2;
+/// Most bytes of key and of image of a short record, which is written in one pass.
+pub(super) const SHORT_BYTES_MAX: usize = 16;
+/// Most words of a short record.
+pub(super) const SHORT_WORDS_MAX: usize = HEADER_WORDS + ROW_HEADER_WORDS + 2 * SHORT_BYTES_MAX / 8;
 
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,21 +94,54 @@ impl NewUndo<'_> {
         HEADER_WORDS + header + self.key.len().div_ceil(8) + self.image.len().div_ceil(8)
     }
 
+    /// Key and image as words, zero padded, if both are short.
+    #[inline(always)]
+    pub(super) fn short_words(&self) -> Option<[[u64; 2]; 2]> {
+        Some([two_words(self.key)?, two_words(self.image)?])
+    }
+
+    /// [`NewUndo::write`] of a short record. Its last words are padded with others, which are not in use yet.
+    #[inline(always)]
+    pub(super) fn write_short(
+        &self,
+        [key, image]: [[u64; 2]; 2],
+        prev: UndoPtr,
+        words: &[AtomicU64; SHORT_WORDS_MAX],
+    ) {
+        self.write_head(prev, words);
+        let mut at = HEADER_WORDS;
+        if let Some(header) = self.row_header {
+            at += store(&words[at..], header);
+        }
+        words[at].store(key[0], Ordering::Relaxed);
+        words[at + 1].store(key[1], Ordering::Relaxed);
+        at += self.key.len().div_ceil(8);
+        if !self.image.is_empty() {
+            words[at].store(image[0], Ordering::Relaxed);
+            words[at + 1].store(image[1], Ordering::Relaxed);
+        }
+    }
+
     /// Writes the record to the front of `words`.
     #[inline(always)]
     pub(super) fn write(&self, prev: UndoPtr, words: &[AtomicU64]) {
-        let has_header = u64::from(self.row_header.is_some());
-        words[0].store(prev.raw() << 8 | self.kind as u64, Ordering::Relaxed);
-        let key_len = self.key.len() as u64;
-        let word1 = u64::from(self.index.0) | key_len << 32 | u64::from(self.flags) << 48 | has_header << 56;
-        words[1].store(word1, Ordering::Relaxed);
-        words[2].store(self.image.len() as u64 | u64::from(self.patch_offset) << 32, Ordering::Relaxed);
+        self.write_head(prev, words);
         let mut at = HEADER_WORDS;
         if let Some(header) = self.row_header {
             at += store(&words[at..], header);
         }
         at += store(&words[at..], self.key);
         store(&words[at..], self.image);
+    }
+
+    #[inline(always)]
+    fn write_head(&self, prev: UndoPtr, words: &[AtomicU64]) {
+        let has_header = u64::from(self.row_header.is_some());
+        words[0].store(prev.raw() << 8 | self.kind as u64, Ordering::Relaxed);
+        let key_len = self.key.len() as u64;
+        let word1 = u64::from(self.index.0) | key_len << 32 | u64::from(self.flags) << 48 | has_header << 56;
+        words[1].store(word1, Ordering::Relaxed);
+        words[2].store(self.image.len() as u64 | u64::from(self.patch_offset) << 32, Ordering::Relaxed);
     }
 }
 
@@ -190,6 +227,20 @@ fn store(words: &[AtomicU64], bytes: &[u8]) -> usize {
     }
     words[whole.len()].store(short_word(rest), Ordering::Relaxed);
     whole.len() + 1
+}
+
+/// Up to [`SHORT_BYTES_MAX`] bytes as two words, zero padded.
+#[inline(always)]
+fn two_words(bytes: &[u8]) -> Option<[u64; 2]> {
+    let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) else {
+        return Some([short_word(bytes), 0]);
+    };
+    let [first, last] = [first, last].map(|eight| u64::from_le_bytes(*eight));
+    match bytes.len() {
+        8 => Some([first, 0]),
+        len @ 9..=SHORT_BYTES_MAX => Some([first, last >> (8 * (SHORT_BYTES_MAX - len))]),
+        _ => None,
+    }
 }
 
 /// A word of less than 8 bytes, zero padded: of loads that overlap, so that no loop and no call is needed.

@@ -56,6 +56,39 @@ fn a_record_of_a_key_alone_is_appended_as_any_other() {
 }
 
 #[test]
+fn a_short_record_is_appended_as_any_other() {
+    let stores = [(), ()].map(|()| Arc::new(UndoStore::default()));
+    let [mut short, mut long] = stores.each_ref().map(|store| UndoLog::new(Arc::clone(store)));
+    for log in [&mut short, &mut long] {
+        log.begin(TrxId(1 << 40), &CommitTable::new(TrxId(1 << 40)));
+    }
+    let bytes: [u8; 20] = std::array::from_fn(|i| i as u8 + 0xe0);
+    let header: [u8; ROW_HEADER_BYTES] = std::array::from_fn(|i| i as u8 + 100);
+    let lens = (0..=20).flat_map(|key| (0..=20).map(move |image| (key, image)));
+    for (n, (key, image)) in lens.enumerate() {
+        let kind = [UndoKind::RowPatch, UndoKind::RowDelete, UndoKind::EntryClose][n % 3];
+        let undo = NewUndo {
+            kind,
+            index: IndexId([70, 1 << 20, u32::MAX][n / 2 % 3]),
+            flags: 0xe0,
+            patch_offset: if kind == UndoKind::RowPatch { [5, 0x3fff, u16::MAX][n / 3 % 3] } else { 0 },
+            key: &bytes[..key],
+            row_header: (n % 2 == 0).then_some(&header),
+            image: &bytes[20 - image..],
+        };
+        assert_eq!(short.append(&undo), long.append_plainly(&undo), "{key} and {image} bytes");
+        assert_eq!(short.parts(), long.parts(), "{key} and {image} bytes");
+        let [mut a, mut b] = [UndoRecord::default(), UndoRecord::default()];
+        stores[0].read(short.mark(), true, &mut a);
+        stores[1].read(long.mark(), true, &mut b);
+        assert_eq!((a.kind, a.prev, a.index, a.flags), (b.kind, b.prev, b.index, b.flags));
+        assert_eq!((a.patch_offset, a.row_header), (b.patch_offset, b.row_header));
+        assert_eq!((a.key.as_slice(), a.image.as_slice()), (undo.key, undo.image));
+        assert_eq!((a.key, a.image), (b.key, b.image));
+    }
+}
+
+#[test]
 fn popping_walks_backwards_over_chunks_to_the_mark() {
     let store = Arc::new(UndoStore::default());
     let mut log = UndoLog::new(Arc::clone(&store));
