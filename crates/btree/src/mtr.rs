@@ -266,7 +266,9 @@ impl<'p> Mtr<'p> {
     pub(crate) fn release(&mut self) {
         debug_assert!(!self.is_changed() && !self.is_lent, "changes are written first");
         self.first = None;
-        self.rest = None;
+        if self.rest.is_some() {
+            self.rest = None;
+        }
     }
 
     /// Appends the frame. A checkpoint counts on the pages' stamps before what is returned is dropped; the latches end

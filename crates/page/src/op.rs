@@ -527,8 +527,7 @@ fn require_leaf_slot(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
 /// A payload marked `HAS_VER` is long enough for its end id.
 #[inline]
 fn require_end_id(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
-    let record = page.record(slot.into());
-    require(!record.flags.has_ver() || record.payload.len() >= TRX_ID_BYTES)
+    require(!page.has_ver(slot.into()) || page.payload(slot.into()).len() >= TRX_ID_BYTES)
 }
 
 #[inline]

@@ -299,11 +299,12 @@ impl<'a> PageMut<'a> {
     /// that has an end id gets the new one. Raises the page's highest transaction id.
     #[inline]
     pub fn close(&mut self, slot: usize, trx: TrxId) -> Result<(), PageFull> {
-        let id = &trx.0.to_le_bytes()[..TRX_ID_BYTES];
-        if self.as_ref().flags(slot).has_ver() {
-            self.patch(slot, 0, id);
-        } else if !self.put_end_id(slot, id) {
-            let payload = [id, self.as_ref().payload(slot)].concat();
+        let mut id = [0; TRX_ID_BYTES];
+        id.copy_from_slice(&trx.0.to_le_bytes()[..TRX_ID_BYTES]);
+        if self.as_ref().has_ver(slot) {
+            self.patch(slot, 0, &id);
+        } else if !self.put_end_id(slot, &id) {
+            let payload = [&id[..], self.as_ref().payload(slot)].concat();
             self.replace_payload(slot, &payload)?;
             self.set_flags(slot, SlotFlags::DELETED.with(SlotFlags::HAS_VER));
         }
@@ -314,10 +315,11 @@ impl<'a> PageMut<'a> {
     /// Closes the open entry at `slot` if the heap has room as it is, as [`PageMut::replace_payload`] and
     /// [`PageMut::set_flags`] would. False: nothing has happened.
     #[inline]
-    fn put_end_id(&mut self, slot: usize, id: &[u8]) -> bool {
+    fn put_end_id(&mut self, slot: usize, id: &[u8; TRX_ID_BYTES]) -> bool {
         let page = self.as_ref();
         let off = usize::from(page.slot_word(slot) & SLOT_OFFSET);
-        let old_len = usize::from(get_u16(self.0, off) & CELL_LEN);
+        let word = get_u16(self.0, off);
+        let old_len = usize::from(word & CELL_LEN);
         let len = old_len + id.len();
         if page.arrays_end(page.cap()) + len > page.heap_top() {
             return false;
@@ -326,10 +328,12 @@ impl<'a> PageMut<'a> {
         let new_off = self.take_heap(len);
         let (heap, old) = self.0.split_at_mut(off);
         let cell = &mut heap[new_off..new_off + len];
-        cell[..skip].copy_from_slice(&old[..skip]);
+        put_u16(cell, 0, len as u16 | word & CELL_HAS_BEGIN);
+        if skip == 4 {
+            put_u16(cell, 2, get_u16(old, 2));
+        }
         cell[skip..skip + id.len()].copy_from_slice(id);
         cell[skip + id.len()..].copy_from_slice(&old[skip..old_len]);
-        self.put_cell_len(new_off, len);
         self.add_garbage(old_len);
         let marks = SlotFlags::DELETED.with(SlotFlags::HAS_VER);
         self.put_slot_word(slot, new_off as u16 | marks.bits() & SlotFlags::IN_SLOT);

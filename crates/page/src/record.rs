@@ -271,6 +271,16 @@ impl<'a> Record<'a> {
         out.extend_from_slice(self.suffix);
     }
 
+    /// Appends the begin id at the end of the key, of a record that has one.
+    #[inline]
+    pub fn append_begin(&self, out: &mut Vec<u8>) {
+        debug_assert!(self.flags.has_begin(), "no begin id");
+        match self.suffix.last_chunk::<TRX_ID_BYTES>() {
+            Some(begin) => out.extend_from_slice(begin),
+            None => self.append_key_range(self.key_len() - TRX_ID_BYTES, self.key_len(), out),
+        }
+    }
+
     /// The byte at `index` of the key.
     #[inline]
     pub fn key_byte(&self, index: usize) -> u8 {

@@ -137,7 +137,10 @@ impl PageMut<'_> {
             put_u16(cell, 2, rest.len() as u16);
             at = 4;
         }
-        cell[at..at + payload.len()].copy_from_slice(payload);
+        // Most secondary entries are keys alone.
+        if !payload.is_empty() {
+            cell[at..at + payload.len()].copy_from_slice(payload);
+        }
         cell[at + payload.len()..].copy_from_slice(suffix);
     }
 

@@ -257,7 +257,10 @@ impl<'a> RowWriter<'a> {
             return Ok(false);
         }
         whole_key.clear();
-        edit.record().append_key(whole_key);
+        whole_key.extend_from_slice(edit.key());
+        if open.has_begin() {
+            edit.record().append_begin(whole_key);
+        }
         // The undo record is complete before the latch is released, which is all that readers can tell.
         self.undo(index, UndoKind::EntryClose, open, whole_key, &[]);
         Ok(true)

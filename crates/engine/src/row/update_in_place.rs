@@ -57,8 +57,7 @@ impl RowWriter<'_> {
                 (InBody::At(range), Some(value)) if range.len() == value.len() => (range, value),
                 _ => return None,
             };
-            if payload[range.clone()] != *value {
-                payload[range.clone()].copy_from_slice(value);
+            if overwrite(&mut payload[range.clone()], value) {
                 patch.window = patch.window.start.min(range.start)..patch.window.end.max(range.end);
                 patch.affected |= self.affected_by(position)?;
             }
@@ -186,7 +185,8 @@ impl RowWriter<'_> {
         let extent = make_entry_key(index, key, &new, third_key, scratch);
         ensure_key(extent, third_key)?;
         make_entry_payload(index, &new, other_payload);
-        if other_key == third_key {
+        // Most differ in their first bytes, which need no call.
+        if other_key.first_chunk::<8>() == third_key.first_chunk::<8>() && other_key == third_key {
             // Bytes that the key does not tell apart, or a prefix that did not change.
             make_entry_payload(index, &old, scratch);
             return Ok(scratch != other_payload);
@@ -218,6 +218,20 @@ pub(super) fn make_entry_key(
     }
     out.extend_from_slice(key);
     extent
+}
+
+/// Puts `new` in the place of `old`, of the same length; false: they are equal.
+#[inline(always)]
+fn overwrite(old: &mut [u8], new: &[u8]) -> bool {
+    // Integers without a call.
+    if let (Ok(old), Ok(&new)) = (<&mut [u8; 4]>::try_from(&mut *old), <&[u8; 4]>::try_from(new)) {
+        return std::mem::replace(old, new) != new;
+    }
+    let differ = *old != *new;
+    if differ {
+        old.copy_from_slice(new);
+    }
+    differ
 }
 
 /// Makes the payload of a row's entry: of columns that the clustered record has in its payload, too.
