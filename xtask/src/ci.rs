@@ -1,5 +1,6 @@
 //! The one entry point of continuous integration.
 
+use crate::hot;
 use crate::ledger;
 use crate::process::run as command;
 use crate::sim;
@@ -17,6 +18,7 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
         sim::run(&["--seeds", "1000"])?;
         command("cargo", &["build", "--release", "--package", "server", "--package", "ledger"])?;
         ledger::gate()?;
+        hot::gate()?;
     }
     println!("ci: all checks passed");
     Ok(())

@@ -4,6 +4,7 @@
 
 mod ci;
 mod demo;
+mod hot;
 mod kill9;
 mod ledger;
 mod process;
@@ -18,6 +19,8 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask COMMAND
   ci [--fast]   format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps)
   demo          a fresh server, the employees database, some queries, and what each took
+  hot           builds the ledger's driver for release and asks its machine code whether the hot functions keep to
+                ledger/hot_paths.toml
   kill9 [--rounds N] [--clients N] [--sysbench N] [--seed N] [--run-ms N]
                 kills a server under load, again and again, and looks for what was answered (20 rounds)
   ledger [--bless | --outside | NAME ..]
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(false),
         ["ci", "--fast"] => ci::run(true),
         ["demo"] => demo::run(),
+        ["hot"] => hot::gate(),
         ["kill9", options @ ..] => kill9::run(options),
         ["ledger", options @ ..] => ledger::run(options),
         ["recovery", options @ ..] => recovery_speed::run(options),

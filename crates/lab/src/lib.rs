@@ -22,6 +22,7 @@ pub mod cell;
 pub mod compare;
 pub mod config;
 pub mod error;
+pub mod hot;
 pub mod journal;
 pub mod machine;
 pub mod process;

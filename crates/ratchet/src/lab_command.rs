@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use lab::bisect::Found;
 use lab::config::Config;
+use lab::hot::{self, HotPaths};
 use lab::journal::{Cell, Header, Journal};
 use lab::report::{self, TargetResult};
 use lab::stats::Verdict;
@@ -32,6 +33,23 @@ pub(crate) enum LabCommand {
         /// Configuration file (TOML).
         #[arg(long)]
         config: PathBuf,
+    },
+    /// Looks whether the hot functions of a built executable are as small, and as free of panics, formatting and validators,
+    /// as a list says.
+    ///
+    /// Exit status: 0 they are, 1 they are not (told on standard output), 2 not looked at.
+    Hot {
+        /// The executable: x86-64 ELF, with symbols and line tables.
+        binary: PathBuf,
+        /// The list (TOML).
+        #[arg(long, default_value = "ledger/hot_paths.toml")]
+        paths: PathBuf,
+        /// Print the hot functions as they are, as lines of the list, and what in it may be lowered.
+        #[arg(long)]
+        list: bool,
+        /// Print the large copies in the hot crates.
+        #[arg(long)]
+        copies: bool,
     },
     /// Puts what has been measured together: report.md and results.tsv in the output folder, the former printed.
     Report {
@@ -74,6 +92,7 @@ pub(crate) fn run(command: LabCommand) -> ExitCode {
     let done = match command {
         LabCommand::Compare(arguments) => run_compare(&arguments),
         LabCommand::Bisect { config } => run_bisect(&config),
+        LabCommand::Hot { binary, paths, list, copies } => run_hot(&binary, &paths, list, copies),
         LabCommand::Report { folder } => tell(&folder).map(|_| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {
@@ -111,6 +130,20 @@ fn run_bisect(config: &Path) -> Result<ExitCode> {
     };
     println!("{text}");
     Ok(ExitCode::from(status))
+}
+
+fn run_hot(binary: &Path, paths: &Path, list: bool, copies: bool) -> Result<ExitCode> {
+    let report = hot::look(binary, &HotPaths::read(paths)?)?;
+    if list {
+        report.measured.iter().for_each(|function| println!("  {function},"));
+        report.may_fall.iter().for_each(|line| println!("may be lowered: {line}"));
+    }
+    if copies {
+        report.copies.iter().for_each(|copy| println!("copy: {copy}"));
+    }
+    report.findings.iter().for_each(|finding| println!("finding: {finding}"));
+    println!("hot: {} functions, {} findings", report.measured.len(), report.findings.len());
+    Ok(ExitCode::from(u8::from(!report.findings.is_empty())))
 }
 
 fn configuration(arguments: &CompareArguments) -> Result<Config> {
