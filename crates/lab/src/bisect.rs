@@ -318,7 +318,7 @@ impl Servers<'_> {
             stop: Some(words(&builds.stop)),
             replays: None,
         })?;
-        tables::load(&target, &self.config.run)?;
+        tables::load(&target, &self.config.run, &mut |_| self.bench.check_stop())?;
         Ok(target)
     }
 

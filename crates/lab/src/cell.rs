@@ -8,11 +8,11 @@ use crate::config::{Run, Setting};
 use crate::error::{Error, Result};
 use crate::journal::Figures;
 use crate::process;
-use crate::sample::{Follower, Sample, machine_busy_seconds};
+use crate::sample::{Follower, Sample, TemporaryFiles, machine_busy_seconds};
 use crate::sysbench::{Load, Scripts, Second};
 use crate::tables;
 use crate::target::Target;
-use crate::workload::{Kind, Workload};
+use crate::workload::{Data, Kind, Workload};
 
 /// Fewer queries than this in the counted seconds, and the whole run is counted instead: whole queries would be too coarse.
 const COARSE_QUERIES: f64 = 500.0;
@@ -25,11 +25,13 @@ pub struct Bench<'a> {
     stop: Arc<AtomicBool>,
 }
 
-/// A flag that Ctrl-C sets.
+/// A flag that Ctrl-C sets, or a plain kill.
 pub fn stop_flag() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    let handler = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stop));
-    handler.map_err(|e| Error::Config(format!("Ctrl-C cannot be caught: {e}")))?;
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        let handler = signal_hook::flag::register(signal, Arc::clone(&stop));
+        handler.map_err(|e| Error::Config(format!("Ctrl-C cannot be caught: {e}")))?;
+    }
     Ok(stop)
 }
 
@@ -54,7 +56,8 @@ impl<'a> Bench<'a> {
                 target.execute(&set_statements(setting))?;
             }
             if workload.kind == Kind::Consume {
-                tables::load(target, run)?;
+                tables::reload(target, run, &mut |_| self.check_stop())?;
+                target.execute(&tables::before(workload, run))?;
             }
         }
         let cores = run.pin_single.then(|| cores_for(threads));
@@ -68,6 +71,8 @@ impl<'a> Bench<'a> {
             prefix: &prefix,
         };
         let mut meter = Meter::new(target, run.warmup_seconds);
+        let temporary =
+            (workload.data == Data::Groups).then(|| target.pid.map(TemporaryFiles::watch)).flatten();
         let seconds = run.warmup_seconds + run.seconds;
         let report = load.run(&self.scripts, workload, seconds, &mut |second| {
             meter.second_over(second);
@@ -75,6 +80,7 @@ impl<'a> Bench<'a> {
         })?;
         let mut figures = meter.figures(target, report.queries_per_second, report.queries);
         figures.set_latency(report.latency);
+        figures.temp_bytes = temporary.map_or(f64::NAN, |files| files.most() as f64);
         Ok(figures)
     }
 

@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-use indicatif::{ProgressBar, ProgressStyle};
+use std::time::{Duration, Instant};
 
 use crate::cell::{Bench, stop_flag};
 use crate::config::Config;
@@ -13,21 +12,28 @@ use crate::error::{Error, Result};
 use crate::journal::{Cell, Figures, Header, Journal, Outcome, RowKey};
 use crate::machine::today;
 use crate::process;
+use crate::progress::Progress;
 use crate::report;
 use crate::stats::Random;
+use crate::sysbench;
 use crate::tables;
 use crate::target::Target;
 use crate::verify;
-use crate::workload::Workload;
+use crate::workload::{Data, Workload};
 
-/// Measures all that is not in the journal yet. What is measured when Ctrl-C comes is kept; the error says so.
+/// Rounds without which a row cannot be compared.
+const ROUNDS_MIN: usize = 3;
+/// Share of the time left that the first rounds may take; the rest is for rows that look different.
+const FIRST_SHARE: f64 = 0.6;
+
+/// Measures all that is not in the journal yet, in the time that the configuration gives. What is measured when Ctrl-C comes is kept; the error says so.
 pub fn run(config: &Config) -> Result<Journal> {
     let mut run = Matrix::begin(config, stop_flag()?)?;
     let outcome = run.measure_all();
     for target in run.targets.values() {
         target.leave();
     }
-    run.progress.finish_and_clear();
+    run.progress.finish();
     outcome.map(|()| run.journal)
 }
 
@@ -41,12 +47,18 @@ struct Matrix<'a> {
     wrong: HashMap<(String, String), String>,
     journal: Journal,
     bench: Bench<'a>,
-    progress: ProgressBar,
+    progress: Progress,
     random: Random,
+    /// When all is to be over.
+    end: Option<Instant>,
+    /// What a round took lately.
+    round_time: Duration,
 }
 
 impl<'a> Matrix<'a> {
     fn begin(config: &'a Config, stop: Arc<AtomicBool>) -> Result<Matrix<'a>> {
+        sysbench::look_for()?;
+        let end = config.run.budget_seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
         let (mut targets, mut down, mut versions) = (HashMap::new(), HashMap::new(), Vec::new());
         for target in &config.targets {
             match Target::reach(target) {
@@ -67,10 +79,18 @@ impl<'a> Matrix<'a> {
         }
         let journal = Journal::open(&config.run.out, Header::new(config, versions, today()))?;
         let bench = Bench::new(&config.run, stop)?;
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} cells, {eta} left: {msg}");
-        let progress = ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let random = Random(config.run.seed);
-        Ok(Matrix { config, targets, down, wrong: HashMap::new(), journal, bench, progress, random })
+        Ok(Matrix {
+            config,
+            targets,
+            down,
+            wrong: HashMap::new(),
+            journal,
+            bench,
+            progress: Progress::new("cells", end),
+            random: Random(config.run.seed),
+            end,
+            round_time: Duration::ZERO,
+        })
     }
 
     fn measure_all(&mut self) -> Result<()> {
@@ -79,26 +99,66 @@ impl<'a> Matrix<'a> {
             process::make_realtime(std::process::id())?;
         }
         let (first, fresh) = (self.config.run.repetitions, self.config.run.confirmations);
-        self.measure_rows(&self.pending_rows(0..first, None), 0..first)?;
+        self.measure_rows(&self.pending_rows(0..first, None), 0..first, FIRST_SHARE)?;
         let unsure = report::unsure(&self.journal.header, &self.journal.cells);
         let fresh = first..first + fresh;
-        self.measure_rows(&self.pending_rows(fresh.clone(), Some(&unsure)), fresh)
+        self.measure_rows(&self.pending_rows(fresh.clone(), Some(&unsure)), fresh, 1.0)
     }
 
-    /// Loads the tables and measures these rows, as far as they are not in the journal.
-    fn measure_rows(&mut self, rows: &[(Workload, RowKey)], rounds: Range<usize>) -> Result<()> {
-        self.progress.inc_length((rows.len() * rounds.len() * self.config.targets.len()) as u64);
+    /// Loads the tables and measures these rows, as far as they are not in the journal, in this share of the time left.
+    fn measure_rows(&mut self, rows: &[(Workload, RowKey)], rounds: Range<usize>, share: f64) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
-        self.load_all(&self.config.targets.iter().map(|t| t.name.clone()).collect::<Vec<_>>())?;
+        self.load_all(rows)?;
         self.look_for_wrong_answers(rows)?;
-        for (workload, key) in rows {
-            for round in rounds.clone() {
-                self.measure_round(workload, key, round)?;
+        self.progress.expect(rows.iter().map(|(_, key)| self.missing(key, rounds.clone())).sum());
+        let end = self.end.map(|end| Instant::now() + time_until(end).mul_f64(share));
+        let mut left_out = Vec::new();
+        for (at, (workload, key)) in rows.iter().enumerate() {
+            let time = end.map(|end| time_until(end) / (rows.len() - at) as u32);
+            if self.measure_row(workload, key, rounds.clone(), time)? == 0 {
+                left_out.push(&key.workload[..]);
             }
         }
+        if !left_out.is_empty() {
+            let rows = left_out.join(", ");
+            self.progress.note(&format!("no time was left for {rows}; the same call measures on"));
+        }
         Ok(())
+    }
+
+    /// Measures rounds of a row until its time is over, but enough of them to compare, or none where not even they fit into what is
+    /// left for all; tells how many.
+    fn measure_row(
+        &mut self,
+        workload: &Workload,
+        key: &RowKey,
+        rounds: Range<usize>,
+        time: Option<Duration>,
+    ) -> Result<usize> {
+        let began = Instant::now();
+        for (done, round) in rounds.clone().enumerate() {
+            let is_over = match done {
+                0 => self.end.is_some_and(|end| self.round_time * ROUNDS_MIN as u32 > time_until(end)),
+                _ if done < ROUNDS_MIN => false,
+                _ => time.is_some_and(|time| began.elapsed() + began.elapsed() / done as u32 > time),
+            };
+            if is_over {
+                self.progress.drop_steps(self.missing(key, round..rounds.end));
+                return Ok(done);
+            }
+            let round_began = Instant::now();
+            self.measure_round(workload, key, round)?;
+            self.round_time = round_began.elapsed();
+        }
+        Ok(rounds.len())
+    }
+
+    /// Cells of a row that are not in the journal.
+    fn missing(&self, key: &RowKey, rounds: Range<usize>) -> usize {
+        let cells = rounds.flat_map(|round| self.config.targets.iter().map(move |t| (round, &t.name)));
+        cells.filter(|(round, name)| !self.journal.has(key, *round, name)).count()
     }
 
     /// Rows with a cell missing in these rounds; of `chosen` ones, if any are named.
@@ -108,11 +168,8 @@ impl<'a> Matrix<'a> {
             for setting in self.config.setting_names(workload.kind) {
                 for &threads in &self.config.run.threads {
                     let key = RowKey { workload: workload.name.clone(), threads, setting: setting.clone() };
-                    let mut cells = rounds
-                        .clone()
-                        .flat_map(|round| self.config.targets.iter().map(move |t| (round, &t.name)));
                     let is_chosen = chosen.is_none_or(|chosen| chosen.contains(&key));
-                    if is_chosen && !cells.all(|(round, name)| self.journal.has(&key, round, name)) {
+                    if is_chosen && self.missing(&key, rounds.clone()) > 0 {
                         rows.push((workload.clone(), key));
                     }
                 }
@@ -121,21 +178,56 @@ impl<'a> Matrix<'a> {
         rows
     }
 
-    /// Makes the tables anew on these targets. One that cannot is out.
-    fn load_all(&mut self, names: &[String]) -> Result<()> {
-        for name in names {
+    /// Makes the tables of these rows anew on all targets. One that cannot is out.
+    fn load_all(&mut self, rows: &[(Workload, RowKey)]) -> Result<()> {
+        for config in &self.config.targets {
+            let name = &config.name;
             self.bench.check_stop()?;
             self.awake_only(name);
-            let Some(target) = self.targets.get(name).filter(|t| t.config.replays.is_none()) else {
+            if config.replays.is_some() || self.down.contains_key(name) {
                 continue;
-            };
-            self.progress.set_message(format!("loading {name}"));
-            if let Err(error) = tables::load(target, &self.config.run) {
-                eprintln!("lab: {name}: the tables cannot be loaded: {error}");
-                self.down.insert(name.clone(), error.to_string());
+            }
+            let loaded = self.load(name);
+            if let Some(why) = self.reason_not_loaded(name, loaded)? {
+                self.down.insert(name.clone(), why);
+                continue;
+            }
+            for data in [Data::Employees, Data::Groups] {
+                let mut readers = rows.iter().map(|(w, _)| w).filter(|w| w.data == data).peekable();
+                if readers.peek().is_none() {
+                    continue;
+                }
+                self.progress.tell(&format!("loading {name}, {data:?}"));
+                let bench = &self.bench;
+                let target = &self.targets[name];
+                let loaded = tables::load_data(target, &self.config.run, data, &mut || bench.check_stop());
+                if let Some(why) = self.reason_not_loaded(name, loaded)? {
+                    self.wrong.extend(readers.map(|w| ((w.name.clone(), name.clone()), why.clone())));
+                }
             }
         }
         Ok(())
+    }
+
+    fn load(&mut self, name: &str) -> Result<()> {
+        let (progress, bench) = (&mut self.progress, &self.bench);
+        tables::load(&self.targets[name], &self.config.run, &mut |percent| {
+            progress.tell(&format!("loading {name}, {percent} %"));
+            bench.check_stop()
+        })
+    }
+
+    /// None: it is loaded.
+    fn reason_not_loaded(&self, name: &str, loaded: Result<()>) -> Result<Option<String>> {
+        match loaded {
+            Ok(()) => Ok(None),
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(error) => {
+                let why = format!("the tables cannot be loaded: {error}");
+                self.progress.note(&format!("{name}: {why}"));
+                Ok(Some(why))
+            }
+        }
     }
 
     /// Asks every target what it answers to each read workload, before anything is changed.
@@ -149,10 +241,10 @@ impl<'a> Matrix<'a> {
         let mut wrong = Vec::new();
         for (workload, _) in rows {
             if asked.insert(&workload.name) {
-                self.progress.set_message(format!("comparing answers: {}", workload.name));
+                self.progress.tell(&format!("comparing answers: {}", workload.name));
                 let queries = verify::queries(workload, self.config.run.tables, self.config.run.table_rows);
-                for (name, why) in verify::differences(&targets, &self.config.run.database, &queries)? {
-                    eprintln!("lab: {}: {name}: {why}", workload.name);
+                for (name, why) in verify::differences(&targets, &self.config.run.database, &queries) {
+                    self.progress.note(&format!("{}: {name}: {why}", workload.name));
                     wrong.push(((workload.name.clone(), name), why));
                 }
                 self.bench.check_stop()?;
@@ -169,20 +261,21 @@ impl<'a> Matrix<'a> {
         for name in names {
             let setting = if key.setting.is_empty() { String::new() } else { format!(", {}", key.setting) };
             let text = format!("{}, {} threads{setting}: {name}", key.workload, key.threads);
-            self.progress.set_message(text);
+            self.progress.tell(&text);
             let outcome = match self.reason_against(workload, &name) {
                 Some(reason) => Outcome::Failed(reason),
                 None => match self.measure(workload, key, &name) {
                     Ok(figures) => Outcome::Measured(Box::new(figures)),
                     Err(Error::Interrupted) => return Err(Error::Interrupted),
                     Err(error) => {
-                        eprintln!("lab: {}: {name}: {error}", key.workload);
+                        self.progress.note(&format!("{}: {name}: {error}", key.workload));
+                        self.targets.get_mut(&name).map(Target::look_for_process);
                         Outcome::Failed(error.to_string())
                     }
                 },
             };
             self.journal.add(Cell { row: key.clone(), round, target: name, outcome })?;
-            self.progress.inc(1);
+            self.progress.step();
             self.bench.check_stop()?;
         }
         Ok(())
@@ -220,4 +313,8 @@ impl<'a> Matrix<'a> {
             process::set_paused(pid, false);
         }
     }
+}
+
+fn time_until(end: Instant) -> Duration {
+    end.saturating_duration_since(Instant::now())
 }

@@ -34,6 +34,9 @@ pub struct Run {
     pub seconds: u64,
     /// Seconds before them that do not count.
     pub warmup_seconds: u64,
+    /// All is to be over in so many seconds: rows share them, and have fewer rounds where they do not suffice. None: it takes what it
+    /// takes.
+    pub budget_seconds: Option<u64>,
     /// Numbers of client threads.
     pub threads: Vec<usize>,
     /// Tables of the data set.
@@ -56,6 +59,9 @@ pub struct Run {
     pub pause_others: bool,
 }
 
+/// What [`Config::make_quick`] allows; a round or two may end later.
+const QUICK_SECONDS: u64 = 160;
+
 impl Default for Run {
     fn default() -> Self {
         Run {
@@ -63,6 +69,7 @@ impl Default for Run {
             confirmations: 10,
             seconds: 5,
             warmup_seconds: 1,
+            budget_seconds: None,
             threads: vec![1, 4],
             tables: 2,
             table_rows: 200_000,
@@ -109,7 +116,7 @@ impl Config {
     pub fn read(path: &Path) -> Result<Config> {
         let text = std::fs::read_to_string(path).map_err(Error::file(path))?;
         let config: Config = toml::from_str(&text)
-            .map_err(|e| Error::Config(format!("{}: {}", path.display(), e.message())))?;
+            .map_err(|e| Error::Config(format!("{}: {}", path.display(), e.to_string().trim_end())))?;
         config.look_through()?;
         Ok(config)
     }
@@ -133,7 +140,9 @@ impl Config {
     pub fn look_through(&self) -> Result<()> {
         let refuse = |text: String| Err(Error::Config(text));
         if self.targets.len() < 2 {
-            return refuse("two targets are needed at least".to_owned());
+            let how =
+                "mysql://user:password@host:port of each, or a configuration file with [[target]] sections";
+            return refuse(format!("two targets are needed at least: {how}"));
         }
         if self.targets[0].replays.is_some() {
             return refuse(format!("target {:?} replays: it cannot be the base", self.targets[0].name));
@@ -167,7 +176,8 @@ impl Config {
         }
         for pattern in &run.workloads {
             if !catalogue().iter().any(|w| is_meant(&w.name, pattern)) {
-                return refuse(format!("no workload is called {pattern:?}"));
+                let names: Vec<String> = catalogue().into_iter().map(|w| w.name).collect();
+                return refuse(format!("no workload is called {pattern:?}; there are: {}", names.join(" ")));
             }
         }
         Ok(())
@@ -202,6 +212,7 @@ impl Config {
         self.run.workloads = names.map(str::to_owned).to_vec();
         self.run.threads = vec![1];
         (self.run.repetitions, self.run.seconds, self.run.warmup_seconds) = (5, 1, 0);
+        self.run.budget_seconds = Some(QUICK_SECONDS);
         (self.run.tables, self.run.table_rows) = (1, 20_000);
     }
 }
@@ -221,7 +232,7 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_refused_by_name() {
         let config = read(&format!("[run]\nworkloads=['update-*']\n{TWO}")).unwrap();
-        assert_eq!(config.workloads().len(), 5);
+        assert_eq!(config.workloads().len(), 7);
         for (text, said) in [
             ("", "two targets"),
             (&format!("[run]\nworkloads=['nothing']\n{TWO}")[..], "nothing"),

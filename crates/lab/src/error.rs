@@ -34,7 +34,7 @@ pub enum Error {
         what: String,
     },
     /// Ctrl-C: what is measured is kept.
-    #[error("interrupted; what is measured is kept")]
+    #[error("interrupted; what is measured is kept, and the same call goes on from there")]
     Interrupted,
 }
 

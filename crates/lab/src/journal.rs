@@ -84,6 +84,9 @@ pub struct Figures {
     /// Largest resident set of the server so far, bytes.
     #[serde(with = "nullable")]
     pub peak_rss_bytes: f64,
+    /// Most bytes that the server had in temporary files at once; of workloads that are known to make some.
+    #[serde(with = "nullable", default = "unknown")]
+    pub temp_bytes: f64,
     /// Cores kept busy by neither server nor client.
     pub other_cores: f64,
     /// Errors that were tried again, per operation.
@@ -100,6 +103,10 @@ impl Figures {
     pub(crate) fn set_latency(&mut self, latency: Latency) {
         (self.p50_ms, self.p95_ms, self.p99_ms) = (latency.p50, latency.p95, latency.p99);
     }
+}
+
+fn unknown() -> f64 {
+    f64::NAN
 }
 
 /// JSON has no NaN: null stands for it.

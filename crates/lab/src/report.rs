@@ -126,6 +126,7 @@ fn medians(figures: &[&Figures]) -> Figures {
         log_bytes: of(|f| f.log_bytes),
         log_syncs: of(|f| f.log_syncs),
         peak_rss_bytes: of(|f| f.peak_rss_bytes),
+        temp_bytes: of(|f| f.temp_bytes),
         other_cores: of(|f| f.other_cores),
         retried: of(|f| f.retried),
     }

@@ -2,6 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Totals of a process at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,6 +68,52 @@ impl Follower {
     }
 }
 
+/// Watches the files that a process holds open for the temporary ones among them: those without a name, and InnoDB's own.
+#[derive(Debug)]
+pub struct TemporaryFiles {
+    most: Arc<AtomicU64>,
+    over: Arc<AtomicBool>,
+    watcher: JoinHandle<()>,
+}
+
+impl TemporaryFiles {
+    /// From now on, fifty times a second.
+    pub fn watch(pid: u32) -> TemporaryFiles {
+        let (most, over) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let (most_seen, is_over) = (Arc::clone(&most), Arc::clone(&over));
+        let before = temporary_bytes(pid);
+        let watcher = std::thread::spawn(move || {
+            while !is_over.load(Ordering::Relaxed) {
+                most_seen.fetch_max(temporary_bytes(pid).saturating_sub(before), Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        TemporaryFiles { most, over, watcher }
+    }
+
+    /// Ends; the most bytes that there were at once, beyond those of the beginning.
+    pub fn most(self) -> u64 {
+        self.over.store(true, Ordering::Relaxed);
+        // It does nothing that could panic.
+        let _ = self.watcher.join();
+        self.most.load(Ordering::Relaxed)
+    }
+}
+
+fn temporary_bytes(pid: u32) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return 0 };
+    let of_entry = |entry: std::fs::DirEntry| {
+        let link = std::fs::read_link(entry.path()).unwrap_or_default();
+        let name = link.to_string_lossy();
+        let is_temporary =
+            name.ends_with("(deleted)") || name.contains("#innodb_temp") || name.contains("ibtmp");
+        // Behind the link: a file without a name has a size all the same.
+        if is_temporary { std::fs::metadata(entry.path()).map_or(0, |m| m.blocks() * 512) } else { 0 }
+    };
+    entries.flatten().map(of_entry).sum()
+}
+
 /// The number behind the line that begins with `name`; 0 if there is none.
 fn field(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
@@ -110,6 +160,17 @@ mod tests {
         assert!((0.02..1.0).contains(&used), "{used}");
         assert!(after.voluntary_switches > before.voluntary_switches);
         assert!(after.peak_rss_bytes > 1 << 20);
+    }
+
+    #[test]
+    fn files_without_a_name_are_counted() {
+        use std::io::Write;
+        let watched = TemporaryFiles::watch(std::process::id());
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![1; 1 << 20]).unwrap();
+        file.sync_all().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(watched.most() >= 1 << 20);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Running sysbench, and reading what it prints while it runs.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -13,6 +14,16 @@ const MICRO_LUA: &str = include_str!("../../../benches/peers/lua/micro.lua");
 
 /// Errors that a transaction meets by rights and that sysbench tries again: deadlock, lock wait, changed record.
 const RETRIED: &str = "1213,1020,1205";
+
+/// Seconds after a run's end that a statement may still take: a server that does not answer any more is not waited for.
+const OVERTIME_MAX: u64 = 120;
+
+/// Says whether it is there.
+pub fn look_for() -> Result<()> {
+    let tried =
+        Command::new("sysbench").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    tried.map_err(missing).map(|_| ())
+}
 
 /// How a cell is run.
 #[derive(Clone, Debug)]
@@ -112,7 +123,10 @@ impl Load<'_> {
         let mut command = self.command();
         // The workload's options come last and win.
         command.args(["--events=0", "--report-interval=1", "--histogram=on", &format!("--time={seconds}")]);
+        command.arg(format!("--forced-shutdown={OVERTIME_MAX}"));
         command.arg(format!("--mysql-ignore-errors={RETRIED}")).args(&workload.options);
+        // Ctrl-C is the lab's to act on.
+        command.process_group(0);
         command.args([&scripts.script(workload), "run"]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(missing)?;
         let mut stderr = child.stderr.take().ok_or_else(|| failed("no standard error".to_owned()))?;
@@ -158,7 +172,15 @@ fn failed(what: String) -> Error {
 
 /// What went wrong, in sysbench's words.
 fn fatal(text: &str) -> Option<String> {
-    text.lines().find(|line| line.contains("FATAL")).map(|line| line.replace("FATAL: ", "").trim().to_owned())
+    // Each thread says the same, first what it did, then the server's error.
+    let mut said: Vec<String> = Vec::new();
+    for line in text.lines().filter(|line| line.contains("FATAL")) {
+        let words = line.replace("FATAL: ", "").trim().to_owned();
+        if said.len() < 2 && !said.contains(&words) {
+            said.push(words);
+        }
+    }
+    (!said.is_empty()).then(|| said.join("; "))
 }
 
 /// `[ 1s ] thds: 4 tps: 20.00 qps: 20.00 (r/w/o: ...) lat (ms,95%): 0.06 err/s: 0.00 reconn/s: 0.00`

@@ -6,21 +6,32 @@ use mysql::prelude::Queryable;
 
 use crate::config::Run;
 use crate::error::Result;
+use crate::founding;
 use crate::stats::Random;
 use crate::target::Target;
+use crate::workload::{Data, Workload};
 
 /// Rows an INSERT statement carries.
 const ROWS_A_STATEMENT: usize = 1000;
 
-/// Drops and makes the database, fills the tables, makes their secondary indexes, and reads all of it once.
-pub fn load(target: &Target, run: &Run) -> Result<()> {
+/// Drops and makes the database and sysbench's tables in it. `each` is told now and then how much of the rows there are, in per
+/// cent; its error ends the load.
+pub fn load(target: &Target, run: &Run, each: &mut dyn FnMut(usize) -> Result<()>) -> Result<()> {
     let database = &run.database;
+    target.execute(&[
+        format!("DROP DATABASE IF EXISTS {database}"),
+        format!("CREATE DATABASE {database} CHARACTER SET utf8mb4"),
+    ])?;
+    reload(target, run, each)
+}
+
+/// Drops and makes sysbench's tables, fills them, makes their secondary indexes, and reads all of it once.
+pub fn reload(target: &Target, run: &Run, each: &mut dyn FnMut(usize) -> Result<()>) -> Result<()> {
     let mut connection = target.connect()?;
     let mut execute = |statement: &str| connection.query_drop(statement).map_err(|e| target.refused(&e));
-    execute(&format!("DROP DATABASE IF EXISTS {database}"))?;
-    execute(&format!("CREATE DATABASE {database} CHARACTER SET utf8mb4"))?;
-    execute(&format!("USE {database}"))?;
+    execute(&format!("USE {}", run.database))?;
     for t in 1..=run.tables {
+        execute(&format!("DROP TABLE IF EXISTS sbtest{t}"))?;
         execute(&format!(
             "CREATE TABLE sbtest{t} (id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, \
              c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)) ENGINE = InnoDB"
@@ -31,12 +42,33 @@ pub fn load(target: &Target, run: &Run) -> Result<()> {
             let count = left.min(ROWS_A_STATEMENT);
             execute(&insert(t, count, run.table_rows, &mut random))?;
             left -= count;
+            each((t * run.table_rows - left) * 100 / (run.tables * run.table_rows))?;
         }
         execute(&format!("CREATE INDEX k_{t} ON sbtest{t} (k)"))?;
         execute(&format!("SELECT COUNT(*) FROM sbtest{t} WHERE pad = 'x'"))?;
         execute(&format!("SELECT SUM(k) FROM sbtest{t} WHERE k >= 0"))?;
     }
     Ok(())
+}
+
+/// Makes another data set in the database.
+pub fn load_data(target: &Target, run: &Run, data: Data, each: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    let mut connection = target.connect()?;
+    let mut execute = |statement: &str| {
+        each()?;
+        connection.query_drop(statement).map_err(|e| target.refused(&e))
+    };
+    execute(&format!("USE {}", run.database))?;
+    founding::load(data, run, &mut execute)
+}
+
+/// What precedes a cell of this workload, on tables of this number.
+pub fn before(workload: &Workload, run: &Run) -> Vec<String> {
+    let of_tables = workload.before.iter().flat_map(|statement| {
+        let tables = if statement.contains("{t}") { run.tables } else { 1 };
+        (1..=tables).map(move |t| statement.replace("{t}", &t.to_string()))
+    });
+    std::iter::once(format!("USE {}", run.database)).chain(of_tables).collect()
 }
 
 /// The next rows of a table. `k` is uniform over the ids; texts are groups of digits, as sysbench's.

@@ -1,11 +1,18 @@
 //! A server under measurement: where it is, who it is, its process.
 
+use std::time::Duration;
+
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder, Row, Value};
 
 use crate::config::TargetConfig;
 use crate::error::{Error, Result};
 use crate::process;
+
+/// A server that does not take a connection or tell its version for so long is down.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+/// No statement of the lab's own takes longer: an index of a large table, for one.
+const STATEMENT_MAX: Duration = Duration::from_secs(7200);
 
 /// Where a server is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,12 +90,17 @@ impl Target {
         } else {
             target.introduce()?;
         }
-        target.pid = if target.address.is_here() { process::listener_of(target.address.port) } else { None };
+        target.look_for_process();
         Ok(target)
     }
 
+    /// Finds its process: at first, and when it may be gone, for another process may have its number soon.
+    pub fn look_for_process(&mut self) {
+        self.pid = if self.address.is_here() { process::listener_of(self.address.port) } else { None };
+    }
+
     fn introduce(&mut self) -> Result<()> {
-        let mut connection = self.connect()?;
+        let mut connection = self.connect_for(ANSWER_MAX)?;
         let version: Option<String> =
             connection.query_first("SELECT VERSION()").map_err(|e| self.refused(&e))?;
         self.version = version.unwrap_or_default();
@@ -103,12 +115,19 @@ impl Target {
 
     /// A connection of the lab's own.
     pub fn connect(&self) -> Result<Conn> {
+        self.connect_for(STATEMENT_MAX)
+    }
+
+    /// One on which nothing takes longer than this.
+    fn connect_for(&self, answer_max: Duration) -> Result<Conn> {
         let Address { host, port, user, password } = &self.address;
         let options = OptsBuilder::new()
             .ip_or_hostname(Some(host.clone()))
             .tcp_port(*port)
             .user(Some(user.clone()))
             .pass(Some(password.clone()))
+            .tcp_connect_timeout(Some(ANSWER_MAX))
+            .read_timeout(Some(answer_max))
             .prefer_socket(false);
         Conn::new(options).map_err(|e| self.refused(&e))
     }
@@ -124,12 +143,22 @@ impl Target {
 
     /// The rows of a query, each as text.
     pub fn rows(&self, query: &str) -> Result<Vec<String>> {
-        let mut connection = self.connect()?;
+        self.rows_on(&mut self.connect()?, query)
+    }
+
+    fn rows_on(&self, connection: &mut Conn, query: &str) -> Result<Vec<String>> {
         let rows: Vec<Row> = connection.query(query).map_err(|e| self.refused(&e))?;
         Ok(rows
             .into_iter()
             .map(|row| row.unwrap().iter().map(as_text).collect::<Vec<_>>().join("\t"))
             .collect())
+    }
+
+    /// The rows of queries in a database, as [`Target::rows`].
+    pub fn answers(&self, database: &str, queries: &[String]) -> Result<Vec<String>> {
+        let mut connection = self.connect()?;
+        connection.query_drop(format!("USE {database}")).map_err(|e| self.refused(&e))?;
+        queries.iter().map(|query| Ok(self.rows_on(&mut connection, query)?.join("\n"))).collect()
     }
 
     /// A counter of `SHOW GLOBAL STATUS`, if the server has it.
@@ -154,6 +183,15 @@ impl Target {
     /// The error for what this server said.
     pub(crate) fn refused(&self, error: &mysql::Error) -> Error {
         Error::Server { target: self.config.name.clone(), what: error.to_string() }
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        // However a run ends, no server is left standing still.
+        if let Some(pid) = self.pid {
+            process::set_paused(pid, false);
+        }
     }
 }
 

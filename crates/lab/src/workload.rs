@@ -15,6 +15,17 @@ pub enum Kind {
     Consume,
 }
 
+/// Tables beside sysbench's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Data {
+    /// None.
+    Sbtest,
+    /// `employees` and `salaries`.
+    Employees,
+    /// `group_1`, `group_1024` and `group_2048`: a VARCHAR(2048) of which so many bytes are used.
+    Groups,
+}
+
 /// A sysbench script and its options.
 #[derive(Clone, Debug)]
 pub struct Workload {
@@ -26,17 +37,42 @@ pub struct Workload {
     pub stock: Option<&'static str>,
     /// Options for the script.
     pub options: Vec<String>,
+    /// Tables beside sysbench's own that it reads.
+    pub data: Data,
+    /// What is done to freshly loaded tables before each cell; `{t}` stands for the number of each table in turn.
+    pub before: Vec<&'static str>,
 }
 
 impl Workload {
     fn stock(name: &str, kind: Kind, script: &'static str, options: &[&str]) -> Self {
         let options =
             std::iter::once("--rand-type=uniform").chain(options.iter().copied()).map(String::from).collect();
-        Workload { name: name.to_owned(), kind, stock: Some(script), options }
+        Workload {
+            name: name.to_owned(),
+            kind,
+            stock: Some(script),
+            options,
+            data: Data::Sbtest,
+            before: Vec::new(),
+        }
     }
 
     fn micro(name: &str, kind: Kind, options: &[&str]) -> Self {
         Workload { stock: None, ..Workload::stock(name, kind, "", options) }
+    }
+
+    fn statement(name: &str, kind: Kind, sql: &str, options: &[&str]) -> Self {
+        let sql = format!("--sql={sql}");
+        let all: Vec<&str> = ["--shape=statement", &sql].into_iter().chain(options.iter().copied()).collect();
+        Workload::micro(name, kind, &all)
+    }
+
+    fn of(self, data: Data) -> Self {
+        Workload { data, ..self }
+    }
+
+    fn after(self, before: Vec<&'static str>) -> Self {
+        Workload { before, ..self }
     }
 }
 
@@ -49,8 +85,57 @@ pub fn catalogue() -> Vec<Workload> {
     all.push(Workload::micro("hot-points", Kind::Read, &["--shape=points", "--hot=on"]));
     all.push(Workload::stock("delete", Kind::Consume, "oltp_delete", &[]));
     all.push(Workload::stock("insert", Kind::Consume, "oltp_insert", &[]));
+    all.extend(founding());
     all
 }
+
+/// Those of the reports of regressions that this project began with.
+fn founding() -> Vec<Workload> {
+    let mut all = vec![
+        Workload::statement("employees-join", Kind::Read, EMPLOYEES_JOIN, &[]).of(Data::Employees),
+        Workload::statement("employees-sum", Kind::Read, EMPLOYEES_SUM, &[]).of(Data::Employees),
+        Workload::statement(
+            "index-build",
+            Kind::Consume,
+            "ALTER TABLE sbtest{table} ADD INDEX c_{thread} (c)",
+            &["--undo=ALTER TABLE sbtest{table} DROP INDEX c_{thread}"],
+        ),
+        Workload::statement("clustered-rebuild", Kind::Consume, "ALTER TABLE sbtest{table} FORCE", &[]),
+        Workload::micro("insert-rows_n=1000", Kind::Consume, &["--shape=insert-rows", "--n=1000"])
+            .after(vec!["DROP TABLE IF EXISTS bulk", CREATE_BULK]),
+    ];
+    for bytes in GROUP_BYTES {
+        let name = format!("group-by_bytes={bytes}");
+        let query = format!("SELECT col1 FROM group_{bytes} GROUP BY col2, uniqe LIMIT 1");
+        // Rows are grouped by more than is selected.
+        let all_modes_off = "--init=SET SESSION sql_mode = ''";
+        all.push(Workload::statement(&name, Kind::Read, &query, &[all_modes_off]).of(Data::Groups));
+    }
+    all.push(Workload::micro("join", Kind::Consume, &["--shape=join"]));
+    for (change, statement) in [
+        ("add-column", "ALTER TABLE sbtest{t} ADD COLUMN x INT DEFAULT 7"),
+        ("drop-column", "ALTER TABLE sbtest{t} DROP COLUMN pad"),
+    ] {
+        let name = |what: &str| format!("{what}_after={change}");
+        for shape in ["scan", "join"] {
+            let options = [&format!("--shape={shape}")[..]];
+            all.push(Workload::micro(&name(shape), Kind::Consume, &options).after(vec![statement]));
+        }
+        let update = Workload::stock(&name("update-index"), Kind::Consume, "oltp_update_index", &[]);
+        all.push(update.after(vec![statement]));
+    }
+    all
+}
+
+/// Bytes used of `group_N.col2`.
+pub const GROUP_BYTES: [usize; 3] = [1, 1024, 2048];
+
+const EMPLOYEES_JOIN: &str =
+    "SELECT * FROM employees AS e LEFT JOIN salaries AS s ON e.emp_no = s.emp_no LIMIT 1000000";
+const EMPLOYEES_SUM: &str =
+    "SELECT COUNT(*), SUM(s.salary) FROM employees AS e JOIN salaries AS s ON e.emp_no = s.emp_no";
+const CREATE_BULK: &str = "CREATE TABLE bulk (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, k INT NOT NULL DEFAULT 0, \
+     c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT '', KEY k (k))";
 
 fn reads(suffix: &str) -> Vec<Workload> {
     let mut all =
@@ -109,12 +194,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_articles_42_workloads_are_there_once() {
+    fn the_articles_42_workloads_and_the_founding_ones_are_there_once() {
         let mut names: Vec<String> = catalogue().into_iter().map(|w| w.name).collect();
         let count = names.len();
         names.sort();
         names.dedup();
-        assert_eq!((names.len(), count), (42, 42));
+        assert_eq!((names.len(), count), (57, 57));
     }
 
     #[test]

@@ -103,12 +103,12 @@ pub(crate) fn run(command: LabCommand) -> ExitCode {
 
 fn run_compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let config = configuration(arguments)?;
-    match compare::run(&config) {
-        Ok(_) => {}
-        Err(Error::Interrupted) => eprintln!("ratchet: {}", Error::Interrupted),
-        Err(error) => return Err(error),
+    let measured = compare::run(&config);
+    if !matches!(measured, Ok(_) | Err(Error::Interrupted)) {
+        measured?;
     }
     let rows = tell(&config.run.out)?;
+    measured?;
     let is_bad = |result: &TargetResult| match result {
         TargetResult::Measured(_, comparison) => comparison.is_some_and(|c| c.verdict == Verdict::Slower),
         TargetResult::Failed(_) => true,

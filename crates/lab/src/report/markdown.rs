@@ -110,7 +110,11 @@ fn cost(result: &TargetResult) -> String {
     } else {
         "not seen".to_owned()
     };
-    format!("{cpu} · {switches} · {:.2}", f.p99_ms)
+    let temporary = match f.temp_bytes {
+        bytes if bytes.is_finite() => format!(" · {:.1} MiB of temporary files", bytes / f64::from(1 << 20)),
+        _ => String::new(),
+    };
+    format!("{cpu} · {switches} · {:.2}{temporary}", f.p99_ms)
 }
 
 /// Reasons for missing numbers, each once.

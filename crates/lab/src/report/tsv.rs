@@ -8,7 +8,7 @@ use super::{Row, TargetResult};
 
 const COLUMNS: &str = "workload\tthreads\tsetting\ttarget\tqps\tratio\tlow\thigh\tp\tverdict\trounds\tp50_ms\tp95_ms\tp99_ms\t\
      user_us\tsystem_us\tvoluntary_switches\tinvoluntary_switches\tdisk_bytes\tlog_bytes\tlog_syncs\tpeak_rss_bytes\t\
-     other_cores\tretried\tfailure";
+     temp_bytes\tother_cores\tretried\tfailure";
 
 /// All rows as tab-separated values; what is not known is empty.
 pub fn tsv(header: &Header, rows: &[Row]) -> String {
@@ -42,7 +42,8 @@ fn fields(result: &TargetResult) -> String {
             fields.extend(
                 [f.voluntary_switches, f.involuntary_switches, f.disk_bytes, f.log_bytes].map(number),
             );
-            fields.extend([f.log_syncs, f.peak_rss_bytes, f.other_cores, f.retried].map(number));
+            fields
+                .extend([f.log_syncs, f.peak_rss_bytes, f.temp_bytes, f.other_cores, f.retried].map(number));
             fields.push(String::new());
             fields.join("\t")
         }
