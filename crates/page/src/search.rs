@@ -13,6 +13,9 @@ use crate::page_ref::{PageRef, head_of, load_u32};
 /// Heads that are compared at once.
 const WINDOW: usize = 16;
 
+/// Heads around a guess that was wrong.
+const MISS_WINDOW: usize = 32;
+
 /// Where a key is or would be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
@@ -67,10 +70,20 @@ impl<'a> PageRef<'a> {
         let first = usize::from(!LEAF);
         let fetch = |slot| prefetch(self.word_of::<LEAF>(slot));
         let slot = match guess(heads, first, head, fetch) {
-            Some(slot) => slot,
-            None => self.lower_bound_head(heads, first, head),
+            Ok(slot) => slot,
+            Err(missed) => self.lower_bound_near::<LEAF>(head, missed),
         };
         self.search_from::<LEAF>(heads, slot, head, rest)
+    }
+
+    /// [`PageRef::lower_bound_head`] of a head whose bound is probably near `missed`.
+    #[inline(never)]
+    fn lower_bound_near<const LEAF: bool>(self, head: u32, missed: usize) -> usize {
+        let heads = self.heads();
+        match bound_in_window::<MISS_WINDOW>(heads, missed, head) {
+            Some(slot) => slot,
+            None => self.lower_bound_head(heads, usize::from(!LEAF), head),
+        }
     }
 
     /// [`PageRef::search_leaf`] of a key that probably belongs near `slot`. Cost: about 60 instructions if it is among the
@@ -84,13 +97,9 @@ impl<'a> PageRef<'a> {
             return self.search_outside(key);
         }
         let (head, heads) = (head_of(rest), self.heads());
-        let from = slot.saturating_sub(WINDOW / 2).min(heads.len().saturating_sub(WINDOW));
-        let slot = match heads[from..].first_chunk::<WINDOW>() {
-            // The bound is inside if it is neither at the window's first slot nor behind its last.
-            Some(window) if at(window, 0) < head && head <= at(window, WINDOW - 1) => {
-                from + window.iter().filter(|&&other| u32::from_le_bytes(other) < head).count()
-            }
-            _ => self.lower_bound_head(heads, 0, head),
+        let slot = match bound_in_window::<WINDOW>(heads, slot, head) {
+            Some(slot) => slot,
+            None => self.lower_bound_head(heads, 0, head),
         };
         self.search_from::<true>(heads, slot, head, rest)
     }
@@ -208,22 +217,37 @@ impl<'a> PageRef<'a> {
     }
 }
 
-/// The lower bound of `head`, if heads are spread so evenly that interpolation hits it. `fetch` is told the guess before the
-/// heads there are looked at.
+/// The lower bound of `head`, if it is one of the `N` slots around `slot` and not the first of them. A head without a key, 0, is
+/// below every other.
 #[inline(always)]
-fn guess(heads: &Heads, first: usize, head: u32, fetch: impl FnOnce(usize)) -> Option<usize> {
-    let (low, high) = (heads.get(first)?, heads.last()?);
+fn bound_in_window<const N: usize>(heads: &Heads, slot: usize, head: u32) -> Option<usize> {
+    let from = slot.saturating_sub(N / 2).min(heads.len().saturating_sub(N));
+    let window = heads.get(from..)?.first_chunk::<N>()?;
+    let is_inside = at(window, 0) < head && head <= at(window, N - 1);
+    is_inside.then(|| from + window.iter().filter(|&&other| u32::from_le_bytes(other) < head).count())
+}
+
+/// The lower bound of `head`, if it is at an end or heads are spread so evenly that interpolation hits it; else a slot that it is
+/// probably near to. `fetch` is told the guess before the heads there are looked at.
+#[inline(always)]
+fn guess(heads: &Heads, first: usize, head: u32, fetch: impl FnOnce(usize)) -> Result<usize, usize> {
+    let (Some(low), Some(high)) = (heads.get(first), heads.last()) else { return Ok(heads.len()) };
     let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
-    if head <= low || head > high {
-        return None;
+    if head <= low {
+        return Ok(first);
+    }
+    if head > high {
+        return Ok(heads.len());
     }
     // low < head <= high, so the guess is a slot from `first` on, and the last one's head is not below `head`.
     let steps = u64::from(head - low) * (heads.len() - 1 - first) as u64;
     let guess = first + (steps / u64::from(high - low)) as usize;
     fetch(guess);
-    let slot = guess + usize::from(u32::from_le_bytes(*heads.get(guess)?) < head);
-    let is_bound = u32::from_le_bytes(*heads.get(slot)?) >= head && at(heads, slot.wrapping_sub(1)) < head;
-    is_bound.then_some(slot)
+    let Some(&there) = heads.get(guess) else { return Err(guess) };
+    let slot = guess + usize::from(u32::from_le_bytes(there) < head);
+    let Some(&bound) = heads.get(slot) else { return Err(guess) };
+    let is_bound = u32::from_le_bytes(bound) >= head && at(heads, slot.wrapping_sub(1)) < head;
+    if is_bound { Ok(slot) } else { Err(guess) }
 }
 
 /// Equality of two slices of one length. Prefixes are short: two overlapping loads beat a call up to 16 bytes.
