@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::Table;
 use expr::ExprKind;
 use sql::plan::{InsertCell, InsertMode, InsertPlan, InsertSource};
-use types::storage::{fixed_width, plain_bytes};
+use types::storage::{PlainKind, fixed_width};
 use types::{ColumnDef, ColumnDefault, Value};
 
 use crate::context::{ExecCtx, Outcome, Summary};
@@ -20,6 +20,9 @@ thread_local! {
 /// Columns of a table, at most.
 const COLUMNS_MAX: usize = 32;
 
+/// So few columns are kept in less room.
+const COLUMNS_FEW: usize = 8;
+
 /// Values of all rows, at most: what is kept of each is 24 bytes.
 const VALUES_MAX: usize = 1 << 16;
 
@@ -29,7 +32,31 @@ pub(crate) struct PlainInsert {
     table: Arc<Table>,
     /// What each column gets that the statement leaves out; `None` is NULL, of which an AUTO_INCREMENT column makes a number.
     defaults: Box<[Option<Box<[u8]>>]>,
+    /// The columns that have such a default other than NULL.
+    defaulted: Box<[u16]>,
+    /// Cells of a row.
+    width: usize,
+    /// The cells of all rows, one row after the other.
+    cells: Box<[Cell]>,
     auto_increment: Option<usize>,
+}
+
+/// Where a value comes from and where it goes.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    kind: PlainKind,
+    column: u16,
+    takes_null: bool,
+    source: Source,
+}
+
+/// Where a cell's value comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// The parameter of this number.
+    Param(u16),
+    /// The plan's cell: a constant or DEFAULT.
+    Plan,
 }
 
 /// What the AUTO_INCREMENT column gets.
@@ -93,9 +120,21 @@ impl PlainInsert {
                 return None;
             }
         }
-        rows.iter().flatten().all(is_plain).then(|| PlainInsert {
+        let defaults: Box<[_]> = columns.iter().map(default_of).collect();
+        let cell = |(&column, cell)| {
+            let ColumnDef { ty, nullable, auto_increment, .. } = &columns[usize::from(column)];
+            let (kind, takes_null) = (PlainKind::of(ty), *nullable || *auto_increment);
+            Some(Cell { kind, column, takes_null, source: source_of(cell)? })
+        };
+        let cells = rows.iter().flat_map(|cells| plan.columns.iter().zip(cells)).map(cell);
+        Some(PlainInsert {
             table: Arc::clone(table),
-            defaults: columns.iter().map(default_of).collect(),
+            defaulted: (0..columns.len() as u16)
+                .filter(|&col| defaults[usize::from(col)].is_some())
+                .collect(),
+            defaults,
+            width: plan.columns.len(),
+            cells: cells.collect::<Option<_>>()?,
             auto_increment,
         })
     }
@@ -107,24 +146,27 @@ impl PlainInsert {
             return None;
         }
         match &plan.source {
-            InsertSource::Rows(rows) if rows.len() == 1 => self.run_one(plan, &rows[0], ctx),
-            InsertSource::Rows(rows) => self.run_many(plan, rows, ctx),
+            InsertSource::Rows(rows) if rows.len() > 1 => self.run_many(rows, ctx),
+            InsertSource::Rows(rows) if self.defaults.len() <= COLUMNS_FEW => {
+                self.run_one::<COLUMNS_FEW>(rows.first()?, ctx)
+            }
+            InsertSource::Rows(rows) => self.run_one::<COLUMNS_MAX>(rows.first()?, ctx),
             InsertSource::Query(_) => None,
         }
     }
 
-    #[inline]
-    fn run_one(
+    /// One row of a table of `N` columns at most.
+    #[inline(never)]
+    fn run_one<const N: usize>(
         &self,
-        plan: &InsertPlan,
         cells: &[InsertCell],
         ctx: &mut ExecCtx<'_>,
     ) -> Option<Result<Outcome>> {
         let next_room: Room;
-        let mut rooms = [[0; 8]; COLUMNS_MAX];
-        let mut values = [None; COLUMNS_MAX];
+        let mut rooms = [[0; 8]; N];
+        let mut values = [None; N];
         let values = &mut values[..self.defaults.len()];
-        if !self.fill(plan, cells, ctx.params, values, &mut rooms) {
+        if !self.fill((&self.cells, cells), ctx.params, values, &mut rooms) {
             return None;
         }
         let (mut given, mut generated) = (0, None);
@@ -164,19 +206,16 @@ impl PlainInsert {
 
     /// Of the AUTO_INCREMENT numbers all are given or all are to be made; else the rows are built.
     #[inline(never)]
-    fn run_many(
-        &self,
-        plan: &InsertPlan,
-        rows: &[Vec<InsertCell>],
-        ctx: &mut ExecCtx<'_>,
-    ) -> Option<Result<Outcome>> {
+    fn run_many(&self, rows: &[Vec<InsertCell>], ctx: &mut ExecCtx<'_>) -> Option<Result<Outcome>> {
         let (count, width) = (rows.len(), self.defaults.len());
-        let mut rooms = vec![[0; 8]; count * plan.columns.len().max(1)];
+        let mut rooms = vec![[0; 8]; count * self.width];
         let next_rooms: Vec<Room>;
         let mut values = vec![None; count * width];
-        let per_row = values.chunks_exact_mut(width).zip(rooms.chunks_exact_mut(plan.columns.len().max(1)));
-        for (cells, (values, rooms)) in rows.iter().zip(per_row) {
-            if !self.fill(plan, cells, ctx.params, values, rooms) {
+        let mut rooms_left = &mut rooms[..];
+        for (row, values) in values.chunks_exact_mut(width).enumerate() {
+            let cells = &self.cells[row * self.width..][..self.width];
+            let rooms = rooms_left.split_off_mut(..self.width)?;
+            if !self.fill((cells, &rows[row]), ctx.params, values, rooms) {
                 return None;
             }
         }
@@ -219,30 +258,33 @@ impl PlainInsert {
         fixed_width(&self.table.def.columns[col].ty).unwrap_or(8)
     }
 
-    /// Makes `values` those of a row; integers go to `rooms`, one a cell. False: one of them is converted or refused.
-    #[inline]
+    /// Makes `values`, which are NULL, those of a row with these cells; integers go to `rooms`, one a cell. False: one of them is
+    /// converted or refused.
+    #[inline(always)]
     fn fill<'v>(
         &'v self,
-        plan: &'v InsertPlan,
-        cells: &'v [InsertCell],
+        (cells, planned): (&[Cell], &'v [InsertCell]),
         params: &'v [Value<'v>],
         values: &mut Values<'v>,
         rooms: &'v mut [Room],
     ) -> bool {
-        for (value, default) in values.iter_mut().zip(&self.defaults) {
-            *value = default.as_deref();
+        for &column in &self.defaulted {
+            values[usize::from(column)] = self.defaults[usize::from(column)].as_deref();
         }
-        for ((&col, cell), room) in plan.columns.iter().zip(cells).zip(rooms) {
-            let InsertCell::Expr(expr) = cell else { continue };
-            let column = &self.table.def.columns[usize::from(col)];
-            let value = &mut values[usize::from(col)];
-            let is_plain = match &expr.kind {
-                ExprKind::Param(param) => match params.get(usize::from(*param)) {
-                    Some(param) => store(column, param, room, value),
+        for (at, (cell, room)) in cells.iter().zip(rooms).enumerate() {
+            let Some(to) = values.get_mut(usize::from(cell.column)) else { return false };
+            let is_plain = match cell.source {
+                Source::Param(param) => match params.get(usize::from(param)) {
+                    Some(param) => cell.store(param, room, to),
                     None => false,
                 },
-                ExprKind::Const(constant) => store(column, &constant.as_value(), room, value),
-                _ => false,
+                Source::Plan => match &planned[at] {
+                    InsertCell::Default => continue,
+                    InsertCell::Expr(expr) => match &expr.kind {
+                        ExprKind::Const(constant) => cell.store(&constant.as_value(), room, to),
+                        _ => false,
+                    },
+                },
             };
             if !is_plain {
                 return false;
@@ -252,11 +294,24 @@ impl PlainInsert {
     }
 }
 
-/// Whether nothing is evaluated for the cell.
-fn is_plain(cell: &InsertCell) -> bool {
+impl Cell {
+    /// Makes `to` the storage bytes of a value, `None` for NULL. False: the value is converted or refused.
+    #[inline(always)]
+    fn store<'v>(&self, value: &Value<'v>, room: &'v mut Room, to: &mut Option<&'v [u8]>) -> bool {
+        *to = self.kind.bytes(value, room);
+        to.is_some() || self.takes_null && value.is_null()
+    }
+}
+
+/// Where a cell's value comes from; `None`: it is evaluated.
+fn source_of(cell: &InsertCell) -> Option<Source> {
     match cell {
-        InsertCell::Default => true,
-        InsertCell::Expr(expr) => matches!(expr.kind, ExprKind::Param(_) | ExprKind::Const(_)),
+        InsertCell::Default => Some(Source::Plan),
+        InsertCell::Expr(expr) => match expr.kind {
+            ExprKind::Param(param) => Some(Source::Param(param)),
+            ExprKind::Const(_) => Some(Source::Plan),
+            _ => None,
+        },
     }
 }
 
@@ -274,17 +329,6 @@ fn default_of(column: &ColumnDef) -> Option<Box<[u8]>> {
         ColumnDefault::Constant(bytes) if !column.auto_increment => Some(bytes.clone()),
         _ => None,
     }
-}
-
-/// Makes `to` the storage bytes of a value, `None` for NULL. False: the value is converted or refused.
-#[inline]
-fn store<'v>(column: &ColumnDef, value: &Value<'v>, room: &'v mut Room, to: &mut Option<&'v [u8]>) -> bool {
-    if value.is_null() {
-        *to = None;
-        return column.nullable || column.auto_increment;
-    }
-    *to = plain_bytes(&column.ty, value, room);
-    to.is_some()
 }
 
 /// What the value of an AUTO_INCREMENT column means; no answer for 0 and below, of which the mode decides.

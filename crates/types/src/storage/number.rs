@@ -28,21 +28,35 @@ pub(super) fn push_if_fits(ty: &SqlType, value: i64, out: &mut Vec<u8>) -> bool 
 
 /// Bytes of an integer column whose range has `value`.
 #[inline]
-pub(super) fn fitting_width(ty: &SqlType, value: i64) -> Option<usize> {
-    let bytes: u32 = match ty.kind {
+fn fitting_width(ty: &SqlType, value: i64) -> Option<usize> {
+    let bytes = integer_bytes(ty);
+    let fits = if ty.unsigned { fits_unsigned(value, bytes) } else { fits_signed(value, bytes) };
+    fits.then_some(bytes as usize)
+}
+
+/// Bytes of an integer column.
+#[inline]
+pub(super) fn integer_bytes(ty: &SqlType) -> u32 {
+    match ty.kind {
         TypeKind::TinyInt => 1,
         TypeKind::SmallInt => 2,
         TypeKind::MediumInt => 3,
         TypeKind::Int => 4,
         _ => 8,
-    };
-    let fits = if ty.unsigned {
-        value >= 0 && (bytes == 8 || value >> (8 * bytes) == 0)
-    } else {
-        let shift = 64 - 8 * bytes;
-        (value << shift) >> shift == value
-    };
-    fits.then_some(bytes as usize)
+    }
+}
+
+/// Whether an integer has so many bytes, 1 to 8, with a sign.
+#[inline(always)]
+pub(super) fn fits_signed(value: i64, bytes: u32) -> bool {
+    let shift = 64 - 8 * bytes;
+    (value << shift) >> shift == value
+}
+
+/// Whether an integer has so many bytes, 1 to 8, without a sign.
+#[inline(always)]
+pub(super) fn fits_unsigned(value: i64, bytes: u32) -> bool {
+    value >= 0 && (bytes == 8 || value >> (8 * bytes) == 0)
 }
 
 pub(super) fn store_integer(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {

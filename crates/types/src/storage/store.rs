@@ -49,24 +49,55 @@ pub fn store(
 #[inline]
 pub fn store_plain(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> bool {
     let mut room = [0; 8];
-    let plain = plain_bytes(ty, value, &mut room);
+    let plain = PlainKind::of(ty).bytes(value, &mut room);
     if let Some(bytes) = plain {
         out.extend_from_slice(bytes);
     }
     plain.is_some()
 }
 
-/// The storage bytes of what [`store_plain`] stores, text where it stands and an integer in `room`. `None`: it is something else.
-#[inline]
-pub fn plain_bytes<'b>(ty: &SqlType, value: &Value<'b>, room: &'b mut [u8; 8]) -> Option<&'b [u8]> {
-    match *value {
-        Value::Int(value) if ty.is_integer() => {
-            let width = number::fitting_width(ty, value)?;
-            *room = value.to_le_bytes();
-            Some(&room[..width])
+/// What [`store_plain`] stores in a column, told by its type once for many values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainKind {
+    /// Integers of so many bytes.
+    Signed(u32),
+    /// Integers of so many bytes, none below 0.
+    Unsigned(u32),
+    /// ASCII text of so many bytes at most that does not end with a space.
+    Text(u32),
+    /// Nothing.
+    Nothing,
+}
+
+impl PlainKind {
+    /// That of a column.
+    #[inline]
+    pub fn of(ty: &SqlType) -> Self {
+        match ty.kind {
+            _ if ty.is_integer() && ty.unsigned => PlainKind::Unsigned(number::integer_bytes(ty)),
+            _ if ty.is_integer() => PlainKind::Signed(number::integer_bytes(ty)),
+            TypeKind::Char | TypeKind::VarChar => PlainKind::Text(ty.length),
+            _ => PlainKind::Nothing,
         }
-        Value::Bytes { data, .. } if string::is_plain(ty, data) => Some(data),
-        _ => None,
+    }
+
+    /// The storage bytes of such a value, text where it stands and an integer in `room`. `None`: it is something else.
+    #[inline(always)]
+    pub fn bytes<'b>(self, value: &Value<'b>, room: &'b mut [u8; 8]) -> Option<&'b [u8]> {
+        match (self, value) {
+            (PlainKind::Signed(bytes), &Value::Int(value)) if number::fits_signed(value, bytes) => {
+                *room = value.to_le_bytes();
+                room.get(..bytes as usize)
+            }
+            (PlainKind::Unsigned(bytes), &Value::Int(value)) if number::fits_unsigned(value, bytes) => {
+                *room = value.to_le_bytes();
+                room.get(..bytes as usize)
+            }
+            (PlainKind::Text(bytes_max), Value::Bytes { data, .. }) if string::is_plain(data, bytes_max) => {
+                Some(data)
+            }
+            _ => None,
+        }
     }
 }
 

@@ -31,13 +31,10 @@ pub(super) fn store_characters(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8
     fault
 }
 
-/// Whether any set of characters has this text, and a CHAR or VARCHAR takes it as it is.
-#[inline]
-pub(super) fn is_plain(ty: &SqlType, text: &[u8]) -> bool {
-    matches!(ty.kind, TypeKind::Char | TypeKind::VarChar)
-        && text.len() <= ty.length as usize
-        && text.last() != Some(&b' ')
-        && is_ascii(text)
+/// Whether any set of characters has this text, and a CHAR or VARCHAR of `chars` characters takes it as it is.
+#[inline(always)]
+pub(super) fn is_plain(text: &[u8], chars: u32) -> bool {
+    text.len() <= chars as usize && text.last() != Some(&b' ') && is_ascii(text)
 }
 
 /// `source` as text of the set `to`. Bytes that are no characters end the text.
