@@ -3,7 +3,7 @@
 use bumpalo::Bump;
 use sql::literal::{IntValue, LiteralKind};
 use sql::{LexMode, Literal};
-use types::collation::{Charset, convert};
+use types::collation::convert;
 use types::decimal::Decimal;
 use types::temporal::{Date, DateTime, Time};
 use types::{CollationId, SqlType, TypeKind, Value};
@@ -20,31 +20,34 @@ const TEXT_CHARS: u32 = 16_383;
 
 /// How the client's strings become values.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Strings {
-    collation: CollationId,
-    client: Charset,
-}
+pub(crate) struct Strings<'h>(&'h HotVariables);
 
-impl Strings {
+impl<'h> Strings<'h> {
     /// As the session's variables say.
     #[inline]
-    pub(crate) fn new(hot: &HotVariables) -> Self {
-        Strings { collation: hot.collation_connection, client: hot.charset_client }
+    pub(crate) fn new(hot: &'h HotVariables) -> Self {
+        Strings(hot)
     }
 
     #[inline]
     fn value<'a>(self, bytes: &'a [u8], arena: &'a Bump) -> Value<'a> {
-        Value::Bytes { data: self.convert(bytes, arena), collation: self.collation }
+        Value::Bytes { data: self.convert(bytes, arena), collation: self.0.collation_connection }
     }
 
-    #[inline]
+    #[inline(always)]
     fn convert<'a>(self, bytes: &'a [u8], arena: &'a Bump) -> &'a [u8] {
-        let connection = self.collation.collation().map_or(self.client, |collation| collation.charset);
-        if connection == self.client {
-            return bytes;
+        if self.0.charset_connection == self.0.charset_client {
+            bytes
+        } else {
+            self.convert_otherwise(bytes, arena)
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn convert_otherwise<'a>(self, bytes: &[u8], arena: &'a Bump) -> &'a [u8] {
         let mut converted = Vec::new();
-        convert(self.client, connection, bytes, &mut converted);
+        convert(self.0.charset_client, self.0.charset_connection, bytes, &mut converted);
         arena.alloc_slice_copy(&converted)
     }
 }
@@ -59,7 +62,7 @@ pub(crate) fn literals<'a>(
     list: &[Literal],
     sql: &'a [u8],
     mode: LexMode,
-    strings: Strings,
+    strings: Strings<'_>,
     arena: &'a Bump,
 ) -> Option<&'a [Value<'a>]> {
     if list.is_empty() {
@@ -82,7 +85,7 @@ fn literal_value<'a>(
     literal: &Literal,
     sql: &'a [u8],
     mode: LexMode,
-    strings: Strings,
+    strings: Strings<'_>,
     arena: &'a Bump,
 ) -> Option<Value<'a>> {
     Some(match literal.kind {
@@ -108,7 +111,7 @@ fn literal_value<'a>(
 pub(crate) fn decode<'a>(
     packet: &'a [u8],
     prepared: &mut Prepared,
-    strings: Strings,
+    strings: Strings<'_>,
     arena: &'a Bump,
 ) -> Result<&'a [Value<'a>], SqlError> {
     let count = prepared.params;
@@ -136,7 +139,11 @@ pub(crate) fn decode<'a>(
         .map(|values| &*values)
 }
 
-fn param_value<'a>(value: ParamValue<'a>, strings: Strings, arena: &'a Bump) -> Result<Value<'a>, SqlError> {
+fn param_value<'a>(
+    value: ParamValue<'a>,
+    strings: Strings<'_>,
+    arena: &'a Bump,
+) -> Result<Value<'a>, SqlError> {
     Ok(match value {
         ParamValue::Null | ParamValue::LongData => Value::Null,
         ParamValue::Int(value) => Value::Int(value),

@@ -27,6 +27,8 @@ pub struct HotVariables {
     pub results: ResultCharset,
     /// `collation_connection`.
     pub collation_connection: CollationId,
+    /// Its character set.
+    pub charset_connection: Charset,
     /// `time_zone`.
     pub time_zone: TimeZone,
     /// `transaction_isolation`.
@@ -88,6 +90,7 @@ impl HotVariables {
             charset_client: Charset::Utf8mb4,
             results: ResultCharset::UTF8MB4,
             collation_connection: CollationId::UTF8MB4_0900_AI_CI,
+            charset_connection: Charset::Utf8mb4,
             time_zone: TimeZone::utc(),
             isolation: Isolation::RepeatableRead,
             transaction_read_only: false,
@@ -131,8 +134,9 @@ impl HotVariables {
             "character_set_client" => self.charset_client = charset(value).unwrap_or(Charset::Utf8mb4),
             "character_set_results" => self.results = result_charset(charset(value)),
             "collation_connection" => {
-                let found = Collation::find(value.as_text()).map(|collation| collation.id);
-                self.collation_connection = found.unwrap_or(CollationId::UTF8MB4_0900_AI_CI);
+                let found = Collation::find(value.as_text());
+                self.collation_connection = found.map_or(CollationId::UTF8MB4_0900_AI_CI, |found| found.id);
+                self.charset_connection = found.map_or(Charset::Utf8mb4, |found| found.charset);
             }
             "time_zone" => {
                 self.time_zone = parse_time_zone(value.as_text()).unwrap_or_else(TimeZone::system);
