@@ -1,7 +1,6 @@
 //! Transactions that commit with their only change: inserted, deleted and updated rows, against a map and after a crash.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use base::prng::Prng;
 use types::TableDef;
