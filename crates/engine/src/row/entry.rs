@@ -37,19 +37,31 @@ impl<'a> RowWriter<'a> {
         buffers: &mut Buffers,
     ) -> Result<()> {
         let index = &self.table.indexes[position];
-        let Buffers { other_key, other_payload, .. } = buffers;
-        other_key.clear();
-        let extent = index.format.append_key(row, row_id, other_key);
-        ensure_key(extent, other_key)?;
-        other_payload.clear();
-        index.format.encode(RowHeader::default(), row, &[], other_payload);
-        self.open_row_entry(
-            index,
-            row,
-            &mut buffers.other_key,
-            &buffers.other_payload,
-            &mut buffers.third_key,
-        )
+        let Buffers { other_key, other_payload, third_key, .. } = buffers;
+        self.encode_entry(index, row, row_id, other_key, other_payload)?;
+        if index.is_unique() {
+            return self.open_unique_entry(index, row, other_key, other_payload, third_key);
+        }
+        self.open_entry(index, other_key, other_payload)
+    }
+
+    /// Makes the whole key and the payload of a new row's entry.
+    #[inline]
+    pub(crate) fn encode_entry(
+        &self,
+        index: &Index,
+        row: &[Value<'_>],
+        row_id: u64,
+        key: &mut Vec<u8>,
+        payload: &mut Vec<u8>,
+    ) -> Result<()> {
+        key.clear();
+        payload.clear();
+        let extent = index.format.append_key(row, row_id, key);
+        ensure_key(extent, key)?;
+        push_begin(key, self.id);
+        index.format.encode(RowHeader::default(), row, &[], payload);
+        Ok(())
     }
 
     /// Opens the entry of `row` with `key` (no begin id yet), once nobody stands against it. `prefix` is scratch.

@@ -7,6 +7,9 @@ use trx::undo::ROW_HEADER_BYTES;
 use trx::{Attempt, Buffers, Trx, UndoKind};
 
 use super::duplicate;
+use super::entry::room_for_entry;
+#[cfg(test)]
+use super::update_in_place::NEVER;
 use super::writer::{RowWriter, change, ensure_key};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -34,7 +37,7 @@ impl Table {
     }
 }
 
-impl RowWriter<'_> {
+impl<'a> RowWriter<'a> {
     /// `last`: nothing comes after it that can fail.
     pub(crate) fn insert(
         &mut self,
@@ -44,18 +47,68 @@ impl RowWriter<'_> {
     ) -> Result<InsertOutcome> {
         let row_id = self.next_row_id()?;
         let indexes = self.table.indexes.len();
-        if last && indexes == 1 {
-            self.expect_last_edit();
+        let mut from = 1;
+        #[cfg(test)]
+        let is_apart = NEVER.get();
+        #[cfg(not(test))]
+        let is_apart = false;
+        if indexes > 1 && !self.table.indexes[1].is_unique() && !is_apart {
+            self.insert_with_entry(row, row_id.unwrap_or(0), last && indexes == 2, buffers)?;
+            from = 2;
+        } else {
+            if last && indexes == 1 {
+                self.expect_last_edit();
+            }
+            self.insert_clustered(row, row_id.unwrap_or(0), buffers)?;
+            self.table.add_rows(1);
         }
-        self.insert_clustered(row, row_id.unwrap_or(0), buffers)?;
-        self.table.add_rows(1);
-        for position in 1..indexes {
+        for position in from..indexes {
             if last && position + 1 == indexes {
                 self.expect_last_edit();
             }
             self.insert_entry(position, row, row_id.unwrap_or(0), buffers)?;
         }
         Ok(InsertOutcome { row_id })
+    }
+
+    /// The clustered record of a new row, and its entry in the first secondary index, which is not unique: in one frame where
+    /// the entry's leaf is free and has room.
+    fn insert_with_entry(
+        &mut self,
+        row: &[Value<'_>],
+        row_id: u64,
+        last: bool,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
+        let (engine, table) = (self.engine, self.table);
+        let index = &table.indexes[1];
+        let Buffers { key, payload, other_key: entry_key, other_payload: entry_payload, .. } = buffers;
+        key.clear();
+        payload.clear();
+        self.encode_clustered(row, row_id, key, payload)?;
+        self.encode_entry(index, row, row_id, entry_key, entry_payload)?;
+        let mut leaf = self.edit_for_row(row, key, payload)?;
+        table.add_rows(1);
+        // Beside the row's leaf nothing is waited for: others latch trees in other orders.
+        let room = room_for_entry(entry_key, entry_payload);
+        match index.tree.edit_beside(&mut leaf, &engine.store, entry_key, room) {
+            Some(mut entry) => {
+                let put = self.put_entry(index, &mut entry, entry_payload);
+                let is_put = matches!(put, Ok(Attempt::Granted { .. }));
+                self.commit_by(last && is_put, |parts| entry.write_both(&mut leaf, parts));
+                if put? != Attempt::Wait {
+                    return Ok(());
+                }
+                entry.release();
+                leaf.release();
+                self.locker.wait()?;
+            }
+            None => self.commit(leaf),
+        }
+        if last {
+            self.expect_last_edit();
+        }
+        self.open_entry(index, entry_key, entry_payload)
     }
 
     pub(crate) fn next_row_id(&self) -> Result<Option<u64>> {
@@ -72,7 +125,9 @@ impl RowWriter<'_> {
         buffers.key.clear();
         buffers.payload.clear();
         self.encode_clustered(row, row_id, &mut buffers.key, &mut buffers.payload)?;
-        self.store_clustered(row, &buffers.key, &mut buffers.payload)
+        let edit = self.edit_for_row(row, &buffers.key, &mut buffers.payload)?;
+        self.commit(edit);
+        Ok(())
     }
 
     /// Appends key and payload of a new row's clustered record, long values written off page.
@@ -121,14 +176,22 @@ impl RowWriter<'_> {
         Ok(references)
     }
 
-    /// Puts a new record in place: where none is, or over a delete-marked one.
-    fn store_clustered(&mut self, row: &[Value<'_>], key: &[u8], payload: &mut [u8]) -> Result<()> {
+    /// Puts a new record in place: where none is, or over a delete-marked one. It is to be committed.
+    #[inline(always)]
+    fn edit_for_row<'k>(
+        &mut self,
+        row: &[Value<'_>],
+        key: &'k [u8],
+        payload: &mut [u8],
+    ) -> Result<LeafEdit<'k>>
+    where
+        'a: 'k,
+    {
         let (engine, table) = (self.engine, self.table);
         loop {
             let mut edit = table.clustered().tree.edit(&engine.store, key, key.len() + payload.len())?;
             if self.put_clustered(&mut edit, row, payload)? != Attempt::Wait {
-                self.commit(edit);
-                return Ok(());
+                return Ok(edit);
             }
             drop(edit);
             self.locker.wait()?;

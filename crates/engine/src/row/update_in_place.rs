@@ -19,7 +19,7 @@ use crate::table::Index;
 
 #[cfg(test)]
 thread_local! {
-    /// Every row of this thread's updates and deletions is taken out of its record.
+    /// Every row of this thread's updates and deletions is taken out of its record, and every new one inserted before its entries.
     pub(crate) static NEVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 

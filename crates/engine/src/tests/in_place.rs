@@ -1,4 +1,5 @@
-//! Rows that are updated in place, against the same rows taken out of their records; and changes that commit.
+//! Rows that are updated in place, against the same rows taken out of their records; rows inserted with an entry, against rows
+//! inserted before it; and changes that commit.
 
 use std::sync::Arc;
 
@@ -104,7 +105,7 @@ fn records(leaves: &[Vec<u8>]) -> Vec<(Vec<u8>, Vec<u8>, u16)> {
 }
 
 #[test]
-fn a_row_updated_in_place_is_the_one_that_was_taken_out() {
+fn a_row_changed_the_short_way_is_the_one_changed_the_long_way() {
     for seed in 0..6 {
         let (one, other) = (run(seed, true), run(seed, false));
         assert_eq!(records(&one), records(&other), "seed {seed}");
@@ -267,4 +268,53 @@ fn a_row_and_its_one_entry_change_in_one_frame() {
     let (engine, table, mut trx) = open_crashed(&disk);
     let view = trx.view();
     assert_eq!(rows(&engine, &table, view)[2500], row(2500, 25_001));
+}
+
+#[test]
+fn a_new_row_and_its_one_entry_come_in_one_frame() {
+    let (engine, disk) = engine();
+    let mut def = wide_def("t");
+    def.indexes.truncate(2);
+    let table = engine.create_table(def).unwrap();
+    let count = if cfg!(debug_assertions) { 4_000 } else { 60_000 };
+    let row = |id: i32| Wide::new(id, id * 7 % count, &format!("{id}"));
+    let mut trx = engine.begin(BeginOptions::default());
+    for id in 0..count {
+        insert(&engine, &table, &mut trx, &row(2 * id)).unwrap();
+    }
+    engine.commit(&mut trx).unwrap();
+    let mut add = |id: i32| {
+        trx.restart(BeginOptions::default());
+        trx.end_with_change();
+        let frames = engine.store().log().stats().frames;
+        insert(&engine, &table, &mut trx, &row(id)).unwrap();
+        let frames = engine.store().log().stats().frames - frames;
+        assert!(trx.committed().is_some(), "row {id}");
+        engine.commit(&mut trx).unwrap();
+        frames
+    };
+    let mut prng = Prng::new(2);
+    let mut ids: Vec<i32> = Vec::new();
+    while ids.len() < 3000 {
+        let id = 1 + 2 * prng.below(count as u64) as i32;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let (first, rest) = ids.split_at(1000);
+    first.iter().for_each(|&id| _ = add(id));
+    let single = rest.iter().filter(|&&id| add(id) == 1).count();
+    assert!(single > rest.len() * 3 / 4, "{single} of {} rows took one frame", rest.len());
+    assert!(single < rest.len(), "a leaf that is full takes more");
+    assert_sound(&engine, &table);
+    drop(trx);
+    let engine = Engine::open(config(&Arc::new(disk.crash()))).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    let table = engine.open_table(&mut trx, "s", "t").unwrap();
+    assert_sound(&engine, &table);
+    let view = trx.view();
+    let found: Vec<i32> = rows(&engine, &table, view).iter().map(|row| row.id).collect();
+    ids.extend((0..count).map(|id| 2 * id));
+    ids.sort_unstable();
+    assert_eq!(found, ids);
 }
