@@ -103,12 +103,15 @@ pub(crate) fn run(command: LabCommand) -> ExitCode {
 
 fn run_compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let config = configuration(arguments)?;
-    let measured = compare::run(&config);
-    if !matches!(measured, Ok(_) | Err(Error::Interrupted)) {
-        measured?;
-    }
+    let interrupted = match compare::run(&config) {
+        Ok(_) => None,
+        Err(error @ Error::Interrupted) => Some(error),
+        Err(error) => return Err(error),
+    };
     let rows = tell(&config.run.out)?;
-    measured?;
+    if let Some(error) = interrupted {
+        return Err(error);
+    }
     let is_bad = |result: &TargetResult| match result {
         TargetResult::Measured(_, comparison) => comparison.is_some_and(|c| c.verdict == Verdict::Slower),
         TargetResult::Failed(_) => true,
