@@ -53,8 +53,11 @@ fn get(conn: &mut Conn, sql: &str) -> Option<i64> {
     conn.query_first::<Option<i64>, _>(sql).unwrap().unwrap()
 }
 
+/// A session that a thread waits in, and what came of it.
+type Waiting = JoinHandle<(Conn, Result<Option<i64>, u16>)>;
+
 /// Runs `sql` on a thread of its own: its value, or the number of its error.
-fn begin(mut conn: Conn, sql: &'static str) -> JoinHandle<(Conn, Result<Option<i64>, u16>)> {
+fn begin(mut conn: Conn, sql: &'static str) -> Waiting {
     std::thread::spawn(move || match conn.query_first::<Option<i64>, _>(sql) {
         Ok(value) => (conn, Ok(value.unwrap())),
         Err(mysql::Error::MySqlError(error)) => (conn, Err(error.code)),
@@ -64,16 +67,21 @@ fn begin(mut conn: Conn, sql: &'static str) -> JoinHandle<(Conn, Result<Option<i
 
 const WAIT: &str = "SELECT GET_LOCK('l', 60)";
 
+/// A new session that waits for the lock behind those that wait already, and its id.
+fn line_up(house: &mut House) -> (u32, Waiting) {
+    let conn = house.connect();
+    let id = conn.connection_id();
+    let waiting = begin(conn, WAIT);
+    house.await_statement(id, WAIT);
+    (id, waiting)
+}
+
 #[test]
 fn kill_ends_a_wait_and_the_next_in_line_is_not_forgotten() {
     let mut house = House::open();
-    let [mut holder, second, third] = [(); 3].map(|()| house.connect());
+    let mut holder = house.connect();
     assert_eq!(get(&mut holder, WAIT), Some(1));
-    let (second_id, third_id) = (second.connection_id(), third.connection_id());
-    let second = begin(second, WAIT);
-    house.await_statement(second_id, WAIT);
-    let third = begin(third, WAIT);
-    house.await_statement(third_id, WAIT);
+    let [(second_id, second), (third_id, third)] = [(); 2].map(|()| line_up(&mut house));
     house.watcher.query_drop(format!("KILL QUERY {second_id}")).unwrap();
     let (mut second, ended) = second.join().unwrap();
     assert_eq!(ended, Err(1317));
@@ -89,12 +97,10 @@ fn kill_ends_a_wait_and_the_next_in_line_is_not_forgotten() {
 fn locks_go_with_their_session() {
     let mut house = House::open();
     for how in ["quit", "kill", "reset", "change user"] {
-        let [mut holder, waiter] = [(); 2].map(|()| house.connect());
+        let mut holder = house.connect();
         assert_eq!(get(&mut holder, WAIT), Some(1));
         assert_eq!(get(&mut holder, WAIT), Some(1));
-        let waiter_id = waiter.connection_id();
-        let waiter = begin(waiter, WAIT);
-        house.await_statement(waiter_id, WAIT);
+        let (_, waiter) = line_up(&mut house);
         let id = holder.connection_id();
         let mut kept = None;
         match how {
@@ -119,13 +125,9 @@ fn locks_go_with_their_session() {
 #[test]
 fn a_waiter_that_is_gone_is_passed_over() {
     let mut house = House::open();
-    let [mut holder, second, third] = [(); 3].map(|()| house.connect());
+    let mut holder = house.connect();
     assert_eq!(get(&mut holder, WAIT), Some(1));
-    let (second_id, third_id) = (second.connection_id(), third.connection_id());
-    let second = begin(second, WAIT);
-    house.await_statement(second_id, WAIT);
-    let third = begin(third, WAIT);
-    house.await_statement(third_id, WAIT);
+    let [(second_id, second), (_, third)] = [(); 2].map(|()| line_up(&mut house));
     house.watcher.query_drop(format!("KILL {second_id}")).unwrap();
     assert!(second.join().unwrap().1.is_err());
     drop(holder);
