@@ -1,7 +1,7 @@
 //! The log: appending frames, positions, admission.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 
 use base::Lsn;
@@ -323,7 +323,7 @@ impl Log {
 
     /// Whether those who want to change rows are asked to look for another reason to wait. It costs others nothing.
     pub fn ask_changes(&self, ask: bool) {
-        if self.asks_changes.swap(ask, Ordering::AcqRel) != ask {
+        if self.asks_changes.swap(ask, Ordering::SeqCst) != ask {
             self.publish_admission();
         }
     }
@@ -351,7 +351,7 @@ impl Log {
     pub fn set_admission(&self, due: Lsn, limit: Lsn) {
         self.waiting.0.checkpoint_asked.store(false, Ordering::Release);
         self.progress.0.checkpoint_due.store(due.0, Ordering::Relaxed);
-        self.room_limit.store(limit.0, Ordering::Release);
+        self.room_limit.store(limit.0, Ordering::SeqCst);
         self.publish_admission();
         self.waiting.0.admitted.notify_all();
     }
@@ -361,12 +361,24 @@ impl Log {
         self.tail.0.load(Ordering::Acquire) < self.room_limit.load(Ordering::Acquire)
     }
 
-    /// Lets changes know what has been decided. Of two that decide at once the one that publishes last has seen both.
+    /// Lets changes know what has been decided. Of two that decide at once, whoever publishes last looks again afterwards and
+    /// so has seen both.
     fn publish_admission(&self) {
-        let is_closed = || self.asks_changes.load(Ordering::SeqCst) || self.failure.get().is_some();
-        self.admission_limit.0.store(self.room_limit.load(Ordering::SeqCst), Ordering::SeqCst);
-        if is_closed() {
-            self.admission_limit.0.store(0, Ordering::SeqCst);
+        let decided = || {
+            let is_closed = self.asks_changes.load(Ordering::SeqCst) || self.failure.get().is_some();
+            if is_closed { 0 } else { self.room_limit.load(Ordering::SeqCst) }
+        };
+        loop {
+            // The fence is for `failure`, whose accesses are no part of the order among the others.
+            fence(Ordering::SeqCst);
+            let limit = decided();
+            sim::switch();
+            self.admission_limit.0.store(limit, Ordering::SeqCst);
+            sim::switch();
+            fence(Ordering::SeqCst);
+            if decided() == limit {
+                return;
+            }
         }
     }
 
@@ -391,7 +403,7 @@ impl Log {
     #[cold]
     pub(crate) fn fail(&self, error: Error) -> Error {
         let first = self.failure.get_or_init(|| error).clone();
-        self.admission_limit.0.store(0, Ordering::Release);
+        self.publish_admission();
         self.waiting.0.progress.notify_all();
         self.waiting.0.admitted.notify_all();
         first

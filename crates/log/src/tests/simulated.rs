@@ -4,11 +4,12 @@
 
 use std::sync::Mutex;
 
+use base::sync::sim;
 use env::{Mishap, SimDisk, simulate, spawn};
 
 use super::*;
-use crate::LogPosition;
 use crate::log::RING_BYTES_MIN;
+use crate::{Error, LogPosition};
 
 /// What happened before the power went off, seen from outside the simulation.
 #[derive(Clone, Debug, Default)]
@@ -113,4 +114,42 @@ fn appends_and_flushes_in_any_order_lose_nothing() {
         assert_eq!(seen.0.lock().unwrap().frames.len(), 36);
         assert_recovers(&disk, &mut seen.0.lock().unwrap(), seed);
     }
+}
+
+/// Runs `decide` beside a [`Log::set_admission`] that leaves no room, in many orders; then `check`.
+fn beside_a_narrower_limit(asked_before: bool, decide: fn(&Log), check: fn(&Arc<Log>)) {
+    for seed in 0..100 {
+        let end = simulate(seed, 100_000, move || {
+            let disk = SimDisk::seeded(seed);
+            disk.create_dir(dir()).unwrap();
+            let log = Arc::new(Log::create(&disk_of(&disk), dir(), IDENTITY, FIRST_LSN, SMALL).unwrap());
+            log.ask_changes(asked_before);
+            let decider = Arc::clone(&log);
+            let decider = spawn("decider", move || decide(&decider)).unwrap();
+            sim::switch();
+            log.set_admission(FIRST_LSN, FIRST_LSN);
+            decider.join();
+            check(&log);
+        });
+        assert!(end.result.is_some());
+    }
+}
+
+/// A change waits until there is room, and says whether it was asked to look elsewhere.
+fn change_that_waits(log: &Arc<Log>) -> bool {
+    let wanted = log.checkpoint_wanted().ticket();
+    let changer = Arc::clone(log);
+    let changer = spawn("changer", move || changer.admit_change().unwrap()).unwrap();
+    // For ever, if the change was let in.
+    log.checkpoint_wanted().wait(wanted, None);
+    log.set_admission(Lsn(1 << 40), Lsn(1 << 41));
+    changer.join().unwrap()
+}
+
+#[test]
+fn of_two_who_decide_on_admission_at_once_none_is_forgotten() {
+    beside_a_narrower_limit(false, |log| log.ask_changes(true), |log| assert!(change_that_waits(log)));
+    beside_a_narrower_limit(true, |log| log.ask_changes(false), |log| assert!(!change_that_waits(log)));
+    let fail = |log: &Log| drop(log.fail(Error::NoLog(dir().to_owned())));
+    beside_a_narrower_limit(false, fail, |log| assert!(log.admit().is_err()));
 }
