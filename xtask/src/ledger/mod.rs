@@ -1,5 +1,6 @@
 //! `cargo xtask ledger`: what each operation costs, compared with what the ledger allows it to cost.
 
+mod entries;
 mod history;
 mod line;
 mod measure;
@@ -16,13 +17,14 @@ const LEDGER: &str = "ledger/ledger.tsv";
 /// What the operations are to cost one day, and the most syncs of some.
 const BUDGETS: &str = "ledger/budgets.tsv";
 
-/// Measures and compares; `--bless` writes the ledger anew, `--outside` compares with a server that is counted from
-/// outside, names restrict the run to those lines.
+/// Measures and compares; `--bless` writes the ledger anew, `--history` what became of it over time, `--outside` compares with a
+/// server that is counted from outside, names restrict the run to those lines.
 pub(crate) fn run(options: &[&str]) -> Result<(), String> {
     match options {
         [] => gate(),
         ["--outside"] => outside::run(),
         ["--bless"] => bless(),
+        ["--history"] => entries::write(),
         names => inform(names),
     }
 }
@@ -60,7 +62,7 @@ fn bless() -> Result<(), String> {
     }
     fs::write(root().join(LEDGER), text).map_err(|e| format!("{LEDGER}: {e}"))?;
     println!("ledger: {LEDGER} written; a line that rose needs a Perf: trailer in its commit's message");
-    Ok(())
+    entries::write()
 }
 
 /// Lines by name; an absent ledger has none.
