@@ -7,6 +7,7 @@ mod demo;
 mod hot;
 mod kill9;
 mod ledger;
+mod page;
 mod process;
 mod recovery_speed;
 mod server_process;
@@ -23,9 +24,11 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                 ledger/hot_paths.toml
   kill9 [--rounds N] [--clients N] [--sysbench N] [--seed N] [--run-ms N]
                 kills a server under load, again and again, and looks for what was answered (20 rounds)
-  ledger [--bless | --outside | NAME ..]
+  ledger [--bless | --history | --outside | NAME ..]
                 instructions, copies, allocations and system calls of each operation against ledger/ledger.tsv
-                (--bless: enter them; --outside: compare with a server counted from outside)
+                (--bless: enter them; --history: write ledger/history.jsonl; --outside: compare with a server counted
+                from outside)
+  page [FOLDER] the lab's report, or one of made-up figures, in a browser: does its layout hold (needs chromium)
   recovery [--megabytes N] [--starts N] [--rows N]
                 kills a server that has written so much log, and tells how fast its starts apply it (1024, 3 starts)
   sim [--seeds N] [--seed S] [--planted N]
@@ -46,6 +49,8 @@ fn main() -> ExitCode {
         ["hot"] => hot::gate(),
         ["kill9", options @ ..] => kill9::run(options),
         ["ledger", options @ ..] => ledger::run(options),
+        ["page"] => page::run(None),
+        ["page", folder] => page::run(Some(folder)),
         ["recovery", options @ ..] => recovery_speed::run(options),
         ["sim", options @ ..] => sim::run(options),
         ["tidy"] => tidy::run(),

@@ -1,11 +1,17 @@
 //! What a journal says: comparisons per row and target, and the figures behind them.
 
-use crate::journal::{Cell, Figures, Header, Outcome, RowKey};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::journal::{Cell, Figures, Header, Journal, Outcome, RowKey};
+use crate::ledger::History;
 use crate::stats::{self, Comparison, median};
 
+mod html;
 mod markdown;
 mod tsv;
 
+pub use html::{Extras, Profile, html, profiles};
 pub use markdown::markdown;
 pub use tsv::tsv;
 
@@ -37,6 +43,30 @@ const SEED: u64 = 1;
 enum Stage {
     First,
     Fresh,
+}
+
+/// Reports of a folder, as they were written.
+#[derive(Debug)]
+pub struct Written {
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// The report for people, in Markdown.
+    pub markdown: String,
+}
+
+/// Writes the reports of a folder beside its journal: `report.md`, `report.html`, `results.tsv`. The page shows the ledger's history, too,
+/// if one is given.
+pub fn write(folder: &Path, history: Option<History>) -> Result<Written> {
+    let (header, cells) = Journal::read(folder)?;
+    let rows = rows(&header, &cells);
+    let markdown = markdown(&header, &rows);
+    let page = html(&header, &rows, &Extras { history, profiles: profiles(folder)? });
+    let table = tsv(&header, &rows);
+    for (name, text) in [("report.md", &markdown), ("report.html", &page), ("results.tsv", &table)] {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|source| Error::File { path, source })?;
+    }
+    Ok(Written { rows, markdown })
 }
 
 /// Puts a journal's cells together, in the order of their measurement.
@@ -130,4 +160,17 @@ fn medians(figures: &[&Figures]) -> Figures {
         other_cores: of(|f| f.other_cores),
         retried: of(|f| f.retried),
     }
+}
+
+/// A whole number, its thousands parted.
+fn thousands(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
 }

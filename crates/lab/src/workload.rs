@@ -90,7 +90,7 @@ pub fn catalogue() -> Vec<Workload> {
 }
 
 /// Those of the reports of regressions that this project began with.
-fn founding() -> Vec<Workload> {
+pub fn founding() -> Vec<Workload> {
     let mut all = vec![
         Workload::statement("employees-join", Kind::Read, EMPLOYEES_JOIN, &[]).of(Data::Employees),
         Workload::statement("employees-sum", Kind::Read, EMPLOYEES_SUM, &[]).of(Data::Employees),

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use lab::bisect::Found;
 use lab::config::Config;
 use lab::hot::{self, HotPaths};
-use lab::journal::{Cell, Header, Journal};
+use lab::ledger::{History, difference};
 use lab::report::{self, TargetResult};
 use lab::stats::Verdict;
 use lab::{Error, Result, bisect, compare};
@@ -51,11 +51,21 @@ pub(crate) enum LabCommand {
         #[arg(long)]
         copies: bool,
     },
-    /// Puts what has been measured together: report.md and results.tsv in the output folder, the former printed.
+    /// Puts what has been measured together: report.md, report.html and results.tsv in the output folder, the first printed.
+    ///
+    /// report.html is one page that opens without network. Folded stacks in the folder's profiles/*.folded become flame graphs.
     Report {
         /// Folder of a comparison.
         folder: PathBuf,
+        /// The instruction ledger over time (JSON lines), for a section of the page.
+        #[arg(long)]
+        history: Option<PathBuf>,
     },
+    /// What operations of Ratchet cost in instructions over time, and which functions made the difference of two releases.
+    ///
+    /// Without names: first and newest count of every operation. With names: every change of these. With --before and --after: two
+    /// files of callgrind, or two folders of them with a file per operation; both of as many operations.
+    Ledger(LedgerArguments),
 }
 
 #[derive(Args)]
@@ -88,12 +98,32 @@ pub(crate) struct CompareArguments {
     gate: bool,
 }
 
+#[derive(Args)]
+pub(crate) struct LedgerArguments {
+    /// Operations.
+    #[arg(conflicts_with_all = ["before", "after"])]
+    operations: Vec<String>,
+    /// The ledger over time (JSON lines).
+    #[arg(long, default_value = "ledger/history.jsonl", conflicts_with_all = ["before", "after"])]
+    history: PathBuf,
+    /// Callgrind's file or folder of the earlier release.
+    #[arg(long, requires = "after")]
+    before: Option<PathBuf>,
+    /// The same of the later one.
+    #[arg(long, requires = "before")]
+    after: Option<PathBuf>,
+    /// Functions to name.
+    #[arg(long, default_value_t = 15)]
+    top: usize,
+}
+
 pub(crate) fn run(command: LabCommand) -> ExitCode {
     let done = match command {
         LabCommand::Compare(arguments) => run_compare(&arguments),
         LabCommand::Bisect { config } => run_bisect(&config),
         LabCommand::Hot { binary, paths, list, copies } => run_hot(&binary, &paths, list, copies),
-        LabCommand::Report { folder } => tell(&folder).map(|_| ExitCode::SUCCESS),
+        LabCommand::Report { folder, history } => run_report(&folder, history.as_deref()),
+        LabCommand::Ledger(arguments) => run_ledger(&arguments),
     };
     done.unwrap_or_else(|error| {
         eprintln!("ratchet: {error}");
@@ -108,7 +138,7 @@ fn run_compare(arguments: &CompareArguments) -> Result<ExitCode> {
         Err(error @ Error::Interrupted) => Some(error),
         Err(error) => return Err(error),
     };
-    let rows = tell(&config.run.out)?;
+    let rows = tell(&config.run.out, None)?;
     if let Some(error) = interrupted {
         return Err(error);
     }
@@ -173,16 +203,30 @@ fn configuration(arguments: &CompareArguments) -> Result<Config> {
     Ok(config)
 }
 
-/// Writes the reports of a folder and prints the one for people.
-fn tell(folder: &Path) -> Result<Vec<report::Row>> {
-    let (header, cells): (Header, Vec<Cell>) = Journal::read(folder)?;
-    let rows = report::rows(&header, &cells);
-    let markdown = report::markdown(&header, &rows);
-    for (name, text) in [("report.md", &markdown), ("results.tsv", &report::tsv(&header, &rows))] {
-        let path = folder.join(name);
-        std::fs::write(&path, text).map_err(|source| Error::File { path, source })?;
+fn run_report(folder: &Path, history: Option<&Path>) -> Result<ExitCode> {
+    tell(folder, history.map(History::read).transpose()?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_ledger(arguments: &LedgerArguments) -> Result<ExitCode> {
+    if let (Some(before), Some(after)) = (&arguments.before, &arguments.after) {
+        print!("{}", difference::explain(before, after, arguments.top)?);
+        return Ok(ExitCode::SUCCESS);
     }
-    print!("{markdown}");
+    let history = History::read(&arguments.history)?;
+    if arguments.operations.is_empty() {
+        print!("{}", history.overview());
+    }
+    for operation in &arguments.operations {
+        println!("{}", history.of_operation(operation)?);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the reports of a folder and prints the one for people.
+fn tell(folder: &Path, history: Option<History>) -> Result<Vec<report::Row>> {
+    let written = report::write(folder, history)?;
+    print!("{}", written.markdown);
     eprintln!("ratchet: written to {}", folder.display());
-    Ok(rows)
+    Ok(written.rows)
 }

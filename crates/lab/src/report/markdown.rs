@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::journal::{Header, RowKey};
 
-use super::{Row, TargetResult};
+use super::{Row, TargetResult, thousands};
 
 /// The whole report.
 pub fn markdown(header: &Header, rows: &[Row]) -> String {
@@ -145,13 +145,5 @@ fn number(value: f64) -> String {
     if value < 100.0 {
         return format!("{value:.1}");
     }
-    let digits = format!("{value:.0}");
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    thousands(value)
 }
