@@ -2,6 +2,7 @@
 
 use crate::hot;
 use crate::ledger;
+use crate::page;
 use crate::process::run as command;
 use crate::sim;
 use crate::tidy;
@@ -19,6 +20,7 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
         command("cargo", &["build", "--release", "--package", "server", "--package", "ledger"])?;
         ledger::gate()?;
         hot::gate()?;
+        page::gate()?;
     }
     println!("ci: all checks passed");
     Ok(())
