@@ -302,7 +302,9 @@ fn a_new_row_and_its_one_entry_come_in_one_frame() {
         }
     }
     let (first, rest) = ids.split_at(1000);
-    first.iter().for_each(|&id| _ = add(id));
+    for &id in first {
+        add(id);
+    }
     let single = rest.iter().filter(|&&id| add(id) == 1).count();
     assert!(single > rest.len() * 3 / 4, "{single} of {} rows took one frame", rest.len());
     assert!(single < rest.len(), "a leaf that is full takes more");
