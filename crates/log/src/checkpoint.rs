@@ -1,7 +1,6 @@
 //! Checkpoints: where recovery begins, and giving files back.
 
-use std::sync::atomic::Ordering;
-
+use base::sync::atomic::Ordering;
 use base::{Lsn, invariant};
 
 use crate::error::Result;

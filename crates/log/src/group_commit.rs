@@ -3,10 +3,10 @@
 //! A thread that wants durability tries for the writer. Whoever gets it is the leader; the others sleep until a leader has
 //! made progress and then look again. One committer alone is its own leader: one write, one sync, nobody else involved.
 
-use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use base::Lsn;
+use base::sync::atomic::{Ordering, fence, pauses, spin_loop};
 use base::sync::{MutexGuard, Planted, planted};
 
 use crate::error::Result;
@@ -36,7 +36,7 @@ pub(crate) struct Complete {
 }
 
 /// How often a leader looks whether a frame that is being appended is complete, before it goes without it.
-const APPEND_PAUSES: usize = 40;
+const APPEND_PAUSES: usize = pauses(40);
 
 /// How long a thread sleeps that waits for another in the middle of an append, which tells nobody when it is done.
 const APPEND_WAIT: Duration = Duration::from_micros(50);
@@ -228,7 +228,7 @@ impl Log {
             if complete.bytes >= wanted {
                 break;
             }
-            std::hint::spin_loop();
+            spin_loop();
             complete = self.in_ring();
         }
         complete

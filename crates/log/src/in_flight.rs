@@ -9,12 +9,12 @@
 //! marked yet.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use base::sync::Padded;
+use base::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Words; more threads than this at once in the middle of an append wait for each other.
-const WORDS: usize = 128;
+/// Words; more threads than this at once in the middle of an append wait for each other. Two in a model.
+const WORDS: usize = if cfg!(loom) { 2 } else { 128 };
 
 /// The word of nobody.
 const IDLE: u64 = u64::MAX;
@@ -91,14 +91,15 @@ impl InFlight {
             .compare_exchange(IDLE, tail.load(Ordering::Relaxed), Ordering::AcqRel, Ordering::Relaxed)
             .ok()?;
         if at >= self.used.load(Ordering::Relaxed) {
-            self.used.fetch_max(at + 1, Ordering::AcqRel);
+            self.used.fetch_max(at + 1, Ordering::Relaxed);
         }
         Some(Word(place))
     }
 
     /// The least of `tail` and all words. The caller has loaded `tail` before, with Acquire.
     pub(crate) fn least(&self, tail: u64) -> u64 {
-        let used = self.used.load(Ordering::Acquire);
+        // Relaxed: the tail, which the caller has loaded, comes after.
+        let used = self.used.load(Ordering::Relaxed);
         // Acquire pairs with the drop of `Word`.
         let words = self.places[..used].iter().map(|place| place.0.word.load(Ordering::Acquire));
         words.fold(tail, u64::min)
@@ -107,7 +108,8 @@ impl InFlight {
     /// As [`InFlight::least`], and that with what is in the ring already of frames that come piece by piece. The first is the
     /// begin of a frame, the second is as high or in the middle of one.
     pub(crate) fn least_in_ring(&self, tail: u64) -> (u64, u64) {
-        let used = self.used.load(Ordering::Acquire);
+        // Relaxed: the tail, which the caller has loaded, comes after.
+        let used = self.used.load(Ordering::Relaxed);
         let mut least = (tail, tail);
         for Padded(place) in &self.places[..used] {
             // Acquire pairs with `Word::advance` and the drop. What an earlier frame has reached is no higher than the begin
@@ -123,7 +125,7 @@ impl InFlight {
 /// Gives this thread the next word in turn.
 #[cold]
 fn choose() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     let choice = NEXT.fetch_add(1, Ordering::Relaxed) % WORDS;
     CHOICE.set(choice + 1);
     choice

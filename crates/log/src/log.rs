@@ -1,10 +1,10 @@
 //! The log: appending frames, positions, admission.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 
 use base::Lsn;
+use base::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, Planted, critical, planted, sim};
 use env::Disk;
 
@@ -40,8 +40,8 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 /// A log has room for this many files, so that giving one back gives an eighth of the room back.
 const FILES: u64 = 8;
 
-/// Fewest bytes of the ring.
-pub(crate) const RING_BYTES_MIN: usize = 4096;
+/// Fewest bytes of the ring; few in a model, so that it is full at times.
+pub(crate) const RING_BYTES_MIN: usize = if cfg!(loom) { 32 } else { 4096 };
 
 impl LogConfig {
     /// Bytes of a file: a power of two.
@@ -98,16 +98,19 @@ pub struct LogStats {
     pub files_recycled: u64,
 }
 
+/// Nothing depends on a count.
+type Count = std::sync::atomic::AtomicU64;
+
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    pub(crate) writes: AtomicU64,
-    pub(crate) syncs: AtomicU64,
-    pub(crate) bytes_written: AtomicU64,
+    pub(crate) writes: Count,
+    pub(crate) syncs: Count,
+    pub(crate) bytes_written: Count,
     pub(crate) frames: Counter,
-    pub(crate) ring_waits: AtomicU64,
-    pub(crate) admission_waits: AtomicU64,
-    pub(crate) checkpoints: AtomicU64,
-    pub(crate) files_recycled: AtomicU64,
+    pub(crate) ring_waits: Count,
+    pub(crate) admission_waits: Count,
+    pub(crate) checkpoints: Count,
+    pub(crate) files_recycled: Count,
 }
 
 /// The redo log of a data directory. All calls may be made from many threads at once.
@@ -424,3 +427,6 @@ impl Log {
         }
     }
 }
+
+#[cfg(all(test, loom))]
+mod models;

@@ -11,11 +11,14 @@
 
 use std::ptr::NonNull;
 
+use base::sync::Watched;
+
 /// The bytes. A stream position's place is the position modulo the length, a power of two.
 #[derive(Debug)]
 pub(crate) struct Ring {
     start: NonNull<u8>,
     bytes: usize,
+    watched: Watched,
 }
 
 #[expect(unsafe_code, reason = "the ring is plain memory")]
@@ -31,7 +34,7 @@ impl Ring {
         let bytes = bytes.next_power_of_two();
         let memory = Box::into_raw(vec![0u8; bytes].into_boxed_slice());
         let start = NonNull::new(memory.cast::<u8>()).expect("a box is never null");
-        Ring { start, bytes }
+        Ring { start, bytes, watched: Watched::new(bytes) }
     }
 
     /// Its length.
@@ -57,6 +60,8 @@ impl Ring {
         debug_assert!(bytes.len() <= self.bytes, "{} bytes into a ring of {}", bytes.len(), self.bytes);
         let (place, behind) = self.place(at);
         let first = bytes.len().min(behind);
+        self.watched.writes(place, first);
+        self.watched.writes(0, bytes.len() - first);
         // SAFETY: `place` is below the ring's length.
         let at = unsafe { self.start.add(place) };
         // SAFETY: `place` + `first` <= the ring's length; nobody else uses these bytes (invariant 1).
@@ -79,6 +84,8 @@ impl Ring {
         debug_assert!(bytes <= self.bytes, "{bytes} bytes from a ring of {}", self.bytes);
         let (place, behind) = self.place(from);
         let first = bytes.min(behind);
+        self.watched.reads(place, first);
+        self.watched.reads(0, bytes - first);
         // SAFETY: `place` is below the ring's length.
         let at = unsafe { self.start.add(place) };
         // SAFETY: inside the ring, as in `store`; nobody stores there (invariant 2).

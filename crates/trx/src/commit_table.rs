@@ -8,18 +8,18 @@
 //! without a word is settled.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
+use base::sync::atomic::{AtomicU32, AtomicU64, Ordering, pauses, spin_loop};
 use base::sync::plain::Mutex;
 use base::sync::{Event, Planted, planted};
 use base::{Lsn, TrxId};
 
-/// Ids in a chunk.
-const CHUNK_IDS: u64 = 4096;
+/// Ids in a chunk; few in a model, so that chunks go.
+const CHUNK_IDS: u64 = if cfg!(loom) { 2 } else { 4096 };
 
 /// Looks at a committing transaction before the looker goes to sleep.
-const SPINS: usize = 40;
+const SPINS: usize = pauses(40);
 
 const IN_PROGRESS: u64 = 0;
 const COMMITTING: u64 = 1;
@@ -198,7 +198,7 @@ impl CommitTable {
             if state != COMMITTING {
                 return state;
             }
-            std::hint::spin_loop();
+            spin_loop();
         }
         self.waiters.fetch_add(1, Ordering::SeqCst);
         let state = loop {

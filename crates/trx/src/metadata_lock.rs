@@ -6,9 +6,9 @@
 //! to keep it out, so that two sessions cannot wait for each other; one that holds none queues behind it, so that the
 //! request is not starved.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use base::sync::atomic::{AtomicU64, Ordering};
 use base::sync::plain::{Condvar, Mutex};
 
 use crate::deadline::Deadline;
@@ -272,6 +272,9 @@ impl MetadataLock {
         self.changed.notify_all();
     }
 }
+
+#[cfg(all(test, loom))]
+mod models;
 
 #[cfg(test)]
 mod tests {

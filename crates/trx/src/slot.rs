@@ -1,9 +1,9 @@
 //! What a session shows others of its transaction: the view it reads under, and the undo it writes.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use base::sync::Event;
+use base::sync::atomic::{AtomicU64, Ordering};
 use base::sync::plain::Mutex;
 use base::{Lsn, TrxId};
 

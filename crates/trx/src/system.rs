@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use base::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use base::sync::plain::Mutex;
 use base::sync::{Planted, planted};
 use base::{Lsn, TrxId, invariant};
@@ -284,3 +284,6 @@ impl TrxSystem {
         self.queue.lock().len()
     }
 }
+
+#[cfg(all(test, loom))]
+mod models;

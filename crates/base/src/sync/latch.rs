@@ -11,8 +11,7 @@
 //! share into waiters, so that sharers cannot starve a writer; it follows that a thread must not share a latch twice.
 //! A release that leaves the latch free wakes the oldest waiter, and with a sharer all sharers directly behind it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use super::atomic::{AtomicU64, Ordering, pauses, spin_loop};
 use super::park::{self, Choice, Wake};
 use super::sim;
 
@@ -27,7 +26,7 @@ const _: () = assert!(STATE == VERSION_ONE - 1);
 const _: () = assert!(SHARERS >= 65_000);
 
 /// Pauses before parking: about a microsecond, less than a park and an unpark cost.
-const SPINS: u32 = 40;
+const SPINS: usize = pauses(40);
 
 const KIND_SHARED: usize = 1;
 const KIND_EXCLUSIVE: usize = 2;
@@ -41,7 +40,7 @@ pub struct Latch(AtomicU64);
 
 impl Latch {
     /// A free latch.
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
         Latch(AtomicU64::new(0))
     }
 
@@ -182,7 +181,7 @@ impl Latch {
                 }
             } else if spins < SPINS {
                 spins += 1;
-                std::hint::spin_loop();
+                spin_loop();
             } else if word & WAITERS != 0
                 || self
                     .0
@@ -243,5 +242,7 @@ impl Latch {
     }
 }
 
+#[cfg(all(test, loom))]
+mod models;
 #[cfg(test)]
 mod tests;

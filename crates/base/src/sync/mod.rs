@@ -4,15 +4,24 @@
 //! under a simulated one ([`sim`]). The order in which latches may be taken is docs/latching.md; [`LatchLevel`] is that order in
 //! code and debug builds assert it.
 
+pub mod atomic;
 mod counter;
 pub mod critical;
 mod latch;
 mod level;
+#[cfg(loom)]
+pub mod model;
 mod mutex;
 pub mod park;
+#[cfg(not(loom))]
 pub mod plain;
 mod planted;
+#[cfg_attr(loom, expect(dead_code, reason = "the locks of a model are not simulated"))]
 pub mod sim;
+mod watched;
+
+#[cfg(loom)]
+pub use model::plain;
 
 pub use counter::{Counter, Padded};
 pub use latch::Latch;
@@ -20,3 +29,4 @@ pub use level::{Held, LatchLevel};
 pub use mutex::{Mutex, MutexGuard};
 pub use park::Event;
 pub use planted::{Planted, planted};
+pub use watched::Watched;

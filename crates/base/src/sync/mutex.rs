@@ -24,7 +24,7 @@ pub struct MutexGuard<'a, T> {
 
 impl<T> Mutex<T> {
     /// A mutex around `value` at `level`.
-    pub const fn new(level: LatchLevel, value: T) -> Self {
+    pub fn new(level: LatchLevel, value: T) -> Self {
         Mutex { level, inner: plain::Mutex::new(value) }
     }
 

@@ -2,14 +2,18 @@
 //!
 //! Timed waits take a deadline, which `env` makes: this crate does not read the clock.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use parking_lot_core::{
-    DEFAULT_PARK_TOKEN, DEFAULT_UNPARK_TOKEN, FilterOp, ParkResult, ParkToken, UnparkResult, unpark_filter,
-};
-
+use super::atomic::{AtomicU32, Ordering};
+#[cfg(loom)]
+use super::model::park as lot;
 use super::sim;
+
+#[cfg(not(loom))]
+mod lot;
+
+/// The kind of those of whom there is only one.
+const KIND_ANY: usize = 0;
 
 /// Why a parked thread runs again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +29,6 @@ pub enum Wake {
 /// Sleeps on `addr` until woken or until `deadline`, if `still_wanted` holds under the queue's lock.
 ///
 /// `kind` tells the waker what this thread waits for. `still_wanted` must neither panic nor park nor wake.
-#[expect(unsafe_code, reason = "parking_lot_core's entry points are unsafe")]
 pub(crate) fn park_on(
     addr: usize,
     kind: usize,
@@ -35,15 +38,7 @@ pub(crate) fn park_on(
     if sim::is_simulated() {
         return sim::park(addr, kind, deadline, still_wanted);
     }
-    // SAFETY: `addr` is the address of a live object of ours, which only this crate's `sync` parks on; the callbacks
-    // neither panic nor call into parking_lot_core (promised by both callers, `Latch` and `wait_while_equal`).
-    let result =
-        unsafe { parking_lot_core::park(addr, still_wanted, || {}, |_, _| {}, ParkToken(kind), deadline) };
-    match result {
-        ParkResult::Unparked(_) => Wake::Unparked,
-        ParkResult::Invalid => Wake::Stale,
-        ParkResult::TimedOut => Wake::TimedOut,
-    }
+    lot::park(addr, kind, deadline, still_wanted)
 }
 
 /// What [`unpark_matching`] does with one sleeper.
@@ -55,30 +50,19 @@ pub(crate) enum Choice {
 
 /// Wakes the sleepers on `addr` that `choose` picks, oldest first, by their `kind`. `done` runs under the queue's lock
 /// with whether sleepers remain. Neither callback may panic, park or wake.
-#[expect(unsafe_code, reason = "parking_lot_core's entry points are unsafe")]
-pub(crate) fn unpark_matching(addr: usize, mut choose: impl FnMut(usize) -> Choice, done: impl FnOnce(bool)) {
+pub(crate) fn unpark_matching(addr: usize, choose: impl FnMut(usize) -> Choice, done: impl FnOnce(bool)) {
     if sim::is_simulated() {
         sim::unpark(addr, choose, done);
         return;
     }
-    let filter = |token: ParkToken| match choose(token.0) {
-        Choice::Wake => FilterOp::Unpark,
-        Choice::PassOver => FilterOp::Skip,
-        Choice::Stop => FilterOp::Stop,
-    };
-    let callback = |result: UnparkResult| {
-        done(result.have_more_threads);
-        DEFAULT_UNPARK_TOKEN
-    };
-    // SAFETY: as in `park_on`: our own address, callbacks that neither panic nor re-enter.
-    unsafe { unpark_filter(addr, filter, callback) };
+    lot::unpark(addr, choose, done);
 }
 
 /// Sleeps while `*word == expected`, like a futex: returns at once when it differs. May return early; callers loop.
 pub fn wait_while_equal(word: &AtomicU32, expected: u32, deadline: Option<Instant>) -> Wake {
     let addr = std::ptr::from_ref(word).addr();
     // Acquire pairs with the Release store that the waker makes before `wake_all`.
-    park_on(addr, DEFAULT_PARK_TOKEN.0, deadline, || word.load(Ordering::Acquire) == expected)
+    park_on(addr, KIND_ANY, deadline, || word.load(Ordering::Acquire) == expected)
 }
 
 /// Wakes every thread in [`wait_while_equal`] on `word`. The caller has changed the word before.
@@ -101,7 +85,7 @@ pub struct Event(AtomicU32);
 
 impl Event {
     /// An event nobody has been notified of.
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
         Event(AtomicU32::new(0))
     }
 
@@ -122,6 +106,9 @@ impl Event {
         wake_all(&self.0);
     }
 }
+
+#[cfg(all(test, loom))]
+mod models;
 
 #[cfg(test)]
 mod tests {

@@ -25,7 +25,7 @@ pub struct MutexGuard<'a, T> {
 
 impl<T> Mutex<T> {
     /// A mutex around `value`.
-    pub const fn new(value: T) -> Self {
+    pub fn new(value: T) -> Self {
         Mutex(parking_lot::Mutex::new(value))
     }
 
@@ -93,7 +93,7 @@ impl WaitResult {
 
 impl Condvar {
     /// A condition variable nobody waits for.
-    pub const fn new() -> Self {
+    pub fn new() -> Self {
         Condvar(parking_lot::Condvar::new())
     }
 
@@ -177,7 +177,7 @@ pub struct WriteGuard<'a, T> {
 
 impl<T> RwLock<T> {
     /// A lock around `value`.
-    pub const fn new(value: T) -> Self {
+    pub fn new(value: T) -> Self {
         RwLock(parking_lot::RwLock::new(value))
     }
 

@@ -56,8 +56,12 @@ impl Planted {
     ];
 }
 
-/// Whether the calling thread's simulation has this mistake. Cost: none where threads cannot be simulated.
+/// Whether the calling thread's simulation, or the model that it belongs to, has this mistake. Cost: none where threads cannot be simulated.
 #[inline(always)]
 pub fn planted(bug: Planted) -> bool {
+    #[cfg(loom)]
+    if super::model::planted(bug) {
+        return true;
+    }
     sim::ENABLED && sim::planted_bug() == Some(bug)
 }

@@ -1,0 +1,40 @@
+//! Plain memory that a protocol hands from thread to thread.
+
+#[cfg(loom)]
+use super::model::cell::Cells;
+
+/// Stands beside plain memory that a protocol makes safe to share, and is told who touches which bytes of it. A model
+/// fails when two accesses, one of them a write, are not ordered by the protocol. Empty, and costs nothing, elsewhere.
+#[derive(Debug)]
+pub struct Watched {
+    #[cfg(loom)]
+    cells: Cells,
+}
+
+impl Watched {
+    /// For memory of `bytes` bytes.
+    #[inline(always)]
+    pub fn new(bytes: usize) -> Self {
+        let _ = bytes;
+        Watched {
+            #[cfg(loom)]
+            cells: Cells::new(bytes),
+        }
+    }
+
+    /// The calling thread reads `bytes` bytes from `at` on.
+    #[inline(always)]
+    pub fn reads(&self, at: usize, bytes: usize) {
+        let _ = (at, bytes);
+        #[cfg(loom)]
+        self.cells.read(at, bytes);
+    }
+
+    /// The calling thread writes `bytes` bytes from `at` on.
+    #[inline(always)]
+    pub fn writes(&self, at: usize, bytes: usize) {
+        let _ = (at, bytes);
+        #[cfg(loom)]
+        self.cells.write(at, bytes);
+    }
+}

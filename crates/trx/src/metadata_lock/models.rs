@@ -1,0 +1,82 @@
+//! The metadata lock under the model checker.
+
+use std::sync::Arc;
+
+use base::sync::model::{UnsafeCell, explore, spawn};
+
+use super::*;
+
+const LONG: Duration = Duration::from_secs(1000);
+
+/// A lock, the definition that it protects, and the rows, which one session at most changes here.
+#[derive(Debug, Default)]
+struct Table {
+    lock: MetadataLock,
+    definition: UnsafeCell<()>,
+    rows: UnsafeCell<()>,
+}
+
+fn read(table: &Table) {
+    table.lock.lock_shared(TableUse::Read, false, LONG).unwrap();
+    table.definition.with(|_| ());
+    table.lock.unlock_shared(TableUse::Read);
+}
+
+fn write(table: &Table) {
+    table.lock.lock_shared(TableUse::Write, false, LONG).unwrap();
+    table.definition.with(|_| ());
+    table.rows.with_mut(|_| ());
+    table.lock.unlock_shared(TableUse::Write);
+}
+
+fn alter(table: &Table) {
+    table.lock.lock_exclusive(LONG.into()).unwrap();
+    table.definition.with_mut(|_| ());
+    table.rows.with_mut(|_| ());
+    table.lock.unlock_exclusive();
+}
+
+fn keep_still(table: &Table) {
+    table.lock.lock_read_only(LONG).unwrap();
+    table.rows.with(|_| ());
+    table.lock.unlock_read_only();
+}
+
+fn own(table: &Table) {
+    table.lock.own(7, LONG).unwrap();
+    table.rows.with_mut(|_| ());
+    table.lock.disown();
+}
+
+/// Runs all at the same time; nobody may be left waiting.
+fn at_once<const N: usize>(preemptions: usize, works: [fn(&Table); N]) {
+    explore(preemptions, move || {
+        let table = Arc::new(Table::default());
+        let threads = works.map(|work| {
+            let table = Arc::clone(&table);
+            spawn(move || work(&table))
+        });
+        threads.into_iter().for_each(|thread| drop(thread.join().unwrap()));
+        assert_eq!(table.lock.state.load(Ordering::Relaxed) & !(PENDING | PENDING_READ_ONLY), 0);
+    });
+}
+
+#[test]
+fn a_definition_changes_only_while_nobody_uses_it() {
+    at_once(2, [alter, write, read]);
+}
+
+#[test]
+fn two_changes_of_a_definition_exclude_each_other() {
+    at_once(2, [alter, alter]);
+}
+
+#[test]
+fn rows_kept_still_are_not_changed() {
+    at_once(2, [keep_still, write, keep_still]);
+}
+
+#[test]
+fn an_owner_excludes_writers_and_definition_changes() {
+    at_once(2, [own, write, alter]);
+}
