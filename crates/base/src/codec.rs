@@ -80,6 +80,41 @@ pub fn push_start<const N: usize>(out: &mut Vec<u8>, bytes: &[u8; N], len: usize
     out.truncate(end);
 }
 
+/// Appends `bytes`. Cost: no call for 4 and 8 of them, as integers have.
+#[inline]
+pub fn push_short(out: &mut Vec<u8>, bytes: &[u8]) {
+    if let Ok(four) = <&[u8; 4]>::try_from(bytes) {
+        out.extend_from_slice(four);
+    } else if let Ok(eight) = <&[u8; 8]>::try_from(bytes) {
+        out.extend_from_slice(eight);
+    } else {
+        out.extend_from_slice(bytes);
+    }
+}
+
+/// Copies `from` to `to`, of the same length. Cost: no call for 4 to 16 bytes, which two loads and two stores cover.
+#[inline]
+pub fn copy_short(to: &mut [u8], from: &[u8]) {
+    assert!(to.len() == from.len(), "{} bytes for {}", to.len(), from.len());
+    match from.len() {
+        4..8 => copy_ends::<4>(to, from),
+        8..=16 => copy_ends::<8>(to, from),
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// Copies the first and the last `N` bytes.
+#[inline(always)]
+fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) {
+    let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) else { return };
+    if let Some(to) = to.first_chunk_mut::<N>() {
+        *to = *first;
+    }
+    if let Some(to) = to.last_chunk_mut::<N>() {
+        *to = *last;
+    }
+}
+
 /// Reads a LEB128 integer from the front of `bytes` and advances past it; `None` if it is cut short or too long.
 #[inline]
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
@@ -121,6 +156,18 @@ mod tests {
             let mut rest = &out[..];
             assert_eq!(take_varint(&mut rest), Some(value));
             assert!(rest.is_empty());
+        }
+    }
+
+    #[test]
+    fn short_copies_are_copies() {
+        let from: Vec<u8> = (1..=40).collect();
+        for len in 0..from.len() {
+            let (mut to, mut out) = (vec![0; len + 2], vec![7]);
+            copy_short(&mut to[1..=len], &from[..len]);
+            push_short(&mut out, &from[..len]);
+            assert_eq!(to, [&[0], &from[..len], &[0]].concat());
+            assert_eq!(out, [&[7], &from[..len]].concat());
         }
     }
 

@@ -1,6 +1,6 @@
 //! Store functions: the only way page bytes change.
 
-use base::codec::{get_u16, get_u48, put_u16, put_u32, put_u64};
+use base::codec::{copy_short, get_u16, get_u48, put_u16, put_u32, put_u64};
 use base::{IndexId, Lsn, PageNo, TrxId};
 
 use crate::layout::*;
@@ -284,7 +284,7 @@ impl<'a> PageMut<'a> {
         let skip = if page.fixed_key_len().is_some() { 2 } else { 4 };
         let from = usize::from(page.slot_word(slot) & SLOT_OFFSET) + skip;
         self.0[from..from + header.len()].copy_from_slice(header);
-        self.0[from + offset..from + offset + bytes.len()].copy_from_slice(bytes);
+        copy_short(&mut self.0[from + offset..from + offset + bytes.len()], bytes);
         self.raise_max_trx(TrxId(get_u48(header, 0)));
     }
 
@@ -333,7 +333,7 @@ impl<'a> PageMut<'a> {
             put_u16(cell, 2, get_u16(old, 2));
         }
         cell[skip..skip + id.len()].copy_from_slice(id);
-        cell[skip + id.len()..].copy_from_slice(&old[skip..old_len]);
+        copy_short(&mut cell[skip + id.len()..], &old[skip..old_len]);
         self.add_garbage(old_len);
         let marks = SlotFlags::DELETED.with(SlotFlags::HAS_VER);
         self.put_slot_word(slot, new_off as u16 | marks.bits() & SlotFlags::IN_SLOT);

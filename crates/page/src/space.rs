@@ -1,7 +1,7 @@
 //! Space inside a page: taking and releasing heap bytes, growing the arrays, squeezing out dead cells, hints.
 
 use base::PageNo;
-use base::codec::{get_u16, put_u16, put_u32};
+use base::codec::{copy_short, get_u16, put_u16, put_u32};
 
 use crate::layout::*;
 use crate::page_mut::{PageFull, PageMut};
@@ -141,7 +141,7 @@ impl PageMut<'_> {
         if !payload.is_empty() {
             cell[at..at + payload.len()].copy_from_slice(payload);
         }
-        cell[at + payload.len()..].copy_from_slice(suffix);
+        copy_short(&mut cell[at + payload.len()..], suffix);
     }
 
     /// Writes a new cell for the existing slot `slot`; the heap has room.

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use base::codec::push_short;
 use btree::LeafEdit;
 use page::{InBody, Record, RowHeader, RowRef, SlotFlags, UndoPtr};
 use trx::{Buffers, NewUndo, UndoKind};
@@ -216,7 +217,7 @@ pub(super) fn make_entry_key(
             extent = Extent::Cut;
         }
     }
-    out.extend_from_slice(key);
+    push_short(out, key);
     extent
 }
 

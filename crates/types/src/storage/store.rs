@@ -1,5 +1,7 @@
 //! Assignment: any value to the storage bytes of any type.
 
+use base::codec::push_short;
+
 use super::problem::{Fault, Problem, StoreContext, StoreError, StoreNote};
 use super::{member, number, string, temporal};
 use crate::{CollationId, SqlType, TypeKind, Value};
@@ -51,7 +53,7 @@ pub fn store_plain(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> bool {
     let mut room = [0; 8];
     let plain = PlainKind::of(ty).bytes(value, &mut room);
     if let Some(bytes) = plain {
-        out.extend_from_slice(bytes);
+        push_short(out, bytes);
     }
     plain.is_some()
 }
