@@ -324,32 +324,31 @@ impl PageMut<'_> {
 
     /// Copies the cells of `slots` below `top`, which becomes where they begin, and puts their slot words at `words_at`.
     fn copy_cells(&mut self, old: PageRef<'_>, slots: Range<usize>, words_at: usize, top: &mut usize) {
-        let cell = |slot: usize| {
-            let word = old.slot_word(slot);
-            let from = usize::from(word & SLOT_OFFSET);
-            (word, from, from + usize::from(get_u16(old.0, from) & CELL_LEN))
+        let [from, to] = [slots.start, slots.end].map(|slot| HEADER_BYTES + 4 * old.cap() + 2 * slot);
+        let (old_words, _) = old.0[from..to].as_chunks();
+        let (arrays, heap) = self.0.split_at_mut(words_at + 2 * slots.len());
+        let (words, _) = arrays[words_at..].as_chunks_mut();
+        let heap_at = PAGE_SIZE - heap.len();
+        let mut copy = |run: Range<usize>, top: usize| {
+            let at = top - run.len();
+            heap[at - heap_at..top - heap_at].copy_from_slice(&old.0[run]);
+            at
         };
-        let mut slot = slots.start;
-        while slot < slots.end {
-            // Cells that lie one below the other are copied at once.
-            let (mut word, mut from, run_end) = cell(slot);
-            loop {
-                let off = *top - (run_end - from);
-                put_u16(self.0, words_at + 2 * (slot - slots.start), word & SlotFlags::IN_SLOT | off as u16);
-                slot += 1;
-                if slot == slots.end {
-                    break;
-                }
-                let next = cell(slot);
-                if next.2 != from {
-                    break;
-                }
-                (word, from, _) = next;
+        // Cells that lie one below the other are copied at once.
+        let (mut run, mut run_top) = (0..0, *top);
+        for (word, old_word) in words.iter_mut().zip(old_words) {
+            let old_word = u16::from_le_bytes(*old_word);
+            let begin = usize::from(old_word & SLOT_OFFSET);
+            let end = begin + usize::from(get_u16(old.0, begin) & CELL_LEN);
+            if end != run.start {
+                run_top = copy(run.clone(), run_top);
+                run.end = end;
             }
-            let len = run_end - from;
-            *top -= len;
-            self.0[*top..*top + len].copy_from_slice(&old.0[from..run_end]);
+            run.start = begin;
+            let off = run_top - (run.end - begin);
+            *word = (old_word & SlotFlags::IN_SLOT | off as u16).to_le_bytes();
         }
+        *top = copy(run, run_top);
     }
 
     /// Fills slot `slot` with that of `old`, which has the same prefix.
