@@ -251,8 +251,9 @@ impl Files {
     /// Makes all that was written durable, older files first. Returns how many files it synced.
     pub(crate) fn sync(&mut self) -> Result<u64> {
         let Some(first) = self.unsynced else { return Ok(0) };
-        for file in self.chain.range(first..=self.current) {
-            file.file.sync_data()?;
+        // By index: a range of the chain costs more than the one file that it is as a rule.
+        for at in first..=self.current {
+            self.chain[at].file.sync_data()?;
         }
         self.unsynced = None;
         Ok((self.current - first + 1) as u64)
