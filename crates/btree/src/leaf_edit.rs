@@ -138,21 +138,21 @@ impl<'p> LeafEdit<'p> {
     }
 
     /// Goes on to the first record of the leaf, from the position on, that has the edit's key beside its begin id and that
-    /// `is_wanted`. False: no move; there may be one in the next leaf.
+    /// `is_wanted`. `None`: no move; there may be one in the next leaf.
     #[inline]
-    pub fn move_to_version(&mut self, is_wanted: impl Fn(&Record<'_>) -> bool) -> bool {
-        let page = self.page();
+    pub fn move_to_version(&mut self, is_wanted: impl Fn(&Record<'_>) -> bool) -> Option<Record<'_>> {
+        let page = self.mtr.page(self.leaf);
         for slot in self.slot..page.count() {
             let record = page.record(slot);
             if !record.has_key(self.key) {
-                return false;
+                return None;
             }
             if is_wanted(&record) {
                 (self.slot, self.found) = (slot, true);
-                return true;
+                return Some(record);
             }
         }
-        false
+        None
     }
 
     /// Inserts a record with the key at the position, which then is that record. `HAS_BEGIN` in `flags` says that the key
@@ -211,7 +211,7 @@ impl<'p> LeafEdit<'p> {
 
     /// To be called before a record of the leaf is marked as deleted or closed: a crash does not let it be forgotten then
     /// (docs/file_format.md, 1.2). On an error nothing has happened. Cost: a few loads, but for the first time in an extent.
-    #[inline]
+    #[inline(always)]
     pub fn note_garbage(&mut self) -> Result<()> {
         let extent = extent_of(self.page().page_no());
         self.mtr.note_garbage(extent)

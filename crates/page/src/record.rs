@@ -342,7 +342,10 @@ impl<'a> Record<'a> {
             return false;
         }
         match rest.split_first_chunk::<HEAD_BYTES>() {
-            Some((head, rest)) => u32::from_be_bytes(*head) == self.head && self.suffix.starts_with(rest),
+            Some((head, rest)) => {
+                let suffix = self.suffix.get(..rest.len());
+                u32::from_be_bytes(*head) == self.head && suffix.is_some_and(|suffix| is_equal(suffix, rest))
+            }
             None => self.head.to_be_bytes().starts_with(rest),
         }
     }

@@ -3,7 +3,6 @@
 use page::{RecordCopy, RowHeader, RowRef, SlotFlags, UndoPtr};
 use trx::{Buffers, NewUndo, Trx, UndoKind};
 
-use super::entry::put_end;
 use super::row_image::{RowImage, value_of, with_values};
 #[cfg(test)]
 use super::update_in_place::NEVER;
@@ -96,7 +95,6 @@ impl RowWriter<'_> {
             let Buffers { other_key, other_payload, payload: scratch, values, .. } = &mut *buffers;
             let row = RowRef::new(&table.clustered().format, copy.record(values));
             make_entry_key(index, clustered_key, &row, other_key, scratch);
-            put_end(other_payload, self.id);
             if last && position + 1 == table.indexes.len() {
                 self.expect_last_edit();
             }

@@ -3,7 +3,7 @@
 //! An entry is never changed otherwise while a reader may need it: a new value is another entry.
 
 use base::TrxId;
-use base::codec::{get_u48, put_u48};
+use base::codec::{get_u48, push_short, put_u48};
 use btree::{LeafEdit, Seek};
 use page::{PAGE_SIZE, Record, RowHeader, SlotFlags, TRX_ID_BYTES};
 use trx::{Attempt, Buffers, LockMode, RowLocker, UndoKind, WaitPolicy};
@@ -228,22 +228,21 @@ impl<'a> RowWriter<'a> {
         Ok(())
     }
 
-    /// Closes the open entry of a row whose key without a begin id is `key`, which is scratch, as is `payload`: it holds an
-    /// end id, see [`put_end`].
+    /// Closes the open entry of a row whose key without a begin id is `key`, which is scratch, as is `scratch`.
     pub(crate) fn close_entry(
         &mut self,
         index: &Index,
         key: &mut Vec<u8>,
-        payload: &mut Vec<u8>,
+        scratch: &mut Vec<u8>,
     ) -> Result<()> {
-        if self.close_entry_nearby(index, key, payload)? {
+        if self.close_entry_nearby(index, key, scratch)? {
             return Ok(());
         }
-        self.close_entry_anywhere(index, key, payload)
+        self.close_entry_anywhere(index, key, scratch)
     }
 
     /// Closes the open entry for `key` if the leaf that the key leads to has it and room for an end id, in one descent.
-    /// False: the entry is as it was. `whole_key` is scratch then no more.
+    /// False: the entry is as it was. `whole_key` is scratch.
     fn close_entry_nearby(&mut self, index: &Index, key: &[u8], whole_key: &mut Vec<u8>) -> Result<bool> {
         let mut edit = index.tree.edit(&self.engine.store, key, 0)?;
         let closed = self.close_in_leaf(index, &mut edit, whole_key)?;
@@ -260,18 +259,19 @@ impl<'a> RowWriter<'a> {
         edit: &mut LeafEdit<'_>,
         whole_key: &mut Vec<u8>,
     ) -> Result<bool> {
-        if !edit.move_to_version(|record| !record.flags().has_ver()) {
+        let key = edit.key();
+        let Some(record) = edit.move_to_version(|record| !record.flags().has_ver()) else {
             return Ok(false);
+        };
+        let open = record.flags();
+        whole_key.clear();
+        push_short(whole_key, key);
+        if open.has_begin() {
+            record.append_begin(whole_key);
         }
         edit.note_garbage()?;
-        let open = edit.record().flags();
         if edit.close(self.id).is_err() {
             return Ok(false);
-        }
-        whole_key.clear();
-        whole_key.extend_from_slice(edit.key());
-        if open.has_begin() {
-            edit.record().append_begin(whole_key);
         }
         // The undo record is complete before the latch is released, which is all that readers can tell.
         self.undo(index, UndoKind::EntryClose, open, whole_key, &[]);
@@ -290,7 +290,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Closes the open entry for `key`, wherever it is: found first, then changed. What [`RowWriter::close_entry_nearby`] does
-    /// in most cases.
+    /// in most cases. `key` and `payload` are scratch.
     #[cold]
     fn close_entry_anywhere(
         &mut self,
@@ -298,6 +298,7 @@ impl<'a> RowWriter<'a> {
         key: &mut Vec<u8>,
         payload: &mut Vec<u8>,
     ) -> Result<()> {
+        put_end(payload, self.id);
         if !find_open_entry(self.store(), index, key, payload)? {
             return Err(missing_entry());
         }
@@ -343,7 +344,6 @@ impl<'a> RowWriter<'a> {
             buffers.other_key.clear();
             append_declared_key(index, row, &mut buffers.other_key);
             buffers.other_key.extend_from_slice(clustered_key);
-            put_end(&mut buffers.other_payload, self.id);
             self.close_entry(index, &mut buffers.other_key, &mut buffers.other_payload)?;
         }
         Ok(())
@@ -397,7 +397,7 @@ pub(crate) fn room_for_entry(key: &[u8], payload: &[u8]) -> usize {
 }
 
 /// Starts a closed entry's payload in `payload`.
-pub(crate) fn put_end(payload: &mut Vec<u8>, end: TrxId) {
+fn put_end(payload: &mut Vec<u8>, end: TrxId) {
     payload.clear();
     payload.resize(TRX_ID_BYTES, 0);
     put_u48(payload, 0, end.0);

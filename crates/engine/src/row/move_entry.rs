@@ -4,7 +4,7 @@
 use btree::LeafEdit;
 use trx::{Attempt, Buffers};
 
-use super::entry::{push_begin, put_end, room_for_entry};
+use super::entry::{push_begin, room_for_entry};
 use super::writer::RowWriter;
 use crate::error::Result;
 use crate::table::Index;
@@ -47,10 +47,7 @@ impl RowWriter<'_> {
         match self.move_in_leaf(&mut row, Move { index, old_key, new_key, payload }, scratch, last)? {
             Moved::Whole => return Ok(()),
             Moved::Closed => {}
-            Moved::Not => {
-                put_end(scratch, self.id);
-                self.close_entry(index, old_key, scratch)?;
-            }
+            Moved::Not => self.close_entry(index, old_key, scratch)?,
         }
         if last {
             self.expect_last_edit();

@@ -5,7 +5,6 @@ use page::{OVERFLOW_REF_BYTES, RowHeader, RowRef, SlotFlags, UndoPtr};
 use trx::undo::ROW_HEADER_BYTES;
 use trx::{Buffers, Trx, UndoKind};
 
-use super::entry::put_end;
 use super::insert::{Value, row_id_of, too_large};
 use super::old_row::{OldImage, OldRow};
 use super::row_image::{RowImage, value_of, with_values};
@@ -381,7 +380,6 @@ impl RowWriter<'_> {
                 return Ok(());
             }
         }
-        put_end(payload, self.id);
         self.close_entry(index, other_key, payload)?;
         self.open_row_entry(index, new, &mut buffers.third_key, &buffers.other_payload, &mut buffers.key)
     }
