@@ -1,6 +1,6 @@
 //! Encoding of page operations.
 
-use base::codec::{push_start, push_varint, put_varint, take, take_varint};
+use base::codec::{push_short, push_start, push_varint, put_varint, take, take_varint};
 use base::{IndexId, PageNo, TrxId};
 
 use super::{Batch, EntryClose, LeafInsert, OpError, PageOp, RowDelete, RowPatch, require};
@@ -208,15 +208,16 @@ impl RowPatch<'_> {
     /// Appends the operation's encoding to `out`.
     #[inline]
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let mut head = [0; 1 + 2 * 3 + 1 + ROW_HEADER_BYTES];
+        let mut head = [0; 1 + 2 * 3 + 1 + ROW_HEADER_BYTES + 3];
         head[0] = PATCH_ROW;
         let end = put_varint(&mut head, 1, self.slot.into());
         let end = put_varint(&mut head, end, self.offset.into());
         head[end] = ROW_HEADER_BYTES as u8;
         let end = end + 1 + ROW_HEADER_BYTES;
         head[end - ROW_HEADER_BYTES..end].copy_from_slice(&self.header);
-        out.extend_from_slice(&head[..end]);
-        push_bytes(out, self.bytes);
+        let end = put_varint(&mut head, end, self.bytes.len() as u64);
+        push_start(out, &head, end);
+        push_short(out, self.bytes);
     }
 }
 
