@@ -2,6 +2,7 @@
 
 use crate::hot;
 use crate::ledger;
+use crate::loom;
 use crate::page;
 use crate::process::run as command;
 use crate::sim;
@@ -14,6 +15,7 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
     tidy::run()?;
     command("cargo", &["test", "--workspace"])?;
     if !fast {
+        loom::run(&[])?;
         command("cargo", &["test", "--workspace", "--profile", "fast"])?;
         sim::run(&["--planted", "1000"])?;
         sim::run(&["--seeds", "1000"])?;

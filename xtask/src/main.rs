@@ -7,6 +7,7 @@ mod demo;
 mod hot;
 mod kill9;
 mod ledger;
+mod loom;
 mod page;
 mod process;
 mod recovery_speed;
@@ -28,6 +29,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                 instructions, copies, allocations and system calls of each operation against ledger/ledger.tsv
                 (--bless: enter them; --history: write ledger/history.jsonl; --outside: compare with a server counted
                 from outside)
+  loom [--all | --preemptions N]
+                the protocols of threads under a model checker; then orderings and planted bugs in them, made wrong
+                (--all: also those that need not be found; --preemptions: N more than the models have by themselves)
   page [FOLDER] the lab's report, or one of made-up figures, in a browser: does its layout hold (needs chromium)
   recovery [--megabytes N] [--starts N] [--rows N]
                 kills a server that has written so much log, and tells how fast its starts apply it (1024, 3 starts)
@@ -49,6 +53,7 @@ fn main() -> ExitCode {
         ["hot"] => hot::gate(),
         ["kill9", options @ ..] => kill9::run(options),
         ["ledger", options @ ..] => ledger::run(options),
+        ["loom", options @ ..] => loom::run(options),
         ["page"] => page::run(None),
         ["page", folder] => page::run(Some(folder)),
         ["recovery", options @ ..] => recovery_speed::run(options),
