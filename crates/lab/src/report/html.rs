@@ -193,7 +193,12 @@ impl<'a> Report<'a> {
              of what {base} needs in the same row; the figures are microseconds: all = user + kernel. \"Not seen\": the server runs \
              elsewhere.</p>"
         );
-        self.charts(0, out, |bars, label| bars::cpu(bars, &format!("CPU per query of {label}")));
+        // One scale for all charts: they are compared with each other.
+        let (groups, targets) = (self.groups(), 0..self.header.targets.len());
+        let all =
+            groups.iter().flat_map(|group| targets.clone().flat_map(|target| self.bars(*group, target)));
+        let most = bars::cpu_reach(all.map(|bar| bar.cpu()));
+        self.charts(0, out, |bars, label| bars::cpu(bars, most, &format!("CPU per query of {label}")));
     }
 }
 

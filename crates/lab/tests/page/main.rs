@@ -92,6 +92,9 @@ fn a_frame_has_its_image_in_itself_and_may_run_nothing() {
     assert_eq!((frames.len(), frames[0].attribute("sandbox")), (1, Some("")));
     let image = frames[0].attribute("srcdoc").unwrap();
     let image = parsed(&image[image.find("<svg").unwrap()..]);
+    let runs =
+        |n: Node| n.tag_name().name() == "script" || n.attributes().any(|a| a.name().starts_with("on"));
+    assert!(!image.descendants().any(runs), "the image has a script");
     assert!(all(&image, "title").any(|title| text(title).starts_with("<b>parse&\"x\"")));
     let links =
         image.descendants().flat_map(|n| n.attributes()).filter(|a| ["href", "src"].contains(&a.name()));

@@ -35,7 +35,7 @@ pub(crate) fn write(folder: &Path) -> lab::Result<()> {
         for setting in settings {
             for threads in [1, 4] {
                 let key = RowKey { workload: workload.name.clone(), threads, setting: (*setting).to_owned() };
-                let us = 10f64.powf(1.5 + 3.0 * random.unit());
+                let us = 10f64.powf(1.5 + 2.0 * random.unit());
                 rows.push(SampleRow { key, data: workload.data, at, us });
             }
         }
@@ -94,7 +94,7 @@ fn write_row(
     rounds: Range<usize>,
     random: &mut Random,
 ) -> lab::Result<()> {
-    let speed = (-0.6 + 0.05 * row.at as f64).exp();
+    let speed = (-2.2 + 0.08 * row.at as f64).exp();
     for round in rounds {
         for (target, name) in targets().into_iter().enumerate() {
             let noise = 1.0 + if row.at % 9 == 4 { 0.3 } else { 0.01 } * random.normal().clamp(-2.0, 2.0);

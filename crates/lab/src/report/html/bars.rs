@@ -13,8 +13,8 @@ use super::{Standing, sign};
 const ROW: i32 = 34;
 /// Height of the axis below.
 const AXIS: i32 = 20;
-/// Room to either side of the scale.
-const MARGIN: i32 = 14;
+/// Room to either side of the scale: half of its longest number.
+const MARGIN: i32 = 18;
 /// No scale reaches further than this to either side; longer bars are cut, their figures are not.
 const RATIO_MAX: f64 = 8.0;
 /// No scale of CPU reaches further than this many times the base.
@@ -118,11 +118,24 @@ fn axis(
     }
 }
 
-/// CPU of an operation in user mode and kernel, as multiples of the base's.
-pub(super) fn cpu(bars: &[Bar], label: &str) -> String {
-    let multiple = |bar: &Bar, us: f64| bar.base.map_or(f64::NAN, |base| us / base.cpu_us());
-    let most = bars.iter().filter_map(|bar| Some(multiple(bar, bar.figures?.cpu_us())));
-    let most = most.filter(|m| m.is_finite()).fold(1.25, f64::max).min(CPU_MAX);
+impl Bar<'_> {
+    /// All CPU of an operation as a multiple of the base's; NaN if either is not known.
+    pub(super) fn cpu(&self) -> f64 {
+        self.figures.map_or(f64::NAN, |figures| self.multiple(figures.cpu_us()))
+    }
+
+    fn multiple(&self, us: f64) -> f64 {
+        self.base.map_or(f64::NAN, |base| us / base.cpu_us())
+    }
+}
+
+/// How far a scale from 0 has to reach for all of these multiples.
+pub(super) fn cpu_reach(multiples: impl Iterator<Item = f64>) -> f64 {
+    multiples.filter(|m| m.is_finite()).fold(1.25, f64::max).min(CPU_MAX)
+}
+
+/// CPU of an operation in user mode and kernel, as multiples of the base's, on a scale that reaches to `most`.
+pub(super) fn cpu(bars: &[Bar], most: f64, label: &str) -> String {
     let place = |multiple: f64| {
         MARGIN + (multiple.clamp(0.0, most) / most * f64::from(WIDTH - 2 * MARGIN)).round() as i32
     };
@@ -133,7 +146,7 @@ pub(super) fn cpu(bars: &[Bar], label: &str) -> String {
             let top = at as i32 * ROW;
             canvas.heading(bar.name, &cpu_in_figures(bar), top + 9);
             let Some(figures) = bar.figures else { continue };
-            let (user, all) = (multiple(bar, figures.user_us), multiple(bar, figures.cpu_us()));
+            let (user, all) = (bar.multiple(figures.user_us), bar.cpu());
             if all.is_finite() {
                 canvas.rectangle((place(0.0), top + 18), (place(user), top + 28), USER);
                 canvas.rectangle((place(user), top + 18), (place(all), top + 28), SYSTEM);

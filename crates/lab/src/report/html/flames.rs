@@ -79,7 +79,7 @@ pub(super) fn section(profiles: &[Profile], out: &mut String) {
     }
 }
 
-/// The image and its height. It has no script: its frame would not run one, and hides what is only for it.
+/// The image and its height, without scripts: its frame would not run one, and hides what is only for it.
 fn draw(stacks: &str) -> std::result::Result<(String, usize), String> {
     let mut options = Options::default();
     options.title = String::new();
@@ -93,6 +93,16 @@ fn draw(stacks: &str) -> std::result::Result<(String, usize), String> {
     let image = String::from_utf8_lossy(&image).into_owned();
     // What stands before the image is for a file of its own.
     let image = image.find("<svg").map(|at| &image[at..]).ok_or("no image")?.to_owned();
+    let image = without_script(&image);
     let height = image.split_once("height=\"").and_then(|(_, rest)| rest.split('"').next()?.parse().ok());
     Ok((image, height.ok_or("no height")?))
+}
+
+/// The drawing library leaves its constants and its entry for a script even where it is told to leave out the script.
+fn without_script(image: &str) -> String {
+    let image = image.replacen(" onload=\"init(evt)\"", "", 1);
+    match (image.find("<script"), image.find("</script>")) {
+        (Some(from), Some(to)) => [&image[..from], &image[to + "</script>".len()..]].concat(),
+        _ => image,
+    }
 }
