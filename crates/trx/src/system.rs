@@ -268,15 +268,21 @@ impl TrxSystem {
 
     /// Frees undo no view can need, once purge has visited everything up to `horizon`.
     pub fn free_undo(&self, horizon: Lsn) -> usize {
-        // A transaction is in the queue before it has ended.
-        let settled = |id: TrxId, queued: u64| {
-            let number = self.commits.number(id);
-            number.is_some_and(|number| number <= horizon && number.0 < queued)
-        };
-        let queued = || self.queue.lock().front().map_or(u64::MAX, |entry| entry.number.0);
-        let freed = self.undo.free_where(|newest| settled(newest, queued()));
-        self.commits.free(Lsn(horizon.0.min(queued() - 1)));
+        let freed = self.undo.free_where(|newest| self.is_settled(newest, horizon));
+        self.commits.free(Lsn(horizon.0.min(self.first_queued() - 1)));
         freed
+    }
+
+    /// Whether a transaction is up to the horizon and has nothing left to purge.
+    fn is_settled(&self, id: TrxId, horizon: Lsn) -> bool {
+        // In this order: a transaction is in the queue before it has ended, which may be now.
+        let number = self.commits.number(id);
+        number.is_some_and(|number| number <= horizon && number.0 < self.first_queued())
+    }
+
+    /// The least number in line for purge; `u64::MAX`: nobody waits.
+    fn first_queued(&self) -> u64 {
+        self.queue.lock().front().map_or(u64::MAX, |entry| entry.number.0)
     }
 
     /// Committed transactions that wait for purge.
