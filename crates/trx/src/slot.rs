@@ -155,8 +155,8 @@ impl Slots {
     /// The lowest published number, at most `newest`, which the caller loaded before the call.
     pub(crate) fn oldest_view(&self, newest: Lsn) -> Lsn {
         let mut slots = self.0.lock();
-        // A slot only the registry knows has lost its session.
-        slots.retain(|slot| Arc::strong_count(slot) > 1);
+        // A slot only the registry knows has lost its session. Where that could not be rolled back, a shutdown tries again.
+        slots.retain(|slot| Arc::strong_count(slot) > 1 || slot.reads().0.is_some());
         let oldest = slots.iter().fold(newest.0, |oldest, slot| oldest.min(slot.view.load(Ordering::SeqCst)));
         Lsn(oldest)
     }
@@ -209,6 +209,17 @@ mod tests {
         assert_eq!(slots.oldest_view(Lsn(11)), Lsn(9));
         drop(b);
         assert_eq!(slots.oldest_view(Lsn(11)), Lsn(11));
+    }
+
+    #[test]
+    fn a_slot_goes_with_its_session_unless_its_transaction_is_not_over() {
+        let (slots, store) = (Slots::default(), Arc::default());
+        let (ended, open) = (slots.register(&store), slots.register(&store));
+        open.set_id(TrxId(4));
+        drop((ended, open));
+        slots.oldest_view(Lsn(7));
+        let left = slots.all();
+        assert_eq!(left.iter().map(|slot| slot.reads().0).collect::<Vec<_>>(), [Some(TrxId(4))]);
     }
 
     #[test]
