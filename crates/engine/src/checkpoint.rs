@@ -165,9 +165,13 @@ impl Engine {
         self.checkpoints.spill_passes.load(Ordering::Relaxed)
     }
 
-    /// Removes spilled undo after the last checkpoint of a shutdown.
+    /// Removes spilled undo, and swapped undo, after the last checkpoint of a shutdown.
     pub(crate) fn remove_spills(&self) {
-        self.checkpoints.spills.lock().remove_superfluous(&[]);
+        let mut spills = self.checkpoints.spills.lock();
+        spills.remove_superfluous(&[]);
+        if self.trx.undo().swaps_and_reads().0 > 0 {
+            spills.remove_swap();
+        }
     }
 
     /// Changes how much room the log's files take (`innodb_redo_log_capacity`), while it is in use.

@@ -105,6 +105,7 @@ impl Engine {
         }
         // The last checkpoint, of the shutdown or of recovery, has no open transaction.
         spills.clear()?;
+        spills.offer_swap(engine.trx.undo());
         if config.background {
             Engine::start_threads(&engine)?;
         }

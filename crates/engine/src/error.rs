@@ -58,6 +58,13 @@ pub enum Error {
     TableChanged,
     /// There is too much undo to change a row (1114).
     UndoFull(Box<UndoFull>),
+    /// Memory has no more room for undo, and the disk does not take it (1021, 1026).
+    UndoNotSwapped(Box<env::IoError>),
+    /// An older version of a row cannot be made, because undo that was swapped cannot be read back (1024).
+    VersionUnreadable(Box<trx::SwapError>),
+    /// A change cannot be undone, or purged, because undo that was swapped cannot be read back. The next start has it from
+    /// the log.
+    UndoUnreadable(Box<trx::SwapError>),
     /// AUTO_INCREMENT has run out of numbers (1467).
     AutoIncrementExhausted,
     /// The engine has been shut down.
@@ -259,7 +266,11 @@ impl Error {
             // The transaction may go on with other tables.
             Error::TableDefinitionChanged | Error::TableChanged => Effect::Statement,
             // Refused before the row was changed.
-            Error::UndoFull(_) => Effect::Statement,
+            Error::UndoFull(_) | Error::UndoNotSwapped(_) => Effect::Statement,
+            // What was read has changed nothing.
+            Error::VersionUnreadable(_) => Effect::Statement,
+            // What should be undone stands.
+            Error::UndoUnreadable(_) => Effect::Server,
             // No number, no row.
             Error::AutoIncrementExhausted => Effect::Statement,
             // Nothing can be done for this session any more.
@@ -315,6 +326,14 @@ impl fmt::Display for Error {
             Error::TableDefinitionChanged => f.write_str("table definition is newer than the snapshot"),
             Error::TableChanged => f.write_str("table has changed since it was looked up"),
             Error::UndoFull(full) => full.fmt(f),
+            Error::UndoNotSwapped(error) => write!(f, "undo cannot be swapped: {error}"),
+            Error::VersionUnreadable(error) => write!(f, "an older version of a row cannot be read: {error}"),
+            Error::UndoUnreadable(error) => {
+                write!(
+                    f,
+                    "changes cannot be undone until the next start, which does it from the redo log: {error}"
+                )
+            }
             Error::AutoIncrementExhausted => f.write_str("auto increment has run out of numbers"),
             Error::Closed => f.write_str("engine is shut down"),
             Error::DataDir(error) => error.fmt(f),

@@ -26,15 +26,15 @@ fn get_cell_version<R>(
     view: ReadView,
     at: &Position<'_>,
     read: impl FnOnce(FoundCell<'_>) -> R,
-) -> Option<R> {
+) -> Result<Option<R>> {
     let (records, slot) = (at.page().records(), at.slot());
     let mut older = Vec::new();
-    let (cell, body_bytes_max) = match version::clustered(&engine.trx, view, &at.record(), &mut older) {
-        Seen::Nothing => return None,
+    let (cell, body_bytes_max) = match version::clustered(&engine.trx, view, &at.record(), &mut older)? {
+        Seen::Nothing => return Ok(None),
         Seen::Current => records.cell(slot),
         Seen::Older => (Cell::new(slot, &older, 0), older.len()),
     };
-    Some(read(FoundCell { records, cell, body_bytes_max }))
+    Ok(Some(read(FoundCell { records, cell, body_bytes_max })))
 }
 
 impl Table {
@@ -70,7 +70,7 @@ impl Table {
             }
             return Ok(Some(read(RowRef::new(&index.format, record))));
         }
-        Ok(self.get_version(engine, *view, &at, read))
+        self.get_version(engine, *view, &at, read)
     }
 
     /// As [`Table::get`], for readers of a record's bytes, of a key that was foreseen.
@@ -89,7 +89,7 @@ impl Table {
         }
         let Some(at) = index.tree.point_foreseen(way, &engine.store, clustered_key)? else { return Ok(None) };
         if !view.sees_whole_page(at.page().max_trx()) {
-            return Ok(get_cell_version(engine, *view, &at, read));
+            return get_cell_version(engine, *view, &at, read);
         }
         if at.page().flags(at.slot()).is_deleted() {
             return Ok(None);
@@ -106,16 +106,16 @@ impl Table {
         view: ReadView,
         at: &Position<'_>,
         read: impl FnOnce(RowRef<'_>) -> R,
-    ) -> Option<R> {
+    ) -> Result<Option<R>> {
         let (format, record) = (&self.clustered().format, at.record());
         let mut older = Vec::new();
-        match version::clustered(&engine.trx, view, &record, &mut older) {
+        Ok(match version::clustered(&engine.trx, view, &record, &mut older)? {
             Seen::Nothing => None,
             Seen::Current => Some(read(RowRef::new(format, record))),
             Seen::Older => {
                 let record = record.with_payload(&older, SlotFlags::NONE);
                 Some(read(RowRef::new(format, record)))
             }
-        }
+        })
     }
 }

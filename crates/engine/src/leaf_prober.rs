@@ -69,7 +69,7 @@ impl<'e> LeafProber<'e> {
         if self.source.view.sees_whole_page(page.max_trx()) {
             return Ok((!record.flags().is_deleted()).then(|| RowRef::new(format, record)));
         }
-        Ok(version_of(self.source, record, &mut self.older))
+        version_of(self.source, record, &mut self.older)
     }
 
     /// Starts looking for the rows whose keys start with `prefix`; [`LeafProber::next_batch`] hands them out.
@@ -95,7 +95,7 @@ impl<'e> LeafProber<'e> {
             let (to, last) = end_slot(page, self.range.to());
             self.selection.clear();
             if from < to {
-                self.selection.select_settled(self.source, page, from..to);
+                self.selection.select_settled(self.source, page, from..to)?;
             }
             self.progress = if last { Progress::End } else { Progress::Leaf };
             if !self.selection.is_empty() {
@@ -138,12 +138,16 @@ impl<'e> LeafProber<'e> {
 
 /// What the view sees of a record on a page that it does not see the whole of; an older version is built in `older`.
 #[inline(never)]
-fn version_of<'a>(source: Source<'a>, record: Record<'a>, older: &'a mut Vec<u8>) -> Option<RowRef<'a>> {
+fn version_of<'a>(
+    source: Source<'a>,
+    record: Record<'a>,
+    older: &'a mut Vec<u8>,
+) -> Result<Option<RowRef<'a>>> {
     let Source { trx, view, index, .. } = source;
     older.clear();
-    match version::clustered(trx, view, &record, older) {
+    Ok(match version::clustered(trx, view, &record, older)? {
         Seen::Nothing => None,
         Seen::Current => Some(RowRef::new(&index.format, record)),
         Seen::Older => Some(RowRef::new(&index.format, record.with_payload(older, SlotFlags::NONE))),
-    }
+    })
 }

@@ -319,7 +319,7 @@ impl<'e> LockingScan<'e> {
         }
         Ok(match attempt {
             Attempt::Wait => Judged::Wait,
-            Attempt::Skipped if !may_wait => self.copy_committed(&record),
+            Attempt::Skipped if !may_wait => self.copy_committed(&record)?,
             Attempt::Skipped => Judged::Pass,
             // Its writer has ended just now.
             Attempt::Granted { .. } if is_deleted => Judged::Pass,
@@ -331,16 +331,16 @@ impl<'e> LockingScan<'e> {
     }
 
     /// Copies what was committed of a row, if it was there.
-    fn copy_committed(&mut self, record: &Record<'_>) -> Judged {
+    fn copy_committed(&mut self, record: &Record<'_>) -> Result<Judged> {
         let mut older = Vec::new();
         self.copy.clear();
-        Judged::Committed(
-            match version::clustered(&self.engine.trx, ReadView::committed(), record, &mut older) {
-                Seen::Nothing => return Judged::Pass,
+        Ok(Judged::Committed(
+            match version::clustered(&self.engine.trx, ReadView::committed(), record, &mut older)? {
+                Seen::Nothing => return Ok(Judged::Pass),
                 Seen::Current => record.copy_to(&mut self.copy),
                 Seen::Older => record.with_payload(&older, SlotFlags::NONE).copy_to(&mut self.copy),
             },
-        )
+        ))
     }
 
     fn judge_entry(&mut self, entry: &RowRef<'_>) -> Result<Judged> {

@@ -83,7 +83,11 @@ impl<'e> Prober<'e> {
             if page.is_deleted(at.slot) { Answer::Nothing } else { Answer::Slot(at.slot) }
         } else {
             self.arena.clear();
-            answer(self.source, page, &page.record(at.slot), &mut self.arena, Answer::Slot(at.slot))
+            let current = Answer::Slot(at.slot);
+            let found = answer(self.source, page, &page.record(at.slot), &mut self.arena, current);
+            // Who cannot be answered is told when he is answered from the tree.
+            let Ok(found) = found else { return false };
+            found
         };
         true
     }
@@ -130,11 +134,11 @@ impl<'e> Prober<'e> {
             let slot = at.slot();
             drop(at);
             let page = PageRef::new(copy);
-            return Ok(answer(self.source, page, &page.record(slot), &mut self.arena, Answer::Slot(slot)));
+            return answer(self.source, page, &page.record(slot), &mut self.arena, Answer::Slot(slot));
         }
         self.last_page = page.page_no();
         let record = at.record();
-        let mut found = answer(self.source, page, &record, &mut self.arena, Answer::Slot(at.slot()));
+        let mut found = answer(self.source, page, &record, &mut self.arena, Answer::Slot(at.slot()))?;
         if let Answer::Slot(_) = found {
             found = Answer::Copied(record.copy_to(&mut self.arena));
         }
@@ -160,12 +164,12 @@ fn answer(
     record: &Record<'_>,
     arena: &mut Vec<u8>,
     current: Answer,
-) -> Answer {
+) -> Result<Answer> {
     if source.view.sees_whole_page(page.max_trx()) {
-        return if record.flags().is_deleted() { Answer::Nothing } else { current };
+        return Ok(if record.flags().is_deleted() { Answer::Nothing } else { current });
     }
     let mut older = Vec::new();
-    match version::clustered(source.trx, source.view, record, &mut older) {
+    Ok(match version::clustered(source.trx, source.view, record, &mut older)? {
         Seen::Nothing => Answer::Nothing,
         Seen::Current => current,
         Seen::Older => {
@@ -174,5 +178,5 @@ fn answer(
             arena.extend_from_slice(&older);
             Answer::Older(copy, start)
         }
-    }
+    })
 }

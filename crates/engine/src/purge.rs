@@ -56,6 +56,11 @@ impl PurgeControl {
         self.turn.lock()
     }
 
+    /// [`PurgeControl::pause`], unless a step is under way.
+    pub(crate) fn try_pause(&self) -> Option<MutexGuard<'_, ()>> {
+        self.turn.try_lock()
+    }
+
     /// Ends the rest of the background thread.
     pub(crate) fn hurry(&self) {
         self.wake.notify_all();
@@ -111,7 +116,7 @@ impl Engine {
         let mut values = Vec::new();
         let mut at = entry.last;
         while at != UndoPtr::NONE {
-            self.trx.undo().read(at, true, &mut record);
+            self.trx.undo().read(at, true, &mut record).map_err(Error::UndoUnreadable)?;
             if record.kind == UndoKind::ValueDead {
                 values.push(record.clone());
             } else {

@@ -163,7 +163,10 @@ impl<'e> Scan<'e> {
         }
         let slots = page.search(&self.memory.range.from).slot..to;
         self.memory.selection.clear();
-        self.memory.selection.select_settled(self.source, page, slots);
+        if self.memory.selection.select_settled(self.source, page, slots).is_err() {
+            // It is told when the leaf is read.
+            return false;
+        }
         if self.direction == Direction::Backward {
             self.memory.selection.reverse();
         }
@@ -286,7 +289,7 @@ impl<'e> Scan<'e> {
             self.position = Position::Suspended;
             selection.select(self.source, PageRef::new(copy), slots)?;
         } else {
-            selection.select_settled(self.source, cursor.page(), slots);
+            selection.select_settled(self.source, cursor.page(), slots)?;
             self.position = Position::Leaf(cursor);
         }
         if self.direction == Direction::Backward {
@@ -330,8 +333,7 @@ impl Selection {
     fn select(&mut self, source: Source<'_>, page: PageRef<'_>, slots: std::ops::Range<usize>) -> Result<()> {
         let is_mixed = source.view.is_mixed() && !source.index.format.is_clustered();
         if !is_mixed || source.view.sees_whole_page(page.max_trx()) {
-            self.select_settled(source, page, slots);
-            return Ok(());
+            return self.select_settled(source, page, slots);
         }
         for slot in slots {
             let entry = RowRef::new(&source.index.format, page.record(slot));
@@ -351,7 +353,7 @@ impl Selection {
         source: Source<'_>,
         page: PageRef<'_>,
         slots: std::ops::Range<usize>,
-    ) {
+    ) -> Result<()> {
         debug_assert_eq!(page.format_version(), source.index.format.format_version(), "row format of a page");
         let records = page.records();
         if source.view.sees_whole_page(page.max_trx()) {
@@ -363,7 +365,7 @@ impl Selection {
                 records.append_bodies(slots, marks, &mut self.bodies);
             }
         } else if source.index.format.is_clustered() {
-            self.select_clustered(source, records, slots);
+            return self.select_clustered(source, records, slots);
         } else {
             let format = &source.index.format;
             let visible = |&slot: &usize| {
@@ -371,6 +373,7 @@ impl Selection {
             };
             slots.filter(visible).for_each(|slot| self.push(records, slot));
         }
+        Ok(())
     }
 
     /// Adds the record at `slot` as it is.
@@ -379,10 +382,15 @@ impl Selection {
         self.bodies.push(records.cell(slot).0.body_at());
     }
 
-    fn select_clustered(&mut self, source: Source<'_>, records: Records<'_>, slots: std::ops::Range<usize>) {
+    fn select_clustered(
+        &mut self,
+        source: Source<'_>,
+        records: Records<'_>,
+        slots: std::ops::Range<usize>,
+    ) -> Result<()> {
         for slot in slots {
             let start = self.arena.len();
-            match version::clustered(source.trx, source.view, &records.get(slot), &mut self.arena) {
+            match version::clustered(source.trx, source.view, &records.get(slot), &mut self.arena)? {
                 Seen::Nothing => {}
                 Seen::Current => self.push(records, slot),
                 Seen::Older => {
@@ -392,6 +400,7 @@ impl Selection {
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -23,12 +23,15 @@ use std::sync::Arc;
 use base::{Lsn, TrxId};
 use env::{Disk, IoError};
 use log::{Frame, Identity, Log, SpillFile, SpillReader, TrxPhase, TrxState, UndoRef};
+use trx::UndoStore;
 
 use crate::error::Result;
 use crate::recovery::StartLog;
 
-/// Ending of the names of spill files.
+/// Ending of the names of spill files, and of the swap file's.
 const ENDING: &str = "undo";
+/// Where undo goes that memory has no room for. Nothing there outlives the process.
+const SWAP_FILE: &str = "swap.undo";
 
 /// Where spill files are, and whose they are.
 #[derive(Clone, Debug)]
@@ -52,7 +55,18 @@ impl SpillFolder {
         SpillReader::open(&*self.disk, &self.file_of(trx), self.identity, trx, len)
     }
 
-    /// Removes all files. No checkpoint in force names any.
+    /// Says to `undo` where it may be swapped to.
+    pub(crate) fn offer_swap(&self, undo: &UndoStore) {
+        undo.swap_to(&self.disk, self.path.join(SWAP_FILE));
+    }
+
+    /// Removes the swap file, which nobody reads any more.
+    fn remove_swap(&self) {
+        // A file that cannot be removed is removed by the next start.
+        let _ = self.disk.remove(&self.path.join(SWAP_FILE));
+    }
+
+    /// Removes all files. No checkpoint in force names any, and nothing was swapped.
     pub(crate) fn clear(&self) -> Result<()> {
         for name in self.disk.list(&self.path)? {
             if name.extension().is_some_and(|ending| ending == ENDING) {
@@ -230,6 +244,11 @@ impl Spills {
                 "undo of long transactions cannot be spilled, so that the redo log is kept for them: {error}"
             ));
         }
+    }
+
+    /// [`SpillFolder::remove_swap`].
+    pub(crate) fn remove_swap(&self) {
+        self.folder.remove_swap();
     }
 
     /// What a checkpoint says of the `unfinished` transactions, and of those that it leaves out, the first undo.

@@ -22,3 +22,4 @@ mod spill;
 mod sweep;
 mod threads;
 mod undo_limit;
+mod undo_swap;

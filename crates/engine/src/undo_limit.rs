@@ -1,12 +1,15 @@
-//! The limit of undo: who keeps too much of it from being freed is named, and changes of rows are refused meanwhile.
+//! The limits of undo: who keeps too much of it from being freed is named, and changes of rows are refused meanwhile; what
+//! memory has no room for is swapped to a file.
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::Lsn;
 use base::sync::Event;
 use base::sync::plain::Mutex;
+use env::IoError;
 use trx::UndoPin;
 
 use crate::engine::Engine;
@@ -54,11 +57,13 @@ impl fmt::Display for UndoFull {
 pub(crate) struct UndoWarnings {
     notes: Arc<dyn StartLog>,
     told: Mutex<Option<Lsn>>,
+    told_not_swapped: AtomicBool,
 }
 
 impl UndoWarnings {
     pub(crate) fn new(notes: &Arc<dyn StartLog>) -> Self {
-        UndoWarnings { notes: Arc::clone(notes), told: Mutex::new(None) }
+        let (notes, told) = (Arc::clone(notes), Mutex::new(None));
+        UndoWarnings { notes, told, told_not_swapped: AtomicBool::new(false) }
     }
 
     /// Tells of a culprit once.
@@ -70,6 +75,13 @@ impl UndoWarnings {
             self.notes.note(&format!("changes of rows are refused: {full}"));
         }
     }
+
+    /// Tells once that the disk does not take undo.
+    fn tell_not_swapped(&self, error: &IoError) {
+        if !self.told_not_swapped.swap(true, Ordering::Relaxed) {
+            self.notes.note(&format!("changes of rows are refused: undo cannot be swapped: {error}"));
+        }
+    }
 }
 
 impl Engine {
@@ -78,24 +90,50 @@ impl Engine {
         self.trx.undo().set_bytes_max(if bytes_max == 0 { u64::MAX } else { bytes_max });
     }
 
-    /// Asked before a change of a row, without a latch, when there may be too much undo.
+    /// Sets from how many bytes of undo in memory on the oldest is swapped to a file.
+    pub fn set_undo_memory(&self, bytes_max: u64) {
+        self.trx.undo().set_memory_max(bytes_max);
+    }
+
+    /// Asked before a change of a row, without a latch, when there may be too much undo, or too much in memory.
     ///
     /// # Errors
-    /// [`Error::UndoFull`].
+    /// [`Error::UndoFull`], [`Error::UndoNotSwapped`].
     #[cold]
+    #[inline(never)]
     pub(crate) fn ensure_undo_room(&self) -> Result<()> {
+        let undo = self.trx.undo();
+        if undo.is_crowded() {
+            self.free_oldest_undo();
+        }
+        let mut swapped = undo.swap_out();
         // What nobody needs any more is freed first: the thread that does may only be behind.
         let event = Event::new();
         for _ in 0..PURGE_LOOKS {
-            if self.trx.undo().has_room() {
+            if swapped.is_ok() && undo.has_room() {
                 return Ok(());
             }
             self.purge.hurry();
             event.wait(event.ticket(), Some(env::deadline_in(PURGE_WAIT)));
+            swapped = undo.swap_out();
+        }
+        if let Err(error) = swapped {
+            self.undo_warnings.tell_not_swapped(&error);
+            return Err(Error::UndoNotSwapped(Box::new(error)));
         }
         let (bytes, bytes_max) = self.trx.undo().bytes();
         let full = UndoFull { bytes, bytes_max, pin: self.trx.oldest_pin() };
         self.undo_warnings.tell(&full);
         Err(Error::UndoFull(Box::new(full)))
+    }
+
+    /// Frees undo that nobody needs, if there is much of it: who swaps it would do so for nothing.
+    fn free_oldest_undo(&self) {
+        // Purge at work frees what it can when it is done.
+        let Some(_turn) = self.purge.try_pause() else { return };
+        let horizon = self.trx.purge_horizon();
+        if self.trx.can_free_oldest_undo(horizon) {
+            self.trx.free_undo(horizon);
+        }
     }
 }

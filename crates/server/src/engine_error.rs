@@ -1,6 +1,9 @@
 //! MySQL's errors for what the storage engine refuses.
 
+use std::io::ErrorKind;
+
 use engine::{DefinitionError, DuplicateKey, DuplicatePart, Error, NameError};
+use trx::SwapError;
 use types::collation::{Charset, convert};
 use types::{TimeZone, storage};
 
@@ -24,6 +27,20 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
         Error::UndoFull(full) => {
             error_map::RECORD_FILE_FULL.saying(format!("The {full} (ratchet_undo_max_size)"))
         }
+        Error::UndoNotSwapped(error) => match error.kind {
+            ErrorKind::StorageFull => {
+                error_map::DISK_FULL.with(&[&error.path.display(), &error.errno, &error.kind])
+            }
+            kind => error_map::ERROR_ON_WRITE.with(&[&error.path.display(), &error.errno, &kind]),
+        },
+        Error::VersionUnreadable(error) => match &**error {
+            SwapError::Io(error) => {
+                error_map::ERROR_ON_READ.with(&[&error.path.display(), &error.errno, &error.kind])
+            }
+            SwapError::Damaged { file, .. } => {
+                error_map::ERROR_ON_READ.with(&[&file.display(), &0, &"not what was written"])
+            }
+        },
         Error::AutoIncrementExhausted => error_map::AUTOINC_READ_FAILED.bare(),
         Error::Storage(btree::Error::RecordTooLarge { max, .. }) => error_map::TOO_BIG_ROWSIZE.with(&[max]),
         Error::Storage(btree::Error::FileFull) => error_map::RECORD_FILE_FULL.with(&[&"data.rdb"]),

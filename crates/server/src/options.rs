@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::option_file;
 use crate::sysvars::{ALL, Access, Scope, SetValue, VarKind, VarValue, Variables, find};
+use crate::undo_settings;
 
 /// An option as written: a name, a value if there was one, and where it stood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +87,7 @@ impl Options {
             options.take(setting)?;
         }
         options.fill_paths();
+        undo_settings::fill(&mut options.variables);
         Ok(Invocation::Serve(Box::new(options)))
     }
 

@@ -133,6 +133,8 @@ pub fn rollback_to(session: &mut Session, name: &str) -> Result<(), SqlError> {
     let trx = trx.ok_or_else(|| no_savepoint(name))?;
     match server.engine.rollback_to_savepoint(trx, name) {
         Err(engine::Error::Lock(trx::Error::NoSuchSavepoint)) => Err(no_savepoint(name)),
+        // Half of it is undone, and nobody may commit the rest.
+        Err(error) if error.effect() == Effect::Server => server.fail(&error),
         other => other.map_err(|e| engine_error::plain(&e)),
     }
 }

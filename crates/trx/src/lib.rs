@@ -22,7 +22,7 @@
 //! # Latching
 //! No function here takes a page latch. The undo mutex of a transaction is taken before page latches by whoever changes
 //! rows, and is held while that waits for a row; the lock table's mutex and the undo store's lock may be taken under page
-//! latches.
+//! latches. Undo that was swapped may be read back under a shared one.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
@@ -55,4 +55,4 @@ pub use savepoint::Savepoint;
 pub use slot::{TrxSlot, UndoPin};
 pub use system::{PurgeEntry, TrxSystem};
 pub use transaction::{Abandon, BeginOptions, Buffers, Isolation, Span, Trx, WriteParts};
-pub use undo::{NewUndo, UndoKind, UndoLog, UndoPtr, UndoRecord, UndoStore};
+pub use undo::{NewUndo, SwapError, UndoKind, UndoLog, UndoPtr, UndoRecord, UndoStore};

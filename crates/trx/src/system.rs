@@ -273,6 +273,11 @@ impl TrxSystem {
         freed
     }
 
+    /// Whether [`TrxSystem::free_undo`] would free the chunk that is swapped, or was, before all others.
+    pub fn can_free_oldest_undo(&self, horizon: Lsn) -> bool {
+        self.undo.is_oldest(|newest| self.is_settled(newest, horizon))
+    }
+
     /// Whether a transaction is up to the horizon and has nothing left to purge.
     fn is_settled(&self, id: TrxId, horizon: Lsn) -> bool {
         // In this order: a transaction is in the queue before it has ended, which may be now.

@@ -35,11 +35,13 @@ pub enum Planted {
     UnsyncedSpill,
     /// Recovery takes undo from the log although it was spilled, too.
     SpilledTwice,
+    /// The place of undo in the swap file is given out again while the undo is there.
+    EarlySlotReuse,
 }
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 13] = [
+    pub const ALL: [Planted; 14] = [
         Planted::UnsyncedLog,
         Planted::UnsyncedPages,
         Planted::RedoTwice,
@@ -53,6 +55,7 @@ impl Planted {
         Planted::SkippedUndo,
         Planted::UnsyncedSpill,
         Planted::SpilledTwice,
+        Planted::EarlySlotReuse,
     ];
 }
 

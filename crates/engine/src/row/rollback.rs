@@ -26,7 +26,7 @@ pub(crate) fn undo_to(
     let mut record = UndoRecord::default();
     loop {
         let (newest, parts) = (log.mark(), log.parts().len());
-        if !log.pop(mark, &mut record) {
+        if !log.pop(mark, &mut record).map_err(Error::UndoUnreadable)? {
             return Ok(());
         }
         if record.kind == UndoKind::EntryClose && planted(Planted::SkippedUndo) {

@@ -7,6 +7,8 @@ use page::{Record, RowHeader, RowRef, SlotFlags};
 use trx::undo::{ROW_HEADER_BYTES, UndoRecord};
 use trx::{ReadView, TrxSystem, UndoKind, UndoPtr};
 
+use crate::error::{Error, Result};
+
 /// Slot flags as an undo record keeps them.
 #[inline]
 pub(crate) fn flags_to_undo(flags: SlotFlags) -> u8 {
@@ -31,11 +33,19 @@ pub(crate) enum Seen {
 }
 
 /// Finds the version of a clustered record that `view` sees. An older one is appended to `arena`.
+///
+/// # Errors
+/// [`Error::VersionUnreadable`]; the arena is as it was.
 #[inline]
-pub(crate) fn clustered(trx: &TrxSystem, view: ReadView, record: &Record<'_>, arena: &mut Vec<u8>) -> Seen {
+pub(crate) fn clustered(
+    trx: &TrxSystem,
+    view: ReadView,
+    record: &Record<'_>,
+    arena: &mut Vec<u8>,
+) -> Result<Seen> {
     let header = RowHeader::decode(record.payload());
     if view.sees(trx, header.trx) {
-        return if record.flags().is_deleted() { Seen::Nothing } else { Seen::Current };
+        return Ok(if record.flags().is_deleted() { Seen::Nothing } else { Seen::Current });
     }
     older(trx, view, record, header, arena)
 }
@@ -48,24 +58,27 @@ fn older(
     record: &Record<'_>,
     newest: RowHeader,
     arena: &mut Vec<u8>,
-) -> Seen {
+) -> Result<Seen> {
     let start = arena.len();
     arena.extend_from_slice(record.payload());
     let mut before = UndoRecord::default();
     let mut header = newest;
     while header.undo.0 != 0 {
-        trx.undo().read(UndoPtr::from_raw(header.undo.0), false, &mut before);
+        if let Err(error) = trx.undo().read(UndoPtr::from_raw(header.undo.0), false, &mut before) {
+            arena.truncate(start);
+            return Err(Error::VersionUnreadable(error));
+        }
         apply(&before, start, arena);
         header = RowHeader::decode(&arena[start..]);
         if view.sees(trx, header.trx) {
             if flags_from_undo(before.flags).is_deleted() {
                 break;
             }
-            return Seen::Older;
+            return Ok(Seen::Older);
         }
     }
     arena.truncate(start);
-    Seen::Nothing
+    Ok(Seen::Nothing)
 }
 
 /// Turns the payload at `start..` of `arena` into the one `before` it.

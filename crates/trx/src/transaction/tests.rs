@@ -136,7 +136,7 @@ fn closing_rolls_the_writer_back_and_tells_its_session() {
     let mut undone = 0;
     let rolled_back = system.close(|log| {
         let mut record = crate::UndoRecord::default();
-        while log.pop(UndoPtr::NONE, &mut record) {
+        while log.pop(UndoPtr::NONE, &mut record).unwrap() {
             undone += 1;
         }
         Ok::<Ending, ()>(Ending::RolledBack(Lsn(20)))

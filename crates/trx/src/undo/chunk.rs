@@ -1,80 +1,201 @@
 //! Chunks of undo words, who fills them and when they are freed.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use base::sync::plain::{Mutex, RwLock};
 use base::sync::{Planted, planted};
 use base::{IndexId, TrxId};
+use env::{Disk, IoError};
 use log::{Log, Part};
 
 use super::image::{KEY_PART_ROOM, SHORT_PART_ROOM};
 use super::record::{NewUndo, UndoRecord};
 use super::room::Room;
+use super::swap::{Slot, Swap, SwapError};
 use super::{UndoKind, UndoPtr};
 use crate::commit_table::{Chunk as IdChunk, CommitTable, Ending};
 
 /// Words in a chunk: 32 KiB, more than the largest record (a key and a payload of half a page each).
 const CHUNK_WORDS: usize = 4096;
-const CHUNK_BYTES: u64 = CHUNK_WORDS as u64 * 8;
+pub(super) const CHUNK_BYTES: u64 = CHUNK_WORDS as u64 * 8;
 
 #[derive(Debug)]
-struct Chunk {
-    number: u32,
-    words: Box<[AtomicU64]>,
+pub(super) struct Chunk {
+    pub(super) number: u32,
+    pub(super) words: Box<[AtomicU64]>,
 }
 
 impl Chunk {
     fn new(number: u32) -> Self {
         Chunk { number, words: (0..CHUNK_WORDS).map(|_| AtomicU64::new(0)).collect() }
     }
+
+    /// The chunk whose words are `bytes`, little-endian.
+    pub(super) fn from_bytes(number: u32, bytes: &[u8]) -> Self {
+        let words = bytes.as_chunks().0.iter().map(|word| AtomicU64::new(u64::from_le_bytes(*word)));
+        Chunk { number, words: words.collect() }
+    }
 }
 
-/// All undo chunks, by number.
+/// Where a chunk is.
+#[derive(Debug)]
+enum Place {
+    /// There is none of the number.
+    Free,
+    Memory(Arc<Chunk>),
+    Swapped(Slot),
+}
+
+/// Chunks that nobody writes into any more: full ones and those of ended sessions.
+#[derive(Debug, Default)]
+struct Retired {
+    /// With the newest transaction in each, in order of retirement.
+    chunks: VecDeque<(TrxId, u32)>,
+    /// So many of the oldest are in the swap file, and no others.
+    swapped: usize,
+}
+
+/// All undo chunks, by number. The mutex of the swap file is taken before all others here, the lock of the chunks last.
 #[derive(Debug, Default)]
 pub struct UndoStore {
     /// Index = chunk number - 1, so that no record has the address 0.
-    chunks: RwLock<Vec<Option<Arc<Chunk>>>>,
+    chunks: RwLock<Vec<Place>>,
     /// Numbers that can be given out again.
     free: Mutex<Vec<u32>>,
-    /// Full chunks and those of ended sessions, with the newest transaction in each; in order of retirement.
-    retired: Mutex<VecDeque<(TrxId, u32)>>,
+    retired: Mutex<Retired>,
     room: Room,
+    swap: Swap,
 }
 
 impl UndoStore {
     /// Reads the record at `ptr` into `record`; its key only `with_key`.
     ///
     /// The caller's view is published (or it owns the record's transaction, or is purge before it frees), so the chunk
-    /// is there. Cost: a shared lock and the copy.
-    pub fn read(&self, ptr: UndoPtr, with_key: bool, record: &mut UndoRecord) {
+    /// is there. Cost: a shared lock and the copy; for a chunk that was swapped and is not in the cache a read of 32 KiB.
+    ///
+    /// # Errors
+    /// The chunk was swapped and cannot be read back.
+    pub fn read(&self, ptr: UndoPtr, with_key: bool, record: &mut UndoRecord) -> Result<(), Box<SwapError>> {
         let chunks = self.chunks.read();
-        let chunk = chunks[ptr.chunk() as usize - 1].as_ref();
-        let chunk = chunk.expect("undo is kept while a published view may need it");
+        if let Place::Memory(chunk) = &chunks[ptr.chunk() as usize - 1] {
+            record.read(&chunk.words[ptr.word()..], with_key);
+            return Ok(());
+        }
+        drop(chunks);
+        self.read_swapped(ptr, with_key, record)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read_swapped(
+        &self,
+        ptr: UndoPtr,
+        with_key: bool,
+        record: &mut UndoRecord,
+    ) -> Result<(), Box<SwapError>> {
+        let slot = match self.chunks.read()[ptr.chunk() as usize - 1] {
+            Place::Swapped(slot) => slot,
+            Place::Memory(_) | Place::Free => panic!("undo is kept while a published view may need it"),
+        };
+        let chunk = self.swap.read(ptr.chunk(), slot)?;
         record.read(&chunk.words[ptr.word()..], with_key);
+        Ok(())
     }
 
     /// Frees retired chunks whose newest transaction `is_settled`, and with it the older ones of its session. Returns how
     /// many were freed.
     pub fn free_where(&self, is_settled: impl Fn(TrxId) -> bool) -> usize {
+        let mut slots = self.swap.slots();
         let mut retired = self.retired.lock();
-        let before = retired.len();
-        retired.retain(|&(newest, number)| {
+        let Retired { chunks, swapped } = &mut *retired;
+        let before = chunks.len();
+        chunks.retain(|&(newest, number)| {
             let keep = !is_settled(newest);
             if !keep {
-                self.chunks.write()[number as usize - 1] = None;
+                let place = std::mem::replace(&mut self.chunks.write()[number as usize - 1], Place::Free);
+                if let Place::Swapped(slot) = place {
+                    self.swap.free(&mut slots, number, slot);
+                    *swapped -= 1;
+                    self.room.unswap();
+                }
                 self.free.lock().push(number);
                 self.room.give_back();
             }
             keep
         });
-        before - retired.len()
+        before - chunks.len()
     }
 
-    /// Chunks in memory.
+    /// Whether [`UndoStore::free_where`] would free the chunk that was retired first.
+    pub fn is_oldest(&self, is_settled: impl Fn(TrxId) -> bool) -> bool {
+        self.retired.lock().chunks.front().is_some_and(|&(newest, _)| is_settled(newest))
+    }
+
+    /// Writes the oldest chunks that nobody writes into to the swap file while memory has more than it may, and some more.
+    /// Latches: none may be held. Cost: up to a MiB is written, usually.
+    ///
+    /// # Errors
+    /// Of the disk. What was not written stays in memory.
+    pub fn swap_out(&self) -> Result<(), IoError> {
+        if !self.room.is_crowded() {
+            return Ok(());
+        }
+        let mut slots = self.swap.slots();
+        while self.room.is_nearly_crowded() {
+            let Some(chunk) = self.oldest_in_memory() else { break };
+            let slot = self.swap.write(&mut slots, &chunk)?;
+            self.chunks.write()[chunk.number as usize - 1] = Place::Swapped(slot);
+            self.retired.lock().swapped += 1;
+            self.room.swap();
+        }
+        Ok(())
+    }
+
+    /// The retired chunk that is swapped next. The caller keeps others from swapping and freeing.
+    fn oldest_in_memory(&self) -> Option<Arc<Chunk>> {
+        let number = {
+            let retired = self.retired.lock();
+            retired.chunks.get(retired.swapped)?.1
+        };
+        match &self.chunks.read()[number as usize - 1] {
+            Place::Memory(chunk) => Some(Arc::clone(chunk)),
+            Place::Swapped(_) | Place::Free => None,
+        }
+    }
+
+    /// Chunks, swapped ones among them.
     pub fn chunk_count(&self) -> usize {
-        self.chunks.read().iter().flatten().count()
+        self.chunks.read().iter().filter(|place| !matches!(place, Place::Free)).count()
+    }
+
+    /// Says where the swap file is to be made when it is needed; no file is there. Without it nothing is swapped.
+    pub fn swap_to(&self, disk: &Arc<dyn Disk>, path: PathBuf) {
+        self.swap.place_at(disk, path);
+        self.room.allow_swap();
+    }
+
+    /// Sets from how many bytes of chunks in memory on the oldest are swapped.
+    pub fn set_memory_max(&self, bytes: u64) {
+        self.room.set_memory_max(bytes / CHUNK_BYTES);
+    }
+
+    /// Bytes of chunks in memory, but for those that were read back, and in the swap file.
+    pub fn memory_and_swapped(&self) -> (u64, u64) {
+        let (memory, swapped) = self.room.memory_and_swapped();
+        (memory * CHUNK_BYTES, swapped * CHUNK_BYTES)
+    }
+
+    /// Chunks that were written to the swap file, and read back, since the start.
+    pub fn swaps_and_reads(&self) -> (u64, u64) {
+        self.swap.writes_and_reads()
+    }
+
+    /// Whether memory has more than it may, and swapping can help.
+    pub fn is_crowded(&self) -> bool {
+        self.room.is_crowded()
     }
 
     /// Lets `log` ask those who want to change rows to look at [`UndoStore::has_room`] while there may be none.
@@ -108,15 +229,16 @@ impl UndoStore {
         let chunk = Arc::new(Chunk::new(number));
         let at = number as usize - 1;
         if at == chunks.len() {
-            chunks.push(Some(Arc::clone(&chunk)));
+            chunks.push(Place::Memory(Arc::clone(&chunk)));
         } else {
-            chunks[at] = Some(Arc::clone(&chunk));
+            chunks[at] = Place::Memory(Arc::clone(&chunk));
         }
         chunk
     }
 
     fn retire(&self, newest: TrxId, chunk: &Chunk) {
-        self.retired.lock().push_back((newest, chunk.number));
+        self.retired.lock().chunks.push_back((newest, chunk.number));
+        self.room.retire();
     }
 }
 
@@ -285,15 +407,18 @@ impl UndoLog {
 
     /// Reads the newest record and steps behind it; false once `mark` is reached. The caller undoes what it says; the part
     /// that says so is among [`UndoLog::parts`]. The words stay: readers may still follow pointers to them.
-    pub fn pop(&mut self, mark: UndoPtr, record: &mut UndoRecord) -> bool {
+    ///
+    /// # Errors
+    /// The record was swapped and cannot be read back; nothing has happened.
+    pub fn pop(&mut self, mark: UndoPtr, record: &mut UndoRecord) -> Result<bool, Box<SwapError>> {
         if self.last == mark || self.last.is_none() {
-            return false;
+            return Ok(false);
         }
-        self.store.read(self.last, true, record);
+        self.store.read(self.last, true, record)?;
         let (undone, next) = (self.last.logged(), record.prev.logged());
         self.push_part(&Part::Compensation { trx: self.id, undone, next });
         self.last = record.prev;
-        true
+        Ok(true)
     }
 
     /// Takes a [`UndoLog::pop`] back: the record, which was at `newest` when [`UndoLog::parts`] had `parts` bytes, could not be
@@ -345,20 +470,6 @@ impl UndoLog {
 
     pub(crate) fn take_abandoned(&mut self) -> bool {
         std::mem::take(&mut self.abandoned)
-    }
-
-    /// Whether records of this kind were written since `mark`: for tests of what a statement did.
-    pub fn wrote(&self, mark: UndoPtr, kind: UndoKind) -> bool {
-        let mut record = UndoRecord::default();
-        let mut at = self.last;
-        while at != mark && !at.is_none() {
-            self.store.read(at, false, &mut record);
-            if record.kind == kind {
-                return true;
-            }
-            at = record.prev;
-        }
-        false
     }
 }
 

@@ -2,15 +2,18 @@
 //!
 //! Records live in chunks of 64-bit words. A row header holds the [`UndoPtr`] of the record with its before image; the
 //! records of one transaction are also linked backwards, which is the order of rollback. Words are atomics read and
-//! written relaxed: a reader comes by a pointer it found under a page latch, and the latch orders the writes.
+//! written relaxed: a reader comes by a pointer it found under a page latch, and the latch orders the writes. Old chunks go
+//! to a swap file when there are too many in memory, and are read back from there.
 
 mod chunk;
 mod image;
 mod record;
 mod room;
+mod swap;
 
 pub use chunk::{UndoLog, UndoStore};
 pub use record::{NewUndo, ROW_HEADER_BYTES, UndoKind, UndoRecord};
+pub use swap::SwapError;
 
 /// Address of an undo record: chunk number and word offset, 56 bits, stored in 7 bytes. 0 is "none".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,8 +1,11 @@
 //! Undo records through chunks: round trips, chains, reuse.
 
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{IndexId, TrxId};
+use env::{Disk, IoOp, Mishap, SimDisk};
 
 use super::*;
 use crate::commit_table::CommitTable;
@@ -27,7 +30,7 @@ fn every_part_of_a_record_comes_back() {
         let before = log.mark();
         let ptr = log.append(&undo);
         let mut record = UndoRecord::default();
-        store.read(ptr, true, &mut record);
+        store.read(ptr, true, &mut record).unwrap();
         assert_eq!((record.kind, record.prev, record.index), (UndoKind::RowPatch, before, IndexId(70)));
         assert_eq!((record.flags, record.patch_offset), (0x60, 513));
         assert_eq!(record.row_header, (len % 2 == 0).then_some(header));
@@ -49,8 +52,8 @@ fn a_record_of_a_key_alone_is_appended_as_any_other() {
         assert_eq!(one.append_key(kind, undo.index, undo.flags, &key), other.append(&undo));
         assert_eq!(one.parts(), other.parts());
         let [mut a, mut b] = [UndoRecord::default(), UndoRecord::default()];
-        stores[0].read(one.mark(), true, &mut a);
-        stores[1].read(other.mark(), true, &mut b);
+        stores[0].read(one.mark(), true, &mut a).unwrap();
+        stores[1].read(other.mark(), true, &mut b).unwrap();
         assert_eq!((a.kind, a.key, a.image, a.flags, a.prev), (b.kind, b.key, b.image, b.flags, b.prev));
     }
 }
@@ -104,10 +107,10 @@ fn popping_walks_backwards_over_chunks_to_the_mark() {
     assert!(store.chunk_count() > 1);
     let mut record = UndoRecord::default();
     for i in (100..200u32).rev() {
-        assert!(log.pop(mark, &mut record));
+        assert!(log.pop(mark, &mut record).unwrap());
         assert_eq!(record.key, i.to_be_bytes());
     }
-    assert!(!log.pop(mark, &mut record));
+    assert!(!log.pop(mark, &mut record).unwrap());
     assert_eq!(log.mark(), mark);
 }
 
@@ -131,4 +134,130 @@ fn chunks_are_freed_below_the_horizon_and_used_again() {
     let mut log = UndoLog::new(Arc::clone(&store));
     log.begin(TrxId(50), &ids);
     assert!(log.append(&entry(UndoKind::RowInsert, b"k", b"")).raw() >> 24 <= all as u64);
+}
+
+const SWAP_FILE: &str = "swap";
+
+/// A store that swaps all that it can, and its disk.
+fn swapping() -> (Arc<UndoStore>, SimDisk) {
+    let (store, disk) = (Arc::new(UndoStore::default()), SimDisk::new());
+    let theirs: Arc<dyn Disk> = Arc::new(disk.clone());
+    store.swap_to(&theirs, PathBuf::from(SWAP_FILE));
+    store.set_memory_max(0);
+    (store, disk)
+}
+
+/// Appends records whose keys are `numbers`, each a quarter of a chunk, swapping whenever that can be; where they are.
+fn append_swapping(log: &mut UndoLog, store: &UndoStore, numbers: std::ops::Range<u32>) -> Vec<UndoPtr> {
+    let append = |n: u32| {
+        store.swap_out().unwrap();
+        log.append(&entry(UndoKind::RowImage, &n.to_be_bytes(), &[n as u8; 8000]))
+    };
+    numbers.map(append).collect()
+}
+
+fn is_at(store: &UndoStore, ptr: UndoPtr, number: u32) -> bool {
+    let mut record = UndoRecord::default();
+    store.read(ptr, true, &mut record).unwrap();
+    record.key == number.to_be_bytes() && record.image == [number as u8; 8000]
+}
+
+#[test]
+fn swapped_records_are_read_and_popped_as_any_other() {
+    let (store, disk) = swapping();
+    let mut log = UndoLog::new(Arc::clone(&store));
+    log.begin(TrxId(5), &CommitTable::new(TrxId(5)));
+    let places = append_swapping(&mut log, &store, 0..1000);
+    let (memory, swapped) = store.memory_and_swapped();
+    assert!(memory <= 64 << 10 && swapped >= 7 << 20, "{memory} in memory, {swapped} swapped");
+    assert_eq!(store.bytes().0, memory + swapped);
+    assert!(disk.used() <= swapped);
+    assert!((0..1000).step_by(7).all(|n| is_at(&store, places[n as usize], n)));
+    let mut record = UndoRecord::default();
+    for n in (400..1000u32).rev() {
+        assert!(log.pop(places[399], &mut record).unwrap());
+        assert_eq!(record.key, n.to_be_bytes());
+    }
+    assert_eq!(log.mark(), places[399]);
+    // A chunk that was read stays for its other records.
+    assert!(store.swaps_and_reads().1 < 600);
+}
+
+#[test]
+fn slots_of_freed_chunks_are_used_again_and_the_file_is_cut_in_the_end() {
+    let (store, disk) = swapping();
+    let ids = CommitTable::new(TrxId(1));
+    let mut most = 0;
+    for id in 1..=20 {
+        let mut log = UndoLog::new(Arc::clone(&store));
+        log.begin(TrxId(id), &ids);
+        let numbers = id as u32 * 1000..id as u32 * 1000 + 100;
+        let places = append_swapping(&mut log, &store, numbers.clone());
+        // Those of the transaction before are gone, cached ones among them: their places have other records now.
+        store.free_where(|newest| newest < TrxId(id));
+        assert!(numbers.zip(places).all(|(n, place)| is_at(&store, place, n)), "transaction {id}");
+        most = most.max(disk.used());
+    }
+    assert!(most <= 2 << 20, "{most}");
+    assert!(disk.exists(Path::new(SWAP_FILE)).unwrap());
+    store.free_where(|_| true);
+    assert_eq!((store.chunk_count(), store.memory_and_swapped(), disk.used()), (0, (0, 0), 0));
+}
+
+#[test]
+fn chunks_that_the_disk_does_not_take_stay_in_memory() {
+    let (store, disk) = swapping();
+    let mut log = UndoLog::new(Arc::clone(&store));
+    log.begin(TrxId(5), &CommitTable::new(TrxId(5)));
+    disk.set_capacity(100 << 10);
+    let image = [9; 8000];
+    let places: Vec<UndoPtr> =
+        (0..100u32).map(|n| log.append(&entry(UndoKind::RowImage, &n.to_be_bytes(), &image))).collect();
+    for _ in 0..2 {
+        assert_eq!(store.swap_out().unwrap_err().kind, ErrorKind::StorageFull);
+    }
+    assert_eq!(store.memory_and_swapped().1, 96 << 10);
+    for mishap in [Mishap::Error(ErrorKind::Other), Mishap::PartialWrite(ErrorKind::Other)] {
+        disk.set_capacity(u64::MAX);
+        disk.schedule(Some(IoOp::Write), 1, mishap);
+        assert_eq!(store.swap_out().unwrap_err().kind, ErrorKind::Other);
+        store.swap_out().unwrap();
+        let mut record = UndoRecord::default();
+        for (n, place) in (0..100u32).zip(&places) {
+            store.read(*place, true, &mut record).unwrap();
+            assert_eq!((record.key.as_slice(), record.image.as_slice()), (&n.to_be_bytes()[..], &image[..]));
+        }
+        // More to swap for the second round.
+        for n in 0..20u32 {
+            log.append(&entry(UndoKind::RowImage, &n.to_be_bytes(), &image));
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_back_is_named_and_never_something_else() {
+    let (store, disk) = swapping();
+    let mut log = UndoLog::new(Arc::clone(&store));
+    log.begin(TrxId(5), &CommitTable::new(TrxId(5)));
+    let places = append_swapping(&mut log, &store, 0..20);
+    let mut record = UndoRecord::default();
+    for byte in [0, 9000, (32 << 10) - 1] {
+        disk.flip_bit(Path::new(SWAP_FILE), byte);
+        let damaged = SwapError::Damaged { file: PathBuf::from(SWAP_FILE), offset: 0 };
+        assert_eq!(store.read(places[0], true, &mut record), Err(Box::new(damaged)));
+        disk.flip_bit(Path::new(SWAP_FILE), byte);
+    }
+    disk.schedule(Some(IoOp::Read), 1, Mishap::Error(ErrorKind::Other));
+    assert!(matches!(*store.read(places[0], true, &mut record).unwrap_err(), SwapError::Io(_)));
+    assert!(is_at(&store, places[0], 0));
+    // A record that cannot be popped is the newest one still.
+    while log.mark() != places[11] {
+        assert!(log.pop(UndoPtr::NONE, &mut record).unwrap());
+    }
+    let parts = log.parts().len();
+    disk.schedule(Some(IoOp::Read), 1, Mishap::Error(ErrorKind::Other));
+    log.pop(UndoPtr::NONE, &mut record).unwrap_err();
+    assert_eq!((log.mark(), log.parts().len()), (places[11], parts));
+    assert!(log.pop(UndoPtr::NONE, &mut record).unwrap());
+    assert_eq!(record.key, 11u32.to_be_bytes());
 }
