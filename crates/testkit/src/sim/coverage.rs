@@ -50,10 +50,12 @@ pub enum Event {
     RefusedStarts,
     LogSpills,
     SpillsRead,
+    UndoSwaps,
+    UndoReads,
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 44] = [
+const EVENTS: [(Event, &str); 46] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -98,6 +100,8 @@ const EVENTS: [(Event, &str); 44] = [
     (Event::RefusedStarts, "starts that a fault refused"),
     (Event::LogSpills, "times that undo was copied out of the log"),
     (Event::SpillsRead, "starts that read spilled undo"),
+    (Event::UndoSwaps, "chunks of undo swapped"),
+    (Event::UndoReads, "chunks of undo read back"),
 ];
 
 /// How often each event happened.

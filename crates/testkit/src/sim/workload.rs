@@ -96,6 +96,7 @@ impl Shared {
         let store = engine.store();
         let (pool, log) = (store.pool().stats(), store.log().stats());
         let (splits, merges) = store.splits_and_merges();
+        let (undo_swaps, undo_reads) = engine.trx_system().undo().swaps_and_reads();
         for (event, times) in [
             (Event::Evictions, pool.evictions),
             (Event::PageReads, pool.page_reads),
@@ -107,6 +108,8 @@ impl Shared {
             (Event::RingWaits, log.ring_waits),
             (Event::LogBytes, log.bytes_written),
             (Event::LogSpills, engine.undo_spills()),
+            (Event::UndoSwaps, undo_swaps),
+            (Event::UndoReads, undo_reads),
         ] {
             self.coverage.add(event, times);
         }
