@@ -125,18 +125,20 @@ pub(crate) fn decode<'a>(
     if bound && prepared.plan.as_ref().is_some_and(|plan| plan.types != decoder.types()) {
         prepared.plan = None;
     }
-    arena
-        .alloc_slice_try_fill_with(count, |at| {
-            let sent = long_data.get(at).and_then(Option::as_ref);
-            let value = decoder.next(sent.is_some()).map_err(|e| protocol_error(&e))?;
-            match (sent, value) {
-                (None, Some(ParamValue::Int(value))) => Ok(Value::Int(value)),
-                (None, Some(value)) => param_value(value, strings, arena),
-                (Some(data), _) => Ok(strings.value(arena.alloc_slice_copy(data), arena)),
-                (None, None) => Ok(Value::Null),
-            }
-        })
-        .map(|values| &*values)
+    // In their places: what makes a slice of results moves each twice.
+    let values = arena.alloc_slice_fill_with(count, |_| Value::Null);
+    for (at, to) in values.iter_mut().enumerate() {
+        let sent = long_data.get(at).and_then(Option::as_ref);
+        let value = decoder.next(sent.is_some()).map_err(|e| protocol_error(&e))?;
+        match (sent, value) {
+            (None, Some(ParamValue::Int(value))) => *to = Value::Int(value),
+            (None, Some(ParamValue::Text(text))) => *to = strings.value(text, arena),
+            (None, Some(value)) => *to = param_value(value, strings, arena)?,
+            (Some(data), _) => *to = strings.value(arena.alloc_slice_copy(data), arena),
+            (None, None) => {}
+        }
+    }
+    Ok(values)
 }
 
 fn param_value<'a>(
