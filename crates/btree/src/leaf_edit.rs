@@ -390,11 +390,18 @@ pub enum Neighbour {
 
 /// Whether a leaf can take `need` bytes of key and payload for `key`, which a search found to belong `at`. An insertion
 /// behind the tree's last record counts the page as full a little earlier, see [`APPEND_RESERVE`].
-#[inline]
+#[inline(always)]
 pub(crate) fn has_room(page: PageRef<'_>, key: &[u8], at: Search, need: usize) -> bool {
-    if need == 0 {
+    if need == 0 || page.takes_between(at.slot, need + CELL_OVERHEAD) {
+        debug_assert!(need == 0 || has_room_anyhow(page, key, at, need), "room for {need} bytes at {at:?}");
         return true;
     }
+    has_room_anyhow(page, key, at, need)
+}
+
+/// [`has_room`] once dead cells are squeezed out, and at either end of the leaf.
+#[inline(never)]
+fn has_room_anyhow(page: PageRef<'_>, key: &[u8], at: Search, need: usize) -> bool {
     let free = page.free_for(key);
     if at.found {
         // The record's old cell is given up for the new one.

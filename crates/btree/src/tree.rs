@@ -158,12 +158,10 @@ impl Tree {
                 Some(found) => found,
                 None => descend::leaf_exclusive(store, self, key)?,
             };
-            let is_roomy = has_room(leaf.page(), key, at, need);
-            let edit = LeafEdit::new(self, store, leaf, key, at);
-            if is_roomy {
-                return Ok(edit);
+            if has_room(leaf.page(), key, at, need) {
+                return Ok(LeafEdit::new(self, store, leaf, key, at));
             }
-            if !relieve(edit) {
+            if !relieve(LeafEdit::new(self, store, leaf, key, at)) {
                 split::make_room(self, store, key, need)?;
             }
         }

@@ -122,7 +122,7 @@ impl<'a> PageMut<'a> {
     ) -> Result<(), PageFull> {
         self.debug_check_key(slot, key, flags);
         debug_assert!(self.as_ref().is_leaf(), "records belong on leaves");
-        let len = match self.as_ref().cell_with_room(key, payload.len()) {
+        let len = match self.as_ref().cell_with_room(slot, key, payload.len()) {
             Some(len) => len,
             None => self.make_room(key, payload.len())?,
         };
@@ -174,7 +174,7 @@ impl<'a> PageMut<'a> {
         let page = self.as_ref();
         let slot = page.count();
         self.debug_check_key(slot, key, flags);
-        let Some(len) = page.cell_with_room(key, payload.len()) else {
+        let Some(len) = page.cell_with_room(slot, key, payload.len()) else {
             return self.insert(slot, key, payload, flags);
         };
         let rest = &key[page.prefix_len()..];

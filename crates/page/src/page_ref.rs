@@ -126,6 +126,23 @@ impl<'a> PageRef<'a> {
         key.get(..prefix.len()).is_some_and(|start| is_equal(start, prefix))
     }
 
+    /// [`PageRef::is_under_prefix`] of a key that belongs at `slot`: between two keys that start with the prefix there is no
+    /// need to look.
+    #[inline]
+    fn is_under_prefix_at(self, key: &[u8], slot: usize) -> bool {
+        if self.is_between(slot) && key.len() >= self.prefix_len() {
+            debug_assert!(self.is_under_prefix(key), "slot {slot} for another key");
+            return true;
+        }
+        self.is_under_prefix(key)
+    }
+
+    /// Whether a record that becomes `slot` has one before it and one behind it.
+    #[inline]
+    fn is_between(self, slot: usize) -> bool {
+        slot > 0 && slot < self.count()
+    }
+
     /// Inclusive lower bound of the page's keys; empty = none.
     #[inline]
     pub fn lower_fence(self) -> &'a [u8] {
@@ -153,7 +170,7 @@ impl<'a> PageRef<'a> {
     /// is no need to look at the fences.
     #[inline]
     pub fn covers_searched(self, key: &[u8], at: Search) -> bool {
-        at.found || at.slot > 0 && at.slot < self.count() || self.covers(key)
+        at.found || self.is_between(at.slot) || self.covers(key)
     }
 
     /// Copies the page to `to`, the hole between arrays and heap left out.
@@ -288,15 +305,25 @@ impl<'a> PageRef<'a> {
         (rest_len, &self.0[off..off + rest_len.saturating_sub(HEAD_BYTES)])
     }
 
-    /// Bytes of a leaf cell for the record if it goes in as the page is: nothing moves, the arrays do not grow, and a longer
-    /// prefix is not to be thought of.
+    /// Whether a leaf takes a cell of `len` bytes for a key that belongs at `slot`, between two others, as the page is. False:
+    /// perhaps it does not.
     #[inline]
-    pub(crate) fn cell_with_room(self, key: &[u8], payload_len: usize) -> Option<usize> {
+    pub fn takes_between(self, slot: usize, len: usize) -> bool {
+        let cap = self.cap();
+        self.is_between(slot)
+            && self.count() < cap
+            && HEADER_BYTES + cap * slot_bytes(true) + len <= self.heap_top()
+    }
+
+    /// Bytes of a leaf cell for the record that becomes `slot` if it goes in as the page is: nothing moves, the arrays do not
+    /// grow, and a longer prefix is not to be thought of.
+    #[inline]
+    pub(crate) fn cell_with_room(self, slot: usize, key: &[u8], payload_len: usize) -> Option<usize> {
         let (count, cap) = (self.count(), self.cap());
         let len = self.cell_len(key.len(), payload_len);
         let fits = count < cap
             && HEADER_BYTES + cap * slot_bytes(true) + len <= self.heap_top()
-            && self.is_under_prefix(key)
+            && self.is_under_prefix_at(key, slot)
             && (count > PREFIX_SLOTS_FEW || !self.may_share_more());
         fits.then_some(len)
     }
