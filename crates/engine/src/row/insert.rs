@@ -13,7 +13,7 @@ use super::update_in_place::NEVER;
 use super::writer::{RowWriter, change, ensure_key};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::table::Table;
+use crate::table::{Index, Table};
 
 /// What an insert did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,30 +80,44 @@ impl<'a> RowWriter<'a> {
         last: bool,
         buffers: &mut Buffers,
     ) -> Result<()> {
-        let (engine, table) = (self.engine, self.table);
-        let index = &table.indexes[1];
+        let index = &self.table.indexes[1];
         let Buffers { key, payload, other_key: entry_key, other_payload: entry_payload, .. } = buffers;
         key.clear();
         payload.clear();
         self.encode_clustered(row, row_id, key, payload)?;
         self.encode_entry(index, row, row_id, entry_key, entry_payload)?;
-        let mut leaf = self.edit_for_row(row, key, payload)?;
-        table.add_rows(1);
+        self.put_row(row, key, payload, |writer, leaf| {
+            writer.table.add_rows(1);
+            writer.put_first_entry(index, leaf, entry_key, entry_payload, last)
+        })
+    }
+
+    /// Writes the new row in `leaf`, and its entry: in the same frame if that goes without waiting.
+    #[inline(always)]
+    fn put_first_entry(
+        &mut self,
+        index: &Index,
+        leaf: &mut LeafEdit<'_>,
+        entry_key: &[u8],
+        entry_payload: &[u8],
+        last: bool,
+    ) -> Result<()> {
         // Beside the row's leaf nothing is waited for: others latch trees in other orders.
         let room = room_for_entry(entry_key, entry_payload);
-        match index.tree.edit_beside(&mut leaf, &engine.store, entry_key, room) {
-            Some(mut entry) => {
-                let put = self.put_entry(index, &mut entry, entry_payload);
-                let is_put = matches!(put, Ok(Attempt::Granted { .. }));
-                self.commit_by(last && is_put, |parts| entry.write_both(&mut leaf, parts));
-                if put? != Attempt::Wait {
-                    return Ok(());
-                }
-                entry.release();
-                leaf.release();
-                self.locker.wait()?;
+        let mut beside = index.tree.edit_beside(leaf, &self.engine.store, entry_key, room);
+        if let Some(entry) = &mut beside {
+            let put = self.put_entry(index, entry, entry_payload);
+            let is_put = matches!(put, Ok(Attempt::Granted { .. }));
+            self.commit_by(last && is_put, |parts| entry.write_both(leaf, parts));
+            if put? != Attempt::Wait {
+                return Ok(());
             }
-            None => self.commit(leaf),
+            entry.release();
+            leaf.release();
+            self.locker.wait()?;
+        } else {
+            self.write(leaf);
+            leaf.release();
         }
         if last {
             self.expect_last_edit();
@@ -111,6 +125,7 @@ impl<'a> RowWriter<'a> {
         self.open_entry(index, entry_key, entry_payload)
     }
 
+    #[inline]
     pub(crate) fn next_row_id(&self) -> Result<Option<u64>> {
         if self.table.def.hidden_row_id { self.table.reserve_row_id(self.engine).map(Some) } else { Ok(None) }
     }
@@ -125,9 +140,10 @@ impl<'a> RowWriter<'a> {
         buffers.key.clear();
         buffers.payload.clear();
         self.encode_clustered(row, row_id, &mut buffers.key, &mut buffers.payload)?;
-        let edit = self.edit_for_row(row, &buffers.key, &mut buffers.payload)?;
-        self.commit(edit);
-        Ok(())
+        self.put_row(row, &buffers.key, &mut buffers.payload, |writer, leaf| {
+            writer.write(leaf);
+            Ok(())
+        })
     }
 
     /// Appends key and payload of a new row's clustered record, long values written off page.
@@ -176,22 +192,22 @@ impl<'a> RowWriter<'a> {
         Ok(references)
     }
 
-    /// Puts a new record in place: where none is, or over a delete-marked one. It is to be committed.
+    /// Puts a new record in place: where none is, or over a delete-marked one. `write` writes it to the log.
     #[inline(always)]
-    fn edit_for_row<'k>(
+    fn put_row(
         &mut self,
         row: &[Value<'_>],
-        key: &'k [u8],
+        key: &[u8],
         payload: &mut [u8],
-    ) -> Result<LeafEdit<'k>>
-    where
-        'a: 'k,
-    {
+        write: impl FnOnce(&mut Self, &mut LeafEdit<'_>) -> Result<()>,
+    ) -> Result<()> {
         let (engine, table) = (self.engine, self.table);
         loop {
-            let mut edit = table.clustered().tree.edit(&engine.store, key, key.len() + payload.len())?;
-            if self.put_clustered(&mut edit, row, payload)? != Attempt::Wait {
-                return Ok(edit);
+            // Used in its place, as it is large.
+            let mut edit = table.clustered().tree.edit(&engine.store, key, key.len() + payload.len());
+            let Ok(leaf) = &mut edit else { return Ok(edit.map(drop)?) };
+            if self.put_clustered(leaf, row, payload)? != Attempt::Wait {
+                return write(self, leaf);
             }
             drop(edit);
             self.locker.wait()?;

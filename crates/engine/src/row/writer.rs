@@ -194,16 +194,17 @@ impl<'a> RowWriter<'a> {
 
     /// Commits an edit in one frame with the undo of its changes.
     #[inline(always)]
-    pub(crate) fn commit(&mut self, edit: LeafEdit<'_>) {
-        if self.ends_next {
-            return self.commit_last(edit);
-        }
-        self.commit_changes(edit);
+    pub(crate) fn commit(&mut self, mut edit: LeafEdit<'_>) {
+        self.write(&mut edit);
     }
 
+    /// [`RowWriter::commit`], but that the leaf stays latched until the edit is dropped or released.
     #[inline(always)]
-    fn commit_changes(&mut self, edit: LeafEdit<'_>) {
-        if edit.commit_with(self.log.parts()).is_some() {
+    pub(crate) fn write(&mut self, edit: &mut LeafEdit<'_>) {
+        if self.ends_next {
+            return self.write_last(edit);
+        }
+        if edit.write(self.log.parts()).is_some() {
             self.log.clear_parts();
         }
     }
@@ -217,12 +218,14 @@ impl<'a> RowWriter<'a> {
     /// As [`RowWriter::commit`] of the change's last edit, after which nothing can fail: the transaction commits with it if it
     /// was to.
     #[inline(always)]
-    pub(crate) fn commit_last(&mut self, edit: LeafEdit<'_>) {
+    pub(crate) fn commit_last(&mut self, mut edit: LeafEdit<'_>) {
+        self.write_last(&mut edit);
+    }
+
+    #[inline(always)]
+    fn write_last(&mut self, edit: &mut LeafEdit<'_>) {
         if edit.is_changed() {
-            let ends = self.begin_last();
-            // Not by a closure: the edit would be moved into it.
-            let range = edit.commit_with(self.log.parts());
-            self.note_frame(range, ends);
+            self.commit_by(true, |parts| edit.write(parts));
         }
     }
 
