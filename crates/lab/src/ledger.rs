@@ -201,12 +201,13 @@ mod tests {
         let history = History::read(&folder.join("history.jsonl")).unwrap();
         let ledger = std::fs::read_to_string(folder.join("ledger.tsv")).unwrap();
         let newest = history.entries.last().unwrap();
-        assert_eq!(newest.operations.len(), ledger.lines().count() - 1);
+        let advice = "the history ends otherwise than the ledger: cargo xtask ledger --history";
+        assert_eq!(newest.operations.len(), ledger.lines().count() - 1, "{advice}");
         for line in ledger.lines().skip(1) {
             let fields: Vec<&str> = line.split('\t').collect();
             let o = newest.operation(fields[0]).unwrap();
             let counts = [o.instructions, o.bytes_copied, o.allocations, o.syscalls, o.log_bytes, o.syncs];
-            assert_eq!(fields[1..], counts.map(figure), "{}", fields[0]);
+            assert_eq!(fields[1..], counts.map(figure), "{}: {advice}", fields[0]);
         }
     }
 }

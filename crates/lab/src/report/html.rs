@@ -190,7 +190,8 @@ impl<'a> Report<'a> {
             out,
             "<h2 id=\"cpu\">CPU per query</h2>\n<p>The server's processor time for one query: <span class=\"swatch user\"></span> in \
              its own code (user mode), then <span class=\"swatch system\"></span> in the kernel on its behalf. Bars are multiples \
-             of what {base} needs in the same row; the figures are microseconds: all = user + kernel. \"Not seen\": the server runs \
+             of what {base} needs in the same row; the figures are microseconds: all = user + kernel. A bar beyond \
+             four times the base is cut, its figures are not. \"Not seen\": the server runs \
              elsewhere.</p>"
         );
         // One scale for all charts: they are compared with each other.
