@@ -82,8 +82,8 @@ fn a_short_record_is_appended_as_any_other() {
         assert_eq!(short.append(&undo), long.append_plainly(&undo), "{key} and {image} bytes");
         assert_eq!(short.parts(), long.parts(), "{key} and {image} bytes");
         let [mut a, mut b] = [UndoRecord::default(), UndoRecord::default()];
-        stores[0].read(short.mark(), true, &mut a);
-        stores[1].read(long.mark(), true, &mut b);
+        stores[0].read(short.mark(), true, &mut a).unwrap();
+        stores[1].read(long.mark(), true, &mut b).unwrap();
         assert_eq!((a.kind, a.prev, a.index, a.flags), (b.kind, b.prev, b.index, b.flags));
         assert_eq!((a.patch_offset, a.row_header), (b.patch_offset, b.row_header));
         assert_eq!((a.key.as_slice(), a.image.as_slice()), (undo.key, undo.image));
