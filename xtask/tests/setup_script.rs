@@ -12,7 +12,8 @@ const EVERYWHERE: [&str; 12] =
     ["bash", "cat", "chmod", "dirname", "env", "grep", "mkdir", "mktemp", "rm", "sed", "sha256sum", "uname"];
 
 /// What setup looks for besides the toolchain.
-const TOOLS: [&str; 7] = ["cc", "cmake", "git", "curl", "valgrind", "mariadb", "sysbench"];
+const TOOLS: [&str; 9] =
+    ["cc", "cmake", "git", "curl", "valgrind", "mariadb", "sysbench", "mariadb-install-db", "chromium"];
 
 /// A rustup that has every toolchain, and an `rustup-init` that puts it where the real one does.
 const RUSTUP: &str =
@@ -97,6 +98,22 @@ fn a_complete_machine_gets_and_is_told_nothing() {
     assert!(outcome.is_ok, "{}", outcome.text);
     assert_eq!(outcome.text, "");
     assert_eq!(machine.calls(), "id -u\nrustup toolchain list\n");
+}
+
+#[test]
+fn a_browser_is_installed_where_apt_has_one_and_missed_nowhere_else() {
+    for (candidate, installs) in [("150.0.1", true), ("(none)", false)] {
+        let machine = Machine::new("browser");
+        fs::remove_file(machine.bin().join("chromium")).unwrap();
+        machine.program("rustup", RUSTUP);
+        machine.program("cargo", "exit 0");
+        machine.program("apt-cache", &format!("echo '  Candidate: {candidate}'"));
+        machine.program("apt-get", "exit 0");
+        let outcome = machine.setup();
+        assert!(outcome.is_ok, "{}", outcome.text);
+        let said = outcome.text.contains("setup: installing chromium fonts-dejavu-core\n");
+        assert_eq!(said, installs, "{candidate}: {}", outcome.text);
+    }
 }
 
 #[test]
