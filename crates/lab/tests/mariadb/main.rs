@@ -10,6 +10,7 @@ mod server;
 
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use lab::compare;
 use lab::config::{Config, Run, TargetConfig};
@@ -72,11 +73,11 @@ fn settings_are_found_to_matter_in_the_direction_they_must() {
     }
 }
 
-/// What the lab says of two targets that are slower than the base by these shares: all are one server, seen through proxies.
+/// What the lab says of two targets that are slower than the base by these shares: all are one server, seen through slow links.
 fn compare_delayed(server: &Mariadb, losses: [f64; 2]) -> [Comparison; 2] {
     let out = tempfile::tempdir().unwrap();
     let through = |name: &str, loss: f64| {
-        let port = proxy::before(server.port, move || proxy::slower_by(loss));
+        let port = proxy::before(server.port, move || proxy::slow_link(Duration::from_millis(4), loss));
         TargetConfig { url: format!("mysql://root@127.0.0.1:{port}"), ..server.target(name) }
     };
     let targets = vec![through("base", 0.0), through("first", losses[0]), through("second", losses[1])];
@@ -104,9 +105,7 @@ fn a_delay_of_a_tenth_is_found_and_none_is_not() {
         wrong += usize::from(named || matches!(delayed.verdict, Verdict::Faster | Verdict::NoDifference));
         assert!(wrong < 2, "{delayed:?} {same:?}");
         if delayed.verdict == Verdict::Slower && !named {
-            // Where other work keeps the proxy from its processor the delay is longer than planned, never shorter.
-            let (low, high) = delayed.interval;
-            assert!(low < 0.92 && high < 1.0 && (0.6..0.97).contains(&delayed.ratio), "{delayed:?}");
+            assert!(delayed.interval.1 < 1.0 && (0.85..0.95).contains(&delayed.ratio), "{delayed:?}");
             return;
         }
     }

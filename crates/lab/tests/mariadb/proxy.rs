@@ -70,24 +70,22 @@ fn read_packet(from: &mut TcpStream, packet: &mut Vec<u8>) -> std::io::Result<()
     from.read_exact(&mut packet[4..])
 }
 
-/// Keeps every packet back for such a share of the time since the one before it that a client which waits for its answers
-/// sends fewer by `loss` (0.1: a tenth), however fast machine and server are at the moment. What a delay was too long, later
-/// ones are shorter.
-pub(crate) fn slower_by(loss: f64) -> Habit {
+/// A link that is `wait` long: keeps every packet back for that, and for such a share of the whole time since the one before it
+/// that a client which waits for its answers sends fewer by `loss` (0.1: a tenth). What a delay was too long, later ones are
+/// shorter. Where `wait` is long beside what the server takes, other work on the machine changes little.
+pub(crate) fn slow_link(wait: Duration, loss: f64) -> Habit {
     let mut sent: Option<Instant> = None;
     let mut owed = 0.0;
     Box::new(move |_| {
         let arrived = Instant::now();
         // A client that does not wait for an answer is not to be made up for.
         let since = sent.map_or(Duration::ZERO, |sent| (arrived - sent).min(Duration::from_millis(50)));
-        owed += since.as_secs_f64() * loss / (1.0 - loss);
-        while arrived.elapsed().as_secs_f64() < owed {
-            std::hint::spin_loop();
+        owed += (wait + since).as_secs_f64() / (1.0 - loss) - since.as_secs_f64();
+        if owed > 0.0 {
+            std::thread::sleep(Duration::from_secs_f64(owed));
         }
         let now = Instant::now();
-        if loss > 0.0 {
-            owed -= (now - arrived).as_secs_f64();
-        }
+        owed -= (now - arrived).as_secs_f64();
         sent = Some(now);
         Fate::Pass
     })
