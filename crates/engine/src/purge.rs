@@ -101,15 +101,22 @@ impl Engine {
         let mut report = PurgeReport::default();
         let horizon = self.trx.purge_horizon();
         while report.transactions < transactions_max && !self.purge.is_stopped() {
-            let Some(entry) = self.trx.next_purge(horizon) else { break };
-            report.removed += self.purge_transaction(entry)?;
+            let Some(mut entry) = self.trx.next_purge(horizon) else { break };
+            match self.purge_transaction(&mut entry) {
+                Ok(removed) => report.removed += removed,
+                Err(error) => {
+                    self.trx.return_purge(entry);
+                    return Err(error);
+                }
+            }
             report.transactions += 1;
         }
         report.chunks = self.trx.free_undo(horizon);
         Ok(report)
     }
 
-    fn purge_transaction(&self, entry: PurgeEntry) -> Result<usize> {
+    /// What an error leaves may be done again: a record that is gone is passed over, and values are counted.
+    fn purge_transaction(&self, entry: &mut PurgeEntry) -> Result<usize> {
         let mut removed = 0;
         let mut record = UndoRecord::default();
         let mut held = HeldTable::default();
@@ -125,8 +132,9 @@ impl Engine {
             at = record.prev;
         }
         // After the records: a crash in between may leave a value without its row, never a row without its value.
-        for value in &values {
+        for value in values.iter().skip(entry.values_freed as usize) {
             removed += usize::from(self.purge_record(entry.id, value, &mut held)?);
+            entry.values_freed += 1;
         }
         Ok(removed)
     }

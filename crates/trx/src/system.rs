@@ -26,6 +26,8 @@ pub struct PurgeEntry {
     pub last: UndoPtr,
     /// Where the log of its undo begins, or before.
     pub first_undo: Lsn,
+    /// Values without a row that purge has freed already.
+    pub values_freed: u32,
 }
 
 /// The transactions of one engine.
@@ -165,7 +167,13 @@ impl TrxSystem {
         let Some(id) = log.id() else { return };
         let number = ending.number();
         if log.needs_purge() && !log.mark().is_none() {
-            self.enqueue(PurgeEntry { id, number, last: log.mark(), first_undo: slot.first_undo() });
+            self.enqueue(PurgeEntry {
+                id,
+                number,
+                last: log.mark(),
+                first_undo: slot.first_undo(),
+                values_freed: 0,
+            });
         }
         log.end();
         slot.end();
@@ -256,6 +264,12 @@ impl TrxSystem {
         // Set before a page is visited: see `purge_has_begun`.
         self.purge_begun.fetch_max(entry.number.0, Ordering::SeqCst);
         Some(entry)
+    }
+
+    /// Takes back what [`TrxSystem::next_purge`] gave, because it could not be purged: it is the next again, and until then the log
+    /// is kept for a start that purges it.
+    pub fn return_purge(&self, entry: PurgeEntry) {
+        self.queue.lock().push_front(entry);
     }
 
     /// Whether purge has begun with, or passed, the leftovers of `id`, or may pass them by since all views see what `id` has

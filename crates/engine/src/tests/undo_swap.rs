@@ -121,6 +121,43 @@ fn purge_finds_what_a_large_transaction_left_in_swapped_undo() {
 }
 
 #[test]
+fn what_purge_could_not_read_once_it_purges_later() {
+    let disk = Arc::new(SimDisk::new());
+    let (engine, table, mut trx) = limited(&disk);
+    let long = |id: i32| Wide { body: Some("v".repeat(40_000)), ..Wide::new(id, id, &format!("long{id}")) };
+    for id in 0..ROWS {
+        update(&engine, &table, &mut trx, id, &long(id)).unwrap();
+    }
+    commit(&engine, &mut trx);
+    engine.purge_step(usize::MAX).unwrap();
+    // Leaves the long values without a row.
+    change(&engine, &table, &mut trx, 60).unwrap();
+    assert!(swapped(&engine) > 1 << 20, "{}", swapped(&engine));
+    engine.commit(&mut trx).unwrap();
+    disk.schedule_all(&[env::Trouble {
+        op: Some(IoOp::Read),
+        file: Some("swap.undo"),
+        nth: 3,
+        mishap: Mishap::Error(ErrorKind::Other),
+    }]);
+    let kept = engine.trx_system().first_unpurged();
+    let error = engine.purge_step(usize::MAX).unwrap_err();
+    assert!(matches!(error, Error::UndoUnreadable(_)), "{error}");
+    assert_eq!(engine.trx_system().first_unpurged(), kept);
+    let report = engine.purge_step(usize::MAX).unwrap();
+    assert!(report.transactions == 1 && report.removed >= ROWS as usize, "{report:?}");
+    assert_eq!(engine.trx_system().first_unpurged(), None);
+    assert_sound(&engine, &table);
+    engine.shutdown().unwrap();
+    assert_eq!(
+        crate::check::check_datadir(Arc::new(disk.crash()), Path::new("/data"), 1 << 20, &mut |_| {})
+            .unwrap()
+            .findings,
+        []
+    );
+}
+
+#[test]
 fn a_full_disk_refuses_changes_until_there_is_room_and_loses_nothing() {
     let disk = Arc::new(SimDisk::new());
     let (engine, table, mut trx) = limited(&disk);

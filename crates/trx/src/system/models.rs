@@ -159,7 +159,7 @@ fn a_delete_mark_that_comes_back_is_removed_by_rollback_or_purge() {
         let world = World::new(1);
         let number = world.commit(FIRST);
         let last = UndoPtr::new(1, 1);
-        world.system.enqueue(PurgeEntry { id: FIRST, number, last, first_undo: Lsn(100) });
+        world.system.enqueue(PurgeEntry { id: FIRST, number, last, first_undo: Lsn(100), values_freed: 0 });
         let record = Arc::new((Latch::new(), AtomicU64::new(REPLACED)));
         let rollback = {
             let record = Arc::clone(&record);
@@ -195,6 +195,7 @@ fn a_checkpoint_misses_no_transaction_whose_undo_lies_below_it() {
                 number: Lsn(120),
                 last: UndoPtr::NONE,
                 first_undo: slot.first_undo(),
+                values_freed: 0,
             };
             world.system.enqueue(wants_purge);
             world.commit(FIRST);
