@@ -231,6 +231,10 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn in_list(&mut self, test: &'a ast::InList<'a>) -> Result<Expr, BindError> {
+        // One value is a plain comparison, which has the shorter ways of plans and programs.
+        if let [only] = test.list {
+            return self.comparison(if test.negated { CmpOp::Ne } else { CmpOp::Eq }, &test.expr, only);
+        }
         if let ExprKind::Row(needle) = test.expr.kind {
             return self.row_in_list(needle, test);
         }
