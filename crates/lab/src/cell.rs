@@ -170,6 +170,8 @@ impl Meter {
     /// `whole_qps` and `whole_queries` are those of the whole run.
     fn figures(mut self, target: &Target, whole_qps: f64, whole_queries: f64) -> Figures {
         let (began, before, counters) = self.begin;
+        // Threads of connections have taken their counts with them when the run is over.
+        let switches_are_known = self.end.is_some();
         let (ended, after) = self.end.unwrap_or_else(|| {
             // No second that counts was told of: what was used since the last one that was told is what the rest of the run used.
             self.queries = whole_queries - self.warm_queries;
@@ -180,6 +182,7 @@ impl Meter {
             |amount: f64| if self.follower.is_some() { amount / self.queries.max(1.0) } else { f64::NAN };
         let now = Counters::of(target);
         let count = |before: u64, after: u64| per_query(after.saturating_sub(before) as f64);
+        let switches = |before, after| if switches_are_known { count(before, after) } else { f64::NAN };
         let of_all = |amount: f64| amount / whole_queries.max(1.0);
         let (user, system) =
             (after.user_seconds - before.user_seconds, after.system_seconds - before.system_seconds);
@@ -191,8 +194,8 @@ impl Meter {
             },
             user_us: per_query(user * 1e6),
             system_us: per_query(system * 1e6),
-            voluntary_switches: count(before.voluntary_switches, after.voluntary_switches),
-            involuntary_switches: count(before.involuntary_switches, after.involuntary_switches),
+            voluntary_switches: switches(before.voluntary_switches, after.voluntary_switches),
+            involuntary_switches: switches(before.involuntary_switches, after.involuntary_switches),
             disk_bytes: count(before.written_bytes, after.written_bytes),
             log_bytes: of_all(Counters::since(counters.log_bytes, now.log_bytes)),
             log_syncs: of_all(Counters::since(counters.log_syncs, now.log_syncs)),

@@ -211,7 +211,8 @@ impl Config {
         ];
         self.run.workloads = names.map(str::to_owned).to_vec();
         self.run.threads = vec![1];
-        (self.run.repetitions, self.run.seconds, self.run.warmup_seconds) = (5, 1, 0);
+        // Two seconds: sysbench tells of the first one while its connections are there.
+        (self.run.repetitions, self.run.seconds, self.run.warmup_seconds) = (5, 2, 0);
         self.run.budget_seconds = Some(QUICK_SECONDS);
         (self.run.tables, self.run.table_rows) = (1, 20_000);
     }
