@@ -6,11 +6,14 @@ mod ci;
 mod demo;
 mod hot;
 mod kill9;
+mod lab;
 mod ledger;
 mod loom;
 mod page;
+mod planted;
 mod process;
 mod recovery_speed;
+mod release;
 mod server_process;
 mod sim;
 mod tidy;
@@ -33,8 +36,13 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                 the protocols of threads under a model checker; then orderings and planted bugs in them, made wrong
                 (--all: also those that need not be found; --preemptions: N more than the models have by themselves)
   page [FOLDER] the lab's report, or one of made-up figures, in a browser: does its layout hold (needs chromium)
+  planted       plants a validator that is called for every field, and asks whether the ledger's gate, `hot`, a comparison and a
+                search through a history of commits find it (a quarter of an hour)
   recovery [--megabytes N] [--starts N] [--rows N]
                 kills a server that has written so much log, and tells how fast its starts apply it (1024, 3 starts)
+  release [--measure]
+                the server with a profile of the lab's workloads, and laid out by llvm-bolt where there is one
+                (--measure: against the plain build)
   sim [--seeds N] [--seed S] [--planted N]
                 simulated crashes of the whole engine, one a seed (100 from 0); or which of up to N seeds finds each
                 planted bug
@@ -56,7 +64,9 @@ fn main() -> ExitCode {
         ["loom", options @ ..] => loom::run(options),
         ["page"] => page::run(None),
         ["page", folder] => page::run(Some(folder)),
+        ["planted"] => planted::prove(),
         ["recovery", options @ ..] => recovery_speed::run(options),
+        ["release", options @ ..] => release::run_command(options),
         ["sim", options @ ..] => sim::run(options),
         ["tidy"] => tidy::run(),
         ["uca", options @ ..] => uca::run(options).map_err(|e| e.to_string()),

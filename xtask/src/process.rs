@@ -52,3 +52,14 @@ pub(crate) fn output(program: &str, args: &[&str]) -> Result<String, String> {
     }
     String::from_utf8(out.stdout).map_err(|e| format!("{program}: {e}"))
 }
+
+/// An empty folder at `path`.
+pub(crate) fn fresh(path: &Path) -> Result<PathBuf, String> {
+    let told = |e: std::io::Error| format!("{}: {e}", path.display());
+    match std::fs::remove_dir_all(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(told(e)),
+        _ => {}
+    }
+    std::fs::create_dir_all(path).map_err(told)?;
+    Ok(path.to_owned())
+}

@@ -59,6 +59,8 @@ mod load_lines;
 mod op;
 mod operators;
 mod plain_insert;
+#[cfg(feature = "planted-validator")]
+mod planted;
 mod point;
 mod point_update;
 mod program;

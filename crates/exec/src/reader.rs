@@ -88,6 +88,8 @@ impl TableReader {
     #[inline]
     pub(crate) fn cell<'a>(&self, row: &RowRef<'a>, position: usize, arena: &'a Bump) -> Cell<'a> {
         let column = &self.columns[position];
+        #[cfg(feature = "planted-validator")]
+        crate::planted::validate_field(row.body());
         if column.null.is_some_and(|bit| row.null_bit(bit)) {
             return Cell::Null;
         }

@@ -240,6 +240,8 @@ impl RecordProjection {
         let body = cell.body();
         let mut steps = self.steps.iter();
         while let Some(step) = steps.next() {
+            #[cfg(feature = "planted-validator")]
+            crate::planted::validate_field(body);
             let stored = match step.op {
                 StepOp::NullTest => {
                     if !cell.null_bit(step.from, step.null_mask) {

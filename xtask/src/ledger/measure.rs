@@ -29,9 +29,9 @@ struct Counted {
 /// The line of many clients at once. They are not counted by instructions: what a thread does depends on whom it meets.
 const TOGETHER: &str = "commit_16_clients";
 
-/// Measures the operations called `names`, or all.
-pub(super) fn all(names: &[&str]) -> Result<Vec<Line>, String> {
-    build()?;
+/// Measures the operations called `names`, or all, in a driver that is built with these options of cargo.
+pub(super) fn all(names: &[&str], options: &[&str]) -> Result<Vec<Line>, String> {
+    build(options)?;
     prepare()?;
     let alone: Vec<&str> = names.iter().copied().filter(|name| *name != TOGETHER).collect();
     let mut lines = if names.is_empty() || !alone.is_empty() { one_client(&alone)? } else { Vec::new() };
@@ -83,9 +83,9 @@ impl Counted {
     }
 }
 
-/// Builds the driver as the server is built for release.
-pub(super) fn build() -> Result<(), String> {
-    run("cargo", &["build", "--release", "--package", "ledger"])
+/// Builds the driver as the server is built for release, and with these options of cargo.
+pub(super) fn build(options: &[&str]) -> Result<(), String> {
+    run("cargo", &[&["build", "--release", "--package", "ledger"], options].concat())
 }
 
 /// Makes the data unless it was made by this very driver.

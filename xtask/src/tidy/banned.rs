@@ -33,6 +33,9 @@ const OUTSIDE_CALLS: [(&str, &str); 6] = [
 /// Validators of whole structures that may be defined outside `check.rs`: they run once per I/O.
 const BOUNDARY_CHECKS: [&str; 2] = ["verify_on_read", "verify_password"];
 
+/// Where the one stands that is planted on purpose.
+const PLANTED: &str = "crates/exec/src/planted.rs";
+
 /// Banned words and calls in the production lines of `file`.
 pub(crate) fn findings(file: &SourceFile) -> Vec<String> {
     let name = file.crate_name();
@@ -56,6 +59,7 @@ pub(crate) fn findings(file: &SourceFile) -> Vec<String> {
             && !tool
             && !file.path.ends_with("/check.rs")
             && !file.path.contains("/check/")
+            && file.path != PLANTED
         {
             found.push(at(file, number, &format!("whole-structure validator {validator} outside check.rs")));
         }
