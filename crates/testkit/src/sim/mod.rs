@@ -272,6 +272,8 @@ impl Seed {
         let ended = self.simulate(number, shape, plan, operations, End::Shutdown);
         let failed = |message: String| Err(format!("round {number}, {plan:?}, {shape:?}: {message}"));
         let error = match (ended.result, ended.stopped) {
+            // A check of a table has met the page.
+            (Some(Err(Stop::Wrong(wrong))), _) if wrong.contains("data.rdb is corrupt") => Some(wrong),
             (Some(Err(Stop::Wrong(wrong))), _) => return failed(wrong),
             (Some(Err(Stop::Refused(error))), _) => Some(error.to_string()),
             (_, why) => why,
