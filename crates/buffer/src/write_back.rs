@@ -76,6 +76,8 @@ impl Pool {
     /// # Errors
     /// Any error refuses all later changes.
     pub fn write_back_below(&self, lsn: Lsn, max_pages: usize) -> Result<usize> {
+        // Pages whose write has failed are not dirty any more, and keep the log all the same.
+        self.may_change()?;
         let changed = |frame| self.frames.state(frame).rec_lsn().filter(|rec_lsn| *rec_lsn < lsn);
         let mut old: Vec<(Lsn, Item)> =
             self.frames.used().filter_map(|frame| changed(frame).zip(self.dirty_item(frame))).collect();
