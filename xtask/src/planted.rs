@@ -13,8 +13,8 @@ use crate::process::{fresh, output, root, run, target_dir};
 const PLANTED: [&str; 4] = ["--package", "exec", "--features", "exec/planted-validator"];
 /// The validator's name in machine code.
 const VALIDATOR: &str = "exec::planted::validate_field";
-/// Operations of the ledger that read fields of many rows.
-const RISEN: [&str; 2] = ["range_100", "scan_send_row"];
+/// Operations of the ledger that read fields one by one.
+const RISEN: [&str; 2] = ["point_select_prepared", "scan_send_row"];
 /// How the lab measures. The scan looks at rows by a condition on a column.
 const SETTINGS: &str =
     "workloads = ['scan']\nthreads = [1]\ntables = 1\ntable_rows = 20000\nrealtime = true\n";
