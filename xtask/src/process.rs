@@ -53,13 +53,17 @@ pub(crate) fn output(program: &str, args: &[&str]) -> Result<String, String> {
     String::from_utf8(out.stdout).map_err(|e| format!("{program}: {e}"))
 }
 
+/// Removes a folder, if there is one, with all that is in it.
+pub(crate) fn remove(folder: &Path) -> Result<(), String> {
+    match std::fs::remove_dir_all(folder) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(format!("{}: {e}", folder.display())),
+        _ => Ok(()),
+    }
+}
+
 /// An empty folder at `path`.
 pub(crate) fn fresh(path: &Path) -> Result<PathBuf, String> {
-    let told = |e: std::io::Error| format!("{}: {e}", path.display());
-    match std::fs::remove_dir_all(path) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(told(e)),
-        _ => {}
-    }
-    std::fs::create_dir_all(path).map_err(told)?;
+    remove(path)?;
+    std::fs::create_dir_all(path).map_err(|e| format!("{}: {e}", path.display()))?;
     Ok(path.to_owned())
 }

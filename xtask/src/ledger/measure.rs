@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use super::line::{Line, per_unit};
-use crate::process::{run, target_dir};
+use crate::process::{fresh, remove, run, target_dir};
 
 /// Where data and dumps lie. All runs take place there, with short relative paths and an empty environment: the initial
 /// stack, and with it the alignment of buffers, is the same everywhere.
@@ -116,13 +116,6 @@ pub(super) fn copy_data() -> Result<(), String> {
     run("cp", &["-r", "--reflink=auto", &text(&place.join("data")), &text(&place.join("run"))])
 }
 
-fn remove(folder: &Path) -> Result<(), String> {
-    match fs::remove_dir_all(folder) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(format!("{}: {e}", folder.display())),
-        _ => Ok(()),
-    }
-}
-
 pub(super) fn text(path: &Path) -> String {
     path.display().to_string()
 }
@@ -159,9 +152,7 @@ fn count(names: &[&str]) -> Result<Vec<Counted>, String> {
 /// Instructions and allocations, under callgrind.
 fn callgrind(names: &[&str]) -> Result<(Vec<Counted>, HashMap<String, u64>), String> {
     copy_data()?;
-    let dumps = workplace().join("dumps");
-    remove(&dumps)?;
-    fs::create_dir(&dumps).map_err(|e| format!("{}: {e}", dumps.display()))?;
+    let dumps = fresh(&workplace().join("dumps"))?;
     let mut command = callgrind_command();
     command.args(["--quiet", "--instr-atstart=no", "--collect-atstart=no", "--callgrind-out-file=dumps/out"]);
     let measured = read_output(command.args(["../release/ledger", "run", "run"]).args(names))?;

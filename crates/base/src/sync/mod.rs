@@ -18,6 +18,7 @@ pub mod plain;
 mod planted;
 #[cfg_attr(loom, expect(dead_code, reason = "the locks of a model are not simulated"))]
 pub mod sim;
+mod wait_result;
 mod watched;
 
 #[cfg(loom)]

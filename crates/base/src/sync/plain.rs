@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::park::{Choice, Wake};
 use super::sim;
+pub use super::wait_result::WaitResult;
 
 /// A mutex.
 #[derive(Debug, Default)]
@@ -79,17 +80,6 @@ impl<T> DerefMut for MutexGuard<'_, T> {
 /// A condition variable. Wake-ups without cause are possible.
 #[derive(Debug, Default)]
 pub struct Condvar(parking_lot::Condvar);
-
-/// Whether a wait ended by its timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitResult(bool);
-
-impl WaitResult {
-    /// Whether the time ran out.
-    pub fn timed_out(self) -> bool {
-        self.0
-    }
-}
 
 impl Condvar {
     /// A condition variable nobody waits for.

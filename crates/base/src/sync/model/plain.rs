@@ -3,6 +3,8 @@
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
+pub use crate::sync::wait_result::WaitResult;
+
 /// A mutex.
 #[derive(Debug, Default)]
 pub struct Mutex<T>(loom::sync::Mutex<T>);
@@ -54,17 +56,6 @@ impl<T> DerefMut for MutexGuard<'_, T> {
 /// A condition variable.
 #[derive(Debug, Default)]
 pub struct Condvar(loom::sync::Condvar);
-
-/// Whether a wait ended by its timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitResult(bool);
-
-impl WaitResult {
-    /// Whether the time ran out.
-    pub fn timed_out(self) -> bool {
-        self.0
-    }
-}
 
 impl Condvar {
     /// A condition variable nobody waits for.
