@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-/// Looks at the beginning of a record's body. Called for every field that is read of it.
+/// Looks at a record's whole body. Called for every field that is read of it.
 #[inline(never)]
 pub(crate) fn validate_field(body: &[u8]) {
-    black_box(body.iter().take(128).fold(0, |sum, byte| sum ^ byte));
+    black_box(body.iter().fold(0, |sum, byte| sum ^ byte));
 }
