@@ -19,7 +19,7 @@ use crate::sysbench;
 use crate::tables;
 use crate::target::Target;
 use crate::verify;
-use crate::workload::{Data, Workload};
+use crate::workload::{Data, Kind, Workload};
 
 /// Rounds without which a row cannot be compared.
 const ROUNDS_MIN: usize = 3;
@@ -49,6 +49,8 @@ struct Matrix<'a> {
     bench: Bench<'a>,
     progress: Progress,
     random: Random,
+    /// Whether a write workload has run on the tables that are there.
+    is_written: bool,
     /// When all is to be over.
     end: Option<Instant>,
     /// What a round took lately.
@@ -88,6 +90,7 @@ impl<'a> Matrix<'a> {
             bench,
             progress: Progress::new("cells", end),
             random: Random(config.run.seed),
+            is_written: false,
             end,
             round_time: Duration::ZERO,
         })
@@ -116,6 +119,9 @@ impl<'a> Matrix<'a> {
         let end = self.end.map(|end| Instant::now() + time_until(end).mul_f64(share));
         let mut left_out = Vec::new();
         for (at, (workload, key)) in rows.iter().enumerate() {
+            if workload.reads_written_tables() && !self.is_written {
+                self.write_again()?;
+            }
             let time = end.map(|end| time_until(end) / (rows.len() - at) as u32);
             if self.measure_row(workload, key, rounds.clone(), time)? == 0 {
                 left_out.push(&key.workload[..]);
@@ -125,6 +131,29 @@ impl<'a> Matrix<'a> {
             let rows = left_out.join(", ");
             self.progress.note(&format!("no time was left for {rows}; the same call measures on"));
         }
+        Ok(())
+    }
+
+    /// Runs every write workload once on each target, unmeasured: those measured before wrote to tables that are gone.
+    fn write_again(&mut self) -> Result<()> {
+        let threads = self.config.run.threads.iter().copied().max().unwrap_or(1);
+        let setting = self.config.setting_names(Kind::Write).swap_remove(0);
+        for workload in self.config.workloads().iter().filter(|w| w.kind == Kind::Write) {
+            let key = RowKey { workload: workload.name.clone(), threads, setting: setting.clone() };
+            for target in &self.config.targets {
+                let name = &target.name;
+                if target.replays.is_some() || self.reason_against(workload, name).is_some() {
+                    continue;
+                }
+                self.progress.tell(&format!("writing again: {}, {name}", workload.name));
+                match self.measure(workload, &key, name) {
+                    Ok(_) => {}
+                    Err(Error::Interrupted) => return Err(Error::Interrupted),
+                    Err(error) => self.progress.note(&format!("{}: {name}: {error}", workload.name)),
+                }
+            }
+        }
+        self.is_written = true;
         Ok(())
     }
 
@@ -150,6 +179,8 @@ impl<'a> Matrix<'a> {
             }
             let round_began = Instant::now();
             self.measure_round(workload, key, round)?;
+            self.is_written =
+                workload.kind == Kind::Write || (self.is_written && workload.kind == Kind::Read);
             self.round_time = round_began.elapsed();
         }
         Ok(rounds.len())
@@ -180,6 +211,7 @@ impl<'a> Matrix<'a> {
 
     /// Makes the tables of these rows anew on all targets. One that cannot is out.
     fn load_all(&mut self, rows: &[(Workload, RowKey)]) -> Result<()> {
+        self.is_written = false;
         for config in &self.config.targets {
             let name = &config.name;
             self.bench.check_stop()?;

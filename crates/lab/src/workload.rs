@@ -67,6 +67,11 @@ impl Workload {
         Workload::micro(name, kind, &all)
     }
 
+    /// Whether it reads sysbench's tables as the writes have left them.
+    pub fn reads_written_tables(&self) -> bool {
+        self.kind == Kind::Read && self.data == Data::Sbtest && !self.name.contains(".pre")
+    }
+
     fn of(self, data: Data) -> Self {
         Workload { data, ..self }
     }
