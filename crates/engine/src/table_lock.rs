@@ -39,8 +39,8 @@ impl Engine {
     /// while holding one of them, so that those who use several of the tables never wait for this in a circle.
     ///
     /// # Errors
-    /// [`crate::Error::Name`] for tables that are not there, [`trx::Error::LockWaitTimeout`]; nothing is locked then.
-    pub fn lock_tables(&self, requests: &[TableRequest], wait: ExclusiveWait) -> Result<Vec<TableLock>> {
+    /// [`crate::Error::Name`] for tables that are not there, [`trx::Error::LockWaitTimeout`], [`trx::Error::Interrupted`]; nothing is locked then.
+    pub fn lock_tables(&self, requests: &[TableRequest], wait: &ExclusiveWait) -> Result<Vec<TableLock>> {
         self.ensure_open()?;
         let deadline = env::deadline_in(wait.timeout.min(FOREVER));
         let mut first = None;
@@ -48,10 +48,10 @@ impl Engine {
             let mut locks = Vec::with_capacity(requests.len());
             let mut busy = None;
             if let Some(at) = first {
-                locks.push(self.lock_one(&requests[at], wait.session, Some(deadline))?);
+                locks.push(self.lock_one(&requests[at], wait, Some(deadline))?);
             }
             for (at, request) in requests.iter().enumerate().filter(|(at, _)| first != Some(*at)) {
-                match self.lock_one(request, wait.session, None) {
+                match self.lock_one(request, wait, None) {
                     Ok(lock) => locks.push(lock),
                     Err(crate::Error::Lock(trx::Error::LockWaitTimeout)) => {
                         busy = Some(at);
@@ -68,17 +68,19 @@ impl Engine {
     }
 
     /// Locks a table, at once or waiting until `deadline`.
-    fn lock_one(&self, request: &TableRequest, session: u64, deadline: Option<Instant>) -> Result<TableLock> {
+    fn lock_one(
+        &self,
+        request: &TableRequest,
+        wait: &ExclusiveWait,
+        deadline: Option<Instant>,
+    ) -> Result<TableLock> {
         loop {
             let table = self.table(&request.schema, &request.name)?;
             let timeout =
                 deadline.map_or(Duration::ZERO, |deadline| deadline - env::deadline_in(Duration::ZERO));
-            let lock = &table.state.lock;
-            if request.write {
-                lock.own(session, timeout)?;
-            } else {
-                lock.lock_read_only(timeout)?;
-            }
+            let (lock, wait) = (&table.state.lock, ExclusiveWait { timeout, ..wait.clone() });
+            let taken = if request.write { lock.own(&wait) } else { lock.lock_read_only(&wait) };
+            taken?;
             let locked = TableLock { table, write: request.write };
             if locked.table.is_current() {
                 return Ok(locked);

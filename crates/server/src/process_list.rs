@@ -258,6 +258,10 @@ impl trx::Client for Process {
     fn is_gone(&self) -> bool {
         self.stream.is_closed_by_peer()
     }
+
+    fn is_killed(&self) -> bool {
+        self.kill_requested() != Kill::No
+    }
 }
 
 /// All connections, by id.

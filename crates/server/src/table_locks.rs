@@ -30,7 +30,7 @@ struct Entry {
 /// LOCK TABLES: commits, and gives back what was locked before.
 ///
 /// # Errors
-/// 1044, 1142, 1046, 1049, 1146, 1066, 1205; nothing is locked then.
+/// 1044, 1142, 1046, 1049, 1146, 1066, 1205, 1317; nothing is locked then.
 pub fn lock(
     session: &mut Session,
     statement: &Statement<'_>,
@@ -52,7 +52,7 @@ pub fn lock(
             }),
         }
     }
-    let locked = session.server.engine.lock_tables(&requests, lock_wait(session));
+    let locked = session.server.engine.lock_tables(&requests, &lock_wait(session));
     let locks = locked.map_err(|error| refused(session, &error))?;
     session.table_locks = Some(Box::new(TableLocks { entries, _locks: locks }));
     transaction::note_table_locks(session);

@@ -134,6 +134,39 @@ fn kill_ends_a_wait_for_a_locked_table() {
 }
 
 #[test]
+fn kill_ends_a_wait_for_tables_in_use() {
+    let house = House::open();
+    let [mut user, mut watcher] = [(); 2].map(|()| house.connect());
+    assert_eq!(code(&mut user, "BEGIN"), 0);
+    assert_eq!(code(&mut user, "INSERT INTO t VALUES (2, 2)"), 0);
+    for sql in [
+        "LOCK TABLES u WRITE, t WRITE",
+        "LOCK TABLES t READ",
+        "ALTER TABLE t COMMENT 'x', ADD KEY (v)",
+        "DROP TABLE t",
+        "RENAME TABLE t TO w",
+        "TRUNCATE t",
+    ] {
+        let conn = house.connect();
+        let id = conn.connection_id();
+        let waiter = wait_for(conn, sql);
+        watcher.query_drop(format!("KILL QUERY {id}")).unwrap();
+        let (mut conn, said) = waiter.join().unwrap();
+        assert_eq!((said, code(&mut conn, "SELECT * FROM t")), (1317, 0), "{sql}");
+        assert_eq!(
+            code(&mut watcher, "INSERT INTO u VALUES (1, 1) ON DUPLICATE KEY UPDATE v = v + 1"),
+            0,
+            "{sql}"
+        );
+    }
+    assert_eq!(code(&mut user, "COMMIT"), 0);
+    let shown: (String, String) = watcher.query_first("SHOW CREATE TABLE t").unwrap().unwrap();
+    assert!(!shown.1.contains("COMMENT") && !shown.1.contains("KEY `v`"), "{shown:?}");
+    let rows: Vec<i32> = watcher.query("SELECT id FROM t").unwrap();
+    assert_eq!(rows, [1, 2]);
+}
+
+#[test]
 fn prepared_statements_and_kept_plans_are_looked_at_too() {
     let house = House::open();
     let mut conn = house.connect();

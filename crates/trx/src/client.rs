@@ -11,6 +11,9 @@ pub trait Client: Send + Sync + Debug {
 
     /// Whether nobody is there any more to hear the answer. Asked now and then while the transaction waits, with no latch held.
     fn is_gone(&self) -> bool;
+
+    /// Whether its statement or itself was killed. Asked likewise.
+    fn is_killed(&self) -> bool;
 }
 
 /// How a session's transactions run.

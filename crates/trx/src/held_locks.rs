@@ -72,7 +72,7 @@ mod tests {
 
     /// Whether nobody holds the lock.
     fn is_free(lock: &MetadataLock) -> bool {
-        let free = lock.lock_exclusive(Duration::ZERO.into()).is_ok();
+        let free = lock.lock_exclusive(&Duration::ZERO.into()).is_ok();
         if free {
             lock.unlock_exclusive();
         }

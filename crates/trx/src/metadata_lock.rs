@@ -6,11 +6,13 @@
 //! to keep it out, so that two sessions cannot wait for each other; one that holds none queues behind it, so that the
 //! request is not starved.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::sync::atomic::{AtomicU64, Ordering};
 use base::sync::plain::{Condvar, Mutex};
 
+use crate::client::Client;
 use crate::deadline::Deadline;
 use crate::error::Error;
 
@@ -69,17 +71,19 @@ impl TableUse {
 }
 
 /// How long to wait for an exclusive lock, and for whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ExclusiveWait {
     /// How long.
     pub timeout: Duration,
     /// The session that asks; 0: one that locks no tables. One that has the table locked for writing has what it asks for.
     pub session: u64,
+    /// Its client: the wait ends when that is killed or gone.
+    pub client: Option<Arc<dyn Client>>,
 }
 
 impl From<Duration> for ExclusiveWait {
     fn from(timeout: Duration) -> Self {
-        ExclusiveWait { timeout, session: 0 }
+        ExclusiveWait { timeout, session: 0, client: None }
     }
 }
 
@@ -116,7 +120,7 @@ impl MetadataLock {
 
     /// Takes a shared lock, waiting up to `timeout`.
     pub fn lock_shared(&self, use_: TableUse, may_pass: bool, timeout: Duration) -> Result<(), Error> {
-        self.wait(timeout, || self.try_shared(use_, may_pass))
+        self.wait_unless(timeout, None, || self.try_shared(use_, may_pass))
     }
 
     /// As [`MetadataLock::lock_shared`]; ends with [`Error::Interrupted`] when `stop` says so, which is asked now and then.
@@ -135,9 +139,15 @@ impl MetadataLock {
         self.wait_unless(timeout, Some(stop), || self.try_add(WRITER, READ_ONLYS))
     }
 
-    /// Waits until `take` succeeds.
-    fn wait(&self, timeout: Duration, take: impl FnMut() -> bool) -> Result<(), Error> {
-        self.wait_unless(timeout, None, take)
+    /// Waits until `take` succeeds or its client wants it no more.
+    fn wait(&self, wait: &ExclusiveWait, take: impl FnMut() -> bool) -> Result<(), Error> {
+        match &wait.client {
+            Some(client) => {
+                let is_to_stop = || client.is_killed() || client.is_gone();
+                self.wait_unless(wait.timeout, Some(&is_to_stop), take)
+            }
+            None => self.wait_unless(wait.timeout, None, take),
+        }
     }
 
     /// Waits until `take` succeeds or `stop` says that nobody wants it any more.
@@ -183,9 +193,9 @@ impl MetadataLock {
         self.try_add(SHARED | READ_ONLY, EXCLUSIVE | OWNED | PENDING | WRITERS)
     }
 
-    /// As [`MetadataLock::try_read_only`], waiting up to `timeout`.
-    pub fn lock_read_only(&self, timeout: Duration) -> Result<(), Error> {
-        let locked = self.wait(timeout, || {
+    /// As [`MetadataLock::try_read_only`], waiting as long as `wait` says.
+    pub fn lock_read_only(&self, wait: &ExclusiveWait) -> Result<(), Error> {
+        let locked = self.wait(wait, || {
             self.state.fetch_or(PENDING_READ_ONLY, Ordering::Relaxed);
             self.try_read_only()
         });
@@ -202,9 +212,9 @@ impl MetadataLock {
     }
 
     /// Takes the exclusive lock, waiting as long as `wait` says. The caller shares no metadata lock on this table.
-    pub fn lock_exclusive(&self, wait: ExclusiveWait) -> Result<(), Error> {
+    pub fn lock_exclusive(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
-        let locked = self.wait(wait.timeout, || {
+        let locked = self.wait(wait, || {
             self.state.fetch_or(PENDING, Ordering::Relaxed);
             self.try_exclusive(passes, EXCLUSIVE)
         });
@@ -240,11 +250,11 @@ impl MetadataLock {
         owns
     }
 
-    /// As [`MetadataLock::try_own`], waiting up to `timeout`.
-    pub fn own(&self, session: u64, timeout: Duration) -> Result<(), Error> {
-        let owned = self.wait(timeout, || {
+    /// As [`MetadataLock::try_own`] for the session of `wait`, waiting as long as that says.
+    pub fn own(&self, wait: &ExclusiveWait) -> Result<(), Error> {
+        let owned = self.wait(wait, || {
             self.state.fetch_or(PENDING, Ordering::Relaxed);
-            self.try_own(session)
+            self.try_own(wait.session)
         });
         if owned.is_err() {
             self.state.fetch_and(!PENDING, Ordering::Relaxed);
@@ -289,10 +299,10 @@ mod tests {
     fn shared_locks_share_and_exclude_the_exclusive_one() {
         let lock = MetadataLock::default();
         assert!(lock.try_shared(TableUse::Read, false) && lock.try_shared(TableUse::Read, false));
-        assert_eq!(lock.lock_exclusive(SHORT.into()), Err(Error::LockWaitTimeout));
+        assert_eq!(lock.lock_exclusive(&SHORT.into()), Err(Error::LockWaitTimeout));
         lock.unlock_shared(TableUse::Read);
         lock.unlock_shared(TableUse::Read);
-        assert_eq!(lock.lock_exclusive(SHORT.into()), Ok(()));
+        assert_eq!(lock.lock_exclusive(&SHORT.into()), Ok(()));
         assert!(!lock.try_shared(TableUse::Read, true));
         assert_eq!(lock.lock_shared(TableUse::Read, true, SHORT), Err(Error::LockWaitTimeout));
         lock.unlock_exclusive();
@@ -305,7 +315,7 @@ mod tests {
         assert!(lock.try_shared(TableUse::Read, false));
         let waiter = std::thread::spawn({
             let lock = Arc::clone(&lock);
-            move || lock.lock_exclusive(LONG.into())
+            move || lock.lock_exclusive(&LONG.into())
         });
         while lock.state.load(Ordering::Relaxed) & PENDING == 0 {
             std::thread::yield_now();
@@ -327,7 +337,7 @@ mod tests {
                 std::thread::spawn(move || {
                     for i in 0..300 {
                         if (i + n) % 5 == 0 {
-                            lock.0.lock_exclusive(LONG.into()).unwrap();
+                            lock.0.lock_exclusive(&LONG.into()).unwrap();
                             lock.1.fetch_add(1, Ordering::Relaxed);
                             std::thread::yield_now();
                             lock.1.fetch_add(1, Ordering::Relaxed);
@@ -351,7 +361,7 @@ mod tests {
         let lock = MetadataLock::default();
         let (read, write) = (TableUse::Read, TableUse::Write);
         assert!(lock.try_shared(write, false) && !lock.try_read_only());
-        assert_eq!(lock.lock_read_only(SHORT), Err(Error::LockWaitTimeout));
+        assert_eq!(lock.lock_read_only(&SHORT.into()), Err(Error::LockWaitTimeout));
         lock.unlock_shared(write);
         assert!(lock.try_shared(read, false));
         assert!(lock.try_read_only() && lock.try_read_only() && lock.try_shared(read, false));
@@ -368,12 +378,12 @@ mod tests {
         assert_eq!(stopped, Err(Error::Interrupted));
         assert!(lock.is_owned_by(7) && !lock.is_owned_by(0) && !lock.is_owned_by(8));
         assert!(!lock.try_shared(read, true) && !lock.try_read_only() && !lock.try_own(8));
-        let of = |session| ExclusiveWait { timeout: SHORT, session };
+        let of = |session| ExclusiveWait { session, ..SHORT.into() };
         assert!(lock.try_shared(TableUse::Purge, false));
-        assert_eq!(lock.lock_exclusive(of(7)), Err(Error::LockWaitTimeout));
+        assert_eq!(lock.lock_exclusive(&of(7)), Err(Error::LockWaitTimeout));
         lock.unlock_shared(TableUse::Purge);
-        assert_eq!(lock.lock_exclusive(of(8)), Err(Error::LockWaitTimeout));
-        assert_eq!(lock.lock_exclusive(of(7)), Ok(()));
+        assert_eq!(lock.lock_exclusive(&of(8)), Err(Error::LockWaitTimeout));
+        assert_eq!(lock.lock_exclusive(&of(7)), Ok(()));
         assert!(!lock.try_shared(TableUse::Purge, false));
         lock.unlock_exclusive();
         assert!(!lock.try_shared(read, true));

@@ -113,7 +113,7 @@ pub(crate) struct Exclusive<'t>(pub(crate) &'t Table);
 
 impl<'t> Exclusive<'t> {
     /// Waits up to `wait`. The session holds no metadata lock on the table: it has committed first.
-    fn lock(table: &'t Table, wait: ExclusiveWait) -> Result<Self> {
+    fn lock(table: &'t Table, wait: &ExclusiveWait) -> Result<Self> {
         table.state.lock.lock_exclusive(wait)?;
         Ok(Exclusive(table))
     }

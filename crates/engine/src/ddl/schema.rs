@@ -65,7 +65,7 @@ impl Engine {
                 first
             };
             let Some(table) = first else { continue };
-            let exclusive = Exclusive::lock(&table, wait)?;
+            let exclusive = Exclusive::lock(&table, &wait)?;
             if table.is_current() {
                 self.drop_locked(&exclusive)?;
                 dropped += 1;

@@ -213,7 +213,7 @@ impl Engine {
         let wait = wait.into();
         loop {
             let table = self.table(schema, name)?;
-            let exclusive = Exclusive::lock(&table, wait)?;
+            let exclusive = Exclusive::lock(&table, &wait)?;
             if table.is_current() {
                 return work(&exclusive);
             }

@@ -23,6 +23,10 @@ impl Client for Session {
     fn is_gone(&self) -> bool {
         false
     }
+
+    fn is_killed(&self) -> bool {
+        false
+    }
 }
 
 fn limited(told: &Arc<Told>) -> (Arc<Engine>, Arc<Table>) {

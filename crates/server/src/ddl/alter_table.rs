@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use engine::Engine;
+use engine::{Engine, ExclusiveWait};
 use sql::ast::{
     Algorithm, AlterAction, AlterTable, Constraint, CreateIndex, DropIndex, KeyDefinition, LockOption,
     TableName,
@@ -145,11 +145,13 @@ impl Runner<'_> {
 
     /// Undoes what was done, the last first.
     fn take_back(self) -> Result<(), SqlError> {
-        let (schema, name, wait) = (&self.name.schema, &self.name.table, lock_wait(self.session));
+        let (schema, name) = (&self.name.schema, &self.name.table);
+        // Nothing stops this: half of a statement's effect would stay.
+        let wait = || ExclusiveWait { client: None, ..lock_wait(self.session) };
         let back = |undo: Undo| match undo {
-            Undo::DropIndex(index) => self.engine.drop_index(schema, name, &index, wait),
-            Undo::AddIndex(index) => self.engine.create_index(schema, name, index, wait),
-            Undo::Redefine(def) => self.engine.redefine_table(*def, wait),
+            Undo::DropIndex(index) => self.engine.drop_index(schema, name, &index, wait()),
+            Undo::AddIndex(index) => self.engine.create_index(schema, name, index, wait()),
+            Undo::Redefine(def) => self.engine.redefine_table(*def, wait()),
         };
         self.undo.into_iter().rev().try_for_each(back).map_err(|error| refused(self.session, &error))
     }

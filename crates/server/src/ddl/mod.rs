@@ -99,7 +99,8 @@ pub fn execute(
 /// How long a definition change waits for tables in use, and who it is that waits.
 pub(crate) fn lock_wait(session: &Session) -> ExclusiveWait {
     let timeout = Duration::from_secs(session.variables.hot.lock_wait_timeout);
-    ExclusiveWait { timeout, session: u64::from(session.process.id()) }
+    let process = Arc::clone(&session.process);
+    ExclusiveWait { timeout, session: u64::from(process.id()), client: Some(process) }
 }
 
 /// The client's error for an engine's.

@@ -30,20 +30,20 @@ fn write(table: &Table) {
 }
 
 fn alter(table: &Table) {
-    table.lock.lock_exclusive(LONG.into()).unwrap();
+    table.lock.lock_exclusive(&LONG.into()).unwrap();
     table.definition.with_mut(|_| ());
     table.rows.with_mut(|_| ());
     table.lock.unlock_exclusive();
 }
 
 fn keep_still(table: &Table) {
-    table.lock.lock_read_only(LONG).unwrap();
+    table.lock.lock_read_only(&LONG.into()).unwrap();
     table.rows.with(|_| ());
     table.lock.unlock_read_only();
 }
 
 fn own(table: &Table) {
-    table.lock.own(7, LONG).unwrap();
+    table.lock.own(&ExclusiveWait { session: 7, ..LONG.into() }).unwrap();
     table.rows.with_mut(|_| ());
     table.lock.disown();
 }
