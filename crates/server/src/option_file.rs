@@ -36,7 +36,8 @@ fn read_into(path: &Path, settings: &mut Vec<Setting>, depth: usize) -> Result<(
     }
     let text =
         fs::read_to_string(path).map_err(|e| OptionError(format!("cannot read {}: {e}", path.display())))?;
-    let mut ours = false;
+    // None: before the first group.
+    let mut ours = None;
     for (number, line) in text.lines().enumerate() {
         let origin = format!("{}:{}", path.display(), number + 1);
         let line = line.trim();
@@ -48,8 +49,8 @@ fn read_into(path: &Path, settings: &mut Vec<Setting>, depth: usize) -> Result<(
         } else if let Some(group) = line.strip_prefix('[') {
             let name = group.split_once(']').map(|(name, _)| name.trim());
             let name = name.ok_or_else(|| OptionError(format!("{origin}: group without ']'")))?;
-            ours = GROUPS.contains(&name);
-        } else if ours {
+            ours = Some(GROUPS.contains(&name));
+        } else if ours.ok_or_else(|| OptionError(format!("{origin}: option without a group before it")))? {
             settings.push(parse_line(line, origin)?);
         }
     }
@@ -162,6 +163,7 @@ mod tests {
         for (text, message) in [
             ("[mysqld\n", "my.cnf:1: group without ']'"),
             ("\n!frobnicate x\n", "my.cnf:2: unknown directive '!frobnicate'"),
+            ("# c\nport=1\n[mysqld]\n", "my.cnf:2: option without a group before it"),
             ("[mysqld]\n=3\n", "my.cnf:2: value without a name"),
         ] {
             let path = dir.path().join("my.cnf");
