@@ -5,8 +5,6 @@
 //! [`LEAD`] rounds ahead has won (a sequential probability ratio test of the sign: it asks nothing of the noise but that more
 //! rounds than not tell the truth). Every round and decision is in a file, from which a search goes on.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::cell::{Bench, stop_flag};
 use crate::config::{Run, TargetConfig};
 use crate::error::{Error, Result};
+use crate::json_lines::JsonLines;
 use crate::process;
 use crate::stats::median;
 use crate::tables;
@@ -215,25 +214,14 @@ fn decide(
 
 /// The file of all rounds and decisions.
 struct Log {
-    path: PathBuf,
+    file: JsonLines,
     lines: Vec<Line>,
 }
 
 impl Log {
     fn open(path: &Path, builds: &[String]) -> Result<Log> {
-        let mut log = Log { path: path.to_owned(), lines: Vec::new() };
-        match std::fs::read_to_string(path) {
-            Ok(text) => {
-                // A last line that was cut off is left out.
-                let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
-                for line in whole.lines() {
-                    let line = serde_json::from_str(line);
-                    log.lines.push(line.map_err(|e| Error::Config(format!("{}: {e}", path.display())))?);
-                }
-            }
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(e) => return Err(Error::file(path)(e)),
-        }
+        let (file, lines) = JsonLines::open(path, "{\"builds\":")?;
+        let mut log = Log { file, lines };
         match log.lines.first() {
             Some(Line::Builds(before)) if before == builds => Ok(log),
             Some(_) => {
@@ -264,11 +252,7 @@ impl Log {
     }
 
     fn append(&mut self, line: &Line) -> Result<()> {
-        let mut text = serde_json::to_string(line).map_err(|e| Error::Config(e.to_string()))?;
-        text.push('\n');
-        let file = OpenOptions::new().create(true).append(true).open(&self.path);
-        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(Error::file(&self.path))?;
+        self.file.append(line)?;
         self.lines.push(line.clone());
         Ok(())
     }

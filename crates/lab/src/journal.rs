@@ -3,15 +3,14 @@
 //! A run that ended early goes on where it ended; what was measured on other servers or another data set is refused
 //! rather than mixed in.
 
-use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::json_lines::JsonLines;
 use crate::machine::Machine;
 use crate::sysbench::Latency;
 
@@ -148,87 +147,88 @@ enum Line {
     Cell(Cell),
 }
 
+/// The file's name.
+const NAME: &str = "results.jsonl";
+/// How its first line begins.
+const BEGINNING: &str = "{\"run\":";
+
 /// All cells so far.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
-    path: PathBuf,
+    file: JsonLines,
     /// The first line.
     pub header: Header,
     /// Cells in order of measurement.
     pub cells: Vec<Cell>,
+    /// Row, round and target of those that were tried in vain before the journal was opened.
+    to_retry: HashSet<(RowKey, usize, String)>,
+}
+
+impl Cell {
+    fn is(&self, row: &RowKey, round: usize, target: &str) -> bool {
+        self.round == round && self.target == target && self.row == *row
+    }
+
+    fn key(&self) -> (RowKey, usize, String) {
+        (self.row.clone(), self.round, self.target.clone())
+    }
 }
 
 impl Journal {
-    /// Opens the journal in a folder, or begins it. Cells measured before are there again.
+    /// Opens the journal in a folder, or begins it. Cells measured before are there again; those that failed are to be tried again.
     pub fn open(folder: &Path, header: Header) -> Result<Journal> {
-        let path = folder.join("results.jsonl");
         std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
-        let before = read_if_there(&path)?;
-        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(Error::file(&path))?;
-        let mut journal = Journal { file, path, header, cells: Vec::new() };
-        match before {
-            None => journal.append(&Line::Run(journal.header.clone()))?,
-            Some((earlier, cells)) => {
-                if let Some(what) = difference(&earlier, &journal.header) {
-                    let path = journal.path.display();
-                    return Err(Error::Config(format!(
-                        "{path} was measured with {what}: choose another folder"
-                    )));
-                }
-                (journal.header, journal.cells) = (earlier, cells);
-            }
+        let (mut file, lines) = JsonLines::open(&folder.join(NAME), BEGINNING)?;
+        let Some((earlier, cells)) = sorted(lines) else {
+            file.append(&Line::Run(header.clone()))?;
+            return Ok(Journal { file, header, cells: Vec::new(), to_retry: HashSet::new() });
+        };
+        if let Some(what) = difference(&earlier, &header) {
+            let path = file.path().display();
+            return Err(Error::Config(format!("{path} was measured with {what}: choose another folder")));
         }
-        Ok(journal)
+        let failed = cells.iter().filter(|cell| matches!(cell.outcome, Outcome::Failed(_)));
+        let to_retry = failed.map(Cell::key).collect();
+        Ok(Journal { file, header: earlier, cells, to_retry })
     }
 
     /// Reads a journal for a report.
     pub fn read(folder: &Path) -> Result<(Header, Vec<Cell>)> {
-        let path = folder.join("results.jsonl");
-        read_if_there(&path)?.ok_or_else(|| Error::Config(format!("{} is not there", path.display())))
+        let path = folder.join(NAME);
+        let lines = JsonLines::read(&path, BEGINNING)?;
+        sorted(lines).ok_or_else(|| Error::Config(format!("{} is not there", path.display())))
     }
 
-    /// Adds a cell; it is in the file when this returns.
+    /// Adds a cell, in place of one that failed; it is in the file when this returns.
     pub fn add(&mut self, cell: Cell) -> Result<()> {
-        self.append(&Line::Cell(cell.clone()))?;
-        self.cells.push(cell);
+        self.file.append(&Line::Cell(cell.clone()))?;
+        self.to_retry.remove(&cell.key());
+        put(&mut self.cells, cell);
         Ok(())
     }
 
-    /// Whether a cell has been measured, or tried.
+    /// Whether a cell has been measured, or tried since the journal was opened.
     pub fn has(&self, row: &RowKey, round: usize, target: &str) -> bool {
-        self.cells.iter().any(|c| c.round == round && c.target == target && c.row == *row)
-    }
-
-    fn append(&mut self, line: &Line) -> Result<()> {
-        let mut text = serde_json::to_string(line).map_err(|e| Error::Config(e.to_string()))?;
-        text.push('\n');
-        self.file.write_all(text.as_bytes()).map_err(Error::file(&self.path))
+        self.cells.iter().any(|cell| cell.is(row, round, target) && !self.to_retry.contains(&cell.key()))
     }
 }
 
-/// Header and cells of a file. A last line that was cut off is left out.
-fn read_if_there(path: &Path) -> Result<Option<(Header, Vec<Cell>)>> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(Error::file(path)(e)),
-    };
+/// The run and its cells; none without a run.
+fn sorted(lines: Vec<Line>) -> Option<(Header, Vec<Cell>)> {
     let (mut header, mut cells) = (None, Vec::new());
-    let count = text.lines().count();
-    for (at, line) in text.lines().enumerate() {
-        match serde_json::from_str(line) {
-            Ok(Line::Run(run)) => header = Some(run),
-            Ok(Line::Cell(cell)) => cells.push(cell),
-            Err(_) if at + 1 == count && !text.ends_with('\n') => {}
-            Err(e) => return Err(Error::Config(format!("{}: line {}: {e}", path.display(), at + 1))),
+    for line in lines {
+        match line {
+            Line::Run(run) => header = Some(run),
+            Line::Cell(cell) => put(&mut cells, cell),
         }
     }
-    match header {
-        Some(header) => Ok(Some((header, cells))),
-        None if cells.is_empty() => Ok(None),
-        None => Err(Error::Config(format!("{} does not begin with a run", path.display()))),
-    }
+    Some((header?, cells))
+}
+
+/// Adds a cell, in place of the same one of an earlier try.
+fn put(cells: &mut Vec<Cell>, cell: Cell) {
+    cells.retain(|earlier| !earlier.is(&cell.row, cell.round, &cell.target));
+    cells.push(cell);
 }
 
 /// What differs so much that cells may not be compared.
@@ -292,16 +292,31 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_is_there_again_even_behind_a_torn_line() {
+    fn what_was_measured_is_there_again() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = Journal::open(folder.path(), header()).unwrap();
-        journal.add(cell(0)).unwrap();
-        journal.file.write_all(b"{\"cell\":{\"row").unwrap();
-        drop(journal);
+        Journal::open(folder.path(), header()).unwrap().add(cell(0)).unwrap();
         let journal = Journal::open(folder.path(), header()).unwrap();
         assert!(journal.has(&cell(0).row, 0, "a") && !journal.has(&cell(0).row, 1, "a"));
         let Outcome::Measured(figures) = &journal.cells[0].outcome else { panic!("measured") };
         assert!(figures.qps == 10.0 && figures.user_us.is_nan());
+    }
+
+    #[test]
+    fn what_failed_is_tried_again_by_the_next_run_only_and_counts_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let failed = || Cell { outcome: Outcome::Failed("is down".into()), ..cell(0) };
+        let has = |journal: &Journal| journal.has(&cell(0).row, 0, "a");
+        let mut journal = Journal::open(folder.path(), header()).unwrap();
+        journal.add(failed()).unwrap();
+        assert!(has(&journal));
+        let mut journal = Journal::open(folder.path(), header()).unwrap();
+        assert!(!has(&journal) && journal.cells.len() == 1);
+        journal.add(failed()).unwrap();
+        assert!(has(&journal));
+        let mut journal = Journal::open(folder.path(), header()).unwrap();
+        journal.add(cell(0)).unwrap();
+        let journal = Journal::open(folder.path(), header()).unwrap();
+        assert!(has(&journal) && matches!(journal.cells[..], [Cell { outcome: Outcome::Measured(_), .. }]));
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub mod error;
 pub mod founding;
 pub mod hot;
 pub mod journal;
+mod json_lines;
 pub mod ledger;
 pub mod machine;
 pub mod process;
