@@ -13,6 +13,7 @@ mod page;
 mod planted;
 mod process;
 mod recovery_speed;
+mod rises;
 mod server_process;
 mod sim;
 mod tidy;
@@ -23,8 +24,8 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask COMMAND
   ci [--fast]   format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps)
   demo          a fresh server, the employees database, some queries, and what each took
-  hot           builds the ledger's driver for release and asks its machine code whether the hot functions keep to
-                ledger/hot_paths.toml
+  hot           builds the server and the ledger's driver for release and asks their machine code whether the hot functions
+                keep to ledger/hot_paths.toml, and history whether its numbers rose without a reason
   kill9 [--rounds N] [--clients N] [--sysbench N] [--seed N] [--run-ms N]
                 kills a server under load, again and again, and looks for what was answered (20 rounds)
   ledger [--bless | --history | --outside | NAME ..]

@@ -43,7 +43,7 @@ fn ask_ledger() -> Result<(), String> {
 
 /// Of the driver that the ledger's gate had built.
 fn ask_hot_functions() -> Result<(), String> {
-    let (_, said) = hot::look()?;
+    let (_, said) = hot::look("ledger")?;
     print!("{said}");
     for what in ["calls the validator", "a validator outside the check modules"] {
         if !said.lines().any(|line| line.contains(what) && line.contains(VALIDATOR)) {

@@ -16,7 +16,7 @@ use crate::error::Result;
 use binary::{Binary, Frame, Place};
 use flow::{Call, Target};
 use names::{Callee, callee, crate_of, in_check_module, is_validator, last_segment};
-pub use paths::{HotFunction, HotPaths};
+pub use paths::{HotPaths, Limits};
 
 /// Copies of so many bytes at once are listed.
 pub const LARGE_COPY: u64 = 256;
@@ -26,8 +26,8 @@ pub const LARGE_COPY: u64 = 256;
 pub struct Report {
     /// What is wrong, a line each.
     pub findings: Vec<String>,
-    /// The hot functions as they are: lines of the list that would allow just that.
-    pub measured: Vec<HotFunction>,
+    /// The hot functions as they are: a list that would allow just that.
+    pub measured: BTreeMap<String, Limits>,
     /// Large copies in all functions of the hot crates, a line each.
     pub copies: Vec<String>,
     /// Numbers of the list that may be lowered.
@@ -38,9 +38,9 @@ pub struct Report {
 pub fn look(path: &Path, paths: &HotPaths) -> Result<Report> {
     let binary = Binary::read(path)?;
     let mut report = Report::default();
-    let bodies: Vec<Body> = paths.functions.iter().map(|f| Body::of(&f.name, &binary)).collect();
-    for (function, body) in paths.functions.iter().zip(&bodies) {
-        body.judge(function, &bodies, &mut report);
+    let bodies: Vec<Body> = paths.functions.keys().map(|name| Body::of(name, &binary)).collect();
+    for (allowed, body) in paths.functions.values().zip(&bodies) {
+        body.judge(allowed, &bodies, &mut report);
         body.find_validators(paths, &mut report.findings);
     }
     report.findings.extend(census(paths, &binary));
@@ -114,7 +114,7 @@ impl Body {
     }
 
     /// Compares with what the list allows.
-    fn judge(&self, allowed: &HotFunction, all: &[Body], report: &mut Report) {
+    fn judge(&self, allowed: &Limits, all: &[Body], report: &mut Report) {
         let Body { name, bytes, cold, inline, copies, .. } = self;
         let mut find = |what: String| report.findings.push(format!("{name}: {what}"));
         match (*bytes, allowed.bytes) {
@@ -137,13 +137,8 @@ impl Body {
                 report.may_fall.push(format!("{name}: {} {kind}, not {most}", these.len()));
             }
         }
-        report.measured.push(HotFunction {
-            name: name.clone(),
-            bytes: *bytes,
-            cold: cold.len(),
-            inline: inline.len(),
-            copies: copies.len(),
-        });
+        let (cold, inline, copies) = (cold.len(), inline.len(), copies.len());
+        report.measured.insert(name.clone(), Limits { bytes: *bytes, cold, inline, copies });
     }
 
     /// Whether code of the function called `name` is in this one: line tables know its last name and its file only.

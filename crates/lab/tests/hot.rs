@@ -4,9 +4,10 @@
 // Other profiles for tests have no line tables.
 #![cfg(all(target_arch = "x86_64", target_os = "linux", debug_assertions))]
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 
-use lab::hot::{HotFunction, HotPaths, Report, look};
+use lab::hot::{HotPaths, Limits, Report, look};
 
 #[inline(never)]
 fn lean(values: &[u64]) -> u64 {
@@ -58,20 +59,24 @@ fn keep() {
     black_box(to);
 }
 
-fn looked(functions: Vec<HotFunction>, validators: &[&str]) -> Report {
+type Functions = BTreeMap<String, Limits>;
+
+fn looked(functions: Functions, validators: &[&str]) -> Report {
     keep();
     let validators = validators.iter().map(|&v| v.to_owned()).collect();
     let paths = HotPaths { crates: vec!["hot".to_owned()], validators, functions };
     look(&std::env::current_exe().unwrap(), &paths).unwrap()
 }
 
-fn hot(name: &str) -> HotFunction {
-    HotFunction { name: format!("hot::{name}"), bytes: Some(400), ..HotFunction::default() }
+/// Functions of this file that may be small and have nothing.
+fn hot(names: &[&str]) -> Functions {
+    let small = || Limits { bytes: Some(400), ..Limits::default() };
+    names.iter().map(|name| (format!("hot::{name}"), small())).collect()
 }
 
 /// What is found in one function that may have nothing, besides the census.
 fn found_in(name: &str) -> Vec<String> {
-    let report = looked(vec![hot(name)], &[]);
+    let report = looked(hot(&[name]), &[]);
     let own = |finding: &String| finding.starts_with(&format!("hot::{name}: "));
     report.findings.into_iter().filter(own).collect()
 }
@@ -90,7 +95,7 @@ fn each_way_to_break_a_rule_is_found() {
         let found = found_in(name);
         assert!(found.len() == 1 && found[0].contains(said), "{name}: {found:?}");
     }
-    let census = looked(vec![], &[]);
+    let census = looked(hot(&[]), &[]);
     assert_eq!(census.findings.len(), 1, "{census:?}");
     assert!(census.findings[0].starts_with("hot::verify_sum: a validator outside the check modules"));
     assert!(census.copies.iter().any(|c| c.starts_with("hot::copies: 800 bytes, at 0x")), "{census:?}");
@@ -99,34 +104,36 @@ fn each_way_to_break_a_rule_is_found() {
 #[test]
 fn what_the_list_allows_is_no_finding_and_less_is_told() {
     let names = ["lean", "indexes", "tells", "copies", "asks"];
-    let first = looked(names.map(hot).to_vec(), &["verify_sum"]);
+    let first = looked(hot(&names), &["verify_sum"]);
     let allowed = looked(first.measured.clone(), &["verify_sum"]);
     assert_eq!((allowed.findings, allowed.may_fall), (vec![], vec![]));
     let mut more = first.measured.clone();
-    more[1].cold = 2;
+    more.get_mut("hot::indexes").unwrap().cold = 2;
     let report = looked(more, &["verify_sum"]);
     assert_eq!(report.may_fall, ["hot::indexes: 1 calls to failure machinery in cold tails, not 2"]);
     let mut fewer = first.measured.clone();
-    fewer[2].bytes = Some(1);
+    fewer.get_mut("hot::tells").unwrap().bytes = Some(1);
     assert!(looked(fewer, &["verify_sum"]).findings[0].contains(" bytes, 1 at most"));
 }
 
 #[test]
 fn a_function_that_is_to_be_inlined_must_be_found_in_a_hot_one() {
-    let to_inline = |name: &str| HotFunction { bytes: None, ..hot(name) };
-    let found = looked(vec![to_inline("lean")], &["verify_sum"]).findings;
+    let to_inline = |name: &str| Functions::from([(name.to_owned(), Limits::default())]);
+    let found = looked(to_inline("hot::lean"), &["verify_sum"]).findings;
     assert!(found[0].starts_with("hot::lean: is not inlined, but a function of "), "{found:?}");
     // The crate is taken from the file's path.
-    let inlined = HotFunction { name: "lab::check_order".to_owned(), ..HotFunction::default() };
-    let validators = ["verify_sum", "check_order"];
-    assert_eq!(looked(vec![inlined.clone(), hot("looks_twice")], &validators).findings, [""; 0]);
-    assert_eq!(looked(vec![inlined, hot("lean")], &validators).findings.len(), 1);
+    let inlined_beside = |name: &str| {
+        let functions = to_inline("lab::check_order").into_iter().chain(hot(&[name])).collect();
+        looked(functions, &["verify_sum", "check_order"]).findings
+    };
+    assert_eq!(inlined_beside("looks_twice"), [""; 0]);
+    assert_eq!(inlined_beside("lean").len(), 1);
 }
 
 #[test]
 fn what_is_no_executable_with_symbols_is_refused() {
     let error = |path: &str| {
-        let paths = HotPaths { crates: vec![], validators: vec![], functions: vec![] };
+        let paths = HotPaths { crates: vec![], validators: vec![], functions: Functions::new() };
         look(path.as_ref(), &paths).unwrap_err().to_string()
     };
     assert!(error(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).contains("Cargo.toml"));

@@ -168,7 +168,7 @@ fn run_bisect(config: &Path) -> Result<ExitCode> {
 fn run_hot(binary: &Path, paths: &Path, list: bool, copies: bool) -> Result<ExitCode> {
     let report = hot::look(binary, &HotPaths::read(paths)?)?;
     if list {
-        report.measured.iter().for_each(|function| println!("  {function},"));
+        report.measured.iter().for_each(|(name, limits)| println!("{name:?} = {limits}"));
         report.may_fall.iter().for_each(|line| println!("may be lowered: {line}"));
     }
     if copies {

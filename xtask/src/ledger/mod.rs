@@ -1,7 +1,6 @@
 //! `cargo xtask ledger`: what each operation costs, compared with what the ledger allows it to cost.
 
 mod entries;
-mod history;
 mod line;
 mod measure;
 mod outside;
@@ -10,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crate::process::root;
+use crate::rises;
 use line::{Line, figure, parse_figure};
 
 /// The ledger, from the workspace's root.
@@ -43,7 +43,7 @@ pub(crate) fn findings_in_build(options: &[&str]) -> Result<Vec<String>, String>
     print_table(&measured, &allowed, &budgets);
     let mut findings = findings(&measured, &allowed);
     findings.extend(above_limit(&measured, &budgets));
-    findings.extend(history::findings(LEDGER)?);
+    findings.extend(rises::unexplained(LEDGER, |text| line::parse_all(text).ok(), rises)?);
     for finding in &findings {
         println!("ledger: {finding}");
     }
@@ -92,6 +92,11 @@ fn findings(measured: &[Line], allowed: &BTreeMap<String, Line>) -> Vec<String> 
     let gone = allowed.keys().filter(|name| !is_measured(name));
     found.extend(gone.map(|name| format!("{name} stands in {LEDGER} but could not be measured")));
     found
+}
+
+/// Lines that both have and that rose.
+fn rises(before: &BTreeMap<String, Line>, after: &BTreeMap<String, Line>) -> Vec<String> {
+    after.iter().filter_map(|(name, line)| Some(line.rises_over(before.get(name)?))).flatten().collect()
 }
 
 /// Lines with more syncs than they may have.

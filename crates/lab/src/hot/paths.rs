@@ -1,5 +1,6 @@
 //! The list of hot functions and what each may have.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -16,42 +17,35 @@ pub struct HotPaths {
     /// Functions that are called like validators and may be hot: what they check is checked once per read or login.
     #[serde(default)]
     pub validators: Vec<String>,
-    /// The hot functions.
-    pub functions: Vec<HotFunction>,
+    /// The hot functions by their paths, demangled and without hash, and what each may have.
+    pub functions: BTreeMap<String, Limits>,
 }
 
-/// A function that operations of the ledger run through.
+/// What a function may have that operations of the ledger run through.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct HotFunction {
-    /// Its path, demangled and without hash.
-    pub name: String,
-    /// Bytes of code it may have, in each of its instances; none: it is to be inlined.
+pub struct Limits {
+    /// Bytes of code, in each of its instances; none: it is to be inlined.
     pub bytes: Option<u64>,
-    /// Calls to panics or formatting it may have in cold tails.
+    /// Calls to panics or formatting in cold tails.
     #[serde(default)]
     pub cold: usize,
     /// The same in line.
     #[serde(default)]
     pub inline: usize,
-    /// Copies of a large constant size it may make.
+    /// Copies of a large constant size.
     #[serde(default)]
     pub copies: usize,
 }
 
-/// As a line of the list.
-impl fmt::Display for HotFunction {
+/// As the list has it.
+impl fmt::Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{{ name = \"{}\"", self.name)?;
-        if let Some(bytes) = self.bytes {
-            write!(f, ", bytes = {bytes}")?;
-        }
-        for (key, number) in [("cold", self.cold), ("inline", self.inline), ("copies", self.copies)] {
-            if number > 0 {
-                write!(f, ", {key} = {number}")?;
-            }
-        }
-        write!(f, " }}")
+        let bytes = self.bytes.map(|bytes| format!("bytes = {bytes}"));
+        let counts = [("cold", self.cold), ("inline", self.inline), ("copies", self.copies)];
+        let counts = counts.iter().filter(|(_, number)| *number > 0);
+        let all = bytes.into_iter().chain(counts.map(|(key, number)| format!("{key} = {number}")));
+        write!(f, "{{ {} }}", all.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -63,12 +57,7 @@ impl HotPaths {
     }
 
     pub(super) fn parse(text: &str) -> std::result::Result<HotPaths, String> {
-        let paths: HotPaths = toml::from_str(text).map_err(|e| e.message().to_owned())?;
-        let twice = |(at, f): &(usize, &HotFunction)| paths.functions[..*at].iter().any(|g| g.name == f.name);
-        match paths.functions.iter().enumerate().find(twice) {
-            Some((_, function)) => Err(format!("{} stands there twice", function.name)),
-            None => Ok(paths),
-        }
+        toml::from_str(text).map_err(|e| e.message().to_owned())
     }
 }
 
@@ -78,13 +67,13 @@ mod tests {
 
     #[test]
     fn what_is_not_said_is_zero_and_what_is_unknown_is_refused() {
-        let text =
-            "crates = ['a']\nfunctions = [{ name = 'a::f', bytes = 100 }, { name = 'a::g', cold = 1 }]";
-        let paths = HotPaths::parse(text).unwrap();
-        assert_eq!((paths.functions[0].bytes, paths.functions[0].cold), (Some(100), 0));
-        assert_eq!((paths.functions[1].bytes, paths.functions[1].cold), (None, 1));
-        assert!(HotPaths::parse("crates = []\nfunctions = [{ name = 'f', size = 1 }]").is_err());
-        let twice = HotPaths::parse("crates = []\nfunctions = [{ name = 'f' }, { name = 'f' }]").unwrap_err();
-        assert_eq!(twice, "f stands there twice");
+        let text = "crates = ['a']\n[functions]\n'a::f' = { bytes = 100 }\n'a::g' = { cold = 1 }";
+        let functions = HotPaths::parse(text).unwrap().functions;
+        assert_eq!((functions["a::f"].bytes, functions["a::f"].cold), (Some(100), 0));
+        assert_eq!((functions["a::g"].bytes, functions["a::g"].cold), (None, 1));
+        assert_eq!(functions["a::f"].to_string(), "{ bytes = 100 }");
+        assert!(HotPaths::parse("crates = []\n[functions]\nf = { size = 1 }").is_err());
+        let twice = HotPaths::parse("crates = []\n[functions]\nf = {}\nf = {}").unwrap_err();
+        assert!(twice.contains("duplicate key"), "{twice}");
     }
 }
