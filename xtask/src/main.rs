@@ -13,6 +13,7 @@ mod page;
 mod planted;
 mod process;
 mod recovery_speed;
+mod release;
 mod rises;
 mod server_process;
 mod sim;
@@ -40,6 +41,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                 search through a history of commits find it (a quarter of an hour)
   recovery [--megabytes N] [--starts N] [--rows N]
                 kills a server that has written so much log, and tells how fast its starts apply it (1024, 3 starts)
+  release [--measure]
+                the server laid out by a profile of the lab's workloads, and by llvm-bolt where there is one:
+                target/shipped/ratchetd, in ten minutes (--measure: compared with the plain release build, in fifteen)
   sim [--seeds N] [--seed S] [--planted N]
                 simulated crashes of the whole engine, one a seed (100 from 0); or which of up to N seeds finds each
                 planted bug
@@ -63,6 +67,7 @@ fn main() -> ExitCode {
         ["page", folder] => page::run(Some(folder)),
         ["planted"] => planted::prove(),
         ["recovery", options @ ..] => recovery_speed::run(options),
+        ["release", options @ ..] => release::run_command(options),
         ["sim", options @ ..] => sim::run(options),
         ["tidy"] => tidy::run(),
         ["uca", options @ ..] => uca::run(options).map_err(|e| e.to_string()),
