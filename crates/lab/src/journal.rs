@@ -227,8 +227,10 @@ fn sorted(lines: Vec<Line>) -> Option<(Header, Vec<Cell>)> {
 
 /// Adds a cell, in place of the same one of an earlier try.
 fn put(cells: &mut Vec<Cell>, cell: Cell) {
-    cells.retain(|earlier| !earlier.is(&cell.row, cell.round, &cell.target));
-    cells.push(cell);
+    match cells.iter_mut().find(|earlier| earlier.is(&cell.row, cell.round, &cell.target)) {
+        Some(earlier) => *earlier = cell,
+        None => cells.push(cell),
+    }
 }
 
 /// What differs so much that cells may not be compared.

@@ -9,6 +9,8 @@ use crate::stats::{self, Comparison, median};
 
 mod html;
 mod markdown;
+mod standing;
+mod summary;
 mod tsv;
 
 pub use html::{Extras, Profile, html, profiles};
@@ -92,6 +94,25 @@ pub fn unsure(header: &Header, cells: &[Cell]) -> Vec<RowKey> {
     let others = header.targets.len() - 1;
     let of_key = unsure.chunks(others.max(1)).map(|targets| targets.contains(&true));
     keys.into_iter().zip(of_key).filter(|(_, unsure)| *unsure).map(|(key, _)| key.clone()).collect()
+}
+
+/// Rows measured with the same number of clients and the same setting.
+type Group<'a> = (usize, &'a str);
+
+/// In the order of measurement.
+fn groups(rows: &[Row]) -> Vec<Group<'_>> {
+    let mut groups = Vec::new();
+    for row in rows {
+        let group = (row.key.threads, &row.key.setting[..]);
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+fn rows_of<'a>(rows: &'a [Row], group: Group<'a>) -> impl Iterator<Item = &'a Row> {
+    rows.iter().filter(move |row| (row.key.threads, &row.key.setting[..]) == group)
 }
 
 fn keys(cells: &[Cell]) -> Vec<&RowKey> {

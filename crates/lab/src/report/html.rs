@@ -6,9 +6,10 @@ use std::fmt::Write;
 
 use crate::journal::{Figures, Header, RowKey};
 use crate::ledger::History;
-use crate::stats::{Comparison, Verdict};
 
-use super::{Row, TargetResult};
+use super::standing::{Standing, sign};
+use super::summary::{Tally, tallies};
+use super::{Group, Row, TargetResult, groups, rows_of};
 
 mod bars;
 mod canvas;
@@ -58,68 +59,18 @@ pub fn html(header: &Header, rows: &[Row], extras: &Extras) -> String {
     out
 }
 
-/// How a target stands in a row.
-#[derive(Clone, Copy)]
-enum Standing<'a> {
-    /// It is what the others are compared to.
-    Base,
-    /// Judged.
-    Compared(&'a Comparison),
-    /// Measured in too few rounds: only the quotient of the medians is known.
-    Unjudged(f64),
-    /// Measured, but the base was not.
-    NoBase,
-    /// No number, and why.
-    Failed(&'a str),
-    Missing,
-}
-
-/// The sign that stands for a verdict: none is told by colour alone.
-fn sign(verdict: Verdict) -> char {
-    match verdict {
-        Verdict::Faster => '▲',
-        Verdict::Slower => '▼',
-        Verdict::NoDifference => '~',
-        Verdict::TooNoisy => '?',
-    }
-}
-
-/// Rows measured with the same number of clients and the same setting.
-type Group<'a> = (usize, &'a str);
-
 struct Report<'a> {
     header: &'a Header,
     rows: &'a [Row],
 }
 
 impl<'a> Report<'a> {
-    /// In the order of measurement.
     fn groups(&self) -> Vec<Group<'a>> {
-        let mut groups = Vec::new();
-        for row in self.rows {
-            let group = (row.key.threads, &row.key.setting[..]);
-            if !groups.contains(&group) {
-                groups.push(group);
-            }
-        }
-        groups
+        groups(self.rows)
     }
 
     fn rows_of(&self, group: Group<'a>) -> impl Iterator<Item = &'a Row> {
-        self.rows.iter().filter(move |row| (row.key.threads, &row.key.setting[..]) == group)
-    }
-
-    fn standing(row: &Row, target: usize) -> Standing<'_> {
-        match (&row.results[target], &row.results[0]) {
-            (TargetResult::Failed(why), _) => Standing::Failed(why),
-            (TargetResult::Missing, _) => Standing::Missing,
-            (TargetResult::Measured(..), _) if target == 0 => Standing::Base,
-            (TargetResult::Measured(_, Some(comparison)), _) => Standing::Compared(comparison),
-            (TargetResult::Measured(figures, None), TargetResult::Measured(base, _)) => {
-                Standing::Unjudged(figures.qps / base.qps)
-            }
-            (TargetResult::Measured(_, None), _) => Standing::NoBase,
-        }
+        rows_of(self.rows, group)
     }
 
     fn figures(row: &Row, target: usize) -> Option<&Figures> {
@@ -132,7 +83,7 @@ impl<'a> Report<'a> {
     fn bars(&self, group: Group<'a>, target: usize) -> Vec<Bar<'a>> {
         let bar = |row: &'a Row| Bar {
             name: &row.key.workload,
-            standing: Self::standing(row, target),
+            standing: Standing::of(row, target),
             figures: Self::figures(row, target),
             base: Self::figures(row, 0),
         };
@@ -172,7 +123,7 @@ impl<'a> Report<'a> {
         );
         let targets = 1..self.header.targets.len();
         let reached = self.rows.iter().flat_map(|row| {
-            targets.clone().flat_map(move |target| match Self::standing(row, target) {
+            targets.clone().flat_map(move |target| match Standing::of(row, target) {
                 Standing::Compared(c) => vec![c.interval.0, c.interval.1],
                 Standing::Unjudged(ratio) => vec![ratio],
                 _ => Vec::new(),

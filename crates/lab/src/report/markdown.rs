@@ -3,23 +3,21 @@
 use std::fmt::Write;
 
 use crate::journal::{Header, RowKey};
+use crate::stats::median;
 
-use super::{Row, TargetResult, thousands};
+use super::summary::{Tally, tallies};
+use super::{Row, TargetResult, groups, rows_of, thousands};
 
 /// The whole report.
 pub fn markdown(header: &Header, rows: &[Row]) -> String {
     let mut out = String::from("# Comparison\n\n");
     introduce(header, &mut out);
-    let mut groups: Vec<(usize, &str)> = Vec::new();
-    for row in rows {
-        let group = (row.key.threads, &row.key.setting[..]);
-        if !groups.contains(&group) {
-            groups.push(group);
-        }
+    if header.targets.len() > 1 {
+        summary(header, rows, &mut out);
     }
-    for (threads, setting) in groups {
-        let of_group = |row: &&Row| row.key.threads == threads && row.key.setting == setting;
-        let rows: Vec<&Row> = rows.iter().filter(of_group).collect();
+    for group in groups(rows) {
+        let (threads, setting) = group;
+        let rows: Vec<&Row> = rows_of(rows, group).collect();
         let clients =
             if threads == 1 { "1 client thread".to_owned() } else { format!("{threads} client threads") };
         let setting = if setting.is_empty() { String::new() } else { format!(", {setting}") };
@@ -52,6 +50,35 @@ fn introduce(header: &Header, out: &mut String) {
         header.machine.in_words(),
         header.seconds,
     );
+}
+
+/// Relative queries a second of each group of workloads: median, least and most.
+fn summary(header: &Header, rows: &[Row], out: &mut String) {
+    let names: Vec<&str> = header.targets[1..].iter().map(|t| &t.0[..]).collect();
+    let base = &header.targets[0].0;
+    let _ = writeln!(
+        out,
+        "\n## Summary\n\nQueries a second as a multiple of {base}'s: the median of the rows (least to most), and how many of them are \
+         shown to be faster or slower.\n\n| workloads | rows | {} |\n|---|---:|{}",
+        names.join(" | "),
+        "---:|".repeat(names.len()),
+    );
+    let targets: Vec<_> = (1..header.targets.len()).map(|target| tallies(rows, target)).collect();
+    for (at, (group, tally)) in targets[0].iter().enumerate() {
+        let cells: Vec<String> = targets.iter().map(|tallies| tallied(&tallies[at].1)).collect();
+        let _ = writeln!(out, "| {group} | {} | {} |", tally.rows, cells.join(" | "));
+    }
+}
+
+fn tallied(tally: &Tally) -> String {
+    let middle = median(&tally.ratios);
+    if !middle.is_finite() {
+        return "-".to_owned();
+    }
+    let least = tally.ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = tally.ratios.iter().copied().fold(0.0, f64::max);
+    let Tally { faster, slower, .. } = tally;
+    format!("x {middle:.2} ({least:.2} to {most:.2}); {faster} faster, {slower} slower")
 }
 
 /// Queries a second, and how they compare.

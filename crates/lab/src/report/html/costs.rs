@@ -66,7 +66,7 @@ impl Report<'_> {
         for (target, (name, _)) in self.header.targets.iter().enumerate() {
             let _ = write!(out, "<tr><th class=\"name\">{}</th>", escape(name));
             if let Some(figures) = Self::figures(row, target) {
-                let _ = write!(out, "<td class=\"number\">{}</td>", relative(Self::standing(row, target)));
+                let _ = write!(out, "<td class=\"number\">{}</td>", relative(Standing::of(row, target)));
                 for (_, of) in COLUMNS {
                     let _ = write!(out, "<td class=\"number\">{}</td>", number(of(figures)));
                 }

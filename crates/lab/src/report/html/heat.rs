@@ -2,60 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::journal::RowKey;
 use crate::stats::{Verdict, median};
-use crate::workload::{Kind, catalogue, founding};
 
 use super::text::{breakable, escape};
-use super::{Group, Report, Standing, in_words, sign};
-
-/// Groups of workloads, in the order of the summary.
-const GROUPS: [&str; 7] = [
-    "all rows",
-    "reads of freshly loaded tables",
-    "writes",
-    "reads after the writes",
-    "tables loaded anew (insert, delete)",
-    "joins, GROUP BY, index builds, changed columns",
-    "other workloads",
-];
+use super::{Group, Report, Standing, Tally, in_words, sign, tallies};
 
 /// Differences from which on a colour gets stronger.
 const STEPS: [f64; 3] = [1.05, 1.2, 1.5];
-
-/// What a group's rows came to.
-#[derive(Default)]
-struct Tally {
-    ratios: Vec<f64>,
-    rows: usize,
-    faster: usize,
-    slower: usize,
-    no_difference: usize,
-    unsure: usize,
-    none: usize,
-}
-
-impl Tally {
-    fn add(&mut self, standing: &Standing) {
-        self.rows += 1;
-        match standing {
-            Standing::Compared(c) => {
-                self.ratios.push(c.ratio);
-                match c.verdict {
-                    Verdict::Faster => self.faster += 1,
-                    Verdict::Slower => self.slower += 1,
-                    Verdict::NoDifference => self.no_difference += 1,
-                    Verdict::TooNoisy => self.unsure += 1,
-                }
-            }
-            Standing::Unjudged(ratio) => {
-                self.ratios.push(*ratio);
-                self.unsure += 1;
-            }
-            Standing::Base | Standing::NoBase | Standing::Failed(_) | Standing::Missing => self.none += 1,
-        }
-    }
-}
 
 impl Report<'_> {
     pub(super) fn summary(&self, out: &mut String) {
@@ -67,14 +20,7 @@ impl Report<'_> {
             out.push_str("<p>Only one server was measured: there is nothing to compare.</p>\n");
             return;
         }
-        let groups: Vec<usize> = self.rows.iter().map(|row| group_of(&row.key)).collect();
         for (target, (name, _)) in self.header.targets.iter().enumerate().skip(1) {
-            let mut tallies: [Tally; GROUPS.len()] = Default::default();
-            for (row, &group) in self.rows.iter().zip(&groups) {
-                let standing = Self::standing(row, target);
-                tallies[0].add(&standing);
-                tallies[group].add(&standing);
-            }
             let _ = write!(
                 out,
                 "<h3>{}</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th>workloads</th><th class=\"number\">median</th>\
@@ -83,7 +29,7 @@ impl Report<'_> {
                  <th class=\"number\">no number</th></tr></thead>\n<tbody>\n",
                 escape(name)
             );
-            for (group, tally) in GROUPS.iter().zip(&tallies).filter(|(_, tally)| tally.rows > 0) {
+            for (group, tally) in tallies(self.rows, target) {
                 let middle = median(&tally.ratios);
                 let middle = if middle.is_finite() { format!("{middle:.2}") } else { "none".to_owned() };
                 let _ = write!(out, "<tr><th>{group}</th><td class=\"number\">{middle}</td>");
@@ -138,26 +84,13 @@ impl Report<'_> {
             for group in groups {
                 for row in self.rows_of(*group).filter(|row| row.key.workload == *workload) {
                     for target in 1..=targets.len() {
-                        out.push_str(&heat_cell(Self::standing(row, target)));
+                        out.push_str(&heat_cell(Standing::of(row, target)));
                     }
                 }
             }
             out.push_str("</tr>\n");
         }
         out.push_str("</tbody></table></div>\n");
-    }
-}
-
-fn group_of(key: &RowKey) -> usize {
-    if founding().iter().any(|workload| workload.name == key.workload) {
-        return 5;
-    }
-    match catalogue().iter().find(|workload| workload.name == key.workload).map(|workload| workload.kind) {
-        Some(Kind::Read) if key.workload.contains(".pre") => 1,
-        Some(Kind::Write) => 2,
-        Some(Kind::Read) => 3,
-        Some(Kind::Consume) => 4,
-        None => 6,
     }
 }
 
@@ -187,15 +120,6 @@ fn strength(quotient: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_workload_of_the_catalogue_has_a_group() {
-        let group =
-            |name: &str| group_of(&RowKey { workload: name.to_owned(), threads: 1, setting: String::new() });
-        assert!(catalogue().iter().all(|workload| (1..6).contains(&group(&workload.name))));
-        let groups = ["point-query.pre", "update-index", "point-query", "insert", "join", "mine"].map(group);
-        assert_eq!(groups, [1, 2, 3, 4, 5, 6]);
-    }
 
     #[test]
     fn larger_differences_have_stronger_colours() {
