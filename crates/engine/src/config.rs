@@ -25,6 +25,8 @@ pub struct EngineConfig {
     pub direct: bool,
     /// Where recovery tells how far it has got, and the engine what no statement's answer can tell.
     pub start_log: Arc<dyn StartLog>,
+    /// Bytes of memory that recovery takes for the undo of transactions that had not ended; what is more goes to a file.
+    pub undo_memory: usize,
     /// Whether pages are protected against being torn by a crash (`innodb_doublewrite`).
     pub doublewrite: bool,
 }
@@ -39,6 +41,7 @@ impl EngineConfig {
             background: true,
             log: LogConfig::default(),
             direct: false,
+            undo_memory: 64 << 20,
             doublewrite: true,
             start_log: Arc::new(NoStartLog),
         }

@@ -70,24 +70,27 @@ impl Engine {
         let pool = PoolConfig { bytes: config.pool_bytes, background: config.background };
         let EngineConfig { log, direct, doublewrite, .. } = config;
         let store_config = |identity| StoreConfig { pool, log, direct, doublewrite, identity };
-        let (datadir, store) = match DataDir::open(&config.disk, &config.datadir)? {
+        let history = |datadir: &DataDir, identity| {
+            let spills = datadir.spill_folder(&config.disk, identity);
+            History::new(&config.start_log, spills, config.undo_memory)
+        };
+        let (datadir, store, history) = match DataDir::open(&config.disk, &config.datadir)? {
             Found::New(datadir) => {
                 let mut identity = [0; 16];
                 env::random_bytes(&mut identity)?;
                 let store_config = store_config(identity);
                 let store = create(&config, &datadir, store_config)?;
                 datadir.finish(&config.disk, identity)?;
-                (datadir, store)
+                let history = history(&datadir, identity);
+                (datadir, store, history)
             }
             Found::Existing(datadir, identity) => {
                 let store_config = store_config(identity);
-                let spills = datadir.spill_folder(&config.disk, identity);
-                let mut history = History::new(&config.start_log, Some(spills));
+                let mut history = history(&datadir, identity);
                 let store = Store::open(&config.disk, &datadir.data_file(), store_config, &mut history)?;
-                return Engine::start(store, datadir, &config, history);
+                (datadir, store, history)
             }
         };
-        let history = History::new(&config.start_log, None);
         Engine::start(store, datadir, &config, history)
     }
 

@@ -26,12 +26,14 @@ use log::{Frame, Identity, Log, SpillFile, SpillReader, TrxPhase, TrxState, Undo
 use trx::UndoStore;
 
 use crate::error::Result;
-use crate::recovery::StartLog;
+use crate::recovery::{StartLog, Trails};
 
-/// Ending of the names of spill files, and of the swap file's.
+/// Ending of the names of all files here.
 const ENDING: &str = "undo";
 /// Where undo goes that memory has no room for. Nothing there outlives the process.
 const SWAP_FILE: &str = "swap.undo";
+/// The same while the server starts.
+const RECOVERY_FILE: &str = "recovery.undo";
 
 /// Where spill files are, and whose they are.
 #[derive(Clone, Debug)]
@@ -53,6 +55,11 @@ impl SpillFolder {
     /// Opens the file of a transaction that a checkpoint lists.
     pub(crate) fn open(&self, trx: TrxId, len: u64) -> log::Result<SpillReader> {
         SpillReader::open(&*self.disk, &self.file_of(trx), self.identity, trx, len)
+    }
+
+    /// None yet: undo of open transactions of which so many bytes stay in memory.
+    pub(crate) fn trails(&self, undo_memory: usize) -> Trails {
+        Trails::new(&self.disk, self.path.join(RECOVERY_FILE), undo_memory)
     }
 
     /// Says to `undo` where it may be swapped to.

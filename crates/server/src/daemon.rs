@@ -47,9 +47,11 @@ pub fn run(options: Options) -> Result<(), String> {
 /// Opens the data directory. First of all, so that a directory that is refused has not been touched.
 fn open_engine(options: &Options) -> Result<Arc<Engine>, String> {
     let variables = &options.variables;
-    let pool_bytes = variables.named("innodb_buffer_pool_size").as_u64();
+    let bytes = |name: &'static str| usize::try_from(variables.named(name).as_u64());
     let config = EngineConfig {
-        pool_bytes: usize::try_from(pool_bytes).map_err(|_| "the buffer pool is too large".to_owned())?,
+        pool_bytes: bytes("innodb_buffer_pool_size")
+            .map_err(|_| "the buffer pool is too large".to_owned())?,
+        undo_memory: bytes("ratchet_undo_memory_size").unwrap_or(usize::MAX),
         direct: bypasses_page_cache(variables.named("innodb_flush_method").as_text()),
         doublewrite: makes_page_copies(variables.named("innodb_doublewrite").as_text()),
         log: redo_log::config(variables),

@@ -37,11 +37,13 @@ pub enum Planted {
     SpilledTwice,
     /// The place of undo in the swap file is given out again while the undo is there.
     EarlySlotReuse,
+    /// Recovery forgets undo that it has set aside.
+    ForgottenAside,
 }
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 14] = [
+    pub const ALL: [Planted; 15] = [
         Planted::UnsyncedLog,
         Planted::UnsyncedPages,
         Planted::RedoTwice,
@@ -56,6 +58,7 @@ impl Planted {
         Planted::UnsyncedSpill,
         Planted::SpilledTwice,
         Planted::EarlySlotReuse,
+        Planted::ForgottenAside,
     ];
 }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use base::sync::{Planted, planted};
 use base::{Lsn, TrxId};
-use env::{Clock, RealClock};
-use log::{FrameRange, Part, TrxState, UndoRef};
+use env::{Clock, IoError, RealClock};
+use log::{FrameRange, Part, TrxState};
 use trx::{UndoKind, UndoRecord};
 
 use super::leftovers::Leftover;
-use super::losers::Loser;
+use super::trails::{Step, Trails};
 use super::{Pace, StartLog};
 use crate::spill::SpillFolder;
 
@@ -18,9 +18,9 @@ use crate::spill::SpillFolder;
 pub(crate) struct History {
     log: Arc<dyn StartLog>,
     pace: Option<Pace>,
-    /// Transactions that have logged undo and have not ended.
-    open: BTreeMap<TrxId, Trail>,
-    /// Where undo was spilled; none in a new directory.
+    /// Of transactions that have logged undo and have not ended.
+    trails: Trails,
+    /// Where undo was spilled, until it has been read.
     spills: Option<SpillFolder>,
     /// Up to where the undo of a transaction was spilled.
     spilled: BTreeMap<TrxId, Lsn>,
@@ -31,53 +31,14 @@ pub(crate) struct History {
     began_ns: u64,
 }
 
-/// Undo of an open transaction, oldest first.
-#[derive(Debug, Default)]
-pub(super) struct Trail {
-    pub(super) steps: Vec<Step>,
-    /// Before images of the steps, one after another.
-    pub(super) images: Vec<u8>,
-}
-
-/// One undo record.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub(super) undo: UndoRef,
-    pub(super) previous: UndoRef,
-    /// Where its image begins.
-    pub(super) image: usize,
-    /// End of the frame it is in.
-    pub(super) at: Lsn,
-}
-
-impl Trail {
-    /// The image of the newest step.
-    pub(super) fn newest_image(&self) -> &[u8] {
-        self.steps.last().map_or(&[], |step| &self.images[step.image..])
-    }
-
-    /// Forgets the newest step.
-    pub(super) fn pop(&mut self) {
-        if let Some(step) = self.steps.pop() {
-            self.images.truncate(step.image);
-        }
-    }
-
-    /// Forgets what is newer than the record `reached`.
-    fn return_to(&mut self, reached: UndoRef) {
-        while self.steps.last().is_some_and(|step| step.undo != reached) {
-            self.pop();
-        }
-    }
-}
-
 impl History {
-    pub(crate) fn new(log: &Arc<dyn StartLog>, spills: Option<SpillFolder>) -> Self {
+    /// Of a directory whose undo was spilled to `spills`. Undo of open transactions takes `undo_memory` bytes.
+    pub(crate) fn new(log: &Arc<dyn StartLog>, spills: SpillFolder, undo_memory: usize) -> Self {
         History {
             log: Arc::clone(log),
             pace: None,
-            open: BTreeMap::new(),
-            spills,
+            trails: spills.trails(undo_memory),
+            spills: Some(spills),
             spilled: BTreeMap::new(),
             leftovers: Vec::new(),
             record: UndoRecord::default(),
@@ -91,47 +52,42 @@ impl History {
         self.unclean
     }
 
-    /// The transactions to undo, the newest first, and what the others have left to purge.
-    pub(super) fn into_parts(self) -> (Vec<Loser>, Vec<Leftover>) {
-        let losers = self.open.into_iter().rev().map(|(trx, trail)| Loser { trx, trail });
-        (losers.collect(), self.leftovers)
+    /// The transactions to undo, and what the others have left to purge.
+    pub(super) fn into_parts(self) -> (Trails, Vec<Leftover>) {
+        (self.trails, self.leftovers)
     }
 
     /// A transaction has committed. If it left values without a row, what purge would have to do for it is kept: the map does
     /// not tell of such values, and what refers to them has to go first. Else the sweep finds what there is to do.
-    fn commit(&mut self, trx: TrxId) {
-        let Some(trail) = self.open.remove(&trx) else { return };
-        let kind_of = |step: &Step| UndoKind::of_image(&trail.images[step.image..]);
-        if !trail.steps.iter().any(|step| kind_of(step) == Some(UndoKind::ValueDead)) {
-            return;
+    fn commit(&mut self, trx: TrxId) -> Result<(), IoError> {
+        let History { trails, record, leftovers, .. } = self;
+        if trails.has_dead_values(trx) {
+            trails.each(trx, |step, image| {
+                // What cannot be decoded is found when it has to be undone; nobody needs it here.
+                if UndoKind::of_image(image).is_some_and(UndoKind::needs_purge) && record.decode_image(image)
+                {
+                    leftovers.push(Leftover::of(trx, record, step.at));
+                }
+            })?;
         }
-        let ends = trail.steps.iter().skip(1).map(|step| step.image).chain([trail.images.len()]);
-        for (step, end) in trail.steps.iter().zip(ends) {
-            let image = &trail.images[step.image..end];
-            // What cannot be decoded is found when it has to be undone; nobody needs it here.
-            if kind_of(step).is_some_and(UndoKind::needs_purge) && self.record.decode_image(image) {
-                self.leftovers.push(Leftover::of(trx, &self.record, step.at));
-            }
-        }
+        trails.remove(trx);
+        Ok(())
     }
 
     /// What a part says, wherever it was read.
-    fn hear(&mut self, range: FrameRange, part: &Part<'_>) {
+    fn hear(&mut self, range: FrameRange, part: &Part<'_>) -> Result<(), IoError> {
         match *part {
             Part::Undo { trx, undo, previous, image } => {
-                let trail = self.open.entry(trx).or_default();
-                trail.steps.push(Step { undo, previous, image: trail.images.len(), at: range.end });
-                trail.images.extend_from_slice(image);
+                self.trails.push(trx, Step { undo, previous, at: range.end }, image);
             }
             Part::Compensation { trx, next: reached, .. } | Part::SavepointRollbackDone { trx, reached } => {
-                if let Some(trail) = self.open.get_mut(&trx) {
-                    trail.return_to(reached);
-                }
+                self.trails.return_to(trx, reached)?;
             }
-            Part::Commit { trx, .. } => self.commit(trx),
-            Part::RollbackDone { trx } => drop(self.open.remove(&trx)),
+            Part::Commit { trx, .. } => self.commit(trx)?,
+            Part::RollbackDone { trx } => self.trails.remove(trx),
             _ => {}
         }
+        Ok(())
     }
 
     /// Whether a part of the log was spilled, too, and heard.
@@ -147,10 +103,8 @@ impl btree::StartObserver for History {
         let Some(spills) = self.spills.take() else { return Ok(()) };
         for state in listed.iter().filter(|state| state.spilled_bytes > 0) {
             let mut file = spills.open(state.trx, state.spilled_bytes)?;
-            let mut hear = |range: FrameRange, part: &Part<'_>| {
-                self.hear(range, part);
-                Ok::<(), log::Error>(())
-            };
+            let mut hear =
+                |range: FrameRange, part: &Part<'_>| self.hear(range, part).map_err(log::Error::from);
             while file.next_entry(&mut hear)? {}
             self.spilled.insert(state.trx, state.first_undo);
         }
@@ -163,7 +117,7 @@ impl btree::StartObserver for History {
 
     fn part(&mut self, range: FrameRange, part: &Part<'_>) -> btree::Result<()> {
         if !self.was_spilled(range, part) {
-            self.hear(range, part);
+            self.hear(range, part)?;
         }
         Ok(())
     }

@@ -17,6 +17,7 @@
 mod history;
 mod leftovers;
 mod losers;
+mod trails;
 mod trees;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use env::{Clock, RealClock};
 
 pub(crate) use history::History;
+pub(crate) use trails::Trails;
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -76,19 +78,27 @@ impl Pace {
 impl Engine {
     /// Brings a directory whose pages have been redone to a state that sessions may see. The catalog is loaded.
     pub(crate) fn recover(&self, history: History, log: &Arc<dyn StartLog>) -> Result<()> {
-        let (losers, leftovers) = history.into_parts();
+        let (mut trails, leftovers) = history.into_parts();
+        let losers = trails.newest_first();
         if !losers.is_empty() {
             log.note(&format!("recovery: rolling back {} open transactions", losers.len()));
         }
-        let mut pace = Pace::new(log);
-        let total: usize = losers.iter().map(losers::Loser::len).sum();
-        let mut done = 0;
-        for loser in losers {
-            let len = loser.len();
-            let mut tell = |undone: usize| pace.tell("rolling back", (done + undone) as u64, total as u64);
-            loser.undo(self, &mut tell)?;
-            done += len;
+        if trails.has_moved() {
+            log.note("recovery: memory has no room for all of their undo: some lies in undo/recovery.undo");
         }
+        if let Some(why) = trails.refusal() {
+            log.note(&format!("recovery: their undo stays in memory: {why}"));
+        }
+        let mut pace = Pace::new(log);
+        let total: usize = losers.iter().map(|trx| trails.count(*trx)).sum();
+        let mut done = 0;
+        for trx in losers {
+            let count = trails.count(trx);
+            let mut tell = |undone: usize| pace.tell("rolling back", (done + undone) as u64, total as u64);
+            self.undo_loser(trx, &mut trails, &mut tell)?;
+            done += count;
+        }
+        trails.close();
         self.free_pending_trees()?;
         self.purge_leftovers(leftovers)?;
         self.checkpoint()?;

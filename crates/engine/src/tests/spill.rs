@@ -1,9 +1,10 @@
 //! Undo of long transactions that the log is not kept for.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use env::{Disk, SimDisk};
+use env::{Disk, IoOp, Mishap, SimDisk, Trouble};
 use log::Part;
 
 use super::checkpoints::{churn, reader};
@@ -55,6 +56,47 @@ fn reopen(disk: &Arc<SimDisk>) -> Result<Arc<Engine>> {
     Engine::open(EngineConfig { log: TINY, ..config(disk) })
 }
 
+/// The same with so much memory for undo.
+fn reopen_with(disk: &Arc<SimDisk>, undo_memory: usize) -> Result<Arc<Engine>> {
+    Engine::open(EngineConfig { log: TINY, undo_memory, ..config(disk) })
+}
+
+#[test]
+fn undo_that_recovery_has_no_memory_for_is_set_aside() {
+    let disk = Arc::new(SimDisk::new());
+    let (engine, table, trx, before) = spilled(&disk);
+    engine.store().log().flush().unwrap();
+    let crashed = disk.crash();
+    std::mem::forget(trx);
+    drop((table, engine));
+    let trouble = |op, mishap| Trouble { op: Some(op), file: Some("recovery.undo"), nth: 1, mishap };
+    for (trouble, line) in [
+        (None, "some lies in undo/recovery.undo"),
+        (Some(trouble(IoOp::Write, Mishap::Error(ErrorKind::StorageFull))), "their undo stays in memory"),
+        // What is read is not what was written: nothing is undone by it.
+        (Some(trouble(IoOp::Read, Mishap::BitRot)), "some lies in undo/recovery.undo"),
+    ] {
+        let (disk, told) = (Arc::new(crashed.crash()), Arc::new(Told::default()));
+        let start_log = Arc::clone(&told) as Arc<dyn StartLog>;
+        let config = EngineConfig { log: TINY, undo_memory: 20_000, start_log, ..config(&disk) };
+        disk.schedule_all(trouble.as_slice());
+        let engine = match Engine::open(config.clone()) {
+            Err(error) => {
+                assert!(error.to_string().contains("recovery.undo"), "{error}");
+                assert_eq!(disk.happened(), [Mishap::BitRot]);
+                Engine::open(config).unwrap()
+            }
+            Ok(engine) => engine,
+        };
+        assert_eq!(disk.happened().len(), trouble.iter().count());
+        assert!(told.0.lock().unwrap().iter().any(|told| told.contains(line)), "{told:?}");
+        assert!(spill_files(&disk).is_empty());
+        let table = engine.table("s", "t").unwrap();
+        assert_eq!(rows(&engine, &table, ReadView::newest()), before);
+        assert_sound(&engine, &table);
+    }
+}
+
 #[test]
 fn the_log_is_not_kept_for_an_open_transaction() {
     let disk = Arc::new(SimDisk::new());
@@ -84,12 +126,12 @@ fn the_log_is_not_kept_for_an_open_transaction() {
 
 #[test]
 fn spilled_undo_is_undone_after_a_power_failure_at_any_time_and_again() {
-    for seed in 0..4 {
+    for (seed, memory) in [(0, 64 << 20), (1, 64 << 20), (2, 0), (3, 20_000)] {
         let disk = Arc::new(SimDisk::seeded(seed));
         let (engine, table, mut trx, before) = spilled(&disk);
         if seed % 2 == 1 {
             // In the middle of its own rollback.
-            disk.schedule(None, 40, env::Mishap::PowerOff);
+            disk.schedule(None, 40, Mishap::PowerOff);
             drop(engine.rollback(&mut trx));
         }
         let mut disk = Arc::new(disk.crash());
@@ -97,13 +139,13 @@ fn spilled_undo_is_undone_after_a_power_failure_at_any_time_and_again() {
         drop((table, engine));
         // Starts that end before they are done.
         for nth in [30, 300, 3000] {
-            disk.schedule(None, nth, env::Mishap::PowerOff);
-            if let Ok(engine) = reopen(&disk) {
+            disk.schedule(None, nth, Mishap::PowerOff);
+            if let Ok(engine) = reopen_with(&disk, memory) {
                 std::mem::forget(engine);
             }
             disk = Arc::new(disk.crash());
         }
-        let engine = reopen(&disk).unwrap();
+        let engine = reopen_with(&disk, memory).unwrap();
         assert!(spill_files(&disk).is_empty());
         let table = engine.table("s", "t").unwrap();
         assert_eq!(rows(&engine, &table, ReadView::newest()), before, "seed {seed}");

@@ -52,10 +52,11 @@ pub enum Event {
     SpillsRead,
     UndoSwaps,
     UndoReads,
+    UndoSetAside,
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 46] = [
+const EVENTS: [(Event, &str); 47] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -102,6 +103,7 @@ const EVENTS: [(Event, &str); 46] = [
     (Event::SpillsRead, "starts that read spilled undo"),
     (Event::UndoSwaps, "chunks of undo swapped"),
     (Event::UndoReads, "chunks of undo read back"),
+    (Event::UndoSetAside, "starts that set undo aside"),
 ];
 
 /// How often each event happened.

@@ -63,7 +63,7 @@ struct Shape {
     log: LogConfig,
     background: bool,
     writers: u64,
-    /// Bytes of undo in memory from which on it is swapped.
+    /// Bytes of undo in memory from which on it is swapped, also by recovery.
     undo_memory: u64,
 }
 
@@ -91,6 +91,7 @@ impl Shape {
             background: self.background,
             log: self.log,
             start_log,
+            undo_memory: self.undo_memory as usize,
             ..EngineConfig::new(disk, DATADIR)
         }
     }
@@ -111,6 +112,7 @@ impl StartLog for Listener {
         let rolls_back = line.contains("rolling back");
         let mut shared = lock(&self.0);
         shared.coverage.add(Event::RolledBackAtStart, u64::from(rolls_back));
+        shared.coverage.add(Event::UndoSetAside, u64::from(line.contains("recovery.undo")));
         shared.coverage.add(Event::SpillsRead, u64::from(line.contains("spilled undo of")));
         shared.damage_told |= line.contains("data.rdb");
     }
