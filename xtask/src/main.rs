@@ -9,6 +9,7 @@ mod kill9;
 mod lab;
 mod ledger;
 mod loom;
+mod miri;
 mod page;
 mod planted;
 mod process;
@@ -36,6 +37,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   loom [--all | --preemptions N]
                 the protocols of threads under a model checker; then orderings and planted bugs in them, made wrong
                 (--all: also those that need not be found; --preemptions: N more than the models have by themselves)
+  miri [--seeds N]
+                tests of the crates with unsafe code under the interpreter Miri of nightly Rust, each with 4 seeds
   page [FOLDER] the lab's report, or one of made-up figures, in a browser: does its layout hold (needs chromium)
   planted       plants a validator that is called for every field, and asks whether the ledger's gate, `hot`, a comparison and a
                 search through a history of commits find it (a quarter of an hour)
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         ["kill9", options @ ..] => kill9::run(options),
         ["ledger", options @ ..] => ledger::run(options),
         ["loom", options @ ..] => loom::run(options),
+        ["miri", options @ ..] => miri::run(options),
         ["page"] => page::run(None),
         ["page", folder] => page::run(Some(folder)),
         ["planted"] => planted::prove(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::ptr::NonNull;
 
-use rustix::mm::{self, Advice, MapFlags, ProtFlags};
+use rustix::io::Errno;
 
 use crate::error::{IoError, IoOp, Result};
 
@@ -29,24 +29,18 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     /// Maps `bytes` (above 0) of zeros and asks for huge pages.
-    #[expect(unsafe_code, reason = "mmap and madvise are unsafe calls")]
+    #[expect(unsafe_code, reason = "address arithmetic inside the mapping")]
     pub fn zeroed(bytes: usize) -> Result<Mapping> {
         let refused = |errno| IoError::from_errno(IoOp::Map, Path::new("anonymous region"), errno);
         let mapped_bytes = bytes
             .max(1)
             .checked_next_multiple_of(HUGE_PAGE)
             .and_then(|whole| whole.checked_add(HUGE_PAGE))
-            .ok_or(refused(rustix::io::Errno::NOMEM))?;
-        let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
-        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice replaces nothing.
-        let start = unsafe { mm::mmap_anonymous(std::ptr::null_mut(), mapped_bytes, prot, flags) };
-        let mapped = NonNull::new(start.map_err(refused)?.cast::<u8>()).expect("mmap never returns null");
+            .ok_or(refused(Errno::NOMEM))?;
+        let mapped = kernel::map(mapped_bytes).map_err(refused)?;
         let skip = mapped.as_ptr().align_offset(HUGE_PAGE);
         // SAFETY: `skip` < 2 MiB and the mapping is at least 2 MiB longer than `bytes`.
         let base = unsafe { mapped.add(skip) };
-        // Refused where huge pages are switched off; small ones do.
-        // SAFETY: the range lies inside the mapping made above; the advice does not change its contents.
-        let _ = unsafe { mm::madvise(base.as_ptr().cast(), mapped_bytes - HUGE_PAGE, Advice::LinuxHugepage) };
         Ok(Mapping { mapped, mapped_bytes, base, bytes })
     }
 
@@ -63,11 +57,64 @@ impl Mapping {
 }
 
 impl Drop for Mapping {
-    #[expect(unsafe_code, reason = "munmap is an unsafe call")]
+    #[expect(unsafe_code, reason = "unmapping is an unsafe call")]
     fn drop(&mut self) {
         // SAFETY: exactly the range that `zeroed` mapped; pointers into it are bound to this object by its owner.
-        let unmapped = unsafe { mm::munmap(self.mapped.as_ptr().cast(), self.mapped_bytes) };
+        unsafe { kernel::unmap(self.mapped, self.mapped_bytes) };
+    }
+}
+
+/// The kernel's part.
+#[cfg(not(miri))]
+mod kernel {
+    use std::ptr::NonNull;
+
+    use rustix::io::Errno;
+    use rustix::mm::{self, Advice, MapFlags, ProtFlags};
+
+    /// So many fresh bytes of zeros.
+    #[expect(unsafe_code, reason = "mmap and madvise are unsafe calls")]
+    pub(super) fn map(bytes: usize) -> Result<NonNull<u8>, Errno> {
+        let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
+        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice replaces nothing.
+        let start = unsafe { mm::mmap_anonymous(std::ptr::null_mut(), bytes, prot, flags) }?;
+        // Refused where huge pages are switched off; small ones do.
+        // SAFETY: the range is the mapping made above; the advice does not change its contents.
+        let _ = unsafe { mm::madvise(start, bytes, Advice::LinuxHugepage) };
+        Ok(NonNull::new(start.cast()).expect("mmap never returns null"))
+    }
+
+    /// # Safety
+    /// [`map`] returned `start` for as many bytes, and nobody uses them any more.
+    #[expect(unsafe_code, reason = "munmap is an unsafe call")]
+    pub(super) unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
+        // SAFETY: the caller's promise.
+        let unmapped = unsafe { mm::munmap(start.as_ptr().cast(), bytes) };
         debug_assert!(unmapped.is_ok(), "a whole mapping can be unmapped");
+    }
+}
+
+/// The same from the allocator, for Miri, which has no kernel.
+#[cfg(miri)]
+#[expect(unsafe_code, reason = "the allocator's calls are unsafe")]
+mod kernel {
+    use std::alloc::{Layout, alloc_zeroed, dealloc};
+    use std::ptr::NonNull;
+
+    use rustix::io::Errno;
+
+    pub(super) fn map(bytes: usize) -> Result<NonNull<u8>, Errno> {
+        // SAFETY: the caller asks for more than 0 bytes.
+        NonNull::new(unsafe { alloc_zeroed(layout(bytes)?) }).ok_or(Errno::NOMEM)
+    }
+
+    pub(super) unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
+        // SAFETY: the caller's promise: `map` returned `start` for this layout.
+        unsafe { dealloc(start.as_ptr(), layout(bytes).expect("was good enough for `map`")) };
+    }
+
+    fn layout(bytes: usize) -> Result<Layout, Errno> {
+        Layout::from_size_align(bytes, 4096).map_err(|_| Errno::NOMEM)
     }
 }
 
@@ -77,9 +124,11 @@ mod tests {
 
     #[test]
     fn a_region_is_aligned_and_far_larger_than_what_it_touches() {
-        let region = Mapping::zeroed(1 << 36).unwrap();
+        // Miri takes the memory at once.
+        let bytes = if cfg!(miri) { 1 << 22 } else { 1 << 36 };
+        let region = Mapping::zeroed(bytes).unwrap();
         assert_eq!(region.base().as_ptr().addr() % HUGE_PAGE, 0);
-        assert_eq!(region.bytes(), 1 << 36);
+        assert_eq!(region.bytes(), bytes);
     }
 
     #[test]

@@ -96,7 +96,7 @@ unsafe impl Sync for Pair {}
 #[expect(unsafe_code, reason = "the latch under test is what makes the access sound")]
 fn many_threads_see_whole_writes_only_and_no_wake_up_is_lost() {
     const THREADS: u64 = 8;
-    const ROUNDS: u64 = 4000;
+    const ROUNDS: u64 = if cfg!(miri) { 100 } else { 4000 };
     let latch = Latch::new();
     let pair = Pair(UnsafeCell::new([0; 2]));
     let sharing = AtomicUsize::new(0);
