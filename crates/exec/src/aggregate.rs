@@ -305,13 +305,23 @@ struct HashedSink<'x> {
 
 impl Sink for HashedSink<'_> {
     fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
-        self.groups.key(frame, &mut self.key)?;
+        let Groups { op, run, arena, .. } = &mut self.groups;
+        let st = run.st;
+        arena.reset();
+        let ctx = run.ctx(arena);
+        // Computed once: the values shown are those that tell groups apart, whatever RAND() says next.
+        let group = values(op.groups.iter(), frame, &ctx).map_err(|error| st.eval_error(error))?;
+        st.check()?;
+        self.key.clear();
+        for value in &group {
+            append_group_key(value, &mut self.key);
+        }
         let (number, is_new) = self.index.insert(&self.key);
         if is_new {
-            self.groups.run.st.hold_memory(self.key.len() + 16 + GROUP_BYTES)?;
-            let group = self.groups.open(frame)?;
-            self.states.push(group);
+            st.hold_memory(self.key.len() + 16 + GROUP_BYTES)?;
+            self.states.push(Group::new(op, group.iter().map(Value::to_owned_value).collect()));
         }
+        drop(group);
         self.groups.update(&mut self.states[number], frame)?;
         Ok(Flow::More)
     }

@@ -31,6 +31,7 @@ mod build;
 mod changed_row;
 mod column_store;
 mod columns;
+mod compute;
 mod constant;
 mod context;
 mod delete;

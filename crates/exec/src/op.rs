@@ -9,6 +9,7 @@ use sql::plan::{AggSpec, ColumnSet, JoinKind, Node, Path, QueryPlan, Relation, S
 use types::{TableDef, storage};
 
 use crate::aggregate::AggregateOp;
+use crate::compute::ComputeOp;
 use crate::error::{ExecError, Result};
 use crate::filter_ints::TableFilter;
 use crate::key::KeyPart;
@@ -26,6 +27,7 @@ pub(crate) enum Op {
     Join { kind: JoinKind, outer: Box<Op>, inner: Box<Op>, on: Option<Expr>, inner_rels: Box<[u16]> },
     HashJoin(Box<HashJoinOp>),
     Filter { input: Box<Op>, cond: Expr },
+    Compute(Box<ComputeOp>),
     Aggregate(Box<AggregateOp>),
     Sort(Box<SortOp>),
     Distinct { input: Box<Op>, exprs: Vec<Expr> },
@@ -202,6 +204,7 @@ impl OpCompiler<'_> {
                 let input = self.node(input, Surroundings { pages_read, ..around })?;
                 Op::Filter { input: Box::new(input), cond: cond.clone() }
             }
+            Node::Compute { input, rel, exprs } => self.compute(input, *rel, exprs, around)?,
             Node::Aggregate { input, rel, groups, aggs, sorted } => {
                 Op::Aggregate(Box::new(self.aggregate(input, *rel, groups, aggs, *sorted, around)?))
             }
@@ -231,6 +234,12 @@ impl OpCompiler<'_> {
             Node::Derived { rel, query } => self.derived(*rel, query, around)?,
             Node::Union { rel, arms, distinct_after } => self.union(*rel, arms, *distinct_after, around)?,
         })
+    }
+
+    fn compute(&mut self, input: &Node, rel: u16, exprs: &[Expr], around: Surroundings) -> Result<Op> {
+        let pages_read = around.pages_read || exprs.iter().any(needs_no_latch);
+        let input = self.node(input, Surroundings { pages_read, ..around })?;
+        Ok(Op::Compute(Box::new(ComputeOp { input, exprs: exprs.to_vec(), layout: self.layout(&[rel]) })))
     }
 
     fn aggregate(

@@ -2,6 +2,7 @@
 
 use crate::access::TableAccess;
 use crate::aggregate::Aggregate;
+use crate::compute::Compute;
 use crate::derived::Derived;
 use crate::distinct::Distinct;
 use crate::error::Result;
@@ -45,6 +46,7 @@ pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source
         Op::Aggregate(aggregate) => {
             Box::new(Aggregate { op: aggregate, input: source_of(&aggregate.input, run), run })
         }
+        Op::Compute(compute) => Box::new(Compute { op: compute, input: source_of(&compute.input, run), run }),
         Op::Sort(sort) => Box::new(Sort { op: sort, input: source_of(&sort.input, run), run }),
         Op::Distinct { input, exprs } => Box::new(Distinct { input: source_of(input, run), exprs, run }),
         Op::Virtual(table) => Box::new(VirtualTable::new(table, run)),

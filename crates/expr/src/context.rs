@@ -12,6 +12,11 @@ use crate::{EvalError, Expr, Warning};
 pub trait RowSource {
     /// The value of a column; NULL for every column of a relation that an outer join left without a match.
     fn column(&self, rel: u16, col: u16) -> Value<'_>;
+
+    /// The value that [`crate::ExprKind::Held`] stands for.
+    fn held(&self) -> Value<'_> {
+        Value::Null
+    }
 }
 
 /// No relations: for constants, parameters and `SELECT 1`.

@@ -54,6 +54,11 @@ pub fn eval<'v>(
             Ok(Value::Int(i64::from(is != *negated)))
         }
         ExprKind::Case { arms, otherwise } => case(arms, otherwise.as_deref(), row, ctx),
+        ExprKind::Let { value, body } => {
+            let held = eval(value, row, ctx)?;
+            eval(body, ctx.arena.alloc(Holding { row, held }), ctx)
+        }
+        ExprKind::Held(_) => Ok(row.held()),
         ExprKind::UserVar(name) => Ok(in_arena(&ctx.session.user_variable(name), ctx.arena)),
         ExprKind::AssignUserVar { name, value } => {
             let value = eval(value, row, ctx)?;
@@ -68,6 +73,22 @@ pub fn eval<'v>(
         ExprKind::Like { .. } => like(expr, row, ctx),
         ExprKind::Cast { arg, .. } => cast(&Call { expr, args: std::slice::from_ref(arg), row, ctx }),
         ExprKind::Call { func, args } => func.eval(&Call { expr, args, row, ctx }),
+    }
+}
+
+/// A row, and the value that is held.
+struct Holding<'v> {
+    row: &'v dyn RowSource,
+    held: Value<'v>,
+}
+
+impl RowSource for Holding<'_> {
+    fn column(&self, rel: u16, col: u16) -> Value<'_> {
+        self.row.column(rel, col)
+    }
+
+    fn held(&self) -> Value<'_> {
+        self.held
     }
 }
 

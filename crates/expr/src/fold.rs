@@ -54,6 +54,12 @@ enum Outcome {
 }
 
 fn outcome_of(expr: &Expr) -> Outcome {
+    if let ExprKind::Held(value) = &expr.kind {
+        return match &value.kind {
+            ExprKind::Const(value) => Outcome::Value(value.clone()),
+            _ => Outcome::Varies,
+        };
+    }
     let is_operation = !matches!(
         expr.kind,
         ExprKind::Const(_)

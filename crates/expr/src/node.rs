@@ -173,13 +173,23 @@ pub enum ExprKind {
         /// Text and pattern.
         args: Box<[Expr; 2]>,
     },
-    /// CASE: pairs of condition and result. `CASE x WHEN y` is bound to the condition `x = y`.
+    /// CASE: pairs of condition and result. `CASE x WHEN y` is bound to the condition `x = y`, with `x` held by a
+    /// [`ExprKind::Let`] around if it has to be computed.
     Case {
         /// Tried in order.
         arms: Box<[(Expr, Expr)]>,
         /// ELSE; NULL without.
         otherwise: Option<Box<Expr>>,
     },
+    /// `body` with a value that is computed once: [`ExprKind::Held`] stands for it there.
+    Let {
+        /// What is computed first.
+        value: Box<Expr>,
+        /// The result.
+        body: Box<Expr>,
+    },
+    /// The value of the innermost [`ExprKind::Let`] around. The operand says what that is; it is not computed again.
+    Held(Box<Expr>),
     /// Conversion to [`Expr::ty`].
     Cast {
         /// What is converted.
@@ -241,7 +251,12 @@ macro_rules! visit_children {
             | ExprKind::IsNull { arg, .. }
             | ExprKind::IsTruth { arg, .. }
             | ExprKind::Cast { arg, .. }
-            | ExprKind::AssignUserVar { value: arg, .. } => $visit(arg),
+            | ExprKind::AssignUserVar { value: arg, .. }
+            | ExprKind::Held(arg) => $visit(arg),
+            ExprKind::Let { value, body } => {
+                $visit(value);
+                $visit(body);
+            }
             ExprKind::In { needle, list, .. } => {
                 $visit(needle);
                 list.$iter().for_each($visit);
@@ -268,6 +283,23 @@ impl Expr {
     /// A column of type `ty`.
     pub fn column(rel: u16, col: u16, ty: SqlType, nullable: bool) -> Expr {
         Expr { kind: ExprKind::Column(ColumnRef { rel, col }), ty, nullable }
+    }
+
+    /// Whether computing this is no more than looking it up.
+    pub(crate) fn is_at_hand(&self) -> bool {
+        matches!(self.kind, ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Column(_))
+    }
+
+    /// What stands for this expression where [`Expr::holding`] holds its value.
+    pub(crate) fn held(&self) -> Expr {
+        let (ty, nullable) = (self.ty.clone(), self.nullable);
+        Expr { kind: ExprKind::Held(Box::new(self.clone())), ty, nullable }
+    }
+
+    /// This expression, while the value of `value` is held.
+    pub(crate) fn holding(self, value: Expr) -> Expr {
+        let (ty, nullable) = (self.ty.clone(), self.nullable);
+        Expr { kind: ExprKind::Let { value: Box::new(value), body: Box::new(self) }, ty, nullable }
     }
 
     /// Conversion of `arg` to `ty`.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use exec::{Conditions, ExecError};
-use expr::{EvalError, SessionInfo, Warning};
+use expr::{EvalError, SeededRandom, SessionInfo, Warning};
 use types::{CollationId, OwnedValue, SqlModes, TableDef, TimeZone};
 
 use crate::constant::from_variable;
@@ -50,6 +50,8 @@ struct Changes {
     diagnostics: Diagnostics,
     /// The locks that the statement's tables show.
     locks: Option<Arc<LockRows>>,
+    /// Where the calls of RAND(seed) have come in their sequences, by their places.
+    sequences: Vec<(usize, SeededRandom)>,
 }
 
 impl<'s> StatementContext<'s> {
@@ -228,6 +230,15 @@ impl SessionInfo for StatementContext<'_> {
     }
     fn killed(&self) -> bool {
         self.session.process.kill_requested() != Kill::No
+    }
+    fn next_seeded_random(&self, place: usize, seed: u32) -> Option<f64> {
+        let mut effects = self.effects.borrow_mut();
+        let sequences = &mut effects.0.get_or_insert_default().sequences;
+        let at = sequences.iter().position(|(known, _)| *known == place).unwrap_or_else(|| {
+            sequences.push((place, SeededRandom::new(seed)));
+            sequences.len() - 1
+        });
+        Some(sequences[at].1.next_number())
     }
 }
 

@@ -19,4 +19,17 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     select_basic,
     show,
     types_store,
+    volatile,
 );
+
+/// A table that a script means to lack is called `nosuch`; any other was lost when the script was edited.
+#[test]
+fn no_script_has_lost_a_table() {
+    for script in std::fs::read_dir(folder()).unwrap() {
+        let path = script.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut lost =
+            text.lines().filter(|line| line.starts_with("error 1146 ") && !line.contains("nosuch"));
+        assert_eq!(lost.next(), None, "{}", path.display());
+    }
+}

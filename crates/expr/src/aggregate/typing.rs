@@ -77,7 +77,9 @@ fn bits_type(arg: &Expr) -> Result<SqlType, BindError> {
 /// ENUM and SET are compared, and shown, as text.
 fn extreme_type(arg: &Expr) -> SqlType {
     match arg.ty.kind {
-        TypeKind::Enum | TypeKind::Set => string_type(shown_chars(&arg.ty), arg.ty.collation),
+        TypeKind::Enum | TypeKind::Set => {
+            SqlType { kind: TypeKind::Char, ..SqlType::varchar(shown_chars(&arg.ty), arg.ty.collation) }
+        }
         _ => arg.ty.clone(),
     }
 }

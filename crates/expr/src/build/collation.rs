@@ -64,6 +64,7 @@ pub(crate) fn coercibility(expr: &Expr) -> Coercibility {
         ExprKind::Case { arms, otherwise } => {
             strongest(arms.iter().map(|(_, result)| result).chain(otherwise.as_deref()))
         }
+        ExprKind::Let { body: operand, .. } | ExprKind::Held(operand) => coercibility(operand),
         _ => Coercibility::Implicit,
     }
 }

@@ -61,16 +61,14 @@ impl Builder {
                 None => groups.push((mixing, vec![item])),
             }
         }
-        let parts: Result<Vec<Expr>, BindError> = groups
-            .into_iter()
-            .map(|(_, items)| self.in_uniform_list(needle.clone(), items, negated))
-            .collect();
-        let mut parts = parts?;
-        Ok(match parts.len() {
-            1 => parts.remove(0),
-            _ if negated => self.and(parts),
-            _ => self.or(parts),
-        })
+        if let [(_, items)] = &mut groups[..] {
+            return self.in_uniform_list(needle, std::mem::take(items), negated);
+        }
+        let shown = if needle.is_at_hand() { needle.clone() } else { needle.held() };
+        let parts = groups.into_iter().map(|(_, items)| self.in_uniform_list(shown.clone(), items, negated));
+        let parts = parts.collect::<Result<Vec<Expr>, BindError>>()?;
+        let whole = if negated { self.and(parts) } else { self.or(parts) };
+        Ok(if needle.is_at_hand() { whole } else { whole.holding(needle) })
     }
 
     fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {

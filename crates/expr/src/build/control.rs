@@ -8,7 +8,8 @@ use crate::func::Func;
 use crate::{CmpOp, Expr, ExprKind};
 
 impl Builder {
-    /// `CASE [operand] WHEN .. THEN .. ELSE .. END`. With an operand, each condition is what it is compared with.
+    /// `CASE [operand] WHEN .. THEN .. ELSE .. END`. With an operand, each condition is what it is compared with; it is
+    /// computed once.
     pub fn case(
         &self,
         operand: Option<Expr>,
@@ -18,6 +19,8 @@ impl Builder {
         let results: Vec<&Expr> = arms.iter().map(|(_, result)| result).chain(otherwise.as_ref()).collect();
         let ty = self.common_type(&results, "case")?;
         let nullable = otherwise.is_none() || results.iter().any(|e| e.nullable);
+        let computed = operand.clone().filter(|operand| !operand.is_at_hand());
+        let operand = computed.as_ref().map(Expr::held).or(operand);
         let arms = arms
             .into_iter()
             .map(|(condition, result)| {
@@ -29,7 +32,11 @@ impl Builder {
             })
             .collect::<Result<Box<[_]>, BindError>>()?;
         let otherwise = otherwise.map(|e| Box::new(self.case_result(e, &ty)));
-        Ok(Expr { kind: ExprKind::Case { arms, otherwise }, ty, nullable })
+        let case = Expr { kind: ExprKind::Case { arms, otherwise }, ty, nullable };
+        Ok(match computed {
+            Some(operand) => case.holding(operand),
+            None => case,
+        })
     }
 
     /// `expr` as a result of CASE: a decimal keeps its own fraction digits.

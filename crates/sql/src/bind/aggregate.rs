@@ -5,7 +5,7 @@ use types::{SqlModes, SqlType, TypeKind};
 
 use super::binder::{AGG_PENDING, Aggregates, Aliases, Binder, Level};
 use super::block::{Aggregation, Block, Source, SubBlock, outer_id};
-use super::{BindError, dependency, order, same, subquery};
+use super::{BindError, dependency, order, same, subquery, volatile};
 use crate::ast::{self, AggregateFn};
 use crate::plan::{AggSpec, Column, SortKey};
 
@@ -100,12 +100,12 @@ impl<'a> Binder<'a, '_> {
         let groups = groups
             .into_iter()
             .map(|g| {
-                let ty = group_type(&g);
+                let ty = kept_type(&g);
                 build.coerce(g, &ty)
             })
             .collect();
         block.subqueries = subqueries;
-        block.rels.push(Source::Aggregate { columns });
+        block.rels.push(Source::Made { columns });
         block.aggregation = Some(Aggregation { rel, groups, aggs });
         Ok(())
     }
@@ -133,7 +133,7 @@ impl Regroup<'_> {
         rels: &[Source],
     ) -> Result<(), BindError> {
         if let Some(at) = self.groups.iter().position(|g| same::same(g, expr)) {
-            let column = Expr::column(self.rel, at as u16, group_type(expr), expr.nullable);
+            let column = Expr::column(self.rel, at as u16, kept_type(expr), expr.nullable);
             *expr = column;
             return Ok(());
         }
@@ -183,7 +183,7 @@ impl Regroup<'_> {
         nullable: bool,
         place: Place,
     ) -> Result<ColumnRef, BindError> {
-        if outer_id(column.rel).is_some() || column.rel == self.rel {
+        if outer_id(column.rel).is_some() || column.rel == self.rel || volatile::is_item(column) {
             return Ok(column);
         }
         let first = self.groups.len() as u16;
@@ -262,18 +262,18 @@ fn find_or_add(aggs: &mut Vec<AggSpec>, spec: AggSpec) -> usize {
     })
 }
 
-/// The type of the column that keeps a group's value. A computed year is kept as an integer, a column of years as is.
-fn group_type(group: &Expr) -> SqlType {
-    let computed = !matches!(group.kind, ExprKind::Column(_));
-    if computed && group.ty.kind == TypeKind::Year {
-        return SqlType { unsigned: group.ty.unsigned, ..SqlType::new(TypeKind::Int, group.ty.length) };
+/// The type of a column that keeps the value of `expr`. A computed year is kept as an integer, a column of years as is.
+pub(super) fn kept_type(expr: &Expr) -> SqlType {
+    let computed = !matches!(expr.kind, ExprKind::Column(_));
+    if computed && expr.ty.kind == TypeKind::Year {
+        return SqlType { unsigned: expr.ty.unsigned, ..SqlType::new(TypeKind::Int, expr.ty.length) };
     }
-    group.ty.clone()
+    expr.ty.clone()
 }
 
 /// The columns of the aggregation's relation: groups, then aggregates.
 fn group_columns(groups: &[Expr], aggs: &[AggSpec]) -> Vec<Column> {
-    let groups = groups.iter().map(|g| Column { name: "".into(), ty: group_type(g), nullable: g.nullable });
+    let groups = groups.iter().map(|g| Column { name: "".into(), ty: kept_type(g), nullable: g.nullable });
     let aggs = aggs.iter().map(|a| Column { name: "".into(), ty: a.ty.clone(), nullable: a.nullable });
     groups.chain(aggs).collect()
 }

@@ -5,7 +5,7 @@ use types::CollationId;
 
 use super::block::{self, Source, SubBlock};
 use super::scope::{Found, Scope, written};
-use super::{BindContext, BindError, Clause, Deprecated};
+use super::{BindContext, BindError, Clause, Deprecated, same, volatile};
 use crate::ast;
 use crate::plan::{AggSpec, Column, OutputColumn};
 
@@ -240,15 +240,20 @@ enum FoundName {
     Alias(Expr),
 }
 
-/// The select item that `name` names: by alias, or as the column that it shows.
-fn find_alias(level: &Level, name: &ast::ColumnRef<'_>, clause: Clause) -> Result<Option<Expr>, BindError> {
+/// The select item that `name` names: by alias, or as the column that it shows. Several that differ are error 1052.
+pub(super) fn find_alias(
+    level: &Level,
+    name: &ast::ColumnRef<'_>,
+    clause: Clause,
+) -> Result<Option<Expr>, BindError> {
     if name.table.is_some() {
         return Ok(None);
     }
-    let mut matches = level.output.iter().filter(|o| o.name.eq_ignore_ascii_case(name.column));
+    let is_named = |at: &usize| level.output[*at].name.eq_ignore_ascii_case(name.column);
+    let mut matches = (0..level.output.len()).filter(is_named);
     let Some(first) = matches.next() else { return Ok(None) };
-    if matches.any(|other| !super::same::same(&other.expr, &first.expr)) {
+    if matches.any(|other| !same::same(&level.output[other].expr, &level.output[first].expr)) {
         return Err(BindError::AmbiguousColumn { name: written(name), clause });
     }
-    Ok(Some(first.expr.clone()))
+    Ok(Some(volatile::item(&level.output, first)))
 }

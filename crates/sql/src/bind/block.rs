@@ -43,6 +43,8 @@ pub(crate) struct Block {
     pub(crate) filter: Vec<Expr>,
     /// Grouping; the expressions after it see only its relation.
     pub(crate) aggregation: Option<Aggregation>,
+    /// Volatile items of the select list that are computed once a row; the clauses after it see their relation.
+    pub(crate) computed: Option<Computation>,
     /// HAVING.
     pub(crate) having: Option<Expr>,
     /// DISTINCT.
@@ -96,8 +98,8 @@ pub(crate) enum Source {
         /// Columns.
         columns: Vec<Column>,
     },
-    /// The groups.
-    Aggregate {
+    /// Groups, or computed values.
+    Made {
         /// Columns.
         columns: Vec<Column>,
     },
@@ -144,6 +146,15 @@ pub(crate) struct Aggregation {
     pub(crate) groups: Vec<Expr>,
     /// Aggregates.
     pub(crate) aggs: Vec<AggSpec>,
+}
+
+/// Values added to each row.
+#[derive(Clone, Debug)]
+pub(crate) struct Computation {
+    /// The relation that they are the columns of.
+    pub(crate) rel: u16,
+    /// The values.
+    pub(crate) exprs: Vec<Expr>,
 }
 
 /// A bound subquery.
@@ -194,7 +205,7 @@ impl Source {
                 let column = &def.columns[col];
                 Column { name: column.name.clone(), ty: column.ty.clone(), nullable: column.nullable }
             }
-            Source::Query { columns, .. } | Source::Aggregate { columns } => columns[col].clone(),
+            Source::Query { columns, .. } | Source::Made { columns } => columns[col].clone(),
         }
     }
 }
@@ -233,6 +244,9 @@ impl Block {
                 spec.args.iter_mut().for_each(&mut *visit);
                 spec.order.iter_mut().for_each(|key| visit(&mut key.expr));
             }
+        }
+        if let Some(computed) = &mut self.computed {
+            computed.exprs.iter_mut().for_each(&mut *visit);
         }
         self.having.iter_mut().for_each(&mut *visit);
         self.order.iter_mut().for_each(|key| visit(&mut key.expr));

@@ -34,6 +34,7 @@ mod statement;
 mod subquery;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod volatile;
 
 pub use catalog::{Catalog, CatalogError};
 pub use context::{BindContext, Literals, SessionTypes};

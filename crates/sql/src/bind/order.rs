@@ -2,10 +2,10 @@
 
 use expr::{Expr, ExprKind};
 
-use super::binder::{Binder, Level};
+use super::binder::{Binder, Level, find_alias};
 use super::block::Block;
 use super::scope::written;
-use super::{BindError, Clause, same};
+use super::{BindError, Clause, same, volatile};
 use crate::LiteralKind;
 use crate::ast;
 use crate::literal::IntValue;
@@ -17,7 +17,7 @@ impl<'a> Binder<'a, '_> {
             return Ok(expr);
         }
         if let ast::ExprKind::Column(name) = item.expr.kind
-            && let Some(expr) = self.selected(name, Clause::Order)?
+            && let Some(expr) = find_alias(self.level(), name, Clause::Order)?
         {
             return Ok(expr);
         }
@@ -26,10 +26,11 @@ impl<'a> Binder<'a, '_> {
 
     /// An item of GROUP BY: a position, else a column, else an alias.
     pub(super) fn group_item(&mut self, item: &'a ast::OrderItem<'a>) -> Result<Expr, BindError> {
-        let bound = match self.by_position(&item.expr, Clause::Group)? {
+        let mut bound = match self.by_position(&item.expr, Clause::Group)? {
             Some(expr) => expr,
             None => self.value(&item.expr)?,
         };
+        volatile::expand(&mut bound, &self.level().output);
         if let Some(name) = self.aggregate_inside(&bound, &item.expr) {
             return Err(BindError::WrongGroupField(name));
         }
@@ -51,22 +52,8 @@ impl<'a> Binder<'a, '_> {
             IntValue::Unsigned(_) | IntValue::Big => None,
         };
         let output = &self.levels.last().expect("a query is being bound").output;
-        let item = place.and_then(|at| output.get(at)).ok_or_else(unknown)?;
-        Ok(Some(item.expr.clone()))
-    }
-
-    /// The select item of this name. Several that differ are error 1052.
-    fn selected(&mut self, name: &ast::ColumnRef<'_>, clause: Clause) -> Result<Option<Expr>, BindError> {
-        if name.table.is_some() {
-            return Ok(None);
-        }
-        let output = &self.level().output;
-        let mut named = output.iter().filter(|o| o.name.eq_ignore_ascii_case(name.column));
-        let Some(first) = named.next() else { return Ok(None) };
-        if named.any(|other| !same::same(&other.expr, &first.expr)) {
-            return Err(BindError::AmbiguousColumn { name: written(name), clause });
-        }
-        Ok(Some(first.expr.clone()))
+        let at = place.filter(|&at| at < output.len()).ok_or_else(unknown)?;
+        Ok(Some(volatile::item(output, at)))
     }
 
     /// The name shown in error 1056 if `bound` holds an aggregate.

@@ -9,7 +9,7 @@ use super::binder::{Aggregates, Aliases, Binder, Level};
 use super::block::{Block, Source};
 use super::conjuncts;
 use super::query::Tail;
-use super::{BindError, Clause, Deprecated, aggregate};
+use super::{BindError, Clause, Deprecated, aggregate, volatile};
 use crate::ast::{self, SelectItem};
 use crate::plan::{Origin, OutputColumn, SortKey};
 
@@ -45,6 +45,7 @@ impl<'a> Binder<'a, '_> {
             from,
             filter,
             aggregation: None,
+            computed: None,
             having,
             distinct: select.modifiers.distinct,
             order,
@@ -56,6 +57,7 @@ impl<'a> Binder<'a, '_> {
             straight: select.modifiers.straight_join,
         };
         self.aggregate(&mut block, groups)?;
+        volatile::compute_once(&mut block, &self.build);
         self.ensure_distinct_order(&block)?;
         Ok(block)
     }
@@ -166,7 +168,7 @@ impl<'a> Binder<'a, '_> {
                 no_default: false,
                 on_update_now: false,
             }),
-            Source::Aggregate { .. } => None,
+            Source::Made { .. } => None,
         }
     }
 

@@ -119,7 +119,7 @@ pub enum Relation {
         /// Columns that the query reads.
         used: ColumnSet,
     },
-    /// Rows made by a node: virtual or derived table, aggregate, union.
+    /// Rows made by a node: virtual or derived table, aggregate, computed values, union.
     Rows {
         /// Its columns.
         columns: Vec<Column>,
@@ -226,6 +226,15 @@ pub enum Node {
         input: Box<Node>,
         /// Condition.
         cond: Expr,
+    },
+    /// Rows with values added that each has once, whatever looks at them.
+    Compute {
+        /// Source.
+        input: Box<Node>,
+        /// Relation whose columns the values are.
+        rel: u16,
+        /// The values.
+        exprs: Vec<Expr>,
     },
     /// Groups. The output relation's columns are the group expressions, then the aggregates. Without group expressions
     /// there is exactly one output row.

@@ -64,6 +64,7 @@ fn node<'p>(at: &'p Node, visit: &mut dyn FnMut(TableUsed<'p>)) {
             node(inner, visit);
         }
         Node::Filter { input, .. }
+        | Node::Compute { input, .. }
         | Node::Aggregate { input, .. }
         | Node::Sort { input, .. }
         | Node::Distinct { input, .. }

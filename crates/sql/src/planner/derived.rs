@@ -1,11 +1,11 @@
 //! Conditions on a derived table's columns move into its query, where its tables' indexes can serve them.
 
-use expr::{Expr, ExprKind};
+use expr::{ColumnRef, Expr, ExprKind};
 
 use super::relations::{RelSet, Rels};
-use super::sarg::is_volatile;
 use crate::bind::block::{Block, Query};
 use crate::bind::rewrite;
+use crate::bind::volatile::is_volatile;
 
 /// Moves those of `conditions` that name only `rel`, whose query is `query`, into the query.
 pub(super) fn push(conditions: &mut Vec<Expr>, rel: u16, query: &mut Query, rels: &Rels) {
@@ -51,11 +51,18 @@ fn is_plain(block: &Block, item: &Expr) -> bool {
     if is_volatile(item) || rewrite::has_subquery(item) {
         return false;
     }
-    let Some(aggregation) = &block.aggregation else { return true };
-    let mut plain = !aggregation.groups.is_empty();
+    let is_plain_column = |column: ColumnRef| match (&block.aggregation, &block.computed) {
+        (_, Some(computed)) if computed.rel == column.rel => false,
+        (Some(aggregation), _) if aggregation.rel == column.rel => {
+            let group = aggregation.groups.get(usize::from(column.col));
+            group.is_some_and(|group| !is_volatile(group))
+        }
+        _ => true,
+    };
+    let mut plain = block.aggregation.as_ref().is_none_or(|aggregation| !aggregation.groups.is_empty());
     item.walk(&mut |e| {
         if let ExprKind::Column(column) = e.kind {
-            plain &= column.rel != aggregation.rel || usize::from(column.col) < aggregation.groups.len();
+            plain &= is_plain_column(column);
         }
     });
     plain

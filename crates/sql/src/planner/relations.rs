@@ -78,7 +78,8 @@ pub(super) enum RelKind {
         /// Its plan, once conditions have been moved into it.
         plan: Option<Box<QueryPlan>>,
     },
-    Aggregate {
+    /// Groups, or computed values.
+    Made {
         columns: Vec<Column>,
     },
 }
@@ -113,7 +114,7 @@ impl Rels {
             }
             Source::Virtual { def } => (RelKind::Virtual { def }, cost::DERIVED_ROWS),
             Source::Query { columns, .. } => (RelKind::Derived { columns, plan: None }, cost::DERIVED_ROWS),
-            Source::Aggregate { columns } => (RelKind::Aggregate { columns }, 1.0),
+            Source::Made { columns } => (RelKind::Made { columns }, 1.0),
         };
         self.list.push(Rel { kind, used: ColumnSet::default(), rows });
     }
@@ -172,7 +173,7 @@ impl Rels {
         let relation = |rel: Rel| match rel.kind {
             RelKind::Table { def, alias, .. } => Relation::Table { def, alias, used: rel.used },
             RelKind::Virtual { def } => Relation::Rows { columns: columns_of(&def) },
-            RelKind::Derived { columns, .. } | RelKind::Aggregate { columns } => Relation::Rows { columns },
+            RelKind::Derived { columns, .. } | RelKind::Made { columns } => Relation::Rows { columns },
         };
         self.list.into_iter().map(relation).collect()
     }

@@ -1,9 +1,10 @@
 //! Conditions that an index can serve: a column of the relation, compared with values known before its rows are read.
 
-use expr::{CmpDomain, CmpOp, Expr, ExprKind, Func};
+use expr::{CmpDomain, CmpOp, Expr, ExprKind};
 use types::{SqlType, TypeKind};
 
 use super::relations::{RelSet, Rels};
+use crate::bind::volatile::is_volatile;
 
 /// What a condition says about a column.
 #[derive(Clone, Debug)]
@@ -148,34 +149,4 @@ fn domain_fit(ty: &SqlType, domain: CmpDomain, value: &SqlType) -> Option<bool> 
 
 fn is_number(ty: &SqlType) -> bool {
     ty.is_integer() || matches!(ty.kind, TypeKind::Decimal | TypeKind::Double)
-}
-
-/// Whether `expr` may have another value each time it is evaluated, or does something.
-pub(super) fn is_volatile(expr: &Expr) -> bool {
-    let mut found = false;
-    expr.walk(&mut |e| {
-        found |= match &e.kind {
-            ExprKind::AssignUserVar { .. } => true,
-            ExprKind::Call { func, .. } => is_volatile_func(*func),
-            _ => false,
-        };
-    });
-    found
-}
-
-fn is_volatile_func(func: Func) -> bool {
-    [
-        "rand",
-        "uuid",
-        "uuid_short",
-        "sleep",
-        "random_bytes",
-        "benchmark",
-        "get_lock",
-        "release_lock",
-        "release_all_locks",
-        "is_free_lock",
-        "is_used_lock",
-    ]
-    .contains(&func.name())
 }

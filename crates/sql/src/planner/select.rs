@@ -10,7 +10,7 @@ use super::query::{constant, plan_query, plan_subqueries, sort_limit, window};
 use super::relations::{RelSet, Rels};
 use super::{cost, derived, equality, fold, join_node, min_max, outer_join};
 use crate::bind::BindContext;
-use crate::bind::block::{Aggregation, Block, Query, Source};
+use crate::bind::block::{Aggregation, Block, Computation, Query, Source};
 use crate::plan::{Node, QueryPlan, SortKey};
 
 /// What a statement reads beyond its query's own expressions.
@@ -157,7 +157,7 @@ fn row_limit(block: &Block) -> Option<f64> {
     Some(rows(count) + block.limit.offset.as_ref().map_or(0.0, rows))
 }
 
-/// GROUP BY and HAVING.
+/// GROUP BY, computed items of the select list, and HAVING.
 fn grouped(stream: Stream, block: &mut Block, rels: &Rels) -> Stream {
     let mut stream = stream;
     if let Some(Aggregation { rel, groups, aggs }) = block.aggregation.take() {
@@ -165,6 +165,10 @@ fn grouped(stream: Stream, block: &mut Block, rels: &Rels) -> Stream {
         let order = if sorted { stream.order.of_groups(&groups, rel) } else { Ordering::default() };
         let node = Node::Aggregate { input: Box::new(stream.node), rel, groups, aggs, sorted };
         stream = Stream { node, order, rels: vec![rel] };
+    }
+    if let Some(Computation { rel, exprs }) = block.computed.take() {
+        stream.node = Node::Compute { input: Box::new(stream.node), rel, exprs };
+        stream.rels.push(rel);
     }
     if let Some(having) = block.having.take() {
         let mut conditions = vec![having];
@@ -206,9 +210,10 @@ fn reverse_first(node: &mut Node) -> bool {
     match node {
         Node::Access { path, .. } => ordering::reverse(path),
         Node::Join { outer, .. } | Node::HashJoin { outer, .. } => reverse_first(outer),
-        Node::Filter { input, .. } | Node::Distinct { input, .. } | Node::Aggregate { input, .. } => {
-            reverse_first(input)
-        }
+        Node::Filter { input, .. }
+        | Node::Compute { input, .. }
+        | Node::Distinct { input, .. }
+        | Node::Aggregate { input, .. } => reverse_first(input),
         _ => false,
     }
 }

@@ -115,6 +115,7 @@ impl<'p> Printer<'p> {
             ExprKind::AssignUserVar { name, value } => format!("(@{name}:={})", self.expr(value)),
             ExprKind::SysVar { name, .. } => format!("@@{name}"),
             ExprKind::Case { arms, otherwise } => self.case(arms, otherwise.as_deref()),
+            ExprKind::Let { body: shown, .. } | ExprKind::Held(shown) => self.expr(shown),
             ExprKind::Subquery { plan, form, needle } => self.subquery(*plan, *form, needle.as_deref()),
         }
     }
@@ -201,6 +202,7 @@ fn find_aggregate(node: &Node, rel: u16) -> Option<(&[Expr], &[AggSpec])> {
             }
         }
         Node::Filter { input, .. }
+        | Node::Compute { input, .. }
         | Node::Sort { input, .. }
         | Node::Distinct { input, .. }
         | Node::Limit { input, .. } => find_aggregate(input, rel),

@@ -68,6 +68,7 @@ impl Tree {
                 self.line(depth, &format!("Filter: {}", print.expr(cond)));
                 self.node(input, print, query, depth + 1);
             }
+            Node::Compute { input, .. } => self.node(input, print, query, depth),
             Node::Aggregate { input, groups, aggs, sorted, .. } => {
                 self.line(depth, &aggregate(print, groups, aggs, *sorted));
                 self.node(input, print, query, depth + 1);

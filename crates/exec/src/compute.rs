@@ -1,0 +1,62 @@
+//! Values that a row has once, whatever looks at them.
+
+use bumpalo::Bump;
+use expr::Expr;
+
+use crate::error::Result;
+use crate::frame::{CurrentRow, Frame};
+use crate::keep::keep_outputs;
+use crate::op::Op;
+use crate::source::{Flow, Sink, Source};
+use crate::statement::QueryRun;
+use crate::temp_row::{Layout, TempRow};
+
+/// A compiled computation.
+#[derive(Debug)]
+pub(crate) struct ComputeOp {
+    pub(crate) input: Op,
+    /// The values, and the relation that has them.
+    pub(crate) exprs: Vec<Expr>,
+    pub(crate) layout: Layout,
+}
+
+/// A running computation.
+pub(crate) struct Compute<'r> {
+    pub(crate) op: &'r ComputeOp,
+    pub(crate) input: Box<dyn Source + 'r>,
+    pub(crate) run: &'r QueryRun<'r>,
+}
+
+impl Source for Compute<'_> {
+    fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        let mut compute =
+            ComputeSink { op: self.op, run: self.run, arena: Bump::new(), row: Vec::new(), sink };
+        self.input.run(parent, &mut compute)
+    }
+}
+
+struct ComputeSink<'x> {
+    op: &'x ComputeOp,
+    run: &'x QueryRun<'x>,
+    arena: Bump,
+    row: Vec<u8>,
+    sink: &'x mut dyn Sink,
+}
+
+impl Sink for ComputeSink<'_> {
+    fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+        let layout = &self.op.layout;
+        self.row.clear();
+        keep_outputs(layout, self.op.exprs.iter(), frame, self.run, &mut self.arena, &mut self.row)?;
+        let row = TempRow { layout, bytes: &self.row, zone: self.run.st.zone };
+        self.sink.row(&Frame { parent: Some(frame), row: CurrentRow::Temp(row) })
+    }
+
+    fn wants_pause(&self) -> bool {
+        self.sink.wants_pause()
+    }
+
+    fn pause(&mut self) -> Result<()> {
+        self.sink.pause()
+    }
+}

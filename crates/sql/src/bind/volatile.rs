@@ -1,0 +1,122 @@
+//! Expressions that have another value each time, like RAND() and `@n := @n + 1`. A row has one value of each item of the
+//! select list nevertheless, whichever clauses look at it.
+
+use expr::{ColumnRef, Expr, ExprKind, Func};
+
+use super::aggregate::kept_type;
+use super::block::{Block, Computation, Source};
+use crate::plan::{Column, OutputColumn};
+
+/// Relation of the select list, where HAVING and ORDER BY name volatile items of it.
+const SELECTED: u16 = 0x7ffe;
+
+/// Whether `expr` may have another value each time it is evaluated, or does something.
+pub(crate) fn is_volatile(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |e| {
+        found |= match &e.kind {
+            ExprKind::AssignUserVar { .. } => true,
+            ExprKind::Call { func, .. } => is_volatile_func(*func),
+            _ => false,
+        };
+    });
+    found
+}
+
+fn is_volatile_func(func: Func) -> bool {
+    [
+        "rand",
+        "uuid",
+        "uuid_short",
+        "sleep",
+        "sysdate",
+        "random_bytes",
+        "benchmark",
+        "get_lock",
+        "release_lock",
+        "release_all_locks",
+        "is_free_lock",
+        "is_used_lock",
+    ]
+    .contains(&func.name())
+}
+
+/// The item of the select list at position `at`, as another clause names it: itself, or what stands for its value.
+pub(super) fn item(output: &[OutputColumn], at: usize) -> Expr {
+    let expr = &output[at].expr;
+    if is_volatile(expr) {
+        Expr::column(SELECTED, at as u16, expr.ty.clone(), expr.nullable)
+    } else {
+        expr.clone()
+    }
+}
+
+/// Whether `column` stands for an item of the select list.
+pub(super) fn is_item(column: ColumnRef) -> bool {
+    column.rel == SELECTED
+}
+
+/// Puts the items themselves in the place of what stands for their values.
+pub(super) fn expand(expr: &mut Expr, output: &[OutputColumn]) {
+    match expr.kind {
+        ExprKind::Column(column) if is_item(column) => *expr = output[usize::from(column.col)].expr.clone(),
+        _ => expr.for_each_child_mut(&mut |child| expand(child, output)),
+    }
+}
+
+/// Has each volatile item that a clause looks at computed once a row, below DISTINCT, HAVING and ORDER BY. Grouping, which
+/// keeps the values that it computes, is bound already.
+pub(super) fn compute_once(block: &mut Block, build: &expr::Builder) {
+    let named = named_items(block);
+    if named.is_empty() && !block.distinct {
+        return;
+    }
+    let rel = block.rels.len() as u16;
+    let (mut columns, mut exprs) = (Vec::new(), Vec::new());
+    for (at, OutputColumn { name, expr, .. }) in block.output.iter_mut().enumerate() {
+        let is_column = matches!(expr.kind, ExprKind::Column(_));
+        if is_column || !(named.contains(&at) || is_volatile(expr)) {
+            continue;
+        }
+        let (ty, nullable) = (kept_type(expr), expr.nullable);
+        let column = Expr::column(rel, columns.len() as u16, ty.clone(), nullable);
+        exprs.push(build.coerce(std::mem::replace(expr, column), &ty));
+        columns.push(Column { name: name.clone(), ty, nullable });
+    }
+    let Block { output, having, order, subqueries, .. } = block;
+    for expr in having.iter_mut().chain(order.iter_mut().map(|key| &mut key.expr)) {
+        expand(expr, output);
+    }
+    for column in subqueries.iter_mut().flat_map(|sub| &mut sub.outer).filter(|column| is_item(**column)) {
+        if let ExprKind::Column(shown) = output[usize::from(column.col)].expr.kind {
+            *column = shown;
+        }
+    }
+    if !exprs.is_empty() {
+        block.rels.push(Source::Made { columns });
+        block.computed = Some(Computation { rel, exprs });
+    }
+}
+
+/// Positions of the items that HAVING, ORDER BY or subqueries in them name.
+fn named_items(block: &Block) -> Vec<usize> {
+    let mut named = Vec::new();
+    let mut note = |column: ColumnRef| {
+        if is_item(column) {
+            named.push(usize::from(column.col));
+        }
+    };
+    for expr in block.having.iter().chain(block.order.iter().map(|key| &key.expr)) {
+        expr.walk(&mut |e| {
+            if let ExprKind::Column(column) = e.kind {
+                note(column);
+            }
+        });
+    }
+    for sub in &block.subqueries {
+        for column in &sub.outer {
+            note(*column);
+        }
+    }
+    named
+}
