@@ -15,8 +15,9 @@ use crate::temp_row::{Layout, TempRow};
 #[derive(Debug)]
 pub(crate) struct ComputeOp {
     pub(crate) input: Op,
-    /// The values, and the relation that has them.
+    /// The values.
     pub(crate) exprs: Vec<Expr>,
+    /// The relation that has them as its columns.
     pub(crate) layout: Layout,
 }
 
