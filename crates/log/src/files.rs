@@ -27,6 +27,9 @@ const MADE: &str = "made";
 /// Zeros are written in pieces of this many bytes.
 const ZEROS_BYTES: u64 = 256 * 1024;
 
+/// What the kernel keeps and fetches of a file as one piece.
+const BLOCK_BYTES: u64 = 4096;
+
 /// The folder of the log, and whose it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
@@ -236,13 +239,14 @@ impl Files {
             let file = &self.chain[self.current];
             let room = (file.end().0 - lsn.0) as usize;
             let (now, later) = split_pieces(pieces, room);
-            let offset = file.offset(lsn);
-            match now {
-                [first, []] => file.file.write_at(first, offset)?,
-                both => file.file.write_vectored_at(&both, offset)?,
+            let (offset, len) = (file.offset(lsn), (now[0].len() + now[1].len()) as u64);
+            if now[1].is_empty() && stays_in_begun_block(offset, offset + len) {
+                file.file.write_at(now[0], offset)?;
+            } else {
+                write_to_end_of_block(&*file.file, now, offset, offset + len)?;
             }
             self.unsynced.get_or_insert(self.current);
-            lsn.0 += (now[0].len() + now[1].len()) as u64;
+            lsn.0 += len;
             pieces = later;
         }
         Ok(())
@@ -356,6 +360,22 @@ impl Files {
     pub(crate) fn add_spare(&mut self, spare: Spare) {
         self.spares.push(spare);
     }
+}
+
+/// Whether a write of `start..end` lies in the block of the byte before it. `start` is above 0.
+#[inline]
+fn stays_in_begun_block(start: u64, end: u64) -> bool {
+    (start - 1) ^ (end - 1) < BLOCK_BYTES
+}
+
+/// Writes `start..end`, and zeros behind it if it begins a block that it does not fill: they keep the kernel from fetching the
+/// block first, for what an earlier use of the file left there.
+#[inline(never)]
+fn write_to_end_of_block(file: &dyn File, [first, second]: [&[u8]; 2], start: u64, end: u64) -> Result<()> {
+    static ZEROS: [u8; BLOCK_BYTES as usize] = [0; BLOCK_BYTES as usize];
+    let used = end % BLOCK_BYTES;
+    let rest: &[u8] = if used == 0 || end - used < start { &[] } else { &ZEROS[used as usize..] };
+    Ok(file.write_vectored_at(&[first, second, rest], start)?)
 }
 
 /// The first `n` bytes of two pieces, and what follows them.

@@ -108,6 +108,25 @@ fn files_prepared_ahead_spare_the_committer_the_work() {
 }
 
 #[test]
+fn nothing_of_an_earlier_use_is_left_in_a_begun_block() {
+    let (disk, log) = new_log(LogConfig { capacity_bytes: 256 << 10, ..SMALL });
+    for round in 0..3_000 {
+        log.durable_up_to(append(&log, &vec![0xff; 1 + round % 700]).end).unwrap();
+        let end = log.current();
+        if let Some(file) = log.hold_files().linked().into_iter().find(|file| file.holds(end)) {
+            let offset = file.offset(end) as usize;
+            let rest = &bytes_of(&disk, &file.name)[offset..offset.next_multiple_of(4096)];
+            assert!(rest.iter().all(|byte| *byte == 0), "round {round}, {end}");
+        }
+        if round % 50 == 0 {
+            log.checkpoint(log.safe_lsn(), Vec::new()).unwrap();
+        }
+    }
+    assert!(log.stats().files_recycled > 20);
+    assert!(read_all(&disk).unwrap().0.len() >= 49);
+}
+
+#[test]
 fn capacity_changes_while_the_log_is_in_use() {
     let (_, log) = new_log(SMALL);
     let churn = |rounds: u32| {
