@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use rustix::fs::{self, Advice, AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, StatxFlags};
 use rustix::io::{Errno, ReadWriteFlags, pwritev2};
+use smallvec::SmallVec;
 
 use crate::disk::{Disk, DiskLock, File, OpenOptions};
 use crate::error::{IoError, IoOp, Result};
@@ -17,6 +18,9 @@ const DIR_MODE: Mode = Mode::RWXU.union(Mode::RGRP).union(Mode::XGRP);
 
 /// Most parts that one vectored write may carry (`IOV_MAX`).
 const PARTS_MAX: usize = 1024;
+
+/// So many parts of a write need no memory: a write of the log has at most three.
+const PARTS_INLINE: usize = 4;
 
 /// The machine's file system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -212,7 +216,8 @@ impl File for RealFile {
 
     fn write_vectored_at(&self, parts: &[&[u8]], mut offset: u64) -> Result<()> {
         for some in parts.chunks(PARTS_MAX) {
-            let slices: Vec<IoSlice<'_>> = some.iter().map(|part| IoSlice::new(part)).collect();
+            let slices: SmallVec<[IoSlice<'_>; PARTS_INLINE]> =
+                some.iter().map(|part| IoSlice::new(part)).collect();
             let mut n = self.at(IoOp::Write, retry(|| rustix::io::pwritev(&self.fd, &slices, offset)))?;
             // A short vectored write is rare; its rest goes out part by part.
             for part in some {

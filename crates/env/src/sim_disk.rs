@@ -470,6 +470,8 @@ impl File for SimFile {
             self.contents.lock().sync_in_part(&mut prng);
             return Err(self.error(IoOp::Sync, kind));
         }
+        // Some syncs take long, and others come meanwhile.
+        sim::linger();
         self.contents.lock().sync();
         Ok(())
     }

@@ -30,7 +30,7 @@ impl Log {
 
     /// The newest checkpoint.
     pub fn last_checkpoint(&self) -> Checkpoint {
-        self.hold_files().checkpoint()
+        self.hold_writer().files.checkpoint()
     }
 
     fn record_checkpoint(
@@ -44,7 +44,8 @@ impl Log {
         let frame = self.append(&[], &payload).range();
         invariant!(redo_lsn <= frame.start, "{redo_lsn} of a checkpoint at {}", frame.start);
         self.durable_up_to(frame.end)?;
-        let mut files = self.hold_files();
+        let mut writer = self.hold_writer();
+        let files = &mut writer.files;
         self.ensure_works()?;
         let clean = clean(self.current());
         invariant!(redo_lsn >= files.checkpoint().redo_lsn, "a checkpoint goes back to {redo_lsn}");
@@ -62,7 +63,8 @@ impl Log {
         self.ensure_works()?;
         let written = Lsn(self.progress.0.written.load(Ordering::Acquire));
         let (folder, file_bytes, spare) = {
-            let mut files = self.hold_files();
+            let mut writer = self.hold_writer();
+            let files = &mut writer.files;
             if !files.wants_next(written) {
                 return Ok(false);
             }
@@ -73,7 +75,8 @@ impl Log {
             None => folder.make(file_bytes),
         };
         let spare = made.map_err(|error| self.fail(error))?;
-        let mut files = self.hold_files();
+        let mut writer = self.hold_writer();
+        let files = &mut writer.files;
         // The one before may have been used up meanwhile, and another made by who needed it.
         let linked = if files.wants_next(written) {
             files.link_next(spare)
@@ -87,14 +90,16 @@ impl Log {
     /// Changes how much room the files take together. Takes effect as files are made and given back.
     pub fn set_capacity(&self, capacity_bytes: u64) -> Result<()> {
         let config = crate::log::LogConfig { capacity_bytes, ..self.config };
-        let mut files = self.hold_files();
+        let mut writer = self.hold_writer();
+        let files = &mut writer.files;
         files.set_sizes(config.file_bytes(), capacity_bytes);
         files.trim().map_err(|error| self.fail(error))
     }
 
     /// Bytes of all files, and the capacity they are to keep to.
     pub fn file_bytes(&self) -> (u64, u64) {
-        let files = self.hold_files();
+        let writer = self.hold_writer();
+        let files = &writer.files;
         (files.bytes(), files.capacity_bytes())
     }
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use base::Lsn;
 use base::sync::atomic::{Ordering, fence, pauses, spin_loop};
 use base::sync::{MutexGuard, Planted, planted};
+use env::{Clock, RealClock};
 
+use crate::commit_delay::CommitDelay;
 use crate::error::Result;
 use crate::files::Files;
 use crate::frame::{FRAME_HEADER_BYTES, FrameSum};
@@ -41,30 +43,40 @@ const APPEND_PAUSES: usize = pauses(40);
 /// How long a thread sleeps that waits for another in the middle of an append, which tells nobody when it is done.
 const APPEND_WAIT: Duration = Duration::from_micros(50);
 
-/// The files, held: by the leader of a flush, or by who links, recycles or asks. Whoever sleeps because they were held is
-/// woken when they are given back: it may have to lead.
-pub(crate) struct FilesHold<'l> {
+/// How long a sync takes in a model, where no time goes by.
+const MODEL_SYNC_TIME: Option<Duration> = if cfg!(loom) { Some(Duration::from_millis(1)) } else { None };
+
+/// What is written with, and what is known of the writes before. Held by the leader of a flush, and by who links, recycles
+/// or asks.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) files: Files,
+    pub(crate) delay: CommitDelay,
+}
+
+/// The writer, held. Whoever sleeps because it was held is woken when it is given back: it may have to lead.
+pub(crate) struct WriterHold<'l> {
     /// Taken out by the drop alone.
-    files: Option<MutexGuard<'l, Files>>,
+    writer: Option<MutexGuard<'l, Writer>>,
     waiting: &'l Waiting,
 }
 
-impl std::ops::Deref for FilesHold<'_> {
-    type Target = Files;
-    fn deref(&self) -> &Files {
-        self.files.as_ref().expect("held until dropped")
+impl std::ops::Deref for WriterHold<'_> {
+    type Target = Writer;
+    fn deref(&self) -> &Writer {
+        self.writer.as_ref().expect("held until dropped")
     }
 }
 
-impl std::ops::DerefMut for FilesHold<'_> {
-    fn deref_mut(&mut self) -> &mut Files {
-        self.files.as_mut().expect("held until dropped")
+impl std::ops::DerefMut for WriterHold<'_> {
+    fn deref_mut(&mut self) -> &mut Writer {
+        self.writer.as_mut().expect("held until dropped")
     }
 }
 
-impl Drop for FilesHold<'_> {
+impl Drop for WriterHold<'_> {
     fn drop(&mut self) {
-        drop(self.files.take());
+        drop(self.writer.take());
         fence(Ordering::SeqCst);
         if self.waiting.sleepers.load(Ordering::SeqCst) > 0 {
             self.waiting.progress.notify_all();
@@ -107,10 +119,13 @@ impl Log {
     }
 
     fn reach(&self, lsn: Lsn, goal: Goal) -> Result<()> {
-        while !self.has_reached(lsn, goal) {
+        let is_done = || self.has_reached(lsn, goal);
+        if goal == Goal::Durable && !is_done() {
+            self.waiting.0.arrivals.add();
+        }
+        while !is_done() {
             self.ensure_works()?;
-            let is_done = || self.has_reached(lsn, goal);
-            self.lead_or_follow(|files| Ok(is_done() || self.flush_as_leader(files, lsn, goal)?), is_done)?;
+            self.lead_or_follow(|writer| Ok(is_done() || self.flush_as_leader(writer, lsn, goal)?), is_done)?;
         }
         Ok(())
     }
@@ -121,7 +136,7 @@ impl Log {
         while !has_room() {
             self.ensure_works()?;
             let lead =
-                |files: &mut Files| Ok(has_room() || self.flush_as_leader(files, Lsn(at), Goal::Written)?);
+                |writer: &mut Writer| Ok(has_room() || self.flush_as_leader(writer, Lsn(at), Goal::Written)?);
             self.lead_or_follow(lead, has_room)?;
         }
         Ok(())
@@ -144,19 +159,19 @@ impl Log {
     /// caller looks again whether it has what it wants.
     fn lead_or_follow(
         &self,
-        work: impl FnOnce(&mut Files) -> Result<bool>,
+        work: impl FnOnce(&mut Writer) -> Result<bool>,
         is_done: impl FnOnce() -> bool,
     ) -> Result<()> {
-        if let Some(files) = self.try_hold_files() {
-            return self.lead(files, work);
+        if let Some(writer) = self.try_hold_writer() {
+            return self.lead(writer, work);
         }
         let waiting = &self.waiting.0;
         let ticket = waiting.progress.ticket();
         waiting.sleepers.fetch_add(1, Ordering::SeqCst);
-        // Pairs with the fence of `FilesHold`: either this thread finds the files free, or the holder finds it asleep.
+        // Pairs with the fence of `WriterHold`: either this thread finds the writer free, or the holder finds it asleep.
         fence(Ordering::SeqCst);
-        let result = if let Some(files) = self.try_hold_files() {
-            self.lead(files, work)
+        let result = if let Some(writer) = self.try_hold_writer() {
+            self.lead(writer, work)
         } else {
             if !is_done() && self.failure.get().is_none() {
                 waiting.progress.wait(ticket, None);
@@ -167,18 +182,18 @@ impl Log {
         result
     }
 
-    fn try_hold_files(&self) -> Option<FilesHold<'_>> {
-        self.writer.try_lock().map(|files| FilesHold { files: Some(files), waiting: &self.waiting.0 })
+    fn try_hold_writer(&self) -> Option<WriterHold<'_>> {
+        self.writer.try_lock().map(|writer| WriterHold { writer: Some(writer), waiting: &self.waiting.0 })
     }
 
-    /// Waits for the files.
-    pub(crate) fn hold_files(&self) -> FilesHold<'_> {
-        FilesHold { files: Some(self.writer.lock()), waiting: &self.waiting.0 }
+    /// Waits for the writer.
+    pub(crate) fn hold_writer(&self) -> WriterHold<'_> {
+        WriterHold { writer: Some(self.writer.lock()), waiting: &self.waiting.0 }
     }
 
-    fn lead(&self, mut files: FilesHold<'_>, work: impl FnOnce(&mut Files) -> Result<bool>) -> Result<()> {
-        let progress = self.ensure_works().and_then(|()| work(&mut files).map_err(|error| self.fail(error)));
-        drop(files);
+    fn lead(&self, mut writer: WriterHold<'_>, work: impl FnOnce(&mut Writer) -> Result<bool>) -> Result<()> {
+        let progress = self.ensure_works().and_then(|()| work(&mut writer).map_err(|error| self.fail(error)));
+        drop(writer);
         if !progress? {
             // Another thread is in the middle of an append. It may have lost its processor, so this one gives its own up.
             let waiting = &self.waiting.0;
@@ -189,21 +204,33 @@ impl Log {
 
     /// Writes what is complete, and syncs it for [`Goal::Durable`]. False if there was nothing to do. `wanted` may be
     /// complete in a moment if it is not yet.
-    fn flush_as_leader(&self, files: &mut Files, wanted: Lsn, goal: Goal) -> Result<bool> {
+    fn flush_as_leader(&self, writer: &mut Writer, wanted: Lsn, goal: Goal) -> Result<bool> {
+        if goal == Goal::Durable {
+            writer.delay.gather(&self.waiting.0.arrivals);
+        }
         let complete = match self.complete_with_own_frame(goal) {
             Some(complete) if complete.bytes >= wanted => complete,
             _ => self.complete_prefix(wanted),
         };
-        let wrote = self.write_out(files, complete.bytes)?;
+        let wrote = self.write_out(&mut writer.files, complete.bytes)?;
         // What is told to be durable ends with a frame: a frame that was cut off is no damage.
         if goal == Goal::Written || self.has_reached(complete.frames, Goal::Durable) {
             return Ok(wrote);
         }
         if !planted(Planted::UnsyncedLog) {
-            self.counters.syncs.fetch_add(files.sync()?, Ordering::Relaxed);
+            self.sync(writer)?;
         }
         self.progress.0.durable.store(complete.frames.0, Ordering::Release);
         Ok(true)
+    }
+
+    fn sync(&self, writer: &mut Writer) -> Result<()> {
+        let begun_ns = writer.delay.has_company().then(|| RealClock.monotonic_ns());
+        let syncs = writer.files.sync()?;
+        self.counters.syncs.fetch_add(syncs, Ordering::Relaxed);
+        let took = begun_ns.map(|begun_ns| Duration::from_nanos(RealClock.monotonic_ns() - begun_ns));
+        writer.delay.synced(&self.waiting.0.arrivals, MODEL_SYNC_TIME.or(took));
+        Ok(())
     }
 
     /// Adds the frame that says what is durable, if there is something to make durable. What is complete with it, if it came

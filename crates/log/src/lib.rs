@@ -33,6 +33,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod checkpoint;
+mod commit_delay;
 mod error;
 mod files;
 mod frame;

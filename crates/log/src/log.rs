@@ -8,10 +8,11 @@ use base::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, Planted, critical, planted, sim};
 use env::Disk;
 
+use crate::commit_delay::{Arrivals, CommitDelay};
 use crate::error::{Error, Result};
 use crate::files::{Files, Folder};
 use crate::frame::{FRAME_HEADER_BYTES, FrameSum, PAYLOAD_BYTES_MAX};
-use crate::group_commit::Complete;
+use crate::group_commit::{Complete, Writer};
 use crate::header::Identity;
 use crate::in_flight::{InFlight, Word};
 use crate::position::FrameRange;
@@ -69,6 +70,8 @@ pub(crate) struct Waiting {
     pub(crate) progress: Event,
     /// Threads that wait for it.
     pub(crate) sleepers: AtomicU64,
+    /// Threads that came to wait for durability.
+    pub(crate) arrivals: Arrivals,
     /// Notified when admission may go on.
     pub(crate) admitted: Event,
     /// Notified when a checkpoint is wanted.
@@ -130,7 +133,7 @@ pub struct Log {
     pub(crate) in_flight: InFlight,
     pub(crate) ring: Ring,
     /// Taken by the leader of a flush, for its write and sync.
-    pub(crate) writer: Mutex<Files>,
+    pub(crate) writer: Mutex<Writer>,
     pub(crate) waiting: Padded<Waiting>,
     /// The first failed write or sync; nothing is written any more.
     pub(crate) failure: OnceLock<Error>,
@@ -187,7 +190,7 @@ impl Log {
             asks_changes: AtomicBool::new(false),
             in_flight: InFlight::new(),
             ring: Ring::new(config.buffer_bytes.max(RING_BYTES_MIN)),
-            writer: Mutex::new(LatchLevel::Log, files),
+            writer: Mutex::new(LatchLevel::Log, Writer { files, delay: CommitDelay::default() }),
             waiting: Padded::default(),
             failure: OnceLock::new(),
             counters: Box::default(),

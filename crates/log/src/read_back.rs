@@ -29,7 +29,8 @@ impl Log {
     /// Latches: none may be held.
     pub fn read_back(&self, from: Lsn, to: Lsn) -> Result<ReadBack> {
         self.durable_up_to(to)?;
-        let files = self.hold_files();
+        let writer = self.hold_writer();
+        let files = &writer.files;
         Ok(ReadBack(LogReader::between(files.folder().clone(), files.linked(), from, to)))
     }
 }

@@ -113,7 +113,7 @@ fn nothing_of_an_earlier_use_is_left_in_a_begun_block() {
     for round in 0..3_000 {
         log.durable_up_to(append(&log, &vec![0xff; 1 + round % 700]).end).unwrap();
         let end = log.current();
-        if let Some(file) = log.hold_files().linked().into_iter().find(|file| file.holds(end)) {
+        if let Some(file) = log.hold_writer().files.linked().into_iter().find(|file| file.holds(end)) {
             let offset = file.offset(end) as usize;
             let rest = &bytes_of(&disk, &file.name)[offset..offset.next_multiple_of(4096)];
             assert!(rest.iter().all(|byte| *byte == 0), "round {round}, {end}");

@@ -1,0 +1,120 @@
+//! How long the leader of a group commit waits for more committers before it syncs.
+//!
+//! Clients that commit again and again fall into two groups otherwise, each of which comes while the other one's sync
+//! runs: every client waits for two syncs, and half as many share each. Those whom a sync let go, and those who came while
+//! it ran, are likely to be back soon; the leader waits for that many, at most for half of the time that a sync takes,
+//! and seldom if it waited in vain. Where one commits there is nobody to wait for.
+//! (PostgreSQL's manual, 28.5, finds half of a sync's time the best value of its `commit_delay`, which is fixed.)
+
+use std::time::{Duration, Instant};
+
+use base::sync::Event;
+use base::sync::atomic::{AtomicU64, Ordering};
+
+/// To wait less than this costs more than the sync it may save.
+const DELAY_MIN: Duration = Duration::from_micros(50);
+
+/// One sync that takes much longer than the ones before does not make the next leader wait as long.
+const SYNC_TIME_STEP: Duration = Duration::from_millis(1);
+
+/// After so many vain delays in a row, one sync in 2 to this power is delayed.
+const MISSES_MAX: u32 = 6;
+
+/// Who has come to wait for durability, for the leader who waits for more of them.
+#[derive(Debug, Default)]
+pub(crate) struct Arrivals {
+    count: AtomicU64,
+    /// Whoever makes `count` this tells the leader.
+    awaited: AtomicU64,
+    all_here: Event,
+}
+
+impl Arrivals {
+    /// One more thread is about to wait for durability. Its frame is in the ring.
+    pub(crate) fn add(&self) {
+        // SeqCst, here and in `wait_for`: either this thread sees what is awaited, or the leader sees this thread.
+        let count = self.count.fetch_add(1, Ordering::SeqCst) + 1;
+        if count == self.awaited.load(Ordering::SeqCst) {
+            self.all_here.notify_all();
+        }
+    }
+
+    /// So many came since the log was opened.
+    pub(crate) fn count(&self) -> u64 {
+        self.count.load(Ordering::SeqCst)
+    }
+
+    /// Waits until so many have come. False if the time was up before. For the leader alone.
+    fn wait_for(&self, count: u64, deadline: Option<Instant>) -> bool {
+        let ticket = self.all_here.ticket();
+        self.awaited.store(count, Ordering::SeqCst);
+        if self.count() < count {
+            self.all_here.wait(ticket, deadline);
+        }
+        self.count() >= count
+    }
+}
+
+/// What the leader knows of the syncs before. Belongs to whoever holds the writer.
+#[derive(Debug, Default)]
+pub(crate) struct CommitDelay {
+    /// Those who had come when the leader began whose sync was the last.
+    covered: u64,
+    /// Those whom that sync let go, and those who came while it ran.
+    group: u64,
+    /// Those who had come when the leader of the moment began.
+    begun: u64,
+    sync_time: Duration,
+    /// Delays in a row after which not all had come.
+    misses: u32,
+    /// So many syncs are not delayed.
+    pause: u32,
+}
+
+impl CommitDelay {
+    /// A leader begins: waits for those who are likely to come, if anybody is.
+    pub(crate) fn gather(&mut self, arrivals: &Arrivals) {
+        self.wait_for_group(arrivals);
+        self.begun = arrivals.count();
+    }
+
+    fn wait_for_group(&mut self, arrivals: &Arrivals) {
+        let awaited = self.covered + self.group;
+        if arrivals.count() >= awaited {
+            return;
+        }
+        let longest = self.sync_time / 2;
+        if longest < DELAY_MIN {
+            return;
+        }
+        if self.pause > 0 {
+            self.pause -= 1;
+            return;
+        }
+        if arrivals.wait_for(awaited, Some(env::deadline_in(longest))) {
+            self.misses = 0;
+        } else {
+            self.misses = (self.misses + 1).min(MISSES_MAX);
+            self.pause = (1 << self.misses) - 1;
+        }
+    }
+
+    /// Whether more than one commits, so that the leader is to take the time of its sync.
+    pub(crate) fn has_company(&self) -> bool {
+        self.group > 1 || self.begun - self.covered > 1
+    }
+
+    /// The leader's sync is over, and took `took` if somebody looked.
+    pub(crate) fn synced(&mut self, arrivals: &Arrivals, took: Option<Duration>) {
+        self.group = arrivals.count() - self.covered;
+        self.covered = self.begun;
+        if let Some(took) = took {
+            self.sync_time = took.min(2 * self.sync_time + SYNC_TIME_STEP);
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models;
+#[cfg(all(test, not(loom)))]
+mod tests;
