@@ -10,12 +10,16 @@ use std::time::{Duration, Instant};
 
 use base::sync::Event;
 use base::sync::atomic::{AtomicU64, Ordering};
+use env::{Clock, RealClock};
 
 /// To wait less than this costs more than the sync it may save.
-const DELAY_MIN: Duration = Duration::from_micros(50);
+const DELAY_MIN_NS: u64 = 50_000;
 
 /// One sync that takes much longer than the ones before does not make the next leader wait as long.
-const SYNC_TIME_STEP: Duration = Duration::from_millis(1);
+const SYNC_STEP_NS: u64 = 1_000_000;
+
+/// How long a sync takes in a model, where no time goes by.
+const MODEL_SYNC_NS: Option<u64> = if cfg!(loom) { Some(1_000_000) } else { None };
 
 /// After so many vain delays in a row, one sync in 2 to this power is delayed.
 const MISSES_MAX: u32 = 6;
@@ -64,7 +68,8 @@ pub(crate) struct CommitDelay {
     group: u64,
     /// Those who had come when the leader of the moment began.
     begun: u64,
-    sync_time: Duration,
+    /// How long a sync takes.
+    sync_ns: u64,
     /// Delays in a row after which not all had come.
     misses: u32,
     /// So many syncs are not delayed.
@@ -80,17 +85,21 @@ impl CommitDelay {
 
     fn wait_for_group(&mut self, arrivals: &Arrivals) {
         let awaited = self.covered + self.group;
-        if arrivals.count() >= awaited {
-            return;
-        }
-        let longest = self.sync_time / 2;
-        if longest < DELAY_MIN {
+        let longest_ns = self.sync_ns / 2;
+        if arrivals.count() >= awaited || longest_ns < DELAY_MIN_NS {
             return;
         }
         if self.pause > 0 {
             self.pause -= 1;
             return;
         }
+        self.wait(arrivals, awaited, Duration::from_nanos(longest_ns));
+    }
+
+    /// Out of line: where one commits, nobody waits.
+    #[cold]
+    #[inline(never)]
+    fn wait(&mut self, arrivals: &Arrivals, awaited: u64, longest: Duration) {
         if arrivals.wait_for(awaited, Some(env::deadline_in(longest))) {
             self.misses = 0;
         } else {
@@ -99,19 +108,38 @@ impl CommitDelay {
         }
     }
 
-    /// Whether more than one commits, so that the leader is to take the time of its sync.
-    pub(crate) fn has_company(&self) -> bool {
+    /// When a sync begins, if its time is to be taken: not for one who commits alone, who asks no clock.
+    pub(crate) fn begun_ns(&self) -> Option<u64> {
+        self.has_company().then(monotonic_ns)
+    }
+
+    /// Whether more than one commits.
+    fn has_company(&self) -> bool {
         self.group > 1 || self.begun - self.covered > 1
     }
 
-    /// The leader's sync is over, and took `took` if somebody looked.
-    pub(crate) fn synced(&mut self, arrivals: &Arrivals, took: Option<Duration>) {
+    /// The leader's sync is over.
+    pub(crate) fn synced(&mut self, arrivals: &Arrivals) {
         self.group = arrivals.count() - self.covered;
         self.covered = self.begun;
-        if let Some(took) = took {
-            self.sync_time = took.min(2 * self.sync_time + SYNC_TIME_STEP);
-        }
     }
+
+    /// The sync that is over began then.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_sync_time(&mut self, begun_ns: u64) {
+        self.sync_took(MODEL_SYNC_NS.unwrap_or_else(|| monotonic_ns() - begun_ns));
+    }
+
+    fn sync_took(&mut self, took_ns: u64) {
+        self.sync_ns = took_ns.min(2 * self.sync_ns + SYNC_STEP_NS);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn monotonic_ns() -> u64 {
+    RealClock.monotonic_ns()
 }
 
 #[cfg(all(test, loom))]

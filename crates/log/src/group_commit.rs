@@ -8,7 +8,6 @@ use std::time::Duration;
 use base::Lsn;
 use base::sync::atomic::{Ordering, fence, pauses, spin_loop};
 use base::sync::{MutexGuard, Planted, planted};
-use env::{Clock, RealClock};
 
 use crate::commit_delay::CommitDelay;
 use crate::error::Result;
@@ -42,9 +41,6 @@ const APPEND_PAUSES: usize = pauses(40);
 
 /// How long a thread sleeps that waits for another in the middle of an append, which tells nobody when it is done.
 const APPEND_WAIT: Duration = Duration::from_micros(50);
-
-/// How long a sync takes in a model, where no time goes by.
-const MODEL_SYNC_TIME: Option<Duration> = if cfg!(loom) { Some(Duration::from_millis(1)) } else { None };
 
 /// What is written with, and what is known of the writes before. Held by the leader of a flush, and by who links, recycles
 /// or asks.
@@ -225,11 +221,13 @@ impl Log {
     }
 
     fn sync(&self, writer: &mut Writer) -> Result<()> {
-        let begun_ns = writer.delay.has_company().then(|| RealClock.monotonic_ns());
+        let begun_ns = writer.delay.begun_ns();
         let syncs = writer.files.sync()?;
         self.counters.syncs.fetch_add(syncs, Ordering::Relaxed);
-        let took = begun_ns.map(|begun_ns| Duration::from_nanos(RealClock.monotonic_ns() - begun_ns));
-        writer.delay.synced(&self.waiting.0.arrivals, MODEL_SYNC_TIME.or(took));
+        writer.delay.synced(&self.waiting.0.arrivals);
+        if let Some(begun_ns) = begun_ns {
+            writer.delay.note_sync_time(begun_ns);
+        }
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const SYNC: Duration = Duration::from_millis(1);
+const SYNC_NS: u64 = 1_000_000;
 
 /// Committers who come when they are told to. Nobody comes while a leader waits.
 #[derive(Debug, Default)]
@@ -17,12 +17,15 @@ impl Commits {
     }
 
     /// A sync of such length, while which so many come. True if its leader waited, which was in vain.
-    fn sync(&mut self, meanwhile: u64, took: Duration) -> bool {
+    fn sync(&mut self, meanwhile: u64, took_ns: u64) -> bool {
         let pause = self.delay.pause;
         self.delay.gather(&self.arrivals);
-        let took = self.delay.has_company().then_some(took);
+        let is_timed = self.delay.begun_ns().is_some();
         self.come(meanwhile);
-        self.delay.synced(&self.arrivals, took);
+        self.delay.synced(&self.arrivals);
+        if is_timed {
+            self.delay.sync_took(took_ns);
+        }
         self.delay.pause > pause
     }
 }
@@ -32,8 +35,8 @@ fn one_who_commits_alone_waits_for_nobody() {
     let mut commits = Commits::default();
     for _ in 0..100 {
         commits.come(1);
-        assert!(!commits.sync(0, SYNC));
-        assert!(!commits.delay.has_company(), "takes no time either");
+        assert!(!commits.sync(0, SYNC_NS));
+        assert!(commits.delay.begun_ns().is_none(), "asks no clock");
     }
 }
 
@@ -41,12 +44,12 @@ fn one_who_commits_alone_waits_for_nobody() {
 fn nobody_is_waited_for_once_all_are_there() {
     let mut commits = Commits::default();
     commits.come(1);
-    commits.sync(3, SYNC);
+    commits.sync(3, SYNC_NS);
     commits.come(1);
-    assert!(!commits.sync(0, SYNC));
+    assert!(!commits.sync(0, SYNC_NS));
     for _ in 0..100 {
         commits.come(4);
-        assert!(!commits.sync(0, SYNC));
+        assert!(!commits.sync(0, SYNC_NS));
     }
 }
 
@@ -54,9 +57,9 @@ fn nobody_is_waited_for_once_all_are_there() {
 fn a_leader_waits_for_those_let_go_and_those_who_came_meanwhile() {
     let mut commits = Commits::default();
     commits.come(2);
-    assert!(!commits.sync(2, SYNC));
+    assert!(!commits.sync(2, SYNC_NS));
     let Commits { arrivals, delay } = &mut commits;
-    delay.sync_time = Duration::from_secs(600);
+    delay.sync_ns = 600_000_000_000;
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while arrivals.awaited.load(Ordering::SeqCst) != 6 {
@@ -68,7 +71,7 @@ fn a_leader_waits_for_those_let_go_and_those_who_came_meanwhile() {
         delay.gather(arrivals);
     });
     assert_eq!((delay.begun, delay.misses), (6, 0));
-    delay.synced(arrivals, Some(SYNC));
+    delay.synced(arrivals);
     assert_eq!(delay.group, 4);
 }
 
@@ -76,12 +79,12 @@ fn a_leader_waits_for_those_let_go_and_those_who_came_meanwhile() {
 fn who_went_away_is_waited_for_once() {
     let mut commits = Commits::default();
     commits.come(4);
-    commits.sync(0, SYNC);
+    commits.sync(0, SYNC_NS);
     commits.come(3);
-    assert!(commits.sync(0, SYNC));
+    assert!(commits.sync(0, SYNC_NS));
     for _ in 0..100 {
         commits.come(3);
-        assert!(!commits.sync(0, SYNC));
+        assert!(!commits.sync(0, SYNC_NS));
     }
 }
 
@@ -89,31 +92,31 @@ fn who_went_away_is_waited_for_once() {
 fn vain_delays_become_rare_until_one_is_not() {
     let mut commits = Commits::default();
     commits.come(1);
-    let vain = (0..1000).filter(|_| commits.sync(1, SYNC)).count();
+    let vain = (0..1000).filter(|_| commits.sync(1, SYNC_NS)).count();
     assert!((15..=25).contains(&vain), "{vain} of 1000");
     commits.come(1);
     commits.delay.pause = 0;
-    commits.sync(0, SYNC);
-    assert!(commits.sync(1, SYNC), "all were there the last time");
+    commits.sync(0, SYNC_NS);
+    assert!(commits.sync(1, SYNC_NS), "all were there the last time");
 }
 
 #[test]
 fn short_syncs_are_not_delayed() {
-    let longest = 2 * DELAY_MIN;
-    for (took, is_delayed) in [(longest, true), (longest.saturating_sub(Duration::from_nanos(1)), false)] {
+    let shortest_ns = 2 * DELAY_MIN_NS;
+    for (took_ns, is_delayed) in [(shortest_ns, true), (shortest_ns - 1, false)] {
         let mut commits = Commits::default();
         commits.come(2);
-        commits.sync(2, took);
-        assert_eq!(commits.sync(0, SYNC), is_delayed);
+        commits.sync(2, took_ns);
+        assert_eq!(commits.sync(0, SYNC_NS), is_delayed);
     }
 }
 
 #[test]
 fn one_long_sync_does_not_make_the_next_delay_long() {
     let mut commits = Commits::default();
-    for took in [Duration::from_micros(200), Duration::from_secs(10)] {
+    for took_ns in [200_000, 10_000_000_000] {
         commits.come(2);
-        commits.sync(0, took);
+        commits.sync(0, took_ns);
     }
-    assert_eq!(commits.delay.sync_time, Duration::from_micros(1400));
+    assert_eq!(commits.delay.sync_ns, 1_400_000);
 }
