@@ -1,5 +1,8 @@
 //! HEX, UNHEX and base 64.
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use types::Value;
 
 use super::{Call, some};
@@ -54,46 +57,42 @@ pub(crate) fn unhex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(call.copied(&out))
 }
 
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// Characters of a line of TO_BASE64.
-const BASE64_LINE: usize = 76;
+/// Bytes that fill a line of TO_BASE64, which has 76 characters.
+const BASE64_LINE_BYTES: usize = 57;
+
+/// MySQL's decoder wants the padding and ignores the bits that follow the last byte.
+const BASE64: GeneralPurpose =
+    GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
 /// TO_BASE64, in lines of 76 characters.
 pub(crate) fn to_base64<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let bytes = some!(call.text(0));
-    let mut out = Vec::with_capacity(bytes.len() / 3 * 4 + 8);
-    for (i, group) in bytes.chunks(3).enumerate() {
-        if i > 0 && i * 4 % BASE64_LINE == 0 {
-            out.push(b'\n');
-        }
-        let word = group.iter().fold(0u32, |acc, b| acc << 8 | u32::from(*b)) << (8 * (3 - group.len()));
-        for place in 0..4 {
-            let sextet = (word >> (18 - 6 * place)) as usize & 63;
-            out.push(if place <= group.len() { BASE64[sextet] } else { b'=' });
-        }
-    }
-    if !call.fits_packet(out.len() as u64) {
+    let chars = bytes.len().div_ceil(3) * 4;
+    let length = chars + chars.saturating_sub(1) / 76;
+    if !call.fits_packet(length as u64) {
         return Ok(Value::Null);
     }
-    Ok(call.copied(&out))
+    let mut out = String::with_capacity(length);
+    for line in bytes.chunks(BASE64_LINE_BYTES) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        BASE64.encode_string(line, &mut out);
+    }
+    Ok(call.copied(out.as_bytes()))
 }
 
 /// FROM_BASE64: NULL if the text is not base 64. White space is skipped.
 pub(crate) fn from_base64<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let text: Vec<u8> = some!(call.text(0)).iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
-    let padding = text.iter().rev().take_while(|b| **b == b'=').count();
-    if !text.len().is_multiple_of(4) || padding > 2 {
-        return Ok(Value::Null);
-    }
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    for group in text[..text.len() - padding].chunks(4) {
-        let mut word = 0u32;
-        for b in group {
-            let Some(sextet) = BASE64.iter().position(|c| c == b) else { return Ok(Value::Null) };
-            word = word << 6 | sextet as u32;
-        }
-        word <<= 6 * (4 - group.len());
-        out.extend_from_slice(&word.to_be_bytes()[1..group.len()]);
-    }
-    Ok(call.copied(&out))
+    let mut text = some!(call.text(0)).to_vec();
+    text.retain(|byte| !is_latin1_space(*byte));
+    Ok(match BASE64.decode(&text) {
+        Ok(bytes) => call.copied(&bytes),
+        Err(_) => Value::Null,
+    })
+}
+
+/// White space of latin1, by which MySQL's decoder goes whatever the text's character set is.
+fn is_latin1_space(byte: u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | b' ' | 0xa0)
 }

@@ -1,10 +1,10 @@
 //! Digests and checksums.
 
 use aws_lc_rs::digest;
+use md5::{Digest, Md5};
 use types::Value;
 
 use super::encode::hex_digits;
-use super::md5::md5 as md5_digest;
 use super::{Call, some};
 use crate::EvalError;
 
@@ -13,7 +13,7 @@ const LOWER: &[u8; 16] = b"0123456789abcdef";
 /// MD5
 pub(crate) fn md5<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
-    Ok(call.text_value(hex_digits(call, &md5_digest(text), LOWER)))
+    Ok(call.text_value(hex_digits(call, &Md5::digest(text), LOWER)))
 }
 
 /// SHA1

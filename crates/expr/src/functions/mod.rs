@@ -18,7 +18,6 @@ pub(crate) mod format;
 pub(crate) mod hash;
 pub(crate) mod identifier;
 pub(crate) mod info;
-mod md5;
 pub(crate) mod number;
 pub(crate) mod pad;
 pub(crate) mod radix;

@@ -144,6 +144,43 @@ fn searches_follow_the_collation() {
     ]);
 }
 
+/// Recorded from MySQL 9.7.4.
+#[test]
+fn base_64_is_read_as_mysql_reads_it() {
+    for (text, expected) in [
+        (&b"YR=="[..], "a"),
+        (b"YWK=", "ab"),
+        (b"YW\x0bJj", "abc"),
+        (b"\nYW\tJj\x0c\r ", "abc"),
+        (b"YWJjYQ = = ", "abca"),
+        (b"", ""),
+        (b" ", ""),
+        (b"Y", "NULL"),
+        (b"YQ", "NULL"),
+        (b"YQ=", "NULL"),
+        (b"YWJjYQ=  ", "NULL"),
+        (b"YWJj=", "NULL"),
+        (b"YQ==YQ==", "NULL"),
+        (b"YW=j", "NULL"),
+        (b"====", "NULL"),
+        (b"YW-_", "NULL"),
+        (b"YW\0Jj", "NULL"),
+    ] {
+        let text = std::str::from_utf8(text).unwrap();
+        check(vec![(call!("from_base64", text), expected)]);
+    }
+}
+
+#[test]
+fn lines_of_base_64_have_76_characters() {
+    let line = "YWFh".repeat(19);
+    check(vec![
+        (call!("to_base64", ""), ""),
+        (call!("to_base64", "a".repeat(57).as_str()), line.as_str()),
+        (call!("to_base64", "a".repeat(58).as_str()), format!("{line}\nYQ==").as_str()),
+    ]);
+}
+
 #[test]
 fn notations_and_digests() {
     check(vec![
@@ -157,7 +194,9 @@ fn notations_and_digests() {
         (call!("conv", "6E", 18, 8), "172"),
         (call!("conv", -17, 10, -18), "-H"),
         (call!("conv", "", 10, 2), "NULL"),
+        (call!("md5", ""), "d41d8cd98f00b204e9800998ecf8427e"),
         (call!("md5", "a"), "0cc175b9c0f1b6a831c399e269772661"),
+        (call!("md5", "message digest"), "f96b697d7cb7938d525a2f31aaf161d0"),
         (call!("sha1", "abc"), "a9993e364706816aba3e25717850c26c9cd0d89d"),
         (call!("sha2", "abc", 1), "NULL"),
         (call!("crc32", "MySQL"), "3259397556"),
