@@ -19,8 +19,8 @@ use crate::{table_locks, transaction};
 
 /// Stack of a connection's thread; parser and interpreter bound their depth to fit.
 pub const STACK_BYTES: usize = 2 << 20;
-/// Largest packet before the client is known.
-const HANDSHAKE_PACKET_BYTES: usize = 1 << 20;
+/// Largest packet before the client is known: connection attributes of at most 64 KiB, names, and a password.
+const HANDSHAKE_PACKET_BYTES: usize = (64 + 4) << 10;
 
 /// Serves one client until it leaves. Runs on the connection's own thread.
 pub fn serve(server: &Arc<Server>, stream: Stream) {

@@ -1,10 +1,12 @@
 //! The client's answer to the greeting (HandshakeResponse41).
 
-use crate::decode::Decoder;
+use crate::decode::{Decoder, malformed};
 use crate::{Capabilities, Error};
 
 /// Bytes of an SSLRequest: a handshake response cut off before the user name.
 const SSL_REQUEST_BYTES: usize = 32;
+/// Most bytes of connection attributes, as in MySQL.
+const MAX_ATTRIBUTE_BYTES: usize = 0xffff;
 
 /// A client's answer to the greeting. Text is bytes in the client's character set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +93,11 @@ pub(crate) fn attribute_block<'a>(
     if d.is_empty() || !capabilities.has(Capabilities::CONNECT_ATTRS) {
         return Ok(&[]);
     }
-    d.lenenc_bytes("connection attributes")
+    let block = d.lenenc_bytes("connection attributes")?;
+    if block.len() > MAX_ATTRIBUTE_BYTES {
+        return Err(malformed("connection attributes"));
+    }
+    Ok(block)
 }
 
 /// Name and value of every connection attribute in `block`; stops at the first one that is malformed.
