@@ -71,18 +71,21 @@ fn damaged(name: &str) -> SqlError {
 
 #[cfg(test)]
 mod tests {
+    use wire::auth::Password;
+
     use super::*;
 
     #[test]
     fn an_account_survives_being_stored() {
         let cases =
             [(AuthPlugin::Native, "secret"), (AuthPlugin::CachingSha2, "\nline\n"), (AuthPlugin::Native, "")];
-        for (plugin, password) in cases {
+        for (plugin, text) in cases {
+            let password = Password::new(text.as_bytes()).unwrap();
             let account = Account {
                 user: "bob".to_owned(),
                 host: "10.0.%".to_owned(),
-                credential: Credential::from_password(plugin, password.as_bytes()).unwrap(),
-                locked: password.is_empty(),
+                credential: Credential::from_password(plugin, password).unwrap(),
+                locked: text.is_empty(),
             };
             let name = object_name(&account.user, &account.host);
             assert_eq!(decode(&name, &encode(&account)), Some(account));

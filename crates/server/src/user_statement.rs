@@ -1,7 +1,7 @@
 //! CREATE, ALTER, DROP and RENAME USER, SET PASSWORD.
 
 use sql::ast::{self, DropUser, Secret, SetPassword, TlsRequirement, UserSpec, UserStatement};
-use wire::auth::{AuthPlugin, Credential, CredentialError};
+use wire::auth::{AuthPlugin, Credential, CredentialError, Password};
 
 use crate::account::Account;
 use crate::diagnostics::Severity;
@@ -22,7 +22,8 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
     if !(statement.alter && statement.users.iter().all(own)) {
         require_user_admin(session)?;
     }
-    let operation = if statement.alter { "ALTER USER" } else { "CREATE USER" };
+    let operation = operation(statement);
+    refuse_long_passwords(session, operation, statement.users)?;
     let mut ready = Vec::new();
     let mut failed = Vec::new();
     for spec in statement.users {
@@ -43,9 +44,13 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
         }
     }
     if !failed.is_empty() {
-        return Err(error_map::CANNOT_USER.with(&[&operation, &failed.join(",")]));
+        return Err(cannot_user(operation, &failed.join(",")));
     }
     ready.into_iter().try_for_each(|account| session.server.accounts.put(account))
+}
+
+fn operation(statement: &UserStatement<'_>) -> &'static str {
+    if statement.alter { "ALTER USER" } else { "CREATE USER" }
 }
 
 fn refuse_unsupported(statement: &UserStatement<'_>) -> Result<(), SqlError> {
@@ -64,6 +69,26 @@ fn refuse_unsupported(statement: &UserStatement<'_>) -> Result<(), SqlError> {
         return Ok(());
     };
     Err(error_map::NOT_SUPPORTED_YET.with(&[&what]))
+}
+
+/// Fails for the first password that is too long, before accounts are looked up or anything is hashed.
+fn refuse_long_passwords(
+    session: &Session,
+    operation: &'static str,
+    users: &[UserSpec<'_>],
+) -> Result<(), SqlError> {
+    users.iter().try_for_each(|spec| match spec.secret {
+        Secret::Password(text) if Password::new(text.as_bytes()).is_none() => {
+            let (user, host) = name_of(session, &spec.account)?;
+            Err(cannot_user(operation, &quoted(&user, &host)))
+        }
+        _ => Ok(()),
+    })
+}
+
+#[cold]
+fn cannot_user(operation: &'static str, names: &str) -> SqlError {
+    error_map::CANNOT_USER.with(&[&operation, &names])
 }
 
 /// The account as it will be.
@@ -87,7 +112,7 @@ fn build(
     account.credential = match spec.secret {
         Secret::None if spec.plugin.is_none() => account.credential,
         Secret::None => Credential::empty(plugin),
-        Secret::Password(password) => hash(plugin, password)?,
+        Secret::Password(text) => hash(operation(statement), &account, plugin, text)?,
         Secret::Hash(stored) => {
             let read = Credential::from_stored(plugin, stored.as_bytes());
             read.map_err(credential_error)?
@@ -98,8 +123,16 @@ fn build(
     Ok(account)
 }
 
-fn hash(plugin: AuthPlugin, password: &str) -> Result<Credential, SqlError> {
-    Credential::from_password(plugin, password.as_bytes()).map_err(credential_error)
+/// The credential of `account` under a new password. `operation` names the statement in the error for one too long.
+fn hash(
+    operation: &'static str,
+    account: &Account,
+    plugin: AuthPlugin,
+    text: &str,
+) -> Result<Credential, SqlError> {
+    let password = Password::new(text.as_bytes())
+        .ok_or_else(|| cannot_user(operation, &quoted(&account.user, &account.host)))?;
+    Credential::from_password(plugin, password).map_err(credential_error)
 }
 
 #[cold]
@@ -130,7 +163,7 @@ pub fn drop(session: &mut Session, statement: &DropUser<'_>) -> Result<(), SqlEr
         }
     }
     if !missing.is_empty() {
-        return Err(error_map::CANNOT_USER.with(&[&"DROP USER", &missing.join(",")]));
+        return Err(cannot_user("DROP USER", &missing.join(",")));
     }
     found.iter().try_for_each(|(user, host)| session.server.accounts.remove(user, host).map(|_| ()))
 }
@@ -144,7 +177,7 @@ pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_
         let accounts = &session.server.accounts;
         let account = accounts.find(&user, &host).filter(|_| accounts.find(&new_user, &new_host).is_none());
         let Some(account) = account else {
-            return Err(error_map::CANNOT_USER.with(&[&"RENAME USER", &quoted(&user, &host)]));
+            return Err(cannot_user("RENAME USER", &quoted(&user, &host)));
         };
         accounts.put(Account { user: new_user, host: new_host, ..Account::clone(&account) })?;
         accounts.remove(&user, &host)?;
@@ -164,7 +197,7 @@ pub fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), 
     }
     let account = session.server.accounts.find(&user, &host);
     let account = account.ok_or_else(|| error_map::PASSWORD_NO_MATCH.bare())?;
-    let credential = hash(account.credential.plugin(), password)?;
+    let credential = hash("SET PASSWORD", &account, account.credential.plugin(), password)?;
     session.server.accounts.put(Account { credential, ..Account::clone(&account) })
 }
 

@@ -148,9 +148,26 @@ impl RawClient {
         self.read().1
     }
 
+    /// Sends a packet that the server may refuse before it has read all of it.
+    pub fn send_lossy(&mut self, sequence: u8, body: &[u8]) {
+        let mut header = (body.len().min(0xff_ffff) as u32).to_le_bytes();
+        header[3] = sequence;
+        let _ = self.socket.write_all(&[&header[..], body].concat());
+    }
+
     /// Sends a handshake response with the native plugin.
     pub fn login(&mut self, user: &str, auth: &[u8]) {
-        let mut body = 0x0008_a205u32.to_le_bytes().to_vec();
+        self.login_with(user, b"mysql_native_password", auth);
+    }
+
+    /// Sends a handshake response with `plugin` and its answer to the challenge.
+    pub fn login_with(&mut self, user: &str, plugin: &[u8], auth: &[u8]) {
+        self.send(1, &Self::login_packet(user, plugin, auth, 0));
+    }
+
+    /// A handshake response; `capabilities` are further ones.
+    pub fn login_packet(user: &str, plugin: &[u8], auth: &[u8], capabilities: u32) -> Vec<u8> {
+        let mut body = (0x0008_a205 | capabilities).to_le_bytes().to_vec();
         body.extend_from_slice(&[0; 4]);
         body.push(45);
         body.extend_from_slice(&[0; 23]);
@@ -158,8 +175,9 @@ impl RawClient {
         body.push(0);
         body.push(auth.len() as u8);
         body.extend_from_slice(auth);
-        body.extend_from_slice(b"mysql_native_password\0");
-        self.send(1, &body);
+        body.extend_from_slice(plugin);
+        body.push(0);
+        body
     }
 
     /// Closes the sending side.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::sha256_crypt::{self, ENCODED_CHARS};
-use super::{equal_secrets, native, new_nonce};
+use super::{Password, equal_secrets, native, new_nonce};
 
 /// Bytes of a `caching_sha2_password` salt.
 const SALT_BYTES: usize = 20;
@@ -96,8 +96,8 @@ impl Credential {
     }
 
     /// Hashes `password` (IDENTIFIED BY). An empty password gives [`Credential::empty`]. Cost: some milliseconds.
-    pub fn from_password(plugin: AuthPlugin, password: &[u8]) -> Result<Self, CredentialError> {
-        if password.is_empty() {
+    pub fn from_password(plugin: AuthPlugin, password: Password<'_>) -> Result<Self, CredentialError> {
+        if password.bytes().is_empty() {
             return Ok(Credential::empty(plugin));
         }
         let secret = match plugin {
@@ -149,9 +149,9 @@ impl Credential {
     }
 
     /// Whether `password` is the right one. Cost: some milliseconds for `caching_sha2_password`.
-    pub fn accepts_password(&self, password: &[u8]) -> bool {
+    pub fn accepts_password(&self, password: Password<'_>) -> bool {
         match &self.secret {
-            Secret::Empty => password.is_empty(),
+            Secret::Empty => password.bytes().is_empty(),
             Secret::Native(hash) => equal_secrets(&native::hash(password), hash),
             Secret::Sha2 { rounds, salt, hash } => {
                 equal_secrets(&sha256_crypt::crypt(password, salt, *rounds), hash)
@@ -199,15 +199,19 @@ fn parse_sha2(stored: &[u8]) -> Option<Secret> {
 mod tests {
     use super::*;
 
+    fn password(text: &str) -> Password<'_> {
+        Password::new(text.as_bytes()).unwrap()
+    }
+
     #[test]
     fn stored_forms_round_trip_and_know_their_password() {
         for plugin in [AuthPlugin::Native, AuthPlugin::CachingSha2] {
-            let made = Credential::from_password(plugin, b"secret").unwrap();
+            let made = Credential::from_password(plugin, password("secret")).unwrap();
             let read = Credential::from_stored(plugin, &made.to_stored()).unwrap();
             assert!(made == read && read.has_password());
-            assert!(read.accepts_password(b"secret"));
-            assert!(!read.accepts_password(b"secre"));
-            assert!(!Credential::from_password(plugin, b"").unwrap().has_password());
+            assert!(read.accepts_password(password("secret")));
+            assert!(!read.accepts_password(password("secre")));
+            assert!(!Credential::from_password(plugin, password("")).unwrap().has_password());
         }
     }
 
@@ -220,7 +224,7 @@ mod tests {
         ];
         let stored = [b"$A$005$", &salt[..], b"bTy95Y99eAME1dwEkHOA1ndHGBWz.1bxSSRkuTXFGV/"].concat();
         let credential = Credential::from_stored(AuthPlugin::CachingSha2, &stored).unwrap();
-        assert!(credential.accepts_password(b"hashcat"));
+        assert!(credential.accepts_password(password("hashcat")));
     }
 
     #[test]
@@ -234,7 +238,7 @@ mod tests {
 
     #[test]
     fn debug_output_shows_no_hash() {
-        let made = Credential::from_password(AuthPlugin::Native, b"secret").unwrap();
+        let made = Credential::from_password(AuthPlugin::Native, password("secret")).unwrap();
         assert_eq!(format!("{made:?}"), "Credential(mysql_native_password, has_password: true)");
     }
 }

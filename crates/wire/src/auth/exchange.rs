@@ -2,7 +2,7 @@
 
 use super::credential::Secret;
 use super::sha2::{self, DIGEST_BYTES};
-use super::{AuthPlugin, Credential, KeyError, RsaKey, native};
+use super::{AuthPlugin, Credential, KeyError, Password, RsaKey, native};
 use crate::OutBuffer;
 use crate::greeting::NONCE_BYTES;
 
@@ -162,11 +162,12 @@ impl<'a> Exchange<'a> {
     }
 
     fn finish(&self, clear: &[u8]) -> Step {
-        let password = clear.strip_suffix(&[0]).unwrap_or(clear);
-        if self.credential.accepts_password(password) {
-            Step::Accepted(Some(sha2::cached_hash(password)))
-        } else {
-            Step::Denied
+        // A password too long to be one is denied before anything is hashed.
+        match Password::new(clear.strip_suffix(&[0]).unwrap_or(clear)) {
+            Some(password) if self.credential.accepts_password(password) => {
+                Step::Accepted(Some(sha2::cached_hash(password)))
+            }
+            _ => Step::Denied,
         }
     }
 }

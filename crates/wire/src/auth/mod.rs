@@ -12,12 +12,14 @@
 mod credential;
 mod exchange;
 pub mod native;
+mod password;
 mod rsa_key;
 pub mod sha2;
 pub mod sha256_crypt;
 
 pub use credential::{AuthPlugin, Credential, CredentialError};
 pub use exchange::{Exchange, Step};
+pub use password::{MAX_PASSWORD_BYTES, Password};
 pub use rsa_key::{KeyError, RsaKey};
 
 use crate::greeting::NONCE_BYTES;

@@ -2,7 +2,7 @@
 
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
-use super::{equal_secrets, xor};
+use super::{Password, equal_secrets, xor};
 use crate::greeting::NONCE_BYTES;
 
 /// Bytes of a stored hash.
@@ -21,8 +21,8 @@ fn sha1(parts: &[&[u8]]) -> [u8; HASH_BYTES] {
 }
 
 /// What the account stores for `password`.
-pub fn hash(password: &[u8]) -> [u8; HASH_BYTES] {
-    sha1(&[&sha1(&[password])])
+pub fn hash(password: Password<'_>) -> [u8; HASH_BYTES] {
+    sha1(&[&sha1(&[password.bytes()])])
 }
 
 /// The answer of a client that knows `password`.
@@ -47,14 +47,15 @@ mod tests {
     #[test]
     fn the_stored_hash_is_mysqls() {
         // PASSWORD('mypass') in the MySQL manual.
-        let credential = crate::auth::Credential::from_password(crate::auth::AuthPlugin::Native, b"mypass");
+        let password = Password::new(b"mypass").unwrap();
+        let credential = crate::auth::Credential::from_password(crate::auth::AuthPlugin::Native, password);
         assert_eq!(credential.unwrap().to_stored(), b"*6C8989366EAF75BB670AD8EA7A7FC1176A95CEF4");
     }
 
     #[test]
     fn only_the_right_password_is_accepted() {
         let nonce = [7; NONCE_BYTES];
-        let stored = hash(b"secret");
+        let stored = hash(Password::new(b"secret").unwrap());
         assert!(accepts(&stored, &nonce, &answer(b"secret", &nonce)));
         assert!(!accepts(&stored, &nonce, &answer(b"Secret", &nonce)));
         assert!(!accepts(&stored, &[8; NONCE_BYTES], &answer(b"secret", &nonce)));

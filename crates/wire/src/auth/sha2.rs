@@ -3,7 +3,7 @@
 
 use aws_lc_rs::digest::{Context, SHA256};
 
-use super::{equal_secrets, xor};
+use super::{Password, equal_secrets, xor};
 use crate::greeting::NONCE_BYTES;
 
 /// Bytes of a digest.
@@ -15,6 +15,17 @@ pub(crate) fn sha256(parts: &[&[u8]]) -> [u8; DIGEST_BYTES] {
     for part in parts {
         context.update(part);
     }
+    digest_of(context)
+}
+
+/// SHA-256 over `times` copies of `part`.
+pub(super) fn sha256_repeated(part: &[u8], times: usize) -> [u8; DIGEST_BYTES] {
+    let mut context = Context::new(&SHA256);
+    (0..times).for_each(|_| context.update(part));
+    digest_of(context)
+}
+
+fn digest_of(context: Context) -> [u8; DIGEST_BYTES] {
     let mut out = [0; DIGEST_BYTES];
     for (o, b) in out.iter_mut().zip(context.finish().as_ref()) {
         *o = *b;
@@ -23,8 +34,8 @@ pub(crate) fn sha256(parts: &[&[u8]]) -> [u8; DIGEST_BYTES] {
 }
 
 /// What the server keeps in memory for `password`: SHA256(SHA256(password)).
-pub fn cached_hash(password: &[u8]) -> [u8; DIGEST_BYTES] {
-    sha256(&[&sha256(&[password])])
+pub fn cached_hash(password: Password<'_>) -> [u8; DIGEST_BYTES] {
+    sha256(&[&sha256(&[password.bytes()])])
 }
 
 /// The fast answer of a client that knows `password`.
@@ -49,7 +60,7 @@ mod tests {
     #[test]
     fn only_the_right_password_is_accepted() {
         let nonce = [9; NONCE_BYTES];
-        let cached = cached_hash(b"secret");
+        let cached = cached_hash(Password::new(b"secret").unwrap());
         assert!(accepts(&cached, &nonce, &answer(b"secret", &nonce)));
         assert!(!accepts(&cached, &nonce, &answer(b"other", &nonce)));
         assert!(!accepts(&cached, &nonce, &[1; 20]));

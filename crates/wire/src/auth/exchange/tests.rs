@@ -3,6 +3,7 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use super::*;
+use crate::auth::MAX_PASSWORD_BYTES;
 
 const NONCE: [u8; NONCE_BYTES] = *b"abcdefghijklmnopqrst";
 
@@ -12,8 +13,12 @@ fn key() -> Result<&'static RsaKey, KeyError> {
     Ok(KEY.get_or_init(|| RsaKey::generate().unwrap()))
 }
 
+fn password(text: &str) -> Password<'_> {
+    Password::new(text.as_bytes()).unwrap()
+}
+
 fn account(plugin: AuthPlugin) -> Credential {
-    Credential::from_password(plugin, b"secret").unwrap()
+    Credential::from_password(plugin, password("secret")).unwrap()
 }
 
 #[test]
@@ -74,10 +79,22 @@ fn the_fast_answer_works_once_cached() {
 #[test]
 fn a_stale_cache_leads_to_full_authentication() {
     let credential = account(AuthPlugin::CachingSha2);
-    let cached = Some(sha2::cached_hash(b"old password"));
+    let cached = Some(sha2::cached_hash(password("old password")));
     let mut exchange = Exchange::new(&credential, &NONCE, cached, true);
     let answer = sha2::answer(b"secret", &NONCE);
     assert_eq!(exchange.start(Some(b"caching_sha2_password"), &answer, &mut OutBuffer::new()), Step::Read);
+}
+
+#[test]
+fn a_password_of_256_bytes_is_accepted_and_a_longer_one_is_denied() {
+    let longest = "x".repeat(MAX_PASSWORD_BYTES);
+    let credential = Credential::from_password(AuthPlugin::CachingSha2, password(&longest)).unwrap();
+    for (sent, accepted) in [(longest.clone(), true), (longest + "x", false), ("x".repeat(1 << 20), false)] {
+        let mut exchange = Exchange::new(&credential, &NONCE, None, true);
+        exchange.start(Some(b"caching_sha2_password"), &[1; 32], &mut OutBuffer::new());
+        let step = exchange.resume(&[sent.as_bytes(), &[0]].concat(), key, &mut OutBuffer::new());
+        assert_eq!(matches!(step, Ok(Step::Accepted(Some(_)))), accepted, "{} bytes", sent.len());
+    }
 }
 
 #[test]
