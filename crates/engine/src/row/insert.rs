@@ -85,7 +85,7 @@ impl<'a> RowWriter<'a> {
         key.clear();
         payload.clear();
         self.encode_clustered(row, row_id, key, payload)?;
-        self.encode_entry(index, row, row_id, entry_key, entry_payload)?;
+        self.encode_first_entry(index, row, key, entry_key, entry_payload)?;
         self.put_row(row, key, payload, |writer, leaf| {
             writer.table.add_rows(1);
             writer.put_first_entry(index, leaf, entry_key, entry_payload, last)
