@@ -132,8 +132,14 @@ impl TestServer {
     }
 }
 
+/// Returns the server that tests start: the one that the environment variable `RATCHETD_UNDER_TEST` names, else `built`.
+/// So the same tests run against the server of another profile, such as the released one.
+pub fn binary_under_test(built: &Path) -> PathBuf {
+    std::env::var_os("RATCHETD_UNDER_TEST").map_or_else(|| built.to_owned(), PathBuf::from)
+}
+
 fn command(binary: &Path, datadir: &Path, options: &[&str]) -> Command {
-    let mut command = Command::new(binary);
+    let mut command = Command::new(binary_under_test(binary));
     command
         .arg("--no-defaults")
         .arg(format!("--datadir={}", datadir.display()))

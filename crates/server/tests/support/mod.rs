@@ -5,11 +5,12 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use testkit::server::binary_under_test;
 
 /// A running server on a temporary data directory and a free port.
 pub struct TestServer {
@@ -96,7 +97,7 @@ impl Drop for TestServer {
 }
 
 fn command(dir: &TempDir, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ratchetd"));
+    let mut command = Command::new(binary_under_test(Path::new(env!("CARGO_BIN_EXE_ratchetd"))));
     command
         .arg("--no-defaults")
         .arg(format!("--datadir={}", dir.path().join("data").display()))
