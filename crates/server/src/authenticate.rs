@@ -1,6 +1,7 @@
 //! Who is the client: the handshake, and COM_CHANGE_USER.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use wire::auth::{Credential, Exchange, Step};
 use wire::change_user::ChangeUser;
@@ -10,14 +11,14 @@ use wire::{Capabilities, reply};
 
 use crate::account::{Account, access_denied};
 use crate::client_io::{ClientIo, ReadError};
-use crate::error_map::{self, SqlError};
+use crate::error_map::{self, ErrorKind, SqlError};
 use crate::session::{Level, Session};
 use crate::sysvars::SetValue;
 
 /// Why a client was not let in.
 #[derive(Debug)]
 pub enum Refusal {
-    /// It is gone, or took too long.
+    /// It is gone.
     Lost,
     /// It is to be told so.
     Error(SqlError),
@@ -32,7 +33,8 @@ impl From<SqlError> for Refusal {
 impl From<ReadError> for Refusal {
     fn from(error: ReadError) -> Self {
         match error {
-            ReadError::Closed | ReadError::TimedOut => Refusal::Lost,
+            ReadError::Closed | ReadError::Incomplete => Refusal::Lost,
+            ReadError::TimedOut => Refusal::Error(error_map::NET_READ_INTERRUPTED.bare()),
             ReadError::Malformed(error) => Refusal::Error(protocol_error(&error)),
         }
     }
@@ -42,13 +44,21 @@ impl From<ReadError> for Refusal {
 #[cold]
 pub fn protocol_error(error: &wire::Error) -> SqlError {
     match error {
-        wire::Error::PacketTooLarge { .. } => error_map::NET_PACKET_TOO_LARGE.bare(),
-        wire::Error::OutOfOrder { .. } => error_map::NET_PACKETS_OUT_OF_ORDER.bare(),
-        wire::Error::ProtocolTooOld => error_map::NOT_SUPPORTED_AUTH_MODE.bare(),
         wire::Error::UnknownParameterType { .. } | wire::Error::ParametersNotBound => {
             error_map::WRONG_ARGUMENTS.with(&[&"mysqld_stmt_execute"])
         }
-        _ => error_map::HANDSHAKE_ERROR.bare(),
+        error => packet_error(error).bare(),
+    }
+}
+
+/// The MySQL error for a packet that ends its connection.
+#[cold]
+pub fn packet_error(error: &wire::Error) -> &'static ErrorKind {
+    match error {
+        wire::Error::PacketTooLarge { .. } => &error_map::NET_PACKET_TOO_LARGE,
+        wire::Error::OutOfOrder { .. } => &error_map::NET_PACKETS_OUT_OF_ORDER,
+        wire::Error::ProtocolTooOld => &error_map::NOT_SUPPORTED_AUTH_MODE,
+        _ => &error_map::HANDSHAKE_ERROR,
     }
 }
 
@@ -106,9 +116,8 @@ pub fn change_user(session: &mut Session, io: &mut ClientIo) -> Result<(), Refus
     session.database = None;
     session.account = None;
     let timeout = session.server.variables.read().named("connect_timeout").as_u64();
-    io.stream().set_read_timeout(Some(timeout)).map_err(|_| Refusal::Lost)?;
-    admit(session, io, claim)?;
-    io.stream().set_read_timeout(None).map_err(|_| Refusal::Lost)
+    io.begin_handshake(Duration::from_secs(timeout));
+    admit(session, io, claim)
 }
 
 fn admit(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), Refusal> {

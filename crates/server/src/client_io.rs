@@ -10,8 +10,11 @@ use crate::answer::Answer;
 use crate::status::{Counters, Hot};
 use crate::stream::Stream;
 
-/// How long a client may go on talking after its connection was given up.
-const LISTENING: Duration = Duration::from_secs(10);
+/// Longest time for which a client may still send after the server has given its connection up.
+const LINGER: Duration = Duration::from_secs(10);
+
+/// Longest silence in that time.
+const LINGER_SILENCE: Duration = Duration::from_secs(1);
 
 /// Why no packet could be read.
 #[derive(Debug)]
@@ -20,8 +23,28 @@ pub enum ReadError {
     Closed,
     /// Nothing came in time.
     TimedOut,
+    /// A part of a packet came; [`ClientIo::read_rest`] reads on.
+    Incomplete,
     /// What came is no packet.
     Malformed(wire::Error),
+}
+
+/// How long a read may wait.
+#[derive(Clone, Copy, Debug)]
+pub enum Patience {
+    /// So long for each piece that the client sends.
+    Each(Duration),
+    /// Until then for everything.
+    Until(Instant),
+}
+
+impl Patience {
+    fn left(self) -> Duration {
+        match self {
+            Patience::Each(timeout) => timeout,
+            Patience::Until(deadline) => deadline.saturating_duration_since(Instant::now()),
+        }
+    }
 }
 
 /// Socket, reader and output buffer of one connection.
@@ -29,6 +52,8 @@ pub enum ReadError {
 pub struct ClientIo {
     stream: Arc<Stream>,
     counters: Arc<Counters>,
+    /// When the client must have proved who it is.
+    deadline: Instant,
     /// Cuts what is received into packets.
     pub reader: PacketReader,
     /// Takes what is to be sent.
@@ -38,7 +63,8 @@ pub struct ClientIo {
 impl ClientIo {
     /// A connection that takes packets of at most `limit` bytes and counts what it receives and sends.
     pub fn new(stream: Arc<Stream>, counters: Arc<Counters>, limit: usize) -> Self {
-        ClientIo { stream, counters, reader: PacketReader::new(limit), out: OutBuffer::new() }
+        let (reader, out) = (PacketReader::new(limit), OutBuffer::new());
+        ClientIo { stream, counters, deadline: Instant::now(), reader, out }
     }
 
     /// The socket.
@@ -46,11 +72,48 @@ impl ClientIo {
         &self.stream
     }
 
-    /// Receives until a packet is complete; returns at once if one was received before. The packet is
-    /// [`PacketReader::packet`], and what is written next answers it.
-    #[inline]
+    /// Gives the client `timeout` to prove who it is: all of [`ClientIo::read_packet`] until then ends in this time.
+    pub fn begin_handshake(&mut self, timeout: Duration) {
+        self.deadline = Instant::now() + timeout;
+    }
+
+    /// Receives a packet of a handshake. The packet is [`PacketReader::packet`], and what is written next answers it.
+    ///
+    /// # Errors
+    /// The time for the handshake is over, the connection is lost, or what comes is no packet.
     pub fn read_packet(&mut self) -> Result<(), ReadError> {
-        receive(&self.stream, &mut self.reader, &self.counters)?;
+        self.read_with(Patience::Until(self.deadline))
+    }
+
+    /// Receives a command, for which the client has any time; returns at once if one was received before. As
+    /// [`ClientIo::read_packet`] otherwise.
+    ///
+    /// # Errors
+    /// [`ReadError::Incomplete`] if less than a packet came with the first bytes; else as [`ClientIo::read_packet`].
+    #[inline]
+    pub fn read_command(&mut self) -> Result<(), ReadError> {
+        if !self.reader.advance().map_err(ReadError::Malformed)? {
+            receive_some(&self.stream, &mut self.reader, &self.counters)?;
+            if !self.reader.advance().map_err(ReadError::Malformed)? {
+                return Err(ReadError::Incomplete);
+            }
+        }
+        self.out.begin_answer(self.reader.next_sequence());
+        Ok(())
+    }
+
+    /// Receives what is left of a command. The client has `timeout` for each piece of it.
+    ///
+    /// # Errors
+    /// As [`ClientIo::read_packet`].
+    #[cold]
+    pub fn read_rest(&mut self, timeout: Duration) -> Result<(), ReadError> {
+        self.read_with(Patience::Each(timeout))
+    }
+
+    #[cold]
+    fn read_with(&mut self, patience: Patience) -> Result<(), ReadError> {
+        receive_within(&self.stream, &mut self.reader, &self.counters, patience)?;
         self.out.begin_answer(self.reader.next_sequence());
         Ok(())
     }
@@ -81,13 +144,31 @@ impl ClientIo {
     /// Sends what is written, and drops what the client still had to say: without that the kernel would reset the
     /// connection and the client might never see the answer.
     pub fn send_and_close(&mut self) {
+        self.send_and_linger(LINGER);
+    }
+
+    /// As [`ClientIo::send_and_close`] for a client that is not let in: its time is that of its handshake.
+    pub fn send_refusal(&mut self) {
+        self.send_and_linger(Patience::Until(self.deadline).left().min(LINGER_SILENCE));
+    }
+
+    fn send_and_linger(&mut self, longest: Duration) {
         if self.send().is_err() {
             return;
         }
         self.stream.shut_down_write();
-        if self.stream.set_read_timeout(Some(1)).is_ok() {
-            let (mut waste, until) = ([0; 16 << 10], Instant::now() + LISTENING);
-            while matches!((&*self.stream).read(&mut waste), Ok(1..)) && Instant::now() < until {}
+        let (mut waste, until) = ([0; 16 << 10], Instant::now() + longest);
+        loop {
+            match self.stream.read_arrived(&mut waste) {
+                Ok(1..) if Instant::now() < until + LINGER_SILENCE => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    let silence = Patience::Until(until).left().min(LINGER_SILENCE);
+                    if silence.is_zero() || !self.stream.wait_readable(silence).unwrap_or(false) {
+                        return;
+                    }
+                }
+                Ok(_) | Err(_) => return,
+            }
         }
     }
 }
@@ -100,17 +181,12 @@ pub struct Socket<'a> {
 }
 
 impl Socket<'_> {
-    /// As [`Stream::set_read_timeout`].
-    pub fn set_read_timeout(self, seconds: Option<u64>) -> io::Result<()> {
-        self.stream.set_read_timeout(seconds)
-    }
-
-    /// As [`receive`].
+    /// Receives until `reader` has a packet. The client has `timeout` for each piece of it.
     ///
     /// # Errors
-    /// The connection is lost, or what comes is no packet.
-    pub fn receive(self, reader: &mut PacketReader) -> Result<(), ReadError> {
-        receive(self.stream, reader, self.counters)
+    /// As [`ClientIo::read_packet`].
+    pub fn receive(self, reader: &mut PacketReader, timeout: Duration) -> Result<(), ReadError> {
+        receive_within(self.stream, reader, self.counters, Patience::Each(timeout))
     }
 
     /// Sends what is in the buffer.
@@ -119,32 +195,66 @@ impl Socket<'_> {
     }
 }
 
+/// After an error nothing more can be sent: the answer was cut off somewhere.
 #[inline]
 fn send(stream: &Stream, out: &mut OutBuffer, counters: &Counters) -> io::Result<()> {
     counters.add(Hot::BytesSent, out.pending().len() as u64);
-    out.flush_to(&mut &*stream)
+    let sent = out.flush_to(&mut &*stream);
+    if sent.is_err() {
+        give_up(stream);
+    }
+    sent
 }
 
-/// Receives until `reader` has a packet.
-///
-/// # Errors
-/// The connection is lost, or what comes is no packet.
+#[cold]
+fn give_up(stream: &Stream) {
+    stream.shut_down();
+}
+
+/// Receives what has arrived, at least one byte, and waits for it for ever.
 #[inline]
-fn receive(stream: &Stream, reader: &mut PacketReader, counters: &Counters) -> Result<(), ReadError> {
+fn receive_some(stream: &Stream, reader: &mut PacketReader, counters: &Counters) -> Result<(), ReadError> {
+    loop {
+        match (&*stream).read(reader.space()) {
+            Ok(0) => return Err(ReadError::Closed),
+            Ok(n) => {
+                reader.filled(n);
+                counters.add(Hot::BytesReceived, n as u64);
+                return Ok(());
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return Err(ReadError::Closed),
+        }
+    }
+}
+
+/// Receives until `reader` has a packet. A client that has sent already what is read costs one system call, as if it had any
+/// time.
+fn receive_within(
+    stream: &Stream,
+    reader: &mut PacketReader,
+    counters: &Counters,
+    patience: Patience,
+) -> Result<(), ReadError> {
+    // A client that sends fast enough is never waited for.
+    if patience.left().is_zero() {
+        return Err(ReadError::TimedOut);
+    }
     while !reader.advance().map_err(ReadError::Malformed)? {
-        let n = loop {
-            match (&*stream).read(reader.space()) {
-                Ok(0) => return Err(ReadError::Closed),
-                Ok(n) => break n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+        match stream.read_arrived(reader.space()) {
+            Ok(0) => return Err(ReadError::Closed),
+            Ok(n) => {
+                reader.filled(n);
+                counters.add(Hot::BytesReceived, n as u64);
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                if !stream.wait_readable(patience.left()).map_err(|_| ReadError::Closed)? {
                     return Err(ReadError::TimedOut);
                 }
-                Err(_) => return Err(ReadError::Closed),
             }
-        };
-        reader.filled(n);
-        counters.add(Hot::BytesReceived, n as u64);
+            Err(_) => return Err(ReadError::Closed),
+        }
     }
     Ok(())
 }

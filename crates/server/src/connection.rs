@@ -1,15 +1,20 @@
 //! The life of a connection: handshake, commands, end.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use wire::reply;
+use wire::{OutBuffer, reply};
+
+use crate::account::Peer;
 
 use crate::authenticate::{self, Refusal};
 use crate::client_io::{ClientIo, ReadError};
 use crate::commands::{self, After};
-use crate::error_map::{self, SqlError};
+use crate::error_map::{self, ErrorKind, SqlError};
+use crate::places::Place;
 use crate::process_list::Kill;
 use crate::server::Server;
 use crate::session::Session;
@@ -22,100 +27,140 @@ pub const STACK_BYTES: usize = 2 << 20;
 /// Largest packet before the client is known: connection attributes of at most 64 KiB, names, and a password.
 const HANDSHAKE_PACKET_BYTES: usize = (64 + 4) << 10;
 
+/// A client that has connected, with a place for its handshake.
+#[derive(Debug)]
+pub struct Accepted {
+    server: Arc<Server>,
+    stream: Arc<Stream>,
+    peer: Peer,
+    host: String,
+    place: Place,
+}
+
+impl Accepted {
+    /// Takes a client in, or tells it why not. Does not wait for the client.
+    pub fn enter(server: &Arc<Server>, stream: Stream) -> Option<Self> {
+        // A client that is gone already has no address.
+        let (peer, host) = stream.peer().ok()?;
+        let stream = Arc::new(stream);
+        let Some(place) = Place::enter(server, &stream) else {
+            refuse(&stream, &error_map::CON_COUNT_ERROR.bare());
+            return None;
+        };
+        Some(Accepted { server: Arc::clone(server), stream, peer, host, place })
+    }
+
+    /// Its socket.
+    pub fn stream(&self) -> Arc<Stream> {
+        Arc::clone(&self.stream)
+    }
+
+    /// Serves the client until it leaves. Runs on the connection's own thread.
+    pub fn serve(self) {
+        let Accepted { server, stream, peer, host, place } = self;
+        let Ok(nonce) = wire::auth::new_nonce() else {
+            server.log.error("no random bytes for a connection's challenge");
+            return;
+        };
+        let counters = server.status.connection();
+        let mut io = ClientIo::new(Arc::clone(&stream), Arc::clone(&counters), HANDSHAKE_PACKET_BYTES);
+        let process = server.processes.add(host, stream);
+        let mut session = Session::new(Arc::clone(&server), process, counters, peer, nonce);
+        session.place = Some(place);
+        if establish(&mut session, &mut io) {
+            if let End::Lost(why) = answer_commands(&mut session, &mut io) {
+                bump(&server.status.aborted_clients, 1);
+                note_lost(&session, why);
+            }
+        } else {
+            bump(&server.status.aborted_connects, 1);
+        }
+        let_go(&mut session);
+        let forgotten = session.prepared.clear() as u64;
+        server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
+        server.processes.remove(session.process.id());
+    }
+}
+
 /// Serves one client until it leaves. Runs on the connection's own thread.
 pub fn serve(server: &Arc<Server>, stream: Stream) {
-    let stream = Arc::new(stream);
-    let Ok((peer, host)) = stream.peer() else {
-        return;
-    };
-    let counters = server.status.connection();
-    let mut io = ClientIo::new(Arc::clone(&stream), Arc::clone(&counters), HANDSHAKE_PACKET_BYTES);
-    let Some(_place) = Place::take(server) else {
-        refuse(&mut io);
-        return;
-    };
-    let Ok(nonce) = wire::auth::new_nonce() else {
-        server.log.error("no random bytes for a connection's challenge");
-        return;
-    };
-    let process = server.processes.add(host, stream);
-    let mut session = Session::new(Arc::clone(server), process, counters, peer, nonce);
-    if establish(&mut session, &mut io) {
-        if !answer_commands(&mut session, &mut io) {
-            bump(&server.status.aborted_clients, 1);
-        }
-    } else {
-        bump(&server.status.aborted_connects, 1);
-    }
-    transaction::rollback(&mut session);
-    table_locks::release(&mut session);
-    server.user_locks.release_all(session.process.id());
-    let forgotten = session.prepared.clear() as u64;
-    server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
-    server.processes.remove(session.process.id());
-}
-
-/// A place among `max_connections`.
-struct Place<'a>(&'a Server);
-
-impl<'a> Place<'a> {
-    fn take(server: &'a Server) -> Option<Self> {
-        let status = &server.status;
-        bump(&status.connections, 1);
-        let limit = server.variables.read().named("max_connections").as_u64();
-        let taken = status.threads_connected.fetch_add(1, Ordering::Relaxed) + 1;
-        let place = Place(server);
-        if taken > limit {
-            bump(&status.refused_at_limit, 1);
-            return None;
-        }
-        status.max_used_connections.fetch_max(taken, Ordering::Relaxed);
-        Some(place)
+    if let Some(accepted) = Accepted::enter(server, stream) {
+        accepted.serve();
     }
 }
 
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.status.threads_connected.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
+/// Tells a client that has not been greeted why it is not served, and closes its connection. Does not wait.
 #[cold]
-fn refuse(io: &mut ClientIo) {
-    let error = error_map::CON_COUNT_ERROR.bare();
-    reply::write_early_error(&mut io.out, error.code, &error.message);
-    io.send_and_close();
+pub fn refuse(stream: &Stream, error: &SqlError) {
+    let mut out = OutBuffer::new();
+    reply::write_early_error(&mut out, error.code, &error.message);
+    // There is room in the socket of a new connection; a client that is gone needs no answer.
+    let _ = stream.send_without_waiting(out.pending());
+    stream.shut_down_write();
+}
+
+/// How a connection has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// The client took its leave, or KILL or the server's end took it.
+    Regular,
+    /// Otherwise.
+    Lost(&'static ErrorKind),
+}
+
+/// Rolls the open transaction back and releases all locks.
+fn let_go(session: &mut Session) {
+    transaction::rollback(session);
+    table_locks::release(session);
+    session.server.user_locks.release_all(session.process.id());
+}
+
+/// Logs the end of a connection without COM_QUIT, where `log_error_verbosity` asks for notes.
+#[cold]
+fn note_lost(session: &Session, why: &ErrorKind) {
+    let server = &session.server;
+    if server.variables.read().named("log_error_verbosity").as_u64() < 3 {
+        return;
+    }
+    let (id, database) = (session.process.id(), session.database.as_deref().unwrap_or("unconnected"));
+    let (user, host, why) = (&session.user, session.peer.host(), why.bare().message);
+    let line = error_map::NEW_ABORTING_CONNECTION.with(&[&id, &database, user, &host, &why]);
+    server.log.note(&line.message);
 }
 
 /// Socket options and handshake; false if the client was not let in.
 fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
-    let (connect_timeout, write_timeout) = {
-        let variables = session.server.variables.read();
-        (variables.named("connect_timeout").as_u64(), variables.hot.net_write_timeout)
-    };
-    let stream = io.stream();
-    let ready = stream.set_no_delay().is_ok()
-        && stream.set_read_timeout(Some(connect_timeout)).is_ok()
-        && stream.set_write_timeout(write_timeout).is_ok();
-    if !ready {
+    let connect_timeout = session.server.variables.read().named("connect_timeout").as_u64();
+    io.begin_handshake(Duration::from_secs(connect_timeout));
+    if io.stream().set_no_delay().is_err() {
         return false;
     }
-    match authenticate::handshake(session, io) {
+    match authenticate::handshake(session, io).and_then(|()| take_place(session, io)) {
         Ok(()) => {
             let limit = session.variables.hot.max_allowed_packet as usize;
             io.reader.set_limit(limit);
             take_interactive_timeout(session);
             session.process.set_idle_limit(idle_timeout(session));
             session.process.end();
-            io.stream().set_read_timeout(None).is_ok() && io.send().is_ok()
+            io.send().is_ok()
         }
         Err(Refusal::Lost) => false,
         Err(Refusal::Error(error)) => {
             authenticate::write_refusal(io, session.capabilities, &error);
-            io.send_and_close();
+            io.send_refusal();
             false
         }
     }
+}
+
+/// Counts a client that has proved who it is among the sessions; error 1040 in place of the answer if they are too many.
+fn take_place(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
+    let is_admin = session.is_admin();
+    if session.place.as_mut().is_none_or(|place| place.admit(is_admin)) {
+        return Ok(());
+    }
+    io.out.rewind_answer();
+    Err(error_map::CON_COUNT_ERROR.bare().into())
 }
 
 /// Seconds that the client may be silent.
@@ -132,8 +177,8 @@ fn take_interactive_timeout(session: &mut Session) {
     }
 }
 
-/// Answers commands until the connection ends; true if the client took its leave.
-fn answer_commands(session: &mut Session, io: &mut ClientIo) -> bool {
+/// Answers commands until the connection ends.
+fn answer_commands(session: &mut Session, io: &mut ClientIo) -> End {
     guarded(session, io, command_loop)
 }
 
@@ -142,44 +187,46 @@ fn answer_commands(session: &mut Session, io: &mut ClientIo) -> bool {
 fn guarded(
     session: &mut Session,
     io: &mut ClientIo,
-    run: impl FnOnce(&mut Session, &mut ClientIo) -> bool,
-) -> bool {
+    run: impl FnOnce(&mut Session, &mut ClientIo) -> End,
+) -> End {
     let result = catch_unwind(AssertUnwindSafe(|| run(session, io)));
     result.unwrap_or_else(|_| {
-        transaction::rollback(session);
+        let_go(session);
         session.server.log.error(&format!("connection {}: a statement panicked", session.process.id()));
         if io.out.rewind_answer() {
             let error = error_map::UNKNOWN.saying("Internal error: the statement was given up".to_owned());
             commands::write_error(&mut io.out, &error);
         }
         io.send_and_close();
-        false
+        End::Lost(&error_map::UNKNOWN)
     })
 }
 
-fn command_loop(session: &mut Session, io: &mut ClientIo) -> bool {
+fn command_loop(session: &mut Session, io: &mut ClientIo) -> End {
     let mut timeout = idle_timeout(session);
     loop {
         io.reader.begin_command();
-        if let Err(error) = io.read_packet() {
-            farewell(session, io, error);
-            return false;
+        if let Err(error) = io.read_command()
+            && let Err(why) = read_on(session, io, error)
+        {
+            return End::Lost(why);
         }
         let after = commands::run(session, io);
-        if io.send().is_err() {
-            return false;
+        if let Err(error) = io.send() {
+            return End::Lost(write_error_kind(&error));
         }
         match after {
-            After::Quit => return true,
+            After::Quit => return End::Regular,
             After::Close => {
+                let_go(session);
                 io.send_and_close();
-                return false;
+                return End::Lost(&error_map::NET_READ_ERROR);
             }
             After::Continue => {}
         }
         if session.process.kill_requested() == Kill::Connection || session.server.is_stopping() {
             io.stream().shut_down();
-            return true;
+            return End::Regular;
         }
         let wanted = idle_timeout(session);
         if wanted != timeout {
@@ -189,19 +236,49 @@ fn command_loop(session: &mut Session, io: &mut ClientIo) -> bool {
     }
 }
 
-/// Tells the client why its connection ends, if there is anybody to tell.
 #[cold]
-fn farewell(session: &Session, io: &mut ClientIo, error: ReadError) {
-    let error: SqlError = match error {
-        ReadError::Closed if !session.process.is_timed_out() => return,
-        ReadError::Closed | ReadError::TimedOut => error_map::CLIENT_INTERACTION_TIMEOUT.bare(),
-        ReadError::Malformed(error) => {
-            io.out.set_sequence(1);
-            authenticate::protocol_error(&error)
+fn write_error_kind(error: &io::Error) -> &'static ErrorKind {
+    match error.kind() {
+        io::ErrorKind::WouldBlock => &error_map::NET_WRITE_INTERRUPTED,
+        _ => &error_map::NET_ERROR_ON_WRITE,
+    }
+}
+
+/// Reads what is left of a command after `error`, or ends the connection.
+///
+/// # Errors
+/// Why the connection has ended.
+#[cold]
+fn read_on(session: &mut Session, io: &mut ClientIo, error: ReadError) -> Result<(), &'static ErrorKind> {
+    let error = match error {
+        ReadError::Incomplete => {
+            let timeout = Duration::from_secs(session.variables.hot.net_read_timeout);
+            match io.read_rest(timeout) {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            }
         }
+        error => error,
     };
-    commands::write_error(&mut io.out, &error);
+    let_go(session);
+    Err(farewell(session, io, &error))
+}
+
+/// Tells the client why its connection ends, if there is anybody to tell, under the packet numbers that MySQL uses.
+fn farewell(session: &Session, io: &mut ClientIo, error: &ReadError) -> &'static ErrorKind {
+    let (sequence, kind) = match error {
+        ReadError::Closed if session.process.is_timed_out() => (0, &error_map::CLIENT_INTERACTION_TIMEOUT),
+        ReadError::Closed | ReadError::Incomplete => return &error_map::NET_READ_ERROR,
+        ReadError::TimedOut => (1, &error_map::NET_READ_INTERRUPTED),
+        ReadError::Malformed(error @ wire::Error::OutOfOrder { .. }) => {
+            (0, authenticate::packet_error(error))
+        }
+        ReadError::Malformed(error) => (1, authenticate::packet_error(error)),
+    };
+    io.out.set_sequence(sequence);
+    commands::write_error(&mut io.out, &kind.bare());
     io.send_and_close();
+    kind
 }
 
 #[cfg(test)]
@@ -209,7 +286,7 @@ mod tests {
     use std::io::Read as _;
     use std::net::Shutdown;
     use std::os::unix::net::UnixStream;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     use wire::Command;
 
@@ -217,7 +294,7 @@ mod tests {
     use engine::{Engine, EngineConfig};
     use env::SimDisk;
 
-    use crate::account::{MemoryStore, Peer};
+    use crate::account::MemoryStore;
     use crate::idle_watch::IdleWatch;
     use crate::options::{Invocation, Options};
     use crate::server_log::ServerLog;
@@ -243,13 +320,13 @@ mod tests {
     fn a_panic_costs_the_statement_its_transaction_and_its_connection() {
         let (mut session, mut io, mut theirs) = session();
         transaction::begin(&mut session, false, false).unwrap();
-        let half_answer = |_: &mut Session, io: &mut ClientIo| -> bool {
+        let half_answer = |_: &mut Session, io: &mut ClientIo| -> End {
             io.out.begin_answer(1);
             reply::write_column_count(&mut io.out, 3);
             panic!("made by a test");
         };
         theirs.shutdown(Shutdown::Write).unwrap();
-        assert!(!guarded(&mut session, &mut io, half_answer));
+        assert_eq!(guarded(&mut session, &mut io, half_answer), End::Lost(&error_map::UNKNOWN));
         assert!(!session.transaction.open);
         let mut packet = Vec::new();
         drop((session, io));
@@ -273,11 +350,12 @@ mod tests {
         assert!(!look(&session, 300) && !look(&session, 400), "a command takes the time it takes");
         session.process.end();
         assert!(!look(&session, 401) && !look(&session, 460) && look(&session, 461));
-        assert!(!answer_commands(&mut session, &mut io));
+        let end = answer_commands(&mut session, &mut io);
+        assert_eq!(end, End::Lost(&error_map::CLIENT_INTERACTION_TIMEOUT));
         drop((session, io));
         let mut packet = Vec::new();
         theirs.read_to_end(&mut packet).unwrap();
-        assert_eq!(packet.get(4..7), Some(&[0xff, 0xbf, 0x0f][..]), "4031");
+        assert_eq!(packet.get(3..7), Some(&[0, 0xff, 0xbf, 0x0f][..]), "4031 under number 0");
     }
 
     #[test]

@@ -33,7 +33,6 @@ pub fn run(options: Options) -> Result<(), String> {
     let server = Server::new(options, Arc::clone(&engine), Box::new(EngineAccounts(engine)), log)
         .map_err(|e| e.to_string())?;
     let listeners = Listeners::bind(&server)?;
-    listeners.set_nonblocking().map_err(|e| format!("cannot configure a socket: {e}"))?;
     let pid_file = PidFile::write(Path::new(server.variables.read().named("pid_file").as_text()))?;
     announce(&server, &listeners);
     let served = listeners.run(&server, &stop).map_err(|e| format!("cannot wait for connections: {e}"));

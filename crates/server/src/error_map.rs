@@ -195,6 +195,7 @@ errors! {
     HOST_NOT_PRIVILEGED = 1130, b"HY000", "Host '%-.255s' is not allowed to connect to this MySQL server";
     PASSWORD_ANONYMOUS_USER = 1131, b"42000", "You are using MySQL as an anonymous user and anonymous users are not allowed to change passwords";
     PASSWORD_NO_MATCH = 1133, b"42000", "Can't find any matching row in the user table";
+    CANT_CREATE_THREAD = 1135, b"HY000", "Can't create a new thread (errno %d); if you are not out of available memory, you can consult the manual for a possible OS-dependent bug";
     WRONG_VALUE_COUNT_ON_ROW = 1136, b"21S01", "Column count doesn't match value count at row %d";
     INVALID_USE_OF_NULL = 1138, b"22004", "Invalid use of NULL value";
     REGEXP = 1139, b"42000", "Got error '%-.64s' from regexp";

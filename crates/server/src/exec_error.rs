@@ -1,5 +1,7 @@
 //! MySQL's errors for statements that fail while they run.
 
+use std::io::ErrorKind;
+
 use exec::ExecError;
 use expr::EvalError;
 use types::{Problem, TimeZone};
@@ -23,7 +25,12 @@ pub fn sql_error(error: &ExecError, zone: &TimeZone) -> SqlError {
         ExecError::TooManyFields { row } => error_map::WARN_TOO_MANY_RECORDS.with(&[row]),
         ExecError::SubqueryRows => error_map::SUBQUERY_NO_1_ROW.bare(),
         ExecError::OutOfSortMemory => error_map::OUT_OF_SORTMEMORY.bare(),
-        ExecError::Send(_) => error_map::NET_ERROR_ON_WRITE.bare(),
+        ExecError::Send(error) => match error.kind() {
+            ErrorKind::TimedOut => error_map::NET_READ_INTERRUPTED.bare(),
+            ErrorKind::WouldBlock => error_map::NET_WRITE_INTERRUPTED.bare(),
+            ErrorKind::UnexpectedEof => error_map::NET_READ_ERROR.bare(),
+            _ => error_map::NET_ERROR_ON_WRITE.bare(),
+        },
         ExecError::LoadFile(error) => {
             let errno = error.raw_os_error().unwrap_or(0);
             error_map::ERROR_ON_READ.with(&[&"LOAD DATA", &errno, error])

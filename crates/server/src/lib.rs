@@ -41,6 +41,7 @@ mod lock_settings;
 mod lock_text;
 mod option_file;
 pub mod options;
+pub mod places;
 pub mod plan_cache;
 pub mod prepared;
 pub mod process_list;

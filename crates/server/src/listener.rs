@@ -3,7 +3,8 @@
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,8 +12,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use socket2::{Domain, SockAddr, Socket, Type};
 
-use crate::connection;
+use crate::connection::{self, Accepted};
+use crate::error_map;
 use crate::idle_watch::IdleWatch;
 use crate::process_list::Kill;
 use crate::server::Server;
@@ -24,11 +27,27 @@ const DRAIN_TIME: Duration = Duration::from_secs(10);
 /// Time between two looks at connections whose clients may be silent for too long.
 const IDLE_LOOK: Duration = Duration::from_secs(1);
 
+/// Most connections that are accepted from a socket before the others, the time and the stop are looked at again.
+const ACCEPTS_MAX: usize = 4096;
+
+/// Mode of the Unix socket: whoever may reach its folder may connect, and accounts decide the rest, as with TCP.
+const SOCKET_MODE: u32 = 0o777;
+
+/// Pause after a failed accept, which most likely lacks a file descriptor.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
+
+/// Time between two lines of the log about failed accepts.
+const ACCEPT_LOG_EVERY: Duration = Duration::from_secs(10);
+
+/// What the kernel cuts `back_log` to.
+const SOMAXCONN_FILE: &str = "/proc/sys/net/core/somaxconn";
+
 /// The sockets that clients connect to.
 #[derive(Debug)]
 pub struct Listeners {
     tcp: Vec<TcpListener>,
     unix: Option<(UnixListener, PathBuf)>,
+    accept_failed: Option<Instant>,
 }
 
 impl Listeners {
@@ -38,22 +57,23 @@ impl Listeners {
     /// One line that names the address or path.
     pub fn bind(server: &Server) -> Result<Self, String> {
         let options = &server.options;
+        let back_log = back_log(server);
         let mut tcp = Vec::new();
         if !options.variables.named("skip_networking").as_bool() {
             let addresses = resolve(options.bind_address(), options.port())?;
             refuse_open_accounts(server, &addresses)?;
             for address in addresses {
-                let listener =
-                    TcpListener::bind(address).map_err(|e| format!("cannot listen on {address}: {e}"))?;
-                tcp.push(listener);
+                tcp.push(
+                    bind_tcp(address, back_log).map_err(|e| format!("cannot listen on {address}: {e}"))?,
+                );
             }
         }
         let path = options.socket();
-        let unix = if path.as_os_str().is_empty() { None } else { Some((bind_unix(&path)?, path)) };
+        let unix = if path.as_os_str().is_empty() { None } else { Some((bind_unix(&path, back_log)?, path)) };
         if tcp.is_empty() && unix.is_none() {
             return Err("neither TCP nor a socket to listen on".to_owned());
         }
-        Ok(Listeners { tcp, unix })
+        Ok(Listeners { tcp, unix, accept_failed: None })
     }
 
     /// The TCP port in use; 0 without TCP.
@@ -71,18 +91,17 @@ impl Listeners {
     ///
     /// # Errors
     /// When polling fails.
-    pub fn run(self, server: &Arc<Server>, stop: &UnixStream) -> io::Result<()> {
+    pub fn run(mut self, server: &Arc<Server>, stop: &UnixStream) -> io::Result<()> {
         let (mut watch, mut looked) = (IdleWatch::default(), Instant::now());
         while !self.wait(stop)? {
             if looked.elapsed() >= IDLE_LOOK {
                 looked = Instant::now();
                 watch.look(&server.processes, looked);
+                let connect_timeout = server.variables.read().named("connect_timeout").as_u64();
+                server.places.end_overdue(Duration::from_secs(connect_timeout), looked);
             }
-            for listener in &self.tcp {
-                accept(server, listener.accept().map(|(socket, _)| Stream::Tcp(socket)));
-            }
-            if let Some((listener, _)) = &self.unix {
-                accept(server, listener.accept().map(|(socket, _)| Stream::Unix(socket)));
+            if let Err(error) = self.accept_all(server) {
+                self.accept_failed(server, &error);
             }
         }
         server.begin_stopping();
@@ -111,22 +130,50 @@ impl Listeners {
     }
 }
 
-/// Starts a thread for an accepted connection. Listeners do not block: after one knock all of them are asked.
-fn accept(server: &Arc<Server>, accepted: io::Result<Stream>) {
-    let stream = match accepted {
-        Ok(stream) => stream,
-        Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
-        Err(e) => {
-            server.log.warning(&format!("cannot accept a connection: {e}"));
-            // Out of file descriptors, most likely: do not spin until some are free.
-            thread::sleep(Duration::from_millis(10));
-            return;
+impl Listeners {
+    /// Accepts all clients that have connected.
+    fn accept_all(&self, server: &Arc<Server>) -> io::Result<()> {
+        for listener in &self.tcp {
+            accept_ready(server, || Ok(Stream::Tcp(listener.accept()?.0)))?;
         }
-    };
-    let shared = Arc::clone(server);
+        match &self.unix {
+            Some((listener, _)) => accept_ready(server, || Ok(Stream::Unix(listener.accept()?.0))),
+            None => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn accept_failed(&mut self, server: &Server, error: &io::Error) {
+        if self.accept_failed.is_none_or(|logged| logged.elapsed() >= ACCEPT_LOG_EVERY) {
+            self.accept_failed = Some(Instant::now());
+            server.log.warning(&format!("cannot accept a connection: {error}"));
+        }
+        thread::sleep(ACCEPT_PAUSE);
+    }
+}
+
+/// Starts a thread for every connection that `accept` gives before it would block.
+fn accept_ready(server: &Arc<Server>, mut accept: impl FnMut() -> io::Result<Stream>) -> io::Result<()> {
+    for _ in 0..ACCEPTS_MAX {
+        match accept() {
+            Ok(stream) => start_thread(server, stream),
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            // The client has gone in the meantime.
+            Err(e) if matches!(e.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+fn start_thread(server: &Arc<Server>, stream: Stream) {
+    let Some(accepted) = Accepted::enter(server, stream) else { return };
+    let stream = accepted.stream();
     let builder = thread::Builder::new().name("connection".to_owned()).stack_size(connection::STACK_BYTES);
-    if let Err(e) = builder.spawn(move || connection::serve(&shared, stream)) {
+    if let Err(e) = builder.spawn(move || accepted.serve()) {
         server.log.error(&format!("cannot start a connection's thread: {e}"));
+        let errno = e.raw_os_error().unwrap_or_default();
+        connection::refuse(&stream, &error_map::CANT_CREATE_THREAD.with(&[&errno]));
     }
 }
 
@@ -176,8 +223,31 @@ fn refuse_open_accounts(server: &Server, addresses: &[SocketAddr]) -> Result<(),
     }
 }
 
+/// `back_log`, for whose excess over the kernel's limit the log has a warning.
+fn back_log(server: &Server) -> i32 {
+    let back_log = server.options.variables.named("back_log").as_u64();
+    let limit = fs::read_to_string(SOMAXCONN_FILE).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    if let Some(limit) = limit.filter(|&limit| limit < back_log) {
+        server.log.warning(&format!(
+            "back_log: {back_log} connections may wait to be accepted, but the kernel allows {limit}; raise \
+             net.core.somaxconn for more"
+        ));
+    }
+    i32::try_from(back_log).unwrap_or(i32::MAX)
+}
+
+fn bind_tcp(address: SocketAddr, back_log: i32) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    // A server that has just ended leaves connections behind that would keep the port.
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(back_log)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
 /// Binds the Unix socket, over a file that no server answers on any more.
-fn bind_unix(path: &Path) -> Result<UnixListener, String> {
+fn bind_unix(path: &Path, back_log: i32) -> Result<UnixListener, String> {
     let name = path.display();
     if path.exists() {
         if UnixStream::connect(path).is_ok() {
@@ -185,15 +255,14 @@ fn bind_unix(path: &Path) -> Result<UnixListener, String> {
         }
         fs::remove_file(path).map_err(|e| format!("cannot remove the stale socket {name}: {e}"))?;
     }
-    UnixListener::bind(path).map_err(|e| format!("cannot listen on {name}: {e}"))
-}
-
-impl Listeners {
-    /// Makes accepting non-blocking; called once all sockets are bound.
-    pub fn set_nonblocking(&self) -> io::Result<()> {
-        for listener in &self.tcp {
-            listener.set_nonblocking(true)?;
-        }
-        self.unix.as_ref().map_or(Ok(()), |(listener, _)| listener.set_nonblocking(true))
-    }
+    let bound = || {
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+        socket.bind(&SockAddr::unix(path)?)?;
+        // Nobody can connect before `listen`, so nobody does under the mode that the umask has left.
+        fs::set_permissions(path, fs::Permissions::from_mode(SOCKET_MODE))?;
+        socket.listen(back_log)?;
+        socket.set_nonblocking(true)?;
+        Ok(OwnedFd::from(socket).into())
+    };
+    bound().map_err(|e: io::Error| format!("cannot listen on {name}: {e}"))
 }

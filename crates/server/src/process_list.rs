@@ -81,6 +81,8 @@ pub struct Process {
     wake: Event,
     /// Seconds that the client may be silent.
     idle_limit_s: AtomicU64,
+    /// Seconds that a write to the socket may wait; 0: none has been set.
+    write_timeout_s: AtomicU64,
     timed_out: AtomicBool,
     client: Mutex<Client>,
     settings: Mutex<ClientSettings>,
@@ -208,6 +210,14 @@ impl Process {
         self.idle_limit_s.store(seconds, Ordering::Relaxed);
     }
 
+    /// How long a write to the client may make no progress from now on (`net_write_timeout`).
+    pub fn set_write_timeout(&self, seconds: u64) {
+        if self.write_timeout_s.swap(seconds, Ordering::Relaxed) != seconds {
+            // A socket that is gone fails the next write.
+            let _ = self.stream.set_write_timeout(seconds);
+        }
+    }
+
     /// While the connection waits for its client: a number that the next command changes, and how long it may wait.
     pub(crate) fn idle_mark(&self) -> Option<(u32, Duration)> {
         let limit = Duration::from_secs(self.idle_limit_s.load(Ordering::Relaxed));
@@ -295,6 +305,7 @@ impl ProcessList {
             interrupt: Arc::default(),
             wake: Event::new(),
             idle_limit_s: AtomicU64::new(u64::MAX),
+            write_timeout_s: AtomicU64::new(0),
             timed_out: AtomicBool::new(false),
             client: Mutex::new(client),
             settings: Mutex::default(),

@@ -12,6 +12,7 @@ use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::lock_settings;
 use crate::options::Options;
+use crate::places::Places;
 use crate::plan_cache::PlanCache;
 use crate::process_list::ProcessList;
 use crate::redo_log;
@@ -34,6 +35,8 @@ pub struct Server {
     pub accounts: Accounts,
     /// Connections.
     pub processes: ProcessList,
+    /// Places of connections.
+    pub places: Places,
     /// Locks of GET_LOCK.
     pub user_locks: UserLocks,
     /// Plans that all sessions share.
@@ -70,6 +73,7 @@ impl Server {
             variables: RwLock::new(variables),
             accounts,
             processes: ProcessList::default(),
+            places: Places::default(),
             user_locks: UserLocks::default(),
             plans: PlanCache::default(),
             status: Status::default(),

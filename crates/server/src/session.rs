@@ -17,6 +17,7 @@ use crate::diagnostics::{Diagnostics, Severity};
 use crate::engine_error;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::lock_settings;
+use crate::places::Place;
 use crate::plan_cache::{Environment, EnvironmentId, SessionPlans};
 use crate::prepared::PreparedStatements;
 use crate::process_list::{Kill, Process};
@@ -49,6 +50,8 @@ pub struct Session {
     pub server: Arc<Server>,
     /// This session in the process list.
     pub process: Arc<Process>,
+    /// Its place among the connections; `None` for one that no limit counts.
+    pub place: Option<Place>,
     /// What the session counts.
     pub counters: Arc<Counters>,
     /// Flags agreed with the client.
@@ -161,8 +164,9 @@ impl Session {
         let session = Session {
             server,
             process,
+            place: None,
             counters,
-            capabilities: Capabilities::default(),
+            capabilities: Capabilities::PROTOCOL_41,
             nonce,
             peer,
             user: String::new(),
@@ -239,9 +243,10 @@ impl Session {
         }
     }
 
-    /// Lets others know them.
+    /// Lets others know them, and the socket how long it may wait.
     pub fn tell_settings(&self) {
         self.process.set_settings(self.settings());
+        self.process.set_write_timeout(self.variables.hot.net_write_timeout);
     }
 
     /// Status flags for OK and EOF packets.

@@ -4,10 +4,11 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::SendFlags;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
 
 use crate::account::Peer;
 
@@ -41,22 +42,39 @@ impl Stream {
         }
     }
 
-    /// How long a read may wait; `None`: for ever, which saves the kernel a timer per read.
-    pub fn set_read_timeout(&self, seconds: Option<u64>) -> io::Result<()> {
-        let timeout = seconds.map(|seconds| Duration::from_secs(seconds.max(1)));
-        match self {
-            Stream::Tcp(socket) => socket.set_read_timeout(timeout),
-            Stream::Unix(socket) => socket.set_read_timeout(timeout),
-        }
-    }
-
-    /// How long a write may wait.
+    /// How long a write may wait without any byte being taken; then it fails with `WouldBlock`. Costs a write nothing that
+    /// does not wait.
     pub fn set_write_timeout(&self, seconds: u64) -> io::Result<()> {
         let timeout = Some(Duration::from_secs(seconds.max(1)));
         match self {
             Stream::Tcp(socket) => socket.set_write_timeout(timeout),
             Stream::Unix(socket) => socket.set_write_timeout(timeout),
         }
+    }
+
+    /// Reads what has arrived; `WouldBlock` if that is nothing.
+    pub fn read_arrived(&self, buf: &mut [u8]) -> io::Result<usize> {
+        let (read, _) = rustix::net::recv(self, buf, RecvFlags::DONTWAIT)?;
+        Ok(read)
+    }
+
+    /// Waits until something can be read, or the client is gone; false if that takes longer than `timeout`.
+    pub fn wait_readable(&self, timeout: Duration) -> io::Result<bool> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let wait = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+            match poll(&mut [PollFd::new(self, PollFlags::IN)], Some(&wait)) {
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+                Ok(ready) => return Ok(ready > 0),
+            }
+        }
+    }
+
+    /// Sends `bytes` if there is room for them in the socket; does not wait.
+    pub fn send_without_waiting(&self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::net::send(self, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?)
     }
 
     /// Whether the client has closed its end, whatever it sent before. Does not wait.

@@ -1,6 +1,7 @@
 //! LOAD DATA LOCAL: the file comes from the client, packet by packet, up to an empty one.
 
 use std::io;
+use std::time::Duration;
 
 use exec::LoadSource;
 use wire::PacketReader;
@@ -12,7 +13,10 @@ use crate::client_io::{ReadError, Socket};
 pub(super) struct ClientFile<'a> {
     socket: Socket<'a>,
     reader: &'a mut PacketReader,
+    timeout: Duration,
     ended: bool,
+    /// Why no more can be read.
+    failed: Option<io::ErrorKind>,
 }
 
 impl<'a> ClientFile<'a> {
@@ -25,9 +29,7 @@ impl<'a> ClientFile<'a> {
         timeout_s: u64,
     ) -> Self {
         reader.set_sequence(next_sequence);
-        // A socket that is gone is noticed by the first read.
-        let _ = socket.set_read_timeout(Some(timeout_s));
-        ClientFile { socket, reader, ended: false }
+        ClientFile { socket, reader, timeout: Duration::from_secs(timeout_s), ended: false, failed: None }
     }
 
     /// Reads what is left, so that the answer meets a client that waits for it; the number of the answer's first packet.
@@ -41,23 +43,23 @@ impl<'a> ClientFile<'a> {
     }
 }
 
-impl Drop for ClientFile<'_> {
-    fn drop(&mut self) {
-        // As in `new`: the next read notices.
-        let _ = self.socket.set_read_timeout(None);
-    }
-}
-
 impl LoadSource for ClientFile<'_> {
     fn next_chunk(&mut self, chunk: &mut Vec<u8>) -> io::Result<bool> {
         if self.ended {
             return Ok(false);
         }
-        self.socket.receive(self.reader).map_err(|error| match error {
-            ReadError::TimedOut => io::Error::from(io::ErrorKind::TimedOut),
-            ReadError::Closed => io::Error::from(io::ErrorKind::UnexpectedEof),
-            ReadError::Malformed(error) => io::Error::new(io::ErrorKind::InvalidData, error),
-        })?;
+        if let Some(kind) = self.failed {
+            return Err(kind.into());
+        }
+        if let Err(error) = self.socket.receive(self.reader, self.timeout) {
+            let kind = match error {
+                ReadError::TimedOut => io::ErrorKind::TimedOut,
+                ReadError::Closed | ReadError::Incomplete => io::ErrorKind::UnexpectedEof,
+                ReadError::Malformed(_) => io::ErrorKind::InvalidData,
+            };
+            self.failed = Some(kind);
+            return Err(kind.into());
+        }
         self.reader.take_packet(chunk);
         self.ended = chunk.is_empty();
         Ok(!self.ended)

@@ -81,8 +81,13 @@ impl TestServer {
 
     /// A TCP connection logged in as root.
     pub fn root(&self) -> RawClient {
+        self.root_with(0)
+    }
+
+    /// As [`TestServer::root`], with further capabilities.
+    pub fn root_with(&self, capabilities: u32) -> RawClient {
         let mut client = self.raw();
-        client.login("root", b"");
+        client.send(1, &RawClient::login_packet("root", b"mysql_native_password", b"", capabilities));
         let (_, answer) = client.read();
         assert_eq!(answer[0], 0, "login failed: {}", String::from_utf8_lossy(&answer));
         client
@@ -119,6 +124,11 @@ impl RawClient {
     /// Sends bytes as they are.
     pub fn send_bytes(&mut self, bytes: &[u8]) {
         self.socket.write_all(bytes).unwrap();
+    }
+
+    /// Its socket once more, to send by while something is read.
+    pub fn another(&self) -> TcpStream {
+        self.socket.try_clone().unwrap()
     }
 
     /// Sends one packet.
