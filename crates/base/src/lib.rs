@@ -8,8 +8,10 @@
 pub mod ascii;
 pub mod checksum;
 pub mod codec;
+pub mod hash;
 pub mod ids;
 pub mod invariant;
+pub mod memory;
 pub mod prefetch;
 pub mod prng;
 pub mod sync;

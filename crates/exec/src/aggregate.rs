@@ -1,23 +1,22 @@
 //! Grouping and aggregate functions.
 
+use std::rc::Rc;
+
+use base::memory::{ALLOCATION_OVERHEAD_BYTES, ByteStore, Charge, ChargedVec, Purpose, StatementAccount};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use expr::{Accumulator, AccumulatorSpec, EvalCtx, EvalError, Expr, append_group_key, eval};
+use expr::{Accumulator, AccumulatorSpec, EvalCtx, EvalError, Expr, HashIndex, append_group_key, eval};
 use sql::plan::AggSpec;
 use types::{OwnedValue, Value};
 
 use crate::aggregate_ints::{IntAggregate, IntState};
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
-use crate::hash_index::HashIndex;
 use crate::join_ints::{IntRuns, TakeInts};
 use crate::op::Op;
 use crate::source::{Flow, RowBatch, Sink, Source};
 use crate::statement::QueryRun;
 use crate::temp_row::{Layout, RowWriter, TempRow};
-
-/// Bytes that a group takes beside its key and values, about.
-const GROUP_BYTES: usize = 128;
 
 /// A compiled aggregation.
 #[derive(Debug)]
@@ -50,14 +49,14 @@ pub(crate) struct Aggregate<'r> {
 impl Source for Aggregate<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
         let (op, run) = (self.op, self.run);
-        let mut groups = Groups { op, run, parent, arena: Bump::new(), row: Vec::new(), sink };
+        let mut groups = Groups { op, run, parent, arena: Bump::new(), row: run.st.row_store(), sink };
         if let Some(ints) = &op.ints {
             let mut whole = IntSink { states: ints.iter().map(|spec| IntState::new(*spec)).collect(), run };
             self.input.run(parent, &mut whole)?;
             return groups.emit_ints(&whole.states);
         }
         if op.groups.is_empty() {
-            let mut whole = WholeSink { group: Group::new(op, Box::default()), groups };
+            let mut whole = WholeSink { group: Group::new(op, Box::default(), run.st.memory)?, groups };
             self.input.run(parent, &mut whole)?;
             let WholeSink { mut group, mut groups } = whole;
             return groups.emit(&mut group);
@@ -70,12 +69,13 @@ impl Source for Aggregate<'_> {
             let SortedSink { current, mut groups, .. } = sorted;
             return current.map_or(Ok(Flow::More), |mut group| groups.emit(&mut group));
         }
-        let mut hashed =
-            HashedSink { key: Vec::new(), index: HashIndex::default(), states: Vec::new(), groups };
+        let states = ChargedVec::new(run.st.memory, Purpose::Other);
+        let index = HashIndex::new(run.st.memory);
+        let mut hashed = HashedSink { key: Vec::new(), index, states, groups };
         self.input.run(parent, &mut hashed)?;
-        let HashedSink { index, mut states, groups: rest, .. } = hashed;
+        let HashedSink { mut states, groups: rest, .. } = hashed;
         groups = rest;
-        for group in &mut states {
+        for group in states.iter_mut() {
             if groups.emit(group)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
@@ -83,7 +83,6 @@ impl Source for Aggregate<'_> {
                 groups.sink.pause()?;
             }
         }
-        run.st.release_memory(index.byte_len() + states.len() * GROUP_BYTES);
         Ok(Flow::More)
     }
 }
@@ -93,22 +92,34 @@ impl Source for Aggregate<'_> {
 struct Group {
     values: Box<[OwnedValue]>,
     states: Box<[Accumulator]>,
+    #[expect(dead_code, reason = "released when the group drops")]
+    charge: Charge,
 }
 
 impl Group {
-    fn new(op: &AggregateOp, values: Box<[OwnedValue]>) -> Self {
+    fn new(op: &AggregateOp, values: Box<[OwnedValue]>, account: &Rc<StatementAccount>) -> Result<Self> {
+        let charge = Charge::new(account, Purpose::Other);
+        let heap_bytes = |value: &OwnedValue| value.as_value().heap_bytes() + ALLOCATION_OVERHEAD_BYTES;
+        let values_bytes = size_of_val(&*values) + values.iter().map(heap_bytes).sum::<usize>();
+        charge
+            .add(values_bytes + op.aggs.len() * size_of::<Accumulator>() + 2 * ALLOCATION_OVERHEAD_BYTES)?;
         let state = |agg: &AggSpec| {
             let order: Vec<_> = agg.order.iter().map(|key| (&key.expr, key.desc)).collect();
-            Accumulator::new(&AccumulatorSpec {
-                func: agg.func,
-                args: &agg.args,
-                distinct: agg.distinct,
-                order: &order,
-                separator: &agg.separator,
-                ty: &agg.ty,
-            })
+            Accumulator::new(
+                &AccumulatorSpec {
+                    func: agg.func,
+                    args: &agg.args,
+                    distinct: agg.distinct,
+                    order: &order,
+                    separator: &agg.separator,
+                    ty: &agg.ty,
+                },
+                account,
+            )
         };
-        Group { values, states: op.aggs.iter().map(state).collect() }
+        let states: Box<[Accumulator]> = op.aggs.iter().map(state).collect();
+        charge.add(states.iter().map(Accumulator::heap_bytes).sum())?;
+        Ok(Group { values, states, charge })
     }
 }
 
@@ -118,7 +129,7 @@ struct Groups<'x> {
     run: &'x QueryRun<'x>,
     parent: Option<&'x Frame<'x>>,
     arena: Bump,
-    row: Vec<u8>,
+    row: ByteStore,
     sink: &'x mut dyn Sink,
 }
 
@@ -141,7 +152,7 @@ impl Groups<'_> {
         let ctx = self.run.ctx(&self.arena);
         let value = |expr| eval(expr, frame, &ctx).map(|value: Value<'_>| value.to_owned_value());
         let values: std::result::Result<Box<[_]>, _> = self.op.groups.iter().map(value).collect();
-        Ok(Group::new(self.op, values.map_err(|error| self.run.st.eval_error(error))?))
+        Group::new(self.op, values.map_err(|error| self.run.st.eval_error(error))?, self.run.st.memory)
     }
 
     /// Takes the row into its group.
@@ -183,7 +194,9 @@ impl Groups<'_> {
     }
 
     fn hand_on(&mut self) -> Result<Flow> {
-        let row = TempRow { layout: &self.op.layout, bytes: &self.row, zone: self.run.st.zone };
+        let place = self.row.end()?;
+        let bytes = self.row.get(place);
+        let row = TempRow { layout: &self.op.layout, bytes, zone: self.run.st.zone };
         self.sink.row(&Frame { parent: self.parent, row: CurrentRow::Temp(row) })
     }
 }
@@ -299,7 +312,7 @@ impl Sink for SortedSink<'_> {
 struct HashedSink<'x> {
     key: Vec<u8>,
     index: HashIndex,
-    states: Vec<Group>,
+    states: ChargedVec<Group>,
     groups: Groups<'x>,
 }
 
@@ -316,10 +329,10 @@ impl Sink for HashedSink<'_> {
         for value in &group {
             append_group_key(value, &mut self.key);
         }
-        let (number, is_new) = self.index.insert(&self.key);
+        let (number, is_new) = self.index.insert(&self.key)?;
         if is_new {
-            st.hold_memory(self.key.len() + 16 + GROUP_BYTES)?;
-            self.states.push(Group::new(op, group.iter().map(Value::to_owned_value).collect()));
+            let values = group.iter().map(Value::to_owned_value).collect();
+            self.states.push(Group::new(op, values, st.memory)?)?;
         }
         drop(group);
         self.groups.update(&mut self.states[number], frame)?;

@@ -1,5 +1,6 @@
 //! Values that a row has once, whatever looks at them.
 
+use base::memory::ByteStore;
 use bumpalo::Bump;
 use expr::Expr;
 
@@ -30,8 +31,8 @@ pub(crate) struct Compute<'r> {
 
 impl Source for Compute<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
-        let mut compute =
-            ComputeSink { op: self.op, run: self.run, arena: Bump::new(), row: Vec::new(), sink };
+        let row = self.run.st.row_store();
+        let mut compute = ComputeSink { op: self.op, run: self.run, arena: Bump::new(), row, sink };
         self.input.run(parent, &mut compute)
     }
 }
@@ -40,7 +41,7 @@ struct ComputeSink<'x> {
     op: &'x ComputeOp,
     run: &'x QueryRun<'x>,
     arena: Bump,
-    row: Vec<u8>,
+    row: ByteStore,
     sink: &'x mut dyn Sink,
 }
 
@@ -49,7 +50,9 @@ impl Sink for ComputeSink<'_> {
         let layout = &self.op.layout;
         self.row.clear();
         keep_outputs(layout, self.op.exprs.iter(), frame, self.run, &mut self.arena, &mut self.row)?;
-        let row = TempRow { layout, bytes: &self.row, zone: self.run.st.zone };
+        let place = self.row.end()?;
+        let bytes = self.row.get(place);
+        let row = TempRow { layout, bytes, zone: self.run.st.zone };
         self.sink.row(&Frame { parent: Some(frame), row: CurrentRow::Temp(row) })
     }
 

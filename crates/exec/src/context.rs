@@ -1,7 +1,9 @@
 //! What a statement runs with, and what it answers.
 
 use std::io;
+use std::rc::Rc;
 
+use base::memory::StatementAccount;
 use bumpalo::Bump;
 use engine::{Engine, ScanMemory, Trx};
 use expr::SessionInfo;
@@ -118,6 +120,8 @@ pub struct ExecCtx<'a> {
     pub params: &'a [Value<'a>],
     /// The client.
     pub client: Client<'a>,
+    /// What the statement's memory is charged to.
+    pub memory: &'a Rc<StatementAccount>,
     /// The connection's reusable memory.
     pub scratch: &'a mut Scratch,
     /// The transaction consists of this statement only: plain reads do not lock even when SERIALIZABLE.

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use base::memory::{ByteStore, ChargedVec, Place, Purpose};
 use engine::{Engine, Table};
+use expr::HashIndex;
 use sql::plan::{DeletePlan, Relation};
 
 use crate::changed_row::append_key;
 use crate::context::{ExecCtx, Outcome};
 use crate::error::{ExecError, Result};
 use crate::frame::Frame;
-use crate::hash_index::HashIndex;
 use crate::op::{ChangedRows, open_table};
 use crate::point::PointKey;
 use crate::query::QueryProgram;
@@ -31,12 +32,21 @@ pub(crate) struct DeleteProgram {
     point: Option<PointKey>,
 }
 
-/// The keys of one target's rows, one after the other.
-#[derive(Debug, Default)]
+/// The keys of one target's rows.
 struct Keys {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+    bytes: ByteStore,
+    places: ChargedVec<Place>,
     seen: HashIndex,
+}
+
+impl Keys {
+    fn new(st: &Statement<'_>) -> Self {
+        Keys {
+            bytes: ByteStore::new(st.memory, Purpose::Other),
+            places: ChargedVec::new(st.memory, Purpose::Other),
+            seen: HashIndex::new(st.memory),
+        }
+    }
 }
 
 impl DeleteProgram {
@@ -57,9 +67,9 @@ impl DeleteProgram {
     pub(crate) fn run(&self, plan: &DeletePlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let session = StrictSession::new(ctx.session, plan.ignore);
         let st = if self.point.is_some() {
-            Statement::changing(ctx.engine, &session)
+            Statement::changing(ctx.engine, &session, ctx.memory)
         } else {
-            Statement::finding(ctx.engine, &session, ctx.trx)?
+            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory)?
         };
         let run = QueryRun::new(&st, ctx.params, &self.query);
         if let (Some(point), [(_, table)]) = (&self.point, &self.targets[..]) {
@@ -74,32 +84,28 @@ impl DeleteProgram {
         let found = self.find(&run)?;
         let mut deleted = 0;
         for ((_, table), keys) in self.targets.iter().zip(&found) {
-            let mut start = 0;
-            for (i, &end) in keys.ends.iter().enumerate() {
+            for (i, &place) in keys.places.iter().enumerate() {
                 if i % KILL_CHECK_ROWS == KILL_CHECK_ROWS - 1 {
                     st.fail_if_killed()?;
                 }
-                deleted += u64::from(table.delete(ctx.engine, ctx.trx, &keys.bytes[start..end])?);
-                start = end;
+                deleted += u64::from(table.delete(ctx.engine, ctx.trx, keys.bytes.get(place))?);
             }
         }
         Ok(Outcome { affected: deleted, ..Outcome::default() })
     }
 
     fn find(&self, run: &QueryRun<'_>) -> Result<Vec<Keys>> {
-        let mut found: Vec<Keys> = self.targets.iter().map(|_| Keys::default()).collect();
+        let mut found: Vec<Keys> = self.targets.iter().map(|_| Keys::new(run.st)).collect();
+        let mut key = Vec::new();
         run.rows(&mut Collect(|frame: &Frame<'_>| {
             for ((rel, _), keys) in self.targets.iter().zip(&mut found) {
-                let start = keys.bytes.len();
-                if !append_key(frame, *rel, &mut keys.bytes) {
+                key.clear();
+                if !append_key(frame, *rel, &mut key) || (self.repeats && !keys.seen.insert(&key)?.1) {
                     continue;
                 }
-                if self.repeats && !keys.seen.insert(&keys.bytes[start..]).1 {
-                    keys.bytes.truncate(start);
-                    continue;
-                }
-                keys.ends.push(keys.bytes.len());
-                run.st.hold_memory(keys.bytes.len() - start + 8)?;
+                keys.bytes.begin();
+                keys.bytes.extend_from_slice(&key);
+                keys.places.push(keys.bytes.end()?)?;
             }
             Ok(Flow::More)
         }))?;

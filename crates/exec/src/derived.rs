@@ -1,10 +1,12 @@
 //! Derived tables: streamed where they are read once, kept where they are read again.
 
+use base::memory::ByteStore;
 use bumpalo::Bump;
 
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::keep::keep_outputs;
+use crate::kept_rows::KeptRows;
 use crate::op::DerivedOp;
 use crate::query::QueryProgram;
 use crate::source::{Collect, Flow, Sink, Source};
@@ -18,54 +20,19 @@ pub(crate) struct Derived<'r> {
     kept: Option<KeptRows>,
 }
 
-/// Rows one after the other, and where each ends.
-#[derive(Debug, Default)]
-pub(crate) struct KeptRows {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) ends: Vec<usize>,
-}
-
-impl KeptRows {
-    /// The row at position `i`.
-    #[inline]
-    pub(crate) fn row(&self, i: usize) -> &[u8] {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.bytes[start..self.ends[i]]
-    }
-
-    /// Pushes all rows into `sink`.
-    pub(crate) fn give(
-        &self,
-        layout: &Layout,
-        run: &QueryRun<'_>,
-        parent: Option<&Frame<'_>>,
-        sink: &mut dyn Sink,
-    ) -> Result<Flow> {
-        for i in 0..self.ends.len() {
-            let row = TempRow { layout, bytes: self.row(i), zone: run.st.zone };
-            if sink.row(&Frame { parent, row: CurrentRow::Temp(row) })? == Flow::Enough {
-                return Ok(Flow::Enough);
-            }
-        }
-        Ok(Flow::More)
-    }
-}
-
 impl<'r> Derived<'r> {
     pub(crate) fn new(op: &'r DerivedOp, run: &'r QueryRun<'r>) -> Self {
         Derived { op, run, kept: None }
     }
 
     fn keep(&self) -> Result<KeptRows> {
-        let mut rows = KeptRows::default();
         let (op, st) = (self.op, self.run.st);
+        let mut rows = KeptRows::new(st.memory);
         let inner = QueryRun::new(st, self.run.params, &op.query);
         let mut arena = Bump::new();
         inner.rows(&mut Collect(|frame: &Frame<'_>| {
-            let before = rows.bytes.len();
-            keep_outputs(&op.layout, op.query.exprs.iter(), frame, &inner, &mut arena, &mut rows.bytes)?;
-            st.hold_memory(rows.bytes.len() - before + 8)?;
-            rows.ends.push(rows.bytes.len());
+            let outputs = op.query.exprs.iter();
+            rows.add(|out| keep_outputs(&op.layout, outputs, frame, &inner, &mut arena, out))?;
             Ok(Flow::More)
         }))?;
         Ok(rows)
@@ -94,7 +61,7 @@ pub(crate) struct Stream<'x> {
     layout: &'x Layout,
     parent: Option<&'x Frame<'x>>,
     arena: Bump,
-    row: Vec<u8>,
+    row: ByteStore,
     sink: &'x mut dyn Sink,
 }
 
@@ -106,7 +73,7 @@ impl<'x> Stream<'x> {
         parent: Option<&'x Frame<'x>>,
         sink: &'x mut dyn Sink,
     ) -> Self {
-        Stream { run, query, layout, parent, arena: Bump::new(), row: Vec::new(), sink }
+        Stream { run, query, layout, parent, arena: Bump::new(), row: run.st.row_store(), sink }
     }
 }
 
@@ -115,7 +82,9 @@ impl Sink for Stream<'_> {
         self.row.clear();
         let outputs = self.query.exprs.iter();
         keep_outputs(self.layout, outputs, frame, self.run, &mut self.arena, &mut self.row)?;
-        let row = TempRow { layout: self.layout, bytes: &self.row, zone: self.run.st.zone };
+        let place = self.row.end()?;
+        let bytes = self.row.get(place);
+        let row = TempRow { layout: self.layout, bytes, zone: self.run.st.zone };
         self.sink.row(&Frame { parent: self.parent, row: CurrentRow::Temp(row) })
     }
 

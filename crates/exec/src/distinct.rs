@@ -1,11 +1,10 @@
 //! The first row of each combination of values.
 
 use bumpalo::Bump;
-use expr::{Expr, append_group_key, eval};
+use expr::{Expr, HashIndex, append_group_key, eval};
 
 use crate::error::Result;
 use crate::frame::Frame;
-use crate::hash_index::HashIndex;
 use crate::source::{Flow, Sink, Source};
 use crate::statement::QueryRun;
 
@@ -20,9 +19,7 @@ impl Source for Distinct<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
         let seen = Seen::new(self.run);
         let mut distinct = DistinctSink { exprs: self.exprs, seen, arena: Bump::new(), sink };
-        let flow = self.input.run(parent, &mut distinct);
-        distinct.seen.release();
-        flow
+        self.input.run(parent, &mut distinct)
     }
 }
 
@@ -35,7 +32,7 @@ pub(crate) struct Seen<'x> {
 
 impl<'x> Seen<'x> {
     pub(crate) fn new(run: &'x QueryRun<'x>) -> Self {
-        Seen { run, index: HashIndex::default(), key: Vec::new() }
+        Seen { run, index: HashIndex::new(run.st.memory), key: Vec::new() }
     }
 
     /// Whether the values are new.
@@ -53,20 +50,7 @@ impl<'x> Seen<'x> {
             append_group_key(&value, &mut self.key);
         }
         self.run.st.check()?;
-        self.add()
-    }
-
-    fn add(&mut self) -> Result<bool> {
-        let (_, is_new) = self.index.insert(&self.key);
-        if is_new {
-            self.run.st.hold_memory(self.key.len() + 16)?;
-        }
-        Ok(is_new)
-    }
-
-    /// The memory is free again.
-    pub(crate) fn release(&self) {
-        self.run.st.release_memory(self.index.byte_len());
+        Ok(self.index.insert(&self.key)?.1)
     }
 }
 

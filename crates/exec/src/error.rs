@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use base::memory::Exceeded;
 use engine::Effect;
 use expr::EvalError;
 use types::Problem;
@@ -57,8 +58,8 @@ pub enum ExecError {
     },
     /// 1093 and its kin: a subquery of more than one column or row, found at run time.
     SubqueryRows,
-    /// 1038: rows held in memory exceed the limit.
-    OutOfSortMemory,
+    /// 1038, 1041, 4081, 4082: memory that the statement needs exceeds a limit.
+    Memory(Exceeded),
     /// The client went away while rows were sent.
     Send(std::io::Error),
     /// 29, 13, 2: the file of LOAD DATA cannot be read.
@@ -74,7 +75,10 @@ impl ExecError {
     pub fn effect(&self) -> Effect {
         match self {
             ExecError::Engine(error) => error.effect(),
-            ExecError::Send(_) => Effect::Connection,
+            ExecError::Send(_)
+            | ExecError::Memory(Exceeded::Connection { .. } | Exceeded::AllConnections { .. }) => {
+                Effect::Connection
+            }
             _ => Effect::Statement,
         }
     }
@@ -97,7 +101,7 @@ impl fmt::Display for ExecError {
             ExecError::TooFewFields { row } => write!(f, "row {row} has too few fields"),
             ExecError::TooManyFields { row } => write!(f, "row {row} has too many fields"),
             ExecError::SubqueryRows => f.write_str("subquery returns more than 1 row"),
-            ExecError::OutOfSortMemory => f.write_str("rows held in memory exceed the limit"),
+            ExecError::Memory(exceeded) => exceeded.fmt(f),
             ExecError::Send(error) => write!(f, "answer cannot be sent: {error}"),
             ExecError::LoadFile(error) => write!(f, "file cannot be read: {error}"),
             ExecError::Killed => f.write_str("the statement was interrupted"),
@@ -121,8 +125,16 @@ impl From<EvalError> for ExecError {
         match error {
             EvalError::Killed => ExecError::Killed,
             EvalError::SubqueryRows => ExecError::SubqueryRows,
+            EvalError::Memory(exceeded) => ExecError::Memory(exceeded),
             error => ExecError::Eval(error),
         }
+    }
+}
+
+impl From<Exceeded> for ExecError {
+    #[cold]
+    fn from(exceeded: Exceeded) -> Self {
+        ExecError::Memory(exceeded)
     }
 }
 

@@ -84,9 +84,9 @@ impl InsertProgram {
         let ignore = plan.mode == InsertMode::Ignore;
         let session = StrictSession::new(ctx.session, ignore);
         let st = if self.source.is_none() && self.expressions.subqueries.is_empty() {
-            Statement::changing(ctx.engine, &session)
+            Statement::changing(ctx.engine, &session, ctx.memory)
         } else {
-            Statement::finding(ctx.engine, &session, ctx.trx)?
+            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory)?
         };
         let run = QueryRun::new(&st, ctx.params, &self.expressions);
         let mut build = RowBuild::new(&self.table, &run, ctx.conditions, ignore);

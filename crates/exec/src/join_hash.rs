@@ -1,22 +1,24 @@
 //! Equality joins without an index: the inner side is read once into a hash table.
 
+use std::rc::Rc;
+
+use base::memory::{ChargedVec, Purpose, StatementAccount};
 use bumpalo::Bump;
-use expr::{CmpDomain, Expr, Number, append_group_key, eval};
+use expr::{CmpDomain, Expr, HashIndex, Number, append_group_key, eval};
 use sql::plan::JoinKind;
 use types::temporal::DateFlags;
 use types::{DateTime, Time, Value};
 
-use crate::derived::KeptRows;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
-use crate::hash_index::HashIndex;
 use crate::join_nested::PairSink;
 use crate::keep::keep_frame;
+use crate::kept_rows::KeptRows;
 use crate::op::HashJoinOp;
 use crate::operators::source_of;
 use crate::source::{Collect, Flow, Sink, Source};
 use crate::statement::QueryRun;
-use crate::temp_row::TempRow;
+use crate::temp_row::{Layout, TempRow};
 
 /// Ends a chain of rows.
 const NO_ROW: u32 = u32::MAX;
@@ -31,13 +33,13 @@ pub(crate) struct HashJoin<'r> {
 }
 
 /// The inner rows, found by key.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct BuildSide {
     index: HashIndex,
     rows: KeptRows,
     /// First and last row of each key, and each row's next of the same key.
-    chains: Vec<(u32, u32)>,
-    next: Vec<u32>,
+    chains: ChargedVec<(u32, u32)>,
+    next: ChargedVec<u32>,
 }
 
 impl<'r> HashJoin<'r> {
@@ -47,15 +49,14 @@ impl<'r> HashJoin<'r> {
 
     fn build(&mut self) -> Result<BuildSide> {
         let (op, run) = (self.op, self.run);
-        let mut side = BuildSide::default();
+        let mut side = BuildSide::new(run.st.memory);
         let (mut key, mut arena) = (Vec::new(), Bump::new());
         self.inner.run(
             None,
             &mut Collect(|frame: &Frame<'_>| {
                 let exprs = op.keys.iter().map(|(_, inner, domain)| (inner, *domain));
                 if join_key(exprs, frame, run, &mut arena, &mut key)? {
-                    let held = side.add(&key, |out| keep_frame(&op.layout, frame, out));
-                    run.st.hold_memory(held)?;
+                    side.add(&key, &op.layout, frame)?;
                 }
                 run.st.check()?;
                 Ok(Flow::More)
@@ -66,22 +67,32 @@ impl<'r> HashJoin<'r> {
 }
 
 impl BuildSide {
-    /// Adds a row; the bytes that it takes.
-    fn add(&mut self, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) -> usize {
-        let before = self.rows.bytes.len();
-        write(&mut self.rows.bytes);
-        self.rows.ends.push(self.rows.bytes.len());
+    fn new(account: &Rc<StatementAccount>) -> Self {
+        BuildSide {
+            index: HashIndex::new(account),
+            rows: KeptRows::new(account),
+            chains: ChargedVec::new(account, Purpose::Other),
+            next: ChargedVec::new(account, Purpose::Other),
+        }
+    }
+
+    /// Adds the row in flight.
+    fn add(&mut self, key: &[u8], layout: &Layout, frame: &Frame<'_>) -> Result<()> {
+        self.rows.add(|out| {
+            keep_frame(layout, frame, out);
+            Ok(())
+        })?;
         let row = self.next.len() as u32;
-        self.next.push(NO_ROW);
-        let (number, is_new) = self.index.insert(key);
+        self.next.push(NO_ROW)?;
+        let (number, is_new) = self.index.insert(key)?;
         if is_new {
-            self.chains.push((row, row));
+            self.chains.push((row, row))?;
         } else {
             let chain = &mut self.chains[number];
             self.next[chain.1 as usize] = row;
             chain.1 = row;
         }
-        self.rows.bytes.len() - before + if is_new { key.len() + 32 } else { 16 }
+        Ok(())
     }
 
     fn first(&self, key: &[u8]) -> u32 {

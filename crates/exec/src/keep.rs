@@ -1,5 +1,6 @@
 //! Copying rows in flight to temporary rows.
 
+use base::memory::ByteStore;
 use bumpalo::Bump;
 use expr::{Expr, eval};
 use types::{DateTime, Decimal, SqlType, TypeKind, Value};
@@ -9,8 +10,8 @@ use crate::frame::{CurrentRow, Frame, row_source};
 use crate::statement::QueryRun;
 use crate::temp_row::{CLUSTERED_KEY, Layout, RowWriter};
 
-/// Appends the relations of `layout` from the row in flight to `out`.
-pub(crate) fn keep_frame(layout: &Layout, frame: &Frame<'_>, out: &mut Vec<u8>) {
+/// Appends the relations of `layout` from the row in flight to what `out` is writing.
+pub(crate) fn keep_frame(layout: &Layout, frame: &Frame<'_>, out: &mut ByteStore) {
     let mut writer = RowWriter::new(out, layout.cells.len());
     let mut current: Option<(u16, Option<&CurrentRow<'_>>)> = None;
     for &(rel, col) in &layout.sources {
@@ -34,14 +35,14 @@ pub(crate) fn keep_frame(layout: &Layout, frame: &Frame<'_>, out: &mut Vec<u8>) 
     }
 }
 
-/// Appends the values of a query's output columns, in the types of the layout, to `out`.
+/// Appends the values of a query's output columns, in the types of the layout, to what `out` is writing.
 pub(crate) fn keep_outputs<'e>(
     layout: &Layout,
     outputs: impl Iterator<Item = &'e Expr>,
     frame: &Frame<'_>,
     run: &QueryRun<'_>,
     arena: &mut Bump,
-    out: &mut Vec<u8>,
+    out: &mut ByteStore,
 ) -> Result<()> {
     arena.reset();
     let ctx = run.ctx(arena);

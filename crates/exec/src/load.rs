@@ -53,9 +53,9 @@ impl LoadProgram {
         let ignore = plan.mode == InsertMode::Ignore || plan.local;
         let session = StrictSession::new(ctx.session, ignore);
         let st = if self.expressions.subqueries.is_empty() {
-            Statement::changing(ctx.engine, &session)
+            Statement::changing(ctx.engine, &session, ctx.memory)
         } else {
-            Statement::finding(ctx.engine, &session, ctx.trx)?
+            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory)?
         };
         let run = QueryRun::new(&st, ctx.params, &self.expressions);
         let conditions = ctx.conditions;

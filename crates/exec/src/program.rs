@@ -163,10 +163,13 @@ impl SelectProgram {
             ctx.trx.view();
         }
         let st = match lock_of(plan.lock, ctx) {
-            _ if !self.reads_tables => Statement::new(ctx.engine, ReadView::newest(), ctx.session),
-            None => Statement::new(ctx.engine, ctx.trx.view(), ctx.session),
+            _ if !self.reads_tables => {
+                Statement::new(ctx.engine, ReadView::newest(), ctx.session, ctx.memory)
+            }
+            None => Statement::new(ctx.engine, ctx.trx.view(), ctx.session, ctx.memory),
             Some((mode, policy)) => {
-                Statement::locking(ctx.engine, ctx.trx.lock_read(mode, policy)?, ctx.session)
+                let locks = ctx.trx.lock_read(mode, policy)?;
+                Statement::locking(ctx.engine, locks, ctx.session, ctx.memory)
             }
         };
         let run = QueryRun::new(&st, ctx.params, &self.query);
@@ -219,7 +222,7 @@ impl SelectProgram {
         way: Option<Foreseen<'_>>,
         ctx: &mut ExecCtx<'_>,
     ) -> Result<Outcome> {
-        let st = Statement::new(ctx.engine, ctx.trx.view(), ctx.session);
+        let st = Statement::new(ctx.engine, ctx.trx.view(), ctx.session, ctx.memory);
         self.columns.write(&plan.output, &mut ctx.client);
         let (protocol, charset) = (ctx.client.protocol, ctx.client.charset);
         let mut target = RowTarget { protocol, charset, out: &mut *ctx.client.out };

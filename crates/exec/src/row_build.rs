@@ -1,5 +1,6 @@
 //! Rows under construction, as storage bytes per column.
 
+use base::memory::Charge;
 use types::storage::fixed_width;
 use types::{SqlType, StoreContext, StoreNote, TypeKind, Value, storage};
 
@@ -50,6 +51,15 @@ impl RowBuffer {
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.spans.clear();
+    }
+
+    /// Makes room for one more row with values of `bytes` bytes, charged to `charge`.
+    pub(crate) fn reserve_row(&mut self, bytes: usize, charge: &Charge) -> Result<()> {
+        if self.bytes.len() + bytes > u32::MAX as usize {
+            return Err(charge.too_large().into());
+        }
+        charge.reserve(&mut self.bytes, bytes)?;
+        Ok(charge.reserve(&mut self.spans, self.columns)?)
     }
 
     /// Begins a row of NULLs.

@@ -1,5 +1,8 @@
 //! ORDER BY without an index, and the first N of it.
 
+use std::rc::Rc;
+
+use base::memory::{ByteStore, ChargedVec, Place, Purpose, StatementAccount};
 use bumpalo::Bump;
 use expr::eval;
 
@@ -26,7 +29,7 @@ pub(crate) struct Sort<'r> {
 impl Source for Sort<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
         let limit = limit::number(self.op.limit.as_ref(), self.run)?;
-        let mut rows = SortedRows::new(limit.and_then(|n| usize::try_from(n).ok()));
+        let mut rows = SortedRows::new(limit.and_then(|n| usize::try_from(n).ok()), self.run.st.memory);
         if rows.limit == Some(0) {
             return Ok(Flow::More);
         }
@@ -43,19 +46,17 @@ impl Source for Sort<'_> {
                     append_sort_key(&value, part.desc, &mut key);
                 }
                 if rows.wants(&key) {
-                    let held = rows.add(&key, |out| keep_frame(&op.layout, frame, out));
-                    run.st.hold_memory(held)?;
+                    rows.add(&key, |out| keep_frame(&op.layout, frame, out))?;
                 }
                 run.st.check()?;
                 if rows.is_overfull() {
-                    run.st.release_memory(rows.trim());
+                    rows.trim()?;
                 }
                 Ok(Flow::More)
             }),
         );
-        let flow = gathered.and_then(|_| emit(op, run, &mut rows, parent, sink));
-        run.st.release_memory(rows.bytes.len());
-        flow
+        gathered?;
+        emit(op, run, &mut rows, parent, sink)
     }
 }
 
@@ -69,7 +70,7 @@ fn emit(
     rows.sort();
     let wanted = rows.limit.unwrap_or(usize::MAX);
     for entry in rows.entries.iter().take(wanted) {
-        let bytes = &rows.bytes[entry.row..entry.end];
+        let bytes = rows.bytes.get(entry.row());
         let row = CurrentRow::Temp(TempRow { layout: &op.layout, bytes, zone: run.st.zone });
         if sink.row(&Frame { parent, row })? == Flow::Enough {
             return Ok(Flow::Enough);
@@ -82,29 +83,44 @@ fn emit(
     Ok(Flow::More)
 }
 
-/// A row's key and bytes in the buffer: key from `key` to `row`, row from there to `end`.
+/// A row behind its key.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     /// First bytes of the key, big-endian.
     head: u64,
-    key: usize,
-    row: usize,
-    end: usize,
+    place: Place,
+    /// Bytes of the key.
+    key: u32,
 }
 
-/// Rows behind their keys, in one buffer.
-#[derive(Debug, Default)]
+impl Entry {
+    fn key(&self) -> Place {
+        self.place.first(self.key as usize)
+    }
+
+    fn row(&self) -> Place {
+        self.place.after(self.key as usize)
+    }
+}
+
+/// Rows behind their keys.
+#[derive(Debug)]
 struct SortedRows {
-    bytes: Vec<u8>,
-    entries: Vec<Entry>,
+    bytes: ByteStore,
+    entries: ChargedVec<Entry>,
     limit: Option<usize>,
     /// Key of the last row within the limit: a later row must be below.
     cutoff: Option<Vec<u8>>,
 }
 
 impl SortedRows {
-    fn new(limit: Option<usize>) -> Self {
-        SortedRows { limit, ..SortedRows::default() }
+    fn new(limit: Option<usize>, account: &Rc<StatementAccount>) -> Self {
+        SortedRows {
+            bytes: ByteStore::new(account, Purpose::Sort),
+            entries: ChargedVec::new(account, Purpose::Sort),
+            limit,
+            cutoff: None,
+        }
     }
 
     /// Whether a row with this key may be among those wanted.
@@ -113,15 +129,13 @@ impl SortedRows {
         self.cutoff.as_ref().is_none_or(|cutoff| key < &cutoff[..])
     }
 
-    /// Adds a row; the bytes that it takes.
-    fn add(&mut self, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) -> usize {
-        let start = self.bytes.len();
+    /// Adds the row that `write` appends.
+    fn add(&mut self, key: &[u8], write: impl FnOnce(&mut ByteStore)) -> Result<()> {
+        self.bytes.begin();
         self.bytes.extend_from_slice(key);
-        let row = self.bytes.len();
         write(&mut self.bytes);
-        let end = self.bytes.len();
-        self.entries.push(Entry { head: head(key), key: start, row, end });
-        end - start
+        let place = self.bytes.end()?;
+        Ok(self.entries.push(Entry { head: head(key), place, key: key.len() as u32 })?)
     }
 
     fn is_overfull(&self) -> bool {
@@ -129,30 +143,28 @@ impl SortedRows {
             .is_some_and(|limit| self.entries.len() >= limit.saturating_mul(2).saturating_add(SLACK_ROWS))
     }
 
-    /// Drops the rows beyond the limit; the bytes that they took.
-    fn trim(&mut self) -> usize {
-        let Some(limit) = self.limit else { return 0 };
+    /// Drops the rows beyond the limit.
+    fn trim(&mut self) -> Result<()> {
+        let Some(limit) = self.limit else { return Ok(()) };
         self.sort();
         self.entries.truncate(limit);
-        let before = self.bytes.len();
-        let mut kept = Vec::with_capacity(before / 2);
-        for entry in &mut self.entries {
-            let start = kept.len();
-            kept.extend_from_slice(&self.bytes[entry.key..entry.end]);
-            let row = start + (entry.row - entry.key);
-            *entry = Entry { head: entry.head, key: start, row, end: kept.len() };
+        let mut kept = self.bytes.empty();
+        for entry in self.entries.iter_mut() {
+            kept.begin();
+            kept.extend_from_slice(self.bytes.get(entry.place));
+            entry.place = kept.end()?;
         }
         self.bytes = kept;
-        self.cutoff = self.entries.last().map(|last| self.bytes[last.key..last.row].to_vec());
-        before - self.bytes.len()
+        self.cutoff = self.entries.last().map(|last| self.bytes.get(last.key()).to_vec());
+        Ok(())
     }
 
-    /// Equal rows stay in the order in which they came, which is that of their bytes.
+    /// Equal rows stay in the order in which they came, which is that of their places.
     fn sort(&mut self) {
-        let bytes = &self.bytes;
-        self.entries.sort_unstable_by(|a, b| {
-            let keys = || bytes[a.key..a.row].cmp(&bytes[b.key..b.row]);
-            a.head.cmp(&b.head).then_with(keys).then_with(|| a.key.cmp(&b.key))
+        let Self { bytes, entries, .. } = self;
+        entries.sort_unstable_by(|a, b| {
+            let keys = || bytes.get(a.key()).cmp(bytes.get(b.key()));
+            a.head.cmp(&b.head).then_with(keys).then_with(|| a.place.cmp(&b.place))
         });
     }
 }
@@ -171,14 +183,14 @@ mod tests {
 
     #[test]
     fn the_first_rows_survive_trimming_in_stable_order() {
-        let mut rows = SortedRows::new(Some(10));
+        let mut rows = SortedRows::new(Some(10), &StatementAccount::unlimited());
         for i in 0..20_000u32 {
             let key = (i.wrapping_mul(2_654_435_761) >> 16 & 0xff).to_be_bytes();
             if rows.wants(&key) {
-                rows.add(&key, |out| out.extend_from_slice(&i.to_be_bytes()));
+                rows.add(&key, |out| out.extend_from_slice(&i.to_be_bytes())).unwrap();
             }
             if rows.is_overfull() {
-                rows.trim();
+                rows.trim().unwrap();
             }
         }
         rows.sort();
@@ -187,7 +199,7 @@ mod tests {
         expected.sort_unstable();
         let got: Vec<u32> = rows.entries[..10]
             .iter()
-            .map(|entry| u32::from_be_bytes(rows.bytes[entry.row..entry.end].try_into().unwrap()))
+            .map(|entry| u32::from_be_bytes(rows.bytes.get(entry.row()).try_into().unwrap()))
             .collect();
         assert_eq!(got, expected[..10].iter().map(|&(_, i)| i).collect::<Vec<_>>());
     }

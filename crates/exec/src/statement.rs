@@ -1,7 +1,9 @@
 //! What all operators of a running statement share.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
 
+use base::memory::{ByteStore, Charge, Exceeded, Purpose, StatementAccount};
 use bumpalo::Bump;
 use engine::{Engine, LockMode, LockRead, ReadView, Trx, WaitPolicy};
 use expr::{EvalCtx, EvalError, SessionInfo, SubqueryRunner};
@@ -12,9 +14,6 @@ use crate::error::{ExecError, Result};
 use crate::query::QueryProgram;
 use crate::strict::StrictSession;
 use crate::subquery::SubqueryCache;
-
-/// Bytes that the operators of one statement may hold in memory together.
-const MEMORY_LIMIT_BYTES: usize = 1 << 30;
 
 /// How a statement locks rows as it reads them.
 #[derive(Debug)]
@@ -33,7 +32,10 @@ pub(crate) struct Statement<'r> {
     pub(crate) zone: &'r TimeZone,
     /// The first failure where none could be returned: reading a column, running a subquery.
     failure: RefCell<Option<ExecError>>,
-    memory: Cell<usize>,
+    /// What the statement's operators hold.
+    pub(crate) memory: &'r Rc<StatementAccount>,
+    /// Charges for values in arenas, by the address of the arena.
+    arenas: RefCell<Vec<(usize, Charge)>>,
     today: OnceCell<Date>,
     /// Of a statement that changes rows.
     strict: Option<&'r StrictSession<'r>>,
@@ -42,14 +44,20 @@ pub(crate) struct Statement<'r> {
 }
 
 impl<'r> Statement<'r> {
-    pub(crate) fn new(engine: &'r Engine, view: ReadView, session: &'r dyn SessionInfo) -> Self {
+    pub(crate) fn new(
+        engine: &'r Engine,
+        view: ReadView,
+        session: &'r dyn SessionInfo,
+        memory: &'r Rc<StatementAccount>,
+    ) -> Self {
         Statement {
             engine,
             view,
             session,
             zone: session.time_zone(),
             failure: RefCell::new(None),
-            memory: Cell::new(0),
+            memory,
+            arenas: RefCell::default(),
             today: OnceCell::new(),
             strict: None,
             locks: None,
@@ -57,14 +65,23 @@ impl<'r> Statement<'r> {
     }
 
     /// A statement that changes rows and reads none but those.
-    pub(crate) fn changing(engine: &'r Engine, session: &'r StrictSession<'r>) -> Self {
-        Statement { strict: Some(session), ..Statement::new(engine, ReadView::newest(), session) }
+    pub(crate) fn changing(
+        engine: &'r Engine,
+        session: &'r StrictSession<'r>,
+        memory: &'r Rc<StatementAccount>,
+    ) -> Self {
+        Statement { strict: Some(session), ..Statement::new(engine, ReadView::newest(), session, memory) }
     }
 
     /// A statement that changes rows. It locks those that it finds to change, and those that it reads for it unless
     /// the isolation level lets others be inserted among them: then it reads what is committed.
-    pub(crate) fn finding(engine: &'r Engine, session: &'r StrictSession<'r>, trx: &mut Trx) -> Result<Self> {
-        Self::finding_with(engine, session, trx, false)
+    pub(crate) fn finding(
+        engine: &'r Engine,
+        session: &'r StrictSession<'r>,
+        trx: &mut Trx,
+        memory: &'r Rc<StatementAccount>,
+    ) -> Result<Self> {
+        Self::finding_with(Self::changing(engine, session, memory), trx, false)
     }
 
     /// As [`Statement::finding`]. Where no gaps are locked, it does not wait for a row of which nothing was committed that it
@@ -73,20 +90,16 @@ impl<'r> Statement<'r> {
         engine: &'r Engine,
         session: &'r StrictSession<'r>,
         trx: &mut Trx,
+        memory: &'r Rc<StatementAccount>,
     ) -> Result<Self> {
         let semi_consistent = !trx.locks_gaps();
         if semi_consistent {
             trx.keep_versions();
         }
-        Self::finding_with(engine, session, trx, semi_consistent)
+        Self::finding_with(Self::changing(engine, session, memory), trx, semi_consistent)
     }
 
-    fn finding_with(
-        engine: &'r Engine,
-        session: &'r StrictSession<'r>,
-        trx: &mut Trx,
-        semi_consistent: bool,
-    ) -> Result<Self> {
+    fn finding_with(changing: Self, trx: &mut Trx, semi_consistent: bool) -> Result<Self> {
         let mut changed = trx.lock_read(LockMode::Exclusive, WaitPolicy::Wait)?;
         changed.semi_consistent = semi_consistent;
         let (read, view) = if trx.locks_gaps() {
@@ -94,17 +107,18 @@ impl<'r> Statement<'r> {
         } else {
             (None, trx.view())
         };
-        Ok(Statement {
-            view,
-            locks: Some(Box::new(Locks { read, changed: Some(changed) })),
-            ..Self::changing(engine, session)
-        })
+        Ok(Statement { view, locks: Some(Box::new(Locks { read, changed: Some(changed) })), ..changing })
     }
 
     /// A query that locks what it reads.
-    pub(crate) fn locking(engine: &'r Engine, locks: LockRead, session: &'r dyn SessionInfo) -> Self {
+    pub(crate) fn locking(
+        engine: &'r Engine,
+        locks: LockRead,
+        session: &'r dyn SessionInfo,
+        memory: &'r Rc<StatementAccount>,
+    ) -> Self {
         let locks = Some(Box::new(Locks { read: Some(locks), changed: None }));
-        Statement { locks, ..Statement::new(engine, ReadView::newest(), session) }
+        Statement { locks, ..Statement::new(engine, ReadView::newest(), session, memory) }
     }
 
     /// How the rows of a relation are locked, which the statement changes or only reads; `None`: they are not.
@@ -149,22 +163,39 @@ impl<'r> Statement<'r> {
         if self.session.killed() { Err(ExecError::Killed) } else { Ok(()) }
     }
 
-    /// Counts `bytes` more that an operator holds.
-    /// # Errors  [`ExecError::OutOfSortMemory`].
+    /// A store for one row at a time.
     #[inline]
-    pub(crate) fn hold_memory(&self, bytes: usize) -> Result<()> {
-        let held = self.memory.get() + bytes;
-        self.memory.set(held);
-        if held <= MEMORY_LIMIT_BYTES { Ok(()) } else { Err(ExecError::OutOfSortMemory) }
+    pub(crate) fn row_store(&self) -> ByteStore {
+        ByteStore::new(self.memory, Purpose::Other)
     }
 
-    /// Bytes counted by [`Statement::hold_memory`] are free again.
-    pub(crate) fn release_memory(&self, bytes: usize) {
-        self.memory.set(self.memory.get().saturating_sub(bytes));
+    /// Charges a value of `bytes` bytes that `arena` is about to hold. An arena that is reset keeps what it has, and so does
+    /// its charge; an arena at the address of a former one takes its charge over.
+    #[cold]
+    pub(crate) fn reserve(&self, arena: &Bump, bytes: usize) -> std::result::Result<(), Exceeded> {
+        let address = std::ptr::from_ref(arena).addr();
+        let mut arenas = self.arenas.borrow_mut();
+        let at = arenas.iter().position(|(known, _)| *known == address).unwrap_or_else(|| {
+            arenas.push((address, Charge::new(self.memory, Purpose::Other)));
+            arenas.len() - 1
+        });
+        let charge = &arenas[at].1;
+        let held = arena.allocated_bytes();
+        // A function makes its value outside of the arena first.
+        let wanted = held.saturating_add(bytes.saturating_mul(2));
+        if let Some(more) = wanted.checked_sub(charge.bytes()) {
+            return charge.add(more);
+        }
+        charge.remove(charge.bytes() - wanted);
+        Ok(())
     }
 
     /// An off-page value; a failure is remembered and gives `None`.
     pub(crate) fn fetch<'a>(&self, reference: &OverflowRef, arena: &'a Bump) -> Option<&'a [u8]> {
+        if let Err(error) = self.reserve(arena, reference.len as usize) {
+            self.fail(error.into());
+            return None;
+        }
         let mut bytes = Vec::new();
         match self.engine.read_value(reference, &mut bytes) {
             Ok(()) => Some(arena.alloc_slice_copy(&bytes)),
@@ -226,6 +257,10 @@ impl<'r> QueryRun<'r> {
 impl SubqueryRunner for QueryRun<'_> {
     fn column_name(&self, column: expr::ColumnRef) -> Option<String> {
         self.program.column_name(column)
+    }
+
+    fn reserve(&self, arena: &Bump, bytes: usize) -> std::result::Result<(), EvalError> {
+        Ok(self.st.reserve(arena, bytes)?)
     }
 
     fn run<'v>(

@@ -5,14 +5,13 @@ use std::rc::Rc;
 
 use bumpalo::Bump;
 use expr::{
-    CmpDomain, EvalCtx, EvalError, Expr, ExprKind, RowSource, SubqueryForm, compare_values, eval, in_arena,
-    truth,
+    CmpDomain, EvalCtx, EvalError, Expr, ExprKind, HashIndex, RowSource, SubqueryForm, compare_values, eval,
+    in_arena, truth,
 };
 use types::{OwnedValue, Value};
 
 use crate::error::{ExecError, Result};
 use crate::frame::{Frame, row_source};
-use crate::hash_index::HashIndex;
 use crate::join_hash::append_domain_key;
 use crate::query::SubProgram;
 use crate::source::{Collect, Flow};
@@ -104,7 +103,7 @@ fn collect(run: &QueryRun<'_>, sub: &SubProgram, form: SubqueryForm) -> Result<A
         SubqueryForm::Scalar => scalar(&inner).map(Answer::Scalar),
         SubqueryForm::Exists { .. } => exists(&inner).map(Answer::Exists),
         SubqueryForm::In { domain, .. } => {
-            let (mut keys, mut has_null) = (HashIndex::default(), false);
+            let (mut keys, mut has_null) = (HashIndex::new(run.st.memory), false);
             let mut key = Vec::new();
             each_value(&inner, |value, _| {
                 key.clear();
@@ -113,9 +112,7 @@ fn collect(run: &QueryRun<'_>, sub: &SubProgram, form: SubqueryForm) -> Result<A
                     return Ok(Flow::More);
                 }
                 append_domain_key(value, domain, &inner, &mut key);
-                if keys.insert(&key).1 {
-                    inner.st.hold_memory(key.len() + 16)?;
-                }
+                keys.insert(&key)?;
                 Ok(Flow::More)
             })?;
             Ok(Answer::List { keys, has_null })
@@ -131,7 +128,7 @@ fn look_up(
     domain: CmpDomain,
     run: &QueryRun<'_>,
 ) -> Option<bool> {
-    if keys.len() == 0 && !has_null {
+    if keys.is_empty() && !has_null {
         return Some(false);
     }
     if needle.is_null() {

@@ -3,6 +3,7 @@
 //! A row is an end offset (u32, the top bit set for NULL) per cell, then the cells' bytes. A cell is the storage bytes of
 //! a table's column, or a value with its kind in front, as the layout says.
 
+use base::memory::ByteStore;
 use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TimeZone, TypeKind, Value, storage};
 
 const NULL: u32 = 1 << 31;
@@ -85,18 +86,19 @@ impl Layout {
     }
 }
 
-/// Writes rows one cell after the other.
+/// Writes a row one cell after the other.
 pub(crate) struct RowWriter<'b> {
-    out: &'b mut Vec<u8>,
+    out: &'b mut ByteStore,
+    /// Where it begins in what `out` is writing.
     start: usize,
     next: usize,
 }
 
 impl<'b> RowWriter<'b> {
-    /// Starts a row of `cells` cells at the end of `out`.
-    pub(crate) fn new(out: &'b mut Vec<u8>, cells: usize) -> Self {
-        let start = out.len();
-        out.resize(start + 4 * cells, 0);
+    /// Starts a row of `cells` cells at the end of what `out` is writing.
+    pub(crate) fn new(out: &'b mut ByteStore, cells: usize) -> Self {
+        let start = out.row().len();
+        out.push_zeros(4 * cells);
         RowWriter { out, start, next: start }
     }
 
@@ -117,8 +119,12 @@ impl<'b> RowWriter<'b> {
     }
 
     fn end_cell(&mut self, null: bool) {
-        let end = (self.out.len() - self.start) as u32 | if null { NULL } else { 0 };
-        self.out[self.next..self.next + 4].copy_from_slice(&end.to_le_bytes());
+        let row = self.out.row_mut();
+        let end = (row.len() - self.start) as u32 | if null { NULL } else { 0 };
+        // A row that the account refused has no room for its ends.
+        if let Some(place) = row.get_mut(self.next..self.next + 4) {
+            place.copy_from_slice(&end.to_le_bytes());
+        }
         self.next += 4;
     }
 }
@@ -183,7 +189,7 @@ mod tag {
 }
 
 /// Appends a value and its kind; nothing for NULL.
-fn push_tagged(value: &Value<'_>, out: &mut Vec<u8>) {
+fn push_tagged(value: &Value<'_>, out: &mut ByteStore) {
     match *value {
         Value::Null => {}
         Value::Int(v) => push(out, tag::INT, &v.to_le_bytes()),
@@ -221,19 +227,20 @@ fn push_tagged(value: &Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
-fn push(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
+fn push(out: &mut ByteStore, kind: u8, bytes: &[u8]) {
     out.push(kind);
     out.extend_from_slice(bytes);
 }
 
 /// Small decimals as their units, others as text, which gives value and scale back.
-fn push_decimal(value: Decimal, out: &mut Vec<u8>) {
+fn push_decimal(value: Decimal, out: &mut ByteStore) {
     push(out, tag::DECIMAL, &[value.scale()]);
     if let Some(units) = value.to_i128_units() {
         out.extend_from_slice(&units.to_le_bytes());
     } else {
-        out.push(0);
-        value.write_to(out);
+        let mut text = vec![0];
+        value.write_to(&mut text);
+        out.extend_from_slice(&text);
     }
 }
 

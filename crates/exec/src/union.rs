@@ -3,11 +3,10 @@
 use crate::derived::Stream;
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
-use crate::hash_index::HashIndex;
 use crate::op::UnionOp;
 use crate::source::{Flow, Sink, Source};
-use crate::statement::{QueryRun, Statement};
-use expr::append_group_key;
+use crate::statement::QueryRun;
+use expr::{HashIndex, append_group_key};
 
 /// A running UNION.
 pub(crate) struct Union<'r> {
@@ -18,7 +17,7 @@ pub(crate) struct Union<'r> {
 impl Source for Union<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
         let st = self.run.st;
-        let mut unique = UniqueSink { st, index: HashIndex::default(), key: Vec::new(), sink };
+        let mut unique = UniqueSink { index: HashIndex::new(st.memory), key: Vec::new(), sink };
         for (i, arm) in self.op.arms.iter().enumerate() {
             let inner = QueryRun::new(st, self.run.params, arm);
             let is_distinct = self.op.distinct_after.is_some_and(|last| i <= last);
@@ -28,14 +27,12 @@ impl Source for Union<'_> {
                 return Ok(Flow::Enough);
             }
         }
-        st.release_memory(unique.index.byte_len());
         Ok(Flow::More)
     }
 }
 
 /// Lets the first of equal rows through.
 struct UniqueSink<'x> {
-    st: &'x Statement<'x>,
     index: HashIndex,
     key: Vec<u8>,
     sink: &'x mut dyn Sink,
@@ -49,12 +46,8 @@ impl Sink for UniqueSink<'_> {
                 append_group_key(&row.value(rel, col), &mut self.key);
             }
         }
-        let (_, is_new) = self.index.insert(&self.key);
-        if !is_new {
-            return Ok(Flow::More);
-        }
-        self.st.hold_memory(self.key.len() + 16)?;
-        self.sink.row(frame)
+        let (_, is_new) = self.index.insert(&self.key)?;
+        if is_new { self.sink.row(frame) } else { Ok(Flow::More) }
     }
 
     fn wants_pause(&self) -> bool {

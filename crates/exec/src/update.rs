@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use base::memory::{ByteStore, Charge, ChargedVec, Place, Purpose};
 use bumpalo::Bump;
 use engine::{Engine, Error, Table, UpdateOutcome};
+use expr::HashIndex;
 use sql::plan::{InsertCell, UpdatePlan};
 use wire::Capabilities;
 
@@ -13,7 +15,6 @@ use crate::column_store::ColumnStore;
 use crate::context::{ExecCtx, Level, Outcome, Summary};
 use crate::error::{ExecError, Result};
 use crate::frame::Frame;
-use crate::hash_index::HashIndex;
 use crate::op::{ChangedRows, needs_no_latch, open_table};
 use crate::point_update::{PointUpdate, Updated};
 use crate::query::QueryProgram;
@@ -36,21 +37,25 @@ pub(crate) struct UpdateProgram {
     point: Option<PointUpdate>,
 }
 
-/// A row to be written: its target, its key's end in `keys`, its row in the target's values.
+/// A row to be written: its target, its key, its row in the target's values.
 #[derive(Debug)]
 struct Change {
     target: usize,
-    key_end: usize,
+    key: Place,
     row: usize,
 }
 
 /// What the scan found.
 struct Found {
     matched: u64,
-    changes: Vec<Change>,
-    keys: Vec<u8>,
+    changes: ChargedVec<Change>,
+    keys: ByteStore,
+    /// The key at hand.
+    key: Vec<u8>,
     /// New values, by target.
     values: Vec<RowBuffer>,
+    /// Of `values`.
+    charge: Charge,
     /// Keys met so far, by target.
     seen: Vec<HashIndex>,
 }
@@ -78,11 +83,11 @@ impl UpdateProgram {
     pub(crate) fn run(&self, plan: &UpdatePlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let session = StrictSession::new(ctx.session, plan.ignore);
         let st = if self.point.is_some() {
-            Statement::changing(ctx.engine, &session)
+            Statement::changing(ctx.engine, &session, ctx.memory)
         } else if self.repeats {
-            Statement::finding(ctx.engine, &session, ctx.trx)?
+            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory)?
         } else {
-            Statement::finding_committed(ctx.engine, &session, ctx.trx)?
+            Statement::finding_committed(ctx.engine, &session, ctx.trx, ctx.memory)?
         };
         let run = QueryRun::new(&st, ctx.params, &self.query);
         let store = ColumnStore::new(&st, ctx.conditions, plan.ignore);
@@ -102,12 +107,15 @@ impl UpdateProgram {
     }
 
     fn find(&self, plan: &UpdatePlan, run: &QueryRun<'_>, store: &ColumnStore<'_>) -> Result<Found> {
+        let memory = run.st.memory;
         let mut found = Found {
             matched: 0,
-            changes: Vec::new(),
-            keys: Vec::new(),
+            changes: ChargedVec::new(memory, Purpose::Other),
+            keys: ByteStore::new(memory, Purpose::Other),
+            key: Vec::new(),
+            charge: Charge::new(memory, Purpose::Other),
             values: self.targets.iter().map(|target| RowBuffer::new(target.cols.len())).collect(),
-            seen: self.targets.iter().map(|_| HashIndex::default()).collect(),
+            seen: self.targets.iter().map(|_| HashIndex::new(memory)).collect(),
         };
         let mut new: Vec<_> = self.targets.iter().map(NewValues::new).collect();
         let (mut arena, mut cell) = (Bump::new(), Vec::new());
@@ -139,26 +147,25 @@ impl UpdateProgram {
         found: &mut Found,
     ) -> Result<()> {
         let rel = self.targets[target].rel;
-        let start = found.keys.len();
-        if !append_key(frame, rel, &mut found.keys) {
-            return Ok(());
-        }
-        if self.repeats && !found.seen[target].insert(&found.keys[start..]).1 {
-            found.keys.truncate(start);
+        found.key.clear();
+        if !append_key(frame, rel, &mut found.key)
+            || (self.repeats && !found.seen[target].insert(&found.key)?.1)
+        {
             return Ok(());
         }
         found.matched += 1;
         if !new.finish(|col| old_bytes(frame, rel, col), store, found.matched)? {
-            found.keys.truncate(start);
             return Ok(());
         }
+        found.keys.begin();
+        found.keys.extend_from_slice(&found.key);
+        let key = found.keys.end()?;
         let values = &mut found.values[target];
-        let before = values.byte_len();
+        values.reserve_row(new.values.byte_len(), &found.charge)?;
         values.begin_row();
         (0..self.targets[target].cols.len()).for_each(|slot| values.set(slot, new.values.get(0, slot)));
-        store.st.hold_memory(values.byte_len() - before + found.keys.len() - start + 64)?;
-        found.changes.push(Change { target, key_end: found.keys.len(), row: values.len() - 1 });
-        Ok(())
+        let row = values.len() - 1;
+        Ok(found.changes.push(Change { target, key, row })?)
     }
 
     /// Writes the changes; how many rows have new values.
@@ -169,14 +176,13 @@ impl UpdateProgram {
         ctx: &mut ExecCtx<'_>,
         st: &Statement<'_>,
     ) -> Result<u64> {
-        let (mut changed, mut key_start) = (0, 0);
+        let mut changed = 0;
         for (i, change) in found.changes.iter().enumerate() {
             if i % KILL_CHECK_ROWS == KILL_CHECK_ROWS - 1 {
                 st.fail_if_killed()?;
             }
             let target = &self.targets[change.target];
-            let key = &found.keys[key_start..change.key_end];
-            key_start = change.key_end;
+            let key = found.keys.get(change.key);
             let outcome = with_full_row(target, &found.values[change.target], change.row, |row| {
                 target.table.update(ctx.engine, ctx.trx, key, row, &target.changed)
             });

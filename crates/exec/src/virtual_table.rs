@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use types::TableDef;
 
-use crate::derived::KeptRows;
 use crate::error::Result;
 use crate::frame::Frame;
+use crate::kept_rows::KeptRows;
 use crate::source::{Flow, Sink, Source};
 use crate::statement::QueryRun;
 use crate::temp_row::{Layout, RowWriter};
@@ -32,15 +32,15 @@ impl<'r> VirtualTable<'r> {
 
     fn rows(&self) -> Result<KeptRows> {
         let st = self.run.st;
-        let mut rows = KeptRows::default();
+        let mut rows = KeptRows::new(st.memory);
         for row in st.session.virtual_rows(&self.op.def).map_err(|error| st.eval_error(error))? {
-            let before = rows.bytes.len();
-            let mut writer = RowWriter::new(&mut rows.bytes, self.op.layout.cells.len());
-            for value in &row {
-                writer.put_value(&value.as_value());
-            }
-            st.hold_memory(rows.bytes.len() - before + 8)?;
-            rows.ends.push(rows.bytes.len());
+            rows.add(|out| {
+                let mut writer = RowWriter::new(out, self.op.layout.cells.len());
+                for value in &row {
+                    writer.put_value(&value.as_value());
+                }
+                Ok(())
+            })?;
         }
         Ok(rows)
     }

@@ -8,6 +8,9 @@ use types::{Date, OwnedValue, TableDef, TimeZone, Value};
 
 use crate::{EvalError, Expr, Warning};
 
+/// Values up to this size are not charged: an expression has few of them beside its text.
+const SMALL_VALUE_BYTES: usize = 1024;
+
 /// The current row of every relation of the query.
 pub trait RowSource {
     /// The value of a column; NULL for every column of a relation that an outer join left without a match.
@@ -119,6 +122,11 @@ pub trait SubqueryRunner {
         None
     }
 
+    /// Charges the statement for `bytes` that evaluation is about to take, most of them in `arena`.
+    fn reserve(&self, _arena: &Bump, _bytes: usize) -> Result<(), EvalError> {
+        Ok(())
+    }
+
     /// The value of the subquery expression `expr` (an [`crate::ExprKind::Subquery`]) for the row `outer`.
     fn run<'v>(
         &'v self,
@@ -160,6 +168,14 @@ impl<'v> EvalCtx<'v> {
     /// A context for a statement without subqueries.
     pub fn new(arena: &'v Bump, params: &'v [Value<'v>], session: &'v dyn SessionInfo) -> Self {
         EvalCtx { arena, params, session, subqueries: &NoSubqueries }
+    }
+
+    /// Charges the statement for a value of `bytes` bytes before it is made; small ones are free. The charge lasts as long
+    /// as the arena has memory for the value.
+    /// # Errors  [`EvalError::Memory`].
+    #[inline]
+    pub fn reserve(&self, bytes: usize) -> Result<(), EvalError> {
+        if bytes <= SMALL_VALUE_BYTES { Ok(()) } else { self.subqueries.reserve(self.arena, bytes) }
     }
 
     /// The day of the statement in the session's zone.

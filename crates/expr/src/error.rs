@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use base::memory::Exceeded;
+
 /// An evaluation that fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -52,6 +54,8 @@ pub enum EvalError {
     UserLockDeadlock,
     /// The statement was killed.
     Killed,
+    /// A limit on memory.
+    Memory(Exceeded),
 }
 
 impl fmt::Display for EvalError {
@@ -75,11 +79,19 @@ impl fmt::Display for EvalError {
             EvalError::UserLockName(name) => write!(f, "incorrect user-level lock name '{name}'"),
             EvalError::UserLockDeadlock => f.write_str("deadlock of user-level locks"),
             EvalError::Killed => f.write_str("the statement was interrupted"),
+            EvalError::Memory(exceeded) => exceeded.fmt(f),
         }
     }
 }
 
 impl std::error::Error for EvalError {}
+
+impl From<Exceeded> for EvalError {
+    #[cold]
+    fn from(exceeded: Exceeded) -> Self {
+        EvalError::Memory(exceeded)
+    }
+}
 
 /// Something lost or suspicious; the statement goes on, unless the session's mode makes it an error.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -27,6 +27,7 @@ mod eval;
 pub mod fold;
 mod func;
 mod functions;
+mod hash_index;
 mod node;
 mod print;
 #[cfg(test)]
@@ -41,4 +42,5 @@ pub use eval::{eval, eval_bool, in_arena, truth};
 pub use fold::fold;
 pub use func::Func;
 pub use functions::SeededRandom;
+pub use hash_index::HashIndex;
 pub use node::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};

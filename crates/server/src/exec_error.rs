@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 
+use base::memory::{Exceeded, Purpose};
 use exec::ExecError;
 use expr::EvalError;
 use types::{Problem, TimeZone};
@@ -24,13 +25,13 @@ pub fn sql_error(error: &ExecError, zone: &TimeZone) -> SqlError {
         ExecError::TooFewFields { row } => error_map::WARN_TOO_FEW_RECORDS.with(&[row]),
         ExecError::TooManyFields { row } => error_map::WARN_TOO_MANY_RECORDS.with(&[row]),
         ExecError::SubqueryRows => error_map::SUBQUERY_NO_1_ROW.bare(),
-        ExecError::OutOfSortMemory => error_map::OUT_OF_SORTMEMORY.bare(),
         ExecError::Send(error) => match error.kind() {
             ErrorKind::TimedOut => error_map::NET_READ_INTERRUPTED.bare(),
             ErrorKind::WouldBlock => error_map::NET_WRITE_INTERRUPTED.bare(),
             ErrorKind::UnexpectedEof => error_map::NET_READ_ERROR.bare(),
             _ => error_map::NET_ERROR_ON_WRITE.bare(),
         },
+        ExecError::Memory(exceeded) => memory_error(*exceeded),
         ExecError::LoadFile(error) => {
             let errno = error.raw_os_error().unwrap_or(0);
             error_map::ERROR_ON_READ.with(&[&"LOAD DATA", &errno, error])
@@ -38,6 +39,19 @@ pub fn sql_error(error: &ExecError, zone: &TimeZone) -> SqlError {
         ExecError::Killed => error_map::QUERY_INTERRUPTED.bare(),
         ExecError::NotSupported(what) => error_map::NOT_SUPPORTED_YET.with(&[what]),
         other => error_map::INTERNAL_ERROR.with(&[other]),
+    }
+}
+
+/// The client's error for memory that it may not have.
+#[cold]
+pub fn memory_error(exceeded: Exceeded) -> SqlError {
+    match exceeded {
+        Exceeded::Statement(Purpose::Sort) => error_map::OUT_OF_SORTMEMORY.bare(),
+        Exceeded::Connection { limit, used } => error_map::DA_CONN_LIMIT.with(&[&limit, &used]),
+        Exceeded::AllConnections { limit, used } => error_map::DA_GLOBAL_CONN_LIMIT.with(&[&limit, &used]),
+        Exceeded::Statement(Purpose::Other) | Exceeded::Session | Exceeded::Server => {
+            error_map::OUT_OF_RESOURCES.bare()
+        }
     }
 }
 
@@ -59,6 +73,7 @@ pub fn eval_error(error: &EvalError) -> SqlError {
         EvalError::UserLockNameLength(name) => error_map::USER_LOCK_OVERLONG_NAME.with(&[name, &64]),
         EvalError::UserLockDeadlock => error_map::USER_LOCK_DEADLOCK.bare(),
         EvalError::Killed => error_map::QUERY_INTERRUPTED.bare(),
+        EvalError::Memory(exceeded) => memory_error(*exceeded),
         other => error_map::INTERNAL_ERROR.with(&[other]),
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use base::memory::ServerAccount;
 use engine::Engine;
 use parking_lot::{Mutex, RwLock};
 use wire::auth::{KeyError, RsaKey};
@@ -41,6 +42,8 @@ pub struct Server {
     pub user_locks: UserLocks,
     /// Plans that all sessions share.
     pub plans: PlanCache,
+    /// What all connections and shared caches hold.
+    pub memory: Arc<ServerAccount>,
     /// Counters.
     pub status: Status,
     /// Log.
@@ -76,6 +79,7 @@ impl Server {
             places: Places::default(),
             user_locks: UserLocks::default(),
             plans: PlanCache::default(),
+            memory: Arc::default(),
             status: Status::default(),
             log,
             rsa_key: OnceLock::new(),

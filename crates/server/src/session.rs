@@ -1,9 +1,11 @@
 //! A session: everything that belongs to one connection beside its socket.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use base::memory::{ConnectionAccount, ConnectionLimits, StatementAccount};
 use bumpalo::Bump;
 use exec::Scratch;
 use sql::CacheKey;
@@ -29,6 +31,8 @@ use crate::table_locks::{self, TableLocks};
 use crate::transaction::{self, TransactionState};
 use crate::undo_settings;
 
+/// Memory of one statement, bytes.
+const STATEMENT_BYTES_MAX: u64 = 1 << 30;
 /// Capacity kept for packets between commands.
 const KEEP_PACKET_BYTES: usize = 1 << 20;
 
@@ -92,6 +96,10 @@ pub struct Session {
     pub changes: StateChanges,
     /// Where commands with statements work; `None` before the first and while one has it.
     pub workspace: Option<Box<Workspace>>,
+    /// What the connection's memory is charged to.
+    pub memory: Rc<ConnectionAccount>,
+    /// What the memory of its statements is charged to.
+    pub statement_memory: Rc<StatementAccount>,
     /// Memory of statements that run, reused; `None` before the first and while one has it.
     pub scratch: Option<Box<Scratch>>,
     /// Number of what decides the meaning of statements; `None` after a change.
@@ -161,6 +169,8 @@ impl Session {
         nonce: [u8; NONCE_BYTES],
     ) -> Self {
         let variables = server.variables.read().clone();
+        let memory = ConnectionAccount::new(Arc::clone(&server.memory));
+        memory.set_limits(ConnectionLimits { statement: STATEMENT_BYTES_MAX, ..ConnectionLimits::default() });
         let session = Session {
             server,
             process,
@@ -185,6 +195,8 @@ impl Session {
             found_rows: 0,
             changes: StateChanges::default(),
             workspace: None,
+            statement_memory: StatementAccount::new(Rc::clone(&memory)),
+            memory,
             scratch: None,
             environment: None,
             named_statements: HashMap::new(),

@@ -123,6 +123,24 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Bytes on the heap of the value's owned form, beside shared ones.
+    #[inline]
+    pub const fn heap_bytes(&self) -> usize {
+        if let Value::Bytes { data, .. } = self { data.len() } else { 0 }
+    }
+
+    /// Most bytes that [`Value::write_text`] appends.
+    pub fn text_bytes_max(&self) -> usize {
+        /// Longest text of a number or a date: a DECIMAL of 65 digits, a DOUBLE without an exponent.
+        const SHORT_BYTES: usize = 400;
+        match self {
+            Value::Bytes { data, .. } => data.len(),
+            Value::Enum { index, members, .. } => enum_text(*index, members).len(),
+            Value::Set { members, .. } => members.iter().map(|member| member.len() + 1).sum(),
+            _ => SHORT_BYTES,
+        }
+    }
+
     /// Appends the value's text in a string context: what CONCAT sees. Nothing for NULL.
     pub fn write_text(&self, out: &mut Vec<u8>) {
         match *self {

@@ -1,8 +1,10 @@
 //! An engine in memory, a session without a server, plans by hand, rows read back from packets.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 
+use base::memory::StatementAccount;
 use engine::{BeginOptions, Engine, EngineConfig, Trx};
 use expr::{CmpDomain, CmpOp, Expr, ExprKind, SessionInfo, Warning};
 use sql::plan::*;
@@ -97,6 +99,8 @@ pub(crate) struct Bench {
     pub(super) engine: Arc<Engine>,
     pub(super) trx: Trx,
     pub(super) session: TestSession,
+    /// What statements are charged to.
+    pub(crate) memory: Rc<StatementAccount>,
     pub(super) scratch: Scratch,
     /// Each statement is a transaction; else all are one.
     pub(super) autocommit: bool,
@@ -137,6 +141,7 @@ impl Bench {
             engine,
             trx,
             session,
+            memory: StatementAccount::unlimited(),
             scratch: Scratch::default(),
             autocommit: false,
             capabilities: Capabilities::DEPRECATE_EOF,
@@ -191,6 +196,7 @@ impl Bench {
                 out: &mut out,
                 flush: &mut flush,
             },
+            memory: &self.memory,
             scratch: &mut self.scratch,
             autocommit: self.autocommit,
             load: match load {

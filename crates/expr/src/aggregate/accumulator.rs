@@ -1,8 +1,9 @@
 //! The state of one aggregate over one group.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::rc::Rc;
 
+use base::memory::{Charge, Purpose, StatementAccount};
 use types::{OwnedValue, SqlType, Value};
 
 use super::AggFunc;
@@ -13,7 +14,7 @@ use super::group_key::append_group_key;
 use super::number::{Sum, Variance};
 use super::typing::{order_domain, sort_domain};
 use crate::compare::double;
-use crate::{EvalCtx, EvalError, Expr};
+use crate::{EvalCtx, EvalError, Expr, HashIndex};
 
 /// What an accumulator gathers.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +33,8 @@ pub struct AccumulatorSpec<'a> {
     pub ty: &'a SqlType,
 }
 
-/// A group's rows, gathered.
-#[derive(Clone, Debug)]
+/// A group's rows, gathered. What it holds beside its own size is charged to the statement.
+#[derive(Debug)]
 pub struct Accumulator {
     func: AggFunc,
     ty: SqlType,
@@ -41,10 +42,19 @@ pub struct Accumulator {
     count: u64,
     state: State,
     /// Keys of the rows seen, for DISTINCT.
-    seen: Option<HashSet<Box<[u8]>>>,
+    seen: Option<Box<Seen>>,
+    /// Of the state.
+    charge: Charge,
 }
 
-#[derive(Clone, Debug)]
+/// Keys of rows, and the one at hand.
+#[derive(Debug)]
+struct Seen {
+    index: HashIndex,
+    key: Vec<u8>,
+}
+
+#[derive(Debug)]
 enum State {
     Count,
     Sum(Sum),
@@ -56,8 +66,8 @@ enum State {
 }
 
 impl Accumulator {
-    /// An empty group.
-    pub fn new(spec: &AccumulatorSpec<'_>) -> Accumulator {
+    /// An empty group of a statement.
+    pub fn new(spec: &AccumulatorSpec<'_>, account: &Rc<StatementAccount>) -> Accumulator {
         let extreme = |wanted| {
             let domain = spec.args.first().map_or(crate::CmpDomain::Integer, order_domain);
             State::Extreme(Extreme::new(domain, wanted))
@@ -82,8 +92,16 @@ impl Accumulator {
             spec.func,
             AggFunc::Min | AggFunc::Max | AggFunc::AnyValue | AggFunc::BitAnd | AggFunc::BitOr
         );
-        let seen = (spec.distinct && repeats_matter).then(HashSet::new);
-        Accumulator { func: spec.func, ty: spec.ty.clone(), count: 0, state, seen }
+        let seen = || Box::new(Seen { index: HashIndex::new(account), key: Vec::new() });
+        let seen = (spec.distinct && repeats_matter).then(seen);
+        let charge = Charge::new(account, Purpose::Other);
+        Accumulator { func: spec.func, ty: spec.ty.clone(), count: 0, state, seen, charge }
+    }
+
+    /// Bytes that an empty accumulator of this kind takes beside its own size.
+    pub fn heap_bytes(&self) -> usize {
+        let concat = if matches!(self.state, State::Concat(_)) { size_of::<Concat>() } else { 0 };
+        concat + if self.seen.is_some() { size_of::<Seen>() } else { 0 }
     }
 
     /// Takes in one row: the values of the arguments, and of GROUP_CONCAT's sort keys. NULLs do not count.
@@ -94,10 +112,9 @@ impl Accumulator {
         ctx: &EvalCtx<'_>,
     ) -> Result<(), EvalError> {
         if self.func == AggFunc::AnyValue {
-            self.keep_first(args);
-            return Ok(());
+            return self.keep_first(args);
         }
-        if args.iter().any(Value::is_null) || !self.is_new(args) {
+        if args.iter().any(Value::is_null) || !self.is_new(args)? {
             return Ok(());
         }
         self.count += 1;
@@ -105,32 +122,32 @@ impl Accumulator {
         match &mut self.state {
             State::Count | State::First(_) => {}
             State::Sum(sum) => sum.add(value, ctx)?,
-            State::Extreme(extreme) => extreme.add(value, ctx),
+            State::Extreme(extreme) => extreme.add(value, ctx, &self.charge)?,
             State::Bits(bits) => bits.add(self.func, value)?,
             State::Variance(variance) => variance.add(double(value, ctx)),
-            State::Concat(concat) => concat.add(args, order, ctx),
+            State::Concat(concat) => concat.add(args, order, ctx, &self.charge)?,
         }
         Ok(())
     }
 
-    fn keep_first(&mut self, args: &[Value<'_>]) {
+    fn keep_first(&mut self, args: &[Value<'_>]) -> Result<(), EvalError> {
         if let (State::First(first), 0, Some(value)) = (&mut self.state, self.count, args.first()) {
+            self.charge.add(value.heap_bytes())?;
             *first = value.to_owned_value();
             self.count = 1;
         }
+        Ok(())
     }
 
     /// Whether DISTINCT lets the row take part.
-    fn is_new(&mut self, args: &[Value<'_>]) -> bool {
-        let Some(seen) = &mut self.seen else { return true };
-        let mut key = Vec::new();
+    fn is_new(&mut self, args: &[Value<'_>]) -> Result<bool, EvalError> {
+        let Some(seen) = &mut self.seen else { return Ok(true) };
+        let Seen { index, key } = &mut **seen;
+        key.clear();
         for value in args {
-            append_group_key(value, &mut key);
+            append_group_key(value, key);
         }
-        if seen.contains(key.as_slice()) {
-            return false;
-        }
-        seen.insert(key.into())
+        Ok(index.insert(key)?.1)
     }
 
     /// The result; rows may not be taken in after it.
@@ -149,7 +166,7 @@ impl Accumulator {
             State::Variance(variance) => {
                 variance.result(self.func).map_or(OwnedValue::Null, OwnedValue::Double)
             }
-            State::Concat(concat) => match concat.result(self.ty.charset(), ctx) {
+            State::Concat(concat) => match concat.result(self.ty.charset(), ctx, &self.charge)? {
                 Some(text) => OwnedValue::Bytes { data: text.into(), collation: self.ty.collation },
                 None => OwnedValue::Null,
             },

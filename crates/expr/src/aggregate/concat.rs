@@ -2,27 +2,30 @@
 
 use std::cmp::Ordering;
 
+use base::memory::{ALLOCATION_OVERHEAD_BYTES, Charge};
 use types::collation::Charset;
 use types::{OwnedValue, Value};
 
 use crate::compare::compare_values;
-use crate::{CmpDomain, EvalCtx, Warning};
+use crate::{CmpDomain, EvalCtx, EvalError, Warning};
 
 /// One row's text and the values it is ordered by.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Piece {
     text: Box<[u8]>,
     order: Box<[OwnedValue]>,
 }
 
 /// The rows of a GROUP_CONCAT. Without an order only their joined text is kept, and no more of it than is shown.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Concat {
     separator: Box<[u8]>,
     /// Domain and descent of each sort key.
     order: Box<[(CmpDomain, bool)]>,
     pieces: Vec<Piece>,
     joined: Vec<u8>,
+    /// The text of the row at hand.
+    text: Vec<u8>,
     rows: u64,
     /// The row at which the text was cut.
     cut_at: Option<u64>,
@@ -36,30 +39,46 @@ impl Concat {
             order,
             pieces: Vec::new(),
             joined: Vec::new(),
+            text: Vec::new(),
             rows: 0,
             cut_at: None,
         }
     }
 
     /// Adds a row: its arguments joined, unless one is NULL.
-    pub(super) fn add(&mut self, args: &[Value<'_>], order: &[Value<'_>], ctx: &EvalCtx<'_>) {
-        let mut text = Vec::new();
+    pub(super) fn add(
+        &mut self,
+        args: &[Value<'_>],
+        order: &[Value<'_>],
+        ctx: &EvalCtx<'_>,
+        charge: &Charge,
+    ) -> Result<(), EvalError> {
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
         for value in args {
+            charge.reserve(&mut text, value.text_bytes_max())?;
             value.write_text(&mut text);
         }
         if self.order.is_empty() {
-            self.append(&text, limit(ctx));
+            self.append(&text, limit(ctx), charge)?;
         } else {
-            let order = order.iter().map(types::Value::to_owned_value).collect();
-            self.pieces.push(Piece { text: text.into(), order });
+            let heap_bytes: usize = order.iter().map(Value::heap_bytes).sum();
+            let allocations = text.len() + size_of_val(order) + heap_bytes;
+            charge.add(allocations + (2 + order.len()) * ALLOCATION_OVERHEAD_BYTES)?;
+            charge.reserve(&mut self.pieces, 1)?;
+            let order = order.iter().map(Value::to_owned_value).collect();
+            self.pieces.push(Piece { text: text[..].into(), order });
         }
+        self.text = text;
+        Ok(())
     }
 
-    fn append(&mut self, text: &[u8], limit: usize) {
+    fn append(&mut self, text: &[u8], limit: usize, charge: &Charge) -> Result<(), EvalError> {
         self.rows += 1;
         if self.cut_at.is_some() {
-            return;
+            return Ok(());
         }
+        charge.reserve(&mut self.joined, self.separator.len() + text.len())?;
         if self.rows > 1 {
             self.joined.extend_from_slice(&self.separator);
         }
@@ -67,24 +86,32 @@ impl Concat {
         if self.joined.len() > limit {
             self.cut_at = Some(self.rows);
         }
+        Ok(())
     }
 
     /// The text in `charset`, cut to group_concat_max_len; `None` without rows.
-    pub(super) fn result(&mut self, charset: Charset, ctx: &EvalCtx<'_>) -> Option<Vec<u8>> {
+    pub(super) fn result(
+        &mut self,
+        charset: Charset,
+        ctx: &EvalCtx<'_>,
+        charge: &Charge,
+    ) -> Result<Option<Vec<u8>>, EvalError> {
         let limit = limit(ctx);
         let mut pieces = std::mem::take(&mut self.pieces);
+        // A stable sort takes half as much again.
+        charge.add(pieces.len() / 2 * size_of::<Piece>())?;
         pieces.sort_by(|a, b| self.compare(a, b, ctx));
         for piece in pieces {
-            self.append(&piece.text, limit);
+            self.append(&piece.text, limit, charge)?;
         }
         if self.rows == 0 {
-            return None;
+            return Ok(None);
         }
         if let Some(row) = self.cut_at {
             self.joined.truncate(whole_chars(&self.joined, charset, limit));
             ctx.session.warn(Warning::GroupConcatCut { row });
         }
-        Some(std::mem::take(&mut self.joined))
+        Ok(Some(std::mem::take(&mut self.joined)))
     }
 
     /// Order of two rows: NULLs first, unless descending.

@@ -2,13 +2,14 @@
 
 use std::cmp::Ordering;
 
+use base::memory::Charge;
 use types::{OwnedValue, Value};
 
 use crate::compare::compare_values;
-use crate::{CmpDomain, EvalCtx};
+use crate::{CmpDomain, EvalCtx, EvalError};
 
 /// The least or largest value so far; of equal ones the first.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Extreme {
     best: OwnedValue,
     domain: CmpDomain,
@@ -24,12 +25,23 @@ impl Extreme {
 
     /// Looks at a value, which is not NULL.
     #[inline]
-    pub(super) fn add(&mut self, value: &Value<'_>, ctx: &EvalCtx<'_>) {
+    pub(super) fn add(
+        &mut self,
+        value: &Value<'_>,
+        ctx: &EvalCtx<'_>,
+        charge: &Charge,
+    ) -> Result<(), EvalError> {
         if self.best.is_null()
             || compare_values(value, &self.best.as_value(), self.domain, ctx) == Some(self.wanted)
         {
+            let bytes = value.heap_bytes();
+            if bytes > 0 {
+                charge.add(bytes)?;
+                charge.remove(self.best.as_value().heap_bytes());
+            }
             self.best = value.to_owned_value();
         }
+        Ok(())
     }
 
     /// The value; NULL without one.

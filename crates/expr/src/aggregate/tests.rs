@@ -1,3 +1,4 @@
+use base::memory::StatementAccount;
 use bumpalo::Bump;
 use types::{OwnedValue, TypeKind, Value};
 
@@ -12,7 +13,7 @@ fn aggregate(func: AggFunc, arg: Expr, distinct: bool, values: &[OwnedValue]) ->
         AccumulatorSpec { func, args: &typed.args, distinct, order: &[], separator: b",", ty: &typed.ty };
     let (arena, session) = (Bump::new(), TestSession::new());
     let ctx = EvalCtx::new(&arena, &[], &session);
-    let mut accumulator = Accumulator::new(&spec);
+    let mut accumulator = Accumulator::new(&spec, &StatementAccount::unlimited());
     for value in values {
         accumulator.update(&[value.as_value()], &[], &ctx).unwrap();
     }
@@ -91,7 +92,7 @@ fn texts_are_joined_in_order_and_cut_between_characters() {
         separator: b"|",
         ty: &typed.ty,
     };
-    let mut accumulator = Accumulator::new(&spec);
+    let mut accumulator = Accumulator::new(&spec, &StatementAccount::unlimited());
     for (text, order) in [("\u{e4}", 1), ("bc", 2)] {
         let value = Value::text(text.as_bytes(), "".expr().ty.collation);
         accumulator.update(&[value], &[Value::Int(order)], &ctx).unwrap();

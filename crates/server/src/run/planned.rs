@@ -272,6 +272,7 @@ impl Run<'_> {
                 out: &mut *answer.out,
                 flush: &mut flush,
             },
+            memory: &session.statement_memory,
             scratch,
             autocommit: self.autocommit,
             load: load.map(|file| file as &mut dyn LoadSource),

@@ -1,0 +1,22 @@
+//! Memory that clients make the server hold: charged to accounts before it is taken.
+//!
+//! ```text
+//! ServerAccount <-- ConnectionAccount <-- StatementAccount <-- Charge: ChargedVec, ByteStore, ...
+//!   atomics          steps of memory       the limit of          an operator's or a buffer's
+//!   one server       one thread            one statement         part, released when it drops
+//! ```
+//!
+//! A container charges what its next allocation takes before it makes it; while contents move, both the old and the new
+//! allocation are charged. Rows cost nothing: the capacity check of a growing buffer is the only check, and it exists
+//! without an account too. A statement that grows no buffer touches no account.
+
+mod account;
+mod byte_store;
+mod charge;
+
+pub use account::{ConnectionAccount, ConnectionLimits, Exceeded, Purpose, ServerAccount, StatementAccount};
+pub use byte_store::{ByteStore, Place};
+pub use charge::{Charge, ChargedVec};
+
+/// What the allocator adds to an allocation, about, bytes.
+pub const ALLOCATION_OVERHEAD_BYTES: usize = 16;
