@@ -5,10 +5,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
-use wire::auth::{AuthPlugin, Credential};
+use wire::auth::{AuthPlugin, Credential, StandIns};
 
 use crate::error_map::{self, SqlError};
 use crate::like::like;
+use crate::login::{Login, Survey};
 
 /// An account, named `'user'@'host'`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,18 +75,42 @@ impl Peer {
             _ => "localhost".to_owned(),
         }
     }
+}
 
-    fn matches(self, pattern: &str) -> bool {
-        if self.is_loopback() && like(pattern, "localhost") {
+/// A client's address, ready to be compared with the hosts of accounts.
+#[derive(Debug)]
+pub(crate) struct PeerHost {
+    is_loopback: bool,
+    address: Option<(IpAddr, String)>,
+}
+
+impl From<Peer> for PeerHost {
+    fn from(peer: Peer) -> Self {
+        let address = match peer {
+            Peer::Local => None,
+            Peer::Remote(address) => Some((address.to_canonical(), address.to_canonical().to_string())),
+        };
+        PeerHost { is_loopback: peer.is_loopback(), address }
+    }
+}
+
+impl PeerHost {
+    /// Whether the client runs on this machine.
+    pub(crate) fn is_loopback(&self) -> bool {
+        self.is_loopback
+    }
+
+    /// Whether an account of host `pattern` is for this client.
+    pub(crate) fn matches(&self, pattern: &str) -> bool {
+        if self.is_loopback && like(pattern, "localhost") {
             return true;
         }
-        let Peer::Remote(address) = self else {
+        let Some((address, text)) = &self.address else {
             return false;
         };
-        let address = address.to_canonical();
         match pattern.split_once('/') {
-            Some((network, mask)) => in_network(address, network, mask),
-            None => like(pattern, &address.to_string()),
+            Some((network, mask)) => in_network(*address, network, mask),
+            None => like(pattern, text),
         }
     }
 }
@@ -110,6 +135,7 @@ pub struct Accounts {
     store: Box<dyn AccountStore>,
     list: RwLock<Vec<Arc<Account>>>,
     cached: Mutex<HashMap<Name, [u8; 32]>>,
+    stand_ins: StandIns,
 }
 
 impl std::fmt::Debug for Accounts {
@@ -133,19 +159,22 @@ impl Accounts {
             accounts.push(root);
         }
         let list = RwLock::new(accounts.into_iter().map(Arc::new).collect());
-        let all = Accounts { store, list, cached: Mutex::default() };
+        let stand_ins = StandIns::new().map_err(|_| error_map::OUT_OF_RESOURCES.bare())?;
+        let all = Accounts { store, list, cached: Mutex::default(), stand_ins };
         sort(&mut all.list.write());
         Ok(all)
     }
 
-    /// The account that a client calling itself `user` gets: the most specific host first, named users before the
-    /// anonymous one.
-    pub fn find_login(&self, user: &str, peer: Peer) -> Option<Arc<Account>> {
+    /// What a client calling itself `user` has to prove. Cost: one look at every account.
+    pub fn login(&self, user: &str, peer: Peer) -> Login {
         let list = self.list.read();
-        let fits = |account: &&Arc<Account>| {
-            (account.user == user || account.user.is_empty()) && peer.matches(&account.host)
-        };
-        list.iter().find(fits).cloned()
+        let survey = Survey::of(&list, user, peer);
+        let account = survey.usable();
+        let stand_in = self.stand_ins.of(user.as_bytes(), survey.plugin(), survey.rounds());
+        let host = account.map_or_else(String::new, |account| account.host.clone());
+        let name = (account.map_or(user, |account| &account.user).to_owned(), host);
+        let cached = self.cached.lock().get(&name).copied();
+        Login::new(account.cloned(), stand_in, cached, survey.rounds())
     }
 
     /// The account `'user'@'host'`.
@@ -187,11 +216,6 @@ impl Accounts {
         Ok(true)
     }
 
-    /// What a full authentication of `account` left to be cached.
-    pub fn cached_hash(&self, account: &Account) -> Option<[u8; 32]> {
-        self.cached.lock().get(&(account.user.clone(), account.host.clone())).copied()
-    }
-
     /// Remembers what a full authentication of `account` left, unless the account has changed since.
     pub fn cache_hash(&self, account: &Arc<Account>, hash: [u8; 32]) {
         let list = self.list.read();
@@ -208,6 +232,12 @@ fn sort(list: &mut [Arc<Account>]) {
         let specific = wildcard.unwrap_or(usize::MAX);
         (std::cmp::Reverse(specific), a.user.is_empty(), a.host.clone(), a.user.clone())
     });
+}
+
+/// Error 3118 for a client that has proved to be the locked account of `user`.
+#[cold]
+pub fn account_locked(user: &str, peer: Peer) -> SqlError {
+    error_map::ACCOUNT_HAS_BEEN_LOCKED.with(&[&user, &peer.host()])
 }
 
 /// Error 1045 for a client that called itself `user`.
@@ -234,14 +264,22 @@ mod tests {
         Peer::Remote(address.parse().unwrap())
     }
 
+    fn found(accounts: &Accounts, user: &str, peer: Peer) -> Option<Arc<Account>> {
+        Survey::of(&accounts.all(), user, peer).found.cloned()
+    }
+
+    fn cached_hash(accounts: &Accounts, user: &str) -> Option<[u8; 32]> {
+        accounts.login(user, Peer::Local).tested().cached
+    }
+
     #[test]
     fn a_new_store_has_root_on_this_machine_only() {
         let accounts = Accounts::open(Box::new(MemoryStore)).unwrap();
         for peer in [Peer::Local, remote("127.0.0.1"), remote("::1"), remote("::ffff:127.0.0.1")] {
-            assert_eq!(accounts.find_login("root", peer).unwrap().host, "localhost");
+            assert_eq!(found(&accounts, "root", peer).unwrap().host, "localhost");
         }
-        assert_eq!(accounts.find_login("root", remote("10.0.0.1")), None);
-        assert_eq!(accounts.find_login("nobody", Peer::Local), None);
+        assert_eq!(found(&accounts, "root", remote("10.0.0.1")), None);
+        assert_eq!(found(&accounts, "nobody", Peer::Local), None);
         assert_eq!(accounts.find_passwordless().unwrap().user, "root");
     }
 
@@ -251,11 +289,11 @@ mod tests {
         for (user, host) in [("bob", "%"), ("bob", "10.0.%"), ("bob", "10.0.0.7"), ("", "10.0.0.%")] {
             accounts.put(account(user, host)).unwrap();
         }
-        let host = |address| accounts.find_login("bob", remote(address)).map(|a| a.host.clone());
+        let host = |address| found(&accounts, "bob", remote(address)).map(|a| a.host.clone());
         assert_eq!(host("10.0.0.7").as_deref(), Some("10.0.0.7"));
         assert_eq!(host("10.0.9.9").as_deref(), Some("10.0.%"));
         assert_eq!(host("11.0.0.1").as_deref(), Some("%"));
-        assert_eq!(accounts.find_login("bob", remote("10.0.0.8")).unwrap().user, "");
+        assert_eq!(found(&accounts, "bob", remote("10.0.0.8")).unwrap().user, "");
     }
 
     #[test]
@@ -279,11 +317,11 @@ mod tests {
         let accounts = Accounts::open(Box::new(MemoryStore)).unwrap();
         let root = accounts.find("root", "localhost").unwrap();
         accounts.cache_hash(&root, [1; 32]);
-        assert_eq!(accounts.cached_hash(&root), Some([1; 32]));
+        assert_eq!(cached_hash(&accounts, "root"), Some([1; 32]));
         accounts.put(account("root", "localhost")).unwrap();
-        assert_eq!(accounts.cached_hash(&root), None);
+        assert_eq!(cached_hash(&accounts, "root"), None);
         accounts.cache_hash(&root, [1; 32]);
-        assert_eq!(accounts.cached_hash(&root), None, "the account it was made for is gone");
+        assert_eq!(cached_hash(&accounts, "root"), None, "the account it was made for is gone");
         assert!(accounts.remove("root", "localhost").unwrap());
         assert!(!accounts.remove("root", "localhost").unwrap());
     }

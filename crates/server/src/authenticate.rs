@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wire::auth::{Credential, Exchange, Step};
+use wire::auth::{Exchange, Step};
 use wire::change_user::ChangeUser;
 use wire::greeting::Greeting;
 use wire::handshake::{HandshakeResponse, attributes};
 use wire::{Capabilities, reply};
 
-use crate::account::{Account, access_denied};
+use crate::account::{Account, access_denied, account_locked};
 use crate::client_io::{ClientIo, ReadError};
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::session::{Level, Session};
@@ -138,12 +138,8 @@ fn admit(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
 /// Exchanges packets until the client has proved to be its account.
 fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Account>, Refusal> {
     let server = &session.server;
-    let account = server.accounts.find_login(&claim.user, session.peer);
-    let decoy = Credential::decoy();
-    let credential = account.as_ref().map_or(&decoy, |account| &account.credential);
-    let cached = account.as_ref().and_then(|account| server.accounts.cached_hash(account));
-    let is_local = session.peer.is_loopback();
-    let mut exchange = Exchange::new(credential, &session.nonce, cached, is_local);
+    let login = server.accounts.login(&claim.user, session.peer);
+    let mut exchange = Exchange::new(login.tested(), &session.nonce, session.peer.is_loopback());
     let mut step = exchange.start(claim.auth_plugin.as_deref(), &claim.auth_response, &mut io.out);
     while step == Step::Read {
         io.send().map_err(|_| Refusal::Lost)?;
@@ -151,18 +147,16 @@ fn prove(session: &Session, io: &mut ClientIo, claim: &Claim) -> Result<Arc<Acco
         let resumed = exchange.resume(io.reader.packet(), || server.rsa_key(), &mut io.out);
         step = resumed.map_err(|_| error_map::OUT_OF_RESOURCES.bare())?;
     }
-    let denied = || Refusal::Error(access_denied(&claim.user, session.peer, exchange.used_password()));
-    let (Step::Accepted(hash), Some(account)) = (step, account.clone()) else {
-        return Err(denied());
+    let (Step::Accepted(hash), Some(account)) = (step, login.account()) else {
+        return Err(access_denied(&claim.user, session.peer, exchange.used_password()).into());
     };
-    // An account without a password is as good as open, so it serves this machine alone.
-    if account.locked || !account.credential.has_password() && !session.peer.is_loopback() {
-        return Err(denied());
+    if account.locked {
+        return Err(account_locked(&claim.user, session.peer).into());
     }
     if let Some(hash) = hash {
-        server.accounts.cache_hash(&account, hash);
+        server.accounts.cache_hash(account, hash);
     }
-    Ok(account)
+    Ok(Arc::clone(account))
 }
 
 /// The character sets of the session follow the collation that the client named, if it is known here.

@@ -39,6 +39,7 @@ mod like;
 pub mod listener;
 mod lock_settings;
 mod lock_text;
+pub mod login;
 mod option_file;
 pub mod options;
 pub mod places;

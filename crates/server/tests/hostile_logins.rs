@@ -128,3 +128,77 @@ fn handshake_packets_are_bounded_and_attributes_as_in_mysql() {
     assert_eq!(error(&answer(&attributes(16 << 20))).0, 1153);
     assert_eq!(server.root().command(0x0e, b"")[0], 0);
 }
+
+/// Everything that the server sends to a client that knows no password, with the name that it tries taken out.
+fn probe(server: &TestServer, user: &str, plugin: &[u8], answer: &[u8]) -> Vec<(u8, Vec<u8>)> {
+    let mut client = server.raw();
+    let nonce = client.nonce();
+    client.login_with(user, plugin, answer);
+    let mut seen = Vec::new();
+    while let Some((sequence, packet)) = client.try_read() {
+        match packet[0] {
+            0xfe => client.send(sequence + 1, &[7; 32]),
+            1 => client.send(sequence + 1, b"wrong\0"),
+            _ => {}
+        }
+        let without_name = replace(&packet, format!("'{user}'").as_bytes(), b"'?'");
+        seen.push((sequence, replace(&without_name, &nonce, b"nonce")));
+    }
+    seen
+}
+
+fn replace(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    match text.windows(from.len()).position(|window| window == from) {
+        Some(at) => [&text[..at], to, &text[at + from.len()..]].concat(),
+        None => text.to_vec(),
+    }
+}
+
+#[test]
+fn an_account_of_any_kind_looks_like_a_name_without_one() {
+    let server = TestServer::start(&[]);
+    let mut admin = server.root();
+    for sql in [
+        "CREATE USER sha2 IDENTIFIED BY 'secret', sha2_locked IDENTIFIED BY 'secret' ACCOUNT LOCK",
+        "CREATE USER sha2_cached IDENTIFIED BY 'secret', sha2_elsewhere@192.0.2.1 IDENTIFIED BY 'secret'",
+        "CREATE USER native IDENTIFIED WITH mysql_native_password BY 'secret'",
+        "CREATE USER native_locked IDENTIFIED WITH mysql_native_password BY 'secret' ACCOUNT LOCK",
+        "CREATE USER native_open IDENTIFIED WITH mysql_native_password",
+    ] {
+        assert_eq!(query(&mut admin, sql).0, 0, "{sql}");
+    }
+    let mut cached = begin_full_authentication(&server, "sha2_cached");
+    cached.send(3, b"secret\0");
+    assert_eq!(cached.read().1[0], 0);
+    let plugins: [&[u8]; 3] = [SHA2, b"mysql_native_password", b"dialog"];
+    let profile = |user: &str, answers: &[&[u8]]| -> Vec<_> {
+        let tries = plugins.iter().flat_map(|plugin| answers.iter().map(move |answer| (plugin, answer)));
+        tries.map(|(plugin, answer)| probe(&server, user, plugin, answer)).collect()
+    };
+    let guesses: [&[u8]; 3] = [b"", &[7; 20], &[7; 32]];
+    let names = (0..8).map(|i| format!("missing{i}"));
+    let missing: Vec<_> = names.map(|name| profile(&name, &guesses)).collect();
+    for user in ["sha2", "sha2_locked", "sha2_cached", "sha2_elsewhere", "native", "native_locked"] {
+        assert!(missing.contains(&profile(user, &guesses)), "{user}");
+    }
+    // An account without a password shows itself to a client that gives none, and to no other.
+    let missing: Vec<_> = (0..8).map(|i| profile(&format!("missing{i}"), &guesses[1..])).collect();
+    for user in ["root", "native_open"] {
+        assert!(missing.contains(&profile(user, &guesses[1..])), "{user}");
+    }
+}
+
+#[test]
+fn a_locked_account_says_so_to_those_who_know_its_password() {
+    let server = TestServer::start(&[]);
+    let mut admin = server.root();
+    assert_eq!(query(&mut admin, "CREATE USER ada IDENTIFIED BY 'right' ACCOUNT LOCK").0, 0);
+    let answer = |password: &[u8]| {
+        let mut client = begin_full_authentication(&server, "ada");
+        client.send(3, password);
+        error(&client.read().1)
+    };
+    let locked = "#HY000Access denied for user 'ada'@'localhost'. Account is locked.".to_owned();
+    assert_eq!(answer(b"right\0"), (3118, locked));
+    assert_eq!(answer(b"wrong\0").0, 1045);
+}

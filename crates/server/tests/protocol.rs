@@ -66,6 +66,10 @@ fn a_wrong_password_and_an_unknown_user_are_told_the_same() {
     let (sequence, switch) = client.read();
     assert!(switch.starts_with(b"\xfecaching_sha2_password\0"));
     client.send(sequence + 1, &[7; 32]);
+    // It has no password, and still asks for one as every other account does.
+    let (sequence, full) = client.read();
+    assert_eq!(full, b"\x01\x04");
+    client.send(sequence + 1, b"wrong\0");
     let (code, message) = error(&client.read().1);
     assert_eq!(code, 1045);
     assert_eq!(message, "#28000Access denied for user 'root'@'localhost' (using password: YES)");

@@ -191,6 +191,13 @@ impl RawClient {
         body
     }
 
+    /// The challenge in the greeting.
+    pub fn nonce(&self) -> Vec<u8> {
+        let version_end = self.greeting.iter().position(|&byte| byte == 0).unwrap();
+        let rest = &self.greeting[version_end + 5..];
+        [&rest[..8], &rest[27..39]].concat()
+    }
+
     /// Closes the sending side.
     pub fn half_close(&self) {
         self.socket.shutdown(std::net::Shutdown::Write).unwrap();

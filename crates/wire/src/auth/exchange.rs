@@ -2,7 +2,7 @@
 
 use super::credential::Secret;
 use super::sha2::{self, DIGEST_BYTES};
-use super::{AuthPlugin, Credential, KeyError, Password, RsaKey, native};
+use super::{AuthPlugin, Credential, KeyError, Password, RsaKey, StandIn, native};
 use crate::OutBuffer;
 use crate::greeting::NONCE_BYTES;
 
@@ -36,34 +36,59 @@ enum State {
     Password,
 }
 
+/// What a client is tested against.
+#[derive(Clone, Copy, Debug)]
+pub struct Tested<'a> {
+    /// The account's credential; `None`: the client cannot get in.
+    pub account: Option<&'a Credential>,
+    /// Takes the account's place where there is none, or none with a password; has the plugin of the account.
+    pub stand_in: &'a StandIn,
+    /// What an earlier full authentication of the account left to be cached.
+    pub cached: Option<[u8; DIGEST_BYTES]>,
+    /// Rounds of SHA-crypt to run for a password, if the account takes fewer.
+    pub rounds: u32,
+}
+
+impl<'a> Tested<'a> {
+    /// What answers and passwords are compared with.
+    fn credential(&self) -> &'a Credential {
+        self.account.filter(|account| account.has_password()).unwrap_or(&self.stand_in.credential)
+    }
+
+    /// Whether a client without a password gets in.
+    fn is_open(&self) -> bool {
+        self.account.is_some_and(|account| !account.has_password())
+    }
+
+    /// Whether a client with the password gets in.
+    fn is_guarded(&self) -> bool {
+        self.account.is_some_and(Credential::has_password)
+    }
+}
+
 /// One authentication in progress.
 #[derive(Debug)]
 pub struct Exchange<'a> {
-    credential: &'a Credential,
+    tested: Tested<'a>,
     nonce: &'a [u8; NONCE_BYTES],
-    cached: Option<[u8; DIGEST_BYTES]>,
     is_local: bool,
     key_sent: bool,
     used_password: bool,
+    rounds_run: u32,
     state: State,
 }
 
 impl<'a> Exchange<'a> {
-    /// An exchange over `nonce`. `cached`: what an earlier full authentication of this account left to be cached.
-    /// `is_local`: the connection cannot be listened to (a Unix socket, loopback), so that a password may come in clear.
-    pub fn new(
-        credential: &'a Credential,
-        nonce: &'a [u8; NONCE_BYTES],
-        cached: Option<[u8; DIGEST_BYTES]>,
-        is_local: bool,
-    ) -> Self {
+    /// An exchange over `nonce`. `is_local`: the connection cannot be listened to (a Unix socket, loopback), so that a password
+    /// may come in clear.
+    pub fn new(tested: Tested<'a>, nonce: &'a [u8; NONCE_BYTES], is_local: bool) -> Self {
         Exchange {
-            credential,
+            tested,
             nonce,
-            cached,
             is_local,
             key_sent: false,
             used_password: false,
+            rounds_run: 0,
             state: State::Answer,
         }
     }
@@ -75,15 +100,16 @@ impl<'a> Exchange<'a> {
             None => Some(AuthPlugin::Native),
         };
         self.used_password = !is_empty_answer(response);
-        if plugin == Some(self.credential.plugin()) {
+        let wanted = self.tested.credential().plugin();
+        if plugin == Some(wanted) {
             return self.take_answer(response, out);
         }
-        if plugin.is_some() && !self.used_password && !self.credential.has_password() {
+        if plugin.is_some() && !self.used_password && self.tested.is_open() {
             return Step::Accepted(None);
         }
         out.begin_packet();
         out.put_u8(SWITCH);
-        out.put_nul_bytes(self.credential.plugin().name().as_bytes());
+        out.put_nul_bytes(wanted.name().as_bytes());
         out.put_nul_bytes(self.nonce);
         out.end_packet();
         Step::Read
@@ -113,20 +139,31 @@ impl<'a> Exchange<'a> {
         self.used_password
     }
 
+    /// Rounds of SHA-crypt that have been run: the same for every name, with an account or not.
+    pub fn rounds_run(&self) -> u32 {
+        self.rounds_run
+    }
+
     fn take_answer(&mut self, response: &[u8], out: &mut OutBuffer) -> Step {
         if is_empty_answer(response) {
-            return accepted_if(!self.credential.has_password());
+            return accepted_if(self.tested.is_open());
         }
-        match self.credential.secret() {
+        match self.tested.credential().secret() {
+            // A credential without a password is never tested: a stand-in takes its place.
             Secret::Empty => Step::Denied,
-            Secret::Native(hash) => accepted_if(native::accepts(hash, self.nonce, response)),
-            Secret::Sha2 { .. } | Secret::Nothing => self.take_fast_answer(response, out),
+            Secret::Native(hash) => {
+                let right = native::accepts(hash, self.nonce, response);
+                accepted_if(right && self.tested.is_guarded())
+            }
+            Secret::Sha2 { .. } => self.take_fast_answer(response, out),
         }
     }
 
     /// A wrong fast answer is no proof of a wrong password: the cache may be older than the password.
     fn take_fast_answer(&mut self, response: &[u8], out: &mut OutBuffer) -> Step {
-        if self.cached.is_some_and(|cached| sha2::accepts(&cached, self.nonce, response)) {
+        let cached = self.tested.cached.as_ref();
+        let right = sha2::accepts(cached.unwrap_or(&self.tested.stand_in.cached), self.nonce, response);
+        if right && cached.is_some() && self.tested.is_guarded() {
             put_more_data(out, &[FAST_ACCEPTED]);
             return Step::Accepted(None);
         }
@@ -161,13 +198,18 @@ impl<'a> Exchange<'a> {
         Ok(self.finish(&clear))
     }
 
-    fn finish(&self, clear: &[u8]) -> Step {
+    fn finish(&mut self, clear: &[u8]) -> Step {
         // A password too long to be one is denied before anything is hashed.
-        match Password::new(clear.strip_suffix(&[0]).unwrap_or(clear)) {
-            Some(password) if self.credential.accepts_password(password) => {
-                Step::Accepted(Some(sha2::cached_hash(password)))
-            }
-            _ => Step::Denied,
+        let Some(password) = Password::new(clear.strip_suffix(&[0]).unwrap_or(clear)) else {
+            return Step::Denied;
+        };
+        let credential = self.tested.credential();
+        self.rounds_run += self.tested.rounds.max(credential.rounds());
+        let right = credential.accepts_after(password, self.tested.rounds);
+        if right && self.tested.is_guarded() {
+            Step::Accepted(Some(sha2::cached_hash(password)))
+        } else {
+            Step::Denied
         }
     }
 }

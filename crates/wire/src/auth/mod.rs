@@ -8,6 +8,9 @@
 //!                      else 0x04 -> password in clear (local socket), or
 //!                                   [public key asked for and sent ->] password under RSA -> accepted | denied
 //! ```
+//!
+//! A name without an account, and an account without a password for a client that gives one, go the same ways, against a
+//! [`StandIn`]: same packets, same hash rounds.
 
 mod credential;
 mod exchange;
@@ -16,11 +19,13 @@ mod password;
 mod rsa_key;
 pub mod sha2;
 pub mod sha256_crypt;
+mod stand_in;
 
-pub use credential::{AuthPlugin, Credential, CredentialError};
-pub use exchange::{Exchange, Step};
+pub use credential::{AuthPlugin, Credential, CredentialError, DEFAULT_ROUNDS};
+pub use exchange::{Exchange, Step, Tested};
 pub use password::{MAX_PASSWORD_BYTES, Password};
 pub use rsa_key::{KeyError, RsaKey};
+pub use stand_in::{StandIn, StandIns};
 
 use crate::greeting::NONCE_BYTES;
 

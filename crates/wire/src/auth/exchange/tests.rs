@@ -3,7 +3,7 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use super::*;
-use crate::auth::MAX_PASSWORD_BYTES;
+use crate::auth::{DEFAULT_ROUNDS, MAX_PASSWORD_BYTES, StandIns};
 
 const NONCE: [u8; NONCE_BYTES] = *b"abcdefghijklmnopqrst";
 
@@ -21,11 +21,36 @@ fn account(plugin: AuthPlugin) -> Credential {
     Credential::from_password(plugin, password("secret")).unwrap()
 }
 
+/// An exchange with `account`, or with nobody, whose stand-in has the account's plugin.
+fn exchange(
+    account: Option<&Credential>,
+    cached: Option<[u8; DIGEST_BYTES]>,
+    is_local: bool,
+) -> Exchange<'_> {
+    exchange_as(account, account.map_or(AuthPlugin::CachingSha2, Credential::plugin), cached, is_local)
+}
+
+fn exchange_as(
+    account: Option<&Credential>,
+    plugin: AuthPlugin,
+    cached: Option<[u8; DIGEST_BYTES]>,
+    is_local: bool,
+) -> Exchange<'_> {
+    static STAND_INS: OnceLock<[StandIn; 2]> = OnceLock::new();
+    let [native, sha2] = STAND_INS.get_or_init(|| {
+        let all = StandIns::new().unwrap();
+        [AuthPlugin::Native, AuthPlugin::CachingSha2]
+            .map(|plugin| all.of(b"bob", Some(plugin), DEFAULT_ROUNDS))
+    });
+    let stand_in = if plugin == AuthPlugin::Native { native } else { sha2 };
+    Exchange::new(Tested { account, stand_in, cached, rounds: DEFAULT_ROUNDS }, &NONCE, is_local)
+}
+
 #[test]
 fn a_native_answer_needs_no_further_packet() {
     let credential = account(AuthPlugin::Native);
     let mut out = OutBuffer::new();
-    let mut exchange = Exchange::new(&credential, &NONCE, None, false);
+    let mut exchange = exchange(Some(&credential), None, false);
     let right = native::answer(b"secret", &NONCE);
     assert_eq!(exchange.start(Some(b"mysql_native_password"), &right, &mut out), Step::Accepted(None));
     assert!(exchange.used_password());
@@ -38,7 +63,7 @@ fn a_native_answer_needs_no_further_packet() {
 fn a_client_with_another_plugin_is_switched() {
     let credential = account(AuthPlugin::Native);
     let mut out = OutBuffer::new();
-    let mut exchange = Exchange::new(&credential, &NONCE, None, false);
+    let mut exchange = exchange(Some(&credential), None, false);
     let first = sha2::answer(b"secret", &NONCE);
     assert_eq!(exchange.start(Some(b"caching_sha2_password"), &first, &mut out), Step::Read);
     assert_eq!(out.pending(), b"\x2c\0\0\0\xfemysql_native_password\0abcdefghijklmnopqrst\0".as_slice());
@@ -50,12 +75,13 @@ fn a_client_with_another_plugin_is_switched() {
 fn an_account_without_password_takes_only_an_empty_answer() {
     let credential = Credential::empty(AuthPlugin::CachingSha2);
     let mut out = OutBuffer::new();
-    let mut exchange = Exchange::new(&credential, &NONCE, None, false);
+    let mut exchange = exchange(Some(&credential), None, false);
     for plugin in [&b"caching_sha2_password"[..], b"mysql_native_password"] {
         assert_eq!(exchange.start(Some(plugin), b"", &mut out), Step::Accepted(None));
         assert!(!exchange.used_password());
     }
-    assert_eq!(exchange.start(Some(b"caching_sha2_password"), &[1; 32], &mut out), Step::Denied);
+    assert_eq!(exchange.start(Some(b"caching_sha2_password"), &[1; 32], &mut out), Step::Read);
+    assert_eq!(exchange.resume(b"\0", key, &mut out), Ok(Step::Denied));
     assert_eq!(exchange.start(Some(b"dialog"), b"", &mut out), Step::Read);
 }
 
@@ -64,14 +90,14 @@ fn the_fast_answer_works_once_cached() {
     let credential = account(AuthPlugin::CachingSha2);
     let mut out = OutBuffer::new();
     let answer = sha2::answer(b"secret", &NONCE);
-    let mut local = Exchange::new(&credential, &NONCE, None, true);
+    let mut local = exchange(Some(&credential), None, true);
     assert_eq!(local.start(Some(b"caching_sha2_password"), &answer, &mut out), Step::Read);
     assert_eq!(out.pending(), [2, 0, 0, 0, 1, 4]);
     let Ok(Step::Accepted(cached @ Some(_))) = local.resume(b"secret\0", key, &mut out) else {
         panic!("password in clear over a local socket was refused");
     };
     let mut out = OutBuffer::new();
-    let mut fast = Exchange::new(&credential, &NONCE, cached, false);
+    let mut fast = exchange(Some(&credential), cached, false);
     assert_eq!(fast.start(Some(b"caching_sha2_password"), &answer, &mut out), Step::Accepted(None));
     assert_eq!(out.pending(), [2, 0, 0, 0, 1, 3]);
 }
@@ -80,7 +106,7 @@ fn the_fast_answer_works_once_cached() {
 fn a_stale_cache_leads_to_full_authentication() {
     let credential = account(AuthPlugin::CachingSha2);
     let cached = Some(sha2::cached_hash(password("old password")));
-    let mut exchange = Exchange::new(&credential, &NONCE, cached, true);
+    let mut exchange = exchange(Some(&credential), cached, true);
     let answer = sha2::answer(b"secret", &NONCE);
     assert_eq!(exchange.start(Some(b"caching_sha2_password"), &answer, &mut OutBuffer::new()), Step::Read);
 }
@@ -90,7 +116,7 @@ fn a_password_of_256_bytes_is_accepted_and_a_longer_one_is_denied() {
     let longest = "x".repeat(MAX_PASSWORD_BYTES);
     let credential = Credential::from_password(AuthPlugin::CachingSha2, password(&longest)).unwrap();
     for (sent, accepted) in [(longest.clone(), true), (longest + "x", false), ("x".repeat(1 << 20), false)] {
-        let mut exchange = Exchange::new(&credential, &NONCE, None, true);
+        let mut exchange = exchange(Some(&credential), None, true);
         exchange.start(Some(b"caching_sha2_password"), &[1; 32], &mut OutBuffer::new());
         let step = exchange.resume(&[sent.as_bytes(), &[0]].concat(), key, &mut OutBuffer::new());
         assert_eq!(matches!(step, Ok(Step::Accepted(Some(_)))), accepted, "{} bytes", sent.len());
@@ -101,7 +127,7 @@ fn a_password_of_256_bytes_is_accepted_and_a_longer_one_is_denied() {
 fn a_clear_password_over_tcp_is_refused() {
     let credential = account(AuthPlugin::CachingSha2);
     let mut out = OutBuffer::new();
-    let mut exchange = Exchange::new(&credential, &NONCE, None, false);
+    let mut exchange = exchange(Some(&credential), None, false);
     exchange.start(Some(b"caching_sha2_password"), &[1; 32], &mut out);
     assert_eq!(exchange.resume(b"secret\0", key, &mut out), Ok(Step::Denied));
 }
@@ -109,7 +135,7 @@ fn a_clear_password_over_tcp_is_refused() {
 #[test]
 fn the_public_key_is_sent_on_request() {
     let credential = account(AuthPlugin::CachingSha2);
-    let mut exchange = Exchange::new(&credential, &NONCE, None, false);
+    let mut exchange = exchange(Some(&credential), None, false);
     exchange.start(Some(b"caching_sha2_password"), &[1; 32], &mut OutBuffer::new());
     let mut out = OutBuffer::new();
     assert_eq!(exchange.resume(&[2], key, &mut out), Ok(Step::Read));
@@ -117,15 +143,77 @@ fn the_public_key_is_sent_on_request() {
 }
 
 #[test]
-fn a_decoy_goes_through_the_motions_and_denies() {
-    let decoy = Credential::decoy();
+fn nobody_gets_in_without_an_account() {
     let mut out = OutBuffer::new();
-    let mut exchange = Exchange::new(&decoy, &NONCE, None, true);
-    assert_eq!(exchange.start(Some(b"mysql_native_password"), &[1; 20], &mut out), Step::Read);
-    assert_eq!(exchange.resume(&[1; 32], key, &mut out), Ok(Step::Read));
-    assert_eq!(exchange.resume(b"secret\0", key, &mut out), Ok(Step::Denied));
-    assert_eq!(exchange.resume(b"secret", key, &mut out), Ok(Step::Denied));
-    assert_eq!(exchange.start(Some(b"caching_sha2_password"), b"", &mut out), Step::Denied);
+    let mut sha2 = exchange(None, None, true);
+    assert_eq!(sha2.start(Some(b"mysql_native_password"), &[1; 20], &mut out), Step::Read);
+    assert_eq!(sha2.resume(&[1; 32], key, &mut out), Ok(Step::Read));
+    assert_eq!(sha2.resume(b"secret\0", key, &mut out), Ok(Step::Denied));
+    assert_eq!(sha2.start(Some(b"caching_sha2_password"), b"", &mut out), Step::Denied);
+    let mut native = exchange_as(None, AuthPlugin::Native, None, true);
+    assert_eq!(native.start(Some(b"mysql_native_password"), &[1; 20], &mut out), Step::Denied);
+    assert_eq!(native.start(Some(b"mysql_native_password"), b"", &mut out), Step::Denied);
+}
+
+const SHA2: Option<&[u8]> = Some(b"caching_sha2_password");
+
+/// What a client that knows no password sees, and the rounds that are run for it.
+fn probe(mut exchange: Exchange<'_>, plugin: Option<&[u8]>, answer: &[u8]) -> (Vec<u8>, u32) {
+    let mut out = OutBuffer::new();
+    let mut step = exchange.start(plugin, answer, &mut out);
+    while step == Step::Read {
+        let wants_password = out.pending().ends_with(&[MORE_DATA, FULL_WANTED]);
+        let packet = if wants_password { b"wrong\0" } else { &[1; 32][..] };
+        step = exchange.resume(packet, key, &mut out).unwrap();
+    }
+    assert_eq!(step, Step::Denied);
+    let used_password = exchange.used_password();
+    ([out.pending(), &[u8::from(used_password)]].concat(), exchange.rounds_run())
+}
+
+#[test]
+fn names_with_and_without_an_account_look_alike() {
+    for plugin in [AuthPlugin::Native, AuthPlugin::CachingSha2] {
+        let (guarded, open) = (account(plugin), Credential::empty(plugin));
+        let cached = (plugin == AuthPlugin::CachingSha2).then(|| sha2::cached_hash(password("secret")));
+        for client in
+            [None, Some(&b"mysql_native_password"[..]), Some(b"caching_sha2_password"), Some(b"dialog")]
+        {
+            for answer in [&b""[..], &[0], &[1; 20], &[1; 32], &[1; 255]] {
+                let missing = probe(exchange_as(None, plugin, None, true), client, answer);
+                let there = probe(exchange(Some(&guarded), None, true), client, answer);
+                assert_eq!(missing, there, "{plugin:?} {client:?} {answer:?}");
+                let hashed =
+                    plugin == AuthPlugin::CachingSha2 && !(is_empty_answer(answer) && client == SHA2);
+                assert_eq!(missing.1, if hashed { DEFAULT_ROUNDS } else { 0 });
+                let cached = probe(exchange(Some(&guarded), cached, true), client, answer);
+                assert_eq!(missing, cached, "cached, {plugin:?} {client:?} {answer:?}");
+                if !is_empty_answer(answer) {
+                    let open = probe(exchange(Some(&open), None, true), client, answer);
+                    assert_eq!(missing, open, "without a password, {plugin:?} {client:?} {answer:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn accounts_with_fewer_rounds_cost_as_many() {
+    let few = [b"$A$001$", &[b'x'; 20][..], &[b'.'; 43]].concat();
+    let few = Credential::from_stored(AuthPlugin::CachingSha2, &few).unwrap();
+    assert_eq!(few.rounds(), 1000);
+    let (packets, rounds) = probe(exchange(Some(&few), None, true), Some(b"caching_sha2_password"), &[1; 32]);
+    assert_eq!((packets.is_empty(), rounds), (false, DEFAULT_ROUNDS));
+}
+
+#[test]
+fn the_plugin_of_a_name_is_fixed_and_both_occur() {
+    let stand_ins = StandIns::new().unwrap();
+    let plugin = |name: &str| stand_ins.of(name.as_bytes(), None, DEFAULT_ROUNDS).credential.plugin();
+    let names: Vec<String> = (0..200).map(|i| format!("user{i}")).collect();
+    let natives = names.iter().filter(|name| plugin(name) == AuthPlugin::Native).count();
+    assert!((50..150).contains(&natives), "{natives} of 200");
+    assert!(names.iter().all(|name| plugin(name) == plugin(name)));
 }
 
 proptest! {
@@ -135,7 +223,7 @@ proptest! {
     ) {
         let credential = account(AuthPlugin::Native);
         let mut out = OutBuffer::new();
-        let mut exchange = Exchange::new(&credential, &NONCE, None, false);
+        let mut exchange = exchange(Some(&credential), None, false);
         let mut step = exchange.start(Some(b"caching_sha2_password"), &packets[0], &mut out);
         for packet in &packets {
             prop_assert!(!matches!(step, Step::Accepted(_)));

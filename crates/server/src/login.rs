@@ -1,0 +1,115 @@
+//! What a client has to prove to get in, chosen so that a client without a password cannot find out which accounts exist.
+//!
+//! | a client that calls itself | is tested against |
+//! |---|---|
+//! | an account that fits its host | the account's credential |
+//! | an account without a password, from this machine | an empty answer gets in; any other: the stand-in |
+//! | an account without a password, from elsewhere | the stand-in: such an account serves this machine alone |
+//! | an account that fits other hosts only | the stand-in, with that account's plugin |
+//! | nobody | the stand-in, with the plugin of all accounts, or one by the name's keyed hash if they differ |
+//!
+//! Every login looks at every account, makes a stand-in and looks for a cached hash. Every check of a password by SHA-crypt
+//! runs the rounds of the account that takes most, up to [`MAX_ROUNDS_FOR_ALL`].
+
+use std::sync::Arc;
+
+use wire::auth::{AuthPlugin, DEFAULT_ROUNDS, StandIn, Tested};
+
+use crate::account::{Account, Peer, PeerHost};
+
+/// Most rounds that one account's hash imposes on all others: the default of MySQL 9. An account may have more, which any
+/// account may ask for (IDENTIFIED .. AS), and is slower then than names that do not exist.
+const MAX_ROUNDS_FOR_ALL: u32 = 10_000;
+
+/// One client's login.
+#[derive(Debug)]
+pub struct Login {
+    account: Option<Arc<Account>>,
+    stand_in: StandIn,
+    cached: Option<[u8; 32]>,
+    rounds: u32,
+}
+
+impl Login {
+    /// A login as `account`; `None`: the client cannot get in.
+    pub(crate) fn new(
+        account: Option<Arc<Account>>,
+        stand_in: StandIn,
+        cached: Option<[u8; 32]>,
+        rounds: u32,
+    ) -> Self {
+        Login { account, stand_in, cached, rounds }
+    }
+
+    /// What the exchange compares with.
+    pub fn tested(&self) -> Tested<'_> {
+        let account = self.account.as_ref().map(|account| &account.credential);
+        Tested { account, stand_in: &self.stand_in, cached: self.cached, rounds: self.rounds }
+    }
+
+    /// The account that the client gets in as, once it has proved that it may.
+    pub fn account(&self) -> Option<&Arc<Account>> {
+        self.account.as_ref()
+    }
+}
+
+/// What one pass over all accounts, the most specific hosts first, finds for a client.
+#[derive(Debug)]
+pub(crate) struct Survey<'a> {
+    user: &'a str,
+    host: PeerHost,
+    /// The first account that fits: the most specific host first, named users before the anonymous one.
+    pub(crate) found: Option<&'a Arc<Account>>,
+    /// Plugin of the first account of this name, for any host.
+    named: Option<AuthPlugin>,
+    has_native: bool,
+    has_sha2: bool,
+    rounds: u32,
+}
+
+impl<'a> Survey<'a> {
+    /// Looks at all of `accounts`, whether they fit or not.
+    pub(crate) fn of(accounts: &'a [Arc<Account>], user: &'a str, peer: Peer) -> Self {
+        let (found, named) = (None, None);
+        let (has_native, has_sha2, rounds) = (false, false, DEFAULT_ROUNDS);
+        let mut survey = Survey { user, host: peer.into(), found, named, has_native, has_sha2, rounds };
+        for account in accounts {
+            survey.see(account);
+        }
+        survey
+    }
+
+    fn see(&mut self, account: &'a Arc<Account>) {
+        let plugin = account.credential.plugin();
+        let is_named = account.user == self.user;
+        let fits = (is_named | account.user.is_empty()) & self.host.matches(&account.host);
+        self.found = self.found.or(fits.then_some(account));
+        self.named = self.named.or(is_named.then_some(plugin));
+        self.has_native |= plugin == AuthPlugin::Native;
+        self.has_sha2 |= plugin == AuthPlugin::CachingSha2;
+        self.rounds = self.rounds.max(account.credential.rounds().min(MAX_ROUNDS_FOR_ALL));
+    }
+
+    /// The account that the client may get in as.
+    pub(crate) fn usable(&self) -> Option<&'a Arc<Account>> {
+        self.found.filter(|account| account.credential.has_password() || self.host.is_loopback())
+    }
+
+    /// The plugin that the client is asked for; `None` leaves it to the name's hash.
+    pub(crate) fn plugin(&self) -> Option<AuthPlugin> {
+        let of_all = match (self.has_native, self.has_sha2) {
+            (true, true) => None,
+            (true, false) => Some(AuthPlugin::Native),
+            (false, _) => Some(AuthPlugin::CachingSha2),
+        };
+        self.found.map(|account| account.credential.plugin()).or(self.named).or(of_all)
+    }
+
+    /// Rounds of SHA-crypt to run for any password.
+    pub(crate) fn rounds(&self) -> u32 {
+        self.rounds
+    }
+}
+
+#[cfg(test)]
+mod tests;
