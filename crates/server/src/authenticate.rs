@@ -12,6 +12,7 @@ use wire::{Capabilities, reply};
 use crate::account::{Account, access_denied, account_locked};
 use crate::client_io::{ClientIo, ReadError};
 use crate::error_map::{self, ErrorKind, SqlError};
+use crate::failed_logins;
 use crate::session::{Level, Session};
 use crate::sysvars::SetValue;
 
@@ -115,12 +116,31 @@ pub fn change_user(session: &mut Session, io: &mut ClientIo) -> Result<(), Refus
     session.reset();
     session.database = None;
     session.account = None;
-    let timeout = session.server.variables.read().named("connect_timeout").as_u64();
-    io.begin_handshake(Duration::from_secs(timeout));
-    admit(session, io, claim)
+    begin_handshake(session, io);
+    admit(session, io, claim)?;
+    // A delay has given the session's place away.
+    crate::connection::take_place(session, io)
 }
 
+/// The client has `connect_timeout` from now on to prove who it is.
+pub(crate) fn begin_handshake(session: &Session, io: &mut ClientIo) {
+    let timeout = session.server.variables.read().named("connect_timeout").as_u64();
+    io.begin_handshake(Duration::from_secs(timeout));
+}
+
+/// Lets a client in, after a delay if its name has failed too often.
 fn admit(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), Refusal> {
+    let delayed = failed_logins::hold_back(session, &claim.user)?;
+    if delayed.is_some() {
+        begin_handshake(session, io);
+    }
+    let user = claim.user.clone();
+    let entered = enter(session, io, claim);
+    failed_logins::record(session, &user, entered.is_ok());
+    entered
+}
+
+fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), Refusal> {
     let account = prove(session, io, &claim)?;
     session.process.set_user(&claim.user);
     session.user = claim.user;

@@ -130,8 +130,7 @@ fn note_lost(session: &Session, why: &ErrorKind) {
 
 /// Socket options and handshake; false if the client was not let in.
 fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
-    let connect_timeout = session.server.variables.read().named("connect_timeout").as_u64();
-    io.begin_handshake(Duration::from_secs(connect_timeout));
+    authenticate::begin_handshake(session, io);
     if io.stream().set_no_delay().is_err() {
         return false;
     }
@@ -154,7 +153,7 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
 }
 
 /// Counts a client that has proved who it is among the sessions; error 1040 in place of the answer if they are too many.
-fn take_place(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
+pub(crate) fn take_place(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal> {
     let is_admin = session.is_admin();
     if session.place.as_mut().is_none_or(|place| place.admit(is_admin)) {
         return Ok(());

@@ -34,6 +34,7 @@ mod engine_accounts;
 pub mod engine_error;
 pub mod error_map;
 pub mod exec_error;
+pub mod failed_logins;
 mod idle_watch;
 mod like;
 pub mod listener;

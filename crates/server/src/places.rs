@@ -117,9 +117,12 @@ impl Place {
         Some(Place { server: Arc::clone(server), kind: Kind::Handshake { ticket } })
     }
 
-    /// Exchanges the handshake's place for a session's. False: `max_connections` sessions are open, and the one beyond is for
+    /// Exchanges the handshake's place for a session's, unless it is one. False: `max_connections` sessions are open, and the one beyond is for
     /// an administrator.
     pub fn admit(&mut self, is_admin: bool) -> bool {
+        if self.kind == Kind::Session {
+            return true;
+        }
         let limit = sessions_max(&self.server).saturating_add(u64::from(is_admin));
         let mut inner = self.server.places.inner.lock();
         if inner.sessions >= limit {

@@ -11,6 +11,7 @@ use wire::auth::{KeyError, RsaKey};
 use crate::account::{AccountStore, Accounts};
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
+use crate::failed_logins::FailedLogins;
 use crate::lock_settings;
 use crate::options::Options;
 use crate::places::Places;
@@ -36,6 +37,8 @@ pub struct Server {
     pub accounts: Accounts,
     /// Connections.
     pub processes: ProcessList,
+    /// Failed logins, and those delayed for them.
+    pub failed_logins: FailedLogins,
     /// Places of connections.
     pub places: Places,
     /// Locks of GET_LOCK.
@@ -76,6 +79,7 @@ impl Server {
             variables: RwLock::new(variables),
             accounts,
             processes: ProcessList::default(),
+            failed_logins: FailedLogins::default(),
             places: Places::default(),
             user_locks: UserLocks::default(),
             plans: PlanCache::default(),

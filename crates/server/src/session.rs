@@ -18,6 +18,7 @@ use crate::account::{Account, Peer};
 use crate::diagnostics::{Diagnostics, Severity};
 use crate::engine_error;
 use crate::error_map::{self, ErrorKind, SqlError};
+use crate::failed_logins;
 use crate::lock_settings;
 use crate::places::Place;
 use crate::plan_cache::{Environment, EnvironmentId, SessionPlans};
@@ -370,11 +371,13 @@ impl Session {
         self.require_admin()?;
         let default = self.server.options.variables.get(number).clone();
         let mut variables = self.server.variables.write();
+        failed_logins::refuse_setting(&variables, ALL[number].name, set)?;
         let assigned = variables.assign(number, set, &default)?;
         redo_log::changed(&self.server.engine, &variables, ALL[number].name)
             .map_err(|error| engine_error::plain(&error))?;
         lock_settings::changed(&self.server.engine, &variables, ALL[number].name);
         undo_settings::changed(&self.server.engine, &variables, ALL[number].name);
+        failed_logins::changed(&self.server, ALL[number].name);
         Ok(assigned)
     }
 

@@ -230,6 +230,8 @@ pub struct Status {
     pub max_used_connections: AtomicU64,
     /// Connections refused with error 1040.
     pub refused_at_limit: AtomicU64,
+    /// Logins delayed after failed ones.
+    pub login_delays: AtomicU64,
     /// Prepared statements in all sessions.
     pub prepared_statements: AtomicU64,
     /// Statements slower than `long_query_time`.
@@ -247,6 +249,7 @@ impl Default for Status {
             threads_connected: AtomicU64::new(0),
             max_used_connections: AtomicU64::new(0),
             refused_at_limit: AtomicU64::new(0),
+            login_delays: AtomicU64::new(0),
             prepared_statements: AtomicU64::new(0),
             slow_queries: AtomicU64::new(0),
             counted: Mutex::default(),
@@ -287,6 +290,7 @@ impl Status {
             ("Aborted_connects", get(&self.aborted_connects)),
             ("Bytes_received", self.get(Hot::BytesReceived)),
             ("Bytes_sent", self.get(Hot::BytesSent)),
+            ("Connection_control_delay_generated", get(&self.login_delays)),
             ("Connection_errors_max_connections", get(&self.refused_at_limit)),
             ("Connections", get(&self.connections)),
             ("Max_used_connections", get(&self.max_used_connections)),

@@ -9,6 +9,9 @@ use support::{RawClient, TestServer, error};
 
 const SHA2: &[u8] = b"caching_sha2_password";
 
+/// Failed logins are not delayed.
+const NO_DELAYS: &[&str] = &["--connection-control-failed-connections-threshold=0"];
+
 /// Most that an attack may add to the server's resident memory.
 const MEMORY_GROWTH_KB: u64 = 64 << 10;
 
@@ -35,7 +38,7 @@ fn query(client: &mut RawClient, sql: &str) -> (u16, String) {
 
 #[test]
 fn a_clear_password_beyond_256_bytes_is_denied_without_work() {
-    let server = TestServer::start(&[]);
+    let server = TestServer::start(NO_DELAYS);
     let mut admin = server.root();
     assert_eq!(query(&mut admin, "CREATE USER ada IDENTIFIED BY 'right'").0, 0);
     let before = peak_kb(&server);
@@ -58,7 +61,7 @@ fn a_clear_password_beyond_256_bytes_is_denied_without_work() {
 
 #[test]
 fn a_change_of_user_with_a_long_password_is_denied() {
-    let server = TestServer::start(&[]);
+    let server = TestServer::start(NO_DELAYS);
     let mut client = server.root();
     client.send(0, b"\x11nobody\0\x01x\0\x2d\0caching_sha2_password\0");
     assert_eq!(client.read().1, b"\x01\x04");
@@ -69,7 +72,7 @@ fn a_change_of_user_with_a_long_password_is_denied() {
 
 #[test]
 fn statements_refuse_passwords_beyond_256_bytes_with_mysqls_error() {
-    let server = TestServer::start(&[]);
+    let server = TestServer::start(NO_DELAYS);
     let mut admin = server.root();
     assert_eq!(query(&mut admin, "CREATE USER ada IDENTIFIED BY 'right', bob").0, 0);
     let before = peak_kb(&server);
@@ -109,7 +112,7 @@ fn statements_refuse_passwords_beyond_256_bytes_with_mysqls_error() {
 
 #[test]
 fn handshake_packets_are_bounded_and_attributes_as_in_mysql() {
-    let server = TestServer::start(&[]);
+    let server = TestServer::start(NO_DELAYS);
     let attributes = |bytes: usize| {
         let mut packet = RawClient::login_packet("root", SHA2, b"", 0x0010_0000);
         packet.push(0xfd);
@@ -156,7 +159,7 @@ fn replace(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
 
 #[test]
 fn an_account_of_any_kind_looks_like_a_name_without_one() {
-    let server = TestServer::start(&[]);
+    let server = TestServer::start(NO_DELAYS);
     let mut admin = server.root();
     for sql in [
         "CREATE USER sha2 IDENTIFIED BY 'secret', sha2_locked IDENTIFIED BY 'secret' ACCOUNT LOCK",
@@ -190,7 +193,7 @@ fn an_account_of_any_kind_looks_like_a_name_without_one() {
 
 #[test]
 fn a_locked_account_says_so_to_those_who_know_its_password() {
-    let server = TestServer::start(&[]);
+    let server = TestServer::start(NO_DELAYS);
     let mut admin = server.root();
     assert_eq!(query(&mut admin, "CREATE USER ada IDENTIFIED BY 'right' ACCOUNT LOCK").0, 0);
     let answer = |password: &[u8]| {

@@ -18,6 +18,8 @@ const YEAR: u64 = 31_536_000;
 const MAX: u64 = u64::MAX;
 /// Largest value of 32-bit numbers.
 const MAX32: u64 = u32::MAX as u64;
+/// Largest value of signed 32-bit numbers.
+const I32_MAX: u64 = i32::MAX as u64;
 const GIB: u64 = 1 << 30;
 
 const SWITCHES: &[&str] = &[
@@ -82,6 +84,9 @@ pub static ALL: &[VarDef] = &[
     v("completion_type", Both, Dynamic, Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN"),
     v("concurrent_insert", Global, GlobalOnly, Enum(&["NEVER", "AUTO", "ALWAYS"]), "AUTO"),
     v("connect_timeout", Global, GlobalOnly, UInt(2, YEAR), "10"),
+    v("connection_control_failed_connections_threshold", Global, GlobalOnly, UInt(0, I32_MAX), "3"),
+    v("connection_control_max_connection_delay", Global, GlobalOnly, UInt(1000, I32_MAX), "2147483647"),
+    v("connection_control_min_connection_delay", Global, GlobalOnly, UInt(1000, I32_MAX), "1000"),
     v("cte_max_recursion_depth", Both, Dynamic, UInt(0, MAX32), "1000"),
     v("datadir", Global, Startup, Text, "./ratchet-data"),
     v("date_format", Global, Fixed, Text, "%Y-%m-%d"),
