@@ -89,6 +89,9 @@ pub fn handshake(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal
     io.send().map_err(|_| Refusal::Lost)?;
     io.read_packet()?;
     let response = HandshakeResponse::parse(io.reader.packet()).map_err(|e| protocol_error(&e))?;
+    if response.capabilities.changes_packets_beyond(offered) {
+        return Err(error_map::HANDSHAKE_ERROR.bare().into());
+    }
     session.capabilities = response.capabilities & offered;
     let claim = Claim {
         user: text(response.user),

@@ -37,6 +37,7 @@ fn kind(error: &BindError) -> &'static ErrorKind {
         BindError::WrongGroupField(_) => &error_map::WRONG_GROUP_FIELD,
         BindError::OrderNotInDistinct { .. } => &error_map::FIELD_IN_ORDER_NOT_SELECT,
         BindError::ColumnCount { .. } => &error_map::WRONG_VALUE_COUNT_ON_ROW,
+        BindError::EmptyRow => &error_map::VALUES_WITHOUT_COLUMNS,
         BindError::ColumnTwice(_) => &error_map::FIELD_SPECIFIED_TWICE,
         BindError::DerivedAlias => &error_map::DERIVED_MUST_HAVE_ALIAS,
         BindError::UnionColumns => &error_map::WRONG_NUMBER_OF_COLUMNS_IN_SELECT,

@@ -302,6 +302,7 @@ errors! {
     ILLEGAL_VALUE_FOR_TYPE = 1367, b"22007", "Illegal %s '%-.192s' value found during parsing";
     PROCACCESS_DENIED = 1370, b"42000", "%-.16s command denied to user '%-.48s'@'%-.64s' for routine '%-.192s'";
     NO_BINARY_LOGGING = 1381, b"HY000", "You are not using binary logging";
+    PS_MANY_PARAM = 1390, b"HY000", "Prepared statement contains too many placeholders";
     KEY_PART_0 = 1391, b"HY000", "Key part '%-.192s' length cannot be 0";
     CANNOT_USER = 1396, b"HY000", "Operation %s failed for %.256s";
     XAER_RMFAIL = 1399, b"XAE07", "XAER_RMFAIL: The command cannot be executed when global transaction is in the  %.64s state";
@@ -385,6 +386,7 @@ errors! {
     FK_CANNOT_DROP_PARENT = 3730, b"HY000", "Cannot drop table '%s' referenced by a foreign key constraint '%s' on table '%s'.";
     CHECK_CONSTRAINT_VIOLATED = 3819, b"HY000", "Check constraint '%-.192s' is violated.";
     CANNOT_CONVERT_STRING = 3854, b"HY000", "Cannot convert string '%-.64s' from %s to %s";
+    VALUES_WITHOUT_COLUMNS = 3942, b"HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";
     CLIENT_LOCAL_FILES_DISABLED = 3948, b"42000", "Loading local data is disabled; this must be enabled on both the client and server sides";
     INVALID_ASSIGNMENT_TARGET = 3989, b"HY000", "Invalid target for assignment: %s";
     CLIENT_INTERACTION_TIMEOUT = 4031, b"HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";

@@ -15,4 +15,5 @@ pub mod script;
 mod script_tests;
 pub mod server;
 pub mod sim;
+pub mod strict;
 pub mod tool;

@@ -23,15 +23,16 @@ use crate::session::Session;
 use crate::statement;
 use crate::status::{Com, bump};
 
+/// Most parameters and most columns of a prepared statement: its description has 16 bits for their numbers.
+const DESCRIBED_MAX: usize = u16::MAX as usize;
+
 /// COM_STMT_PREPARE.
 pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     session.counters.count(Com::StmtPrepare);
     session.diagnostics.clear();
     let text: Box<[u8]> = io.reader.packet().get(1..).unwrap_or_default().into();
     let (prepared, plan) = new_statement(session, text)?;
-    let Ok(params) = u16::try_from(prepared.params) else {
-        return Err(error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]));
-    };
+    let params = prepared.params as u16;
     let charset = session.variables.hot.results;
     let columns: Vec<ColumnDefinition<'_>> = match plan.as_deref() {
         Some(Plan::Query(query)) if prepared.planned != Some(Com::Do) => {
@@ -51,7 +52,7 @@ pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError>
 /// known yet, so the plan only tells its columns.
 ///
 /// # Errors
-/// Those of parsing and planning, 1461, 1295 for what cannot be prepared.
+/// Those of parsing and planning, 1461, 1295 for what cannot be prepared, 1390 and 1117 for what cannot be described.
 pub(super) fn new_statement(
     session: &Session,
     text: Box<[u8]>,
@@ -65,6 +66,9 @@ pub(super) fn new_statement(
     let parsed = parse(session, &text, &arena)?;
     refuse_unpreparable(&parsed.statement)?;
     let params = parsed.params as usize;
+    if params > DESCRIBED_MAX {
+        return Err(error_map::PS_MANY_PARAM.bare());
+    }
     let planned = planned_kind(&parsed.statement);
     let plan = match planned {
         Some(com) => {
@@ -75,6 +79,9 @@ pub(super) fn new_statement(
         }
         None => None,
     };
+    if matches!(plan.as_deref(), Some(Plan::Query(query)) if query.output.len() > DESCRIBED_MAX) {
+        return Err(error_map::TOO_MANY_FIELDS.bare());
+    }
     bump(count, 1);
     Ok((Prepared { text, params, planned, ..Prepared::default() }, plan))
 }

@@ -121,6 +121,8 @@ pub enum BindError {
         /// 1-based row.
         row: u64,
     },
+    /// 3942: `VALUES ROW()`.
+    EmptyRow,
     /// 1110
     ColumnTwice(String),
     /// 1248
@@ -206,6 +208,10 @@ impl fmt::Display for BindError {
             BindError::PartitionOfPlainTable => f.write_str("PARTITION () clause on non partitioned table"),
             BindError::WrongGroupField(name) => write!(f, "Can't group on '{name}'"),
             BindError::ColumnCount { row } => write!(f, "Column count doesn't match value count at row {row}"),
+            BindError::EmptyRow => f.write_str(
+                "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT \
+                 statement.",
+            ),
             BindError::ColumnTwice(name) => write!(f, "Column '{name}' specified twice"),
             BindError::DerivedAlias => f.write_str("Every derived table must have its own alias"),
             BindError::UnionColumns => {

@@ -59,6 +59,11 @@ impl<'a> Binder<'a, '_> {
                 }
                 Ok((columns, InsertSource::Rows(vec![row])))
             }
+            ast::InsertSource::Query(ast::Query { body: ast::QueryBody::Values(rows), .. })
+                if rows.first().is_some_and(|row| row.is_empty()) =>
+            {
+                empty_rows(rows, insert.columns)
+            }
             ast::InsertSource::Query(query) => {
                 let columns = target_columns(table, insert.columns)?;
                 let bound = self.query_in_from(query)?;
@@ -129,6 +134,20 @@ impl<'a> Binder<'a, '_> {
         }
         self.level().values_rel = None;
         Ok(sets)
+    }
+}
+
+/// `VALUES ROW()`, which stands for rows of default values.
+fn empty_rows(
+    rows: &[&[ast::Expr<'_>]],
+    columns: Option<&[ast::ColumnRef<'_>]>,
+) -> Result<(Vec<u16>, InsertSource), BindError> {
+    if columns.is_some_and(|columns| !columns.is_empty()) {
+        return Err(BindError::ColumnCount { row: 1 });
+    }
+    match rows.iter().position(|row| !row.is_empty()) {
+        Some(at) => Err(BindError::ColumnCount { row: at as u64 + 1 }),
+        None => Ok((Vec::new(), InsertSource::Rows(rows.iter().map(|_| Vec::new()).collect()))),
     }
 }
 

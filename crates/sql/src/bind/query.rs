@@ -166,6 +166,9 @@ impl<'a> Binder<'a, '_> {
 
     /// `VALUES ROW(..), ..`: a union of queries without tables.
     fn values_query(&mut self, rows: &'a [&'a [ast::Expr<'a>]], tail: Tail<'a>) -> Result<Query, BindError> {
+        if rows.first().is_some_and(|row| row.is_empty()) {
+            return Err(BindError::EmptyRow);
+        }
         let mut arms = Vec::with_capacity(rows.len());
         for (at, row) in rows.iter().enumerate() {
             if row.len() != rows[0].len() {
