@@ -27,6 +27,8 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
     let mut ready = Vec::new();
     let mut failed = Vec::new();
     for spec in statement.users {
+        // Each password takes milliseconds to hash.
+        session.fail_if_killed()?;
         let (user, host) = name_of(session, &spec.account)?;
         let existing = session.server.accounts.find(&user, &host);
         if existing.is_some() == statement.alter {

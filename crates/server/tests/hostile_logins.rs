@@ -205,3 +205,24 @@ fn a_locked_account_says_so_to_those_who_know_its_password() {
     assert_eq!(answer(b"right\0"), (3118, locked));
     assert_eq!(answer(b"wrong\0").0, 1045);
 }
+
+#[test]
+fn a_statement_that_hashes_many_passwords_can_be_killed() {
+    let server = TestServer::start(NO_DELAYS);
+    let (mut admin, mut other) = (server.root(), server.root());
+    // Half a minute of hashing.
+    let accounts: Vec<String> = (0..10_000).map(|i| format!("u{i} IDENTIFIED BY 'x'")).collect();
+    let id = u32::from_le_bytes(admin.greeting[connection_id_at(&admin)..][..4].try_into().unwrap());
+    admin.send(0, [b"\x03CREATE USER ", accounts.join(",").as_bytes()].concat().as_slice());
+    // A KILL that comes before the statement does not meet it.
+    support::eventually("the kill", || {
+        assert_eq!(query(&mut other, &format!("KILL QUERY {id}")).0, 0);
+        admin.has_answer()
+    });
+    assert_eq!(error(&admin.read().1).0, 1317);
+    assert_eq!(query(&mut admin, "DROP USER u0").0, 1396, "no account was created");
+}
+
+fn connection_id_at(client: &RawClient) -> usize {
+    client.greeting.iter().position(|&byte| byte == 0).unwrap() + 1
+}

@@ -153,6 +153,14 @@ impl RawClient {
         Some((sequence, body))
     }
 
+    /// Whether bytes from the server can be read. Does not wait.
+    pub fn has_answer(&self) -> bool {
+        self.socket.set_nonblocking(true).unwrap();
+        let arrived = self.socket.peek(&mut [0]).is_ok();
+        self.socket.set_nonblocking(false).unwrap();
+        arrived
+    }
+
     /// Sends a command and reads the first packet of its answer.
     pub fn command(&mut self, code: u8, args: &[u8]) -> Vec<u8> {
         self.send(0, &[&[code], args].concat());
