@@ -20,6 +20,8 @@ const SHORT_BYTES: usize = WORDS * 8;
 const SLEEP: u8 = 0;
 /// No command yet: the client is logging in.
 const CONNECT: u8 = 0xff;
+/// Command code of a login that is delayed.
+const DELAYED: u8 = 0xfe;
 
 /// A connection's command in progress.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub(crate) struct Activity {
     version: AtomicU32,
     since_s: AtomicU32,
     text_len: AtomicU32,
-    /// The command's code, [`SLEEP`] or [`CONNECT`].
+    /// The command's code, [`SLEEP`], [`CONNECT`] or [`DELAYED`].
     command: AtomicU8,
     /// When the open transaction began, as `since_s`; 0: none is known to be open.
     transaction_s: AtomicU32,
@@ -92,6 +94,13 @@ impl Activity {
         self.command.store(SLEEP, Ordering::Relaxed);
     }
 
+    /// The delay of a login begins, or ends. COM_CHANGE_USER stays the command in progress.
+    pub(crate) fn delay_login(&self, delayed: bool) {
+        let (from, to) = if delayed { (CONNECT, DELAYED) } else { (DELAYED, CONNECT) };
+        // Fails for COM_CHANGE_USER; nothing else writes the command meanwhile.
+        let _ = self.command.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
     #[inline]
     fn put_text(&self, text: &[u8]) {
         if text.len() > SHORT_BYTES {
@@ -150,7 +159,7 @@ impl Activity {
 
     /// Whether a command is in progress.
     pub(crate) fn is_running(&self) -> bool {
-        !matches!(self.command.load(Ordering::Relaxed), SLEEP | CONNECT)
+        !matches!(self.command.load(Ordering::Relaxed), SLEEP | CONNECT | DELAYED)
     }
 
     /// What the connection is doing.
@@ -193,6 +202,7 @@ fn doing(command: u8, since_s: u32, text: Vec<u8>) -> Doing {
     match Command::parse(&[command]) {
         Some((command, _)) => Doing { command: command.name(), seconds, state: "", text },
         None if command == CONNECT => idle("Connect", "login"),
+        None if command == DELAYED => idle("Connect", "Waiting in connection_control plugin"),
         None => idle("Sleep", ""),
     }
 }

@@ -157,7 +157,10 @@ fn hold(session: &mut Session, delay: Duration) -> Result<Delayed, Refusal> {
         place.release();
     }
     let deadline = env::deadline_in(delay);
-    match session.process.wait_until(Some(deadline), || None::<()>) {
+    session.process.delay_login(true);
+    let waited = session.process.wait_until(Some(deadline), || None::<()>);
+    session.process.delay_login(false);
+    match waited {
         Waited::InVain => Ok(delayed),
         Waited::For(()) | Waited::Killed => Err(Refusal::Lost),
     }

@@ -108,6 +108,11 @@ impl Process {
         self.activity.end();
     }
 
+    /// The delay of a login begins, or ends.
+    pub(crate) fn delay_login(&self, delayed: bool) {
+        self.activity.delay_login(delayed);
+    }
+
     /// How the session's transactions run from here on.
     pub fn set_settings(&self, settings: ClientSettings) {
         *self.settings.lock() = settings;

@@ -189,6 +189,13 @@ fn a_server_that_stops_does_not_wait_for_delays() {
     }
     let mut waiting = send_wrong(&server, "ada");
     eventually("the delay", || delays(&mut admin) == 1);
+    admin.send(0, b"\x03SHOW PROCESSLIST");
+    let mut packets = Vec::new();
+    while packets.iter().filter(|packet: &&Vec<u8>| packet[0] == 0xfe).count() < 2 {
+        packets.push(admin.read().1);
+    }
+    let state = b"Waiting in connection_control plugin";
+    assert!(packets.iter().any(|packet| packet.windows(state.len()).any(|window| window == state)));
     let (ended, waited) = timed(|| server.terminate());
     assert!(ended && waited < 8 * SECOND, "{waited:?}");
     assert_eq!(waiting.try_read(), None);
