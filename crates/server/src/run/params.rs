@@ -209,7 +209,27 @@ fn time(parts: BinaryTime) -> Option<Time> {
     let fits = parts.hour < 24 && parts.minute < 60 && parts.second < 60 && parts.micros < 1_000_000;
     let hours = i64::from(parts.days) * 24 + i64::from(parts.hour);
     let seconds = hours * 3600 + i64::from(parts.minute) * 60 + i64::from(parts.second);
-    let micros = seconds * 1_000_000 + i64::from(parts.micros);
+    // A client may send 2^32 days; any time beyond the range becomes its bound.
+    let micros = seconds.saturating_mul(1_000_000).saturating_add(i64::from(parts.micros));
     let signed = if parts.negative { -micros } else { micros };
     fits.then(|| Time::from_micros_clipped(signed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_of_any_number_of_days_becomes_the_bound() {
+        let parts = |negative| BinaryTime {
+            negative,
+            days: u32::MAX,
+            hour: 23,
+            minute: 59,
+            second: 59,
+            micros: 999_999,
+        };
+        assert_eq!(time(parts(false)), Some(Time::from_micros_clipped(i64::MAX)));
+        assert_eq!(time(parts(true)), Some(Time::from_micros_clipped(-i64::MAX)));
+    }
 }
