@@ -1,5 +1,6 @@
 //! The one entry point of continuous integration.
 
+use crate::fuzz;
 use crate::hot;
 use crate::ledger;
 use crate::loom;
@@ -15,6 +16,7 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
     tidy::run()?;
     command("cargo", &["test", "--workspace"])?;
     if !fast {
+        fuzz::short()?;
         loom::run(&[])?;
         command("cargo", &["test", "--workspace", "--profile", "fast"])?;
         sim::run(&["--planted", "1000"])?;

@@ -4,6 +4,7 @@
 
 mod ci;
 mod demo;
+mod fuzz;
 mod hot;
 mod kill9;
 mod lab;
@@ -26,6 +27,9 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask COMMAND
   ci [--fast]   format, lints, tidy, tests in debug and release, ledger gate (--fast: no release steps)
   demo          a fresh server, the employees database, some queries, and what each took
+  fuzz [TARGET ..] [--seconds N] [--minimise]
+                coverage-guided fuzzing, a target after the other, each for N seconds (1800), after the canary: a planted
+                bug that must be found (--minimise: replaces the corpora in fuzz/corpus by the smallest that reach as much)
   hot           builds the server and the ledger's driver for release and asks their machine code whether the hot functions
                 keep to ledger/hot_paths.toml, and history whether its numbers rose without a reason
   kill9 [--rounds N] [--clients N] [--sysbench N] [--seed N] [--run-ms N]
@@ -58,10 +62,14 @@ const USAGE: &str = "usage: cargo xtask COMMAND
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    if fuzz::is_wrapper() {
+        return fuzz::wrap(&args);
+    }
     let result = match args.as_slice() {
         ["ci"] => ci::run(false),
         ["ci", "--fast"] => ci::run(true),
         ["demo"] => demo::run(),
+        ["fuzz", options @ ..] => fuzz::run(options),
         ["hot"] => hot::gate(),
         ["kill9", options @ ..] => kill9::run(options),
         ["ledger", options @ ..] => ledger::run(options),

@@ -4,7 +4,7 @@ use super::at;
 use super::source::SourceFile;
 
 /// Crates that are tools or tests as a whole; the bans on the outside world do not bind them.
-const TOOLS: [&str; 5] = ["lab", "ledger", "ratchet", "testkit", "xtask"];
+const TOOLS: [&str; 6] = ["fuzz", "lab", "ledger", "ratchet", "testkit", "xtask"];
 /// Crates that may touch the operating system.
 const OUTSIDE_WORLD: [&str; 2] = ["env", "server"];
 /// Crates that may contain `unsafe`.
