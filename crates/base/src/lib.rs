@@ -14,6 +14,7 @@ pub mod invariant;
 pub mod memory;
 pub mod prefetch;
 pub mod prng;
+pub mod sort_runs;
 pub mod sync;
 
 pub use ids::{ColumnId, IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};

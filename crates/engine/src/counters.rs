@@ -15,7 +15,7 @@ use types::TypeKind;
 
 use crate::dictionary::Kind;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, fail_if_interrupted};
 use crate::range::{Direction, KeyRange};
 use crate::row::insert::row_id_of;
 use crate::scan::Scan;
@@ -122,6 +122,9 @@ impl Table {
         let mut rows: u64 = 0;
         while let Some(at) = cursor {
             rows += u64::from(!at.record().flags().is_deleted());
+            if at.slot() == 0 {
+                fail_if_interrupted()?;
+            }
             cursor = at.next()?;
         }
         self.state.rows.store(i64::try_from(rows).unwrap_or(i64::MAX), Ordering::Relaxed);

@@ -11,6 +11,15 @@ use crate::undo_limit::UndoFull;
 /// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Ends a long loop of a statement that was killed.
+///
+/// # Errors
+/// [`trx::Error::Interrupted`].
+#[inline]
+pub(crate) fn fail_if_interrupted() -> Result<()> {
+    if base::sync::interrupt::is_requested() { Err(Error::Lock(trx::Error::Interrupted)) } else { Ok(()) }
+}
+
 /// How far an error reaches. The session acts on this, never on the variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -399,7 +408,10 @@ impl From<buffer::Error> for Error {
 impl From<log::Error> for Error {
     #[cold]
     fn from(error: log::Error) -> Self {
-        Error::Storage(error.into())
+        match error {
+            log::Error::Interrupted => Error::Lock(trx::Error::Interrupted),
+            other => Error::Storage(other.into()),
+        }
     }
 }
 

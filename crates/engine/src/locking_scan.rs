@@ -22,7 +22,7 @@ use trx::lock::{GapId, Side};
 use trx::{Attempt, LockRead, ReadView, RowLocker, WaitPolicy};
 
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, fail_if_interrupted};
 use crate::range::{Direction, KeyRange};
 use crate::row::version::{self, Seen};
 use crate::scan::append_clustered_key;
@@ -172,6 +172,7 @@ impl<'e> LockingScan<'e> {
             self.passed = Some(at);
         }
         while !self.done {
+            fail_if_interrupted()?;
             let Some(cursor) = self.seek()? else {
                 self.done = !self.cover(Bound::Unbounded);
                 continue;

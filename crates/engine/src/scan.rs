@@ -9,7 +9,7 @@ use page::{Cell, KeyInt, PAGE_SIZE, PageBytes, PageRef, Records, RowFormat, RowR
 use trx::{ReadView, TrxSystem};
 
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, fail_if_interrupted};
 use crate::range::{Direction, KeyRange};
 use crate::row::mixed;
 use crate::row::version::{self, Seen};
@@ -225,6 +225,7 @@ impl<'e> Scan<'e> {
             if !self.memory.selection.is_empty() {
                 return Ok(true);
             }
+            fail_if_interrupted()?;
         }
     }
 

@@ -240,6 +240,7 @@ impl<'r> TableAccess<'r> {
             if self.push_batch(batch, parent, sink)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
+            self.run.st.step()?;
             if sink.wants_pause() {
                 sink.pause()?;
             }

@@ -76,6 +76,7 @@ impl Source for Aggregate<'_> {
         let HashedSink { mut states, groups: rest, .. } = hashed;
         groups = rest;
         for group in states.iter_mut() {
+            run.st.step()?;
             if groups.emit(group)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }

@@ -19,7 +19,7 @@ use crate::statement::{QueryRun, Statement};
 use crate::strict::StrictSession;
 
 /// Rows between two looks at the kill flag.
-const KILL_CHECK_ROWS: usize = 256;
+const KILL_CHECK_ROWS: usize = 32;
 
 /// A compiled DELETE.
 #[derive(Debug)]

@@ -132,6 +132,7 @@ impl Sink for ProbeSink<'_> {
         let mut at = if comparable { side.first(&self.key) } else { NO_ROW };
         self.pairs.matched = false;
         while at != NO_ROW {
+            self.run.st.step()?;
             let row =
                 TempRow { layout: &op.layout, bytes: side.rows.row(at as usize), zone: self.run.st.zone };
             let pair = Frame { parent: Some(frame), row: CurrentRow::Temp(row) };

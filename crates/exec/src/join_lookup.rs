@@ -99,6 +99,7 @@ impl<'r> IndexLookup<'r> {
         pairs: &mut PairSink<'_>,
     ) -> Result<Flow> {
         let st = self.run.st;
+        st.fail_if_killed()?;
         let mut prober = match self.prober.take() {
             Some(prober) => prober,
             None => LeafProber::new(st.engine, &self.op.table, self.op.index, st.view)?,

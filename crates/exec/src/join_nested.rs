@@ -47,6 +47,7 @@ struct OuterSink<'x, 'r> {
 
 impl Sink for OuterSink<'_, '_> {
     fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+        self.pairs.run.st.step()?;
         self.pairs.matched = false;
         if self.inner.run(Some(frame), &mut self.pairs)? == Flow::Enough {
             return Ok(Flow::Enough);

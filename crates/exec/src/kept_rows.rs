@@ -49,6 +49,7 @@ impl KeptRows {
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
         for &place in self.places.iter() {
+            run.st.step()?;
             let row = TempRow { layout, bytes: self.bytes.get(place), zone: run.st.zone };
             if sink.row(&Frame { parent, row: CurrentRow::Temp(row) })? == Flow::Enough {
                 return Ok(Flow::Enough);

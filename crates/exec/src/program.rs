@@ -151,7 +151,10 @@ fn changing(ctx: &mut ExecCtx<'_>, run: impl FnOnce(&mut ExecCtx<'_>) -> Result<
     if let Err(error) = &outcome
         && error.effect() == Effect::Statement
     {
-        ctx.engine.rollback_statement(ctx.trx, mark)?;
+        ctx.session.rolling_back(true);
+        let undone = ctx.engine.rollback_statement(ctx.trx, mark);
+        ctx.session.rolling_back(false);
+        undone?;
     }
     outcome
 }

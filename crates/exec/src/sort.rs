@@ -1,8 +1,11 @@
 //! ORDER BY without an index, and the first N of it.
 
+use std::cmp::Ordering;
+use std::ops::Range;
 use std::rc::Rc;
 
 use base::memory::{ByteStore, ChargedVec, Place, Purpose, StatementAccount};
+use base::sort_runs::{Merge, sort_runs};
 use bumpalo::Bump;
 use expr::eval;
 
@@ -18,6 +21,8 @@ use crate::temp_row::TempRow;
 
 /// With a limit, rows beyond it are dropped each time so many more have gathered.
 const SLACK_ROWS: usize = 1024;
+/// Rows that are copied between two looks at the kill flag.
+const ROWS_BETWEEN_LOOKS: usize = 1024;
 
 /// A running sort.
 pub(crate) struct Sort<'r> {
@@ -50,7 +55,7 @@ impl Source for Sort<'_> {
                 }
                 run.st.check()?;
                 if rows.is_overfull() {
-                    rows.trim()?;
+                    rows.trim(&|| run.st.fail_if_killed())?;
                 }
                 Ok(Flow::More)
             }),
@@ -67,9 +72,10 @@ fn emit(
     parent: Option<&Frame<'_>>,
     sink: &mut dyn Sink,
 ) -> Result<Flow> {
-    rows.sort();
+    let runs = rows.sort(&|| run.st.fail_if_killed())?;
     let wanted = rows.limit.unwrap_or(usize::MAX);
-    for entry in rows.entries.iter().take(wanted) {
+    for entry in rows.merge(runs).take(wanted) {
+        run.st.step()?;
         let bytes = rows.bytes.get(entry.row());
         let row = CurrentRow::Temp(TempRow { layout: &op.layout, bytes, zone: run.st.zone });
         if sink.row(&Frame { parent, row })? == Flow::Enough {
@@ -77,7 +83,6 @@ fn emit(
         }
         if sink.wants_pause() {
             sink.pause()?;
-            run.st.fail_if_killed()?;
         }
     }
     Ok(Flow::More)
@@ -100,6 +105,13 @@ impl Entry {
 
     fn row(&self) -> Place {
         self.place.after(self.key as usize)
+    }
+
+    /// Equal rows stay in the order in which they came, which is that of their places.
+    #[inline]
+    fn compare(&self, other: &Self, bytes: &ByteStore) -> Ordering {
+        let keys = || bytes.get(self.key()).cmp(bytes.get(other.key()));
+        self.head.cmp(&other.head).then_with(keys).then_with(|| self.place.cmp(&other.place))
     }
 }
 
@@ -143,29 +155,32 @@ impl SortedRows {
             .is_some_and(|limit| self.entries.len() >= limit.saturating_mul(2).saturating_add(SLACK_ROWS))
     }
 
-    /// Drops the rows beyond the limit.
-    fn trim(&mut self) -> Result<()> {
+    /// Drops the rows beyond the limit. `look` may end that.
+    fn trim(&mut self, look: &dyn Fn() -> Result<()>) -> Result<()> {
         let Some(limit) = self.limit else { return Ok(()) };
-        self.sort();
-        self.entries.truncate(limit);
-        let mut kept = self.bytes.empty();
-        for entry in self.entries.iter_mut() {
-            kept.begin();
-            kept.extend_from_slice(self.bytes.get(entry.place));
-            entry.place = kept.end()?;
+        let runs = self.sort(look)?;
+        let (mut bytes, mut entries) = (self.bytes.empty(), self.entries.empty());
+        for (i, entry) in self.merge(runs).take(limit).enumerate() {
+            if i.is_multiple_of(ROWS_BETWEEN_LOOKS) {
+                look()?;
+            }
+            bytes.begin();
+            bytes.extend_from_slice(self.bytes.get(entry.place));
+            entries.push(Entry { place: bytes.end()?, ..*entry })?;
         }
-        self.bytes = kept;
+        (self.bytes, self.entries) = (bytes, entries);
         self.cutoff = self.entries.last().map(|last| self.bytes.get(last.key()).to_vec());
         Ok(())
     }
 
-    /// Equal rows stay in the order in which they came, which is that of their places.
-    fn sort(&mut self) {
+    /// Sorts the entries in runs, for [`SortedRows::merge`].
+    fn sort(&mut self, look: &dyn Fn() -> Result<()>) -> Result<Vec<Range<usize>>> {
         let Self { bytes, entries, .. } = self;
-        entries.sort_unstable_by(|a, b| {
-            let keys = || bytes.get(a.key()).cmp(bytes.get(b.key()));
-            a.head.cmp(&b.head).then_with(keys).then_with(|| a.place.cmp(&b.place))
-        });
+        sort_runs(entries, |entry| entry.key as usize, |a, b| a.compare(b, bytes), look)
+    }
+
+    fn merge(&self, runs: Vec<Range<usize>>) -> impl Iterator<Item = &Entry> {
+        Merge::new(&self.entries, runs, |a, b| a.compare(b, &self.bytes))
     }
 }
 
@@ -190,15 +205,16 @@ mod tests {
                 rows.add(&key, |out| out.extend_from_slice(&i.to_be_bytes())).unwrap();
             }
             if rows.is_overfull() {
-                rows.trim().unwrap();
+                rows.trim(&|| Ok(())).unwrap();
             }
         }
-        rows.sort();
+        let runs = rows.sort(&|| Ok(())).unwrap();
         let mut expected: Vec<(u32, u32)> =
             (0..20_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 16 & 0xff, i)).collect();
         expected.sort_unstable();
-        let got: Vec<u32> = rows.entries[..10]
-            .iter()
+        let got: Vec<u32> = rows
+            .merge(runs)
+            .take(10)
             .map(|entry| u32::from_be_bytes(rows.bytes.get(entry.row()).try_into().unwrap()))
             .collect();
         assert_eq!(got, expected[..10].iter().map(|&(_, i)| i).collect::<Vec<_>>());

@@ -15,6 +15,10 @@ use crate::query::QueryProgram;
 use crate::strict::StrictSession;
 use crate::subquery::SubqueryCache;
 
+/// Rows between two looks at the kill flag, where rows do not come a page at a time. Few enough for rows that take half a
+/// millisecond each.
+const ROWS_BETWEEN_LOOKS: u32 = 64;
+
 /// How a statement locks rows as it reads them.
 #[derive(Debug)]
 struct Locks {
@@ -32,6 +36,8 @@ pub(crate) struct Statement<'r> {
     pub(crate) zone: &'r TimeZone,
     /// The first failure where none could be returned: reading a column, running a subquery.
     failure: RefCell<Option<ExecError>>,
+    /// Rows until the next look at the kill flag: [`Statement::step`].
+    rows_to_look: Cell<u32>,
     /// What the statement's operators hold.
     pub(crate) memory: &'r Rc<StatementAccount>,
     /// Charges for values in arenas, by the address of the arena.
@@ -56,6 +62,7 @@ impl<'r> Statement<'r> {
             session,
             zone: session.time_zone(),
             failure: RefCell::new(None),
+            rows_to_look: Cell::new(ROWS_BETWEEN_LOOKS),
             memory,
             arenas: RefCell::default(),
             today: OnceCell::new(),
@@ -161,6 +168,19 @@ impl<'r> Statement<'r> {
     #[inline]
     pub(crate) fn fail_if_killed(&self) -> Result<()> {
         if self.session.killed() { Err(ExecError::Killed) } else { Ok(()) }
+    }
+
+    /// Counts a row that a loop without pages hands on: every so often it looks at the kill flag.
+    /// # Errors  [`ExecError::Killed`].
+    #[inline]
+    pub(crate) fn step(&self) -> Result<()> {
+        let rows = self.rows_to_look.get();
+        if rows > 0 {
+            self.rows_to_look.set(rows - 1);
+            return Ok(());
+        }
+        self.rows_to_look.set(ROWS_BETWEEN_LOOKS);
+        self.fail_if_killed()
     }
 
     /// A store for one row at a time.

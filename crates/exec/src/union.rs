@@ -26,6 +26,10 @@ impl Source for Union<'_> {
             if inner.rows(&mut stream)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
+            // A single arm is VALUES, whose one row of SLEEP() is no error.
+            if self.op.arms.len() > 1 {
+                st.fail_if_killed()?;
+            }
         }
         Ok(Flow::More)
     }

@@ -24,7 +24,7 @@ use crate::statement::{QueryRun, Statement};
 use crate::strict::StrictSession;
 
 /// Rows between two looks at the kill flag.
-const KILL_CHECK_ROWS: usize = 256;
+const KILL_CHECK_ROWS: usize = 32;
 
 /// A compiled UPDATE.
 #[derive(Debug)]

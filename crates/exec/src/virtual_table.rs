@@ -34,6 +34,7 @@ impl<'r> VirtualTable<'r> {
         let st = self.run.st;
         let mut rows = KeptRows::new(st.memory);
         for row in st.session.virtual_rows(&self.op.def).map_err(|error| st.eval_error(error))? {
+            st.step()?;
             rows.add(|out| {
                 let mut writer = RowWriter::new(out, self.op.layout.cells.len());
                 for value in &row {

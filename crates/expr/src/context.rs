@@ -11,6 +11,9 @@ use crate::{EvalError, Expr, Warning};
 /// Values up to this size are not charged: an expression has few of them beside its text.
 const SMALL_VALUE_BYTES: usize = 1024;
 
+/// Bytes of a text whose functions take long enough to look whether the statement was killed.
+const LONG_TEXT_BYTES: usize = 16 * 1024;
+
 /// The current row of every relation of the query.
 pub trait RowSource {
     /// The value of a column; NULL for every column of a relation that an outer join left without a match.
@@ -80,6 +83,8 @@ pub trait SessionInfo {
     }
     /// Whether KILL was asked for.
     fn killed(&self) -> bool;
+    /// The statement has failed and undoes what it did, or (false) has done so.
+    fn rolling_back(&self, _is_rolling_back: bool) {}
     /// Answers a function of user-level locks.
     fn user_lock(&self, _request: UserLock<'_>) -> Result<Value<'static>, EvalError> {
         Err(EvalError::NotSupported("user-level locks here"))
@@ -176,6 +181,13 @@ impl<'v> EvalCtx<'v> {
     #[inline]
     pub fn reserve(&self, bytes: usize) -> Result<(), EvalError> {
         if bytes <= SMALL_VALUE_BYTES { Ok(()) } else { self.subqueries.reserve(self.arena, bytes) }
+    }
+
+    /// Ends a statement that was killed, before or after work on a long `text`. Cost: a comparison for a short one.
+    /// # Errors  [`EvalError::Killed`].
+    #[inline]
+    pub fn fail_if_killed_over(&self, text: &[u8]) -> Result<(), EvalError> {
+        if text.len() >= LONG_TEXT_BYTES && self.session.killed() { Err(EvalError::Killed) } else { Ok(()) }
     }
 
     /// The day of the statement in the session's zone.

@@ -165,6 +165,9 @@ pub(crate) fn compare(
     })
 }
 
+/// Items of a list that takes long enough to look first whether the statement was killed.
+const LONG_LIST: usize = 256;
+
 /// `needle IN (list)`: NULL if nothing matches and a NULL took part.
 fn is_in<'v>(
     needle: &Value<'v>,
@@ -173,6 +176,9 @@ fn is_in<'v>(
     row: &'v dyn RowSource,
     ctx: &'v EvalCtx<'v>,
 ) -> Result<Option<bool>, EvalError> {
+    if list.len() > LONG_LIST && ctx.session.killed() {
+        return Err(EvalError::Killed);
+    }
     let mut unknown = needle.is_null();
     for item in list {
         match compare(CmpOp::Eq, needle, &eval(item, row, ctx)?, domain, ctx) {
@@ -197,6 +203,7 @@ fn like<'v>(expr: &'v Expr, row: &'v dyn RowSource, ctx: &'v EvalCtx<'v>) -> Res
         let pattern = some!(call.text(1));
         LikePattern::new(pattern, escape.map(u32::from), collation_of(*collation)).matches(text)
     };
+    ctx.fail_if_killed_over(text)?;
     Ok(truth(Some(matched != *negated)))
 }
 

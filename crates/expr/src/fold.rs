@@ -179,6 +179,6 @@ impl SessionInfo for NoSession {
         self.note(());
     }
     fn killed(&self) -> bool {
-        false
+        base::sync::interrupt::is_requested()
     }
 }

@@ -20,6 +20,8 @@ pub enum Error {
     UnknownVersion(PathBuf, u32),
     /// A frame that checks has a part that this version does not know.
     UnknownPart(Lsn, u8),
+    /// The statement was killed while it waited for room in the log.
+    Interrupted,
     /// The spilled undo of a transaction cannot be read.
     Spill(Box<SpillDamage>),
 }
@@ -75,6 +77,7 @@ impl fmt::Display for Error {
             Error::UnknownVersion(file, version) => {
                 write!(f, "redo log: {} has the unknown format version {version}", file.display())
             }
+            Error::Interrupted => f.write_str("redo log: interrupted while waiting for room"),
             Error::UnknownPart(lsn, kind) => {
                 write!(f, "redo log: the frame at {lsn} has a part of the unknown kind {kind}")
             }

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use base::Lsn;
 use base::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, Planted, critical, planted, sim};
+use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, Planted, critical, interrupt, planted, sim};
 use env::Disk;
 
 use crate::commit_delay::{Arrivals, CommitDelay};
@@ -35,6 +36,8 @@ impl Default for LogConfig {
     }
 }
 
+/// How often a statement that waits for room looks whether it was killed.
+const INTERRUPT_LOOK: Duration = Duration::from_millis(50);
 /// Largest file.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
@@ -313,17 +316,20 @@ impl Log {
         if self.tail.0.load(Ordering::Relaxed) < self.admission_limit.0.load(Ordering::Relaxed) {
             return Ok(());
         }
-        self.wait_for_admission()
+        self.wait_for_admission(false)
     }
 
     /// [`Log::admit`] before a row is changed. True: [`Log::ask_changes`] has said that the caller is to look for another
     /// reason to wait.
+    ///
+    /// # Errors
+    /// As [`Log::admit`], and [`Error::Interrupted`].
     #[inline]
     pub fn admit_change(&self) -> Result<bool> {
         if self.tail.0.load(Ordering::Relaxed) < self.admission_limit.0.load(Ordering::Relaxed) {
             return Ok(false);
         }
-        self.wait_for_admission()?;
+        self.wait_for_admission(true)?;
         Ok(self.asks_changes.load(Ordering::Relaxed))
     }
 
@@ -336,7 +342,7 @@ impl Log {
 
     #[cold]
     #[inline(never)]
-    fn wait_for_admission(&self) -> Result<()> {
+    fn wait_for_admission(&self, interruptible: bool) -> Result<()> {
         if self.has_room() {
             return self.ensure_works();
         }
@@ -348,7 +354,14 @@ impl Log {
                 return Ok(());
             }
             self.ask_for_checkpoint();
-            self.waiting.0.admitted.wait(ticket, None);
+            if interruptible && interrupt::is_registered() {
+                if interrupt::is_requested() {
+                    return Err(Error::Interrupted);
+                }
+                self.waiting.0.admitted.wait(ticket, Some(env::deadline_in(INTERRUPT_LOOK)));
+            } else {
+                self.waiting.0.admitted.wait(ticket, None);
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 //! and makes it even again; a reader copies and looks at the version before and after. The text of a short statement is
 //! kept in words that can be stored one by one; a long one is copied under a mutex that only readers contend for.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
 use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
@@ -23,6 +23,9 @@ const CONNECT: u8 = 0xff;
 /// Command code of a login that is delayed.
 const DELAYED: u8 = 0xfe;
 
+/// State of a command that undoes what it did. MySQL has no such state.
+const ROLLING_BACK: &str = "rolling back";
+
 /// A connection's command in progress.
 #[derive(Debug)]
 pub(crate) struct Activity {
@@ -32,6 +35,8 @@ pub(crate) struct Activity {
     text_len: AtomicU32,
     /// The command's code, [`SLEEP`], [`CONNECT`] or [`DELAYED`].
     command: AtomicU8,
+    /// The command in progress undoes what it did.
+    is_rolling_back: AtomicBool,
     /// When the open transaction began, as `since_s`; 0: none is known to be open.
     transaction_s: AtomicU32,
     /// A short text, 8 bytes a word. If its length is no multiple of 8, the last word holds its last 8 bytes; of a text
@@ -67,6 +72,7 @@ impl Activity {
             since_s: AtomicU32::new(coarse_seconds()),
             text_len: AtomicU32::new(0),
             command: AtomicU8::new(CONNECT),
+            is_rolling_back: AtomicBool::new(false),
             transaction_s: AtomicU32::new(0),
             words: std::array::from_fn(|_| AtomicU64::new(0)),
             long: Mutex::default(),
@@ -143,6 +149,11 @@ impl Activity {
         self.transaction_s.store(0, Ordering::Relaxed);
     }
 
+    /// The command in progress begins or ends to undo what it did.
+    pub(crate) fn set_rolling_back(&self, is_rolling_back: bool) {
+        self.is_rolling_back.store(is_rolling_back, Ordering::Relaxed);
+    }
+
     /// Whether there is such a transaction.
     pub(crate) fn is_in_transaction(&self) -> bool {
         self.transaction_s.load(Ordering::Relaxed) != 0
@@ -173,7 +184,11 @@ impl Activity {
             // Pairs with the release fence in `begin`.
             fence(Ordering::Acquire);
             if before.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == before {
-                return doing(command, since_s, text);
+                let mut doing = doing(command, since_s, text);
+                if self.is_rolling_back.load(Ordering::Relaxed) {
+                    doing.state = ROLLING_BACK;
+                }
+                return doing;
             }
             std::thread::yield_now();
         }
@@ -209,8 +224,6 @@ fn doing(command: u8, since_s: u32, text: Vec<u8>) -> Doing {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
     use super::*;
 
     #[test]

@@ -77,9 +77,19 @@ fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After
 /// Writes the error of a failed command and keeps it for SHOW WARNINGS.
 fn answer(session: &mut Session, io: &mut ClientIo, result: Result<(), SqlError>) {
     if let Err(error) = result {
+        note_kill(session);
         write_error(&mut io.out, &error);
         session.row_count = -1;
         session.warn(Severity::Error, error);
+    }
+}
+
+/// Counts a statement that failed because it was killed.
+#[cold]
+fn note_kill(session: &Session) {
+    if let Some(delay_us) = session.process.take_kill_delay_us() {
+        session.counters.add(Hot::KilledStatements, 1);
+        session.counters.add(Hot::KillDelayUs, delay_us);
     }
 }
 

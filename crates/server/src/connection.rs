@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use base::sync::interrupt;
 use wire::{OutBuffer, reply};
 
 use crate::account::Peer;
@@ -65,6 +66,7 @@ impl Accepted {
         let counters = server.status.connection();
         let mut io = ClientIo::new(Arc::clone(&stream), Arc::clone(&counters), HANDSHAKE_PACKET_BYTES);
         let process = server.processes.add(host, stream);
+        interrupt::set_flag(Some(process.interrupt()));
         let mut session = Session::new(Arc::clone(&server), process, counters, peer, nonce);
         session.place = Some(place);
         if establish(&mut session, &mut io) {
@@ -79,6 +81,7 @@ impl Accepted {
         let forgotten = session.prepared.clear() as u64;
         server.status.prepared_statements.fetch_sub(forgotten, Ordering::Relaxed);
         server.processes.remove(session.process.id());
+        interrupt::set_flag(None);
     }
 }
 

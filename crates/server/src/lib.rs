@@ -28,6 +28,7 @@ pub mod connection;
 pub mod constant;
 pub mod daemon;
 pub mod ddl;
+mod deadlines;
 mod deadlock_report;
 pub mod diagnostics;
 mod engine_accounts;

@@ -20,10 +20,12 @@ use crate::stream::Stream;
 pub enum Kill {
     /// Nothing.
     No = 0,
+    /// End the statement: its `max_execution_time` is over.
+    Timeout = 1,
     /// End the statement.
-    Query = 1,
+    Query = 2,
     /// End the connection.
-    Connection = 2,
+    Connection = 3,
 }
 
 /// How a session's wait has ended.
@@ -68,6 +70,14 @@ struct Client {
     database: Option<String>,
 }
 
+/// When a statement that was killed was asked to end, and when it stopped its work; microseconds since [`Process::opened`],
+/// 0: not yet.
+#[derive(Debug, Default)]
+struct KillTimes {
+    asked_us: AtomicU64,
+    stopped_us: AtomicU64,
+}
+
 /// A connection as others see it.
 #[derive(Debug)]
 pub struct Process {
@@ -75,7 +85,9 @@ pub struct Process {
     host: String,
     stream: Arc<Stream>,
     kill: AtomicU8,
-    /// Set with `kill`: ends waits for locks.
+    kill_times: KillTimes,
+    opened: Instant,
+    /// Set with `kill`: ends waits for locks and long loops below the session.
     interrupt: Arc<AtomicBool>,
     /// Told of a kill, and of what the session waits for beside locks of rows.
     wake: Event,
@@ -131,11 +143,54 @@ impl Process {
     /// A request to end a statement dies with it, and never meets the next one; one to end the connection stays.
     #[inline]
     fn forget_kill_query(&self) {
-        if self.kill.load(Ordering::Relaxed) == Kill::Query as u8
-            && self.kill.compare_exchange(Kill::Query as u8, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        {
-            self.interrupt.store(false, Ordering::Relaxed);
+        if self.kill.load(Ordering::Relaxed) == Kill::Query as u8 {
+            self.forget(Kill::Query);
+            self.kill_times.asked_us.store(0, Ordering::Relaxed);
         }
+    }
+
+    /// A request of [`Kill::Timeout`] dies with the statement that it was for.
+    #[cold]
+    pub(crate) fn forget_timeout(&self) {
+        self.forget(Kill::Timeout);
+    }
+
+    #[cold]
+    fn forget(&self, what: Kill) {
+        if self.kill.compare_exchange(what as u8, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            self.interrupt.store(false, Ordering::Relaxed);
+            // A request of another session may have come in between.
+            self.interrupt.store(self.kill_requested() != Kill::No, Ordering::Relaxed);
+        }
+    }
+
+    fn now_us(&self) -> u64 {
+        (self.opened.elapsed().as_micros() as u64).max(1)
+    }
+
+    /// The statement stops its work, to roll back what it did. SHOW PROCESSLIST tells so until
+    /// [`Process::end_rollback`].
+    #[cold]
+    pub(crate) fn begin_rollback(&self) {
+        self.activity.set_rolling_back(true);
+        let stopped_us = &self.kill_times.stopped_us;
+        let _ = stopped_us.compare_exchange(0, self.now_us(), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The rollback is over.
+    #[cold]
+    pub(crate) fn end_rollback(&self) {
+        self.activity.set_rolling_back(false);
+    }
+
+    /// How long the statement that fails now worked on after it was asked to end, its rollback left out; `None` if it was
+    /// not asked. Each request is told of once.
+    #[cold]
+    pub(crate) fn take_kill_delay_us(&self) -> Option<u64> {
+        let asked = self.kill_times.asked_us.swap(0, Ordering::Relaxed);
+        let stopped = self.kill_times.stopped_us.swap(0, Ordering::Relaxed);
+        let stopped = if stopped == 0 { self.now_us() } else { stopped };
+        (asked != 0).then(|| stopped.saturating_sub(asked))
     }
 
     /// The flag that ends the session's waits for locks; whoever kills wakes the waiters.
@@ -158,13 +213,18 @@ impl Process {
     pub fn kill_requested(&self) -> Kill {
         match self.kill.load(Ordering::Relaxed) {
             0 => Kill::No,
-            1 => Kill::Query,
+            1 => Kill::Timeout,
+            2 => Kill::Query,
             _ => Kill::Connection,
         }
     }
 
     /// Asks the session to end its statement or connection, and wakes it if it waits for its client.
     pub fn kill(&self, what: Kill) {
+        let asked_us = &self.kill_times.asked_us;
+        if asked_us.compare_exchange(0, self.now_us(), Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            self.kill_times.stopped_us.store(0, Ordering::Relaxed);
+        }
         self.kill.fetch_max(what as u8, Ordering::Relaxed);
         self.interrupt.store(true, Ordering::Relaxed);
         if what == Kill::Connection {
@@ -249,12 +309,13 @@ impl Process {
         let doing = self.activity.read();
         let text = String::from_utf8_lossy(&doing.text);
         let client = self.client.lock();
+        let is_killed = self.kill_requested() == Kill::Connection;
         ProcessInfo {
             id: self.id,
             user: client.user.clone(),
             host: self.host.clone(),
             database: client.database.clone(),
-            command: doing.command,
+            command: if is_killed { "Killed" } else { doing.command },
             seconds: doing.seconds,
             state: doing.state,
             info: Some(text.into_owned()).filter(|text| !text.is_empty()),
@@ -307,6 +368,8 @@ impl ProcessList {
             host,
             stream,
             kill: AtomicU8::new(0),
+            kill_times: KillTimes::default(),
+            opened: Instant::now(),
             interrupt: Arc::default(),
             wake: Event::new(),
             idle_limit_s: AtomicU64::new(u64::MAX),

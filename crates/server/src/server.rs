@@ -9,6 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use wire::auth::{KeyError, RsaKey};
 
 use crate::account::{AccountStore, Accounts};
+use crate::deadlines::Deadlines;
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::failed_logins::FailedLogins;
@@ -41,6 +42,8 @@ pub struct Server {
     pub failed_logins: FailedLogins,
     /// Places of connections.
     pub places: Places,
+    /// Deadlines of the statements in progress.
+    pub deadlines: Deadlines,
     /// Locks of GET_LOCK.
     pub user_locks: UserLocks,
     /// Plans that all sessions share.
@@ -81,6 +84,7 @@ impl Server {
             processes: ProcessList::default(),
             failed_logins: FailedLogins::default(),
             places: Places::default(),
+            deadlines: Deadlines::default(),
             user_locks: UserLocks::default(),
             plans: PlanCache::default(),
             memory: Arc::default(),

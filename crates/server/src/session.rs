@@ -288,6 +288,7 @@ impl Session {
     pub fn fail_if_killed(&self) -> Result<(), SqlError> {
         match self.process.kill_requested() {
             Kill::No => Ok(()),
+            Kill::Timeout => Err(error_map::QUERY_TIMEOUT.bare()),
             Kill::Query | Kill::Connection => Err(error_map::QUERY_INTERRUPTED.bare()),
         }
     }

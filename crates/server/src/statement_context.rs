@@ -231,6 +231,10 @@ impl SessionInfo for StatementContext<'_> {
     fn killed(&self) -> bool {
         self.session.process.kill_requested() != Kill::No
     }
+    fn rolling_back(&self, is_rolling_back: bool) {
+        let process = &self.session.process;
+        if is_rolling_back { process.begin_rollback() } else { process.end_rollback() }
+    }
     fn next_seeded_random(&self, place: usize, seed: u32) -> Option<f64> {
         let mut effects = self.effects.borrow_mut();
         let sequences = &mut effects.0.get_or_insert_default().sequences;

@@ -146,9 +146,19 @@ pub enum Hot {
     BytesReceived,
     /// Bytes sent to clients.
     BytesSent,
+    /// SELECTs that ran with a `max_execution_time`.
+    ExecutionTimeSet,
+    /// Those of them that ran for longer.
+    ExecutionTimeExceeded,
+    /// SELECTs whose `max_execution_time` could not be watched.
+    ExecutionTimeSetFailed,
+    /// Statements that failed after they were killed.
+    KilledStatements,
+    /// Microseconds that they worked on after the request, rollbacks left out.
+    KillDelayUs,
 }
 
-const HOT_COUNT: usize = Hot::BytesSent as usize + 1;
+const HOT_COUNT: usize = Hot::KillDelayUs as usize + 1;
 const COUNTERS: usize = HOT_COUNT + COM_COUNT;
 
 /// What one connection has counted: the counters of [`Hot`], then those of [`Com`]. Only the connection's thread writes
@@ -293,10 +303,15 @@ impl Status {
             ("Connection_control_delay_generated", get(&self.login_delays)),
             ("Connection_errors_max_connections", get(&self.refused_at_limit)),
             ("Connections", get(&self.connections)),
+            ("Max_execution_time_exceeded", self.get(Hot::ExecutionTimeExceeded)),
+            ("Max_execution_time_set", self.get(Hot::ExecutionTimeSet)),
+            ("Max_execution_time_set_failed", self.get(Hot::ExecutionTimeSetFailed)),
             ("Max_used_connections", get(&self.max_used_connections)),
             ("Prepared_stmt_count", get(&self.prepared_statements)),
             ("Queries", self.get(Hot::Questions)),
             ("Questions", self.get(Hot::Questions)),
+            ("Ratchet_kill_delay_us", self.get(Hot::KillDelayUs)),
+            ("Ratchet_killed_statements", self.get(Hot::KilledStatements)),
             ("Slow_queries", get(&self.slow_queries)),
             ("Threads_cached", 0),
             ("Threads_connected", get(&self.threads_connected)),

@@ -101,10 +101,13 @@ pub fn rollback(session: &mut Session) {
     end(session);
     if let Some(trx) = &mut session.transaction.trx
         && trx.is_open()
-        && let Err(error) = session.server.engine.rollback(trx)
     {
-        // Pages that cannot be changed back: nothing that is written from here on could be trusted.
-        session.server.fail(&error);
+        session.process.begin_rollback();
+        if let Err(error) = session.server.engine.rollback(trx) {
+            // Pages that cannot be changed back: nothing that is written from here on could be trusted.
+            session.server.fail(&error);
+        }
+        session.process.end_rollback();
     }
 }
 

@@ -34,7 +34,7 @@ const SHARED: u64 = 1;
 const SHARERS: u64 = WRITER - SHARED;
 
 /// A session that waits looks this often whether it is to stop.
-const LOOK: Duration = Duration::from_millis(400);
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What a transaction does with a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -114,6 +114,11 @@ impl<T> ChargedVec<T> {
         ChargedVec { items: Vec::new(), charge: Charge::new(account, purpose) }
     }
 
+    /// An empty vector with the same account and purpose.
+    pub fn empty(&self) -> Self {
+        ChargedVec { items: Vec::new(), charge: self.charge.empty() }
+    }
+
     /// Appends `item`.
     /// # Errors  The limit that would be exceeded.
     #[inline]

@@ -7,6 +7,7 @@
 pub mod atomic;
 mod counter;
 pub mod critical;
+pub mod interrupt;
 mod latch;
 mod level;
 #[cfg(loom)]

@@ -1,6 +1,7 @@
 //! A whole tree: pages, order, fences, levels, sibling links, ownership.
 
 use base::PageNo;
+use base::sync::interrupt;
 use page::{PAGE_SIZE, PageBytes, PageRef, PageType};
 
 use super::{PageSet, Problems};
@@ -84,7 +85,7 @@ impl Tree {
 }
 
 impl Check<'_, '_> {
-    /// Visits a page, then what stands below it. The depth is bounded: each level is one less than its parent's.
+    /// Visits a page, then what stands below it, as long as nobody kills the statement. The depth is bounded: each level is one less than its parent's.
     fn check_subtree(&mut self, expected: &Expected) {
         let page_no = expected.page_no;
         let mut image = self.spare.pop().unwrap_or_else(|| Box::new([0; PAGE_SIZE]));
@@ -97,6 +98,10 @@ impl Check<'_, '_> {
         };
         self.spare.push(image);
         for (at, child) in below.iter().enumerate() {
+            if interrupt::is_requested() {
+                self.report.is_partial = true;
+                return;
+            }
             if at.is_multiple_of(READ_AHEAD_PAGES) && child.level == Some(0) {
                 let ahead = below[at..].iter().take(READ_AHEAD_PAGES).map(|child| child.page_no);
                 let ahead: Vec<PageNo> = ahead.filter(|&page| self.pages.has_room_for(page)).collect();

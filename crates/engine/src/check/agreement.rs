@@ -13,7 +13,7 @@ use trx::{ReadView, Span};
 
 use super::{Finding, TableReport};
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Result, fail_if_interrupted};
 use crate::prober::Prober;
 use crate::range::{Direction, KeyRange};
 use crate::row::insert::row_id_of;
@@ -148,6 +148,7 @@ impl Table {
         let mut expected = Expected::new(engine, self);
         let mut scan = Scan::open(engine, self, 0, view, KeyRange::all(), Direction::Forward)?.detached();
         while let Some(batch) = scan.next_batch()? {
+            fail_if_interrupted()?;
             for row in batch.rows() {
                 expected.take(&row);
                 if !visit(&mut expected, batch.page_no())? {
@@ -192,6 +193,7 @@ impl Table {
         let mut scan =
             Scan::open(engine, self, position, view, KeyRange::all(), Direction::Forward)?.detached();
         while let Some(batch) = scan.next_batch()? {
+            fail_if_interrupted()?;
             for entry in batch.rows() {
                 key.clear();
                 index.clustered_key(&entry, &mut key);
@@ -231,6 +233,9 @@ fn found(engine: &Engine, index: &Index, view: ReadView) -> Result<Sum> {
         let entry = RowRef::new(&index.format, at.record());
         if sees_entry(&engine.trx, &view, &entry) {
             entry.record().with_key(|key| sum.add(key, entry.body()));
+        }
+        if at.slot() == 0 {
+            fail_if_interrupted()?;
         }
         cursor = at.next()?;
     }

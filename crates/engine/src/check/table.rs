@@ -9,7 +9,7 @@ use trx::{ExclusiveWait, ReadView};
 
 use super::{Depth, Finding};
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Result, fail_if_interrupted};
 use crate::table::{Index, Table};
 
 /// What a check has found.
@@ -61,6 +61,8 @@ impl Table {
         let mut report = TableReport::default();
         for index in &self.indexes {
             check_index(engine, index, pages, depth, &mut report);
+            // The check of a tree ends early without an error.
+            fail_if_interrupted()?;
         }
         if depth == Depth::Full && report.problems.is_empty() {
             self.check_agreement(engine, ReadView::newest(), &mut report)?;

@@ -3,9 +3,12 @@
 //! A new index is built bottom-up from the clustered one under the exclusive metadata lock. Its entries are sorted in
 //! memory: key and payload of every row at once, which bounds the tables this can be done to.
 
+use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use base::IndexId;
+use base::sort_runs::{Merge, sort_runs};
 use btree::{BulkBuild, KEY_BYTES_MAX};
 use page::{RowHeader, RowRef, SlotFlags};
 use trx::{ExclusiveWait, ReadView, Span};
@@ -14,7 +17,7 @@ use types::IndexDef;
 use super::Exclusive;
 use crate::column_set::ColumnSet;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, fail_if_interrupted};
 use crate::limits;
 use crate::range::{Direction, KeyRange};
 use crate::row::duplicate;
@@ -24,6 +27,9 @@ use crate::row::row_image::{RowImage, value_of, with_values};
 use crate::row::writer::ensure_key;
 use crate::scan::{Scan, append_clustered_key};
 use crate::table::{Index, Table};
+
+/// Entries that a build adds between two looks at the kill flag.
+const ENTRIES_BETWEEN_LOOKS: usize = 256;
 
 impl Engine {
     /// CREATE INDEX: `index` without an id. Waits up to `wait` for the table to be unused; the session has committed.
@@ -108,12 +114,17 @@ impl Engine {
         let mut entries = Entries::default();
         let mut collector = Collector { engine: self, table, index, entries: &mut entries };
         collector.collect()?;
-        entries.sort();
-        if index.is_unique() {
-            entries.refuse_clashes(self, table, index)?;
-        }
+        let runs = entries.sort()?;
         let mut build = BulkBuild::new(&self.store, &index.tree, base::TrxId::NONE)?;
-        for place in &entries.places {
+        let mut last: Option<&Place> = None;
+        for (i, place) in entries.merge(runs).enumerate() {
+            if i.is_multiple_of(ENTRIES_BETWEEN_LOOKS) {
+                fail_if_interrupted()?;
+            }
+            if let (true, Some(last)) = (index.is_unique(), last) {
+                entries.refuse_clash(last, place, self, table, index)?;
+            }
+            last = Some(place);
             let (key, payload) = entries.parts(place);
             build.push(key, payload, SlotFlags::NONE)?;
         }
@@ -139,26 +150,44 @@ struct Place {
     unique_len: u32,
 }
 
+impl Place {
+    #[inline]
+    fn compare(&self, other: &Self, bytes: &[u8]) -> Ordering {
+        let key = |place: &Place| place.start..place.start + place.key_len as usize;
+        self.head.cmp(&other.head).then_with(|| bytes[key(self)].cmp(&bytes[key(other)]))
+    }
+}
+
 impl Entries {
     fn parts(&self, place: &Place) -> (&[u8], &[u8]) {
         let payload = place.start + place.key_len as usize;
         (&self.bytes[place.start..payload], &self.bytes[payload..payload + place.payload_len as usize])
     }
 
-    fn sort(&mut self) {
-        let bytes = &self.bytes;
-        let key = |place: &Place| &bytes[place.start..place.start + place.key_len as usize];
-        self.places.sort_unstable_by(|a, b| a.head.cmp(&b.head).then_with(|| key(a).cmp(key(b))));
+    /// Sorts the entries in runs, for [`Entries::merge`].
+    fn sort(&mut self) -> Result<Vec<Range<usize>>> {
+        let Self { bytes, places } = self;
+        let key_bytes = |place: &Place| place.key_len as usize;
+        sort_runs(places, key_bytes, |a, b| a.compare(b, bytes), fail_if_interrupted)
+    }
+
+    fn merge(&self, runs: Vec<Range<usize>>) -> impl Iterator<Item = &Place> {
+        Merge::new(&self.places, runs, |a, b| a.compare(b, &self.bytes))
     }
 
     /// Equal neighbours are rows that clash.
-    fn refuse_clashes(&self, engine: &Engine, table: &Table, index: &Index) -> Result<()> {
-        for pair in self.places.windows(2) {
-            let declared = |place: &Place| &self.parts(place).0[..place.unique_len as usize];
-            if pair[0].unique_len != 0 && declared(&pair[0]) == declared(&pair[1]) {
-                let clustered = &self.parts(&pair[1]).0[pair[1].unique_len as usize..];
-                return Err(clash(engine, table, index, clustered)?);
-            }
+    fn refuse_clash(
+        &self,
+        last: &Place,
+        place: &Place,
+        engine: &Engine,
+        table: &Table,
+        index: &Index,
+    ) -> Result<()> {
+        let declared = |place: &Place| &self.parts(place).0[..place.unique_len as usize];
+        if last.unique_len != 0 && declared(last) == declared(place) {
+            let clustered = &self.parts(place).0[place.unique_len as usize..];
+            return Err(clash(engine, table, index, clustered)?);
         }
         Ok(())
     }
@@ -191,6 +220,7 @@ impl Collector<'_> {
             Scan::open(engine, table, 0, ReadView::newest(), KeyRange::all(), Direction::Forward)?.detached();
         let (mut values, mut spans, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(batch) = scan.next_batch()? {
+            fail_if_interrupted()?;
             for row in batch.rows() {
                 let mut image = RowImage { values: &mut values, spans: &mut spans };
                 image.fill(&row, table.def.columns.len(), &mut scratch);

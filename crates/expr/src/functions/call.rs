@@ -60,10 +60,15 @@ impl<'v> Call<'v> {
         eval(&self.args[i], self.row, self.ctx)
     }
 
-    /// Argument `i` as text; `None` for NULL.
+    /// Argument `i` as text; `None` for NULL. An error if it is long and the statement was killed.
     pub(crate) fn text(&self, i: usize) -> Result<Option<&'v [u8]>, EvalError> {
         let value = self.value(i)?;
-        Ok((!value.is_null()).then(|| text_in_arena(&value, &self.args[i].ty, self.ctx)))
+        if value.is_null() {
+            return Ok(None);
+        }
+        let text = text_in_arena(&value, &self.args[i].ty, self.ctx);
+        self.ctx.fail_if_killed_over(text)?;
+        Ok(Some(text))
     }
 
     /// Argument `i` as a signed integer, clipped to the range.

@@ -1,10 +1,11 @@
 //! Planned statements: from syntax tree to program, from program to answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::{Effect, Trx};
 use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
-use sql::ast::{InsertSource, Statement};
+use sql::ast::{InsertSource, QueryBody, Statement};
 use sql::bind::{BindContext, BindError, Deprecated, Literals, Planned};
 use sql::plan::Plan;
 use types::{SqlType, Value};
@@ -19,7 +20,7 @@ use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::session::Session;
 use crate::statement_context::StatementContext;
-use crate::status::Com;
+use crate::status::{Com, Hot};
 use crate::{bind_error, deadlock_report, exec_error, transaction, virtual_tables};
 
 /// A program and what it was made under.
@@ -33,6 +34,8 @@ pub struct Compiled {
     pub com: Com,
     /// DO: nobody reads the row.
     pub is_do: bool,
+    /// Milliseconds of its hint MAX_EXECUTION_TIME; 0: none.
+    pub execution_ms: u32,
     /// What its text has that MySQL warns of.
     pub deprecated: Vec<Deprecated>,
 }
@@ -104,12 +107,27 @@ pub fn compile(
             Ok(program) => {
                 let is_do = com == Com::Do;
                 let deprecated = planned.deprecated;
-                let compiled = Compiled { program, catalog_version, com, is_do, deprecated };
+                let execution_ms = execution_ms(statement);
+                let compiled = Compiled { program, catalog_version, com, is_do, execution_ms, deprecated };
                 return Ok((compiled, planned.shareable));
             }
             Err(error) if is_stale(&error) => {}
             Err(error) => return Err(exec_error::sql_error(&error, &session.variables.hot.time_zone)),
         }
+    }
+}
+
+/// The hint MAX_EXECUTION_TIME of a SELECT's first query block.
+fn execution_ms(statement: &Statement<'_>) -> u32 {
+    let Statement::Query(query) = statement else { return 0 };
+    let mut body = query.body;
+    loop {
+        body = match body {
+            QueryBody::Select(select) => return select.max_execution_ms,
+            QueryBody::SetOp(set) => set.first,
+            QueryBody::Nested(query) => query.body,
+            QueryBody::Values(_) | QueryBody::Table(_) => return 0,
+        };
     }
 }
 
@@ -179,6 +197,58 @@ pub(super) fn run(
         finish_rows(session, answer, compiled, 1, mark);
         return Ok(());
     }
+    if u64::from(compiled.execution_ms) | session.variables.hot.max_execution_time != 0
+        && compiled.com == Com::Select
+    {
+        return run_limited(session, answer, compiled, params, mark);
+    }
+    run_unlimited(session, answer, compiled, params, mark)
+}
+
+/// Runs a SELECT that has a time limit: its own, else that of the session.
+#[cold]
+#[inline(never)]
+fn run_limited(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    compiled: &Compiled,
+    params: &[Value<'_>],
+    mark: Mark,
+) -> Result<(), Failure> {
+    let own_ms = u64::from(compiled.execution_ms);
+    let limit_ms = if own_ms == 0 { session.variables.hot.max_execution_time } else { own_ms };
+    let server = Arc::clone(&session.server);
+    let limit = Duration::from_millis(limit_ms);
+    let Some(armed) = server.deadlines.arm(&session.process, limit, &server.engine) else {
+        session.counters.add(Hot::ExecutionTimeSetFailed, 1);
+        return run_unlimited(session, answer, compiled, params, mark);
+    };
+    session.counters.add(Hot::ExecutionTimeSet, 1);
+    let result = run_unlimited(session, answer, compiled, params, mark);
+    if !armed.has_passed() {
+        return result;
+    }
+    session.counters.add(Hot::ExecutionTimeExceeded, 1);
+    if result.is_ok() {
+        // Nobody asks how long it took to end.
+        session.process.take_kill_delay_us();
+    }
+    result.map_err(|failure| match failure {
+        Failure::Error(error) if error.code == error_map::QUERY_INTERRUPTED.code => {
+            error_map::QUERY_TIMEOUT.bare().into()
+        }
+        other => other,
+    })
+}
+
+#[inline(always)]
+fn run_unlimited(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    compiled: &Compiled,
+    params: &[Value<'_>],
+    mark: Mark,
+) -> Result<(), Failure> {
     let file = if compiled.com == Com::Load { client_file(session, compiled, answer.binary)? } else { None };
     let autocommit = transaction::is_autocommit(session);
     let mut trx = transaction::enter(session);

@@ -14,7 +14,7 @@ use crate::session::Session;
 /// Does what is asked to each table and reports on it.
 ///
 /// # Errors
-/// 1046; 1235 for histograms and CHECKSUM TABLE. What fails for one table is a row of the report.
+/// 1046; 1317; 1235 for histograms and CHECKSUM TABLE. What fails for one table is a row of the report.
 pub(super) fn table(session: &Session, engine: &Engine, maintain: &Maintain<'_>) -> Result<Table, SqlError> {
     if maintain.histogram {
         return Err(not_yet("histograms"));
@@ -34,7 +34,9 @@ pub(super) fn table(session: &Session, engine: &Engine, maintain: &Maintain<'_>)
     ]);
     for written in maintain.tables {
         let name = FullName::resolve(session, written)?;
-        for (kind, text) in run(session, engine, &name, maintain) {
+        let messages = run(session, engine, &name, maintain);
+        session.fail_if_killed()?;
+        for (kind, text) in messages {
             report.push(vec![
                 Cell::Text(name.to_string()),
                 Cell::text(operation),

@@ -88,6 +88,8 @@ pub struct Cte<'a> {
 /// One SELECT.
 #[derive(Clone, Copy, Debug)]
 pub struct Select<'a> {
+    /// Milliseconds of the hint MAX_EXECUTION_TIME; 0: none.
+    pub max_execution_ms: u32,
     /// Words after SELECT.
     pub modifiers: SelectModifiers,
     /// Select list, one or more.

@@ -50,6 +50,8 @@ pub(super) struct Parser<'a, 'n> {
     pub(super) item_start: u32,
     /// The table of a `t.*` just read.
     pub(super) table_star: Option<TableName<'a>>,
+    /// The last `/*+ .. */`.
+    pub(super) hint: Option<Token>,
     /// Joins so far.
     pub(super) join_count: u16,
 }
@@ -74,6 +76,7 @@ impl<'a, 'n> Parser<'a, 'n> {
             into: None,
             item_start: u32::MAX,
             table_star: None,
+            hint: None,
             join_count: 0,
         }
     }
@@ -122,6 +125,7 @@ impl<'a, 'n> Parser<'a, 'n> {
         self.prev_end = self.tok.end;
         self.tok = self.lexer.step();
         if self.tok.kind == Tok::Hint {
+            self.hint = Some(self.tok);
             self.tok = self.lexer.next();
         }
     }

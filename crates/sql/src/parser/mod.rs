@@ -14,6 +14,7 @@ mod ddl;
 mod expr;
 mod from;
 mod function;
+mod hint;
 mod insert;
 mod modify;
 mod primary;

@@ -1,6 +1,7 @@
 //! Queries: SELECT, set operations, WITH, and the clauses after them.
 
 use super::core::{Parser, Result};
+use super::hint;
 use crate::ast::{
     Cte, Expr, ExprKind, Into, Limit, LockClause, LockWait, OrderItem, Outfile, Query, QueryBody, Select,
     SelectItem, SelectModifiers, SetBranch, SetOp, SetOperator, TextFormat, With,
@@ -172,7 +173,10 @@ impl<'a> Parser<'a, '_> {
     // SELECT.
 
     fn select(&mut self) -> Result<&'a Select<'a>> {
+        self.hint = None;
         self.bump();
+        let hint = self.hint.take().map(|hint| &self.text[hint.start as usize..hint.end as usize]);
+        let max_execution_ms = hint.map_or(0, hint::max_execution_ms);
         let modifiers = self.select_modifiers()?;
         let items = self.list(Self::select_item)?;
         if self.at_kw(Kw::INTO) {
@@ -196,7 +200,9 @@ impl<'a> Parser<'a, '_> {
         } else {
             &[]
         };
-        Ok(self.alloc(Select { modifiers, items, from, filter, group_by, rollup, having, windows }))
+        let select =
+            Select { max_execution_ms, modifiers, items, from, filter, group_by, rollup, having, windows };
+        Ok(self.alloc(select))
     }
 
     fn group_items(&mut self, rollup: &mut bool) -> Result<&'a [OrderItem<'a>]> {

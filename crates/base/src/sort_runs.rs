@@ -1,0 +1,139 @@
+//! Sorting in short runs that are merged as they are read, so that a long sort can end early: between two runs, and
+//! whenever the reader of the merge stops. The sorts of the standard library cannot be stopped, and their comparison must
+//! not lie to end them.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// Most entries of a run.
+const RUN_ENTRIES: usize = 16 * 1024;
+/// Most key bytes of a run of several entries. A run is sorted in a few milliseconds.
+const RUN_KEY_BYTES: usize = 1 << 20;
+
+/// Sorts `entries` in runs; the range of each run. One run is the whole sort. `key_bytes`: what an entry's comparison looks
+/// at, at most. `look` is asked before each run.
+///
+/// # Errors
+/// Those of `look`, which end the sort.
+pub fn sort_runs<T, E>(
+    entries: &mut [T],
+    key_bytes: impl Fn(&T) -> usize,
+    mut compare: impl FnMut(&T, &T) -> Ordering,
+    mut look: impl FnMut() -> Result<(), E>,
+) -> Result<Vec<Range<usize>>, E> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    while start < entries.len() {
+        look()?;
+        let (mut end, mut bytes) = (start, 0);
+        while end < entries.len() && end - start < RUN_ENTRIES && (bytes < RUN_KEY_BYTES || end == start) {
+            bytes += key_bytes(&entries[end]);
+            end += 1;
+        }
+        entries[start..end].sort_unstable_by(&mut compare);
+        runs.push(start..end);
+        start = end;
+    }
+    Ok(runs)
+}
+
+/// The entries of sorted runs, in order. Cost: log2(runs) comparisons an entry, twice; none for a single run.
+#[derive(Debug)]
+pub struct Merge<'e, T, C> {
+    entries: &'e [T],
+    compare: C,
+    /// What is left of each run that is not at its end: a heap, the least first entry on top.
+    heap: Vec<Range<usize>>,
+}
+
+impl<'e, T, C: FnMut(&T, &T) -> Ordering> Merge<'e, T, C> {
+    /// Merges `runs`, as [`sort_runs`] has made them with the same order. Entries of different runs are never equal in it.
+    pub fn new(entries: &'e [T], runs: Vec<Range<usize>>, compare: C) -> Self {
+        let mut merge = Merge { entries, compare, heap: runs };
+        for at in (0..merge.heap.len() / 2).rev() {
+            merge.sift_down(at);
+        }
+        merge
+    }
+
+    /// Restores the heap below position `at`.
+    fn sift_down(&mut self, mut at: usize) {
+        let Merge { entries, compare, heap } = self;
+        let mut is_less = |a: &Range<usize>, b: &Range<usize>| {
+            compare(&entries[a.start], &entries[b.start]) == Ordering::Less
+        };
+        loop {
+            let mut least = 2 * at + 1;
+            if least >= heap.len() {
+                return;
+            }
+            if least + 1 < heap.len() && is_less(&heap[least + 1], &heap[least]) {
+                least += 1;
+            }
+            if !is_less(&heap[least], &heap[at]) {
+                return;
+            }
+            heap.swap(at, least);
+            at = least;
+        }
+    }
+}
+
+impl<'e, T, C: FnMut(&T, &T) -> Ordering> Iterator for Merge<'e, T, C> {
+    type Item = &'e T;
+
+    fn next(&mut self) -> Option<&'e T> {
+        let top = self.heap.first_mut()?;
+        let entry = &self.entries[top.next()?];
+        if top.start == top.end {
+            self.heap.swap_remove(0);
+        }
+        self.sift_down(0);
+        Some(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prng::Prng;
+
+    /// Entries of a key and their place among all.
+    type Entry = (Vec<u8>, usize);
+
+    fn key_bytes(entry: &Entry) -> usize {
+        entry.0.len()
+    }
+
+    #[test]
+    fn merged_runs_are_the_whole_in_stable_order() {
+        let mut prng = Prng::new(7);
+        let shapes = [
+            (0, 4),
+            (1, 4),
+            (RUN_ENTRIES, 2),
+            (RUN_ENTRIES * 9 / 2, 2),
+            (40, RUN_KEY_BYTES / 3),
+            (5, RUN_KEY_BYTES),
+        ];
+        for (count, len) in shapes {
+            let mut entries: Vec<Entry> = (0..count).map(|i| (vec![prng.below(200) as u8; len], i)).collect();
+            let mut expected = entries.clone();
+            expected.sort_unstable();
+            let runs = sort_runs(&mut entries, key_bytes, Entry::cmp, || Ok::<(), ()>(())).unwrap();
+            let merged = Merge::new(&entries, runs.clone(), Entry::cmp);
+            assert!(merged.eq(&expected), "{count} keys of {len} bytes in {} runs", runs.len());
+        }
+    }
+
+    #[test]
+    fn a_sort_ends_between_two_runs() {
+        let mut entries: Vec<Entry> = (0..RUN_ENTRIES * 4).map(|i| (vec![i as u8], i)).collect();
+        let mut looks = 0;
+        let ended = sort_runs(&mut entries, key_bytes, Entry::cmp, || {
+            looks += 1;
+            if looks == 3 { Err("ended") } else { Ok(()) }
+        });
+        assert_eq!((ended, looks), (Err("ended"), 3));
+    }
+}

@@ -1,0 +1,203 @@
+//! KILL QUERY ends every kind of long loop in time, and its connection goes on.
+
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use mysql::Conn;
+use mysql::prelude::Queryable;
+use testkit::runner::Target;
+use testkit::server::TestServer;
+
+/// Upper bound on the time between KILL and the end of a statement that has nothing to roll back. The builds without
+/// optimisation, whose statements are some twenty times slower, get five times as much.
+const END_TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 500 } else { 100 });
+/// How often a statement is killed, if other work of the machine delays its end.
+const TRIES: u32 = 4;
+const INTERRUPTED: u16 = 1317;
+
+struct House {
+    target: Target,
+    watcher: Conn,
+    _server: TestServer,
+}
+
+impl House {
+    fn open(arguments: &[&str]) -> Self {
+        let server = TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), arguments).unwrap();
+        let target = Target { port: server.port, user: "root".to_owned() };
+        let mut watcher = target.connect(None).unwrap();
+        watcher.query_drop("CREATE DATABASE d").unwrap();
+        watcher.query_drop("USE d").unwrap();
+        House { target, watcher, _server: server }
+    }
+
+    fn connect(&self) -> Conn {
+        self.target.connect(Some("d")).unwrap()
+    }
+
+    /// Waits until connection `id` is at work.
+    fn await_work(&mut self, id: u32) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            let list: Vec<mysql::Row> = self.watcher.query("SHOW PROCESSLIST").unwrap();
+            let is_at_work = |row: &mysql::Row| {
+                row.get::<u32, _>("Id") == Some(id)
+                    && row.get::<String, _>("Command").as_deref() == Some("Query")
+            };
+            if list.iter().any(is_at_work) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "connection {id} never began");
+        }
+    }
+
+    /// Kills `sql` after `delay` of work; how long it took to end, and its error's number.
+    fn kill(&mut self, conn: &mut Conn, sql: &str, delay: Duration) -> (Duration, Option<u16>) {
+        let id = conn.connection_id();
+        let (sender, receiver) = mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let result = conn.query_drop(sql);
+                sender.send((Instant::now(), result)).unwrap();
+            });
+            self.await_work(id);
+            std::thread::sleep(delay);
+            let asked = Instant::now();
+            self.watcher.query_drop(format!("KILL QUERY {id}")).unwrap();
+            let (ended, result) = receiver.recv().unwrap();
+            (ended.saturating_duration_since(asked), result.err().map(|error| code(&error)))
+        })
+    }
+
+    /// Kills `sql`, which runs for longer than anybody waits, and sees to it that it ends in time and its connection lives.
+    fn expect_end(&mut self, sql: &str) {
+        let mut conn = self.connect();
+        let mut times = Vec::new();
+        for _ in 0..TRIES {
+            let (time, error) = self.kill(&mut conn, sql, Duration::from_millis(60));
+            assert_eq!(error, Some(INTERRUPTED), "{sql}");
+            assert_eq!(conn.query_first::<u32, _>("SELECT 7").unwrap(), Some(7));
+            if time <= END_TIME {
+                return;
+            }
+            times.push(time);
+        }
+        panic!("{sql} took {times:?} to end");
+    }
+}
+
+fn code(error: &mysql::Error) -> u16 {
+    match error {
+        mysql::Error::MySqlError(error) => error.code,
+        other => panic!("{other}"),
+    }
+}
+
+/// `SELECT 1 AS n UNION ALL SELECT 2 ..` of `count` rows.
+fn numbers(count: u32) -> String {
+    let arms: Vec<String> = (1..=count).map(|n| format!("SELECT {n} AS n")).collect();
+    arms.join(" UNION ALL ")
+}
+
+#[test]
+fn loops_over_rows_that_are_in_no_table_end() {
+    let mut house = House::open(&[]);
+    let n = numbers(60);
+    let five = |what: &str, rest: &str| {
+        format!("SELECT {what} FROM ({n}) a, ({n}) b, ({n}) c, ({n}) d, ({n}) e {rest}")
+    };
+    for sql in [
+        five("COUNT(*)", ""),
+        five("SUM(a.n)", "WHERE a.n + b.n + c.n + d.n + e.n < 0"),
+        five("COUNT(*)", "WHERE a.n = b.n AND b.n = c.n AND c.n + d.n * e.n + a.n < 0 OR a.n < 0"),
+        format!(
+            "SELECT COUNT(*) FROM ({n}) a JOIN ({n}) b ON a.n > 0 LEFT JOIN ({n}) c ON c.n < 0, ({n}) d, ({n}) e"
+        ),
+        five("a.n, COUNT(*)", "GROUP BY a.n"),
+        five("DISTINCT a.n", "WHERE e.n < 61"),
+        five("1", "UNION SELECT 2"),
+        format!("SELECT (SELECT COUNT(*) FROM ({n}) a, ({n}) b, ({n}) c, ({n}) d, ({n}) e)"),
+        five("COUNT(*)", "WHERE a.n IN (SELECT b.n + c.n FROM (SELECT 1 n) b, (SELECT 2 n) c)"),
+    ] {
+        house.expect_end(&sql);
+    }
+}
+
+#[test]
+fn sorts_end() {
+    let mut house = House::open(&[]);
+    let n = numbers(60);
+    // The sort alone takes seconds: the kill meets the gathering, the runs or the merge.
+    let mut conn = house.connect();
+    let sql = format!(
+        "SELECT a.n FROM ({n}) a, ({n}) b, ({n}) c, (SELECT 1 UNION ALL SELECT 2) d ORDER BY RAND(7), a.n LIMIT 400000, 1"
+    );
+    conn.query_drop(&sql).unwrap();
+    let mut late = Vec::new();
+    for step in 1..=8 {
+        for _ in 0..TRIES {
+            let (time, error) = house.kill(
+                &mut conn,
+                &sql,
+                Duration::from_millis(step * if cfg!(debug_assertions) { 500 } else { 40 }),
+            );
+            assert!(matches!(error, None | Some(INTERRUPTED)), "{error:?}");
+            late.push(time);
+            if time <= END_TIME {
+                late.clear();
+                break;
+            }
+        }
+        assert!(late.is_empty(), "{late:?} after step {step}");
+    }
+}
+
+#[test]
+fn functions_over_long_texts_end() {
+    let mut house = House::open(&[]);
+    let text = "REPEAT('ab', 16000000)";
+    let wanted = "REPEAT('ab', 2000), 'c'";
+    for sql in [
+        format!("SELECT {text} LIKE CONCAT('%', {wanted}, '%')"),
+        format!("SELECT {text} LIKE CONCAT('%', {wanted}, '%', 'b')"),
+        format!("SELECT LOCATE(CONCAT({wanted}), {text})"),
+        format!("SELECT COUNT(*) FROM ({}) n WHERE INSTR({text}, CONCAT({wanted})) = n", numbers(3)),
+    ] {
+        house.expect_end(&sql);
+    }
+}
+
+#[test]
+fn a_rollback_is_shown_as_such_and_a_killed_connection_too() {
+    let mut house = House::open(&[]);
+    house
+        .watcher
+        .query_drop("CREATE TABLE t (a INT PRIMARY KEY AUTO_INCREMENT, b VARCHAR(200), KEY (b))")
+        .unwrap();
+    let mut conn = house.connect();
+    conn.query_drop(format!("INSERT INTO t (b) SELECT a.n FROM ({}) a", numbers(100))).unwrap();
+    conn.query_drop("BEGIN").unwrap();
+    let rows = if cfg!(debug_assertions) { 8 } else { 64 };
+    for _ in 0..rows {
+        conn.query_drop("INSERT INTO t (b) SELECT CONCAT(b.b, RAND()) FROM t b LIMIT 3000").unwrap();
+    }
+    let id = conn.connection_id();
+    house.watcher.query_drop(format!("KILL {id}")).unwrap();
+    let mut seen = Vec::new();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let list: Vec<mysql::Row> = house.watcher.query("SHOW PROCESSLIST").unwrap();
+        let Some(row) = list.iter().find(|row| row.get::<u32, _>("Id") == Some(id)) else { break };
+        let shown =
+            (row.get::<String, _>("Command").unwrap(), row.get::<String, _>("State").unwrap_or_default());
+        if !seen.contains(&shown) {
+            seen.push(shown);
+        }
+        assert!(Instant::now() < deadline, "{seen:?}");
+    }
+    assert!(seen.contains(&("Killed".to_owned(), "rolling back".to_owned())), "{seen:?}");
+    assert_eq!(house.watcher.query_first::<u32, _>("SELECT COUNT(*) FROM t").unwrap(), Some(100));
+}
