@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
-use wire::auth::{AuthPlugin, Credential, StandIns};
+use wire::auth::{AuthPlugin, Credential, StandInKey, StandIns};
 
 use crate::error_map::{self, SqlError};
 use crate::like::like;
@@ -32,6 +32,9 @@ pub trait AccountStore: Send + Sync {
     fn put(&self, account: &Account) -> Result<(), SqlError>;
     /// Removes the account `'user'@'host'`.
     fn remove(&self, user: &str, host: &str) -> Result<(), SqlError>;
+    /// The key of the stand-ins, drawn at the first call. It outlives restarts, so that names without an account behave as
+    /// before.
+    fn stand_in_key(&self) -> Result<StandInKey, SqlError>;
 }
 
 /// Accounts that live as long as the process.
@@ -48,6 +51,14 @@ impl AccountStore for MemoryStore {
     fn remove(&self, _user: &str, _host: &str) -> Result<(), SqlError> {
         Ok(())
     }
+    fn stand_in_key(&self) -> Result<StandInKey, SqlError> {
+        new_stand_in_key()
+    }
+}
+
+/// Draws a key for stand-ins.
+pub(crate) fn new_stand_in_key() -> Result<StandInKey, SqlError> {
+    StandIns::new_key().map_err(|_| error_map::OUT_OF_RESOURCES.bare())
 }
 
 /// Where a client comes from.
@@ -159,7 +170,7 @@ impl Accounts {
             accounts.push(root);
         }
         let list = RwLock::new(accounts.into_iter().map(Arc::new).collect());
-        let stand_ins = StandIns::new().map_err(|_| error_map::OUT_OF_RESOURCES.bare())?;
+        let stand_ins = StandIns::new(&store.stand_in_key()?);
         let all = Accounts { store, list, cached: Mutex::default(), stand_ins };
         sort(&mut all.list.write());
         Ok(all)

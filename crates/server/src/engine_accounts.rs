@@ -2,18 +2,22 @@
 //!
 //! An account is a named object of kind `account`; its name is user, a zero byte, host. Its bytes, fields separated by
 //! line feeds: a format number, `locked` or `open`, the plugin's name, and the stored credential to the end.
+//!
+//! The object `stand-ins` of kind `secret` holds the key of the stand-ins, as it is.
 
 use std::fmt;
 use std::sync::Arc;
 
 use engine::Engine;
-use wire::auth::{AuthPlugin, Credential};
+use wire::auth::{AuthPlugin, Credential, StandInKey};
 
-use crate::account::{Account, AccountStore};
+use crate::account::{Account, AccountStore, new_stand_in_key};
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
 
 const KIND: &str = "account";
+const SECRET_KIND: &str = "secret";
+const STAND_IN_KEY: &str = "stand-ins";
 const FORMAT: &[u8] = b"1";
 
 /// Keeps accounts in the data directory.
@@ -38,6 +42,16 @@ impl AccountStore for EngineAccounts {
 
     fn remove(&self, user: &str, host: &str) -> Result<(), SqlError> {
         self.0.delete_object(KIND, &object_name(user, host)).map(drop).map_err(|e| engine_error::plain(&e))
+    }
+
+    fn stand_in_key(&self) -> Result<StandInKey, SqlError> {
+        let stored = self.0.get_object(SECRET_KIND, STAND_IN_KEY).map_err(|e| engine_error::plain(&e))?;
+        if let Some(Ok(key)) = stored.map(StandInKey::try_from) {
+            return Ok(key);
+        }
+        let key = new_stand_in_key()?;
+        self.0.put_object(SECRET_KIND, STAND_IN_KEY, &key).map_err(|e| engine_error::plain(&e))?;
+        Ok(key)
     }
 }
 
@@ -71,9 +85,23 @@ fn damaged(name: &str) -> SqlError {
 
 #[cfg(test)]
 mod tests {
+    use engine::EngineConfig;
     use wire::auth::Password;
 
     use super::*;
+
+    #[test]
+    fn the_key_of_the_stand_ins_survives_a_restart() {
+        let disk = Arc::new(env::SimDisk::new());
+        let open = || {
+            let config = EngineConfig { pool_bytes: 8 << 20, ..EngineConfig::new(disk.clone(), "data") };
+            EngineAccounts(Engine::open(config).unwrap())
+        };
+        let key = open().stand_in_key().unwrap();
+        assert_eq!(open().stand_in_key(), Ok(key));
+        open().0.put_object(SECRET_KIND, STAND_IN_KEY, b"short").unwrap();
+        assert_ne!(open().stand_in_key(), Ok(key), "a key of another length is drawn anew");
+    }
 
     #[test]
     fn an_account_survives_being_stored() {

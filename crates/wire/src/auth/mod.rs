@@ -25,7 +25,7 @@ pub use credential::{AuthPlugin, Credential, CredentialError, DEFAULT_ROUNDS};
 pub use exchange::{Exchange, Step, Tested};
 pub use password::{MAX_PASSWORD_BYTES, Password};
 pub use rsa_key::{KeyError, RsaKey};
-pub use stand_in::{StandIn, StandIns};
+pub use stand_in::{StandIn, StandInKey, StandIns};
 
 use crate::greeting::NONCE_BYTES;
 

@@ -11,6 +11,9 @@ use super::sha2::DIGEST_BYTES;
 use super::sha256_crypt::ENCODED_CHARS;
 use super::{AuthPlugin, Credential, KeyError, native};
 
+/// What the keyed hash is keyed by.
+pub type StandInKey = [u8; DIGEST_BYTES];
+
 /// Makes stand-ins under a random key.
 pub struct StandIns {
     key: hmac::Key,
@@ -32,14 +35,19 @@ pub struct StandIn {
 }
 
 impl StandIns {
+    /// Makes them under `key`, which is random and secret.
+    pub fn new(key: &StandInKey) -> Self {
+        StandIns { key: hmac::Key::new(HMAC_SHA256, key) }
+    }
+
     /// Draws a key.
     ///
     /// # Errors
     /// When the system gives no random bytes.
-    pub fn new() -> Result<Self, KeyError> {
+    pub fn new_key() -> Result<StandInKey, KeyError> {
         let mut key = [0; DIGEST_BYTES];
         aws_lc_rs::rand::fill(&mut key).map_err(|_| KeyError)?;
-        Ok(StandIns { key: hmac::Key::new(HMAC_SHA256, &key) })
+        Ok(key)
     }
 
     /// The stand-in for `user`. `plugin`: the plugin of an account of that name, or of all accounts; `None` leaves the choice
