@@ -1,5 +1,7 @@
 //! Derived tables: streamed where they are read once, kept where they are read again.
 
+use std::rc::Rc;
+
 use base::memory::ByteStore;
 use bumpalo::Bump;
 
@@ -17,7 +19,7 @@ use crate::temp_row::{Layout, TempRow};
 pub(crate) struct Derived<'r> {
     op: &'r DerivedOp,
     run: &'r QueryRun<'r>,
-    kept: Option<KeptRows>,
+    kept: Option<Rc<KeptRows>>,
 }
 
 impl<'r> Derived<'r> {
@@ -47,7 +49,9 @@ impl Source for Derived<'_> {
             return inner.rows(&mut stream);
         }
         if self.kept.is_none() {
-            self.kept = Some(self.keep()?);
+            let (op, st) = (self.op, self.run.st);
+            self.kept =
+                Some(if op.kept { st.kept.get_or_make(op, || self.keep())? } else { Rc::new(self.keep()?) });
         }
         let Some(kept) = &self.kept else { return Ok(Flow::More) };
         kept.give(&self.op.layout, self.run, parent, sink)

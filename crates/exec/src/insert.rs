@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use base::memory::{Charge, Purpose};
 use bumpalo::Bump;
 use engine::{Engine, Table};
 use expr::{ExprKind, eval};
 use sql::plan::{InsertCell, InsertMode, InsertPlan, InsertSource};
+use types::Value;
 
 use crate::build::RowBuild;
 use crate::context::{ExecCtx, Outcome, Summary};
@@ -48,7 +50,7 @@ impl InsertProgram {
         let source = match &plan.source {
             InsertSource::Rows(_) => None,
             InsertSource::Query(query) => {
-                let around = Surroundings { pages_read: true, repeated: false };
+                let around = Surroundings { pages_read: true, ..Surroundings::default() };
                 let query = QueryProgram::compile_inner(engine, query, tables, around)?;
                 let reads_target = tables.iter().any(|table| table.def.id == plan.table.id);
                 Some(SelectSource { query, reads_target })
@@ -163,6 +165,7 @@ impl InsertProgram {
         let (st, params) = (build.run.st, build.run.params);
         let query = QueryRun::new(st, params, &source.query);
         let mut arena = Bump::new();
+        let (held_back, charge) = (source.reads_target, Charge::new(st.memory, Purpose::Other));
         // A query that reads the target is finished before the first row changes it.
         writer.hold_back(source.reads_target);
         query.rows(&mut Collect(|frame: &Frame<'_>| {
@@ -173,6 +176,9 @@ impl InsertProgram {
                 values.push(eval(expr, frame, &ctx).map_err(|error| st.eval_error(error))?);
             }
             st.check()?;
+            if held_back {
+                build.rows.reserve_row(values.iter().map(Value::text_bytes_max).sum(), &charge)?;
+            }
             let built = (|| {
                 build.begin()?;
                 self.left_out.iter().try_for_each(|&col| build.set_default(col))?;

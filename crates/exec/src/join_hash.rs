@@ -29,12 +29,12 @@ pub(crate) struct HashJoin<'r> {
     outer: Box<dyn Source + 'r>,
     inner: Box<dyn Source + 'r>,
     run: &'r QueryRun<'r>,
-    built: Option<BuildSide>,
+    built: Option<Rc<BuildSide>>,
 }
 
 /// The inner rows, found by key.
 #[derive(Debug)]
-struct BuildSide {
+pub(crate) struct BuildSide {
     index: HashIndex,
     rows: KeptRows,
     /// First and last row of each key, and each row's next of the same key.
@@ -103,7 +103,12 @@ impl BuildSide {
 impl Source for HashJoin<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
         if self.built.is_none() {
-            self.built = Some(self.build()?);
+            let (op, st) = (self.op, self.run.st);
+            self.built = Some(if op.kept {
+                st.builds.get_or_make(op, || self.build())?
+            } else {
+                Rc::new(self.build()?)
+            });
         }
         let Some(side) = &self.built else { return Ok(Flow::More) };
         let pairs =
@@ -138,6 +143,10 @@ impl Sink for ProbeSink<'_> {
             let pair = Frame { parent: Some(frame), row: CurrentRow::Temp(row) };
             if self.pairs.row(&pair)? == Flow::Enough {
                 return Ok(Flow::Enough);
+            }
+            if self.pairs.wants_pause() {
+                self.pairs.pause()?;
+                self.run.st.fail_if_killed()?;
             }
             at = side.next[at as usize];
         }

@@ -54,6 +54,10 @@ impl KeptRows {
             if sink.row(&Frame { parent, row: CurrentRow::Temp(row) })? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
+            if sink.wants_pause() {
+                sink.pause()?;
+                run.st.fail_if_killed()?;
+            }
         }
         Ok(Flow::More)
     }

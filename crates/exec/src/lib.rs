@@ -74,6 +74,7 @@ mod sort;
 mod sort_key;
 mod source;
 mod statement;
+mod statement_cache;
 mod strict;
 mod subquery;
 mod temp_row;

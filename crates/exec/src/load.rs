@@ -1,7 +1,9 @@
 //! LOAD DATA.
 
+use std::io;
 use std::sync::Arc;
 
+use base::memory::{Charge, Exceeded, Purpose};
 use engine::{Engine, Table};
 use sql::plan::{InsertCell, InsertMode, LoadPlan, LoadTarget};
 use types::{OwnedValue, Value};
@@ -62,10 +64,10 @@ impl LoadProgram {
         let mut build = RowBuild::new(&self.table, &run, conditions, ignore);
         build.store.from_file = true;
         let mut writer = RowsWriter::new(&self.rule, &[], ctx);
-        let mut lines = LineReader::new(source, &plan.format);
+        let mut lines = LineReader::new(source, &plan.format, Charge::new(st.memory, Purpose::Other));
         let mut line = Line::default();
-        lines.skip_lines().map_err(ExecError::LoadFile)?;
-        while lines.next_line(plan.targets.len(), &mut line).map_err(ExecError::LoadFile)? {
+        lines.skip_lines().map_err(read_error)?;
+        while lines.next_line(plan.targets.len(), &mut line).map_err(read_error)? {
             let built = self.build_row(plan, &line, &mut build, conditions);
             writer.take(&mut build, built)?;
         }
@@ -115,6 +117,12 @@ impl LoadProgram {
         }
         build.finish()
     }
+}
+
+/// A file that cannot be read, or a line that is too long for the memory that the statement may have.
+#[cold]
+fn read_error(error: io::Error) -> ExecError {
+    error.downcast::<Exceeded>().map_or_else(ExecError::LoadFile, ExecError::Memory)
 }
 
 /// A line of another length is an error in strict modes, a warning else.

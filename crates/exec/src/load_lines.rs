@@ -5,9 +5,13 @@
 
 use std::io;
 
+use base::memory::Charge;
 use sql::plan::LoadFormat;
 
 use crate::context::LoadSource;
+
+/// Bytes of a usual line and its buffers, whose charge stays from line to line.
+const LINE_BYTES: usize = 256 << 10;
 
 /// One field: its text in [`Line::bytes`], or NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +59,13 @@ pub(crate) struct LineReader<'s> {
     chunk: Vec<u8>,
     at: usize,
     ended: bool,
+    /// Of the buffers and of the line at hand.
+    charge: Charge,
 }
 
 impl<'s> LineReader<'s> {
-    pub(crate) fn new(source: &'s mut dyn LoadSource, format: &'s LoadFormat) -> Self {
-        LineReader { source, format, buffer: Vec::new(), chunk: Vec::new(), at: 0, ended: false }
+    pub(crate) fn new(source: &'s mut dyn LoadSource, format: &'s LoadFormat, charge: Charge) -> Self {
+        LineReader { source, format, buffer: Vec::new(), chunk: Vec::new(), at: 0, ended: false, charge }
     }
 
     /// Passes over the lines that the statement ignores.
@@ -78,6 +84,8 @@ impl<'s> LineReader<'s> {
         line.bytes.clear();
         line.fields.clear();
         line.has_more = false;
+        let usual = LINE_BYTES.max(2 * self.buffer.capacity());
+        self.charge.remove(self.charge.bytes().saturating_sub(usual));
         if !self.find_line_start()? {
             return Ok(false);
         }
@@ -245,6 +253,8 @@ impl<'s> LineReader<'s> {
         while self.buffer.len() < needed && !self.ended {
             self.chunk.clear();
             self.ended = !self.source.next_chunk(&mut self.chunk)?;
+            // A line that goes on in the chunk is there in parts, and its fields in a vector that doubles.
+            self.charge.add(3 * self.chunk.len()).map_err(io::Error::other)?;
             self.buffer.extend_from_slice(&self.chunk);
         }
         Ok(self.buffer.len() >= needed)
@@ -289,7 +299,11 @@ mod tests {
         let mut seen = None;
         for size in [1, 2, 3, 1000] {
             let mut source = Pieces(text, size);
-            let mut reader = LineReader::new(&mut source, format);
+            let mut reader = LineReader::new(
+                &mut source,
+                format,
+                Charge::new(&base::memory::StatementAccount::unlimited(), base::memory::Purpose::Other),
+            );
             reader.skip_lines().unwrap();
             let (mut line, mut lines) = (Line::default(), Vec::new());
             while reader.next_line(wanted, &mut line).unwrap() {

@@ -1,5 +1,6 @@
 //! Compiled operators: a plan's nodes with tables, keys and record readers resolved. Shared by all who run the program.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use engine::{Engine, Error, Table};
@@ -96,6 +97,8 @@ pub(crate) struct HashJoinOp {
     pub(crate) keys: Vec<(Expr, Expr, CmpDomain)>,
     pub(crate) on: Option<Expr>,
     pub(crate) inner_rels: Box<[u16]>,
+    /// The inner side is the same in all runs in a statement: it is built once.
+    pub(crate) kept: bool,
     /// What is kept of inner rows.
     pub(crate) layout: Layout,
 }
@@ -117,6 +120,8 @@ pub(crate) struct DerivedOp {
     pub(crate) layout: Layout,
     /// Run more than once in a statement: kept after the first time.
     pub(crate) repeated: bool,
+    /// The rows are the same in all runs in a statement: they are kept until its end.
+    pub(crate) kept: bool,
 }
 
 /// UNION.
@@ -149,6 +154,15 @@ pub(crate) struct Surroundings {
     pub(crate) pages_read: bool,
     /// The node is run more than once.
     pub(crate) repeated: bool,
+    /// The query is run more than once: parameters from the first to before the second change from run to run.
+    pub(crate) changing: (u16, u16),
+}
+
+impl Surroundings {
+    /// The parameters that change from run to run; empty if the query is run once.
+    pub(crate) fn changing(&self) -> Range<u16> {
+        self.changing.0..self.changing.1
+    }
 }
 
 /// Compiles the nodes of one query.
@@ -178,16 +192,15 @@ impl OpCompiler<'_> {
             Node::Join { kind, outer, inner, on, inner_rels } => {
                 let outer = self.node(outer, Surroundings { pages_read: true, ..around })?;
                 let pages_read = around.pages_read || on.as_ref().is_some_and(needs_no_latch);
-                let inner = self.node(inner, Surroundings { pages_read, repeated: true })?;
+                let inner = self.node(inner, Surroundings { pages_read, repeated: true, ..around })?;
                 let (outer, inner) = (Box::new(outer), Box::new(inner));
                 Op::Join { kind: *kind, outer, inner, on: on.clone(), inner_rels: inner_rels.clone().into() }
             }
             Node::HashJoin { kind, outer, inner, keys, on, inner_rels } => {
-                let touches = on.as_ref().is_some_and(needs_no_latch)
-                    || keys.iter().any(|(outer, ..)| needs_no_latch(outer));
-                let outer =
-                    self.node(outer, Surroundings { pages_read: around.pages_read || touches, ..around })?;
+                // The answer may be sent between two matches of an outer row.
+                let outer = self.node(outer, Surroundings { pages_read: true, ..around })?;
                 let pages_read = keys.iter().any(|(_, inner, _)| needs_no_latch(inner));
+                let kept = Self::is_kept(inner, keys.iter().map(|(_, key, _)| key), around);
                 let inner = self.node(inner, Surroundings { pages_read, ..around })?;
                 Op::HashJoin(Box::new(HashJoinOp {
                     kind: *kind,
@@ -196,6 +209,7 @@ impl OpCompiler<'_> {
                     keys: keys.clone(),
                     on: on.clone(),
                     inner_rels: inner_rels.clone().into(),
+                    kept,
                     layout: self.layout(inner_rels),
                 }))
             }
@@ -236,6 +250,15 @@ impl OpCompiler<'_> {
         })
     }
 
+    /// Whether a side of a join has the same rows, and keys, in all runs of a query that runs more than once.
+    fn is_kept<'e>(side: &Node, mut keys: impl Iterator<Item = &'e Expr>, around: Surroundings) -> bool {
+        let changing = around.changing();
+        !changing.is_empty()
+            && !side.runs_subqueries()
+            && !side.reads_params(&changing)
+            && !keys.any(|key| needs_no_latch(key) || key.reads_params(&changing))
+    }
+
     fn compute(&mut self, input: &Node, rel: u16, exprs: &[Expr], around: Surroundings) -> Result<Op> {
         let pages_read = around.pages_read || exprs.iter().any(needs_no_latch);
         let input = self.node(input, Surroundings { pages_read, ..around })?;
@@ -273,11 +296,15 @@ impl OpCompiler<'_> {
 
     fn derived(&mut self, rel: u16, query: &QueryPlan, around: Surroundings) -> Result<Op> {
         // A kept result is complete before its first row goes on.
-        let inner = Surroundings { pages_read: around.pages_read && !around.repeated, repeated: false };
+        let kept = !around.changing().is_empty() && !query.reads_params(&around.changing());
+        let repeated = around.repeated || kept;
+        let pages_read = around.pages_read && !repeated;
+        let inner = Surroundings { pages_read, repeated: false, ..around };
         Ok(Op::Derived(Box::new(DerivedOp {
             query: QueryProgram::compile_inner(self.engine, query, self.tables, inner)?,
             layout: self.layout(&[rel]),
-            repeated: around.repeated,
+            repeated,
+            kept,
         })))
     }
 

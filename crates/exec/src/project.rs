@@ -21,6 +21,9 @@ use crate::source::{Flow, RowBatch, Sink};
 use crate::statement::QueryRun;
 use crate::temp_row::CellKind;
 
+/// Values beyond this size are charged before they go into the connection's buffer, bytes.
+const LONG_VALUE_BYTES: usize = 64 << 10;
+
 /// One output column.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -195,6 +198,11 @@ impl<'c> RowSender<'c> {
     }
 
     fn put(&mut self, frame: Option<&Frame<'_>>) -> Result<()> {
+        if let Some(Frame { row: CurrentRow::Temp(row), .. }) = frame
+            && row.bytes.len() > LONG_VALUE_BYTES
+        {
+            self.run.st.reserve_output(self.target.out, row.bytes.len())?;
+        }
         let row = self.target.begin(self.outputs.len());
         for (i, output) in self.outputs.iter().enumerate() {
             let place = row.map(|row| (row, i));
@@ -207,6 +215,9 @@ impl<'c> RowSender<'c> {
                     let ctx = self.run.ctx(&self.arena);
                     let value = eval(expr, row_source(frame), &ctx);
                     let value = value.map_err(|error| self.run.st.eval_error(error))?;
+                    if value.heap_bytes() > LONG_VALUE_BYTES {
+                        self.run.st.reserve_output(self.target.out, value.heap_bytes())?;
+                    }
                     output.encoder.put_value(&value, place, self.target.charset, self.target.out);
                 }
             }

@@ -33,6 +33,8 @@ pub(crate) struct SubProgram {
     pub(crate) query: QueryProgram,
     pub(crate) outer_base: u16,
     pub(crate) outer: Vec<expr::ColumnRef>,
+    /// Its rows are the same in all runs of the enclosing query in a statement.
+    pub(crate) kept: bool,
 }
 
 impl QueryProgram {
@@ -49,7 +51,13 @@ impl QueryProgram {
         change: &ChangedRows,
         pages_read: bool,
     ) -> Result<Self> {
-        Self::compile_with(engine, plan, tables, Surroundings { pages_read, repeated: false }, change)
+        Self::compile_with(
+            engine,
+            plan,
+            tables,
+            Surroundings { pages_read, ..Surroundings::default() },
+            change,
+        )
     }
 
     /// Compiles a query whose rows are used as `around` says.
@@ -72,7 +80,7 @@ impl QueryProgram {
         let touches = plan.output.iter().any(|column| needs_no_latch(&column.expr));
         let around = Surroundings { pages_read: around.pages_read || touches, ..around };
         let root = OpCompiler { engine, query: plan, tables, change }.node(&plan.root, around)?;
-        let subqueries = Self::compile_subqueries(engine, &plan.subqueries, tables)?;
+        let subqueries = Self::compile_inner_subqueries(engine, &plan.subqueries, tables, around.changing)?;
         let outputs: Vec<_> = plan.output.iter().map(|column| Output::new(&column.expr)).collect();
         let plain = PlainOutputs::new(&outputs, &root);
         let exprs = plan.output.iter().map(|column| column.expr.clone()).collect();
@@ -85,9 +93,28 @@ impl QueryProgram {
         subqueries: &[SubPlan],
         tables: &mut Vec<Arc<Table>>,
     ) -> Result<Vec<SubProgram>> {
+        Self::compile_inner_subqueries(engine, subqueries, tables, (0, 0))
+    }
+
+    /// As [`QueryProgram::compile_subqueries`], of a query whose parameters `changing` change from run to run.
+    fn compile_inner_subqueries(
+        engine: &Engine,
+        subqueries: &[SubPlan],
+        tables: &mut Vec<Arc<Table>>,
+        changing: (u16, u16),
+    ) -> Result<Vec<SubProgram>> {
+        let (from, to) = changing;
         let compile = |sub: &SubPlan| {
+            let inside = if sub.outer.is_empty() {
+                changing
+            } else {
+                let first = if from < to { from } else { sub.outer_base };
+                (first, sub.outer_base + sub.outer.len() as u16)
+            };
+            let around = Surroundings { changing: inside, ..Surroundings::default() };
             Ok(SubProgram {
-                query: Self::compile(engine, &sub.query, tables)?,
+                kept: from < to && sub.outer.is_empty() && !sub.query.reads_params(&(from..to)),
+                query: Self::compile_inner(engine, &sub.query, tables, around)?,
                 outer_base: sub.outer_base,
                 outer: sub.outer.clone(),
             })

@@ -9,11 +9,15 @@ use engine::{Engine, LockMode, LockRead, ReadView, Trx, WaitPolicy};
 use expr::{EvalCtx, EvalError, SessionInfo, SubqueryRunner};
 use page::OverflowRef;
 use types::{Date, StoreContext, TimeZone, Value};
+use wire::OutBuffer;
 
 use crate::error::{ExecError, Result};
+use crate::join_hash::BuildSide;
+use crate::kept_rows::KeptRows;
 use crate::query::QueryProgram;
+use crate::statement_cache::Made;
 use crate::strict::StrictSession;
-use crate::subquery::SubqueryCache;
+use crate::subquery::{Answer, SubqueryCache};
 
 /// Rows between two looks at the kill flag, where rows do not come a page at a time. Few enough for rows that take half a
 /// millisecond each.
@@ -42,6 +46,12 @@ pub(crate) struct Statement<'r> {
     pub(crate) memory: &'r Rc<StatementAccount>,
     /// Charges for values in arenas, by the address of the arena.
     arenas: RefCell<Vec<(usize, Charge)>>,
+    /// Of the connection's buffer, where rows are long.
+    output: RefCell<Option<Charge>>,
+    /// What subqueries that run again and again make once.
+    pub(crate) answers: Made<Answer>,
+    pub(crate) builds: Made<BuildSide>,
+    pub(crate) kept: Made<KeptRows>,
     today: OnceCell<Date>,
     /// Of a statement that changes rows.
     strict: Option<&'r StrictSession<'r>>,
@@ -65,6 +75,10 @@ impl<'r> Statement<'r> {
             rows_to_look: Cell::new(ROWS_BETWEEN_LOOKS),
             memory,
             arenas: RefCell::default(),
+            output: RefCell::default(),
+            answers: Made::default(),
+            builds: Made::default(),
+            kept: Made::default(),
             today: OnceCell::new(),
             strict: None,
             locks: None,
@@ -189,6 +203,17 @@ impl<'r> Statement<'r> {
         ByteStore::new(self.memory, Purpose::Other)
     }
 
+    /// Charges for `bytes` bytes that `out` is about to take. The charge lasts until the next such value.
+    #[cold]
+    pub(crate) fn reserve_output(&self, out: &OutBuffer, bytes: usize) -> Result<()> {
+        let mut output = self.output.borrow_mut();
+        let charge = output.get_or_insert_with(|| Charge::new(self.memory, Purpose::Other));
+        // The buffer doubles, and moves while it does.
+        let wanted = (out.pending().len() + bytes).saturating_mul(2);
+        charge.remove(charge.bytes().saturating_sub(wanted));
+        Ok(charge.add(wanted - charge.bytes())?)
+    }
+
     /// Charges a value of `bytes` bytes that `arena` is about to hold. An arena that is reset keeps what it has, and so does
     /// its charge; an arena at the address of a former one takes its charge over.
     #[cold]
@@ -201,8 +226,8 @@ impl<'r> Statement<'r> {
         });
         let charge = &arenas[at].1;
         let held = arena.allocated_bytes();
-        // A function makes its value outside of the arena first.
-        let wanted = held.saturating_add(bytes.saturating_mul(2));
+        // A function makes its value in a buffer that doubles, before the arena has it.
+        let wanted = held.saturating_add(bytes.saturating_mul(3));
         if let Some(more) = wanted.checked_sub(charge.bytes()) {
             return charge.add(more);
         }

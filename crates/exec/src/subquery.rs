@@ -23,7 +23,7 @@ pub(crate) struct SubqueryCache(RefCell<Vec<Option<Rc<Answer>>>>);
 
 /// What a subquery's rows come to.
 #[derive(Debug)]
-enum Answer {
+pub(crate) enum Answer {
     Scalar(OwnedValue),
     Exists(bool),
     /// The values of IN, by key in the domain of the comparison.
@@ -80,6 +80,8 @@ fn evaluate_with<'v>(
     }
     let answer = if let Some(answer) = run.subqueries.get(plan) {
         answer
+    } else if sub.kept {
+        run.st.answers.get_or_make(sub, || collect(run, sub, form))?
     } else {
         let answer = Rc::new(collect(run, sub, form)?);
         run.subqueries.put(plan, &answer);

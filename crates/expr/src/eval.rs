@@ -59,7 +59,11 @@ pub fn eval<'v>(
             eval(body, ctx.arena.alloc(Holding { row, held }), ctx)
         }
         ExprKind::Held(_) => Ok(row.held()),
-        ExprKind::UserVar(name) => Ok(in_arena(&ctx.session.user_variable(name), ctx.arena)),
+        ExprKind::UserVar(name) => {
+            let value = ctx.session.user_variable(name);
+            ctx.reserve(value.as_value().heap_bytes())?;
+            Ok(in_arena(&value, ctx.arena))
+        }
         ExprKind::AssignUserVar { name, value } => {
             let value = eval(value, row, ctx)?;
             ctx.session.set_user_variable(name, value.to_owned_value());

@@ -326,6 +326,13 @@ impl Expr {
         self.for_each_child(&mut |child| child.walk(visit));
     }
 
+    /// Whether the expression reads a parameter of `range`.
+    pub fn reads_params(&self, range: &std::ops::Range<u16>) -> bool {
+        let mut reads = false;
+        self.walk(&mut |e| reads |= matches!(e.kind, ExprKind::Param(n) if range.contains(&n)));
+        reads
+    }
+
     /// Calls `visit` on the direct operands.
     pub fn for_each_child<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         visit_children!(&self.kind, iter, visit);

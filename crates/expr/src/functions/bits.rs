@@ -23,6 +23,7 @@ fn binary<'v>(
     if a.len() != b.len() {
         return Err(EvalError::BitOperandLengths);
     }
+    call.ctx.reserve(a.len())?;
     let bytes = call.ctx.arena.alloc_slice_fill_iter(a.iter().zip(b).map(|(x, y)| on_each(*x, *y)));
     Ok(Value::binary(bytes))
 }
@@ -48,6 +49,7 @@ pub(crate) fn not<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         return Ok(Value::UInt(!some!(call.bits(0))));
     }
     let bytes = some!(call.text(0));
+    call.ctx.reserve(bytes.len())?;
     Ok(Value::binary(call.ctx.arena.alloc_slice_fill_iter(bytes.iter().map(|b| !b))))
 }
 
@@ -59,7 +61,7 @@ pub(crate) fn shift_left<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         return Ok(Value::UInt(if count < 64 { value << count } else { 0 }));
     }
     let bytes = some!(call.text(0));
-    Ok(shifted(call, bytes, count, true))
+    shifted(call, bytes, count, true)
 }
 
 /// `a >> n`
@@ -70,11 +72,12 @@ pub(crate) fn shift_right<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         return Ok(Value::UInt(if count < 64 { value >> count } else { 0 }));
     }
     let bytes = some!(call.text(0));
-    Ok(shifted(call, bytes, count, false))
+    shifted(call, bytes, count, false)
 }
 
 /// The bytes as one number, shifted within their length.
-fn shifted<'v>(call: &Call<'v>, bytes: &[u8], count: u64, left: bool) -> Value<'v> {
+fn shifted<'v>(call: &Call<'v>, bytes: &[u8], count: u64, left: bool) -> Result<Value<'v>, EvalError> {
+    call.ctx.reserve(bytes.len())?;
     let (whole, rest) = ((count / 8).min(bytes.len() as u64) as usize, (count % 8) as u32);
     let at = |i: usize| u32::from(bytes.get(i).copied().unwrap_or(0));
     let out = call.ctx.arena.alloc_slice_fill_with(bytes.len(), |i| {
@@ -87,7 +90,7 @@ fn shifted<'v>(call: &Call<'v>, bytes: &[u8], count: u64, left: bool) -> Value<'
             (pair >> rest) as u8
         }
     });
-    Value::Bytes { data: out, collation: CollationId::BINARY }
+    Ok(Value::Bytes { data: out, collation: CollationId::BINARY })
 }
 
 /// BIT_COUNT

@@ -201,21 +201,24 @@ impl<'v> Call<'v> {
     }
 
     /// As [`Call::text_value`], of bytes to be copied to the arena.
-    pub(crate) fn copied(&self, data: &[u8]) -> Value<'v> {
-        self.text_value(self.ctx.arena.alloc_slice_copy(data))
+    pub(crate) fn copied(&self, data: &[u8]) -> Result<Value<'v>, EvalError> {
+        self.ctx.reserve(data.len())?;
+        Ok(self.text_value(self.ctx.arena.alloc_slice_copy(data)))
     }
 
-    /// Whether a result of so many bytes may be made; if not, the session is told.
-    pub(crate) fn fits_packet(&self, bytes: u64) -> bool {
+    /// Whether a result of so many bytes may be made, which is charged then; if not, the session is told.
+    pub(crate) fn fits_packet(&self, bytes: u64) -> Result<bool, EvalError> {
         const SMALL: u64 = 1024;
         if bytes <= SMALL {
-            return true;
+            return Ok(true);
         }
         let limit = self.ctx.session.max_allowed_packet();
         if bytes > limit {
             self.ctx.session.warn(Warning::ResultTooLong { function: self.name(), limit });
+            return Ok(false);
         }
-        bytes <= limit
+        self.ctx.reserve(bytes as usize)?;
+        Ok(true)
     }
 
     /// The function's name.

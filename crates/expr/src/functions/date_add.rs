@@ -108,7 +108,7 @@ fn as_text<'v>(
         let time = some!(call.time(0));
         let Some(sum) = interval.and_then(|span| span.add_to_time(time)) else { return Ok(overflow(call)) };
         sum.write_to(shown_fsp(sum.micro()), &mut out);
-        return Ok(call.copied(&out));
+        return call.copied(&out);
     }
     let moment = some!(call.calendar_datetime(0));
     let Some(sum) = interval.and_then(|span| span.add_to(moment)) else { return Ok(overflow(call)) };
@@ -117,7 +117,7 @@ fn as_text<'v>(
     } else {
         sum.write_to(shown_fsp(sum.micro()), &mut out);
     }
-    Ok(call.copied(&out))
+    call.copied(&out)
 }
 
 /// A computed text shows a fraction in full or not at all.

@@ -16,10 +16,10 @@ pub(crate) fn hex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         && !matches!(value, Value::Bytes { .. });
     if is_number {
         let number = some!(call.bits(0));
-        return Ok(call.copied(format!("{number:X}").as_bytes()));
+        return call.copied(format!("{number:X}").as_bytes());
     }
     let bytes = some!(call.text(0));
-    if !call.fits_packet(bytes.len() as u64 * 2) {
+    if !call.fits_packet(bytes.len() as u64 * 2)? {
         return Ok(Value::Null);
     }
     Ok(call.text_value(hex_digits(call, bytes, b"0123456789ABCDEF")))
@@ -37,6 +37,7 @@ pub(super) fn hex_digits<'v>(call: &Call<'v>, bytes: &[u8], digits: &[u8; 16]) -
 /// UNHEX: NULL if a character is no hexadecimal digit. An odd first digit is a byte.
 pub(crate) fn unhex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
+    call.ctx.reserve(text.len().div_ceil(2))?;
     let mut out = Vec::with_capacity(text.len().div_ceil(2));
     let odd = text.len() % 2;
     for pair in text[..odd].chunks(1).chain(text[odd..].chunks(2)) {
@@ -54,7 +55,7 @@ pub(crate) fn unhex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         }
         out.push(byte);
     }
-    Ok(call.copied(&out))
+    call.copied(&out)
 }
 
 /// Bytes that fill a line of TO_BASE64, which has 76 characters.
@@ -69,7 +70,7 @@ pub(crate) fn to_base64<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let bytes = some!(call.text(0));
     let chars = bytes.len().div_ceil(3) * 4;
     let length = chars + chars.saturating_sub(1) / 76;
-    if !call.fits_packet(length as u64) {
+    if !call.fits_packet(length as u64)? {
         return Ok(Value::Null);
     }
     let mut out = String::with_capacity(length);
@@ -79,15 +80,17 @@ pub(crate) fn to_base64<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         }
         BASE64.encode_string(line, &mut out);
     }
-    Ok(call.copied(out.as_bytes()))
+    call.copied(out.as_bytes())
 }
 
 /// FROM_BASE64: NULL if the text is not base 64. White space is skipped.
 pub(crate) fn from_base64<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let mut text = some!(call.text(0)).to_vec();
+    let text = some!(call.text(0));
+    call.ctx.reserve(text.len())?;
+    let mut text = text.to_vec();
     text.retain(|byte| !is_latin1_space(*byte));
     Ok(match BASE64.decode(&text) {
-        Ok(bytes) => call.copied(&bytes),
+        Ok(bytes) => call.copied(&bytes)?,
         Err(_) => Value::Null,
     })
 }

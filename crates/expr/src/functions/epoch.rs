@@ -57,7 +57,7 @@ pub(crate) fn from_unixtime<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError>
 pub(crate) fn format_unixtime<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let moment = some!(local_time(call, 6));
     let pattern = some!(call.text(1));
-    Ok(format::write_moment(call, moment, pattern))
+    format::write_moment(call, moment, pattern)
 }
 
 /// CONVERT_TZ(moment, from, to)

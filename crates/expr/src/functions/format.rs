@@ -30,14 +30,14 @@ pub(crate) fn format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         }
         out.push(*b);
     }
-    Ok(call.copied(&out))
+    call.copied(&out)
 }
 
 /// DATE_FORMAT
 pub(crate) fn date_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let moment = some!(call.datetime(0));
     let pattern = some!(call.text(1));
-    Ok(write_moment(call, moment, pattern))
+    write_moment(call, moment, pattern)
 }
 
 /// TIME_FORMAT: hours may pass 23; parts of a date are zero.
@@ -49,20 +49,24 @@ pub(crate) fn time_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         out.push(b'-');
     }
     Ok(match write_pattern(Date::ZERO, time, pattern, &mut out) {
-        Some(()) => call.copied(&out),
+        Some(()) => call.copied(&out)?,
         None => Value::Null,
     })
 }
 
 /// `moment` by `pattern`; NULL if the pattern asks for a name that a zero part does not have.
-pub(super) fn write_moment<'v>(call: &Call<'v>, moment: DateTime, pattern: &[u8]) -> Value<'v> {
+pub(super) fn write_moment<'v>(
+    call: &Call<'v>,
+    moment: DateTime,
+    pattern: &[u8],
+) -> Result<Value<'v>, EvalError> {
     if pattern.is_empty() {
-        return Value::Null;
+        return Ok(Value::Null);
     }
     let mut out = Vec::new();
     match write_pattern(moment.date(), moment.time(), pattern, &mut out) {
         Some(()) => call.copied(&out),
-        None => Value::Null,
+        None => Ok(Value::Null),
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn inet_ntoa<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(match u32::try_from(number) {
         Ok(address) => {
             let [a, b, c, d] = address.to_be_bytes();
-            call.copied(format!("{a}.{b}.{c}.{d}").as_bytes())
+            call.copied(format!("{a}.{b}.{c}.{d}").as_bytes())?
         }
         Err(_) => Value::Null,
     })
@@ -79,7 +79,7 @@ pub(crate) fn uuid_to_bin<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     } else {
         b
     };
-    Ok(call.copied(&bytes))
+    call.copied(&bytes)
 }
 
 /// BIN_TO_UUID(bytes, swap)
@@ -98,7 +98,7 @@ pub(crate) fn bin_to_uuid<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         }
         text.push_str(&format!("{byte:02x}"));
     }
-    Ok(call.copied(text.as_bytes()))
+    call.copied(text.as_bytes())
 }
 
 #[cold]

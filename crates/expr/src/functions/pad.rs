@@ -62,7 +62,7 @@ fn pad<'v>(call: &Call<'v>, at_left: bool) -> Result<Value<'v>, EvalError> {
     let (whole, part) = (missing / fill_length, missing % fill_length);
     let part = &fill[..charset.byte_offset_of_char(fill, part)];
     let bytes = text.len() as u64 + whole as u64 * fill.len() as u64 + part.len() as u64;
-    if !call.fits_packet(bytes) {
+    if !call.fits_packet(bytes)? {
         return Ok(Value::Null);
     }
     let mut out = Vec::with_capacity(bytes as usize);
@@ -77,7 +77,7 @@ fn pad<'v>(call: &Call<'v>, at_left: bool) -> Result<Value<'v>, EvalError> {
         out.extend_from_slice(text);
         padding(&mut out);
     }
-    Ok(call.copied(&out))
+    call.copied(&out)
 }
 
 /// REPEAT
@@ -87,16 +87,16 @@ pub(crate) fn repeat<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if text.is_empty() || count == 0 {
         return Ok(call.text_value(&[]));
     }
-    if !call.fits_packet(count.saturating_mul(text.len() as u64)) {
+    if !call.fits_packet(count.saturating_mul(text.len() as u64))? {
         return Ok(Value::Null);
     }
-    Ok(call.copied(&text.repeat(count as usize)))
+    call.copied(&text.repeat(count as usize))
 }
 
 /// SPACE
 pub(crate) fn space<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let count = some!(call.int(0)).max(0) as u64;
-    if !call.fits_packet(count) {
+    if !call.fits_packet(count)? {
         return Ok(Value::Null);
     }
     Ok(call.text_value(call.ctx.arena.alloc_slice_fill_copy(count as usize, b' ')))

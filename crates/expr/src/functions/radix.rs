@@ -48,7 +48,7 @@ fn in_base<'v>(call: &Call<'v>, from: i64, to: i64) -> Result<Value<'v>, EvalErr
     } else {
         digits(number, to.unsigned_abs())
     };
-    Ok(call.copied(shown.as_bytes()))
+    call.copied(shown.as_bytes())
 }
 
 /// The number at the front of `text`, and whether it was too large and stays at the bound.

@@ -33,10 +33,11 @@ pub(crate) fn convert_text<'v>(
     if from == to || from == Charset::Binary || to == Charset::Binary {
         return Ok(call.text_value(text));
     }
+    call.ctx.reserve(text.len())?;
     let mut out = Vec::with_capacity(text.len());
     // Characters that the set does not have are question marks; nobody is told.
     convert(from, to, text, &mut out);
-    Ok(call.copied(&out))
+    call.copied(&out)
 }
 
 #[cold]
@@ -70,7 +71,7 @@ pub(crate) fn pad_bytes<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         }
         return Ok(call.text_value(&text[..length]));
     }
-    if !call.fits_packet(length as u64) {
+    if !call.fits_packet(length as u64)? {
         return Ok(Value::Null);
     }
     let padded = call.ctx.arena.alloc_slice_fill_with(length, |i| text.get(i).copied().unwrap_or(0));
@@ -124,29 +125,32 @@ pub(crate) fn char<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         call.ctx.session.warn(invalid_string(&out[at..], call.charset()));
         return Ok(Value::Null);
     }
-    Ok(call.copied(&out))
+    call.copied(&out)
 }
 
 /// UPPER
 pub(crate) fn upper<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
+    call.ctx.reserve(text.len())?;
     let mut out = Vec::with_capacity(text.len());
     call.charset().append_upper(text, &mut out);
-    Ok(call.copied(&out))
+    call.copied(&out)
 }
 
 /// LOWER
 pub(crate) fn lower<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
+    call.ctx.reserve(text.len())?;
     let mut out = Vec::with_capacity(text.len());
     call.charset().append_lower(text, &mut out);
-    Ok(call.copied(&out))
+    call.copied(&out)
 }
 
 /// REVERSE
 pub(crate) fn reverse<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
     let charset = call.charset();
+    call.ctx.reserve(text.len())?;
     let out = call.ctx.arena.alloc_slice_copy(text);
     let (mut from, mut to) = (0, text.len());
     while from < text.len() {

@@ -6,6 +6,17 @@ use types::Value;
 use super::{Call, some};
 use crate::EvalError;
 
+/// Appends to the result; it is NULL if it becomes longer than a packet may be.
+macro_rules! append {
+    ($call:expr, $out:expr, $text:expr) => {
+        let (out, text): (&mut Vec<u8>, &[u8]) = (&mut $out, $text);
+        if out.capacity() - out.len() < text.len() && !$call.fits_packet((out.len() + text.len()) as u64)? {
+            return Ok(Value::Null);
+        }
+        out.extend_from_slice(text);
+    };
+}
+
 /// CONCAT
 pub(crate) fn concat<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if call.args.len() == 1 {
@@ -13,14 +24,14 @@ pub(crate) fn concat<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     }
     let mut out = Vec::new();
     for i in 0..call.args.len() {
-        out.extend_from_slice(some!(call.text(i)));
+        append!(call, out, some!(call.text(i)));
     }
     finish(call, &out)
 }
 
-/// The result, or NULL if it is longer than a packet may be.
+/// The result.
 fn finish<'v>(call: &Call<'v>, out: &[u8]) -> Result<Value<'v>, EvalError> {
-    Ok(if call.fits_packet(out.len() as u64) { call.copied(out) } else { Value::Null })
+    if call.fits_packet(out.len() as u64)? { call.copied(out) } else { Ok(Value::Null) }
 }
 
 /// CONCAT_WS: NULLs are left out.
@@ -31,10 +42,10 @@ pub(crate) fn concat_ws<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     for i in 1..call.args.len() {
         if let Some(text) = call.text(i)? {
             if !first {
-                out.extend_from_slice(separator);
+                append!(call, out, separator);
             }
             first = false;
-            out.extend_from_slice(text);
+            append!(call, out, text);
         }
     }
     finish(call, &out)
@@ -46,17 +57,18 @@ pub(crate) fn replace<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if from.is_empty() {
         return Ok(call.text_value(text));
     }
+    call.ctx.reserve(text.len())?;
     let mut out = Vec::with_capacity(text.len());
     let mut done = 0;
     for at in memmem::find_iter(text, from) {
-        out.extend_from_slice(&text[done..at]);
-        out.extend_from_slice(to);
+        append!(call, out, &text[done..at]);
+        append!(call, out, to);
         done = at + from.len();
     }
     if done == 0 {
         return Ok(call.text_value(text));
     }
-    out.extend_from_slice(&text[done..]);
+    append!(call, out, &text[done..]);
     finish(call, &out)
 }
 
@@ -72,6 +84,9 @@ pub(crate) fn insert<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let start = charset.byte_offset_of_char(text, from as usize - 1);
     let length = if length < 0 { count } else { length };
     let end = start + charset.byte_offset_of_char(&text[start..], length as usize);
+    if !call.fits_packet((start + new.len() + text.len() - end) as u64)? {
+        return Ok(Value::Null);
+    }
     let out = [&text[..start], new, &text[end..]].concat();
     finish(call, &out)
 }
@@ -79,6 +94,7 @@ pub(crate) fn insert<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 /// QUOTE: NULL as the word.
 pub(crate) fn quote<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let Some(text) = call.text(0)? else { return Ok(call.text_value(b"NULL")) };
+    call.ctx.reserve(text.len() + 2)?;
     let mut out = Vec::with_capacity(text.len() + 2);
     out.push(b'\'');
     for b in text {
@@ -122,7 +138,7 @@ pub(crate) fn make_set<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
                 out.push(b',');
             }
             first = false;
-            out.extend_from_slice(text);
+            append!(call, out, text);
         }
     }
     finish(call, &out)
@@ -138,9 +154,9 @@ pub(crate) fn export_set<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let mut out = Vec::new();
     for i in 0..count {
         if i > 0 {
-            out.extend_from_slice(separator);
+            append!(call, out, separator);
         }
-        out.extend_from_slice(if bits >> i & 1 == 1 { on } else { off });
+        append!(call, out, if bits >> i & 1 == 1 { on } else { off });
     }
     finish(call, &out)
 }
@@ -167,5 +183,5 @@ pub(crate) fn soundex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     while !out.is_empty() && out.len() < 4 {
         out.push(b'0');
     }
-    Ok(call.copied(&out))
+    call.copied(&out)
 }

@@ -60,7 +60,7 @@ fn add_to_text<'v>(call: &Call<'v>, span: i64) -> Result<Value<'v>, EvalError> {
         let sum = Time::from_micros_clipped(some!(call.time(0)).micros() + span);
         sum.write_to(if sum.micro() == 0 { 0 } else { MAX_FSP }, &mut out);
     }
-    Ok(call.copied(&out))
+    call.copied(&out)
 }
 
 /// TIMEDIFF: both times, or both dates.

@@ -6,6 +6,7 @@
 mod change;
 mod explain;
 mod node;
+mod params;
 mod uses;
 
 pub use change::{
