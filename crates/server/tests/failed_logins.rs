@@ -136,9 +136,10 @@ fn a_client_that_leaves_after_a_wrong_fast_answer_has_failed() {
         client.login_with("root", SHA2, &[7; 32]);
         let (packet, waited) = timed(|| client.read().1);
         assert_eq!(packet, b"\x01\x04");
-        waited >= SECOND
+        let delayed = delays(&mut admin) == 1;
+        assert!(!delayed || waited >= SECOND, "the answer came before the delay: {waited:?}");
+        delayed
     });
-    assert_eq!(delays(&mut admin), 1);
 }
 
 #[test]
