@@ -15,6 +15,7 @@ use crate::authenticate::{self, Refusal};
 use crate::client_io::{ClientIo, ReadError};
 use crate::commands::{self, After};
 use crate::error_map::{self, ErrorKind, SqlError};
+use crate::host_cache::{self, Limits};
 use crate::places::Place;
 use crate::process_list::Kill;
 use crate::server::Server;
@@ -44,6 +45,12 @@ impl Accepted {
         // A client that is gone already has no address.
         let (peer, host) = stream.peer().ok()?;
         let stream = Arc::new(stream);
+        if let Some(address) = host_cache::counted_address(peer)
+            && server.hosts.is_blocked(address, Limits::of(&server.variables.read()))
+        {
+            refuse(&stream, &error_map::HOST_IS_BLOCKED.with(&[&address]));
+            return None;
+        }
         let Some(place) = Place::enter(server, &stream) else {
             refuse(&stream, &error_map::CON_COUNT_ERROR.bare());
             return None;
@@ -144,14 +151,33 @@ fn establish(session: &mut Session, io: &mut ClientIo) -> bool {
             take_interactive_timeout(session);
             session.process.set_idle_limit(idle_timeout(session));
             session.process.end();
+            count_handshake(session, false);
             io.send().is_ok()
         }
-        Err(Refusal::Lost) => false,
+        Err(Refusal::Lost) => {
+            count_handshake(session, true);
+            false
+        }
         Err(Refusal::Error(error)) => {
+            // Errors of communication, which a wrong password is not.
+            if error.sqlstate == error_map::HANDSHAKE_ERROR.sqlstate {
+                count_handshake(session, true);
+            }
             authenticate::write_refusal(io, session.capabilities, &error);
             io.send_refusal();
             false
         }
+    }
+}
+
+/// Counts a handshake for its host, as broken or not.
+fn count_handshake(session: &Session, broken: bool) {
+    let Some(address) = host_cache::counted_address(session.peer) else { return };
+    let server = &session.server;
+    if broken {
+        server.hosts.count_error(address, Limits::of(&server.variables.read()));
+    } else {
+        server.hosts.forgive(address);
     }
 }
 

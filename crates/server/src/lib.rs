@@ -36,6 +36,7 @@ pub mod engine_error;
 pub mod error_map;
 pub mod exec_error;
 pub mod failed_logins;
+mod host_cache;
 mod idle_watch;
 mod like;
 pub mod listener;

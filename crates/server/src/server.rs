@@ -13,6 +13,7 @@ use crate::deadlines::Deadlines;
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
 use crate::failed_logins::FailedLogins;
+use crate::host_cache::HostCache;
 use crate::lock_settings;
 use crate::options::Options;
 use crate::places::Places;
@@ -40,6 +41,8 @@ pub struct Server {
     pub processes: ProcessList,
     /// Failed logins, and those delayed for them.
     pub failed_logins: FailedLogins,
+    /// Hosts whose clients break off handshakes.
+    pub(crate) hosts: HostCache,
     /// Places of connections.
     pub places: Places,
     /// Deadlines of the statements in progress.
@@ -83,6 +86,7 @@ impl Server {
             accounts,
             processes: ProcessList::default(),
             failed_logins: FailedLogins::default(),
+            hosts: HostCache::default(),
             places: Places::default(),
             deadlines: Deadlines::default(),
             user_locks: UserLocks::default(),

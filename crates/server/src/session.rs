@@ -379,6 +379,7 @@ impl Session {
         lock_settings::changed(&self.server.engine, &variables, ALL[number].name);
         undo_settings::changed(&self.server.engine, &variables, ALL[number].name);
         failed_logins::changed(&self.server, ALL[number].name);
+        self.server.hosts.changed(ALL[number].name);
         Ok(assigned)
     }
 

@@ -13,7 +13,7 @@ use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::session::Session;
 use crate::status::Com;
-use crate::{ddl, run, set_statement, show, table_locks, transaction, user_statement};
+use crate::{ddl, run, set_statement, show, table_locks, transaction, user_statement, virtual_tables};
 
 /// Runs `statement` and writes its answer.
 ///
@@ -83,6 +83,10 @@ pub fn run(
             transaction::commit_implicitly(session)?;
             return run_show(session, statement, inputs, answer);
         }
+        Statement::Truncate(table) if virtual_tables::is_host_cache(session, &table) => {
+            session.require_admin()?;
+            session.server.hosts.clear();
+        }
         _ if ddl::is_definition(statement) => return run_definition(session, statement, inputs, answer),
         Statement::Unsupported(unsupported) => return Err(not_yet(unsupported.what)),
         _ => return Err(not_yet("this statement")),
@@ -142,16 +146,26 @@ fn run_kill(session: &mut Session, kill: &KillStatement<'_>, inputs: Inputs<'_>)
     commands::kill(session, id, if kill.query { Kill::Query } else { Kill::Connection })
 }
 
-/// FLUSH of things that are never stale here has nothing to do.
+/// FLUSH forgets what is known of hosts. All else that it may name is never stale here.
 fn run_flush(session: &Session, flush: &Flush<'_>) -> Result<(), SqlError> {
     session.require_admin()?;
     let idle = |target: &FlushTarget<'_>| {
         matches!(
             target,
-            FlushTarget::Privileges | FlushTarget::Status | FlushTarget::Logs | FlushTarget::Other
+            FlushTarget::Privileges
+                | FlushTarget::Status
+                | FlushTarget::Logs
+                | FlushTarget::Hosts
+                | FlushTarget::Other
         )
     };
-    if flush.targets.iter().all(idle) { Ok(()) } else { Err(not_yet("FLUSH TABLES")) }
+    if !flush.targets.iter().all(idle) {
+        return Err(not_yet("FLUSH TABLES"));
+    }
+    if flush.targets.iter().any(|target| matches!(target, FlushTarget::Hosts)) {
+        session.server.hosts.clear();
+    }
+    Ok(())
 }
 
 /// Answers with a small table.

@@ -251,3 +251,53 @@ fn a_client_that_does_not_read_loses_its_connection_and_its_locks() {
     eventually("the end of its connection", || status(&mut watcher, "Threads_connected") == 1);
     assert_eq!(status(&mut watcher, "Aborted_clients"), 1);
 }
+
+/// The first packet that a client gets who connects from an address of this machine that no host but a remote one has.
+fn knock(server: &TestServer) -> (TcpStream, Vec<u8>) {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    let address = |ip: [u8; 4], port: u16| std::net::SocketAddr::from((ip, port)).into();
+    socket.bind(&address([127, 0, 0, 2], 0)).unwrap();
+    socket.connect(&address([127, 0, 0, 1], server.port)).unwrap();
+    let mut socket = TcpStream::from(socket);
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut header = [0; 4];
+    socket.read_exact(&mut header).unwrap();
+    let mut packet = vec![0; usize::from(header[0])];
+    socket.read_exact(&mut packet).unwrap();
+    (socket, packet)
+}
+
+/// Sends what is no handshake, and reads to the end of the connection.
+fn break_handshake(server: &TestServer) {
+    let (mut socket, greeting) = knock(server);
+    assert!(matches!(greeting[0], 10 | 0xff), "{greeting:?}");
+    let _ = socket.write_all(b"\x01\0\0\x01x");
+    let _ = socket.read_to_end(&mut Vec::new());
+}
+
+#[test]
+fn a_host_of_broken_handshakes_is_blocked_and_loopback_is_not() {
+    let server = TestServer::start(&["--max-connect-errors=3"]);
+    let mut admin = root(&server);
+    let blocked = || knock(&server).1[0] == 0xff;
+    for unblock in
+        ["FLUSH HOSTS", "TRUNCATE TABLE performance_schema.host_cache", "SET GLOBAL host_cache_size = 10"]
+    {
+        (0..3).for_each(|_| break_handshake(&server));
+        eventually("the block", blocked);
+        let text = "Host '127.0.0.2' is blocked because of many connection errors; unblock with 'mysqladmin flush-hosts'";
+        assert_eq!(error(&knock(&server).1), (1129, text.to_owned()));
+        // Handshakes that were broken off a moment ago may still be counted.
+        eventually("the end of the block", || {
+            admin.query_drop(unblock).unwrap();
+            !blocked()
+        });
+    }
+    for _ in 0..5 {
+        let mut client = server.raw();
+        client.send(1, b"x");
+        assert_eq!(error(&client.read().1).0, 1043);
+    }
+    assert_eq!(server.raw().greeting[0], 10, "loopback is exempt");
+    assert_eq!(code(admin.query_drop("SELECT * FROM performance_schema.host_cache")), 1146);
+}

@@ -133,6 +133,7 @@ pub static ALL: &[VarDef] = &[
     v("have_statement_timeout", Global, Fixed, Text, "YES"),
     v("have_symlink", Global, Fixed, Text, "DISABLED"),
     v("histogram_generation_max_mem_size", Both, Dynamic, UInt(1_000_000, MAX), "20000000"),
+    v("host_cache_size", Global, GlobalOnly, UInt(0, 65_536), "279"),
     v("hostname", Global, Fixed, Text, "localhost"),
     v("identity", Session, Dynamic, UInt(0, MAX), "0"),
     v("information_schema_stats_expiry", Both, Dynamic, UInt(0, YEAR), "86400"),

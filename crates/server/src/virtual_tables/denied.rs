@@ -50,6 +50,11 @@ fn meant(session: &Session, written: Option<&str>) -> Option<&'static str> {
     schema(written.or(session.database.as_deref())?)
 }
 
+/// Whether `table` is `performance_schema.host_cache`, which can be emptied and nothing else.
+pub(crate) fn is_host_cache(session: &Session, table: &TableName<'_>) -> bool {
+    meant(session, table.schema) == Some(PERFORMANCE) && table.name.eq_ignore_ascii_case("host_cache")
+}
+
 fn ensure_table(session: &Session, command: &str, table: &TableName<'_>) -> Result<(), SqlError> {
     match meant(session, table.schema) {
         // One that is not there is missed later.

@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock};
 use expr::EvalError;
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, OwnedValue, SqlType, TableDef, TypeKind};
 
-pub(crate) use denied::ensure_allowed;
+pub(crate) use denied::{ensure_allowed, is_host_cache};
 pub(crate) use lock_rows::LockRows;
 
 use crate::session::Session;

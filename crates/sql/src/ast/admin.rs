@@ -33,7 +33,9 @@ pub enum FlushTarget<'a> {
     Status,
     /// LOGS, BINARY LOGS, ENGINE LOGS, ERROR LOGS, GENERAL LOGS, SLOW LOGS, RELAY LOGS
     Logs,
-    /// HOSTS, USER_RESOURCES, OPTIMIZER_COSTS: without effect
+    /// HOSTS
+    Hosts,
+    /// USER_RESOURCES, OPTIMIZER_COSTS: without effect
     Other,
 }
 

@@ -59,7 +59,8 @@ impl<'a> Parser<'a, '_> {
                 self.expect_kw(Kw::LOGS)?;
                 FlushTarget::Logs
             }
-            Kw::HOSTS | Kw::USER_RESOURCES | Kw::OPTIMIZER_COSTS => FlushTarget::Other,
+            Kw::HOSTS => FlushTarget::Hosts,
+            Kw::USER_RESOURCES | Kw::OPTIMIZER_COSTS => FlushTarget::Other,
             _ => return self.syntax(),
         })
     }
