@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use crate::disk::{Disk, DiskLock, File, OpenOptions};
 use crate::error::{IoError, IoOp, Result};
 
+/// Modes of new files and folders, whatever the umask says.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP);
 const DIR_MODE: Mode = Mode::RWXU.union(Mode::RGRP).union(Mode::XGRP);
 
@@ -73,6 +74,9 @@ impl RealDisk {
             Some(Err(errno)) => return Err(IoError::from_errno(op, path, errno)),
             None => (at(op, path, open(flags))?, false),
         };
+        if extra.contains(OFlags::CREATE) {
+            at(op, path, fs::fchmod(&fd, FILE_MODE))?;
+        }
         let atomic_write_bytes = if direct { atomic_write_bytes(&fd) } else { 0 };
         Ok(Arc::new(RealFile { fd, path: path.to_path_buf(), direct, atomic_write_bytes }))
     }
@@ -129,7 +133,8 @@ impl Disk for RealDisk {
     }
 
     fn create_dir(&self, path: &Path) -> Result<()> {
-        at(IoOp::Create, path, fs::mkdir(path, DIR_MODE))
+        at(IoOp::Create, path, fs::mkdir(path, DIR_MODE))?;
+        at(IoOp::Create, path, fs::chmod(path, DIR_MODE))
     }
 
     fn sync_dir(&self, dir: &Path) -> Result<()> {
@@ -139,10 +144,24 @@ impl Disk for RealDisk {
     }
 
     fn lock_exclusive(&self, path: &Path) -> Result<Box<dyn DiskLock>> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-        let fd = at(IoOp::Lock, path, fs::open(path, flags, FILE_MODE))?;
+        let fd = at(IoOp::Lock, path, open_or_create(path))?;
         at(IoOp::Lock, path, fs::flock(&fd, FlockOperation::NonBlockingLockExclusive))?;
         Ok(Box::new(RealLock { _fd: fd }))
+    }
+}
+
+/// Opens a file, or makes an empty one of [`FILE_MODE`].
+fn open_or_create(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    match fs::open(path, flags, Mode::empty()) {
+        Err(Errno::NOENT) => {}
+        result => return result,
+    }
+    match fs::open(path, flags | OFlags::CREATE | OFlags::EXCL, FILE_MODE) {
+        Ok(fd) => fs::fchmod(&fd, FILE_MODE).map(|()| fd),
+        // Another server was faster.
+        Err(Errno::EXIST) => fs::open(path, flags, Mode::empty()),
+        Err(errno) => Err(errno),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -123,13 +124,21 @@ fn announce(server: &Server, listeners: &Listeners) {
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
+/// Mode of the pid file, whatever the umask says.
+const PID_MODE: u32 = 0o640;
+
 /// The file that holds the process id; removed when dropped.
 struct PidFile(PathBuf);
 
 impl PidFile {
     fn write(path: &Path) -> Result<Self, String> {
-        let text = format!("{}\n", std::process::id());
-        fs::write(path, text).map_err(|e| format!("cannot write the pid file {}: {e}", path.display()))?;
+        let written = || {
+            let mut file =
+                fs::OpenOptions::new().write(true).create(true).truncate(true).mode(PID_MODE).open(path)?;
+            file.set_permissions(fs::Permissions::from_mode(PID_MODE))?;
+            writeln!(file, "{}", std::process::id())
+        };
+        written().map_err(|e| format!("cannot write the pid file {}: {e}", path.display()))?;
         Ok(PidFile(path.to_owned()))
     }
 }

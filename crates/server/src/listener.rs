@@ -30,9 +30,6 @@ const IDLE_LOOK: Duration = Duration::from_secs(1);
 /// Most connections that are accepted from a socket before the others, the time and the stop are looked at again.
 const ACCEPTS_MAX: usize = 4096;
 
-/// Mode of the Unix socket: whoever may reach its folder may connect, and accounts decide the rest, as with TCP.
-const SOCKET_MODE: u32 = 0o777;
-
 /// Pause after a failed accept, which most likely lacks a file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
@@ -69,7 +66,11 @@ impl Listeners {
             }
         }
         let path = options.socket();
-        let unix = if path.as_os_str().is_empty() { None } else { Some((bind_unix(&path, back_log)?, path)) };
+        let unix = if path.as_os_str().is_empty() {
+            None
+        } else {
+            Some((bind_unix(&path, socket_mode(server)?, back_log)?, path))
+        };
         if tcp.is_empty() && unix.is_none() {
             return Err("neither TCP nor a socket to listen on".to_owned());
         }
@@ -246,8 +247,17 @@ fn bind_tcp(address: SocketAddr, back_log: i32) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
+/// `ratchet_socket_mode`. By default whoever may reach the socket's folder may connect, and accounts decide the rest, as with
+/// TCP.
+fn socket_mode(server: &Server) -> Result<u32, String> {
+    let variables = &server.options.variables;
+    let text = variables.named("ratchet_socket_mode").as_text();
+    let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777);
+    mode.ok_or_else(|| format!("ratchet_socket_mode: '{text}' is not a mode between 0 and 0777"))
+}
+
 /// Binds the Unix socket, over a file that no server answers on any more.
-fn bind_unix(path: &Path, back_log: i32) -> Result<UnixListener, String> {
+fn bind_unix(path: &Path, mode: u32, back_log: i32) -> Result<UnixListener, String> {
     let name = path.display();
     if path.exists() {
         if UnixStream::connect(path).is_ok() {
@@ -259,7 +269,7 @@ fn bind_unix(path: &Path, back_log: i32) -> Result<UnixListener, String> {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.bind(&SockAddr::unix(path)?)?;
         // Nobody can connect before `listen`, so nobody does under the mode that the umask has left.
-        fs::set_permissions(path, fs::Permissions::from_mode(SOCKET_MODE))?;
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
         socket.listen(back_log)?;
         socket.set_nonblocking(true)?;
         Ok(OwnedFd::from(socket).into())

@@ -254,6 +254,7 @@ pub static ALL: &[VarDef] = &[
     v("rand_seed2", Session, Dynamic, UInt(0, MAX32), "0"),
     v("range_alloc_block_size", Both, Dynamic, UInt(4096, MAX32), "4096"),
     v("range_optimizer_max_mem_size", Both, Dynamic, UInt(0, MAX), "8388608"),
+    v("ratchet_socket_mode", Global, Startup, Text, "0777"),
     v("ratchet_undo_max_size", Global, GlobalOnly, UInt(0, MAX), "17179869184"),
     v("ratchet_undo_memory_size", Global, GlobalOnly, UInt(0, MAX), "0"),
     v("read_buffer_size", Both, Dynamic, UInt(8192, MAX32), "131072"),
