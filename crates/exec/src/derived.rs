@@ -50,8 +50,11 @@ impl Source for Derived<'_> {
         }
         if self.kept.is_none() {
             let (op, st) = (self.op, self.run.st);
-            self.kept =
-                Some(if op.kept { st.kept.get_or_make(op, || self.keep())? } else { Rc::new(self.keep()?) });
+            self.kept = Some(if op.kept {
+                st.rare().kept.get_or_make(op, || self.keep())?
+            } else {
+                Rc::new(self.keep()?)
+            });
         }
         let Some(kept) = &self.kept else { return Ok(Flow::More) };
         kept.give(&self.op.layout, self.run, parent, sink)

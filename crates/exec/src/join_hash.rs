@@ -105,7 +105,7 @@ impl Source for HashJoin<'_> {
         if self.built.is_none() {
             let (op, st) = (self.op, self.run.st);
             self.built = Some(if op.kept {
-                st.builds.get_or_make(op, || self.build())?
+                st.rare().builds.get_or_make(op, || self.build())?
             } else {
                 Rc::new(self.build()?)
             });

@@ -32,18 +32,13 @@ struct Locks {
     changed: Option<LockRead>,
 }
 
-/// A running statement.
-pub(crate) struct Statement<'r> {
-    pub(crate) engine: &'r Engine,
-    pub(crate) view: ReadView,
-    pub(crate) session: &'r dyn SessionInfo,
-    pub(crate) zone: &'r TimeZone,
+/// What few statements need. One pointer in [`Statement`], so that the others neither make nor drop it.
+#[derive(Default)]
+pub(crate) struct Rare {
+    /// `None`: no rows are locked.
+    locks: Option<Locks>,
     /// The first failure where none could be returned: reading a column, running a subquery.
     failure: RefCell<Option<ExecError>>,
-    /// Rows until the next look at the kill flag: [`Statement::step`].
-    rows_to_look: Cell<u32>,
-    /// What the statement's operators hold.
-    pub(crate) memory: &'r Rc<StatementAccount>,
     /// Charges for values in arenas, by the address of the arena.
     arenas: RefCell<Vec<(usize, Charge)>>,
     /// Of the connection's buffer, where rows are long.
@@ -52,11 +47,29 @@ pub(crate) struct Statement<'r> {
     pub(crate) answers: Made<Answer>,
     pub(crate) builds: Made<BuildSide>,
     pub(crate) kept: Made<KeptRows>,
+}
+
+impl Rare {
+    fn locking(locks: Locks) -> OnceCell<Box<Self>> {
+        OnceCell::from(Box::new(Rare { locks: Some(locks), ..Rare::default() }))
+    }
+}
+
+/// A running statement.
+pub(crate) struct Statement<'r> {
+    pub(crate) engine: &'r Engine,
+    pub(crate) view: ReadView,
+    pub(crate) session: &'r dyn SessionInfo,
+    pub(crate) zone: &'r TimeZone,
+    /// Rows until the next look at the kill flag: [`Statement::step`].
+    rows_to_look: Cell<u32>,
+    /// What the statement's operators hold.
+    pub(crate) memory: &'r Rc<StatementAccount>,
+    /// Made by the first thing that it has a place for.
+    rare: OnceCell<Box<Rare>>,
     today: OnceCell<Date>,
     /// Of a statement that changes rows.
     strict: Option<&'r StrictSession<'r>>,
-    /// `None`: no rows are locked.
-    locks: Option<Box<Locks>>,
 }
 
 impl<'r> Statement<'r> {
@@ -71,17 +84,11 @@ impl<'r> Statement<'r> {
             view,
             session,
             zone: session.time_zone(),
-            failure: RefCell::new(None),
             rows_to_look: Cell::new(ROWS_BETWEEN_LOOKS),
             memory,
-            arenas: RefCell::default(),
-            output: RefCell::default(),
-            answers: Made::default(),
-            builds: Made::default(),
-            kept: Made::default(),
+            rare: OnceCell::new(),
             today: OnceCell::new(),
             strict: None,
-            locks: None,
         }
     }
 
@@ -128,7 +135,7 @@ impl<'r> Statement<'r> {
         } else {
             (None, trx.view())
         };
-        Ok(Statement { view, locks: Some(Box::new(Locks { read, changed: Some(changed) })), ..changing })
+        Ok(Statement { view, rare: Rare::locking(Locks { read, changed: Some(changed) }), ..changing })
     }
 
     /// A query that locks what it reads.
@@ -138,21 +145,21 @@ impl<'r> Statement<'r> {
         session: &'r dyn SessionInfo,
         memory: &'r Rc<StatementAccount>,
     ) -> Self {
-        let locks = Some(Box::new(Locks { read: Some(locks), changed: None }));
-        Statement { locks, ..Statement::new(engine, ReadView::newest(), session, memory) }
+        let rare = Rare::locking(Locks { read: Some(locks), changed: None });
+        Statement { rare, ..Statement::new(engine, ReadView::newest(), session, memory) }
     }
 
     /// How the rows of a relation are locked, which the statement changes or only reads; `None`: they are not.
     #[inline]
     pub(crate) fn locks(&self, changed: bool) -> Option<&LockRead> {
-        let locks = self.locks.as_ref()?;
+        let locks = self.rare.get()?.locks.as_ref()?;
         if changed { locks.changed.as_ref() } else { locks.read.as_ref() }
     }
 
     /// Remembers a failure; the operator at work finds it with [`Statement::check`].
     #[cold]
     pub(crate) fn fail(&self, error: ExecError) {
-        self.failure.borrow_mut().get_or_insert(error);
+        self.rare().failure.borrow_mut().get_or_insert(error);
     }
 
     /// # Errors  A failure that was remembered.
@@ -161,18 +168,26 @@ impl<'r> Statement<'r> {
         if let Some(strict) = self.strict {
             strict.check().map_err(ExecError::Lossy)?;
         }
-        if self.failure.borrow().is_none() { Ok(()) } else { self.take_failure() }
+        match self.rare.get() {
+            Some(rare) if rare.failure.borrow().is_some() => self.take_failure().map_or(Ok(()), Err),
+            _ => Ok(()),
+        }
     }
 
     #[cold]
-    fn take_failure(&self) -> Result<()> {
-        self.failure.borrow_mut().take().map_or(Ok(()), Err)
+    fn take_failure(&self) -> Option<ExecError> {
+        self.rare.get()?.failure.borrow_mut().take()
+    }
+
+    #[cold]
+    pub(crate) fn rare(&self) -> &Rare {
+        self.rare.get_or_init(Box::default)
     }
 
     /// The error of an evaluation: a subplan's own if it was one.
     #[cold]
     pub(crate) fn eval_error(&self, error: EvalError) -> ExecError {
-        match (error, self.failure.borrow_mut().take()) {
+        match (error, self.take_failure()) {
             (EvalError::Subplan(_), Some(failure)) => failure,
             (error, _) => error.into(),
         }
@@ -206,7 +221,7 @@ impl<'r> Statement<'r> {
     /// Charges for `bytes` bytes that `out` is about to take. The charge lasts until the next such value.
     #[cold]
     pub(crate) fn reserve_output(&self, out: &OutBuffer, bytes: usize) -> Result<()> {
-        let mut output = self.output.borrow_mut();
+        let mut output = self.rare().output.borrow_mut();
         let charge = output.get_or_insert_with(|| Charge::new(self.memory, Purpose::Other));
         // The buffer doubles, and moves while it does.
         let wanted = (out.pending().len() + bytes).saturating_mul(2);
@@ -219,7 +234,7 @@ impl<'r> Statement<'r> {
     #[cold]
     pub(crate) fn reserve(&self, arena: &Bump, bytes: usize) -> std::result::Result<(), Exceeded> {
         let address = std::ptr::from_ref(arena).addr();
-        let mut arenas = self.arenas.borrow_mut();
+        let mut arenas = self.rare().arenas.borrow_mut();
         let at = arenas.iter().position(|(known, _)| *known == address).unwrap_or_else(|| {
             arenas.push((address, Charge::new(self.memory, Purpose::Other)));
             arenas.len() - 1

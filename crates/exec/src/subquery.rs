@@ -81,7 +81,7 @@ fn evaluate_with<'v>(
     let answer = if let Some(answer) = run.subqueries.get(plan) {
         answer
     } else if sub.kept {
-        run.st.answers.get_or_make(sub, || collect(run, sub, form))?
+        run.st.rare().answers.get_or_make(sub, || collect(run, sub, form))?
     } else {
         let answer = Rc::new(collect(run, sub, form)?);
         run.subqueries.put(plan, &answer);

@@ -92,11 +92,13 @@ impl ClientIo {
     /// [`ReadError::Incomplete`] if less than a packet came with the first bytes; else as [`ClientIo::read_packet`].
     #[inline]
     pub fn read_command(&mut self) -> Result<(), ReadError> {
-        if !self.reader.advance().map_err(ReadError::Malformed)? {
-            receive_some(&self.stream, &mut self.reader, &self.counters)?;
-            if !self.reader.advance().map_err(ReadError::Malformed)? {
+        let mut has_received = false;
+        while !self.reader.advance().map_err(ReadError::Malformed)? {
+            if has_received {
                 return Err(ReadError::Incomplete);
             }
+            receive_some(&self.stream, &mut self.reader, &self.counters)?;
+            has_received = true;
         }
         self.out.begin_answer(self.reader.next_sequence());
         Ok(())
@@ -136,9 +138,13 @@ impl ClientIo {
     /// Sends everything written so far. After an error the connection is lost.
     #[inline]
     pub fn send(&mut self) -> io::Result<()> {
-        send(&self.stream, &mut self.out, &self.counters)?;
-        self.reader.set_sequence(self.out.sequence());
-        Ok(())
+        match send(&self.stream, &mut self.out, &self.counters) {
+            Ok(()) => {
+                self.reader.set_sequence(self.out.sequence());
+                Ok(())
+            }
+            Err(error) => Err(give_up(&self.stream, error)),
+        }
     }
 
     /// Sends what is written, and drops what the client still had to say: without that the kernel would reset the
@@ -191,24 +197,21 @@ impl Socket<'_> {
 
     /// Sends what is in the buffer.
     pub fn send(self, out: &mut OutBuffer) -> io::Result<()> {
-        send(self.stream, out, self.counters)
+        send(self.stream, out, self.counters).map_err(|error| give_up(self.stream, error))
     }
 }
 
-/// After an error nothing more can be sent: the answer was cut off somewhere.
 #[inline]
 fn send(stream: &Stream, out: &mut OutBuffer, counters: &Counters) -> io::Result<()> {
     counters.add(Hot::BytesSent, out.pending().len() as u64);
-    let sent = out.flush_to(&mut &*stream);
-    if sent.is_err() {
-        give_up(stream);
-    }
-    sent
+    out.flush_to(&mut &*stream)
 }
 
+/// Shuts a connection that could not be written to: the answer was cut off somewhere, so nothing more can be sent.
 #[cold]
-fn give_up(stream: &Stream) {
+fn give_up(stream: &Stream, error: io::Error) -> io::Error {
     stream.shut_down();
+    error
 }
 
 /// Receives what has arrived, at least one byte, and waits for it for ever.
