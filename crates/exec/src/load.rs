@@ -98,7 +98,7 @@ impl LoadProgram {
                 LoadTarget::UserVariable(name) => {
                     let value = value.to_owned_value();
                     debug_assert!(matches!(value, OwnedValue::Null | OwnedValue::Bytes { .. }));
-                    build.run.st.session.set_user_variable(name, value);
+                    build.run.st.session.set_user_variable(name, value)?;
                 }
                 LoadTarget::Column(col) if i < line.len() => build.set_value(*col, &value)?,
                 LoadTarget::Column(col) => build.set_missing(*col)?,
