@@ -58,7 +58,7 @@ pub fn eval<'v>(
             let held = eval(value, row, ctx)?;
             eval(body, ctx.arena.alloc(Holding { row, held }), ctx)
         }
-        ExprKind::Held(_) => Ok(row.held()),
+        ExprKind::Held { .. } => Ok(row.held()),
         ExprKind::UserVar(name) => {
             let value = ctx.session.user_variable(name);
             ctx.reserve(value.as_value().heap_bytes())?;
@@ -66,7 +66,7 @@ pub fn eval<'v>(
         }
         ExprKind::AssignUserVar { name, value } => {
             let value = eval(value, row, ctx)?;
-            ctx.session.set_user_variable(name, value.to_owned_value())?;
+            ctx.session.set_user_variable(name, value.to_owned_value());
             Ok(value)
         }
         ExprKind::SysVar { global, name } => match ctx.session.system_variable(*global, name) {
@@ -75,8 +75,8 @@ pub fn eval<'v>(
         },
         ExprKind::Subquery { .. } => ctx.subqueries.run(expr, row, ctx),
         ExprKind::Like { .. } => like(expr, row, ctx),
-        ExprKind::Cast { arg, .. } => cast(&Call { expr, args: std::slice::from_ref(arg), row, ctx }),
-        ExprKind::Call { func, args } => func.eval(&Call { expr, args, row, ctx }),
+        ExprKind::Cast { arg, .. } => cast(&Call::new(expr, std::slice::from_ref(arg), row, ctx)),
+        ExprKind::Call { func, args } => func.eval(&Call::new(expr, args, row, ctx)),
     }
 }
 
@@ -199,7 +199,7 @@ fn like<'v>(expr: &'v Expr, row: &'v dyn RowSource, ctx: &'v EvalCtx<'v>) -> Res
     let ExprKind::Like { negated, collation, escape, compiled, args } = &expr.kind else {
         return Ok(Value::Null);
     };
-    let call = Call { expr, args: &args[..], row, ctx };
+    let call = Call::new(expr, &args[..], row, ctx);
     let text = some!(call.text(0));
     let matched = if let Some(pattern) = compiled {
         pattern.matches(text)

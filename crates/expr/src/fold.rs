@@ -54,9 +54,9 @@ enum Outcome {
 }
 
 fn outcome_of(expr: &Expr) -> Outcome {
-    if let ExprKind::Held(value) = &expr.kind {
-        return match &value.kind {
-            ExprKind::Const(value) => Outcome::Value(value.clone()),
+    if let ExprKind::Held { shown, .. } = &expr.kind {
+        return match shown.as_ref().map(|value| &value.kind) {
+            Some(ExprKind::Const(value)) => Outcome::Value(value.clone()),
             _ => Outcome::Varies,
         };
     }
@@ -154,9 +154,8 @@ impl SessionInfo for NoSession {
     fn user_variable(&self, _: &str) -> OwnedValue {
         self.note(OwnedValue::Null)
     }
-    fn set_user_variable(&self, _: &str, _: OwnedValue) -> Result<(), crate::EvalError> {
+    fn set_user_variable(&self, _: &str, _: OwnedValue) {
         self.note(());
-        Ok(())
     }
     fn system_variable(&self, _: Option<bool>, _: &str) -> Option<OwnedValue> {
         self.note(None)

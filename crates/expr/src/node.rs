@@ -5,6 +5,7 @@ use std::sync::Arc;
 use types::collation::LikePattern;
 use types::{CollationId, OwnedValue, SqlType};
 
+use crate::build::{Coercibility, coercibility};
 use crate::func::Func;
 
 /// A bound expression.
@@ -188,8 +189,14 @@ pub enum ExprKind {
         /// The result.
         body: Box<Expr>,
     },
-    /// The value of the innermost [`ExprKind::Let`] around. The operand says what that is; it is not computed again.
-    Held(Box<Expr>),
+    /// The value of the innermost [`ExprKind::Let`] around.
+    Held {
+        /// What that is, for folding and for errors that quote it; it is not computed again. `None` if it is too large to
+        /// be repeated wherever its value is used.
+        shown: Option<Box<Expr>>,
+        /// How hard the operand holds on to its collation.
+        coercibility: Coercibility,
+    },
     /// Conversion to [`Expr::ty`].
     Cast {
         /// What is converted.
@@ -251,8 +258,12 @@ macro_rules! visit_children {
             | ExprKind::IsNull { arg, .. }
             | ExprKind::IsTruth { arg, .. }
             | ExprKind::Cast { arg, .. }
-            | ExprKind::AssignUserVar { value: arg, .. }
-            | ExprKind::Held(arg) => $visit(arg),
+            | ExprKind::AssignUserVar { value: arg, .. } => $visit(arg),
+            ExprKind::Held { shown, .. } => {
+                for operand in shown.$iter() {
+                    $visit(operand);
+                }
+            }
             ExprKind::Let { value, body } => {
                 $visit(value);
                 $visit(body);
@@ -293,7 +304,37 @@ impl Expr {
     /// What stands for this expression where [`Expr::holding`] holds its value.
     pub(crate) fn held(&self) -> Expr {
         let (ty, nullable) = (self.ty.clone(), self.nullable);
-        Expr { kind: ExprKind::Held(Box::new(self.clone())), ty, nullable }
+        let shown = self.is_small().then(|| Box::new(self.clone()));
+        let kind = ExprKind::Held { shown, coercibility: coercibility(self) };
+        Expr { kind, ty, nullable }
+    }
+
+    /// Whether the expression may be repeated where its value is used: copies of copies grow exponentially.
+    pub(crate) fn is_small(&self) -> bool {
+        const NODES_MAX: usize = 32;
+        self.count_nodes(NODES_MAX) <= NODES_MAX
+    }
+
+    /// The number of nodes; above `enough` the count may stop.
+    fn count_nodes(&self, enough: usize) -> usize {
+        let mut count = 1;
+        self.for_each_child(&mut |child| {
+            if count <= enough {
+                count += child.count_nodes(enough - (count - 1).min(enough));
+            }
+        });
+        count
+    }
+
+    /// Height and number of nodes.
+    pub fn extent(&self) -> (usize, usize) {
+        let (mut height, mut nodes) = (0, 1);
+        self.for_each_child(&mut |child| {
+            let (child_height, child_nodes) = child.extent();
+            height = height.max(child_height);
+            nodes += child_nodes;
+        });
+        (height + 1, nodes)
     }
 
     /// This expression, while the value of `value` is held.

@@ -34,7 +34,7 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
         ExprKind::UserVar(name) => format!("(@`{name}`)"),
         ExprKind::SysVar { name, .. } => format!("@@{name}"),
         ExprKind::Case { .. } => "(case ... end)".to_owned(),
-        ExprKind::Let { body: shown, .. } | ExprKind::Held(shown) => to_text(shown, ctx),
+        ExprKind::Let { body: shown, .. } | ExprKind::Held { shown: Some(shown), .. } => to_text(shown, ctx),
         ExprKind::Subquery { .. } => "(select ...)".to_owned(),
         _ => "(...)".to_owned(),
     }

@@ -64,7 +64,8 @@ pub(crate) fn coercibility(expr: &Expr) -> Coercibility {
         ExprKind::Case { arms, otherwise } => {
             strongest(arms.iter().map(|(_, result)| result).chain(otherwise.as_deref()))
         }
-        ExprKind::Let { body: operand, .. } | ExprKind::Held(operand) => coercibility(operand),
+        ExprKind::Let { body, .. } => coercibility(body),
+        ExprKind::Held { coercibility, .. } => *coercibility,
         _ => Coercibility::Implicit,
     }
 }

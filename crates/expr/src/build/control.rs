@@ -75,9 +75,12 @@ impl Builder {
 
     /// NULLIF(a, b): `CASE WHEN a = b THEN NULL ELSE a END`.
     pub(super) fn nullif(&self, a: Expr, b: Expr) -> Result<Expr, BindError> {
-        let equal = self.compare(CmpOp::Eq, a.clone(), b)?;
-        let result = self.case(None, vec![(equal, self.null())], Some(a))?;
-        Ok(Expr { nullable: true, ..result })
+        let computed = (!a.is_small()).then(|| a.held());
+        let shown = computed.as_ref().unwrap_or(&a);
+        let equal = self.compare(CmpOp::Eq, shown.clone(), b)?;
+        let result = self.case(None, vec![(equal, self.null())], Some(shown.clone()))?;
+        let result = Expr { nullable: true, ..result };
+        Ok(if computed.is_some() { result.holding(a) } else { result })
     }
 
     /// GREATEST and LEAST: operands in the domain in which they are compared.

@@ -1,5 +1,7 @@
 //! A function call at run time: its arguments in the form the function wants.
 
+use std::cell::Cell;
+
 use types::collation::{Charset, Collation};
 use types::temporal::DateFlags;
 use types::value::{Loss, write_double_fixed};
@@ -27,6 +29,9 @@ pub(crate) enum Wanted {
     DateTime,
 }
 
+/// Arguments whose values a call keeps: most functions have no more.
+const KEPT_ARGS: usize = 5;
+
 /// What a function sees of its call.
 pub(crate) struct Call<'v> {
     /// The call.
@@ -37,9 +42,23 @@ pub(crate) struct Call<'v> {
     pub(crate) row: &'v dyn RowSource,
     /// The rest of the world.
     pub(crate) ctx: &'v EvalCtx<'v>,
+    /// Values of arguments that are operations themselves. A function may ask for an argument several times; evaluating it
+    /// each time would take exponential time where calls are nested.
+    kept: [Cell<Option<Value<'v>>>; KEPT_ARGS],
 }
 
 impl<'v> Call<'v> {
+    /// A call of `expr` on `args`.
+    #[inline]
+    pub(crate) fn new(
+        expr: &'v Expr,
+        args: &'v [Expr],
+        row: &'v dyn RowSource,
+        ctx: &'v EvalCtx<'v>,
+    ) -> Self {
+        Call { expr, args, row, ctx, kept: [const { Cell::new(None) }; KEPT_ARGS] }
+    }
+
     /// Type of the result.
     pub(crate) fn ty(&self) -> &'v SqlType {
         &self.expr.ty
@@ -57,7 +76,17 @@ impl<'v> Call<'v> {
 
     /// Argument `i`.
     pub(crate) fn value(&self, i: usize) -> Result<Value<'v>, EvalError> {
-        eval(&self.args[i], self.row, self.ctx)
+        let arg = &self.args[i];
+        if arg.is_at_hand() {
+            return eval(arg, self.row, self.ctx);
+        }
+        let Some(kept) = self.kept.get(i) else { return eval(arg, self.row, self.ctx) };
+        if let Some(value) = kept.get() {
+            return Ok(value);
+        }
+        let value = eval(arg, self.row, self.ctx)?;
+        kept.set(Some(value));
+        Ok(value)
     }
 
     /// Argument `i` as text; `None` for NULL. An error if it is long and the statement was killed.
