@@ -15,6 +15,7 @@ pub fn sql_error(error: &BindError, database: Option<&str>) -> SqlError {
             Some(error) => engine_error::sql_error(error, &TimeZone::utc()),
             None => error_map::INTERNAL_ERROR.with(&[error]),
         },
+        BindError::TooDeep => crate::stack::overrun(),
         other => kind(other).saying(other.to_string()),
     }
 }
@@ -55,6 +56,8 @@ fn kind(error: &BindError) -> &'static ErrorKind {
         BindError::TooManyTables => &error_map::TOO_MANY_TABLES,
         BindError::OrderAggregate { .. } => &error_map::AGGREGATE_ORDER_NON_AGG_QUERY,
         BindError::PartitionOfPlainTable => &error_map::PARTITION_CLAUSE_ON_NONPARTITIONED,
+        BindError::TooManySelects => &error_map::TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
+        BindError::CteExpansion => &error_map::CTE_EXPANSION_LIMIT,
         BindError::NotSupported(_) => &error_map::NOT_SUPPORTED_YET,
         _ => &error_map::INTERNAL_ERROR,
     }

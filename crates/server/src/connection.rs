@@ -24,8 +24,8 @@ use crate::status::bump;
 use crate::stream::Stream;
 use crate::{table_locks, transaction};
 
-/// Stack of a connection's thread; parser and interpreter bound their depth to fit.
-pub const STACK_BYTES: usize = 2 << 20;
+pub use crate::stack::STACK_BYTES;
+
 /// Largest packet before the client is known: connection attributes of at most 64 KiB, names, and a password.
 const HANDSHAKE_PACKET_BYTES: usize = (64 + 4) << 10;
 
@@ -391,8 +391,8 @@ mod tests {
         use expr::SessionInfo as _;
         let (mut session, _io, _theirs) = session();
         let context = crate::statement_context::StatementContext::new(&session);
-        context.set_user_variable("A", types::OwnedValue::Int(1)).unwrap();
-        context.set_user_variable("a", types::OwnedValue::Int(2)).unwrap();
+        context.set_user_variable("A", types::OwnedValue::Int(1));
+        context.set_user_variable("a", types::OwnedValue::Int(2));
         assert!(matches!(context.user_variable("A"), types::OwnedValue::Int(2)));
         context.set_last_insert_id(7);
         expr::SessionInfo::warn(&context, expr::Warning::DivisionByZero);

@@ -324,6 +324,7 @@ errors! {
     AUTOINC_READ_FAILED = 1467, b"HY000", "Failed to read auto-increment value from storage engine";
     WRONG_STRING_LENGTH = 1470, b"HY000", "String '%-.70s' is too long for %s (should be no longer than %d)";
     NON_INSERTABLE_TABLE = 1471, b"HY000", "The target table %-.100s of the %s is not insertable-into";
+    TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT = 1473, b"HY000", "Too high level of nesting for select";
     ILLEGAL_HA_CREATE_OPTION = 1478, b"HY000", "Table storage engine '%-.64s' does not support the create option '%.64s'";
     PLUGIN_IS_NOT_LOADED = 1524, b"HY000", "Plugin '%-.192s' is not loaded";
     WRONG_VALUE = 1525, b"HY000", "Incorrect %-.32s value: '%-.128s'";
@@ -393,6 +394,7 @@ errors! {
     DA_GLOBAL_CONN_LIMIT = 4081, b"HY000", "Connection closed. Global connection memory limit %d bytes exceeded. Consumed %d bytes.";
     DA_CONN_LIMIT = 4082, b"HY000", "Connection closed. Connection memory limit %d bytes exceeded. Consumed %d bytes.";
     USER_LOCK_OVERLONG_NAME = 4163, b"42000", "User-level lock name '%-.192s' should not exceed %d characters.";
+    CTE_EXPANSION_LIMIT = 4169, b"HY000", "Common table expression expansion exceeded an implementation limit. Simplify the query.";
 }
 
 #[cfg(test)]

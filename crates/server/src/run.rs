@@ -265,7 +265,8 @@ const SYNTAX: &str = "You have an error in your SQL syntax; check the manual tha
 pub fn parse_error(error: &sql::ParseError) -> SqlError {
     let kind: &ErrorKind = match error.kind {
         ParseErrorKind::Empty => &error_map::EMPTY_QUERY,
-        ParseErrorKind::TooDeep => &error_map::STACK_OVERRUN_NEED_MORE,
+        ParseErrorKind::TooDeep => return crate::stack::overrun(),
+        ParseErrorKind::TooManySelects => &error_map::TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
         ParseErrorKind::InvalidUtf8 => &error_map::INVALID_CHARACTER_STRING,
         ParseErrorKind::TooLong => &error_map::NET_PACKET_TOO_LARGE,
         _ => &error_map::PARSE,

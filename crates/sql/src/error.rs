@@ -23,8 +23,10 @@ pub enum ParseErrorKind {
     Syntax,
     /// 1065, `ER_EMPTY_QUERY`: no statement at all.
     Empty,
-    /// 1436, `ER_STACK_OVERRUN_NEED_MORE`: nested beyond the parser's bound.
+    /// 1436, `ER_STACK_OVERRUN_NEED_MORE`: nested beyond the parser's bounds.
     TooDeep,
+    /// 1473, `ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT`: too many queries within each other.
+    TooManySelects,
     /// 1300, `ER_INVALID_CHARACTER_STRING`: a name or option text is not valid UTF-8.
     InvalidUtf8,
     /// 1153, `ER_NET_PACKET_TOO_LARGE`: the text is longer than 4 GiB.
@@ -58,6 +60,7 @@ impl fmt::Display for ParseError {
             ParseErrorKind::TooDeep => f.write_str(
                 "Thread stack overrun:  the statement is nested too deeply.  Use fewer levels of nesting.",
             ),
+            ParseErrorKind::TooManySelects => f.write_str("Too high level of nesting for select"),
             ParseErrorKind::InvalidUtf8 => write!(f, "Invalid utf8mb4 character string: '{}'", self.near),
             ParseErrorKind::TooLong => f.write_str("Got a packet bigger than 'max_allowed_packet' bytes"),
         }

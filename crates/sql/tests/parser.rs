@@ -153,33 +153,58 @@ fn statements_of_one_packet_are_told_apart() {
     assert_eq!(&text[..second.end], b"SELECT 1; ; SELECT ';' ;");
 }
 
+/// Runs `work` on a stack that holds the greatest nesting in a debug build.
+fn on_a_large_stack(work: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(work).expect("a thread starts");
+    thread.join().expect("the work fails no assertion");
+}
+
+fn refusal(text: &str) -> Option<ParseErrorKind> {
+    let arena = Bump::new();
+    parse(text.as_bytes(), 0, LexMode::NONE, &arena).err().map(|error| error.kind)
+}
+
 #[test]
 fn nesting_is_bounded() {
-    for (open, close) in
-        [("(", ")"), ("-", ""), ("NOT ", ""), ("!", ""), ("f(", ")"), ("CASE WHEN ", ""), ("(SELECT ", ")")]
-    {
-        let text = format!("SELECT {}1{}", open.repeat(10_000), close.repeat(10_000));
-        let arena = Bump::new();
-        let error = parse(text.as_bytes(), 0, LexMode::NONE, &arena).unwrap_err();
-        assert_eq!(error.kind, ParseErrorKind::TooDeep, "{open}");
-    }
-    for tail in ["+1", "||2^1", " COLLATE x", " IS NULL"] {
-        let text = format!("SELECT 1{}", tail.repeat(10_000));
-        let arena = Bump::new();
-        if let Err(error) = parse(text.as_bytes(), 0, LexMode::NONE, &arena) {
-            assert_eq!(error.kind, ParseErrorKind::TooDeep);
+    on_a_large_stack(|| {
+        for (open, close) in [("(", ")"), ("-", ""), ("NOT ", ""), ("!", ""), ("f(", ")"), ("CASE WHEN ", "")]
+        {
+            let text = format!("SELECT {}1{}", open.repeat(10_000), close.repeat(10_000));
+            assert_eq!(refusal(&text), Some(ParseErrorKind::TooDeep), "{open}");
         }
-    }
-    let froms =
-        [format!("{}a{}", "(".repeat(10_000), ")".repeat(10_000)), format!("a{}", " JOIN a".repeat(10_000))];
-    for from in froms {
-        let text = format!("SELECT * FROM {from}");
-        let arena = Bump::new();
-        assert_eq!(
-            parse(text.as_bytes(), 0, LexMode::NONE, &arena).unwrap_err().kind,
-            ParseErrorKind::TooDeep
-        );
-    }
+        let selects = |levels: usize| format!("SELECT {}1{}", "(SELECT ".repeat(levels), ")".repeat(levels));
+        assert_eq!(refusal(&selects(63)), None);
+        assert_eq!(refusal(&selects(64)), Some(ParseErrorKind::TooManySelects));
+        for tail in ["+1", "||2^1", " COLLATE x", " IS NULL"] {
+            let text = format!("SELECT 1{}", tail.repeat(10_000));
+            assert!(matches!(refusal(&text), None | Some(ParseErrorKind::TooDeep)));
+        }
+        let froms = [
+            format!("{}a{}", "(".repeat(10_000), ")".repeat(10_000)),
+            format!("a{}", " JOIN a".repeat(10_000)),
+        ];
+        for from in froms {
+            assert_eq!(refusal(&format!("SELECT * FROM {from}")), Some(ParseErrorKind::TooDeep));
+        }
+    });
+}
+
+#[test]
+fn heights_add_up_through_subqueries_and_derived_tables() {
+    on_a_large_stack(|| {
+        let chains = |levels: usize, terms: usize| {
+            format!(
+                "SELECT {}1{}",
+                "(SELECT ".repeat(levels),
+                format!("{})", "+1".repeat(terms)).repeat(levels)
+            )
+        };
+        assert_eq!(refusal(&chains(5, 300)), None);
+        assert_eq!(refusal(&chains(5, 990)), Some(ParseErrorKind::TooDeep));
+        let from = |terms: usize| format!("SELECT a{0} FROM (SELECT 1{0} a) d", "+1".repeat(terms));
+        assert_eq!(refusal(&from(900)), None);
+        assert_eq!(refusal(&from(1999)), Some(ParseErrorKind::TooDeep));
+    });
 }
 
 #[test]

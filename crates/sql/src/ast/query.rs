@@ -17,6 +17,8 @@ pub struct Query<'a> {
     pub into: Option<&'a Into<'a>>,
     /// FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE.
     pub locks: &'a [LockClause<'a>],
+    /// Levels of the tree below it; references to common table expressions count as one.
+    pub height: u16,
 }
 
 /// What a query selects from.

@@ -37,7 +37,10 @@ impl<'a> Binder<'a, '_> {
         let mut keys = Vec::with_capacity(call.order_by.len());
         for item in call.order_by {
             let expr = match self.position_in(&item.expr, &args)? {
-                Some(expr) => expr,
+                Some(expr) => {
+                    self.note_copy(&expr)?;
+                    expr
+                }
                 None => self.value(&item.expr)?,
             };
             keys.push(SortKey { expr, desc: item.descending });

@@ -4,6 +4,7 @@ use expr::{ColumnRef, Expr};
 use types::CollationId;
 
 use super::block::{self, Source, SubBlock};
+use super::expansion::Expansion;
 use super::scope::{Found, Scope, written};
 use super::{BindContext, BindError, Clause, Deprecated, same, volatile};
 use crate::ast;
@@ -106,6 +107,8 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) field_variables: Vec<(&'a str, CollationId)>,
     /// Constructs to warn of, in text order.
     pub(super) deprecated: Vec<Deprecated>,
+    /// What it has come to so far.
+    pub(super) expansion: Expansion,
     /// Next subquery number.
     next_sub: u16,
 }
@@ -125,6 +128,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             shareable: true,
             field_variables: Vec::new(),
             deprecated: Vec::new(),
+            expansion: Expansion::new(ctx.sql.len()),
             next_sub: 0,
         }
     }
@@ -135,9 +139,12 @@ impl<'a, 'c> Binder<'a, 'c> {
     }
 
     /// A number for a subquery.
-    pub(super) fn new_sub(&mut self) -> u16 {
+    pub(super) fn new_sub(&mut self) -> Result<u16, BindError> {
+        if self.next_sub >= block::MAX_SUBQUERIES {
+            return Err(BindError::TooDeep);
+        }
         self.next_sub += 1;
-        self.next_sub - 1
+        Ok(self.next_sub - 1)
     }
 
     /// Sets the rules for the clause that comes next.
@@ -198,7 +205,10 @@ impl<'a, 'c> Binder<'a, 'c> {
     /// The expression for something found at level `at`: itself, or an outer column of the subquery that leads there.
     fn reach(&mut self, at: usize, found: FoundName) -> Result<Expr, BindError> {
         let expr = match found {
-            FoundName::Alias(expr) => expr,
+            FoundName::Alias(expr) => {
+                self.note_copy(&expr)?;
+                expr
+            }
             FoundName::Column(found) => {
                 Expr::column(found.column.rel, found.column.col, found.ty, found.nullable)
             }

@@ -13,6 +13,9 @@ use crate::plan::{AggSpec, Column, OutputColumn, RowLock, SortKey};
 /// First number of the pseudo-relations.
 const OUTER_BASE: u16 = 0x8000;
 
+/// Most subqueries of one statement.
+pub(crate) const MAX_SUBQUERIES: u16 = OUTER_BASE - 1;
+
 /// The relation that stands for the outer columns of subquery `id`.
 pub(crate) fn outer_rel(id: u16) -> u16 {
     OUTER_BASE | id

@@ -166,6 +166,12 @@ pub enum BindError {
     },
     /// 1116
     TooManyTables,
+    /// 1436: more levels, or more for the text's length, than the server binds.
+    TooDeep,
+    /// 1473
+    TooManySelects,
+    /// 4169
+    CteExpansion,
     /// 1193
     UnknownSystemVariable(String),
     /// 1235: what MySQL has and this server does not.
@@ -239,6 +245,11 @@ impl fmt::Display for BindError {
             BindError::TooManyTables => {
                 f.write_str("Too many tables; MySQL can only use 61 tables in a join")
             }
+            BindError::TooDeep => f.write_str("the statement is nested too deeply"),
+            BindError::TooManySelects => f.write_str("Too high level of nesting for select"),
+            BindError::CteExpansion => f.write_str(
+                "Common table expression expansion exceeded an implementation limit. Simplify the query.",
+            ),
             BindError::UnknownSystemVariable(name) => write!(f, "Unknown system variable '{name}'"),
             BindError::NotSupported(what) => {
                 write!(f, "This version of MySQL doesn't yet support '{what}'")

@@ -26,6 +26,13 @@ impl<'a> Binder<'a, '_> {
 
     /// An expression of one column.
     pub(super) fn value(&mut self, e: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
+        self.descend(1)?;
+        let bound = self.value_of(e);
+        self.ascend(1);
+        bound
+    }
+
+    fn value_of(&mut self, e: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
         self.note_deprecated(e);
         match e.kind {
             ExprKind::Null => Ok(self.build.null()),
@@ -159,7 +166,12 @@ impl<'a> Binder<'a, '_> {
         right: &'a ast::Expr<'a>,
     ) -> Result<Expr, BindError> {
         match (left.kind, right.kind) {
-            (ExprKind::Row(a), ExprKind::Row(b)) => self.compare_rows(op, a, b),
+            (ExprKind::Row(a), ExprKind::Row(b)) => {
+                self.descend(1)?;
+                let bound = self.compare_rows(op, a, b);
+                self.ascend(1);
+                bound
+            }
             (ExprKind::Row(a), _) => Err(BindError::OperandColumns(a.len())),
             (_, ExprKind::Row(_)) => Err(BindError::OperandColumns(1)),
             _ => {
@@ -210,7 +222,9 @@ impl<'a> Binder<'a, '_> {
         }
         let first = self.comparison(strict, &left[0], &right[0])?;
         let equal = self.comparison(CmpOp::Eq, &left[0], &right[0])?;
+        self.descend(2)?;
         let rest = self.compare_rows_by_order(op, &left[1..], &right[1..])?;
+        self.ascend(2);
         Ok(self.build.or(vec![first, self.build.and(vec![equal, rest])]))
     }
 

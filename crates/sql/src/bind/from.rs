@@ -44,13 +44,19 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn table_ref(&mut self, table: &'a TableRef<'a>) -> Result<Bound, BindError> {
-        match table {
+        if self.level().rels.len() > MAX_TABLES {
+            return Err(BindError::TooManyTables);
+        }
+        self.descend(1)?;
+        let bound = match table {
             TableRef::Table(factor) => self.table(factor),
             TableRef::Derived(derived) => self.derived(derived),
             TableRef::Join(join) => self.join(join),
             TableRef::List(list) => self.table_list(list),
             TableRef::JsonTable => Err(BindError::NotSupported("JSON_TABLE")),
-        }
+        };
+        self.ascend(1);
+        bound
     }
 
     fn table(&mut self, factor: &'a ast::TableFactor<'a>) -> Result<Bound, BindError> {
@@ -128,6 +134,7 @@ impl<'a> Binder<'a, '_> {
 
     /// A reference to a common table expression: its query as a derived table.
     fn cte(&mut self, at: usize, alias: &str) -> Result<Bound, BindError> {
+        self.note_cte_reference()?;
         let CteEntry { cte, visible } = self.ctes[at];
         let later = self.ctes.split_off(visible);
         let bound = self.derived_query(cte.query, alias, cte.columns);
@@ -149,7 +156,9 @@ impl<'a> Binder<'a, '_> {
         alias: &str,
         names: &[&str],
     ) -> Result<Bound, BindError> {
+        self.enter_select()?;
         let bound = self.query_in_from(query)?;
+        self.leave_select();
         let mut columns = Self::columns_of(bound.output());
         rename(&mut columns, names)?;
         let scope_columns = columns.iter();

@@ -17,6 +17,7 @@ mod default;
 mod dependency;
 mod deprecated;
 mod error;
+mod expansion;
 mod expr;
 mod from;
 mod function;

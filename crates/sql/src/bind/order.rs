@@ -19,6 +19,7 @@ impl<'a> Binder<'a, '_> {
         if let ast::ExprKind::Column(name) = item.expr.kind
             && let Some(expr) = find_alias(self.level(), name, Clause::Order)?
         {
+            self.note_copy(&expr)?;
             return Ok(expr);
         }
         self.value(&item.expr)
@@ -53,7 +54,9 @@ impl<'a> Binder<'a, '_> {
         };
         let output = &self.levels.last().expect("a query is being bound").output;
         let at = place.filter(|&at| at < output.len()).ok_or_else(unknown)?;
-        Ok(Some(volatile::item(output, at)))
+        let item = volatile::item(output, at);
+        self.note_copy(&item)?;
+        Ok(Some(item))
     }
 
     /// The name shown in error 1056 if `bound` holds an aggregate.

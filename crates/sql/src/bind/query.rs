@@ -6,6 +6,7 @@ use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level};
 use super::block::{Block, Query, UnionBlock, Window};
 use super::{BindError, Clause};
 use crate::ast::{self, QueryBody, SetOperator};
+use crate::parser::QUERY_HEIGHT;
 use crate::plan::{Column, OutputColumn, RowLock, SortKey};
 
 /// Clauses that follow a query's body.
@@ -39,7 +40,9 @@ impl<'a> Binder<'a, '_> {
         if let Some(with) = query.with {
             self.with(with)?;
         }
+        self.descend(QUERY_HEIGHT)?;
         let bound = self.body(query.body, Tail::of(query)?);
+        self.ascend(QUERY_HEIGHT);
         self.ctes.truncate(outer_ctes);
         bound
     }

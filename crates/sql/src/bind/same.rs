@@ -44,7 +44,7 @@ fn same_node(a: &Expr, b: &Expr) -> bool {
         (K::Case { arms, otherwise }, K::Case { arms: arms2, otherwise: o2 }) => {
             arms.len() == arms2.len() && otherwise.is_some() == o2.is_some()
         }
-        (K::Let { .. }, K::Let { .. }) | (K::Held(_), K::Held(_)) => true,
+        (K::Let { .. }, K::Let { .. }) | (K::Held { .. }, K::Held { .. }) => true,
         (K::Cast { .. }, K::Cast { .. }) => a.ty == b.ty,
         (K::Call { func, .. }, K::Call { func: func2, .. }) => func == func2 && a.ty == b.ty,
         (K::UserVar(x), K::UserVar(y)) => x == y,

@@ -12,9 +12,11 @@ use crate::plan::OutputColumn;
 impl<'a> Binder<'a, '_> {
     /// Binds `query` as a subquery of the query at hand; its place among the subplans.
     fn subquery(&mut self, query: &'a ast::Query<'a>) -> Result<u16, BindError> {
-        let id = self.new_sub();
+        let id = self.new_sub()?;
+        self.enter_select()?;
         self.levels.push(Level { sub: Some((id, Vec::new())), ..Level::new() });
         let bound = self.query(query);
+        self.leave_select();
         let level = self.levels.pop().expect("pushed above");
         let (_, outer) = level.sub.expect("set above");
         let subqueries = &mut self.level().subqueries;
@@ -78,7 +80,7 @@ impl<'a> Binder<'a, '_> {
         query: &'a ast::Query<'a>,
     ) -> Result<Expr, BindError> {
         let needle = self.values(needle)?;
-        let id = self.new_sub();
+        let id = self.new_sub()?;
         self.levels.push(Level { sub: Some((id, Vec::new())), ..Level::new() });
         let block = self.rows_equal_to(needle, query);
         let level = self.levels.pop().expect("pushed above");
@@ -92,7 +94,9 @@ impl<'a> Binder<'a, '_> {
 
     /// The first row of `query` that equals `needle`, whose expressions are the enclosing query's.
     fn rows_equal_to(&mut self, needle: Vec<Expr>, query: &'a ast::Query<'a>) -> Result<Block, BindError> {
+        self.enter_select()?;
         let rows = self.query_in_from(query)?;
+        self.leave_select();
         let columns = Self::columns_of(rows.output());
         if columns.len() != needle.len() {
             return Err(BindError::OperandColumns(needle.len()));

@@ -3,7 +3,8 @@
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
-use super::{MAX_HEIGHT, MAX_NESTING, Parsed};
+use super::Parsed;
+use super::nesting::Nesting;
 use crate::ast::{Expr, ExprKind, Into, TableName};
 use crate::charset::Introducer;
 use crate::error::ParseErrorKind;
@@ -37,7 +38,7 @@ pub(super) struct Parser<'a, 'n> {
     pub(super) arena: &'a Bump,
     /// `?` seen so far.
     pub(super) params: u32,
-    depth: u16,
+    pub(super) nesting: Nesting,
     /// An operand already read, which the next call of the expression parser starts from.
     pub(super) pending: Option<Expr<'a>>,
     /// The cache key's literals, ordered by offset.
@@ -69,7 +70,7 @@ impl<'a, 'n> Parser<'a, 'n> {
             mode,
             arena,
             params: 0,
-            depth: 0,
+            nesting: Nesting::default(),
             pending: None,
             literals,
             claimed: 0,
@@ -281,21 +282,6 @@ impl<'a, 'n> Parser<'a, 'n> {
         Err(self.fail(ParseErrorKind::Syntax))
     }
 
-    /// Counts one level of nesting; [`Parser::leave`] takes it back.
-    #[inline]
-    pub(super) fn enter(&mut self) -> Result<()> {
-        self.depth += 1;
-        if self.depth > MAX_NESTING {
-            return Err(self.fail(ParseErrorKind::TooDeep));
-        }
-        Ok(())
-    }
-
-    #[inline]
-    pub(super) fn leave(&mut self) {
-        self.depth -= 1;
-    }
-
     // Names and texts.
 
     #[inline]
@@ -496,15 +482,6 @@ impl<'a, 'n> Parser<'a, 'n> {
     #[inline]
     pub(super) fn leaf(kind: ExprKind<'a>, pos: u32) -> Expr<'a> {
         Expr { kind, pos, height: 1 }
-    }
-
-    /// An expression over operands of at most `height`.
-    #[inline]
-    pub(super) fn node(&self, kind: ExprKind<'a>, pos: u32, height: u16) -> Result<Expr<'a>> {
-        if height >= MAX_HEIGHT {
-            return Err(self.fail(ParseErrorKind::TooDeep));
-        }
-        Ok(Expr { kind, pos, height: height + 1 })
     }
 
     /// The literal that `token` is, with its ordinal if the cache key numbers it.

@@ -236,7 +236,7 @@ impl<'a> Parser<'a, '_> {
         self.node(
             ExprKind::Quantified(self.alloc(Quantified { expr, op, all, query })),
             expr.pos,
-            expr.height,
+            expr.height.max(query.height),
         )
     }
 
@@ -302,7 +302,8 @@ impl<'a> Parser<'a, '_> {
             ParenContent::Query(query) => {
                 self.expect(Tok::RParen)?;
                 let node = InSubquery { expr, query, negated };
-                return self.node(ExprKind::InSubquery(self.alloc(node)), expr.pos, expr.height);
+                let height = expr.height.max(query.height);
+                return self.node(ExprKind::InSubquery(self.alloc(node)), expr.pos, height);
             }
             ParenContent::Expr(first) => first,
         };

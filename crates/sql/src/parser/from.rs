@@ -84,6 +84,7 @@ impl<'a> Parser<'a, '_> {
     /// One join onto `left`.
     fn join(&mut self, left: TableRef<'a>) -> Result<TableRef<'a>> {
         self.join_count += 1;
+        self.note_join();
         if self.join_count > MAX_JOINS {
             return Err(self.fail(ParseErrorKind::TooDeep));
         }
@@ -172,7 +173,7 @@ impl<'a> Parser<'a, '_> {
         self.enter()?;
         self.expect(Tok::LParen)?;
         let content = if self.at_query() {
-            ParenTable::Query(self.query()?)
+            ParenTable::Query(self.inner_query()?)
         } else if self.at(Tok::LParen) {
             self.nested_paren_table()?
         } else {

@@ -226,7 +226,7 @@ impl<'a> Parser<'a, '_> {
         let first = match self.paren_content()? {
             ParenContent::Query(query) => {
                 self.expect(Tok::RParen)?;
-                return Ok(Self::leaf(ExprKind::Subquery(query), pos));
+                return self.query_node(ExprKind::Subquery(query), pos, query);
             }
             ParenContent::Expr(first) => first,
         };
@@ -251,7 +251,7 @@ impl<'a> Parser<'a, '_> {
     /// ORDER BY here, or may turn out to be the first operand of an expression.
     pub(super) fn paren_content(&mut self) -> Result<ParenContent<'a>> {
         if self.at_query() {
-            return Ok(ParenContent::Query(self.query()?));
+            return Ok(ParenContent::Query(self.inner_query()?));
         }
         if !self.at(Tok::LParen) {
             return Ok(ParenContent::Expr(self.expr()?));
@@ -351,7 +351,7 @@ impl<'a> Parser<'a, '_> {
     fn exists(&mut self) -> Result<Expr<'a>> {
         let pos = self.bump().start;
         let query = self.paren_query()?;
-        Ok(Self::leaf(ExprKind::Exists(query), pos))
+        self.query_node(ExprKind::Exists(query), pos, query)
     }
 
     /// `BINARY expr`: a cast to the binary character set.

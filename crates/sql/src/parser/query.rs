@@ -23,10 +23,10 @@ impl<'a> Parser<'a, '_> {
         matches!(self.tok.kind, Tok::Kw(Kw::UNION | Kw::EXCEPT | Kw::INTERSECT | Kw::ORDER | Kw::LIMIT))
     }
 
-    /// `( query )`.
+    /// `( query )` inside another query.
     pub(super) fn paren_query(&mut self) -> Result<&'a Query<'a>> {
         self.expect(Tok::LParen)?;
-        let query = self.query()?;
+        let query = self.inner_query()?;
         self.expect(Tok::RParen)?;
         Ok(query)
     }
@@ -40,26 +40,28 @@ impl<'a> Parser<'a, '_> {
     /// The query after its WITH.
     pub(super) fn query_with(&mut self, with: Option<&'a With<'a>>) -> Result<&'a Query<'a>> {
         self.enter()?;
-        let outer_into = self.into.take();
+        let enclosing = self.begin_query();
         let first = self.query_operand()?;
         let query = self.query_rest(with, first)?;
-        self.into = outer_into;
+        self.end_query(query, enclosing);
         self.leave();
         Ok(query)
     }
 
     /// A query whose first operand, in parentheses, has been read.
     pub(super) fn query_after_nested(&mut self, nested: &'a Query<'a>) -> Result<&'a Query<'a>> {
-        let outer_into = self.into.take();
+        let enclosing = self.begin_query();
+        self.note_height(nested.height);
         let query = self.query_rest(None, Self::nested_body(nested))?;
-        self.into = outer_into;
+        self.end_query(query, enclosing);
         Ok(query)
     }
 
     fn query_rest(&mut self, with: Option<&'a With<'a>>, first: QueryBody<'a>) -> Result<&'a Query<'a>> {
         if matches!(self.tok.kind, Tok::Eof | Tok::Semicolon | Tok::RParen) {
-            let into = self.into.take();
-            return Ok(self.alloc(Query { with, body: first, order_by: &[], limit: None, into, locks: &[] }));
+            let (into, height) = (self.into.take(), self.query_height()?);
+            let query = Query { with, body: first, order_by: &[], limit: None, into, locks: &[], height };
+            return Ok(self.alloc(query));
         }
         let first = self.intersect_rest(first)?;
         let body = self.union_rest(first)?;
@@ -75,8 +77,9 @@ impl<'a> Parser<'a, '_> {
                 break;
             }
         }
-        let into = self.into.take();
-        Ok(self.alloc(Query { with, body, order_by, limit, into, locks: locks.into_bump_slice() }))
+        let (into, height) = (self.into.take(), self.query_height()?);
+        let locks = locks.into_bump_slice();
+        Ok(self.alloc(Query { with, body, order_by, limit, into, locks, height }))
     }
 
     pub(super) fn opt_with(&mut self) -> Result<Option<&'a With<'a>>> {
@@ -155,7 +158,12 @@ impl<'a> Parser<'a, '_> {
                 })?;
                 Ok(QueryBody::Values(rows))
             }
-            Tok::LParen => Ok(Self::nested_body(self.paren_query()?)),
+            Tok::LParen => {
+                self.bump();
+                let query = self.query()?;
+                self.expect(Tok::RParen)?;
+                Ok(Self::nested_body(query))
+            }
             _ => self.syntax(),
         }
     }

@@ -7,6 +7,12 @@ use crate::bind::block::{Block, Query};
 use crate::bind::rewrite;
 use crate::bind::volatile::is_volatile;
 
+/// Greatest height that a condition may have once it is moved: the expressions behind its columns take their places, at
+/// every level of derived tables anew.
+const HEIGHT_MAX: usize = 200;
+/// Most nodes that a condition may have once it is moved, in all operands of a union.
+const NODES_MAX: usize = 50_000;
+
 /// Moves those of `conditions` that name only `rel`, whose query is `query`, into the query.
 pub(super) fn push(conditions: &mut Vec<Expr>, rel: u16, query: &mut Query, rels: &Rels) {
     if !takes_conditions(query) {
@@ -14,7 +20,7 @@ pub(super) fn push(conditions: &mut Vec<Expr>, rel: u16, query: &mut Query, rels
     }
     conditions.retain(|condition| {
         let is_own = rels.of(condition) == RelSet::of(rel) && !rewrite::has_subquery(condition);
-        if is_own && can_take(query, condition) {
+        if is_own && can_take(query, condition) && is_fit(query, condition) {
             add(query, condition);
             return false;
         }
@@ -44,6 +50,53 @@ fn can_take(query: &Query, condition: &Expr) -> bool {
             fits
         }
     }
+}
+
+/// Whether `condition` stays of a size that is worth its move.
+fn is_fit(query: &Query, condition: &Expr) -> bool {
+    let mut nodes_left = NODES_MAX;
+    fits_in(query, condition, &mut nodes_left)
+}
+
+fn fits_in(query: &Query, condition: &Expr, nodes_left: &mut usize) -> bool {
+    let block = match query {
+        Query::Union(union) => return union.arms.iter().all(|arm| fits_in(arm, condition, nodes_left)),
+        Query::Select(block) => block,
+    };
+    let (height, mut nodes) = condition.extent();
+    let mut item_height = 0;
+    let mut extents = vec![None; block.output.len()];
+    condition.walk(&mut |e| {
+        if let ExprKind::Column(column) = e.kind {
+            let col = usize::from(column.col);
+            let (height, count) =
+                *extents[col].get_or_insert_with(|| moved_extent(block, &block.output[col].expr));
+            item_height = item_height.max(height);
+            nodes = nodes.saturating_add(count);
+        }
+    });
+    let left = nodes_left.checked_sub(nodes);
+    *nodes_left = left.unwrap_or(0);
+    left.is_some() && height + item_height <= HEIGHT_MAX
+}
+
+/// Height and nodes of an item of the select list in terms of the query's own rows.
+fn moved_extent(block: &Block, item: &Expr) -> (usize, usize) {
+    let (mut height, mut nodes) = item.extent();
+    let Some(aggregation) = &block.aggregation else { return (height, nodes) };
+    let mut group_height = 0;
+    item.walk(&mut |e| {
+        if let ExprKind::Column(column) = e.kind
+            && column.rel == aggregation.rel
+        {
+            let group = aggregation.groups.get(usize::from(column.col));
+            let (height, count) = group.map_or((0, 0), Expr::extent);
+            group_height = group_height.max(height);
+            nodes = nodes.saturating_add(count);
+        }
+    });
+    height += group_height;
+    (height, nodes)
 }
 
 /// Whether an item of the select list can be computed from one row below the aggregation, at no risk.

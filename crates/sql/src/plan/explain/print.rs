@@ -115,7 +115,8 @@ impl<'p> Printer<'p> {
             ExprKind::AssignUserVar { name, value } => format!("(@{name}:={})", self.expr(value)),
             ExprKind::SysVar { name, .. } => format!("@@{name}"),
             ExprKind::Case { arms, otherwise } => self.case(arms, otherwise.as_deref()),
-            ExprKind::Let { body: shown, .. } | ExprKind::Held(shown) => self.expr(shown),
+            ExprKind::Let { body: shown, .. } | ExprKind::Held { shown: Some(shown), .. } => self.expr(shown),
+            ExprKind::Held { shown: None, .. } => "(...)".to_owned(),
             ExprKind::Subquery { plan, form, needle } => self.subquery(*plan, *form, needle.as_deref()),
         }
     }
