@@ -51,6 +51,9 @@ pub(crate) fn concat_ws<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     finish(call, &out)
 }
 
+/// Places that are replaced between two looks at the kill flag.
+const PLACES_BETWEEN_LOOKS: usize = 1 << 16;
+
 /// REPLACE: exact bytes, whatever the collation.
 pub(crate) fn replace<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (text, from, to) = (some!(call.text(0)), some!(call.text(1)), some!(call.text(2)));
@@ -60,7 +63,10 @@ pub(crate) fn replace<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     call.ctx.reserve(text.len())?;
     let mut out = Vec::with_capacity(text.len());
     let mut done = 0;
-    for at in memmem::find_iter(text, from) {
+    for (i, at) in memmem::find_iter(text, from).enumerate() {
+        if i % PLACES_BETWEEN_LOOKS == PLACES_BETWEEN_LOOKS - 1 {
+            call.ctx.fail_if_killed_over(text)?;
+        }
         append!(call, out, &text[done..at]);
         append!(call, out, to);
         done = at + from.len();
