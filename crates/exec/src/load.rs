@@ -98,7 +98,7 @@ impl LoadProgram {
                 LoadTarget::UserVariable(name) => {
                     let value = value.to_owned_value();
                     debug_assert!(matches!(value, OwnedValue::Null | OwnedValue::Bytes { .. }));
-                    build.run.st.session.set_user_variable(name, value);
+                    build.run.st.session.set_user_variable(name, value)?;
                 }
                 LoadTarget::Column(col) if i < line.len() => build.set_value(*col, &value)?,
                 LoadTarget::Column(col) => build.set_missing(*col)?,
@@ -119,9 +119,13 @@ impl LoadProgram {
     }
 }
 
-/// A file that cannot be read, or a line that is too long for the memory that the statement may have.
+/// A file that cannot be read, a wait for it that KILL has ended, or a line that is too long for the memory that the
+/// statement may have.
 #[cold]
 fn read_error(error: io::Error) -> ExecError {
+    if error.kind() == io::ErrorKind::Interrupted {
+        return ExecError::Killed;
+    }
     error.downcast::<Exceeded>().map_or_else(ExecError::LoadFile, ExecError::Memory)
 }
 

@@ -90,8 +90,8 @@ impl SessionInfo for StrictSession<'_> {
     fn user_variable(&self, name: &str) -> OwnedValue {
         self.session.user_variable(name)
     }
-    fn set_user_variable(&self, name: &str, value: OwnedValue) {
-        self.session.set_user_variable(name, value);
+    fn set_user_variable(&self, name: &str, value: OwnedValue) -> Result<(), expr::EvalError> {
+        self.session.set_user_variable(name, value)
     }
     fn system_variable(&self, global: Option<bool>, name: &str) -> Option<OwnedValue> {
         self.session.system_variable(global, name)

@@ -61,7 +61,8 @@ pub trait SessionInfo {
     /// `@name`; NULL if never set.
     fn user_variable(&self, name: &str) -> OwnedValue;
     /// `@name := value`.
-    fn set_user_variable(&self, name: &str, value: OwnedValue);
+    /// # Errors  [`EvalError::Memory`].
+    fn set_user_variable(&self, name: &str, value: OwnedValue) -> Result<(), EvalError>;
     /// `@@name`; `None` if there is none of this name and scope.
     fn system_variable(&self, global: Option<bool>, name: &str) -> Option<OwnedValue>;
     /// `group_concat_max_len`, bytes.

@@ -66,7 +66,7 @@ pub fn eval<'v>(
         }
         ExprKind::AssignUserVar { name, value } => {
             let value = eval(value, row, ctx)?;
-            ctx.session.set_user_variable(name, value.to_owned_value());
+            ctx.session.set_user_variable(name, value.to_owned_value())?;
             Ok(value)
         }
         ExprKind::SysVar { global, name } => match ctx.session.system_variable(*global, name) {

@@ -154,8 +154,9 @@ impl SessionInfo for NoSession {
     fn user_variable(&self, _: &str) -> OwnedValue {
         self.note(OwnedValue::Null)
     }
-    fn set_user_variable(&self, _: &str, _: OwnedValue) {
+    fn set_user_variable(&self, _: &str, _: OwnedValue) -> Result<(), crate::EvalError> {
         self.note(());
+        Ok(())
     }
     fn system_variable(&self, _: Option<bool>, _: &str) -> Option<OwnedValue> {
         self.note(None)

@@ -62,7 +62,9 @@ impl SessionInfo for TestSession {
     fn user_variable(&self, _: &str) -> OwnedValue {
         OwnedValue::Null
     }
-    fn set_user_variable(&self, _: &str, _: OwnedValue) {}
+    fn set_user_variable(&self, _: &str, _: OwnedValue) -> Result<(), crate::EvalError> {
+        Ok(())
+    }
     fn system_variable(&self, _: Option<bool>, _: &str) -> Option<OwnedValue> {
         None
     }

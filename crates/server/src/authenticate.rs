@@ -148,6 +148,7 @@ fn enter(session: &mut Session, io: &mut ClientIo, claim: Claim) -> Result<(), R
     session.process.set_user(&claim.user);
     session.user = claim.user;
     session.account = Some(account);
+    session.set_memory_limits();
     session.attributes = claim.attributes;
     take_collation(session, claim.collation);
     if let Some(database) = claim.database {

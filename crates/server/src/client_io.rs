@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use base::sync::interrupt;
 use wire::{OutBuffer, PacketReader};
 
 use crate::answer::Answer;
@@ -29,11 +30,16 @@ pub enum ReadError {
     Malformed(wire::Error),
 }
 
+/// A read that KILL ends looks this often whether it has to.
+const KILL_LOOK: Duration = Duration::from_millis(50);
+
 /// How long a read may wait.
 #[derive(Clone, Copy, Debug)]
 pub enum Patience {
     /// So long for each piece that the client sends.
     Each(Duration),
+    /// As `Each`, but no longer than until the thread's statement is killed.
+    EachUnlessKilled(Duration),
     /// Until then for everything.
     Until(Instant),
 }
@@ -41,8 +47,25 @@ pub enum Patience {
 impl Patience {
     fn left(self) -> Duration {
         match self {
-            Patience::Each(timeout) => timeout,
+            Patience::Each(timeout) | Patience::EachUnlessKilled(timeout) => timeout,
             Patience::Until(deadline) => deadline.saturating_duration_since(Instant::now()),
+        }
+    }
+
+    /// Waits until something can be read from `stream`; false if that takes too long.
+    fn wait(self, stream: &Stream) -> io::Result<bool> {
+        let Patience::EachUnlessKilled(timeout) = self else {
+            return stream.wait_readable(self.left());
+        };
+        let deadline = Instant::now() + timeout;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if interrupt::is_requested() || left.is_zero() {
+                return Ok(false);
+            }
+            if stream.wait_readable(left.min(KILL_LOOK))? {
+                return Ok(true);
+            }
         }
     }
 }
@@ -187,12 +210,12 @@ pub struct Socket<'a> {
 }
 
 impl Socket<'_> {
-    /// Receives until `reader` has a packet. The client has `timeout` for each piece of it.
+    /// Receives until `reader` has a packet.
     ///
     /// # Errors
     /// As [`ClientIo::read_packet`].
-    pub fn receive(self, reader: &mut PacketReader, timeout: Duration) -> Result<(), ReadError> {
-        receive_within(self.stream, reader, self.counters, Patience::Each(timeout))
+    pub fn receive(self, reader: &mut PacketReader, patience: Patience) -> Result<(), ReadError> {
+        receive_within(self.stream, reader, self.counters, patience)
     }
 
     /// Sends what is in the buffer.
@@ -252,7 +275,7 @@ fn receive_within(
             }
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                if !stream.wait_readable(patience.left()).map_err(|_| ReadError::Closed)? {
+                if !patience.wait(stream).map_err(|_| ReadError::Closed)? {
                     return Err(ReadError::TimedOut);
                 }
             }

@@ -234,6 +234,7 @@ fn send_long_data(session: &mut Session, io: &ClientIo) -> After {
     if let Ok(piece) = LongData::parse(args(io))
         && let Some(statement) = session.prepared.get_mut(piece.statement_id)
         && statement.long_data_bytes() + piece.data.len() <= limit
+        && statement.charge_long_data(&session.memory, piece.data.len())
     {
         statement.append_long_data(usize::from(piece.param), piece.data);
     }
@@ -244,7 +245,7 @@ fn reset_statement(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlEr
     session.counters.count(Com::StmtReset);
     let id = parse_statement_id(args(io)).map_err(|e| protocol_error(&e))?;
     let statement = session.prepared.get_mut(id).ok_or_else(|| unknown_statement(id, "mysqld_stmt_reset"))?;
-    statement.long_data.clear();
+    statement.forget_long_data();
     done(session, io);
     Ok(())
 }

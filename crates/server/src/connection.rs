@@ -391,8 +391,8 @@ mod tests {
         use expr::SessionInfo as _;
         let (mut session, _io, _theirs) = session();
         let context = crate::statement_context::StatementContext::new(&session);
-        context.set_user_variable("A", types::OwnedValue::Int(1));
-        context.set_user_variable("a", types::OwnedValue::Int(2));
+        context.set_user_variable("A", types::OwnedValue::Int(1)).unwrap();
+        context.set_user_variable("a", types::OwnedValue::Int(2)).unwrap();
         assert!(matches!(context.user_variable("A"), types::OwnedValue::Int(2)));
         context.set_last_insert_id(7);
         expr::SessionInfo::warn(&context, expr::Warning::DivisionByZero);

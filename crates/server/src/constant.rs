@@ -42,7 +42,7 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
         }
         ExprKind::Assign(assign) => {
             let value = evaluate(session, &assign.value, inputs)?;
-            session.user_variables.insert(assign.name.to_lowercase(), value.clone());
+            session.set_user_variable(assign.name, value.clone())?;
             Ok(value)
         }
         ExprKind::Unary(UnaryOp::Plus, operand) => evaluate(session, operand, inputs),

@@ -25,6 +25,7 @@ use crate::server_log::ServerLog;
 /// # Errors
 /// One line saying why the server could not start or go on.
 pub fn run(options: Options) -> Result<(), String> {
+    seed_hashes(&options)?;
     let engine = open_engine(&options)?;
     let log = open_log(&options)?;
     for warning in &options.warnings {
@@ -42,6 +43,18 @@ pub fn run(options: Options) -> Result<(), String> {
     closed?;
     server.log.note("shutdown complete");
     served
+}
+
+/// Seeds the hash tables over what clients send, so that nobody can choose keys that collide.
+fn seed_hashes(options: &Options) -> Result<(), String> {
+    let mut seed = options.variables.named("ratchet_hash_seed").as_u64();
+    if seed == 0 {
+        let mut bytes = [0; 8];
+        env::random_bytes(&mut bytes).map_err(|e| format!("no random bytes for a seed: {e}"))?;
+        seed = u64::from_le_bytes(bytes);
+    }
+    base::hash::set_seed(seed);
+    Ok(())
 }
 
 /// Opens the data directory. First of all, so that a directory that is refused has not been touched.

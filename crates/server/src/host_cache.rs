@@ -156,7 +156,11 @@ mod tests {
         }
         let blocked = |host| cache.is_blocked(address(host), limits);
         assert!(blocked(1) && !blocked(2) && blocked(3));
-        assert_eq!((cache.inner.lock().hosts.len(), cache.inner.lock().by_age.len()), (2, 2));
+        let kept = {
+            let inner = cache.inner.lock();
+            (inner.hosts.len(), inner.by_age.len())
+        };
+        assert_eq!(kept, (2, 2));
         cache.count_error(address(4), Limits { hosts_max: 0, ..limits });
         assert!(!blocked(4), "without a cache no host is counted");
     }

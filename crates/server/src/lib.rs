@@ -43,6 +43,7 @@ pub mod listener;
 mod lock_settings;
 mod lock_text;
 pub mod login;
+mod memory_limits;
 mod option_file;
 pub mod options;
 pub mod places;

@@ -12,7 +12,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use base::memory::ServerAccount;
 use parking_lot::{Mutex, RwLock};
 use sql::{CacheKey, TextTree};
 use types::{CollationId, SqlModes};
@@ -23,8 +25,14 @@ use crate::run::Compiled;
 const SESSION_PLANS: usize = 64;
 /// Parts of the shared map.
 const PARTS: usize = 16;
-/// Plans in one part; when it is full it is emptied, as finding the least used would cost every hit.
-const PART_PLANS: usize = 512;
+/// Bytes of plans that a session keeps by their keys, and as many by their texts; what is full is emptied.
+const SESSION_PLAN_BYTES: u64 = 4 << 20;
+/// Environments that have numbers at once; numbers are never given again.
+const ENVIRONMENTS_MAX: usize = 4096;
+/// Bytes of a plan with an empty key, about.
+const PLAN_BYTES_MIN: u64 = 4096;
+/// Bytes of a plan for each byte of its key, at most: a short operator is an expression in the plan and in its program.
+const PLAN_BYTES_PER_KEY_BYTE: u64 = 128;
 /// Texts that a session keeps at once; of those that come later it keeps one in [`TEXTS_PER_KEPT`].
 const TEXTS_AT_FIRST: u64 = 256;
 const TEXTS_PER_KEPT: u64 = 16;
@@ -46,7 +54,7 @@ pub struct Environment {
 
 /// Number of an environment; equal numbers, equal environments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct EnvironmentId(u32);
+pub struct EnvironmentId(u64);
 
 /// A plan and what it is found by.
 #[derive(Debug)]
@@ -54,6 +62,8 @@ pub struct Entry {
     environment: EnvironmentId,
     hash: u64,
     key: Box<[u8]>,
+    /// What key and plan are charged for.
+    bytes: u64,
     /// The plan.
     pub plan: Arc<Compiled>,
 }
@@ -68,22 +78,77 @@ impl Entry {
     }
 }
 
-/// Plans by environment and hash of the key.
-type Part = HashMap<(EnvironmentId, u64), Arc<Entry>>;
+/// Bytes of a plan whose key, or text, has so many bytes: an estimate, rather too large than too small.
+pub fn plan_bytes(key_bytes: usize) -> u64 {
+    PLAN_BYTES_MIN + PLAN_BYTES_PER_KEY_BYTE * key_bytes as u64
+}
 
-/// The plans that all sessions share.
+/// A part of the shared map.
 #[derive(Debug, Default)]
+struct Part {
+    /// Plans by environment and hash of the key.
+    plans: HashMap<(EnvironmentId, u64), Arc<Entry>>,
+    /// Bytes of all of them.
+    bytes: u64,
+}
+
+/// Numbers of environments.
+#[derive(Debug, Default)]
+struct Environments {
+    known: HashMap<Environment, EnvironmentId>,
+    next: u64,
+}
+
+/// The plans that all sessions share: as many bytes as the limit allows. A part that is full is emptied, as finding the least
+/// used plan would cost every hit.
+#[derive(Debug)]
 pub struct PlanCache {
     parts: [RwLock<Part>; PARTS],
-    environments: Mutex<HashMap<Environment, EnvironmentId>>,
+    /// Bytes of one part.
+    part_bytes_max: AtomicU64,
+    memory: Arc<ServerAccount>,
+    environments: Mutex<Environments>,
 }
 
 impl PlanCache {
+    /// An empty cache for plans of `limit` bytes, charged to `memory`.
+    pub fn new(limit: u64, memory: &Arc<ServerAccount>) -> Self {
+        PlanCache {
+            parts: Default::default(),
+            part_bytes_max: AtomicU64::new(limit / PARTS as u64),
+            memory: Arc::clone(memory),
+            environments: Mutex::default(),
+        }
+    }
+
+    /// Sets the limit, bytes. A part that has more is emptied when the next plan comes.
+    pub fn set_limit(&self, bytes: u64) {
+        self.part_bytes_max.store(bytes / PARTS as u64, Ordering::Relaxed);
+    }
+
+    /// Bytes of all plans.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.read().bytes).sum()
+    }
+
+    /// Environments that have numbers.
+    pub fn environments(&self) -> u64 {
+        self.environments.lock().known.len() as u64
+    }
+
     /// The number of `environment`.
     pub fn environment(&self, environment: Environment) -> EnvironmentId {
-        let mut known = self.environments.lock();
-        let next = EnvironmentId(known.len() as u32);
-        *known.entry(environment).or_insert(next)
+        let mut environments = self.environments.lock();
+        let Environments { known, next } = &mut *environments;
+        if let Some(id) = known.get(&environment) {
+            return *id;
+        }
+        if known.len() >= ENVIRONMENTS_MAX {
+            known.clear();
+        }
+        *next += 1;
+        known.insert(environment, EnvironmentId(*next));
+        EnvironmentId(*next)
     }
 
     fn part(&self, hash: u64) -> &RwLock<Part> {
@@ -92,16 +157,26 @@ impl PlanCache {
 
     fn find(&self, environment: EnvironmentId, key: &CacheKey, version: u64) -> Option<Arc<Entry>> {
         let part = self.part(key.hash()).read();
-        let entry = part.get(&(environment, key.hash()))?;
+        let entry = part.plans.get(&(environment, key.hash()))?;
         entry.serves(environment, key, version).then(|| Arc::clone(entry))
     }
 
     fn insert(&self, entry: Arc<Entry>) {
+        let limit = self.part_bytes_max.load(Ordering::Relaxed);
+        let bytes = entry.bytes;
         let mut part = self.part(entry.hash).write();
-        if part.len() >= PART_PLANS {
-            part.clear();
+        if part.bytes + bytes > limit {
+            self.memory.release(part.bytes);
+            *part = Part::default();
         }
-        part.insert((entry.environment, entry.hash), entry);
+        if bytes > limit || self.memory.charge(bytes).is_err() {
+            return;
+        }
+        part.bytes += bytes;
+        if let Some(old) = part.plans.insert((entry.environment, entry.hash), entry) {
+            part.bytes -= old.bytes;
+            self.memory.release(old.bytes);
+        }
     }
 }
 
@@ -110,6 +185,9 @@ impl PlanCache {
 pub struct SessionPlans {
     slots: Vec<Option<Arc<Entry>>>,
     texts: TextTree<Arc<Entry>>,
+    /// Bytes of the plans in the slots, and of those by their texts.
+    slot_bytes: u64,
+    text_bytes: u64,
     /// Texts that were found by their keys alone.
     unknown_texts: u64,
 }
@@ -154,6 +232,11 @@ impl SessionPlans {
     pub fn keep_text(&mut self, sql: &[u8], key: &CacheKey, entry: &Arc<Entry>) {
         self.unknown_texts += 1;
         if self.unknown_texts <= TEXTS_AT_FIRST || self.unknown_texts.is_multiple_of(TEXTS_PER_KEPT) {
+            self.text_bytes += entry.bytes;
+            if self.text_bytes > SESSION_PLAN_BYTES {
+                self.texts = TextTree::default();
+                self.text_bytes = entry.bytes;
+            }
             self.texts.insert(sql, key, Arc::clone(entry));
         }
     }
@@ -169,16 +252,25 @@ impl SessionPlans {
         if key.bytes().len() > KEY_BYTES_MAX {
             return;
         }
-        let entry = Entry { environment, hash: key.hash(), key: key.bytes().into(), plan: Arc::clone(plan) };
+        let bytes = plan_bytes(key.bytes().len());
+        let key_bytes = key.bytes().into();
+        let entry = Entry { environment, hash: key.hash(), key: key_bytes, bytes, plan: Arc::clone(plan) };
         let entry = Arc::new(entry);
         shared.insert(Arc::clone(&entry));
         self.keep(entry);
     }
 
     fn keep(&mut self, entry: Arc<Entry>) {
+        if self.slot_bytes + entry.bytes > SESSION_PLAN_BYTES {
+            self.slots.clear();
+            self.slot_bytes = 0;
+        }
         self.slots.resize(SESSION_PLANS, None);
         let slot = slot(entry.hash);
-        self.slots[slot] = Some(entry);
+        self.slot_bytes += entry.bytes;
+        if let Some(old) = self.slots[slot].replace(entry) {
+            self.slot_bytes -= old.bytes;
+        }
     }
 }
 

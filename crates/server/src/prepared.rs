@@ -1,5 +1,8 @@
 //! A session's prepared statements.
 
+use std::rc::Rc;
+
+use base::memory::{ConnectionAccount, Exceeded, Kept};
 use wire::execute::ParamType;
 
 use crate::plan_cache::EnvironmentId;
@@ -30,6 +33,12 @@ pub struct Prepared {
     pub planned: Option<Com>,
     /// Program of the last execution, for these types.
     pub plan: Option<PreparedPlan>,
+    /// Charge for text and program.
+    pub kept: Option<Kept>,
+    /// Charge for values sent in pieces.
+    pub long_kept: Option<Kept>,
+    /// What a piece would have exceeded that was left out; the execution fails.
+    pub refused: Option<Exceeded>,
     /// Values sent in pieces, by parameter; empty when none were sent.
     pub long_data: Vec<Option<Vec<u8>>>,
 }
@@ -43,6 +52,25 @@ impl Prepared {
         self.long_data.resize(self.params, None);
         self.long_data[param].get_or_insert_default().extend_from_slice(piece);
         true
+    }
+
+    /// Charges `account` for a piece of `bytes` bytes; false if it has to be left out.
+    pub fn charge_long_data(&mut self, account: &Rc<ConnectionAccount>, bytes: usize) -> bool {
+        // A value's buffer doubles.
+        let bytes = 2 * bytes as u64;
+        let charged = match &mut self.long_kept {
+            Some(kept) => kept.add(bytes),
+            none => Kept::new(account, bytes).map(|kept| *none = Some(kept)),
+        };
+        self.refused = charged.err().or(self.refused);
+        self.refused.is_none()
+    }
+
+    /// Forgets the values sent in pieces.
+    pub fn forget_long_data(&mut self) {
+        self.long_data.clear();
+        self.long_kept = None;
+        self.refused = None;
     }
 
     /// Bytes of values sent in pieces.

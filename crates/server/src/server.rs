@@ -15,6 +15,7 @@ use crate::error_map::{self, SqlError};
 use crate::failed_logins::FailedLogins;
 use crate::host_cache::HostCache;
 use crate::lock_settings;
+use crate::memory_limits;
 use crate::options::Options;
 use crate::places::Places;
 use crate::plan_cache::PlanCache;
@@ -79,6 +80,9 @@ impl Server {
         redo_log::configure(&engine, &variables).map_err(|error| engine_error::plain(&error))?;
         lock_settings::configure(&engine, &variables);
         undo_settings::configure(&engine, &variables);
+        let memory = Arc::<ServerAccount>::default();
+        memory_limits::configure(&memory, &mut variables);
+        let plans = PlanCache::new(variables.named("ratchet_plan_cache_size").as_u64(), &memory);
         Ok(Arc::new(Server {
             engine,
             options,
@@ -90,8 +94,8 @@ impl Server {
             places: Places::default(),
             deadlines: Deadlines::default(),
             user_locks: UserLocks::default(),
-            plans: PlanCache::default(),
-            memory: Arc::default(),
+            plans,
+            memory,
             status: Status::default(),
             log,
             rsa_key: OnceLock::new(),

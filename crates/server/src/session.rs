@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use base::memory::{ConnectionAccount, ConnectionLimits, StatementAccount};
+use base::memory::{ConnectionAccount, StatementAccount};
 use bumpalo::Bump;
 use exec::Scratch;
 use sql::CacheKey;
@@ -20,6 +20,7 @@ use crate::engine_error;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::failed_logins;
 use crate::lock_settings;
+use crate::memory_limits;
 use crate::places::Place;
 use crate::plan_cache::{Environment, EnvironmentId, SessionPlans};
 use crate::prepared::PreparedStatements;
@@ -32,8 +33,6 @@ use crate::table_locks::{self, TableLocks};
 use crate::transaction::{self, TransactionState};
 use crate::undo_settings;
 
-/// Memory of one statement, bytes.
-const STATEMENT_BYTES_MAX: u64 = 1 << 30;
 /// Capacity kept for packets between commands.
 const KEEP_PACKET_BYTES: usize = 1 << 20;
 
@@ -171,7 +170,7 @@ impl Session {
     ) -> Self {
         let variables = server.variables.read().clone();
         let memory = ConnectionAccount::new(Arc::clone(&server.memory));
-        memory.set_limits(ConnectionLimits { statement: STATEMENT_BYTES_MAX, ..ConnectionLimits::default() });
+        memory.set_limits(memory_limits::of_session(&variables, false));
         let session = Session {
             server,
             process,
@@ -217,10 +216,37 @@ impl Session {
         self.environment = None;
         self.tell_settings();
         self.named_statements.clear();
-        self.user_variables.clear();
+        let variables = std::mem::take(&mut self.user_variables);
+        self.memory.drop_kept(variables.iter().map(|(name, value)| kept_bytes(name, value)).sum());
+        self.set_memory_limits();
         self.diagnostics.clear();
         (self.last_insert_id, self.row_count, self.found_rows) = (0, 0, 0);
         self.changes = StateChanges::default();
+    }
+
+    /// Lets the account know what the session may use: at its start, once its account is known, after a change.
+    pub fn set_memory_limits(&self) {
+        self.memory.set_limits(memory_limits::of_session(&self.variables, self.is_admin()));
+    }
+
+    /// `SET @name = value`.
+    ///
+    /// # Errors
+    /// 1041, 4081, 4082: the session keeps as much as it may.
+    pub fn set_user_variable(&mut self, name: &str, value: OwnedValue) -> Result<(), SqlError> {
+        let name = name.to_lowercase();
+        let kept = self.memory.keep(kept_bytes(&name, &value));
+        kept.map_err(|exceeded| memory_limits::refuse(self, exceeded))?;
+        self.put_user_variable(name, value);
+        Ok(())
+    }
+
+    /// As [`Session::set_user_variable`], of a value that is charged already.
+    pub fn put_user_variable(&mut self, name: String, value: OwnedValue) {
+        let name_bytes = name.len();
+        if let Some(old) = self.user_variables.insert(name, value) {
+            self.memory.drop_kept(kept_bytes_of(name_bytes, &old));
+        }
     }
 
     /// The number of what decides the meaning of statements beside their text.
@@ -377,6 +403,7 @@ impl Session {
         redo_log::changed(&self.server.engine, &variables, ALL[number].name)
             .map_err(|error| engine_error::plain(&error))?;
         lock_settings::changed(&self.server.engine, &variables, ALL[number].name);
+        memory_limits::changed(&self.server, &mut variables, ALL[number].name);
         undo_settings::changed(&self.server.engine, &variables, ALL[number].name);
         failed_logins::changed(&self.server, ALL[number].name);
         self.server.hosts.changed(ALL[number].name);
@@ -389,6 +416,9 @@ impl Session {
             Scope::Session => ALL[number].default_value(),
             _ => self.server.variables.read().get(number).clone(),
         };
+        if memory_limits::is_limit(name) {
+            self.may_limit_memory(number, set, &default)?;
+        }
         let had_autocommit = self.variables.hot.autocommit;
         let assigned = self.variables.assign(number, set, &default)?;
         self.environment = None;
@@ -396,12 +426,28 @@ impl Session {
         match name {
             "autocommit" if self.variables.hot.autocommit && !had_autocommit => transaction::commit(self)?,
             "last_insert_id" | "identity" => self.last_insert_id = self.variables.get(number).as_u64(),
+            _ if memory_limits::is_limit(name) => self.set_memory_limits(),
             _ => {}
         }
         if self.is_tracked(name) {
             self.changes.variables.push(name);
         }
         Ok(assigned)
+    }
+
+    /// Error 1227 unless the account may give a session this limit: one that is no administrator may lower what its
+    /// statements use, and nothing else.
+    fn may_limit_memory(&self, number: usize, set: &SetValue, default: &VarValue) -> Result<(), SqlError> {
+        if self.is_admin() {
+            return Ok(());
+        }
+        let mut tried = self.variables.clone();
+        tried.assign(number, set, default)?;
+        let most = self.server.variables.read().get(number).as_u64();
+        if ALL[number].name == "ratchet_statement_memory_limit" && tried.get(number).as_u64() <= most {
+            return Ok(());
+        }
+        self.require_admin()
     }
 
     /// Whether the client wants to hear of changes of variable `name`.
@@ -423,6 +469,17 @@ impl Session {
     pub fn is_admin(&self) -> bool {
         self.account.as_ref().is_some_and(|account| account.user == "root")
     }
+}
+
+/// Bytes that a user variable is charged for.
+pub fn kept_bytes(name: &str, value: &OwnedValue) -> u64 {
+    kept_bytes_of(name.len(), value)
+}
+
+fn kept_bytes_of(name_bytes: usize, value: &OwnedValue) -> u64 {
+    /// An entry of the table of variables, and two allocations.
+    const ENTRY_BYTES: usize = 160;
+    (ENTRY_BYTES + name_bytes + value.as_value().heap_bytes()) as u64
 }
 
 fn may_assign(def: &VarDef, level: Level) -> Result<(), SqlError> {

@@ -16,7 +16,7 @@ pub fn run(session: &mut Session, items: &[SetItem<'_>], inputs: Inputs<'_>) -> 
         match item {
             SetItem::User(name, expr) => {
                 let value = evaluate(session, expr, inputs)?;
-                session.user_variables.insert(name.to_lowercase(), as_variable(value));
+                session.set_user_variable(name, as_variable(value))?;
             }
             SetItem::System(var, expr) => set_system(session, var, expr, inputs)?,
             SetItem::Names(charset, collation) => set_names(session, *charset, *collation)?,

@@ -16,7 +16,7 @@ use crate::diagnostics::{Diagnostics, Severity};
 use crate::error_map::{self, SqlError};
 use crate::exec_error;
 use crate::process_list::{Kill, Waited};
-use crate::session::{Level, Session};
+use crate::session::{Level, Session, kept_bytes};
 use crate::sysvars::VarValue;
 use crate::user_variable::as_variable;
 use crate::virtual_tables::{self, LockRows, Sources};
@@ -124,7 +124,9 @@ impl Changes {
         if let Some(id) = self.last_insert_id {
             session.last_insert_id = id;
         }
-        session.user_variables.extend(self.user_variables);
+        for (name, value) in self.user_variables {
+            session.put_user_variable(name, value);
+        }
         if self.diagnostics.warning_count() > 0 {
             let limit = session.variables.hot.max_error_count;
             session.diagnostics.absorb(self.diagnostics, limit);
@@ -187,15 +189,21 @@ impl SessionInfo for StatementContext<'_> {
         let latest = assigned.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value);
         latest.or_else(|| self.session.user_variables.get(&name)).cloned().unwrap_or(OwnedValue::Null)
     }
-    fn set_user_variable(&self, name: &str, value: OwnedValue) {
+    fn set_user_variable(&self, name: &str, value: OwnedValue) -> Result<(), EvalError> {
         let (name, value) = (name.to_lowercase(), as_variable(value));
+        let memory = &self.session.memory;
+        memory.keep(kept_bytes(&name, &value))?;
         self.change(|changes| {
             let assigned = &mut changes.user_variables;
             match assigned.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, old)) => *old = value,
+                Some((_, old)) => {
+                    memory.drop_kept(kept_bytes(&name, old));
+                    *old = value;
+                }
                 None => assigned.push((name, value)),
             }
         });
+        Ok(())
     }
     fn system_variable(&self, global: Option<bool>, name: &str) -> Option<OwnedValue> {
         let level = match global {

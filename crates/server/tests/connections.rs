@@ -151,7 +151,7 @@ fn clients_that_drip_their_handshakes_end_in_time_and_keep_no_administrator_out(
         drip_all(&mut slow);
         let elapsed = began.elapsed();
         assert!(
-            elapsed < CONNECT_TIMEOUT + Duration::from_secs(3),
+            elapsed < CONNECT_TIMEOUT + Duration::from_secs(5),
             "{} are left after {elapsed:?}",
             slow.len()
         );
@@ -191,7 +191,7 @@ fn connect_timeout_bounds_the_whole_handshake_and_a_change_of_user() {
             answer.unwrap_or_else(|| panic!("closed after {waited:?}, change of user: {change}"));
         assert_eq!(error(&answer), (1159, "#08S01Got timeout reading communication packets".to_owned()));
         assert!(
-            sequence > 0 && waited > Duration::from_millis(1900) && waited < Duration::from_secs(4),
+            sequence > 0 && waited > Duration::from_millis(1900) && waited < Duration::from_secs(8),
             "{waited:?}"
         );
     }
@@ -199,7 +199,10 @@ fn connect_timeout_bounds_the_whole_handshake_and_a_change_of_user() {
 
 #[test]
 fn a_packet_that_stops_in_its_middle_is_waited_for_as_net_read_timeout_says() {
-    let server = TestServer::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let option = format!("--log-error={}", log.display());
+    let server = TestServer::start(&["--log-error-verbosity=3", &option]);
     let mut silent = server.root();
     assert_eq!(silent.command(3, b"SET net_read_timeout = 1")[0], 0);
     for part in [&b"\x20\0"[..], b"\x20\0\0\0\x03SELECT"] {
@@ -212,6 +215,11 @@ fn a_packet_that_stops_in_its_middle_is_waited_for_as_net_read_timeout_says() {
         assert!(began.elapsed() >= Duration::from_millis(900));
         assert_eq!(client.try_read(), None);
     }
+    let line =
+        "to db: 'unconnected' user: 'root' host: 'localhost' (Got timeout reading communication packets)";
+    eventually("a line of each in the log", || {
+        std::fs::read_to_string(&log).unwrap().matches(line).count() == 2
+    });
     assert_eq!(silent.command(0x0e, b"")[0], 0, "a client that is silent between commands has wait_timeout");
 }
 
@@ -247,7 +255,7 @@ fn a_client_that_does_not_read_loses_its_connection_and_its_locks() {
     eventually("the statement", || status(&mut watcher, "Threads_running") > 1);
     let began = Instant::now();
     watcher.query_drop("UPDATE d.t SET b = '' WHERE a = 1").unwrap();
-    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     eventually("the end of its connection", || status(&mut watcher, "Threads_connected") == 1);
     assert_eq!(status(&mut watcher, "Aborted_clients"), 1);
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -201,4 +202,35 @@ fn a_rollback_is_shown_as_such_and_a_killed_connection_too() {
     }
     assert!(seen.contains(&("Killed".to_owned(), "rolling back".to_owned())), "{seen:?}");
     assert_eq!(house.watcher.query_first::<u32, _>("SELECT COUNT(*) FROM t").unwrap(), Some(100));
+}
+
+#[test]
+fn a_load_ends_and_is_undone_while_its_client_says_nothing() {
+    let mut house = House::open(&["--local-infile=1"]);
+    house.watcher.query_drop("CREATE TABLE t (a INT PRIMARY KEY)").unwrap();
+    let mut conn = house.connect();
+    let id = conn.connection_id();
+    let (go_on, told) = mpsc::channel::<()>();
+    let told = std::sync::Mutex::new(told);
+    conn.set_local_infile_handler(Some(mysql::LocalInfileHandler::new(move |_, out| {
+        (1..=100_000).try_for_each(|a| writeln!(out, "{a}"))?;
+        out.flush()?;
+        told.lock().unwrap().recv().unwrap();
+        writeln!(out, "100001")
+    })));
+    std::thread::scope(|scope| {
+        let load = scope.spawn(|| conn.query_drop("LOAD DATA LOCAL INFILE 'numbers' INTO TABLE t"));
+        let deadline = Instant::now() + Duration::from_secs(30);
+        house.watcher.query_drop("SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED").unwrap();
+        while house.watcher.query_first::<u32, _>("SELECT COUNT(*) FROM t").unwrap() < Some(50_000) {
+            assert!(Instant::now() < deadline, "nothing is loaded");
+        }
+        house.watcher.query_drop(format!("KILL QUERY {id}")).unwrap();
+        house.watcher.query_drop("SET innodb_lock_wait_timeout = 20").unwrap();
+        house.watcher.query_drop("INSERT INTO t VALUES (1)").unwrap();
+        assert!(!load.is_finished());
+        go_on.send(()).unwrap();
+        assert_eq!(code(&load.join().unwrap().unwrap_err()), INTERRUPTED);
+    });
+    assert_eq!(conn.query_first::<u32, _>("SELECT COUNT(*) FROM t").unwrap(), Some(1));
 }

@@ -77,7 +77,12 @@ fn start_server() -> Result<ServerProcess, String> {
                 "--callgrind-out-file=dumps/out",
                 "../release/ratchetd",
             ])
-            .args(["--no-defaults", "--skip-networking", "--innodb-buffer-pool-size=1G"])
+            .args([
+                "--no-defaults",
+                "--skip-networking",
+                "--innodb-buffer-pool-size=1G",
+                "--ratchet-hash-seed=1",
+            ])
             .args(["--datadir=run", "--socket=run/outside.sock", "--pid-file=run/outside.pid"]),
     )
 }

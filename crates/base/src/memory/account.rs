@@ -271,6 +271,36 @@ impl ConnectionAccount {
     }
 }
 
+/// Bytes that a session keeps between statements, given back when this drops.
+#[derive(Debug)]
+pub struct Kept {
+    account: Rc<ConnectionAccount>,
+    bytes: u64,
+}
+
+impl Kept {
+    /// Charges `bytes`.
+    /// # Errors  The limit that would be exceeded.
+    pub fn new(account: &Rc<ConnectionAccount>, bytes: u64) -> Result<Self, Exceeded> {
+        account.keep(bytes)?;
+        Ok(Kept { account: Rc::clone(account), bytes })
+    }
+
+    /// Charges `bytes` more.
+    /// # Errors  The limit that would be exceeded.
+    pub fn add(&mut self, bytes: u64) -> Result<(), Exceeded> {
+        self.account.keep(bytes)?;
+        self.bytes += bytes;
+        Ok(())
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.account.drop_kept(self.bytes);
+    }
+}
+
 impl Drop for ConnectionAccount {
     fn drop(&mut self) {
         self.server.release_connection(self.granted.get(), self.limits.get().tracked);

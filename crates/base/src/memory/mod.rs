@@ -14,7 +14,9 @@ mod account;
 mod byte_store;
 mod charge;
 
-pub use account::{ConnectionAccount, ConnectionLimits, Exceeded, Purpose, ServerAccount, StatementAccount};
+pub use account::{
+    ConnectionAccount, ConnectionLimits, Exceeded, Kept, Purpose, ServerAccount, StatementAccount,
+};
 pub use byte_store::{ByteStore, Place};
 pub use charge::{Charge, ChargedVec};
 

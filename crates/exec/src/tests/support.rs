@@ -61,7 +61,9 @@ impl SessionInfo for TestSession {
     fn user_variable(&self, _name: &str) -> OwnedValue {
         OwnedValue::Null
     }
-    fn set_user_variable(&self, _name: &str, _value: OwnedValue) {}
+    fn set_user_variable(&self, _name: &str, _value: OwnedValue) -> std::result::Result<(), expr::EvalError> {
+        Ok(())
+    }
     fn system_variable(&self, _global: Option<bool>, _name: &str) -> Option<OwnedValue> {
         None
     }

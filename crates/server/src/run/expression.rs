@@ -1,7 +1,8 @@
 //! Expressions outside of queries: the right sides of SET.
 
+use base::memory::{Charge, Purpose};
 use bumpalo::Bump;
-use expr::EvalCtx;
+use expr::{EvalCtx, EvalError, RowSource, SubqueryRunner};
 use sql::ast::{Expr, Statement};
 use sql::bind::Literals;
 use sql::plan::{Node, Plan};
@@ -11,6 +12,7 @@ use super::{Request, plan};
 use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
 use crate::exec_error;
+use crate::memory_limits;
 use crate::session::Session;
 use crate::statement_context::StatementContext;
 use crate::user_variable::type_of_value;
@@ -40,10 +42,34 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
     let context = StatementContext::new(session);
     let arena = Bump::new();
     let value = {
-        let ctx = EvalCtx::new(&arena, &params, &context);
+        let charge = Charged(Charge::new(&session.statement_memory, Purpose::Other));
+        let ctx = EvalCtx { subqueries: &charge, ..EvalCtx::new(&arena, &params, &context) };
         expr::eval(expr, &(), &ctx).map(|value| value.to_owned_value())
     };
     let effects = context.into_effects();
     effects.apply(session);
-    value.map_err(|error| exec_error::eval_error(&error))
+    value.map_err(|error| match error {
+        EvalError::Memory(exceeded) => memory_limits::refuse(session, exceeded),
+        error => exec_error::eval_error(&error),
+    })
+}
+
+/// Charges what an expression makes; it has no subqueries.
+struct Charged(Charge);
+
+impl SubqueryRunner for Charged {
+    fn reserve(&self, arena: &Bump, bytes: usize) -> Result<(), EvalError> {
+        // A function makes its value in a buffer that doubles, before the arena has it.
+        let wanted = arena.allocated_bytes().saturating_add(bytes.saturating_mul(3));
+        Ok(self.0.add(wanted.saturating_sub(self.0.bytes()))?)
+    }
+
+    fn run<'v>(
+        &'v self,
+        _expr: &'v expr::Expr,
+        _outer: &'v dyn RowSource,
+        _ctx: &'v EvalCtx<'v>,
+    ) -> Result<Value<'v>, EvalError> {
+        Err(EvalError::NotSupported("subquery here"))
+    }
 }

@@ -3,10 +3,11 @@
 use std::io;
 use std::time::Duration;
 
+use base::sync::interrupt;
 use exec::LoadSource;
 use wire::PacketReader;
 
-use crate::client_io::{ReadError, Socket};
+use crate::client_io::{Patience, ReadError, Socket};
 
 /// The client's file.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(super) struct ClientFile<'a> {
     reader: &'a mut PacketReader,
     timeout: Duration,
     ended: bool,
+    /// What comes is dropped: KILL does not end that.
+    drains: bool,
     /// Why no more can be read.
     failed: Option<io::ErrorKind>,
 }
@@ -29,7 +32,14 @@ impl<'a> ClientFile<'a> {
         timeout_s: u64,
     ) -> Self {
         reader.set_sequence(next_sequence);
-        ClientFile { socket, reader, timeout: Duration::from_secs(timeout_s), ended: false, failed: None }
+        ClientFile {
+            socket,
+            reader,
+            timeout: Duration::from_secs(timeout_s),
+            ended: false,
+            drains: false,
+            failed: None,
+        }
     }
 
     /// Reads what is left, so that the answer meets a client that waits for it; the number of the answer's first packet.
@@ -37,6 +47,7 @@ impl<'a> ClientFile<'a> {
     /// # Errors
     /// The connection is lost.
     pub(super) fn drain(&mut self) -> io::Result<u8> {
+        self.drains = true;
         let mut chunk = Vec::new();
         while self.next_chunk(&mut chunk)? {}
         Ok(self.reader.next_sequence())
@@ -51,7 +62,14 @@ impl LoadSource for ClientFile<'_> {
         if let Some(kind) = self.failed {
             return Err(kind.into());
         }
-        if let Err(error) = self.socket.receive(self.reader, self.timeout) {
+        let patience =
+            if self.drains { Patience::Each(self.timeout) } else { Patience::EachUnlessKilled(self.timeout) };
+        let received = self.socket.receive(self.reader, patience);
+        if !self.drains && matches!(received, Ok(()) | Err(ReadError::TimedOut)) && interrupt::is_requested()
+        {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        if let Err(error) = received {
             let kind = match error {
                 ReadError::TimedOut => io::ErrorKind::TimedOut,
                 ReadError::Closed | ReadError::Incomplete => io::ErrorKind::UnexpectedEof,

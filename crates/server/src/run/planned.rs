@@ -255,9 +255,10 @@ fn run_unlimited(
     let mut scratch = session.scratch.take().unwrap_or_default();
     let context = StatementContext::new(session);
     let run = Run { context: &context, session, compiled, params, autocommit };
+    let mut upload = None;
     let outcome = match file {
         None => run.drive(answer, &mut trx, &mut scratch, None),
-        Some(file) => run.drive_with_file(answer, &mut trx, &mut scratch, file),
+        Some(file) => run.drive_with_file(answer, &mut trx, &mut scratch, file, &mut upload),
     };
     let effects = context.into_effects();
     session.scratch = Some(scratch);
@@ -272,8 +273,21 @@ fn run_unlimited(
         },
         Err(error) => fail(session, trx, autocommit, error, compiled.com == Com::Select),
     };
+    if let Some(upload) = upload {
+        drain(session, answer, upload);
+    }
     answer.out.rewind(mark);
     Err(failed)
+}
+
+/// Reads the rest of the file of a statement that has failed: its client listens only when all of it is sent. The
+/// statement is undone already, so that nobody waits for this client.
+#[cold]
+fn drain(session: &Session, answer: &mut Answer<'_>, mut upload: ClientFile<'_>) {
+    match upload.drain() {
+        Ok(next) => answer.out.set_sequence(next),
+        Err(_) => session.process.kill_self(Kill::Connection),
+    }
 }
 
 /// Answers a query of constants, but for what ends its rows; it uses no transaction. False: it is another statement.
@@ -349,14 +363,15 @@ impl Run<'_> {
         })
     }
 
-    /// Runs a program that reads the client's file of this name.
+    /// Runs a program that reads the client's file of this name. After an error, what is left of the file is in `upload`.
     #[cold]
-    fn drive_with_file(
+    fn drive_with_file<'a>(
         &self,
-        answer: &mut Answer<'_>,
+        answer: &mut Answer<'a>,
         trx: &mut Trx,
         scratch: &mut Scratch,
         name: &str,
+        upload: &mut Option<ClientFile<'a>>,
     ) -> Result<Outcome, ExecError> {
         let Some(reader) = answer.reader.take() else {
             return Err(ExecError::NotSupported("a file in the place of a known statement"));
@@ -365,11 +380,11 @@ impl Run<'_> {
         let timeout_s = self.session.variables.hot.net_read_timeout;
         // A client that is gone is noticed by whoever reads the file.
         let _ = answer.socket.send(answer.out);
-        let mut file = ClientFile::new(answer.socket, reader, answer.out.sequence(), timeout_s);
-        let outcome = self.drive(answer, trx, scratch, Some(&mut file));
-        // A client that sends a file listens only when all of it is sent.
-        let drained = file.drain().map(|next| answer.out.set_sequence(next));
-        drained.map_err(ExecError::Send).and(outcome)
+        let source = ClientFile::new(answer.socket, reader, answer.out.sequence(), timeout_s);
+        let source = upload.insert(source);
+        let outcome = self.drive(answer, trx, scratch, Some(&mut *source))?;
+        let drained = source.drain().map(|next| answer.out.set_sequence(next));
+        drained.map_err(ExecError::Send).and(Ok(outcome))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::memory::Kept;
 use bumpalo::Bump;
 use sql::Parsed;
 use sql::ast::Statement;
@@ -18,6 +19,8 @@ use crate::answer::Answer;
 use crate::client_io::ClientIo;
 use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
+use crate::memory_limits;
+use crate::plan_cache::plan_bytes;
 use crate::prepared::{Prepared, PreparedPlan};
 use crate::session::Session;
 use crate::statement;
@@ -82,8 +85,10 @@ pub(super) fn new_statement(
     if matches!(plan.as_deref(), Some(Plan::Query(query)) if query.output.len() > DESCRIBED_MAX) {
         return Err(error_map::TOO_MANY_FIELDS.bare());
     }
+    let kept = Kept::new(&session.memory, plan_bytes(text.len()) + text.len() as u64);
+    let kept = kept.map_err(|exceeded| memory_limits::refuse(session, exceeded))?;
     bump(count, 1);
-    Ok((Prepared { text, params, planned, ..Prepared::default() }, plan))
+    Ok((Prepared { text, params, planned, kept: Some(kept), ..Prepared::default() }, plan))
 }
 
 fn parse<'a>(session: &Session, text: &'a [u8], arena: &'a Bump) -> Result<Parsed<'a>, SqlError> {
@@ -129,7 +134,13 @@ fn execute_packet(
     let Some(mut prepared) = session.prepared.lend(id) else {
         return Err(error_map::UNKNOWN_STMT_HANDLER.with(&[&id, &"mysqld_stmt_execute"]));
     };
-    let result = execute_prepared(session, answer, &mut prepared, execute.params, arena);
+    let result = match prepared.refused.take() {
+        None => execute_prepared(session, answer, &mut prepared, execute.params, arena),
+        Some(exceeded) => Err(memory_limits::refuse(session, exceeded)),
+    };
+    if prepared.long_kept.is_some() {
+        prepared.forget_long_data();
+    }
     session.prepared.give_back(id, prepared);
     result
 }

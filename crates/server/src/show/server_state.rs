@@ -7,6 +7,7 @@ use crate::answer::{Cell, Column, Table};
 use crate::constant::level;
 use crate::diagnostics::{Condition, Severity};
 use crate::error_map::SqlError;
+use crate::memory_limits;
 use crate::process_list::ProcessInfo;
 use crate::redo_log;
 use crate::session::Session;
@@ -50,6 +51,7 @@ fn counters(session: &Session) -> Table {
     let mut table = Table::new(vec![Column::name("Variable_name"), Column::text("Value", 1024)]);
     let mut counters = session.server.status.list(session.server.processes.running());
     counters.extend(redo_log::counters(&session.server.engine));
+    counters.extend(memory_limits::counters(&session.server));
     counters.sort_unstable_by_key(|&(name, _)| name.to_ascii_lowercase());
     for (name, value) in counters {
         table.push(vec![Cell::text(name), Cell::Text(value.to_string())]);

@@ -49,8 +49,6 @@ const SHORT: usize = 16;
 const CODE_OPEN: u8 = Tok::LParen.code();
 const CODE_CLOSE: u8 = Tok::RParen.code();
 const CODE_COMMA: u8 = Tok::Comma.code();
-/// Seeds of the key's hash: fixed, so that runs are alike. Keys are compared in full, so collisions only cost time.
-const HASH_SEED: u64 = 0x5261_7463_6865_7401;
 
 /// A statement's key and its literals. Reuse one per connection: buffers keep their capacity.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +116,8 @@ impl CacheKey {
         let depth = self.key.len() as u32;
         let reader = Reader { sql, lexer, out: self, depth, row_depth: NO_ROWS, kept: 0, last: Role::Plain };
         let done = depth <= MAX_DEPTH && reader.run(first);
-        let mut hasher = foldhash::fast::FixedState::with_seed(HASH_SEED).build_hasher();
+        let state = base::hash::state();
+        let mut hasher = state.build_hasher();
         hasher.write(&self.key);
         self.hash = hasher.finish();
         done

@@ -1,0 +1,87 @@
+//! Limits on memory: from the system variables to the accounts.
+
+use std::fs;
+
+use base::memory::{ConnectionLimits, Exceeded, ServerAccount};
+
+use crate::error_map::SqlError;
+use crate::exec_error;
+use crate::process_list::Kill;
+use crate::server::Server;
+use crate::session::Session;
+use crate::sysvars::{VarValue, Variables};
+
+/// Least default of `ratchet_memory_limit`, bytes.
+const SERVER_BYTES_MIN: u64 = 256 << 20;
+
+/// Gives the server's account its limits, and `ratchet_memory_limit` its default.
+pub(crate) fn configure(account: &ServerAccount, variables: &mut Variables) {
+    if variables.named("ratchet_memory_limit").as_u64() == 0 {
+        let pool = variables.named("innodb_buffer_pool_size").as_u64();
+        let bytes = (machine_bytes() / 5 * 4).saturating_sub(pool).max(SERVER_BYTES_MIN);
+        variables.put_named("ratchet_memory_limit", VarValue::UInt(bytes));
+    }
+    account.set_limit(variables.named("ratchet_memory_limit").as_u64());
+    account.set_tracked_limit(variables.named("global_connection_memory_limit").as_u64());
+}
+
+/// Takes over the new global value of variable `name`, if it is a limit.
+pub(crate) fn changed(server: &Server, variables: &mut Variables, name: &str) {
+    match name {
+        "ratchet_memory_limit" | "global_connection_memory_limit" => configure(&server.memory, variables),
+        "ratchet_plan_cache_size" => {
+            server.plans.set_limit(variables.named("ratchet_plan_cache_size").as_u64());
+        }
+        _ => {}
+    }
+}
+
+/// Memory that the machine has for this process, bytes.
+fn machine_bytes() -> u64 {
+    let info = rustix::system::sysinfo();
+    let machine = (info.totalram as u64).saturating_mul(u64::from(info.mem_unit));
+    let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    let group = group.and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX);
+    machine.min(group)
+}
+
+/// Whether a session's value of variable `name` is a limit on its memory.
+pub(crate) fn is_limit(name: &str) -> bool {
+    matches!(
+        name,
+        "connection_memory_chunk_size"
+            | "connection_memory_limit"
+            | "global_connection_memory_tracking"
+            | "ratchet_statement_memory_limit"
+    )
+}
+
+/// What a session with these variables may use.
+pub(crate) fn of_session(variables: &Variables, is_admin: bool) -> ConnectionLimits {
+    ConnectionLimits {
+        statement: variables.named("ratchet_statement_memory_limit").as_u64(),
+        connection: variables.named("connection_memory_limit").as_u64(),
+        step: variables.named("connection_memory_chunk_size").as_u64(),
+        tracked: variables.named("global_connection_memory_tracking").as_bool(),
+        exempt: is_admin,
+    }
+}
+
+/// The client's error for memory that its session may not have; ends the connection where the limit does.
+#[cold]
+pub(crate) fn refuse(session: &Session, exceeded: Exceeded) -> SqlError {
+    if matches!(exceeded, Exceeded::Connection { .. } | Exceeded::AllConnections { .. }) {
+        session.process.kill_self(Kill::Connection);
+    }
+    exec_error::memory_error(exceeded)
+}
+
+/// Counters of SHOW STATUS.
+pub(crate) fn counters(server: &Server) -> [(&'static str, u64); 4] {
+    [
+        ("Global_connection_memory", server.memory.tracked()),
+        ("Ratchet_memory_charged", server.memory.charged()),
+        ("Ratchet_plan_cache_bytes", server.plans.bytes()),
+        ("Ratchet_plan_cache_environments", server.plans.environments()),
+    ]
+}
