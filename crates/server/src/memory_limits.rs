@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use base::memory::{ConnectionLimits, Exceeded, ServerAccount};
+use base::memory::{Charge, ConnectionLimits, Exceeded, Purpose, ServerAccount};
+use bumpalo::Bump;
 
 use crate::error_map::SqlError;
 use crate::exec_error;
@@ -13,6 +14,11 @@ use crate::sysvars::{VarValue, Variables};
 
 /// Least default of `ratchet_memory_limit`, bytes.
 const SERVER_BYTES_MIN: u64 = 256 << 20;
+
+/// Syntax trees up to this size are not charged, nor are their plans, bytes.
+const TREE_BYTES_FREE: usize = 1 << 20;
+/// Bytes of tree, plan and program for each byte of a large syntax tree: measured with lists of literals.
+const PLAN_BYTES_PER_TREE_BYTE: usize = 10;
 
 /// Gives the server's account its limits, and `ratchet_memory_limit` its default.
 pub(crate) fn configure(account: &ServerAccount, variables: &mut Variables) {
@@ -65,6 +71,21 @@ pub(crate) fn of_session(variables: &Variables, is_admin: bool) -> ConnectionLim
         tracked: variables.named("global_connection_memory_tracking").as_bool(),
         exempt: is_admin,
     }
+}
+
+/// Charges for the plan of a statement whose syntax tree is in `arena`, before the plan is made.
+///
+/// # Errors
+/// 1041, 4081, 4082.
+pub(crate) fn charge_plan(session: &Session, arena: &Bump) -> Result<Charge, SqlError> {
+    let charge = Charge::new(&session.statement_memory, Purpose::Other);
+    let tree = arena.allocated_bytes();
+    if tree > TREE_BYTES_FREE {
+        charge
+            .add(tree.saturating_mul(PLAN_BYTES_PER_TREE_BYTE))
+            .map_err(|exceeded| refuse(session, exceeded))?;
+    }
+    Ok(charge)
 }
 
 /// The client's error for memory that its session may not have; ends the connection where the limit does.

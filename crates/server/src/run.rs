@@ -35,7 +35,7 @@ use crate::error_map::{self, ErrorKind, SqlError};
 use crate::plan_cache::SessionPlans;
 use crate::session::{Session, Workspace};
 use crate::status::{Com, Hot};
-use crate::{statement, virtual_tables};
+use crate::{memory_limits, statement, virtual_tables};
 use params::Strings;
 
 /// Most literals that become parameters; a longer list is a load of rows, whose shape hardly ever comes again.
@@ -59,9 +59,12 @@ struct Desk<'w> {
 /// COM_QUERY: runs every statement of the packet's text, up to the first that fails.
 pub fn query(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     let mut work = session.workspace.take().unwrap_or_default();
-    let result = match run_known(session, io, &mut work) {
-        Some(result) => result,
-        None => run_statements(session, io, &mut work),
+    let result = if let Some(result) = run_known(session, io, &mut work) {
+        result
+    } else {
+        let result = run_statements(session, io, &mut work);
+        work.trim();
+        result
     };
     work.clear();
     session.workspace = Some(work);
@@ -184,6 +187,7 @@ fn parse_and_run(
     };
     refuse_rest(session, &parsed, sql)?;
     session.fail_if_killed()?;
+    let _plan = memory_limits::charge_plan(session, desk.arena)?;
     let mut answer = io.answer(parsed.more);
     match planned_kind(&parsed.statement) {
         Some(com) => {

@@ -33,6 +33,8 @@ use crate::table_locks::{self, TableLocks};
 use crate::transaction::{self, TransactionState};
 use crate::undo_settings;
 
+/// Bytes of an arena, and of a cache key, kept between commands.
+const KEEP_ARENA_BYTES: usize = 256 << 10;
 /// Capacity kept for packets between commands.
 const KEEP_PACKET_BYTES: usize = 1 << 20;
 
@@ -123,6 +125,16 @@ pub struct Workspace {
 }
 
 impl Workspace {
+    /// Gives what a long statement has made large to the allocator.
+    pub fn trim(&mut self) {
+        if self.arena.allocated_bytes() > KEEP_ARENA_BYTES {
+            self.arena = Bump::new();
+        }
+        if self.key.heap_bytes() > KEEP_ARENA_BYTES {
+            self.key = CacheKey::new();
+        }
+    }
+
     /// Forgets what the command had.
     #[inline]
     pub fn clear(&mut self) {

@@ -418,3 +418,31 @@ fn numbers_of_environments_are_bounded_and_never_given_twice() {
     assert_eq!(cache.environment(environment(19_999)), cache.environment(environment(19_999)));
     assert!(!seen.insert(cache.environment(environment(19_999))));
 }
+
+#[test]
+fn plans_of_long_texts_are_charged_before_they_are_made() {
+    let _alone = alone();
+    let server = start(&[]);
+    let mut client = Client::connect(&server, "root");
+    fill(&mut client);
+    client.run("CREATE TABLE t (k INT)");
+    let many = |item: &str| vec![item; 200_000].join(",");
+    let texts = [
+        format!("SELECT COUNT(*) FROM n WHERE id IN ({})", many("1")),
+        format!("INSERT INTO t VALUES {}", many("(1)")),
+        format!("SELECT COUNT(*) FROM n WHERE id = 1 {}", "OR id = 2 ".repeat(80_000)),
+    ];
+    for sql in &texts {
+        let before = live();
+        client.run("SET ratchet_statement_memory_limit = DEFAULT");
+        assert!(client.query(sql).is_ok(), "the usual limit suffices for {}", &sql[..40]);
+        client.run(&format!("SET ratchet_statement_memory_limit = {}", 32 << 20));
+        let (answer, most) = peak(|| client.query(sql));
+        assert_eq!(answer, Err(1041), "{}", &sql[..40]);
+        assert!(most < 44 * MIB, "{} MiB for {}", most >> 20, &sql[..40]);
+        // Rows stay in the tables.
+        let rows = if sql.starts_with("INSERT") { 64 * MIB } else { 0 };
+        assert!(live() - before < 4 * MIB + rows, "{} KiB are left", (live() - before) >> 10);
+    }
+    client.leave();
+}

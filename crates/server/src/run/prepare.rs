@@ -67,6 +67,7 @@ pub(super) fn new_statement(
     }
     let arena = Bump::new();
     let parsed = parse(session, &text, &arena)?;
+    let _plan = memory_limits::charge_plan(session, &arena)?;
     refuse_unpreparable(&parsed.statement)?;
     let params = parsed.params as usize;
     if params > DESCRIBED_MAX {
@@ -187,6 +188,7 @@ fn plan_and_run(
     let param_types: Vec<SqlType> = types.iter().map(|&ty| params::param_type(ty, collation)).collect();
     let arena = Bump::new();
     let parsed = parse(session, &prepared.text, &arena)?;
+    let _plan = memory_limits::charge_plan(session, &arena)?;
     let request = Request {
         sql: &prepared.text,
         param_types: &param_types,
@@ -214,6 +216,7 @@ pub(super) fn run_text(
 ) -> Result<(), SqlError> {
     let arena = Bump::new();
     let parsed = parse(session, text, &arena)?;
+    let _plan = memory_limits::charge_plan(session, &arena)?;
     if !statement::keeps_diagnostics(&parsed.statement) {
         session.diagnostics.clear();
     }

@@ -71,6 +71,11 @@ impl CacheKey {
         &self.key
     }
 
+    /// Bytes of its buffers.
+    pub fn heap_bytes(&self) -> usize {
+        self.key.capacity() + self.literals.capacity() * size_of::<Literal>()
+    }
+
     /// Hash of the token stream.
     pub fn hash(&self) -> u64 {
         self.hash
