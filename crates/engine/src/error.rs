@@ -301,9 +301,17 @@ impl Error {
         }
     }
 
-    /// Whether a page on disk is not what was written there. A statement that only reads has harmed nothing then.
+    /// Whether a page on disk is not what was written there, or not what refers to it. A statement that only reads has harmed
+    /// nothing then.
     pub fn is_corrupt_page(&self) -> bool {
-        matches!(self, Error::Storage(btree::Error::Buffer(buffer::Error::Corruption(_))))
+        match self {
+            Error::Storage(error) => matches!(
+                error,
+                btree::Error::Buffer(buffer::Error::Corruption(_)) | btree::Error::Corruption(_)
+            ),
+            Error::IndexDisagrees => true,
+            _ => false,
+        }
     }
 
     #[cold]
@@ -447,5 +455,22 @@ impl From<DataDirError> for Error {
     #[cold]
     fn from(error: DataDirError) -> Self {
         Error::DataDir(Box::new(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::PageNo;
+    use page::{Corruption, CorruptionKind};
+
+    use super::*;
+
+    /// A query that meets one fails alone, where it once stopped the server.
+    #[test]
+    fn a_page_that_is_not_what_refers_to_it_is_a_corrupt_page() {
+        let corruption = Corruption { page: PageNo(16), what: CorruptionKind::Overflow };
+        assert!(Error::Storage(btree::Error::Corruption(corruption)).is_corrupt_page());
+        assert!(Error::IndexDisagrees.is_corrupt_page());
+        assert!(!Error::Storage(btree::Error::FileFull).is_corrupt_page());
     }
 }

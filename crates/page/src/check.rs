@@ -97,8 +97,10 @@ pub fn stamp_checksum(bytes: &mut PageBytes) {
     put_u32(bytes, CHECKSUM, crc);
 }
 
-/// The check at the disk boundary: checksum, own number, type, header ranges. A page of zeros is a free page that was
-/// never written. After it the bytes are trusted. Cost: one pass over the page.
+/// The check at the disk boundary: checksum, own number, type; of a B-tree page header ranges, and that every slot has a cell
+/// within the heap that is as long as its key needs. A page of zeros is a free page that was never written. After it the bytes
+/// are trusted: reading them never leaves the page. Cost: one pass over the page, and
+/// about thirty instructions a slot of a leaf.
 pub fn verify_on_read(bytes: &PageBytes, page_no: PageNo) -> Result<(), Corruption> {
     let fail = |what| Err(Corruption { page: page_no, what });
     if get_u32(bytes, CHECKSUM) == 0 && bytes.iter().all(|&b| b == 0) {
@@ -112,9 +114,49 @@ pub fn verify_on_read(bytes: &PageBytes, page_no: PageNo) -> Result<(), Corrupti
     }
     match PageType::from_byte(bytes[PAGE_TYPE]) {
         None => fail(CorruptionKind::PageType),
-        Some(PageType::BTree) => check_header(PageRef(bytes)),
+        Some(PageType::BTree) => {
+            check_header(PageRef(bytes))?;
+            check_slots(PageRef(bytes))
+        }
         Some(_) => Ok(()),
     }
+}
+
+/// Every slot's cell, for itself: [`check_cells`] also asks how they lie to each other.
+fn check_slots(page: PageRef<'_>) -> Result<(), Corruption> {
+    if page.is_leaf() && leaf_slots_are_sound(page) {
+        return Ok(());
+    }
+    for slot in 0..page.count() {
+        let off = usize::from(page.slot_word(slot) & SLOT_OFFSET);
+        check_cell_shape(page, slot, off)?;
+    }
+    Ok(())
+}
+
+/// Whether [`check_cell_shape`] accepts every slot of a leaf whose header was checked. Most pages that are read are leaves: what
+/// the header says is read once.
+fn leaf_slots_are_sound(page: PageRef<'_>) -> bool {
+    let (bytes, heap_top, prefix_len) = (page.0, page.heap_top(), page.prefix_len());
+    let fixed_rest = page.fixed_key_len().map(|len| usize::from(len) - prefix_len);
+    let words = if fixed_rest.is_none() { 4 } else { 2 };
+    let from = HEADER_BYTES + 4 * page.cap();
+    let (slots, _) = bytes[from..from + 2 * page.count()].as_chunks::<2>();
+    slots.iter().all(|slot| {
+        let off = usize::from(u16::from_le_bytes(*slot) & SLOT_OFFSET);
+        if off < heap_top || off > PAGE_SIZE - words {
+            return false;
+        }
+        let cell = get_u16(bytes, off);
+        let begin_id = if cell & CELL_HAS_BEGIN == 0 { 0 } else { TRX_ID_BYTES };
+        let rest_len = match fixed_rest {
+            Some(rest) => rest + begin_id,
+            None => usize::from(get_u16(bytes, off + 2)),
+        };
+        let len = usize::from(cell & CELL_LEN);
+        let is_whole = len >= words + rest_len.saturating_sub(HEAD_BYTES) && off + len <= PAGE_SIZE;
+        is_whole && prefix_len + rest_len >= begin_id
+    })
 }
 
 /// Checks a value put together from its pages against its reference.
@@ -245,9 +287,6 @@ fn check_cells(page: PageRef<'_>) -> Result<(), Corruption> {
 fn check_cell_shape(page: PageRef<'_>, slot: usize, off: usize) -> Result<usize, Corruption> {
     let fail = |what| Err(Corruption { page: page.page_no(), what });
     let fixed = page.fixed_key_len().map(usize::from);
-    if fixed.is_some_and(|len| len < page.prefix_len()) {
-        return fail(CorruptionKind::Header);
-    }
     let has_cell = page.is_leaf() || slot > 0 && fixed.is_none_or(|len| len > page.prefix_len() + HEAD_BYTES);
     if !has_cell {
         return if off == 0 { Ok(0) } else { fail(CorruptionKind::CellShape) };
@@ -263,7 +302,8 @@ fn check_cell_shape(page: PageRef<'_>, slot: usize, off: usize) -> Result<usize,
     };
     let suffix = rest_len.saturating_sub(HEAD_BYTES);
     let len = if page.is_leaf() { usize::from(get_u16(page.0, off) & CELL_LEN) } else { words + suffix };
-    if len < words + suffix || off + len > PAGE_SIZE {
+    let begin_id = if has_begin { TRX_ID_BYTES } else { 0 };
+    if len < words + suffix || off + len > PAGE_SIZE || page.prefix_len() + rest_len < begin_id {
         return fail(CorruptionKind::CellShape);
     }
     Ok(len)
@@ -316,6 +356,7 @@ fn check_header(page: PageRef<'_>) -> Result<(), Corruption> {
         || arrays_end > page.heap_top()
         || page.heap_top() > PAGE_SIZE
         || page.garbage() > PAGE_SIZE - page.heap_top()
+        || page.fixed_key_len().is_some_and(|len| usize::from(len) < page.prefix_len())
     {
         return fail(CorruptionKind::Header);
     }

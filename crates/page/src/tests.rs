@@ -225,6 +225,33 @@ fn a_damaged_page_is_refused_and_a_zero_page_is_free() {
     assert_eq!(verify_on_read(&[0; PAGE_SIZE], PageNo(9)), Ok(()));
 }
 
+/// A page whose checksum is right may still be no page: readers go where it says, so that has to be within it.
+#[test]
+fn a_page_whose_slots_or_cells_leave_it_is_refused() {
+    let mut bytes = empty(None, 0, b"", None);
+    for n in 0..9u8 {
+        PageMut::new(&mut bytes).append(&[n, 1, 2, 3, 4, 5], b"payload", SlotFlags::NONE).unwrap();
+    }
+    let refused = |place: usize, word: u16, from: &PageBytes| {
+        let mut bytes = Box::new(*from);
+        bytes[place..place + 2].copy_from_slice(&word.to_le_bytes());
+        stamp_checksum(&mut bytes);
+        verify_on_read(&bytes, PageNo(9)).err().map(|corruption| corruption.what)
+    };
+    let slot = HEADER_BYTES + 4 * PageRef::new(&bytes).cap() + 2 * 3;
+    let cell = usize::from(PageRef::new(&bytes).slot_word(3));
+    let as_it_is = u16::from_le_bytes([bytes[slot], bytes[slot + 1]]);
+    assert_eq!(refused(slot, as_it_is, &bytes), None);
+    assert_eq!(refused(slot, 200, &bytes), Some(CorruptionKind::SlotRange), "below the heap");
+    assert_eq!(refused(slot, PAGE_SIZE as u16 - 1, &bytes), Some(CorruptionKind::SlotRange), "at the end");
+    assert_eq!(refused(cell, 3, &bytes), Some(CorruptionKind::CellShape), "shorter than its key");
+    assert_eq!(refused(cell, 0x3fff, &bytes), Some(CorruptionKind::CellShape), "longer than the page");
+    assert_eq!(refused(cell + 2, 900, &bytes), Some(CorruptionKind::CellShape), "a key beyond its cell");
+    let mut fixed = empty(Some(8), 0, b"12345", Some(b"12346"));
+    stamp_checksum(&mut fixed);
+    assert_eq!(refused(52, 3, &fixed), Some(CorruptionKind::Header), "keys shorter than their prefix");
+}
+
 #[test]
 fn integer_key_parts_are_read_across_prefix_head_and_suffix() {
     let key: Vec<u8> = (1..=20).collect();
