@@ -13,8 +13,8 @@ use server::server::Server;
 use server::stream::Stream;
 use wire::Capabilities;
 
-/// How long the client waits for the end of an answer before it kills its connection.
-const PATIENCE: Duration = Duration::from_millis(400);
+/// How long a client of an input waits for the end of its answers before it kills its connection.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(400);
 /// How long a killed connection may take to end.
 const END_AFTER_KILL: Duration = Duration::from_secs(8);
 /// Longest answer that is read; a client that has seen enough hangs up.
@@ -106,6 +106,20 @@ impl Answer {
         packets
     }
 
+    /// Whether a statement failed.
+    pub(crate) fn has_error(&self) -> bool {
+        self.packets().iter().any(|packet| packet.first() == Some(&0xff))
+    }
+
+    /// Rows of the one result set that a client who logged in asked for: packets beside the greeting, the OK of the login, the
+    /// number of columns, a definition each, and the end.
+    pub(crate) fn row_count(&self) -> usize {
+        let packets = self.packets();
+        let columns =
+            packets.get(2).and_then(|packet| packet.first()).map_or(0, |&columns| usize::from(columns));
+        packets.len().saturating_sub(4 + columns)
+    }
+
     /// Fails when a statement of the connection panicked.
     pub(crate) fn assert_sound(&self) {
         let panicked = |packet: &&[u8]| packet.starts_with(b"\xff\x51\x04#HY000Internal error");
@@ -113,11 +127,12 @@ impl Answer {
     }
 }
 
-/// Sends `script` to `server` over a connection of its own and reads until the connection ends.
+/// Sends `script` to `server` over a connection of its own and reads until the connection ends, or for `patience`, after which
+/// it is killed.
 ///
 /// # Panics
 /// When the connection does not end a while after it was killed, or its answer is malformed.
-pub(crate) fn converse(server: &Arc<Server>, script: &Script) -> Answer {
+pub(crate) fn converse(server: &Arc<Server>, script: &Script, patience: Duration) -> Answer {
     let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
     let shared = Arc::clone(server);
     let serve = move || connection::serve(&shared, Stream::Unix(theirs));
@@ -129,7 +144,7 @@ pub(crate) fn converse(server: &Arc<Server>, script: &Script) -> Answer {
         let _ = (&sender).write_all(&bytes);
         let _ = sender.shutdown(Shutdown::Write);
     });
-    let answer = read_to_end(server, ours);
+    let answer = read_to_end(server, ours, patience);
     let served = thread.join();
     assert!(served.is_ok(), "a connection's thread panicked");
     assert!(sending.join().is_ok(), "the sender panicked");
@@ -137,7 +152,7 @@ pub(crate) fn converse(server: &Arc<Server>, script: &Script) -> Answer {
     answer
 }
 
-fn read_to_end(server: &Arc<Server>, mut socket: UnixStream) -> Answer {
+fn read_to_end(server: &Arc<Server>, mut socket: UnixStream, patience: Duration) -> Answer {
     socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     let (mut answer, mut chunk) = (Answer { bytes: Vec::new(), cut: false }, vec![0; 64 << 10]);
     let (begun, mut killed_at) = (Instant::now(), None::<Instant>);
@@ -152,7 +167,7 @@ fn read_to_end(server: &Arc<Server>, mut socket: UnixStream) -> Answer {
         if answer.bytes.len() > ANSWER_BYTES_MAX {
             return Answer { cut: true, ..answer };
         }
-        if begun.elapsed() < PATIENCE {
+        if begun.elapsed() < patience {
             continue;
         }
         answer.cut = true;

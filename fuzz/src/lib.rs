@@ -14,11 +14,14 @@ mod bytes;
 pub mod canary;
 mod client;
 pub mod connection;
+pub mod datadir;
 pub mod load_data;
 mod mounted;
 pub mod options;
 pub mod packets;
+pub mod pages;
 pub mod parameters;
+pub mod redo;
 pub mod sql;
 pub mod sql_mutator;
 mod tables;
@@ -30,12 +33,15 @@ pub use bytes::Bytes;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets that must not fail.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 10] = [
     ("connection", connection::run),
+    ("datadir", datadir::run),
     ("load_data", load_data::run),
     ("options", options::run),
     ("packets", packets::run),
+    ("pages", pages::run),
     ("parameters", parameters::run),
+    ("redo", redo::run),
     ("sql", sql::run),
     ("values", values::run),
 ];

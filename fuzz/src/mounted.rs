@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use engine::{Engine, EngineConfig, LogConfig};
 use env::{Disk, OpenOptions, SimDisk};
@@ -10,7 +11,7 @@ use server::options::{Invocation, Options};
 use server::server::Server;
 use server::server_log::ServerLog;
 
-use crate::client::{Answer, Script, converse};
+use crate::client::{Answer, PATIENCE, Script, converse};
 use crate::tables;
 
 /// The data directory on the disk in memory.
@@ -31,7 +32,7 @@ pub(crate) struct Image {
     /// Folders, parents first.
     folders: Vec<PathBuf>,
     /// Files and their bytes.
-    files: Vec<(PathBuf, Vec<u8>)>,
+    pub(crate) files: Vec<(PathBuf, Vec<u8>)>,
 }
 
 impl Image {
@@ -71,6 +72,14 @@ impl Image {
     }
 }
 
+impl Image {
+    /// The bytes of the file called `name` in the data directory.
+    pub(crate) fn file_mut(&mut self, name: &str) -> Option<&mut Vec<u8>> {
+        let path = Path::new(DATADIR).join(name);
+        self.files.iter_mut().find(|(found, _)| *found == path).map(|(_, bytes)| bytes)
+    }
+}
+
 /// A server over a disk in memory.
 #[derive(Debug)]
 pub(crate) struct Mounted {
@@ -93,14 +102,23 @@ impl Mounted {
         let Ok(Invocation::Serve(options)) = Options::parse(&arguments) else {
             panic!("the arguments are right");
         };
-        let log = ServerLog::to_file(Path::new("/dev/null")).map_err(|error| error.to_string())?;
+        // For a person who runs an input again.
+        let log = std::env::var_os("RATCHET_FUZZ_LOG").unwrap_or_else(|| "/dev/null".into());
+        let log = ServerLog::to_file(Path::new(&log)).map_err(|error| error.to_string())?;
         let server = Server::new(*options, engine, Box::new(MemoryStore), log).map_err(|e| e.to_string())?;
         Ok(Mounted { server })
     }
 
     /// Runs a client against the server.
     pub(crate) fn converse(&self, script: &Script) -> Answer {
-        converse(&self.server, script)
+        converse(&self.server, script, PATIENCE)
+    }
+
+    /// Runs a statement that is no input: on a busy machine it may take its time.
+    pub(crate) fn prepare(&self, statement: &str) -> Answer {
+        let mut script = Script::logged_in_without_database();
+        script.query(statement.as_bytes());
+        converse(&self.server, &script, Duration::from_secs(60))
     }
 
     /// Closes the data directory.

@@ -1,6 +1,5 @@
 //! The tables that statements under test find: every type, every kind of index, NULLs, values off the page.
 
-use crate::client::Script;
 use crate::mounted::Mounted;
 
 /// Definitions and rows, one statement each. Names are short, so that chance finds them.
@@ -31,9 +30,7 @@ const STATEMENTS: [&str; 13] = [
 /// When a statement fails.
 pub(crate) fn fill(mounted: &Mounted) {
     for statement in STATEMENTS {
-        let mut script = Script::logged_in_without_database();
-        script.query(statement.as_bytes());
-        let answer = mounted.converse(&script);
+        let answer = mounted.prepare(statement);
         for packet in answer.packets() {
             let message = String::from_utf8_lossy(packet.get(9..).unwrap_or_default());
             assert!(packet.first() != Some(&0xff), "{statement}: {message}");
