@@ -1,6 +1,7 @@
 //! The one entry point of continuous integration.
 
 use crate::fuzz;
+use crate::hostile;
 use crate::hot;
 use crate::ledger;
 use crate::loom;
@@ -22,6 +23,7 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
         sim::run(&["--planted", "1000"])?;
         sim::run(&["--seeds", "1000"])?;
         command("cargo", &["build", "--release", "--package", "server", "--package", "ledger"])?;
+        hostile::gate()?;
         ledger::gate()?;
         hot::gate()?;
         page::gate()?;

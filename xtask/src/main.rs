@@ -5,6 +5,7 @@
 mod ci;
 mod demo;
 mod fuzz;
+mod hostile;
 mod hot;
 mod kill9;
 mod lab;
@@ -30,6 +31,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   fuzz [TARGET ..] [--seconds N] [--minimise]
                 coverage-guided fuzzing, a target after the other, each for N seconds (1800), after the canary: a planted
                 bug that must be found (--minimise: replaces the corpora in fuzz/corpus by the smallest that reach as much)
+  hostile       the tests of hostile clients against the released server
   hot           builds the server and the ledger's driver for release and asks their machine code whether the hot functions
                 keep to ledger/hot_paths.toml, and history whether its numbers rose without a reason
   kill9 [--rounds N] [--clients N] [--sysbench N] [--seed N] [--run-ms N]
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         ["ci", "--fast"] => ci::run(true),
         ["demo"] => demo::run(),
         ["fuzz", options @ ..] => fuzz::run(options),
+        ["hostile"] => hostile::gate(),
         ["hot"] => hot::gate(),
         ["kill9", options @ ..] => kill9::run(options),
         ["ledger", options @ ..] => ledger::run(options),

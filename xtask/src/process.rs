@@ -16,11 +16,17 @@ pub(crate) fn target_dir() -> PathBuf {
 
 /// Runs `program` with `args` in the workspace root with inherited output; an error names the command that failed.
 pub(crate) fn run(program: &str, args: &[&str]) -> Result<(), String> {
+    run_with(program, args, &[])
+}
+
+/// As [`run`], with further environment variables.
+pub(crate) fn run_with(program: &str, args: &[&str], variables: &[(&str, &Path)]) -> Result<(), String> {
     let shown = format!("{program} {}", args.join(" "));
     println!("== {shown}");
     let begun = Instant::now();
     let status = Command::new(program)
         .args(args)
+        .envs(variables.iter().copied())
         .current_dir(root())
         .status()
         .map_err(|e| format!("cannot run {program}: {e}"))?;

@@ -1,0 +1,23 @@
+//! `hostile`: the tests of hostile clients, against the released server.
+//!
+//! The tests speak to a server process over the wire, so the same test programs serve every profile: a stack that is deep
+//! enough in one may not be in another, and the allocator that gives memory back is the released server's.
+
+use std::path::Path;
+
+use crate::process::{run, run_with, target_dir};
+
+/// The test files of the crate server that attack it.
+const TESTS: [&str; 7] =
+    ["connections", "depth", "failed_logins", "hostile_logins", "kill", "max_execution_time", "packets"];
+/// Names the server that tests start: `testkit::server::binary_under_test`.
+const BINARY: &str = "RATCHETD_UNDER_TEST";
+
+/// Builds the server as it is released and runs the tests against it.
+pub(crate) fn gate() -> Result<(), String> {
+    run("cargo", &["build", "--release", "--package", "server"])?;
+    let binary = target_dir().join("release/ratchetd");
+    let mut args = vec!["test", "--profile", "fast", "--package", "server"];
+    args.extend(TESTS.iter().flat_map(|test| ["--test", test]));
+    run_with("cargo", &args, &[(BINARY, Path::new(&binary))])
+}
