@@ -27,7 +27,7 @@ pub enum After {
 /// Runs the command in the reader's packet and writes its answer.
 pub fn run(session: &mut Session, io: &mut ClientIo) -> After {
     let Some((command, args)) = Command::parse(io.reader.packet()) else {
-        answer(session, io, Err(error_map::UNKNOWN_COM.bare()));
+        fail(session, io, error_map::UNKNOWN_COM.bare());
         return After::Continue;
     };
     let text = if matches!(command, Command::Query | Command::StmtPrepare) { args } else { &[] };
@@ -70,22 +70,22 @@ fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After
         Command::ProcessKill => process_kill(session, io),
         Command::ProcessInfo | Command::Debug => Err(error_map::UNKNOWN_COM.bare()),
     };
-    answer(session, io, result);
+    if let Err(error) = result {
+        fail(session, io, error);
+    }
     After::Continue
 }
 
 /// Writes the error of a failed command and keeps it for SHOW WARNINGS.
-fn answer(session: &mut Session, io: &mut ClientIo, result: Result<(), SqlError>) {
-    if let Err(error) = result {
-        note_kill(session);
-        write_error(&mut io.out, &error);
-        session.row_count = -1;
-        session.warn(Severity::Error, error);
-    }
+#[cold]
+fn fail(session: &mut Session, io: &mut ClientIo, error: SqlError) {
+    note_kill(session);
+    write_error(&mut io.out, &error);
+    session.row_count = -1;
+    session.warn(Severity::Error, error);
 }
 
 /// Counts a statement that failed because it was killed.
-#[cold]
 fn note_kill(session: &Session) {
     if let Some(delay_us) = session.process.take_kill_delay_us() {
         session.counters.add(Hot::KilledStatements, 1);

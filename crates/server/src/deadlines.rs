@@ -38,16 +38,16 @@ struct State {
 
 /// A statement's deadline; dropping it takes the deadline back, and the request to end the statement with it.
 #[derive(Debug)]
-pub struct Armed<'d> {
-    shared: &'d Shared,
+pub struct Armed {
+    shared: Arc<Shared>,
     key: (Instant, u64),
     process: Arc<Process>,
 }
 
 impl Deadlines {
     /// Ends the statement of `process` once `limit` has passed. `None` if that cannot be had: no thread could be started.
-    pub fn arm(&self, process: &Arc<Process>, limit: Duration, engine: &Arc<Engine>) -> Option<Armed<'_>> {
-        let shared = &*self.0;
+    pub fn arm(&self, process: &Arc<Process>, limit: Duration, engine: &Arc<Engine>) -> Option<Armed> {
+        let shared = &self.0;
         let mut state = shared.state.lock();
         if !state.has_thread {
             let (shared, engine) = (Arc::clone(&self.0), Arc::downgrade(engine));
@@ -65,18 +65,18 @@ impl Deadlines {
         if is_first {
             shared.changed.notify_one();
         }
-        Some(Armed { shared, key, process: Arc::clone(process) })
+        Some(Armed { shared: Arc::clone(shared), key, process: Arc::clone(process) })
     }
 }
 
-impl Armed<'_> {
+impl Armed {
     /// Whether the deadline has passed and the statement was asked to end, by nobody else.
     pub fn has_passed(&self) -> bool {
         self.process.kill_requested() == Kill::Timeout
     }
 }
 
-impl Drop for Armed<'_> {
+impl Drop for Armed {
     fn drop(&mut self) {
         // Under the mutex: the thread either has asked already, or never does.
         let mut state = self.shared.state.lock();

@@ -221,7 +221,7 @@ fn options(session: &Session) -> BeginOptions {
 ///
 /// # Errors
 /// Those of [`commit`].
-#[inline]
+#[inline(always)]
 pub fn leave(session: &mut Session, mut trx: Box<Trx>, autocommit: bool) -> Result<(), SqlError> {
     if autocommit {
         session.transaction.trx = Some(trx);

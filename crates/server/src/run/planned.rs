@@ -15,6 +15,7 @@ use wire::{Capabilities, OkPacket, OutBuffer, ServerStatus, reply};
 use super::load_local::ClientFile;
 use crate::answer::Answer;
 use crate::catalog::EngineCatalog;
+use crate::deadlines::Armed;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
@@ -197,35 +198,46 @@ pub(super) fn run(
         finish_rows(session, answer, compiled, 1, mark);
         return Ok(());
     }
-    if u64::from(compiled.execution_ms) | session.variables.hot.max_execution_time != 0
-        && compiled.com == Com::Select
-    {
-        return run_limited(session, answer, compiled, params, mark);
+    let is_limited = u64::from(compiled.execution_ms) | session.variables.hot.max_execution_time != 0;
+    if is_limited || compiled.com == Com::Load {
+        return run_rarely(session, answer, compiled, params, mark);
     }
-    run_unlimited(session, answer, compiled, params, mark)
+    run_body(session, answer, compiled, params, mark, None)
 }
 
-/// Runs a SELECT that has a time limit: its own, else that of the session.
+/// Runs a statement that has a time limit or reads a file of the client: apart, so that others pay nothing for that.
 #[cold]
 #[inline(never)]
-fn run_limited(
+fn run_rarely(
     session: &mut Session,
     answer: &mut Answer<'_>,
     compiled: &Compiled,
     params: &[Value<'_>],
     mark: Mark,
 ) -> Result<(), Failure> {
+    let file = if compiled.com == Com::Load { client_file(session, compiled, answer.binary)? } else { None };
+    let limit = if compiled.com == Com::Select { begin_limit(session, compiled) } else { None };
+    let result = run_body(session, answer, compiled, params, mark, file);
+    match limit {
+        None => result,
+        Some(armed) => end_limit(session, &armed, result),
+    }
+}
+
+/// Begins the time limit of a SELECT: its own, else that of the session. `None` if that cannot be had.
+fn begin_limit(session: &Session, compiled: &Compiled) -> Option<Armed> {
     let own_ms = u64::from(compiled.execution_ms);
     let limit_ms = if own_ms == 0 { session.variables.hot.max_execution_time } else { own_ms };
-    let server = Arc::clone(&session.server);
-    let limit = Duration::from_millis(limit_ms);
-    let Some(armed) = server.deadlines.arm(&session.process, limit, &server.engine) else {
-        session.counters.add(Hot::ExecutionTimeSetFailed, 1);
-        return run_unlimited(session, answer, compiled, params, mark);
-    };
-    session.counters.add(Hot::ExecutionTimeSet, 1);
-    let result = run_unlimited(session, answer, compiled, params, mark);
-    if !armed.has_passed() {
+    let server = &session.server;
+    let armed = server.deadlines.arm(&session.process, Duration::from_millis(limit_ms), &server.engine);
+    let counter = if armed.is_some() { Hot::ExecutionTimeSet } else { Hot::ExecutionTimeSetFailed };
+    session.counters.add(counter, 1);
+    armed
+}
+
+/// The result of a SELECT that has run under a time limit.
+fn end_limit(session: &Session, limit: &Armed, result: Result<(), Failure>) -> Result<(), Failure> {
+    if !limit.has_passed() {
         return result;
     }
     session.counters.add(Hot::ExecutionTimeExceeded, 1);
@@ -241,15 +253,16 @@ fn run_limited(
     })
 }
 
+/// Runs a statement and ends its answer. `file`: what it wants from the client.
 #[inline(always)]
-fn run_unlimited(
+fn run_body(
     session: &mut Session,
     answer: &mut Answer<'_>,
     compiled: &Compiled,
     params: &[Value<'_>],
     mark: Mark,
+    file: Option<&str>,
 ) -> Result<(), Failure> {
-    let file = if compiled.com == Com::Load { client_file(session, compiled, answer.binary)? } else { None };
     let autocommit = transaction::is_autocommit(session);
     let mut trx = transaction::enter(session);
     let mut scratch = session.scratch.take().unwrap_or_default();
@@ -411,7 +424,7 @@ fn client_file<'c>(
 }
 
 /// Ends the answer of a statement that has succeeded.
-#[inline]
+#[inline(always)]
 fn finish(
     session: &mut Session,
     answer: &mut Answer<'_>,
