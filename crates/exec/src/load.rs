@@ -123,8 +123,13 @@ impl LoadProgram {
 /// statement may have.
 #[cold]
 fn read_error(error: io::Error) -> ExecError {
-    if error.kind() == io::ErrorKind::Interrupted {
-        return ExecError::Killed;
+    match error.kind() {
+        io::ErrorKind::Interrupted => return ExecError::Killed,
+        // The client is gone, or as good as gone: the connection ends with the statement.
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock | io::ErrorKind::UnexpectedEof => {
+            return ExecError::Send(error);
+        }
+        _ => {}
     }
     error.downcast::<Exceeded>().map_or_else(ExecError::LoadFile, ExecError::Memory)
 }
