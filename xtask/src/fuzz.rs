@@ -121,7 +121,7 @@ fn build() -> Result<Vec<String>, String> {
     let args = ["build", "--config", OPTIMISED, "--package=fuzz", "--features=libfuzzer", "--bins"];
     println!("== cargo {}", args.join(" "));
     let begun = Instant::now();
-    let this = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
+    let this = this_program()?;
     let status = Command::new("cargo")
         .args(args)
         .env("RUSTC_WORKSPACE_WRAPPER", this)
@@ -138,6 +138,14 @@ fn build() -> Result<Vec<String>, String> {
     let names = entries.filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_str()?.to_owned()));
     let names: BTreeSet<String> = names.filter(|name| name != CANARY).collect();
     Ok(names.into_iter().collect())
+}
+
+/// The path of this program. A build of the whole workspace may have replaced its file since it began; the file there now
+/// serves as well, while the system names the one that is gone.
+fn this_program() -> Result<PathBuf, String> {
+    let path = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
+    let now = path.to_str().and_then(|text| text.strip_suffix(" (deleted)")).map(PathBuf::from);
+    Ok(now.unwrap_or(path))
 }
 
 /// Whether cargo has called this program in place of the compiler.
