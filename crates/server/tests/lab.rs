@@ -95,8 +95,9 @@ fn the_build_from_which_on_commits_cost_a_sync_is_found_among_five() {
     let list = ["one", "two", "three", "four", "five"].map(str::to_owned).to_vec();
     let mut run_config = config(&folder.path().join("out"), vec![]).run;
     run_config.pause_others = true;
+    // Below the ports that the system gives to connections: one of those may be taken when a server starts.
     let config =
-        BisectConfig { run: run_config, builds: Builds { list, git: None, start, stop, port: 34_517 } };
+        BisectConfig { run: run_config, builds: Builds { list, git: None, start, stop, port: 24_517 } };
     let mut steps = Vec::new();
     let found = run(&config, &mut |step| steps.push(step.to_owned())).unwrap();
     assert_eq!(found, Found::First("four".to_owned()), "{steps:?}");
