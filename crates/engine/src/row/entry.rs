@@ -46,7 +46,7 @@ impl<'a> RowWriter<'a> {
     }
 
     /// Makes the whole key and the payload of a new row's entry.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn encode_entry(
         &self,
         index: &Index,
@@ -436,7 +436,7 @@ pub(crate) fn push_begin(key: &mut Vec<u8>, begin: TrxId) {
 pub(crate) fn append_declared_key(index: &Index, row: &[Value<'_>], out: &mut Vec<u8>) -> (bool, Extent) {
     let mut extent = Extent::Whole;
     let mut has_null = false;
-    for part in &index.format.key_parts()[..index.def.parts.len()] {
+    for (part, _) in index.format.key_parts().iter().zip(&index.def.parts) {
         let (Some(column), Some(encoder)) = (part.column, &part.encoder) else { continue };
         let value = row[usize::from(column)];
         has_null |= value.is_none();

@@ -46,14 +46,18 @@ impl<'a> RowWriter<'a> {
         buffers: &mut Buffers,
     ) -> Result<InsertOutcome> {
         let row_id = self.next_row_id()?;
-        let indexes = self.table.indexes.len();
+        let table = self.table;
+        let indexes = table.indexes.len();
         let mut from = 1;
         #[cfg(test)]
         let is_apart = NEVER.get();
         #[cfg(not(test))]
         let is_apart = false;
-        if indexes > 1 && !self.table.indexes[1].is_unique() && !is_apart {
-            self.insert_with_entry(row, row_id.unwrap_or(0), last && indexes == 2, buffers)?;
+        if let [_, first, ..] = &table.indexes[..]
+            && !first.is_unique()
+            && !is_apart
+        {
+            self.insert_with_entry(first, row, row_id.unwrap_or(0), last && indexes == 2, buffers)?;
             from = 2;
         } else {
             if last && indexes == 1 {
@@ -71,16 +75,16 @@ impl<'a> RowWriter<'a> {
         Ok(InsertOutcome { row_id })
     }
 
-    /// The clustered record of a new row, and its entry in the first secondary index, which is not unique: in one frame where
-    /// the entry's leaf is free and has room.
+    /// The clustered record of a new row, and its entry in `index`, the first secondary one, which is not unique: in one frame
+    /// where the entry's leaf is free and has room.
     fn insert_with_entry(
         &mut self,
+        index: &Index,
         row: &[Value<'_>],
         row_id: u64,
         last: bool,
         buffers: &mut Buffers,
     ) -> Result<()> {
-        let index = &self.table.indexes[1];
         let Buffers { key, payload, other_key: entry_key, other_payload: entry_payload, .. } = buffers;
         key.clear();
         payload.clear();
