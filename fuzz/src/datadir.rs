@@ -11,7 +11,7 @@ use crate::Bytes;
 use crate::client::{Answer, Script};
 use crate::mounted::{Image, Mounted};
 
-/// Makes the tables. In each row the sum is that of the other columns, so that a row tells whether it was stored.
+/// Makes the tables. Each row stores the sum of its other columns, so that a damaged row can be recognised.
 const TABLES: [&str; 2] = [
     "CREATE DATABASE f",
     "CREATE TABLE f.r (id INT PRIMARY KEY, k INT, s VARCHAR(60), big TEXT, total BIGINT, KEY k (k), KEY s (s))",

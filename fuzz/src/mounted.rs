@@ -36,7 +36,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// What `disk` holds, which nobody uses any more.
+    /// What `disk` holds, after its last user closed it.
     pub(crate) fn of(disk: &SimDisk) -> Image {
         let mut image = Image { folders: vec![PathBuf::from(DATADIR)], files: Vec::new() };
         let mut at = 0;

@@ -7,7 +7,7 @@ use server::options::{Invocation, Options};
 
 use crate::Bytes;
 
-/// The first byte tells whether the rest is a command line, an argument a line, or an option file.
+/// The first byte decides whether the rest is a command line, one argument a line, or an option file.
 pub fn run(input: &[u8]) {
     let mut input = Bytes::new(input);
     let is_file = input.u8() & 1 != 0;

@@ -46,7 +46,7 @@ const INSTRUMENTED: [&str; 6] = [
 ];
 /// Keeps few inputs that together reach every edge, however often each passes it.
 const MINIMISING: [&str; 2] = ["-set_cover_merge=1", "-use_counters=0"];
-/// In the environment of a process that stands in for the compiler.
+/// Set in the environment of a process that replaces the compiler.
 const WRAPS: &str = "RATCHET_FUZZ_WRAPS_RUSTC";
 /// Code that is optimised a little runs several times faster than code that is not.
 const OPTIMISED: &str = "profile.dev.opt-level=1";
@@ -221,7 +221,7 @@ fn find_canary() -> Result<(), String> {
     Ok(())
 }
 
-/// Runs all of `targets`, `seconds` each, and tells what they came to; an error if one failed.
+/// Runs all of `targets`, `seconds` each, and prints their outcomes; an error if one failed.
 fn fuzz_all(targets: &[String], seconds: u64, seed: Option<u32>) -> Result<(), String> {
     println!("{:<12} {:>7} {:>11} {:>8} {:>7}", "target", "seconds", "executions", "edges", "inputs");
     let mut failed = Vec::new();

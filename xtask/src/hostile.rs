@@ -1,7 +1,7 @@
-//! `hostile`: the tests of hostile clients, against the released server.
+//! `hostile`: runs the tests of hostile clients against the released server.
 //!
-//! The tests speak to a server process over the wire, so the same test programs serve every profile: a stack that is deep
-//! enough in one may not be in another, and the allocator that gives memory back is the released server's.
+//! The tests speak to a server process over the wire, so the same test programs serve every profile. A stack that suffices
+//! in one profile may overflow in another.
 
 use std::path::Path;
 

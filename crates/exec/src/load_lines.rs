@@ -59,7 +59,7 @@ pub(crate) struct LineReader<'s> {
     chunk: Vec<u8>,
     at: usize,
     ended: bool,
-    /// Of the buffers and of the line at hand.
+    /// For the buffers and the current line.
     charge: Charge,
 }
 
@@ -253,7 +253,7 @@ impl<'s> LineReader<'s> {
         while self.buffer.len() < needed && !self.ended {
             self.chunk.clear();
             self.ended = !self.source.next_chunk(&mut self.chunk)?;
-            // A line that goes on in the chunk is there in parts, and its fields in a vector that doubles.
+            // A line that continues in the chunk is kept in parts, and its fields in a vector that doubles.
             self.charge.add(3 * self.chunk.len()).map_err(io::Error::other)?;
             self.buffer.extend_from_slice(&self.chunk);
         }

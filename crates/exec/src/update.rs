@@ -50,7 +50,7 @@ struct Found {
     matched: u64,
     changes: ChargedVec<Change>,
     keys: ByteStore,
-    /// The key at hand.
+    /// The current row's key.
     key: Vec<u8>,
     /// New values, by target.
     values: Vec<RowBuffer>,

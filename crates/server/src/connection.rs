@@ -40,7 +40,7 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// Takes a client in, or tells it why not. Does not wait for the client.
+    /// Admits a client, or sends it the error that refuses it. Does not wait for the client.
     pub fn enter(server: &Arc<Server>, stream: Stream) -> Option<Self> {
         // A client that is gone already has no address.
         let (peer, host) = stream.peer().ok()?;
@@ -99,7 +99,7 @@ pub fn serve(server: &Arc<Server>, stream: Stream) {
     }
 }
 
-/// Tells a client that has not been greeted why it is not served, and closes its connection. Does not wait.
+/// Sends an error in place of the greeting and closes the connection. Does not wait.
 #[cold]
 pub fn refuse(stream: &Stream, error: &SqlError) {
     let mut out = OutBuffer::new();
@@ -292,7 +292,7 @@ fn read_on(session: &mut Session, io: &mut ClientIo, error: ReadError) -> Result
     Err(farewell(session, io, &error))
 }
 
-/// Tells the client why its connection ends, if there is anybody to tell, under the packet numbers that MySQL uses.
+/// Sends the error that ends the connection, if the client is still connected, with MySQL's packet number for it.
 fn farewell(session: &Session, io: &mut ClientIo, error: &ReadError) -> &'static ErrorKind {
     let (sequence, kind) = match error {
         ReadError::Closed if session.process.is_timed_out() => (0, &error_map::CLIENT_INTERACTION_TIMEOUT),

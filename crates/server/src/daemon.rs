@@ -45,7 +45,7 @@ pub fn run(options: Options) -> Result<(), String> {
     served
 }
 
-/// Seeds the hash tables over what clients send, so that nobody can choose keys that collide.
+/// Seeds the hash tables over what clients send, so that no client can choose keys that collide.
 fn seed_hashes(options: &Options) -> Result<(), String> {
     let mut seed = options.variables.named("ratchet_hash_seed").as_u64();
     if seed == 0 {

@@ -70,7 +70,7 @@ impl Deadlines {
 }
 
 impl Armed {
-    /// Whether the deadline has passed and the statement was asked to end, by nobody else.
+    /// Whether the deadline has passed and no KILL came before it.
     pub fn has_passed(&self) -> bool {
         self.process.kill_requested() == Kill::Timeout
     }

@@ -112,7 +112,8 @@ impl Counts {
         *count = Count { failures: count.failures + 1, last: self.clock };
     }
 
-    /// Forgets an eighth of the names, those with the fewest and oldest failures. Cost: linear, once in so many failures.
+    /// Forgets an eighth of the names, those with the fewest and oldest failures. Cost: linear, at most once in
+    /// `NAMES_MAX / 8` failures.
     fn forget_some(&mut self) {
         let mut counts: Vec<Count> = self.by_name.values().copied().collect();
         let (_, &mut cut, _) = counts.select_nth_unstable(NAMES_MAX / 8);

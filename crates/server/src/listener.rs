@@ -247,8 +247,8 @@ fn bind_tcp(address: SocketAddr, back_log: i32) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// `ratchet_socket_mode`. By default whoever may reach the socket's folder may connect, and accounts decide the rest, as with
-/// TCP.
+/// Returns the mode of the Unix socket, `ratchet_socket_mode`. The default lets every user of the machine connect, as MySQL
+/// does; accounts decide the rest, as with TCP.
 fn socket_mode(server: &Server) -> Result<u32, String> {
     let variables = &server.options.variables;
     let text = variables.named("ratchet_socket_mode").as_text();
@@ -268,7 +268,7 @@ fn bind_unix(path: &Path, mode: u32, back_log: i32) -> Result<UnixListener, Stri
     let bound = || {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.bind(&SockAddr::unix(path)?)?;
-        // Nobody can connect before `listen`, so nobody does under the mode that the umask has left.
+        // No client can connect before `listen`, so none connects under the mode that the umask left.
         fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
         socket.listen(back_log)?;
         socket.set_nonblocking(true)?;

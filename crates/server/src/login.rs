@@ -6,7 +6,7 @@
 //! | an account without a password, from this machine | an empty answer gets in; any other: the stand-in |
 //! | an account without a password, from elsewhere | the stand-in: such an account serves this machine alone |
 //! | an account that fits other hosts only | the stand-in, with that account's plugin |
-//! | nobody | the stand-in, with the plugin of all accounts, or one by the name's keyed hash if they differ |
+//! | no account | the stand-in, with the plugin of all accounts, or one by the name's keyed hash if they differ |
 //!
 //! Every login looks at every account, makes a stand-in and looks for a cached hash. Every check of a password by SHA-crypt
 //! runs the rounds of the account that takes most, up to [`MAX_ROUNDS_FOR_ALL`].

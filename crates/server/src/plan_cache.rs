@@ -78,7 +78,7 @@ impl Entry {
     }
 }
 
-/// Bytes of a plan whose key, or text, has so many bytes: an estimate, rather too large than too small.
+/// Estimates the bytes of a plan whose key, or text, has `key_bytes` bytes; errs on the large side.
 pub fn plan_bytes(key_bytes: usize) -> u64 {
     PLAN_BYTES_MIN + PLAN_BYTES_PER_KEY_BYTE * key_bytes as u64
 }

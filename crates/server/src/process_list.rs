@@ -168,7 +168,7 @@ impl Process {
         (self.opened.elapsed().as_micros() as u64).max(1)
     }
 
-    /// The statement stops its work, to roll back what it did. SHOW PROCESSLIST tells so until
+    /// The statement stops its work, to roll back what it did. SHOW PROCESSLIST shows the state until
     /// [`Process::end_rollback`].
     #[cold]
     pub(crate) fn begin_rollback(&self) {
@@ -184,7 +184,7 @@ impl Process {
     }
 
     /// How long the statement that fails now worked on after it was asked to end, its rollback left out; `None` if it was
-    /// not asked. Each request is told of once.
+    /// not asked. Each request is returned once.
     #[cold]
     pub(crate) fn take_kill_delay_us(&self) -> Option<u64> {
         let asked = self.kill_times.asked_us.swap(0, Ordering::Relaxed);

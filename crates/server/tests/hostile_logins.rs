@@ -132,7 +132,7 @@ fn handshake_packets_are_bounded_and_attributes_as_in_mysql() {
     assert_eq!(server.root().command(0x0e, b"")[0], 0);
 }
 
-/// Everything that the server sends to a client that knows no password, with the name that it tries taken out.
+/// Everything that the server sends to a client without the password, with the user name removed.
 fn probe(server: &TestServer, user: &str, plugin: &[u8], answer: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let mut client = server.raw();
     let nonce = client.nonce();

@@ -1,4 +1,4 @@
-//! KILL QUERY ends every kind of long loop in time, and its connection goes on.
+//! KILL QUERY ends every kind of long loop in time, and its connection stays usable.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -73,7 +73,8 @@ impl House {
         })
     }
 
-    /// Kills `sql`, which runs for longer than anybody waits, and sees to it that it ends in time and its connection lives.
+    /// Kills `sql`, which runs for longer than the test waits; asserts that it ends in time and that its
+    /// connection stays usable.
     fn expect_end(&mut self, sql: &str) {
         let mut conn = self.connect();
         let mut times = Vec::new();

@@ -1,8 +1,8 @@
 //! KILL QUERY at a random moment of statements of every kind: the statement stops its work in time and undoes it, nothing
-//! is left behind, and its connection goes on.
+//! is left behind, and its connection stays usable.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
-#![allow(clippy::print_stdout, reason = "the seed is told when the test fails")]
+#![allow(clippy::print_stdout, reason = "a failed test prints its seed")]
 
 use std::fs;
 use std::io::Write as _;

@@ -85,7 +85,8 @@ impl Tree {
 }
 
 impl Check<'_, '_> {
-    /// Visits a page, then what stands below it, as long as nobody kills the statement. The depth is bounded: each level is one less than its parent's.
+    /// Visits a page, then the pages below it, until the statement is killed. The depth is bounded: each level is one less
+    /// than its parent's.
     fn check_subtree(&mut self, expected: &Expected) {
         let page_no = expected.page_no;
         let mut image = self.spare.pop().unwrap_or_else(|| Box::new([0; PAGE_SIZE]));

@@ -47,7 +47,7 @@ pub struct Accumulator {
     charge: Charge,
 }
 
-/// Keys of rows, and the one at hand.
+/// Keys of rows, and the current row's key.
 #[derive(Debug)]
 struct Seen {
     index: HashIndex,

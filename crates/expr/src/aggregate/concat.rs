@@ -24,7 +24,7 @@ pub(super) struct Concat {
     order: Box<[(CmpDomain, bool)]>,
     pieces: Vec<Piece>,
     joined: Vec<u8>,
-    /// The text of the row at hand.
+    /// The current row's text.
     text: Vec<u8>,
     rows: u64,
     /// The row at which the text was cut.

@@ -235,7 +235,7 @@ impl<'v> Call<'v> {
         Ok(self.text_value(self.ctx.arena.alloc_slice_copy(data)))
     }
 
-    /// Whether a result of so many bytes may be made, which is charged then; if not, the session is told.
+    /// Whether a result of `bytes` bytes may be made; charges it, or else adds warning 1301.
     pub(crate) fn fits_packet(&self, bytes: u64) -> Result<bool, EvalError> {
         const SMALL: u64 = 1024;
         if bytes <= SMALL {

@@ -242,7 +242,7 @@ fn end_limit(session: &Session, limit: &Armed, result: Result<(), Failure>) -> R
     }
     session.counters.add(Hot::ExecutionTimeExceeded, 1);
     if result.is_ok() {
-        // Nobody asks how long it took to end.
+        // The delay counts for statements that fail.
         session.process.take_kill_delay_us();
     }
     result.map_err(|failure| match failure {
@@ -294,7 +294,7 @@ fn run_body(
 }
 
 /// Reads the rest of the file of a statement that has failed: its client listens only when all of it is sent. The
-/// statement is undone already, so that nobody waits for this client.
+/// statement is undone already, so that no other transaction waits for this client.
 #[cold]
 fn drain(session: &Session, answer: &mut Answer<'_>, mut upload: ClientFile<'_>) {
     match upload.drain() {

@@ -82,7 +82,7 @@ impl Binder<'_, '_> {
         if self.expansion.cte_references > MAX_CTE_REFERENCES { Err(BindError::CteExpansion) } else { Ok(()) }
     }
 
-    /// Counts `expr`, which stands here for a name and may be far larger than that.
+    /// Counts `expr`, which replaces a name here and may be far larger than the name.
     pub(super) fn note_copy(&mut self, expr: &Expr) -> Result<(), BindError> {
         let (height, nodes) = expr.extent();
         if usize::from(self.expansion.height) + height > usize::from(MAX_HEIGHT) {

@@ -137,7 +137,7 @@ impl<'a> Binder<'a, '_> {
     }
 }
 
-/// `VALUES ROW()`, which stands for rows of default values.
+/// `VALUES ROW()`, which means rows of default values.
 fn empty_rows(
     rows: &[&[ast::Expr<'_>]],
     columns: Option<&[ast::ColumnRef<'_>]>,

@@ -1,7 +1,7 @@
 //! Credentials that stand in for accounts that do not exist, so that a client without a password sees the same packets and
 //! waits for the same work whatever name it tries.
 //!
-//! A keyed hash of the user name makes them: a name always behaves alike, and nobody can tell from outside which hash a name
+//! A keyed hash of the user name makes them: a name always behaves alike, and no client can compute which hash a name
 //! gets.
 
 use aws_lc_rs::hmac::{self, HMAC_SHA256};
@@ -28,7 +28,7 @@ impl std::fmt::Debug for StandIns {
 /// What a user name without an account, or without a password, is tested against.
 #[derive(Debug)]
 pub struct StandIn {
-    /// Matches no password that anybody knows.
+    /// Matches no known password.
     pub(super) credential: Credential,
     /// Compared with fast answers where no hash is cached.
     pub(super) cached: [u8; DIGEST_BYTES],

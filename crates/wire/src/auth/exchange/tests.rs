@@ -157,7 +157,7 @@ fn nobody_gets_in_without_an_account() {
 
 const SHA2: Option<&[u8]> = Some(b"caching_sha2_password");
 
-/// What a client that knows no password sees, and the rounds that are run for it.
+/// The packets that a client without the password receives, and the rounds run for it.
 fn probe(mut exchange: Exchange<'_>, plugin: Option<&[u8]>, answer: &[u8]) -> (Vec<u8>, u32) {
     let mut out = OutBuffer::new();
     let mut step = exchange.start(plugin, answer, &mut out);
