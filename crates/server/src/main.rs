@@ -6,6 +6,17 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use server::options::{Invocation, Options};
+use tikv_jemalloc_ctl::{epoch, stats};
+use tikv_jemallocator::Jemalloc;
+
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
+
+/// Returns the bytes that the allocator has given out. It sums its counters up here, not at each allocation.
+fn heap_bytes() -> Option<u64> {
+    epoch::advance().ok()?;
+    stats::allocated::read().ok().map(|bytes| bytes as u64)
+}
 
 fn main() -> ExitCode {
     base::sync::critical::install_abort_hook();
@@ -16,7 +27,7 @@ fn main() -> ExitCode {
         Ok(Invocation::Serve(options)) => *options,
         Err(error) => return fail(&error.0),
     };
-    match server::daemon::run(options) {
+    match server::daemon::run(options, heap_bytes) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
     }

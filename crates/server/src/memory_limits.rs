@@ -97,12 +97,14 @@ pub(crate) fn refuse(session: &Session, exceeded: Exceeded) -> SqlError {
     exec_error::memory_error(exceeded)
 }
 
-/// Counters of SHOW STATUS.
-pub(crate) fn counters(server: &Server) -> [(&'static str, u64); 4] {
-    [
+/// Counters of SHOW STATUS. The allocator is asked where it can tell.
+pub(crate) fn counters(server: &Server) -> impl Iterator<Item = (&'static str, u64)> {
+    let heap = server.heap_bytes().map(|bytes| ("Ratchet_heap_bytes", bytes));
+    let charged = [
         ("Global_connection_memory", server.memory.tracked()),
         ("Ratchet_memory_charged", server.memory.charged()),
         ("Ratchet_plan_cache_bytes", server.plans.bytes()),
         ("Ratchet_plan_cache_environments", server.plans.environments()),
-    ]
+    ];
+    charged.into_iter().chain(heap)
 }

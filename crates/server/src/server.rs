@@ -27,6 +27,9 @@ use crate::sysvars::{VarValue, Variables};
 use crate::undo_settings;
 use crate::user_locks::UserLocks;
 
+/// Returns the bytes that the process's allocator has given out; `None` if it cannot tell.
+pub type HeapBytes = fn() -> Option<u64>;
+
 /// The server's shared state.
 #[derive(Debug)]
 pub struct Server {
@@ -62,6 +65,7 @@ pub struct Server {
     /// Held while the key is generated, so that it is generated once.
     rsa_key_making: Mutex<()>,
     stopping: AtomicBool,
+    heap_bytes: OnceLock<HeapBytes>,
 }
 
 impl Server {
@@ -101,6 +105,7 @@ impl Server {
             rsa_key: OnceLock::new(),
             rsa_key_making: Mutex::new(()),
             stopping: AtomicBool::new(false),
+            heap_bytes: OnceLock::new(),
         }))
     }
 
@@ -115,6 +120,16 @@ impl Server {
         }
         let key = RsaKey::generate()?;
         Ok(self.rsa_key.get_or_init(|| key))
+    }
+
+    /// Says how to ask the allocator of this process. Only the first call counts.
+    pub fn set_heap_bytes(&self, heap_bytes: HeapBytes) {
+        self.heap_bytes.get_or_init(|| heap_bytes);
+    }
+
+    /// Returns the bytes that the process's allocator has given out; `None` in a process whose allocator does not count.
+    pub fn heap_bytes(&self) -> Option<u64> {
+        self.heap_bytes.get().and_then(|ask| ask())
     }
 
     /// Whether the server is on its way out.
