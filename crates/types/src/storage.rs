@@ -22,6 +22,7 @@
 //! Variable length: CHAR (trailing spaces trimmed), VARCHAR, VARBINARY, TEXT, BLOB: the bytes in the column's
 //! character set.
 
+mod check;
 mod member;
 mod number;
 mod problem;
@@ -30,6 +31,7 @@ mod store;
 mod string;
 mod temporal;
 
+pub use check::ValueRule;
 pub use problem::{Problem, StoreContext, StoreError, StoreNote};
 pub use read::read;
 pub(crate) use read::{

@@ -111,6 +111,7 @@ fn show(ty: &SqlType, value: &Value<'_>, ctx: &StoreContext<'_>) -> String {
     if let Some(width) = fixed_width(ty) {
         assert_eq!(bytes.len(), width, "{ty:?} from {value:?}");
     }
+    assert!(ValueRule::of(ty).is_kept_by(&bytes), "{ty:?} from {value:?} breaks its rule");
     let mut shown = Vec::new();
     text::write_text(ty, &bytes, ctx.zone, &mut shown);
     let mut by_value = Vec::new();
@@ -177,11 +178,53 @@ fn round_trip(ty: &SqlType, value: &Value<'_>) -> Result<(), TestCaseError> {
     let mut bytes = Vec::new();
     prop_assert_eq!(store(ty, value, &ctx, &mut bytes), Ok(StoreNote::Exact));
     prop_assert_eq!(read(ty, &bytes, &zone), *value);
+    prop_assert!(ValueRule::of(ty).is_kept_by(&bytes));
     let (mut direct, mut by_value) = (Vec::new(), Vec::new());
     text::write_text(ty, &bytes, &zone, &mut direct);
     value.write_text(&mut by_value);
     prop_assert_eq!(direct, by_value);
     Ok(())
+}
+
+/// How many types [`any_type`] tells apart.
+const TYPES: usize = 20;
+
+fn any_type(which: usize, precision: u32, fsp: u8) -> SqlType {
+    let names =
+        ["ti", "ub", "ud", "f", "d", "du", "b", "c", "vc", "bi", "vb", "da", "t", "dt", "ts", "y", "e", "st"];
+    match names.get(which) {
+        Some(name) if column(name).is_temporal() => SqlType { decimals: fsp, ..column(name) },
+        Some(name) => column(name),
+        None if which % 2 == 0 => SqlType::decimal(precision, precision.min(30) as u8),
+        None => SqlType { decimals: 0, ..SqlType::decimal(precision, 0) },
+    }
+}
+
+#[test]
+fn bytes_that_no_assignment_stores_break_their_rule() {
+    let bytes_of = |n: u64, width: usize| n.to_le_bytes()[..width].to_vec();
+    let moment = |ym: u64, hour: u64, minute: u64, second: u64| {
+        [bytes_of(ym << 22 | 1 << 17 | hour << 12 | minute << 6 | second, 5), vec![0]].concat()
+    };
+    for (name, bytes) in [
+        ("e", vec![4]),
+        ("st", vec![8]),
+        ("b", vec![32]),
+        ("de", bytes_of(1_000_000, 3)),
+        ("da", bytes_of(2024 << 9 | 13 << 5 | 1, 3)),
+        ("da", bytes_of(10_000 << 9 | 12 << 5 | 1, 3)),
+        ("t", bytes_of(30_203_991, 4)),
+        ("dt", moment(10_000 * 13, 0, 0, 0)),
+        ("dt", moment(2024 * 13, 24, 0, 0)),
+        ("dt", moment(2024 * 13, 0, 60, 0)),
+        ("dt", moment(2024 * 13, 0, 0, 60)),
+        ("dt", [bytes_of(0, 5), vec![100]].concat()),
+        ("ts", bytes_of(1 << 31, 4)),
+    ] {
+        assert!(!ValueRule::of(&column(name)).is_kept_by(&bytes), "{name} {bytes:?}");
+    }
+    let wide = [[0xff; 27].as_slice(), &[0x7f]].concat();
+    assert!(!ValueRule::of(&SqlType::decimal(65, 30)).is_kept_by(&wide));
 }
 
 proptest! {
@@ -260,6 +303,19 @@ proptest! {
             if let Some(width) = fixed_width(&ty) {
                 prop_assert_eq!(bytes.len(), width);
             }
+            prop_assert!(ValueRule::of(&ty).is_kept_by(&bytes));
+        }
+    }
+
+    #[test]
+    fn bytes_that_keep_their_rule_can_be_read(raw: [u8; 28], which in 0..TYPES, precision in 1u32..=65, fsp in 0u8..=6) {
+        let (ty, zone) = (any_type(which, precision, fsp), TimeZone::utc());
+        let bytes = &raw[..fixed_width(&ty).unwrap_or(3).min(raw.len())];
+        if ValueRule::of(&ty).is_kept_by(bytes) {
+            let (mut shown, mut by_value) = (Vec::new(), Vec::new());
+            text::write_text(&ty, bytes, &zone, &mut shown);
+            read(&ty, bytes, &zone).write_text(&mut by_value);
+            prop_assert_eq!(shown, by_value);
         }
     }
 }
