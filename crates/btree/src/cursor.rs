@@ -9,9 +9,10 @@ use page::{PageRef, Record};
 
 use crate::descend::{self, Edge};
 use crate::error::Result;
-use crate::read_ahead;
+use crate::links::LEAVES_UNCHECKED;
 use crate::store::Store;
 use crate::tree::Tree;
+use crate::{links, read_ahead};
 
 /// Which record a search wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ impl<'p> Position<'p> {
 
     /// A cursor on the record.
     pub fn into_cursor(self, store: &'p Store, tree: &'p Tree) -> Cursor<'p> {
-        Cursor { store, tree, leaf: self.leaf, slot: self.slot }
+        Cursor::new(store, tree, self.leaf, self.slot)
     }
 }
 
@@ -79,36 +80,43 @@ pub struct Cursor<'p> {
     store: &'p Store,
     tree: &'p Tree,
     leaf: SharedGuard<'p>,
-    slot: usize,
+    slot: u32,
+    /// Leaves until the way counts as long: [`links::leaves_until_next_look`].
+    leaves_left: u32,
 }
 
 impl<'p> Cursor<'p> {
+    #[inline]
+    fn new(store: &'p Store, tree: &'p Tree, leaf: SharedGuard<'p>, slot: usize) -> Self {
+        Cursor { store, tree, leaf, slot: slot as u32, leaves_left: LEAVES_UNCHECKED }
+    }
+
     /// Positions by `seek`; `None` if there is no such record.
     pub(crate) fn open(store: &'p Store, tree: &'p Tree, key: &[u8], seek: Seek) -> Result<Option<Self>> {
         match seek {
             Seek::AtOrAfter | Seek::After => {
                 let (leaf, at) = descend::leaf_shared(store, tree, key)?;
                 let skip = usize::from(at.found && seek == Seek::After);
-                Cursor { store, tree, leaf, slot: at.slot + skip }.settle_forward()
+                Cursor::new(store, tree, leaf, at.slot + skip).settle_forward()
             }
             Seek::AtOrBefore => {
                 let (leaf, at) = descend::leaf_shared(store, tree, key)?;
                 let past = at.slot + usize::from(at.found);
-                Cursor { store, tree, leaf, slot: 0 }.settle_backward(past)
+                Cursor::new(store, tree, leaf, 0).settle_backward(past)
             }
             Seek::Before => {
-                let leaf = descend::leaf_before(store, tree.root, key)?;
+                let leaf = descend::leaf_before(store, tree, key)?;
                 let past = leaf.page().search(key).slot;
-                Cursor { store, tree, leaf, slot: 0 }.settle_backward(past)
+                Cursor::new(store, tree, leaf, 0).settle_backward(past)
             }
             Seek::First => {
-                let leaf = descend::edge_leaf(store, tree.root, Edge::First)?;
-                Cursor { store, tree, leaf, slot: 0 }.settle_forward()
+                let leaf = descend::edge_leaf(store, tree, Edge::First)?;
+                Cursor::new(store, tree, leaf, 0).settle_forward()
             }
             Seek::Last => {
-                let leaf = descend::edge_leaf(store, tree.root, Edge::Last)?;
+                let leaf = descend::edge_leaf(store, tree, Edge::Last)?;
                 let past = leaf.page().count();
-                Cursor { store, tree, leaf, slot: 0 }.settle_backward(past)
+                Cursor::new(store, tree, leaf, 0).settle_backward(past)
             }
         }
     }
@@ -122,27 +130,27 @@ impl<'p> Cursor<'p> {
     /// The slot of the record; below the page's count.
     #[inline]
     pub fn slot(&self) -> usize {
-        self.slot
+        self.slot as usize
     }
 
     /// The record.
     #[inline]
     pub fn record(&self) -> Record<'_> {
-        self.page().record(self.slot)
+        self.page().record(self.slot())
     }
 
     /// Moves to another slot of the same leaf, below the page's count.
     #[inline]
     pub fn set_slot(&mut self, slot: usize) {
         debug_assert!(slot < self.page().count(), "slot {slot} of {}", self.page().count());
-        self.slot = slot;
+        self.slot = slot as u32;
     }
 
     /// Moves to the next record of this leaf; false, and no move, if there is none: [`Cursor::next_leaf`] goes on.
     #[inline]
     pub fn next_in_leaf(&mut self) -> bool {
-        let more = self.slot + 1 < self.page().count();
-        self.slot += usize::from(more);
+        let more = self.slot() + 1 < self.page().count();
+        self.slot += u32::from(more);
         more
     }
 
@@ -150,7 +158,7 @@ impl<'p> Cursor<'p> {
     #[inline]
     pub fn prev_in_leaf(&mut self) -> bool {
         let more = self.slot > 0;
-        self.slot -= usize::from(more);
+        self.slot -= u32::from(more);
         more
     }
 
@@ -167,8 +175,25 @@ impl<'p> Cursor<'p> {
     /// Moves to the first record of the next leaf that has one. Cost: one latch pair.
     #[inline]
     pub fn next_leaf(mut self) -> Result<Option<Self>> {
-        self.slot = self.page().count();
-        self.settle_forward()
+        loop {
+            let right = self.page().right();
+            if right.is_none() {
+                let is_end = self.page().upper_fence().is_none();
+                return if is_end { Ok(None) } else { Err(links::broken(self.leaf.page_no())) };
+            }
+            // The right neighbour is latched before the old guard is dropped by the assignment.
+            let (leaf, arrival) = self.store.pool.shared_in_order(right)?;
+            self.leaves_left -= 1;
+            let is_evident = leaf.page().is_evident_kin(self.page()) && self.leaves_left != 0;
+            if !is_evident || arrival != Arrival::Resident {
+                self.follow_link(&leaf, arrival)?;
+            }
+            self.leaf = leaf;
+            self.slot = 0;
+            if self.page().count() != 0 {
+                return Ok(Some(self));
+            }
+        }
     }
 
     /// Moves to the last record of the nearest earlier leaf that has one. Cost: a descent.
@@ -185,7 +210,7 @@ impl<'p> Cursor<'p> {
             return None;
         }
         if at.found {
-            self.slot = at.slot;
+            self.slot = at.slot as u32;
         }
         Some(at.found)
     }
@@ -201,29 +226,35 @@ impl<'p> Cursor<'p> {
     pub fn suspend_into(self, suspended: &mut Suspended) {
         let page = self.page();
         suspended.key.clear();
-        page.append_key(self.slot, &mut suspended.key);
+        page.append_key(self.slot(), &mut suspended.key);
         suspended.page_no = page.page_no();
         suspended.lsn = page.lsn();
         suspended.slot = self.slot;
+        suspended.leaves_left = self.leaves_left;
     }
 
-    /// Skips to later leaves until there is a record at the slot.
+    /// Goes on to a later leaf if there is no record at the slot.
     #[inline]
-    fn settle_forward(mut self) -> Result<Option<Self>> {
-        while self.slot >= self.page().count() {
-            let right = self.page().right();
-            if right.is_none() {
-                return Ok(None);
-            }
-            // The right neighbour is latched before the old guard is dropped by the assignment.
-            let (leaf, arrival) = self.store.pool.shared_in_order(right)?;
-            if arrival != Arrival::Resident {
-                read_ahead::follow(self.store, self.tree.root, self.leaf.page(), arrival);
-            }
-            self.leaf = leaf;
-            self.slot = 0;
+    fn settle_forward(self) -> Result<Option<Self>> {
+        if self.slot() < self.page().count() { Ok(Some(self)) } else { self.next_leaf() }
+    }
+
+    /// Looks whether `right`, which the leaf links to, goes on where the leaf ends; reads ahead if there is reason to.
+    #[cold]
+    #[inline(never)]
+    fn follow_link(&mut self, right: &SharedGuard<'p>, arrival: Arrival) -> Result<()> {
+        let page = self.leaf.page();
+        if !links::follows(page, right.page()) {
+            return Err(links::broken(right.page_no()));
         }
-        Ok(Some(self))
+        if arrival != Arrival::Resident {
+            // The page was just read: nobody has followed its own link.
+            self.leaves_left = 1;
+        } else if self.leaves_left == 0 {
+            self.leaves_left = links::leaves_until_next_look();
+        }
+        read_ahead::follow(self.store, self.tree.root, page, arrival);
+        Ok(())
     }
 
     /// Takes the slot before `past`, in an earlier leaf if there is none in this one.
@@ -235,11 +266,14 @@ impl<'p> Cursor<'p> {
             }
             let Cursor { store, tree, leaf, .. } = self;
             drop(leaf);
-            let leaf = descend::leaf_before(store, tree.root, &fence)?;
+            let leaf = descend::leaf_before(store, tree, &fence)?;
             past = leaf.page().search(&fence).slot;
-            self = Cursor { store, tree, leaf, slot: 0 };
+            if past == 0 && leaf.page().lower_fence() >= &fence[..] {
+                return Err(links::broken(leaf.page_no()));
+            }
+            self = Cursor::new(store, tree, leaf, 0);
         }
-        self.slot = past - 1;
+        self.slot = past as u32 - 1;
         Ok(Some(self))
     }
 }
@@ -250,7 +284,8 @@ pub struct Suspended {
     key: Vec<u8>,
     page_no: PageNo,
     lsn: Lsn,
-    slot: usize,
+    slot: u32,
+    leaves_left: u32,
 }
 
 impl Suspended {
@@ -265,7 +300,8 @@ impl Suspended {
         let Some(leaf) = self.unchanged_leaf(tree, store) else {
             return Cursor::open(store, tree, &self.key, seek);
         };
-        let cursor = Cursor { store, tree, leaf, slot: self.slot };
+        let Suspended { slot, leaves_left, .. } = *self;
+        let cursor = Cursor { store, tree, leaf, slot, leaves_left: leaves_left.max(1) };
         match seek {
             Seek::AtOrAfter | Seek::AtOrBefore => Ok(Some(cursor)),
             Seek::After => cursor.next(),

@@ -6,10 +6,11 @@
 
 use base::PageNo;
 use buffer::{ExclusiveGuard, SharedGuard};
-use page::Search;
+use page::{Kin, Search};
 
 use crate::directory::{Hint, LeafDirectory};
 use crate::error::Result;
+use crate::links::{broken, child_exclusive, child_shared, root_shared};
 use crate::store::Store;
 use crate::tree::Tree;
 
@@ -53,40 +54,50 @@ pub(crate) fn leaf_shared_by<'p>(
 #[inline(never)]
 fn descend_shared<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<(SharedGuard<'p>, Search)> {
     tree.directory.note_descent(store, tree, key)?;
-    let mut guard = store.pool.shared(tree.root)?;
+    let mut guard = root_shared(store, tree)?;
     while !guard.page().is_leaf() {
         let page = guard.page();
-        let child = page.child(page.child_for(key));
+        let slot = page.child_for(key);
         // Leaves are so many that most are in memory only; inner pages stay in the processor's caches.
         if page.level() == 1 {
-            store.pool.will_search(store.pool.frame_hint(child));
+            store.pool.will_search(store.pool.frame_hint(page.child(slot)));
         }
-        guard = store.pool.shared(child)?;
+        guard = child_shared(store, page, slot)?;
     }
     let at = guard.page().search_leaf(key);
+    if !guard.page().covers_searched(key, at) {
+        return Err(broken(guard.page_no()));
+    }
     Ok((guard, at))
 }
 
 /// The leaf that holds the greatest keys below `key`, unless `key` is its lower fence or it has lost them all.
-pub(crate) fn leaf_before<'p>(store: &'p Store, root: PageNo, key: &[u8]) -> Result<SharedGuard<'p>> {
-    let mut guard = store.pool.shared(root)?;
-    while !guard.page().is_leaf() {
+pub(crate) fn leaf_before<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<SharedGuard<'p>> {
+    let mut guard = store.pool.shared(tree.root)?;
+    let mut kin = Kin::of(tree.index, guard.page().level());
+    loop {
         let page = guard.page();
+        if page.kin() != kin {
+            return Err(broken(guard.page_no()));
+        }
+        if page.is_leaf() {
+            return Ok(guard);
+        }
+        kin = kin.of_children();
         guard = store.pool.shared(page.child(page.search(key).slot.saturating_sub(1)))?;
     }
-    Ok(guard)
 }
 
 /// The left-most or right-most leaf, shared.
-pub(crate) fn edge_leaf(store: &Store, root: PageNo, edge: Edge) -> Result<SharedGuard<'_>> {
-    let mut guard = store.pool.shared(root)?;
+pub(crate) fn edge_leaf<'p>(store: &'p Store, tree: &Tree, edge: Edge) -> Result<SharedGuard<'p>> {
+    let mut guard = root_shared(store, tree)?;
     while !guard.page().is_leaf() {
         let page = guard.page();
         let slot = match edge {
             Edge::First => 0,
             Edge::Last => page.count() - 1,
         };
-        guard = store.pool.shared(page.child(slot))?;
+        guard = child_shared(store, page, slot)?;
     }
     Ok(guard)
 }
@@ -102,22 +113,25 @@ pub(crate) fn leaf_exclusive<'p>(
         return Ok(found);
     }
     tree.directory.note_descent(store, tree, key)?;
-    let leaf = descend_exclusive(store, tree.root, key)?;
+    let leaf = descend_exclusive(store, tree, key)?;
     let at = leaf.page().search_leaf(key);
+    if !leaf.page().covers_searched(key, at) {
+        return Err(broken(leaf.page_no()));
+    }
     Ok((leaf, at))
 }
 
-fn descend_exclusive<'p>(store: &'p Store, root: PageNo, key: &[u8]) -> Result<ExclusiveGuard<'p>> {
-    let mut guard = store.pool.shared(root)?;
+fn descend_exclusive<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<ExclusiveGuard<'p>> {
+    let mut guard = root_shared(store, tree)?;
     loop {
         let page = guard.page();
         match page.level() {
-            0 => match root_leaf_exclusive(store, root, guard)? {
+            0 => match root_leaf_exclusive(store, tree.root, guard)? {
                 Some(leaf) => return Ok(leaf),
-                None => guard = store.pool.shared(root)?,
+                None => guard = root_shared(store, tree)?,
             },
-            1 => return Ok(store.pool.exclusive(page.child(page.child_for(key)))?),
-            _ => guard = store.pool.shared(page.child(page.child_for(key)))?,
+            1 => return child_exclusive(store, page, page.child_for(key)),
+            _ => guard = child_shared(store, page, page.child_for(key))?,
         }
     }
 }
@@ -137,21 +151,21 @@ fn root_leaf_exclusive<'p>(
 /// The page right above the leaf that encloses `key`, exclusive: the root if the tree has one or two levels.
 pub(crate) fn leaf_parent_exclusive<'p>(
     store: &'p Store,
-    root: PageNo,
+    tree: &Tree,
     key: &[u8],
 ) -> Result<ExclusiveGuard<'p>> {
     loop {
-        let mut guard = store.pool.shared(root)?;
+        let mut guard = root_shared(store, tree)?;
         while guard.page().level() > 2 {
             let page = guard.page();
-            guard = store.pool.shared(page.child(page.child_for(key)))?;
+            guard = child_shared(store, page, page.child_for(key))?;
         }
         let page = guard.page();
         if page.level() == 2 {
-            return Ok(store.pool.exclusive(page.child(page.child_for(key)))?);
+            return child_exclusive(store, page, page.child_for(key));
         }
         drop(guard);
-        let guard = store.pool.exclusive(root)?;
+        let guard = store.pool.exclusive(tree.root)?;
         if guard.page().level() <= 1 {
             return Ok(guard);
         }
@@ -170,15 +184,15 @@ pub(crate) struct LevelOne {
 }
 
 /// What is right above the leaves; `None` if the root is a leaf, or has only one.
-pub(crate) fn level_one(store: &Store, root: PageNo) -> Result<Option<LevelOne>> {
-    let mut guard = store.pool.shared(root)?;
+pub(crate) fn level_one(store: &Store, tree: &Tree) -> Result<Option<LevelOne>> {
+    let mut guard = root_shared(store, tree)?;
     if guard.page().is_leaf() {
         return Ok(None);
     }
     let mut leaves = guard.page().count();
     while guard.page().level() > 1 {
-        guard = store.pool.shared(guard.page().child(0))?;
-        leaves *= guard.page().count();
+        guard = child_shared(store, guard.page(), 0)?;
+        leaves = leaves.saturating_mul(guard.page().count());
     }
     let page = guard.page();
     if page.count() < 2 {
@@ -186,11 +200,15 @@ pub(crate) fn level_one(store: &Store, root: PageNo) -> Result<Option<LevelOne>>
     }
     let (first, second) = (guard.page_no(), page.key(1));
     drop(guard);
-    let mut guard = store.pool.shared(root)?;
+    let mut guard = root_shared(store, tree)?;
     while guard.page().level() > 1 {
-        guard = store.pool.shared(guard.page().child(guard.page().count() - 1))?;
+        guard = child_shared(store, guard.page(), guard.page().count() - 1)?;
     }
     let page = guard.page();
+    if page.is_leaf() {
+        // It has become one since.
+        return Ok(None);
+    }
     let last = if page.count() > 1 { page.key(page.count() - 1) } else { page.lower_fence().to_vec() };
     Ok(Some(LevelOne { first, leaves, second, last }))
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use base::{IndexId, PageNo};
-use page::{EXTENT_PAGES, ExtentState, OverflowRef, PageRef};
+use page::{EXTENT_PAGES, ExtentState, Kin, OverflowRef, PageRef};
 
 use crate::allocate::free_run;
 use crate::error::Result;
 use crate::extents::extent_of;
+use crate::links::{broken, root_shared};
 use crate::mtr::Mtr;
 use crate::store::Store;
 use crate::tree::Tree;
@@ -42,8 +43,8 @@ impl Tree {
         let is_shared = |page: PageNo| store.space.lock().get(extent_of(page)).state == ExtentState::Shared;
         let (mut pages, mut values) = (Vec::new(), Vec::new());
         let mut level = vec![self.root];
-        while let Some(&first) = level.first() {
-            let height = store.pool.shared(first)?.page().level();
+        let mut height = root_shared(store, self)?.page().level();
+        loop {
             let mut below = Vec::new();
             for &page_no in &level {
                 if is_shared(page_no) {
@@ -54,12 +55,19 @@ impl Tree {
                 }
                 let guard = store.pool.shared_cold(page_no)?;
                 let page = guard.page();
+                if page.kin() != Kin::of(self.index, height) {
+                    return Err(broken(page_no));
+                }
                 match &mut find_overflow {
                     Some(find) if height == 0 => find(page, &mut values),
                     _ => below.extend((0..page.count()).map(|slot| page.child(slot))),
                 }
             }
             level = below;
+            match height.checked_sub(1) {
+                Some(next) => height = next,
+                None => break,
+            }
         }
         values.retain(|value| is_shared(value.first));
         Ok((pages, values))

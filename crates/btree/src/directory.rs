@@ -344,7 +344,7 @@ impl LeafDirectory {
         self.churn.descents.store(0, Ordering::Relaxed);
         // Before the first page is read.
         let built_at = self.churn.frees.load(Ordering::Acquire);
-        let Some(level) = descend::level_one(store, tree.root)?.filter(|level| fits(level.leaves)) else {
+        let Some(level) = descend::level_one(store, tree)?.filter(|level| fits(level.leaves)) else {
             self.shape.store(0, Ordering::Release);
             self.churn.price.store(UNFIT_PRICE, Ordering::Relaxed);
             return Ok(());

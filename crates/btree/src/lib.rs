@@ -55,6 +55,7 @@ mod error;
 mod extents;
 mod garbage;
 mod leaf_edit;
+mod links;
 mod merge;
 mod mtr;
 mod overflow;

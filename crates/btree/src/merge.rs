@@ -12,6 +12,7 @@ use page::{HEADER_BYTES, OWN_PREFIX_BYTES_MAX, PAGE_SIZE, PageOp, PageRef};
 use crate::allocate::NewPage;
 use crate::error::Result;
 use crate::leaf_edit::SPARSE_BYTES;
+use crate::links::child_exclusive;
 use crate::mtr::Mtr;
 use crate::separator::common_prefix_len;
 use crate::split::{Bounds, PageKind, batch_of};
@@ -38,14 +39,14 @@ impl Tree {
             return Ok(false);
         }
         if parent.page().count() == 1 {
-            let child = store.pool.exclusive(parent.page().child(0))?;
+            let child = child_exclusive(store, parent.page(), 0)?;
             collapse_root(self, store, parent, child)?;
             store.counters.merges.add(1);
             return Ok(true);
         }
         loop {
             let slot = parent.page().child_for(key);
-            let child = store.pool.exclusive(parent.page().child(slot))?;
+            let child = child_exclusive(store, parent.page(), slot)?;
             let Some(child) = (match merge_child(self, store, parent, child, slot)? {
                 Merge::Merged => {
                     store.counters.merges.add(1);
@@ -82,7 +83,7 @@ fn merge_child<'p>(
     }
     let page = parent.page();
     if slot + 1 < page.count() {
-        let right = store.pool.exclusive(page.child(slot + 1))?;
+        let right = child_exclusive(store, page, slot + 1)?;
         if !fit_together(child.page(), right.page()) {
             return Ok(alone(child));
         }
@@ -91,7 +92,7 @@ fn merge_child<'p>(
         // Left before right: the child is released and latched again. It stays the last child, as the parent is held.
         let child_no = child.page_no();
         drop(child);
-        let left = store.pool.exclusive(page.child(slot - 1))?;
+        let left = child_exclusive(store, page, slot - 1)?;
         let child = store.pool.exclusive(child_no)?;
         if !fit_together(left.page(), child.page()) {
             return Ok(alone(child));

@@ -10,6 +10,7 @@ use page::{PageRef, Search};
 use crate::descend;
 use crate::directory::Frees;
 use crate::error::Result;
+use crate::links::{broken, follows};
 use crate::store::Store;
 use crate::tree::Tree;
 
@@ -71,6 +72,9 @@ impl<'p> Probe<'p> {
         };
         // The right neighbour is latched before the old guard is dropped.
         let leaf = self.store.pool.shared(right)?;
+        if !self.page().is_some_and(|page| follows(page, leaf.page())) {
+            return Err(broken(right));
+        }
         self.keep(leaf);
         Ok(true)
     }

@@ -26,7 +26,7 @@ thread_local! {
 #[inline(never)]
 pub(crate) fn follow(store: &Store, root: PageNo, leaf: PageRef<'_>, arrival: Arrival) {
     let leaves = match arrival {
-        Arrival::Resident => return,
+        Arrival::Resident | Arrival::ReadAhead => return,
         Arrival::AsksForMore => MORE_LEAVES,
         Arrival::Missed if is_second_miss(leaf) => FIRST_LEAVES,
         Arrival::Missed => return,

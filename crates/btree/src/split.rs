@@ -25,6 +25,7 @@ use crate::allocate::NewPage;
 use crate::descend::leaf_parent_exclusive;
 use crate::error::Result;
 use crate::leaf_edit::{has_room, is_append};
+use crate::links::child_exclusive;
 use crate::mtr::{Latched, Mtr};
 use crate::space::Locality;
 use crate::split_plan::{Newcomer, SplitPlan, plan_inner, plan_leaf};
@@ -68,12 +69,12 @@ pub(crate) fn make_room(tree: &Tree, store: &Store, key: &[u8], need: usize) -> 
 
 /// The usual split: with the leaf and the page above it in hand, nothing else.
 fn split_leaf_below_parent(tree: &Tree, store: &Store, key: &[u8], need: usize) -> Result<Step> {
-    let parent = leaf_parent_exclusive(store, tree.root, key)?;
+    let parent = leaf_parent_exclusive(store, tree, key)?;
     if parent.page().is_leaf() {
         return Ok(Step::Again);
     }
     let slot = parent.page().child_for(key);
-    let leaf = store.pool.exclusive(parent.page().child(slot))?;
+    let leaf = child_exclusive(store, parent.page(), slot)?;
     split_leaf(tree, store, parent, leaf, key, need)
 }
 
@@ -94,7 +95,7 @@ fn split_from_root(tree: &Tree, store: &Store, key: &[u8], need: usize, separato
     }
     loop {
         let page = parent.page();
-        let child = store.pool.exclusive(page.child(page.child_for(key)))?;
+        let child = child_exclusive(store, page, page.child_for(key))?;
         if child.page().is_leaf() {
             return split_leaf(tree, store, parent, child, key, need);
         }

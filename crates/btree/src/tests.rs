@@ -15,6 +15,7 @@ mod concurrent;
 mod directory;
 mod faults;
 mod layout;
+mod links;
 mod model;
 mod read_ahead;
 mod recover;

@@ -104,9 +104,11 @@ impl Pool {
         self.verify(page, bytes).map_err(|damage| Error::corrupt(self.file.path(), page, damage))
     }
 
-    /// The check of a page that was read: of its bytes, and that the log tells of its last change.
+    /// The check of a page that was read: of its bytes, of its records if their format is known, and that the log tells of its
+    /// last change.
     pub(crate) fn verify(&self, page: PageNo, bytes: &PageBytes) -> std::result::Result<(), Damage> {
         verify(bytes, page)?;
+        self.formats.verify(PageRef::new(bytes)).map_err(|corrupt| Damage::Bytes(corrupt.what))?;
         if PageRef::new(bytes).lsn() > self.log.end() { Err(Damage::BeyondLog) } else { Ok(()) }
     }
 

@@ -13,7 +13,8 @@
 //!    frame may use it until it lets go.
 //! 2. A frame belongs to one entry, or to the free list, or to the one thread that is filling it.
 //! 3. A frame's bytes change only under its page's exclusive latch (or, unowned, by the thread that fills it).
-//! 4. Bytes in a resident frame were verified when read, or made by page functions since.
+//! 4. Bytes in a resident frame were verified when read, or made by page functions since; records of leaves, too, once the
+//!    row format of their tree is registered ([`Pool::register_format`], [`Pool::ensure_resident_sound`]).
 //! 5. A changed page has `rec_lsn` or `writing_lsn` set until it is on disk, and is not evicted before.
 //! 6. The log is durable up to a page's LSN before the page is written.
 //! 7. With doublewrite, a page being written has a durable copy until the write is durable, too.
@@ -41,6 +42,7 @@ mod doublewrite;
 mod error;
 mod evict;
 mod fault;
+mod formats;
 mod frames;
 mod guard;
 mod pool;
@@ -50,6 +52,7 @@ mod write_back;
 
 pub use doublewrite::{Doublewrite, RestoreReport, restore_torn_pages};
 pub use error::{CorruptPage, Damage, Error, Result};
+pub use formats::TrxIds;
 pub use guard::{ExclusiveGuard, SharedGuard};
 pub use pool::{FrameHint, Pool, PoolConfig, PoolStats};
 pub use table::Arrival;

@@ -12,6 +12,7 @@ use page::PAGE_SIZE;
 use crate::background::Writer;
 use crate::doublewrite::Doublewrite;
 use crate::error::{Error, Result};
+use crate::formats::Formats;
 use crate::frames::Frames;
 use crate::guard::{ExclusiveGuard, ExclusiveHold, SharedGuard, SharedHold};
 use crate::read_ahead::Readers;
@@ -75,6 +76,8 @@ pub struct Pool {
     pub(crate) refilled: Event,
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
+    /// Boxed, as it is used by misses only.
+    pub(crate) formats: Box<Formats>,
     /// Boxed, so that what every hit reads stays close together.
     pub(crate) counters: Box<Counters>,
 }
@@ -108,6 +111,7 @@ impl Pool {
             refilled: Event::new(),
             writer: Writer::new(config.background),
             readers: Readers::new(config.background),
+            formats: Box::new(Formats::new()),
             counters: Box::default(),
         });
         if config.background {

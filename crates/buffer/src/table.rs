@@ -19,7 +19,9 @@ const ASKS_FOR_MORE: u32 = 4;
 pub enum Arrival {
     /// In memory.
     Resident,
-    /// In memory thanks to [`crate::Pool::read_ahead`], which should be asked for what follows.
+    /// In memory thanks to [`crate::Pool::read_ahead`], and not used before.
+    ReadAhead,
+    /// As `ReadAhead`, and what follows should be asked for.
     AsksForMore,
     /// It had to be read while the caller waited.
     Missed,
@@ -78,7 +80,7 @@ impl Entry {
             return Arrival::Resident;
         }
         let before = self.meta.fetch_and(!(UNUSED | ASKS_FOR_MORE), Ordering::Relaxed);
-        if before & ASKS_FOR_MORE != 0 { Arrival::AsksForMore } else { Arrival::Resident }
+        if before & ASKS_FOR_MORE != 0 { Arrival::AsksForMore } else { Arrival::ReadAhead }
     }
 
     /// Notes that the page was read ahead. The caller holds the latch exclusively and has just tied it to a frame.

@@ -215,6 +215,7 @@ impl Engine {
             header.trx_limit = header.trx_limit.max(limit);
             header.trx_limit
         })?;
+        self.store.pool().raise_id_limit(raised);
         self.trx_limit.fetch_max(raised.0, Ordering::AcqRel);
         Ok(())
     }

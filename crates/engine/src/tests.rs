@@ -14,6 +14,7 @@ mod logged;
 mod model;
 mod pending_trees;
 mod recovery;
+mod restamped;
 mod restart;
 #[cfg(debug_assertions)]
 mod simulated;

@@ -6,11 +6,15 @@ use base::{IndexId, PageNo};
 
 use crate::extent_map::{ENTRIES, EXTENT_ENTRY_BYTES, EXTENTS_PER_MAP, FIRST_EXTENT};
 use crate::layout::*;
-use crate::overflow::{OVERFLOW_REF_BYTES, OverflowRef};
-use crate::page_ref::{PageRef, head_of};
+use crate::overflow::OverflowRef;
+use crate::page_ref::PageRef;
 use crate::prefix::shared_by_fences;
-use crate::template::{OFF_PAGE, RowFormat};
 use crate::{EXTENT_PAGES, ExtentState};
+
+mod order;
+mod records;
+
+pub use records::check_records;
 
 /// A page whose bytes cannot be what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +55,12 @@ pub enum CorruptionKind {
     Hint,
     /// An inner page without a child, or a child number 0.
     Child,
+    /// A link leads to a page that it cannot lead to.
+    Link,
     /// A record does not fit its row format.
     Record,
+    /// A record names a transaction above the page's highest.
+    Writer,
     /// An off-page value's page is not what its reference says.
     Overflow,
     /// An extent map entry is out of range.
@@ -76,7 +84,9 @@ impl CorruptionKind {
             CorruptionKind::KeyBounds => "has a key outside its fences, or a head that is not its key's",
             CorruptionKind::Hint => "has a hint that is not the head it stands for",
             CorruptionKind::Child => "has no children, or a child that cannot be",
+            CorruptionKind::Link => "is not the page that a link in its tree leads to",
             CorruptionKind::Record => "has a record that does not fit its row format",
+            CorruptionKind::Writer => "has a record of a transaction that its header does not know",
             CorruptionKind::Overflow => "is not the page of the off-page value that it should be",
             CorruptionKind::ExtentMap => "has an extent entry whose state, owner and use disagree",
         }
@@ -97,10 +107,11 @@ pub fn stamp_checksum(bytes: &mut PageBytes) {
     put_u32(bytes, CHECKSUM, crc);
 }
 
-/// The check at the disk boundary: checksum, own number, type; of a B-tree page header ranges, and that every slot has a cell
-/// within the heap that is as long as its key needs. A page of zeros is a free page that was never written. After it the bytes
-/// are trusted: reading them never leaves the page. Cost: one pass over the page, and
-/// about thirty instructions a slot of a leaf.
+/// The check at the disk boundary: checksum, own number, type; of a B-tree page header ranges, that every slot has a cell
+/// within the heap that is as long as its key needs, and that keys ascend between the fences. A page of zeros is a free page
+/// that was never written. After it the bytes are trusted: reading them never leaves the page, and searches end where the keys
+/// say. What records hold is checked by [`check_records`], with the row format. Cost: one pass over the page, and about
+/// forty instructions a slot of a leaf.
 pub fn verify_on_read(bytes: &PageBytes, page_no: PageNo) -> Result<(), Corruption> {
     let fail = |what| Err(Corruption { page: page_no, what });
     if get_u32(bytes, CHECKSUM) == 0 && bytes.iter().all(|&b| b == 0) {
@@ -114,38 +125,60 @@ pub fn verify_on_read(bytes: &PageBytes, page_no: PageNo) -> Result<(), Corrupti
     }
     match PageType::from_byte(bytes[PAGE_TYPE]) {
         None => fail(CorruptionKind::PageType),
-        Some(PageType::BTree) => {
-            check_header(PageRef(bytes))?;
-            check_slots(PageRef(bytes))
-        }
+        Some(PageType::BTree) => check_structure(PageRef(bytes)),
         Some(_) => Ok(()),
     }
 }
 
-/// Every slot's cell, for itself: [`check_cells`] also asks how they lie to each other.
+/// What [`verify_on_read`] asks of a B-tree page beside its checksum and number.
+pub fn check_structure(page: PageRef<'_>) -> Result<(), Corruption> {
+    check_header(page)?;
+    check_slots(page)?;
+    check_fences(page)?;
+    order::check_order(page)?;
+    check_links(page)
+}
+
+/// Every slot's cell, for itself, and that cells, fences and dead bytes are together as many as the heap has: [`check_cells`]
+/// also asks how they lie to each other.
 fn check_slots(page: PageRef<'_>) -> Result<(), Corruption> {
-    if page.is_leaf() && leaf_slots_are_sound(page) {
-        return Ok(());
-    }
-    for slot in 0..page.count() {
-        let off = usize::from(page.slot_word(slot) & SLOT_OFFSET);
-        check_cell_shape(page, slot, off)?;
+    let cells = match leaf_cell_bytes(page) {
+        Some(cells) => cells,
+        None => (0..page.count()).try_fold(0, |sum, slot| {
+            let off = usize::from(page.slot_word(slot) & SLOT_OFFSET);
+            Ok(sum + check_cell_shape(page, slot, off)?)
+        })?,
+    };
+    if cells + frame_bytes(page) + page.garbage() != PAGE_SIZE - page.heap_top() {
+        return Err(Corruption { page: page.page_no(), what: CorruptionKind::Garbage });
     }
     Ok(())
 }
 
-/// Whether [`check_cell_shape`] accepts every slot of a leaf whose header was checked. Most pages that are read are leaves: what
-/// the header says is read once.
-fn leaf_slots_are_sound(page: PageRef<'_>) -> bool {
+/// Bytes of the fences, and of a prefix that stands for itself, in the heap.
+fn frame_bytes(page: PageRef<'_>) -> usize {
+    let own_prefix = get_u16(page.0, PREFIX_AT) != get_u16(page.0, LOWER_FENCE);
+    page.lower_fence().len()
+        + page.upper_fence().map_or(0, <[u8]>::len)
+        + if own_prefix { page.prefix_len() } else { 0 }
+}
+
+/// Bytes of the cells of a leaf whose header was checked, if [`check_cell_shape`] accepts every slot. Most pages that are read
+/// are leaves: what the header says is read once.
+fn leaf_cell_bytes(page: PageRef<'_>) -> Option<usize> {
+    if !page.is_leaf() {
+        return None;
+    }
     let (bytes, heap_top, prefix_len) = (page.0, page.heap_top(), page.prefix_len());
     let fixed_rest = page.fixed_key_len().map(|len| usize::from(len) - prefix_len);
     let words = if fixed_rest.is_none() { 4 } else { 2 };
     let from = HEADER_BYTES + 4 * page.cap();
     let (slots, _) = bytes[from..from + 2 * page.count()].as_chunks::<2>();
-    slots.iter().all(|slot| {
+    let mut sum = 0;
+    for slot in slots {
         let off = usize::from(u16::from_le_bytes(*slot) & SLOT_OFFSET);
         if off < heap_top || off > PAGE_SIZE - words {
-            return false;
+            return None;
         }
         let cell = get_u16(bytes, off);
         let begin_id = if cell & CELL_HAS_BEGIN == 0 { 0 } else { TRX_ID_BYTES };
@@ -155,8 +188,12 @@ fn leaf_slots_are_sound(page: PageRef<'_>) -> bool {
         };
         let len = usize::from(cell & CELL_LEN);
         let is_whole = len >= words + rest_len.saturating_sub(HEAD_BYTES) && off + len <= PAGE_SIZE;
-        is_whole && prefix_len + rest_len >= begin_id
-    })
+        if !is_whole || prefix_len + rest_len < begin_id {
+            return None;
+        }
+        sum += len;
+    }
+    Some(sum)
 }
 
 /// Checks a value put together from its pages against its reference.
@@ -176,39 +213,9 @@ pub fn check_page(page: PageRef<'_>) -> Result<(), Corruption> {
     check_header(page)?;
     check_fences(page)?;
     check_cells(page)?;
-    check_keys(page)?;
+    order::check_keys(page)?;
     check_hints(page)?;
-    check_children(page)
-}
-
-/// Every record of a leaf against its row format: null bitmap, fixed columns and ascending end offsets within the
-/// payload.
-pub fn check_records(page: PageRef<'_>, format: &RowFormat) -> Result<(), Corruption> {
-    let fail = || Corruption { page: page.page_no(), what: CorruptionKind::Record };
-    if page.format_version() != format.format_version() {
-        return Err(fail());
-    }
-    for slot in 0..page.count() {
-        let record = page.record(slot);
-        let skip = if record.flags().has_ver() { TRX_ID_BYTES } else { 0 };
-        let body = record.payload().get(skip..).ok_or_else(fail)?;
-        if body.len() < format.var_from() {
-            return Err(fail());
-        }
-        let mut end = format.var_from();
-        for ordinal in 0..format.var_columns().len() {
-            let word = get_u16(body, format.ends_from() + 2 * ordinal);
-            let next = usize::from(word & !OFF_PAGE);
-            if next < end || word & OFF_PAGE != 0 && next - end != OVERFLOW_REF_BYTES {
-                return Err(fail());
-            }
-            end = next;
-        }
-        if end != body.len() {
-            return Err(fail());
-        }
-    }
-    Ok(())
+    check_links(page)
 }
 
 /// Everything an extent map page promises: which extents it describes, and that state, owner and use of each agree.
@@ -309,24 +316,6 @@ fn check_cell_shape(page: PageRef<'_>, slot: usize, off: usize) -> Result<usize,
     Ok(len)
 }
 
-/// Keys ascend and lie within the fences; heads of short keys are padded with zeros.
-fn check_keys(page: PageRef<'_>) -> Result<(), Corruption> {
-    let fail = |what| Err(Corruption { page: page.page_no(), what });
-    let first = usize::from(!page.is_leaf());
-    let mut before: Option<Vec<u8>> = None;
-    for slot in first..page.count() {
-        let key = page.key(slot);
-        if page.head(slot) != head_of(&key[page.prefix_len()..]) || !page.covers(&key) {
-            return fail(CorruptionKind::KeyBounds);
-        }
-        if before.is_some_and(|before| before >= key) {
-            return fail(CorruptionKind::KeyOrder);
-        }
-        before = Some(key);
-    }
-    Ok(())
-}
-
 /// Each hint is the head at its distance.
 fn check_hints(page: PageRef<'_>) -> Result<(), Corruption> {
     let count = page.count();
@@ -338,11 +327,14 @@ fn check_hints(page: PageRef<'_>) -> Result<(), Corruption> {
     Ok(())
 }
 
-/// An inner page has children, none of them page 0 or the page itself.
-fn check_children(page: PageRef<'_>) -> Result<(), Corruption> {
+/// An inner page has children; none of them, nor the right sibling, is the page itself, and no child is page 0.
+fn check_links(page: PageRef<'_>) -> Result<(), Corruption> {
     let is_bad = |slot| page.child(slot).is_none() || page.child(slot) == page.page_no();
     if !page.is_leaf() && (page.count() == 0 || (0..page.count()).any(is_bad)) {
         return Err(Corruption { page: page.page_no(), what: CorruptionKind::Child });
+    }
+    if page.right() == page.page_no() {
+        return Err(Corruption { page: page.page_no(), what: CorruptionKind::Link });
     }
     Ok(())
 }
@@ -376,3 +368,6 @@ fn check_header(page: PageRef<'_>) -> Result<(), Corruption> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -51,7 +51,7 @@ pub use layout::{
 pub use op::{Batch, EntryClose, LeafInsert, OpError, PageOp, RowDelete, RowPatch};
 pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef};
 pub use page_mut::{FormatPage, PageFull, PageMut};
-pub use page_ref::{Fit, PageRef};
+pub use page_ref::{Fit, Kin, PageRef};
 pub use record::{Cell, KeyInt, Record, RecordCopy, Records, SlotRun};
 pub use row::{Field, InBody, RowHeader, RowRef, UndoPtr};
 pub use row_encode::{INLINE_TARGET_BYTES, RowConverter, RowTooLarge};

@@ -61,6 +61,11 @@ impl OverflowRef {
         len.div_ceil(OVERFLOW_CAPACITY as u64).max(1) as u32
     }
 
+    /// [`OverflowRef::pages_for`] of a length that may be anything; `None` if there are not as many pages.
+    pub(crate) fn pages_of(len: u64) -> Option<u32> {
+        u32::try_from(len.div_ceil(OVERFLOW_CAPACITY as u64).max(1)).ok()
+    }
+
     /// The reference's bytes.
     pub fn encode(&self) -> [u8; OVERFLOW_REF_BYTES] {
         let mut out = [0; OVERFLOW_REF_BYTES];

@@ -16,6 +16,29 @@ use crate::search::{Search, is_equal};
 #[derive(Clone, Copy)]
 pub struct PageRef<'a>(pub(crate) &'a PageBytes);
 
+/// The flags among a page's type, level and index id.
+const RESERVED_OF_KIN: u64 = 0xffff_0000;
+const _: () = assert!(LEVEL == PAGE_TYPE + 1 && FLAGS == PAGE_TYPE + 2 && INDEX_ID == PAGE_TYPE + 4);
+
+/// Which tree a page belongs to, and on what level: [`PageRef::kin`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kin(u64);
+
+impl Kin {
+    /// Of the pages of `index` on `level`.
+    #[inline]
+    pub fn of(index: IndexId, level: u8) -> Self {
+        Kin(u64::from(index.0) << 32 | u64::from(level) << 8 | PageType::BTree as u64)
+    }
+
+    /// Of the children of an inner page.
+    #[inline]
+    pub fn of_children(self) -> Self {
+        debug_assert!(self.0 & 0xff00 != 0, "a leaf has no children");
+        Kin(self.0.wrapping_sub(1 << 8))
+    }
+}
+
 /// Whether a record goes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
@@ -62,6 +85,18 @@ impl<'a> PageRef<'a> {
     #[inline]
     pub fn level(self) -> u8 {
         self.0[LEVEL]
+    }
+
+    /// Type, level and tree in one word: equal for pages of one level of a tree.
+    #[inline]
+    pub fn kin(self) -> Kin {
+        Kin(get_u64(self.0, PAGE_TYPE) & !RESERVED_OF_KIN)
+    }
+
+    /// Whether `other` has the same [`PageRef::kin`]. False also where reserved bits differ. Cost: two loads.
+    #[inline(always)]
+    pub fn is_evident_kin(self, other: PageRef<'_>) -> bool {
+        get_u64(self.0, PAGE_TYPE) == get_u64(other.0, PAGE_TYPE)
     }
 
     /// Whether records, not children, are here.

@@ -20,7 +20,7 @@ use std::ops::Range;
 use base::ColumnId;
 use base::codec::get_u16;
 use types::key::Extent;
-use types::storage::fixed_width;
+use types::storage::{ValueRule, fixed_width};
 use types::{IndexDef, IndexKind, KeyColumn, KeyEncoder, KeyPart, TableDef};
 
 use crate::layout::TRX_ID_BYTES;
@@ -145,6 +145,8 @@ pub struct RowFormat {
     ends_from: u16,
     var_from: u16,
     fixed_key_len: Option<u16>,
+    /// Readable columns whose storage bytes keep a rule of their type: position, rule.
+    ruled_columns: Box<[(u16, ValueRule)]>,
 }
 
 impl RowFormat {
@@ -209,6 +211,12 @@ impl RowFormat {
                 var_columns.push(i as u16);
             }
         }
+        let ruled_columns = (0u16..)
+            .zip(&table.columns)
+            .filter(|(i, _)| columns[usize::from(*i)].place != Place::Absent)
+            .map(|(i, column)| (i, ValueRule::of(&column.ty)))
+            .filter(|(_, rule)| !rule.is_none())
+            .collect();
         RowFormat {
             clustered,
             format_version: table.format_version,
@@ -220,6 +228,7 @@ impl RowFormat {
             var_columns: var_columns.into(),
             not_var_columns: not_var_columns.into(),
             fixed_key_len,
+            ruled_columns,
         }
     }
 
@@ -269,6 +278,12 @@ impl RowFormat {
     #[inline]
     pub(crate) fn not_var_columns(&self) -> &[u16] {
         &self.not_var_columns
+    }
+
+    /// Table positions of readable columns whose storage bytes are not just any, and the rules that they keep.
+    #[inline]
+    pub(crate) fn ruled_columns(&self) -> &[(u16, ValueRule)] {
+        &self.ruled_columns
     }
 
     /// First byte of the null bitmap in the body.

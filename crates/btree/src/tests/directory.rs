@@ -54,7 +54,7 @@ fn compare_with_map(count: u64, key: impl Fn(u64) -> Vec<u8>) {
         }
         longest = longest.max(tree.directory.len());
     }
-    let leaves = descend::level_one(&store, tree.root).unwrap().map_or(1, |level| level.leaves);
+    let leaves = descend::level_one(&store, &tree).unwrap().map_or(1, |level| level.leaves);
     assert!(longest > 8, "{longest} leaves known at most, of {leaves} at the end");
     for n in 0..count {
         let key = key(n);
@@ -108,7 +108,7 @@ fn the_old_bytes_of_a_freed_leaf_are_not_believed() {
     }
     warm_up(&store, &tree, &keys);
     let mut leaves = Vec::new();
-    let level = descend::level_one(&store, tree.root).unwrap().unwrap();
+    let level = descend::level_one(&store, &tree).unwrap().unwrap();
     descend::for_each_leaf(&store, &level, |_, page_no| {
         leaves.push(page_no);
         true

@@ -29,7 +29,7 @@ fn pages_read_ahead_are_resident_and_the_middle_one_asks_for_more() {
     pool.read_ahead(&page_nos(2..=9));
     assert_eq!(pool.stats().page_reads, 9);
     for page in 2..=9 {
-        let expected = if page == 6 { Arrival::AsksForMore } else { Arrival::Resident };
+        let expected = if page == 6 { Arrival::AsksForMore } else { Arrival::ReadAhead };
         assert_eq!(arrive(&pool, page), expected);
         assert_eq!(arrive(&pool, page), Arrival::Resident, "asked once");
     }

@@ -11,6 +11,8 @@ mod table;
 
 use std::sync::Arc;
 
+use base::TrxId;
+use buffer::TrxIds;
 use page::{OverflowRef, PageRef, RowFormat, RowRef};
 use trx::ExclusiveWait;
 
@@ -35,7 +37,18 @@ impl Engine {
                 catalog.add_table(&Table::open(record));
             }
         });
-        Ok(())
+        self.know_records()
+    }
+
+    /// Has pages checked from now on against the row formats of their tables, first those that are in memory already.
+    fn know_records(&self) -> Result<()> {
+        let pool = self.store.pool();
+        for index in self.catalog().all_tables().flat_map(|table| &table.indexes) {
+            pool.register_format(index.tree.index, &index.format);
+        }
+        let (start, horizon) = (self.store.log().current(), self.restart_horizon.max(TrxId(1)));
+        pool.register_ids(TrxIds { start, horizon, limit: horizon });
+        Ok(pool.ensure_resident_sound().map_err(btree::Error::from)?)
     }
 
     /// Takes the next number of a counter in the file header. The caller holds the definition mutex.
@@ -89,7 +102,9 @@ impl Engine {
         let mut find =
             |page: PageRef<'_>, found: &mut Vec<OverflowRef>| off_page_values(&format, page, found);
         let has_values = format.is_clustered() && !format.is_fixed_size();
-        Ok(tree.destroy(&self.store, if has_values { Some(&mut find) } else { None })?)
+        tree.destroy(&self.store, if has_values { Some(&mut find) } else { None })?;
+        self.store.pool().forget_format(index.tree.index);
+        Ok(())
     }
 }
 

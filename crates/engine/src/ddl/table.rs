@@ -78,8 +78,10 @@ impl Engine {
         } else {
             RowFormat::secondary(def, index)
         };
+        let format = Arc::new(format);
+        self.store.pool().register_format(index.id, &format);
         let tree = Tree::create(&self.store, index.id, shape(&format))?;
-        Ok(Index::new(index, Arc::new(tree), Arc::new(format), usable_from))
+        Ok(Index::new(index, Arc::new(tree), format, usable_from))
     }
 
     /// DROP TABLE. Waits up to `wait` for the table to be unused; the session has committed.

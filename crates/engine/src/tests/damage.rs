@@ -243,7 +243,7 @@ fn keys_out_of_order_are_told() {
             }
         });
     });
-    assert_told(&told, &place("PRIMARY", page), "has keys out of order");
+    assert_told(&told, &place("PRIMARY", page), "KeyOrder");
 }
 
 #[test]

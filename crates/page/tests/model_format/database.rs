@@ -149,7 +149,8 @@ impl Database {
         let version = self.page(at).format_version();
         push_undo(&mut payload, trx, UndoPtr(pointer), previous, version, &undo);
         self.undo.insert(pointer, undo);
-        self.apply(at, payload, ops);
+        let ops = [ops, &[PageOp::RaiseMaxTrx(TrxId(trx))]].concat();
+        self.apply(at, payload, &ops);
     }
 
     fn next_header(&self, trx: u64) -> RowHeader {
@@ -181,6 +182,7 @@ impl Database {
             right: source.right(),
         };
         page.format(&start);
+        page.raise_max_trx(source.max_trx());
         for slot in 0..source.count() {
             let row = self.row_at(at, slot);
             let mut payload = Vec::new();

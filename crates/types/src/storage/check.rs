@@ -73,7 +73,7 @@ impl ValueRule {
             Rule::DateTime(fraction_end) => is_moment(bytes, *fraction_end),
             Rule::Timestamp(fraction_end) => {
                 let (seconds, fraction) = bytes.split_at(4);
-                read_uint(seconds) <= i32::MAX as u64 && read_uint(fraction) < *fraction_end
+                i32::try_from(read_uint(seconds)).is_ok() && read_uint(fraction) < *fraction_end
             }
         }
     }

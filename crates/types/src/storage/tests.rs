@@ -195,7 +195,7 @@ fn any_type(which: usize, precision: u32, fsp: u8) -> SqlType {
     match names.get(which) {
         Some(name) if column(name).is_temporal() => SqlType { decimals: fsp, ..column(name) },
         Some(name) => column(name),
-        None if which % 2 == 0 => SqlType::decimal(precision, precision.min(30) as u8),
+        None if which.is_multiple_of(2) => SqlType::decimal(precision, precision.min(30) as u8),
         None => SqlType { decimals: 0, ..SqlType::decimal(precision, 0) },
     }
 }

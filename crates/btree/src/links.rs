@@ -1,0 +1,83 @@
+//! Following links from page to page: to a child, or to the right sibling.
+//!
+//! A page that was read passed the check of its own bytes. Whether it is the page that a link promises shows here: its type,
+//! level and tree on the way down and to a sibling, its fences where a leaf follows another and one of them was just read. Damage
+//! ends in [`Error::Corruption`], never in a way without an end: levels fall on the way down, and on a long way from leaf to
+//! leaf the fences of some stretches are looked at, too.
+
+use std::cell::Cell;
+
+use base::PageNo;
+use buffer::{ExclusiveGuard, SharedGuard};
+use page::{Corruption, CorruptionKind, Kin, PageRef};
+
+use crate::error::{Error, Result};
+use crate::store::Store;
+use crate::tree::Tree;
+
+/// The error for a page that a link leads to by mistake.
+#[cold]
+#[inline(never)]
+pub(crate) fn broken(page: PageNo) -> Error {
+    Error::Corruption(Corruption { page, what: CorruptionKind::Link })
+}
+
+/// The root of `tree`, shared.
+#[inline(always)]
+pub(crate) fn root_shared<'p>(store: &'p Store, tree: &Tree) -> Result<SharedGuard<'p>> {
+    let guard = store.pool.shared(tree.root)?;
+    let page = guard.page();
+    if page.kin() == Kin::of(tree.index, page.level()) { Ok(guard) } else { Err(broken(tree.root)) }
+}
+
+/// The child at `slot` of an inner page, which the caller holds, shared.
+#[inline(always)]
+pub(crate) fn child_shared<'p>(
+    store: &'p Store,
+    parent: PageRef<'_>,
+    slot: usize,
+) -> Result<SharedGuard<'p>> {
+    let child = parent.child(slot);
+    let guard = store.pool.shared(child)?;
+    if guard.page().kin() == parent.kin().of_children() { Ok(guard) } else { Err(broken(child)) }
+}
+
+/// [`child_shared`] with an exclusive latch.
+#[inline]
+pub(crate) fn child_exclusive<'p>(
+    store: &'p Store,
+    parent: PageRef<'_>,
+    slot: usize,
+) -> Result<ExclusiveGuard<'p>> {
+    let child = parent.child(slot);
+    let guard = store.pool.exclusive(child)?;
+    if guard.page().kin() == parent.kin().of_children() { Ok(guard) } else { Err(broken(child)) }
+}
+
+/// Whether `right`, which `page` links to, goes on where `page` ends.
+#[inline]
+pub(crate) fn follows(page: PageRef<'_>, right: PageRef<'_>) -> bool {
+    right.kin() == page.kin() && page.upper_fence() == Some(right.lower_fence())
+}
+
+/// Leaves that a scan passes before it looks at the fences of some.
+pub(crate) const LEAVES_UNCHECKED: u32 = 4096;
+/// So many of which are looked at then.
+const LEAVES_CHECKED: u32 = 64;
+
+thread_local! {
+    /// Leaves that this thread's scans have looked at because their way was long.
+    static LOOKS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Leaves that a scan may pass now until it looks at fences again, after it has looked at one because its way was long. Scans
+/// that go in a circle come to look at every link in it, as the stretches that are passed differ in length.
+pub(crate) fn leaves_until_next_look() -> u32 {
+    let looks = LOOKS.get().wrapping_add(1);
+    LOOKS.set(looks);
+    if looks.is_multiple_of(LEAVES_CHECKED) {
+        LEAVES_UNCHECKED + looks / LEAVES_CHECKED * 509 % 1021
+    } else {
+        1
+    }
+}

@@ -1,0 +1,99 @@
+//! Row formats of trees, and the transaction ids in use: what the check of a leaf needs to look into its records.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base::sync::{LatchLevel, Mutex};
+use base::{IndexId, Lsn, PageNo, TrxId};
+use page::check::{check_records, check_structure};
+use page::{Corruption, CorruptionKind, PageRef, PageType, RowFormat};
+
+use crate::error::{Damage, Error, Result};
+use crate::pool::Pool;
+
+/// What records of tree pages are checked against. Looked at once for each page that is read.
+#[derive(Debug)]
+pub(crate) struct Formats(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    trees: HashMap<IndexId, Arc<RowFormat>>,
+    ids: Option<TrxIds>,
+}
+
+/// Which transaction ids pages may have.
+#[derive(Clone, Copy, Debug)]
+pub struct TrxIds {
+    /// Where the log ended when the server started.
+    pub start: Lsn,
+    /// Pages that were not changed since have ids below.
+    pub horizon: TrxId,
+    /// No id at or above it was given out.
+    pub limit: TrxId,
+}
+
+impl Formats {
+    pub(crate) fn new() -> Self {
+        Formats(Mutex::new(LatchLevel::Leaf, Known::default()))
+    }
+
+    /// Checks the transaction ids of a tree page, and its records if it is a leaf whose format is known.
+    pub(crate) fn verify(&self, page: PageRef<'_>) -> std::result::Result<(), Corruption> {
+        if page.page_type() != PageType::BTree || !page.is_leaf() {
+            return Ok(());
+        }
+        let (format, ids) = {
+            let known = self.0.lock();
+            (known.trees.get(&page.index_id()).cloned(), known.ids)
+        };
+        let is_given_out =
+            |ids: TrxIds| page.max_trx() < if page.lsn() <= ids.start { ids.horizon } else { ids.limit };
+        if !ids.is_none_or(is_given_out) {
+            return Err(Corruption { page: page.page_no(), what: CorruptionKind::Header });
+        }
+        format.map_or(Ok(()), |format| check_records(page, &format))
+    }
+}
+
+impl Pool {
+    /// Has the records of leaves of `tree` checked against `format` from now on, when a page is read.
+    pub fn register_format(&self, tree: IndexId, format: &Arc<RowFormat>) {
+        self.formats.0.lock().trees.insert(tree, Arc::clone(format));
+    }
+
+    /// Has transaction ids of pages checked from now on, when a page is read.
+    pub fn register_ids(&self, ids: TrxIds) {
+        self.formats.0.lock().ids = Some(ids);
+    }
+
+    /// Ids below `limit` are about to be given out.
+    pub fn raise_id_limit(&self, limit: TrxId) {
+        if let Some(ids) = &mut self.formats.0.lock().ids {
+            ids.limit = ids.limit.max(limit);
+        }
+    }
+
+    /// The tree is gone.
+    pub fn forget_format(&self, tree: IndexId) {
+        self.formats.0.lock().trees.remove(&tree);
+    }
+
+    /// Checks the tree pages that are in memory: those that were read before their formats were registered, and those that
+    /// recovery changed. Nobody else uses the pool yet. Cost: that of the check when a page is read, without its checksum.
+    ///
+    /// # Errors
+    /// [`Error::Corruption`] for the first damaged page.
+    pub fn ensure_resident_sound(&self) -> Result<()> {
+        let pages: Vec<PageNo> =
+            self.frames.used().filter_map(|frame| self.frames.state(frame).owner()).collect();
+        for page in pages {
+            // A page that is evicted meanwhile is read again, and checked.
+            let guard = self.shared_cold(page)?;
+            let is_tree_page = guard.page().page_type() == PageType::BTree;
+            let structure = if is_tree_page { check_structure(guard.page()) } else { Ok(()) };
+            let verified = structure.and_then(|()| self.formats.verify(guard.page()));
+            verified.map_err(|bad| Error::corrupt(self.file.path(), page, Damage::Bytes(bad.what)))?;
+        }
+        Ok(())
+    }
+}
