@@ -16,6 +16,7 @@ use crate::row::RowHeader;
 use crate::template::ROW_HEADER_BYTES;
 use codec::{push_bytes, take_bytes, take_flags, take_page_no};
 
+mod check;
 mod codec;
 mod skim;
 

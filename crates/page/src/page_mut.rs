@@ -198,6 +198,10 @@ impl<'a> PageMut<'a> {
         self.release_cell(slot);
         let page = self.as_ref();
         let (count, cap, inner) = (page.count(), page.cap(), !page.is_leaf());
+        if inner && slot == 0 && count > 1 {
+            // While it is known to have a cell.
+            self.release_cell(1);
+        }
         let (heads, slots, children) = (HEADER_BYTES, HEADER_BYTES + 4 * cap, HEADER_BYTES + 6 * cap);
         self.0.copy_within(heads + 4 * (slot + 1)..heads + 4 * count, heads + 4 * slot);
         self.0.copy_within(slots + 2 * (slot + 1)..slots + 2 * count, slots + 2 * slot);
@@ -206,7 +210,6 @@ impl<'a> PageMut<'a> {
         }
         put_u16(self.0, COUNT, (count - 1) as u16);
         if inner && slot == 0 && count > 1 {
-            self.release_cell(0);
             put_u32(self.0, heads, 0);
             put_u16(self.0, slots, 0);
         }

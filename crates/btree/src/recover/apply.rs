@@ -153,7 +153,11 @@ impl Target<'_> {
                 }
                 self.frame = Some(frame.start);
             }
-            op.apply(&mut guard.page_mut()).map_err(|_| bad_frame(frame, self.page))?;
+            let checked = op.check_for(guard.page(), self.page);
+            let applied = checked.and_then(|()| op.apply(&mut guard.page_mut()));
+            applied
+                .and_then(|()| op.check_applied(guard.page(), self.page))
+                .map_err(|_| bad_frame(frame, self.page))?;
             guard.page_mut().set_lsn(frame.end);
             guard.mark_dirty(frame.start);
         }

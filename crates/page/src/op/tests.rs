@@ -4,7 +4,7 @@ use base::prng::Prng;
 use base::{IndexId, PageNo, TrxId};
 
 use super::*;
-use crate::check::check_page;
+use crate::check::{CorruptionKind, check_page, check_structure};
 use crate::layout::PageBytes;
 
 fn start(level: u8, fixed: Option<u16>) -> FormatPage<'static> {
@@ -332,5 +332,87 @@ fn a_row_patch_is_its_parts_in_one() {
     for (offset, len) in [(12, 1), (13, 21), (33, 1)] {
         let patch = PageOp::PatchRow(RowPatch { slot: 0, offset, header, bytes: &[1; 21][..len] });
         assert_eq!(patch.apply(&mut PageMut::new(&mut one)), Err(OpError::Malformed), "{len} at {offset}");
+    }
+}
+
+/// Applies operations whose encodings were changed to pages at work, as recovery does; how many were refused, and applied.
+fn changed_operations(seed: u64, level: u8, fixed: Option<u16>) -> (usize, usize) {
+    let mut prng = Prng::new(seed);
+    let mut bytes: Box<PageBytes> = Box::new([0; PAGE_SIZE]);
+    PageOp::Format(start(level, fixed)).apply(&mut PageMut::new(&mut bytes)).unwrap();
+    let (mut refused, mut applied) = (0, 0);
+    for round in 0..4000 {
+        let len = fixed.map_or(1 + prng.below(12) as usize, usize::from);
+        let key: Vec<u8> = (0..len).map(|_| (prng.below(5) * 50) as u8).collect();
+        let payload = vec![prng.next_u64() as u8; prng.below(80) as usize];
+        let page = PageRef::new(&bytes);
+        let op = if level == 0 {
+            leaf_op(&mut prng, page, &key, &payload)
+        } else {
+            inner_op(&mut prng, page, &key)
+        };
+        let mut batch = Vec::new();
+        let op = match round % 60 {
+            0 => PageOp::image_of(page),
+            1 => PageOp::Truncate { from: (page.count() / 2) as u16 },
+            2 => {
+                Batch::push_slots(&mut batch, page, page.count() / 2..page.count());
+                PageOp::Append(Batch(&batch))
+            }
+            _ => op,
+        };
+        let mut log = Vec::new();
+        op.encode(&mut log);
+        for _ in 0..prng.below(3) {
+            let at = prng.below(log.len().min(40) as u64) as usize;
+            log[at] ^= 1 << prng.below(8);
+        }
+        let Ok(op) = PageOp::decode(&mut &log[..]) else { continue };
+        let before = bytes.clone();
+        let checked = op.check_for(PageRef::new(&bytes), PageNo(12));
+        let done = checked.and_then(|()| op.apply(&mut PageMut::new(&mut bytes)));
+        let done = done.and_then(|()| op.check_applied(PageRef::new(&bytes), PageNo(12)));
+        let page = PageRef::new(&bytes);
+        let is_tree_page = page.page_type() == PageType::BTree;
+        if done.is_ok() && is_tree_page {
+            // Where links lead shows when they are followed.
+            let found = check_structure(page).err().map(|bad| bad.what);
+            let is_sound =
+                found.is_none_or(|what| matches!(what, CorruptionKind::Child | CorruptionKind::Link));
+            assert!(is_sound, "{op:?} leaves {found:?}");
+            applied += 1;
+        }
+        refused += usize::from(done.is_err());
+        if done.is_err() || !is_tree_page || page.level() != level || page.fixed_key_len() != fixed {
+            bytes = before;
+        }
+    }
+    (refused, applied)
+}
+
+#[test]
+fn changed_operations_are_refused_or_leave_a_page_that_can_be_read() {
+    let (mut refused, mut applied) = (0, 0);
+    for seed in 0..4 {
+        for (level, fixed) in [(0, None), (0, Some(9)), (1, None), (1, Some(8))] {
+            let told = changed_operations(seed, level, fixed);
+            refused += told.0;
+            applied += told.1;
+        }
+    }
+    assert!(refused > 3000 && applied > 3000, "{refused} refused, {applied} applied");
+}
+#[test]
+fn the_separator_that_becomes_the_first_leaves_dead_bytes_behind() {
+    let mut bytes: Box<PageBytes> = Box::new([0; PAGE_SIZE]);
+    let mut page = PageMut::new(&mut bytes);
+    PageOp::Format(start(1, None)).apply(&mut page).unwrap();
+    for (slot, key) in (0u16..).zip([&b""[..], b"abcdefgh", b"bcdefghijk", b"cdefghijklmn"]) {
+        let child = PageNo(u32::from(slot) + 20);
+        PageOp::InsertChild { slot, child, key }.apply(&mut page).unwrap();
+    }
+    for _ in 0..3 {
+        PageOp::Remove { slot: 0 }.apply(&mut page).unwrap();
+        assert_eq!(check_page(page.as_ref()), Ok(()));
     }
 }
