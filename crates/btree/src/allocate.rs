@@ -3,9 +3,9 @@
 use base::{IndexId, PageNo, invariant};
 use buffer::ExclusiveGuard;
 use page::extent_map::EXTENTS_PER_MAP;
-use page::{EXTENT_PAGES, PageOp, PageType};
+use page::{Corruption, CorruptionKind, EXTENT_PAGES, ExtentEntry, ExtentState, PageOp, PageType};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extents::{ExtentNo, Locality, bit_of, extent_of};
 use crate::mtr::{Latched, Mtr};
 use crate::space::{Space, map_page_of, write_entry};
@@ -172,8 +172,24 @@ pub(crate) fn pages_within(extent: ExtentNo, first: PageNo, count: u32) -> u64 {
         .fold(0, |bits, page| bits | bit_of(PageNo(page)))
 }
 
+/// Whether all pages of a run are in use, by trees or values. A reference that was damaged may name any.
+fn is_in_use(store: &Store, first: PageNo, count: u32) -> bool {
+    let Some(end) = first.0.checked_add(count).filter(|_| count > 0) else { return false };
+    let space = store.space.lock();
+    let extents = extent_of(first)..=extent_of(PageNo(end - 1));
+    *extents.end() < space.len()
+        && extents.into_iter().all(|extent| {
+            let pages = pages_within(extent, first, count);
+            let ExtentEntry { state, used, .. } = space.get(extent);
+            used & pages == pages && !matches!(state, ExtentState::Free | ExtentState::System)
+        })
+}
+
 /// Frees a run of pages, all or nothing: first their frames, then the pages. `parts` are in the frame.
 pub(crate) fn free_run(store: &Store, first: PageNo, count: u32, parts: &[u8]) -> Result<()> {
+    if !is_in_use(store, first, count) {
+        return Err(Error::Corruption(Corruption { page: first, what: CorruptionKind::Overflow }));
+    }
     // While the pages still count as used nobody else can have taken them, so no frame of another owner is forgotten.
     (first.0..first.0 + count).for_each(|page| store.pool.discard(PageNo(page)));
     let mut mtr = Mtr::new(store);

@@ -150,7 +150,11 @@ impl Engine {
             return Ok(false);
         }
         let Some((table, position)) = held.table() else { return Ok(false) };
-        let tree = &table.indexes[position].tree;
+        let index = &table.indexes[position];
+        let tree = &index.tree;
+        if index.format.is_clustered() == (record.kind == UndoKind::EntryClose) {
+            return Err(Error::IndexDisagrees);
+        }
         self.store.log().admit()?;
         match record.kind {
             UndoKind::RowDelete => remove(tree, &self.store, &record.key, &[], |edit| {

@@ -64,8 +64,8 @@ impl History {
         if trails.has_dead_values(trx) {
             trails.each(trx, |step, image| {
                 // What cannot be decoded is found when it has to be undone; nobody needs it here.
-                if UndoKind::of_image(image).is_some_and(UndoKind::needs_purge) && record.decode_image(image)
-                {
+                let needs_purge = UndoKind::of_image(image).is_some_and(UndoKind::needs_purge);
+                if needs_purge && record.decode_image(image) && record.is_complete() {
                     leftovers.push(Leftover::of(trx, record, step.at));
                 }
             })?;

@@ -21,7 +21,7 @@ impl Engine {
     ) -> Result<()> {
         let (mut record, mut parts, mut undone) = (UndoRecord::default(), Vec::new(), 0);
         while let Some((step, image)) = trails.newest(trx)? {
-            if !record.decode_image(image) {
+            if !record.decode_image(image) || !record.is_complete() {
                 return Err(Error::UndoCorrupt { trx, lsn: step.at });
             }
             self.store.log().admit()?;

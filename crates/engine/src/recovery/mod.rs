@@ -101,6 +101,8 @@ impl Engine {
         trails.close();
         self.free_pending_trees()?;
         self.purge_leftovers(leftovers)?;
+        // What was put back came from the log, as what was redone before.
+        self.store.pool().ensure_resident_sound().map_err(btree::Error::from)?;
         self.checkpoint()?;
         log.note("recovery: done");
         Ok(())

@@ -4,7 +4,7 @@ use base::TrxId;
 use base::sync::{Planted, planted};
 use btree::Store;
 use log::Part;
-use page::{OverflowRef, RowHeader, TRX_ID_BYTES};
+use page::{OverflowRef, ROW_HEADER_BYTES, RowHeader, TRX_ID_BYTES};
 use trx::{Locker, UndoKind, UndoLog, UndoPtr, UndoRecord};
 
 use super::entry::CLOSED;
@@ -81,6 +81,10 @@ pub(crate) fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: 
     // The transaction holds the metadata lock of every table it has changed.
     let (table, position) = catalog.index(record.index).ok_or(Error::IndexDisagrees)?;
     let index = &table.indexes[*position];
+    let is_row = !matches!(record.kind, UndoKind::EntryInsert | UndoKind::EntryClose | UndoKind::EntryReopen);
+    if is_row != index.format.is_clustered() || flags_from_undo(record.flags).has_ver() && is_row {
+        return Err(Error::IndexDisagrees);
+    }
     let done = match record.kind {
         UndoKind::RowInsert => {
             table.add_rows(-1);
@@ -90,6 +94,7 @@ pub(crate) fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: 
         UndoKind::RowPatch | UndoKind::RowDelete => undo_row_patch(store, table, index, record, parts)?,
         UndoKind::EntryInsert => remove(&index.tree, store, &record.key, parts, |_| true)?,
         UndoKind::EntryClose => undo_entry_close(store, index, record, parts)?,
+        UndoKind::EntryReopen if record.image.len() < TRX_ID_BYTES => false,
         UndoKind::EntryReopen => replace_payload(
             &index.tree,
             store,
@@ -139,7 +144,8 @@ fn undo_row_patch(
     parts: &[u8],
 ) -> Result<bool> {
     let mut edit = index.tree.edit(store, &record.key, 0)?;
-    if !edit.found() {
+    let end = usize::from(record.patch_offset) + record.image.len();
+    if !edit.found() || edit.record().payload().len() < end.max(ROW_HEADER_BYTES) {
         return Ok(false);
     }
     if let Some(header) = &record.row_header {
@@ -160,13 +166,14 @@ fn undo_row_patch(
 
 fn undo_entry_close(store: &Store, index: &Index, record: &UndoRecord, parts: &[u8]) -> Result<bool> {
     let mut edit = index.tree.edit(store, &record.key, 0)?;
-    if !edit.found() {
+    let flags = flags_from_undo(record.flags);
+    if !edit.found() || !edit.record().flags().has_ver() || flags.has_ver() {
         return Ok(false);
     }
     // A shorter payload always fits; its bytes are taken out before the record moves.
     let open = edit.record().payload()[TRX_ID_BYTES..].to_vec();
     edit.replace_payload(&open).expect("a shorter payload fits in the record's place");
-    edit.set_flags(flags_from_undo(record.flags));
+    edit.set_flags(flags);
     edit.commit_with(parts);
     Ok(true)
 }

@@ -1,10 +1,12 @@
-//! Tree pages whose bytes were changed and whose checksums were stamped again: reads of them end in an error or in rows, other
-//! tables are untouched, and a start that recovers them refuses them or goes on.
+//! Tree pages and frames of the log whose bytes were changed and whose checksums were stamped again: reads end in an error or in
+//! rows, other tables are untouched, and a start that recovers refuses them or goes on.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use base::IndexId;
+use base::checksum::crc32;
+use base::codec::{get_u32, get_u64};
 use base::prng::Prng;
 use env::{Disk, OpenOptions, SimDisk};
 use page::{PAGE_SIZE, PageBytes, PageRef, PageType, stamp_checksum};
@@ -14,6 +16,8 @@ use crate::*;
 
 const DATA_FILE: &str = "/data/data.rdb";
 const ROWS: i32 = 400;
+/// Bytes of a log file before its first frame.
+const LOG_HEADER_BYTES: usize = 4096;
 
 fn row(id: i32) -> Wide {
     let body = (id % 20 == 0).then(|| format!("{id} ").repeat(3000));
@@ -147,4 +151,92 @@ fn changed_bytes_of_leaves_never_panic() {
         }
     }
     assert!(refused > 40 && starts_refused > 5, "{refused} reads and {starts_refused} starts refused");
+}
+
+/// Frames of a log file: where each begins, and the bytes of its payload.
+fn frames(log: &[u8]) -> Vec<(usize, usize)> {
+    let (mut frames, mut from) = (Vec::new(), LOG_HEADER_BYTES);
+    while let Some(header) = log.get(from..from + 8) {
+        let len = get_u32(header, 0) as usize;
+        if len == 0 || from + 8 + len > log.len() {
+            break;
+        }
+        frames.push((from, len));
+        from += 8 + len;
+    }
+    frames
+}
+
+/// Stamps the frame that begins at `from`, as docs/redo_log.md, section 2, has it.
+fn stamp_frame(log: &mut [u8], from: usize, len: usize) {
+    let lsn = get_u64(log, 40) + (from - LOG_HEADER_BYTES) as u64;
+    let imprint = ((lsn ^ (len as u64) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
+    let stamp = crc32(&log[from + 8..from + 8 + len]) ^ imprint;
+    log[from + 4..from + 8].copy_from_slice(&stamp.to_le_bytes());
+}
+
+/// A directory whose server lost its power: rows with values off page that were inserted, changed and deleted by transactions
+/// that committed, were rolled back in part, or are open.
+fn interrupted() -> Arc<SimDisk> {
+    let disk = Arc::new(SimDisk::new());
+    let engine = open(&disk).unwrap();
+    engine.create_schema("s", types::CollationId::UTF8MB4_0900_AI_CI).unwrap();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    for id in 0..60 {
+        insert(&engine, &table, &mut trx, &row(id)).unwrap();
+    }
+    engine.commit(&mut trx).unwrap();
+    for is_open in [false, true] {
+        let mut trx = engine.begin(BeginOptions::default());
+        for id in (0..60).filter(|id| id % 2 == i32::from(is_open)) {
+            let body = (id % 3 == 0).then(|| "b".repeat(9000));
+            let new = Wide { k: Some(id + 7), body, ..row(id) };
+            update(&engine, &table, &mut trx, id, &new).unwrap();
+            if id % 5 == 0 {
+                delete(&engine, &table, &mut trx, id).unwrap();
+            }
+        }
+        if is_open {
+            engine.store().log().flush().unwrap();
+            let disk = Arc::new(disk.crash());
+            std::mem::forget(trx);
+            return disk;
+        }
+        engine.commit(&mut trx).unwrap();
+    }
+    disk
+}
+
+#[test]
+fn changed_frames_of_the_log_never_panic() {
+    let sound = interrupted();
+    let log = Path::new("/data/redo/0000000000000001.redo");
+    let file = sound.open(log, OpenOptions::default()).unwrap();
+    let mut bytes = vec![0; file.len().unwrap() as usize];
+    file.read_exact_at(&mut bytes, 0).unwrap();
+    let frames = frames(&bytes);
+    assert!(frames.len() > 150, "{} frames", frames.len());
+    assert!(open(&Arc::new(sound.crash())).is_ok());
+    let mut prng = Prng::new(29);
+    let (mut opened, mut refused) = (0, 0);
+    for _ in 0..600 {
+        let mut bytes = bytes.clone();
+        for _ in 0..=prng.below(2) {
+            let (from, len) = frames[prng.below(frames.len() as u64) as usize];
+            let at = from + 8 + prng.below(len.min(60) as u64) as usize;
+            bytes[at] ^= 1 << prng.below(8);
+            stamp_frame(&mut bytes, from, len);
+        }
+        let disk = Arc::new(sound.crash());
+        disk.open(log, OpenOptions::default()).unwrap().write_at(&bytes, 0).unwrap();
+        match open(&disk) {
+            Ok(engine) => {
+                opened += 1;
+                read_all(&engine, "t");
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(opened > 50 && refused > 200, "{opened} opened, {refused} refused");
 }

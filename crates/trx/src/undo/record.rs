@@ -15,6 +15,8 @@ use super::UndoPtr;
 
 /// Bytes of transaction id and undo pointer before a clustered payload.
 pub const ROW_HEADER_BYTES: usize = 13;
+/// Bytes of a reference to an off-page value.
+const VALUE_REFERENCE_BYTES: usize = 24;
 const HEADER_WORDS: usize = 3;
 const ROW_HEADER_WORDS: usize = 2;
 /// Most bytes of key and of image of a short record, which is written in one pass.
@@ -182,6 +184,18 @@ impl Default for UndoRecord {
 }
 
 impl UndoRecord {
+    /// Whether the record has what its kind needs. Records that the server wrote have; the bytes of a log may be anything.
+    pub fn is_complete(&self) -> bool {
+        match self.kind {
+            UndoKind::RowImage => self.image.len() >= ROW_HEADER_BYTES,
+            UndoKind::RowPatch | UndoKind::RowDelete => self.row_header.is_some(),
+            UndoKind::ValueWritten | UndoKind::ValueDead => self.image.len() == VALUE_REFERENCE_BYTES,
+            UndoKind::RowInsert | UndoKind::EntryInsert | UndoKind::EntryClose | UndoKind::EntryReopen => {
+                true
+            }
+        }
+    }
+
     /// Reads the record at the front of `words`; the key only if it is wanted.
     pub(super) fn read(&mut self, words: &[AtomicU64], with_key: bool) {
         let word0 = words[0].load(Ordering::Relaxed);
