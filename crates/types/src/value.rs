@@ -4,6 +4,7 @@
 //! constants, parameters and variables. Conversions follow MySQL and say what was lost; the caller decides whether that
 //! is a warning or an error.
 
+pub(crate) mod digits;
 mod number;
 mod number_text;
 mod owned;
@@ -179,12 +180,21 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value as text for messages.
+    /// The value as text for people.
     #[cold]
     pub fn display_text(&self) -> String {
         let mut out = Vec::new();
         self.write_text(&mut out);
         if self.is_null() { "NULL".to_owned() } else { String::from_utf8_lossy(&out).into_owned() }
+    }
+
+    /// The value as text for a message: as much of it as any message shows.
+    #[cold]
+    pub fn message_text(&self) -> String {
+        match self {
+            Value::Bytes { data, .. } => text_for_message(data),
+            _ => self.display_text(),
+        }
     }
 
     /// Order of two values of one kind, strings by bytes; `None` for NULL or different kinds. Int and UInt are one kind.
@@ -215,6 +225,17 @@ impl PartialEq for Value<'_> {
     fn eq(&self, other: &Self) -> bool {
         (self.is_null() && other.is_null()) || self.cmp_same_kind(other) == Some(Ordering::Equal)
     }
+}
+
+/// As much of `text` as a message shows. Messages end after some hundred characters, and texts may be very long.
+#[cold]
+pub fn text_for_message(text: &[u8]) -> String {
+    const SHOWN_BYTES: usize = 2048;
+    let end = match text.get(..SHOWN_BYTES) {
+        Some(shown) => shown.iter().rposition(|b| b & 0xC0 != 0x80).unwrap_or(SHOWN_BYTES),
+        None => text.len(),
+    };
+    String::from_utf8_lossy(&text[..end]).into_owned()
 }
 
 /// Text of an ENUM value; empty for index 0 and for an index past the members.

@@ -1,6 +1,7 @@
 //! DECIMAL from and to text.
 
 use super::{Decimal, MAX_DIGITS, MAX_PRECISION, MAX_SCALE, wide};
+use crate::value::digits::{clipped_number, count_while, is_blank};
 
 /// What happened while reading a number from text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl Decimal {
             return None;
         }
         let parsed = scan.build(text, MAX_PRECISION as u8);
-        let clean = !parsed.overflow && text[parsed.consumed..].trim_ascii().is_empty();
+        let clean = !parsed.overflow && is_blank(&text[parsed.consumed..]);
         clean.then_some(parsed.value)
     }
 
@@ -77,7 +78,7 @@ struct Scan {
 
 impl Scan {
     fn of(text: &[u8]) -> Scan {
-        let mut at = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let mut at = count_while(text, |b| b.is_ascii_whitespace());
         let neg = text.get(at) == Some(&b'-');
         if matches!(text.get(at), Some(b'-' | b'+')) {
             at += 1;
@@ -109,8 +110,7 @@ impl Scan {
         if count == 0 {
             return;
         }
-        let exponent =
-            text[at..at + count].iter().fold(0i64, |acc, b| (acc * 10 + i64::from(b - b'0')).min(1_000_000));
+        let exponent = i64::from(clipped_number(&text[at..at + count]));
         self.exponent = if neg { -exponent } else { exponent };
         self.consumed = at + count;
     }
@@ -153,13 +153,15 @@ fn gather_digits(text: &[u8]) -> (wide::U256, u32, i64, bool) {
     let (mut kept, mut dropped, mut dropped_nonzero) = (0u32, 0i64, false);
     // Digits gather in one word, which is folded into the wide number before it can overflow.
     let (mut block, mut block_len) = (0u64, 0u32);
-    for &b in text.iter().filter(|b| **b != b'.') {
-        let digit = u64::from(b - b'0');
+    let text = &text[count_while(text, |b| matches!(b, b'0' | b'.'))..];
+    for (at, &b) in text.iter().enumerate().filter(|(_, b)| **b != b'.') {
         if kept >= MAX_DIGITS {
-            dropped += 1;
-            dropped_nonzero |= digit != 0;
-            continue;
+            let rest = &text[at..];
+            dropped = rest.iter().map(|b| i64::from(*b != b'.')).sum();
+            dropped_nonzero = count_while(rest, |b| matches!(b, b'0' | b'.')) < rest.len();
+            break;
         }
+        let digit = u64::from(b - b'0');
         kept += u32::from(kept > 0 || digit != 0);
         block = block * 10 + digit;
         block_len += 1;
@@ -180,7 +182,7 @@ fn fold(mag: &wide::U256, block: u64, digits: u32) -> wide::U256 {
 }
 
 fn count_digits(text: &[u8]) -> usize {
-    text.iter().take_while(|b| b.is_ascii_digit()).count()
+    count_while(text, |b| b.is_ascii_digit())
 }
 
 /// Appends `mag / 10^scale` with exactly `scale` fraction digits and at least one integer digit.

@@ -1,6 +1,7 @@
 //! Values to numbers.
 
 use super::Value;
+use super::digits::{count_while, is_blank, parse_double};
 use crate::Decimal;
 use crate::temporal::MICROS_PER_SECOND;
 
@@ -93,7 +94,7 @@ impl Value<'_> {
             Value::Bytes { data, .. } => {
                 let (read, consumed) = double_prefix(data);
                 // Blank text is 0, without a word.
-                let clean = data[consumed..].trim_ascii().is_empty();
+                let clean = is_blank(&data[consumed..]);
                 let loss = if clean { read.loss } else { Loss::Truncated };
                 Converted { value: read.value, loss }
             }
@@ -194,7 +195,7 @@ fn text_to_decimal(text: &[u8]) -> Converted<Decimal> {
     let parsed = Decimal::parse_prefix(text);
     let loss = if parsed.overflow {
         Loss::OutOfRange
-    } else if parsed.consumed == 0 || !text[parsed.consumed..].trim_ascii().is_empty() {
+    } else if parsed.consumed == 0 || !is_blank(&text[parsed.consumed..]) {
         Loss::Truncated
     } else {
         Loss::None
@@ -202,19 +203,24 @@ fn text_to_decimal(text: &[u8]) -> Converted<Decimal> {
     Converted { value: parsed.value, loss }
 }
 
+/// An integer of so many digits, the first of which is not zero, is outside every range.
+const DIGITS_PAST_EVERY_BOUND: usize = 21;
+
 /// Reads the integer at the front of `text`: white space, sign, digits; nothing else, no rounding. Outside
 /// `i64::MIN..=u64::MAX` the nearest bound stands (both of which MySQL's CAST shows as -1 or the least integer).
 pub fn integer_prefix(text: &[u8]) -> Converted<i128> {
-    let start = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
+    let start = count_while(text, |b| b.is_ascii_whitespace());
     let neg = text.get(start) == Some(&b'-');
     let first = start + usize::from(matches!(text.get(start), Some(b'-' | b'+')));
-    let digits = text[first..].iter().take_while(|b| b.is_ascii_digit()).count();
-    let value = text[first..first + digits]
+    let digits = digit_run(&text[first..]);
+    let zeros = count_while(&text[first..first + digits], |b| b == b'0');
+    let value = text[first + zeros..first + digits]
         .iter()
+        .take(DIGITS_PAST_EVERY_BOUND)
         .fold(0i128, |acc, b| (acc * 10 + i128::from(b - b'0')).min(i128::from(u64::MAX) + 1));
     let value = if neg { -value } else { value };
     let clipped = value.clamp(i128::from(i64::MIN), i128::from(u64::MAX));
-    let clean = digits > 0 && text[first + digits..].trim_ascii().is_empty();
+    let clean = digits > 0 && is_blank(&text[first + digits..]);
     let loss = if clipped != value {
         Loss::OutOfRange
     } else if clean {
@@ -237,7 +243,7 @@ pub fn round_text_to_i128(text: &[u8]) -> (i128, usize) {
 
 /// Reads the double at the front of `text` and how many bytes it took (0: none). Past the range the largest double stands.
 pub fn double_prefix(text: &[u8]) -> (Converted<f64>, usize) {
-    let start = text.iter().take_while(|b| b.is_ascii_whitespace()).count();
+    let start = count_while(text, |b| b.is_ascii_whitespace());
     let mut at = start + usize::from(matches!(text.get(start), Some(b'-' | b'+')));
     let whole = digit_run(&text[at..]);
     at += whole;
@@ -255,7 +261,7 @@ pub fn double_prefix(text: &[u8]) -> (Converted<f64>, usize) {
         let run = text.get(at + 1 + sign..).map_or(0, digit_run);
         at += if run > 0 { 1 + sign + run } else { 0 };
     }
-    let value = std::str::from_utf8(&text[start..at]).ok().and_then(|t| t.parse::<f64>().ok()).unwrap_or(0.0);
+    let value = parse_double(&text[start..at]);
     if value.is_infinite() {
         return (Converted::out_of_range(f64::MAX.copysign(value)), at);
     }
@@ -263,5 +269,5 @@ pub fn double_prefix(text: &[u8]) -> (Converted<f64>, usize) {
 }
 
 fn digit_run(text: &[u8]) -> usize {
-    text.iter().take_while(|b| b.is_ascii_digit()).count()
+    count_while(text, |b| b.is_ascii_digit())
 }
