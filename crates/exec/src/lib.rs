@@ -71,7 +71,6 @@ mod reader;
 mod record_projection;
 mod row_build;
 mod sort;
-mod sort_key;
 mod source;
 mod statement;
 mod statement_cache;

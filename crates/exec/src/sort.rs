@@ -7,14 +7,13 @@ use std::rc::Rc;
 use base::memory::{ByteStore, ChargedVec, Place, Purpose, StatementAccount};
 use base::sort_runs::{Merge, sort_runs};
 use bumpalo::Bump;
-use expr::eval;
+use expr::{append_sort_key, eval};
 
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::keep::keep_frame;
 use crate::limit;
 use crate::op::SortOp;
-use crate::sort_key::append_sort_key;
 use crate::source::{Collect, Flow, Sink, Source};
 use crate::statement::QueryRun;
 use crate::temp_row::TempRow;

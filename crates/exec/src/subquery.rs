@@ -6,7 +6,7 @@ use std::rc::Rc;
 use bumpalo::Bump;
 use expr::{
     CmpDomain, EvalCtx, EvalError, Expr, ExprKind, HashIndex, RowSource, SubqueryForm, compare_values, eval,
-    in_arena, truth,
+    fail_if_cut_short, in_arena, truth,
 };
 use types::{OwnedValue, Value};
 
@@ -193,7 +193,9 @@ fn exists<'r>(inner: &'r QueryRun<'r>) -> Result<bool> {
 fn is_among<'r>(needle: &Value<'_>, inner: &'r QueryRun<'r>, domain: CmpDomain) -> Result<Option<bool>> {
     let (mut found, mut unknown) = (false, false);
     each_value(inner, |value, ctx| {
-        match compare_values(needle, value, domain, ctx) {
+        let order = compare_values(needle, value, domain, ctx);
+        fail_if_cut_short(domain, [needle, value], ctx).map_err(|error| inner.st.eval_error(error))?;
+        match order {
             Some(std::cmp::Ordering::Equal) => found = true,
             Some(_) => {}
             None => unknown = true,

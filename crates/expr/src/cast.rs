@@ -124,7 +124,7 @@ fn refused<'v>(call: &Call<'v>, type_name: &str, value: &Value<'v>) -> Value<'v>
 }
 
 fn incorrect<'v>(call: &Call<'v>, type_name: &'static str, value: &Value<'v>) -> Value<'v> {
-    call.ctx.session.warn(Warning::IncorrectValue { type_name, value: value.display_text() });
+    call.ctx.session.warn(Warning::IncorrectValue { type_name, value: value.message_text() });
     Value::Null
 }
 

@@ -170,7 +170,7 @@ fn date_time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTime {
         }
         read.value
     } else {
-        ctx.session.warn(Warning::IncorrectValue { type_name: "datetime", value: value.display_text() });
+        ctx.session.warn(Warning::IncorrectValue { type_name: "datetime", value: value.message_text() });
         DateTime::ZERO
     }
 }
@@ -182,5 +182,5 @@ fn time(value: &Value<'_>) -> Time {
 #[cold]
 fn warn_truncated(type_name: &str, value: &Value<'_>, ctx: &EvalCtx<'_>) {
     let type_name = type_name.to_owned();
-    ctx.session.warn(Warning::TruncatedWrongValue { type_name, value: value.display_text() });
+    ctx.session.warn(Warning::TruncatedWrongValue { type_name, value: value.message_text() });
 }

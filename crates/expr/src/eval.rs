@@ -33,13 +33,17 @@ pub fn eval<'v>(
         ExprKind::Not(arg) => Ok(truth(eval_bool(arg, row, ctx)?.map(|t| !t))),
         ExprKind::Compare { op, domain, args } => {
             let (a, b) = (eval(&args[0], row, ctx)?, eval(&args[1], row, ctx)?);
-            Ok(truth(compare(*op, &a, &b, *domain, ctx)))
+            let is_true = compare(*op, &a, &b, *domain, ctx);
+            fail_if_cut_short(*domain, [&a, &b], ctx)?;
+            Ok(truth(is_true))
         }
         ExprKind::Between { negated, domain, args } => {
             let value = eval(&args[0], row, ctx)?;
             let (low, high) = (eval(&args[1], row, ctx)?, eval(&args[2], row, ctx)?);
             let above = compare(CmpOp::Ge, &value, &low, *domain, ctx);
             let below = compare(CmpOp::Le, &value, &high, *domain, ctx);
+            fail_if_cut_short(*domain, [&value, &low], ctx)?;
+            fail_if_cut_short(*domain, [&value, &high], ctx)?;
             Ok(truth(negate_if(*negated, and3(above, below))))
         }
         ExprKind::In { negated, domain, needle, list } => {
@@ -169,6 +173,24 @@ pub(crate) fn compare(
     })
 }
 
+/// Fails where strings were compared that are so long that the end of a killed statement may have cut it short.
+/// # Errors  [`EvalError::Killed`].
+#[inline]
+pub fn fail_if_cut_short(
+    domain: CmpDomain,
+    compared: [&Value<'_>; 2],
+    ctx: &EvalCtx<'_>,
+) -> Result<(), EvalError> {
+    if let CmpDomain::String(_) = domain {
+        for value in compared {
+            if let Value::Bytes { data, .. } = value {
+                ctx.fail_if_killed_over(data)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Items of a list that takes long enough to look first whether the statement was killed.
 const LONG_LIST: usize = 256;
 
@@ -185,7 +207,10 @@ fn is_in<'v>(
     }
     let mut unknown = needle.is_null();
     for item in list {
-        match compare(CmpOp::Eq, needle, &eval(item, row, ctx)?, domain, ctx) {
+        let item = eval(item, row, ctx)?;
+        let is_equal = compare(CmpOp::Eq, needle, &item, domain, ctx);
+        fail_if_cut_short(domain, [needle, &item], ctx)?;
+        match is_equal {
             Some(true) => return Ok(Some(true)),
             Some(false) => {}
             None => unknown = true,

@@ -30,6 +30,7 @@ mod functions;
 mod hash_index;
 mod node;
 mod print;
+mod sort_key;
 #[cfg(test)]
 mod test_session;
 
@@ -38,9 +39,10 @@ pub use build::{BindError, Builder};
 pub use compare::{Number, compare_values, equal_values, exact_integer};
 pub use context::{EvalCtx, NoSubqueries, RowSource, SessionInfo, SubqueryRunner, UserLock};
 pub use error::{EvalError, Warning};
-pub use eval::{eval, eval_bool, in_arena, truth};
+pub use eval::{eval, eval_bool, fail_if_cut_short, in_arena, truth};
 pub use fold::fold;
 pub use func::Func;
 pub use functions::SeededRandom;
 pub use hash_index::HashIndex;
 pub use node::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
+pub use sort_key::append_sort_key;

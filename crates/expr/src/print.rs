@@ -41,7 +41,7 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
 }
 
 fn constant(value: &OwnedValue) -> String {
-    let text = value.as_value().display_text();
+    let text = value.as_value().message_text();
     match value {
         OwnedValue::Int(_) | OwnedValue::Decimal(_) | OwnedValue::Double(_) if text.starts_with('-') => {
             format!("-({})", &text[1..])

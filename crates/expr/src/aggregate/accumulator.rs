@@ -12,7 +12,7 @@ use super::concat::Concat;
 use super::extreme::Extreme;
 use super::group_key::append_group_key;
 use super::number::{Sum, Variance};
-use super::typing::{order_domain, sort_domain};
+use super::typing::order_domain;
 use crate::compare::double;
 use crate::{EvalCtx, EvalError, Expr, HashIndex};
 
@@ -82,8 +82,8 @@ impl Accumulator {
                 State::Variance(Variance::default())
             }
             AggFunc::GroupConcat => {
-                let order = spec.order.iter().map(|(e, descending)| (sort_domain(e), *descending));
-                State::Concat(Box::new(Concat::new(spec.separator, order.collect())))
+                let descends = spec.order.iter().map(|(_, descends)| *descends).collect();
+                State::Concat(Box::new(Concat::new(spec.separator, descends)))
             }
             AggFunc::AnyValue => State::First(OwnedValue::Null),
         };

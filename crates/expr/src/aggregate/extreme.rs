@@ -6,7 +6,7 @@ use base::memory::Charge;
 use types::{OwnedValue, Value};
 
 use crate::compare::compare_values;
-use crate::{CmpDomain, EvalCtx, EvalError};
+use crate::{CmpDomain, EvalCtx, EvalError, fail_if_cut_short};
 
 /// The least or largest value so far; of equal ones the first.
 #[derive(Debug)]
@@ -31,9 +31,10 @@ impl Extreme {
         ctx: &EvalCtx<'_>,
         charge: &Charge,
     ) -> Result<(), EvalError> {
-        if self.best.is_null()
-            || compare_values(value, &self.best.as_value(), self.domain, ctx) == Some(self.wanted)
-        {
+        let best = self.best.as_value();
+        let is_better = best.is_null() || compare_values(value, &best, self.domain, ctx) == Some(self.wanted);
+        fail_if_cut_short(self.domain, [value, &best], ctx)?;
+        if is_better {
             let bytes = value.heap_bytes();
             if bytes > 0 {
                 charge.add(bytes)?;

@@ -90,14 +90,6 @@ fn concat_type(collation: CollationId) -> SqlType {
     SqlType { kind, ..SqlType::varchar(0, collation) }
 }
 
-/// The domain of the ORDER BY in an aggregate: as [`order_domain`], but members of ENUM and SET by number.
-pub(super) fn sort_domain(expr: &Expr) -> CmpDomain {
-    match expr.ty.kind {
-        TypeKind::Enum | TypeKind::Set => CmpDomain::Integer,
-        _ => order_domain(expr),
-    }
-}
-
 /// The domain in which MIN and MAX compare values.
 pub(super) fn order_domain(expr: &Expr) -> CmpDomain {
     match class_of(expr) {

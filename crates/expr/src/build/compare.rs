@@ -234,7 +234,7 @@ impl Builder {
             return Ok(());
         }
         if domain == CmpDomain::Time {
-            let read = value.to_time().ok_or_else(|| value.display_text())?;
+            let read = value.to_time().ok_or_else(|| value.message_text())?;
             *arg = self.time(read.value, MAX_FSP);
             return Ok(());
         }
@@ -242,7 +242,7 @@ impl Builder {
             Some(read) if read.loss == Loss::None => *arg = self.datetime(read.value, MAX_FSP),
             // What follows the date is a warning of every evaluation.
             Some(_) => {}
-            None => return Err(value.display_text()),
+            None => return Err(value.message_text()),
         }
         Ok(())
     }

@@ -153,5 +153,5 @@ pub(crate) fn written_fsp(text: &[u8]) -> u8 {
 }
 
 fn incorrect(type_name: &'static str, text: &[u8]) -> BindError {
-    BindError::IncorrectTemporal { type_name, value: String::from_utf8_lossy(text).into_owned() }
+    BindError::IncorrectTemporal { type_name, value: types::value::text_for_message(text) }
 }

@@ -1,6 +1,6 @@
 //! `& | ^ << >> ~` and BIT_COUNT: on 64 bits, or on bytes when the operands are binary strings.
 
-use types::{CollationId, TypeKind, Value};
+use types::{Charset, CollationId, TypeKind, Value};
 
 use super::{Call, some};
 use crate::EvalError;
@@ -24,8 +24,7 @@ fn binary<'v>(
         return Err(EvalError::BitOperandLengths);
     }
     call.ctx.reserve(a.len())?;
-    let bytes = call.ctx.arena.alloc_slice_fill_iter(a.iter().zip(b).map(|(x, y)| on_each(*x, *y)));
-    Ok(Value::binary(bytes))
+    Ok(Value::binary(call.ctx.filled(a.len(), |i| on_each(a[i], b[i]))?))
 }
 
 /// `a & b`
@@ -50,7 +49,7 @@ pub(crate) fn not<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     }
     let bytes = some!(call.text(0));
     call.ctx.reserve(bytes.len())?;
-    Ok(Value::binary(call.ctx.arena.alloc_slice_fill_iter(bytes.iter().map(|b| !b))))
+    Ok(Value::binary(call.ctx.filled(bytes.len(), |i| !bytes[i])?))
 }
 
 /// `a << n`
@@ -80,7 +79,7 @@ fn shifted<'v>(call: &Call<'v>, bytes: &[u8], count: u64, left: bool) -> Result<
     call.ctx.reserve(bytes.len())?;
     let (whole, rest) = ((count / 8).min(bytes.len() as u64) as usize, (count % 8) as u32);
     let at = |i: usize| u32::from(bytes.get(i).copied().unwrap_or(0));
-    let out = call.ctx.arena.alloc_slice_fill_with(bytes.len(), |i| {
+    let out = call.ctx.filled(bytes.len(), |i| {
         if left {
             let pair = at(i + whole) << 8 | at(i + whole + 1);
             (pair << rest >> 8) as u8
@@ -89,7 +88,7 @@ fn shifted<'v>(call: &Call<'v>, bytes: &[u8], count: u64, left: bool) -> Result<
             let pair = byte(whole + 1) << 8 | byte(whole);
             (pair >> rest) as u8
         }
-    });
+    })?;
     Ok(Value::Bytes { data: out, collation: CollationId::BINARY })
 }
 
@@ -97,7 +96,11 @@ fn shifted<'v>(call: &Call<'v>, bytes: &[u8], count: u64, left: bool) -> Result<
 pub(crate) fn count<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let ones = match call.value(0)? {
         Value::Bytes { data, collation: CollationId::BINARY } => {
-            data.iter().map(|b| i64::from(b.count_ones())).sum()
+            let mut ones = 0;
+            for piece in call.ctx.pieces(Charset::Binary, data) {
+                ones += piece?.iter().map(|b| i64::from(b.count_ones())).sum::<i64>();
+            }
+            ones
         }
         _ => i64::from(some!(call.bits(0)).count_ones()),
     };

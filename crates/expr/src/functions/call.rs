@@ -7,6 +7,7 @@ use types::temporal::DateFlags;
 use types::value::{Loss, write_double_fixed};
 use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
 
+use super::pieces::PIECE_BYTES;
 use crate::{EvalCtx, EvalError, Expr, RowSource, Warning, eval};
 
 /// The value of an argument, or the end of the function with NULL.
@@ -204,7 +205,7 @@ impl<'v> Call<'v> {
             (None, Wanted::DateTime) => self
                 .ctx
                 .session
-                .warn(Warning::IncorrectValue { type_name: "datetime", value: value.display_text() }),
+                .warn(Warning::IncorrectValue { type_name: "datetime", value: value.message_text() }),
             (None, Wanted::Date) => self.truncated("date", value),
             (Some(read), Wanted::DateTime) if read.loss == Loss::Truncated => {
                 self.truncated("datetime", value);
@@ -232,6 +233,9 @@ impl<'v> Call<'v> {
     /// As [`Call::text_value`], of bytes to be copied to the arena.
     pub(crate) fn copied(&self, data: &[u8]) -> Result<Value<'v>, EvalError> {
         self.ctx.reserve(data.len())?;
+        if data.len() > PIECE_BYTES {
+            return Ok(self.text_value(self.ctx.joined(&[data])?));
+        }
         Ok(self.text_value(self.ctx.arena.alloc_slice_copy(data)))
     }
 
@@ -262,7 +266,7 @@ impl<'v> Call<'v> {
     #[cold]
     pub(crate) fn truncated(&self, type_name: &str, value: &Value<'_>) {
         let type_name = type_name.to_owned();
-        self.ctx.session.warn(Warning::TruncatedWrongValue { type_name, value: value.display_text() });
+        self.ctx.session.warn(Warning::TruncatedWrongValue { type_name, value: value.message_text() });
     }
 
     /// The error of a result outside its type.

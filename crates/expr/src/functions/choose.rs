@@ -7,6 +7,7 @@ use types::{TypeKind, Value};
 use super::{Call, some};
 use crate::build::{Class, class_of};
 use crate::compare::compare_values;
+use crate::eval::fail_if_cut_short;
 use crate::{CmpDomain, EvalError};
 
 /// COALESCE, IFNULL: the first argument that is not NULL.
@@ -50,11 +51,23 @@ fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError
         if best.is_null() || value.is_null() {
             return Ok(Value::Null);
         }
-        if compare_values(&value, &best, domain, call.ctx) == Some(wanted) {
+        if ordered(call, &value, &best, domain)? == Some(wanted) {
             best = value;
         }
     }
     Ok(best)
+}
+
+/// The order of two values, unless the statement was killed while long ones were compared.
+fn ordered(
+    call: &Call<'_>,
+    a: &Value<'_>,
+    b: &Value<'_>,
+    domain: CmpDomain,
+) -> Result<Option<Ordering>, EvalError> {
+    let order = compare_values(a, b, domain, call.ctx);
+    fail_if_cut_short(domain, [a, b], call.ctx)?;
+    Ok(order)
 }
 
 /// INTERVAL(n, a, b, ..): how many of the ascending numbers are not above n; -1 for NULL.
@@ -99,7 +112,7 @@ pub(crate) fn field<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     };
     let needle = call.value(0)?;
     for i in 1..call.args.len() {
-        if compare_values(&needle, &call.value(i)?, domain, call.ctx) == Some(Ordering::Equal) {
+        if ordered(call, &needle, &call.value(i)?, domain)? == Some(Ordering::Equal) {
             return Ok(Value::Int(i as i64));
         }
     }

@@ -3,8 +3,9 @@
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
-use types::Value;
+use types::{Charset, Value};
 
+use super::pieces::PIECE_BYTES;
 use super::{Call, some};
 use crate::build::{Class, class_of};
 use crate::{EvalError, Warning};
@@ -22,16 +23,20 @@ pub(crate) fn hex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if !call.fits_packet(bytes.len() as u64 * 2)? {
         return Ok(Value::Null);
     }
-    Ok(call.text_value(hex_digits(call, bytes, b"0123456789ABCDEF")))
+    Ok(call.text_value(hex_digits(call, bytes, b"0123456789ABCDEF")?))
 }
 
 /// The bytes as pairs of `digits`.
-pub(super) fn hex_digits<'v>(call: &Call<'v>, bytes: &[u8], digits: &[u8; 16]) -> &'v [u8] {
+pub(super) fn hex_digits<'v>(
+    call: &Call<'v>,
+    bytes: &[u8],
+    digits: &[u8; 16],
+) -> Result<&'v [u8], EvalError> {
     let digit = |i: usize| {
         let byte = bytes[i / 2];
         digits[usize::from(if i.is_multiple_of(2) { byte >> 4 } else { byte & 15 })]
     };
-    call.ctx.arena.alloc_slice_fill_with(bytes.len() * 2, digit)
+    call.ctx.filled(bytes.len() * 2, digit)
 }
 
 /// UNHEX: NULL if a character is no hexadecimal digit. An odd first digit is a byte.
@@ -39,27 +44,35 @@ pub(crate) fn unhex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
     call.ctx.reserve(text.len().div_ceil(2))?;
     let mut out = Vec::with_capacity(text.len().div_ceil(2));
-    let odd = text.len() % 2;
-    for pair in text[..odd].chunks(1).chain(text[odd..].chunks(2)) {
-        let mut byte = 0;
-        for b in pair {
-            let Some(value) = char::from(*b).to_digit(16).map(|d| d as u8) else {
-                call.ctx.session.warn(Warning::WrongValueForFunction {
-                    type_name: "string",
-                    value: format!("'{}'", String::from_utf8_lossy(text)),
-                    function: "unhex",
-                });
-                return Ok(Value::Null);
-            };
-            byte = byte << 4 | value;
+    let (odd, pairs) = text.split_at(text.len() % 2);
+    for piece in std::iter::once(Ok(odd)).chain(call.ctx.pieces(Charset::Binary, pairs)) {
+        for pair in piece?.chunks(2) {
+            let mut byte = 0;
+            for b in pair {
+                let Some(value) = char::from(*b).to_digit(16) else {
+                    call.ctx.session.warn(no_hexadecimal(text));
+                    return Ok(Value::Null);
+                };
+                byte = byte << 4 | value as u8;
+            }
+            out.push(byte);
         }
-        out.push(byte);
     }
     call.copied(&out)
 }
 
+#[cold]
+fn no_hexadecimal(text: &[u8]) -> Warning {
+    Warning::WrongValueForFunction {
+        type_name: "string",
+        value: format!("'{}'", types::value::text_for_message(text)),
+        function: "unhex",
+    }
+}
+
 /// Bytes that fill a line of TO_BASE64, which has 76 characters.
 const BASE64_LINE_BYTES: usize = 57;
+const BASE64_LINES_BETWEEN_LOOKS: usize = 1 << 14;
 
 /// MySQL's decoder wants the padding and ignores the bits that follow the last byte.
 const BASE64: GeneralPurpose =
@@ -74,7 +87,10 @@ pub(crate) fn to_base64<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         return Ok(Value::Null);
     }
     let mut out = String::with_capacity(length);
-    for line in bytes.chunks(BASE64_LINE_BYTES) {
+    for (i, line) in bytes.chunks(BASE64_LINE_BYTES).enumerate() {
+        if i % BASE64_LINES_BETWEEN_LOOKS == BASE64_LINES_BETWEEN_LOOKS - 1 {
+            call.ctx.fail_if_killed()?;
+        }
         if !out.is_empty() {
             out.push('\n');
         }
@@ -87,12 +103,22 @@ pub(crate) fn to_base64<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 pub(crate) fn from_base64<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
     call.ctx.reserve(text.len())?;
-    let mut text = text.to_vec();
-    text.retain(|byte| !is_latin1_space(*byte));
-    Ok(match BASE64.decode(&text) {
-        Ok(bytes) => call.copied(&bytes)?,
-        Err(_) => Value::Null,
-    })
+    let mut digits = Vec::with_capacity(text.len());
+    for piece in call.ctx.pieces(Charset::Binary, text) {
+        digits.extend(piece?.iter().copied().filter(|byte| !is_latin1_space(*byte)));
+    }
+    let mut out = Vec::with_capacity(digits.len() / 4 * 3);
+    // A piece is whole groups of four digits; only the last group may be padded.
+    const { assert!(PIECE_BYTES.is_multiple_of(4)) };
+    let mut is_padded = false;
+    for piece in call.ctx.pieces(Charset::Binary, &digits) {
+        let piece = piece?;
+        if is_padded || BASE64.decode_vec(piece, &mut out).is_err() {
+            return Ok(Value::Null);
+        }
+        is_padded = piece.ends_with(b"=");
+    }
+    call.copied(&out)
 }
 
 /// White space of latin1, by which MySQL's decoder goes whatever the text's character set is.

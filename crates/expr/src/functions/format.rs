@@ -7,7 +7,7 @@ use types::value::write_double_fixed;
 use types::{Date, DateTime, Time, Value};
 
 use super::date_parts::{DAY_NAMES, MONTH_NAMES};
-use super::{Call, some};
+use super::{Call, STEPS_BETWEEN_LOOKS, some};
 use crate::EvalError;
 use crate::build::{Class, class_of};
 
@@ -48,7 +48,7 @@ pub(crate) fn time_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if time.is_negative() {
         out.push(b'-');
     }
-    Ok(match write_pattern(Date::ZERO, time, pattern, &mut out) {
+    Ok(match write_pattern(call, (Date::ZERO, time), pattern, &mut out)? {
         Some(()) => call.copied(&out)?,
         None => Value::Null,
     })
@@ -64,24 +64,38 @@ pub(super) fn write_moment<'v>(
         return Ok(Value::Null);
     }
     let mut out = Vec::new();
-    match write_pattern(moment.date(), moment.time(), pattern, &mut out) {
+    match write_pattern(call, (moment.date(), moment.time()), pattern, &mut out)? {
         Some(()) => call.copied(&out),
         None => Ok(Value::Null),
     }
 }
 
-fn write_pattern(date: Date, time: Time, pattern: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let mut rest = pattern.iter();
-    while let Some(b) = rest.next() {
-        match (b, rest.clone().next()) {
-            (b'%', Some(specifier)) => {
-                rest.next();
-                write_part(date, time, *specifier, out)?;
-            }
-            _ => out.push(*b),
+/// Writes by `pattern`; `None` if it asks for a name that a zero part does not have.
+fn write_pattern(
+    call: &Call<'_>,
+    (date, time): (Date, Time),
+    pattern: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<Option<()>, EvalError> {
+    let mut rest = pattern;
+    let mut steps = 0;
+    while let [b, after @ ..] = rest {
+        steps += 1;
+        if steps % STEPS_BETWEEN_LOOKS == 0 {
+            call.ctx.fail_if_killed()?;
+            call.ctx.reserve(out.len())?;
         }
+        rest = if let (b'%', [specifier, after @ ..]) = (b, after) {
+            if write_part(date, time, *specifier, out).is_none() {
+                return Ok(None);
+            }
+            after
+        } else {
+            out.push(*b);
+            after
+        };
     }
-    Some(())
+    Ok(Some(()))
 }
 
 /// One part; `None` if it has no name.

@@ -2,9 +2,10 @@
 
 use aws_lc_rs::digest;
 use md5::{Digest, Md5};
-use types::Value;
+use types::{Charset, Value};
 
 use super::encode::hex_digits;
+use super::pieces::PIECE_BYTES;
 use super::{Call, some};
 use crate::EvalError;
 
@@ -13,14 +14,17 @@ const LOWER: &[u8; 16] = b"0123456789abcdef";
 /// MD5
 pub(crate) fn md5<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
-    Ok(call.text_value(hex_digits(call, &Md5::digest(text), LOWER)))
+    let mut sum = Md5::new();
+    for piece in call.ctx.pieces(Charset::Binary, text) {
+        sum.update(piece?);
+    }
+    Ok(call.text_value(hex_digits(call, &sum.finalize(), LOWER)?))
 }
 
 /// SHA1
 pub(crate) fn sha1<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
-    let sum = digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, text);
-    Ok(call.text_value(hex_digits(call, sum.as_ref(), LOWER)))
+    sha(call, &digest::SHA1_FOR_LEGACY_USE_ONLY, text)
 }
 
 /// SHA2(text, bits): NULL for a length that is none.
@@ -33,11 +37,32 @@ pub(crate) fn sha2<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         512 => &digest::SHA512,
         _ => return Ok(Value::Null),
     };
-    let sum = digest::digest(algorithm, text);
-    Ok(call.text_value(hex_digits(call, sum.as_ref(), LOWER)))
+    sha(call, algorithm, text)
+}
+
+fn sha<'v>(
+    call: &Call<'v>,
+    algorithm: &'static digest::Algorithm,
+    text: &[u8],
+) -> Result<Value<'v>, EvalError> {
+    let sum = if text.len() <= PIECE_BYTES {
+        digest::digest(algorithm, text)
+    } else {
+        let mut context = digest::Context::new(algorithm);
+        for piece in call.ctx.pieces(Charset::Binary, text) {
+            context.update(piece?);
+        }
+        context.finish()
+    };
+    Ok(call.text_value(hex_digits(call, sum.as_ref(), LOWER)?))
 }
 
 /// CRC32
 pub(crate) fn crc32<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    Ok(Value::UInt(u64::from(crc32fast::hash(some!(call.text(0))))))
+    let text = some!(call.text(0));
+    let mut sum = crc32fast::Hasher::new();
+    for piece in call.ctx.pieces(Charset::Binary, text) {
+        sum.update(piece?);
+    }
+    Ok(Value::UInt(u64::from(sum.finalize())))
 }

@@ -103,18 +103,14 @@ pub(crate) fn bin_to_uuid<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 #[cold]
 fn wrong_value(call: &Call<'_>, type_name: &'static str, text: &[u8]) -> EvalError {
-    EvalError::WrongValue {
-        type_name,
-        value: String::from_utf8_lossy(text).into_owned(),
-        function: call.name(),
-    }
+    EvalError::WrongValue { type_name, value: types::value::text_for_message(text), function: call.name() }
 }
 
 #[cold]
 fn refused<'v>(call: &Call<'v>, text: &[u8]) -> Value<'v> {
     call.ctx.session.warn(Warning::WrongValueForFunction {
         type_name: "string",
-        value: format!("'{}'", String::from_utf8_lossy(text)),
+        value: format!("'{}'", types::value::text_for_message(text)),
         function: call.name(),
     });
     Value::Null

@@ -6,6 +6,7 @@
 
 pub(crate) mod arithmetic;
 pub(crate) mod bits;
+mod byte_search;
 mod call;
 pub(crate) mod choose;
 pub(crate) mod clock;
@@ -20,6 +21,7 @@ pub(crate) mod identifier;
 pub(crate) mod info;
 pub(crate) mod number;
 pub(crate) mod pad;
+mod pieces;
 pub(crate) mod radix;
 pub(crate) mod random;
 pub(crate) mod round;
@@ -31,8 +33,11 @@ pub(crate) mod time;
 pub(crate) mod user_lock;
 
 pub(crate) use call::{Call, Wanted, collation, some, text_in_arena};
+pub(crate) use pieces::STEPS_BETWEEN_LOOKS;
 pub use random::SeededRandom;
 pub(crate) use str_to_date::format_parts;
 
+#[cfg(test)]
+mod long_tests;
 #[cfg(test)]
 mod tests;

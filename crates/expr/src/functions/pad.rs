@@ -2,6 +2,7 @@
 
 use types::Value;
 
+use super::pieces::PIECE_BYTES;
 use super::{Call, some};
 use crate::EvalError;
 
@@ -26,14 +27,40 @@ fn trim<'v>(call: &Call<'v>, leading: bool, trailing: bool) -> Result<Value<'v>,
     if remove.is_empty() {
         return Ok(call.text_value(text));
     }
+    let mut looks = Looks::new(call, remove);
     while let (true, Some(rest)) = (leading, text.strip_prefix(remove)) {
         text = rest;
+        looks.step()?;
     }
     // In UTF-8 no character ends in the bytes of another, so the end of a text can be cut as bytes.
     while let (true, Some(rest)) = (trailing, text.strip_suffix(remove)) {
         text = rest;
+        looks.step()?;
     }
     Ok(call.text_value(text))
+}
+
+/// Looks at the kill flag after each [`PIECE_BYTES`] that are cut off.
+struct Looks<'c, 'v> {
+    call: &'c Call<'v>,
+    steps: usize,
+    left: usize,
+}
+
+impl<'c, 'v> Looks<'c, 'v> {
+    fn new(call: &'c Call<'v>, remove: &[u8]) -> Self {
+        let steps = PIECE_BYTES / remove.len() + 1;
+        Looks { call, steps, left: steps }
+    }
+
+    fn step(&mut self) -> Result<(), EvalError> {
+        self.left -= 1;
+        if self.left > 0 {
+            return Ok(());
+        }
+        self.left = self.steps;
+        self.call.ctx.fail_if_killed()
+    }
 }
 
 /// LPAD
@@ -48,36 +75,25 @@ pub(crate) fn right<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 fn pad<'v>(call: &Call<'v>, at_left: bool) -> Result<Value<'v>, EvalError> {
     let (text, length, fill) = (some!(call.text(0)), some!(call.int(1)), some!(call.text(2)));
-    let charset = call.charset();
     let Ok(length) = usize::try_from(length) else { return Ok(Value::Null) };
-    let present = charset.char_len(text);
+    let present = call.char_len(text)?;
     if length <= present {
-        return Ok(call.text_value(&text[..charset.byte_offset_of_char(text, length)]));
+        return Ok(call.text_value(&text[..call.byte_offset_of_char(text, length)?]));
     }
-    let fill_length = charset.char_len(fill);
+    let fill_length = call.char_len(fill)?;
     if fill_length == 0 {
         return Ok(call.text_value(text));
     }
     let missing = length - present;
     let (whole, part) = (missing / fill_length, missing % fill_length);
-    let part = &fill[..charset.byte_offset_of_char(fill, part)];
+    let part = &fill[..call.byte_offset_of_char(fill, part)?];
     let bytes = text.len() as u64 + whole as u64 * fill.len() as u64 + part.len() as u64;
     if !call.fits_packet(bytes)? {
         return Ok(Value::Null);
     }
-    let mut out = Vec::with_capacity(bytes as usize);
-    let padding = |out: &mut Vec<u8>| {
-        (0..whole).for_each(|_| out.extend_from_slice(fill));
-        out.extend_from_slice(part);
-    };
-    if at_left {
-        padding(&mut out);
-        out.extend_from_slice(text);
-    } else {
-        out.extend_from_slice(text);
-        padding(&mut out);
-    }
-    call.copied(&out)
+    let nothing: &[u8] = &[];
+    let (before, after) = if at_left { (nothing, [part, text]) } else { (text, [part, nothing]) };
+    Ok(call.text_value(call.ctx.repeated(before, (fill, whole), after)?))
 }
 
 /// REPEAT
@@ -90,7 +106,7 @@ pub(crate) fn repeat<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if !call.fits_packet(count.saturating_mul(text.len() as u64))? {
         return Ok(Value::Null);
     }
-    call.copied(&text.repeat(count as usize))
+    Ok(call.text_value(call.ctx.repeated(&[], (text, count as usize), [&[], &[]])?))
 }
 
 /// SPACE
@@ -99,5 +115,5 @@ pub(crate) fn space<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if !call.fits_packet(count)? {
         return Ok(Value::Null);
     }
-    Ok(call.text_value(call.ctx.arena.alloc_slice_fill_copy(count as usize, b' ')))
+    Ok(call.text_value(call.ctx.filled(count as usize, |_| b' ')?))
 }

@@ -2,22 +2,23 @@
 
 use std::cmp::Ordering;
 
-use base::sync::interrupt;
 use types::Value;
 use types::collation::Collation;
 
+use super::byte_search::Places;
+use super::pieces::{PIECE_BYTES, STEPS_BETWEEN_LOOKS};
 use super::{Call, some};
 use crate::EvalError;
 
 /// Characters compared between two looks whether the statement is to end.
 const WORK_BETWEEN_LOOKS: usize = 1 << 15;
+/// Bytes of a text from which on folding it, to search for bytes, costs less than comparing at each character.
+const FOLDED_BYTES_MIN: usize = 1 << 12;
 
 /// INSTR(text, wanted)
 pub(crate) fn instr<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (text, wanted) = (some!(call.text(0)), some!(call.text(1)));
-    let place = place_of(wanted, text, 0, common(call));
-    call.ctx.fail_if_killed_over(text)?;
-    Ok(Value::Int(place))
+    Ok(Value::Int(place_of(call, wanted, text, 0)?))
 }
 
 /// LOCATE(wanted, text), LOCATE(wanted, text, from)
@@ -25,9 +26,7 @@ pub(crate) fn locate<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (wanted, text) = (some!(call.text(0)), some!(call.text(1)));
     let from = if call.args.len() > 2 { some!(call.int(2)) } else { 1 };
     let Ok(skipped) = usize::try_from(from - 1) else { return Ok(Value::Int(0)) };
-    let place = place_of(wanted, text, skipped, common(call));
-    call.ctx.fail_if_killed_over(text)?;
-    Ok(Value::Int(place))
+    Ok(Value::Int(place_of(call, wanted, text, skipped)?))
 }
 
 /// The collation of both texts; of the one that is a text if the other is a number.
@@ -38,26 +37,75 @@ fn common(call: &Call<'_>) -> &'static Collation {
 }
 
 /// The 1-based character at which `wanted` first stands in `text` after `skipped` characters; 0 if it does not.
-/// A match has as many characters as `wanted`. Once the statement is to end, the answer for a long text means nothing.
-fn place_of(wanted: &[u8], text: &[u8], skipped: usize, collation: &Collation) -> i64 {
+/// A match has as many characters as `wanted`.
+fn place_of(call: &Call<'_>, wanted: &[u8], text: &[u8], skipped: usize) -> Result<i64, EvalError> {
+    let (ctx, collation) = (call.ctx, common(call));
     let charset = collation.charset;
-    let length = charset.char_len(wanted);
-    let last = charset.char_len(text).checked_sub(length);
-    let Some(last) = last.filter(|last| skipped <= *last) else { return 0 };
-    let mut at = charset.byte_offset_of_char(text, skipped);
+    let length = ctx.char_len(charset, wanted)?;
+    let last = ctx.char_len(charset, text)?.checked_sub(length);
+    let Some(last) = last.filter(|last| skipped <= *last) else { return Ok(0) };
+    let mut at = ctx.byte_offset_of_char(charset, text, skipped)?;
+    if length > 0 && text.len() - at >= FOLDED_BYTES_MIN {
+        match place_of_folded(call, wanted, &text[at..])? {
+            Place::At(place) => {
+                return Ok((skipped + ctx.char_len(charset, &text[at..at + place])?) as i64 + 1);
+            }
+            Place::Nowhere => return Ok(0),
+            Place::Unknown => {}
+        }
+    }
+    let mut end = at + ctx.byte_offset_of_char(charset, &text[at..], length)?;
     let between_looks = (WORK_BETWEEN_LOOKS / (length + 1)).max(1);
     for place in skipped..=last {
-        if (place - skipped) % between_looks == between_looks - 1 && interrupt::is_requested() {
-            return 0;
+        if (place - skipped) % between_looks == between_looks - 1 {
+            ctx.fail_if_killed_over(text)?;
         }
-        let rest = &text[at..];
-        let end = charset.byte_offset_of_char(rest, length);
-        if collation.equals(&rest[..end], wanted) {
-            return place as i64 + 1;
+        if collation.equals(&text[at..end], wanted) {
+            ctx.fail_if_killed_over(wanted)?;
+            return Ok(place as i64 + 1);
         }
-        at += if rest.is_empty() { 0 } else { charset.first_char_bytes(rest) };
+        if place < last {
+            at += charset.first_char_bytes(&text[at..]);
+            end += charset.first_char_bytes(&text[end..]);
+        }
     }
-    0
+    Ok(0)
+}
+
+/// Where a search for bytes finds a text.
+enum Place {
+    At(usize),
+    Nowhere,
+    /// The collation does not compare these texts byte by byte.
+    Unknown,
+}
+
+impl From<Option<usize>> for Place {
+    fn from(place: Option<usize>) -> Place {
+        place.map_or(Place::Nowhere, Place::At)
+    }
+}
+
+/// The byte at which `wanted` first stands in a long `text`, by a search for folded bytes.
+fn place_of_folded(call: &Call<'_>, wanted: &[u8], text: &[u8]) -> Result<Place, EvalError> {
+    let collation = common(call);
+    if collation.is_binary() {
+        return Ok(Places::from_front(call.ctx, text, wanted).next()?.into());
+    }
+    let fold = |text: &[u8]| -> Result<Option<Vec<u8>>, EvalError> {
+        call.ctx.reserve(text.len())?;
+        let mut out = Vec::with_capacity(text.len());
+        for piece in text.chunks(PIECE_BYTES) {
+            call.ctx.fail_if_killed_over(piece)?;
+            if !collation.append_folded(piece, &mut out) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(out))
+    };
+    let Some(wanted) = fold(wanted)? else { return Ok(Place::Unknown) };
+    let Some(text) = fold(text)? else { return Ok(Place::Unknown) };
+    Ok(Places::from_front(call.ctx, &text, &wanted).next()?.into())
 }
 
 /// FIND_IN_SET(wanted, 'a,b,c')
@@ -67,14 +115,29 @@ pub(crate) fn find_in_set<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         return Ok(Value::Int(0));
     }
     let collation = common(call);
-    let place = list.split(|b| *b == b',').position(|member| collation.equals(member, wanted));
-    Ok(Value::Int(place.map_or(0, |i| i as i64 + 1)))
+    let mut end_of_step = PIECE_BYTES;
+    let mut end = 0;
+    for (i, member) in list.split(|b| *b == b',').enumerate() {
+        let is_it = collation.equals(member, wanted);
+        end += member.len() + 1;
+        if end > end_of_step || i % STEPS_BETWEEN_LOOKS == STEPS_BETWEEN_LOOKS - 1 {
+            call.ctx.fail_if_killed()?;
+            end_of_step = end + PIECE_BYTES;
+        }
+        if is_it {
+            return Ok(Value::Int(i as i64 + 1));
+        }
+    }
+    Ok(Value::Int(0))
 }
 
 /// STRCMP
 pub(crate) fn strcmp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (a, b) = (some!(call.text(0)), some!(call.text(1)));
-    Ok(Value::Int(match common(call).compare(a, b) {
+    let order = common(call).compare(a, b);
+    call.ctx.fail_if_killed_over(a)?;
+    call.ctx.fail_if_killed_over(b)?;
+    Ok(Value::Int(match order {
         Ordering::Less => -1,
         Ordering::Equal => 0,
         Ordering::Greater => 1,

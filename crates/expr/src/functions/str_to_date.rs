@@ -64,7 +64,7 @@ pub(crate) fn str_to_date<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         Some(value)
     });
     if value.is_none() {
-        let value = String::from_utf8_lossy(text).into_owned();
+        let value = types::value::text_for_message(text);
         call.ctx.session.warn(Warning::WrongValueForFunction {
             type_name: "datetime",
             value,

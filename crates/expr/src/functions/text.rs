@@ -3,6 +3,7 @@
 use types::collation::convert;
 use types::{Charset, Value};
 
+use super::pieces::PIECE_BYTES;
 use super::{Call, some};
 use crate::{EvalError, Warning};
 
@@ -25,7 +26,7 @@ pub(crate) fn convert_text<'v>(
 ) -> Result<Value<'v>, EvalError> {
     let to = call.charset();
     if from == Charset::Binary
-        && let Some(at) = to.first_invalid(text)
+        && let Some(at) = first_invalid(call, text)?
     {
         call.ctx.session.warn(invalid_string(&text[at..], to));
         return Ok(Value::Null);
@@ -36,8 +37,23 @@ pub(crate) fn convert_text<'v>(
     call.ctx.reserve(text.len())?;
     let mut out = Vec::with_capacity(text.len());
     // Characters that the set does not have are question marks; nobody is told.
-    convert(from, to, text, &mut out);
+    for piece in call.ctx.pieces(from, text) {
+        convert(from, to, piece?, &mut out);
+    }
     call.copied(&out)
+}
+
+/// The first byte of `text` that is not part of a character of the call's character set.
+fn first_invalid(call: &Call<'_>, text: &[u8]) -> Result<Option<usize>, EvalError> {
+    let mut before = 0;
+    for piece in call.pieces(text) {
+        let piece = piece?;
+        if let Some(at) = call.charset().first_invalid(piece) {
+            return Ok(Some(before + at));
+        }
+        before += piece.len();
+    }
+    Ok(None)
 }
 
 #[cold]
@@ -53,7 +69,7 @@ fn invalid_string(text: &[u8], charset: Charset) -> Warning {
 /// CAST(.. AS CHAR(n)): the first n characters.
 pub(crate) fn cut<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
-    let end = call.charset().byte_offset_of_char(text, call.ty().length as usize);
+    let end = call.byte_offset_of_char(text, call.ty().length as usize)?;
     if end < text.len() {
         let type_name = format!("CHAR({})", call.ty().length);
         call.truncated(&type_name, &Value::binary(text));
@@ -74,7 +90,7 @@ pub(crate) fn pad_bytes<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if !call.fits_packet(length as u64)? {
         return Ok(Value::Null);
     }
-    let padded = call.ctx.arena.alloc_slice_fill_with(length, |i| text.get(i).copied().unwrap_or(0));
+    let padded = call.ctx.filled(length, |i| text.get(i).copied().unwrap_or(0))?;
     Ok(call.text_value(padded))
 }
 
@@ -93,7 +109,7 @@ pub(crate) fn char_length<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
     let is_binary = call.args[0].ty.is_string();
     let charset = if is_binary { call.args[0].ty.charset() } else { call.collation_of(0).charset };
-    Ok(Value::Int(charset.char_len(text) as i64))
+    Ok(Value::Int(call.ctx.char_len(charset, text)? as i64))
 }
 
 /// ASCII: the first byte.
@@ -133,7 +149,9 @@ pub(crate) fn upper<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
     call.ctx.reserve(text.len())?;
     let mut out = Vec::with_capacity(text.len());
-    call.charset().append_upper(text, &mut out);
+    for piece in call.pieces(text) {
+        call.charset().append_upper(piece?, &mut out);
+    }
     call.copied(&out)
 }
 
@@ -142,16 +160,33 @@ pub(crate) fn lower<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
     call.ctx.reserve(text.len())?;
     let mut out = Vec::with_capacity(text.len());
-    call.charset().append_lower(text, &mut out);
+    for piece in call.pieces(text) {
+        call.charset().append_lower(piece?, &mut out);
+    }
     call.copied(&out)
 }
 
 /// REVERSE
 pub(crate) fn reverse<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
-    let charset = call.charset();
     call.ctx.reserve(text.len())?;
-    let out = call.ctx.arena.alloc_slice_copy(text);
+    if text.len() <= PIECE_BYTES {
+        let out = call.ctx.arena.alloc_slice_copy(text);
+        reverse_chars(call.charset(), text, out);
+        return Ok(call.text_value(out));
+    }
+    let mut out = vec![0; text.len()];
+    let mut to = text.len();
+    for piece in call.pieces(text) {
+        let piece = piece?;
+        to -= piece.len();
+        reverse_chars(call.charset(), piece, &mut out[to..to + piece.len()]);
+    }
+    call.copied(&out)
+}
+
+/// Writes the characters of `text` to `out`, of the same length, from the last to the first.
+fn reverse_chars(charset: Charset, text: &[u8], out: &mut [u8]) {
     let (mut from, mut to) = (0, text.len());
     while from < text.len() {
         let width = charset.first_char_bytes(&text[from..]);
@@ -159,35 +194,32 @@ pub(crate) fn reverse<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         out[to..to + width].copy_from_slice(&text[from..from + width]);
         from += width;
     }
-    Ok(call.text_value(out))
 }
 
 /// LEFT
 pub(crate) fn left<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (text, count) = (some!(call.text(0)), some!(call.int(1)));
-    let end = call.charset().byte_offset_of_char(text, count.max(0) as usize);
+    let end = call.byte_offset_of_char(text, count.max(0) as usize)?;
     Ok(call.text_value(&text[..end]))
 }
 
 /// RIGHT
 pub(crate) fn right<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (text, count) = (some!(call.text(0)), some!(call.int(1)));
-    let charset = call.charset();
-    let skipped = charset.char_len(text).saturating_sub(count.max(0) as usize);
-    Ok(call.text_value(&text[charset.byte_offset_of_char(text, skipped)..]))
+    let skipped = call.char_len(text)?.saturating_sub(count.max(0) as usize);
+    Ok(call.text_value(&text[call.byte_offset_of_char(text, skipped)?..]))
 }
 
 /// SUBSTRING(text, from), SUBSTRING(text, from, length)
 pub(crate) fn substring<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (text, from) = (some!(call.text(0)), some!(call.int(1)));
     let length = if call.args.len() > 2 { some!(call.int(2)) } else { i64::MAX };
-    let charset = call.charset();
-    let count = charset.char_len(text) as i64;
+    let count = call.char_len(text)? as i64;
     let start = if from < 0 { count.saturating_add(from) } else { from - 1 };
     if start < 0 || start >= count || length <= 0 {
         return Ok(call.text_value(&[]));
     }
-    let rest = &text[charset.byte_offset_of_char(text, start as usize)..];
-    let end = charset.byte_offset_of_char(rest, usize::try_from(length).unwrap_or(usize::MAX));
+    let rest = &text[call.byte_offset_of_char(text, start as usize)?..];
+    let end = call.byte_offset_of_char(rest, usize::try_from(length).unwrap_or(usize::MAX))?;
     Ok(call.text_value(&rest[..end]))
 }

@@ -1,8 +1,8 @@
 //! Texts put together from texts.
 
-use memchr::memmem;
-use types::Value;
+use types::{Charset, Value};
 
+use super::byte_search::Places;
 use super::{Call, some};
 use crate::EvalError;
 
@@ -13,7 +13,7 @@ macro_rules! append {
         if out.capacity() - out.len() < text.len() && !$call.fits_packet((out.len() + text.len()) as u64)? {
             return Ok(Value::Null);
         }
-        out.extend_from_slice(text);
+        $call.ctx.append(out, text)?;
     };
 }
 
@@ -51,9 +51,6 @@ pub(crate) fn concat_ws<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     finish(call, &out)
 }
 
-/// Places that are replaced between two looks at the kill flag.
-const PLACES_BETWEEN_LOOKS: usize = 1 << 16;
-
 /// REPLACE: exact bytes, whatever the collation.
 pub(crate) fn replace<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (text, from, to) = (some!(call.text(0)), some!(call.text(1)), some!(call.text(2)));
@@ -63,10 +60,8 @@ pub(crate) fn replace<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     call.ctx.reserve(text.len())?;
     let mut out = Vec::with_capacity(text.len());
     let mut done = 0;
-    for (i, at) in memmem::find_iter(text, from).enumerate() {
-        if i % PLACES_BETWEEN_LOOKS == PLACES_BETWEEN_LOOKS - 1 {
-            call.ctx.fail_if_killed_over(text)?;
-        }
+    let mut places = Places::from_front(call.ctx, text, from);
+    while let Some(at) = places.next()? {
         append!(call, out, &text[done..at]);
         append!(call, out, to);
         done = at + from.len();
@@ -82,19 +77,17 @@ pub(crate) fn replace<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 pub(crate) fn insert<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (text, new) = (some!(call.text(0)), some!(call.text(3)));
     let (from, length) = (some!(call.int(1)), some!(call.int(2)));
-    let charset = call.charset();
-    let count = charset.char_len(text) as i64;
+    let count = call.char_len(text)? as i64;
     if from < 1 || from > count {
         return Ok(call.text_value(text));
     }
-    let start = charset.byte_offset_of_char(text, from as usize - 1);
+    let start = call.byte_offset_of_char(text, from as usize - 1)?;
     let length = if length < 0 { count } else { length };
-    let end = start + charset.byte_offset_of_char(&text[start..], length as usize);
+    let end = start + call.byte_offset_of_char(&text[start..], length as usize)?;
     if !call.fits_packet((start + new.len() + text.len() - end) as u64)? {
         return Ok(Value::Null);
     }
-    let out = [&text[..start], new, &text[end..]].concat();
-    finish(call, &out)
+    Ok(call.text_value(call.ctx.joined(&[&text[..start], new, &text[end..]])?))
 }
 
 /// QUOTE: NULL as the word.
@@ -103,12 +96,14 @@ pub(crate) fn quote<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     call.ctx.reserve(text.len() + 2)?;
     let mut out = Vec::with_capacity(text.len() + 2);
     out.push(b'\'');
-    for b in text {
-        match b {
-            b'\\' | b'\'' => out.extend_from_slice(&[b'\\', *b]),
-            0 => out.extend_from_slice(b"\\0"),
-            0x1a => out.extend_from_slice(b"\\Z"),
-            _ => out.push(*b),
+    for piece in call.ctx.pieces(Charset::Binary, text) {
+        for b in piece? {
+            match b {
+                b'\\' | b'\'' => out.extend_from_slice(&[b'\\', *b]),
+                0 => out.extend_from_slice(b"\\0"),
+                0x1a => out.extend_from_slice(b"\\Z"),
+                _ => out.push(*b),
+            }
         }
     }
     out.push(b'\'');
@@ -121,13 +116,21 @@ pub(crate) fn substring_index<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalErro
     if delimiter.is_empty() || count == 0 {
         return Ok(call.text_value(&[]));
     }
-    let nth = usize::try_from(count.unsigned_abs() - 1).unwrap_or(usize::MAX);
-    let kept = if count > 0 {
-        memmem::find_iter(text, delimiter).nth(nth).map(|at| &text[..at])
+    let mut places = if count > 0 {
+        Places::from_front(call.ctx, text, delimiter)
     } else {
-        memmem::rfind_iter(text, delimiter).nth(nth).map(|at| &text[at + delimiter.len()..])
+        Places::from_back(call.ctx, text, delimiter)
     };
-    Ok(call.text_value(kept.unwrap_or(text)))
+    for _ in 1..count.unsigned_abs() {
+        if places.next()?.is_none() {
+            return Ok(call.text_value(text));
+        }
+    }
+    Ok(call.text_value(match places.next()? {
+        Some(at) if count > 0 => &text[..at],
+        Some(at) => &text[at + delimiter.len()..],
+        None => text,
+    }))
 }
 
 /// MAKE_SET(bits, a, b, ..)
@@ -174,16 +177,18 @@ pub(crate) fn soundex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
     let mut out: Vec<u8> = Vec::new();
     let mut last = 0;
-    for b in text.iter().filter(|b| b.is_ascii_alphabetic()).map(u8::to_ascii_uppercase) {
-        let code = CODES[usize::from(b - b'A')];
-        if out.is_empty() {
-            out.push(b);
-            last = code;
-        } else if code == b'0' {
-            // Vowels part equal codes only where they are not H or W; MySQL lets none of them part.
-        } else if code != last {
-            out.push(code);
-            last = code;
+    for piece in call.ctx.pieces(Charset::Binary, text) {
+        for b in piece?.iter().filter(|b| b.is_ascii_alphabetic()).map(u8::to_ascii_uppercase) {
+            let code = CODES[usize::from(b - b'A')];
+            if out.is_empty() {
+                out.push(b);
+                last = code;
+            } else if code == b'0' {
+                // Vowels part equal codes only where they are not H or W; MySQL lets none of them part.
+            } else if code != last {
+                out.push(code);
+                last = code;
+            }
         }
     }
     while !out.is_empty() && out.len() < 4 {

@@ -15,12 +15,13 @@ fn name(call: &Call<'_>) -> Result<String, EvalError> {
     let Some(text) = call.text(0)? else {
         return Err(EvalError::UserLockName("NULL".to_owned()));
     };
-    let text = String::from_utf8_lossy(text);
+    // A longer text than a message shows is too long for a name, too.
+    let text = types::value::text_for_message(text);
     if text.chars().count() > NAME_CHARS {
-        return Err(EvalError::UserLockNameLength(text.into_owned()));
+        return Err(EvalError::UserLockNameLength(text));
     }
     if text.is_empty() {
-        return Err(EvalError::UserLockName(text.into_owned()));
+        return Err(EvalError::UserLockName(text));
     }
     Ok(text.to_lowercase())
 }

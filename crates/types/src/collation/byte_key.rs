@@ -76,8 +76,33 @@ pub(crate) fn trim_spaces(bytes: &[u8]) -> &[u8] {
     let mut end = bytes.len();
     while end > 0 && bytes[end - 1] == SPACE {
         end -= 1;
+        if end.is_multiple_of(SPACES.len()) {
+            end = without_blocks_of_spaces(&bytes[..end]);
+        }
     }
     &bytes[..end]
+}
+
+/// A block that is compared at once.
+const SPACES: [u8; 64] = [SPACE; 64];
+
+/// Bytes that are left without the whole blocks of spaces at the end.
+fn without_blocks_of_spaces(bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    while let Some((before, &SPACES)) = rest.split_last_chunk() {
+        rest = before;
+    }
+    rest.len()
+}
+
+/// Spaces at the front of `bytes`.
+#[inline]
+pub(super) fn count_spaces(bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    while let Some((&SPACES, after)) = rest.split_first_chunk() {
+        rest = after;
+    }
+    bytes.len() - rest.len() + rest.iter().take_while(|b| **b == SPACE).count()
 }
 
 /// Whether a byte below the space occurs: without one, PAD SPACE keys are the bytes themselves.
@@ -107,7 +132,7 @@ pub(super) fn append_pad_space_escaped(bytes: &[u8], weigh: impl Fn(u8) -> u8, o
             0..PAD_SPACE_ESCAPED => out.extend([0, byte]),
             PAD_SPACE_ESCAPED..SPACE => out.push(byte - 2),
             SPACE => {
-                let run = bytes[at..].iter().take_while(|&&b| b == SPACE).count();
+                let run = count_spaces(&bytes[at..]);
                 let below = bytes.get(at + run).is_some_and(|&next| next < SPACE);
                 out.resize(out.len() + run, if below { LOW_SPACE } else { HIGH_SPACE });
                 at += run;

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::byte_key;
+use super::work::Work;
 
 const SPACE: u8 = b' ';
 
@@ -70,7 +71,8 @@ pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 /// Order of what is left of one string, `rest`, to spaces: `Less` when it sorts before them.
 #[inline]
 fn compare_to_spaces(rest: &[u8]) -> Ordering {
-    rest.iter().find(|&&b| b != SPACE).map_or(Ordering::Equal, |b| b.cmp(&SPACE))
+    let spaces = byte_key::count_spaces(rest);
+    rest.get(spaces).map_or(Ordering::Equal, |b| b.cmp(&SPACE))
 }
 
 /// Order by bytes, the shorter string being followed by spaces.
@@ -88,10 +90,14 @@ pub(super) fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
 pub(super) fn compare(map: &[u8; 256], a: &[u8], b: &[u8]) -> Ordering {
     let same = common_prefix(a, b);
     let (a, b) = (&a[same..], &b[same..]);
+    let mut work = Work::default();
     for (&x, &y) in a.iter().zip(b) {
         let (x, y) = (map[x as usize], map[y as usize]);
         if x != y {
             return x.cmp(&y);
+        }
+        if work.ends(1) {
+            return Ordering::Equal;
         }
     }
     let shared = a.len().min(b.len());

@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 
 use super::eight_bit::common_prefix;
+use super::work::Work;
 use super::{byte_key, general_ci_runs::RUNS, utf8};
 
 /// Weight of a character beyond the basic plane.
@@ -78,6 +79,7 @@ pub(super) fn weight(point: u32) -> u16 {
 /// Order by weights, the shorter string being followed by spaces.
 pub(super) fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let mut at = common_prefix(a, b);
+    let mut work = Work::default();
     while let (Some(&x), Some(&y)) = (a.get(at), b.get(at)) {
         if (x | y) >= 0x80 {
             return compare_characters(a, b, at);
@@ -87,6 +89,9 @@ pub(super) fn compare(a: &[u8], b: &[u8]) -> Ordering {
             return x.cmp(&y);
         }
         at += 1;
+        if work.ends(1) {
+            return Ordering::Equal;
+        }
     }
     compare_characters(a, b, at)
 }
@@ -98,8 +103,9 @@ fn compare_characters(a: &[u8], b: &[u8], mut at: usize) -> Ordering {
         at -= 1;
     }
     let (mut a, mut b) = (&a[at..], &b[at..]);
+    let mut work = Work::default();
     loop {
-        if a.is_empty() && b.is_empty() {
+        if (a.is_empty() && b.is_empty()) || work.ends(1) {
             return Ordering::Equal;
         }
         let (x, y) = (next_weight(&mut a), next_weight(&mut b));

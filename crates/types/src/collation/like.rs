@@ -2,14 +2,11 @@
 //!
 //! Characters are compared one by one, as SQL wants it: trailing spaces count, and `ss` is not like sharp s.
 
-use base::sync::interrupt;
 use memchr::memmem::Finder;
 
 use super::registry::Weights;
+use super::work::Work;
 use super::{Charset, Collation, general_ci, uca900, utf8};
-
-/// Characters compared between two looks whether the statement is to end.
-const WORK_BETWEEN_LOOKS: usize = 1 << 15;
 
 /// A compiled pattern, for any number of strings.
 #[derive(Debug)]
@@ -80,7 +77,7 @@ impl LikePattern {
     }
 
     /// Whether `text` is like the pattern. Cost: one pass over the text for most patterns; no allocation. Once the thread's
-    /// statement is to end ([`interrupt`]), the answer for a long text means nothing.
+    /// statement is to end ([`base::sync::interrupt`]), the answer for a long text means nothing.
     pub fn matches(&self, text: &[u8]) -> bool {
         match &self.form {
             Form::Bytes(pieces) => matches_bytes(pieces, text),
@@ -184,24 +181,6 @@ fn matches_bytes(pieces: &Pieces<BytePiece>, text: &[u8]) -> bool {
     true
 }
 
-/// Counts compared characters.
-struct Work(usize);
-
-impl Work {
-    /// Counts `characters` that are to be compared; now and then, whether that is to end instead.
-    #[inline]
-    fn ends(&mut self, characters: usize) -> bool {
-        self.0 += characters;
-        self.0 >= WORK_BETWEEN_LOOKS && self.look()
-    }
-
-    #[cold]
-    fn look(&mut self) -> bool {
-        self.0 = 0;
-        interrupt::is_requested()
-    }
-}
-
 /// `decode` gives the first character of a text and its length, `class` the weight class of a character.
 #[inline]
 fn matches_tokens(
@@ -212,7 +191,7 @@ fn matches_tokens(
 ) -> bool {
     let Some(mut text) = strip_tokens(&pieces.first, text, decode, class) else { return false };
     let Some(rest) = &pieces.rest else { return text.is_empty() };
-    let mut work = Work(0);
+    let mut work = Work::default();
     for piece in &rest.middle {
         text = loop {
             if work.ends(piece.len() + 1) {

@@ -29,6 +29,7 @@ pub mod like;
 pub mod registry;
 mod uca900;
 pub mod utf8;
+mod work;
 
 pub use charset::Charset;
 pub use convert::{Conversion, convert};

@@ -77,7 +77,8 @@ impl Collation {
         }
     }
 
-    /// Order of `a` and `b`, valid strings of the character set. No allocation.
+    /// Order of `a` and `b`, valid strings of the character set. No allocation. Once the thread's statement is to end
+    /// ([`base::sync::interrupt`]), the answer for long strings means nothing.
     #[inline]
     pub fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         match (self.weights, self.pad) {
@@ -140,6 +141,19 @@ impl Collation {
     #[inline]
     pub fn is_binary(&self) -> bool {
         matches!(self.weights, Weights::Bytes)
+    }
+
+    /// Appends one byte for each byte of `bytes`, such that strings of single-byte characters are equal exactly if these
+    /// bytes are. False if `bytes` holds something else, a character without a weight, or characters of several weights.
+    pub fn append_folded(&self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+        match self.weights {
+            Weights::Bytes => out.extend_from_slice(bytes),
+            Weights::EightBit(map) => out.extend(bytes.iter().map(|&b| map[b as usize])),
+            Weights::GeneralCi if bytes.is_ascii() => out.extend(bytes.iter().map(u8::to_ascii_uppercase)),
+            Weights::Uca900 => return uca900::append_folded(bytes, out),
+            Weights::GeneralCi => return false,
+        }
+        true
     }
 
     /// Appends the weights as MySQL's WEIGHT_STRING shows them (trailing spaces are not stripped).

@@ -23,6 +23,7 @@ use std::cmp::Ordering;
 
 use super::eight_bit::common_prefix;
 use super::utf8;
+use super::work::Work;
 
 static TABLE: &[u8; include_bytes!("uca900.bin").len()] = include_bytes!("uca900.bin");
 
@@ -194,10 +195,11 @@ const fn encode(weight: u16) -> (u32, u32) {
     }
 }
 
-/// The bytes of the codes of a string, then zeros.
+/// The bytes of the codes of a string, then zeros; zeros as well once the statement is to end.
 struct KeyBytes<'a> {
     rest: &'a [u8],
     codes: Codes,
+    work: Work,
 }
 
 impl KeyBytes<'_> {
@@ -206,6 +208,9 @@ impl KeyBytes<'_> {
         loop {
             if let Some(byte) = self.codes.next() {
                 return byte;
+            }
+            if self.work.ends(1) {
+                return 0;
             }
             match *self.rest {
                 [] => return 0,
@@ -228,6 +233,7 @@ impl KeyBytes<'_> {
 /// Order by primary weights.
 pub(super) fn compare(a: &[u8], b: &[u8]) -> Ordering {
     let mut at = common_prefix(a, b);
+    let mut work = Work::default();
     while let (Some(&x), Some(&y)) = (a.get(at), b.get(at)) {
         if (x | y) >= 0x80 {
             break;
@@ -240,11 +246,21 @@ pub(super) fn compare(a: &[u8], b: &[u8]) -> Ordering {
             return x.cmp(&y);
         }
         at += 1;
+        if work.ends(1) {
+            return Ordering::Equal;
+        }
     }
     if at == a.len() && at == b.len() {
         return Ordering::Equal;
     }
     compare_characters(a, b, at)
+}
+
+/// Appends the codes of ASCII characters. False at another character, or at one without a weight.
+pub(super) fn append_folded(bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    out.extend(bytes.iter().map(|&b| ASCII.get(b as usize).copied().unwrap_or(0)));
+    !out[start..].contains(&0)
 }
 
 /// Order of strings whose weights are equal up to byte `at`, which may be inside a character that they share.
@@ -253,8 +269,8 @@ fn compare_characters(a: &[u8], b: &[u8], mut at: usize) -> Ordering {
     while at > 0 && (is_tail(a, at) || is_tail(b, at)) {
         at -= 1;
     }
-    let mut a = KeyBytes { rest: &a[at..], codes: Codes::queued(0) };
-    let mut b = KeyBytes { rest: &b[at..], codes: Codes::queued(0) };
+    let mut a = KeyBytes { rest: &a[at..], codes: Codes::queued(0), work: Work::default() };
+    let mut b = KeyBytes { rest: &b[at..], codes: Codes::queued(0), work: Work::default() };
     loop {
         let (x, y) = (a.next(), b.next());
         if x != y {

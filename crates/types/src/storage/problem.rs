@@ -170,19 +170,18 @@ impl Fault {
 }
 
 fn incorrect_value(type_name: &'static str, value: &Value<'_>) -> Problem {
-    Problem::IncorrectValue { type_name, value: value.display_text().into() }
+    Problem::IncorrectValue { type_name, value: value.message_text().into() }
 }
 
 fn incorrect_temporal(type_name: &'static str, value: &Value<'_>) -> Problem {
-    Problem::IncorrectTemporal { type_name, value: value.display_text().into() }
+    Problem::IncorrectTemporal { type_name, value: value.message_text().into() }
 }
 
 /// Shows at most six bytes from the first that is no character, those outside ASCII as `\xHH`.
 fn bad_string(value: &Value<'_>, at: usize) -> Problem {
     const SHOWN: usize = 6;
-    let mut text = Vec::new();
-    value.write_text(&mut text);
-    let rest = text.get(at..).unwrap_or_default();
+    let mut scratch = Vec::new();
+    let rest = value.as_text(&mut scratch).get(at..).unwrap_or_default();
     let mut shown = String::new();
     for &b in rest.iter().take(SHOWN) {
         if (0x20..0x7f).contains(&b) {
