@@ -28,6 +28,7 @@ fn kind(error: &BindError) -> &'static ErrorKind {
         BindError::NoSuchTable { .. } => &error_map::NO_SUCH_TABLE,
         BindError::UnknownDatabase(_) => &error_map::BAD_DB,
         BindError::NoDatabase => &error_map::NO_DB,
+        BindError::Interrupted => &error_map::QUERY_INTERRUPTED,
         BindError::DuplicateAlias(_) => &error_map::NONUNIQ_TABLE,
         BindError::UnknownTableStar(_) => &error_map::BAD_TABLE,
         BindError::UnknownTable { .. } => &error_map::UNKNOWN_TABLE,

@@ -183,7 +183,10 @@ fn parse_and_run(
             io.answer(false).plain_ok(session);
             return Ok(None);
         }
-        Err(error) => return Err(parse_error(&error)),
+        Err(error) => {
+            session.fail_if_killed()?;
+            return Err(parse_error(&error));
+        }
     };
     refuse_rest(session, &parsed, sql)?;
     session.fail_if_killed()?;
@@ -272,6 +275,7 @@ pub fn parse_error(error: &sql::ParseError) -> SqlError {
         ParseErrorKind::TooDeep => return crate::stack::overrun(),
         ParseErrorKind::TooManySelects => &error_map::TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
         ParseErrorKind::InvalidUtf8 => &error_map::INVALID_CHARACTER_STRING,
+        ParseErrorKind::Interrupted => &error_map::QUERY_INTERRUPTED,
         ParseErrorKind::TooLong => &error_map::NET_PACKET_TOO_LARGE,
         _ => &error_map::PARSE,
     };

@@ -29,6 +29,8 @@ pub enum ParseErrorKind {
     TooManySelects,
     /// 1300, `ER_INVALID_CHARACTER_STRING`: a name or option text is not valid UTF-8.
     InvalidUtf8,
+    /// 1317, `ER_QUERY_INTERRUPTED`, or 3024: the statement was to end.
+    Interrupted,
     /// 1153, `ER_NET_PACKET_TOO_LARGE`: the text is longer than 4 GiB.
     TooLong,
 }
@@ -62,6 +64,7 @@ impl fmt::Display for ParseError {
             ),
             ParseErrorKind::TooManySelects => f.write_str("Too high level of nesting for select"),
             ParseErrorKind::InvalidUtf8 => write!(f, "Invalid utf8mb4 character string: '{}'", self.near),
+            ParseErrorKind::Interrupted => f.write_str("Query execution was interrupted"),
             ParseErrorKind::TooLong => f.write_str("Got a packet bigger than 'max_allowed_packet' bytes"),
         }
     }

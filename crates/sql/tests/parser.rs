@@ -348,3 +348,19 @@ fn printed_queries_parse_to_the_same_text() {
     }
     assert!(printed > 100, "{printed}");
 }
+
+#[test]
+fn a_long_text_ends_where_the_statement_is_to_end() {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    let values = format!("INSERT INTO t VALUES {}", vec!["(1, 'a')"; 50_000].join(","));
+    let list = format!("SELECT {}", vec!["a + 1"; 50_000].join(","));
+    let kind =
+        |sql: &str| parse(sql.as_bytes(), 0, LexMode::NONE, &Bump::new()).map(|_| ()).map_err(|e| e.kind);
+    base::sync::interrupt::set_flag(Some(Arc::new(AtomicBool::new(true))));
+    let ended = [kind(&values), kind(&list), kind("SELECT 1")];
+    base::sync::interrupt::set_flag(None);
+    assert_eq!(ended, [Err(ParseErrorKind::Interrupted), Err(ParseErrorKind::Interrupted), Ok(())]);
+    assert_eq!([kind(&values), kind(&list)], [Ok(()), Ok(())]);
+}

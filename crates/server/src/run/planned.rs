@@ -163,12 +163,15 @@ pub fn plan(
 /// With locked tables, one that is not there is one that is not locked.
 #[cold]
 fn bind_error(session: &Session, error: &BindError) -> SqlError {
-    match error {
+    let known = match error {
         BindError::NoSuchTable { table, .. } if session.table_locks.is_some() => {
-            error_map::TABLE_NOT_LOCKED.with(&[table])
+            Some(error_map::TABLE_NOT_LOCKED.with(&[table]))
         }
-        _ => bind_error::sql_error(error, session.database.as_deref()),
-    }
+        // Either KILL or the time limit of the statement asked for it.
+        BindError::Interrupted => session.fail_if_killed().err(),
+        _ => None,
+    };
+    known.unwrap_or_else(|| bind_error::sql_error(error, session.database.as_deref()))
 }
 
 fn is_stale(error: &ExecError) -> bool {

@@ -94,7 +94,13 @@ pub(super) fn new_statement(
 
 fn parse<'a>(session: &Session, text: &'a [u8], arena: &'a Bump) -> Result<Parsed<'a>, SqlError> {
     let parsed = sql::parse(text, 0, session.variables.hot.lex_mode, arena);
-    let parsed = parsed.map_err(|error| parse_error(&error))?;
+    let parsed = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            session.fail_if_killed()?;
+            return Err(parse_error(&error));
+        }
+    };
     if parsed.more { Err(more_than_one(text, parsed.end)) } else { Ok(parsed) }
 }
 

@@ -71,6 +71,8 @@ pub enum BindError {
     DuplicateAlias(String),
     /// 1051: `t.*` of a table that the query does not have.
     UnknownTableStar(String),
+    /// 1317 or 3024: the statement was to end.
+    Interrupted,
     /// 1109: a table of DELETE or DEFAULT() that is not there.
     UnknownTable {
         /// Table.
@@ -198,6 +200,7 @@ impl fmt::Display for BindError {
             BindError::NoSuchTable { schema, table } => write!(f, "Table '{schema}.{table}' doesn't exist"),
             BindError::UnknownDatabase(name) => write!(f, "Unknown database '{name}'"),
             BindError::NoDatabase => f.write_str("No database selected"),
+            BindError::Interrupted => f.write_str("Query execution was interrupted"),
             BindError::DuplicateAlias(name) => write!(f, "Not unique table/alias: '{name}'"),
             BindError::UnknownTableStar(name) => write!(f, "Unknown table '{name}'"),
             BindError::UnknownTable { table, clause } => write!(f, "Unknown table '{table}' in {clause}"),

@@ -1,6 +1,7 @@
 //! What binding may come to: names that stand for whole expressions or queries make a bound statement larger and deeper
 //! than its text.
 
+use base::sync::interrupt;
 use expr::Expr;
 
 use super::BindError;
@@ -15,6 +16,15 @@ const MAX_CTE_REFERENCES: u32 = 1100;
 const NODES_PER_BYTE: usize = 4;
 /// Nodes that every statement may be bound to.
 const NODES_MIN: usize = 200_000;
+
+/// Nodes between two looks whether the statement is to end.
+const NODES_BETWEEN_LOOKS: usize = 1024;
+
+/// # Errors  [`BindError::Interrupted`].
+#[cold]
+pub(super) fn fail_if_interrupted() -> Result<(), BindError> {
+    if interrupt::is_requested() { Err(BindError::Interrupted) } else { Ok(()) }
+}
 
 /// How far the binder has come.
 #[derive(Debug)]
@@ -57,7 +67,8 @@ impl Binder<'_, '_> {
         if expansion.height > MAX_HEIGHT {
             return Err(BindError::TooDeep);
         }
-        expansion.take(usize::from(levels))
+        expansion.take(usize::from(levels))?;
+        if expansion.nodes_left.is_multiple_of(NODES_BETWEEN_LOOKS) { fail_if_interrupted() } else { Ok(()) }
     }
 
     /// Leaves `levels` levels of the tree.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use types::TableDef;
 
 use super::binder::{Aggregates, Aliases, Binder};
+use super::expansion::fail_if_interrupted;
 use super::scope::{ScopeColumn, ScopeTable, written};
 use super::{BindError, Clause};
 use crate::ast::{self, Cell, ExprKind};
@@ -13,6 +14,8 @@ use crate::planner;
 
 /// Relation of the row that could not be inserted, in ON DUPLICATE KEY UPDATE.
 const NEW_ROW: u16 = 1;
+/// Rows of a VALUES list between two looks whether the statement is to end.
+const ROWS_BETWEEN_LOOKS: usize = 1024;
 
 impl<'a> Binder<'a, '_> {
     /// Binds and plans an INSERT at the innermost level, which must be fresh.
@@ -90,7 +93,10 @@ impl<'a> Binder<'a, '_> {
             return Ok(vec![Vec::new(); values.rows as usize]);
         }
         let mut rows = Vec::with_capacity(values.rows as usize);
-        for cells in values.cells.chunks_exact(width) {
+        for (row, cells) in values.cells.chunks_exact(width).enumerate() {
+            if row % ROWS_BETWEEN_LOOKS == ROWS_BETWEEN_LOOKS - 1 {
+                fail_if_interrupted()?;
+            }
             rows.push(cells.iter().map(|cell| self.cell(cell)).collect::<Result<Vec<_>, _>>()?);
         }
         Ok(rows)

@@ -65,6 +65,12 @@ impl<'a> Lexer<'a> {
         self.text
     }
 
+    /// Goes to the end of the text.
+    pub(crate) fn end(&mut self) {
+        self.pos = self.text.len();
+        self.in_version_comment = false;
+    }
+
     /// Offset after the last token.
     #[inline]
     pub fn pos(&self) -> usize {

@@ -1,5 +1,6 @@
 //! Parser state: the current token, expectations, names, lists.
 
+use base::sync::interrupt;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
@@ -21,6 +22,8 @@ pub(super) struct Fail {
 
 pub(super) type Result<T> = std::result::Result<T, Fail>;
 
+/// Bytes of text between two looks whether the statement is to end. A text up to as long is parsed without one.
+const BYTES_BETWEEN_LOOKS: u32 = 1 << 16;
 /// Bytes of a text whose encoding is checked at once.
 const CHECKED_PREFIX: usize = 256;
 
@@ -55,6 +58,10 @@ pub(super) struct Parser<'a, 'n> {
     pub(super) hint: Option<Token>,
     /// Joins so far.
     pub(super) join_count: u16,
+    /// Offset of the text from which on the next token first looks whether the statement is to end.
+    next_look: u32,
+    /// Why the text ends before its end.
+    pub(super) stopped: Option<ParseErrorKind>,
 }
 
 impl<'a, 'n> Parser<'a, 'n> {
@@ -79,6 +86,8 @@ impl<'a, 'n> Parser<'a, 'n> {
             table_star: None,
             hint: None,
             join_count: 0,
+            next_look: BYTES_BETWEEN_LOOKS,
+            stopped: None,
         }
     }
 
@@ -124,10 +133,27 @@ impl<'a, 'n> Parser<'a, 'n> {
     #[inline(never)]
     pub(super) fn advance(&mut self) {
         self.prev_end = self.tok.end;
+        if self.prev_end >= self.next_look {
+            self.look();
+        }
         self.tok = self.lexer.step();
         if self.tok.kind == Tok::Hint {
             self.hint = Some(self.tok);
             self.tok = self.lexer.next();
+        }
+    }
+
+    /// Ends the text here if the statement is to end. The parser comes to an end as at the end of any text, and
+    /// [`Parser::stopped`] takes the place of what it answers.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look(&mut self) {
+        self.next_look = (self.lexer.pos() as u32).saturating_add(BYTES_BETWEEN_LOOKS);
+        if interrupt::is_requested() {
+            self.stopped = Some(ParseErrorKind::Interrupted);
+        }
+        if self.stopped.is_some() {
+            self.lexer.end();
         }
     }
 

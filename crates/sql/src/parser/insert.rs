@@ -13,6 +13,8 @@ use crate::literal::LiteralKind;
 
 /// Rows for which space is set aside by a guess.
 const MOST_ROWS_RESERVED: usize = 4096;
+/// Rows between two looks whether the statement is to end. Rows of literals pass no single tokens.
+const ROWS_BETWEEN_LOOKS: u32 = 1024;
 
 impl<'a> Parser<'a, '_> {
     /// INSERT or REPLACE, at that word.
@@ -117,6 +119,9 @@ impl<'a> Parser<'a, '_> {
                 // Rows are about as long as the first one: growing the list would leave its old copies in the arena.
                 let (first, rest) = self.text_around(start);
                 cells.reserve((rest / first.max(1)).min(MOST_ROWS_RESERVED) * cells.len());
+            }
+            if list.rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
+                self.look();
             }
             // The current token is still the first parenthesis of the row, the lexer is after the last.
             if self.next_row() {

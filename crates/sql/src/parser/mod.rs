@@ -93,5 +93,9 @@ pub fn parse_numbered<'a>(
         return Err(ParseError::at(ParseErrorKind::TooLong, sql, 0));
     }
     let mut parser = Parser::new(Lexer::new(sql, start, mode), mode, arena, literals);
-    parser.statement_to_end().map_err(|fail| ParseError::at(fail.kind, sql, fail.offset as usize))
+    let parsed = parser.statement_to_end();
+    if let Some(kind) = parser.stopped {
+        return Err(ParseError::at(kind, &[], 0));
+    }
+    parsed.map_err(|fail| ParseError::at(fail.kind, sql, fail.offset as usize))
 }
