@@ -1,9 +1,12 @@
-//! A data directory whose bytes were changed; of pages other than those of trees also with their checksums stamped again. It
-//! opens, or is refused, or loses a table. It never panics, and where only tree pages changed it never answers with a row that
-//! was not stored.
+//! A data directory whose bytes were changed, on request with the checksums of its pages, or of frames of its log, stamped again.
+//! It opens, or is refused, or loses a table. It never panics, and where only tree pages changed, without a new checksum, it never answers with a row
+//! that was not stored.
 
+use std::ffi::OsStr;
 use std::sync::OnceLock;
 
+use base::checksum::crc32;
+use base::codec::{get_u32, get_u64};
 use env::SimDisk;
 use page::{PAGE_SIZE, PageBytes, PageRef, PageType, stamp_checksum};
 
@@ -17,17 +20,26 @@ const TABLES: [&str; 2] = [
     "CREATE TABLE f.r (id INT PRIMARY KEY, k INT, s VARCHAR(60), big TEXT, total BIGINT, KEY k (k), KEY s (s))",
 ];
 /// What happens to the rows of [`rows`].
-const CHANGES: [&str; 5] = [
+const CHANGES: [&str; 9] = [
     "UPDATE f.r SET big = REPEAT('off the page ', 2000) WHERE id IN (5, 300)",
     "UPDATE f.r SET total = id * 1000003 + k * 31 + CRC32(s)",
     "DELETE FROM f.r WHERE id % 11 = 0",
     "CREATE TABLE f.small (id VARCHAR(9) PRIMARY KEY, v DECIMAL(9,2))",
     "INSERT INTO f.small VALUES ('one', 1.5), ('two', NULL)",
+    "CREATE TABLE f.types (a INT, vc VARCHAR(30) COLLATE utf8mb4_bin, da DATE, dt DATETIME(3), ti TIME(6), ts TIMESTAMP(6) NULL, \
+     de DECIMAL(30,10), d9 DECIMAL(9,2), bi BIT(13), y YEAR, en ENUM('x','y','z') NOT NULL, st SET('p','q','r'), f FLOAT, \
+     ch CHAR(20) CHARACTER SET latin1, vb VARBINARY(30), tx TEXT, PRIMARY KEY (vc, a DESC), KEY da (da, de), KEY en (en, dt), \
+     KEY tx (tx(9)), KEY y (y DESC, st))",
+    "INSERT INTO f.types SELECT id, CONCAT('k', id MOD 9), '2024-02-29' + INTERVAL id DAY, '2001-01-01 23:59:59.999', \
+     SEC_TO_TIME(id * 1000), '2030-12-31 00:00:01.5', id * 1e9, id, id, 1970 + id MOD 99, 1 + id MOD 3, id MOD 8, id / 3, \
+     REPEAT('ä', id MOD 20), REPEAT('v', id MOD 30), REPEAT('tex', id MOD 50) FROM f.r WHERE id <= 150",
+    "UPDATE f.types SET da = NULL, de = NULL, tx = NULL WHERE a MOD 7 = 0",
+    "DELETE FROM f.types WHERE a MOD 13 = 0",
 ];
 
 /// Read each table by each index, and check it. The first four show rows that were not stored. Nothing is changed: where a
 /// rollback meets a damaged page, the server stops.
-const READS: [&str; 8] = [
+const READS: [&str; 13] = [
     "SELECT id FROM f.r WHERE total <> id * 1000003 + k * 31 + CRC32(s)",
     "SELECT id FROM f.r FORCE INDEX (k) WHERE k >= 0 AND total <> id * 1000003 + k * 31 + CRC32(s)",
     "SELECT id FROM f.r WHERE id BETWEEN 3 AND 9 AND total <> id * 1000003 + k * 31 + CRC32(s)",
@@ -35,7 +47,12 @@ const READS: [&str; 8] = [
     "SELECT s FROM f.r FORCE INDEX (s) WHERE s LIKE 'text 1%' ORDER BY s DESC",
     "SELECT LENGTH(big), k FROM f.r WHERE id IN (5, 300)",
     "SELECT * FROM f.small; SHOW CREATE TABLE f.r",
-    "CHECK TABLE f.r, f.small",
+    "SELECT * FROM f.types",
+    "SELECT MAX(da), SUM(de), MIN(ti), COUNT(DISTINCT st) FROM f.types FORCE INDEX (da) WHERE da > '2024-03-01'",
+    "SELECT en + 0, en, dt + INTERVAL 1 DAY FROM f.types FORCE INDEX (en) WHERE en >= 'y' ORDER BY en DESC, dt DESC",
+    "SELECT UPPER(tx), ch LIKE '%ä', y, st FROM f.types FORCE INDEX (y) WHERE y < 2040 GROUP BY tx, ch, y, st ORDER BY tx, ti",
+    "SELECT t.vc, r.s FROM f.types t JOIN f.r r ON r.id = t.a WHERE t.vc IN ('k1', 'k5') ORDER BY t.vc DESC, t.a",
+    "CHECK TABLE f.r, f.small, f.types",
 ];
 /// Reads whose rows are wrong rows.
 const ORACLES: usize = 4;
@@ -91,9 +108,20 @@ pub fn run(input: &[u8]) {
     let _ = mounted.close();
 }
 
-/// Changes one byte, and stamps its page; whether rows must be right.
+/// Selectors from here on change frames of the log, and those below other files as they are.
+const FRAMES: u8 = 0xf0;
+const FILES: u8 = 0xe0;
+
+/// Changes one byte, and perhaps stamps its page or frame; whether rows must be right.
 fn change(image: &mut Image, [selector, page, at, value]: [u8; 4]) -> bool {
-    if selector >= 0xe0 {
+    if selector >= FRAMES {
+        let log = image.files.iter_mut().find(|(path, _)| path.extension() == Some(OsStr::new("redo")));
+        if let Some((_, log)) = log {
+            change_frame(log, u16::from_be_bytes([selector & 0xf, page]), at, value);
+        }
+        return false;
+    }
+    if selector >= FILES {
         let files = image.files.len();
         let (_, bytes) = &mut image.files[usize::from(page) % files];
         let place = (usize::from(at) | usize::from(selector & 0x1f) << 8) % bytes.len().max(1);
@@ -108,12 +136,40 @@ fn change(image: &mut Image, [selector, page, at, value]: [u8; 4]) -> bool {
         (0..pages).filter(|&n| data[n * PAGE_SIZE..][..PAGE_SIZE] != [0; PAGE_SIZE]).collect();
     let number = used[usize::from(page) % used.len()];
     let bytes: &mut PageBytes = data[number * PAGE_SIZE..].first_chunk_mut().expect("a whole page");
-    // Of tree pages only bytes that no checksum is stamped for: what a record's bytes mean is known to its table alone, so
-    // records that were changed and stamped are as trusted as any.
-    let is_tree = PageRef::new(bytes).page_type() == PageType::BTree;
+    // What a tree page holds is known to its table alone: one that was changed and stamped may hold other rows.
+    let keeps_checksum = selector & 0x40 == 0 && PageRef::new(bytes).page_type() == PageType::BTree;
     bytes[(usize::from(selector & 0x3f) << 8 | usize::from(at)) % PAGE_SIZE] ^= value;
-    if !is_tree {
+    if !keeps_checksum {
         stamp_checksum(bytes);
     }
-    is_tree
+    keeps_checksum
+}
+
+/// Bytes before the first frame of a log file, and where among them the position of that frame is.
+const LOG_HEADER_BYTES: usize = 4096;
+const FIRST_LSN: usize = 40;
+const FRAME_HEADER_BYTES: usize = 8;
+
+/// Changes a byte of the payload of frame number `frame` of the log's first file, and stamps the frame.
+fn change_frame(log: &mut [u8], frame: u16, at: u8, value: u8) {
+    let Some(first_lsn) = log.get(FIRST_LSN..FIRST_LSN + 8) else { return };
+    let first_lsn = get_u64(first_lsn, 0);
+    let mut frames = Vec::new();
+    let mut from = LOG_HEADER_BYTES;
+    while let Some(header) = log.get(from..from + FRAME_HEADER_BYTES) {
+        let len = get_u32(header, 0) as usize;
+        if len == 0 || log.len() - from - FRAME_HEADER_BYTES < len {
+            break;
+        }
+        frames.push((from, len));
+        from += FRAME_HEADER_BYTES + len;
+    }
+    let Some(&(from, len)) = frames.get(usize::from(frame) % frames.len().max(1)) else { return };
+    let payload = &mut log[from + FRAME_HEADER_BYTES..][..len];
+    payload[usize::from(at) % len] ^= value;
+    // docs/redo_log.md, section 2.
+    let lsn = first_lsn + (from - LOG_HEADER_BYTES) as u64;
+    let imprint = ((lsn ^ (len as u64) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
+    let stamp = crc32(payload) ^ imprint;
+    log[from + 4..from + 8].copy_from_slice(&stamp.to_le_bytes());
 }
