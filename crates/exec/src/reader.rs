@@ -183,7 +183,7 @@ pub(crate) fn read<'a>(ty: &'a SqlType, bytes: &'a [u8], zone: &TimeZone) -> Val
 
 fn access_of(place: Place, format: &RowFormat, ty: &SqlType) -> Access {
     match place {
-        Place::Fixed { offset, width } => Access::Fixed { from: offset, to: offset + width },
+        Place::Fixed { offset, width } => Access::Fixed { from: offset, to: offset.saturating_add(width) },
         Place::Var { ordinal } => Access::Var { ordinal },
         Place::Key { part } => match format.key_parts()[usize::from(part)].int {
             Some(int) if ty.is_integer() => Access::KeyInt { part, int, signed: !ty.unsigned },

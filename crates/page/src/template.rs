@@ -203,7 +203,7 @@ impl RowFormat {
         let (mut var_columns, mut not_var_columns) = (Vec::new(), Vec::new());
         for &i in &in_payload {
             if let Some(width) = fixed_width(&table.columns[i].ty) {
-                columns[i].place = Place::Fixed { offset: at as u16, width: width as u16 };
+                columns[i].place = Place::Fixed { offset: offset(at), width: width as u16 };
                 at += width;
                 not_var_columns.push(i as u16);
             } else {
@@ -223,8 +223,9 @@ impl RowFormat {
             columns,
             key_parts: parts.into(),
             null_from: null_from as u16,
-            ends_from: at as u16,
-            var_from: (at + 2 * var_columns.len()) as u16,
+            // A row whose columns end where no offset reaches fits no page: it is refused before it is written.
+            ends_from: offset(at),
+            var_from: offset(at + 2 * var_columns.len()),
             var_columns: var_columns.into(),
             not_var_columns: not_var_columns.into(),
             fixed_key_len,
@@ -360,6 +361,11 @@ impl RowFormat {
     pub fn is_fixed_size(&self) -> bool {
         self.var_columns.is_empty()
     }
+}
+
+/// An offset in a body, the largest there is if it is beyond.
+fn offset(at: usize) -> u16 {
+    u16::try_from(at).unwrap_or(u16::MAX)
 }
 
 /// Gives every part its constant offset from either end; the whole key's constant length if it has one.

@@ -322,3 +322,17 @@ fn auto_increment_counts_on_and_stops_at_the_types_end() {
     assert_eq!(table.reserve_auto_increment(&engine, 27, 0).unwrap(), 101);
     assert!(matches!(table.reserve_auto_increment(&engine, 1, 0), Err(Error::AutoIncrementExhausted)));
 }
+
+#[test]
+fn a_row_whose_columns_end_beyond_all_offsets_is_refused() {
+    let (engine, _disk) = engine();
+    let ty = SqlType::new(TypeKind::Binary, 255);
+    let columns = (0..257).map(|n| ColumnDef::new(&format!("c{n}"), ty.clone(), false)).collect();
+    let table = engine.create_table(TableDef::new("s", "wide", columns, Vec::new())).unwrap();
+    let bytes = [7; 255];
+    let row = vec![Some(&bytes[..]); 257];
+    let mut trx = engine.begin(BeginOptions::default());
+    assert!(matches!(table.insert(&engine, &mut trx, &row), Err(Error::RowTooLarge { .. })));
+    engine.commit(&mut trx).unwrap();
+    assert_sound(&engine, &table);
+}
