@@ -100,7 +100,8 @@ fn columns(def: &TableDef) -> Checked {
     Ok(())
 }
 
-fn key(def: &TableDef, index: &IndexDef) -> Checked {
+/// Whether `def` can have the index `index`, by its parts.
+pub(crate) fn key(def: &TableDef, index: &IndexDef) -> Checked {
     let is_primary = index.kind == IndexKind::Primary;
     if !is_primary && index.name.eq_ignore_ascii_case("PRIMARY") {
         return Err(DefinitionError::WrongKeyName { name: index.name.clone() });

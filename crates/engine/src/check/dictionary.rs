@@ -7,7 +7,7 @@ use btree::check::{PageSet, Problems};
 use page::{FileHeader, PageRef};
 
 use super::Finding;
-use crate::dictionary::{FIRST_USER_INDEX, Kind, TableRecord, decode_schema, decode_table};
+use crate::dictionary::{FIRST_USER_INDEX, Kind, TableRecord, decode_schema, read_table};
 use crate::engine::Engine;
 use crate::error::Result;
 
@@ -49,7 +49,7 @@ impl Engine {
         }
         let mut known = Known::default();
         for (name, bytes) in self.dictionary.list(&self.store, Kind::Table)? {
-            let record = match decode_table(&bytes) {
+            let record = match read_table(&bytes) {
                 Ok(record) => record,
                 Err(error) => {
                     found.tell(format!("table with id 0x{}: {error}", hex(&name)));

@@ -8,6 +8,7 @@
 
 mod agreement;
 mod datadir;
+pub mod definition;
 mod dictionary;
 mod table;
 

@@ -16,7 +16,7 @@ use buffer::TrxIds;
 use page::{OverflowRef, PageRef, RowFormat, RowRef};
 use trx::ExclusiveWait;
 
-use crate::dictionary::{Kind, SchemaDef, decode_schema, decode_table, encode_table};
+use crate::dictionary::{Kind, SchemaDef, decode_schema, encode_table, read_table};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::table::{Index, Table, shape};
@@ -28,7 +28,7 @@ impl Engine {
         let schemas = self.dictionary.list(&self.store, Kind::Schema)?;
         let schemas: Vec<SchemaDef> = schemas.iter().map(decode).collect::<Result<_>>()?;
         let tables = self.dictionary.list(&self.store, Kind::Table)?;
-        let records = tables.iter().map(|(_, bytes)| decode_table(bytes)).collect::<Result<Vec<_>>>()?;
+        let records = tables.iter().map(|(_, bytes)| read_table(bytes)).collect::<Result<Vec<_>>>()?;
         self.change_catalog(|catalog| {
             for schema in schemas {
                 catalog.add_schema(schema);

@@ -17,15 +17,17 @@
 //! catalog.
 
 mod codec;
+mod shape;
 
 use base::{IndexId, PageNo, SchemaId};
 use btree::{Seek, Store, Tree, TreeShape};
 use page::SlotFlags;
 use types::{CollationId, TableDef};
 
-pub(crate) use codec::{decode_schema, decode_table, encode_schema, encode_table};
+use codec::decode_table;
+pub(crate) use codec::{decode_schema, encode_schema, encode_table};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The dictionary's tree. Ids below [`FIRST_USER_INDEX`] are kept for it.
 pub(crate) const DICTIONARY_INDEX: IndexId = IndexId(1);
@@ -55,6 +57,15 @@ pub(crate) struct TableRecord {
     pub(crate) def: TableDef,
     /// Root of each index's tree, in the order of the indexes.
     pub(crate) roots: Vec<PageNo>,
+}
+
+/// The table that an entry defines.
+///
+/// # Errors
+/// [`Error::DictionaryCorrupt`] for bytes that are no definition, or define what no table can be.
+pub(crate) fn read_table(bytes: &[u8]) -> Result<TableRecord> {
+    let record = decode_table(bytes)?;
+    if shape::is_usable(&record.def) { Ok(record) } else { Err(Error::DictionaryCorrupt { what: "table" }) }
 }
 
 /// What an entry is.
@@ -170,7 +181,7 @@ impl Dictionary {
         let mut side = 0;
         self.for_each(store, prefix, |key, bytes| {
             let Some((prefix, number)) = split_number(key) else { return };
-            let name = &prefix[KEY_HEAD_BYTES..];
+            let Some(name) = prefix.get(KEY_HEAD_BYTES..) else { return };
             if let (0, Some((&first, bytes))) = (number, bytes.split_first()) {
                 side = first;
                 entries.push((name.to_vec(), bytes.to_vec()));

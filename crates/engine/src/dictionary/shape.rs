@@ -1,0 +1,115 @@
+//! What a definition that was read must be, so that row formats and readers can be made of it.
+
+use page::PAGE_SIZE;
+use types::storage::{ValueRule, fixed_width};
+use types::{ColumnDef, ColumnDefault, KeyColumn, SqlType, TableDef, TypeKind};
+
+use crate::limits;
+
+/// Largest sizes of types, as MySQL has them.
+const DECIMAL_DIGITS_MAX: u32 = 65;
+const BITS_MAX: u32 = 64;
+const FIXED_STRING_MAX: u32 = 255;
+const VARIABLE_STRING_MAX: u32 = 65_535;
+const FRACTION_DIGITS_MAX: u8 = 6;
+const ENUM_MEMBERS_MAX: usize = 65_535;
+const SET_MEMBERS_MAX: usize = 64;
+
+/// Whether `def` is one that CREATE TABLE can have made, as far as records depend on it. Its bytes come from a disk.
+pub(super) fn is_usable(def: &TableDef) -> bool {
+    let Some(clustered) = def.indexes.first() else { return false };
+    !def.columns.is_empty()
+        && def.columns.len() <= limits::COLUMNS_MAX
+        && clustered.parts.is_empty() == def.hidden_row_id
+        && def.columns.iter().all(is_usable_column)
+        && def.indexes.iter().enumerate().all(|(position, index)| {
+            let is_hidden = position == 0 && def.hidden_row_id;
+            is_hidden || !index.parts.is_empty() && limits::key(def, index).is_ok() && has_keys(def, position)
+        })
+}
+
+fn is_usable_column(column: &ColumnDef) -> bool {
+    let is_default_one = match &column.default {
+        ColumnDefault::Constant(bytes) => {
+            fixed_width(&column.ty).is_none_or(|width| width == bytes.len())
+                && bytes.len() <= PAGE_SIZE
+                && ValueRule::of(&column.ty).is_kept_by(bytes)
+        }
+        _ => true,
+    };
+    is_usable_type(&column.ty) && is_default_one
+}
+
+fn is_usable_type(ty: &SqlType) -> bool {
+    match ty.kind {
+        TypeKind::Null => false,
+        TypeKind::Decimal => {
+            (1..=DECIMAL_DIGITS_MAX).contains(&ty.length) && u32::from(ty.decimals) <= ty.length
+        }
+        TypeKind::Bit => (1..=BITS_MAX).contains(&ty.length),
+        TypeKind::Char | TypeKind::Binary => ty.length <= FIXED_STRING_MAX,
+        TypeKind::VarChar | TypeKind::VarBinary => ty.length <= VARIABLE_STRING_MAX,
+        TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => ty.decimals <= FRACTION_DIGITS_MAX,
+        TypeKind::Enum => ty.member_count() <= ENUM_MEMBERS_MAX,
+        TypeKind::Set => ty.member_count() <= SET_MEMBERS_MAX,
+        _ => true,
+    }
+}
+
+/// Whether all columns of the index at `position` have keys, whole ones in the clustered index, and none of that is NULL.
+fn has_keys(def: &TableDef, position: usize) -> bool {
+    def.indexes[position].parts.iter().all(|part| {
+        let ColumnDef { ty, nullable, .. } = &def.columns[usize::from(part.column)];
+        let (ty, nullable, prefix_len) = (ty.clone(), *nullable, part.prefix_len);
+        let has_encoder = KeyColumn { ty, nullable, desc: part.desc, prefix_len }.encoder().is_some();
+        has_encoder && !(position == 0 && nullable)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{CollationId, ColumnDef, IndexDef, IndexKind};
+
+    use super::*;
+
+    fn sound() -> TableDef {
+        let columns = vec![
+            ColumnDef::new("id", SqlType::bigint(), false),
+            ColumnDef::new("d", SqlType::decimal(10, 2), true),
+            ColumnDef::new("v", SqlType::varchar(20, CollationId::UTF8MB4_BIN), true),
+            ColumnDef::new("b", SqlType::new(TypeKind::Bit, 7), true),
+        ];
+        let indexes = vec![
+            IndexDef::new("PRIMARY", IndexKind::Primary, &[0]),
+            IndexDef::new("v", IndexKind::Secondary, &[2, 1]),
+        ];
+        TableDef::new("s", "t", columns, indexes)
+    }
+
+    #[test]
+    fn definitions_that_no_statement_makes_are_refused() {
+        assert!(is_usable(&sound()));
+        type Damage = fn(&mut TableDef);
+        let damages: [(&str, Damage); 12] = [
+            ("no index", |def| def.indexes.clear()),
+            ("no column", |def| def.columns.clear()),
+            ("a key of a column that is not there", |def| def.indexes[1].parts[0].column = 4),
+            ("a clustered key without columns", |def| def.indexes[0].parts.clear()),
+            ("a row id beside a key", |def| def.hidden_row_id = true),
+            ("a secondary index without columns", |def| def.indexes[1].parts.clear()),
+            ("a clustered key that may be NULL", |def| def.columns[0].nullable = true),
+            ("a DECIMAL without digits", |def| def.columns[1].ty.length = 0),
+            ("a DECIMAL with more of a fraction than digits", |def| def.columns[1].ty.decimals = 11),
+            ("a BIT without bits", |def| def.columns[3].ty.length = 0),
+            ("a collation that there is not", |def| def.columns[2].ty.collation = CollationId(9999)),
+            ("a default of another width", |def| {
+                def.columns[0].default = ColumnDefault::Constant([1, 2][..].into());
+            }),
+        ];
+        for (what, damage) in damages {
+            let mut def = sound();
+            damage(&mut def);
+            assert!(!is_usable(&def), "{what}");
+        }
+    }
+}
