@@ -2,16 +2,14 @@
 //! It opens, or is refused, or loses a table. It never panics, and where only tree pages changed, without a new checksum, it never answers with a row
 //! that was not stored.
 
-use std::ffi::OsStr;
 use std::sync::OnceLock;
 
-use base::checksum::crc32;
-use base::codec::{get_u32, get_u64};
 use env::SimDisk;
 use page::{PAGE_SIZE, PageBytes, PageRef, PageType, stamp_checksum};
 
 use crate::Bytes;
 use crate::client::{Answer, Script};
+use crate::log_bytes;
 use crate::mounted::{Image, Mounted};
 
 /// Makes the tables. Each row stores the sum of its other columns, so that a damaged row can be recognised.
@@ -115,8 +113,7 @@ const FILES: u8 = 0xe0;
 /// Changes one byte, and perhaps stamps its page or frame; whether rows must be right.
 fn change(image: &mut Image, [selector, page, at, value]: [u8; 4]) -> bool {
     if selector >= FRAMES {
-        let log = image.files.iter_mut().find(|(path, _)| path.extension() == Some(OsStr::new("redo")));
-        if let Some((_, log)) = log {
+        if let Some(log) = image.log_mut() {
             change_frame(log, u16::from_be_bytes([selector & 0xf, page]), at, value);
         }
         return false;
@@ -145,31 +142,10 @@ fn change(image: &mut Image, [selector, page, at, value]: [u8; 4]) -> bool {
     keeps_checksum
 }
 
-/// Bytes before the first frame of a log file, and where among them the position of that frame is.
-const LOG_HEADER_BYTES: usize = 4096;
-const FIRST_LSN: usize = 40;
-const FRAME_HEADER_BYTES: usize = 8;
-
-/// Changes a byte of the payload of frame number `frame` of the log's first file, and stamps the frame.
+/// Changes a byte of the payload of frame number `frame` of a log file, and stamps the frame.
 fn change_frame(log: &mut [u8], frame: u16, at: u8, value: u8) {
-    let Some(first_lsn) = log.get(FIRST_LSN..FIRST_LSN + 8) else { return };
-    let first_lsn = get_u64(first_lsn, 0);
-    let mut frames = Vec::new();
-    let mut from = LOG_HEADER_BYTES;
-    while let Some(header) = log.get(from..from + FRAME_HEADER_BYTES) {
-        let len = get_u32(header, 0) as usize;
-        if len == 0 || log.len() - from - FRAME_HEADER_BYTES < len {
-            break;
-        }
-        frames.push((from, len));
-        from += FRAME_HEADER_BYTES + len;
-    }
-    let Some(&(from, len)) = frames.get(usize::from(frame) % frames.len().max(1)) else { return };
-    let payload = &mut log[from + FRAME_HEADER_BYTES..][..len];
-    payload[usize::from(at) % len] ^= value;
-    // docs/redo_log.md, section 2.
-    let lsn = first_lsn + (from - LOG_HEADER_BYTES) as u64;
-    let imprint = ((lsn ^ (len as u64) << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
-    let stamp = crc32(payload) ^ imprint;
-    log[from + 4..from + 8].copy_from_slice(&stamp.to_le_bytes());
+    let frames = log_bytes::frames(log);
+    let Some(&frame) = frames.get(usize::from(frame) % frames.len().max(1)) else { return };
+    log[frame.payload()][usize::from(at) % frame.len] ^= value;
+    log_bytes::stamp(log, frame);
 }

@@ -15,16 +15,21 @@ pub mod canary;
 mod client;
 pub mod connection;
 pub mod datadir;
+pub mod dictionary;
 pub mod load_data;
+mod log_bytes;
 mod mounted;
 pub mod options;
 pub mod packets;
 pub mod pages;
 pub mod parameters;
 pub mod redo;
+mod rows;
+pub mod spill;
 pub mod sql;
 pub mod sql_mutator;
 mod tables;
+pub mod undo;
 pub mod values;
 
 pub use bytes::Bytes;
@@ -33,15 +38,18 @@ pub use bytes::Bytes;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets that must not fail.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 13] = [
     ("connection", connection::run),
     ("datadir", datadir::run),
+    ("dictionary", dictionary::run),
     ("load_data", load_data::run),
     ("options", options::run),
     ("packets", packets::run),
     ("pages", pages::run),
     ("parameters", parameters::run),
     ("redo", redo::run),
+    ("spill", spill::run),
     ("sql", sql::run),
+    ("undo", undo::run),
     ("values", values::run),
 ];

@@ -73,6 +73,12 @@ impl Image {
 }
 
 impl Image {
+    /// The bytes of the first file of the log.
+    pub(crate) fn log_mut(&mut self) -> Option<&mut Vec<u8>> {
+        let is_log = |path: &Path| path.extension().is_some_and(|ending| ending == "redo");
+        self.files.iter_mut().find(|(path, _)| is_log(path)).map(|(_, bytes)| bytes)
+    }
+
     /// The bytes of the file called `name` in the data directory.
     pub(crate) fn file_mut(&mut self, name: &str) -> Option<&mut Vec<u8>> {
         let path = Path::new(DATADIR).join(name);
