@@ -93,11 +93,16 @@ impl<'a> Binder<'a, '_> {
             return Ok(vec![Vec::new(); values.rows as usize]);
         }
         let mut rows = Vec::with_capacity(values.rows as usize);
-        for (row, cells) in values.cells.chunks_exact(width).enumerate() {
-            if row % ROWS_BETWEEN_LOOKS == ROWS_BETWEEN_LOOKS - 1 {
+        for (number, cells) in values.cells.chunks_exact(width).enumerate() {
+            if number % ROWS_BETWEEN_LOOKS == ROWS_BETWEEN_LOOKS - 1 {
                 fail_if_interrupted()?;
             }
-            rows.push(cells.iter().map(|cell| self.cell(cell)).collect::<Result<Vec<_>, _>>()?);
+            // Collecting results would reserve room for four cells at least.
+            let mut row = Vec::with_capacity(width);
+            for cell in cells {
+                row.push(self.cell(cell)?);
+            }
+            rows.push(row);
         }
         Ok(rows)
     }
