@@ -106,7 +106,7 @@ impl<'p> Cursor<'p> {
             }
             Seek::Before => {
                 let leaf = descend::leaf_before(store, tree, key)?;
-                let past = leaf.page().search(key).slot;
+                let past = leaf.page().search_leaf(key).slot;
                 Cursor::new(store, tree, leaf, 0).settle_backward(past)
             }
             Seek::First => {
@@ -267,7 +267,7 @@ impl<'p> Cursor<'p> {
             let Cursor { store, tree, leaf, .. } = self;
             drop(leaf);
             let leaf = descend::leaf_before(store, tree, &fence)?;
-            past = leaf.page().search(&fence).slot;
+            past = leaf.page().search_leaf(&fence).slot;
             if past == 0 && leaf.page().lower_fence() >= &fence[..] {
                 return Err(links::broken(leaf.page_no()));
             }

@@ -84,7 +84,7 @@ pub(crate) fn leaf_before<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Resu
             return Ok(guard);
         }
         kin = kin.of_children();
-        guard = store.pool.shared(page.child(page.search(key).slot.saturating_sub(1)))?;
+        guard = store.pool.shared(page.child(page.child_below(key)))?;
     }
 }
 

@@ -57,6 +57,13 @@ impl<'a> PageRef<'a> {
         slot.wrapping_sub(usize::from(!found && slot > 0))
     }
 
+    /// Slot of the child whose subtree holds the greatest keys below `key`, of an inner page.
+    #[inline]
+    pub fn child_below(self, key: &[u8]) -> usize {
+        debug_assert!(!self.is_leaf(), "{} has no children", self.page_no());
+        self.find::<false>(key).slot.saturating_sub(1)
+    }
+
     #[inline(always)]
     fn find<const LEAF: bool>(self, key: &[u8]) -> Search {
         let prefix_len = self.prefix_len();
