@@ -8,6 +8,7 @@ use bumpalo::Bump;
 use crate::error_map::SqlError;
 use crate::exec_error;
 use crate::process_list::Kill;
+use crate::run;
 use crate::server::Server;
 use crate::session::Session;
 use crate::sysvars::{VarValue, Variables};
@@ -17,6 +18,8 @@ const SERVER_BYTES_MIN: u64 = 256 << 20;
 
 /// Syntax trees up to this size are not charged, nor are their plans, bytes.
 const TREE_BYTES_FREE: usize = 1 << 20;
+/// Texts shorter than this are parsed without a bound on their tree, bytes.
+const TEXT_BYTES_FREE: usize = 64 << 10;
 /// Bytes of tree, plan and program for each byte of a large syntax tree: measured with lists of literals.
 const PLAN_BYTES_PER_TREE_BYTE: usize = 10;
 
@@ -70,6 +73,30 @@ pub(crate) fn of_session(variables: &Variables, is_admin: bool) -> ConnectionLim
         step: variables.named("connection_memory_chunk_size").as_u64(),
         tracked: variables.named("global_connection_memory_tracking").as_bool(),
         exempt: is_admin,
+    }
+}
+
+/// Most bytes that the syntax tree of a text of `text_bytes` may have while it is parsed: a larger one is refused by
+/// [`charge_plan`].
+pub(crate) fn tree_bytes_max(session: &Session, text_bytes: usize) -> usize {
+    if text_bytes < TEXT_BYTES_FREE {
+        return usize::MAX;
+    }
+    let available = usize::try_from(session.statement_memory.available()).unwrap_or(usize::MAX);
+    (available / PLAN_BYTES_PER_TREE_BYTE).max(TREE_BYTES_FREE)
+}
+
+/// The client's error for a text whose parse failed; the arena has the tree as far as it was made.
+#[cold]
+pub(crate) fn parse_error(session: &Session, arena: &Bump, error: &sql::ParseError) -> SqlError {
+    if let Err(killed) = session.fail_if_killed() {
+        return killed;
+    }
+    match error.kind {
+        sql::ParseErrorKind::OutOfMemory => {
+            charge_plan(session, arena).err().unwrap_or_else(|| run::parse_error(error))
+        }
+        _ => run::parse_error(error),
     }
 }
 

@@ -17,6 +17,7 @@ mod prepare;
 
 use std::sync::Arc;
 
+use base::memory::{Exceeded, Purpose};
 use bumpalo::Bump;
 use sql::ast::Statement;
 use sql::bind::Literals;
@@ -35,11 +36,14 @@ use crate::error_map::{self, ErrorKind, SqlError};
 use crate::plan_cache::SessionPlans;
 use crate::session::{Session, Workspace};
 use crate::status::{Com, Hot};
-use crate::{memory_limits, statement, virtual_tables};
+use crate::{exec_error, memory_limits, statement, virtual_tables};
 use params::Strings;
 
 /// Most literals that become parameters; a longer list is a load of rows, whose shape hardly ever comes again.
 const LIFTED_LITERALS_MAX: usize = 4096;
+
+/// Longest text whose plan is kept, bytes: it bounds the key. Running a longer one takes far longer than planning it.
+const CACHED_TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// A text, and where in it the statement at hand begins.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +115,8 @@ fn one_statement(
     mut desk: Desk<'_>,
 ) -> Result<Option<usize>, SqlError> {
     let key = &mut *desk.key;
-    let cacheable = key.read(text.sql, text.start, text.mode)
+    let cacheable = text.sql.len() <= CACHED_TEXT_BYTES_MAX
+        && key.read(text.sql, text.start, text.mode)
         && key.params() == 0
         && key.literals().len() <= LIFTED_LITERALS_MAX;
     if cacheable && text.sql[key.end()..].iter().all(u8::is_ascii_whitespace) {
@@ -172,7 +177,8 @@ fn parse_and_run(
 ) -> Result<Option<usize>, SqlError> {
     let Text { sql, start, mode } = text;
     let literals = if cacheable { desk.key.literals() } else { &[] };
-    let parsed = sql::parse_numbered(sql, start, mode, desk.arena, literals);
+    let tree_max = memory_limits::tree_bytes_max(session, sql.len());
+    let parsed = sql::parse_numbered(sql, start, mode, desk.arena, literals, tree_max);
     let keeps = parsed.as_ref().is_ok_and(|parsed| statement::keeps_diagnostics(&parsed.statement));
     if !keeps {
         session.diagnostics.clear();
@@ -183,10 +189,7 @@ fn parse_and_run(
             io.answer(false).plain_ok(session);
             return Ok(None);
         }
-        Err(error) => {
-            session.fail_if_killed()?;
-            return Err(parse_error(&error));
-        }
+        Err(error) => return Err(memory_limits::parse_error(session, desk.arena, &error)),
     };
     refuse_rest(session, &parsed, sql)?;
     session.fail_if_killed()?;
@@ -276,6 +279,7 @@ pub fn parse_error(error: &sql::ParseError) -> SqlError {
         ParseErrorKind::TooManySelects => &error_map::TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,
         ParseErrorKind::InvalidUtf8 => &error_map::INVALID_CHARACTER_STRING,
         ParseErrorKind::Interrupted => &error_map::QUERY_INTERRUPTED,
+        ParseErrorKind::OutOfMemory => return exec_error::memory_error(Exceeded::Statement(Purpose::Other)),
         ParseErrorKind::TooLong => &error_map::NET_PACKET_TOO_LARGE,
         _ => &error_map::PARSE,
     };

@@ -463,3 +463,32 @@ fn plans_of_long_texts_are_charged_before_they_are_made() {
     }
     client.leave();
 }
+
+#[test]
+fn a_syntax_tree_grows_no_further_than_its_statement_may() {
+    let _alone = alone();
+    let server = start();
+    let mut client = Client::connect(&server, "root");
+    fill(&mut client);
+    client.run("CREATE TABLE t (k INT)");
+    client.run("SET GLOBAL max_allowed_packet = 67108864");
+    client.run(&format!("SET ratchet_statement_memory_limit = {}", 32 << 20));
+    const BYTES: usize = 16_000_000;
+    let many = |item: &str| vec![item; BYTES / (item.len() + 1)].join(",");
+    let texts = [
+        format!("SELECT COUNT(*) FROM n WHERE id IN ({})", many("1")),
+        format!("INSERT INTO t VALUES {}", many("(1)")),
+        format!("INSERT INTO t VALUES ({})", many("1")),
+        format!("SELECT COALESCE({})", many("f()")),
+        format!("PREPARE p FROM 'SELECT COALESCE({})'", many("f()")),
+    ];
+    for sql in &texts {
+        let (answer, most) = peak(|| client.query(sql));
+        assert_eq!(answer, Err(1041), "{}", &sql[..40]);
+        // This client and the connection have two copies of the text each.
+        let allowed = (32 + 4 + 8) * MIB + 4 * sql.len() as isize;
+        assert!(most < allowed, "{} MiB for {}", most >> 20, &sql[..40]);
+        assert_eq!(client.run("SELECT 1"), "1", "the session goes on");
+    }
+    client.leave();
+}

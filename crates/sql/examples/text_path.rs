@@ -99,7 +99,8 @@ impl State {
                     self.key.read(text, 0, LexMode::NONE);
                 }
                 self.arena.reset();
-                let parsed = parse_numbered(text, 0, LexMode::NONE, &self.arena, self.key.literals());
+                let parsed =
+                    parse_numbered(text, 0, LexMode::NONE, &self.arena, self.key.literals(), usize::MAX);
                 black_box(parsed.is_ok());
             }
         }

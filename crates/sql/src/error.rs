@@ -31,6 +31,8 @@ pub enum ParseErrorKind {
     InvalidUtf8,
     /// 1317, `ER_QUERY_INTERRUPTED`, or 3024: the statement was to end.
     Interrupted,
+    /// 1041, `ER_OUT_OF_RESOURCES`, or the error of another limit: the tree has more bytes than it may.
+    OutOfMemory,
     /// 1153, `ER_NET_PACKET_TOO_LARGE`: the text is longer than 4 GiB.
     TooLong,
 }
@@ -65,6 +67,7 @@ impl fmt::Display for ParseError {
             ParseErrorKind::TooManySelects => f.write_str("Too high level of nesting for select"),
             ParseErrorKind::InvalidUtf8 => write!(f, "Invalid utf8mb4 character string: '{}'", self.near),
             ParseErrorKind::Interrupted => f.write_str("Query execution was interrupted"),
+            ParseErrorKind::OutOfMemory => f.write_str("the statement's syntax tree is too large"),
             ParseErrorKind::TooLong => f.write_str("Got a packet bigger than 'max_allowed_packet' bytes"),
         }
     }

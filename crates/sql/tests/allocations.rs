@@ -61,7 +61,7 @@ fn short_statements_leave_the_heap_alone() {
         assert_eq!(allocations(|| assert!(parse(sql, 0, LexMode::NONE, &arena).is_ok())), 0, "{text}");
         arena.reset();
         let numbered = allocations(|| {
-            let parsed = parse_numbered(sql, 0, LexMode::NONE, &arena, key.literals());
+            let parsed = parse_numbered(sql, 0, LexMode::NONE, &arena, key.literals(), usize::MAX);
             assert!(parsed.is_ok_and(|parsed| parsed.numbered));
         });
         assert_eq!(numbered, 0, "{text}");

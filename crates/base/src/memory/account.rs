@@ -332,6 +332,18 @@ impl StatementAccount {
         self.used.get()
     }
 
+    /// Bytes that a charge may have at most, as the limits and the other statements are now.
+    pub fn available(&self) -> u64 {
+        let Some(connection) = &self.connection else { return u64::MAX };
+        let limits = connection.limits.get();
+        let of_statement = limits.statement.saturating_sub(self.used.get());
+        let of_connection = if limits.exempt { u64::MAX } else { limits.connection };
+        let server = &connection.server;
+        let of_server = server.limit.load(Ordering::Relaxed).saturating_sub(server.charged());
+        let spare = connection.granted.get().saturating_sub(connection.used());
+        of_statement.min(of_connection.saturating_sub(connection.used())).min(of_server.saturating_add(spare))
+    }
+
     /// Charges `bytes` for `purpose`.
     /// # Errors  The limit that would be exceeded.
     pub fn charge(&self, bytes: usize, purpose: Purpose) -> Result<(), Exceeded> {

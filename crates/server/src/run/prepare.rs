@@ -14,7 +14,7 @@ use wire::execute::Execute;
 use wire::prepare::PreparedStatement;
 
 use super::params::{self, Strings};
-use super::{Failure, Request, compile, more_than_one, parse_error, planned, planned_kind};
+use super::{Failure, Request, compile, more_than_one, planned, planned_kind};
 use crate::answer::Answer;
 use crate::client_io::ClientIo;
 use crate::constant::Inputs;
@@ -93,14 +93,9 @@ pub(super) fn new_statement(
 }
 
 fn parse<'a>(session: &Session, text: &'a [u8], arena: &'a Bump) -> Result<Parsed<'a>, SqlError> {
-    let parsed = sql::parse(text, 0, session.variables.hot.lex_mode, arena);
-    let parsed = match parsed {
-        Ok(parsed) => parsed,
-        Err(error) => {
-            session.fail_if_killed()?;
-            return Err(parse_error(&error));
-        }
-    };
+    let tree_max = memory_limits::tree_bytes_max(session, text.len());
+    let parsed = sql::parse_numbered(text, 0, session.variables.hot.lex_mode, arena, &[], tree_max);
+    let parsed = parsed.map_err(|error| memory_limits::parse_error(session, arena, &error))?;
     if parsed.more { Err(more_than_one(text, parsed.end)) } else { Ok(parsed) }
 }
 

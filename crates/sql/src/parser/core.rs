@@ -60,6 +60,8 @@ pub(super) struct Parser<'a, 'n> {
     pub(super) join_count: u16,
     /// Offset of the text from which on the next token first looks whether the statement is to end.
     next_look: u32,
+    /// Most bytes that the arena may have when the parser looks.
+    pub(super) arena_bytes_max: usize,
     /// Why the text ends before its end.
     pub(super) stopped: Option<ParseErrorKind>,
 }
@@ -87,6 +89,7 @@ impl<'a, 'n> Parser<'a, 'n> {
             hint: None,
             join_count: 0,
             next_look: BYTES_BETWEEN_LOOKS,
+            arena_bytes_max: usize::MAX,
             stopped: None,
         }
     }
@@ -143,7 +146,7 @@ impl<'a, 'n> Parser<'a, 'n> {
         }
     }
 
-    /// Ends the text here if the statement is to end. The parser comes to an end as at the end of any text, and
+    /// Ends the text here if the statement is to end or its tree is too large. The parser comes to an end as at the end of any text, and
     /// [`Parser::stopped`] takes the place of what it answers.
     #[cold]
     #[inline(never)]
@@ -151,6 +154,8 @@ impl<'a, 'n> Parser<'a, 'n> {
         self.next_look = (self.lexer.pos() as u32).saturating_add(BYTES_BETWEEN_LOOKS);
         if interrupt::is_requested() {
             self.stopped = Some(ParseErrorKind::Interrupted);
+        } else if self.arena.allocated_bytes() > self.arena_bytes_max {
+            self.stopped = Some(ParseErrorKind::OutOfMemory);
         }
         if self.stopped.is_some() {
             self.lexer.end();

@@ -143,6 +143,10 @@ impl<'a> Parser<'a, '_> {
         let before = cells.len();
         loop {
             if let Some((literal, last)) = self.literal_cell() {
+                // A row of any length passes no single tokens.
+                if cells.len() == cells.capacity() {
+                    self.look();
+                }
                 cells.push(Cell::Literal(literal, false));
                 if last {
                     break;

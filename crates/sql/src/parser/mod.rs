@@ -77,22 +77,25 @@ pub fn parse<'a>(
     mode: LexMode,
     arena: &'a Bump,
 ) -> Result<Parsed<'a>, ParseError> {
-    parse_numbered(sql, start, mode, arena, &[])
+    parse_numbered(sql, start, mode, arena, &[], usize::MAX)
 }
 
 /// Like [`parse`], and gives the literals that stand at the positions of `literals` their ordinal in that list, which
-/// the cache key of the same text made.
+/// the cache key of the same text made. Stops soon after `arena` has more than `arena_bytes_max`: before it has four
+/// times as many and what 64 KiB of text come to.
 pub fn parse_numbered<'a>(
     sql: &'a [u8],
     start: usize,
     mode: LexMode,
     arena: &'a Bump,
     literals: &[Literal],
+    arena_bytes_max: usize,
 ) -> Result<Parsed<'a>, ParseError> {
     if sql.len() > u32::MAX as usize {
         return Err(ParseError::at(ParseErrorKind::TooLong, sql, 0));
     }
     let mut parser = Parser::new(Lexer::new(sql, start, mode), mode, arena, literals);
+    parser.arena_bytes_max = arena_bytes_max;
     let parsed = parser.statement_to_end();
     if let Some(kind) = parser.stopped {
         return Err(ParseError::at(kind, &[], 0));
