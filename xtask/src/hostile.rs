@@ -8,8 +8,18 @@ use std::path::Path;
 use crate::process::{run, run_with, target_dir};
 
 /// The test files of the crate server that attack it.
-const TESTS: [&str; 7] =
-    ["connections", "depth", "failed_logins", "hostile_logins", "kill", "max_execution_time", "packets"];
+const TESTS: [&str; 10] = [
+    "attacks",
+    "connections",
+    "depth",
+    "failed_logins",
+    "file_modes",
+    "heap",
+    "hostile_logins",
+    "kill",
+    "max_execution_time",
+    "packets",
+];
 /// Names the server that tests start: `testkit::server::binary_under_test`.
 const BINARY: &str = "RATCHETD_UNDER_TEST";
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use mysql::prelude::Queryable;
+use testkit::server::binary_under_test;
 
 /// A server that was started under `umask` on `folder`.
 struct Server(Child);
@@ -17,7 +18,7 @@ impl Server {
         let at = |name: &str| folder.join(name).display().to_string();
         let mut child = Command::new("sh")
             .args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\"")])
-            .arg(env!("CARGO_BIN_EXE_ratchetd"))
+            .arg(binary_under_test(Path::new(env!("CARGO_BIN_EXE_ratchetd"))))
             .arg("--no-defaults")
             .arg(format!("--datadir={}", at("data")))
             .arg(format!("--socket={}", at("sock")))
