@@ -25,6 +25,8 @@ pub enum Error {
         /// Bytes a record may have.
         max: usize,
     },
+    /// The thread's statement is to end.
+    Interrupted,
     /// The file cannot grow: page numbers or disk space are used up.
     FileFull,
     /// The data file was not closed, and the caller does not want it to be recovered.
@@ -61,6 +63,7 @@ impl fmt::Display for Error {
             Error::RecordTooLarge { need, max } => {
                 write!(f, "a record of {need} bytes is longer than the {max} bytes a page can hold")
             }
+            Error::Interrupted => f.write_str("the statement was interrupted"),
             Error::FileFull => f.write_str("the data file cannot grow"),
             Error::UnknownFormat(FileHeaderError::Magic) => f.write_str("the file is no data file"),
             Error::UnknownFormat(FileHeaderError::FormatVersion(version)) => {

@@ -2,6 +2,7 @@
 
 use base::PageNo;
 use base::checksum::crc32;
+use base::sync::interrupt;
 use page::extent_map::EXTENTS_PER_MAP;
 use page::{OverflowRef, PageMut, PageOp, PageRef, check_overflow_value};
 
@@ -20,8 +21,16 @@ const SHARED_PAGES_MAX: u32 = 4;
 /// Longest value: it stands within one group of extents.
 pub const OVERFLOW_BYTES_MAX: u64 = (EXTENTS_PER_MAP as u64 - 2) * (EXTENT_BYTES - 64 * 64);
 
+/// Pages written between two looks whether the statement is to end.
+const PAGES_BETWEEN_LOOKS: u32 = 64;
+
 /// Pages asked from the disk at a time when a value is read.
 const READ_AHEAD_PAGES: u32 = 32;
+
+/// # Errors  [`Error::Interrupted`].
+fn fail_if_interrupted() -> Result<()> {
+    if interrupt::is_requested() { Err(Error::Interrupted) } else { Ok(()) }
+}
 
 impl Tree {
     /// Writes `value` to pages of its own and returns the reference that a record keeps. The pages belong to the tree but
@@ -31,7 +40,8 @@ impl Tree {
     /// Latches: the caller holds none. Cost: one mini-transaction for the space and one a page.
     ///
     /// # Errors
-    /// [`Error::RecordTooLarge`] beyond [`OVERFLOW_BYTES_MAX`]. An error after `note` leaves the pages to the caller.
+    /// [`Error::RecordTooLarge`] beyond [`OVERFLOW_BYTES_MAX`]; [`Error::Interrupted`]. An error after `note` leaves the
+    /// pages to the caller.
     pub fn write_overflow<P: AsRef<[u8]>>(
         &self,
         store: &Store,
@@ -65,6 +75,9 @@ impl Tree {
     fn fill(&self, store: &Store, reference: &OverflowRef, value: &[u8]) -> Result<()> {
         let mut image = Box::new([0; page::PAGE_SIZE]);
         for position in 0..reference.pages {
+            if position % PAGES_BETWEEN_LOOKS == PAGES_BETWEEN_LOOKS - 1 {
+                fail_if_interrupted()?;
+            }
             let page_no = PageNo(reference.first.0 + position);
             let mut mtr = Mtr::new(store);
             let page = mtr.adopt(store.pool.create(page_no)?);
@@ -82,8 +95,25 @@ impl Store {
     /// # Errors
     /// [`Error::Corruption`] if the pages are not those of the value; `out` then has lost nothing it had before.
     pub fn read_overflow(&self, reference: &OverflowRef, out: &mut Vec<u8>) -> Result<()> {
+        self.read_overflow_while(reference, out, || Ok(()))
+    }
+
+    /// As [`Store::read_overflow`], for a statement: KILL ends it.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] as well.
+    pub fn read_overflow_of_statement(&self, reference: &OverflowRef, out: &mut Vec<u8>) -> Result<()> {
+        self.read_overflow_while(reference, out, fail_if_interrupted)
+    }
+
+    fn read_overflow_while(
+        &self,
+        reference: &OverflowRef,
+        out: &mut Vec<u8>,
+        look: impl Fn() -> Result<()>,
+    ) -> Result<()> {
         let before = out.len();
-        let read = self.read_overflow_pages(reference, out);
+        let read = self.read_overflow_pages(reference, out, look);
         let checked = read.and_then(|()| Ok(check_overflow_value(reference, &out[before..])?));
         if checked.is_err() {
             out.truncate(before);
@@ -91,9 +121,15 @@ impl Store {
         checked
     }
 
-    fn read_overflow_pages(&self, reference: &OverflowRef, out: &mut Vec<u8>) -> Result<()> {
+    fn read_overflow_pages(
+        &self,
+        reference: &OverflowRef,
+        out: &mut Vec<u8>,
+        look: impl Fn() -> Result<()>,
+    ) -> Result<()> {
         for position in 0..reference.pages {
             if position % READ_AHEAD_PAGES == 0 && reference.pages > 1 {
+                look()?;
                 let end = reference.pages.min(position + READ_AHEAD_PAGES);
                 let ahead: Vec<PageNo> = (position..end).map(|at| PageNo(reference.first.0 + at)).collect();
                 self.pool.prefetch(&ahead);

@@ -328,9 +328,9 @@ impl Engine {
     // Values and time.
 
     /// Appends an off-page value to `out`. The row that refers to it is visible to a view that is still published, or
-    /// locked.
+    /// locked. KILL ends it.
     pub fn read_value(&self, reference: &OverflowRef, out: &mut Vec<u8>) -> Result<()> {
-        Ok(self.store.read_overflow(reference, out)?)
+        Ok(self.store.read_overflow_of_statement(reference, out)?)
     }
 
     /// The pages and trees.

@@ -287,8 +287,10 @@ impl Error {
             // Only at start, where it stops the server.
             Error::DataDir(_) => Effect::Server,
             Error::Storage(error) => match error {
-                // Checked before any page changed.
-                btree::Error::RecordTooLarge { .. } | btree::Error::FileFull => Effect::Statement,
+                // Checked before any page changed, or what was written is undone.
+                btree::Error::RecordTooLarge { .. } | btree::Error::FileFull | btree::Error::Interrupted => {
+                    Effect::Statement
+                }
                 // Pages that cannot be read or written, or are not what they were.
                 _ => Effect::Server,
             },
@@ -426,7 +428,10 @@ impl From<log::Error> for Error {
 impl From<btree::Error> for Error {
     #[cold]
     fn from(error: btree::Error) -> Self {
-        Error::Storage(error)
+        match error {
+            btree::Error::Interrupted => Error::Lock(trx::Error::Interrupted),
+            error => Error::Storage(error),
+        }
     }
 }
 

@@ -125,6 +125,37 @@ fn values_outside_their_record_come_back_and_are_freed() {
 }
 
 #[test]
+fn a_killed_statement_stops_writing_and_reading_a_long_value() {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use base::sync::interrupt;
+
+    let disk = SimDisk::new();
+    let store = new_store(&disk, 256);
+    let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
+    let value = vec![7; 5_000_000];
+    let whole = tree.write_overflow(&store, &value, |_| []).unwrap();
+    let mut part = None;
+    interrupt::set_flag(Some(Arc::new(AtomicBool::new(true))));
+    let mut out = Vec::new();
+    let written = tree.write_overflow(&store, &value, |reference| {
+        part = Some(*reference);
+        []
+    });
+    let read = store.read_overflow_of_statement(&whole, &mut out);
+    // A rollback reads on.
+    store.read_overflow(&whole, &mut out).unwrap();
+    interrupt::set_flag(None);
+    assert!(matches!((written, read), (Err(Error::Interrupted), Err(Error::Interrupted))));
+    assert_eq!(out, value);
+    for reference in [whole, part.unwrap()] {
+        store.free_overflow(&reference, &[]).unwrap();
+    }
+    assert_eq!(pages_used(&store), 1);
+}
+
+#[test]
 fn the_file_keeps_its_numbers() {
     let disk = SimDisk::new();
     let path = Path::new("data.rdb");
