@@ -38,9 +38,7 @@ use crate::session::{Session, Workspace};
 use crate::status::{Com, Hot};
 use crate::{exec_error, memory_limits, statement, virtual_tables};
 use params::Strings;
-
-/// Most literals that become parameters; a longer list is a load of rows, whose shape hardly ever comes again.
-const LIFTED_LITERALS_MAX: usize = 4096;
+use sql::cache_key::CACHED_LITERALS_MAX;
 
 /// Longest text whose plan is kept, bytes: it bounds the key. Running a longer one takes far longer than planning it.
 const CACHED_TEXT_BYTES_MAX: usize = 1 << 20;
@@ -118,7 +116,7 @@ fn one_statement(
     let cacheable = text.sql.len() <= CACHED_TEXT_BYTES_MAX
         && key.read(text.sql, text.start, text.mode)
         && key.params() == 0
-        && key.literals().len() <= LIFTED_LITERALS_MAX;
+        && key.literals().len() <= CACHED_LITERALS_MAX;
     if cacheable && text.sql[key.end()..].iter().all(u8::is_ascii_whitespace) {
         let mut answer = io.answer(false);
         if let Some(result) = run_cached(session, &mut answer, text, &mut desk) {

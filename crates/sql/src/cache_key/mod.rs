@@ -43,6 +43,9 @@ mod mark {
 
 /// Deepest parentheses a cacheable statement may have.
 const MAX_DEPTH: u32 = 63;
+/// Most literals of a statement whose plan is kept: a longer list is a load of rows, whose shape hardly ever comes again.
+/// The rest of a text with more is not read for its key.
+pub const CACHED_LITERALS_MAX: usize = 4096;
 /// Texts of up to so many bytes are copied as if they had as many.
 const SHORT: usize = 16;
 /// Codes that the fast path writes.
@@ -191,6 +194,9 @@ impl Reader<'_, '_> {
                 Tok::Comma => {
                     self.out.key.push(CODE_COMMA);
                     last = self.still_in_type();
+                    if self.out.literals.len() > CACHED_LITERALS_MAX {
+                        return false;
+                    }
                     if self.depth == self.row_depth {
                         self.cells();
                     }
@@ -280,7 +286,8 @@ impl Reader<'_, '_> {
             if !last {
                 continue;
             }
-            if !self.lexer.next_row() {
+            // With too many literals, what is left of the text is not read.
+            if !self.lexer.next_row() || self.out.literals.len() > CACHED_LITERALS_MAX {
                 self.depth -= 1;
                 return;
             }
