@@ -50,6 +50,7 @@ impl<'x> Seen<'x> {
             append_group_key(&value, &mut self.key);
         }
         self.run.st.check()?;
+        self.run.st.fail_if_cut_short(&self.key)?;
         Ok(self.index.insert(&self.key)?.1)
     }
 }

@@ -49,6 +49,7 @@ impl Source for Sort<'_> {
                     let value = eval(&part.expr, frame, &ctx).map_err(|error| run.st.eval_error(error))?;
                     append_sort_key(&value, part.desc, &mut key);
                 }
+                run.st.fail_if_cut_short(&key)?;
                 if rows.wants(&key) {
                     rows.add(&key, |out| keep_frame(&op.layout, frame, out))?;
                 }

@@ -199,6 +199,14 @@ impl<'r> Statement<'r> {
         if self.session.killed() { Err(ExecError::Killed) } else { Ok(()) }
     }
 
+    /// Fails where `key` is so long that the end of a killed statement may have cut it short.
+    /// # Errors  [`ExecError::Killed`].
+    #[inline]
+    pub(crate) fn fail_if_cut_short(&self, key: &[u8]) -> Result<()> {
+        const LONG_BYTES: usize = 16 * 1024;
+        if key.len() >= LONG_BYTES { self.fail_if_killed() } else { Ok(()) }
+    }
+
     /// Counts a row that a loop without pages hands on: every so often it looks at the kill flag.
     /// # Errors  [`ExecError::Killed`].
     #[inline]

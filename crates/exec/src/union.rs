@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::frame::{CurrentRow, Frame};
 use crate::op::UnionOp;
 use crate::source::{Flow, Sink, Source};
-use crate::statement::QueryRun;
+use crate::statement::{QueryRun, Statement};
 use expr::{HashIndex, append_group_key};
 
 /// A running UNION.
@@ -17,7 +17,7 @@ pub(crate) struct Union<'r> {
 impl Source for Union<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
         let st = self.run.st;
-        let mut unique = UniqueSink { index: HashIndex::new(st.memory), key: Vec::new(), sink };
+        let mut unique = UniqueSink { st, index: HashIndex::new(st.memory), key: Vec::new(), sink };
         for (i, arm) in self.op.arms.iter().enumerate() {
             let inner = QueryRun::new(st, self.run.params, arm);
             let is_distinct = self.op.distinct_after.is_some_and(|last| i <= last);
@@ -37,6 +37,7 @@ impl Source for Union<'_> {
 
 /// Lets the first of equal rows through.
 struct UniqueSink<'x> {
+    st: &'x Statement<'x>,
     index: HashIndex,
     key: Vec<u8>,
     sink: &'x mut dyn Sink,
@@ -50,6 +51,7 @@ impl Sink for UniqueSink<'_> {
                 append_group_key(&row.value(rel, col), &mut self.key);
             }
         }
+        self.st.fail_if_cut_short(&self.key)?;
         let (_, is_new) = self.index.insert(&self.key)?;
         if is_new { self.sink.row(frame) } else { Ok(Flow::More) }
     }

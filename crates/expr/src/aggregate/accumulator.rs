@@ -114,7 +114,7 @@ impl Accumulator {
         if self.func == AggFunc::AnyValue {
             return self.keep_first(args);
         }
-        if args.iter().any(Value::is_null) || !self.is_new(args)? {
+        if args.iter().any(Value::is_null) || !self.is_new(args, ctx)? {
             return Ok(());
         }
         self.count += 1;
@@ -140,13 +140,15 @@ impl Accumulator {
     }
 
     /// Whether DISTINCT lets the row take part.
-    fn is_new(&mut self, args: &[Value<'_>]) -> Result<bool, EvalError> {
+    fn is_new(&mut self, args: &[Value<'_>], ctx: &EvalCtx<'_>) -> Result<bool, EvalError> {
         let Some(seen) = &mut self.seen else { return Ok(true) };
         let Seen { index, key } = &mut **seen;
         key.clear();
         for value in args {
             append_group_key(value, key);
         }
+        // A long key may be cut short by the end of a killed statement.
+        ctx.fail_if_killed_over(key)?;
         Ok(index.insert(key)?.1)
     }
 

@@ -77,6 +77,7 @@ impl Concat {
             for (value, descends) in order.iter().zip(&self.descends) {
                 append_sort_key(value, *descends, &mut self.key);
             }
+            ctx.fail_if_killed_over(&self.key)?;
             charge.add(text.len() + self.key.len() + 2 * ALLOCATION_OVERHEAD_BYTES)?;
             charge.reserve(&mut self.pieces, 1)?;
             let row = self.pieces.len();

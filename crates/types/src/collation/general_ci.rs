@@ -140,14 +140,15 @@ pub(super) fn append_key(bytes: &[u8], out: &mut Vec<u8>) {
 
 fn append_characters_key(bytes: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
-    while at < bytes.len() {
+    let mut work = Work::default();
+    while at < bytes.len() && !work.ends(1) {
         let ascii = bytes[at..].iter().position(|&b| b >= 0x80).map_or(bytes.len(), |n| at + n);
         // A run of spaces is weighed by what follows it: it goes with the next character.
         let part = byte_key::trim_spaces(&bytes[at..ascii]);
         byte_key::append_pad_space_escaped(part, |b| b.to_ascii_uppercase(), out);
         out.resize(out.len() + ascii - at - part.len(), byte_key::HIGH_SPACE);
         at = ascii;
-        while at < bytes.len() && bytes[at] >= 0x80 {
+        while at < bytes.len() && bytes[at] >= 0x80 && !work.ends(1) {
             let (point, len) = utf8::decode(&bytes[at..]);
             utf8::encode(u32::from(weight(point)), out);
             at += len;

@@ -98,7 +98,8 @@ impl Collation {
 
     /// Appends bytes whose `memcmp` order is this collation's order and whose equality is its equality. No such key is
     /// a prefix of another, and each ends in [`Collation::key_end`], which is nowhere else in it. So keys can be
-    /// concatenated, skipped by `memchr`, and hashed for grouping and joining.
+    /// concatenated, skipped by `memchr`, and hashed for grouping and joining. Once the thread's statement is to end
+    /// ([`base::sync::interrupt`]), the key of a long string means nothing.
     ///
     /// Cost: ASCII text takes one key byte per character plus one (see docs of [`super`]); no allocation but `out`'s.
     #[inline]

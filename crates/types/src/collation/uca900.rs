@@ -306,7 +306,11 @@ pub(super) fn append_key(bytes: &[u8], out: &mut Vec<u8>) {
 fn append_characters_key(mut rest: &[u8], out: &mut Vec<u8>) {
     // Enough for all but characters of several weights.
     out.reserve(2 * rest.len() + 1);
+    let mut work = Work::default();
     while let Some(&byte) = rest.first() {
+        if work.ends(1) {
+            break;
+        }
         if let Some(&code) = ASCII.get(byte as usize) {
             if code != 0 {
                 out.push(code);

@@ -7,6 +7,7 @@ use super::date::days_in_month;
 use super::time::Time;
 use super::{Date, DateTime, MICROS_PER_SECOND};
 use crate::SqlModes;
+use crate::value::digits::{clipped_number, count_while};
 
 /// Which of the incomplete dates are refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -269,7 +270,7 @@ fn parse_datetime(text: &[u8], flags: DateFlags, time_expected: bool) -> Result<
         return Err(NoDate::Shape);
     }
     // A compact literal has its parts at fixed places; its length decides how long the year is.
-    let run = text[start..].iter().take_while(|b| b.is_ascii_digit() || **b == b'T').count();
+    let run = count_while(&text[start..], |b| b.is_ascii_digit() || b == b'T');
     let compact = matches!(text.get(start + run), None | Some(b'.'));
     let four_digit_year = !compact || matches!(run, 4 | 8) || run >= 14;
     let parts = read_parts(text, start, compact, four_digit_year).ok_or(NoDate::Shape)?;
@@ -289,9 +290,8 @@ fn read_parts(text: &[u8], start: usize, compact: bool, four_digit_year: bool) -
             break;
         }
         let limit = if compact || i == FRACTION { width } else { usize::MAX };
-        let run = digit_run(&text[at..]).min(limit);
-        let value =
-            text[at..at + run].iter().fold(0i64, |acc, b| (acc * 10 + i64::from(b - b'0')).min(1_000_000));
+        let run = digit_run(&text[at..text.len().min(at.saturating_add(limit))]);
+        let value = i64::from(clipped_number(&text[at..at + run]));
         if value > 999_999 {
             return None;
         }
@@ -371,7 +371,7 @@ fn assemble(text: &[u8], parts: &Parts, two_digit_year: bool, flags: DateFlags) 
 }
 
 fn digit_run(text: &[u8]) -> usize {
-    text.iter().take_while(|b| b.is_ascii_digit()).count()
+    count_while(text, |b| b.is_ascii_digit())
 }
 
 /// Largest number a part of a time may have: more is no time.
