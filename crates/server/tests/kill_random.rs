@@ -107,6 +107,56 @@ fn constants() -> Vec<String> {
     ]
 }
 
+/// Statements over one long value, and long statements.
+fn long_values() -> Vec<String> {
+    let ascii = format!("REPEAT('abcdefghij', {})", if IS_SLOW { 400_000 } else { 4_000_000 });
+    let mixed = format!("REPEAT('a\u{e9}\u{20ac} ', {})", if IS_SLOW { 400_000 } else { 4_000_000 });
+    let digits = format!("REPEAT('1234567890', {})", if IS_SLOW { 400_000 } else { 4_000_000 });
+    let list = |item: &str, count: usize| vec![item; count].join(",");
+    let calls = [
+        "REVERSE(m)",
+        "UPPER(m) = LOWER(m)",
+        "SUBSTRING(m, 100000, 5) = RIGHT(m, 7)",
+        "INSERT(m, 100000, 7, a)",
+        "REPLACE(m, ' ', 'xy')",
+        "SUBSTRING_INDEX(m, ' ', -300000)",
+        "TRIM(TRAILING 'abcdefghij' FROM a)",
+        "LPAD(a, LENGTH(a) + 1000000, 'xyz')",
+        "QUOTE(m)",
+        "UNHEX(HEX(a))",
+        "FROM_BASE64(TO_BASE64(a))",
+        "MD5(a)",
+        "SHA2(a, 512)",
+        "SOUNDEX(a)",
+        "LOCATE('J A', a)",
+        "LOCATE('x', m)",
+        "FIND_IN_SET('x', REPLACE(a, 'j', ','))",
+        "CONVERT(m USING latin1)",
+        "STRCMP(CONCAT(m, 'a'), CONCAT(UPPER(m), 'B'))",
+        "GREATEST(m, UPPER(m))",
+        "m IN ('x', UPPER(m), a)",
+        "m LIKE '%aa%'",
+        "d + 0",
+        "CAST(d AS SIGNED)",
+        "BIT_COUNT(~CAST(a AS BINARY))",
+        "DATE_FORMAT('2024-02-03', REPLACE(a, 'a', '%d'))",
+    ];
+    let values = format!("SELECT {ascii} a, {mixed} m, {digits} d UNION ALL SELECT 'a', 'm', 'd'");
+    let mut statements: Vec<String> =
+        calls.iter().map(|call| format!("SELECT LENGTH({call}) FROM ({values}) r")).collect();
+    for query in [
+        "SELECT COUNT(DISTINCT m, a) FROM",
+        "SELECT LENGTH(MAX(m)) FROM",
+        "SELECT LENGTH(a) FROM",
+        "SELECT LENGTH(GROUP_CONCAT(m ORDER BY a DESC, m)) FROM",
+    ] {
+        statements.push(format!("{query} ({values}) r"));
+    }
+    statements.push(format!("SELECT LENGTH(a) FROM ({values}) r ORDER BY m DESC"));
+    statements.push(format!("SELECT 1 IN ({})", list("1 + 1", if IS_SLOW { 20_000 } else { 100_000 })));
+    statements
+}
+
 /// Statements that wait for locks that another connection has.
 fn waits() -> Vec<(String, Undo)> {
     let nothing = |sql: &str| (sql.to_owned(), Undo::Nothing);
@@ -131,6 +181,7 @@ fn changes() -> Vec<(String, Undo)> {
     let values = values.join(",");
     let in_trx = |sql: &str| (sql.to_owned(), Undo::Transaction);
     let empty = Undo::Statement("TRUNCATE TABLE sink");
+    let no_lob = Undo::Statement("TRUNCATE TABLE lob");
     vec![
         in_trx("UPDATE big SET v = v + 1, c = CONCAT(c, 'x')"),
         in_trx("UPDATE big SET v = v + 1 ORDER BY c DESC"),
@@ -144,6 +195,14 @@ fn changes() -> Vec<(String, Undo)> {
         ("INSERT INTO sink SELECT id, c, v FROM big".to_owned(), empty),
         (format!("INSERT INTO sink VALUES {values}"), empty),
         (format!("REPLACE INTO sink VALUES {values}"), empty),
+        (
+            format!(
+                "INSERT INTO lob SELECT 1, REPEAT('abcdefghij', {})",
+                if IS_SLOW { 400_000 } else { 4_000_000 }
+            ),
+            no_lob,
+        ),
+        ("LOAD DATA LOCAL INFILE 'line' INTO TABLE lob (v) SET id = 1".to_owned(), no_lob),
         ("LOAD DATA LOCAL INFILE 'rows' INTO TABLE sink".to_owned(), empty),
         ("LOAD DATA LOCAL INFILE 'rows' INTO TABLE sink (id, @c, v) SET c = SHA1(@c)".to_owned(), empty),
     ]
@@ -167,7 +226,8 @@ fn definitions() -> Vec<(String, Undo)> {
 }
 
 fn kinds() -> Vec<Kind> {
-    let read_only = queries().into_iter().chain(constants()).map(|sql| (sql, Undo::Nothing));
+    let read_only =
+        queries().into_iter().chain(constants()).chain(long_values()).map(|sql| (sql, Undo::Nothing));
     let others = waits().into_iter().chain(changes()).chain(definitions());
     read_only.chain(others).map(|(sql, undo)| Kind { sql, undo }).collect()
 }
@@ -203,6 +263,7 @@ impl House {
             "CREATE TABLE big (id INT PRIMARY KEY AUTO_INCREMENT, c VARCHAR(100), v INT, k INT, KEY (k))",
             "CREATE TABLE sink (id INT PRIMARY KEY, c VARCHAR(100), v INT, KEY (c))",
             "CREATE TABLE held (id INT PRIMARY KEY, v INT)",
+            "CREATE TABLE lob (id INT PRIMARY KEY, v LONGTEXT)",
             "INSERT INTO held VALUES (1, 1)",
         ] {
             watcher.query_drop(sql).unwrap();
@@ -219,7 +280,11 @@ impl House {
             holder.query_drop(sql).unwrap();
         }
         let mut conn = target.connect(Some("d")).unwrap();
-        conn.set_local_infile_handler(Some(LocalInfileHandler::new(|_, out| {
+        conn.set_local_infile_handler(Some(LocalInfileHandler::new(|name, out| {
+            if name == b"line" {
+                // One line.
+                return (1..=ROWS * 20).try_for_each(|id| write!(out, "name {id} "));
+            }
             (1..=ROWS).try_for_each(|id| writeln!(out, "{id}\tname {id}\t{id}"))
         })));
         House { target, server, watcher, conn, _holder: holder }
@@ -312,6 +377,7 @@ impl House {
         let expected = (ROWS, true, 1, expected_bytes);
         assert_eq!(other.query_first::<(u32, bool, u32, usize), _>(sums).unwrap(), Some(expected));
         assert_eq!(other.query_first::<u32, _>("SELECT COUNT(*) FROM sink FOR UPDATE").unwrap(), Some(0));
+        assert_eq!(other.query_first::<u32, _>("SELECT COUNT(*) FROM lob FOR UPDATE").unwrap(), Some(0));
         let id = self.conn.connection_id();
         let list: Vec<Row> = other.query("SHOW PROCESSLIST").unwrap();
         let own = list.iter().find(|row| row.get::<u32, _>("Id") == Some(id)).unwrap();
@@ -350,7 +416,7 @@ fn statements_of_every_kind_end_when_they_are_killed() {
     house.expect_nothing_left();
     let grown = house.resident_bytes().saturating_sub(resident);
     assert!(grown <= GROWTH_BYTES_MAX, "the server has grown by {grown} bytes");
-    let checked: Row = house.watcher.query_first("CHECK TABLE big, sink").unwrap().unwrap();
+    let checked: Row = house.watcher.query_first("CHECK TABLE big, sink, lob").unwrap().unwrap();
     assert_eq!(checked.get::<String, _>("Msg_text").unwrap(), "OK");
     assert!(met * 2 >= STATEMENTS, "only {met} of {STATEMENTS} statements were met by their kill");
 }
