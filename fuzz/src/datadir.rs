@@ -4,6 +4,7 @@
 
 use std::sync::OnceLock;
 
+use base::checksum::crc32;
 use env::SimDisk;
 use page::{PAGE_SIZE, PageBytes, PageRef, PageType, stamp_checksum};
 
@@ -120,10 +121,14 @@ fn change(image: &mut Image, [selector, page, at, value]: [u8; 4]) -> bool {
     }
     if selector >= FILES {
         let files = image.files.len();
-        let (_, bytes) = &mut image.files[usize::from(page) % files];
-        let place = (usize::from(at) | usize::from(selector & 0x1f) << 8) % bytes.len().max(1);
-        if let Some(byte) = bytes.get_mut(place) {
-            *byte ^= value;
+        let (path, bytes) = &mut image.files[usize::from(page) % files];
+        if path.parent().is_some_and(|folder| folder.ends_with("doublewrite")) {
+            change_copy(bytes, selector & 0xf, at, value);
+        } else {
+            let place = (usize::from(at) | usize::from(selector & 0xf) << 8) % bytes.len().max(1);
+            if let Some(byte) = bytes.get_mut(place) {
+                *byte ^= value;
+            }
         }
         return false;
     }
@@ -148,4 +153,30 @@ fn change_frame(log: &mut [u8], frame: u16, at: u8, value: u8) {
     let Some(&frame) = frames.get(usize::from(frame) % frames.len().max(1)) else { return };
     log[frame.payload()][usize::from(at) % frame.len] ^= value;
     log_bytes::stamp(log, frame);
+}
+
+/// Bytes of a doublewrite file before its pages, and where among them the pages are listed: docs/file_format.md, section 6.
+const DIRECTORY_BYTES: usize = 4096;
+const LISTED_PAGES: usize = 32;
+/// Bytes between two places of a page that can be changed.
+const STEP: usize = 61;
+
+/// Changes a byte of a doublewrite file: of its list of pages, or of a page, whose checksum is stamped and listed again; then the
+/// list's checksum.
+fn change_copy(bytes: &mut [u8], place: u8, at: u8, value: u8) {
+    if bytes.len() < DIRECTORY_BYTES {
+        return;
+    }
+    let (directory, pages) = bytes.split_at_mut(DIRECTORY_BYTES);
+    let number = usize::from(place & 7);
+    if place & 8 == 0 {
+        directory[number << 8 | usize::from(at)] ^= value;
+    } else if let Some(page) = pages.as_chunks_mut::<PAGE_SIZE>().0.get_mut(number) {
+        page[usize::from(at) * STEP] ^= value;
+        stamp_checksum(page);
+        let listed = LISTED_PAGES + 8 * number + 4;
+        directory[listed..listed + 4].copy_from_slice(&page[..4]);
+    }
+    let sum = crc32(&directory[4..]);
+    directory[..4].copy_from_slice(&sum.to_le_bytes());
 }
