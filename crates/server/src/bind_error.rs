@@ -54,6 +54,7 @@ fn kind(error: &BindError) -> &'static ErrorKind {
         BindError::UpdateTableUsed(_) => &error_map::UPDATE_TABLE_USED,
         BindError::NotUpdatable { .. } => &error_map::NON_UPDATABLE_TABLE,
         BindError::UnknownSystemVariable(_) => &error_map::UNKNOWN_SYSTEM_VARIABLE,
+        BindError::TooManyParameters => &error_map::PS_MANY_PARAM,
         BindError::TooManyTables => &error_map::TOO_MANY_TABLES,
         BindError::OrderAggregate { .. } => &error_map::AGGREGATE_ORDER_NON_AGG_QUERY,
         BindError::PartitionOfPlainTable => &error_map::PARTITION_CLAUSE_ON_NONPARTITIONED,

@@ -101,6 +101,20 @@ fn numbers_that_the_packets_have_no_room_for_are_errors() {
 }
 
 #[test]
+fn placeholders_and_outer_columns_never_share_a_number() {
+    let server = TestServer::start(&["--max-allowed-packet=64M"]);
+    let mut clients = clients(&server);
+    for sql in ["CREATE DATABASE d", "CREATE TABLE d.t (a INT, b INT, c INT, e INT)"] {
+        assert_eq!(clients[0].query(sql.as_bytes()), Ok(Answer::Done));
+    }
+    for (placeholders, expected) in [(65_531, Answer::Done), (65_532, Answer::Error(1390))] {
+        let list = vec!["?"; placeholders].join(",");
+        let sql = format!("SELECT 1 IN ({list}), (SELECT t.a + t.b + t.c + t.e) FROM d.t");
+        assert_eq!(clients[0].prepared(sql.as_bytes()), Ok(expected), "{placeholders}");
+    }
+}
+
+#[test]
 fn names_and_messages_of_any_length_and_bytes_are_well_formed() {
     let server = TestServer::start(&[]);
     let mut clients = clients(&server);

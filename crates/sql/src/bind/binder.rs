@@ -103,6 +103,8 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) ctes: Vec<CteEntry<'a>>,
     /// No literal's value and nothing of the session is part of the plan beyond what the cache key tells.
     pub(super) shareable: bool,
+    /// Outer columns of all subqueries so far.
+    outer_columns: usize,
     /// Variables that take fields of LOAD DATA, so strings whatever they are now.
     pub(super) field_variables: Vec<(&'a str, CollationId)>,
     /// Constructs to warn of, in text order.
@@ -126,6 +128,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             levels: Vec::new(),
             ctes: Vec::new(),
             shareable: true,
+            outer_columns: 0,
             field_variables: Vec::new(),
             deprecated: Vec::new(),
             expansion: Expansion::new(ctx.sql.len()),
@@ -225,6 +228,7 @@ impl<'a, 'c> Binder<'a, 'c> {
         if super::rewrite::has_subquery(&expr) {
             return Err(BindError::NotSupported("a subquery in an outer alias"));
         }
+        let before = outer.len();
         super::rewrite::columns(&mut expr, &mut |column| {
             let place = outer.iter().position(|c| *c == *column).unwrap_or_else(|| {
                 outer.push(*column);
@@ -232,6 +236,11 @@ impl<'a, 'c> Binder<'a, 'c> {
             });
             *column = ColumnRef { rel: block::outer_rel(*id), col: place as u16 };
         });
+        // The planner numbers them after the statement's parameters; those of nested subqueries follow one another.
+        self.outer_columns += outer.len() - before;
+        if usize::from(self.ctx.param_count) + self.outer_columns > usize::from(u16::MAX) {
+            return Err(BindError::TooManyParameters);
+        }
         Ok(expr)
     }
 

@@ -168,6 +168,8 @@ pub enum BindError {
     },
     /// 1116
     TooManyTables,
+    /// 1390: placeholders and outer columns of subqueries have no numbers left.
+    TooManyParameters,
     /// 1436: more levels, or more for the text's length, than the server binds.
     TooDeep,
     /// 1473
@@ -249,6 +251,7 @@ impl fmt::Display for BindError {
                 f.write_str("Too many tables; MySQL can only use 61 tables in a join")
             }
             BindError::TooDeep => f.write_str("the statement is nested too deeply"),
+            BindError::TooManyParameters => f.write_str("Prepared statement contains too many placeholders"),
             BindError::TooManySelects => f.write_str("Too high level of nesting for select"),
             BindError::CteExpansion => f.write_str(
                 "Common table expression expansion exceeded an implementation limit. Simplify the query.",
