@@ -9,6 +9,7 @@ use expr::{Expr, eval, eval_bool};
 use crate::error::Result;
 use crate::filter_ints::BoundTest;
 use crate::frame::{CurrentRow, Frame, TableRow, row_source};
+use crate::intervals::{Interval, Intervals};
 use crate::key::{Fit, KeyPart};
 use crate::op::{AccessOp, PathOp};
 use crate::reader::{RowEnv, TableReader};
@@ -34,6 +35,8 @@ pub(crate) struct TableAccess<'r> {
     /// How rows are locked, if they are; nothing above but the keys is used then.
     locks: Option<&'r LockRead>,
     locked: Option<LockingScan<'r>>,
+    /// Memory for the intervals of the path.
+    intervals: Option<Box<Intervals>>,
 }
 
 /// Buffers for key bytes.
@@ -61,6 +64,7 @@ impl<'r> TableAccess<'r> {
             tests: op.filter.as_ref().and_then(|filter| filter.bind(run)),
             locks: run.st.locks(op.changed),
             locked: None,
+            intervals: None,
         }
     }
 
@@ -90,6 +94,16 @@ impl<'r> TableAccess<'r> {
             return Ok(Flow::More);
         }
         let direction = if reverse { Direction::Backward } else { Direction::Forward };
+        self.scan_range(direction, parent, sink)
+    }
+
+    /// Pushes the rows of `range`. The direction is the same in all calls.
+    fn scan_range(
+        &mut self,
+        direction: Direction,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
         let st = self.run.st;
         let mut scan = if let Some(mut scan) = self.scan.take() {
             scan.restart(|range| range.clone_from(&self.range));
@@ -248,31 +262,40 @@ impl<'r> TableAccess<'r> {
         Ok(Flow::More)
     }
 
-    /// Several keys that rows can have, in key order, each once.
-    fn sorted_keys(&self, keys: &[Vec<Expr>], parent: Option<&Frame<'_>>) -> Result<Vec<Vec<u8>>> {
-        let mut sorted = Vec::with_capacity(keys.len());
-        for key in keys {
-            let mut bytes = Vec::new();
-            if push_parts(self.run, &self.op.key, key, &[], parent, &mut bytes, &self.arena)? {
-                sorted.push(bytes);
+    /// The rows of several intervals.
+    fn run_intervals(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        self.for_each_interval(parent, |access, interval, direction| {
+            if let (true, Bound::Included(key)) = (access.op.whole_clustered_key, interval.lower) {
+                access.keys.lower.clear();
+                access.keys.lower.extend_from_slice(key);
+                return access.lookup(parent, sink);
             }
-        }
-        sorted.sort_unstable();
-        sorted.dedup();
-        Ok(sorted)
+            access.range.set(interval.lower, interval.upper);
+            access.scan_range(direction, parent, sink)
+        })
     }
 
-    /// The rows of several keys.
-    fn run_points(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
-        let PathOp::Points { keys } = &self.op.path else { return Ok(Flow::More) };
+    /// Calls `run` for each interval of the path, in the order in which rows are wanted, until it has enough.
+    fn for_each_interval(
+        &mut self,
+        parent: Option<&Frame<'_>>,
+        mut run: impl FnMut(&mut Self, Interval<'_>, Direction) -> Result<Flow>,
+    ) -> Result<Flow> {
+        let PathOp::Intervals { keys, reverse, .. } = &self.op.path else { return Ok(Flow::More) };
         self.arena.reset();
-        for key in self.sorted_keys(keys, parent)? {
-            self.keys.lower = key;
-            if self.lookup(parent, sink)? == Flow::Enough {
+        let known = self.intervals.take();
+        let mut intervals = known.unwrap_or_else(|| Box::new(Intervals::new(self.run.st.memory)));
+        intervals.make(keys, &self.op.key, self.run, parent, &self.arena)?;
+        let direction = if *reverse { Direction::Backward } else { Direction::Forward };
+        let count = intervals.len();
+        for at in 0..count {
+            let at = if *reverse { count - 1 - at } else { at };
+            if run(self, intervals.get(at), direction)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
             self.run.st.fail_if_killed()?;
         }
+        self.intervals = Some(intervals);
         Ok(Flow::More)
     }
 }
@@ -302,15 +325,10 @@ impl<'r> TableAccess<'r> {
                 self.range.set(Bound::Included(&self.keys.lower), Bound::Included(&self.keys.lower));
                 self.lock_range(locks, parent, sink)
             }
-            PathOp::Points { keys } => {
-                for key in self.sorted_keys(keys, parent)? {
-                    self.range.set(Bound::Included(&key), Bound::Included(&key));
-                    if self.lock_range(locks, parent, sink)? == Flow::Enough {
-                        return Ok(Flow::Enough);
-                    }
-                }
-                Ok(Flow::More)
-            }
+            PathOp::Intervals { .. } => self.for_each_interval(parent, |access, interval, _| {
+                access.range.set(interval.lower, interval.upper);
+                access.lock_range(locks, parent, sink)
+            }),
         }
     }
 
@@ -319,7 +337,7 @@ impl<'r> TableAccess<'r> {
         let index = &self.op.table.indexes[self.op.index];
         let parts = match &self.op.path {
             PathOp::Point { key } => key.len(),
-            PathOp::Points { keys } => keys.first().map_or(0, Vec::len),
+            PathOp::Intervals { unique, .. } => return *unique,
             PathOp::Scan { .. } | PathOp::Range { .. } => 0,
         };
         let is_whole = |part: &types::KeyPart| part.prefix_len.is_none();
@@ -337,7 +355,9 @@ impl<'r> TableAccess<'r> {
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
         let direction = match &self.op.path {
-            PathOp::Scan { reverse: true } | PathOp::Range { reverse: true, .. } => Direction::Backward,
+            PathOp::Scan { reverse: true }
+            | PathOp::Range { reverse: true, .. }
+            | PathOp::Intervals { reverse: true, .. } => Direction::Backward,
             _ => Direction::Forward,
         };
         let (op, engine) = (self.op, self.run.st.engine);
@@ -410,7 +430,7 @@ impl Source for TableAccess<'_> {
         }
         match &self.op.path {
             PathOp::Point { .. } => self.run_point(parent, sink),
-            PathOp::Points { .. } => self.run_points(parent, sink),
+            PathOp::Intervals { .. } => self.run_intervals(parent, sink),
             PathOp::Scan { .. } | PathOp::Range { .. } => self.run_scan(parent, sink),
         }
     }

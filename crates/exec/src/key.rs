@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use bumpalo::Bump;
 use expr::{CmpDomain, Number, compare_values};
 use page::{IntPart, KeyPartPlace};
+use types::collation::LikePattern;
 use types::{KeyEncoder, SqlType, StoreContext, TableDef, Value, storage};
 
 use crate::error::Result;
@@ -121,6 +122,25 @@ impl KeyPart {
     /// The byte before a value that is not NULL, if there is one.
     pub(crate) fn marker(&self) -> Option<u8> {
         self.nullable.then_some(if self.desc { 0xfe } else { 1 })
+    }
+
+    /// Appends bytes that the parts of all values like `pattern` start with; false, with nothing appended: the pattern starts
+    /// with a wildcard. The pattern is in the character set of the column, which is a string.
+    pub(crate) fn push_like_prefix(
+        &self,
+        pattern: &Value<'_>,
+        escape: Option<char>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let (Value::Bytes { data, .. }, Some(collation)) = (pattern, self.ty.collation.collation()) else {
+            return false;
+        };
+        let mut text = Vec::new();
+        LikePattern::literal_prefix(data, escape.map(u32::from), collation.charset, &mut text);
+        if !text.is_empty() {
+            self.encoder.append_prefix(&text, out);
+        }
+        !text.is_empty()
     }
 
     fn push_converted(&self, value: &Value<'_>, run: &QueryRun<'_>, out: &mut Vec<u8>) -> Result<Fit> {

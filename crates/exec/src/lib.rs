@@ -44,6 +44,7 @@ mod filter_ints;
 mod frame;
 mod insert;
 mod int_sum;
+mod intervals;
 mod join_hash;
 mod join_ints;
 mod join_key;

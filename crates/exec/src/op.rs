@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::{Engine, Error, Table};
 use expr::{CmpDomain, Expr, ExprKind};
 use page::INLINE_TARGET_BYTES;
-use sql::plan::{AggSpec, ColumnSet, JoinKind, Node, Path, QueryPlan, Relation, SortKey};
+use sql::plan::{AggSpec, ColumnSet, JoinKind, KeySet, Node, Path, QueryPlan, Relation, SortKey};
 use types::{TableDef, storage};
 
 use crate::aggregate::AggregateOp;
@@ -68,7 +68,6 @@ pub(crate) struct AccessOp {
 
 /// How rows are found; see [`Path`].
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "one per operator, behind its box")]
 pub(crate) enum PathOp {
     Scan {
         reverse: bool,
@@ -76,8 +75,11 @@ pub(crate) enum PathOp {
     Point {
         key: Vec<Expr>,
     },
-    Points {
-        keys: Vec<Vec<Expr>>,
+    Intervals {
+        keys: KeySet,
+        reverse: bool,
+        /// Each is one key of a unique index.
+        unique: bool,
     },
     Range {
         eq: Vec<Expr>,
@@ -332,7 +334,7 @@ impl OpCompiler<'_> {
         let (index, key_count) = match path {
             Path::Scan { index, .. } => (*index, 0),
             Path::Point { index, key } => (*index, key.len()),
-            Path::Points { index, keys } => (*index, keys.first().map_or(0, Vec::len)),
+            Path::Intervals { index, keys, .. } => (*index, keys.parts()),
             Path::Range { index, eq, .. } => (*index, eq.len() + 1),
         };
         let entry = &table.indexes[index];
@@ -341,12 +343,13 @@ impl OpCompiler<'_> {
         let row_reader = needs_row.then(|| TableReader::new(&table, 0));
         let off_page = may_read_off_page(&table, &used);
         let detached = around.pages_read || needs_row || filter.is_some_and(needs_no_latch) || off_page;
+        let is_whole_key = key_count == entry.def.parts.len() && key_count > 0 && has_points(path, key_count);
         Ok(AccessOp {
             rel,
             index,
-            path: path_op(path),
+            path: path_op(path, is_whole_key && is_unique(entry)),
             key: KeyPart::of_index(&table.def, entry, key_count),
-            whole_clustered_key: index == 0 && key_count == entry.def.parts.len() && key_count > 0,
+            whole_clustered_key: index == 0 && is_whole_key,
             filter: filter.map(|filter| TableFilter::new(rel, filter)),
             reader,
             row_reader,
@@ -402,11 +405,27 @@ pub(crate) fn open_table(
     Ok(table)
 }
 
-fn path_op(path: &Path) -> PathOp {
+/// Whether keys of the path have one value in each of their parts.
+fn has_points(path: &Path, parts: usize) -> bool {
+    match path {
+        Path::Intervals { keys, .. } => keys.is_points(parts),
+        _ => true,
+    }
+}
+
+/// Whether no two rows have the same key, unless it has a NULL.
+fn is_unique(index: &engine::Index) -> bool {
+    index.is_unique() && index.def.parts.iter().all(|part| part.prefix_len.is_none())
+}
+
+/// `unique`: each key of the path is a whole key of a unique index.
+fn path_op(path: &Path, unique: bool) -> PathOp {
     match path {
         Path::Scan { reverse, .. } => PathOp::Scan { reverse: *reverse },
         Path::Point { key, .. } => PathOp::Point { key: key.clone() },
-        Path::Points { keys, .. } => PathOp::Points { keys: keys.clone() },
+        Path::Intervals { keys, reverse, .. } => {
+            PathOp::Intervals { keys: keys.clone(), reverse: *reverse, unique: unique && !keys.finds_nulls() }
+        }
         Path::Range { eq, null_safe, lower, upper, reverse, .. } => PathOp::Range {
             eq: eq.clone(),
             null_safe: null_safe.clone(),

@@ -34,8 +34,7 @@ fn rows_behind_a_secondary_index_come_in_its_order() {
     let got = bench.query(select_all(&def, path, None), &[]);
     assert_eq!(got.len(), 10);
     assert_eq!(got[1], ["13", "3", "name 13"]);
-    let mut covered =
-        select_all(&def, Path::Points { index: 1, keys: vec![vec![int(9)], vec![int(2)]] }, None);
+    let mut covered = select_all(&def, points(1, &[9, 2]), None);
     covered.output.pop();
     if let Node::Access { covering, .. } = &mut covered.root {
         *covering = true;

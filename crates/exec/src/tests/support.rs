@@ -389,3 +389,10 @@ pub(crate) fn filled(bench: &mut Bench, name: &str, count: i64) -> Arc<TableDef>
 pub(crate) fn rows(expected: &[&[&str]]) -> Vec<Row> {
     expected.iter().map(|row| row.iter().map(|value| (*value).to_owned()).collect()).collect()
 }
+
+/// The rows whose first part of the index is one of `values`.
+pub(crate) fn points(index: usize, values: &[i64]) -> Path {
+    let list = values.iter().map(|&value| int(value)).collect();
+    let key_box = KeyBox { tests: vec![(0, PartTest::In(list))] };
+    Path::Intervals { index, keys: KeySet { boxes: vec![key_box] }, reverse: false }
+}

@@ -5,6 +5,7 @@
 
 mod change;
 mod explain;
+mod key_set;
 mod node;
 mod params;
 mod uses;
@@ -14,6 +15,7 @@ pub use change::{
     UpdatePlan,
 };
 pub use explain::explain;
+pub use key_set::{KeyBox, KeySet, PartTest};
 pub use node::{
     AggSpec, Column, ColumnSet, JoinKind, Node, Origin, OutputColumn, Path, QueryPlan, Relation, RowLock,
     SortKey, SubPlan,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use expr::{AggFunc, CmpDomain, ColumnRef, Expr};
 use types::{SqlType, TableDef};
 
+use super::key_set::KeySet;
 use crate::ast::LockWait;
 
 /// Column positions of one relation.
@@ -309,7 +310,6 @@ pub enum Node {
 /// is no date, a number out of range), an equality finds nothing or too much and a bound may move outwards, never
 /// inwards: the condition is then still in the filter, unless the types are both integers, equal strings or equal dates.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "a plan has few paths, and each is read where it stands")]
 pub enum Path {
     /// All rows in index order.
     Scan {
@@ -325,12 +325,14 @@ pub enum Path {
         /// A value for each part.
         key: Vec<Expr>,
     },
-    /// Rows for each of several keys (IN lists): the keys are sorted and made distinct at run time.
-    Points {
+    /// Several stretches of the index: lists, alternatives, and whatever [`Path::Range`] has no room for.
+    Intervals {
         /// Index.
         index: usize,
-        /// A value for each of the first parts, per key.
-        keys: Vec<Vec<Expr>>,
+        /// The keys.
+        keys: KeySet,
+        /// Last first.
+        reverse: bool,
     },
     /// A range: equality on the first parts, then bounds on the next. Bounds are in the order of values, also where the
     /// part descends. NULL as a bound, or as an equal part that is not null-safe, finds nothing; a range without lower

@@ -116,7 +116,7 @@ fn path_exprs(path: &Path) -> Vec<&Expr> {
     match path {
         Path::Scan { .. } => Vec::new(),
         Path::Point { key, .. } => key.iter().collect(),
-        Path::Points { keys, .. } => keys.iter().flatten().collect(),
+        Path::Intervals { keys, .. } => keys.exprs().collect(),
         Path::Range { eq, lower, upper, .. } => {
             eq.iter().chain(lower.iter().chain(upper).map(|(expr, _)| expr)).collect()
         }

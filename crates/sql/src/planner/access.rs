@@ -3,13 +3,12 @@
 use expr::{ColumnRef, Expr};
 use types::{IndexDef, IndexKind, TableDef};
 
+use super::cost;
+use super::key_boxes::{self, Boxes, Placed};
+use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
-use super::sarg::{self, Sarg, Test};
-use super::{cost, ordering::Ordering};
+use super::sarg::{self, Test, Tree};
 use crate::plan::{ColumnSet, Path};
-
-/// Longest IN list that becomes separate keys.
-const MAX_POINTS: usize = 1000;
 
 /// A way to read a table.
 #[derive(Clone, Debug)]
@@ -33,31 +32,33 @@ pub(super) struct Choice {
 /// All ways to read table `rel` that are worth a thought, the cheapest first. `conditions` may name `bound` and `rel`.
 pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels) -> Vec<Choice> {
     let RelKind::Table { def, indexes, .. } = &rels.get(rel).kind else { return Vec::new() };
-    let sargs: Vec<Sarg> =
-        conditions.iter().enumerate().filter_map(|(at, c)| sarg::of(c, at, rel, bound, rels)).collect();
+    let trees: Vec<Tree<'_>> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
     let table = Table { rel, def, rels };
-    let mut found: Vec<Choice> = indexes.iter().filter_map(|&index| table.keyed(index, &sargs)).collect();
+    let mut found: Vec<Choice> = indexes.iter().filter_map(|&index| table.keyed(index, &trees)).collect();
     found.extend(indexes.iter().filter(|&&index| index != 0).filter_map(|&index| table.scan(index)));
     found.extend(table.scan(0));
+    let weights: Vec<f64> = conditions.iter().map(|c| cost::test(c)).collect();
+    for choice in &mut found {
+        let tested = (0..weights.len()).filter(|at| !choice.ensured.contains(at));
+        choice.cost += choice.rows * tested.map(|at| weights[at]).sum::<f64>();
+    }
     found.sort_by(|a, b| a.cost.total_cmp(&b.cost));
     found
+}
+
+/// One stretch of an index; see [`Path::Range`].
+#[derive(Default)]
+struct Stretch {
+    eq: Vec<Expr>,
+    null_safe: Vec<bool>,
+    lower: Option<(Expr, bool)>,
+    upper: Option<(Expr, bool)>,
 }
 
 struct Table<'r> {
     rel: u16,
     def: &'r TableDef,
     rels: &'r Rels,
-}
-
-/// The keys of a path as they are put together.
-#[derive(Default)]
-struct Keys {
-    eq: Vec<Expr>,
-    null_safe: Vec<bool>,
-    list: Option<Vec<Expr>>,
-    lower: Option<(Expr, bool)>,
-    upper: Option<(Expr, bool)>,
-    used: Vec<(usize, bool)>,
 }
 
 impl Table<'_> {
@@ -82,87 +83,107 @@ impl Table<'_> {
         })
     }
 
-    /// The rows that `sargs` leave, by keys of `index`.
-    fn keyed(&self, index: usize, sargs: &[Sarg]) -> Option<Choice> {
+    /// The rows that `conditions` leave, by keys of `index`.
+    fn keyed(&self, index: usize, conditions: &[Tree<'_>]) -> Option<Choice> {
         let def = &self.def.indexes[index];
-        let keys = self.keys(def, sargs);
-        if keys.eq.is_empty() && keys.list.is_none() && keys.lower.is_none() && keys.upper.is_none() {
-            return None;
-        }
+        let boxes = key_boxes::of(def, conditions, self.rels)?;
         let covering = index != 0 && self.covers(def);
-        let rows = self.estimate(def, &keys);
+        let rows = self.estimate(def, &boxes);
         let lookups = if index == 0 || covering { 0.0 } else { rows * cost::LOOKUP };
-        let descents = keys.list.as_ref().map_or(1.0, |list| list.len() as f64) * cost::DESCENT;
-        let order = self.order(def, keys.eq.len());
-        let ensured = keys.used.iter().filter(|(_, exact)| *exact).map(|(at, _)| *at).collect();
-        let values = keys.eq.iter().chain(keys.list.iter().flatten());
-        let bounds = keys.lower.iter().chain(&keys.upper).map(|(e, _)| e);
-        let needs = values.chain(bounds).fold(RelSet::EMPTY, |set, e| set.with(self.rels.of(e)));
-        let is_unique = def.kind != IndexKind::Secondary
-            && is_whole(def)
-            && keys.eq.len() == def.parts.len()
-            && !keys.null_safe.contains(&true);
-        let order = if is_unique { Ordering::one_row(self.rel) } else { order };
-        let path = path_of(index, keys, is_unique);
+        let needs = boxes.list.iter().flatten().flat_map(|placed| placed.test.values());
+        let needs = needs.fold(RelSet::EMPTY, |set, e| set.with(self.rels.of(e)));
+        let is_unique = is_one_row(def, &boxes);
+        let order = if is_unique { Ordering::one_row(self.rel) } else { self.order(def, boxes.constants()) };
+        let stretches = boxes.stretches();
+        let ensured = boxes.ensured.clone();
         Some(Choice {
-            path,
+            path: self.path(index, boxes, is_unique),
             covering,
             ensured,
             rows,
-            cost: descents + rows * cost::NEXT_ROW + lookups,
+            cost: cost::stretches(stretches) + rows * cost::NEXT_ROW + lookups,
             needs,
             order,
         })
     }
 
-    /// Keys for the leading parts of `index`: equalities, then a list or bounds.
-    fn keys(&self, index: &IndexDef, sargs: &[Sarg]) -> Keys {
-        let mut keys = Keys::default();
-        for part in &index.parts {
-            let is_whole = part.prefix_len.is_none();
-            let on_part = || sargs.iter().filter(|s| s.col == part.column);
-            let nullable = self.def.columns[usize::from(part.column)].nullable;
-            let constant =
-                |s: &&Sarg| equality(s).is_some_and(|(_, value, _)| self.rels.of(&value).is_empty());
-            let equal = on_part().find(constant).and_then(equality);
-            if let Some((sarg, value, null_safe)) = equal.or_else(|| on_part().find_map(equality)) {
-                keys.eq.push(value);
-                keys.null_safe.push(null_safe && nullable);
-                keys.used.push((sarg.condition, sarg.exact && is_whole));
-                if is_whole {
-                    continue;
-                }
-                break;
-            }
-            if let Some((sarg, list)) = on_part().find_map(list) {
-                if !keys.null_safe.contains(&true) {
-                    keys.list = Some(list);
-                    keys.used.push((sarg.condition, sarg.exact && is_whole));
-                }
-                break;
-            }
-            on_part().for_each(|sarg| keys.bound(sarg, is_whole));
-            break;
+    /// The path to the keys in `boxes`: one key, one stretch, or several.
+    fn path(&self, index: usize, boxes: Boxes<'_>, is_unique: bool) -> Path {
+        let Some(Stretch { eq, null_safe, lower, upper }) = self.one_stretch(index, &boxes) else {
+            return Path::Intervals { index, keys: boxes.to_plan(), reverse: false };
+        };
+        if is_unique {
+            return Path::Point { index, key: eq };
         }
-        keys
+        Path::Range { index, eq, null_safe, lower, upper, reverse: false }
     }
 
-    fn estimate(&self, index: &IndexDef, keys: &Keys) -> f64 {
+    /// The keys in `boxes` as one stretch, if they are one whatever the values.
+    fn one_stretch(&self, index: usize, boxes: &Boxes<'_>) -> Option<Stretch> {
+        let [tests] = &boxes.list[..] else { return None };
+        let mut stretch = Stretch::default();
+        for placed in tests {
+            let (is_next, is_bounded) = (
+                usize::from(placed.part) == stretch.eq.len(),
+                stretch.lower.is_some() || stretch.upper.is_some(),
+            );
+            let column = self.def.indexes[index].parts[usize::from(placed.part)].column;
+            let nullable = self.def.columns[usize::from(column)].nullable;
+            let mut equal = |value: Expr, null_safe: bool| {
+                stretch.eq.push(value);
+                stretch.null_safe.push(null_safe && nullable);
+            };
+            match placed.test {
+                _ if !is_next => return None,
+                Test::Eq(value) if !is_bounded => equal(value.clone(), false),
+                Test::NullSafeEq(value) if !is_bounded => equal(value.clone(), true),
+                Test::IsNull if !is_bounded => equal(self.rels.build.null(), true),
+                Test::Lower(value, included) if stretch.lower.is_none() => {
+                    stretch.lower = Some((value.clone(), included));
+                }
+                Test::Upper(value, included) if stretch.upper.is_none() => {
+                    stretch.upper = Some((value.clone(), included));
+                }
+                _ => return None,
+            }
+        }
+        Some(stretch)
+    }
+
+    fn estimate(&self, index: &IndexDef, boxes: &Boxes<'_>) -> f64 {
+        let all = self.rels.get(self.rel).rows;
+        let rows: f64 = boxes.list.iter().map(|tests| self.estimate_box(index, tests)).sum();
+        rows.max(1.0).min(all.max(1.0))
+    }
+
+    /// Rows whose keys pass `tests`.
+    fn estimate_box(&self, index: &IndexDef, tests: &[Placed<'_>]) -> f64 {
         let all = self.rels.get(self.rel).rows;
         let is_unique = index.kind != IndexKind::Secondary;
-        let values = keys.list.as_ref().map_or(1.0, |list| list.len() as f64);
-        let parts = keys.eq.len() + usize::from(keys.list.is_some());
-        let per_key = match parts {
-            0 => all,
-            n if is_unique && n == index.parts.len() => 1.0,
-            _ => cost::rows_per_key(all),
-        };
-        let share = match (&keys.lower, &keys.upper) {
-            (None, None) => 1.0,
-            (Some(_), Some(_)) => cost::BETWEEN_SHARE,
-            _ => cost::RANGE_SHARE,
-        };
-        (per_key * values * share).max(1.0).min(all.max(1.0))
+        let mut rows = all;
+        let mut keys = 1.0;
+        for (at, part) in tests.chunk_by(|a, b| a.part == b.part).enumerate() {
+            if part.iter().any(|placed| placed.test.is_point()) {
+                keys *= key_boxes::values(part, part[0].part) as f64;
+                let per_key = if is_unique && at + 1 == index.parts.len() {
+                    1.0
+                } else {
+                    cost::rows_per_key(all) * cost::NEXT_PART_SHARE.powi(at as i32)
+                };
+                rows = (keys * per_key).min(if at == 0 { all } else { rows * cost::LISTED_SHARE });
+                continue;
+            }
+            let has = |test: fn(&Test<'_>) -> bool| part.iter().any(|placed| test(&placed.test));
+            let lower = has(|test| matches!(test, Test::Lower(..)));
+            let upper = has(|test| matches!(test, Test::Upper(..)));
+            rows *= match (lower, upper) {
+                _ if has(|test| matches!(test, Test::Like { .. })) => cost::BETWEEN_SHARE,
+                (true, true) => cost::BETWEEN_SHARE,
+                (true, false) | (false, true) => cost::RANGE_SHARE,
+                (false, false) => cost::NOT_SHARE,
+            };
+        }
+        rows
     }
 
     /// Order of rows that agree in the first `equal` parts of `index`. Within equal keys of a secondary index rows are
@@ -210,66 +231,20 @@ impl Table<'_> {
     }
 }
 
-impl Keys {
-    /// Narrows the range by `sarg`, if that end is still open.
-    fn bound(&mut self, sarg: &Sarg, is_whole: bool) {
-        let used = match &sarg.test {
-            Test::Lower(value, included) if self.lower.is_none() => {
-                self.lower = Some((value.clone(), *included));
-                true
-            }
-            Test::Upper(value, included) if self.upper.is_none() => {
-                self.upper = Some((value.clone(), *included));
-                true
-            }
-            Test::Between(low, high) if self.lower.is_none() && self.upper.is_none() => {
-                self.lower = Some((low.clone(), true));
-                self.upper = Some((high.clone(), true));
-                true
-            }
-            _ => false,
-        };
-        if used {
-            self.used.push((sarg.condition, sarg.exact && is_whole));
-        }
-    }
-}
-
-/// The path that `keys` of `index` make.
-fn path_of(index: usize, keys: Keys, is_unique: bool) -> Path {
-    if is_unique {
-        return Path::Point { index, key: keys.eq };
-    }
-    if let Some(list) = keys.list {
-        let key = |last| keys.eq.iter().cloned().chain([last]).collect();
-        return Path::Points { index, keys: list.into_iter().map(key).collect() };
-    }
-    Path::Range {
-        index,
-        eq: keys.eq,
-        null_safe: keys.null_safe,
-        lower: keys.lower,
-        upper: keys.upper,
-        reverse: false,
-    }
-}
-
-fn equality(sarg: &Sarg) -> Option<(&Sarg, Expr, bool)> {
-    match &sarg.test {
-        Test::Eq(value) => Some((sarg, value.clone(), false)),
-        Test::NullSafeEq(value) => Some((sarg, value.clone(), true)),
-        _ => None,
-    }
-}
-
-fn list(sarg: &Sarg) -> Option<(&Sarg, Vec<Expr>)> {
-    match &sarg.test {
-        Test::In(values) if values.len() <= MAX_POINTS => Some((sarg, values.clone())),
-        _ => None,
-    }
-}
-
 /// Whether every row has an entry that orders it: all parts are whole columns.
 fn is_whole(index: &IndexDef) -> bool {
     index.parts.iter().all(|part| part.prefix_len.is_none())
+}
+
+/// Whether at most one row has a key in `boxes`.
+fn is_one_row(def: &IndexDef, boxes: &Boxes<'_>) -> bool {
+    let [tests] = &boxes.list[..] else { return false };
+    let is_equal = |part: usize| {
+        let mut on_part = tests.iter().filter(|placed| usize::from(placed.part) == part);
+        on_part.any(|placed| matches!(placed.test, Test::Eq(_)))
+    };
+    def.kind != IndexKind::Secondary
+        && is_whole(def)
+        && !def.parts.is_empty()
+        && (0..def.parts.len()).all(is_equal)
 }

@@ -1,7 +1,11 @@
 //! Costs and row estimates, in units of a row looked at.
 
+use expr::{Expr, ExprKind};
+
 /// Finding the place of a key in an index.
 pub(super) const DESCENT: f64 = 1.0;
+/// Finding the place of the next key, when many are looked up in order.
+const NEXT_DESCENT: f64 = 0.25;
 /// Reading the next row of an index.
 pub(super) const NEXT_ROW: f64 = 0.2;
 /// Reading the row of a secondary entry from the clustered index.
@@ -21,8 +25,32 @@ pub(super) const CONDITION_SHARE: f64 = 0.33;
 pub(super) const RANGE_SHARE: f64 = 0.05;
 /// Part of an index within a range with two ends.
 pub(super) const BETWEEN_SHARE: f64 = 0.02;
+/// Part of an index that a test leaves which takes single values away.
+pub(super) const NOT_SHARE: f64 = 0.9;
+/// Part of the rows that share a key prefix which an equality on one more part of the key leaves.
+pub(super) const NEXT_PART_SHARE: f64 = 0.5;
+/// The same for a list, at most.
+pub(super) const LISTED_SHARE: f64 = 0.9;
+/// Comparing one value in a filter.
+const COMPARISON: f64 = 0.01;
 /// Fewest rows that a table is taken to have: plans live on in the cache while tables grow.
 pub(super) const LEAST_ROWS: f64 = 1000.0;
+
+/// Finding the places of `count` stretches of an index, in order.
+pub(super) fn stretches(count: usize) -> f64 {
+    DESCENT + count.saturating_sub(1) as f64 * NEXT_DESCENT
+}
+
+/// Testing a row with `condition`, beyond a plain comparison: lists and disjunctions are gone through.
+pub(super) fn test(condition: &Expr) -> f64 {
+    let mut comparisons = 0_usize;
+    condition.walk(&mut |e| match &e.kind {
+        ExprKind::In { list, .. } => comparisons += list.len(),
+        ExprKind::Or(terms) => comparisons += terms.len(),
+        _ => {}
+    });
+    comparisons as f64 * COMPARISON
+}
 
 /// Sorting `rows` rows.
 pub(super) fn sort(rows: f64) -> f64 {

@@ -34,8 +34,8 @@ pub(super) fn plan(block: &Block, list: &JoinList, rels: &Rels) -> Option<Node> 
         let reading = choice.order.reading(&keys).filter(|_| ensures_all)?;
         Some((reading, choice))
     })?;
-    if reading == Reading::Backward && !ordering::reverse(&mut choice.path) {
-        return None;
+    if reading == Reading::Backward {
+        ordering::reverse(&mut choice.path);
     }
     // NULLs come first in an index and do not count in MIN.
     let filter = (arg.nullable && !desc).then(|| rels.build.is_null(arg.clone(), true));

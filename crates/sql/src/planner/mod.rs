@@ -3,7 +3,7 @@
 //! ```text
 //! Block -> constants folded (fold) -> left joins that act as inner ones made inner (outer_join) -> inner joins
 //! flattened (join_list) -> disjunctions to lists (in_list), equalities spread (equality) -> conditions moved into
-//! derived tables (derived) -> join order and access paths (join_order, access, sarg) -> each condition at its place,
+//! derived tables (derived) -> join order and access paths (join_order, access, key_boxes, sarg) -> each condition at its place,
 //! none twice (join_node, known) -> aggregation, sort, limit (select, ordering, min_max) -> QueryPlan
 //! ```
 //! There are no statistics beyond row counts, so costs are coarse ([`cost`]) and the rules are few: keys before scans,
@@ -18,6 +18,7 @@ mod in_list;
 mod join_list;
 mod join_node;
 mod join_order;
+mod key_boxes;
 mod known;
 mod min_max;
 mod ordering;

@@ -144,14 +144,12 @@ pub(super) fn is_constant(expr: &Expr) -> bool {
     constant
 }
 
-/// Makes `path` read last first. False if it cannot.
-pub(super) fn reverse(path: &mut Path) -> bool {
+/// Makes `path` read last first.
+pub(super) fn reverse(path: &mut Path) {
     match path {
-        Path::Scan { reverse, .. } | Path::Range { reverse, .. } => {
+        Path::Scan { reverse, .. } | Path::Range { reverse, .. } | Path::Intervals { reverse, .. } => {
             *reverse = !*reverse;
-            true
         }
-        Path::Point { .. } => true,
-        Path::Points { .. } => false,
+        Path::Point { .. } => {}
     }
 }

@@ -1,67 +1,93 @@
-//! Conditions that an index can serve: a column of the relation, compared with values known before its rows are read.
+//! Conditions that an index can serve: columns of the relation, compared with values known before its rows are read.
 
 use expr::{CmpDomain, CmpOp, Expr, ExprKind};
 use types::{SqlType, TypeKind};
 
 use super::relations::{RelSet, Rels};
 use crate::bind::volatile::is_volatile;
+use crate::plan::PartTest;
 
-/// What a condition says about a column.
+/// What a condition says about the columns of the relation.
 #[derive(Clone, Debug)]
-pub(super) enum Test {
-    /// `=`
-    Eq(Expr),
-    /// `<=>` and IS NULL: finds NULLs too.
-    NullSafeEq(Expr),
-    /// `>` and `>=` (true).
-    Lower(Expr, bool),
-    /// `<` and `<=` (true).
-    Upper(Expr, bool),
-    /// BETWEEN.
-    Between(Expr, Expr),
-    /// IN.
-    In(Vec<Expr>),
+pub(super) enum Tree<'e> {
+    /// One column.
+    Leaf(Sarg<'e>),
+    /// All of it holds.
+    All(Vec<Tree<'e>>),
+    /// Some of it holds.
+    Any(Vec<Tree<'e>>),
+    /// Nothing that an index could use.
+    Other,
 }
 
 /// A condition on a column of the relation.
 #[derive(Clone, Debug)]
-pub(super) struct Sarg {
+pub(super) struct Sarg<'e> {
     /// The column.
     pub(super) col: u16,
-    /// What is said.
-    pub(super) test: Test,
-    /// Position of the condition in the list it was taken from.
-    pub(super) condition: usize,
-    /// A path that uses it finds exactly the rows that satisfy it; else they must be tested again.
+    /// What is asked of it.
+    pub(super) test: Test<'e>,
+    /// An index finds exactly the rows that pass; else they must be tested again.
     pub(super) exact: bool,
 }
 
-/// What `condition`, the `at`-th, says about a column of `rel`, given that `bound` are read.
-pub(super) fn of(condition: &Expr, at: usize, rel: u16, bound: RelSet, rels: &Rels) -> Option<Sarg> {
-    let finder = Finder { rel, bound, rels };
-    let (col, test, exact) = match &condition.kind {
-        ExprKind::Compare { op, domain, args } => finder.comparison(*op, *domain, args)?,
-        ExprKind::Between { negated: false, domain, args } => {
-            let (col, ty) = finder.column(&args[0])?;
-            let low = finder.fit(ty, *domain, &args[1], false)?;
-            let high = finder.fit(ty, *domain, &args[2], false)?;
-            (col, Test::Between(args[1].clone(), args[2].clone()), low && high)
+/// What is asked of a column; see [`PartTest`].
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Test<'e> {
+    Eq(&'e Expr),
+    NullSafeEq(&'e Expr),
+    In(&'e [Expr]),
+    NotIn(&'e [Expr]),
+    Lower(&'e Expr, bool),
+    Upper(&'e Expr, bool),
+    IsNull,
+    IsNotNull,
+    Like { pattern: &'e Expr, escape: Option<char> },
+}
+
+impl<'e> Test<'e> {
+    /// The values it names.
+    pub(super) fn values(self) -> &'e [Expr] {
+        match self {
+            Test::Eq(value)
+            | Test::NullSafeEq(value)
+            | Test::Lower(value, _)
+            | Test::Upper(value, _)
+            | Test::Like { pattern: value, .. } => std::slice::from_ref(value),
+            Test::In(values) | Test::NotIn(values) => values,
+            Test::IsNull | Test::IsNotNull => &[],
         }
-        ExprKind::In { negated: false, domain, needle, list } => {
-            let (col, ty) = finder.column(needle)?;
-            let mut exact = true;
-            for item in list {
-                exact &= finder.fit(ty, *domain, item, true)?;
-            }
-            (col, Test::In(list.to_vec()), exact)
+    }
+
+    /// Whether it leaves single values.
+    pub(super) fn is_point(self) -> bool {
+        matches!(self, Test::Eq(_) | Test::NullSafeEq(_) | Test::In(_) | Test::IsNull)
+    }
+
+    /// Whether it leaves NULLs out.
+    pub(super) fn rejects_null(self) -> bool {
+        !matches!(self, Test::NullSafeEq(_) | Test::IsNull)
+    }
+
+    /// As a plan has it.
+    pub(super) fn to_plan(self) -> PartTest {
+        match self {
+            Test::Eq(value) => PartTest::Eq(value.clone()),
+            Test::NullSafeEq(value) => PartTest::NullSafeEq(value.clone()),
+            Test::In(values) => PartTest::In(values.into()),
+            Test::NotIn(values) => PartTest::NotIn(values.into()),
+            Test::Lower(value, included) => PartTest::Lower(value.clone(), included),
+            Test::Upper(value, included) => PartTest::Upper(value.clone(), included),
+            Test::IsNull => PartTest::IsNull,
+            Test::IsNotNull => PartTest::IsNotNull,
+            Test::Like { pattern, escape } => PartTest::Like { pattern: pattern.clone(), escape },
         }
-        ExprKind::IsNull { negated: false, arg } => {
-            let (col, _) = finder.column(arg)?;
-            (col, Test::NullSafeEq(rels.build.null()), true)
-        }
-        _ => return None,
-    };
-    Some(Sarg { col, test, condition: at, exact })
+    }
+}
+
+/// What `condition` says about columns of `rel`, given that `bound` are read.
+pub(super) fn of<'e>(condition: &'e Expr, rel: u16, bound: RelSet, rels: &Rels) -> Tree<'e> {
+    Finder { rel, bound, rels }.tree(condition, false)
 }
 
 struct Finder<'r> {
@@ -71,37 +97,125 @@ struct Finder<'r> {
 }
 
 impl Finder<'_> {
-    fn comparison(&self, op: CmpOp, domain: CmpDomain, args: &[Expr; 2]) -> Option<(u16, Test, bool)> {
+    /// What follows from `condition`, or from its negation, being true.
+    fn tree<'e>(&self, condition: &'e Expr, negated: bool) -> Tree<'e> {
+        match &condition.kind {
+            ExprKind::And(terms) | ExprKind::Or(terms) => {
+                let terms = terms.iter().map(|term| self.tree(term, negated)).collect();
+                let is_all = matches!(condition.kind, ExprKind::And(_)) != negated;
+                if is_all { Tree::All(terms) } else { Tree::Any(terms) }
+            }
+            ExprKind::Not(arg) => self.tree(arg, !negated),
+            ExprKind::IsTruth { negated: false, truth, arg } if !negated => self.tree(arg, !truth),
+            ExprKind::Compare { op, domain, args } => match negation(*op, negated) {
+                Some(op) => leaf(self.comparison(op, *domain, args)),
+                None => Tree::Other,
+            },
+            ExprKind::Between { negated: outside, domain, args } => {
+                self.between(args, *domain, *outside != negated)
+            }
+            ExprKind::In { negated: outside, domain, needle, list } => {
+                leaf(self.list(needle, list, *domain, *outside != negated))
+            }
+            ExprKind::IsNull { negated: outside, arg } => match self.column(arg) {
+                Some((col, _)) => {
+                    let test = if *outside == negated { Test::IsNull } else { Test::IsNotNull };
+                    Tree::Leaf(Sarg { col, test, exact: true })
+                }
+                None => Tree::Other,
+            },
+            ExprKind::Like { negated: outside, collation, escape, args, .. } if *outside == negated => {
+                leaf(self.like(args, *collation, *escape))
+            }
+            _ => Tree::Other,
+        }
+    }
+
+    fn comparison<'e>(&self, op: CmpOp, domain: CmpDomain, args: &'e [Expr; 2]) -> Option<Sarg<'e>> {
         let (column, value, op) = match self.column(&args[0]) {
             Some(column) => (column, &args[1], op),
             None => (self.column(&args[1])?, &args[0], op.swapped()),
         };
         let (col, ty) = column;
-        let is_equality = matches!(op, CmpOp::Eq | CmpOp::NullSafeEq);
+        let is_equality = matches!(op, CmpOp::Eq | CmpOp::NullSafeEq | CmpOp::Ne);
         let exact = self.fit(ty, domain, value, is_equality)?;
-        let value = value.clone();
         let test = match op {
             CmpOp::Eq => Test::Eq(value),
             CmpOp::NullSafeEq => Test::NullSafeEq(value),
             CmpOp::Lt | CmpOp::Le => Test::Upper(value, op == CmpOp::Le),
             CmpOp::Gt | CmpOp::Ge => Test::Lower(value, op == CmpOp::Ge),
-            CmpOp::Ne => return None,
+            // What an index finds too much by equality, it would leave out here.
+            CmpOp::Ne if exact => Test::NotIn(std::slice::from_ref(value)),
+            CmpOp::Ne => Test::IsNotNull,
         };
-        Some((col, test, exact))
+        Some(Sarg { col, test, exact })
+    }
+
+    fn between<'e>(&self, args: &'e [Expr; 3], domain: CmpDomain, outside: bool) -> Tree<'e> {
+        let [value, low, high] = args;
+        let Some((col, ty)) = self.column(value) else { return Tree::Other };
+        let end = |value: &'e Expr, test: Test<'e>| {
+            leaf(self.fit(ty, domain, value, false).map(|exact| Sarg { col, test, exact }))
+        };
+        if outside {
+            Tree::Any(vec![end(low, Test::Upper(low, false)), end(high, Test::Lower(high, false))])
+        } else {
+            Tree::All(vec![end(low, Test::Lower(low, true)), end(high, Test::Upper(high, true))])
+        }
+    }
+
+    fn list<'e>(
+        &self,
+        needle: &Expr,
+        list: &'e [Expr],
+        domain: CmpDomain,
+        outside: bool,
+    ) -> Option<Sarg<'e>> {
+        let (col, ty) = self.column(needle)?;
+        let mut exact = true;
+        for item in list {
+            exact &= self.fit(ty, domain, item, true)?;
+        }
+        let test = match (outside, exact) {
+            (false, _) => Test::In(list),
+            (true, true) => Test::NotIn(list),
+            (true, false) => Test::IsNotNull,
+        };
+        Some(Sarg { col, test, exact })
+    }
+
+    /// LIKE is told by the characters before its first wildcard; what they find is tested again.
+    fn like<'e>(
+        &self,
+        args: &'e [Expr; 2],
+        collation: types::CollationId,
+        escape: Option<char>,
+    ) -> Option<Sarg<'e>> {
+        let [text, pattern] = args;
+        let (col, ty) = self.column(text)?;
+        let is_text = ty.is_string() && ty.collation == collation && !matches!(ty.kind, TypeKind::Binary);
+        let is_known = self.is_known(pattern) && pattern.ty.is_string();
+        let test = Test::Like { pattern, escape };
+        (is_text && is_known).then_some(Sarg { col, test, exact: false })
     }
 
     /// The column of the relation that `expr` is.
-    fn column<'e>(&self, expr: &'e Expr) -> Option<(u16, &'e SqlType)> {
+    fn column<'x>(&self, expr: &'x Expr) -> Option<(u16, &'x SqlType)> {
         match expr.kind {
             ExprKind::Column(column) if column.rel == self.rel => Some((column.col, &expr.ty)),
             _ => None,
         }
     }
 
+    /// Whether `value` is there before the relation is read, and the same for all of its rows.
+    fn is_known(&self, value: &Expr) -> bool {
+        self.rels.of(value).within(self.bound) && !is_volatile(value)
+    }
+
     /// Whether an index on a column of type `ty` finds what compares with `value` in `domain`: `None` if not,
     /// `Some(false)` if what it finds must be tested again.
     fn fit(&self, ty: &SqlType, domain: CmpDomain, value: &Expr, is_equality: bool) -> Option<bool> {
-        if !self.rels.of(value).within(self.bound) || is_volatile(value) {
+        if !self.is_known(value) {
             return None;
         }
         // Members of an ENUM are in the order of their numbers, so that only equality of their texts can be looked up.
@@ -111,6 +225,24 @@ impl Finder<'_> {
         }
         domain_fit(ty, domain, &value.ty)
     }
+}
+
+fn leaf(sarg: Option<Sarg<'_>>) -> Tree<'_> {
+    sarg.map_or(Tree::Other, Tree::Leaf)
+}
+
+/// The operator that holds where `op` holds, or where it does not; `None` if there is none.
+fn negation(op: CmpOp, negated: bool) -> Option<CmpOp> {
+    Some(match op {
+        op if !negated => op,
+        CmpOp::Eq => CmpOp::Ne,
+        CmpOp::Ne => CmpOp::Eq,
+        CmpOp::Lt => CmpOp::Ge,
+        CmpOp::Le => CmpOp::Gt,
+        CmpOp::Gt => CmpOp::Le,
+        CmpOp::Ge => CmpOp::Lt,
+        CmpOp::NullSafeEq => return None,
+    })
 }
 
 /// Whether the order of a column of type `ty` in an index is that of its comparison with values of type `value` in

@@ -208,7 +208,10 @@ fn in_order(node: &mut Node, order: &Ordering, keys: &[SortKey]) -> bool {
 /// Makes the first table be read last row first. False, and nothing changed, if it cannot.
 fn reverse_first(node: &mut Node) -> bool {
     match node {
-        Node::Access { path, .. } => ordering::reverse(path),
+        Node::Access { path, .. } => {
+            ordering::reverse(path);
+            true
+        }
         Node::Join { outer, .. } | Node::HashJoin { outer, .. } => reverse_first(outer),
         Node::Filter { input, .. }
         | Node::Compute { input, .. }

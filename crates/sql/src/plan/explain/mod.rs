@@ -1,5 +1,6 @@
 //! EXPLAIN: a plan as text, in the manner of MySQL's FORMAT=TREE, without costs.
 
+mod keys;
 mod print;
 mod tree;
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use expr::Expr;
 use types::{IndexDef, TableDef};
 
+use super::keys::key_set;
 use super::print::Printer;
 use crate::plan::{AggSpec, JoinKind, Node, Path, QueryPlan, Relation, SortKey, SubPlan};
 
@@ -175,10 +176,10 @@ fn access(print: &Printer<'_>, rel: u16, def: &TableDef, path: &Path, covering: 
             let keys = equalities(print, def, index(at), key, &[]);
             format!("Single-row {lower} lookup on {table} using {} ({keys})", index(at).name)
         }
-        Path::Points { index: at, keys } => {
-            let shown: Vec<String> =
-                keys.iter().map(|key| format!("({})", equalities(print, def, index(at), key, &[]))).collect();
-            format!("{upper} range scan on {table} using {} over {}", index(at).name, shown.join(" OR "))
+        Path::Intervals { index: at, keys, reverse } => {
+            let shown = key_set(print, def, index(at), keys);
+            let tail = reversed(*reverse);
+            format!("{upper} range scan on {table} using {} over {shown}{tail}", index(at).name)
         }
         Path::Range { index: at, eq, null_safe, lower: None, upper: None, reverse } => {
             let keys = equalities(print, def, index(at), eq, null_safe);

@@ -1,0 +1,111 @@
+//! Sets of keys: what a condition leaves of an index.
+
+use expr::Expr;
+
+/// A set of keys of one index: the union of its boxes.
+///
+/// ```text
+/// a = 1 AND (b = 5 OR b > 7)     box 0: [a = 1] [b = 5]     box 1: [a = 1] [b > 7]
+/// ```
+/// The executor makes disjoint intervals of it, in key order, from the values of one run.
+#[derive(Clone, Debug, Default)]
+pub struct KeySet {
+    /// The boxes; they may overlap.
+    pub boxes: Vec<KeyBox>,
+}
+
+/// A conjunction of tests on the first parts of an index. Every part before the last has a test that leaves single values.
+#[derive(Clone, Debug, Default)]
+pub struct KeyBox {
+    /// The tests, ascending by part, at least one on each.
+    pub tests: Vec<(u16, PartTest)>,
+}
+
+/// What is asked of the value of one part. All but [`PartTest::NullSafeEq`] and [`PartTest::IsNull`] leave NULLs out, and
+/// find nothing where a value asked for is NULL.
+#[derive(Clone, Debug)]
+pub enum PartTest {
+    /// `=`
+    Eq(Expr),
+    /// `<=>`
+    NullSafeEq(Expr),
+    /// IN.
+    In(Box<[Expr]>),
+    /// `<>` and NOT IN.
+    NotIn(Box<[Expr]>),
+    /// `>` and `>=` (true).
+    Lower(Expr, bool),
+    /// `<` and `<=` (true).
+    Upper(Expr, bool),
+    /// IS NULL.
+    IsNull,
+    /// IS NOT NULL.
+    IsNotNull,
+    /// The characters before the pattern's first wildcard.
+    Like {
+        /// The pattern.
+        pattern: Expr,
+        /// Escape character; `None` for `ESCAPE ''`.
+        escape: Option<char>,
+    },
+}
+
+impl KeySet {
+    /// Leading parts that the longest box tests.
+    pub fn parts(&self) -> usize {
+        self.boxes.iter().map(KeyBox::parts).max().unwrap_or(0)
+    }
+
+    /// The values that the tests name.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.boxes.iter().flat_map(|b| &b.tests).flat_map(|(_, test)| test.exprs())
+    }
+
+    /// Whether a key with a NULL may be in the set.
+    pub fn finds_nulls(&self) -> bool {
+        let finds = |test: &PartTest| matches!(test, PartTest::NullSafeEq(_) | PartTest::IsNull);
+        self.boxes.iter().flat_map(|b| &b.tests).any(|(_, test)| finds(test))
+    }
+
+    /// Whether every key in the set has one value in each of the first `parts` parts.
+    pub fn is_points(&self, parts: usize) -> bool {
+        self.boxes.iter().all(|b| b.parts() == parts && (0..parts).all(|part| b.is_point(part as u16)))
+    }
+}
+
+impl KeyBox {
+    /// Leading parts that are tested.
+    pub fn parts(&self) -> usize {
+        self.tests.last().map_or(0, |(part, _)| usize::from(*part) + 1)
+    }
+
+    /// The tests on `part`.
+    pub fn on(&self, part: u16) -> impl Iterator<Item = &PartTest> {
+        self.tests.iter().filter(move |(at, _)| *at == part).map(|(_, test)| test)
+    }
+
+    /// Whether a test on `part` leaves single values.
+    pub fn is_point(&self, part: u16) -> bool {
+        self.on(part).any(PartTest::is_point)
+    }
+}
+
+impl PartTest {
+    /// Whether it leaves single values.
+    pub fn is_point(&self) -> bool {
+        matches!(self, PartTest::Eq(_) | PartTest::NullSafeEq(_) | PartTest::In(_) | PartTest::IsNull)
+    }
+
+    /// The values it names.
+    pub fn exprs(&self) -> &[Expr] {
+        match self {
+            PartTest::Eq(value)
+            | PartTest::NullSafeEq(value)
+            | PartTest::Lower(value, _)
+            | PartTest::Upper(value, _)
+            | PartTest::Like { pattern: value, .. } => std::slice::from_ref(value),
+            PartTest::In(values) | PartTest::NotIn(values) => values,
+            PartTest::IsNull | PartTest::IsNotNull => &[],
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The keys of one index that a list of conditions leaves: a union of boxes, each a conjunction of tests on its first parts.
+//!
+//! ```text
+//! w = 1 AND (i = 5 OR i > 7)   on (w, i)   ->   [w = 1, i = 5]  [w = 1, i > 7]
+//! ```
+//! A disjunction with an arm that says nothing about the index says nothing about it as a whole. Behind a part that may have
+//! more than single values the next parts bound no stretch of the index: what is said of them is left out.
+
+use types::IndexDef;
+
+use super::relations::Rels;
+use super::sarg::{Sarg, Test, Tree};
+use crate::bind::same;
+use crate::plan::{KeyBox, KeySet};
+
+/// Most boxes that two disjunctions may make together; beyond, only the first is used.
+const MAX_PRODUCT: usize = 4096;
+/// Most stretches that lists on two or more parts may make together; beyond, only the first parts are used.
+const MAX_STRETCHES: usize = 1 << 17;
+
+/// What conditions leave of an index.
+#[derive(Debug)]
+pub(super) struct Boxes<'e> {
+    /// For each box its tests, ascending by part, at least one on each of its first parts.
+    pub(super) list: Vec<Vec<Placed<'e>>>,
+    /// Positions of the conditions that hold for every row whose key is in a box.
+    pub(super) ensured: Vec<usize>,
+}
+
+/// A test on a part of the index.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed<'e> {
+    pub(super) part: u16,
+    pub(super) test: Test<'e>,
+    /// The condition that it comes from.
+    condition: usize,
+}
+
+/// Keys as one condition leaves them.
+struct Arms<'e> {
+    boxes: Vec<Vec<Placed<'e>>>,
+    /// They are just the keys of rows for which it holds.
+    exact: bool,
+}
+
+/// What `conditions` leave of `index`; `None`: they do not bound its first part.
+pub(super) fn of<'e>(index: &IndexDef, conditions: &[Tree<'e>], rels: &Rels) -> Option<Boxes<'e>> {
+    let mut list: Vec<Vec<Placed<'e>>> = vec![Vec::new()];
+    let mut exact = vec![false; conditions.len()];
+    for (at, condition) in conditions.iter().enumerate() {
+        let Some(arms) = arms(index, condition, at) else { continue };
+        if let Some(product) = product(&list, &arms.boxes) {
+            list = product;
+            exact[at] = arms.exact;
+        }
+    }
+    let mut trim = Trim { rels, exact };
+    for tests in &mut list {
+        tests.sort_by_key(|placed| placed.part);
+        trim.cut(tests);
+        trim.simplify(tests);
+        if tests.is_empty() {
+            return None;
+        }
+    }
+    let ensured = trim.exact.iter().enumerate().filter(|(_, exact)| **exact).map(|(at, _)| at).collect();
+    Some(Boxes { list, ensured })
+}
+
+impl Boxes<'_> {
+    /// Number of stretches, at most.
+    pub(super) fn stretches(&self) -> usize {
+        let of_box = |tests: &Vec<Placed<'_>>| {
+            let parts = tests.last().map_or(0, |last| last.part + 1);
+            (0..parts).fold(1, |n: usize, part| n.saturating_mul(values(tests, part)))
+        };
+        self.list.iter().map(of_box).fold(0, usize::saturating_add)
+    }
+
+    /// Leading parts that have one value, the same in all boxes.
+    pub(super) fn constants(&self) -> usize {
+        let Some((first, rest)) = self.list.split_first() else { return 0 };
+        let one = |tests: &[Placed<'_>], part: u16| {
+            tests.iter().filter(|t| t.part == part).find_map(|t| match t.test {
+                Test::Eq(value) | Test::NullSafeEq(value) => Some(value.clone()),
+                _ => None,
+            })
+        };
+        let is_one = |part: &u16| {
+            one(first, *part).is_some_and(|value| {
+                rest.iter().all(|tests| one(tests, *part).is_some_and(|other| same::same(&other, &value)))
+            })
+        };
+        let parts = first.last().map_or(0, |last| last.part + 1);
+        (0..parts).take_while(is_one).count()
+    }
+
+    /// As a plan has it.
+    pub(super) fn to_plan(&self) -> KeySet {
+        let key_box = |tests: &Vec<Placed<'_>>| KeyBox {
+            tests: tests.iter().map(|placed| (placed.part, placed.test.to_plan())).collect(),
+        };
+        KeySet { boxes: self.list.iter().map(key_box).collect() }
+    }
+}
+
+/// Single values that `tests` leave `part`, or stretches.
+pub(super) fn values(tests: &[Placed<'_>], part: u16) -> usize {
+    let on_part = || tests.iter().filter(|placed| placed.part == part);
+    let listed = on_part().filter(|placed| placed.test.is_point()).map(|placed| match placed.test {
+        Test::In(values) => values.len(),
+        _ => 1,
+    });
+    listed.min().unwrap_or_else(|| {
+        let gaps = on_part().map(|placed| match placed.test {
+            Test::NotIn(values) => values.len(),
+            _ => 0,
+        });
+        1 + gaps.sum::<usize>()
+    })
+}
+
+/// The keys of rows for which `condition`, the `at`-th, may hold; `None`: any.
+fn arms<'e>(index: &IndexDef, condition: &Tree<'e>, at: usize) -> Option<Arms<'e>> {
+    match condition {
+        Tree::Other => None,
+        Tree::Leaf(sarg) => leaf(index, sarg, at),
+        Tree::All(terms) => {
+            let mut whole = Arms { boxes: vec![Vec::new()], exact: true };
+            for term in terms {
+                let arms = arms(index, term, at);
+                let joined = arms.and_then(|arms| Some((product(&whole.boxes, &arms.boxes)?, arms.exact)));
+                match joined {
+                    Some((boxes, exact)) => whole = Arms { boxes, exact: whole.exact && exact },
+                    None => whole.exact = false,
+                }
+            }
+            whole.boxes.iter().all(|tests| !tests.is_empty()).then_some(whole)
+        }
+        Tree::Any(terms) => {
+            let mut whole = Arms { boxes: Vec::with_capacity(terms.len()), exact: true };
+            for term in terms {
+                let arms = arms(index, term, at)?;
+                whole.boxes.extend(arms.boxes);
+                whole.exact &= arms.exact;
+            }
+            Some(whole)
+        }
+    }
+}
+
+fn leaf<'e>(index: &IndexDef, sarg: &Sarg<'e>, condition: usize) -> Option<Arms<'e>> {
+    let place = index.parts.iter().position(|part| part.column == sarg.col)?;
+    let is_whole = index.parts[place].prefix_len.is_none();
+    let placed = Placed { part: place as u16, test: sarg.test, condition };
+    Some(Arms { boxes: vec![vec![placed]], exact: sarg.exact && is_whole })
+}
+
+/// The boxes of keys that are in a box of either side; `None`: too many.
+fn product<'e>(left: &[Vec<Placed<'e>>], right: &[Vec<Placed<'e>>]) -> Option<Vec<Vec<Placed<'e>>>> {
+    let count = left.len().checked_mul(right.len())?;
+    if left.len() > 1 && right.len() > 1 && count > MAX_PRODUCT {
+        return None;
+    }
+    let mut boxes = Vec::with_capacity(count);
+    for a in left {
+        boxes.extend(right.iter().map(|b| a.iter().chain(b).copied().collect::<Vec<_>>()));
+    }
+    Some(boxes)
+}
+
+/// Takes from a box what is of no use.
+struct Trim<'r> {
+    rels: &'r Rels,
+    /// Which conditions the boxes still ensure.
+    exact: Vec<bool>,
+}
+
+impl Trim<'_> {
+    /// Leaves out tests that others on the same part make needless. Where a part equals one value, what names other relations
+    /// beside is tested with the row.
+    fn simplify(&mut self, tests: &mut Vec<Placed<'_>>) {
+        let mut kept: Vec<Placed<'_>> = Vec::with_capacity(tests.len());
+        for part in tests.chunk_by(|a, b| a.part == b.part) {
+            let is_constant = part.iter().all(|p| p.test.values().iter().all(|v| self.rels.of(v).is_empty()));
+            let only = if is_constant { None } else { self.equality(part) };
+            let chosen = |at: &usize| only.is_none_or(|only| only == *at);
+            let rejects_null = (0..part.len())
+                .filter(chosen)
+                .any(|at| part[at].test.rejects_null() && !matches!(part[at].test, Test::IsNotNull));
+            for (at, placed) in part.iter().enumerate() {
+                let is_needless = matches!(placed.test, Test::IsNotNull) && rejects_null;
+                let is_repeated = (0..at).filter(chosen).any(|at| is_same(part[at].test, placed.test));
+                if is_needless || is_repeated {
+                    continue;
+                }
+                if chosen(&at) {
+                    kept.push(*placed);
+                } else {
+                    self.exact[placed.condition] = false;
+                }
+            }
+        }
+        *tests = kept;
+    }
+
+    /// The place of an equality among the tests on a part, one with a constant before others.
+    fn equality(&self, part: &[Placed<'_>]) -> Option<usize> {
+        let is_equal = |p: &Placed<'_>| matches!(p.test, Test::Eq(_) | Test::NullSafeEq(_));
+        let is_constant = |p: &Placed<'_>| p.test.values().iter().all(|v| self.rels.of(v).is_empty());
+        let constant = part.iter().position(|p| is_equal(p) && is_constant(p));
+        constant.or_else(|| part.iter().position(is_equal))
+    }
+
+    /// Leaves out tests behind the first part that has other than single values, or too many.
+    fn cut(&mut self, tests: &mut Vec<Placed<'_>>) {
+        let mut stretches = 1_usize;
+        let mut part = 0;
+        let mut reached = 0;
+        while tests.iter().any(|placed| placed.part == part) {
+            stretches = stretches.saturating_mul(values(tests, part));
+            if part > 0 && stretches > MAX_STRETCHES {
+                break;
+            }
+            reached = part + 1;
+            if !tests.iter().any(|placed| placed.part == part && placed.test.is_point()) {
+                break;
+            }
+            part += 1;
+        }
+        for beyond in tests.iter().filter(|placed| placed.part >= reached) {
+            self.exact[beyond.condition] = false;
+        }
+        tests.retain(|placed| placed.part < reached);
+    }
+}
+
+/// Whether the tests are one: a condition may be told twice.
+fn is_same(a: Test<'_>, b: Test<'_>) -> bool {
+    match (a, b) {
+        (Test::Eq(a), Test::Eq(b)) => same::same(a, b),
+        (Test::IsNull, Test::IsNull) | (Test::IsNotNull, Test::IsNotNull) => true,
+        _ => false,
+    }
+}
