@@ -175,11 +175,17 @@ impl<'p> Cursor<'p> {
     /// Moves to the first record of the next leaf that has one. Cost: one latch pair.
     #[inline]
     pub fn next_leaf(mut self) -> Result<Option<Self>> {
+        Ok(self.to_next_leaf()?.then_some(self))
+    }
+
+    /// [`Cursor::next_leaf`] in place; false if there is no later record, and the cursor is of no use then.
+    #[inline]
+    pub fn to_next_leaf(&mut self) -> Result<bool> {
         loop {
             let right = self.page().right();
             if right.is_none() {
                 let is_end = self.page().upper_fence().is_none();
-                return if is_end { Ok(None) } else { Err(links::broken(self.leaf.page_no())) };
+                return if is_end { Ok(false) } else { Err(links::broken(self.leaf.page_no())) };
             }
             // The right neighbour is latched before the old guard is dropped by the assignment.
             let (leaf, arrival) = self.store.pool.shared_in_order(right)?;
@@ -191,7 +197,7 @@ impl<'p> Cursor<'p> {
             self.leaf = leaf;
             self.slot = 0;
             if self.page().count() != 0 {
-                return Ok(Some(self));
+                return Ok(true);
             }
         }
     }

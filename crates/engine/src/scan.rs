@@ -238,7 +238,7 @@ impl<'e> Scan<'e> {
         }
         Ok(match (position, self.direction) {
             (Position::End | Position::Selected, _) => None,
-            (Position::Leaf(cursor), Direction::Forward) => cursor.next_leaf()?,
+            (Position::Leaf(mut cursor), Direction::Forward) => cursor.to_next_leaf()?.then_some(cursor),
             (Position::Leaf(cursor), Direction::Backward) => cursor.prev_leaf()?,
             (Position::Suspended, Direction::Forward) => {
                 self.memory.selection.suspended.resume(&index.tree, store, Seek::After)?
