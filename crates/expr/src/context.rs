@@ -12,7 +12,7 @@ use crate::{EvalError, Expr, Warning};
 const SMALL_VALUE_BYTES: usize = 1024;
 
 /// Bytes of a text whose functions take long enough to look whether the statement was killed.
-const LONG_TEXT_BYTES: usize = 16 * 1024;
+pub(crate) const LONG_TEXT_BYTES: usize = 16 * 1024;
 
 /// The current row of every relation of the query.
 pub trait RowSource {

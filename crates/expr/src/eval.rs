@@ -8,6 +8,7 @@ use types::collation::LikePattern;
 
 use crate::cast::cast;
 use crate::compare::{compare_values, double, equal_values};
+use crate::context::LONG_TEXT_BYTES;
 use crate::functions::{Call, collation as collation_of, some};
 use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowSource};
 
@@ -42,8 +43,7 @@ pub fn eval<'v>(
             let (low, high) = (eval(&args[1], row, ctx)?, eval(&args[2], row, ctx)?);
             let above = compare(CmpOp::Ge, &value, &low, *domain, ctx);
             let below = compare(CmpOp::Le, &value, &high, *domain, ctx);
-            fail_if_cut_short(*domain, [&value, &low], ctx)?;
-            fail_if_cut_short(*domain, [&value, &high], ctx)?;
+            fail_if_cut_short(*domain, [&value, &low, &high], ctx)?;
             Ok(truth(negate_if(*negated, and3(above, below))))
         }
         ExprKind::In { negated, domain, needle, list } => {
@@ -173,22 +173,26 @@ pub(crate) fn compare(
     })
 }
 
-/// Fails where strings were compared that are so long that the end of a killed statement may have cut it short.
+/// Fails where strings were compared that are so long that the end of a killed statement may have cut it short. Cost: a
+/// comparison for each, out of line for a long one.
 /// # Errors  [`EvalError::Killed`].
 #[inline]
-pub fn fail_if_cut_short(
+pub fn fail_if_cut_short<const N: usize>(
     domain: CmpDomain,
-    compared: [&Value<'_>; 2],
+    compared: [&Value<'_>; N],
     ctx: &EvalCtx<'_>,
 ) -> Result<(), EvalError> {
-    if let CmpDomain::String(_) = domain {
-        for value in compared {
-            if let Value::Bytes { data, .. } = value {
-                ctx.fail_if_killed_over(data)?;
-            }
-        }
-    }
-    Ok(())
+    let is_long =
+        |value: &&Value<'_>| matches!(value, Value::Bytes { data, .. } if data.len() >= LONG_TEXT_BYTES);
+    let is_cut_short =
+        matches!(domain, CmpDomain::String(_)) && compared.iter().any(is_long) && was_killed(ctx);
+    if is_cut_short { Err(EvalError::Killed) } else { Ok(()) }
+}
+
+#[cold]
+#[inline(never)]
+fn was_killed(ctx: &EvalCtx<'_>) -> bool {
+    ctx.session.killed()
 }
 
 /// Items of a list that takes long enough to look first whether the statement was killed.

@@ -224,7 +224,7 @@ impl Socket<'_> {
     }
 }
 
-#[inline]
+#[inline(never)]
 fn send(stream: &Stream, out: &mut OutBuffer, counters: &Counters) -> io::Result<()> {
     counters.add(Hot::BytesSent, out.pending().len() as u64);
     out.flush_to(&mut &*stream)
