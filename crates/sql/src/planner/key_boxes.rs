@@ -15,6 +15,11 @@ use crate::plan::{KeyBox, KeySet};
 
 /// Most boxes that two disjunctions may make together; beyond, only the first is used.
 const MAX_PRODUCT: usize = 4096;
+/// Most tests in a box, and in all boxes together; beyond, conditions are left out.
+const MAX_BOX_TESTS: usize = 128;
+const MAX_TESTS: usize = 1 << 21;
+/// Most boxes that each arm of a disjunction may have beside [`MAX_PRODUCT`] of all arms together; beyond, it says nothing.
+const MAX_ARM_BOXES: usize = 4;
 /// Most stretches that lists on two or more parts may make together; beyond, only the first parts are used.
 const MAX_STRETCHES: usize = 1 << 17;
 
@@ -143,6 +148,9 @@ fn arms<'e>(index: &IndexDef, condition: &Tree<'e>, at: usize) -> Option<Arms<'e
                 let arms = arms(index, term, at)?;
                 whole.boxes.extend(arms.boxes);
                 whole.exact &= arms.exact;
+                if whole.boxes.len() > MAX_PRODUCT + MAX_ARM_BOXES * terms.len() {
+                    return None;
+                }
             }
             Some(whole)
         }
@@ -159,7 +167,12 @@ fn leaf<'e>(index: &IndexDef, sarg: &Sarg<'e>, condition: usize) -> Option<Arms<
 /// The boxes of keys that are in a box of either side; `None`: too many.
 fn product<'e>(left: &[Vec<Placed<'e>>], right: &[Vec<Placed<'e>>]) -> Option<Vec<Vec<Placed<'e>>>> {
     let count = left.len().checked_mul(right.len())?;
-    if left.len() > 1 && right.len() > 1 && count > MAX_PRODUCT {
+    let longest = |boxes: &[Vec<Placed<'e>>]| boxes.iter().map(Vec::len).max().unwrap_or(0);
+    let tests = longest(left) + longest(right);
+    let is_too_large = (left.len() > 1 && right.len() > 1 && count > MAX_PRODUCT)
+        || tests > MAX_BOX_TESTS
+        || count.saturating_mul(tests) > MAX_TESTS;
+    if is_too_large {
         return None;
     }
     let mut boxes = Vec::with_capacity(count);

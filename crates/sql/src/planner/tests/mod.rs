@@ -17,3 +17,19 @@ fn plans_have_the_shapes_written_down() {
     }
     assert!(wrong.is_empty(), "other shapes than written down:\n{wrong}");
 }
+
+#[test]
+fn conditions_that_multiply_are_planned_with_bounded_work() {
+    let list = |column: &str| {
+        let terms: Vec<String> = (0..64).map(|n| format!("{column} = {n}")).collect();
+        format!("({})", terms.join(" OR "))
+    };
+    let many = vec![format!("({} AND {})", list("a"), list("b")); 500].join(" OR ");
+    let rows: Vec<String> = (0..20_000).map(|n| format!("({n}, {n})")).collect();
+    let bounds: Vec<String> = (0..2000).map(|n| format!("a > {n}")).collect();
+    let begun = std::time::Instant::now();
+    assert!(plan(&format!("SELECT * FROM many WHERE {many}")).contains("Table scan"));
+    let both = format!("(a, b) IN ({}) AND {}", rows.join(", "), bounds.join(" AND "));
+    assert!(plan(&format!("SELECT * FROM many WHERE {both}")).contains("range scan on many using ab"));
+    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+}
