@@ -37,9 +37,7 @@ pub(crate) fn child_shared<'p>(
     parent: PageRef<'_>,
     slot: usize,
 ) -> Result<SharedGuard<'p>> {
-    let child = parent.child(slot);
-    let guard = store.pool.shared(child)?;
-    if guard.page().kin() == parent.kin().of_children() { Ok(guard) } else { Err(broken(child)) }
+    child(parent, slot, |page| store.pool.shared(page), |guard| guard.page().kin())
 }
 
 /// [`child_shared`] with an exclusive latch.
@@ -49,9 +47,20 @@ pub(crate) fn child_exclusive<'p>(
     parent: PageRef<'_>,
     slot: usize,
 ) -> Result<ExclusiveGuard<'p>> {
+    child(parent, slot, |page| store.pool.exclusive(page), |guard| guard.page().kin())
+}
+
+/// The child at `slot` of `parent`, latched by `latch`, if it is of the kind that the parent's children are.
+#[inline(always)]
+fn child<G>(
+    parent: PageRef<'_>,
+    slot: usize,
+    latch: impl FnOnce(PageNo) -> buffer::Result<G>,
+    kin: impl FnOnce(&G) -> Kin,
+) -> Result<G> {
     let child = parent.child(slot);
-    let guard = store.pool.exclusive(child)?;
-    if guard.page().kin() == parent.kin().of_children() { Ok(guard) } else { Err(broken(child)) }
+    let guard = latch(child)?;
+    if kin(&guard) == parent.kin().of_children() { Ok(guard) } else { Err(broken(child)) }
 }
 
 /// Whether `right`, which `page` links to, goes on where `page` ends.
@@ -62,7 +71,7 @@ pub(crate) fn follows(page: PageRef<'_>, right: PageRef<'_>) -> bool {
 
 /// Leaves that a scan passes before it looks at the fences of some.
 pub(crate) const LEAVES_UNCHECKED: u32 = 4096;
-/// So many of which are looked at then.
+/// Leaves whose fences it looks at then.
 const LEAVES_CHECKED: u32 = 64;
 
 thread_local! {

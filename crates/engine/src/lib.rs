@@ -64,7 +64,7 @@ pub use error::{
 };
 pub use key_values::KeyValue;
 pub use leaf_prober::LeafProber;
-pub use locking_scan::{FoundRow, LockingScan};
+pub use locking_scan::{FoundRow, IsWanted, LockingScan};
 pub use log::LogConfig;
 pub use prober::Prober;
 pub use purge::PurgeReport;

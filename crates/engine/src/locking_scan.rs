@@ -110,6 +110,9 @@ pub struct FoundRow<'s> {
     pub is_locked: bool,
 }
 
+/// Whether the row behind an entry is wanted.
+pub type IsWanted<'w> = &'w mut dyn FnMut(&RowRef<'_>) -> bool;
+
 /// What became of a record.
 enum Judged {
     /// Hand it out.
@@ -167,6 +170,13 @@ impl<'e> LockingScan<'e> {
     /// The next row, locked unless the scan is semi-consistent.
     /// # Errors  Those of locks, and of pages.
     pub fn next_row(&mut self) -> Result<Option<FoundRow<'_>>> {
+        self.next_row_where(None)
+    }
+
+    /// As [`LockingScan::next_row`], for a secondary index: entries that `is_wanted` refuses are passed, and their rows are
+    /// neither locked nor waited for. It is asked with the entry's leaf latched.
+    /// # Errors  Those of locks, and of pages.
+    pub fn next_row_where(&mut self, mut is_wanted: Option<IsWanted<'_>>) -> Result<Option<FoundRow<'_>>> {
         self.new = None;
         if let Some((at, _)) = self.unlocked.take() {
             self.passed = Some(at);
@@ -190,7 +200,9 @@ impl<'e> LockingScan<'e> {
             if !self.single && self.cover(Bound::Included(key.clone())) && is_edge {
                 continue;
             }
-            match self.judge(&cursor, &key)? {
+            let entry = || RowRef::new(&self.index.format, cursor.record());
+            let is_wanted = is_wanted.as_mut().is_none_or(|is_wanted| is_wanted(&entry()));
+            match if is_wanted { self.judge(&cursor, &key)? } else { Judged::Pass } {
                 Judged::Row => {
                     self.copy.clear();
                     let record = cursor.record().copy_to(&mut self.copy);

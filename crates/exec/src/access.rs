@@ -3,11 +3,13 @@
 use std::ops::Bound;
 
 use bumpalo::Bump;
-use engine::{Batch, Direction, KeyRange, LockRead, LockingScan, Prober, ReadView, RowRef, Scan, Table};
+use engine::{
+    Batch, Direction, FoundRow, KeyRange, LockRead, LockingScan, Prober, ReadView, RowRef, Scan, Table,
+};
 use expr::{Expr, eval, eval_bool};
 
 use crate::error::Result;
-use crate::filter_ints::BoundTest;
+use crate::filter_ints::{BoundTest, TableFilter};
 use crate::frame::{CurrentRow, Frame, TableRow, row_source};
 use crate::intervals::{Interval, Intervals};
 use crate::key::{Fit, KeyPart};
@@ -32,6 +34,8 @@ pub(crate) struct TableAccess<'r> {
     filter_arena: Bump,
     /// The part of the filter that is decided on page bytes.
     tests: Option<Box<[BoundTest]>>,
+    /// The same of the condition on entries.
+    entry_tests: Option<Box<[BoundTest]>>,
     /// How rows are locked, if they are; nothing above but the keys is used then.
     locks: Option<&'r LockRead>,
     locked: Option<LockingScan<'r>>,
@@ -62,6 +66,7 @@ impl<'r> TableAccess<'r> {
             arena: Bump::new(),
             filter_arena: Bump::new(),
             tests: op.filter.as_ref().and_then(|filter| filter.bind(run)),
+            entry_tests: op.index_condition.as_ref().and_then(|cond| cond.bind(run)),
             locks: run.st.locks(op.changed),
             locked: None,
             intervals: None,
@@ -177,6 +182,9 @@ impl<'r> TableAccess<'r> {
             };
             return push.push(row, &self.op.reader, &self.arena, parent, sink);
         };
+        if !self.entry_passes(row, parent)? {
+            return Ok(Flow::More);
+        }
         let key = &mut self.keys.row;
         key.clear();
         self.op.table.indexes[self.op.index].clustered_key(row, key);
@@ -192,6 +200,27 @@ impl<'r> TableAccess<'r> {
             tests: self.tests.as_deref(),
         };
         push.push(&row, clustered, &self.arena, parent, sink)
+    }
+
+    /// Whether an entry of the path's index passes the condition on entries.
+    #[inline]
+    fn entry_passes(&mut self, entry: &RowRef<'_>, parent: Option<&Frame<'_>>) -> Result<bool> {
+        match &self.op.index_condition {
+            None => Ok(true),
+            Some(cond) => self.entry_passes_condition(cond, entry, parent),
+        }
+    }
+
+    fn entry_passes_condition(
+        &mut self,
+        cond: &TableFilter,
+        entry: &RowRef<'_>,
+        parent: Option<&Frame<'_>>,
+    ) -> Result<bool> {
+        let env = RowEnv { st: self.run.st, arena: &self.arena };
+        let record = TableRow { rel: self.op.rel, row: *entry, reader: &self.op.reader, env, batch: None };
+        let tests = self.entry_tests.as_deref();
+        Ok(filtered(record, Some(cond), tests, parent, self.run, &mut self.filter_arena)?.is_some())
     }
 
     /// The one row of a whole clustered key.
@@ -368,7 +397,7 @@ impl<'r> TableAccess<'r> {
         scan.restart(|range| range.clone_from(&self.range));
         let mut flow = Flow::More;
         while flow == Flow::More
-            && let Some(found) = scan.next_row()?
+            && let Some(found) = self.next_locked(&mut scan, parent)?
         {
             if !found.is_locked {
                 let passes = self
@@ -392,6 +421,31 @@ impl<'r> TableAccess<'r> {
         }
         self.locked = Some(scan);
         Ok(flow)
+    }
+
+    /// The next row of `scan` whose entry passes the condition on entries.
+    #[inline]
+    fn next_locked<'s>(
+        &mut self,
+        scan: &'s mut LockingScan<'r>,
+        parent: Option<&Frame<'_>>,
+    ) -> Result<Option<FoundRow<'s>>> {
+        if self.op.index_condition.is_none() {
+            return Ok(scan.next_row()?);
+        }
+        let mut failed = None;
+        let mut is_wanted = |entry: &RowRef<'_>| {
+            self.arena.reset();
+            self.entry_passes(entry, parent).unwrap_or_else(|error| {
+                failed = Some(error);
+                true
+            })
+        };
+        let found = scan.next_row_where(Some(&mut is_wanted))?;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(found),
+        }
     }
 
     /// Pushes a locked record of the path's index, or the row behind it; `None` if it does not pass the filter.
@@ -467,26 +521,43 @@ impl RowPush<'_, '_> {
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Option<Flow>> {
-        if let Some(tests) = self.tests
-            && !tests.iter().all(|test| test.passes(row, reader))
-        {
-            return Ok(None);
-        }
         let env = RowEnv { st: self.run.st, arena };
         let record = TableRow { rel: self.op.rel, row: *row, reader, env, batch: None };
-        let frame = Frame { parent, row: CurrentRow::Record(record) };
-        let cond = match (&self.op.filter, self.tests) {
-            (None, _) => None,
-            (Some(filter), None) => Some(&filter.whole),
-            (Some(filter), Some(_)) => filter.rest.as_ref(),
-        };
-        if let Some(cond) = cond
-            && !passes(cond, &frame, self.run, self.filter_arena)?
-        {
-            return Ok(None);
+        let filter = self.op.filter.as_ref();
+        match filtered(record, filter, self.tests, parent, self.run, self.filter_arena)? {
+            Some(frame) => sink.row(&frame).map(Some),
+            None => Ok(None),
         }
-        sink.row(&frame).map(Some)
     }
+}
+
+/// The frame of a record that passes `filter`, of which `tests` are decided on page bytes.
+#[inline]
+fn filtered<'f>(
+    record: TableRow<'f>,
+    filter: Option<&TableFilter>,
+    tests: Option<&[BoundTest]>,
+    parent: Option<&'f Frame<'f>>,
+    run: &QueryRun<'_>,
+    arena: &mut Bump,
+) -> Result<Option<Frame<'f>>> {
+    if let Some(tests) = tests
+        && !tests.iter().all(|test| test.passes(&record.row, record.reader))
+    {
+        return Ok(None);
+    }
+    let frame = Frame { parent, row: CurrentRow::Record(record) };
+    let cond = match (filter, tests) {
+        (None, _) => None,
+        (Some(filter), None) => Some(&filter.whole),
+        (Some(filter), Some(_)) => filter.rest.as_ref(),
+    };
+    if let Some(cond) = cond
+        && !passes(cond, &frame, run, arena)?
+    {
+        return Ok(None);
+    }
+    Ok(Some(frame))
 }
 
 /// Whether `cond` is true for the row; `arena` is emptied first.

@@ -18,6 +18,7 @@ use types::Value;
 use crate::error::Result;
 use crate::frame::{Frame, row_source};
 use crate::key::{Fit, KeyPart};
+use crate::range_bugs::{RangeBug, is_planted};
 use crate::statement::QueryRun;
 
 /// Intervals between two looks at the kill flag.
@@ -196,7 +197,9 @@ impl Intervals {
         for (part, test) in &key_box.tests {
             let (part, [value]) = (&parts[usize::from(*part)], test.exprs()) else { return Ok(()) };
             let fit = part.push(&values.of(value)?, values.run, &mut self.key)?;
-            if !is_found(fit, part) {
+            if is_planted(RangeBug::NullInRow) && fit == Fit::Null && part.nullable {
+                part.push_null(&mut self.key);
+            } else if !is_found(fit, part) {
                 return Ok(());
             }
         }
@@ -476,7 +479,7 @@ impl PartSpans {
         let ((at, len), fit) = self.encode(value, part, values)?;
         let included = match fit {
             Fit::Null => return Ok(()),
-            _ if part.prefix => true,
+            _ if part.prefix || is_planted(RangeBug::ClosedEnd) => true,
             Fit::Exact => included,
             // The neighbour below the bound is inside an upper one and outside a lower one.
             Fit::Below => !is_lower,

@@ -9,6 +9,7 @@ use types::collation::LikePattern;
 use types::{KeyEncoder, SqlType, StoreContext, TableDef, Value, storage};
 
 use crate::error::Result;
+use crate::range_bugs::{RangeBug, is_planted};
 use crate::statement::QueryRun;
 
 /// A part of an index as lookups use it.
@@ -47,8 +48,9 @@ impl KeyPart {
         let part = |(part, place): (&types::KeyPart, &KeyPartPlace)| {
             let column = &table.columns[usize::from(part.column)];
             let width = if column.ty.is_integer() { storage::fixed_width(&column.ty) } else { None };
+            let is_unpadded = is_planted(RangeBug::UnpaddedPrefix) && part.prefix_len.is_some();
             Some(KeyPart {
-                encoder: place.encoder?,
+                encoder: if is_unpadded { unpadded(&column.ty, part)? } else { place.encoder? },
                 ty: column.ty.clone(),
                 nullable: column.nullable,
                 desc: part.desc,
@@ -194,4 +196,11 @@ impl KeyPart {
             _ => CmpDomain::Decimal,
         }
     }
+}
+
+/// The part for a collation without padding: see [`RangeBug::UnpaddedPrefix`].
+#[cold]
+fn unpadded(ty: &SqlType, part: &types::KeyPart) -> Option<KeyEncoder> {
+    let ty = SqlType { collation: types::CollationId::UTF8MB4_0900_BIN, ..ty.clone() };
+    types::KeyColumn { desc: part.desc, prefix_len: part.prefix_len, ..types::KeyColumn::new(ty) }.encoder()
 }

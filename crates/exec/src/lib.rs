@@ -68,6 +68,7 @@ mod point_update;
 mod program;
 mod project;
 mod query;
+mod range_bugs;
 mod reader;
 mod record_projection;
 mod row_build;

@@ -50,6 +50,8 @@ pub(crate) struct AccessOp {
     /// Keys of the path are whole clustered keys.
     pub(crate) whole_clustered_key: bool,
     pub(crate) filter: Option<TableFilter>,
+    /// What entries are tested for before their rows are read.
+    pub(crate) index_condition: Option<TableFilter>,
     /// Of the index's records.
     pub(crate) reader: TableReader,
     /// Of the rows behind a secondary index that does not cover the query.
@@ -188,8 +190,10 @@ impl OpCompiler<'_> {
         Ok(match node {
             Node::Dual => Op::Dual,
             Node::Empty => Op::Empty,
-            Node::Access { rel, path, filter, covering } => {
-                Op::Access(Box::new(self.access(*rel, path, filter.as_ref(), *covering, around)?))
+            Node::Access { rel, path, filter, index_condition, covering } => {
+                let mut access = self.access(*rel, path, filter.as_ref(), *covering, around)?;
+                access.index_condition = index_condition.as_ref().map(|cond| TableFilter::new(*rel, cond));
+                Op::Access(Box::new(access))
             }
             Node::Join { kind, outer, inner, on, inner_rels } => {
                 let outer = self.node(outer, Surroundings { pages_read: true, ..around })?;
@@ -351,6 +355,7 @@ impl OpCompiler<'_> {
             key: KeyPart::of_index(&table.def, entry, key_count),
             whole_clustered_key: index == 0 && is_whole_key,
             filter: filter.map(|filter| TableFilter::new(rel, filter)),
+            index_condition: None,
             reader,
             row_reader,
             repeated: around.repeated,

@@ -4,6 +4,7 @@
 //! compared with this server's by `cargo test`; see [`script`] for the format.
 
 pub mod answer;
+pub mod conditions;
 pub mod differential;
 pub mod elle;
 pub mod flags;

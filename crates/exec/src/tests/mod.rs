@@ -6,6 +6,7 @@ mod kernels;
 mod point;
 mod projection;
 mod query;
+mod ranges;
 mod scan;
 mod statements;
 pub(crate) mod support;

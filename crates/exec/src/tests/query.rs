@@ -8,7 +8,7 @@ use super::support::*;
 
 fn scan(rel: u16) -> Box<Node> {
     let path = Path::Scan { index: 0, reverse: false };
-    Box::new(Node::Access { rel, path, filter: None, covering: false })
+    Box::new(Node::Access { rel, path, filter: None, index_condition: None, covering: false })
 }
 
 fn key(expr: Expr, desc: bool) -> SortKey {
@@ -62,7 +62,7 @@ fn grouped(def: &Arc<TableDef>, sorted: bool) -> QueryPlan {
     let root = Node::Aggregate {
         input: if sorted {
             let path = Path::Scan { index: 1, reverse: false };
-            Box::new(Node::Access { rel: 0, path, filter: None, covering: true })
+            Box::new(Node::Access { rel: 0, path, filter: None, index_condition: None, covering: true })
         } else {
             scan(0)
         },
@@ -192,7 +192,7 @@ fn subqueries_run_once_or_once_a_row() {
     let (a, b) = (filled(&mut bench, "a", 15), filled(&mut bench, "b", 3));
     let all_of_b = |filter| {
         let path = Path::Scan { index: 0, reverse: false };
-        let root = Node::Access { rel: 0, path, filter, covering: false };
+        let root = Node::Access { rel: 0, path, filter, index_condition: None, covering: false };
         query_plan(vec![relation(&b)], root, vec![col(&b, 0, 0)])
     };
     let mut plan = select_all(&a, Path::Scan { index: 0, reverse: false }, None);

@@ -86,7 +86,9 @@ fn a_limit_stops_early_and_skips() {
 fn a_left_join_fills_up_with_nulls() {
     let mut bench = Bench::new();
     let (a, b) = (filled(&mut bench, "a", 20), filled(&mut bench, "b", 5));
-    let access = |rel, path| Box::new(Node::Access { rel, path, filter: None, covering: false });
+    let access = |rel, path| {
+        Box::new(Node::Access { rel, path, filter: None, index_condition: None, covering: false })
+    };
     let root = Node::Join {
         kind: JoinKind::Left,
         outer: access(0, Path::Scan { index: 0, reverse: false }),

@@ -358,7 +358,7 @@ pub(crate) fn query_plan(relations: Vec<Relation>, root: Node, output_exprs: Vec
 
 /// SELECT * through `path`.
 pub(crate) fn select_all(def: &Arc<TableDef>, path: Path, filter: Option<Expr>) -> QueryPlan {
-    let root = Node::Access { rel: 0, path, filter, covering: false };
+    let root = Node::Access { rel: 0, path, filter, index_condition: None, covering: false };
     let columns = (0..def.columns.len() as u16).map(|i| col(def, 0, i)).collect();
     query_plan(vec![relation(def)], root, columns)
 }

@@ -190,6 +190,9 @@ pub enum Node {
         path: Path,
         /// Condition on this table (and on outer tables) that the path does not ensure.
         filter: Option<Expr>,
+        /// Of a secondary index that does not cover: condition on columns of its entries (and on outer tables), tested before
+        /// the row behind an entry is read or locked.
+        index_condition: Option<Box<Expr>>,
         /// The index alone holds every column used.
         covering: bool,
     },
@@ -351,4 +354,16 @@ pub enum Path {
         /// Last first.
         reverse: bool,
     },
+}
+
+impl Path {
+    /// Position of its index.
+    pub fn index(&self) -> usize {
+        match self {
+            Path::Scan { index, .. }
+            | Path::Point { index, .. }
+            | Path::Intervals { index, .. }
+            | Path::Range { index, .. } => *index,
+        }
+    }
 }

@@ -22,7 +22,9 @@ impl Node {
         let expr = |expr: &Expr| expr.reads_params(range);
         match self {
             Node::Dual | Node::Empty | Node::Virtual { .. } => false,
-            Node::Access { path, filter, .. } => path_reads(path, range) || filter.as_ref().is_some_and(expr),
+            Node::Access { path, filter, index_condition, .. } => {
+                path_reads(path, range) || filter.iter().chain(index_condition.as_deref()).any(expr)
+            }
             Node::Join { outer, inner, on, .. } => {
                 outer.reads_params(range) || inner.reads_params(range) || on.as_ref().is_some_and(expr)
             }
@@ -67,8 +69,8 @@ impl Node {
     fn for_each_expr<'n>(&'n self, visit: &mut dyn FnMut(&'n Expr)) {
         match self {
             Node::Dual | Node::Empty | Node::Virtual { .. } | Node::Derived { .. } | Node::Union { .. } => {}
-            Node::Access { path, filter, .. } => {
-                path_exprs(path).into_iter().chain(filter).for_each(visit);
+            Node::Access { path, filter, index_condition, .. } => {
+                path_exprs(path).into_iter().chain(filter).chain(index_condition.as_deref()).for_each(visit);
             }
             Node::Join { outer, inner, on, .. } => {
                 outer.for_each_expr(visit);

@@ -4,11 +4,12 @@ use expr::{ColumnRef, Expr};
 use types::{IndexDef, IndexKind, TableDef};
 
 use super::cost;
+use super::index_condition;
 use super::key_boxes::{self, Boxes, Placed};
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
 use super::sarg::{self, Test, Tree};
-use crate::plan::{ColumnSet, Path};
+use crate::plan::Path;
 
 /// A way to read a table.
 #[derive(Clone, Debug)]
@@ -223,9 +224,7 @@ impl Table<'_> {
 
     /// Whether every column used is in `index` or in the clustered key.
     fn covers(&self, index: &IndexDef) -> bool {
-        let mut have = ColumnSet::default();
-        let parts = index.parts.iter().chain(&self.def.clustered().parts);
-        parts.filter(|part| part.prefix_len.is_none()).for_each(|part| have.insert(part.column));
+        let have = index_condition::entry_columns(self.def, index);
         let covers = self.rels.get(self.rel).used.iter().all(|col| have.contains(col));
         covers && !self.rels.locked
     }

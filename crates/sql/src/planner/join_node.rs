@@ -2,6 +2,7 @@
 
 use expr::{CmpDomain, Expr, ExprKind};
 
+use super::index_condition;
 use super::join_list::{Item, JoinList};
 use super::join_order::{How, Route, Step, hash_key};
 use super::known::Known;
@@ -149,12 +150,16 @@ impl NodeBuilder<'_> {
     /// The node that reads a relation and tests `conditions`.
     fn read(&self, rel: u16, how: &How, conditions: Vec<Expr>) -> Node {
         match (how, &self.rels.get(rel).kind) {
-            (How::Access(choice), _) => Node::Access {
-                rel,
-                path: choice.path.clone(),
-                filter: all(conditions, self.rels),
-                covering: choice.covering,
-            },
+            (How::Access(choice), _) => {
+                let (of_index, rest) = index_condition::split(rel, choice, conditions, self.rels);
+                Node::Access {
+                    rel,
+                    path: choice.path.clone(),
+                    filter: all(rest, self.rels),
+                    index_condition: all(of_index, self.rels).map(Box::new),
+                    covering: choice.covering,
+                }
+            }
             (_, RelKind::Virtual { def }) => {
                 filter(Node::Virtual { rel, def: def.clone() }, conditions, self.rels)
             }

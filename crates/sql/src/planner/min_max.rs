@@ -39,6 +39,12 @@ pub(super) fn plan(block: &Block, list: &JoinList, rels: &Rels) -> Option<Node> 
     }
     // NULLs come first in an index and do not count in MIN.
     let filter = (arg.nullable && !desc).then(|| rels.build.is_null(arg.clone(), true));
-    let access = Node::Access { rel: *rel, path: choice.path, filter, covering: choice.covering };
+    let access = Node::Access {
+        rel: *rel,
+        path: choice.path,
+        filter,
+        index_condition: None,
+        covering: choice.covering,
+    };
     Some(Node::Limit { input: Box::new(access), offset: None, count: Some(rels.build.int(1)) })
 }

@@ -3,8 +3,9 @@
 //! ```text
 //! Block -> constants folded (fold) -> left joins that act as inner ones made inner (outer_join) -> inner joins
 //! flattened (join_list) -> disjunctions to lists (in_list), equalities spread (equality) -> conditions moved into
-//! derived tables (derived) -> join order and access paths (join_order, access, key_boxes, sarg) -> each condition at its place,
-//! none twice (join_node, known) -> aggregation, sort, limit (select, ordering, min_max) -> QueryPlan
+//! derived tables (derived) -> join order and access paths (join_order, access, key_boxes, sarg) -> each condition at its
+//! place, none twice, before the row is read where entries decide it (join_node, known, index_condition) -> aggregation,
+//! sort, limit (select, ordering, min_max) -> QueryPlan
 //! ```
 //! There are no statistics beyond row counts, so costs are coarse ([`cost`]) and the rules are few: keys before scans,
 //! an order that an index gives before a sort, hash joins only where no index helps.
@@ -15,6 +16,7 @@ mod derived;
 mod equality;
 mod fold;
 mod in_list;
+mod index_condition;
 mod join_list;
 mod join_node;
 mod join_order;

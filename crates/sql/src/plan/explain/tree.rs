@@ -44,14 +44,15 @@ impl Tree {
         match node {
             Node::Dual => self.line(depth, "Rows fetched before execution"),
             Node::Empty => self.line(depth, "Zero rows (Impossible WHERE)"),
-            Node::Access { rel, path, filter, covering } => {
+            Node::Access { rel, path, filter, index_condition, covering } => {
                 let mut depth = depth;
                 if let Some(filter) = filter {
                     self.line(depth, &format!("Filter: {}", print.expr(filter)));
                     depth += 1;
                 }
                 if let Some(Relation::Table { def, .. }) = query.relations.get(usize::from(*rel)) {
-                    self.line(depth, &access(print, *rel, def, path, *covering));
+                    let tested = tested(print, index_condition.as_deref());
+                    self.line(depth, &format!("{}{tested}", access(print, *rel, def, path, *covering)));
                 }
             }
             Node::Join { kind, outer, inner, on, .. } => {
@@ -110,6 +111,11 @@ impl Tree {
             }
         }
     }
+}
+
+/// What entries of an index are tested for, behind the path.
+fn tested(print: &Printer<'_>, index_condition: Option<&Expr>) -> String {
+    index_condition.map_or_else(String::new, |cond| format!(", with index condition: {}", print.expr(cond)))
 }
 
 fn nested_loop(print: &Printer<'_>, kind: JoinKind, on: Option<&Expr>) -> String {
