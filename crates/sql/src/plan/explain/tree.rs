@@ -40,6 +40,12 @@ impl Tree {
         }
     }
 
+    fn derived(&mut self, query: &QueryPlan, depth: usize) {
+        self.line(depth, "Table scan on <derived>");
+        self.line(depth + 1, "Materialize");
+        self.query(query, depth + 2);
+    }
+
     fn node(&mut self, node: &Node, print: &Printer<'_>, query: &QueryPlan, depth: usize) {
         match node {
             Node::Dual => self.line(depth, "Rows fetched before execution"),
@@ -51,8 +57,8 @@ impl Tree {
                     depth += 1;
                 }
                 if let Some(Relation::Table { def, .. }) = query.relations.get(usize::from(*rel)) {
-                    let tested = tested(print, index_condition.as_deref());
-                    self.line(depth, &format!("{}{tested}", access(print, *rel, def, path, *covering)));
+                    let found = access(print, *rel, def, path, *covering);
+                    self.line(depth, &(found + &tested(print, index_condition.as_deref())));
                 }
             }
             Node::Join { kind, outer, inner, on, .. } => {
@@ -95,9 +101,7 @@ impl Tree {
                 self.line(depth + 1, &format!("Fill table {}.{}", def.schema, def.name));
             }
             Node::Derived { query: inner, .. } => {
-                self.line(depth, "Table scan on <derived>");
-                self.line(depth + 1, "Materialize");
-                self.query(inner, depth + 2);
+                self.derived(inner, depth);
             }
             Node::Union { arms, distinct_after, .. } => {
                 let name = match distinct_after {
