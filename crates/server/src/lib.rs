@@ -48,6 +48,7 @@ mod option_file;
 pub mod options;
 pub mod places;
 pub mod plan_cache;
+pub mod plan_key;
 pub mod prepared;
 pub mod process_list;
 mod redo_log;

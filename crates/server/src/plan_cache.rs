@@ -4,6 +4,8 @@
 //! same catalog version. A key is compared in full; its hash only finds it. A plan of an older catalog version is never
 //! run: it is replaced when it is met.
 //!
+//! Prepared statements keep their plan themselves, once it is found in the shared map or made for it.
+//!
 //! Texts that a session sends again and again, but for their literals, are found without making their keys.
 //!
 //! # Latching
@@ -19,6 +21,7 @@ use parking_lot::{Mutex, RwLock};
 use sql::{CacheKey, TextTree};
 use types::{CollationId, SqlModes};
 
+use crate::plan_key::{PlanKey, PreparedKey};
 use crate::run::Compiled;
 
 /// Plans that a session finds without leaving its own memory.
@@ -56,6 +59,13 @@ pub struct Environment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EnvironmentId(u64);
 
+impl EnvironmentId {
+    /// The same, for prepared statements, whose keys are made otherwise.
+    fn of_prepared(self) -> Self {
+        EnvironmentId(self.0 | 1 << 63)
+    }
+}
+
 /// A plan and what it is found by.
 #[derive(Debug)]
 pub struct Entry {
@@ -69,12 +79,18 @@ pub struct Entry {
 }
 
 impl Entry {
+    fn new(environment: EnvironmentId, key: PlanKey<'_>, plan: &Arc<Compiled>) -> Arc<Self> {
+        let bytes = plan_bytes(key.bytes.len());
+        let plan = Arc::clone(plan);
+        Arc::new(Entry { environment, hash: key.hash, key: key.bytes.into(), bytes, plan })
+    }
+
     #[inline]
-    fn serves(&self, environment: EnvironmentId, key: &CacheKey, catalog_version: u64) -> bool {
-        self.hash == key.hash()
+    fn serves(&self, environment: EnvironmentId, key: PlanKey<'_>, catalog_version: u64) -> bool {
+        self.hash == key.hash
             && self.environment == environment
             && self.plan.catalog_version == catalog_version
-            && *self.key == *key.bytes()
+            && *self.key == *key.bytes
     }
 }
 
@@ -155,10 +171,29 @@ impl PlanCache {
         &self.parts[(hash >> 32) as usize % PARTS]
     }
 
-    fn find(&self, environment: EnvironmentId, key: &CacheKey, version: u64) -> Option<Arc<Entry>> {
-        let part = self.part(key.hash()).read();
-        let entry = part.plans.get(&(environment, key.hash()))?;
+    fn find(&self, environment: EnvironmentId, key: PlanKey<'_>, version: u64) -> Option<Arc<Entry>> {
+        let part = self.part(key.hash).read();
+        let entry = part.plans.get(&(environment, key.hash))?;
         entry.serves(environment, key, version).then(|| Arc::clone(entry))
+    }
+
+    /// The plan of a prepared statement that some session has made.
+    pub fn find_prepared(
+        &self,
+        environment: EnvironmentId,
+        key: &PreparedKey,
+        catalog_version: u64,
+    ) -> Option<Arc<Compiled>> {
+        let entry = self.find(environment.of_prepared(), key.into(), catalog_version)?;
+        Some(Arc::clone(&entry.plan))
+    }
+
+    /// Keeps the plan of a prepared statement for all sessions.
+    pub fn insert_prepared(&self, environment: EnvironmentId, key: &PreparedKey, plan: &Arc<Compiled>) {
+        let key = PlanKey::from(key);
+        if key.bytes.len() <= KEY_BYTES_MAX {
+            self.insert(Entry::new(environment.of_prepared(), key, plan));
+        }
     }
 
     fn insert(&self, entry: Arc<Entry>) {
@@ -216,7 +251,8 @@ impl SessionPlans {
         key: &CacheKey,
         catalog_version: u64,
     ) -> Option<Arc<Entry>> {
-        let slot = slot(key.hash());
+        let key = PlanKey::from(key);
+        let slot = slot(key.hash);
         if let Some(Some(entry)) = self.slots.get(slot)
             && entry.serves(environment, key, catalog_version)
         {
@@ -252,10 +288,7 @@ impl SessionPlans {
         if key.bytes().len() > KEY_BYTES_MAX {
             return;
         }
-        let bytes = plan_bytes(key.bytes().len());
-        let key_bytes = key.bytes().into();
-        let entry = Entry { environment, hash: key.hash(), key: key_bytes, bytes, plan: Arc::clone(plan) };
-        let entry = Arc::new(entry);
+        let entry = Entry::new(environment, key.into(), plan);
         shared.insert(Arc::clone(&entry));
         self.keep(entry);
     }

@@ -1,6 +1,7 @@
 //! A session's prepared statements.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use base::memory::{ConnectionAccount, Exceeded, Kept};
 use wire::execute::ParamType;
@@ -12,8 +13,8 @@ use crate::status::Com;
 /// The program of a prepared statement, and for what it was made.
 #[derive(Debug)]
 pub struct PreparedPlan {
-    /// The program.
-    pub compiled: Compiled,
+    /// The program, which other sessions may have too.
+    pub compiled: Arc<Compiled>,
     /// Types of the parameters.
     pub types: Vec<ParamType>,
     /// What else decides its meaning.

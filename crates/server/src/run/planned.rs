@@ -31,6 +31,8 @@ pub struct Compiled {
     pub program: Program,
     /// Version of the catalog that its names were looked up in.
     pub catalog_version: u64,
+    /// Number of its parameters, lifted literals included.
+    pub params: u16,
     /// Counter of its statements.
     pub com: Com,
     /// DO: nobody reads the row.
@@ -109,7 +111,9 @@ pub fn compile(
                 let is_do = com == Com::Do;
                 let deprecated = planned.deprecated;
                 let execution_ms = execution_ms(statement);
-                let compiled = Compiled { program, catalog_version, com, is_do, execution_ms, deprecated };
+                let params = request.param_count as u16;
+                let compiled =
+                    Compiled { program, catalog_version, params, com, is_do, execution_ms, deprecated };
                 return Ok((compiled, planned.shareable));
             }
             Err(error) if is_stale(&error) => {}

@@ -1,6 +1,7 @@
 //! COM_STMT_PREPARE and COM_STMT_EXECUTE.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use base::memory::Kept;
 use bumpalo::Bump;
@@ -14,13 +15,14 @@ use wire::execute::Execute;
 use wire::prepare::PreparedStatement;
 
 use super::params::{self, Strings};
-use super::{Failure, Request, compile, more_than_one, planned, planned_kind};
+use super::{Compiled, Failure, Request, compile, more_than_one, planned, planned_kind};
 use crate::answer::Answer;
 use crate::client_io::ClientIo;
 use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
 use crate::memory_limits;
 use crate::plan_cache::plan_bytes;
+use crate::plan_key::PreparedKey;
 use crate::prepared::{Prepared, PreparedPlan};
 use crate::session::Session;
 use crate::statement;
@@ -57,39 +59,62 @@ pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError>
 /// # Errors
 /// Those of parsing and planning, 1461, 1295 for what cannot be prepared, 1390 and 1117 for what cannot be described.
 pub(super) fn new_statement(
-    session: &Session,
+    session: &mut Session,
     text: Box<[u8]>,
 ) -> Result<(Prepared, Option<Arc<Plan>>), SqlError> {
     let limit = session.server.variables.read().named("max_prepared_stmt_count").as_u64();
-    let count = &session.server.status.prepared_statements;
-    if count.load(std::sync::atomic::Ordering::Relaxed) >= limit {
+    if session.server.status.prepared_statements.load(Ordering::Relaxed) >= limit {
         return Err(error_map::MAX_PREPARED_STMT_COUNT_REACHED.with(&[&limit]));
     }
+    let (params, compiled) = described(session, &text)?;
+    let plan = compiled.as_ref().map(|compiled| Arc::clone(compiled.program.plan()));
+    if matches!(plan.as_deref(), Some(Plan::Query(query)) if query.output.len() > DESCRIBED_MAX) {
+        return Err(error_map::TOO_MANY_FIELDS.bare());
+    }
+    let kept = Kept::new(&session.memory, plan_bytes(text.len()) + text.len() as u64);
+    let kept = kept.map_err(|exceeded| memory_limits::refuse(session, exceeded))?;
+    bump(&session.server.status.prepared_statements, 1);
+    let planned = compiled.map(|compiled| compiled.com);
+    Ok((Prepared { text, params, planned, kept: Some(kept), ..Prepared::default() }, plan))
+}
+
+/// The number of a text's parameters, and its program before their types are known, if it is of a planned kind.
+fn described(session: &mut Session, text: &[u8]) -> Result<(usize, Option<Arc<Compiled>>), SqlError> {
+    let key = PreparedKey::new(text, None);
+    let environment = session.environment();
+    let version = session.server.engine.catalog_version();
+    if let Some(compiled) = session.server.plans.find_prepared(environment, &key, version) {
+        return Ok((compiled.params.into(), Some(compiled)));
+    }
     let arena = Bump::new();
-    let parsed = parse(session, &text, &arena)?;
+    let parsed = parse(session, text, &arena)?;
     let _plan = memory_limits::charge_plan(session, &arena)?;
     refuse_unpreparable(&parsed.statement)?;
     let params = parsed.params as usize;
     if params > DESCRIBED_MAX {
         return Err(error_map::PS_MANY_PARAM.bare());
     }
-    let planned = planned_kind(&parsed.statement);
-    let plan = match planned {
-        Some(com) => {
-            let request =
-                Request { sql: &text, param_types: &[], param_count: params, literals: Literals::Constants };
-            let (compiled, _) = compile(session, &parsed.statement, com, &request)?;
-            Some(Arc::clone(compiled.program.plan()))
-        }
-        None => None,
-    };
-    if matches!(plan.as_deref(), Some(Plan::Query(query)) if query.output.len() > DESCRIBED_MAX) {
-        return Err(error_map::TOO_MANY_FIELDS.bare());
+    let Some(com) = planned_kind(&parsed.statement) else { return Ok((params, None)) };
+    let request = Request { sql: text, param_types: &[], param_count: params, literals: Literals::Constants };
+    let compiled = compile_shared(session, &parsed.statement, com, &request, &key)?;
+    Ok((params, Some(compiled)))
+}
+
+/// Compiles a prepared statement, and keeps the program for other sessions if it serves them.
+fn compile_shared(
+    session: &mut Session,
+    statement: &Statement<'_>,
+    com: Com,
+    request: &Request<'_>,
+    key: &PreparedKey,
+) -> Result<Arc<Compiled>, SqlError> {
+    let (compiled, is_shareable) = compile(session, statement, com, request)?;
+    let compiled = Arc::new(compiled);
+    if is_shareable {
+        let environment = session.environment();
+        session.server.plans.insert_prepared(environment, key, &compiled);
     }
-    let kept = Kept::new(&session.memory, plan_bytes(text.len()) + text.len() as u64);
-    let kept = kept.map_err(|exceeded| memory_limits::refuse(session, exceeded))?;
-    bump(count, 1);
-    Ok((Prepared { text, params, planned, kept: Some(kept), ..Prepared::default() }, plan))
+    Ok(compiled)
 }
 
 fn parse<'a>(session: &Session, text: &'a [u8], arena: &'a Bump) -> Result<Parsed<'a>, SqlError> {
@@ -175,7 +200,7 @@ fn execute_prepared(
     plan_and_run(session, answer, prepared, com, params)
 }
 
-/// Plans a prepared statement for the types bound now, keeps the plan and runs it.
+/// Finds or makes the plan of a prepared statement for the types bound now, keeps it and runs it.
 fn plan_and_run(
     session: &mut Session,
     answer: &mut Answer<'_>,
@@ -184,28 +209,50 @@ fn plan_and_run(
     params: &[Value<'_>],
 ) -> Result<(), SqlError> {
     session.diagnostics.clear();
-    let types = &prepared.types;
+    let key = PreparedKey::new(&prepared.text, Some(&prepared.types));
+    let environment = session.environment();
+    let version = session.server.engine.catalog_version();
+    if let Some(compiled) = session.server.plans.find_prepared(environment, &key, version) {
+        match run_with(session, answer, prepared, compiled, params) {
+            Err(Failure::Stale) => {}
+            Err(Failure::Error(error)) => return Err(error),
+            Ok(()) => return Ok(()),
+        }
+    }
     let collation = session.variables.hot.collation_connection;
-    let param_types: Vec<SqlType> = types.iter().map(|&ty| params::param_type(ty, collation)).collect();
+    let param_types: Vec<SqlType> =
+        prepared.types.iter().map(|&ty| params::param_type(ty, collation)).collect();
     let arena = Bump::new();
-    let parsed = parse(session, &prepared.text, &arena)?;
+    let text = prepared.text.clone();
+    let parsed = parse(session, &text, &arena)?;
     let _plan = memory_limits::charge_plan(session, &arena)?;
     let request = Request {
-        sql: &prepared.text,
+        sql: &text,
         param_types: &param_types,
         param_count: param_types.len(),
         literals: Literals::Constants,
     };
     loop {
-        let compiled = compile(session, &parsed.statement, com, &request)?.0;
-        let environment = session.environment();
-        let plan = PreparedPlan { compiled, types: types.clone(), environment };
-        match planned::run(session, answer, &prepared.plan.insert(plan).compiled, params) {
+        let compiled = compile_shared(session, &parsed.statement, com, &request, &key)?;
+        match run_with(session, answer, prepared, compiled, params) {
             Ok(()) => return Ok(()),
             Err(Failure::Error(error)) => return Err(error),
             Err(Failure::Stale) => {}
         }
     }
+}
+
+/// Runs a prepared statement by a new plan, which it keeps.
+fn run_with(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    prepared: &mut Prepared,
+    compiled: Arc<Compiled>,
+    params: &[Value<'_>],
+) -> Result<(), Failure> {
+    let environment = session.environment();
+    let plan = PreparedPlan { compiled, types: prepared.types.clone(), environment };
+    planned::run(session, answer, &prepared.plan.insert(plan).compiled, params)
 }
 
 /// Parses and runs a prepared text with values for its `?`. A planned statement is planned for their types.

@@ -1,0 +1,49 @@
+//! What plans are found by within an environment.
+
+use std::hash::{BuildHasher, Hasher};
+
+use sql::CacheKey;
+use wire::execute::ParamType;
+
+/// Bytes that are compared in full, and their hash, which finds them.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanKey<'k> {
+    pub(crate) bytes: &'k [u8],
+    pub(crate) hash: u64,
+}
+
+impl<'k> From<&'k CacheKey> for PlanKey<'k> {
+    #[inline]
+    fn from(key: &'k CacheKey) -> Self {
+        PlanKey { bytes: key.bytes(), hash: key.hash() }
+    }
+}
+
+/// The key of a prepared statement: its text, byte by byte, and the types that its parameters are planned for.
+#[derive(Debug)]
+pub struct PreparedKey {
+    bytes: Vec<u8>,
+    hash: u64,
+}
+
+impl PreparedKey {
+    /// The key of `text` with parameters of `types`; `None`: of no types yet, for the description of its columns.
+    pub fn new(text: &[u8], types: Option<&[ParamType]>) -> Self {
+        let mut bytes = Vec::with_capacity(1 + 2 * types.map_or(0, <[_]>::len) + text.len());
+        bytes.push(u8::from(types.is_some()));
+        for ty in types.unwrap_or_default() {
+            bytes.extend_from_slice(&[ty.column_type as u8, u8::from(ty.unsigned)]);
+        }
+        // The number of parameters follows from the text, so nothing need part it from the types.
+        bytes.extend_from_slice(text);
+        let mut hasher = base::hash::state().build_hasher();
+        hasher.write(&bytes);
+        PreparedKey { hash: hasher.finish(), bytes }
+    }
+}
+
+impl<'k> From<&'k PreparedKey> for PlanKey<'k> {
+    fn from(key: &'k PreparedKey) -> Self {
+        PlanKey { bytes: &key.bytes, hash: key.hash }
+    }
+}
