@@ -36,6 +36,7 @@ pub mod stats;
 pub mod sysbench;
 pub mod tables;
 pub mod target;
+pub mod tpcc;
 pub mod verify;
 pub mod workload;
 

@@ -46,6 +46,28 @@ impl Address {
         Ok(Address { host: host.into(), port, user: user.into(), password: password.into() })
     }
 
+    /// A connection for statements of any length; or the server's word, or the connection's error. Prepared statements stay until the
+    /// connection ends.
+    pub fn connect(&self) -> std::result::Result<Conn, mysql::Error> {
+        self.connect_for(STATEMENT_MAX)
+    }
+
+    /// One on which nothing takes longer than this.
+    fn connect_for(&self, answer_max: Duration) -> std::result::Result<Conn, mysql::Error> {
+        let Address { host, port, user, password } = self;
+        let options = OptsBuilder::new()
+            .ip_or_hostname(Some(host.clone()))
+            .tcp_port(*port)
+            .user(Some(user.clone()))
+            .pass(Some(password.clone()))
+            .tcp_connect_timeout(Some(ANSWER_MAX))
+            .read_timeout(Some(answer_max))
+            // The driver's cache closes statements that are still in use.
+            .stmt_cache_size(0)
+            .prefer_socket(false);
+        Conn::new(options)
+    }
+
     fn is_here(&self) -> bool {
         self.host.starts_with("127.")
     }
@@ -118,18 +140,8 @@ impl Target {
         self.connect_for(STATEMENT_MAX)
     }
 
-    /// One on which nothing takes longer than this.
     fn connect_for(&self, answer_max: Duration) -> Result<Conn> {
-        let Address { host, port, user, password } = &self.address;
-        let options = OptsBuilder::new()
-            .ip_or_hostname(Some(host.clone()))
-            .tcp_port(*port)
-            .user(Some(user.clone()))
-            .pass(Some(password.clone()))
-            .tcp_connect_timeout(Some(ANSWER_MAX))
-            .read_timeout(Some(answer_max))
-            .prefer_socket(false);
-        Conn::new(options).map_err(|e| self.refused(&e))
+        self.address.connect_for(answer_max).map_err(|e| self.refused(&e))
     }
 
     /// Runs statements one by one.

@@ -66,6 +66,14 @@ pub(crate) enum LabCommand {
     /// Without names: first and newest count of every operation. With names: every change of these. With --before and --after: two
     /// files of callgrind, or two folders of them with a file per operation; both of as many operations.
     Ledger(LedgerArguments),
+    /// Runs TPC-C on one server or several, and compares them: New-Orders a minute and response times of each transaction.
+    ///
+    /// Keying and think times are zero. Every combination of flush, terminals and dialect is measured in rounds; in a round every
+    /// server is measured once, in random order. Tables are made in a database that is dropped first. Output: tpcc.jsonl, a line per
+    /// run, and tpcc.md, which is printed.
+    ///
+    /// Exit status: 0 measured, 1 a run failed or violated a consistency condition, 2 not measured.
+    Tpcc(crate::tpcc_command::TpccArguments),
 }
 
 #[derive(Args)]
@@ -124,6 +132,7 @@ pub(crate) fn run(command: LabCommand) -> ExitCode {
         LabCommand::Hot { binary, paths, list, copies } => run_hot(&binary, &paths, list, copies),
         LabCommand::Report { folder, history } => run_report(&folder, history.as_deref()),
         LabCommand::Ledger(arguments) => run_ledger(&arguments),
+        LabCommand::Tpcc(arguments) => crate::tpcc_command::run(&arguments),
     };
     done.unwrap_or_else(|error| {
         eprintln!("ratchet: {error}");

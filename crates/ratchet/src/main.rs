@@ -4,6 +4,7 @@
 
 mod check;
 mod lab_command;
+mod tpcc_command;
 
 use std::process::ExitCode;
 
