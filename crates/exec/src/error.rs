@@ -3,6 +3,7 @@
 use std::fmt;
 
 use base::memory::Exceeded;
+use base::sync::interrupt;
 use engine::Effect;
 use expr::EvalError;
 use types::Problem;
@@ -132,9 +133,10 @@ impl From<EvalError> for ExecError {
 }
 
 impl From<Exceeded> for ExecError {
+    /// An interrupted statement's long rows are refused, too.
     #[cold]
     fn from(exceeded: Exceeded) -> Self {
-        ExecError::Memory(exceeded)
+        if interrupt::is_requested() { ExecError::Killed } else { ExecError::Memory(exceeded) }
     }
 }
 

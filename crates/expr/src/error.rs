@@ -3,6 +3,7 @@
 use std::fmt;
 
 use base::memory::Exceeded;
+use base::sync::interrupt;
 
 /// An evaluation that fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,9 +88,10 @@ impl fmt::Display for EvalError {
 impl std::error::Error for EvalError {}
 
 impl From<Exceeded> for EvalError {
+    /// An interrupted statement's long rows are refused, too.
     #[cold]
     fn from(exceeded: Exceeded) -> Self {
-        EvalError::Memory(exceeded)
+        if interrupt::is_requested() { EvalError::Killed } else { EvalError::Memory(exceeded) }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Byte strings whose order is the order of values: what rows are sorted by.
 
+use base::memory::append_in_pieces;
 use types::{Decimal, Value};
 
 /// Appends a part whose `memcmp` order is that of ORDER BY: NULL first, or last and all reversed if `desc`. Parts of one
@@ -24,7 +25,8 @@ fn append_ascending(value: &Value<'_>, out: &mut Vec<u8>) {
         Value::Decimal(v) => append_decimal(v, out),
         Value::Bytes { data, collation } => match collation.collation() {
             Some(known) => known.sort_key(data, out),
-            None => out.extend_from_slice(data),
+            // A key that the interrupt cut short is noticed where long keys are.
+            None => _ = append_in_pieces(data, out),
         },
         Value::Date(v) => out.extend_from_slice(&v.packed().to_be_bytes()),
         Value::Time(v, _) => append_integer(!v.is_negative(), v.micros() as u64, out),

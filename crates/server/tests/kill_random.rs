@@ -109,7 +109,6 @@ fn constants() -> Vec<String> {
 
 /// Statements over one long value, and long statements.
 fn long_values() -> Vec<String> {
-    // Keys of sorts and groups are copied in one piece: above some 20 MB a value that takes longer than it may.
     let ascii = format!("REPEAT('abcdefghij', {})", if IS_SLOW { 400_000 } else { 1_000_000 });
     let mixed = format!("REPEAT('a\u{e9}\u{20ac} ', {})", if IS_SLOW { 400_000 } else { 1_000_000 });
     let digits = format!("REPEAT('1234567890', {})", if IS_SLOW { 400_000 } else { 1_000_000 });
@@ -145,11 +144,21 @@ fn long_values() -> Vec<String> {
     let values = format!("SELECT {ascii} a, {mixed} m, {digits} d UNION ALL SELECT 'a', 'm', 'd'");
     let mut statements: Vec<String> =
         calls.iter().map(|call| format!("SELECT LENGTH({call}) FROM ({values}) r")).collect();
-    for query in ["SELECT COUNT(DISTINCT m, a) FROM", "SELECT LENGTH(MAX(m)) FROM", "SELECT LENGTH(a) FROM"] {
+    for query in ["SELECT LENGTH(MAX(m)) FROM", "SELECT LENGTH(a) FROM"] {
         statements.push(format!("{query} ({values}) r"));
     }
-    statements.push(format!("SELECT LENGTH(GROUP_CONCAT(m ORDER BY a DESC, m)) FROM ({values}) r"));
-    statements.push(format!("SELECT LENGTH(a) FROM ({values}) r ORDER BY m DESC"));
+    let longer = format!(
+        "SELECT REPEAT('abcdefghij', {n}) a, REPEAT('a\u{e9}\u{20ac} ', {n}) m UNION ALL SELECT 'a', 'm'",
+        n = if IS_SLOW { 400_000 } else { 6_000_000 }
+    );
+    for query in [
+        "SELECT COUNT(DISTINCT m, a) FROM",
+        "SELECT LENGTH(GROUP_CONCAT(m ORDER BY a DESC, m)) FROM",
+        "SELECT DISTINCT m, a, LENGTH(m) FROM",
+    ] {
+        statements.push(format!("{query} ({longer}) r"));
+    }
+    statements.push(format!("SELECT LENGTH(a) FROM ({longer}) r ORDER BY m DESC, a"));
     statements.push(format!("SELECT 1 IN ({})", list("1 + 1", if IS_SLOW { 20_000 } else { 100_000 })));
     statements
 }

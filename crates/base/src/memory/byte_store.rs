@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::account::{Exceeded, Purpose, StatementAccount};
 use super::charge::Charge;
+use super::pieces::append_in_pieces;
 
 /// Bytes of the first chunk; later ones double.
 const FIRST_CHUNK_BYTES: usize = 512;
@@ -49,7 +50,8 @@ impl Place {
 }
 
 /// Rows one after the other. A row is written in parts: [`ByteStore::begin`], appends, [`ByteStore::end`]. An append that
-/// the account refuses is left out, and the row's end returns the error.
+/// the account refuses is left out, and the row's end returns the error; so does that of a long row whose statement is
+/// interrupted.
 #[derive(Debug)]
 pub struct ByteStore {
     /// The chunk being filled.
@@ -89,8 +91,19 @@ impl ByteStore {
     /// Appends bytes to the row being written.
     #[inline]
     pub fn extend_from_slice(&mut self, bytes: &[u8]) {
-        if self.has_room(bytes.len()) {
+        if self.chunk.capacity() - self.chunk.len() >= bytes.len() {
             self.chunk.extend_from_slice(bytes);
+        } else {
+            self.grow_by(bytes);
+        }
+    }
+
+    /// As [`ByteStore::extend_from_slice`], where a new chunk is needed.
+    #[cold]
+    #[inline(never)]
+    fn grow_by(&mut self, bytes: &[u8]) {
+        if self.grow(bytes.len()) && !append_in_pieces(bytes, &mut self.chunk) {
+            self.refuse(self.charge.too_large());
         }
     }
 
@@ -189,7 +202,10 @@ impl ByteStore {
             self.charge.remove(capacity);
             return self.refuse(Exceeded::Server);
         }
-        chunk.extend_from_slice(self.row());
+        if !append_in_pieces(self.row(), &mut chunk) {
+            self.charge.remove(capacity);
+            return self.refuse(self.charge.too_large());
+        }
         let mut old = std::mem::replace(&mut self.chunk, chunk);
         if self.row == 0 {
             self.charge.remove(old.capacity());

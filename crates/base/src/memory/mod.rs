@@ -13,12 +13,14 @@
 mod account;
 mod byte_store;
 mod charge;
+mod pieces;
 
 pub use account::{
     ConnectionAccount, ConnectionLimits, Exceeded, Kept, Purpose, ServerAccount, StatementAccount,
 };
 pub use byte_store::{ByteStore, Place};
 pub use charge::{Charge, ChargedVec};
+pub use pieces::append_in_pieces;
 
 /// What the allocator adds to an allocation, about, bytes.
 pub const ALLOCATION_OVERHEAD_BYTES: usize = 16;

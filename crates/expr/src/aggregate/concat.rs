@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use base::memory::{ALLOCATION_OVERHEAD_BYTES, Charge};
+use base::memory::{ALLOCATION_OVERHEAD_BYTES, Charge, append_in_pieces};
 use base::sort_runs::{Merge, sort_runs};
 use types::Value;
 use types::collation::Charset;
@@ -69,6 +69,7 @@ impl Concat {
         for value in args {
             charge.reserve(&mut text, value.text_bytes_max())?;
             value.write_text(&mut text);
+            ctx.fail_if_killed_over(&text)?;
         }
         if self.descends.is_empty() {
             self.append(&text, limit(ctx), charge)?;
@@ -81,7 +82,10 @@ impl Concat {
             charge.add(text.len() + self.key.len() + 2 * ALLOCATION_OVERHEAD_BYTES)?;
             charge.reserve(&mut self.pieces, 1)?;
             let row = self.pieces.len();
-            self.pieces.push(Piece { text: text[..].into(), key: self.key[..].into(), row });
+            let piece = Piece { text: boxed(&text), key: boxed(&self.key), row };
+            ctx.fail_if_killed_over(&piece.text)?;
+            ctx.fail_if_killed_over(&piece.key)?;
+            self.pieces.push(piece);
         }
         self.text = text;
         Ok(())
@@ -132,6 +136,13 @@ impl Concat {
         }
         Ok(Some(std::mem::take(&mut self.joined)))
     }
+}
+
+/// A copy, cut short if the statement is killed meanwhile.
+fn boxed(bytes: &[u8]) -> Box<[u8]> {
+    let mut copy = Vec::with_capacity(bytes.len());
+    let _ = append_in_pieces(bytes, &mut copy);
+    copy.into_boxed_slice()
 }
 
 fn limit(ctx: &EvalCtx<'_>) -> usize {

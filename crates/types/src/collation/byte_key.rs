@@ -13,6 +13,8 @@
 //! | `20` | a space of a run followed by a byte above the space |
 //! | `21` .. `FF` | themselves |
 
+use base::memory::append_in_pieces;
+
 /// Ends a key under NO PAD.
 pub(super) const NO_PAD_END: u8 = 0;
 /// Ends a key under PAD SPACE.
@@ -38,7 +40,8 @@ pub(super) fn append_no_pad(bytes: &[u8], out: &mut Vec<u8>) {
     if least(bytes) <= 1 {
         append_no_pad_escaped(bytes, out);
     } else {
-        out.extend_from_slice(bytes);
+        // A key that the interrupt cut short is noticed where long keys are.
+        let _ = append_in_pieces(bytes, out);
     }
     out.push(NO_PAD_END);
 }
@@ -119,7 +122,8 @@ pub(super) fn append_pad_space(bytes: &[u8], out: &mut Vec<u8>) {
     if has_control(bytes) {
         append_pad_space_escaped(bytes, |b| b, out);
     } else {
-        out.extend_from_slice(bytes);
+        // A key that the interrupt cut short is noticed where long keys are.
+        let _ = append_in_pieces(bytes, out);
     }
     out.push(PAD_SPACE_END);
 }
