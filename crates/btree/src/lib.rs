@@ -64,6 +64,7 @@ mod read_ahead;
 mod recover;
 #[cfg(test)]
 mod redo_tap;
+mod sample;
 mod separator;
 mod space;
 mod split;

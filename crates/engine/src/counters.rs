@@ -40,6 +40,7 @@ impl Engine {
                 table.state.auto_increment_limit.store(next, Ordering::Relaxed);
                 table.state.next_row_id.store(if clean { row_id } else { 0 }, Ordering::Relaxed);
                 table.state.rows.store(rows as i64, Ordering::Relaxed);
+                table.state.expect_rows(rows as i64);
             }
         }
         Ok(())

@@ -264,7 +264,8 @@ impl Engine {
 
     // Names.
 
-    /// Raised by every definition change: a plan made under another version resolves its names again. Cost: a load.
+    /// Raised by every definition change, and when a table has become much larger: a plan made under another version
+    /// resolves its names again. Cost: a load.
     #[inline]
     pub fn catalog_version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
@@ -322,6 +323,12 @@ impl Engine {
         change(&mut catalog);
         self.catalog.store(Arc::new(catalog));
         // Release pairs with `catalog_version`: who sees the new version finds the new catalog.
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// All plans are made again before they run once more.
+    #[cold]
+    pub fn expire_plans(&self) {
         self.version.fetch_add(1, Ordering::Release);
     }
 

@@ -48,6 +48,7 @@ mod recovery;
 mod row;
 mod scan;
 mod spill;
+mod statistics;
 mod sweep;
 mod table;
 mod table_lock;

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
+use base::sync::{LatchLevel, Mutex};
 use base::{IndexId, Lsn, PageNo};
 use btree::{Tree, TreeShape};
 use page::RowFormat;
 use trx::MetadataLock;
-use types::{IndexDef, IndexKind, TableDef};
+use types::{IndexDef, IndexKind, TableDef, TableStatistics};
 
 use crate::column_set::ColumnSet;
 use crate::dictionary::TableRecord;
+use crate::engine::Engine;
 
 /// An index of a table.
 #[derive(Debug)]
@@ -75,8 +77,36 @@ pub(crate) struct TableState {
     /// Numbers below this are never given out after a restart.
     pub(crate) auto_increment_limit: AtomicU64,
     pub(crate) rows: AtomicI64,
+    /// With so many rows, plans that were made for fewer may be bad ones.
+    pub(crate) replan_rows: AtomicI64,
     /// Next invisible row id; 0 = not known.
     pub(crate) next_row_id: AtomicU64,
+}
+
+/// Plans are the same for tables that have fewer rows.
+const REPLAN_ROWS_MIN: i64 = 1000;
+/// Growth by this factor makes plans anew.
+const REPLAN_FACTOR: i64 = 4;
+
+impl TableState {
+    /// An empty table's, with its next numbers; 0: not known.
+    pub(crate) fn new(auto_increment: u64, next_row_id: u64) -> Self {
+        TableState {
+            lock: Arc::default(),
+            auto_increment: AtomicU64::new(auto_increment),
+            auto_increment_limit: AtomicU64::new(0),
+            rows: AtomicI64::new(0),
+            replan_rows: AtomicI64::new(REPLAN_ROWS_MIN),
+            next_row_id: AtomicU64::new(next_row_id),
+        }
+    }
+
+    /// Plans are made for `rows` rows from now on.
+    #[cold]
+    pub(crate) fn expect_rows(&self, rows: i64) {
+        let next = rows.saturating_mul(REPLAN_FACTOR).max(REPLAN_ROWS_MIN);
+        self.replan_rows.store(next, Ordering::Relaxed);
+    }
 }
 
 /// A version of a table's definition, with its trees. Kept by plans; see [`Table::is_current`].
@@ -89,6 +119,8 @@ pub struct Table {
     pub(crate) state: Arc<TableState>,
     /// Columns that stand in the key of some secondary index.
     pub(crate) indexed_columns: ColumnSet,
+    /// The last sample of this version's indexes.
+    pub(crate) statistics: Mutex<Option<Arc<TableStatistics>>>,
     current: AtomicBool,
 }
 
@@ -98,13 +130,7 @@ impl Table {
         let TableRecord { def, roots } = record;
         let opened = def.indexes.iter().zip(roots);
         let indexes = opened.map(|(index, root)| Index::open(&def, index, root, Lsn::default())).collect();
-        let state = TableState {
-            lock: Arc::default(),
-            auto_increment: AtomicU64::new(0),
-            auto_increment_limit: AtomicU64::new(0),
-            rows: AtomicI64::new(0),
-            next_row_id: AtomicU64::new(0),
-        };
+        let state = TableState::new(0, 0);
         Table::with(def, indexes, Arc::new(state))
     }
 
@@ -116,6 +142,7 @@ impl Table {
             indexes,
             state,
             indexed_columns,
+            statistics: Mutex::new(LatchLevel::Table, None),
             current: AtomicBool::new(true),
         })
     }
@@ -150,6 +177,22 @@ impl Table {
 
     pub(crate) fn add_rows(&self, delta: i64) {
         self.state.rows.fetch_add(delta, Ordering::Relaxed);
+    }
+
+    /// Counts a new row. Now and then as the table grows, all plans are made again.
+    #[inline]
+    pub(crate) fn add_new_row(&self, engine: &Engine) {
+        let rows = self.state.rows.fetch_add(1, Ordering::Relaxed) + 1;
+        if rows >= self.state.replan_rows.load(Ordering::Relaxed) {
+            self.has_grown(engine, rows);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn has_grown(&self, engine: &Engine, rows: i64) {
+        self.state.expect_rows(rows);
+        engine.expire_plans();
     }
 
     pub(crate) fn record(&self) -> TableRecord {

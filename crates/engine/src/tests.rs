@@ -20,6 +20,7 @@ mod restart;
 mod simulated;
 mod snapshots;
 mod spill;
+mod statistics;
 mod sweep;
 mod threads;
 mod undo_limit;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::{Engine, Error, NameError};
 use sql::bind::{Catalog, CatalogError, SessionTypes};
-use types::{CollationId, LobSize, OwnedValue, SqlType, TableDef, TypeKind};
+use types::{CollationId, LobSize, OwnedValue, SqlType, TableDef, TableStatistics, TypeKind};
 
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
@@ -44,6 +44,16 @@ impl Catalog for EngineCatalog<'_> {
 
     fn row_estimate(&self, table: &TableDef) -> u64 {
         self.0.table(&table.schema, &table.name).map_or(0, |table| table.row_count_estimate())
+    }
+
+    fn statistics(&self, table: &TableDef) -> Option<Arc<TableStatistics>> {
+        let current = self.0.table(&table.schema, &table.name).ok()?;
+        // Of another definition, positions of indexes mean others.
+        if std::ptr::eq(Arc::as_ptr(&current.def), table) || current.def.indexes == table.indexes {
+            current.statistics(self.0)
+        } else {
+            None
+        }
     }
 }
 

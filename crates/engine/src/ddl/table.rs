@@ -1,7 +1,7 @@
 //! CREATE TABLE, DROP TABLE, TRUNCATE TABLE, RENAME TABLE.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use base::{IndexId, Lsn, TableId};
 use btree::Tree;
@@ -46,13 +46,7 @@ impl Engine {
         for index in &mut def.indexes {
             index.id = IndexId(self.next_number(|header| &mut header.next_index.0)?);
         }
-        let state = TableState {
-            lock: Arc::default(),
-            auto_increment: AtomicU64::new(def.auto_increment_start.max(1)),
-            auto_increment_limit: AtomicU64::new(0),
-            rows: AtomicI64::new(0),
-            next_row_id: AtomicU64::new(1),
-        };
+        let state = TableState::new(def.auto_increment_start.max(1), 1);
         let ids: Vec<IndexId> = def.indexes.iter().map(|index| index.id).collect();
         self.put_pending_trees(&ids)?;
         let indexes = self.create_trees(&def, Lsn::default())?;
@@ -140,6 +134,7 @@ impl Engine {
             table.state.auto_increment.store(1, Ordering::Relaxed);
             table.state.next_row_id.store(1, Ordering::Relaxed);
             table.state.rows.store(0, Ordering::Relaxed);
+            table.state.expect_rows(0);
             self.forget_counters(&table)?;
             drop(definition);
             self.destroy_trees(old)?;

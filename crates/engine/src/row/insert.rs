@@ -64,7 +64,7 @@ impl<'a> RowWriter<'a> {
                 self.expect_last_edit();
             }
             self.insert_clustered(row, row_id.unwrap_or(0), buffers)?;
-            self.table.add_rows(1);
+            self.table.add_new_row(self.engine);
         }
         for position in from..indexes {
             if last && position + 1 == indexes {
@@ -91,7 +91,7 @@ impl<'a> RowWriter<'a> {
         self.encode_clustered(row, row_id, key, payload)?;
         self.encode_first_entry(index, row, key, entry_key, entry_payload)?;
         self.put_row(row, key, payload, |writer, leaf| {
-            writer.table.add_rows(1);
+            writer.table.add_new_row(writer.engine);
             writer.put_first_entry(index, leaf, entry_key, entry_payload, last)
         })
     }

@@ -124,7 +124,7 @@ impl RowWriter<'_> {
                 if !matches!(put, Ok(Attempt::Granted { .. })) {
                     break put;
                 }
-                table.add_rows(1);
+                table.add_new_row(engine);
                 at += 1;
                 if at == places.len() || !edit.move_to(key(&places[at]), need(&places[at])) {
                     break put;

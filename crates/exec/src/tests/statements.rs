@@ -26,6 +26,9 @@ impl Catalog for EngineCatalog<'_> {
     fn table(&self, schema: &str, name: &str) -> std::result::Result<Option<Arc<TableDef>>, CatalogError> {
         Ok(self.0.table(schema, name).ok().map(|table| Arc::clone(&table.def)))
     }
+    fn statistics(&self, table: &TableDef) -> Option<Arc<types::TableStatistics>> {
+        self.0.table(&table.schema, &table.name).ok()?.statistics(self.0)
+    }
     fn row_estimate(&self, table: &TableDef) -> u64 {
         self.0.table(&table.schema, &table.name).map_or(0, |table| table.row_count_estimate())
     }

@@ -1,14 +1,16 @@
 //! SHOW INDEX.
 
-use types::{IndexDef, IndexKind, TableDef};
+use types::{IndexKind, KeyStatistics, TableDef, TableStatistics};
 
 use super::definition_text::sorted_indexes;
 use crate::answer::{Cell, Column, Table};
 
 /// The key parts of `def`, whose table has about `rows` rows.
-pub(super) fn table(def: &TableDef, rows: u64) -> Table {
+pub(super) fn table(def: &TableDef, rows: u64, statistics: Option<&TableStatistics>) -> Table {
     let mut table = Table::new(header());
     for index in sorted_indexes(def) {
+        let position = def.indexes.iter().position(|of| of.id == index.id);
+        let known = |all: &TableStatistics| position.and_then(|at| all.keys.get(at).cloned());
         for (number, part) in index.parts.iter().enumerate() {
             let column = &def.columns[usize::from(part.column)];
             table.push(vec![
@@ -18,7 +20,7 @@ pub(super) fn table(def: &TableDef, rows: u64) -> Table {
                 Cell::Int(number as i64 + 1),
                 Cell::text(&*column.name),
                 Cell::text(if part.desc { "D" } else { "A" }),
-                cardinality(index, number, rows),
+                cardinality(statistics.and_then(known), number, rows),
                 part.prefix_len.map_or(Cell::Null, |length| Cell::Int(i64::from(length))),
                 Cell::Null,
                 Cell::text(if column.nullable { "YES" } else { "" }),
@@ -33,10 +35,15 @@ pub(super) fn table(def: &TableDef, rows: u64) -> Table {
     table
 }
 
-/// Distinct values of the first parts: as many as rows for all parts of a unique key. Others are not counted.
-fn cardinality(index: &IndexDef, part: usize, rows: u64) -> Cell {
-    let is_whole_unique = index.kind != IndexKind::Secondary && part + 1 == index.parts.len();
-    if rows == 0 || is_whole_unique { Cell::Int(rows as i64) } else { Cell::Null }
+/// Distinct values of the first parts; NULL while nothing is known of them.
+fn cardinality(known: Option<KeyStatistics>, part: usize, rows: u64) -> Cell {
+    let distinct =
+        |known: KeyStatistics| Some((rows as f64 / known.rows_per_prefix.get(part)?).round() as i64);
+    match known.and_then(distinct) {
+        _ if rows == 0 => Cell::Int(0),
+        Some(distinct) => Cell::Int(distinct.max(1)),
+        None => Cell::Null,
+    }
 }
 
 fn header() -> Vec<Column> {

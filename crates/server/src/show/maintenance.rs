@@ -58,7 +58,14 @@ fn run(
     let done = match maintain.kind {
         MaintainKind::Analyze => {
             let table = engine.table(&name.schema, &name.table);
-            table.and_then(|table| table.count_rows(engine)).map(|_| Vec::new())
+            let analyzed = table.and_then(|table| {
+                table.count_rows(engine)?;
+                table.sample(engine)
+            });
+            analyzed.map(|_| {
+                engine.expire_plans();
+                Vec::new()
+            })
         }
         MaintainKind::Check => {
             let depth = if maintain.options.quick { Depth::Quick } else { Depth::Full };

@@ -102,7 +102,7 @@ fn shown(session: &Session, engine: &Engine, show: &Show<'_>) -> Result<Table, S
         }
         ShowKind::Index(name) => {
             let table = open(session, engine, name, show.schema)?;
-            Ok(indexes::table(&table.def, table.row_count_estimate()))
+            Ok(indexes::table(&table.def, table.row_count_estimate(), table.statistics(engine).as_deref()))
         }
         ShowKind::CreateTable(name) => create_table(session, engine, name),
         ShowKind::CreateDatabase(name, if_not_exists) => {

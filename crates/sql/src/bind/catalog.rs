@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use types::TableDef;
+use types::{TableDef, TableStatistics};
 
 /// A failure of the dictionary itself, such as a metadata lock wait that timed out; passed on as it is.
 pub type CatalogError = Box<dyn std::error::Error + Send + Sync>;
@@ -26,4 +26,7 @@ pub trait Catalog {
 
     /// About how many rows the table has.
     fn row_estimate(&self, table: &TableDef) -> u64;
+
+    /// Statistics of the table's indexes, if there are any.
+    fn statistics(&self, table: &TableDef) -> Option<Arc<TableStatistics>>;
 }

@@ -1,7 +1,7 @@
 //! How the rows of one table are found: the cheapest path that its indexes offer.
 
 use expr::{ColumnRef, Expr};
-use types::{IndexDef, IndexKind, TableDef};
+use types::{IndexDef, IndexKind, KeyStatistics, TableDef};
 
 use super::cost;
 use super::index_condition;
@@ -89,20 +89,27 @@ impl Table<'_> {
         let def = &self.def.indexes[index];
         let boxes = key_boxes::of(def, conditions, self.rels)?;
         let covering = index != 0 && self.covers(def);
-        let rows = self.estimate(def, &boxes);
+        let known = self.rels.get(self.rel).statistics.as_deref().and_then(|all| all.keys.get(index));
+        let rows = self.estimate(def, known, &boxes);
         let lookups = if index == 0 || covering { 0.0 } else { rows * cost::LOOKUP };
+        let stretches = boxes.stretches();
+        let mut cost = rows * cost::NEXT_ROW + lookups;
+        if known.is_some() && boxes.list.iter().all(|tests| leads_with_point(tests)) {
+            // An average does not tell how rare the values are that will be asked for.
+            let most = cost::most_for_equal(self.rels.get(self.rel).rows, rows);
+            cost = cost.min(most * stretches as f64);
+        }
         let needs = boxes.list.iter().flatten().flat_map(|placed| placed.test.values());
         let needs = needs.fold(RelSet::EMPTY, |set, e| set.with(self.rels.of(e)));
         let is_unique = is_one_row(def, &boxes);
         let order = if is_unique { Ordering::one_row(self.rel) } else { self.order(def, boxes.constants()) };
-        let stretches = boxes.stretches();
         let ensured = boxes.ensured.clone();
         Some(Choice {
             path: self.path(index, boxes, is_unique),
             covering,
             ensured,
             rows,
-            cost: cost::stretches(stretches) + rows * cost::NEXT_ROW + lookups,
+            cost: cost::stretches(stretches) + cost,
             needs,
             order,
         })
@@ -151,25 +158,29 @@ impl Table<'_> {
         Some(stretch)
     }
 
-    fn estimate(&self, index: &IndexDef, boxes: &Boxes<'_>) -> f64 {
+    fn estimate(&self, index: &IndexDef, known: Option<&KeyStatistics>, boxes: &Boxes<'_>) -> f64 {
         let all = self.rels.get(self.rel).rows;
-        let rows: f64 = boxes.list.iter().map(|tests| self.estimate_box(index, tests)).sum();
+        let rows: f64 = boxes.list.iter().map(|tests| self.estimate_box(index, known, tests)).sum();
         rows.max(1.0).min(all.max(1.0))
     }
 
     /// Rows whose keys pass `tests`.
-    fn estimate_box(&self, index: &IndexDef, tests: &[Placed<'_>]) -> f64 {
+    fn estimate_box(&self, index: &IndexDef, known: Option<&KeyStatistics>, tests: &[Placed<'_>]) -> f64 {
         let all = self.rels.get(self.rel).rows;
         let is_unique = index.kind != IndexKind::Secondary;
         let mut rows = all;
         let mut keys = 1.0;
+        let mut points = 0;
         for (at, part) in tests.chunk_by(|a, b| a.part == b.part).enumerate() {
             if part.iter().any(|placed| placed.test.is_point()) {
                 keys *= key_boxes::values(part, part[0].part) as f64;
-                let per_key = if is_unique && at + 1 == index.parts.len() {
-                    1.0
-                } else {
-                    cost::rows_per_key(all) * cost::NEXT_PART_SHARE.powi(at as i32)
+                let follows = points == at && usize::from(part[0].part) == at;
+                points += usize::from(follows);
+                let per_key = match known.filter(|_| follows) {
+                    _ if is_unique && at + 1 == index.parts.len() => 1.0,
+                    Some(known) if at == 0 => cost::rows_of_first(known, all, is_null_only(part)),
+                    Some(known) => known.rows_per_prefix.get(at).map_or(1.0, |&rows| rows),
+                    None => cost::rows_per_key(all) * cost::NEXT_PART_SHARE.powi(at as i32),
                 };
                 rows = (keys * per_key).min(if at == 0 { all } else { rows * cost::LISTED_SHARE });
                 continue;
@@ -228,6 +239,16 @@ impl Table<'_> {
         let covers = self.rels.get(self.rel).used.iter().all(|col| have.contains(col));
         covers && !self.rels.locked
     }
+}
+
+/// Whether only rows pass that have one of a few values in the first part of the key.
+fn leads_with_point(tests: &[Placed<'_>]) -> bool {
+    tests.iter().any(|placed| placed.part == 0 && placed.test.is_point())
+}
+
+/// Whether only NULL passes.
+fn is_null_only(tests: &[Placed<'_>]) -> bool {
+    tests.iter().any(|placed| matches!(placed.test, Test::IsNull))
 }
 
 /// Whether every row has an entry that orders it: all parts are whole columns.

@@ -1,6 +1,7 @@
 //! Costs and row estimates, in units of a row looked at.
 
 use expr::{Expr, ExprKind};
+use types::KeyStatistics;
 
 /// Finding the place of a key in an index.
 pub(super) const DESCENT: f64 = 1.0;
@@ -60,4 +61,22 @@ pub(super) fn sort(rows: f64) -> f64 {
 /// Rows that share a key prefix that is not unique, of a table of `rows` rows.
 pub(super) fn rows_per_key(rows: f64) -> f64 {
     rows.max(1.0).powf(0.3).min(10.0)
+}
+
+/// Most that reading rows by one value of a key costs in a plan for a table of `all` rows, when `rows` are expected: less
+/// than reading the table, and less the fewer they are.
+pub(super) fn most_for_equal(all: f64, rows: f64) -> f64 {
+    (0.4 * all + 0.1 * rows) * NEXT_ROW
+}
+
+/// Rows of a table of `all` that have a value in the first part of the key, or NULL.
+pub(super) fn rows_of_first(known: &KeyStatistics, all: f64, is_null: bool) -> f64 {
+    let nulls = all * known.null_share;
+    if is_null {
+        return nulls.max(1.0);
+    }
+    let per_value = known.rows_per_prefix.first().map_or(1.0, |&rows| rows);
+    // The NULLs count as one value.
+    let values = all / per_value - f64::from(u8::from(known.null_share > 0.0));
+    ((all - nulls) / values.max(1.0)).max(1.0)
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use expr::{ColumnRef, Expr, ExprKind};
-use types::TableDef;
+use types::{TableDef, TableStatistics};
 
 use super::cost;
+use crate::bind::Catalog;
 use crate::bind::block::Source;
 use crate::plan::{Column, ColumnSet, QueryPlan, Relation, SubPlan};
 
@@ -59,6 +60,8 @@ pub(super) struct Rel {
     pub(super) used: ColumnSet,
     /// Estimated rows.
     pub(super) rows: f64,
+    /// What is known of its indexes: only of a table that is large enough to tell.
+    pub(super) statistics: Option<Arc<TableStatistics>>,
 }
 
 /// What a relation is.
@@ -105,10 +108,16 @@ impl Rels {
     }
 
     /// Adds the relation `source`; a derived table's plan comes later.
-    pub(super) fn push(&mut self, source: Source, table_rows: impl Fn(&TableDef) -> u64) {
+    pub(super) fn push(&mut self, source: Source, catalog: &dyn Catalog) {
+        let mut statistics = None;
         let (kind, rows) = match source {
             Source::Table { def, alias, indexes } => {
-                let rows = (table_rows(&def) as f64).max(cost::LEAST_ROWS);
+                let mut rows = catalog.row_estimate(&def) as f64;
+                if rows < cost::LEAST_ROWS {
+                    rows = cost::LEAST_ROWS;
+                } else {
+                    statistics = catalog.statistics(&def);
+                }
                 let indexes = indexes.unwrap_or_else(|| (0..def.indexes.len()).collect());
                 (RelKind::Table { def, alias, indexes }, rows)
             }
@@ -116,7 +125,7 @@ impl Rels {
             Source::Query { columns, .. } => (RelKind::Derived { columns, plan: None }, cost::DERIVED_ROWS),
             Source::Made { columns } => (RelKind::Made { columns }, 1.0),
         };
-        self.list.push(Rel { kind, used: ColumnSet::default(), rows });
+        self.list.push(Rel { kind, used: ColumnSet::default(), rows, statistics });
     }
 
     /// The relation `rel`.

@@ -46,7 +46,7 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
         if let Source::Query { query, .. } = &mut source {
             derived.extend(query.take().map(|query| (rels.list.len() as u16, query)));
         }
-        rels.push(source, |def| ctx.catalog.row_estimate(def));
+        rels.push(source, ctx.catalog);
     }
     note_used(&mut block, extra, &mut rels);
     for column in subqueries.iter().flat_map(|sub| &sub.outer) {

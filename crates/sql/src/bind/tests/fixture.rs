@@ -153,6 +153,10 @@ impl Catalog for TestCatalog {
         Ok(found.map(|(def, _)| def.clone()))
     }
 
+    fn statistics(&self, _table: &TableDef) -> Option<Arc<types::TableStatistics>> {
+        None
+    }
+
     fn row_estimate(&self, table: &TableDef) -> u64 {
         self.tables.iter().find(|(def, _)| def.id == table.id).map_or(0, |(_, rows)| *rows)
     }

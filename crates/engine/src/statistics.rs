@@ -1,0 +1,169 @@
+//! Samples of a table's indexes: how many rows share a key.
+//!
+//! Nothing is counted while rows change. The first plan that asks samples the indexes; a later one does again once the table
+//! has grown to twice its size or shrunk to half of it, and ANALYZE TABLE at once. A small index is read whole, of others
+//! [`LEAVES`] leaves are, chosen by chance from the same seed each time. Two records that follow one another in a leaf
+//! differ in the first parts of their keys with a probability whose inverse is the number of rows that agree in them.
+
+use std::sync::Arc;
+
+use base::prng::Prng;
+use btree::Seek;
+use page::{ROW_ID_BYTES, RowFormat, SlotFlags};
+use trx::TableUse;
+use types::{KeyStatistics, TableStatistics};
+
+use crate::engine::Engine;
+use crate::error::{Result, fail_if_interrupted};
+use crate::table::{Index, Table};
+
+/// Leaves that are looked at in a large index.
+const LEAVES: usize = 20;
+/// An index with no more records is read whole.
+const WHOLE_RECORDS: u64 = 2000;
+
+impl Table {
+    /// Statistics of the indexes, sampled if they are old or there are none. `None` while the table is changed, and if a
+    /// page cannot be read. Cost: a mutex; a few leaves of each index when sampled.
+    pub fn statistics(&self, engine: &Engine) -> Option<Arc<TableStatistics>> {
+        let known = self.statistics.lock().clone();
+        let rows = self.row_count_estimate();
+        known.filter(|known| !has_other_size(known.rows, rows)).or_else(|| self.sample(engine).ok().flatten())
+    }
+
+    /// Samples the indexes anew; `None` while the table is changed.
+    /// # Errors  A page cannot be read; the statement was interrupted.
+    pub fn sample(&self, engine: &Engine) -> Result<Option<Arc<TableStatistics>>> {
+        let lock = &self.state.lock;
+        // Who waited here would wait with the locks of its transaction, for an estimate.
+        if !lock.try_shared(TableUse::Read, false) {
+            return Ok(None);
+        }
+        let sampled = if self.is_current() { self.sample_locked(engine).map(Some) } else { Ok(None) };
+        lock.unlock_shared(TableUse::Read);
+        let sampled = sampled?.map(Arc::new);
+        self.statistics.lock().clone_from(&sampled);
+        Ok(sampled)
+    }
+
+    fn sample_locked(&self, engine: &Engine) -> Result<TableStatistics> {
+        let rows = self.row_count_estimate();
+        let keys: Result<Box<[KeyStatistics]>> =
+            self.indexes.iter().map(|index| index.sample(engine, rows)).collect();
+        Ok(TableStatistics { rows, keys: keys? })
+    }
+}
+
+/// Whether a table of `now` rows is no longer like it was with `then`.
+fn has_other_size(then: u64, now: u64) -> bool {
+    now > then.saturating_mul(2) || then > now.saturating_mul(2)
+}
+
+impl Index {
+    fn sample(&self, engine: &Engine, rows: u64) -> Result<KeyStatistics> {
+        let parts = self.def.parts.len();
+        let mut sample = Sample::new(&self.format, parts);
+        let is_whole = self.read_whole(engine, &mut sample)?;
+        if !is_whole {
+            sample = Sample::new(&self.format, parts);
+            let mut random = Prng::new(u64::from(self.def.id.0));
+            for _ in 0..LEAVES {
+                fail_if_interrupted()?;
+                self.tree.sample_leaf(&engine.store, &mut random, &mut |leaf| {
+                    sample.begin_stretch();
+                    for slot in 0..leaf.count() {
+                        if !leaf.is_deleted(slot) {
+                            sample.add(|key| leaf.append_key(slot, key));
+                        }
+                    }
+                })?;
+            }
+        }
+        Ok(sample.result(if is_whole { sample.records } else { rows }, is_whole, self.is_unique()))
+    }
+
+    /// Takes in all records, unless there are many: then false.
+    fn read_whole(&self, engine: &Engine, sample: &mut Sample<'_>) -> Result<bool> {
+        let mut cursor = self.tree.seek(&engine.store, &[], Seek::First)?;
+        let mut records = 0;
+        while let Some(at) = cursor {
+            records += 1;
+            if records > WHOLE_RECORDS {
+                return Ok(false);
+            }
+            if !at.record().flags().contains(SlotFlags::DELETED) {
+                sample.add(|key| at.record().with_key(|whole| key.extend_from_slice(whole)));
+            }
+            cursor = at.next()?;
+        }
+        Ok(true)
+    }
+}
+
+/// What a sample has come to.
+struct Sample<'f> {
+    format: &'f RowFormat,
+    /// Neighbours compared.
+    pairs: u64,
+    /// Of them, those that differ in the first parts up to each.
+    differ: Vec<u64>,
+    records: u64,
+    /// Those that are NULL in the first part.
+    nulls: u64,
+    /// The key before; empty at the begin of a stretch.
+    last: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl<'f> Sample<'f> {
+    fn new(format: &'f RowFormat, parts: usize) -> Self {
+        let (last, key) = (Vec::new(), Vec::new());
+        Sample { format, pairs: 0, differ: vec![0; parts], records: 0, nulls: 0, last, key }
+    }
+
+    /// The next record does not follow the last one.
+    fn begin_stretch(&mut self) {
+        self.last.clear();
+    }
+
+    /// Takes in the record whose key `append` appends.
+    fn add(&mut self, append: impl FnOnce(&mut Vec<u8>)) {
+        self.key.clear();
+        append(&mut self.key);
+        self.records += 1;
+        let same = self.key.iter().zip(&self.last).take_while(|(a, b)| a == b).count();
+        self.pairs += u64::from(!self.last.is_empty());
+        let mut end = 0;
+        for (at, part) in self.format.key_parts().iter().take(self.differ.len()).enumerate() {
+            let rest = self.key.get(end..).unwrap_or_default();
+            if rest.is_empty() {
+                break;
+            }
+            if at == 0 {
+                self.nulls += u64::from(part.encoder.is_some_and(|encoder| encoder.is_null(rest)));
+            }
+            end += part.encoder.map_or(ROW_ID_BYTES, |encoder| encoder.skip(rest));
+            self.differ[at] += u64::from(end > same && !self.last.is_empty());
+        }
+        std::mem::swap(&mut self.key, &mut self.last);
+    }
+
+    /// What the sample says of an index of `rows` rows; `is_whole`: it has all of them.
+    fn result(&self, rows: u64, is_whole: bool, is_unique: bool) -> KeyStatistics {
+        let rows = rows.max(1) as f64;
+        let parts = self.differ.len();
+        let per_prefix = |(at, &differ): (usize, &u64)| {
+            if is_unique && at + 1 == parts {
+                return 1.0;
+            }
+            // The first row of all differs from those before it. Where no neighbours differ, they may do beyond the sample.
+            let first = f64::from(u8::from(is_whole));
+            let share = (differ as f64 + first).max(0.5) / (self.pairs as f64 + first).max(1.0);
+            (1.0 / share).clamp(1.0, rows)
+        };
+        KeyStatistics {
+            rows_per_prefix: self.differ.iter().enumerate().map(per_prefix).collect(),
+            null_share: self.nulls as f64 / self.records.max(1) as f64,
+        }
+    }
+}
