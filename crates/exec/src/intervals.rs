@@ -20,6 +20,7 @@ use crate::frame::{Frame, row_source};
 use crate::key::{Fit, KeyPart};
 use crate::range_bugs::{RangeBug, is_planted};
 use crate::statement::QueryRun;
+use crate::subquery::each_value_of;
 
 /// Intervals between two looks at the kill flag.
 const KILL_CHECK_INTERVALS: usize = 1024;
@@ -395,6 +396,11 @@ impl PartSpans {
                 for expr in list {
                     self.point(&values.of(expr)?, part, values)?;
                 }
+                self.sort_points();
+                Ok(())
+            }
+            PartTest::InSubquery(subquery) => {
+                each_value_of(values.run, subquery, |value| self.point(value, part, values))?;
                 self.sort_points();
                 Ok(())
             }

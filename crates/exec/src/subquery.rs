@@ -211,6 +211,23 @@ fn is_among<'r>(needle: &Value<'_>, inner: &'r QueryRun<'r>, domain: CmpDomain) 
     })
 }
 
+/// Calls `take` with each value of the subquery expression `expr`, which names nothing outside.
+pub(crate) fn each_value_of(
+    run: &QueryRun<'_>,
+    expr: &Expr,
+    mut take: impl FnMut(&Value<'_>) -> Result<()>,
+) -> Result<()> {
+    let ExprKind::Subquery { plan, .. } = expr.kind else { return Ok(()) };
+    let Some(sub) = run.program.subqueries.get(usize::from(plan)) else {
+        return Err(ExecError::NotSupported("subquery here"));
+    };
+    let inner = QueryRun::new(run.st, run.params, &sub.query);
+    each_value(&inner, |value, _| {
+        take(value)?;
+        Ok(Flow::More)
+    })
+}
+
 /// Calls `take` with the first output column of every row.
 fn each_value<'r>(
     inner: &'r QueryRun<'r>,

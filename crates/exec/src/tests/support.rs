@@ -353,6 +353,7 @@ pub(crate) fn query_plan(relations: Vec<Relation>, root: Node, output_exprs: Vec
         subqueries: Vec::new(),
         lock: None,
         count_found_rows: false,
+        estimate: Estimate::default(),
     }
 }
 

@@ -31,6 +31,8 @@ pub enum PartTest {
     NullSafeEq(Expr),
     /// IN.
     In(Box<[Expr]>),
+    /// IN of a subquery that names nothing outside: the subquery expression. It is run for the values.
+    InSubquery(Box<Expr>),
     /// `<>` and NOT IN.
     NotIn(Box<[Expr]>),
     /// `>` and `>=` (true).
@@ -93,10 +95,17 @@ impl KeyBox {
 impl PartTest {
     /// Whether it leaves single values.
     pub fn is_point(&self) -> bool {
-        matches!(self, PartTest::Eq(_) | PartTest::NullSafeEq(_) | PartTest::In(_) | PartTest::IsNull)
+        matches!(
+            self,
+            PartTest::Eq(_)
+                | PartTest::NullSafeEq(_)
+                | PartTest::In(_)
+                | PartTest::InSubquery(_)
+                | PartTest::IsNull
+        )
     }
 
-    /// The values it names.
+    /// The values it names, or the subquery that gives them.
     pub fn exprs(&self) -> &[Expr] {
         match self {
             PartTest::Eq(value)
@@ -105,6 +114,7 @@ impl PartTest {
             | PartTest::Upper(value, _)
             | PartTest::Like { pattern: value, .. } => std::slice::from_ref(value),
             PartTest::In(values) | PartTest::NotIn(values) => values,
+            PartTest::InSubquery(subquery) => std::slice::from_ref(subquery),
             PartTest::IsNull | PartTest::IsNotNull => &[],
         }
     }

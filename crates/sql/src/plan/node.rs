@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use expr::{AggFunc, CmpDomain, ColumnRef, Expr};
+use expr::{AggFunc, CmpDomain, ColumnRef, Expr, ExprKind};
 use types::{SqlType, TableDef};
 
-use super::key_set::KeySet;
+use super::key_set::{KeySet, PartTest};
 use crate::ast::LockWait;
 
 /// Column positions of one relation.
@@ -49,6 +49,17 @@ pub struct QueryPlan {
     pub lock: Option<RowLock>,
     /// SQL_CALC_FOUND_ROWS: count on behind the limit.
     pub count_found_rows: bool,
+    /// What one run of it comes to.
+    pub estimate: Estimate,
+}
+
+/// What the planner expects of a query.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Rows that it gives.
+    pub rows: f64,
+    /// Cost of giving them, in rows looked at.
+    pub cost: f64,
 }
 
 /// A subquery.
@@ -357,6 +368,20 @@ pub enum Path {
 }
 
 impl Path {
+    /// Ordinals of the subqueries whose values it finds.
+    pub(crate) fn subqueries(&self) -> Vec<u16> {
+        let Path::Intervals { keys, .. } = self else { return Vec::new() };
+        let tests = keys.boxes.iter().flat_map(|key_box| &key_box.tests);
+        let ordinal = |(_, test): &(u16, PartTest)| match test {
+            PartTest::InSubquery(subquery) => match subquery.kind {
+                ExprKind::Subquery { plan, .. } => Some(plan),
+                _ => None,
+            },
+            _ => None,
+        };
+        tests.filter_map(ordinal).collect()
+    }
+
     /// Position of its index.
     pub fn index(&self) -> usize {
         match self {

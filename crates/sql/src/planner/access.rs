@@ -1,6 +1,6 @@
 //! How the rows of one table are found: the cheapest path that its indexes offer.
 
-use expr::{ColumnRef, Expr};
+use expr::{ColumnRef, Expr, ExprKind};
 use types::{IndexDef, IndexKind, KeyStatistics, TableDef};
 
 use super::cost;
@@ -41,7 +41,8 @@ pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels
     let weights: Vec<f64> = conditions.iter().map(|c| cost::test(c)).collect();
     for choice in &mut found {
         let tested = (0..weights.len()).filter(|at| !choice.ensured.contains(at));
-        choice.cost += choice.rows * tested.map(|at| weights[at]).sum::<f64>();
+        let subqueries = |at: usize| rels.subqueries.cost(conditions[at], choice.rows, bound.is_empty());
+        choice.cost += tested.map(|at| choice.rows * weights[at] + subqueries(at)).sum::<f64>();
     }
     found.sort_by(|a, b| a.cost.total_cmp(&b.cost));
     found
@@ -101,6 +102,7 @@ impl Table<'_> {
         }
         let needs = boxes.list.iter().flatten().flat_map(|placed| placed.test.values());
         let needs = needs.fold(RelSet::EMPTY, |set, e| set.with(self.rels.of(e)));
+        let lists = self.cost_of_lists(&boxes);
         let is_unique = is_one_row(def, &boxes);
         let order = if is_unique { Ordering::one_row(self.rel) } else { self.order(def, boxes.constants()) };
         let ensured = boxes.ensured.clone();
@@ -109,10 +111,21 @@ impl Table<'_> {
             covering,
             ensured,
             rows,
-            cost: cost::stretches(stretches) + cost,
+            cost: cost::stretches(stretches) + cost + lists,
             needs,
             order,
         })
+    }
+
+    /// Cost of the subqueries that give the values of `boxes`.
+    fn cost_of_lists(&self, boxes: &Boxes<'_>) -> f64 {
+        let list = |placed: &Placed<'_>| match placed.test {
+            Test::InSubquery(Expr { kind: ExprKind::Subquery { plan, .. }, .. }, _) => {
+                self.rels.subqueries.list(*plan)
+            }
+            _ => None,
+        };
+        boxes.list.iter().flatten().filter_map(list).map(|list| list.cost()).sum()
     }
 
     /// The path to the keys in `boxes`: one key, one stretch, or several.

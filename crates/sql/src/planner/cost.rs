@@ -13,6 +13,12 @@ pub(super) const NEXT_ROW: f64 = 0.2;
 pub(super) const LOOKUP: f64 = 2.0;
 /// Putting a row into a hash table or a group.
 pub(super) const HASH_ROW: f64 = 0.5;
+/// Looking a value up in the list of a subquery.
+pub(super) const LIST_PROBE: f64 = 0.1;
+/// Starting a subquery, beside what it reads.
+pub(super) const RUN_SUBQUERY: f64 = 1.0;
+/// Part of the rows that are left as groups.
+pub(super) const GROUP_SHARE: f64 = 0.1;
 /// Rows of a derived table.
 pub(super) const DERIVED_ROWS: f64 = 100.0;
 /// Rows that LIMIT lets through when it is a parameter.

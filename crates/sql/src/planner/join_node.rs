@@ -10,10 +10,17 @@ use super::relations::{RelKind, RelSet, Rels};
 use crate::bind::rewrite;
 use crate::plan::{JoinKind, Node};
 
+/// The nodes of a route.
+pub(super) struct Built {
+    pub(super) node: Node,
+    /// Ordinals of the subqueries that are run for each row instead of making a list.
+    pub(super) by_row: Vec<u16>,
+}
+
 /// Builds the nodes of `route` through `list`. Rows of `outside` are known.
-pub(super) fn build(list: &JoinList, route: &Route, outside: RelSet, rels: &Rels) -> Node {
+pub(super) fn build(list: &JoinList, route: &Route, outside: RelSet, rels: &Rels) -> Built {
     let is_placed = vec![false; list.conditions.len()];
-    NodeBuilder { list, rels, known: outside, equal: Known::default(), is_placed }.build(route)
+    NodeBuilder::new(list, rels, outside, is_placed).build(route)
 }
 
 struct NodeBuilder<'r> {
@@ -25,22 +32,42 @@ struct NodeBuilder<'r> {
     equal: Known,
     /// Which conditions have found their place.
     is_placed: Vec<bool>,
+    /// Rows on which conditions are tested here.
+    rows: f64,
+    by_row: Vec<u16>,
+    /// Ordinals of the subqueries whose values a path takes.
+    in_paths: Vec<u16>,
 }
 
-impl NodeBuilder<'_> {
-    fn build(mut self, route: &Route) -> Node {
+impl<'r> NodeBuilder<'r> {
+    fn new(list: &'r JoinList, rels: &'r Rels, known: RelSet, is_placed: Vec<bool>) -> Self {
+        let equal = Known::default();
+        NodeBuilder {
+            list,
+            rels,
+            known,
+            equal,
+            is_placed,
+            rows: 1.0,
+            by_row: Vec::new(),
+            in_paths: Vec::new(),
+        }
+    }
+
+    fn build(mut self, route: &Route) -> Built {
         let mut node = None;
         for step in &route.steps {
             node = Some(self.step(node, step));
         }
         let rest = self.take(|_| true);
-        filter(node.unwrap_or(Node::Dual), rest, self.rels)
+        Built { node: filter(node.unwrap_or(Node::Dual), rest, self.rels), by_row: self.by_row }
     }
 
     fn step(&mut self, outer: Option<Node>, step: &Step) -> Node {
         let item = &self.list.items[step.item];
         let before = self.known;
         self.known = before.with(item.rels());
+        self.rows = step.given;
         let node = match (item, &step.how) {
             (Item::Left { list, .. }, How::Left(route)) => {
                 self.left(outer, list, route, item.rels(), before, step.hash)
@@ -49,6 +76,7 @@ impl NodeBuilder<'_> {
             (Item::Rel(rel), how) => self.nested(outer, *rel, how),
             (Item::Left { .. }, _) => unreachable!("a left join is read by a route"),
         };
+        self.rows = step.rows;
         let rest = self.take_known();
         filter(node, rest, self.rels)
     }
@@ -69,15 +97,27 @@ impl NodeBuilder<'_> {
             self.is_placed[at] = true;
             if !self.equal.implies(condition) {
                 self.equal.add(condition);
-                taken.push(condition.clone());
+                taken.push(self.cheaper(condition));
             }
         }
         taken
     }
 
+    /// `condition`, or its other form if that is cheaper here.
+    fn cheaper(&mut self, condition: &Expr) -> Expr {
+        match self.rels.subqueries.cheaper_by_row(condition, self.rows) {
+            Some((subquery, other)) if !self.in_paths.contains(&subquery) => {
+                self.by_row.push(subquery);
+                other.clone()
+            }
+            _ => condition.clone(),
+        }
+    }
+
     /// Notes the conditions that a path ensures.
     fn ensure(&mut self, how: &How) {
         let How::Access(choice) = how else { return };
+        self.in_paths.extend(choice.path.subqueries());
         for &at in &choice.ensured {
             self.is_placed[at] = true;
             self.equal.add(&self.list.conditions[at]);
@@ -122,7 +162,7 @@ impl NodeBuilder<'_> {
     ) -> Node {
         let outer = outer.unwrap_or(Node::Dual);
         if !hash {
-            let inner = build(list, route, before, self.rels);
+            let inner = build(list, route, before, self.rels).node;
             return join(JoinKind::Left, outer, inner, inner_rels);
         }
         let (own, between): (Vec<usize>, Vec<usize>) =
@@ -143,8 +183,7 @@ impl NodeBuilder<'_> {
     /// The inner side alone, with those of its conditions that name nothing else.
     fn own_part(&self, list: &JoinList, route: &Route, own: &[usize]) -> Node {
         let is_placed = (0..list.conditions.len()).map(|at| !own.contains(&at)).collect();
-        let (known, equal) = (RelSet::EMPTY, Known::default());
-        NodeBuilder { list, rels: self.rels, known, equal, is_placed }.build(route)
+        NodeBuilder::new(list, self.rels, RelSet::EMPTY, is_placed).build(route).node
     }
 
     /// The node that reads a relation and tests `conditions`.

@@ -55,6 +55,10 @@ pub(super) struct Step {
     pub(super) how: How,
     /// It is read once and joined by a hash table.
     pub(super) hash: bool,
+    /// Rows that it gives in all, before conditions that its path does not ensure.
+    pub(super) given: f64,
+    /// Rows that come out.
+    pub(super) rows: f64,
 }
 
 /// How an item is read.
@@ -106,7 +110,7 @@ pub(super) fn best(list: &JoinList, outside: RelSet, goal: Goal<'_>, rels: &Rels
 }
 
 /// Cost of a route and of what `goal` has still to do. A limit ends a route early if nothing must be sorted.
-fn price(route: &Route, goal: Goal<'_>) -> f64 {
+pub(super) fn price(route: &Route, goal: Goal<'_>) -> f64 {
     let is_met = goal.is_trivial() || goal.is_met(&route.order);
     let rows = route.rows.max(1.0);
     match (is_met, goal.limit) {
@@ -219,7 +223,8 @@ impl Search<'_> {
             if hash { choice.cost + (choice.rows + rows) * cost::HASH_ROW } else { rows * choice.cost };
         let choice = Box::new(Choice { ensured, ..choice.clone() });
         let (order, needs) = (choice.order.clone(), choice.needs.without(RelSet::of(rel)));
-        let step = Step { item, how: How::Access(choice), hash };
+        let given = if hash { choice.rows } else { rows * choice.rows };
+        let step = Step { item, how: How::Access(choice), hash, given, rows: out };
         Offer { step, rows: out, cost: price, needs, order, connected }
     }
 
@@ -231,7 +236,8 @@ impl Search<'_> {
         } else {
             (rows * own * cost::NEXT_ROW, rows * own)
         };
-        let step = Step { item, how: How::Derived, hash };
+        let given = if hash { own } else { rows * own };
+        let step = Step { item, how: How::Derived, hash, given, rows: out };
         Offer {
             step,
             rows: out.max(1.0),
@@ -252,13 +258,13 @@ impl Search<'_> {
             let own = best(list, RelSet::EMPTY, Goal::default(), self.rels);
             let price = own.cost + (own.rows + rows) * cost::HASH_ROW;
             let out = rows.max(rows * own.rows * cost::EQUAL_SHARE);
-            let step = Step { item, how: How::Left(own), hash: true };
+            let step = Step { item, how: How::Left(own), hash: true, given: out, rows: out };
             let (needs, order) = (RelSet::EMPTY, Ordering::default());
             return Offer { step, rows: out, cost: price, needs, order, connected: true };
         }
         let (price, out) = (rows * nested.cost, rows * nested.rows.max(1.0));
         let needs = nested.needs;
-        let step = Step { item, how: How::Left(nested), hash: false };
+        let step = Step { item, how: How::Left(nested), hash: false, given: out, rows: out };
         Offer { step, rows: out, cost: price, needs, order: Ordering::default(), connected: true }
     }
 

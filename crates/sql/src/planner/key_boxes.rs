@@ -114,6 +114,7 @@ pub(super) fn values(tests: &[Placed<'_>], part: u16) -> usize {
     let on_part = || tests.iter().filter(|placed| placed.part == part);
     let listed = on_part().filter(|placed| placed.test.is_point()).map(|placed| match placed.test {
         Test::In(values) => values.len(),
+        Test::InSubquery(_, values) => values,
         _ => 1,
     });
     listed.min().unwrap_or_else(|| {
@@ -169,6 +170,10 @@ fn product<'e>(left: &[Vec<Placed<'e>>], right: &[Vec<Placed<'e>>]) -> Option<Ve
     let count = left.len().checked_mul(right.len())?;
     let longest = |boxes: &[Vec<Placed<'e>>]| boxes.iter().map(Vec::len).max().unwrap_or(0);
     let tests = longest(left) + longest(right);
+    // A subquery in several boxes would be run for each.
+    if (runs_subquery(left) && right.len() > 1) || (runs_subquery(right) && left.len() > 1) {
+        return None;
+    }
     let is_too_large = (left.len() > 1 && right.len() > 1 && count > MAX_PRODUCT)
         || tests > MAX_BOX_TESTS
         || count.saturating_mul(tests) > MAX_TESTS;
@@ -180,6 +185,10 @@ fn product<'e>(left: &[Vec<Placed<'e>>], right: &[Vec<Placed<'e>>]) -> Option<Ve
         boxes.extend(right.iter().map(|b| a.iter().chain(b).copied().collect::<Vec<_>>()));
     }
     Some(boxes)
+}
+
+fn runs_subquery(boxes: &[Vec<Placed<'_>>]) -> bool {
+    boxes.iter().flatten().any(|placed| matches!(placed.test, Test::InSubquery(..)))
 }
 
 /// Takes from a box what is of no use.
@@ -230,8 +239,16 @@ impl Trim<'_> {
         let mut stretches = 1_usize;
         let mut part = 0;
         let mut reached = 0;
+        let mut has_subquery = false;
         while tests.iter().any(|placed| placed.part == part) {
-            stretches = stretches.saturating_mul(values(tests, part));
+            let values = values(tests, part);
+            let is_subquery = tests.iter().any(|p| p.part == part && matches!(p.test, Test::InSubquery(..)));
+            // How many values a subquery gives is not known: it is not multiplied with others.
+            if (is_subquery && stretches > 1) || (has_subquery && (values > 1 || is_subquery)) {
+                break;
+            }
+            has_subquery |= is_subquery;
+            stretches = stretches.saturating_mul(values);
             if part > 0 && stretches > MAX_STRETCHES {
                 break;
             }

@@ -1,14 +1,14 @@
 //! Planner: bound blocks to plans, one file per rule.
 //!
 //! ```text
-//! Block -> constants folded (fold) -> left joins that act as inner ones made inner (outer_join) -> inner joins
-//! flattened (join_list) -> disjunctions to lists (in_list), equalities spread (equality) -> conditions moved into
-//! derived tables (derived) -> join order and access paths (join_order, access, key_boxes, sarg) -> each condition at its
-//! place, none twice, before the row is read where entries decide it (join_node, known, index_condition) -> aggregation,
-//! sort, limit (select, ordering, min_max) -> QueryPlan
+//! Block -> constants folded (fold) -> subqueries of WHERE in both of their forms (semi_join, subqueries) -> left joins that
+//! act as inner ones made inner (outer_join) -> inner joins flattened (join_list) -> disjunctions to lists (in_list), equalities
+//! spread (equality) -> conditions moved into derived tables (derived) -> join order and access paths (join_order, access,
+//! key_boxes, sarg) -> each condition at its place, none twice, in its cheaper form, before the row is read where entries decide
+//! it (join_node, known, index_condition) -> aggregation, sort, limit (select, ordering, min_max) -> QueryPlan
 //! ```
-//! There are no statistics beyond row counts, so costs are coarse ([`cost`]) and the rules are few: keys before scans,
-//! an order that an index gives before a sort, hash joins only where no index helps.
+//! What is known of the data are row counts and samples of keys, so costs are coarse ([`cost`]) and the rules are few: keys
+//! before scans, an order that an index gives before a sort, hash joins only where no index helps.
 
 mod access;
 mod cost;
@@ -30,6 +30,8 @@ mod query;
 mod relations;
 mod sarg;
 mod select;
+mod semi_join;
+mod subqueries;
 #[cfg(test)]
 mod tests;
 

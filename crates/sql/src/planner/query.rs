@@ -7,7 +7,7 @@ use super::outer::Params;
 use super::select::{self, Extra};
 use crate::bind::BindContext;
 use crate::bind::block::{Block, Query, SubBlock, UnionBlock, Window};
-use crate::plan::{InsertCell, Node, QueryPlan, Relation, SubPlan};
+use crate::plan::{Estimate, InsertCell, Node, QueryPlan, Relation, SubPlan};
 
 /// Plans a statement's query.
 pub(crate) fn query(query: Query, ctx: &BindContext<'_>) -> QueryPlan {
@@ -50,11 +50,13 @@ pub(super) fn plan_subqueries(
     ctx: &BindContext<'_>,
     params: &Params,
 ) -> Vec<SubPlan> {
-    let plan = |sub: SubBlock| {
-        let inside = params.inside(sub.id, sub.outer.len());
-        SubPlan { query: plan_query(sub.query, ctx, &inside), outer_base: params.next, outer: sub.outer }
-    };
-    subqueries.into_iter().map(plan).collect()
+    subqueries.into_iter().map(|sub| plan_subquery(sub, ctx, params)).collect()
+}
+
+/// As [`plan_subqueries`], one.
+pub(super) fn plan_subquery(sub: SubBlock, ctx: &BindContext<'_>, params: &Params) -> SubPlan {
+    let inside = params.inside(sub.id, sub.outer.len());
+    SubPlan { query: plan_query(sub.query, ctx, &inside), outer_base: params.next, outer: sub.outer }
 }
 
 fn plan_union(mut union: UnionBlock, ctx: &BindContext<'_>, params: &Params) -> QueryPlan {
@@ -63,7 +65,11 @@ fn plan_union(mut union: UnionBlock, ctx: &BindContext<'_>, params: &Params) -> 
         params.resolve_expr(expr);
         fold::fold_in_place(expr);
     }
-    let arms = union.arms.into_iter().map(|arm| plan_query(arm, ctx, params)).collect();
+    let arms: Vec<QueryPlan> = union.arms.into_iter().map(|arm| plan_query(arm, ctx, params)).collect();
+    let estimate = arms.iter().fold(Estimate::default(), |sum, arm| Estimate {
+        rows: sum.rows + arm.estimate.rows,
+        cost: sum.cost + arm.estimate.cost,
+    });
     let mut node = Node::Union { rel: 0, arms, distinct_after: union.distinct_after };
     union.order.retain(|key| !super::ordering::is_constant(&key.expr));
     if !union.order.is_empty() {
@@ -77,6 +83,7 @@ fn plan_union(mut union: UnionBlock, ctx: &BindContext<'_>, params: &Params) -> 
         subqueries: Vec::new(),
         lock: None,
         count_found_rows: union.count_found_rows,
+        estimate,
     }
 }
 

@@ -6,9 +6,10 @@ use expr::{ColumnRef, Expr, ExprKind};
 use types::{TableDef, TableStatistics};
 
 use super::cost;
+use super::subqueries::Subqueries;
 use crate::bind::Catalog;
 use crate::bind::block::Source;
-use crate::plan::{Column, ColumnSet, QueryPlan, Relation, SubPlan};
+use crate::plan::{Column, ColumnSet, QueryPlan, Relation};
 
 /// A set of relations of one query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,7 +92,7 @@ pub(super) enum RelKind {
 #[derive(Debug)]
 pub(super) struct Rels {
     pub(super) list: Vec<Rel>,
-    named_by_subquery: Vec<RelSet>,
+    pub(super) subqueries: Subqueries,
     /// Rows are locked, so secondary entries do not suffice.
     pub(super) locked: bool,
     /// Types the expressions that rules make.
@@ -99,12 +100,8 @@ pub(super) struct Rels {
 }
 
 impl Rels {
-    pub(super) fn new(subqueries: &[SubPlan], locked: bool, build: expr::Builder) -> Rels {
-        let rels_of = |columns: &[ColumnRef]| {
-            columns.iter().fold(RelSet::EMPTY, |set, column| set.with(RelSet::of(column.rel)))
-        };
-        let named_by_subquery = subqueries.iter().map(|sub| rels_of(&sub.outer)).collect();
-        Rels { list: Vec::new(), named_by_subquery, locked, build }
+    pub(super) fn new(subqueries: Subqueries, locked: bool, build: expr::Builder) -> Rels {
+        Rels { list: Vec::new(), subqueries, locked, build }
     }
 
     /// Adds the relation `source`; a derived table's plan comes later.
@@ -169,9 +166,7 @@ impl Rels {
         let mut set = RelSet::EMPTY;
         expr.walk(&mut |e| match &e.kind {
             ExprKind::Column(column) => set = set.with(RelSet::of(column.rel)),
-            ExprKind::Subquery { plan, .. } => {
-                set = set.with(self.named_by_subquery.get(usize::from(*plan)).copied().unwrap_or_default());
-            }
+            ExprKind::Subquery { plan, .. } => set = set.with(self.subqueries.named_by(*plan)),
             _ => {}
         });
         set

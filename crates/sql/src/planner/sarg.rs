@@ -1,6 +1,6 @@
 //! Conditions that an index can serve: columns of the relation, compared with values known before its rows are read.
 
-use expr::{CmpDomain, CmpOp, Expr, ExprKind};
+use expr::{CmpDomain, CmpOp, Expr, ExprKind, SubqueryForm};
 use types::{SqlType, TypeKind};
 
 use super::relations::{RelSet, Rels};
@@ -37,12 +37,17 @@ pub(super) enum Test<'e> {
     Eq(&'e Expr),
     NullSafeEq(&'e Expr),
     In(&'e [Expr]),
+    /// A subquery, and how many values it is expected to give.
+    InSubquery(&'e Expr, usize),
     NotIn(&'e [Expr]),
     Lower(&'e Expr, bool),
     Upper(&'e Expr, bool),
     IsNull,
     IsNotNull,
-    Like { pattern: &'e Expr, escape: Option<char> },
+    Like {
+        pattern: &'e Expr,
+        escape: Option<char>,
+    },
 }
 
 impl<'e> Test<'e> {
@@ -55,13 +60,13 @@ impl<'e> Test<'e> {
             | Test::Upper(value, _)
             | Test::Like { pattern: value, .. } => std::slice::from_ref(value),
             Test::In(values) | Test::NotIn(values) => values,
-            Test::IsNull | Test::IsNotNull => &[],
+            Test::InSubquery(..) | Test::IsNull | Test::IsNotNull => &[],
         }
     }
 
     /// Whether it leaves single values.
     pub(super) fn is_point(self) -> bool {
-        matches!(self, Test::Eq(_) | Test::NullSafeEq(_) | Test::In(_) | Test::IsNull)
+        matches!(self, Test::Eq(_) | Test::NullSafeEq(_) | Test::In(_) | Test::InSubquery(..) | Test::IsNull)
     }
 
     /// Whether it leaves NULLs out.
@@ -75,6 +80,7 @@ impl<'e> Test<'e> {
             Test::Eq(value) => PartTest::Eq(value.clone()),
             Test::NullSafeEq(value) => PartTest::NullSafeEq(value.clone()),
             Test::In(values) => PartTest::In(values.into()),
+            Test::InSubquery(subquery, _) => PartTest::InSubquery(Box::new(subquery.clone())),
             Test::NotIn(values) => PartTest::NotIn(values.into()),
             Test::Lower(value, included) => PartTest::Lower(value.clone(), included),
             Test::Upper(value, included) => PartTest::Upper(value.clone(), included),
@@ -127,6 +133,11 @@ impl Finder<'_> {
             ExprKind::Like { negated: outside, collation, escape, args, .. } if *outside == negated => {
                 leaf(self.like(args, *collation, *escape))
             }
+            ExprKind::Subquery {
+                plan,
+                form: SubqueryForm::In { negated: outside, domain },
+                needle: Some(needle),
+            } if *outside == negated => leaf(self.subquery(condition, needle, *plan, *domain)),
             _ => Tree::Other,
         }
     }
@@ -182,6 +193,23 @@ impl Finder<'_> {
             (true, false) => Test::IsNotNull,
         };
         Some(Sarg { col, test, exact })
+    }
+
+    /// IN of a subquery that names nothing outside. It is run as often as the relation is read: a table that is read for each
+    /// row of another one is not read so.
+    fn subquery<'e>(
+        &self,
+        subquery: &'e Expr,
+        needle: &Expr,
+        plan: u16,
+        domain: CmpDomain,
+    ) -> Option<Sarg<'e>> {
+        let (col, ty) = self.column(needle)?;
+        let list = self.rels.subqueries.list(plan).filter(|_| self.bound.is_empty())?;
+        let exact = domain_fit(ty, domain, list.ty)?;
+        let is_member = ty.kind == TypeKind::Enum;
+        let test = Test::InSubquery(subquery, list.estimate.rows.clamp(1.0, 1e9) as usize);
+        (!is_member).then_some(Sarg { col, test, exact })
     }
 
     /// LIKE is told by the characters before its first wildcard; what they find is tested again.

@@ -3,15 +3,18 @@
 use expr::Expr;
 
 use super::join_list::{self, Item, JoinList};
+use super::join_node::Built;
 use super::join_order::{self, Goal};
 use super::ordering::{self, Ordering, Reading};
 use super::outer::Params;
-use super::query::{constant, plan_query, plan_subqueries, sort_limit, window};
+use super::query::{constant, plan_query, plan_subqueries, plan_subquery, sort_limit, window};
 use super::relations::{RelSet, Rels};
-use super::{cost, derived, equality, fold, join_node, min_max, outer_join};
+use super::semi_join::ByRow;
+use super::subqueries::{ByRowPlan, Subqueries};
+use super::{cost, derived, equality, fold, join_node, min_max, outer_join, semi_join};
 use crate::bind::BindContext;
 use crate::bind::block::{Aggregation, Block, Computation, Query, Source};
-use crate::plan::{Node, QueryPlan, SortKey};
+use crate::plan::{Estimate, Node, QueryPlan, SortKey};
 
 /// What a statement reads beyond its query's own expressions.
 #[derive(Debug, Default)]
@@ -28,19 +31,27 @@ struct Stream {
     order: Ordering,
     /// Relations whose columns the rows have.
     rels: Vec<u16>,
+    estimate: Estimate,
 }
 
 /// Plans `block`.
 pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, params: &Params) -> QueryPlan {
     params.resolve(&mut block);
     fold::block(&mut block);
-    let subqueries = plan_subqueries(std::mem::take(&mut block.subqueries), ctx, params);
     let build = expr::Builder {
         collation: ctx.collation,
         modes: ctx.modes,
         div_precision_increment: ctx.div_precision_increment,
     };
-    let mut rels = Rels::new(&subqueries, block.lock.is_some(), build);
+    let mut subqueries = std::mem::take(&mut block.subqueries);
+    let others = semi_join::split(&mut block.filter, &mut subqueries, params.next, &build);
+    let by_row = |other: ByRow| ByRowPlan {
+        condition: other.condition,
+        plan: plan_subquery(other.subquery, ctx, params),
+    };
+    let others = others.into_iter().map(|other| other.map(by_row)).collect();
+    let mut subqueries = plan_subqueries(subqueries, ctx, params);
+    let mut rels = Rels::new(Subqueries::new(&subqueries, others), block.lock.is_some(), build);
     let mut derived: Vec<(u16, Query)> = Vec::new();
     for mut source in std::mem::take(&mut block.rels) {
         if let Source::Query { query, .. } = &mut source {
@@ -57,8 +68,14 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     for (rel, query) in derived {
         rels.set_plan(rel, plan_query(query, ctx, params));
     }
-    let stream = joined(&mut block, list, &rels);
+    let (stream, by_row) = joined(&mut block, list, &rels);
+    for at in by_row {
+        if let Some(plan) = rels.subqueries.take_by_row(at) {
+            subqueries[usize::from(at)] = plan;
+        }
+    }
     let stream = grouped(stream, &mut block, &rels);
+    let estimate = limited(stream.estimate, &block);
     let node = finished(stream, &mut block, ctx);
     QueryPlan {
         relations: rels.into_plan(),
@@ -67,6 +84,7 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
         subqueries,
         lock: block.lock,
         count_found_rows: block.count_found_rows,
+        estimate,
     }
 }
 
@@ -107,19 +125,29 @@ fn push_down(list: &mut JoinList, derived: &mut [(u16, Query)], rels: &Rels) {
     }
 }
 
-/// The joined rows.
-fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> Stream {
+/// The joined rows, and which subqueries are run for each row instead of making a list.
+fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Vec<u16>) {
     let names = block.from.rels();
+    let stream =
+        |node: Node, order: Ordering, estimate: Estimate| Stream { node, order, rels: names, estimate };
     let Some(list) = list else {
-        return Stream { node: Node::Empty, order: Ordering::default(), rels: names };
+        return (stream(Node::Empty, Ordering::default(), Estimate::default()), Vec::new());
     };
     if let Some(node) = min_max::plan(block, &list, rels) {
-        return Stream { node, order: Ordering::default(), rels: names };
+        let one = Estimate { rows: 1.0, cost: cost::DESCENT };
+        return (stream(node, Ordering::default(), one), Vec::new());
     }
     let goal = goal(block);
     let route = join_order::best(&list, RelSet::EMPTY, goal, rels);
-    let node = join_node::build(&list, &route, RelSet::EMPTY, rels);
-    Stream { node, order: route.order, rels: names }
+    let Built { node, by_row } = join_node::build(&list, &route, RelSet::EMPTY, rels);
+    let estimate = Estimate { rows: route.rows, cost: join_order::price(&route, goal) };
+    (stream(node, route.order, estimate), by_row)
+}
+
+/// What LIMIT leaves of `estimate`.
+fn limited(estimate: Estimate, block: &Block) -> Estimate {
+    let rows = row_limit(block).map_or(estimate.rows, |limit| estimate.rows.min(limit));
+    Estimate { rows, ..estimate }
 }
 
 /// Settles constant conditions and spreads equalities, in this list and those of its left joins. False if the list
@@ -161,10 +189,14 @@ fn row_limit(block: &Block) -> Option<f64> {
 fn grouped(stream: Stream, block: &mut Block, rels: &Rels) -> Stream {
     let mut stream = stream;
     if let Some(Aggregation { rel, groups, aggs }) = block.aggregation.take() {
-        let sorted = !groups.is_empty() && stream.order.groups(&groups);
+        let has_groups = !groups.is_empty();
+        let sorted = has_groups && stream.order.groups(&groups);
         let order = if sorted { stream.order.of_groups(&groups, rel) } else { Ordering::default() };
         let node = Node::Aggregate { input: Box::new(stream.node), rel, groups, aggs, sorted };
-        stream = Stream { node, order, rels: vec![rel] };
+        let Estimate { rows, cost } = stream.estimate;
+        let groups_left = if has_groups { (rows * cost::GROUP_SHARE).max(1.0) } else { 1.0 };
+        let estimate = Estimate { rows: groups_left, cost: cost + rows * cost::HASH_ROW };
+        stream = Stream { node, order, rels: vec![rel], estimate };
     }
     if let Some(Computation { rel, exprs }) = block.computed.take() {
         stream.node = Node::Compute { input: Box::new(stream.node), rel, exprs };
@@ -183,7 +215,7 @@ fn grouped(stream: Stream, block: &mut Block, rels: &Rels) -> Stream {
 
 /// DISTINCT, ORDER BY and LIMIT.
 fn finished(stream: Stream, block: &mut Block, ctx: &BindContext<'_>) -> Node {
-    let Stream { mut node, order, rels } = stream;
+    let Stream { mut node, order, rels, .. } = stream;
     if block.distinct {
         let exprs = block.output.iter().map(|item| item.expr.clone()).collect();
         node = Node::Distinct { input: Box::new(node), exprs };

@@ -56,6 +56,11 @@ fn alternative<'n>(
                 rest /= values.len();
                 (true, equal(value))
             }
+            PartTest::InSubquery(subquery) => {
+                let text = print.expr(subquery);
+                let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+                (false, inside.unwrap_or(&text).to_owned())
+            }
             PartTest::Eq(value) => (true, equal(value)),
             PartTest::NullSafeEq(value) => (true, format!("{name}<=>{}", print.expr(value))),
             PartTest::IsNull => (true, format!("{name}<=>NULL")),

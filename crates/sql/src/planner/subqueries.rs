@@ -1,0 +1,116 @@
+//! What the planner knows of a query's subqueries: what running them costs, and in which form a condition is cheaper.
+
+use expr::{ColumnRef, Expr, ExprKind};
+use types::SqlType;
+
+use super::cost;
+use super::relations::RelSet;
+use crate::plan::{Estimate, SubPlan};
+
+/// The subqueries of one query, by ordinal.
+#[derive(Debug, Default)]
+pub(super) struct Subqueries(Vec<Subquery>);
+
+#[derive(Debug)]
+struct Subquery {
+    /// Relations of the enclosing query that it names.
+    names: RelSet,
+    estimate: Estimate,
+    /// Type of its first column.
+    ty: SqlType,
+    by_row: Option<ByRowPlan>,
+}
+
+/// A condition that runs its subquery for each row, in the place of one that looks into a list.
+#[derive(Debug)]
+pub(super) struct ByRowPlan {
+    pub(super) condition: Expr,
+    pub(super) plan: SubPlan,
+}
+
+/// The values of a subquery that names nothing outside.
+#[derive(Clone, Debug)]
+pub(super) struct List<'s> {
+    pub(super) estimate: Estimate,
+    pub(super) ty: &'s SqlType,
+}
+
+impl List<'_> {
+    /// Cost of making it.
+    pub(super) fn cost(&self) -> f64 {
+        self.estimate.cost + self.estimate.rows * cost::HASH_ROW
+    }
+}
+
+impl Subqueries {
+    /// `plans` with the other forms of their conditions.
+    pub(super) fn new(plans: &[SubPlan], by_row: Vec<Option<ByRowPlan>>) -> Subqueries {
+        let rels_of = |columns: &[ColumnRef]| {
+            columns.iter().fold(RelSet::EMPTY, |set, column| set.with(RelSet::of(column.rel)))
+        };
+        let subquery = |(plan, by_row): (&SubPlan, _)| Subquery {
+            names: rels_of(&plan.outer),
+            estimate: plan.query.estimate,
+            ty: plan.query.output.first().map_or_else(SqlType::null, |column| column.expr.ty.clone()),
+            by_row,
+        };
+        Subqueries(plans.iter().zip(by_row).map(subquery).collect())
+    }
+
+    /// Relations that subquery `plan` names.
+    pub(super) fn named_by(&self, plan: u16) -> RelSet {
+        self.0.get(usize::from(plan)).map_or(RelSet::EMPTY, |subquery| subquery.names)
+    }
+
+    /// Subquery `plan` as a list, if it names nothing outside.
+    pub(super) fn list(&self, plan: u16) -> Option<List<'_>> {
+        let subquery = self.0.get(usize::from(plan)).filter(|subquery| subquery.names.is_empty())?;
+        Some(List { estimate: subquery.estimate, ty: &subquery.ty })
+    }
+
+    /// What the subqueries in `condition` cost when it is tested on `rows` rows. Lists that are there already cost nothing but
+    /// the looking up.
+    pub(super) fn cost(&self, condition: &Expr, rows: f64, makes_lists: bool) -> f64 {
+        let mut cost = 0.0;
+        condition.walk(&mut |e| {
+            let ExprKind::Subquery { plan, .. } = e.kind else { return };
+            let by_row = self.by_row(plan).map(|other| rows * run(&other.plan));
+            let own = match (self.list(plan), self.0.get(usize::from(plan))) {
+                (Some(list), _) if makes_lists => list.cost() + rows * cost::LIST_PROBE,
+                (Some(_), _) => rows * cost::LIST_PROBE,
+                (None, Some(subquery)) => rows * (cost::RUN_SUBQUERY + subquery.estimate.cost),
+                (None, None) => 0.0,
+            };
+            cost += by_row.map_or(own, |by_row| own.min(by_row));
+        });
+        cost
+    }
+
+    /// The ordinal of the subquery in `condition` that is better run for each of `rows` rows, and the condition that does so.
+    pub(super) fn cheaper_by_row(&self, condition: &Expr, rows: f64) -> Option<(u16, &Expr)> {
+        let mut found = None;
+        condition.walk(&mut |e| {
+            if let ExprKind::Subquery { plan, .. } = e.kind {
+                found = found.or_else(|| Some((plan, self.by_row(plan)?)));
+            }
+        });
+        let (plan, other) = found?;
+        let list = self.list(plan)?;
+        let is_cheaper = rows * run(&other.plan) < list.cost() + rows * cost::LIST_PROBE;
+        is_cheaper.then_some((plan, &other.condition))
+    }
+
+    fn by_row(&self, plan: u16) -> Option<&ByRowPlan> {
+        self.0.get(usize::from(plan))?.by_row.as_ref()
+    }
+
+    /// The plan that runs subquery `plan` for each row.
+    pub(super) fn take_by_row(&mut self, plan: u16) -> Option<SubPlan> {
+        Some(self.0.get_mut(usize::from(plan))?.by_row.take()?.plan)
+    }
+}
+
+/// Cost of one run.
+fn run(plan: &SubPlan) -> f64 {
+    cost::RUN_SUBQUERY + plan.query.estimate.cost
+}
