@@ -26,6 +26,7 @@
 mod access;
 mod aggregate;
 mod aggregate_ints;
+mod answer_memo;
 mod assign;
 mod build;
 mod changed_row;

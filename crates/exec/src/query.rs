@@ -35,6 +35,8 @@ pub(crate) struct SubProgram {
     pub(crate) outer: Vec<expr::ColumnRef>,
     /// Its rows are the same in all runs of the enclosing query in a statement.
     pub(crate) kept: bool,
+    /// Its rows are the same for the same outer columns in a run of the enclosing query.
+    pub(crate) repeatable: bool,
 }
 
 impl QueryProgram {
@@ -117,6 +119,7 @@ impl QueryProgram {
                 query: Self::compile_inner(engine, &sub.query, tables, around)?,
                 outer_base: sub.outer_base,
                 outer: sub.outer.clone(),
+                repeatable: sub.repeatable,
             })
         };
         subqueries.iter().map(compile).collect()

@@ -10,6 +10,7 @@ use expr::{
 };
 use types::{OwnedValue, Value};
 
+use crate::answer_memo::AnswerMemo;
 use crate::error::{ExecError, Result};
 use crate::frame::{Frame, row_source};
 use crate::join_hash::append_domain_key;
@@ -17,9 +18,14 @@ use crate::query::SubProgram;
 use crate::source::{Collect, Flow};
 use crate::statement::QueryRun;
 
-/// Results of the subqueries that do not depend on the outer row, by ordinal.
+/// Results of subqueries, by ordinal.
 #[derive(Default)]
-pub(crate) struct SubqueryCache(RefCell<Vec<Option<Rc<Answer>>>>);
+pub(crate) struct SubqueryCache {
+    /// Of those that do not depend on the outer row.
+    answers: RefCell<Vec<Option<Rc<Answer>>>>,
+    /// Of those that do.
+    memos: RefCell<Vec<Option<Box<AnswerMemo>>>>,
+}
 
 /// What a subquery's rows come to.
 #[derive(Debug)]
@@ -35,15 +41,29 @@ pub(crate) enum Answer {
 
 impl SubqueryCache {
     fn get(&self, plan: usize) -> Option<Rc<Answer>> {
-        self.0.borrow().get(plan).cloned().flatten()
+        self.answers.borrow().get(plan).cloned().flatten()
     }
 
     fn put(&self, plan: usize, answer: &Rc<Answer>) {
-        let mut answers = self.0.borrow_mut();
+        let mut answers = self.answers.borrow_mut();
         if answers.len() <= plan {
             answers.resize(plan + 1, None);
         }
         answers[plan] = Some(Rc::clone(answer));
+    }
+
+    /// The memo of a subquery, which is given back by [`SubqueryCache::put_memo`].
+    fn take_memo(&self, plan: usize, run: &QueryRun<'_>) -> Box<AnswerMemo> {
+        let known = self.memos.borrow_mut().get_mut(plan).and_then(Option::take);
+        known.unwrap_or_else(|| Box::new(AnswerMemo::new(run.st.memory)))
+    }
+
+    fn put_memo(&self, plan: usize, memo: Box<AnswerMemo>) {
+        let mut memos = self.memos.borrow_mut();
+        if memos.len() <= plan {
+            memos.resize_with(plan + 1, || None);
+        }
+        memos[plan] = Some(memo);
     }
 }
 
@@ -76,7 +96,13 @@ fn evaluate_with<'v>(
         return Err(ExecError::NotSupported("subquery here"));
     };
     if !sub.outer.is_empty() {
-        return correlated(run, sub, form, needle.as_ref(), outer, ctx);
+        if !sub.repeatable {
+            return correlated(run, sub, form, needle.as_ref(), outer, ctx);
+        }
+        let mut memo = run.subqueries.take_memo(plan, run);
+        let value = remembered(&mut memo, run, sub, form, needle.as_ref(), outer, ctx);
+        run.subqueries.put_memo(plan, memo);
+        return value;
     }
     let answer = if let Some(answer) = run.subqueries.get(plan) {
         answer
@@ -142,6 +168,33 @@ fn look_up(
         return Some(true);
     }
     if has_null { None } else { Some(false) }
+}
+
+/// As [`correlated`], once for rows whose outer columns and needle are the same.
+fn remembered<'v>(
+    memo: &mut AnswerMemo,
+    run: &QueryRun<'_>,
+    sub: &SubProgram,
+    form: SubqueryForm,
+    needle: Option<&Value<'_>>,
+    outer: &dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Value<'v>> {
+    let columns = sub.outer.iter();
+    let known = match needle {
+        None => memo.find(columns.map(|column| outer.column(column.rel, column.col))),
+        Some(needle) => {
+            let mut values: Vec<Value<'_>> = columns.map(|c| outer.column(c.rel, c.col)).collect();
+            values.push(*needle);
+            memo.find(values.into_iter())
+        }
+    };
+    if let Some(known) = known {
+        return Ok(in_arena(known, ctx.arena));
+    }
+    let value = correlated(run, sub, form, needle, outer, ctx)?;
+    memo.put(&value.to_owned_value());
+    Ok(value)
 }
 
 /// Runs a subquery for one outer row, whose columns become parameters.

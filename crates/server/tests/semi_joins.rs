@@ -167,3 +167,40 @@ fn subqueries_find_the_same_rows_in_every_direction() {
     assert!(by_list * 20 > count, "{by_list} of {count} EXISTS as IN");
     assert!(found > count * 10, "{found} rows");
 }
+
+#[test]
+fn rows_that_agree_share_an_answer_unless_each_run_does_something() {
+    let mut dice = Dice::new(7);
+    let (_server, mut conn) = start(&mut dice);
+    for column in ["a", "b", "c", "e", "d"] {
+        // More rows than answers are kept for, and each value many times.
+        let outer = "(SELECT x.* FROM o x JOIN o y ON y.n < 40) t";
+        let scalar = format!("SELECT (SELECT SUM(s.n) FROM i s WHERE s.{column} = t.{column}) FROM {outer}");
+        let grouped = format!(
+            "SELECT g.total FROM {outer} LEFT JOIN \
+             (SELECT {column} AS v, SUM(n) AS total FROM i GROUP BY {column}) g ON g.v = t.{column}"
+        );
+        let sums = [scalar, grouped].map(|sql| {
+            let mut sums: Vec<Option<u32>> = conn.query(sql).unwrap();
+            sums.sort_unstable();
+            sums
+        });
+        assert_eq!((sums[0].len(), &sums[0]), (8_000, &sums[1]), "{column}");
+        let listed = format!("n IN (SELECT n FROM i WHERE i.{column} > t.{column})");
+        let counts = [format!("({listed}) + 0 = 1"), listed].map(|test| {
+            conn.query_first::<u32, _>(format!("SELECT COUNT(*) FROM {outer} WHERE {test}")).unwrap()
+        });
+        assert_eq!(counts[0], counts[1], "{column}");
+    }
+    for (each, what) in [("@n := @n + 1", "a variable that it sets"), ("UUID()", "a new value each time")] {
+        conn.query_drop("SET @n = 0").unwrap();
+        let sql = format!("SELECT (SELECT {each} FROM i WHERE i.n = 0 AND o.b = o.b) FROM o");
+        let mut found: Vec<String> = conn.query(sql).unwrap();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), 200, "{what}");
+    }
+    let read = "SELECT @n := n, (SELECT @n FROM i WHERE i.n = 0 AND x.z = x.z) FROM o x";
+    let found: Vec<(u32, u32)> = conn.query(read).unwrap();
+    assert!(found.iter().all(|(set, read)| set == read), "a variable that the outer query sets");
+}

@@ -1,5 +1,6 @@
 //! Statements from hand-built plans to packets.
 
+mod answer_memo;
 mod changes;
 mod joins;
 mod kernels;

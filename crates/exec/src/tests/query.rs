@@ -199,13 +199,14 @@ fn subqueries_run_once_or_once_a_row() {
     plan.output = vec![output(col(&a, 0, 0))];
     let is_in = SubqueryForm::In { negated: false, domain: CmpDomain::Integer };
     plan.root = Node::Filter { input: scan(0), cond: subquery(is_in, Some(col(&a, 0, 1))) };
-    plan.subqueries = vec![SubPlan { query: all_of_b(None), outer_base: 0, outer: Vec::new() }];
+    plan.subqueries =
+        vec![SubPlan { query: all_of_b(None), outer_base: 0, outer: Vec::new(), repeatable: true }];
     let once = bench.query(plan.clone(), &[]).concat();
     assert_eq!(once, ["0", "1", "2", "10", "11", "12"]);
     let param = Expr { kind: ExprKind::Param(0), ty: int_type(), nullable: true };
     let filter = Some(compare(CmpOp::Eq, col(&b, 0, 0), param));
     let outer = vec![ColumnRef { rel: 0, col: 1 }];
-    plan.subqueries = vec![SubPlan { query: all_of_b(filter), outer_base: 0, outer }];
+    plan.subqueries = vec![SubPlan { query: all_of_b(filter), outer_base: 0, outer, repeatable: true }];
     let exists = SubqueryForm::Exists { negated: false };
     plan.root = Node::Filter { input: scan(0), cond: subquery(exists, None) };
     assert_eq!(bench.query(plan.clone(), &[]).concat(), once);
@@ -221,7 +222,7 @@ fn a_scalar_subquery_of_two_rows_is_an_error() {
     let b = filled(&mut bench, "b", 2);
     let query = query_plan(vec![relation(&b)], *scan(0), vec![col(&b, 0, 0)]);
     let mut plan = query_plan(Vec::new(), Node::Dual, vec![subquery(SubqueryForm::Scalar, None)]);
-    plan.subqueries = vec![SubPlan { query, outer_base: 0, outer: Vec::new() }];
+    plan.subqueries = vec![SubPlan { query, outer_base: 0, outer: Vec::new(), repeatable: true }];
     let error = bench.run_as(crate::Protocol::Text, Plan::Query(plan), &[]).0.unwrap_err();
     assert!(matches!(error, crate::ExecError::SubqueryRows), "{error:?}");
 }

@@ -5,9 +5,10 @@
 
 mod change;
 mod explain;
+mod exprs;
 mod key_set;
 mod node;
-mod params;
+
 mod uses;
 
 pub use change::{

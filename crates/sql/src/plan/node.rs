@@ -72,6 +72,8 @@ pub struct SubPlan {
     /// The enclosing query's columns that it names. Empty: one run serves all rows of a run of the enclosing query, whose
     /// own outer columns it may name all the same: their parameters stay in force below.
     pub outer: Vec<ColumnRef>,
+    /// It gives the same rows for the same outer columns, as long as a statement runs.
+    pub repeatable: bool,
 }
 
 /// How rows are locked as they are read.

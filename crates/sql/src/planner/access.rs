@@ -36,6 +36,11 @@ pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels
     let trees: Vec<Tree<'_>> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
     let table = Table { rel, def, rels };
     let mut found: Vec<Choice> = indexes.iter().filter_map(|&index| table.keyed(index, &trees)).collect();
+    if found.iter().any(|choice| !choice.path.subqueries().is_empty()) {
+        // What is known without a subquery may leave so few rows that its list is not worth making.
+        let trees: Vec<Tree<'_>> = trees.into_iter().map(Tree::without_subqueries).collect();
+        found.extend(indexes.iter().filter_map(|&index| table.keyed(index, &trees)));
+    }
     found.extend(indexes.iter().filter(|&&index| index != 0).filter_map(|&index| table.scan(index)));
     found.extend(table.scan(0));
     let weights: Vec<f64> = conditions.iter().map(|c| cost::test(c)).collect();

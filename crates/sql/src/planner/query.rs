@@ -1,12 +1,13 @@
 //! Entries of the planner, subqueries and unions.
 
-use expr::Expr;
+use expr::{Expr, ExprKind};
 
 use super::fold;
 use super::outer::Params;
 use super::select::{self, Extra};
 use crate::bind::BindContext;
 use crate::bind::block::{Block, Query, SubBlock, UnionBlock, Window};
+use crate::bind::volatile::is_volatile;
 use crate::plan::{Estimate, InsertCell, Node, QueryPlan, Relation, SubPlan};
 
 /// Plans a statement's query.
@@ -56,7 +57,16 @@ pub(super) fn plan_subqueries(
 /// As [`plan_subqueries`], one.
 pub(super) fn plan_subquery(sub: SubBlock, ctx: &BindContext<'_>, params: &Params) -> SubPlan {
     let inside = params.inside(sub.id, sub.outer.len());
-    SubPlan { query: plan_query(sub.query, ctx, &inside), outer_base: params.next, outer: sub.outer }
+    let query = plan_query(sub.query, ctx, &inside);
+    let repeatable = !query.any_expr(&|expr| is_volatile(expr) || reads_variable(expr));
+    SubPlan { query, outer_base: params.next, outer: sub.outer, repeatable }
+}
+
+/// Whether `expr` reads a user variable, which the outer query may set for each row.
+fn reads_variable(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |e| found |= matches!(e.kind, ExprKind::UserVar(_)));
+    found
 }
 
 fn plan_union(mut union: UnionBlock, ctx: &BindContext<'_>, params: &Params) -> QueryPlan {

@@ -20,6 +20,19 @@ pub(super) enum Tree<'e> {
     Other,
 }
 
+impl Tree<'_> {
+    /// What it says without running a subquery.
+    pub(super) fn without_subqueries(self) -> Self {
+        let all = |terms: Vec<Self>| terms.into_iter().map(Tree::without_subqueries).collect();
+        match self {
+            Tree::Leaf(Sarg { test: Test::InSubquery(..), .. }) => Tree::Other,
+            Tree::All(terms) => Tree::All(all(terms)),
+            Tree::Any(terms) => Tree::Any(all(terms)),
+            other => other,
+        }
+    }
+}
+
 /// A condition on a column of the relation.
 #[derive(Clone, Debug)]
 pub(super) struct Sarg<'e> {
