@@ -15,6 +15,8 @@ pub(super) struct Built {
     pub(super) node: Node,
     /// Ordinals of the subqueries that are run for each row instead of making a list.
     pub(super) by_row: Vec<u16>,
+    /// Ordinals of the subqueries whose values a path takes.
+    pub(super) in_paths: Vec<u16>,
 }
 
 /// Builds the nodes of `route` through `list`. Rows of `outside` are known.
@@ -60,7 +62,8 @@ impl<'r> NodeBuilder<'r> {
             node = Some(self.step(node, step));
         }
         let rest = self.take(|_| true);
-        Built { node: filter(node.unwrap_or(Node::Dual), rest, self.rels), by_row: self.by_row }
+        let node = filter(node.unwrap_or(Node::Dual), rest, self.rels);
+        Built { node, by_row: self.by_row, in_paths: self.in_paths }
     }
 
     fn step(&mut self, outer: Option<Node>, step: &Step) -> Node {
@@ -95,7 +98,7 @@ impl<'r> NodeBuilder<'r> {
                 continue;
             }
             self.is_placed[at] = true;
-            if !self.equal.implies(condition) {
+            if !self.rels.subqueries.is_lead(condition) && !self.equal.implies(condition) {
                 self.equal.add(condition);
                 taken.push(self.cheaper(condition));
             }

@@ -212,7 +212,10 @@ impl Search<'_> {
         let ensured: Vec<usize> = choice.ensured.iter().map(|&at| positions[at]).collect();
         let mut share = 1.0;
         for &position in positions.iter().filter(|position| !ensured.contains(position)) {
-            share *= share_of(&self.list.conditions[position]);
+            let condition = &self.list.conditions[position];
+            if !self.rels.subqueries.is_lead(condition) {
+                share *= share_of(condition);
+            }
         }
         if hash {
             share *= cost::EQUAL_SHARE;

@@ -9,7 +9,7 @@ use super::ordering::{self, Ordering, Reading};
 use super::outer::Params;
 use super::query::{constant, plan_query, plan_subqueries, plan_subquery, sort_limit, window};
 use super::relations::{RelSet, Rels};
-use super::semi_join::ByRow;
+use super::semi_join::{ByRow, Forms};
 use super::subqueries::{ByRowPlan, Subqueries};
 use super::{cost, derived, equality, fold, join_node, min_max, outer_join, semi_join};
 use crate::bind::BindContext;
@@ -44,14 +44,15 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
         div_precision_increment: ctx.div_precision_increment,
     };
     let mut subqueries = std::mem::take(&mut block.subqueries);
-    let others = semi_join::split(&mut block.filter, &mut subqueries, params.next, &build);
+    let Forms { by_row: others, lead } =
+        semi_join::split(&mut block.filter, &mut subqueries, params.next, &build);
     let by_row = |other: ByRow| ByRowPlan {
         condition: other.condition,
         plan: plan_subquery(other.subquery, ctx, params),
     };
     let others = others.into_iter().map(|other| other.map(by_row)).collect();
     let mut subqueries = plan_subqueries(subqueries, ctx, params);
-    let mut rels = Rels::new(Subqueries::new(&subqueries, others), block.lock.is_some(), build);
+    let mut rels = Rels::new(Subqueries::new(&subqueries, others, lead), block.lock.is_some(), build);
     let mut derived: Vec<(u16, Query)> = Vec::new();
     for mut source in std::mem::take(&mut block.rels) {
         if let Source::Query { query, .. } = &mut source {
@@ -68,8 +69,11 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     for (rel, query) in derived {
         rels.set_plan(rel, plan_query(query, ctx, params));
     }
-    let (stream, by_row) = joined(&mut block, list, &rels);
-    for at in by_row {
+    let (stream, chosen) = joined(&mut block, list, &rels);
+    if lead.is_some_and(|lead| !chosen.in_paths.contains(&lead)) {
+        subqueries.pop();
+    }
+    for at in chosen.by_row {
         if let Some(plan) = rels.subqueries.take_by_row(at) {
             subqueries[usize::from(at)] = plan;
         }
@@ -125,23 +129,32 @@ fn push_down(list: &mut JoinList, derived: &mut [(u16, Query)], rels: &Rels) {
     }
 }
 
-/// The joined rows, and which subqueries are run for each row instead of making a list.
-fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Vec<u16>) {
+/// How subqueries are used.
+#[derive(Default)]
+struct Chosen {
+    /// Ordinals of those that are run for each row instead of making a list.
+    by_row: Vec<u16>,
+    /// Ordinals of those whose values a path takes.
+    in_paths: Vec<u16>,
+}
+
+/// The joined rows.
+fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Chosen) {
     let names = block.from.rels();
     let stream =
         |node: Node, order: Ordering, estimate: Estimate| Stream { node, order, rels: names, estimate };
     let Some(list) = list else {
-        return (stream(Node::Empty, Ordering::default(), Estimate::default()), Vec::new());
+        return (stream(Node::Empty, Ordering::default(), Estimate::default()), Chosen::default());
     };
     if let Some(node) = min_max::plan(block, &list, rels) {
         let one = Estimate { rows: 1.0, cost: cost::DESCENT };
-        return (stream(node, Ordering::default(), one), Vec::new());
+        return (stream(node, Ordering::default(), one), Chosen::default());
     }
     let goal = goal(block);
     let route = join_order::best(&list, RelSet::EMPTY, goal, rels);
-    let Built { node, by_row } = join_node::build(&list, &route, RelSet::EMPTY, rels);
+    let Built { node, by_row, in_paths } = join_node::build(&list, &route, RelSet::EMPTY, rels);
     let estimate = Estimate { rows: route.rows, cost: join_order::price(&route, goal) };
-    (stream(node, route.order, estimate), by_row)
+    (stream(node, route.order, estimate), Chosen { by_row, in_paths })
 }
 
 /// What LIMIT leaves of `estimate`.

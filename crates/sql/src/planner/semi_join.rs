@@ -25,22 +25,54 @@ pub(super) struct ByRow {
     pub(super) subquery: SubBlock,
 }
 
-/// Gives conditions of `filter` the form with a list, where they have one; the other form of each, by the ordinal of the
-/// subquery. `params_before` parameters have numbers.
+/// Forms beside those in WHERE.
+#[derive(Default)]
+pub(super) struct Forms {
+    /// Conditions that run their subqueries for each row, by ordinal.
+    pub(super) by_row: Vec<Option<ByRow>>,
+    /// The last subquery: what IN of it says follows from another condition, so that it is of use only to find rows.
+    pub(super) lead: Option<u16>,
+}
+
+/// Gives conditions of `filter` the form with a list, where they have one. `params_before` parameters have numbers.
 pub(super) fn split(
-    filter: &mut [Expr],
-    subqueries: &mut [SubBlock],
+    filter: &mut Vec<Expr>,
+    subqueries: &mut Vec<SubBlock>,
     params_before: u16,
     build: &Builder,
-) -> Vec<Option<ByRow>> {
-    let mut others: Vec<Option<ByRow>> = subqueries.iter().map(|_| None).collect();
+) -> Forms {
+    let by_row = subqueries.iter().map(|_| None).collect();
+    let mut forms = Forms { by_row, lead: None };
     if subqueries.is_empty() || usize::from(params_before) > OUTER_COLUMNS_MAX {
-        return others;
+        return forms;
     }
-    for condition in filter {
-        split_conjunct(condition, subqueries, &mut others, build);
+    for condition in &mut *filter {
+        split_conjunct(condition, subqueries, &mut forms.by_row, build);
     }
-    others
+    if let Some(ByList { condition, subquery }) =
+        filter.iter().find_map(|condition| lead(condition, subqueries, build))
+    {
+        forms.lead = Some(subqueries.len() as u16);
+        forms.by_row.push(None);
+        subqueries.push(subquery);
+        filter.push(condition);
+    }
+    forms
+}
+
+/// What follows from `EXISTS (SELECT 1 FROM t WHERE c AND y = x AND z = w)`: `x IN (SELECT y FROM t WHERE c)`.
+fn lead(condition: &Expr, subqueries: &[SubBlock], build: &Builder) -> Option<ByList> {
+    let ExprKind::Subquery { plan, form: SubqueryForm::Exists { negated: false }, .. } = condition.kind
+    else {
+        return None;
+    };
+    let mut subquery = subqueries[usize::from(plan)].clone();
+    let Query::Select(block) = &mut subquery.query else { return None };
+    let (at, ..) = correlation(block, subquery.id)?;
+    let equality = block.filter.remove(at);
+    block.filter.retain(|condition| matches!(names(condition, subquery.id), Names::Inner | Names::Nothing));
+    block.filter.push(equality);
+    list_of(&subquery, subqueries.len() as u16, false, build)
 }
 
 fn split_conjunct(
@@ -64,6 +96,7 @@ fn split_conjunct(
     match (form, needle) {
         (SubqueryForm::Exists { negated }, None) => {
             let negated = *negated != is_not;
+            merge(subquery);
             let Some(list) = list_of(subquery, ordinal, negated, build) else { return };
             let exists = exists(condition, ordinal, negated);
             let by_rows = std::mem::replace(subquery, list.subquery);
@@ -125,11 +158,10 @@ fn correlated(
         Some(unknown) => build.or(vec![equal, unknown]),
         None => equal,
     });
-    let one = Expr::constant(types::OwnedValue::Int(1), types::SqlType::bigint());
-    block.output = vec![OutputColumn { name: "1".into(), expr: one.clone(), origin: None }];
+    block.output = vec![one_column()];
     block.order.clear();
     block.distinct = false;
-    block.limit = Window { offset: None, count: Some(one) };
+    block.limit = Window { offset: None, count: Some(one()) };
     Some(found)
 }
 
@@ -147,16 +179,7 @@ fn list_of(subquery: &SubBlock, plan: u16, negated: bool, build: &Builder) -> Op
         return None;
     }
     let id = subquery.id;
-    let (at, domain, swapped) = block.filter.iter().enumerate().find_map(|(at, condition)| {
-        let ExprKind::Compare { op: CmpOp::Eq, domain, args } = &condition.kind else { return None };
-        let is_needle = |e: &Expr| names(e, id) == Names::Outer && is_movable(e);
-        let is_value = |e: &Expr| names(e, id) == Names::Inner && is_movable(e);
-        match &**args {
-            [needle, value] if is_needle(needle) && is_value(value) => Some((at, *domain, false)),
-            [value, needle] if is_needle(needle) && is_value(value) => Some((at, *domain, true)),
-            _ => None,
-        }
-    })?;
+    let (at, domain, swapped) = correlation(block, id)?;
     let mut found = subquery.clone();
     let Query::Select(block) = &mut found.query else { return None };
     let ExprKind::Compare { args, .. } = block.filter.remove(at).kind else { return None };
@@ -185,6 +208,69 @@ fn list_of(subquery: &SubBlock, plan: u16, negated: bool, build: &Builder) -> Op
         condition = build.or(vec![unknown, condition]);
     }
     Some(ByList { condition, subquery: found })
+}
+
+/// The first equality of an expression of outer columns of subquery `id` with one of its own: its place among the conditions,
+/// its domain, and whether the outer one is on the right.
+fn correlation(block: &Block, id: u16) -> Option<(usize, CmpDomain, bool)> {
+    block.filter.iter().enumerate().find_map(|(at, condition)| {
+        let ExprKind::Compare { op: CmpOp::Eq, domain, args } = &condition.kind else { return None };
+        let is_needle = |e: &Expr| names(e, id) == Names::Outer && is_movable(e);
+        let is_value = |e: &Expr| names(e, id) == Names::Inner && is_movable(e);
+        match &**args {
+            [needle, value] if is_needle(needle) && is_value(value) => Some((at, *domain, false)),
+            [value, needle] if is_needle(needle) && is_value(value) => Some((at, *domain, true)),
+            _ => None,
+        }
+    })
+}
+
+/// `SELECT 1 FROM (SELECT x, y FROM t WHERE c) d WHERE d.x = 1` as `SELECT 1 FROM t WHERE c AND x = 1`: as `(a, b) IN (SELECT ..)`
+/// is bound.
+fn merge(subquery: &mut SubBlock) {
+    let Query::Select(block) = &mut subquery.query else { return };
+    let is_alone = matches!(block.from, JoinTree::Rel(0))
+        && block.aggregation.is_none()
+        && block.computed.is_none()
+        && block.having.is_none()
+        && block.lock.is_none()
+        && !block.count_found_rows
+        && block.subqueries.is_empty();
+    let ([Source::Query { query: Some(Query::Select(inner)), .. }], true) = (&mut block.rels[..], is_alone)
+    else {
+        return;
+    };
+    let is_movable = inner.output.iter().all(|item| is_movable(&item.expr));
+    if !is_plain(inner) || inner.limit.count.is_some() || !is_movable {
+        return;
+    }
+    let mut inner = std::mem::take(&mut **inner);
+    for mut condition in std::mem::take(&mut block.filter) {
+        put_items(&mut condition, &inner.output);
+        inner.filter.push(condition);
+    }
+    inner.output = vec![one_column()];
+    inner.limit = std::mem::take(&mut block.limit);
+    inner.order.clear();
+    inner.distinct = false;
+    **block = inner;
+}
+
+fn one() -> Expr {
+    Expr::constant(types::OwnedValue::Int(1), types::SqlType::bigint())
+}
+
+/// What EXISTS selects.
+fn one_column() -> OutputColumn {
+    OutputColumn { name: "1".into(), expr: one(), origin: None }
+}
+
+/// Puts items of a select list in the place of the columns that show them.
+fn put_items(expr: &mut Expr, items: &[OutputColumn]) {
+    match expr.kind {
+        ExprKind::Column(column) if column.rel == 0 => *expr = items[usize::from(column.col)].expr.clone(),
+        _ => expr.for_each_child_mut(&mut |child| put_items(child, items)),
+    }
 }
 
 /// Whether conditions may be moved in and out of the query: each of its rows is one of its tables' rows.

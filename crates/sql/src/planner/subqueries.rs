@@ -9,7 +9,11 @@ use crate::plan::{Estimate, SubPlan};
 
 /// The subqueries of one query, by ordinal.
 #[derive(Debug, Default)]
-pub(super) struct Subqueries(Vec<Subquery>);
+pub(super) struct Subqueries {
+    list: Vec<Subquery>,
+    /// The one that is of use only to find rows.
+    lead: Option<u16>,
+}
 
 #[derive(Debug)]
 struct Subquery {
@@ -44,7 +48,7 @@ impl List<'_> {
 
 impl Subqueries {
     /// `plans` with the other forms of their conditions.
-    pub(super) fn new(plans: &[SubPlan], by_row: Vec<Option<ByRowPlan>>) -> Subqueries {
+    pub(super) fn new(plans: &[SubPlan], by_row: Vec<Option<ByRowPlan>>, lead: Option<u16>) -> Subqueries {
         let rels_of = |columns: &[ColumnRef]| {
             columns.iter().fold(RelSet::EMPTY, |set, column| set.with(RelSet::of(column.rel)))
         };
@@ -54,17 +58,22 @@ impl Subqueries {
             ty: plan.query.output.first().map_or_else(SqlType::null, |column| column.expr.ty.clone()),
             by_row,
         };
-        Subqueries(plans.iter().zip(by_row).map(subquery).collect())
+        Subqueries { list: plans.iter().zip(by_row).map(subquery).collect(), lead }
+    }
+
+    /// Whether `condition` follows from another one, so that it need not be tested.
+    pub(super) fn is_lead(&self, condition: &Expr) -> bool {
+        matches!(condition.kind, ExprKind::Subquery { plan, .. } if self.lead == Some(plan))
     }
 
     /// Relations that subquery `plan` names.
     pub(super) fn named_by(&self, plan: u16) -> RelSet {
-        self.0.get(usize::from(plan)).map_or(RelSet::EMPTY, |subquery| subquery.names)
+        self.list.get(usize::from(plan)).map_or(RelSet::EMPTY, |subquery| subquery.names)
     }
 
     /// Subquery `plan` as a list, if it names nothing outside.
     pub(super) fn list(&self, plan: u16) -> Option<List<'_>> {
-        let subquery = self.0.get(usize::from(plan)).filter(|subquery| subquery.names.is_empty())?;
+        let subquery = self.list.get(usize::from(plan)).filter(|subquery| subquery.names.is_empty())?;
         Some(List { estimate: subquery.estimate, ty: &subquery.ty })
     }
 
@@ -72,10 +81,13 @@ impl Subqueries {
     /// the looking up.
     pub(super) fn cost(&self, condition: &Expr, rows: f64, makes_lists: bool) -> f64 {
         let mut cost = 0.0;
+        if self.is_lead(condition) {
+            return cost;
+        }
         condition.walk(&mut |e| {
             let ExprKind::Subquery { plan, .. } = e.kind else { return };
             let by_row = self.by_row(plan).map(|other| rows * run(&other.plan));
-            let own = match (self.list(plan), self.0.get(usize::from(plan))) {
+            let own = match (self.list(plan), self.list.get(usize::from(plan))) {
                 (Some(list), _) if makes_lists => list.cost() + rows * cost::LIST_PROBE,
                 (Some(_), _) => rows * cost::LIST_PROBE,
                 (None, Some(subquery)) => rows * (cost::RUN_SUBQUERY + subquery.estimate.cost),
@@ -101,12 +113,12 @@ impl Subqueries {
     }
 
     fn by_row(&self, plan: u16) -> Option<&ByRowPlan> {
-        self.0.get(usize::from(plan))?.by_row.as_ref()
+        self.list.get(usize::from(plan))?.by_row.as_ref()
     }
 
     /// The plan that runs subquery `plan` for each row.
     pub(super) fn take_by_row(&mut self, plan: u16) -> Option<SubPlan> {
-        Some(self.0.get_mut(usize::from(plan))?.by_row.take()?.plan)
+        Some(self.list.get_mut(usize::from(plan))?.by_row.take()?.plan)
     }
 }
 
