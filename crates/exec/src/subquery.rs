@@ -1,6 +1,6 @@
 //! Subqueries inside expressions: run once a statement, or once an outer row where they depend on it.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use bumpalo::Bump;
@@ -18,9 +18,13 @@ use crate::query::SubProgram;
 use crate::source::{Collect, Flow};
 use crate::statement::QueryRun;
 
+/// Results of subqueries. One pointer, for the queries without any.
+#[derive(Default)]
+pub(crate) struct SubqueryCache(OnceCell<Box<Results>>);
+
 /// Results of subqueries, by ordinal.
 #[derive(Default)]
-pub(crate) struct SubqueryCache {
+struct Results {
     /// Of those that do not depend on the outer row.
     answers: RefCell<Vec<Option<Rc<Answer>>>>,
     /// Of those that do.
@@ -40,12 +44,16 @@ pub(crate) enum Answer {
 }
 
 impl SubqueryCache {
+    fn results(&self) -> &Results {
+        self.0.get_or_init(Box::default)
+    }
+
     fn get(&self, plan: usize) -> Option<Rc<Answer>> {
-        self.answers.borrow().get(plan).cloned().flatten()
+        self.0.get()?.answers.borrow().get(plan).cloned().flatten()
     }
 
     fn put(&self, plan: usize, answer: &Rc<Answer>) {
-        let mut answers = self.answers.borrow_mut();
+        let mut answers = self.results().answers.borrow_mut();
         if answers.len() <= plan {
             answers.resize(plan + 1, None);
         }
@@ -54,12 +62,12 @@ impl SubqueryCache {
 
     /// The memo of a subquery, which is given back by [`SubqueryCache::put_memo`].
     fn take_memo(&self, plan: usize, run: &QueryRun<'_>) -> Box<AnswerMemo> {
-        let known = self.memos.borrow_mut().get_mut(plan).and_then(Option::take);
+        let known = self.results().memos.borrow_mut().get_mut(plan).and_then(Option::take);
         known.unwrap_or_else(|| Box::new(AnswerMemo::new(run.st.memory)))
     }
 
     fn put_memo(&self, plan: usize, memo: Box<AnswerMemo>) {
-        let mut memos = self.memos.borrow_mut();
+        let mut memos = self.results().memos.borrow_mut();
         if memos.len() <= plan {
             memos.resize_with(plan + 1, || None);
         }
