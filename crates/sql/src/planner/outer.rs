@@ -11,19 +11,27 @@ pub(super) struct Params {
     pub(super) next: u16,
     /// Where the outer columns of each enclosing subquery begin.
     bases: Vec<(u16, u16)>,
+    /// The query is one of two forms of a subquery: those inside are planned in the form that they have, so that the work does not
+    /// double with each level.
+    pub(super) one_form: bool,
 }
 
 impl Params {
     /// Those of a statement with `count` parameters.
     pub(super) fn new(count: u16) -> Params {
-        Params { next: count, bases: Vec::new() }
+        Params { next: count, bases: Vec::new(), one_form: false }
     }
 
     /// Those inside subquery `id` with `outer` outer columns.
     pub(super) fn inside(&self, id: u16, outer: usize) -> Params {
         let mut bases = self.bases.clone();
         bases.push((id, self.next));
-        Params { next: self.next + outer as u16, bases }
+        Params { next: self.next + outer as u16, bases, one_form: self.one_form }
+    }
+
+    /// The same for one of two forms of a subquery.
+    pub(super) fn of_one_form(&self) -> Params {
+        Params { one_form: true, ..self.clone() }
     }
 
     /// Replaces the pseudo-columns in `block`.

@@ -44,11 +44,11 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
         div_precision_increment: ctx.div_precision_increment,
     };
     let mut subqueries = std::mem::take(&mut block.subqueries);
-    let Forms { by_row: others, lead } =
-        semi_join::split(&mut block.filter, &mut subqueries, params.next, &build);
+    let Forms { by_row: others, lead } = semi_join::split(&mut block.filter, &mut subqueries, params, &build);
+    let inside = params.of_one_form();
     let by_row = |other: ByRow| ByRowPlan {
         condition: other.condition,
-        plan: plan_subquery(other.subquery, ctx, params),
+        plan: plan_subquery(other.subquery, ctx, &inside),
     };
     let others = others.into_iter().map(|other| other.map(by_row)).collect();
     let mut subqueries = plan_subqueries(subqueries, ctx, params);

@@ -10,6 +10,7 @@
 
 use expr::{Builder, CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
 
+use super::outer::Params;
 use super::query::constant;
 use crate::bind::block::{Block, JoinTree, Query, Source, SubBlock, Window, outer_id, outer_rel};
 use crate::bind::rewrite;
@@ -34,16 +35,16 @@ pub(super) struct Forms {
     pub(super) lead: Option<u16>,
 }
 
-/// Gives conditions of `filter` the form with a list, where they have one. `params_before` parameters have numbers.
+/// Gives conditions of `filter` the form with a list, where they have one.
 pub(super) fn split(
     filter: &mut Vec<Expr>,
     subqueries: &mut Vec<SubBlock>,
-    params_before: u16,
+    params: &Params,
     build: &Builder,
 ) -> Forms {
     let by_row = subqueries.iter().map(|_| None).collect();
     let mut forms = Forms { by_row, lead: None };
-    if subqueries.is_empty() || usize::from(params_before) > OUTER_COLUMNS_MAX {
+    if subqueries.is_empty() || params.one_form || usize::from(params.next) > OUTER_COLUMNS_MAX {
         return forms;
     }
     for condition in &mut *filter {

@@ -33,3 +33,19 @@ fn conditions_that_multiply_are_planned_with_bounded_work() {
     assert!(plan(&format!("SELECT * FROM many WHERE {both}")).contains("range scan on many using ab"));
     assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
 }
+
+#[test]
+fn nested_subqueries_are_planned_with_bounded_work() {
+    for (open, close) in [
+        ("id IN (SELECT dept FROM emp WHERE ", ")"),
+        ("id NOT IN (SELECT id FROM emp WHERE ", ")"),
+        ("EXISTS (SELECT 1 FROM emp i WHERE i.id = emp.dept AND i.salary = emp.salary AND ", ")"),
+        ("(id, dept) IN (SELECT dept, id FROM emp WHERE ", ")"),
+    ] {
+        let depth = 30;
+        let sql = format!("SELECT 1 FROM emp WHERE {}id = 1{}", open.repeat(depth), close.repeat(depth));
+        let begun = std::time::Instant::now();
+        assert!(plan(&sql).contains("emp"), "{sql}");
+        assert!(begun.elapsed().as_secs() < 20, "{open}: {:?}", begun.elapsed());
+    }
+}
