@@ -25,14 +25,33 @@ pub(crate) enum Op {
     Dual,
     Empty,
     Access(Box<AccessOp>),
-    Join { kind: JoinKind, outer: Box<Op>, inner: Box<Op>, on: Option<Expr>, inner_rels: Box<[u16]> },
+    /// One after the other; no row is given twice.
+    Merge(Box<[Op]>),
+    Join {
+        kind: JoinKind,
+        outer: Box<Op>,
+        inner: Box<Op>,
+        on: Option<Expr>,
+        inner_rels: Box<[u16]>,
+    },
     HashJoin(Box<HashJoinOp>),
-    Filter { input: Box<Op>, cond: Expr },
+    Filter {
+        input: Box<Op>,
+        cond: Expr,
+    },
     Compute(Box<ComputeOp>),
     Aggregate(Box<AggregateOp>),
     Sort(Box<SortOp>),
-    Distinct { input: Box<Op>, exprs: Vec<Expr> },
-    Limit { input: Box<Op>, offset: Option<Expr>, count: Option<Expr>, count_all: bool },
+    Distinct {
+        input: Box<Op>,
+        exprs: Vec<Expr>,
+    },
+    Limit {
+        input: Box<Op>,
+        offset: Option<Expr>,
+        count: Option<Expr>,
+        count_all: bool,
+    },
     Virtual(Box<VirtualOp>),
     Derived(Box<DerivedOp>),
     Union(Box<UnionOp>),
@@ -194,6 +213,9 @@ impl OpCompiler<'_> {
                 let mut access = self.access(*rel, path, filter.as_ref(), *covering, around)?;
                 access.index_condition = index_condition.as_ref().map(|cond| TableFilter::new(*rel, cond));
                 Op::Access(Box::new(access))
+            }
+            Node::Merge { arms } => {
+                Op::Merge(arms.iter().map(|arm| self.node(arm, around)).collect::<Result<_>>()?)
             }
             Node::Join { kind, outer, inner, on, inner_rels } => {
                 let outer = self.node(outer, Surroundings { pages_read: true, ..around })?;

@@ -25,6 +25,7 @@ pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source
         Op::Dual => Box::new(Dual),
         Op::Empty => Box::new(Empty),
         Op::Access(access) => Box::new(TableAccess::new(access, run)),
+        Op::Merge(arms) => Box::new(Merge(arms.iter().map(|arm| source_of(arm, run)).collect())),
         Op::Join { kind, outer, inner, on, inner_rels } => Box::new(NestedLoopJoin {
             kind: *kind,
             outer: source_of(outer, run),
@@ -52,6 +53,20 @@ pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source
         Op::Virtual(table) => Box::new(VirtualTable::new(table, run)),
         Op::Derived(derived) => Box::new(Derived::new(derived, run)),
         Op::Union(union) => Box::new(Union { op: union, run }),
+    }
+}
+
+/// The rows of its sources, one after the other.
+struct Merge<'r>(Box<[Box<dyn Source + 'r>]>);
+
+impl Source for Merge<'_> {
+    fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
+        for arm in &mut self.0 {
+            if arm.run(parent, sink)? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+        }
+        Ok(Flow::More)
     }
 }
 

@@ -42,39 +42,38 @@ impl Node {
         let mut found = false;
         self.own_exprs(&mut |expr| found |= test(expr));
         found
-            || self.inputs().into_iter().flatten().any(|input| input.any_expr(test))
+            || self.inputs().into_iter().any(|input| input.any_expr(test))
             || self.queries().iter().any(|query| query.any_expr(test))
     }
 
     /// Calls `visit` with the expressions of the node and those below it in the same query.
     fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
         self.own_exprs(visit);
-        self.inputs().into_iter().flatten().for_each(|input| input.for_each_expr(visit));
+        self.inputs().into_iter().for_each(|input| input.for_each_expr(visit));
     }
 
     /// The nodes of the same query that it reads.
-    fn inputs(&self) -> [Option<&Node>; 2] {
+    pub(super) fn inputs(&self) -> Vec<&Node> {
         match self {
             Node::Dual
             | Node::Empty
             | Node::Access { .. }
             | Node::Virtual { .. }
             | Node::Derived { .. }
-            | Node::Union { .. } => [None, None],
-            Node::Join { outer, inner, .. } | Node::HashJoin { outer, inner, .. } => {
-                [Some(outer), Some(inner)]
-            }
+            | Node::Union { .. } => Vec::new(),
+            Node::Merge { arms } => arms.iter().collect(),
+            Node::Join { outer, inner, .. } | Node::HashJoin { outer, inner, .. } => vec![outer, inner],
             Node::Filter { input, .. }
             | Node::Compute { input, .. }
             | Node::Aggregate { input, .. }
             | Node::Sort { input, .. }
             | Node::Distinct { input, .. }
-            | Node::Limit { input, .. } => [Some(input), None],
+            | Node::Limit { input, .. } => vec![input],
         }
     }
 
     /// The queries whose rows it gives.
-    fn queries(&self) -> &[QueryPlan] {
+    pub(super) fn queries(&self) -> &[QueryPlan] {
         match self {
             Node::Derived { query, .. } => std::slice::from_ref(query),
             Node::Union { arms, .. } => arms,
@@ -85,7 +84,12 @@ impl Node {
     /// Calls `visit` with the expressions of the node itself.
     fn own_exprs(&self, visit: &mut dyn FnMut(&Expr)) {
         match self {
-            Node::Dual | Node::Empty | Node::Virtual { .. } | Node::Derived { .. } | Node::Union { .. } => {}
+            Node::Dual
+            | Node::Empty
+            | Node::Virtual { .. }
+            | Node::Derived { .. }
+            | Node::Union { .. }
+            | Node::Merge { .. } => {}
             Node::Access { path, filter, index_condition, .. } => {
                 path_exprs(path).into_iter().chain(filter).chain(index_condition.as_deref()).for_each(visit);
             }

@@ -209,6 +209,11 @@ pub enum Node {
         /// The index alone holds every column used.
         covering: bool,
     },
+    /// Rows of one base table by several accesses, one after the other. Each leaves out what those before it give.
+    Merge {
+        /// The accesses.
+        arms: Vec<Node>,
+    },
     /// Nested loops. Key expressions in `inner` paths may name columns of `outer`.
     Join {
         /// Inner or left.

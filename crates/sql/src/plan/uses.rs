@@ -57,19 +57,6 @@ fn subqueries<'p>(plans: &'p [SubPlan], visit: &mut dyn FnMut(TableUsed<'p>)) {
 
 /// The queries that are nodes at or below `at`.
 fn node<'p>(at: &'p Node, visit: &mut dyn FnMut(TableUsed<'p>)) {
-    match at {
-        Node::Dual | Node::Empty | Node::Access { .. } | Node::Virtual { .. } => {}
-        Node::Join { outer, inner, .. } | Node::HashJoin { outer, inner, .. } => {
-            node(outer, visit);
-            node(inner, visit);
-        }
-        Node::Filter { input, .. }
-        | Node::Compute { input, .. }
-        | Node::Aggregate { input, .. }
-        | Node::Sort { input, .. }
-        | Node::Distinct { input, .. }
-        | Node::Limit { input, .. } => node(input, visit),
-        Node::Derived { query: inner, .. } => query(inner, &[], visit),
-        Node::Union { arms, .. } => arms.iter().for_each(|arm| query(arm, &[], visit)),
-    }
+    at.inputs().into_iter().for_each(|input| node(input, visit));
+    at.queries().iter().for_each(|inner| query(inner, &[], visit));
 }

@@ -5,6 +5,7 @@ use types::{IndexDef, IndexKind, KeyStatistics, TableDef};
 
 use super::cost;
 use super::index_condition;
+use super::index_merge;
 use super::key_boxes::{self, Boxes, Placed};
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
@@ -28,6 +29,16 @@ pub(super) struct Choice {
     pub(super) needs: RelSet,
     /// Order of the rows.
     pub(super) order: Ordering,
+    /// Not empty: the accesses that find the rows together; `path` is the first one's.
+    pub(super) arms: Vec<Arm>,
+}
+
+/// One of several accesses that find rows together.
+#[derive(Clone, Debug)]
+pub(super) struct Arm {
+    pub(super) choice: Choice,
+    /// What its rows are tested for.
+    pub(super) filter: Vec<Expr>,
 }
 
 /// All ways to read table `rel` that are worth a thought, the cheapest first. `conditions` may name `bound` and `rel`.
@@ -43,6 +54,11 @@ pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels
     }
     found.extend(indexes.iter().filter(|&&index| index != 0).filter_map(|&index| table.scan(index)));
     found.extend(table.scan(0));
+    found.extend(index_merge::choices(def, conditions, rels, |conditions| {
+        let trees: Vec<Tree<'_>> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
+        let keyed = indexes.iter().filter_map(|&index| table.keyed(index, &trees));
+        keyed.min_by(|a, b| a.cost.total_cmp(&b.cost))
+    }));
     let weights: Vec<f64> = conditions.iter().map(|c| cost::test(c)).collect();
     for choice in &mut found {
         let tested = (0..weights.len()).filter(|at| !choice.ensured.contains(at));
@@ -87,6 +103,7 @@ impl Table<'_> {
             cost: cost::DESCENT + rows * cost::NEXT_ROW * width + lookups,
             needs: RelSet::EMPTY,
             order: self.order(def, 0),
+            arms: Vec::new(),
         })
     }
 
@@ -119,6 +136,7 @@ impl Table<'_> {
             cost: cost::stretches(stretches) + cost + lists,
             needs,
             order,
+            arms: Vec::new(),
         })
     }
 

@@ -2,7 +2,9 @@
 
 use expr::{CmpDomain, Expr, ExprKind};
 
+use super::access::Choice;
 use super::index_condition;
+use super::index_merge;
 use super::join_list::{Item, JoinList};
 use super::join_order::{How, Route, Step, hash_key};
 use super::known::Known;
@@ -192,15 +194,11 @@ impl<'r> NodeBuilder<'r> {
     /// The node that reads a relation and tests `conditions`.
     fn read(&self, rel: u16, how: &How, conditions: Vec<Expr>) -> Node {
         match (how, &self.rels.get(rel).kind) {
+            (How::Access(choice), _) if choice.arms.is_empty() => self.access(rel, choice, conditions),
             (How::Access(choice), _) => {
-                let (of_index, rest) = index_condition::split(rel, choice, conditions, self.rels);
-                Node::Access {
-                    rel,
-                    path: choice.path.clone(),
-                    filter: all(rest, self.rels),
-                    index_condition: all(of_index, self.rels).map(Box::new),
-                    covering: choice.covering,
-                }
+                let arms = choice.arms.iter();
+                let arms = arms.map(|arm| self.access(rel, &arm.choice, arm.filter.clone())).collect();
+                filter(index_merge::node(rel, arms, self.rels), conditions, self.rels)
             }
             (_, RelKind::Virtual { def }) => {
                 filter(Node::Virtual { rel, def: def.clone() }, conditions, self.rels)
@@ -209,6 +207,20 @@ impl<'r> NodeBuilder<'r> {
                 filter(Node::Derived { rel, query: plan.clone() }, conditions, self.rels)
             }
             _ => Node::Empty,
+        }
+    }
+}
+
+impl NodeBuilder<'_> {
+    /// The node that reads a table by `choice` and tests `conditions`.
+    fn access(&self, rel: u16, choice: &Choice, conditions: Vec<Expr>) -> Node {
+        let (of_index, rest) = index_condition::split(rel, choice, conditions, self.rels);
+        Node::Access {
+            rel,
+            path: choice.path.clone(),
+            filter: all(rest, self.rels),
+            index_condition: all(of_index, self.rels).map(Box::new),
+            covering: choice.covering,
         }
     }
 }

@@ -61,6 +61,12 @@ impl Tree {
                     self.line(depth, &(found + &tested(print, index_condition.as_deref())));
                 }
             }
+            Node::Merge { arms } => {
+                self.line(depth, "Index merge");
+                for arm in arms {
+                    self.node(arm, print, query, depth + 1);
+                }
+            }
             Node::Join { kind, outer, inner, on, .. } => {
                 self.line(depth, &nested_loop(print, *kind, on.as_ref()));
                 self.node(outer, print, query, depth + 1);
