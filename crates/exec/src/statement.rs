@@ -6,7 +6,7 @@ use std::rc::Rc;
 use base::memory::{ByteStore, Charge, Exceeded, Purpose, StatementAccount};
 use bumpalo::Bump;
 use engine::{Engine, LockMode, LockRead, ReadView, Trx, WaitPolicy};
-use expr::{EvalCtx, EvalError, SessionInfo, SubqueryRunner};
+use expr::{EvalCtx, EvalError, PatternMemo, SessionInfo, SubqueryRunner};
 use page::OverflowRef;
 use types::{Date, StoreContext, TimeZone, Value};
 use wire::OutBuffer;
@@ -47,6 +47,8 @@ pub(crate) struct Rare {
     pub(crate) answers: Made<Answer>,
     pub(crate) builds: Made<BuildSide>,
     pub(crate) kept: Made<KeptRows>,
+    /// Patterns of LIKE that are known only at run time.
+    patterns: PatternMemo,
 }
 
 impl Rare {
@@ -329,6 +331,10 @@ impl SubqueryRunner for QueryRun<'_> {
 
     fn reserve(&self, arena: &Bump, bytes: usize) -> std::result::Result<(), EvalError> {
         Ok(self.st.reserve(arena, bytes)?)
+    }
+
+    fn patterns(&self) -> Option<&PatternMemo> {
+        Some(&self.st.rare().patterns)
     }
 
     fn run<'v>(

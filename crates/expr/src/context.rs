@@ -6,7 +6,7 @@ use bumpalo::Bump;
 use types::temporal::MICROS_PER_SECOND;
 use types::{Date, OwnedValue, TableDef, TimeZone, Value};
 
-use crate::{EvalError, Expr, Warning};
+use crate::{EvalError, Expr, PatternMemo, Warning};
 
 /// Values up to this size are not charged: an expression has few of them beside its text.
 const SMALL_VALUE_BYTES: usize = 1024;
@@ -131,6 +131,11 @@ pub trait SubqueryRunner {
     /// Charges the statement for `bytes` that evaluation is about to take, most of them in `arena`.
     fn reserve(&self, _arena: &Bump, _bytes: usize) -> Result<(), EvalError> {
         Ok(())
+    }
+
+    /// Where patterns of LIKE that are no constants are kept compiled; `None`: nowhere.
+    fn patterns(&self) -> Option<&PatternMemo> {
+        None
     }
 
     /// The value of the subquery expression `expr` (an [`crate::ExprKind::Subquery`]) for the row `outer`.

@@ -223,7 +223,7 @@ fn is_in<'v>(
     Ok((!unknown).then_some(false))
 }
 
-/// LIKE: a constant pattern is compiled already, others are now.
+/// LIKE: a constant pattern is compiled already, another is when its statement first meets it.
 fn like<'v>(expr: &'v Expr, row: &'v dyn RowSource, ctx: &'v EvalCtx<'v>) -> Result<Value<'v>, EvalError> {
     let ExprKind::Like { negated, collation, escape, compiled, args } = &expr.kind else {
         return Ok(Value::Null);
@@ -234,7 +234,10 @@ fn like<'v>(expr: &'v Expr, row: &'v dyn RowSource, ctx: &'v EvalCtx<'v>) -> Res
         pattern.matches(text)
     } else {
         let pattern = some!(call.text(1));
-        LikePattern::new(pattern, escape.map(u32::from), collation_of(*collation)).matches(text)
+        match ctx.subqueries.patterns() {
+            Some(memo) => memo.matches(text, pattern, *escape, *collation),
+            None => LikePattern::new(pattern, escape.map(u32::from), collation_of(*collation)).matches(text),
+        }
     };
     ctx.fail_if_killed_over(text)?;
     Ok(truth(Some(matched != *negated)))

@@ -29,6 +29,7 @@ mod func;
 mod functions;
 mod hash_index;
 mod node;
+mod pattern_memo;
 mod print;
 mod sort_key;
 #[cfg(test)]
@@ -45,4 +46,5 @@ pub use func::Func;
 pub use functions::SeededRandom;
 pub use hash_index::HashIndex;
 pub use node::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
+pub use pattern_memo::PatternMemo;
 pub use sort_key::append_sort_key;
