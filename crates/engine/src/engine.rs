@@ -264,8 +264,8 @@ impl Engine {
 
     // Names.
 
-    /// Raised by every definition change, and when a table has become much larger: a plan made under another version
-    /// resolves its names again. Cost: a load.
+    /// The number of changes of definitions, and of tables that have become much larger. A plan made under another version
+    /// asks its tables ([`Table::serves_plans_of`]) before it runs. Cost: a load.
     #[inline]
     pub fn catalog_version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
@@ -317,7 +317,7 @@ impl Engine {
         self.catalog.load()
     }
 
-    /// Replaces the catalog by a changed copy. The caller holds the definition mutex.
+    /// Replaces the catalog by a changed copy. The caller holds the definition mutex, and has retired the tables that go.
     pub(crate) fn change_catalog(&self, change: impl FnOnce(&mut Catalog)) {
         let mut catalog = (**self.catalog.load()).clone();
         change(&mut catalog);
@@ -326,9 +326,10 @@ impl Engine {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// All plans are made again before they run once more.
+    /// All plans that use `table` are made again before they run once more.
     #[cold]
-    pub fn expire_plans(&self) {
+    pub fn expire_plans(&self, table: &Table) {
+        table.expire_plans_before(self.catalog_version() + 1);
         self.version.fetch_add(1, Ordering::Release);
     }
 

@@ -79,6 +79,8 @@ pub(crate) struct TableState {
     pub(crate) rows: AtomicI64,
     /// With so many rows, plans that were made for fewer may be bad ones.
     pub(crate) replan_rows: AtomicI64,
+    /// Plans made under older catalog versions were made for a much smaller table.
+    plans_from: AtomicU64,
     /// Next invisible row id; 0 = not known.
     pub(crate) next_row_id: AtomicU64,
 }
@@ -97,6 +99,7 @@ impl TableState {
             auto_increment_limit: AtomicU64::new(0),
             rows: AtomicI64::new(0),
             replan_rows: AtomicI64::new(REPLAN_ROWS_MIN),
+            plans_from: AtomicU64::new(0),
             next_row_id: AtomicU64::new(next_row_id),
         }
     }
@@ -165,7 +168,19 @@ impl Table {
         self.current.load(Ordering::Acquire)
     }
 
-    /// A newer version has taken the place, or the table is gone.
+    /// Whether a plan made under catalog version `version` still finds the table by its name, as it was, and about as large.
+    pub fn serves_plans_of(&self, version: u64) -> bool {
+        self.is_current() && self.state.plans_from.load(Ordering::Acquire) <= version
+    }
+
+    /// Plans made under catalog versions before `version` no longer serve.
+    pub(crate) fn expire_plans_before(&self, version: u64) {
+        // Release pairs with `serves_plans_of`; the catalog version that asks for it is raised after.
+        self.state.plans_from.fetch_max(version, Ordering::Release);
+    }
+
+    /// A newer version takes the place, or the table goes. Called before the catalog version says so: a plan that meets
+    /// the new version finds this one retired.
     pub(crate) fn retire(&self) {
         self.current.store(false, Ordering::Release);
     }
@@ -192,7 +207,7 @@ impl Table {
     #[inline(never)]
     fn has_grown(&self, engine: &Engine, rows: i64) {
         self.state.expect_rows(rows);
-        engine.expire_plans();
+        engine.expire_plans(self);
     }
 
     pub(crate) fn record(&self) -> TableRecord {

@@ -24,7 +24,10 @@ use crate::update::UpdateProgram;
 #[derive(Debug)]
 pub struct Program {
     plan: Arc<Plan>,
+    /// Tables that it opens.
     tables: Vec<Arc<Table>>,
+    /// All that its names were resolved to, those that it need not open among them.
+    named: Box<[Arc<Table>]>,
     /// What each of them is used for.
     uses: Box<[TableUse]>,
     body: Body,
@@ -65,7 +68,27 @@ pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
         Plan::Load(load) => Body::Load(Box::new(LoadProgram::compile(engine, load, &mut tables)?)),
     };
     let uses = tables.iter().map(|table| use_of(&plan, table)).collect();
-    Ok(Program { plan, tables, uses, body })
+    let named = named_tables(&plan, engine)?;
+    Ok(Program { plan, tables, named, uses, body })
+}
+
+/// The tables that `plan` names.
+fn named_tables(plan: &Plan, engine: &Engine) -> Result<Box<[Arc<Table>]>> {
+    let mut named: Vec<Arc<Table>> = Vec::new();
+    let mut failed = None;
+    plan.for_each_table(&mut |used| {
+        if !named.iter().any(|table| *table.def == *used.def) {
+            failed = failed.take().or(match engine.table(&used.def.schema, &used.def.name) {
+                Ok(table) if *table.def == *used.def => {
+                    named.push(table);
+                    None
+                }
+                Ok(_) => Some(Error::TableChanged),
+                Err(error) => Some(error),
+            });
+        }
+    });
+    failed.map_or_else(|| Ok(named.into()), |error| Err(error.into()))
 }
 
 /// What `plan` does with `table`.
@@ -73,6 +96,14 @@ fn use_of(plan: &Plan, table: &Table) -> TableUse {
     let mut writes = false;
     plan.for_each_table(&mut |used| writes |= used.writes && used.def.id == table.def.id);
     if writes { TableUse::Write } else { TableUse::Read }
+}
+
+impl Program {
+    /// Whether its names still resolve to the tables that it was made for, which have not grown much since catalog version
+    /// `made_at`, under which it was planned.
+    pub fn serves(&self, made_at: u64) -> bool {
+        self.named.iter().all(|table| table.serves_plans_of(made_at))
+    }
 }
 
 impl SelectProgram {

@@ -132,6 +132,7 @@ pub(crate) fn counters(server: &Server) -> impl Iterator<Item = (&'static str, u
         ("Ratchet_memory_charged", server.memory.charged()),
         ("Ratchet_plan_cache_bytes", server.plans.bytes()),
         ("Ratchet_plan_cache_environments", server.plans.environments()),
+        ("Ratchet_plans_made", server.plans.made()),
     ];
     charged.into_iter().chain(heap)
 }

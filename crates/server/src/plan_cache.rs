@@ -1,8 +1,8 @@
 //! Plans of statements seen before: a few in each session, all of them in a shared map behind it.
 //!
-//! A plan serves every text with the same [cache key](sql::CacheKey) in the same [environment](Environment) under the
-//! same catalog version. A key is compared in full; its hash only finds it. A plan of an older catalog version is never
-//! run: it is replaced when it is met.
+//! A plan serves every text with the same [cache key](sql::CacheKey) in the same [environment](Environment) as long as
+//! its tables are those that it was made for. A key is compared in full; its hash only finds it. Once the catalog version
+//! has changed, a plan asks its tables before it runs; one that no longer serves is replaced when it is met.
 //!
 //! Prepared statements keep their plan themselves, once it is found in the shared map or made for it.
 //!
@@ -89,8 +89,8 @@ impl Entry {
     fn serves(&self, environment: EnvironmentId, key: PlanKey<'_>, catalog_version: u64) -> bool {
         self.hash == key.hash
             && self.environment == environment
-            && self.plan.catalog_version == catalog_version
             && *self.key == *key.bytes
+            && self.plan.is_current(catalog_version)
     }
 }
 
@@ -124,6 +124,8 @@ pub struct PlanCache {
     part_bytes_max: AtomicU64,
     memory: Arc<ServerAccount>,
     environments: Mutex<Environments>,
+    /// Plans that sessions have made, kept or not.
+    made: AtomicU64,
 }
 
 impl PlanCache {
@@ -134,7 +136,18 @@ impl PlanCache {
             part_bytes_max: AtomicU64::new(limit / PARTS as u64),
             memory: Arc::clone(memory),
             environments: Mutex::default(),
+            made: AtomicU64::new(0),
         }
+    }
+
+    /// Counts a plan that a session has made.
+    pub fn count_made(&self) {
+        self.made.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Plans that sessions have made since the server started up.
+    pub fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
     }
 
     /// Sets the limit, bytes. A part that has more is emptied when the next plan comes.
@@ -238,7 +251,7 @@ impl SessionPlans {
         catalog_version: u64,
     ) -> Option<&Compiled> {
         let entry = self.texts.find(sql, key)?;
-        let serves = entry.environment == environment && entry.plan.catalog_version == catalog_version;
+        let serves = entry.environment == environment && entry.plan.is_current(catalog_version);
         serves.then_some(&*entry.plan)
     }
 

@@ -106,9 +106,9 @@ impl Engine {
             self.put_pending_trees(&ids)?;
             self.forget_table(table)?;
             self.forget_counters(table)?;
+            table.retire();
             self.change_catalog(|catalog| catalog.remove_table(&table.def.schema, &table.def.name));
         }
-        table.retire();
         self.destroy_trees(table)?;
         let _definition = self.definition.lock();
         self.forget_pending_trees(&ids)
@@ -191,11 +191,11 @@ impl Engine {
     /// Puts `new` in the dictionary and the catalog in place of `old`. Lock and definition mutex are held.
     pub(super) fn replace_table(&self, old: &Table, new: &Arc<Table>) -> Result<()> {
         self.put_table(new)?;
+        old.retire();
         self.change_catalog(|catalog| {
             catalog.remove_table(&old.def.schema, &old.def.name);
             catalog.add_table(new);
         });
-        old.retire();
         Ok(())
     }
 

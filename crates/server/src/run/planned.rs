@@ -1,6 +1,7 @@
 //! Planned statements: from syntax tree to program, from program to answer.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use engine::{Effect, Trx};
@@ -30,7 +31,9 @@ pub struct Compiled {
     /// The program.
     pub program: Program,
     /// Version of the catalog that its names were looked up in.
-    pub catalog_version: u64,
+    made_at: u64,
+    /// Newest version under which they are known to be the same.
+    current_at: AtomicU64,
     /// Number of its parameters, lifted literals included.
     pub params: u16,
     /// Counter of its statements.
@@ -41,6 +44,26 @@ pub struct Compiled {
     pub execution_ms: u32,
     /// What its text has that MySQL warns of.
     pub deprecated: Vec<Deprecated>,
+}
+
+impl Compiled {
+    /// Whether it serves under catalog version `version`. Cost: a load, unless a definition has changed since it was last
+    /// asked.
+    #[inline]
+    pub fn is_current(&self, version: u64) -> bool {
+        self.current_at.load(Ordering::Relaxed) == version || self.still_serves(version)
+    }
+
+    /// Asks the tables. The version was read before them, so that none of its changes is missed.
+    #[cold]
+    #[inline(never)]
+    fn still_serves(&self, version: u64) -> bool {
+        let serves = self.program.serves(self.made_at);
+        if serves {
+            self.current_at.fetch_max(version, Ordering::Relaxed);
+        }
+        serves
+    }
 }
 
 /// Why a program did not run to its end. The transaction is as it must be.
@@ -108,12 +131,14 @@ pub fn compile(
         let planned = plan(session, statement, request)?;
         match exec::compile(Arc::new(planned.plan), engine) {
             Ok(program) => {
+                session.server.plans.count_made();
                 let is_do = com == Com::Do;
                 let deprecated = planned.deprecated;
                 let execution_ms = execution_ms(statement);
                 let params = request.param_count as u16;
+                let (made_at, current_at) = (catalog_version, AtomicU64::new(catalog_version));
                 let compiled =
-                    Compiled { program, catalog_version, params, com, is_do, execution_ms, deprecated };
+                    Compiled { program, made_at, current_at, params, com, is_do, execution_ms, deprecated };
                 return Ok((compiled, planned.shareable));
             }
             Err(error) if is_stale(&error) => {}

@@ -189,7 +189,7 @@ fn execute_prepared(
     let version = session.server.engine.catalog_version();
     if let Some(plan) = &prepared.plan
         && plan.environment == environment
-        && plan.compiled.catalog_version == version
+        && plan.compiled.is_current(version)
     {
         match planned::run(session, answer, &plan.compiled, params) {
             Err(Failure::Stale) => {}

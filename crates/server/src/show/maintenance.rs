@@ -60,12 +60,11 @@ fn run(
             let table = engine.table(&name.schema, &name.table);
             let analyzed = table.and_then(|table| {
                 table.count_rows(engine)?;
-                table.sample(engine)
+                table.sample(engine)?;
+                engine.expire_plans(&table);
+                Ok(())
             });
-            analyzed.map(|_| {
-                engine.expire_plans();
-                Vec::new()
-            })
+            analyzed.map(|()| Vec::new())
         }
         MaintainKind::Check => {
             let depth = if maintain.options.quick { Depth::Quick } else { Depth::Full };

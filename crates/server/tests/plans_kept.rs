@@ -1,0 +1,119 @@
+//! Plans serve as long as their own tables stay what they were, whatever happens to others.
+
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::path::Path;
+
+use mysql::Conn;
+use mysql::prelude::Queryable;
+use testkit::runner::Target;
+use testkit::server::TestServer;
+
+fn start() -> (TestServer, Conn, Conn) {
+    let server = TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), &[]).unwrap();
+    let target = Target { port: server.port, user: "root".to_owned() };
+    let (mut conn, mut other) = (target.connect(None).unwrap(), target.connect(None).unwrap());
+    for sql in [
+        "CREATE DATABASE d",
+        "USE d",
+        "CREATE TABLE a (id INT PRIMARY KEY, v INT)",
+        "CREATE TABLE b (id INT PRIMARY KEY, v INT)",
+        "INSERT INTO a VALUES (1, 10), (2, 20)",
+        "INSERT INTO b VALUES (1, 100), (2, 200)",
+    ] {
+        conn.query_drop(sql).unwrap();
+    }
+    other.query_drop("USE d").unwrap();
+    (server, conn, other)
+}
+
+/// Plans that the server has made.
+fn made(conn: &mut Conn) -> u64 {
+    let row: (String, u64) =
+        conn.query_first("SHOW GLOBAL STATUS LIKE 'Ratchet_plans_made'").unwrap().unwrap();
+    row.1
+}
+
+#[test]
+fn definitions_of_other_tables_make_no_plan_anew() {
+    let (_server, mut conn, mut other) = start();
+    let statement = conn.prep("SELECT v FROM a WHERE id = ?").unwrap();
+    let read = |conn: &mut Conn| {
+        let by_text: Vec<i64> = conn.query("SELECT v + 1 FROM a WHERE id = 2").unwrap();
+        let prepared: Vec<i64> = conn.exec(&statement, (1,)).unwrap();
+        (by_text, prepared)
+    };
+    assert_eq!(read(&mut conn), (vec![21], vec![10]));
+    let known = made(&mut other);
+    for sql in [
+        "CREATE TABLE c (id INT)",
+        "CREATE INDEX v ON b (v)",
+        "RENAME TABLE b TO e",
+        "TRUNCATE TABLE e",
+        "ANALYZE TABLE e",
+        "DROP TABLE c",
+        "CREATE DATABASE f",
+        "DROP DATABASE f",
+        "CREATE USER somebody IDENTIFIED BY 'x'",
+    ] {
+        other.query_drop(sql).unwrap();
+        assert_eq!(read(&mut conn), (vec![21], vec![10]), "{sql}");
+        assert_eq!(made(&mut other), known, "{sql}");
+    }
+}
+
+#[test]
+fn definitions_of_its_own_table_end_a_plan() {
+    let (_server, mut conn, mut other) = start();
+    let statement = conn.prep("SELECT v FROM a WHERE id = ?").unwrap();
+    let read = |conn: &mut Conn| {
+        let by_text = conn.query::<i64, _>("SELECT v FROM a WHERE id = 2");
+        let prepared = conn.exec::<i64, _, _>(&statement, (2,));
+        let never = conn.query::<i64, _>("SELECT v FROM a WHERE 1 = 0");
+        match (by_text, prepared, never) {
+            (Ok(a), Ok(b), Ok(c)) if a == b && c.is_empty() => Ok(a),
+            (Err(mysql::Error::MySqlError(a)), Err(mysql::Error::MySqlError(b)), Err(_))
+                if a.code == b.code =>
+            {
+                Err(a.code)
+            }
+            (a, b, c) => panic!("{a:?}, {b:?}, {c:?}"),
+        }
+    };
+    assert_eq!(read(&mut conn), Ok(vec![20]));
+    for (sql, expected) in [
+        ("RENAME TABLE a TO kept, b TO a", Ok(vec![200])),
+        ("DROP TABLE a", Err(1146)),
+        ("CREATE TABLE a (v VARCHAR(10), id BIGINT PRIMARY KEY)", Ok(vec![])),
+        ("INSERT INTO a VALUES ('7', 2)", Ok(vec![7])),
+        ("TRUNCATE TABLE a", Ok(vec![])),
+        ("RENAME TABLE a TO gone, kept TO a", Ok(vec![20])),
+        ("CREATE INDEX v ON a (v)", Ok(vec![20])),
+        ("DROP INDEX v ON a", Ok(vec![20])),
+        ("DROP DATABASE d", Err(1146)),
+    ] {
+        other.query_drop(sql).unwrap();
+        let found = read(&mut conn);
+        if sql.starts_with("DROP DATABASE") {
+            assert!(found.is_err(), "{sql}");
+        } else {
+            assert_eq!(found, expected, "{sql}");
+        }
+    }
+}
+
+#[test]
+fn plans_for_a_small_table_end_when_it_has_grown() {
+    let (_server, mut conn, mut other) = start();
+    let read = "SELECT COUNT(*) FROM a WHERE v > 5";
+    assert_eq!(conn.query_first::<u64, _>(read).unwrap(), Some(2));
+    let known = made(&mut other);
+    let rows: Vec<String> = (10..1_500).map(|n| format!("({n}, {n})")).collect();
+    other.query_drop(format!("INSERT INTO b VALUES {}", rows.join(", "))).unwrap();
+    assert_eq!(conn.query_first::<u64, _>(read).unwrap(), Some(2));
+    assert_eq!(made(&mut other), known + 1, "of INSERT alone");
+    other.query_drop(format!("INSERT INTO a VALUES {}", rows.join(", "))).unwrap();
+    let known = made(&mut other);
+    assert_eq!(conn.query_first::<u64, _>(read).unwrap(), Some(1_492));
+    assert_eq!(made(&mut other), known + 1, "a plan for the larger table");
+}
