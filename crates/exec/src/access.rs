@@ -15,7 +15,7 @@ use crate::intervals::{Interval, Intervals};
 use crate::key::{Fit, KeyPart};
 use crate::op::{AccessOp, PathOp};
 use crate::reader::{RowEnv, TableReader};
-use crate::source::{Collect, Flow, RowBatch, Sink, Source};
+use crate::source::{Collect, Flow, RowBatch, Sink, Source, TakeCells};
 use crate::statement::QueryRun;
 
 /// A running access to a table.
@@ -23,10 +23,10 @@ pub(crate) struct TableAccess<'r> {
     op: &'r AccessOp,
     run: &'r QueryRun<'r>,
     /// Of the index of the path.
-    scan: Option<Scan<'r>>,
-    prober: Option<Prober<'r>>,
+    scan: Option<Box<Scan<'r>>>,
+    prober: Option<Box<Prober<'r>>>,
     /// Of the clustered index, for rows behind secondary entries.
-    rows: Option<Prober<'r>>,
+    rows: Option<Box<Prober<'r>>>,
     range: KeyRange,
     keys: Keys,
     /// Home of key values and decoded columns; emptied between rows.
@@ -41,6 +41,15 @@ pub(crate) struct TableAccess<'r> {
     locked: Option<LockingScan<'r>>,
     /// Memory for the intervals of the path.
     intervals: Option<Box<Intervals>>,
+}
+
+/// The key of an interval of one whole key.
+#[inline]
+fn point(interval: Interval<'_>) -> &[u8] {
+    match interval.lower {
+        Bound::Included(key) | Bound::Excluded(key) => key,
+        Bound::Unbounded => &[],
+    }
 }
 
 /// Buffers for key bytes.
@@ -109,14 +118,40 @@ impl<'r> TableAccess<'r> {
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
-        let st = self.run.st;
         let mut scan = if let Some(mut scan) = self.scan.take() {
             scan.restart(|range| range.clone_from(&self.range));
             scan
         } else {
-            let range = self.range.clone();
-            let scan = Scan::open(st.engine, self.table(), self.op.index, st.view, range, direction)?;
-            if self.op.detached { scan.detached() } else { scan }
+            self.open_scan(self.range.clone(), direction)?
+        };
+        let flow = self.drain(&mut scan, parent, sink);
+        scan.suspend();
+        self.scan = Some(scan);
+        flow
+    }
+
+    #[inline(never)]
+    fn open_scan(&self, range: KeyRange, direction: Direction) -> Result<Box<Scan<'r>>> {
+        let st = self.run.st;
+        let scan = Scan::open(st.engine, self.table(), self.op.index, st.view, range, direction)?;
+        Ok(Box::new(if self.op.detached { scan.detached() } else { scan }))
+    }
+
+    /// Pushes the rows of `interval`. The direction is the same in all calls.
+    fn scan_interval(
+        &mut self,
+        interval: Interval<'_>,
+        direction: Direction,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        let mut scan = if let Some(mut scan) = self.scan.take() {
+            scan.restart(|range| range.set(interval.lower, interval.upper));
+            scan
+        } else {
+            let mut range = KeyRange::all();
+            range.set(interval.lower, interval.upper);
+            self.open_scan(range, direction)?
         };
         let flow = self.drain(&mut scan, parent, sink);
         scan.suspend();
@@ -190,7 +225,10 @@ impl<'r> TableAccess<'r> {
         self.op.table.indexes[self.op.index].clustered_key(row, key);
         let prober = match &mut self.rows {
             Some(prober) => prober,
-            none => none.insert(Prober::new(self.run.st.engine, &self.op.table, 0, self.run.st.view)?),
+            none => {
+                let st = self.run.st;
+                none.insert(Box::new(Prober::new(st.engine, &self.op.table, 0, st.view)?))
+            }
         };
         let Some(row) = prober.get(key)? else { return Ok(Flow::More) };
         let mut push = RowPush {
@@ -256,14 +294,19 @@ impl<'r> TableAccess<'r> {
 
     /// Pushes what the key in `keys.lower` finds.
     fn lookup(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
-        let st = self.run.st;
-        let mut prober = match self.prober.take() {
-            Some(prober) => prober,
-            None => Prober::new(st.engine, self.table(), self.op.index, st.view)?,
-        };
+        let mut prober = self.take_prober()?;
         let flow = self.lookup_with(&mut prober, parent, sink);
         self.prober = Some(prober);
         flow
+    }
+
+    /// The prober of the path's index; put it back when it is no longer used.
+    fn take_prober(&mut self) -> Result<Box<Prober<'r>>> {
+        let st = self.run.st;
+        match self.prober.take() {
+            Some(prober) => Ok(prober),
+            None => Ok(Box::new(Prober::new(st.engine, self.table(), self.op.index, st.view)?)),
+        }
     }
 
     fn lookup_with(
@@ -293,14 +336,42 @@ impl<'r> TableAccess<'r> {
 
     /// The rows of several intervals.
     fn run_intervals(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
-        self.for_each_interval(parent, |access, interval, direction| {
-            if let (true, Bound::Included(key)) = (access.op.whole_clustered_key, interval.lower) {
-                access.keys.lower.clear();
-                access.keys.lower.extend_from_slice(key);
-                return access.lookup(parent, sink);
+        if !self.op.whole_clustered_key {
+            return self.for_each_interval(parent, |access, interval, direction| {
+                access.scan_interval(interval, direction, parent, sink)
+            });
+        }
+        if self.op.batched
+            && let Some(cells) = sink.as_cells(self.op.rel)
+        {
+            return self.put_cells(parent, cells);
+        }
+        let mut prober = self.take_prober()?;
+        let flow = self.for_each_interval(parent, |access, interval, _| {
+            let flow = match prober.get(point(interval))? {
+                Some(row) => access.push_entry(&row, parent, sink)?,
+                None => Flow::More,
+            };
+            if sink.wants_pause() {
+                sink.pause()?;
             }
-            access.range.set(interval.lower, interval.upper);
-            access.scan_range(direction, parent, sink)
+            Ok(flow)
+        });
+        self.prober = Some(prober);
+        flow
+    }
+
+    /// Gives the rows of whole clustered keys to a sink that takes their cells where they stand.
+    fn put_cells(&mut self, parent: Option<&Frame<'_>>, cells: &mut dyn TakeCells) -> Result<Flow> {
+        let (table, st) = (self.table(), self.run.st);
+        self.for_each_interval(parent, |_, interval, _| {
+            let key = point(interval);
+            let way = table.foresee(st.engine, key);
+            table.get_cell(st.engine, &st.view, key, way, |found| cells.cell(&found))?;
+            if cells.wants_pause() {
+                cells.pause()?;
+            }
+            Ok(Flow::More)
         })
     }
 
@@ -310,11 +381,11 @@ impl<'r> TableAccess<'r> {
         parent: Option<&Frame<'_>>,
         mut run: impl FnMut(&mut Self, Interval<'_>, Direction) -> Result<Flow>,
     ) -> Result<Flow> {
-        let PathOp::Intervals { keys, reverse, .. } = &self.op.path else { return Ok(Flow::More) };
+        let PathOp::Intervals { keys, int_key, reverse, .. } = &self.op.path else { return Ok(Flow::More) };
         self.arena.reset();
         let known = self.intervals.take();
         let mut intervals = known.unwrap_or_else(|| Box::new(Intervals::new(self.run.st.memory)));
-        intervals.make(keys, &self.op.key, self.run, parent, &self.arena)?;
+        intervals.make((keys, int_key.as_ref()), &self.op.key, self.run, parent, &self.arena)?;
         let direction = if *reverse { Direction::Backward } else { Direction::Forward };
         let count = intervals.len();
         for at in 0..count {

@@ -17,6 +17,7 @@ use types::Value;
 
 use crate::error::Result;
 use crate::frame::{Frame, row_source};
+use crate::int_spans::{self, IntKey, IntSpan};
 use crate::key::{Fit, KeyPart};
 use crate::range_bugs::{RangeBug, is_planted};
 use crate::statement::QueryRun;
@@ -94,6 +95,9 @@ pub(crate) struct Intervals {
     key: Vec<u8>,
     /// Spans of single parts while a box is made.
     parts: PartSpans,
+    /// Intervals over integers, and the bytes of each end of one in `bytes`; 0: the intervals are in `list`.
+    ints: Vec<IntSpan>,
+    int_width: usize,
 }
 
 impl Intervals {
@@ -104,16 +108,24 @@ impl Intervals {
             charge: Charge::new(account, Purpose::Other),
             key: Vec::new(),
             parts: PartSpans::new(account),
+            ints: Vec::new(),
+            int_width: 0,
         }
     }
 
     /// Number of intervals.
     pub(crate) fn len(&self) -> usize {
-        self.list.len()
+        if self.int_width > 0 { self.ints.len() } else { self.list.len() }
     }
 
     /// The `at`-th interval.
+    #[inline]
     pub(crate) fn get(&self, at: usize) -> Interval<'_> {
+        if self.int_width > 0 {
+            let (lower, upper) =
+                self.bytes[2 * at * self.int_width..][..2 * self.int_width].split_at(self.int_width);
+            return Interval { lower: Bound::Included(lower), upper: Bound::Included(upper) };
+        }
         let Span { lower, upper, .. } = self.list[at];
         let lower = match lower.bytes(&self.bytes) {
             [] => Bound::Unbounded,
@@ -128,27 +140,53 @@ impl Intervals {
         Interval { lower, upper }
     }
 
-    /// Becomes the intervals of `keys`, with the values that the rows of `parent` give.
+    /// Becomes the intervals of `keys`, with the values that the rows of `parent` give. `int_key`: how they are made of
+    /// integers.
     pub(crate) fn make(
         &mut self,
-        keys: &KeySet,
+        (keys, int_key): (&KeySet, Option<&IntKey>),
         parts: &[KeyPart],
         run: &QueryRun<'_>,
         parent: Option<&Frame<'_>>,
         arena: &Bump,
     ) -> Result<()> {
         self.bytes.clear();
-        self.list.clear();
         let ctx = run.ctx(arena);
         let values = Values { run, row: row_source(parent), ctx: &ctx };
-        for (at, key_box) in keys.boxes.iter().enumerate() {
-            self.add_box(key_box, parts, &values)?;
-            if at.is_multiple_of(KILL_CHECK_INTERVALS) {
-                run.st.fail_if_killed()?;
-            }
+        self.int_width = 0;
+        if let Some(key) = int_key
+            && int_spans::make(key, keys, &values, &self.charge, &mut self.ints)?
+        {
+            self.store_ints(key.width)?;
+        } else {
+            self.make_of_parts(keys, parts, &values)?;
         }
         run.st.check()?;
-        run.st.fail_if_killed()?;
+        run.st.fail_if_killed()
+    }
+
+    /// Writes both ends of each interval over integers.
+    fn store_ints(&mut self, width: usize) -> Result<()> {
+        self.int_width = width;
+        self.charge.reserve(&mut self.bytes, 2 * width * self.ints.len())?;
+        for span in &self.ints {
+            for end in [span.lower, span.upper] {
+                self.bytes.extend_from_slice(&end.to_be_bytes()[int_spans::KEY_BYTES_MAX - width..]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the intervals of parts of any type.
+    #[inline(never)]
+    fn make_of_parts(&mut self, keys: &KeySet, parts: &[KeyPart], values: &Values<'_, '_>) -> Result<()> {
+        self.list.clear();
+        for (at, key_box) in keys.boxes.iter().enumerate() {
+            self.add_box(key_box, parts, values)?;
+            if at.is_multiple_of(KILL_CHECK_INTERVALS) {
+                values.run.st.fail_if_killed()?;
+            }
+        }
         if keys.boxes.len() > 1 {
             self.join_up();
         }
@@ -274,14 +312,14 @@ fn is_found(fit: Fit, part: &KeyPart) -> bool {
 }
 
 /// Where the values of tests come from.
-struct Values<'x, 'r> {
-    run: &'x QueryRun<'r>,
+pub(crate) struct Values<'x, 'r> {
+    pub(crate) run: &'x QueryRun<'r>,
     row: &'x dyn RowSource,
     ctx: &'x EvalCtx<'x>,
 }
 
 impl<'x> Values<'x, '_> {
-    fn of(&self, expr: &'x Expr) -> Result<Value<'x>> {
+    pub(crate) fn of(&self, expr: &'x Expr) -> Result<Value<'x>> {
         eval(expr, self.row, self.ctx).map_err(|error| self.run.st.eval_error(error))
     }
 }

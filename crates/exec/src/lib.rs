@@ -44,6 +44,7 @@ mod filter;
 mod filter_ints;
 mod frame;
 mod insert;
+mod int_spans;
 mod int_sum;
 mod intervals;
 mod join_hash;

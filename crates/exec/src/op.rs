@@ -13,6 +13,7 @@ use crate::aggregate::AggregateOp;
 use crate::compute::ComputeOp;
 use crate::error::{ExecError, Result};
 use crate::filter_ints::TableFilter;
+use crate::int_spans::IntKey;
 use crate::key::KeyPart;
 use crate::query::QueryProgram;
 use crate::reader::TableReader;
@@ -98,6 +99,8 @@ pub(crate) enum PathOp {
     },
     Intervals {
         keys: KeySet,
+        /// How they are made of integers, if they can be.
+        int_key: Option<IntKey>,
         reverse: bool,
         /// Each is one key of a unique index.
         unique: bool,
@@ -251,13 +254,7 @@ impl OpCompiler<'_> {
                 Op::Aggregate(Box::new(self.aggregate(input, *rel, groups, aggs, *sorted, around)?))
             }
             Node::Sort { input, keys, rels, limit } => {
-                let pages_read = keys.iter().any(|key| needs_no_latch(&key.expr));
-                Op::Sort(Box::new(SortOp {
-                    input: self.node(input, Surroundings { pages_read, ..around })?,
-                    keys: keys.clone(),
-                    limit: limit.clone().filter(|_| !self.query.count_found_rows),
-                    layout: self.layout(rels),
-                }))
+                Op::Sort(Box::new(self.sort(input, keys, rels, limit.as_ref(), around)?))
             }
             Node::Distinct { input, exprs } => {
                 let pages_read = around.pages_read || exprs.iter().any(needs_no_latch);
@@ -275,6 +272,23 @@ impl OpCompiler<'_> {
             }
             Node::Derived { rel, query } => self.derived(*rel, query, around)?,
             Node::Union { rel, arms, distinct_after } => self.union(*rel, arms, *distinct_after, around)?,
+        })
+    }
+
+    fn sort(
+        &mut self,
+        input: &Node,
+        keys: &[SortKey],
+        rels: &[u16],
+        limit: Option<&Expr>,
+        around: Surroundings,
+    ) -> Result<SortOp> {
+        let pages_read = keys.iter().any(|key| needs_no_latch(&key.expr));
+        Ok(SortOp {
+            input: self.node(input, Surroundings { pages_read, ..around })?,
+            keys: keys.to_vec(),
+            limit: limit.cloned().filter(|_| !self.query.count_found_rows),
+            layout: self.layout(rels),
         })
     }
 
@@ -369,12 +383,13 @@ impl OpCompiler<'_> {
         let row_reader = needs_row.then(|| TableReader::new(&table, 0));
         let off_page = may_read_off_page(&table, &used);
         let detached = around.pages_read || needs_row || filter.is_some_and(needs_no_latch) || off_page;
+        let key = KeyPart::of_index(&table.def, entry, key_count);
         let is_whole_key = key_count == entry.def.parts.len() && key_count > 0 && has_points(path, key_count);
         Ok(AccessOp {
             rel,
             index,
-            path: path_op(path, is_whole_key && is_unique(entry)),
-            key: KeyPart::of_index(&table.def, entry, key_count),
+            path: path_op(path, &key, is_whole_key && is_unique(entry)),
+            key,
             whole_clustered_key: index == 0 && is_whole_key,
             filter: filter.map(|filter| TableFilter::new(rel, filter)),
             index_condition: None,
@@ -445,14 +460,18 @@ fn is_unique(index: &engine::Index) -> bool {
     index.is_unique() && index.def.parts.iter().all(|part| part.prefix_len.is_none())
 }
 
-/// `unique`: each key of the path is a whole key of a unique index.
-fn path_op(path: &Path, unique: bool) -> PathOp {
+/// `parts`: those of the index that the path's keys are made of. `unique`: each key of the path is a whole key of a unique
+/// index.
+fn path_op(path: &Path, parts: &[KeyPart], unique: bool) -> PathOp {
     match path {
         Path::Scan { reverse, .. } => PathOp::Scan { reverse: *reverse },
         Path::Point { key, .. } => PathOp::Point { key: key.clone() },
-        Path::Intervals { keys, reverse, .. } => {
-            PathOp::Intervals { keys: keys.clone(), reverse: *reverse, unique: unique && !keys.finds_nulls() }
-        }
+        Path::Intervals { keys, reverse, .. } => PathOp::Intervals {
+            int_key: IntKey::new(keys, parts),
+            keys: keys.clone(),
+            reverse: *reverse,
+            unique: unique && !keys.finds_nulls(),
+        },
         Path::Range { eq, null_safe, lower, upper, reverse, .. } => PathOp::Range {
             eq: eq.clone(),
             null_safe: null_safe.clone(),

@@ -3,7 +3,7 @@
 use std::io;
 
 use bumpalo::Bump;
-use engine::RowRef;
+use engine::{FoundCell, RowRef};
 use expr::{Expr, ExprKind, eval};
 use types::TimeZone;
 use wire::row_binary::BinaryRow;
@@ -16,8 +16,8 @@ use crate::frame::{CurrentRow, Frame, row_source};
 use crate::joined_rows::JoinedRows;
 use crate::op::Op;
 use crate::reader::{Access, RowEnv, TableReader};
-use crate::record_projection::{ProjectionState, RecordProjection, Show, put_batch};
-use crate::source::{Flow, RowBatch, Sink};
+use crate::record_projection::{ProjectionState, RecordProjection, Show, put_batch, put_cell};
+use crate::source::{Flow, RowBatch, Sink, TakeCells};
 use crate::statement::QueryRun;
 use crate::temp_row::CellKind;
 
@@ -267,6 +267,13 @@ impl Sink for RowSender<'_> {
         Ok(Flow::More)
     }
 
+    fn as_cells(&mut self, rel: u16) -> Option<&mut dyn TakeCells> {
+        match self.plain {
+            Some((plain, _)) if plain == rel => Some(self),
+            _ => None,
+        }
+    }
+
     #[inline]
     fn wants_pause(&self) -> bool {
         self.target.out.wants_flush()
@@ -274,5 +281,15 @@ impl Sink for RowSender<'_> {
 
     fn pause(&mut self) -> Result<()> {
         (self.flush)(self.target.out).map_err(ExecError::Send)
+    }
+}
+
+impl TakeCells for RowSender<'_> {
+    #[inline]
+    fn cell(&mut self, found: &FoundCell<'_>) {
+        let Some((_, projection)) = self.plain else { return };
+        let show = Show { zone: self.zone, charset: self.target.charset };
+        put_cell(projection, self.projection, show, found, self.target.out);
+        self.rows += 1;
     }
 }

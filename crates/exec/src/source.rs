@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use engine::Batch;
+use engine::{Batch, FoundCell};
 
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow};
@@ -72,6 +72,11 @@ pub(crate) trait Sink {
         None
     }
 
+    /// The sink as one that takes records of relation `rel` where they stand, if it does.
+    fn as_cells(&mut self, _rel: u16) -> Option<&mut dyn TakeCells> {
+        None
+    }
+
     /// Whether the sink has something to do for which no latch may be held.
     fn wants_pause(&self) -> bool {
         false
@@ -81,6 +86,12 @@ pub(crate) trait Sink {
     fn pause(&mut self) -> Result<()> {
         Ok(())
     }
+}
+
+/// Takes rows of one relation as cells of their leaves.
+pub(crate) trait TakeCells: Sink {
+    /// Takes a row. The leaf's latch is held: no I/O, no waiting.
+    fn cell(&mut self, found: &FoundCell<'_>);
 }
 
 /// Produces rows; may be run again and again.

@@ -4,6 +4,7 @@ use testkit::conditions::{Column, Dice, Kind};
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef};
 
 use super::support::*;
+use crate::int_spans::SETS_MADE;
 use crate::range_bugs::{RangeBug, plant};
 
 const COLUMNS: [Column; 4] = [
@@ -46,8 +47,8 @@ fn definition(name: &str, keys: &[Key]) -> TableDef {
     TableDef::new("s", name, columns, indexes)
 }
 
-/// The first of the conditions whose rows by an index are not those of a scan, while `bug` is planted.
-fn first_difference(bug: Option<RangeBug>) -> Option<String> {
+/// The first of the conditions whose rows by an index of `keys` are not those of a scan, while `bug` is planted.
+fn first_difference(keys: &[Key], bug: Option<RangeBug>) -> Option<String> {
     let mut bench = Bench::new();
     bench.create(definition("scanned", &[]));
     bench.create(definition("indexed", &KEYS));
@@ -63,7 +64,7 @@ fn first_difference(bug: Option<RangeBug>) -> Option<String> {
     bench.run("INSERT INTO one VALUES (1, NULL)");
     plant(bug);
     let found = (0..CONDITIONS).find_map(|_| {
-        let (key, parts, _) = *dice.pick(&KEYS);
+        let (key, parts, _) = *dice.pick(keys);
         let columns = dice.columns_for(parts, &COLUMNS);
         // A NULL that is known only when the statement runs.
         let condition =
@@ -84,8 +85,19 @@ fn first_difference(bug: Option<RangeBug>) -> Option<String> {
 
 #[test]
 fn a_scan_shows_every_planted_mistake_of_ranges() {
-    assert_eq!(first_difference(None), None, "none is planted");
+    assert_eq!(first_difference(&KEYS, None), None, "none is planted");
     for bug in [RangeBug::ClosedEnd, RangeBug::NullInRow, RangeBug::UnpaddedPrefix] {
-        assert!(first_difference(Some(bug)).is_some(), "{bug:?} is not found");
+        assert!(first_difference(&KEYS, Some(bug)).is_some(), "{bug:?} is not found");
+    }
+}
+
+#[test]
+fn ranges_of_integers_made_as_numbers_find_what_a_scan_finds() {
+    let keys = &KEYS[..2];
+    let made = SETS_MADE.get();
+    assert_eq!(first_difference(keys, None), None, "none is planted");
+    assert!(SETS_MADE.get() > made + 50, "only {} sets were made as numbers", SETS_MADE.get() - made);
+    for bug in [RangeBug::ClosedEnd, RangeBug::NullInRow] {
+        assert!(first_difference(keys, Some(bug)).is_some(), "{bug:?} is not found");
     }
 }

@@ -46,21 +46,23 @@ impl Tree {
         self.query(query, depth + 2);
     }
 
+    fn access(&mut self, node: &Node, print: &Printer<'_>, query: &QueryPlan, mut depth: usize) {
+        let Node::Access { rel, path, filter, index_condition, covering } = node else { return };
+        if let Some(filter) = filter {
+            self.line(depth, &format!("Filter: {}", print.expr(filter)));
+            depth += 1;
+        }
+        if let Some(Relation::Table { def, .. }) = query.relations.get(usize::from(*rel)) {
+            let found = access(print, *rel, def, path, *covering);
+            self.line(depth, &(found + &tested(print, index_condition.as_deref())));
+        }
+    }
+
     fn node(&mut self, node: &Node, print: &Printer<'_>, query: &QueryPlan, depth: usize) {
         match node {
             Node::Dual => self.line(depth, "Rows fetched before execution"),
             Node::Empty => self.line(depth, "Zero rows (Impossible WHERE)"),
-            Node::Access { rel, path, filter, index_condition, covering } => {
-                let mut depth = depth;
-                if let Some(filter) = filter {
-                    self.line(depth, &format!("Filter: {}", print.expr(filter)));
-                    depth += 1;
-                }
-                if let Some(Relation::Table { def, .. }) = query.relations.get(usize::from(*rel)) {
-                    let found = access(print, *rel, def, path, *covering);
-                    self.line(depth, &(found + &tested(print, index_condition.as_deref())));
-                }
-            }
+            Node::Access { .. } => self.access(node, print, query, depth),
             Node::Merge { arms } => {
                 self.line(depth, "Index merge");
                 for arm in arms {
