@@ -103,6 +103,28 @@ fn definitions_of_its_own_table_end_a_plan() {
 }
 
 #[test]
+fn subqueries_of_select_lists_share_plans_whatever_their_literals() {
+    let (_server, mut conn, mut other) = start();
+    let read = |conn: &mut Conn, id: i64| {
+        let text = format!(
+            "SELECT EXISTS(SELECT 1 FROM a WHERE id = {id}) AS found, (SELECT v FROM a WHERE id = {id}) AS v"
+        );
+        let rows = conn.query_iter(text).unwrap();
+        let names: Vec<String> = rows.columns().as_ref().iter().map(|c| c.name_str().into_owned()).collect();
+        let rows: Vec<(bool, Option<i64>)> = rows.map(|row| mysql::from_row(row.unwrap())).collect();
+        (names, rows)
+    };
+    let names = || vec!["found".to_owned(), "v".to_owned()];
+    assert_eq!(read(&mut conn, 1), (names(), vec![(true, Some(10))]));
+    let known = made(&mut other);
+    assert_eq!(read(&mut conn, 2), (names(), vec![(true, Some(20))]));
+    assert_eq!(read(&mut other, 33), (names(), vec![(false, None)]));
+    assert_eq!(made(&mut other), known);
+    let grouped = "SELECT (SELECT v FROM b WHERE id = 1) AS x FROM a GROUP BY (SELECT v FROM b WHERE id = 1)";
+    assert_eq!(conn.query::<i64, _>(grouped).unwrap(), [100]);
+}
+
+#[test]
 fn plans_for_a_small_table_end_when_it_has_grown() {
     let (_server, mut conn, mut other) = start();
     let read = "SELECT COUNT(*) FROM a WHERE v > 5";

@@ -75,6 +75,18 @@ fn keys_ignore_values_and_keep_what_decides_plans() {
             "INSERT INTO t VALUES (f(4 ,5 ),6 ) ON DUPLICATE KEY UPDATE a=7",
         ),
         ("UPDATE t SET a=1.5 WHERE b=0x11", "UPDATE t SET a=2.25 WHERE b=0x2233"),
+        (
+            "SELECT EXISTS(SELECT 1 FROM t WHERE id=5) AS e",
+            "SELECT exists( SELECT 1 FROM t WHERE id = 66 ) as e",
+        ),
+        (
+            "SELECT a+1, (SELECT b FROM t WHERE c IN (1,2) LIMIT 1) AS `b`, 'x' FROM u WHERE d=3",
+            "SELECT a+1, (SELECT b FROM t WHERE c IN (7,8) LIMIT 1) AS `b`, 'x' FROM u WHERE d=4",
+        ),
+        (
+            "SELECT /*+ A() */ (SELECT (SELECT 1 FROM t WHERE a=1) AS x FROM t WHERE b='y') AS z",
+            "SELECT /*+ A() */ (SELECT (SELECT 1 FROM t WHERE a=1) AS x FROM t WHERE b='yy') AS z",
+        ),
     ];
     for (a, b) in same {
         assert_eq!(key(a), key(b), "{a} / {b}");
@@ -92,12 +104,27 @@ fn keys_ignore_values_and_keep_what_decides_plans() {
         ("SELECT a FROM t WHERE a = _latin1'x'", "SELECT a FROM t WHERE a = _utf8mb4'x'"),
         ("SELECT /*+ A() */ a FROM t", "SELECT /*+ B() */ a FROM t"),
         ("SELECT a FROM t WHERE b=1", "SELECT a FROM `t` WHERE b=1"),
+        ("SELECT EXISTS(SELECT 1 FROM t WHERE id=5)", "SELECT EXISTS(SELECT 1 FROM t WHERE id=6)"),
+        ("SELECT EXISTS(SELECT 1 FROM t WHERE id=5) AS e", "SELECT EXISTS(SELECT 1 FROM t WHERE id=5) AS f"),
+        (
+            "SELECT EXISTS(SELECT 1 FROM t WHERE id=5)+1 AS e",
+            "SELECT EXISTS(SELECT 1 FROM t WHERE id=5)+2 AS e",
+        ),
+        ("SELECT a+1, EXISTS(SELECT 1) AS e", "SELECT a +1, EXISTS(SELECT 1) AS e"),
+        ("SELECT (SELECT 1 FROM t) AS e", "SELECT (SELECT 2 FROM t) AS e"),
+        ("SELECT (SELECT a FROM t LIMIT 1) AS e", "SELECT (SELECT a FROM t LIMIT 2) AS e"),
+        ("SELECT /*+ A() */ EXISTS(SELECT 1) AS e", "SELECT /*+ B() */ EXISTS(SELECT 1) AS e"),
+        (
+            "SELECT (SELECT 1) + EXTRACT(YEAR FROM '2020-01-01') AS e",
+            "SELECT (SELECT 1) + EXTRACT(YEAR FROM '2021-01-01') AS e",
+        ),
     ];
     for (a, b) in different {
         assert_ne!(key(a).0, key(b).0, "{a} / {b}");
     }
     let mut buffer = CacheKey::new();
-    for text in ["SET a = 1", "SHOW TABLES", "CREATE TABLE t (a INT)", "BEGIN", "", "SELECT 'a"] {
+    let repeated = "SELECT (SELECT a FROM t WHERE b=1) AS e FROM u GROUP BY (SELECT a FROM t WHERE b=1)";
+    for text in ["SET a = 1", "SHOW TABLES", "CREATE TABLE t (a INT)", "BEGIN", "", "SELECT 'a", repeated] {
         assert!(!buffer.read(text.as_bytes(), 0, LexMode::NONE), "{text}");
     }
 }

@@ -3,13 +3,14 @@
 //! Two texts with equal keys (and equal `sql_mode`, database, character sets and catalog version, which the caller
 //! adds) differ only in blanks, comments, spelling of reserved words and the values of the listed literals, so one
 //! plan serves both with its parameters taken from the lists. What decides a plan or a result's columns stays in the
-//! key: names and the text of the whole select list, literals of ORDER BY, GROUP BY and LIMIT, lengths of lists (every
-//! literal leaves its tag), hints, NULL.
+//! key: names and the text of the select list ([`select_list`]), literals of ORDER BY, GROUP BY and LIMIT, lengths of lists
+//! (every literal leaves its tag), hints, NULL.
 //!
 //! The stream, per token: a code below 64 for punctuation and literal tags, a mark and two bytes for a
 //! reserved word, or a marker, a length and the bytes themselves.
 
 mod role;
+mod select_list;
 mod text_tree;
 
 use std::hash::{BuildHasher, Hasher};
@@ -122,8 +123,20 @@ impl CacheKey {
             return false;
         }
         let depth = self.key.len() as u32;
-        let reader = Reader { sql, lexer, out: self, depth, row_depth: NO_ROWS, kept: 0, last: Role::Plain };
-        let done = depth <= MAX_DEPTH && reader.run(first);
+        let mut reader = Reader {
+            sql,
+            lexer,
+            mode,
+            out: self,
+            depth,
+            row_depth: NO_ROWS,
+            kept: 0,
+            last: Role::Plain,
+            items: 0,
+            selects: 0,
+            has_lifted_item: false,
+        };
+        let done = depth <= MAX_DEPTH && reader.run(first, usize::MAX);
         let state = base::hash::state();
         let mut hasher = state.build_hasher();
         hasher.write(&self.key);
@@ -153,6 +166,7 @@ fn is_cached_kind(first: Tok) -> bool {
 struct Reader<'a, 'k> {
     sql: &'a [u8],
     lexer: Lexer<'a>,
+    mode: LexMode,
     out: &'k mut CacheKey,
     /// Open parentheses.
     depth: u32,
@@ -162,15 +176,25 @@ struct Reader<'a, 'k> {
     kept: u64,
     /// What the token before this one means for a literal.
     last: Role,
+    /// Items of select lists being read token by token, one inside the other.
+    items: u32,
+    /// Bit `d`: at depth `d`, SELECT was read. Elsewhere FROM is a word of a function.
+    selects: u64,
+    /// A literal may have been lifted out of a select list.
+    has_lifted_item: bool,
 }
 
 /// [`Reader::row_depth`] outside VALUES lists.
 const NO_ROWS: u32 = u32::MAX;
 
 impl Reader<'_, '_> {
-    fn run(mut self, first: Token) -> bool {
+    /// Reads from `first` to the end of the statement, or to the token at `stop`. False: no key for this statement.
+    fn run(&mut self, first: Token, stop: usize) -> bool {
         let mut token = first;
         loop {
+            if token.start as usize >= stop {
+                return true;
+            }
             let mut last = Role::Plain;
             match token.kind {
                 Tok::Kw(kw) => {
@@ -178,10 +202,13 @@ impl Reader<'_, '_> {
                     self.keyword(token, kw, last);
                     if last == Role::Select {
                         // The list is kept as text, which must not begin inside a comment.
-                        if self.lexer.in_version_comment() {
+                        if self.lexer.in_version_comment() || self.repeats_item() {
                             return false;
                         }
-                        token = self.select_list(token.end as usize);
+                        match self.select_list(token.end as usize) {
+                            Some(next) => token = next,
+                            None => return false,
+                        }
                         continue;
                     }
                 }
@@ -269,6 +296,7 @@ impl Reader<'_, '_> {
             return false;
         }
         self.set_kept(self.kept & 1 << (self.depth - 1) != 0);
+        self.selects &= !(1 << self.depth);
         self.out.key.push(CODE_OPEN);
         if self.depth == self.row_depth {
             self.cells();
@@ -308,7 +336,8 @@ impl Reader<'_, '_> {
         }
         match role {
             Role::Keeping => self.set_kept(true),
-            Role::Freeing => self.set_kept(false),
+            Role::Freeing if self.items == 0 || self.selects & 1 << self.depth != 0 => self.set_kept(false),
+            Role::Select => self.selects |= 1 << self.depth,
             Role::Values => {
                 self.set_kept(false);
                 self.row_depth = self.depth + 1;
@@ -372,30 +401,6 @@ impl Reader<'_, '_> {
         let escaped = matches!(token.kind, Tok::Str(true));
         self.out.push(token.start, token.end - token.start, kind, escaped);
     }
-
-    /// Takes a select list, from after SELECT, as its text, and returns the token that ends it: a clause's first word,
-    /// a closing parenthesis, or the end.
-    fn select_list(&mut self, start: usize) -> Token {
-        let mut token = self.lexer.step();
-        let mut end = start;
-        let mut open = 0u32;
-        loop {
-            match token.kind {
-                Tok::LParen => open += 1,
-                Tok::RParen if open == 0 => break,
-                Tok::RParen => open -= 1,
-                Tok::Eof | Tok::Bad | Tok::Semicolon => break,
-                Tok::Kw(kw) if open == 0 && ends_select_list(kw) => break,
-                Tok::Param => self.out.params += 1,
-                _ => {}
-            }
-            end = token.end as usize;
-            token = self.lexer.step();
-        }
-        self.bytes(mark::SELECT_LIST, start, end);
-        self.last = Role::Plain;
-        token
-    }
 }
 
 impl CacheKey {
@@ -405,25 +410,4 @@ impl CacheKey {
         let ordinal = self.literals.len() as u32;
         self.literals.push(Literal { offset, len, ordinal, kind, charset: Introducer::NONE, escaped });
     }
-}
-
-/// Words that end a select list at its own level of parentheses.
-fn ends_select_list(kw: Kw) -> bool {
-    matches!(
-        kw,
-        Kw::FROM
-            | Kw::INTO
-            | Kw::WHERE
-            | Kw::GROUP
-            | Kw::HAVING
-            | Kw::ORDER
-            | Kw::LIMIT
-            | Kw::UNION
-            | Kw::EXCEPT
-            | Kw::INTERSECT
-            | Kw::FOR
-            | Kw::LOCK
-            | Kw::WINDOW
-            | Kw::ON
-    )
 }
