@@ -192,18 +192,20 @@ impl<'r> TableAccess<'r> {
             return sink.batch(&RowBatch { rel: self.op.rel, rows: batch, reader, env, parent });
         }
         for i in 0..batch.len() {
-            if self.push_entry(&batch.row(i), parent, sink)? == Flow::Enough {
+            let place = self.op.in_place.then_some((&batch, i));
+            if self.push_entry(&batch.row(i), place, parent, sink)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
         }
         Ok(Flow::More)
     }
 
-    /// Pushes one record of the path's index, or the row behind it.
+    /// Pushes one record of the path's index, or the row behind it. `place`: the batch that it stands in.
     #[inline]
     fn push_entry(
         &mut self,
         row: &RowRef<'_>,
+        place: Option<(&Batch<'_>, usize)>,
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
@@ -215,7 +217,7 @@ impl<'r> TableAccess<'r> {
                 filter_arena: &mut self.filter_arena,
                 tests: self.tests.as_deref(),
             };
-            return push.push(row, &self.op.reader, &self.arena, parent, sink);
+            return push.push(row, place, (&self.op.reader, &self.arena), parent, sink);
         };
         if !self.entry_passes(row, parent)? {
             return Ok(Flow::More);
@@ -237,7 +239,7 @@ impl<'r> TableAccess<'r> {
             filter_arena: &mut self.filter_arena,
             tests: self.tests.as_deref(),
         };
-        push.push(&row, clustered, &self.arena, parent, sink)
+        push.push(&row, None, (clustered, &self.arena), parent, sink)
     }
 
     /// Whether an entry of the path's index passes the condition on entries.
@@ -284,7 +286,7 @@ impl<'r> TableAccess<'r> {
             op.table.get(st.engine, &st.view, &self.keys.lower, |row| row.record().copy_to(&mut copy))?;
         let flow = match found {
             Some(place) => {
-                self.push_entry(&RowRef::new(&op.reader.format, place.record(&copy)), parent, sink)
+                self.push_entry(&RowRef::new(&op.reader.format, place.record(&copy)), None, parent, sink)
             }
             None => Ok(Flow::More),
         };
@@ -317,7 +319,7 @@ impl<'r> TableAccess<'r> {
     ) -> Result<Flow> {
         if self.op.whole_clustered_key {
             return match prober.get(&self.keys.lower)? {
-                Some(row) => self.push_entry(&row, parent, sink),
+                Some(row) => self.push_entry(&row, None, parent, sink),
                 None => Ok(Flow::More),
             };
         }
@@ -349,7 +351,7 @@ impl<'r> TableAccess<'r> {
         let mut prober = self.take_prober()?;
         let flow = self.for_each_interval(parent, |access, interval, _| {
             let flow = match prober.get(point(interval))? {
-                Some(row) => access.push_entry(&row, parent, sink)?,
+                Some(row) => access.push_entry(&row, None, parent, sink)?,
                 None => Flow::More,
             };
             if sink.wants_pause() {
@@ -534,7 +536,7 @@ impl<'r> TableAccess<'r> {
             tests: self.tests.as_deref(),
         };
         let Some(clustered) = &self.op.row_reader else {
-            return push.push_passing(row, &self.op.reader, &self.arena, parent, sink);
+            return push.push_passing(row, None, (&self.op.reader, &self.arena), parent, sink);
         };
         let Keys { row: key, copy, .. } = &mut self.keys;
         key.clear();
@@ -544,7 +546,7 @@ impl<'r> TableAccess<'r> {
         let found = self.op.table.get(self.run.st.engine, &newest, key, |row| row.record().copy_to(copy))?;
         let Some(place) = found else { return Ok(None) };
         let row = RowRef::new(&clustered.format, place.record(copy));
-        push.push_passing(&row, clustered, &self.arena, parent, sink)
+        push.push_passing(&row, None, (clustered, &self.arena), parent, sink)
     }
 }
 
@@ -574,12 +576,12 @@ impl RowPush<'_, '_> {
     pub(crate) fn push(
         &mut self,
         row: &RowRef<'_>,
-        reader: &TableReader,
-        arena: &Bump,
+        place: Option<(&Batch<'_>, usize)>,
+        read: (&TableReader, &Bump),
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
-        Ok(self.push_passing(row, reader, arena, parent, sink)?.unwrap_or(Flow::More))
+        Ok(self.push_passing(row, place, read, parent, sink)?.unwrap_or(Flow::More))
     }
 
     /// As [`RowPush::push`]; `None` if the row does not pass the filter.
@@ -587,13 +589,13 @@ impl RowPush<'_, '_> {
     fn push_passing(
         &mut self,
         row: &RowRef<'_>,
-        reader: &TableReader,
-        arena: &Bump,
+        place: Option<(&Batch<'_>, usize)>,
+        (reader, arena): (&TableReader, &Bump),
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Option<Flow>> {
         let env = RowEnv { st: self.run.st, arena };
-        let record = TableRow { rel: self.op.rel, row: *row, reader, env, batch: None };
+        let record = TableRow { rel: self.op.rel, row: *row, reader, env, batch: place };
         let filter = self.op.filter.as_ref();
         match filtered(record, filter, self.tests, parent, self.run, self.filter_arena)? {
             Some(frame) => sink.row(&frame).map(Some),

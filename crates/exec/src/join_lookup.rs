@@ -223,7 +223,7 @@ impl<'r> IndexLookup<'r> {
             filter_arena: &mut self.filter_arena,
             tests: self.tests.as_deref(),
         };
-        push.push(row, &self.op.reader, &self.arena, Some(outer), pairs)
+        push.push(row, None, (&self.op.reader, &self.arena), Some(outer), pairs)
     }
 
     /// Keys with any number of rows.

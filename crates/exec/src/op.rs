@@ -78,6 +78,8 @@ pub(crate) struct AccessOp {
     pub(crate) row_reader: Option<TableReader>,
     /// Run more than once in a statement.
     pub(crate) repeated: bool,
+    /// The columns that the query reads are all in the records of the path's index.
+    pub(crate) in_place: bool,
     /// Rows are handed on a leaf at a time, as they stand.
     pub(crate) batched: bool,
     /// Other pages are read while a row is looked at.
@@ -396,6 +398,7 @@ impl OpCompiler<'_> {
             reader,
             row_reader,
             repeated: around.repeated,
+            in_place: !needs_row && !off_page,
             batched: filter.is_none() && !needs_row && !off_page,
             detached,
             used,

@@ -66,7 +66,7 @@ impl PlainOutputs {
             OutputValue::Expr(_) => None,
         };
         let (rel, _) = column(outputs.first()?)?;
-        let reader = &root.find_access(rel).filter(|access| access.batched)?.reader;
+        let reader = &root.find_access(rel).filter(|access| access.in_place)?.reader;
         let columns = outputs.iter().map(|output| column(output).filter(|column| column.0 == rel));
         let columns: Vec<u16> = columns.map(|column| Some(column?.1)).collect::<Option<_>>()?;
         let compile = |protocol| {
@@ -244,6 +244,15 @@ impl<'c> RowSender<'c> {
 
 impl Sink for RowSender<'_> {
     fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
+        if let (Some((rel, projection)), CurrentRow::Record(record)) = (self.plain, &frame.row)
+            && let Some((batch, i)) = record.batch
+            && record.rel == rel
+        {
+            let show = Show { zone: self.zone, charset: self.target.charset };
+            put_batch(projection, self.projection, show, &batch.slice(i..i + 1), self.target.out);
+            self.rows += 1;
+            return Ok(Flow::More);
+        }
         match self.put(Some(frame)) {
             Ok(()) => Ok(Flow::More),
             Err(error) => {

@@ -9,7 +9,7 @@ use types::collation::LikePattern;
 use crate::cast::cast;
 use crate::compare::{compare_values, double, equal_values};
 use crate::context::LONG_TEXT_BYTES;
-use crate::functions::{Call, collation as collation_of, some};
+use crate::functions::{Call, collation as collation_of, some, text_in_arena};
 use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowSource};
 
 /// The value of `expr` for the current row.
@@ -228,12 +228,17 @@ fn like<'v>(expr: &'v Expr, row: &'v dyn RowSource, ctx: &'v EvalCtx<'v>) -> Res
     let ExprKind::Like { negated, collation, escape, compiled, args } = &expr.kind else {
         return Ok(Value::Null);
     };
-    let call = Call::new(expr, &args[..], row, ctx);
-    let text = some!(call.text(0));
+    let text_of = |arg: &'v Expr| match eval(arg, row, ctx)? {
+        Value::Null => Ok::<_, EvalError>(None),
+        Value::Bytes { data, .. } => Ok(Some(data)),
+        value => Ok(Some(text_in_arena(&value, &arg.ty, ctx))),
+    };
+    let text = some!(text_of(&args[0]));
     let matched = if let Some(pattern) = compiled {
         pattern.matches(text)
     } else {
-        let pattern = some!(call.text(1));
+        let pattern = some!(text_of(&args[1]));
+        ctx.fail_if_killed_over(pattern)?;
         match ctx.subqueries.patterns() {
             Some(memo) => memo.matches(text, pattern, *escape, *collation),
             None => LikePattern::new(pattern, escape.map(u32::from), collation_of(*collation)).matches(text),
