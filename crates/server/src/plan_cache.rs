@@ -241,7 +241,8 @@ pub struct SessionPlans {
 }
 
 impl SessionPlans {
-    /// The plan for `sql`, if its like was kept before; `key` lists its literals then, and nothing else.
+    /// The plan for `sql`, if its like was kept before; `key` lists its literals then, and nothing else. After a change of
+    /// definitions a plan is found by its key once more, which asks its tables.
     #[inline]
     pub fn find_text(
         &self,
@@ -251,7 +252,7 @@ impl SessionPlans {
         catalog_version: u64,
     ) -> Option<&Compiled> {
         let entry = self.texts.find(sql, key)?;
-        let serves = entry.environment == environment && entry.plan.is_current(catalog_version);
+        let serves = entry.environment == environment && entry.plan.was_current(catalog_version);
         serves.then_some(&*entry.plan)
     }
 

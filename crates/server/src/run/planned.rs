@@ -51,7 +51,13 @@ impl Compiled {
     /// asked.
     #[inline]
     pub fn is_current(&self, version: u64) -> bool {
-        self.current_at.load(Ordering::Relaxed) == version || self.still_serves(version)
+        self.was_current(version) || self.still_serves(version)
+    }
+
+    /// Whether [`Compiled::is_current`] was true under catalog version `version` when it was last asked.
+    #[inline]
+    pub fn was_current(&self, version: u64) -> bool {
+        self.current_at.load(Ordering::Relaxed) == version
     }
 
     /// Asks the tables. The version was read before them, so that none of its changes is missed.

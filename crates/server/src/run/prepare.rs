@@ -189,7 +189,7 @@ fn execute_prepared(
     let version = session.server.engine.catalog_version();
     if let Some(plan) = &prepared.plan
         && plan.environment == environment
-        && plan.compiled.is_current(version)
+        && plan.compiled.was_current(version)
     {
         match planned::run(session, answer, &plan.compiled, params) {
             Err(Failure::Stale) => {}
@@ -212,7 +212,11 @@ fn plan_and_run(
     let key = PreparedKey::new(&prepared.text, Some(&prepared.types));
     let environment = session.environment();
     let version = session.server.engine.catalog_version();
-    if let Some(compiled) = session.server.plans.find_prepared(environment, &key, version) {
+    let serves = |plan: &&PreparedPlan| plan.environment == environment && plan.types == prepared.types;
+    let own = prepared.plan.as_ref().filter(serves);
+    let own = own.map(|plan| Arc::clone(&plan.compiled)).filter(|compiled| compiled.is_current(version));
+    let known = own.or_else(|| session.server.plans.find_prepared(environment, &key, version));
+    if let Some(compiled) = known {
         match run_with(session, answer, prepared, compiled, params) {
             Err(Failure::Stale) => {}
             Err(Failure::Error(error)) => return Err(error),
