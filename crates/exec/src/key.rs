@@ -6,7 +6,7 @@ use bumpalo::Bump;
 use expr::{CmpDomain, Number, compare_values};
 use page::{IntPart, KeyPartPlace};
 use types::collation::LikePattern;
-use types::{KeyEncoder, SqlType, StoreContext, TableDef, Value, storage};
+use types::{CollationId, KeyEncoder, SqlType, StoreContext, TableDef, TypeKind, Value, storage};
 
 use crate::error::Result;
 use crate::range_bugs::{RangeBug, is_planted};
@@ -149,6 +149,12 @@ impl KeyPart {
         if value.is_null() {
             return Ok(Fit::Null);
         }
+        if let Value::Bytes { data, collation } = value
+            && self.takes_text(*collation)
+        {
+            self.encoder.append(Some(data), out);
+            return Ok(Fit::Exact);
+        }
         let st = run.st;
         let arena = Bump::new();
         let value = &if self.int_width > 0 && value.is_textual() {
@@ -179,6 +185,16 @@ impl KeyPart {
             // What cannot be compared equals nothing, and bounds nothing from below.
             Some(Ordering::Greater) | None => Fit::Above,
         })
+    }
+
+    /// Whether a text of `collation` has its own place among the keys, be it longer than the column: cut to the column's
+    /// length it would not be the nearest value that the column can hold, since characters may weigh nothing, or as much as
+    /// two.
+    fn takes_text(&self, collation: CollationId) -> bool {
+        let charset = |id: CollationId| id.collation().map(|collation| collation.charset);
+        matches!(self.ty.kind, TypeKind::Char | TypeKind::VarChar | TypeKind::Text(_))
+            && !self.prefix
+            && charset(collation).is_some_and(|of_value| charset(self.ty.collation) == Some(of_value))
     }
 
     /// How the column's values compare with `value`.

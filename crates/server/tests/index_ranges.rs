@@ -94,6 +94,42 @@ fn ordered(table: &str, condition: &str, parts: &str, reverse: bool) -> String {
     format!("SELECT CONCAT_WS('|', {shown}) FROM {table} WHERE {condition} ORDER BY {order}")
 }
 
+/// A text that is longer than the column still has its place among the column's values: letters that weigh as much as two,
+/// and characters that weigh nothing, make shorter texts equal to it or greater than its beginning.
+#[test]
+fn texts_longer_than_their_column_find_what_a_scan_finds() {
+    let (_server, mut conn) = start(&mut Dice::new(1));
+    for sql in [
+        "CREATE TABLE short (c VARCHAR(4) COLLATE utf8mb4_0900_ai_ci, p CHAR(4) COLLATE utf8mb4_general_ci, KEY (c), KEY (p))",
+        "INSERT INTO short VALUES ('ßßßß', 'ab'), ('ssss', 'abcd'), ('abab', 'abce'), ('abac', 'z'), ('\u{1}ab', 'ss'), (NULL, NULL)",
+    ] {
+        conn.query_drop(sql).unwrap();
+    }
+    let mut found = 0;
+    for text in
+        ["ssssssss", "ss\u{1}ssssss", "sssssssst", "\u{1}\u{1}\u{1}abab", "abab  ", "abcd\u{1}", "abcdd"]
+    {
+        for (column, op) in
+            ["c", "p"].into_iter().flat_map(|c| ["=", "<", "<=", ">", ">=", "<=>"].map(|op| (c, op)))
+        {
+            let read = |hint: &str| {
+                format!(
+                    "SELECT HEX({column}) FROM short {hint} INDEX ({column}) WHERE {column} {op} '{text}'"
+                )
+            };
+            let mut rows = |hint: &str| {
+                let mut rows: Vec<String> = conn.query(read(hint)).unwrap();
+                rows.sort_unstable();
+                rows
+            };
+            let scanned = rows("IGNORE");
+            assert_eq!(rows("FORCE"), scanned, "{column} {op} {text:?}");
+            found += scanned.len();
+        }
+    }
+    assert!(found > 100, "{found} rows");
+}
+
 #[test]
 fn ranges_of_an_index_are_what_a_scan_finds() {
     let seed = 20_261_124;
