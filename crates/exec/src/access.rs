@@ -9,7 +9,6 @@ use engine::{
 use expr::{Expr, eval, eval_bool};
 
 use crate::error::Result;
-use crate::filter_ints::{BoundTest, TableFilter};
 use crate::frame::{CurrentRow, Frame, TableRow, row_source};
 use crate::intervals::{Interval, Intervals};
 use crate::key::{Fit, KeyPart};
@@ -17,6 +16,7 @@ use crate::op::{AccessOp, PathOp};
 use crate::reader::{RowEnv, TableReader};
 use crate::source::{Collect, Flow, RowBatch, Sink, Source, TakeCells};
 use crate::statement::QueryRun;
+use crate::table_filter::{BoundTest, TableFilter};
 
 /// A running access to a table.
 pub(crate) struct TableAccess<'r> {
@@ -615,7 +615,7 @@ fn filtered<'f>(
     arena: &mut Bump,
 ) -> Result<Option<Frame<'f>>> {
     if let Some(tests) = tests
-        && !tests.iter().all(|test| test.passes(&record.row, record.reader))
+        && !tests.iter().all(|test| test.passes(&record.row, record.reader, record.env))
     {
         return Ok(None);
     }

@@ -16,7 +16,6 @@ use expr::Expr;
 
 use crate::access::RowPush;
 use crate::error::Result;
-use crate::filter_ints::BoundTest;
 use crate::frame::{CurrentRow, Frame, TableRow};
 use crate::join_ints::{IntRuns, TakeInts};
 use crate::join_key::{BatchKeys, INT_KEY_BYTES, JoinKey};
@@ -25,6 +24,7 @@ use crate::op::{AccessOp, Op, PathOp};
 use crate::reader::RowEnv;
 use crate::source::{Flow, RowBatch, Sink};
 use crate::statement::QueryRun;
+use crate::table_filter::BoundTest;
 
 /// A running lookup.
 pub(crate) struct IndexLookup<'r> {

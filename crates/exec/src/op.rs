@@ -12,11 +12,11 @@ use types::{TableDef, storage};
 use crate::aggregate::AggregateOp;
 use crate::compute::ComputeOp;
 use crate::error::{ExecError, Result};
-use crate::filter_ints::TableFilter;
 use crate::int_spans::IntKey;
 use crate::key::KeyPart;
 use crate::query::QueryProgram;
 use crate::reader::TableReader;
+use crate::table_filter::TableFilter;
 use crate::temp_row::{CellKind, Layout};
 use crate::virtual_table::VirtualOp;
 
@@ -216,7 +216,8 @@ impl OpCompiler<'_> {
             Node::Empty => Op::Empty,
             Node::Access { rel, path, filter, index_condition, covering } => {
                 let mut access = self.access(*rel, path, filter.as_ref(), *covering, around)?;
-                access.index_condition = index_condition.as_ref().map(|cond| TableFilter::new(*rel, cond));
+                access.index_condition =
+                    index_condition.as_ref().map(|cond| TableFilter::new(*rel, &access.table, cond));
                 Op::Access(Box::new(access))
             }
             Node::Merge { arms } => {
@@ -393,7 +394,7 @@ impl OpCompiler<'_> {
             path: path_op(path, &key, is_whole_key && is_unique(entry)),
             key,
             whole_clustered_key: index == 0 && is_whole_key,
-            filter: filter.map(|filter| TableFilter::new(rel, filter)),
+            filter: filter.map(|filter| TableFilter::new(rel, &table, filter)),
             index_condition: None,
             reader,
             row_reader,

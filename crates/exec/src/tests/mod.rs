@@ -4,6 +4,7 @@ mod answer_memo;
 mod changes;
 mod joins;
 mod kernels;
+mod like_filter;
 mod point;
 mod projection;
 mod query;

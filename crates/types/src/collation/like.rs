@@ -12,6 +12,8 @@ use super::{Charset, Collation, general_ci, uca900, utf8};
 #[derive(Debug)]
 pub struct LikePattern {
     form: Form,
+    /// What a text may start with, byte by byte, to be like a pattern of characters and one `%` at the end.
+    start: Option<Box<[u8]>>,
     collation: &'static Collation,
 }
 
@@ -73,12 +75,21 @@ impl LikePattern {
         } else {
             Form::Characters(cut(&items, |piece| piece.iter().map(|&item| token(item, collation)).collect()))
         };
-        LikePattern { form, collation }
+        let start = match &items[..] {
+            [text @ .., Item::Many] if !plain && text.iter().all(|i| matches!(i, Item::Literal(_))) => {
+                Some(BytePiece::new(text, collation.charset).bytes)
+            }
+            _ => None,
+        };
+        LikePattern { form, start, collation }
     }
 
     /// Whether `text` is like the pattern. Cost: one pass over the text for most patterns; no allocation. Once the thread's
     /// statement is to end ([`base::sync::interrupt`]), the answer for a long text means nothing.
     pub fn matches(&self, text: &[u8]) -> bool {
+        if self.start.as_ref().is_some_and(|start| text.starts_with(start)) {
+            return true;
+        }
         match &self.form {
             Form::Bytes(pieces) => matches_bytes(pieces, text),
             Form::Characters(pieces) => match (self.collation.weights, self.collation.charset) {

@@ -1,0 +1,95 @@
+//! Strings of a column against a pattern that is known before rows are read, decided on page bytes.
+
+use std::sync::Arc;
+
+use engine::{RowRef, Table};
+use expr::{EvalCtx, Expr, ExprKind, eval};
+use sql::plan::ColumnSet;
+use types::collation::{Collation, LikePattern};
+use types::{CollationId, SqlType, TypeKind, Value};
+
+use crate::op::may_read_off_page;
+use crate::reader::{RowEnv, TableReader};
+use crate::table_filter::is_constant;
+
+/// `column [NOT] LIKE pattern`.
+#[derive(Debug)]
+pub(crate) struct LikeTest {
+    col: u16,
+    negated: bool,
+    pattern: Expr,
+    escape: Option<char>,
+    collation: &'static Collation,
+    /// Of a pattern that is a constant.
+    compiled: Option<Arc<LikePattern>>,
+}
+
+/// A test whose pattern is known.
+#[derive(Debug)]
+pub(crate) struct BoundLike {
+    col: u16,
+    negated: bool,
+    pattern: Arc<LikePattern>,
+}
+
+impl LikeTest {
+    /// The test that `term` is on relation `rel`, which is `table`, if it is one whose strings are in the records.
+    pub(crate) fn of_term(rel: u16, table: &Table, term: &Expr) -> Option<Self> {
+        let ExprKind::Like { negated, collation, escape, compiled, args } = &term.kind else { return None };
+        let [text, pattern] = &**args;
+        let ExprKind::Column(column) = text.kind else { return None };
+        let collation = collation.collation()?;
+        let mut used = ColumnSet::default();
+        used.insert(column.col);
+        let is_string = |ty: &SqlType| {
+            matches!(ty.kind, TypeKind::Char | TypeKind::VarChar) && has_charset_of(ty.collation, collation)
+        };
+        let serves = column.rel == rel
+            && is_string(&text.ty)
+            && is_constant(pattern)
+            && !may_read_off_page(table, &used);
+        serves.then(|| LikeTest {
+            col: column.col,
+            negated: *negated,
+            pattern: pattern.clone(),
+            escape: *escape,
+            collation,
+            compiled: compiled.clone(),
+        })
+    }
+
+    /// The test with its pattern; `None`: it is no string of the column's character set.
+    pub(crate) fn bind(&self, ctx: &EvalCtx<'_>) -> Option<BoundLike> {
+        let pattern = match &self.compiled {
+            Some(compiled) => Arc::clone(compiled),
+            None => match eval(&self.pattern, &(), ctx).ok()? {
+                Value::Bytes { data, collation } if has_charset_of(collation, self.collation) => {
+                    Arc::new(LikePattern::new(data, self.escape.map(u32::from), self.collation))
+                }
+                _ => return None,
+            },
+        };
+        #[cfg(test)]
+        PATTERNS_BOUND.set(PATTERNS_BOUND.get() + 1);
+        Some(BoundLike { col: self.col, negated: self.negated, pattern })
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often a test was bound.
+    pub(crate) static PATTERNS_BOUND: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+fn has_charset_of(id: CollationId, collation: &Collation) -> bool {
+    id.collation().is_some_and(|other| other.charset == collation.charset)
+}
+
+impl BoundLike {
+    /// Whether the test holds; NULL never passes.
+    #[inline]
+    pub(crate) fn passes(&self, row: &RowRef<'_>, reader: &TableReader, env: RowEnv<'_>) -> bool {
+        let text = reader.bytes(row, usize::from(self.col), env);
+        text.is_some_and(|text| self.pattern.matches(text) != self.negated)
+    }
+}

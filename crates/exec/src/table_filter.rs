@@ -1,0 +1,86 @@
+//! A table's condition, taken apart: what is decided on page bytes, and what is left to the interpreter.
+//!
+//! The interpreter is the oracle: whatever a test here cannot be bound to is left to it.
+
+use bumpalo::Bump;
+use engine::{RowRef, Table};
+use expr::{Expr, ExprKind};
+
+use crate::filter_ints::{BoundInt, IntTest};
+use crate::filter_like::{BoundLike, LikeTest};
+use crate::reader::{RowEnv, TableReader};
+use crate::statement::QueryRun;
+
+/// A condition on one table.
+#[derive(Debug)]
+pub(crate) struct TableFilter {
+    /// All of it.
+    pub(crate) whole: Expr,
+    tests: Box<[Test]>,
+    /// What `tests` do not cover.
+    pub(crate) rest: Option<Expr>,
+}
+
+/// A term that is decided on page bytes, once its constant is known.
+#[derive(Debug)]
+enum Test {
+    Int(IntTest),
+    Like(LikeTest),
+}
+
+/// A test whose constant is known.
+#[derive(Debug)]
+pub(crate) enum BoundTest {
+    Int(BoundInt),
+    Like(BoundLike),
+}
+
+impl TableFilter {
+    /// The condition `whole` on relation `rel`, which is `table`.
+    pub(crate) fn new(rel: u16, table: &Table, whole: &Expr) -> Self {
+        let terms = match &whole.kind {
+            ExprKind::And(terms) => &terms[..],
+            _ => std::slice::from_ref(whole),
+        };
+        let (mut tests, mut rest) = (Vec::new(), Vec::new());
+        for term in terms {
+            let int = IntTest::of_term(rel, term).map(Test::Int);
+            match int.or_else(|| LikeTest::of_term(rel, table, term).map(Test::Like)) {
+                Some(test) => tests.push(test),
+                None => rest.push(term.clone()),
+            }
+        }
+        let rest = match rest.len() {
+            0 | 1 => rest.pop(),
+            _ => Some(Expr { kind: ExprKind::And(rest.into()), ..whole.clone() }),
+        };
+        TableFilter { whole: whole.clone(), tests: tests.into(), rest }
+    }
+
+    /// The tests with their constants; `None` if there are none, or one has a constant that only the interpreter compares.
+    pub(crate) fn bind(&self, run: &QueryRun<'_>) -> Option<Box<[BoundTest]>> {
+        let arena = Bump::new();
+        let ctx = run.ctx(&arena);
+        let bind = |test: &Test| match test {
+            Test::Int(test) => test.bind(&ctx).map(BoundTest::Int),
+            Test::Like(test) => test.bind(&ctx).map(BoundTest::Like),
+        };
+        if self.tests.is_empty() { None } else { self.tests.iter().map(bind).collect() }
+    }
+}
+
+impl BoundTest {
+    /// Whether the test holds; NULL never passes.
+    #[inline]
+    pub(crate) fn passes(&self, row: &RowRef<'_>, reader: &TableReader, env: RowEnv<'_>) -> bool {
+        match self {
+            BoundTest::Int(test) => test.passes(row, reader),
+            BoundTest::Like(test) => test.passes(row, reader, env),
+        }
+    }
+}
+
+/// Whether the value of `expr` is known before rows are read.
+pub(crate) fn is_constant(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Const(_) | ExprKind::Param(_))
+}
