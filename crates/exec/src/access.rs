@@ -185,6 +185,7 @@ impl<'r> TableAccess<'r> {
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
+        self.run.st.count_examined(batch.len());
         if self.op.batched {
             self.arena.reset();
             let env = RowEnv { st: self.run.st, arena: &self.arena };
@@ -194,6 +195,7 @@ impl<'r> TableAccess<'r> {
         for i in 0..batch.len() {
             let place = self.op.in_place.then_some((&batch, i));
             if self.push_entry(&batch.row(i), place, parent, sink)? == Flow::Enough {
+                self.run.st.uncount_examined(batch.len() - i - 1);
                 return Ok(Flow::Enough);
             }
         }
@@ -272,6 +274,7 @@ impl<'r> TableAccess<'r> {
             return Ok(Flow::More);
         }
         if self.op.whole_clustered_key && !self.op.repeated {
+            self.run.st.count_examined(1);
             return self.get_once(parent, sink);
         }
         self.lookup(parent, sink)
@@ -318,6 +321,7 @@ impl<'r> TableAccess<'r> {
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
         if self.op.whole_clustered_key {
+            self.run.st.count_examined(1);
             return match prober.get(&self.keys.lower)? {
                 Some(row) => self.push_entry(&row, None, parent, sink),
                 None => Ok(Flow::More),
@@ -351,7 +355,10 @@ impl<'r> TableAccess<'r> {
         let mut prober = self.take_prober()?;
         let flow = self.for_each_interval(parent, |access, interval, _| {
             let flow = match prober.get(point(interval))? {
-                Some(row) => access.push_entry(&row, None, parent, sink)?,
+                Some(row) => {
+                    access.run.st.count_examined(1);
+                    access.push_entry(&row, None, parent, sink)?
+                }
                 None => Flow::More,
             };
             if sink.wants_pause() {
@@ -366,15 +373,19 @@ impl<'r> TableAccess<'r> {
     /// Gives the rows of whole clustered keys to a sink that takes their cells where they stand.
     fn put_cells(&mut self, parent: Option<&Frame<'_>>, cells: &mut dyn TakeCells) -> Result<Flow> {
         let (table, st) = (self.table(), self.run.st);
-        self.for_each_interval(parent, |_, interval, _| {
+        let mut examined = 0;
+        let flow = self.for_each_interval(parent, |_, interval, _| {
             let key = point(interval);
             let way = table.foresee(st.engine, key);
-            table.get_cell(st.engine, &st.view, key, way, |found| cells.cell(&found))?;
+            let found = table.get_cell(st.engine, &st.view, key, way, |found| cells.cell(&found))?;
+            examined += usize::from(found.is_some());
             if cells.wants_pause() {
                 cells.pause()?;
             }
             Ok(Flow::More)
-        })
+        });
+        st.count_examined(examined);
+        flow
     }
 
     /// Calls `run` for each interval of the path, in the order in which rows are wanted, until it has enough.
@@ -469,9 +480,11 @@ impl<'r> TableAccess<'r> {
         };
         scan.restart(|range| range.clone_from(&self.range));
         let mut flow = Flow::More;
+        let st = self.run.st;
         while flow == Flow::More
             && let Some(found) = self.next_locked(&mut scan, parent)?
         {
+            st.count_examined(1);
             if !found.is_locked {
                 let passes = self
                     .push_locked(&found.row, parent, &mut Collect(|_: &Frame<'_>| Ok(Flow::More)))?
@@ -509,10 +522,12 @@ impl<'r> TableAccess<'r> {
         let mut failed = None;
         let mut is_wanted = |entry: &RowRef<'_>| {
             self.arena.reset();
-            self.entry_passes(entry, parent).unwrap_or_else(|error| {
+            let passes = self.entry_passes(entry, parent).unwrap_or_else(|error| {
                 failed = Some(error);
                 true
-            })
+            });
+            self.run.st.count_examined(usize::from(!passes));
+            passes
         };
         let found = scan.next_row_where(Some(&mut is_wanted))?;
         match failed {

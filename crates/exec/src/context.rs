@@ -2,6 +2,7 @@
 
 use std::io;
 use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
 
 use base::memory::StatementAccount;
 use bumpalo::Bump;
@@ -122,6 +123,9 @@ pub struct ExecCtx<'a> {
     pub client: Client<'a>,
     /// What the statement's memory is charged to.
     pub memory: &'a Rc<StatementAccount>,
+    /// Where rows and index entries of base tables are counted that the statement reads. A lookup by a whole clustered key
+    /// counts as one, whether it finds a row or not; an entry and the row that it leads to count as one.
+    pub rows_examined: &'a AtomicU64,
     /// The connection's reusable memory.
     pub scratch: &'a mut Scratch,
     /// The transaction consists of this statement only: plain reads do not lock even when SERIALIZABLE.

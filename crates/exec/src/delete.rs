@@ -67,9 +67,9 @@ impl DeleteProgram {
     pub(crate) fn run(&self, plan: &DeletePlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let session = StrictSession::new(ctx.session, plan.ignore);
         let st = if self.point.is_some() {
-            Statement::changing(ctx.engine, &session, ctx.memory)
+            Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined)
         } else {
-            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory)?
+            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory, ctx.rows_examined)?
         };
         let run = QueryRun::new(&st, ctx.params, &self.query);
         if let (Some(point), [(_, table)]) = (&self.point, &self.targets[..]) {
@@ -78,6 +78,7 @@ impl DeleteProgram {
             if ctx.autocommit {
                 ctx.trx.end_with_change();
             }
+            st.count_examined(1);
             let deleted = is_there && table.delete(ctx.engine, ctx.trx, key)?;
             return Ok(Outcome { affected: u64::from(deleted), ..Outcome::default() });
         }

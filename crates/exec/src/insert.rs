@@ -86,9 +86,9 @@ impl InsertProgram {
         let ignore = plan.mode == InsertMode::Ignore;
         let session = StrictSession::new(ctx.session, ignore);
         let st = if self.source.is_none() && self.expressions.subqueries.is_empty() {
-            Statement::changing(ctx.engine, &session, ctx.memory)
+            Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined)
         } else {
-            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory)?
+            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory, ctx.rows_examined)?
         };
         let run = QueryRun::new(&st, ctx.params, &self.expressions);
         let mut build = RowBuild::new(&self.table, &run, ctx.conditions, ignore);

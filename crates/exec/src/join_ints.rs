@@ -88,6 +88,11 @@ impl IntRuns {
         }
     }
 
+    /// Number of runs.
+    pub(crate) fn len(&self) -> usize {
+        self.runs.len()
+    }
+
     /// Number of rows in all runs.
     pub(crate) fn rows(&self) -> usize {
         self.rows

@@ -130,9 +130,11 @@ impl<'r> IndexLookup<'r> {
         }
         let (op, rows, mut at) = (self.op, batch.rows.len(), 0);
         let is_tested = op.filter.is_some() || pairs.on.is_some();
+        let mut lookups = 0;
         while at < rows {
             let same = at..self.keys.run_end(at);
             at = same.end;
+            lookups += 1;
             let found = match self.keys.get(same.start, &mut [0; INT_KEY_BYTES]) {
                 Some(key) => prober.get(key)?,
                 None => None,
@@ -148,10 +150,13 @@ impl<'r> IndexLookup<'r> {
                 }
             };
             if flow == Flow::Enough {
+                batch.leave(at);
+                self.run.st.count_examined(lookups);
                 return Ok(Flow::Enough);
             }
             pause(prober, pairs)?;
         }
+        self.run.st.count_examined(lookups);
         Ok(Flow::More)
     }
 
@@ -177,6 +182,7 @@ impl<'r> IndexLookup<'r> {
                 ints.push(same, found.as_ref(), reader);
             }
         }
+        self.run.st.count_examined(ints.len());
         sink.take(batch, ints);
         Ok(())
     }
@@ -200,6 +206,7 @@ impl<'r> IndexLookup<'r> {
         unmatched: Option<&[u16]>,
         pairs: &mut PairSink<'_>,
     ) -> Result<Flow> {
+        let end = same.end;
         for i in same {
             pairs.matched = false;
             let outer = batch.frame(i);
@@ -208,6 +215,7 @@ impl<'r> IndexLookup<'r> {
                 flow = push_unmatched(batch, i..i + 1, unmatched, pairs)?;
             }
             if flow == Flow::Enough {
+                batch.slice(i..end).leave(1);
                 return Ok(Flow::Enough);
             }
         }
@@ -245,6 +253,7 @@ impl<'r> IndexLookup<'r> {
                 flow = push_unmatched(batch, i..i + 1, unmatched, pairs)?;
             }
             if flow == Flow::Enough {
+                batch.leave(i + 1);
                 return Ok(Flow::Enough);
             }
         }
@@ -260,6 +269,7 @@ impl<'r> IndexLookup<'r> {
     ) -> Result<Flow> {
         let op = self.op;
         while let Some(rows) = prober.next_batch()? {
+            self.run.st.count_examined(rows.len());
             let flow = if op.filter.is_none() {
                 self.arena.reset();
                 let env = RowEnv { st: self.run.st, arena: &self.arena };
@@ -279,8 +289,9 @@ impl<'r> IndexLookup<'r> {
     }
 
     fn push_rows(&mut self, rows: Batch<'_>, outer: &Frame<'_>, pairs: &mut PairSink<'_>) -> Result<Flow> {
-        for row in rows.rows() {
+        for (i, row) in rows.rows().enumerate() {
             if self.push_pair(&row, outer, pairs)? == Flow::Enough {
+                self.run.st.uncount_examined(rows.len() - i - 1);
                 return Ok(Flow::Enough);
             }
         }

@@ -68,6 +68,7 @@ impl Sink for OuterSink<'_, '_> {
         }
         for i in 0..batch.rows.len() {
             if self.row(&batch.frame(i))? == Flow::Enough {
+                batch.leave(i + 1);
                 return Ok(Flow::Enough);
             }
         }
@@ -111,6 +112,7 @@ impl Sink for PairSink<'_> {
         }
         for i in 0..batch.rows.len() {
             if self.row(&batch.frame(i))? == Flow::Enough {
+                batch.leave(i + 1);
                 return Ok(Flow::Enough);
             }
         }

@@ -108,6 +108,7 @@ fn send_rows(
     while let Some(batch) = scan.next_batch()? {
         put_batch(projection, &mut scratch.projection, show, &batch, target.out);
         rows += batch.len() as u64;
+        run.st.count_examined(batch.len());
         run.st.fail_if_killed()?;
         if target.out.wants_flush() {
             scan.suspend();
@@ -131,6 +132,7 @@ fn send_aggregates(
     if let Some(mut scan) = open(access, run, scratch)? {
         let env = RowEnv { st: run.st, arena: &scratch.arena };
         while let Some(rows) = scan.next_batch()? {
+            run.st.count_examined(rows.len());
             let batch = RowBatch { rel: access.rel, rows, reader: &access.reader, env, parent: None };
             for state in &mut states {
                 state.batch(&batch);

@@ -70,12 +70,16 @@ impl Sink for WindowSink<'_> {
         self.seen += len as u64;
         let position = |at: u64| at.saturating_sub(start).min(len as u64) as usize;
         let wanted = position(self.from)..position(self.to);
+        let end = wanted.end;
         if !wanted.is_empty() && !self.stopped {
             let batch = if wanted.len() == len { *batch } else { batch.slice(wanted) };
             self.stopped = self.sink.batch(&batch)? == Flow::Enough;
         }
-        let enough = self.stopped || self.seen >= self.to;
-        Ok(if enough && !self.count_all { Flow::Enough } else { Flow::More })
+        if (self.stopped || self.seen >= self.to) && !self.count_all {
+            batch.leave(end);
+            return Ok(Flow::Enough);
+        }
+        Ok(Flow::More)
     }
 
     fn wants_pause(&self) -> bool {

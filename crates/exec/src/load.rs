@@ -55,9 +55,9 @@ impl LoadProgram {
         let ignore = plan.mode == InsertMode::Ignore || plan.local;
         let session = StrictSession::new(ctx.session, ignore);
         let st = if self.expressions.subqueries.is_empty() {
-            Statement::changing(ctx.engine, &session, ctx.memory)
+            Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined)
         } else {
-            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory)?
+            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory, ctx.rows_examined)?
         };
         let run = QueryRun::new(&st, ctx.params, &self.expressions);
         let conditions = ctx.conditions;

@@ -198,12 +198,12 @@ impl SelectProgram {
         }
         let st = match lock_of(plan.lock, ctx) {
             _ if !self.reads_tables => {
-                Statement::new(ctx.engine, ReadView::newest(), ctx.session, ctx.memory)
+                Statement::new(ctx.engine, ReadView::newest(), ctx.session, ctx.memory, ctx.rows_examined)
             }
-            None => Statement::new(ctx.engine, ctx.trx.view(), ctx.session, ctx.memory),
+            None => Statement::new(ctx.engine, ctx.trx.view(), ctx.session, ctx.memory, ctx.rows_examined),
             Some((mode, policy)) => {
                 let locks = ctx.trx.lock_read(mode, policy)?;
-                Statement::locking(ctx.engine, locks, ctx.session, ctx.memory)
+                Statement::locking(ctx.engine, locks, ctx.session, ctx.memory, ctx.rows_examined)
             }
         };
         let run = QueryRun::new(&st, ctx.params, &self.query);
@@ -256,10 +256,11 @@ impl SelectProgram {
         way: Option<Foreseen<'_>>,
         ctx: &mut ExecCtx<'_>,
     ) -> Result<Outcome> {
-        let st = Statement::new(ctx.engine, ctx.trx.view(), ctx.session, ctx.memory);
+        let st = Statement::new(ctx.engine, ctx.trx.view(), ctx.session, ctx.memory, ctx.rows_examined);
         self.columns.write(&plan.output, &mut ctx.client);
         let (protocol, charset) = (ctx.client.protocol, ctx.client.charset);
         let mut target = RowTarget { protocol, charset, out: &mut *ctx.client.out };
+        st.count_examined(1);
         let rows = point.run(&st, ctx.params, &self.query, &mut target, ctx.scratch, way)?;
         Ok(Outcome { has_rows: true, rows_sent: rows, found_rows: rows, ..Outcome::default() })
     }

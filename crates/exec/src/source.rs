@@ -38,6 +38,14 @@ impl RowBatch<'_> {
         RowBatch { rows: self.rows.slice(range), ..*self }
     }
 
+    /// Notes that the rows from position `from` on are not looked at: they do not count as examined.
+    pub(crate) fn leave(&self, from: usize) {
+        let rows = self.rows.len() - from;
+        if rows > 0 {
+            self.env.st.uncount_examined(rows);
+        }
+    }
+
     /// The row at position `i` as a row in flight.
     #[inline]
     pub(crate) fn frame(&self, i: usize) -> Frame<'_> {
@@ -57,10 +65,12 @@ pub(crate) trait Sink {
     /// Takes the row in flight.
     fn row(&mut self, frame: &Frame<'_>) -> Result<Flow>;
 
-    /// Takes a leaf's rows at once; the same as taking each.
+    /// Takes a leaf's rows at once; the same as taking each. A sink that has enough before the last of them says how many it
+    /// leaves: [`RowBatch::leave`].
     fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
         for i in 0..batch.rows.len() {
             if self.row(&batch.frame(i))? == Flow::Enough {
+                batch.leave(i + 1);
                 return Ok(Flow::Enough);
             }
         }

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::memory::{ByteStore, Charge, Exceeded, Purpose, StatementAccount};
 use bumpalo::Bump;
@@ -67,6 +68,8 @@ pub(crate) struct Statement<'r> {
     rows_to_look: Cell<u32>,
     /// What the statement's operators hold.
     pub(crate) memory: &'r Rc<StatementAccount>,
+    /// Rows and index entries of base tables that the connection's statements have read; this thread alone writes it.
+    rows_examined: &'r AtomicU64,
     /// Made by the first thing that it has a place for.
     rare: OnceCell<Box<Rare>>,
     today: OnceCell<Date>,
@@ -80,6 +83,7 @@ impl<'r> Statement<'r> {
         view: ReadView,
         session: &'r dyn SessionInfo,
         memory: &'r Rc<StatementAccount>,
+        rows_examined: &'r AtomicU64,
     ) -> Self {
         Statement {
             engine,
@@ -88,6 +92,7 @@ impl<'r> Statement<'r> {
             zone: session.time_zone(),
             rows_to_look: Cell::new(ROWS_BETWEEN_LOOKS),
             memory,
+            rows_examined,
             rare: OnceCell::new(),
             today: OnceCell::new(),
             strict: None,
@@ -99,8 +104,10 @@ impl<'r> Statement<'r> {
         engine: &'r Engine,
         session: &'r StrictSession<'r>,
         memory: &'r Rc<StatementAccount>,
+        rows_examined: &'r AtomicU64,
     ) -> Self {
-        Statement { strict: Some(session), ..Statement::new(engine, ReadView::newest(), session, memory) }
+        let statement = Statement::new(engine, ReadView::newest(), session, memory, rows_examined);
+        Statement { strict: Some(session), ..statement }
     }
 
     /// A statement that changes rows. It locks those that it finds to change, and those that it reads for it unless
@@ -110,8 +117,9 @@ impl<'r> Statement<'r> {
         session: &'r StrictSession<'r>,
         trx: &mut Trx,
         memory: &'r Rc<StatementAccount>,
+        rows_examined: &'r AtomicU64,
     ) -> Result<Self> {
-        Self::finding_with(Self::changing(engine, session, memory), trx, false)
+        Self::finding_with(Self::changing(engine, session, memory, rows_examined), trx, false)
     }
 
     /// As [`Statement::finding`]. Where no gaps are locked, it does not wait for a row of which nothing was committed that it
@@ -121,12 +129,13 @@ impl<'r> Statement<'r> {
         session: &'r StrictSession<'r>,
         trx: &mut Trx,
         memory: &'r Rc<StatementAccount>,
+        rows_examined: &'r AtomicU64,
     ) -> Result<Self> {
         let semi_consistent = !trx.locks_gaps();
         if semi_consistent {
             trx.keep_versions();
         }
-        Self::finding_with(Self::changing(engine, session, memory), trx, semi_consistent)
+        Self::finding_with(Self::changing(engine, session, memory, rows_examined), trx, semi_consistent)
     }
 
     fn finding_with(changing: Self, trx: &mut Trx, semi_consistent: bool) -> Result<Self> {
@@ -146,9 +155,10 @@ impl<'r> Statement<'r> {
         locks: LockRead,
         session: &'r dyn SessionInfo,
         memory: &'r Rc<StatementAccount>,
+        rows_examined: &'r AtomicU64,
     ) -> Self {
         let rare = Rare::locking(Locks { read: Some(locks), changed: None });
-        Statement { rare, ..Statement::new(engine, ReadView::newest(), session, memory) }
+        Statement { rare, ..Statement::new(engine, ReadView::newest(), session, memory, rows_examined) }
     }
 
     /// How the rows of a relation are locked, which the statement changes or only reads; `None`: they are not.
@@ -220,6 +230,20 @@ impl<'r> Statement<'r> {
         }
         self.rows_to_look.set(ROWS_BETWEEN_LOOKS);
         self.fail_if_killed()
+    }
+
+    /// Counts `rows` rows or index entries that were read: once a leaf, a lookup or a scan.
+    #[inline]
+    pub(crate) fn count_examined(&self, rows: usize) {
+        let counted = self.rows_examined.load(Ordering::Relaxed);
+        self.rows_examined.store(counted.wrapping_add(rows as u64), Ordering::Relaxed);
+    }
+
+    /// Takes back the last `rows` rows of a batch that was counted: its sink has enough without them.
+    #[cold]
+    pub(crate) fn uncount_examined(&self, rows: usize) {
+        let counted = self.rows_examined.load(Ordering::Relaxed);
+        self.rows_examined.store(counted.wrapping_sub(rows as u64), Ordering::Relaxed);
     }
 
     /// A store for one row at a time.

@@ -83,15 +83,16 @@ impl UpdateProgram {
     pub(crate) fn run(&self, plan: &UpdatePlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         let session = StrictSession::new(ctx.session, plan.ignore);
         let st = if self.point.is_some() {
-            Statement::changing(ctx.engine, &session, ctx.memory)
+            Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined)
         } else if self.repeats {
-            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory)?
+            Statement::finding(ctx.engine, &session, ctx.trx, ctx.memory, ctx.rows_examined)?
         } else {
-            Statement::finding_committed(ctx.engine, &session, ctx.trx, ctx.memory)?
+            Statement::finding_committed(ctx.engine, &session, ctx.trx, ctx.memory, ctx.rows_examined)?
         };
         let run = QueryRun::new(&st, ctx.params, &self.query);
         let store = ColumnStore::new(&st, ctx.conditions, plan.ignore);
         let Updated { matched, changed } = if let (Some(point), [target]) = (&self.point, &self.targets[..]) {
+            st.count_examined(1);
             point.run(plan, target, &run, &store, ctx)?
         } else {
             let found = self.find(plan, &run, &store)?;

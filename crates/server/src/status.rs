@@ -156,9 +156,14 @@ pub enum Hot {
     KilledStatements,
     /// Microseconds that they worked on after the request, rollbacks left out.
     KillDelayUs,
+    /// Rows and index entries of base tables that statements have read.
+    RowsExamined,
 }
 
-const HOT_COUNT: usize = Hot::KillDelayUs as usize + 1;
+/// Name of [`Hot::RowsExamined`].
+pub const ROWS_EXAMINED: &str = "Ratchet_rows_examined";
+
+const HOT_COUNT: usize = Hot::RowsExamined as usize + 1;
 const COUNTERS: usize = HOT_COUNT + COM_COUNT;
 
 /// What one connection has counted: the counters of [`Hot`], then those of [`Com`]. Only the connection's thread writes
@@ -190,6 +195,12 @@ impl Counters {
     fn raise(&self, counter: usize, n: u64) {
         let counter = &self.0[counter];
         counter.store(counter.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+    }
+
+    /// One of the counters of every command, for the connection's own thread.
+    #[inline]
+    pub fn of(&self, counter: Hot) -> &AtomicU64 {
+        &self.0[counter as usize]
     }
 
     fn get(&self, counter: usize) -> u64 {
@@ -312,6 +323,7 @@ impl Status {
             ("Questions", self.get(Hot::Questions)),
             ("Ratchet_kill_delay_us", self.get(Hot::KillDelayUs)),
             ("Ratchet_killed_statements", self.get(Hot::KilledStatements)),
+            (ROWS_EXAMINED, self.get(Hot::RowsExamined)),
             ("Slow_queries", get(&self.slow_queries)),
             ("Threads_cached", 0),
             ("Threads_connected", get(&self.threads_connected)),

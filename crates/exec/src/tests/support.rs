@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use base::memory::StatementAccount;
 use engine::{BeginOptions, Engine, EngineConfig, Trx};
@@ -103,6 +104,7 @@ pub(crate) struct Bench {
     pub(super) session: TestSession,
     /// What statements are charged to.
     pub(crate) memory: Rc<StatementAccount>,
+    rows_examined: AtomicU64,
     pub(super) scratch: Scratch,
     /// Each statement is a transaction; else all are one.
     pub(super) autocommit: bool,
@@ -144,6 +146,7 @@ impl Bench {
             trx,
             session,
             memory: StatementAccount::unlimited(),
+            rows_examined: AtomicU64::new(0),
             scratch: Scratch::default(),
             autocommit: false,
             capabilities: Capabilities::DEPRECATE_EOF,
@@ -199,6 +202,7 @@ impl Bench {
                 flush: &mut flush,
             },
             memory: &self.memory,
+            rows_examined: &self.rows_examined,
             scratch: &mut self.scratch,
             autocommit: self.autocommit,
             load: match load {

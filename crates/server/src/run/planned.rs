@@ -408,6 +408,7 @@ impl Run<'_> {
                 flush: &mut flush,
             },
             memory: &session.statement_memory,
+            rows_examined: session.counters.of(Hot::RowsExamined),
             scratch,
             autocommit: self.autocommit,
             load: load.map(|file| file as &mut dyn LoadSource),

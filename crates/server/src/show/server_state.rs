@@ -1,5 +1,7 @@
 //! SHOW of what the server itself knows: variables, counters, conditions, connections, character sets.
 
+use std::sync::atomic::Ordering;
+
 use sql::ast::{Show, ShowKind, VarScope};
 use types::collation::{Charset, Collation};
 
@@ -11,6 +13,7 @@ use crate::memory_limits;
 use crate::process_list::ProcessInfo;
 use crate::redo_log;
 use crate::session::Session;
+use crate::status::{Hot, ROWS_EXAMINED};
 
 /// Characters of a statement in SHOW PROCESSLIST without FULL.
 const SHORT_INFO_CHARS: usize = 100;
@@ -22,7 +25,7 @@ const SHORT_INFO_CHARS: usize = 100;
 pub(super) fn table(session: &Session, show: &Show<'_>) -> Result<Option<Table>, SqlError> {
     Ok(Some(match show.kind {
         ShowKind::Variables(scope) => variables(session, scope)?,
-        ShowKind::Status(_) => counters(session),
+        ShowKind::Status(scope) => counters(session, scope),
         ShowKind::Warnings => conditions(session.diagnostics.conditions().iter()),
         ShowKind::Errors => {
             let all = session.diagnostics.conditions().iter();
@@ -47,11 +50,16 @@ fn variables(session: &Session, scope: VarScope) -> Result<Table, SqlError> {
     Ok(table)
 }
 
-fn counters(session: &Session) -> Table {
+fn counters(session: &Session, scope: VarScope) -> Table {
     let mut table = Table::new(vec![Column::name("Variable_name"), Column::text("Value", 1024)]);
     let mut counters = session.server.status.list(session.server.processes.running());
     counters.extend(redo_log::counters(&session.server.engine));
     counters.extend(memory_limits::counters(&session.server));
+    if scope != VarScope::Global
+        && let Some((_, value)) = counters.iter_mut().find(|(name, _)| *name == ROWS_EXAMINED)
+    {
+        *value = session.counters.of(Hot::RowsExamined).load(Ordering::Relaxed);
+    }
     counters.sort_unstable_by_key(|&(name, _)| name.to_ascii_lowercase());
     for (name, value) in counters {
         table.push(vec![Cell::text(name), Cell::Text(value.to_string())]);
