@@ -209,7 +209,8 @@ pub enum Node {
         /// The index alone holds every column used.
         covering: bool,
     },
-    /// Rows of one base table by several accesses, one after the other. Each leaves out what those before it give.
+    /// Rows of one base table by several accesses, one after the other. Each leaves out what those before it give, unless only
+    /// MIN and MAX are made of the rows.
     Merge {
         /// The accesses.
         arms: Vec<Node>,

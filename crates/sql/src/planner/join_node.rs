@@ -262,7 +262,7 @@ pub(super) fn filter(node: Node, conditions: Vec<Expr>, rels: &Rels) -> Node {
 }
 
 /// The conjunction of `conditions`; those with subqueries are tested last.
-fn all(mut conditions: Vec<Expr>, rels: &Rels) -> Option<Expr> {
+pub(super) fn all(mut conditions: Vec<Expr>, rels: &Rels) -> Option<Expr> {
     conditions.sort_by_key(rewrite::has_subquery);
     (!conditions.is_empty()).then(|| rels.build.and(conditions))
 }

@@ -1,50 +1,85 @@
-//! MIN and MAX of an index's first free part: one row is enough.
+//! MIN and MAX over one table that indexes lead to: the first row in the order of the column is enough for each.
 
-use expr::{AggFunc, ColumnRef, ExprKind};
+use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 
-use super::access;
+use super::access::{self, Choice};
 use super::join_list::{Item, JoinList};
+use super::join_node;
 use super::ordering::{self, Reading};
 use super::relations::{RelSet, Rels};
 use crate::bind::block::Block;
-use crate::plan::{Node, SortKey};
+use crate::bind::rewrite;
+use crate::bind::volatile::is_volatile;
+use crate::plan::{AggSpec, Node, SortKey};
 
-/// The row that holds the only MIN or MAX of a query over one table, if an index leads to it.
+/// The rows that hold the MINs and MAXs of a query over one table, one each, if that is all that the query asks for and indexes lead
+/// to all of them. They are rows of the query, so what it asks of all its rows it may ask of these.
 pub(super) fn plan(block: &Block, list: &JoinList, rels: &Rels) -> Option<Node> {
     let aggregation = block.aggregation.as_ref()?;
-    let ([Item::Rel(rel)], [spec], []) = (&list.items[..], &aggregation.aggs[..], &aggregation.groups[..])
-    else {
-        return None;
-    };
-    let desc = match spec.func {
-        AggFunc::Min => false,
-        AggFunc::Max => true,
-        _ => return None,
-    };
-    let [arg] = &spec.args[..] else { return None };
-    let ExprKind::Column(ColumnRef { rel: of, .. }) = arg.kind else { return None };
-    if of != *rel {
-        return None;
+    let ([Item::Rel(rel)], []) = (&list.items[..], &aggregation.groups[..]) else { return None };
+    let ends = Ends { rel: *rel, conditions: list.conditions.iter().collect(), rels };
+    let rows: Option<Vec<Node>> = aggregation.aggs.iter().map(|spec| ends.row(spec)).collect();
+    let mut rows = rows?;
+    if rows.len() > 1 { Some(Node::Merge { arms: rows }) } else { rows.pop() }
+}
+
+/// Where the ends of a table's columns are looked for.
+struct Ends<'r> {
+    rel: u16,
+    conditions: Vec<&'r Expr>,
+    rels: &'r Rels,
+}
+
+impl Ends<'_> {
+    /// The row that holds the MIN or MAX that `spec` asks for.
+    fn row(&self, spec: &AggSpec) -> Option<Node> {
+        let desc = match spec.func {
+            AggFunc::Min => false,
+            AggFunc::Max => true,
+            _ => return None,
+        };
+        let [arg] = &spec.args[..] else { return None };
+        let ExprKind::Column(ColumnRef { rel: of, .. }) = arg.kind else { return None };
+        if of != self.rel {
+            return None;
+        }
+        let keys = [SortKey { expr: arg.clone(), desc }];
+        let choices = access::choices(self.rel, &self.conditions, RelSet::EMPTY, self.rels);
+        let (reading, mut choice) = choices.into_iter().enumerate().find_map(|(at, choice)| {
+            let reading = choice.order.reading(&keys)?;
+            self.serves(at, &choice).then_some((reading, choice))
+        })?;
+        if reading == Reading::Backward {
+            ordering::reverse(&mut choice.path);
+        }
+        let mut tested = self.untested(&choice);
+        if arg.nullable && !desc {
+            // NULLs come first in an index and do not count in MIN.
+            tested.push(self.rels.build.is_null(arg.clone(), true));
+        }
+        let access = Node::Access {
+            rel: self.rel,
+            path: choice.path,
+            filter: join_node::all(tested, self.rels),
+            index_condition: None,
+            covering: choice.covering,
+        };
+        Some(Node::Limit { input: Box::new(access), offset: None, count: Some(self.rels.build.int(1)) })
     }
-    let keys = [SortKey { expr: arg.clone(), desc }];
-    let conditions: Vec<&expr::Expr> = list.conditions.iter().collect();
-    let choices = access::choices(*rel, &conditions, RelSet::EMPTY, rels);
-    let (reading, mut choice) = choices.into_iter().find_map(|choice| {
-        let ensures_all = choice.ensured.len() == conditions.len();
-        let reading = choice.order.reading(&keys).filter(|_| ensures_all)?;
-        Some((reading, choice))
-    })?;
-    if reading == Reading::Backward {
-        ordering::reverse(&mut choice.path);
+
+    /// Whether the first row that `choice`, which is at position `at`, finds is worth to be looked for. Where rows are tested,
+    /// many may fail before one passes: no more than the cheapest choice would have to read anyway.
+    fn serves(&self, at: usize, choice: &Choice) -> bool {
+        let is_simple = |condition: &&Expr| !rewrite::has_subquery(condition) && !is_volatile(condition);
+        choice.ensured.len() == self.conditions.len()
+            || (at == 0 && choice.arms.is_empty() && self.conditions.iter().all(is_simple))
     }
-    // NULLs come first in an index and do not count in MIN.
-    let filter = (arg.nullable && !desc).then(|| rels.build.is_null(arg.clone(), true));
-    let access = Node::Access {
-        rel: *rel,
-        path: choice.path,
-        filter,
-        index_condition: None,
-        covering: choice.covering,
-    };
-    Some(Node::Limit { input: Box::new(access), offset: None, count: Some(rels.build.int(1)) })
+
+    /// The conditions that the path of `choice` does not ensure.
+    fn untested(&self, choice: &Choice) -> Vec<Expr> {
+        let all = self.conditions.iter().enumerate();
+        all.filter(|(at, _)| !choice.ensured.contains(at))
+            .map(|(_, condition)| (*condition).clone())
+            .collect()
+    }
 }
