@@ -3,6 +3,7 @@
 //! Scripts live in `tests/sql`. Their expected answers are recorded from a real MySQL server by the `record` binary and
 //! compared with this server's by `cargo test`; see [`script`] for the format.
 
+pub mod access;
 pub mod answer;
 pub mod conditions;
 pub mod differential;

@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use testkit::isolation;
 use testkit::runner::{self, Target};
+use testkit::{access, isolation};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -17,10 +17,16 @@ fn main() -> ExitCode {
     let target = Target { port, user: "root".to_owned() };
     for file in files {
         let path = Path::new(file);
-        let of_sessions = path.parent().is_some_and(|folder| folder.ends_with("isolation"));
-        let run_file = if of_sessions { isolation::run_file } else { runner::run_file };
-        match run_file(path, &target, true) {
-            Ok(_) => println!("recorded {file}"),
+        let is_in = |name: &str| path.parent().is_some_and(|folder| folder.ends_with(name));
+        let recorded = if is_in("access") {
+            access::record::run_file(path, &target)
+        } else if is_in("isolation") {
+            isolation::run_file(path, &target, true).map(|_| ())
+        } else {
+            runner::run_file(path, &target, true).map(|_| ())
+        };
+        match recorded {
+            Ok(()) => println!("recorded {file}"),
             Err(e) => {
                 eprintln!("{e}");
                 return ExitCode::FAILURE;

@@ -1,0 +1,46 @@
+//! The access-path suite under `tests/access`: answers, plans and rows examined of its queries; `testkit::access` says what each
+//! must be. `RATCHET_ACCESS_RECORD=1` writes plans and counts anew, `RATCHET_ACCESS_FILES=a,b` runs some files alone.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "test code")]
+
+use std::path::{Path, PathBuf};
+
+use testkit::access::check;
+use testkit::runner::Target;
+use testkit::server::TestServer;
+
+/// Queries that may do worse than they should. The number only shrinks.
+const EXCEPTIONS_MAX: usize = 32;
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/access");
+    let wanted = std::env::var("RATCHET_ACCESS_FILES").ok();
+    let is_wanted = |path: &PathBuf| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let is_script = path.extension().is_some_and(|extension| extension == "test");
+        is_script && wanted.as_ref().is_none_or(|names| names.split(',').any(|wanted| wanted == name))
+    };
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(is_wanted).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn queries_examine_no_more_rows_than_their_best_key_and_mysql_do() {
+    let server = TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), &[]).unwrap();
+    let target = Target { port: server.port, user: "root".to_owned() };
+    let record = std::env::var_os("RATCHET_ACCESS_RECORD").is_some();
+    let report = check::run_files(&files(), &target, record).unwrap();
+    for (place, why) in &report.exceptions {
+        println!("exception: {place}: {why}");
+    }
+    println!("{} queries, {} exceptions", report.queries, report.exceptions.len());
+    assert!(
+        report.failures.is_empty(),
+        "{}\n{} failures",
+        report.failures.join("\n\n"),
+        report.failures.len()
+    );
+    assert!(report.exceptions.len() <= EXCEPTIONS_MAX, "{} exceptions", report.exceptions.len());
+}
