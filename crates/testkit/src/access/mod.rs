@@ -9,6 +9,7 @@
 //! the query examines as it is and with `FORCE INDEX` of each index in turn ([`hints`]).
 
 pub mod check;
+pub mod cpu;
 pub mod file;
 mod hints;
 mod measure;
