@@ -274,7 +274,6 @@ impl<'r> TableAccess<'r> {
             return Ok(Flow::More);
         }
         if self.op.whole_clustered_key && !self.op.repeated {
-            self.run.st.count_examined(1);
             return self.get_once(parent, sink);
         }
         self.lookup(parent, sink)
@@ -289,6 +288,7 @@ impl<'r> TableAccess<'r> {
             op.table.get(st.engine, &st.view, &self.keys.lower, |row| row.record().copy_to(&mut copy))?;
         let flow = match found {
             Some(place) => {
+                st.count_examined(1);
                 self.push_entry(&RowRef::new(&op.reader.format, place.record(&copy)), None, parent, sink)
             }
             None => Ok(Flow::More),
@@ -321,11 +321,9 @@ impl<'r> TableAccess<'r> {
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
         if self.op.whole_clustered_key {
+            let Some(row) = prober.get(&self.keys.lower)? else { return Ok(Flow::More) };
             self.run.st.count_examined(1);
-            return match prober.get(&self.keys.lower)? {
-                Some(row) => self.push_entry(&row, None, parent, sink),
-                None => Ok(Flow::More),
-            };
+            return self.push_entry(&row, None, parent, sink);
         }
         prober.probe(&self.keys.lower);
         while let Some(batch) = prober.next_batch()? {

@@ -123,8 +123,8 @@ pub struct ExecCtx<'a> {
     pub client: Client<'a>,
     /// What the statement's memory is charged to.
     pub memory: &'a Rc<StatementAccount>,
-    /// Where rows and index entries of base tables are counted that the statement reads. A lookup by a whole clustered key
-    /// counts as one, whether it finds a row or not; an entry and the row that it leads to count as one.
+    /// Where the rows and index entries of base tables that the statement reads are counted. An entry and the row that it leads to
+    /// count as one, and a lookup that finds nothing as none.
     pub rows_examined: &'a AtomicU64,
     /// The connection's reusable memory.
     pub scratch: &'a mut Scratch,

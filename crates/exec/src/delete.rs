@@ -78,8 +78,8 @@ impl DeleteProgram {
             if ctx.autocommit {
                 ctx.trx.end_with_change();
             }
-            st.count_examined(1);
             let deleted = is_there && table.delete(ctx.engine, ctx.trx, key)?;
+            st.count_examined(usize::from(deleted));
             return Ok(Outcome { affected: u64::from(deleted), ..Outcome::default() });
         }
         let found = self.find(&run)?;

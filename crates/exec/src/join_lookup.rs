@@ -130,15 +130,15 @@ impl<'r> IndexLookup<'r> {
         }
         let (op, rows, mut at) = (self.op, batch.rows.len(), 0);
         let is_tested = op.filter.is_some() || pairs.on.is_some();
-        let mut lookups = 0;
+        let mut examined = 0;
         while at < rows {
             let same = at..self.keys.run_end(at);
             at = same.end;
-            lookups += 1;
             let found = match self.keys.get(same.start, &mut [0; INT_KEY_BYTES]) {
                 Some(key) => prober.get(key)?,
                 None => None,
             };
+            examined += usize::from(found.is_some());
             let flow = match found {
                 None => push_unmatched(batch, same, unmatched, pairs)?,
                 Some(row) if is_tested => self.push_tested(&row, batch, same, unmatched, pairs)?,
@@ -151,12 +151,12 @@ impl<'r> IndexLookup<'r> {
             };
             if flow == Flow::Enough {
                 batch.leave(at);
-                self.run.st.count_examined(lookups);
+                self.run.st.count_examined(examined);
                 return Ok(Flow::Enough);
             }
             pause(prober, pairs)?;
         }
-        self.run.st.count_examined(lookups);
+        self.run.st.count_examined(examined);
         Ok(Flow::More)
     }
 
@@ -169,7 +169,7 @@ impl<'r> IndexLookup<'r> {
         sink: &mut dyn TakeInts,
     ) -> Result<()> {
         let (Some(Some(ints)), reader) = (self.ints.get_mut(), &self.op.reader) else { return Ok(()) };
-        let mut at = 0;
+        let (mut at, mut missed) = (0, 0);
         ints.clear(batch.rows.len());
         while at < batch.rows.len() {
             let same = at..self.keys.run_end(at);
@@ -178,11 +178,16 @@ impl<'r> IndexLookup<'r> {
                 Some(key) => prober.get(key)?,
                 None => None,
             };
-            if found.is_some() || unmatched.is_some() {
-                ints.push(same, found.as_ref(), reader);
+            match found {
+                Some(row) => ints.push(same, Some(&row), reader),
+                None if unmatched.is_some() => {
+                    missed += 1;
+                    ints.push(same, None, reader);
+                }
+                None => {}
             }
         }
-        self.run.st.count_examined(ints.len());
+        self.run.st.count_examined(ints.len() - missed);
         sink.take(batch, ints);
         Ok(())
     }

@@ -260,8 +260,8 @@ impl SelectProgram {
         self.columns.write(&plan.output, &mut ctx.client);
         let (protocol, charset) = (ctx.client.protocol, ctx.client.charset);
         let mut target = RowTarget { protocol, charset, out: &mut *ctx.client.out };
-        st.count_examined(1);
         let rows = point.run(&st, ctx.params, &self.query, &mut target, ctx.scratch, way)?;
+        st.count_examined(rows as usize);
         Ok(Outcome { has_rows: true, rows_sent: rows, found_rows: rows, ..Outcome::default() })
     }
 }

@@ -92,8 +92,9 @@ impl UpdateProgram {
         let run = QueryRun::new(&st, ctx.params, &self.query);
         let store = ColumnStore::new(&st, ctx.conditions, plan.ignore);
         let Updated { matched, changed } = if let (Some(point), [target]) = (&self.point, &self.targets[..]) {
-            st.count_examined(1);
-            point.run(plan, target, &run, &store, ctx)?
+            let updated = point.run(plan, target, &run, &store, ctx)?;
+            st.count_examined(updated.matched as usize);
+            updated
         } else {
             let found = self.find(plan, &run, &store)?;
             Updated { matched: found.matched, changed: self.write(plan, &found, ctx, &st)? }

@@ -12,17 +12,17 @@ use testkit::server::TestServer;
 const ROWS: u32 = 3_000;
 
 /// Table `t` with `a` = id / 10, `b` = id % 100 and `c` = id, of which the first two have indexes; table `one` with the first ten
-/// values of `t.a`.
+/// values of `t.a`, ten of `t.id`, and ten of which five are in `t.id`.
 fn start() -> (TestServer, Conn) {
     let server = TestServer::start(Path::new(env!("CARGO_BIN_EXE_ratchetd")), &[]).unwrap();
     let mut conn = Target { port: server.port, user: "root".to_owned() }.connect(None).unwrap();
     let rows: Vec<String> = (0..ROWS).map(|n| format!("({n}, {}, {}, {n})", n / 10, n % 100)).collect();
-    let pairs: Vec<String> = (0..10).map(|n| format!("({n}, {})", n * 300)).collect();
+    let pairs: Vec<String> = (0..10).map(|n| format!("({n}, {}, {})", n * 300, n * 600)).collect();
     for sql in [
         "CREATE DATABASE d",
         "USE d",
         "CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, c INT, KEY a (a), KEY b (b, a))",
-        "CREATE TABLE one (a INT PRIMARY KEY, id INT)",
+        "CREATE TABLE one (a INT PRIMARY KEY, id INT, beyond INT)",
         &format!("INSERT INTO t VALUES {}", rows.join(", ")),
         &format!("INSERT INTO one VALUES {}", pairs.join(", ")),
     ] {
@@ -51,7 +51,7 @@ fn every_way_of_reading_counts_the_rows_it_reads() {
         (3_000, "SELECT SUM(c) FROM t"),
         (3_000, "SELECT id FROM t WHERE c = 5"),
         (1, "SELECT * FROM t WHERE id = 7"),
-        (1, "SELECT * FROM t WHERE id = -7"),
+        (0, "SELECT * FROM t WHERE id = -7"),
         (1, "SELECT c + 1 FROM t WHERE id = 7 AND c > 0"),
         (3, "SELECT * FROM t WHERE id IN (1, 500, 2999)"),
         (100, "SELECT * FROM t WHERE id BETWEEN 100 AND 199"),
@@ -71,6 +71,8 @@ fn every_way_of_reading_counts_the_rows_it_reads() {
         (110, "SELECT t.c FROM one STRAIGHT_JOIN t ON t.a = one.a"),
         (110, "SELECT t.id FROM one STRAIGHT_JOIN t ON t.a = one.a"),
         (4, "SELECT t.id FROM one STRAIGHT_JOIN t ON t.a = one.a LIMIT 3"),
+        (15, "SELECT t.c FROM one LEFT JOIN t ON t.id = one.beyond"),
+        (15, "SELECT SUM(t.c) FROM one LEFT JOIN t ON t.id = one.beyond"),
         (2, "SELECT t.c FROM one LEFT JOIN t ON t.id = one.id LIMIT 1"),
         (20, "SELECT (SELECT t.id FROM t WHERE t.a = one.a LIMIT 1) FROM one"),
     ] {
