@@ -3,10 +3,11 @@
 use std::cmp::Ordering;
 
 use bumpalo::Bump;
+use engine::Table;
 use expr::{CmpDomain, Number, compare_values};
 use page::{IntPart, KeyPartPlace};
 use types::collation::LikePattern;
-use types::{CollationId, KeyEncoder, SqlType, StoreContext, TableDef, TypeKind, Value, storage};
+use types::{CollationId, KeyEncoder, SqlType, StoreContext, TypeKind, Value, storage};
 
 use crate::error::Result;
 use crate::range_bugs::{RangeBug, is_planted};
@@ -41,10 +42,11 @@ pub(crate) enum Fit {
 }
 
 impl KeyPart {
-    /// The first `count` parts of `table`'s index at `index`.
-    pub(crate) fn of_index(table: &TableDef, index: &engine::Index, count: usize) -> Box<[KeyPart]> {
-        let places = index.format.key_parts();
-        let parts = index.def.parts.iter().zip(places).take(count);
+    /// The first `count` parts of keys of `table`'s index at position `index`.
+    pub(crate) fn of_index(table: &Table, index: usize, count: usize) -> Box<[KeyPart]> {
+        let places = table.indexes[index].format.key_parts();
+        let table = &table.def;
+        let parts = table.key_parts(index).zip(places).take(count);
         let part = |(part, place): (&types::KeyPart, &KeyPartPlace)| {
             let column = &table.columns[usize::from(part.column)];
             let width = if column.ty.is_integer() { storage::fixed_width(&column.ty) } else { None };

@@ -386,7 +386,7 @@ impl OpCompiler<'_> {
         let row_reader = needs_row.then(|| TableReader::new(&table, 0));
         let off_page = may_read_off_page(&table, &used);
         let detached = around.pages_read || needs_row || filter.is_some_and(needs_no_latch) || off_page;
-        let key = KeyPart::of_index(&table.def, entry, key_count);
+        let key = KeyPart::of_index(&table, index, key_count);
         let is_whole_key = key_count == entry.def.parts.len() && key_count > 0 && has_points(path, key_count);
         Ok(AccessOp {
             rel,

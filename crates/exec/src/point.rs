@@ -31,7 +31,7 @@ impl PointKey {
         let Op::Access(access) = &query.root else { return None };
         let PathOp::Point { key } = &access.path else { return None };
         let simple = access.whole_clustered_key && access.filter.is_none();
-        let parts = || KeyPart::of_index(&access.table.def, access.table.clustered(), key.len());
+        let parts = || KeyPart::of_index(&access.table, 0, key.len());
         simple.then(|| PointKey { parts: parts(), exprs: key.clone() })
     }
 

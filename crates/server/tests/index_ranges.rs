@@ -170,3 +170,44 @@ fn ranges_of_an_index_are_what_a_scan_finds() {
     assert!(by_entries * 20 > count / 4, "{by_entries} of {} with a condition on entries", count / 4);
     assert!(found_rows as u64 > count * 20, "{found_rows} rows");
 }
+
+/// Entries of a secondary index go on with the clustered key: `u, b0, n`.
+#[test]
+fn ranges_go_on_in_the_clustered_key_behind_the_declared_parts() {
+    let seed = 20_261_127;
+    let mut dice = Dice::new(seed);
+    let (_server, mut conn) = start(&mut dice);
+    let (mut by_tail, mut found_rows) = (0, 0);
+    for at in 0..CONDITIONS {
+        let (key, parts) = *dice.pick(&KEYS[1..]);
+        let is_part = |name: &str| parts.split(", ").any(|part| part.split([' ', '(']).next() == Some(name));
+        let mut terms: Vec<String> = COLUMNS
+            .iter()
+            .filter(|(name, ..)| is_part(name))
+            .map(|column| match column {
+                (name, _, Kind::Integer) if dice.one_in(2) => format!("{name} IN (1, 2, 5, NULL)"),
+                (name, ..) if dice.one_in(4) => format!("{name} IS NULL"),
+                column => dice.condition(&[*column], 0),
+            })
+            .collect();
+        terms.push(dice.condition(&COLUMNS[2..3], 0));
+        terms.extend(dice.one_in(2).then(|| format!("b0 IN (0, {})", dice.below(3))));
+        terms.extend(dice.one_in(2).then(|| format!("n < {}", dice.below(400))));
+        let condition = terms.join(" AND ");
+        let what = format!("seed {seed}, the {at}th: USE INDEX ({key}) WHERE {condition}");
+        let expected = numbers(&mut conn, &format!("SELECT n FROM scanned WHERE {condition}"));
+        let shown = if at % 2 == 0 { "n + z" } else { "n" };
+        let read = format!("SELECT {shown} FROM indexed USE INDEX ({key}) WHERE {condition}");
+        assert_eq!(numbers(&mut conn, &read), expected, "{what}");
+        conn.query_drop("BEGIN").unwrap();
+        assert_eq!(numbers(&mut conn, &format!("{read} FOR UPDATE")), expected, "locking, {what}");
+        conn.query_drop("ROLLBACK").unwrap();
+        let plan: String = conn.query_first(format!("EXPLAIN FORMAT=TREE {read}")).unwrap().unwrap();
+        let over = plan.split_once(&format!("using {key} ")).map_or("", |(_, rest)| rest);
+        let keys = over.split("with index condition").next().unwrap_or_default();
+        by_tail += u64::from(!is_part("u") && [" u", "(u", "u="].iter().any(|name| keys.contains(name)));
+        found_rows += expected.len() as u64;
+    }
+    assert!(by_tail * 5 > CONDITIONS, "{by_tail} of {CONDITIONS} by parts of the clustered key");
+    assert!(found_rows > CONDITIONS, "{found_rows} rows");
+}

@@ -157,6 +157,15 @@ impl TableDef {
         &self.indexes[0]
     }
 
+    /// The parts of keys of the index at position `index`: those declared, and where it is not unique those of the clustered key
+    /// after them.
+    pub fn key_parts(&self, index: usize) -> impl Iterator<Item = &KeyPart> + Clone {
+        let def = &self.indexes[index];
+        let has_tail = index != 0 && def.kind == IndexKind::Secondary;
+        let tail: &[KeyPart] = if has_tail { &self.clustered().parts } else { &[] };
+        def.parts.iter().chain(tail)
+    }
+
     /// Position of the column called `name`, without regard to case.
     pub fn find_column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name))

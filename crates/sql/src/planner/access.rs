@@ -110,7 +110,7 @@ impl Table<'_> {
     /// The rows that `conditions` leave, by keys of `index`.
     fn keyed(&self, index: usize, conditions: &[Tree<'_>]) -> Option<Choice> {
         let def = &self.def.indexes[index];
-        let boxes = key_boxes::of(def, conditions, self.rels)?;
+        let boxes = key_boxes::of(&self.def.key_parts(index).collect::<Vec<_>>(), conditions, self.rels)?;
         let covering = index != 0 && self.covers(def);
         let known = self.rels.get(self.rel).statistics.as_deref().and_then(|all| all.keys.get(index));
         let rows = self.estimate(def, known, &boxes);
@@ -171,7 +171,7 @@ impl Table<'_> {
                 usize::from(placed.part) == stretch.eq.len(),
                 stretch.lower.is_some() || stretch.upper.is_some(),
             );
-            let column = self.def.indexes[index].parts[usize::from(placed.part)].column;
+            let column = self.def.key_parts(index).nth(usize::from(placed.part))?.column;
             let nullable = self.def.columns[usize::from(column)].nullable;
             let mut equal = |value: Expr, null_safe: bool| {
                 stretch.eq.push(value);
@@ -215,7 +215,7 @@ impl Table<'_> {
                 let per_key = match known.filter(|_| follows) {
                     _ if is_unique && at + 1 == index.parts.len() => 1.0,
                     Some(known) if at == 0 => cost::rows_of_first(known, all, is_null_only(part)),
-                    Some(known) => known.rows_per_prefix.get(at).map_or(1.0, |&rows| rows),
+                    Some(known) => self.rows_of_prefix(index, known, at),
                     None => cost::rows_per_key(all) * cost::NEXT_PART_SHARE.powi(at as i32),
                 };
                 rows = (keys * per_key).min(if at == 0 { all } else { rows * cost::LISTED_SHARE });
@@ -232,6 +232,20 @@ impl Table<'_> {
             };
         }
         rows
+    }
+
+    /// Rows that agree in the parts of `index` up to the one at position `at`. The parts that follow those declared are the
+    /// clustered key's: the rows that agree in these are taken to be spread evenly.
+    fn rows_of_prefix(&self, index: &IndexDef, known: &KeyStatistics, at: usize) -> f64 {
+        let declared = index.parts.len();
+        if at < declared {
+            return known.rows_per_prefix.get(at).map_or(1.0, |&rows| rows);
+        }
+        let relation = self.rels.get(self.rel);
+        let clustered = relation.statistics.as_deref().and_then(|all| all.keys.first());
+        let tail = clustered.and_then(|clustered| clustered.rows_per_prefix.get(at - declared));
+        let before = known.rows_per_prefix.last().map_or(1.0, |&rows| rows);
+        tail.map_or(1.0, |&rows| (before * rows / relation.rows.max(1.0)).max(1.0))
     }
 
     /// Order of rows that agree in the first `equal` parts of `index`. Within equal keys of a secondary index rows are

@@ -6,7 +6,7 @@
 //! A disjunction with an arm that says nothing about the index says nothing about it as a whole. Behind a part that may have
 //! more than single values the next parts bound no stretch of the index: what is said of them is left out.
 
-use types::IndexDef;
+use types::KeyPart;
 
 use super::relations::Rels;
 use super::sarg::{Sarg, Test, Tree};
@@ -48,12 +48,12 @@ struct Arms<'e> {
     exact: bool,
 }
 
-/// What `conditions` leave of `index`; `None`: they do not bound its first part.
-pub(super) fn of<'e>(index: &IndexDef, conditions: &[Tree<'e>], rels: &Rels) -> Option<Boxes<'e>> {
+/// What `conditions` leave of an index with these parts; `None`: they do not bound the first.
+pub(super) fn of<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -> Option<Boxes<'e>> {
     let mut list: Vec<Vec<Placed<'e>>> = vec![Vec::new()];
     let mut exact = vec![false; conditions.len()];
     for (at, condition) in conditions.iter().enumerate() {
-        let Some(arms) = arms(index, condition, at) else { continue };
+        let Some(arms) = arms(parts, condition, at) else { continue };
         if let Some(product) = product(&list, &arms.boxes) {
             list = product;
             exact[at] = arms.exact;
@@ -127,14 +127,14 @@ pub(super) fn values(tests: &[Placed<'_>], part: u16) -> usize {
 }
 
 /// The keys of rows for which `condition`, the `at`-th, may hold; `None`: any.
-fn arms<'e>(index: &IndexDef, condition: &Tree<'e>, at: usize) -> Option<Arms<'e>> {
+fn arms<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize) -> Option<Arms<'e>> {
     match condition {
         Tree::Other => None,
-        Tree::Leaf(sarg) => leaf(index, sarg, at),
+        Tree::Leaf(sarg) => leaf(parts, sarg, at),
         Tree::All(terms) => {
             let mut whole = Arms { boxes: vec![Vec::new()], exact: true };
             for term in terms {
-                let arms = arms(index, term, at);
+                let arms = arms(parts, term, at);
                 let joined = arms.and_then(|arms| Some((product(&whole.boxes, &arms.boxes)?, arms.exact)));
                 match joined {
                     Some((boxes, exact)) => whole = Arms { boxes, exact: whole.exact && exact },
@@ -146,7 +146,7 @@ fn arms<'e>(index: &IndexDef, condition: &Tree<'e>, at: usize) -> Option<Arms<'e
         Tree::Any(terms) => {
             let mut whole = Arms { boxes: Vec::with_capacity(terms.len()), exact: true };
             for term in terms {
-                let arms = arms(index, term, at)?;
+                let arms = arms(parts, term, at)?;
                 whole.boxes.extend(arms.boxes);
                 whole.exact &= arms.exact;
                 if whole.boxes.len() > MAX_PRODUCT + MAX_ARM_BOXES * terms.len() {
@@ -158,9 +158,9 @@ fn arms<'e>(index: &IndexDef, condition: &Tree<'e>, at: usize) -> Option<Arms<'e
     }
 }
 
-fn leaf<'e>(index: &IndexDef, sarg: &Sarg<'e>, condition: usize) -> Option<Arms<'e>> {
-    let place = index.parts.iter().position(|part| part.column == sarg.col)?;
-    let is_whole = index.parts[place].prefix_len.is_none();
+fn leaf<'e>(parts: &[&KeyPart], sarg: &Sarg<'e>, condition: usize) -> Option<Arms<'e>> {
+    let place = parts.iter().position(|part| part.column == sarg.col)?;
+    let is_whole = parts[place].prefix_len.is_none();
     let placed = Placed { part: place as u16, test: sarg.test, condition };
     Some(Arms { boxes: vec![vec![placed]], exact: sarg.exact && is_whole })
 }

@@ -1,7 +1,7 @@
 //! Sets of keys as text.
 
 use expr::Expr;
-use types::{IndexDef, TableDef};
+use types::{KeyPart, TableDef};
 
 use super::print::Printer;
 use crate::plan::{KeyBox, KeySet, PartTest};
@@ -10,8 +10,9 @@ use crate::plan::{KeyBox, KeySet, PartTest};
 const MAX_SHOWN: usize = 20;
 
 /// `(a=1, b=2) OR (a=1 AND 3 < b)`; alternatives beyond [`MAX_SHOWN`] are counted.
-pub(super) fn key_set(print: &Printer<'_>, def: &TableDef, index: &IndexDef, keys: &KeySet) -> String {
-    let name = |part: u16| &*def.columns[usize::from(index.parts[usize::from(part)].column)].name;
+pub(super) fn key_set(print: &Printer<'_>, def: &TableDef, index: usize, keys: &KeySet) -> String {
+    let parts: Vec<&KeyPart> = def.key_parts(index).collect();
+    let name = |part: u16| &*def.columns[usize::from(parts[usize::from(part)].column)].name;
     let mut shown = Vec::new();
     let mut all = 0_usize;
     for key_box in &keys.boxes {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use expr::Expr;
-use types::{IndexDef, TableDef};
+use types::{KeyPart, TableDef};
 
 use super::keys::key_set;
 use super::print::Printer;
@@ -191,28 +191,29 @@ fn access(print: &Printer<'_>, rel: u16, def: &TableDef, path: &Path, covering: 
             format!("{upper} scan on {table} using {}{}", index(at).name, reversed(*reverse))
         }
         Path::Point { index: at, key } => {
-            let keys = equalities(print, def, index(at), key, &[]);
+            let keys = equalities(print, def, *at, key, &[]);
             format!("Single-row {lower} lookup on {table} using {} ({keys})", index(at).name)
         }
         Path::Intervals { index: at, keys, reverse } => {
-            let shown = key_set(print, def, index(at), keys);
+            let shown = key_set(print, def, *at, keys);
             let tail = reversed(*reverse);
             format!("{upper} range scan on {table} using {} over {shown}{tail}", index(at).name)
         }
         Path::Range { index: at, eq, null_safe, lower: None, upper: None, reverse } => {
-            let keys = equalities(print, def, index(at), eq, null_safe);
+            let keys = equalities(print, def, *at, eq, null_safe);
             let tail = reversed(*reverse);
             format!("{upper} lookup on {table} using {} ({keys}){tail}", index(at).name)
         }
         Path::Range { index: at, eq, null_safe, lower, upper: most, reverse } => {
-            let part = &def.columns[usize::from(index(at).parts[eq.len()].column)].name;
+            let part = def.key_parts(*at).nth(eq.len());
+            let part = part.map_or("", |part| &*def.columns[usize::from(part.column)].name);
             let low = lower.as_ref().map_or_else(String::new, |(e, included)| {
                 format!("{} {} ", print.expr(e), if *included { "<=" } else { "<" })
             });
             let high = most.as_ref().map_or_else(String::new, |(e, included)| {
                 format!(" {} {}", if *included { "<=" } else { "<" }, print.expr(e))
             });
-            let keys = equalities(print, def, index(at), eq, null_safe);
+            let keys = equalities(print, def, *at, eq, null_safe);
             let and = if eq.is_empty() { "" } else { " AND " };
             let tail = reversed(*reverse);
             format!(
@@ -227,14 +228,14 @@ fn access(print: &Printer<'_>, rel: u16, def: &TableDef, path: &Path, covering: 
 fn equalities(
     print: &Printer<'_>,
     def: &TableDef,
-    index: &IndexDef,
+    index: usize,
     values: &[Expr],
     null_safe: &[bool],
 ) -> String {
-    let one = |(at, value): (usize, &Expr)| {
-        let name = &def.columns[usize::from(index.parts[at].column)].name;
+    let one = |(at, (part, value)): (usize, (&KeyPart, &Expr))| {
+        let name = &def.columns[usize::from(part.column)].name;
         let operator = if null_safe.get(at) == Some(&true) { "<=>" } else { "=" };
         format!("{name}{operator}{}", print.expr(value))
     };
-    values.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
+    def.key_parts(index).zip(values).enumerate().map(one).collect::<Vec<_>>().join(", ")
 }
