@@ -111,8 +111,7 @@ impl Source for HashJoin<'_> {
             });
         }
         let Some(side) = &self.built else { return Ok(Flow::More) };
-        let pairs =
-            PairSink { on: self.op.on.as_ref(), run: self.run, arena: Bump::new(), matched: false, sink };
+        let pairs = PairSink::new(self.op.kind, self.op.on.as_ref(), self.run, sink);
         let mut probe =
             ProbeSink { op: self.op, run: self.run, side, key: Vec::new(), arena: Bump::new(), pairs };
         self.outer.run(parent, &mut probe)
@@ -142,6 +141,9 @@ impl Sink for ProbeSink<'_> {
                 TempRow { layout: &op.layout, bytes: side.rows.row(at as usize), zone: self.run.st.zone };
             let pair = Frame { parent: Some(frame), row: CurrentRow::Temp(row) };
             if self.pairs.row(&pair)? == Flow::Enough {
+                if self.pairs.anti {
+                    break;
+                }
                 return Ok(Flow::Enough);
             }
             if self.pairs.wants_pause() {
@@ -150,7 +152,7 @@ impl Sink for ProbeSink<'_> {
             }
             at = side.next[at as usize];
         }
-        if op.kind == JoinKind::Left && !self.pairs.matched {
+        if op.kind != JoinKind::Inner && !self.pairs.matched {
             let row = CurrentRow::Nulls(&op.inner_rels);
             return self.pairs.sink.row(&Frame { parent: Some(frame), row });
         }

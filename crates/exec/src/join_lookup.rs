@@ -129,7 +129,7 @@ impl<'r> IndexLookup<'r> {
             return self.run_ints(prober, batch, unmatched, sink).map(|()| Flow::More);
         }
         let (op, rows, mut at) = (self.op, batch.rows.len(), 0);
-        let is_tested = op.filter.is_some() || pairs.on.is_some();
+        let is_tested = op.filter.is_some() || pairs.on.is_some() || pairs.anti;
         let mut examined = 0;
         while at < rows {
             let same = at..self.keys.run_end(at);
@@ -195,7 +195,7 @@ impl<'r> IndexLookup<'r> {
     /// Whether all that `pairs` needs of the inner rows are integers.
     fn takes_ints(&mut self, pairs: &mut PairSink<'_>) -> bool {
         let (rel, reader) = (self.op.rel, &self.op.reader);
-        if self.op.filter.is_some() || pairs.on.is_some() {
+        if self.op.filter.is_some() || pairs.on.is_some() || pairs.anti {
             return false;
         }
         let wanted = || Some(IntRuns::new(rel, &pairs.sink.as_ints()?.wanted(rel), reader));
@@ -215,7 +215,8 @@ impl<'r> IndexLookup<'r> {
         for i in same {
             pairs.matched = false;
             let outer = batch.frame(i);
-            let mut flow = self.push_pair(row, &outer, pairs)?;
+            let flow = self.push_pair(row, &outer, pairs)?;
+            let mut flow = pairs.after(flow);
             if !pairs.matched {
                 flow = push_unmatched(batch, i..i + 1, unmatched, pairs)?;
             }
@@ -253,6 +254,7 @@ impl<'r> IndexLookup<'r> {
             if let Some(key) = self.keys.get(i, &mut [0; INT_KEY_BYTES]) {
                 prober.probe(key);
                 flow = self.push_prefix(prober, &batch.frame(i), pairs)?;
+                flow = pairs.after(flow);
             }
             if !pairs.matched {
                 flow = push_unmatched(batch, i..i + 1, unmatched, pairs)?;

@@ -30,7 +30,7 @@ impl Source for NestedLoopJoin<'_> {
             inner: &mut *self.inner,
             inner_rels: self.inner_rels,
             lookup: self.lookup.as_mut(),
-            pairs: PairSink { on: self.on, run: self.run, arena: Bump::new(), matched: false, sink },
+            pairs: PairSink::new(self.kind, self.on, self.run, sink),
         };
         self.outer.run(parent, &mut outer)
     }
@@ -49,10 +49,11 @@ impl Sink for OuterSink<'_, '_> {
     fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
         self.pairs.run.st.step()?;
         self.pairs.matched = false;
-        if self.inner.run(Some(frame), &mut self.pairs)? == Flow::Enough {
+        let flow = self.inner.run(Some(frame), &mut self.pairs)?;
+        if self.pairs.after(flow) == Flow::Enough {
             return Ok(Flow::Enough);
         }
-        if self.kind == JoinKind::Left && !self.pairs.matched {
+        if self.kind != JoinKind::Inner && !self.pairs.matched {
             let row = CurrentRow::Nulls(self.inner_rels);
             return self.pairs.sink.row(&Frame { parent: Some(frame), row });
         }
@@ -63,7 +64,7 @@ impl Sink for OuterSink<'_, '_> {
         if let Some(lookup) = &mut self.lookup
             && lookup.begin(batch)?
         {
-            let unmatched = (self.kind == JoinKind::Left).then_some(self.inner_rels);
+            let unmatched = (self.kind != JoinKind::Inner).then_some(self.inner_rels);
             return lookup.run(batch, unmatched, &mut self.pairs);
         }
         for i in 0..batch.rows.len() {
@@ -91,7 +92,26 @@ pub(crate) struct PairSink<'x> {
     pub(crate) arena: Bump,
     /// A pair has passed since this was last cleared.
     pub(crate) matched: bool,
+    /// Of an antijoin: pairs are not handed on, and one is enough.
+    pub(crate) anti: bool,
     pub(crate) sink: &'x mut dyn Sink,
+}
+
+impl<'x> PairSink<'x> {
+    pub(crate) fn new(
+        kind: JoinKind,
+        on: Option<&'x Expr>,
+        run: &'x QueryRun<'x>,
+        sink: &'x mut dyn Sink,
+    ) -> Self {
+        PairSink { on, run, arena: Bump::new(), matched: false, anti: kind == JoinKind::Anti, sink }
+    }
+
+    /// What the end of one outer row's pairs by `flow` is for the rows after it. An antijoin's pairs end for that row alone.
+    #[inline]
+    pub(crate) fn after(&self, flow: Flow) -> Flow {
+        if self.anti { Flow::More } else { flow }
+    }
 }
 
 impl Sink for PairSink<'_> {
@@ -102,12 +122,19 @@ impl Sink for PairSink<'_> {
             return Ok(Flow::More);
         }
         self.matched = true;
+        if self.anti {
+            return Ok(Flow::Enough);
+        }
         self.sink.row(frame)
     }
 
     fn batch(&mut self, batch: &RowBatch<'_>) -> Result<Flow> {
         if self.on.is_none() {
             self.matched = true;
+            if self.anti {
+                batch.leave(1);
+                return Ok(Flow::Enough);
+            }
             return self.sink.batch(batch);
         }
         for i in 0..batch.rows.len() {

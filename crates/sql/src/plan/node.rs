@@ -151,13 +151,15 @@ pub struct Column {
     pub nullable: bool,
 }
 
-/// Inner or left outer.
+/// Which rows a join has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinKind {
     /// Matching pairs.
     Inner,
     /// Every outer row, NULLs where nothing matches.
     Left,
+    /// Outer rows that nothing matches, with NULLs.
+    Anti,
 }
 
 /// A sort key.
@@ -217,7 +219,7 @@ pub enum Node {
     },
     /// Nested loops. Key expressions in `inner` paths may name columns of `outer`.
     Join {
-        /// Inner or left.
+        /// Which rows it has.
         kind: JoinKind,
         /// Outer side.
         outer: Box<Node>,
@@ -230,7 +232,7 @@ pub enum Node {
     },
     /// Equality join without an index: `inner` is read once into a hash table.
     HashJoin {
-        /// Inner or left.
+        /// Which rows it has.
         kind: JoinKind,
         /// Probing side; its order is kept.
         outer: Box<Node>,

@@ -83,7 +83,10 @@ impl<'r> NodeBuilder<'r> {
         };
         self.rows = step.rows;
         let rest = self.take_known();
-        filter(node, rest, self.rels)
+        match item {
+            Item::Left { list, .. } => self.without_partner(node, list, rest),
+            Item::Rel(_) => filter(node, rest, self.rels),
+        }
     }
 
     /// Conditions that can be tested now.
@@ -183,6 +186,27 @@ impl<'r> NodeBuilder<'r> {
             on: all(rest, self.rels),
             inner_rels: inner_rels.iter().collect(),
         }
+    }
+
+    /// The rows of a left join with `list` that satisfy `conditions`. Where one of them asks for NULL in a column of `list` that
+    /// holds none, they are the rows without a partner: an antijoin.
+    fn without_partner(&self, mut left: Node, list: &JoinList, mut conditions: Vec<Expr>) -> Node {
+        if let Some(at) = conditions.iter().position(|condition| self.is_absent(condition, list))
+            && let Node::Join { kind, .. } | Node::HashJoin { kind, .. } = &mut left
+        {
+            *kind = JoinKind::Anti;
+            conditions.remove(at);
+        }
+        filter(left, conditions, self.rels)
+    }
+
+    /// Whether `condition` asks for NULL in a column that all rows of a table of `list` have a value in.
+    fn is_absent(&self, condition: &Expr, list: &JoinList) -> bool {
+        let ExprKind::IsNull { arg, negated: false } = &condition.kind else { return false };
+        let ExprKind::Column(column) = arg.kind else { return false };
+        let is_joined = |item: &Item| matches!(item, Item::Rel(rel) if *rel == column.rel);
+        let def = self.rels.table(column.rel).filter(|_| list.items.iter().any(is_joined));
+        def.is_some_and(|def| !def.columns[usize::from(column.col)].nullable)
     }
 
     /// The inner side alone, with those of its conditions that name nothing else.

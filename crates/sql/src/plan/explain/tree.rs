@@ -134,6 +134,7 @@ fn nested_loop(print: &Printer<'_>, kind: JoinKind, on: Option<&Expr>) -> String
     let name = match kind {
         JoinKind::Inner => "Nested loop inner join",
         JoinKind::Left => "Nested loop left join",
+        JoinKind::Anti => "Nested loop antijoin",
     };
     let on = on.map_or_else(String::new, |on| format!("  {}", print.expr(on)));
     format!("{name}{on}")
@@ -159,6 +160,7 @@ fn hash_join(
     let name = match kind {
         JoinKind::Inner => "Inner hash join",
         JoinKind::Left => "Left hash join",
+        JoinKind::Anti => "Hash antijoin",
     };
     let keys: Vec<String> =
         keys.iter().map(|(a, b, _)| format!("({} = {})", print.expr(a), print.expr(b))).collect();
