@@ -90,7 +90,7 @@ impl Default for Run {
 pub struct TargetConfig {
     /// Its name in journal and report.
     pub name: String,
-    /// `mysql://user:password@host:port`.
+    /// `mysql://user:password@host:port?socket=path`; the socket, if named, is used instead of TCP.
     pub url: String,
     /// Shell command that starts it and returns when it answers.
     pub start: Option<String>,

@@ -108,6 +108,9 @@ impl Load<'_> {
             &format!("--table-size={}", self.rows),
             &format!("--threads={}", self.threads),
         ]);
+        if let Some(socket) = &address.socket {
+            command.arg(format!("--mysql-socket={socket}"));
+        }
         command
     }
 

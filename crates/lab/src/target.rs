@@ -25,13 +25,22 @@ pub struct Address {
     pub user: String,
     /// Its password, perhaps empty.
     pub password: String,
+    /// Path of its Unix socket, by which connections are made instead of TCP.
+    pub socket: Option<String>,
 }
 
 impl Address {
-    /// Reads `mysql://user:password@host:port`; user root, port 3306 unless named.
+    /// Reads `mysql://user:password@host:port?socket=path`; user root, port 3306, and no socket unless named.
     pub fn parse(url: &str) -> Result<Address> {
-        let refuse = || Error::Config(format!("{url:?} is not mysql://user:password@host:port"));
-        let rest = url.strip_prefix("mysql://").ok_or_else(refuse)?.trim_end_matches('/');
+        let refuse =
+            || Error::Config(format!("{url:?} is not mysql://user:password@host:port[?socket=path]"));
+        let rest = url.strip_prefix("mysql://").ok_or_else(refuse)?;
+        let (rest, socket) = match rest.split_once("?socket=") {
+            Some((rest, path)) if path.starts_with('/') => (rest, Some(path.to_owned())),
+            Some(_) => return Err(refuse()),
+            None => (rest, None),
+        };
+        let rest = rest.trim_end_matches('/');
         let (account, place) = rest.rsplit_once('@').unwrap_or(("root", rest));
         let (user, password) = account.split_once(':').unwrap_or((account, ""));
         let (host, port) = match place.rsplit_once(':') {
@@ -43,7 +52,7 @@ impl Address {
         }
         // The socket of "localhost" may be another server's.
         let host = if host == "localhost" { "127.0.0.1" } else { host };
-        Ok(Address { host: host.into(), port, user: user.into(), password: password.into() })
+        Ok(Address { host: host.into(), port, user: user.into(), password: password.into(), socket })
     }
 
     /// A connection for statements of any length; or the server's word, or the connection's error. Prepared statements stay until the
@@ -54,7 +63,7 @@ impl Address {
 
     /// One on which nothing takes longer than this.
     fn connect_for(&self, answer_max: Duration) -> std::result::Result<Conn, mysql::Error> {
-        let Address { host, port, user, password } = self;
+        let Address { host, port, user, password, socket } = self;
         let options = OptsBuilder::new()
             .ip_or_hostname(Some(host.clone()))
             .tcp_port(*port)
@@ -64,6 +73,7 @@ impl Address {
             .read_timeout(Some(answer_max))
             // The driver's cache closes statements that are still in use.
             .stmt_cache_size(0)
+            .socket(socket.clone())
             .prefer_socket(false);
         Conn::new(options)
     }
@@ -241,6 +251,9 @@ mod tests {
         let address = Address::parse("mysql://me:secret@db:3307/").unwrap();
         assert_eq!((&address.host[..], address.port), ("db", 3307));
         assert_eq!((&address.user[..], &address.password[..]), ("me", "secret"));
+        let address = Address::parse("mysql://root@127.0.0.1:3307?socket=/run/a.sock").unwrap();
+        assert_eq!((address.port, address.socket.as_deref()), (3307, Some("/run/a.sock")));
+        assert!(Address::parse("mysql://root@127.0.0.1:3307?socket=a.sock").is_err());
         let address = Address::parse("mysql://localhost").unwrap();
         assert_eq!((&address.host[..], address.port, &address.user[..]), ("127.0.0.1", 3306, "root"));
         for bad in ["127.0.0.1:3306", "mysql://", "mysql://a:b", "mysql://host:port", "mysql://@host"] {

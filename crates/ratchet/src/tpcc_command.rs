@@ -13,7 +13,7 @@ use lab::{Error, Result};
 
 #[derive(Args)]
 pub(crate) struct TpccArguments {
-    /// [NAME=]mysql://user:password@host:port of each server.
+    /// [NAME=]mysql://user:password@host:port[?socket=path] of each server.
     #[arg(required = true)]
     servers: Vec<String>,
     /// Warehouses, of about 100 MB each.
