@@ -13,6 +13,7 @@ use crate::*;
 mod basics;
 mod concurrent;
 mod directory;
+mod estimate;
 mod faults;
 mod layout;
 mod links;

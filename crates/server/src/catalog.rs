@@ -1,9 +1,10 @@
 //! The dictionary and the session as the binder sees them.
 
 use std::fmt;
+use std::ops::Bound;
 use std::sync::Arc;
 
-use engine::{Engine, Error, NameError};
+use engine::{Engine, Error, KeyRange, NameError};
 use sql::bind::{Catalog, CatalogError, SessionTypes};
 use types::{CollationId, LobSize, OwnedValue, SqlType, TableDef, TableStatistics, TypeKind};
 
@@ -54,6 +55,13 @@ impl Catalog for EngineCatalog<'_> {
         } else {
             None
         }
+    }
+
+    fn rows_between(&self, table: &TableDef, index: usize, from: &[u8], to: Option<&[u8]>) -> Option<f64> {
+        let current = self.0.table(&table.schema, &table.name).ok()?;
+        let has_index = current.indexes.get(index).map(|own| &own.def) == table.indexes.get(index);
+        let range = KeyRange::new(Bound::Included(from), to.map_or(Bound::Unbounded, Bound::Excluded));
+        if has_index { current.rows_between(self.0, index, &range) } else { None }
     }
 }
 

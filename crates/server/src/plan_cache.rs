@@ -201,7 +201,7 @@ impl PlanCache {
         Some(Arc::clone(&entry.plan))
     }
 
-    /// Keeps the plan of a prepared statement for all sessions.
+    /// Keeps the plan of a prepared statement for all sessions, unless theirs is to stay.
     pub fn insert_prepared(&self, environment: EnvironmentId, key: &PreparedKey, plan: &Arc<Compiled>) {
         let key = PlanKey::from(key);
         if key.bytes.len() <= KEY_BYTES_MAX {
@@ -209,22 +209,30 @@ impl PlanCache {
         }
     }
 
-    fn insert(&self, entry: Arc<Entry>) {
+    /// Keeps `entry`, unless another plan of its statement is to stay; the one that is kept.
+    fn insert(&self, entry: Arc<Entry>) -> Arc<Entry> {
         let limit = self.part_bytes_max.load(Ordering::Relaxed);
         let bytes = entry.bytes;
         let mut part = self.part(entry.hash).write();
+        if let Some(old) = part.plans.get(&(entry.environment, entry.hash))
+            && old.key == entry.key
+            && old.plan.outlasts(&entry.plan)
+        {
+            return Arc::clone(old);
+        }
         if part.bytes + bytes > limit {
             self.memory.release(part.bytes);
             *part = Part::default();
         }
         if bytes > limit || self.memory.charge(bytes).is_err() {
-            return;
+            return entry;
         }
         part.bytes += bytes;
-        if let Some(old) = part.plans.insert((entry.environment, entry.hash), entry) {
+        if let Some(old) = part.plans.insert((entry.environment, entry.hash), Arc::clone(&entry)) {
             part.bytes -= old.bytes;
             self.memory.release(old.bytes);
         }
+        entry
     }
 }
 
@@ -291,7 +299,7 @@ impl SessionPlans {
         }
     }
 
-    /// Keeps a new plan here and in the shared map.
+    /// Keeps a new plan here and in the shared map, or here what is to stay there.
     pub fn insert(
         &mut self,
         shared: &PlanCache,
@@ -303,8 +311,7 @@ impl SessionPlans {
             return;
         }
         let entry = Entry::new(environment, key.into(), plan);
-        shared.insert(Arc::clone(&entry));
-        self.keep(entry);
+        self.keep(shared.insert(entry));
     }
 
     fn keep(&mut self, entry: Arc<Entry>) {

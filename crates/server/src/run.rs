@@ -154,6 +154,9 @@ fn run_plan(
 ) -> Option<Result<(), SqlError>> {
     let strings = Strings::new(&session.variables.hot);
     let params = params::literals(key.literals(), text.sql, text.mode, strings, arena)?;
+    if !compiled.serves(session, params) {
+        return None;
+    }
     session.diagnostics.clear();
     if let Err(error) = session.fail_if_killed() {
         return Some(Err(error));
@@ -249,7 +252,13 @@ fn run_new(
     let lifted = literals.and_then(|list| params::literals(list, text.sql, text.mode, strings, arena));
     let params: &[Value<'_>] = lifted.unwrap_or_default();
     let literals = if lifted.is_some() { Literals::Parameters { base: 0 } } else { Literals::Constants };
-    let request = Request { sql: text.sql, param_types: &[], param_count: params.len(), literals };
+    let request = Request {
+        sql: text.sql,
+        param_types: &[],
+        param_count: params.len(),
+        literals,
+        params: Some(params),
+    };
     loop {
         let (compiled, shareable) = compile(session, statement, com, &request)?;
         let compiled = Arc::new(compiled);

@@ -21,6 +21,7 @@ pub mod ast;
 pub mod bind;
 pub mod cache_key;
 pub mod charset;
+pub mod dive;
 pub mod error;
 pub mod lexer;
 pub mod literal;

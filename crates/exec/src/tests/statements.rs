@@ -29,6 +29,9 @@ impl Catalog for EngineCatalog<'_> {
     fn statistics(&self, table: &TableDef) -> Option<Arc<types::TableStatistics>> {
         self.0.table(&table.schema, &table.name).ok()?.statistics(self.0)
     }
+    fn rows_between(&self, _: &TableDef, _: usize, _: &[u8], _: Option<&[u8]>) -> Option<f64> {
+        None
+    }
     fn row_estimate(&self, table: &TableDef) -> u64 {
         self.0.table(&table.schema, &table.name).map_or(0, |table| table.row_count_estimate())
     }
@@ -59,6 +62,7 @@ impl Bench {
             param_types: &[],
             param_count: 0,
             literals: Literals::Constants,
+            dives: None,
         };
         sql::bind_and_plan(&parsed.statement, &ctx).unwrap_or_else(|error| panic!("{sql}: {error:?}")).plan
     }

@@ -29,6 +29,7 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
         param_types: &param_types,
         param_count: param_types.len(),
         literals: Literals::Constants,
+        params: None,
     };
     let planned = plan(session, &Statement::Do(&list), &request)?;
     let expr = match &planned.plan {

@@ -1,13 +1,16 @@
 //! Planned statements: from syntax tree to program, from program to answer.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use bumpalo::Bump;
 use engine::{Effect, Trx};
 use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
+use expr::EvalCtx;
 use sql::ast::{InsertSource, QueryBody, Statement};
 use sql::bind::{BindContext, BindError, Deprecated, Literals, Planned};
+use sql::dive::{self, Dives, Recheck};
 use sql::plan::Plan;
 use types::{SqlType, Value};
 use wire::out_buffer::Mark;
@@ -44,6 +47,10 @@ pub struct Compiled {
     pub execution_ms: u32,
     /// What its text has that MySQL warns of.
     pub deprecated: Vec<Deprecated>,
+    /// What its plan depends on beside the key.
+    pub rechecks: Box<[Recheck]>,
+    /// Executions whose values it was not for.
+    pub misses: AtomicU32,
 }
 
 impl Compiled {
@@ -98,6 +105,39 @@ pub struct Request<'a> {
     pub param_count: usize,
     /// What becomes of numbered literals.
     pub literals: Literals,
+    /// Values of the parameters, if the program is made to be run with them.
+    pub params: Option<&'a [Value<'a>]>,
+}
+
+/// Executions with other values than a plan is for until one for theirs takes its place although it costs more.
+const MISSES_MAX: u32 = 16;
+
+impl Compiled {
+    /// Whether the program is good for `params`. Cost: a load, unless dives had a say in its plan.
+    #[inline]
+    pub fn serves(&self, session: &Session, params: &[Value<'_>]) -> bool {
+        self.rechecks.is_empty() || self.holds(session, params)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn holds(&self, session: &Session, params: &[Value<'_>]) -> bool {
+        let (arena, values) = (Bump::new(), StatementContext::new(session));
+        let ctx = EvalCtx::new(&arena, params, &values);
+        let holds = dive::holds(&self.rechecks, &EngineCatalog(&session.server.engine), &ctx);
+        self.misses.fetch_add(u32::from(!holds), Ordering::Relaxed);
+        holds
+    }
+
+    /// Whether this program is to be kept rather than `other`, made for other values of the same statement: executions that read
+    /// little suffer more from being planned than those that read much.
+    pub fn outlasts(&self, other: &Compiled) -> bool {
+        let cost = |compiled: &Compiled| compiled.rechecks.iter().map(Recheck::cost).sum::<f64>();
+        !self.rechecks.is_empty()
+            && self.catalog_version == other.catalog_version
+            && cost(self) <= cost(other)
+            && self.misses.load(Ordering::Relaxed) < MISSES_MAX
+    }
 }
 
 /// The kind of a statement that is planned; `None` for all others.
@@ -142,9 +182,18 @@ pub fn compile(
                 let deprecated = planned.deprecated;
                 let execution_ms = execution_ms(statement);
                 let params = request.param_count as u16;
-                let (made_at, current_at) = (catalog_version, AtomicU64::new(catalog_version));
-                let compiled =
-                    Compiled { program, made_at, current_at, params, com, is_do, execution_ms, deprecated };
+                let compiled = Compiled {
+                    program,
+                    made_at: catalog_version,
+                    current_at: AtomicU64::new(catalog_version),
+                    params,
+                    com,
+                    is_do,
+                    execution_ms,
+                    deprecated,
+                    rechecks: planned.rechecks.into(),
+                    misses: AtomicU32::new(0),
+                };
                 return Ok((compiled, planned.shareable));
             }
             Err(error) if is_stale(&error) => {}
@@ -179,6 +228,8 @@ pub fn plan(
     virtual_tables::ensure_allowed(session, statement)?;
     let catalog = EngineCatalog(&session.server.engine);
     let hot = &session.variables.hot;
+    let (arena, values) = (Bump::new(), StatementContext::new(session));
+    let dives = request.params.map(|params| Dives::new(EvalCtx::new(&arena, params, &values)));
     let too_many = |_| error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]);
     let context = BindContext {
         catalog: &catalog,
@@ -191,6 +242,7 @@ pub fn plan(
         param_types: request.param_types,
         param_count: u16::try_from(request.param_count).map_err(too_many)?,
         literals: request.literals,
+        dives: dives.as_ref(),
     };
     sql::bind_and_plan(statement, &context).map_err(|error| bind_error(session, &error))
 }

@@ -95,7 +95,13 @@ fn described(session: &mut Session, text: &[u8]) -> Result<(usize, Option<Arc<Co
         return Err(error_map::PS_MANY_PARAM.bare());
     }
     let Some(com) = planned_kind(&parsed.statement) else { return Ok((params, None)) };
-    let request = Request { sql: text, param_types: &[], param_count: params, literals: Literals::Constants };
+    let request = Request {
+        sql: text,
+        param_types: &[],
+        param_count: params,
+        literals: Literals::Constants,
+        params: None,
+    };
     let compiled = compile_shared(session, &parsed.statement, com, &request, &key)?;
     Ok((params, Some(compiled)))
 }
@@ -190,6 +196,7 @@ fn execute_prepared(
     if let Some(plan) = &prepared.plan
         && plan.environment == environment
         && plan.compiled.was_current(version)
+        && plan.compiled.serves(session, params)
     {
         match planned::run(session, answer, &plan.compiled, params) {
             Err(Failure::Stale) => {}
@@ -212,11 +219,13 @@ fn plan_and_run(
     let key = PreparedKey::new(&prepared.text, Some(&prepared.types));
     let environment = session.environment();
     let version = session.server.engine.catalog_version();
-    let serves = |plan: &&PreparedPlan| plan.environment == environment && plan.types == prepared.types;
-    let own = prepared.plan.as_ref().filter(serves);
+    let is_own = |plan: &&PreparedPlan| plan.environment == environment && plan.types == prepared.types;
+    let own = prepared.plan.as_ref().filter(is_own);
     let own = own.map(|plan| Arc::clone(&plan.compiled)).filter(|compiled| compiled.is_current(version));
     let known = own.or_else(|| session.server.plans.find_prepared(environment, &key, version));
-    if let Some(compiled) = known {
+    if let Some(compiled) = known
+        && compiled.serves(session, params)
+    {
         match run_with(session, answer, prepared, compiled, params) {
             Err(Failure::Stale) => {}
             Err(Failure::Error(error)) => return Err(error),
@@ -235,6 +244,7 @@ fn plan_and_run(
         param_types: &param_types,
         param_count: param_types.len(),
         literals: Literals::Constants,
+        params: Some(params),
     };
     loop {
         let compiled = compile_shared(session, &parsed.statement, com, &request, &key)?;
@@ -284,6 +294,7 @@ pub(super) fn run_text(
         param_types: &param_types,
         param_count: params.len(),
         literals: Literals::Constants,
+        params: Some(params),
     };
     loop {
         let (compiled, _) = compile(session, &parsed.statement, com, &request)?;

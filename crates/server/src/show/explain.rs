@@ -2,6 +2,7 @@
 
 use sql::ast::{Explain, ExplainFormat, ExplainTarget};
 use sql::bind::Literals;
+use types::{OwnedValue, Value};
 
 use super::not_yet;
 use crate::answer::{Cell, Column, Table};
@@ -26,11 +27,13 @@ pub(super) fn table(session: &Session, explain: &Explain<'_>, inputs: Inputs<'_>
         ExplainFormat::Traditional => return Err(not_yet("EXPLAIN FORMAT=TRADITIONAL")),
         ExplainFormat::Json => return Err(not_yet("EXPLAIN FORMAT=JSON")),
     }
+    let values: Vec<Value<'_>> = inputs.params.iter().map(OwnedValue::as_value).collect();
     let request = Request {
         sql: inputs.sql,
         param_types: &[],
         param_count: inputs.params.len(),
         literals: Literals::Constants,
+        params: Some(&values),
     };
     let planned = run::plan(session, statement, &request)?;
     let text = sql::plan::explain(&planned.plan);

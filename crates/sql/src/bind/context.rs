@@ -3,6 +3,7 @@
 use types::{CollationId, SqlModes, SqlType};
 
 use super::Catalog;
+use crate::dive::Dives;
 
 /// What the types of variables are at the moment.
 pub trait SessionTypes {
@@ -36,6 +37,8 @@ pub struct BindContext<'c> {
     pub param_count: u16,
     /// What becomes of literals that have an ordinal.
     pub literals: Literals,
+    /// Dives with the values of this execution, which are not part of the key; `None`: they are not known.
+    pub dives: Option<&'c Dives<'c>>,
 }
 
 /// What becomes of literals that have an ordinal in the cache key.

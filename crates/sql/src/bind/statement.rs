@@ -4,6 +4,7 @@ use super::binder::{Binder, Level};
 use super::block::{Block, Query};
 use super::{BindContext, BindError, Deprecated};
 use crate::ast::{self, Statement};
+use crate::dive::{Dives, Recheck};
 use crate::plan::{OutputColumn, Plan};
 use crate::planner;
 
@@ -15,6 +16,8 @@ pub struct Planned {
     /// Any text with the same cache key may use the plan. False if the value of a literal that has an ordinal, or the
     /// type of a variable, went into it.
     pub shareable: bool,
+    /// What the choice of paths depends on, beside the key: see [`crate::dive`].
+    pub rechecks: Vec<Recheck>,
     /// Constructs to warn of whenever the statement runs.
     pub deprecated: Vec<Deprecated>,
 }
@@ -41,7 +44,8 @@ pub fn bind_and_plan(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Result
         }
         _ => return Err(BindError::NotSupported("planning this statement")),
     };
-    Ok(Planned { plan, shareable: binder.shareable, deprecated: binder.deprecated })
+    let rechecks = ctx.dives.map(Dives::take_rechecks).unwrap_or_default();
+    Ok(Planned { plan, shareable: binder.shareable, rechecks, deprecated: binder.deprecated })
 }
 
 impl<'a> Binder<'a, '_> {

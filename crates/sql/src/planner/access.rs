@@ -4,6 +4,7 @@ use expr::{ColumnRef, Expr, ExprKind};
 use types::{IndexDef, IndexKind, KeyStatistics, TableDef};
 
 use super::cost;
+use super::dive;
 use super::index_condition;
 use super::index_merge;
 use super::key_boxes::{self, Boxes, Placed};
@@ -59,6 +60,7 @@ pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels
         let keyed = indexes.iter().filter_map(|&index| table.keyed(index, &trees));
         keyed.min_by(|a, b| a.cost.total_cmp(&b.cost))
     }));
+    dive::refine(rel, &mut found, rels);
     let weights: Vec<f64> = conditions.iter().map(|c| cost::test(c)).collect();
     for choice in &mut found {
         let tested = (0..weights.len()).filter(|at| !choice.ensured.contains(at));
@@ -81,7 +83,7 @@ struct Stretch {
 struct Table<'r> {
     rel: u16,
     def: &'r TableDef,
-    rels: &'r Rels,
+    rels: &'r Rels<'r>,
 }
 
 impl Table<'_> {

@@ -29,7 +29,7 @@ pub(super) fn build(list: &JoinList, route: &Route, outside: RelSet, rels: &Rels
 
 struct NodeBuilder<'r> {
     list: &'r JoinList,
-    rels: &'r Rels,
+    rels: &'r Rels<'r>,
     /// Relations whose rows are known.
     known: RelSet,
     /// Equalities that hold for the rows so far.
@@ -44,7 +44,7 @@ struct NodeBuilder<'r> {
 }
 
 impl<'r> NodeBuilder<'r> {
-    fn new(list: &'r JoinList, rels: &'r Rels, known: RelSet, is_placed: Vec<bool>) -> Self {
+    fn new(list: &'r JoinList, rels: &'r Rels<'r>, known: RelSet, is_placed: Vec<bool>) -> Self {
         let equal = Known::default();
         NodeBuilder {
             list,

@@ -124,7 +124,7 @@ pub(super) fn price(route: &Route, goal: Goal<'_>) -> f64 {
 struct Search<'r> {
     list: &'r JoinList,
     outside: RelSet,
-    rels: &'r Rels,
+    rels: &'r Rels<'r>,
 }
 
 impl Search<'_> {

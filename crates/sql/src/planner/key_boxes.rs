@@ -193,7 +193,7 @@ fn runs_subquery(boxes: &[Vec<Placed<'_>>]) -> bool {
 
 /// Takes from a box what is of no use.
 struct Trim<'r> {
-    rels: &'r Rels,
+    rels: &'r Rels<'r>,
     /// Which conditions the boxes still ensure.
     exact: Vec<bool>,
 }

@@ -4,7 +4,7 @@
 //! Block -> constants folded (fold) -> subqueries of WHERE in both of their forms (semi_join, subqueries) -> left joins that
 //! act as inner ones made inner (outer_join) -> inner joins flattened (join_list) -> disjunctions to lists (in_list), equalities
 //! spread (equality) -> conditions moved into derived tables (derived) -> join order and access paths (join_order, access,
-//! key_boxes, sarg, index_merge) -> each condition at its place, none twice, in its cheaper form, before the row is read where
+//! key_boxes, sarg, index_merge, dive) -> each condition at its place, none twice, in its cheaper form, before the row is read where
 //! entries decide it (join_node, known, index_condition) -> aggregation, sort, limit (select, ordering, min_max) -> QueryPlan
 //! ```
 //! What is known of the data are row counts and samples of keys, so costs are coarse ([`cost`]) and the rules are few: keys
@@ -13,6 +13,7 @@
 mod access;
 mod cost;
 mod derived;
+mod dive;
 mod equality;
 mod fold;
 mod in_list;

@@ -9,6 +9,7 @@ use super::cost;
 use super::subqueries::Subqueries;
 use crate::bind::Catalog;
 use crate::bind::block::Source;
+use crate::dive::Dives;
 use crate::plan::{Column, ColumnSet, QueryPlan, Relation};
 
 /// A set of relations of one query.
@@ -89,23 +90,32 @@ pub(super) enum RelKind {
 }
 
 /// The relations of one query, and which of them its subqueries name.
-#[derive(Debug)]
-pub(super) struct Rels {
+pub(super) struct Rels<'c> {
     pub(super) list: Vec<Rel>,
     pub(super) subqueries: Subqueries,
     /// Rows are locked, so secondary entries do not suffice.
     pub(super) locked: bool,
     /// Types the expressions that rules make.
     pub(super) build: expr::Builder,
+    /// The dictionary.
+    pub(super) catalog: &'c dyn Catalog,
+    /// Dives into indexes, if values are known and each path is read to its end.
+    pub(super) dives: Option<&'c Dives<'c>>,
 }
 
-impl Rels {
-    pub(super) fn new(subqueries: Subqueries, locked: bool, build: expr::Builder) -> Rels {
-        Rels { list: Vec::new(), subqueries, locked, build }
+impl<'c> Rels<'c> {
+    pub(super) fn new(
+        subqueries: Subqueries,
+        locked: bool,
+        build: expr::Builder,
+        catalog: &'c dyn Catalog,
+    ) -> Self {
+        Rels { list: Vec::new(), subqueries, locked, build, catalog, dives: None }
     }
 
     /// Adds the relation `source`; a derived table's plan comes later.
-    pub(super) fn push(&mut self, source: Source, catalog: &dyn Catalog) {
+    pub(super) fn push(&mut self, source: Source) {
+        let catalog = self.catalog;
         let mut statistics = None;
         let (kind, rows) = match source {
             Source::Table { def, alias, indexes } => {

@@ -112,7 +112,7 @@ pub(super) fn of<'e>(condition: &'e Expr, rel: u16, bound: RelSet, rels: &Rels) 
 struct Finder<'r> {
     rel: u16,
     bound: RelSet,
-    rels: &'r Rels,
+    rels: &'r Rels<'r>,
 }
 
 impl Finder<'_> {

@@ -52,13 +52,15 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     };
     let others = others.into_iter().map(|other| other.map(by_row)).collect();
     let mut subqueries = plan_subqueries(subqueries, ctx, params);
-    let mut rels = Rels::new(Subqueries::new(&subqueries, others, lead), block.lock.is_some(), build);
+    let subqueries_known = Subqueries::new(&subqueries, others, lead);
+    let mut rels = Rels::new(subqueries_known, block.lock.is_some(), build, ctx.catalog);
+    rels.dives = ctx.dives.filter(|_| row_limit(&block).is_none());
     let mut derived: Vec<(u16, Query)> = Vec::new();
     for mut source in std::mem::take(&mut block.rels) {
         if let Source::Query { query, .. } = &mut source {
             derived.extend(query.take().map(|query| (rels.list.len() as u16, query)));
         }
-        rels.push(source, ctx.catalog);
+        rels.push(source);
     }
     note_used(&mut block, extra, &mut rels);
     for column in subqueries.iter().flat_map(|sub| &sub.outer) {

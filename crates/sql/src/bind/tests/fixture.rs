@@ -157,6 +157,10 @@ impl Catalog for TestCatalog {
         None
     }
 
+    fn rows_between(&self, _: &TableDef, _: usize, _: &[u8], _: Option<&[u8]>) -> Option<f64> {
+        None
+    }
+
     fn row_estimate(&self, table: &TableDef) -> u64 {
         self.tables.iter().find(|(def, _)| def.id == table.id).map_or(0, |(_, rows)| *rows)
     }
@@ -199,6 +203,7 @@ pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
         param_types: &[],
         param_count: base + key.literals().len() as u16,
         literals: Literals::Parameters { base },
+        dives: None,
     };
     bind_and_plan(&parsed.statement, &ctx)
 }
@@ -223,6 +228,7 @@ pub(crate) fn bind_under(
         param_types,
         param_count: parsed.params as u16,
         literals: Literals::Constants,
+        dives: None,
     };
     bind_and_plan(&parsed.statement, &ctx)
 }

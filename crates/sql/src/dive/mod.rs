@@ -1,0 +1,90 @@
+//! Index dives: how many rows a path finds, asked of the index itself with the values at hand.
+//!
+//! A plan is made for an execution whose values are known, and serves others. So a plan that dives had a say in keeps what they
+//! were asked ([`Recheck`]): an execution with other values asks again, and is planned anew where another path is far cheaper.
+
+mod recheck;
+mod stretches;
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+
+use base::TableId;
+use expr::EvalCtx;
+use types::TableDef;
+
+pub(crate) use recheck::{Candidate, WORTH};
+pub use recheck::{Recheck, holds};
+use stretches::KeyStretch;
+
+use crate::bind::Catalog;
+use crate::plan::Path;
+
+/// Most stretches of indexes that a statement's plan asks for; beyond, averages are used.
+const DIVES_MAX: u32 = 64;
+
+/// The dives of one statement.
+pub struct Dives<'v> {
+    ctx: EvalCtx<'v>,
+    /// Dives that are left to it.
+    left: Cell<u32>,
+    made: RefCell<Vec<Made>>,
+    rechecks: RefCell<Vec<Recheck>>,
+}
+
+/// A dive and its answer.
+struct Made {
+    table: TableId,
+    index: usize,
+    stretch: KeyStretch,
+    rows: f64,
+}
+
+impl fmt::Debug for Dives<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dives").field("left", &self.left).finish_non_exhaustive()
+    }
+}
+
+impl<'v> Dives<'v> {
+    /// Dives with the values of the statement's parameters and variables in `ctx`.
+    pub fn new(ctx: EvalCtx<'v>) -> Self {
+        Dives { ctx, left: Cell::new(DIVES_MAX), made: RefCell::default(), rechecks: RefCell::default() }
+    }
+
+    /// About how many rows of `table` have keys that `path` finds. `None`: its values are not known, it has too many stretches, or
+    /// the index cannot be asked now.
+    pub(crate) fn rows(&self, catalog: &dyn Catalog, table: &TableDef, path: &Path) -> Option<f64> {
+        let mut rows = 0.0;
+        for stretch in stretches::of(table, path, &self.ctx)? {
+            rows += self.dive(catalog, table, path.index(), stretch)?;
+        }
+        Some(rows)
+    }
+
+    fn dive(&self, catalog: &dyn Catalog, table: &TableDef, index: usize, at: KeyStretch) -> Option<f64> {
+        let mut made = self.made.borrow_mut();
+        let is_same = |made: &&Made| made.table == table.id && made.index == index && made.stretch == at;
+        if let Some(known) = made.iter().find(is_same) {
+            return Some(known.rows);
+        }
+        self.left.set(self.left.get().checked_sub(1)?);
+        let rows = catalog.rows_between(table, index, &at.from, at.to.as_deref())?;
+        made.push(Made { table: table.id, index, stretch: at, rows });
+        Some(rows)
+    }
+
+    /// Notes what the choice of a path depends on.
+    pub(crate) fn note(&self, recheck: Recheck) {
+        let mut rechecks = self.rechecks.borrow_mut();
+        // A table's paths are looked at once for each place in the join order.
+        if !rechecks.iter().any(|known| known.is_same(&recheck)) {
+            rechecks.push(recheck);
+        }
+    }
+
+    /// What the plan depends on, once it is made.
+    pub(crate) fn take_rechecks(&self) -> Vec<Recheck> {
+        self.rechecks.take()
+    }
+}

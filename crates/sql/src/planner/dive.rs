@@ -1,0 +1,119 @@
+//! Paths whose rows the data itself tells: where the averages leave much to read and there is a choice, indexes are asked.
+//!
+//! Not where LIMIT may end the read early: what a whole path costs says little then. A read that locks keeps to keys: dives choose
+//! among them alone, so that no wide range makes it lock the whole table.
+
+use std::sync::Arc;
+
+use types::{IndexKind, TableDef};
+
+use super::access::Choice;
+use super::cost;
+use super::relations::{RelKind, Rels};
+use crate::dive::{Candidate, Recheck, WORTH};
+use crate::plan::Path;
+
+/// Cost of the best path by keys of a read that locks, as a part of that of a scan, at most.
+const UNDER_SCAN: f64 = 0.9;
+
+/// Corrects rows and costs of the paths `found` to table `rel` by dives, and notes what they were.
+pub(super) fn refine(rel: u16, found: &mut [Choice], rels: &Rels<'_>) {
+    let (RelKind::Table { def, .. }, Some(dives)) = (&rels.get(rel).kind, rels.dives) else { return };
+    if rels.get(rel).statistics.is_none() || found.iter().any(|choice| choice.cost < WORTH) {
+        return;
+    }
+    let keyed: Vec<usize> = (0..found.len()).filter(|&at| is_keyed(&found[at], def)).collect();
+    let is_decided = match keyed[..] {
+        [] => true,
+        // It is cheaper than any scan, whatever it finds.
+        [only] => rels.locked || found[only].path.index() == 0 || found[only].covering,
+        _ => false,
+    };
+    if is_decided {
+        return;
+    }
+    let mut dived: Vec<(usize, Candidate)> = Vec::with_capacity(keyed.len());
+    for at in keyed {
+        let choice = &mut found[at];
+        let Some(rows) = dives.rows(rels.catalog, def, &choice.path) else { continue };
+        let candidate = candidate(choice);
+        choice.rows = rows.max(1.0);
+        choice.cost = candidate.cost(choice.rows);
+        dived.push((at, candidate));
+    }
+    if !dived.is_empty() {
+        dives.note(recheck(def, found, dived, rels.locked));
+    }
+    if rels.locked {
+        keep_to_keys(found);
+    }
+}
+
+/// What the choice among the paths `found` depends on, of which `dived` were dived for.
+fn recheck(
+    def: &Arc<TableDef>,
+    found: &[Choice],
+    dived: Vec<(usize, Candidate)>,
+    is_locked: bool,
+) -> Recheck {
+    let is_other =
+        |at: &usize| dived.iter().all(|(dived, _)| dived != at) && !(is_locked && is_scan(&found[*at]));
+    let others = (0..found.len()).filter(is_other).map(|at| found[at].cost);
+    let least_of_others = others.fold(f64::INFINITY, f64::min);
+    let costs = dived.iter().map(|(at, _)| found[*at].cost).enumerate();
+    let best = costs.min_by(|(_, a), (_, b)| a.total_cmp(b)).filter(|(_, cost)| *cost <= least_of_others);
+    Recheck {
+        table: def.clone(),
+        chosen: best.map(|(at, _)| at),
+        cost: best.map_or(least_of_others, |(_, cost)| cost),
+        least_of_others,
+        candidates: dived.into_iter().map(|(_, candidate)| candidate).collect(),
+    }
+}
+
+/// Makes all paths by keys cheaper than scans, in the order that they have.
+fn keep_to_keys(found: &mut [Choice]) {
+    let least = |is_wanted: fn(&Choice) -> bool| {
+        found
+            .iter()
+            .filter(|choice| is_wanted(choice))
+            .map(|choice| choice.cost)
+            .fold(f64::INFINITY, f64::min)
+    };
+    let (scan, keyed) = (least(is_scan), least(|choice| !is_scan(choice)));
+    if keyed >= scan {
+        let factor = UNDER_SCAN * scan / keyed;
+        found.iter_mut().filter(|choice| !is_scan(choice)).for_each(|choice| choice.cost *= factor);
+    }
+}
+
+fn is_scan(choice: &Choice) -> bool {
+    matches!(choice.path, Path::Scan { .. })
+}
+
+/// Whether an index can be asked for the rows of `choice`, and only the data tells how many they are.
+fn is_keyed(choice: &Choice, def: &TableDef) -> bool {
+    let index = &def.indexes[choice.path.index()];
+    let is_ranges = match &choice.path {
+        Path::Range { .. } => true,
+        Path::Intervals { keys, .. } => {
+            index.kind == IndexKind::Secondary || !keys.is_points(index.parts.len())
+        }
+        Path::Point { .. } | Path::Scan { .. } => false,
+    };
+    is_ranges && choice.arms.is_empty() && choice.needs.is_empty() && choice.path.subqueries().is_empty()
+}
+
+fn candidate(choice: &Choice) -> Candidate {
+    let is_direct = choice.path.index() == 0 || choice.covering;
+    let lookup = if is_direct { 0.0 } else { cost::LOOKUP };
+    let stretches = match &choice.path {
+        Path::Intervals { keys, .. } => keys.boxes.len(),
+        _ => 1,
+    };
+    Candidate {
+        path: choice.path.clone(),
+        start: cost::stretches(stretches),
+        per_row: cost::NEXT_ROW + lookup,
+    }
+}
