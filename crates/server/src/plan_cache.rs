@@ -53,6 +53,8 @@ pub struct Environment {
     pub collation: CollationId,
     /// `div_precision_increment`.
     pub div_precision_increment: u64,
+    /// `range_optimizer_max_mem_size`.
+    pub range_bytes_max: u64,
 }
 
 /// Number of an environment; equal numbers, equal environments.

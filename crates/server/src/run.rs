@@ -26,7 +26,7 @@ use types::Value;
 use wire::Capabilities;
 
 pub use expression::evaluate;
-pub use planned::{Compiled, Failure, Request, compile, plan, planned_kind};
+pub use planned::{Compiled, Failure, Request, compile, plan, planned_kind, range_memory_exceeded};
 pub use prepare::{execute, prepare};
 
 use crate::answer::Answer;

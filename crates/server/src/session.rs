@@ -278,6 +278,7 @@ impl Session {
             modes: hot.sql_mode,
             collation: hot.collation_connection,
             div_precision_increment: hot.div_precision_increment,
+            range_bytes_max: hot.range_optimizer_max_mem_size,
         });
         self.environment = Some(id);
         id

@@ -134,3 +134,36 @@ fn analyze_looks_at_the_values_anew() {
     assert_eq!(cardinality(&mut conn, "fine").clamp(1, 50), cardinality(&mut conn, "fine"));
     assert!(cardinality(&mut conn, "coarse") > ROWS * 4 / 5);
 }
+
+#[test]
+fn a_limit_on_memory_for_ranges_leaves_indexes_out_with_a_warning() {
+    let (_server, mut conn) = start();
+    create(&mut conn, "t", "KEY fine (fine)");
+    insert(&mut conn, "t", 0..ROWS);
+    let list: Vec<String> = (0..100).map(|n| n.to_string()).collect();
+    let sql = format!("SELECT COUNT(c) FROM t WHERE fine IN ({})", list.join(", "));
+    let warnings = |conn: &mut Conn| conn.query::<(String, u16, String), _>("SHOW WARNINGS").unwrap();
+    let text = "Memory capacity of 2000 bytes for 'range_optimizer_max_mem_size' exceeded. \
+        Range optimization was not done for this query.";
+    let expected = [("Warning".to_owned(), 3170, text.to_owned())];
+    let prepared = conn.prep(&sql).unwrap();
+    for is_limited in [false, true, false] {
+        let limit = if is_limited { "2000" } else { "DEFAULT" };
+        conn.query_drop(format!("SET range_optimizer_max_mem_size = {limit}")).unwrap();
+        let expected = if is_limited { &expected[..] } else { &[] };
+        for is_prepared in [false, false, true, true] {
+            let found: Option<u32> =
+                if is_prepared { conn.exec_first(&prepared, ()) } else { conn.query_first(&sql) }.unwrap();
+            assert_eq!(found, Some(400));
+            assert_eq!(warnings(&mut conn), expected, "prepared: {is_prepared}");
+        }
+        let plan = plan(&mut conn, &sql);
+        assert_eq!(plan.contains("using fine "), !is_limited, "{plan}");
+        assert_eq!(warnings(&mut conn), expected);
+        // One equality needs no memory to speak of.
+        assert_uses(&mut conn, "fine", "SELECT c FROM t WHERE fine = 7");
+        assert_eq!(warnings(&mut conn), []);
+    }
+    conn.query_drop("SET range_optimizer_max_mem_size = 0").unwrap();
+    assert_uses(&mut conn, "fine", &sql);
+}

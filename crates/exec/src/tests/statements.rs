@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use sql::bind::CatalogError;
+use sql::bind::{CatalogError, RangeMemory};
 use sql::{BindContext, Catalog, LexMode, Literals, SessionTypes};
 use types::{CollationId, SqlType, TableDef};
 
@@ -62,6 +62,7 @@ impl Bench {
             param_types: &[],
             param_count: 0,
             literals: Literals::Constants,
+            range_memory: &RangeMemory::new(0),
             dives: None,
         };
         sql::bind_and_plan(&parsed.statement, &ctx).unwrap_or_else(|error| panic!("{sql}: {error:?}")).plan

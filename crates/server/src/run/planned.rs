@@ -9,7 +9,7 @@ use engine::{Effect, Trx};
 use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
 use expr::EvalCtx;
 use sql::ast::{InsertSource, QueryBody, Statement};
-use sql::bind::{BindContext, BindError, Deprecated, Literals, Planned};
+use sql::bind::{BindContext, BindError, Deprecated, Literals, Planned, RangeMemory};
 use sql::dive::{self, Dives, Recheck};
 use sql::plan::Plan;
 use types::{SqlType, Value};
@@ -45,8 +45,12 @@ pub struct Compiled {
     pub is_do: bool,
     /// Milliseconds of its hint MAX_EXECUTION_TIME; 0: none.
     pub execution_ms: u32,
+    /// There is something to warn of each time.
+    pub warns: bool,
     /// What its text has that MySQL warns of.
     pub deprecated: Vec<Deprecated>,
+    /// The limit on memory for keys if it was too low: each execution warns of it.
+    pub range_memory_exceeded: Option<u64>,
     /// What its plan depends on beside the key.
     pub rechecks: Box<[Recheck]>,
     /// Executions whose values it was not for.
@@ -182,6 +186,7 @@ pub fn compile(
                 let deprecated = planned.deprecated;
                 let execution_ms = execution_ms(statement);
                 let params = request.param_count as u16;
+                let range_bytes_max = session.variables.hot.range_optimizer_max_mem_size;
                 let compiled = Compiled {
                     program,
                     made_at: catalog_version,
@@ -190,7 +195,9 @@ pub fn compile(
                     com,
                     is_do,
                     execution_ms,
+                    warns: planned.range_memory_exceeded || !deprecated.is_empty(),
                     deprecated,
+                    range_memory_exceeded: planned.range_memory_exceeded.then_some(range_bytes_max),
                     rechecks: planned.rechecks.into(),
                     misses: AtomicU32::new(0),
                 };
@@ -228,6 +235,7 @@ pub fn plan(
     virtual_tables::ensure_allowed(session, statement)?;
     let catalog = EngineCatalog(&session.server.engine);
     let hot = &session.variables.hot;
+    let range_memory = RangeMemory::new(hot.range_optimizer_max_mem_size);
     let (arena, values) = (Bump::new(), StatementContext::new(session));
     let dives = request.params.map(|params| Dives::new(EvalCtx::new(&arena, params, &values)));
     let too_many = |_| error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]);
@@ -242,6 +250,7 @@ pub fn plan(
         param_types: request.param_types,
         param_count: u16::try_from(request.param_count).map_err(too_many)?,
         literals: request.literals,
+        range_memory: &range_memory,
         dives: dives.as_ref(),
     };
     sql::bind_and_plan(statement, &context).map_err(|error| bind_error(session, &error))
@@ -280,8 +289,8 @@ pub(super) fn run(
     if let Some(locks) = &session.table_locks {
         locks.ensure_covers(compiled.program.plan())?;
     }
-    if !compiled.deprecated.is_empty() && !answer.binary {
-        warn_deprecated(session, &compiled.deprecated);
+    if compiled.warns {
+        warn(session, compiled, answer.binary);
     }
     let mark = answer.out.mark();
     if write_constants(session, answer, compiled) {
@@ -411,16 +420,25 @@ fn protocol(binary: bool) -> Protocol {
     if binary { Protocol::Binary } else { Protocol::Text }
 }
 
-/// Prepared statements have been warned of when they were prepared.
+/// Warns of what a text has, unless it is a prepared one, for which that was done when it was prepared, and of how it was planned.
 #[cold]
-fn warn_deprecated(session: &mut Session, found: &[Deprecated]) {
-    for one in found {
+fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) {
+    if let Some(bytes) = compiled.range_memory_exceeded {
+        session.warn(Severity::Warning, range_memory_exceeded(bytes));
+    }
+    for one in compiled.deprecated.iter().filter(|_| !is_prepared) {
         let kind = match one {
             Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
             _ => &error_map::WARN_DEPRECATED_SYNTAX,
         };
         session.warn(Severity::Warning, kind.saying(one.to_string()));
     }
+}
+
+/// MySQL's warning that indexes were left out.
+pub fn range_memory_exceeded(bytes: u64) -> SqlError {
+    let consequence = "Range optimization was not done for this query.";
+    error_map::CAPACITY_EXCEEDED.with(&[&bytes, &"range_optimizer_max_mem_size", &consequence])
 }
 
 /// A statement about to run.

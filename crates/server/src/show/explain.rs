@@ -7,6 +7,7 @@ use types::{OwnedValue, Value};
 use super::not_yet;
 use crate::answer::{Cell, Column, Table};
 use crate::constant::Inputs;
+use crate::diagnostics::Severity;
 use crate::error_map::SqlError;
 use crate::run::{self, Request};
 use crate::session::Session;
@@ -15,7 +16,11 @@ use crate::session::Session;
 ///
 /// # Errors
 /// What planning the statement fails with; 1235 for ANALYZE, other formats and other connections.
-pub(super) fn table(session: &Session, explain: &Explain<'_>, inputs: Inputs<'_>) -> Result<Table, SqlError> {
+pub(super) fn table(
+    session: &mut Session,
+    explain: &Explain<'_>,
+    inputs: Inputs<'_>,
+) -> Result<Table, SqlError> {
     let ExplainTarget::Statement(statement) = explain.target else {
         return Err(not_yet("EXPLAIN FOR CONNECTION"));
     };
@@ -36,6 +41,10 @@ pub(super) fn table(session: &Session, explain: &Explain<'_>, inputs: Inputs<'_>
         params: Some(&values),
     };
     let planned = run::plan(session, statement, &request)?;
+    if planned.range_memory_exceeded {
+        let bytes = session.variables.hot.range_optimizer_max_mem_size;
+        session.warn(Severity::Warning, run::range_memory_exceeded(bytes));
+    }
     let text = sql::plan::explain(&planned.plan);
     let mut table = Table::new(vec![Column::text("EXPLAIN", text.chars().count() as u32)]);
     table.push(vec![Cell::Text(text)]);

@@ -55,6 +55,8 @@ pub struct HotVariables {
     pub group_concat_max_len: u64,
     /// `div_precision_increment`.
     pub div_precision_increment: u64,
+    /// `range_optimizer_max_mem_size`, bytes; 0: no limit.
+    pub range_optimizer_max_mem_size: u64,
     /// `default_week_format`.
     pub default_week_format: u64,
     /// `auto_increment_increment`.
@@ -104,6 +106,7 @@ impl HotVariables {
             max_allowed_packet: 0,
             group_concat_max_len: 0,
             div_precision_increment: 0,
+            range_optimizer_max_mem_size: 0,
             default_week_format: 0,
             auto_increment_increment: 1,
             auto_increment_offset: 1,
@@ -160,6 +163,7 @@ impl HotVariables {
             "max_allowed_packet" => &mut self.max_allowed_packet,
             "group_concat_max_len" => &mut self.group_concat_max_len,
             "div_precision_increment" => &mut self.div_precision_increment,
+            "range_optimizer_max_mem_size" => &mut self.range_optimizer_max_mem_size,
             "default_week_format" => &mut self.default_week_format,
             "auto_increment_increment" => &mut self.auto_increment_increment,
             "auto_increment_offset" => &mut self.auto_increment_offset,

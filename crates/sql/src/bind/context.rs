@@ -2,7 +2,7 @@
 
 use types::{CollationId, SqlModes, SqlType};
 
-use super::Catalog;
+use super::{Catalog, RangeMemory};
 use crate::dive::Dives;
 
 /// What the types of variables are at the moment.
@@ -37,6 +37,8 @@ pub struct BindContext<'c> {
     pub param_count: u16,
     /// What becomes of literals that have an ordinal.
     pub literals: Literals,
+    /// How much memory the keys of one index may take.
+    pub range_memory: &'c RangeMemory,
     /// Dives with the values of this execution, which are not part of the key; `None`: they are not known.
     pub dives: Option<&'c Dives<'c>>,
 }

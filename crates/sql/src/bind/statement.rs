@@ -16,6 +16,8 @@ pub struct Planned {
     /// Any text with the same cache key may use the plan. False if the value of a literal that has an ordinal, or the
     /// type of a variable, went into it.
     pub shareable: bool,
+    /// Indexes were left out because of the limit on memory for their keys.
+    pub range_memory_exceeded: bool,
     /// What the choice of paths depends on, beside the key: see [`crate::dive`].
     pub rechecks: Vec<Recheck>,
     /// Constructs to warn of whenever the statement runs.
@@ -45,7 +47,9 @@ pub fn bind_and_plan(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Result
         _ => return Err(BindError::NotSupported("planning this statement")),
     };
     let rechecks = ctx.dives.map(Dives::take_rechecks).unwrap_or_default();
-    Ok(Planned { plan, shareable: binder.shareable, rechecks, deprecated: binder.deprecated })
+    let range_memory_exceeded = ctx.range_memory.was_exceeded();
+    let (shareable, deprecated) = (binder.shareable, binder.deprecated);
+    Ok(Planned { plan, shareable, range_memory_exceeded, rechecks, deprecated })
 }
 
 impl<'a> Binder<'a, '_> {

@@ -6,11 +6,13 @@
 //! A disjunction with an arm that says nothing about the index says nothing about it as a whole. Behind a part that may have
 //! more than single values the next parts bound no stretch of the index: what is said of them is left out.
 
+use std::cell::Cell;
+
 use types::KeyPart;
 
 use super::relations::Rels;
 use super::sarg::{Sarg, Test, Tree};
-use crate::bind::same;
+use crate::bind::{RangeMemory, same};
 use crate::plan::{KeyBox, KeySet};
 
 /// Most boxes that two disjunctions may make together; beyond, only the first is used.
@@ -22,6 +24,10 @@ const MAX_TESTS: usize = 1 << 21;
 const MAX_ARM_BOXES: usize = 4;
 /// Most stretches that lists on two or more parts may make together; beyond, only the first parts are used.
 const MAX_STRETCHES: usize = 1 << 17;
+
+/// Bytes of an interval when the statement runs, beside its key, and of a part of the key, about: those of a BIGINT.
+const INTERVAL_BYTES: usize = 28;
+const PART_BYTES: usize = 9;
 
 /// What conditions leave of an index.
 #[derive(Debug)]
@@ -48,13 +54,30 @@ struct Arms<'e> {
     exact: bool,
 }
 
+/// The limit on memory while the boxes of one index are made.
+struct Limit<'m> {
+    memory: &'m RangeMemory,
+    is_exceeded: Cell<bool>,
+}
+
+impl Limit<'_> {
+    /// Whether `bytes` are allowed, and all before were.
+    fn allows(&self, bytes: usize) -> bool {
+        if !self.memory.allows(bytes) {
+            self.is_exceeded.set(true);
+        }
+        !self.is_exceeded.get()
+    }
+}
+
 /// What `conditions` leave of an index with these parts; `None`: they do not bound the first.
 pub(super) fn of<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -> Option<Boxes<'e>> {
+    let limit = Limit { memory: rels.range_memory, is_exceeded: Cell::new(false) };
     let mut list: Vec<Vec<Placed<'e>>> = vec![Vec::new()];
     let mut exact = vec![false; conditions.len()];
     for (at, condition) in conditions.iter().enumerate() {
-        let Some(arms) = arms(parts, condition, at) else { continue };
-        if let Some(product) = product(&list, &arms.boxes) {
+        let Some(arms) = arms(parts, condition, at, &limit) else { continue };
+        if let Some(product) = product(&list, &arms.boxes, &limit) {
             list = product;
             exact[at] = arms.exact;
         }
@@ -69,7 +92,8 @@ pub(super) fn of<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -
         }
     }
     let ensured = trim.exact.iter().enumerate().filter(|(_, exact)| **exact).map(|(at, _)| at).collect();
-    Some(Boxes { list, ensured })
+    let boxes = Boxes { list, ensured };
+    (boxes.is_lookup() || limit.allows(boxes.bytes())).then_some(boxes)
 }
 
 impl Boxes<'_> {
@@ -80,6 +104,22 @@ impl Boxes<'_> {
             (0..parts).fold(1, |n: usize, part| n.saturating_mul(values(tests, part)))
         };
         self.list.iter().map(of_box).fold(0, usize::saturating_add)
+    }
+
+    /// Whether the keys are one stretch that equalities bound.
+    fn is_lookup(&self) -> bool {
+        let is_equal =
+            |placed: &Placed<'_>| matches!(placed.test, Test::Eq(_) | Test::NullSafeEq(_) | Test::IsNull);
+        matches!(&self.list[..], [tests] if tests.iter().all(is_equal))
+    }
+
+    /// Bytes that the boxes take now, and their intervals when the statement runs.
+    fn bytes(&self) -> usize {
+        let tests: usize = self.list.iter().map(Vec::len).sum();
+        let parts = self.list.iter().filter_map(|tests| tests.last()).map(|last| last.part + 1).max();
+        let key = usize::from(parts.unwrap_or(0)) * PART_BYTES;
+        let intervals = self.stretches().saturating_mul(INTERVAL_BYTES + key);
+        (tests * size_of::<Placed<'_>>()).saturating_add(intervals)
     }
 
     /// Leading parts that have one value, the same in all boxes.
@@ -127,15 +167,16 @@ pub(super) fn values(tests: &[Placed<'_>], part: u16) -> usize {
 }
 
 /// The keys of rows for which `condition`, the `at`-th, may hold; `None`: any.
-fn arms<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize) -> Option<Arms<'e>> {
+fn arms<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize, limit: &Limit<'_>) -> Option<Arms<'e>> {
     match condition {
         Tree::Other => None,
         Tree::Leaf(sarg) => leaf(parts, sarg, at),
         Tree::All(terms) => {
             let mut whole = Arms { boxes: vec![Vec::new()], exact: true };
             for term in terms {
-                let arms = arms(parts, term, at);
-                let joined = arms.and_then(|arms| Some((product(&whole.boxes, &arms.boxes)?, arms.exact)));
+                let arms = arms(parts, term, at, limit);
+                let joined =
+                    arms.and_then(|arms| Some((product(&whole.boxes, &arms.boxes, limit)?, arms.exact)));
                 match joined {
                     Some((boxes, exact)) => whole = Arms { boxes, exact: whole.exact && exact },
                     None => whole.exact = false,
@@ -146,7 +187,7 @@ fn arms<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize) -> Option<Arms<
         Tree::Any(terms) => {
             let mut whole = Arms { boxes: Vec::with_capacity(terms.len()), exact: true };
             for term in terms {
-                let arms = arms(parts, term, at)?;
+                let arms = arms(parts, term, at, limit)?;
                 whole.boxes.extend(arms.boxes);
                 whole.exact &= arms.exact;
                 if whole.boxes.len() > MAX_PRODUCT + MAX_ARM_BOXES * terms.len() {
@@ -166,7 +207,11 @@ fn leaf<'e>(parts: &[&KeyPart], sarg: &Sarg<'e>, condition: usize) -> Option<Arm
 }
 
 /// The boxes of keys that are in a box of either side; `None`: too many.
-fn product<'e>(left: &[Vec<Placed<'e>>], right: &[Vec<Placed<'e>>]) -> Option<Vec<Vec<Placed<'e>>>> {
+fn product<'e>(
+    left: &[Vec<Placed<'e>>],
+    right: &[Vec<Placed<'e>>],
+    limit: &Limit<'_>,
+) -> Option<Vec<Vec<Placed<'e>>>> {
     let count = left.len().checked_mul(right.len())?;
     let longest = |boxes: &[Vec<Placed<'e>>]| boxes.iter().map(Vec::len).max().unwrap_or(0);
     let tests = longest(left) + longest(right);
@@ -177,7 +222,7 @@ fn product<'e>(left: &[Vec<Placed<'e>>], right: &[Vec<Placed<'e>>]) -> Option<Ve
     let is_too_large = (left.len() > 1 && right.len() > 1 && count > MAX_PRODUCT)
         || tests > MAX_BOX_TESTS
         || count.saturating_mul(tests) > MAX_TESTS;
-    if is_too_large {
+    if is_too_large || !limit.allows(count * tests * size_of::<Placed<'_>>()) {
         return None;
     }
     let mut boxes = Vec::with_capacity(count);

@@ -7,8 +7,8 @@ use types::{TableDef, TableStatistics};
 
 use super::cost;
 use super::subqueries::Subqueries;
-use crate::bind::Catalog;
 use crate::bind::block::Source;
+use crate::bind::{BindContext, Catalog, RangeMemory};
 use crate::dive::Dives;
 use crate::plan::{Column, ColumnSet, QueryPlan, Relation};
 
@@ -99,6 +99,8 @@ pub(super) struct Rels<'c> {
     pub(super) build: expr::Builder,
     /// The dictionary.
     pub(super) catalog: &'c dyn Catalog,
+    /// Limit on memory for keys.
+    pub(super) range_memory: &'c RangeMemory,
     /// Dives into indexes, if values are known and each path is read to its end.
     pub(super) dives: Option<&'c Dives<'c>>,
 }
@@ -108,9 +110,10 @@ impl<'c> Rels<'c> {
         subqueries: Subqueries,
         locked: bool,
         build: expr::Builder,
-        catalog: &'c dyn Catalog,
+        ctx: &BindContext<'c>,
     ) -> Self {
-        Rels { list: Vec::new(), subqueries, locked, build, catalog, dives: None }
+        let BindContext { catalog, range_memory, .. } = *ctx;
+        Rels { list: Vec::new(), subqueries, locked, build, catalog, range_memory, dives: None }
     }
 
     /// Adds the relation `source`; a derived table's plan comes later.

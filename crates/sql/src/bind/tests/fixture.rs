@@ -9,6 +9,7 @@ use types::{
     TableDef, TypeKind,
 };
 
+use crate::bind::RangeMemory;
 use crate::bind::{
     BindContext, BindError, Catalog, CatalogError, Literals, Planned, SessionTypes, bind_and_plan,
 };
@@ -203,6 +204,7 @@ pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
         param_types: &[],
         param_count: base + key.literals().len() as u16,
         literals: Literals::Parameters { base },
+        range_memory: &RangeMemory::new(0),
         dives: None,
     };
     bind_and_plan(&parsed.statement, &ctx)
@@ -228,6 +230,7 @@ pub(crate) fn bind_under(
         param_types,
         param_count: parsed.params as u16,
         literals: Literals::Constants,
+        range_memory: &RangeMemory::new(0),
         dives: None,
     };
     bind_and_plan(&parsed.statement, &ctx)
