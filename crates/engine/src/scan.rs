@@ -547,6 +547,17 @@ pub(crate) fn append_clustered_key(index: &Index, row: &RowRef<'_>, out: &mut Ve
 }
 
 impl Index {
+    /// Appends the key bytes of the first `parts` declared parts of one of this index's rows to `out`.
+    pub fn append_first_parts(&self, row: &RowRef<'_>, parts: usize, out: &mut Vec<u8>) {
+        row.record().with_key(|key| {
+            let mut end = 0;
+            for part in &self.format.key_parts()[..parts] {
+                end += part.encoder.map_or(0, |encoder| encoder.skip(&key[end..]));
+            }
+            out.extend_from_slice(&key[..end]);
+        });
+    }
+
     /// Appends the clustered key of one of this index's rows to `out`. Cost: a copy; parts of variable length are
     /// stepped over.
     #[inline]

@@ -8,7 +8,7 @@ use engine::{
 };
 use expr::{Expr, eval, eval_bool};
 
-use crate::error::Result;
+use crate::error::{ExecError, Result};
 use crate::frame::{CurrentRow, Frame, TableRow, row_source};
 use crate::intervals::{Interval, Intervals};
 use crate::key::{Fit, KeyPart};
@@ -17,6 +17,8 @@ use crate::reader::{RowEnv, TableReader};
 use crate::source::{Collect, Flow, RowBatch, Sink, Source, TakeCells};
 use crate::statement::QueryRun;
 use crate::table_filter::{BoundTest, TableFilter};
+
+mod skip;
 
 /// A running access to a table.
 pub(crate) struct TableAccess<'r> {
@@ -41,6 +43,8 @@ pub(crate) struct TableAccess<'r> {
     locked: Option<LockingScan<'r>>,
     /// Memory for the intervals of the path.
     intervals: Option<Box<Intervals>>,
+    /// What jumping over parts of the index keeps.
+    jumps: Option<Box<skip::Jumps<'r>>>,
 }
 
 /// The key of an interval of one whole key.
@@ -79,6 +83,7 @@ impl<'r> TableAccess<'r> {
             locks: run.st.locks(op.changed),
             locked: None,
             intervals: None,
+            jumps: None,
         }
     }
 
@@ -440,6 +445,7 @@ impl<'r> TableAccess<'r> {
                 access.range.set(interval.lower, interval.upper);
                 access.lock_range(locks, parent, sink)
             }),
+            PathOp::Skip(_) => Err(ExecError::NotSupported("locks on what a skip scan passes")),
         }
     }
 
@@ -449,7 +455,7 @@ impl<'r> TableAccess<'r> {
         let parts = match &self.op.path {
             PathOp::Point { key } => key.len(),
             PathOp::Intervals { unique, .. } => return *unique,
-            PathOp::Scan { .. } | PathOp::Range { .. } => 0,
+            PathOp::Scan { .. } | PathOp::Range { .. } | PathOp::Skip(_) => 0,
         };
         let is_whole = |part: &types::KeyPart| part.prefix_len.is_none();
         parts > 0
@@ -571,6 +577,7 @@ impl Source for TableAccess<'_> {
         match &self.op.path {
             PathOp::Point { .. } => self.run_point(parent, sink),
             PathOp::Intervals { .. } => self.run_intervals(parent, sink),
+            PathOp::Skip(skip) => self.run_skip(skip, parent, sink),
             PathOp::Scan { .. } | PathOp::Range { .. } => self.run_scan(parent, sink),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::{Engine, Error, Table};
 use expr::{CmpDomain, Expr, ExprKind};
 use page::INLINE_TARGET_BYTES;
-use sql::plan::{AggSpec, ColumnSet, JoinKind, KeySet, Node, Path, QueryPlan, Relation, SortKey};
+use sql::plan::{AggSpec, ColumnSet, JoinKind, KeySet, Node, Path, QueryPlan, Relation, Skip, SortKey, Take};
 use types::{TableDef, storage};
 
 use crate::aggregate::AggregateOp;
@@ -114,6 +114,18 @@ pub(crate) enum PathOp {
         upper: Option<(Expr, bool)>,
         reverse: bool,
     },
+    Skip(Box<SkipOp>),
+}
+
+/// Stretches of an index behind the values of some of its parts; see [`sql::plan::Skip`].
+#[derive(Debug)]
+pub(crate) struct SkipOp {
+    pub(crate) lead: Vec<Expr>,
+    pub(crate) lead_null_safe: Vec<bool>,
+    pub(crate) skipped: usize,
+    /// A range of the parts behind those that are skipped.
+    pub(crate) rest: PathOp,
+    pub(crate) take: Take,
 }
 
 /// Equality join over a hash table.
@@ -379,6 +391,7 @@ impl OpCompiler<'_> {
             Path::Point { index, key } => (*index, key.len()),
             Path::Intervals { index, keys, .. } => (*index, keys.parts()),
             Path::Range { index, eq, .. } => (*index, eq.len() + 1),
+            Path::Skip { index, skip } => (*index, skip.parts()),
         };
         let entry = &table.indexes[index];
         let reader = TableReader::new(&table, index);
@@ -455,6 +468,7 @@ pub(crate) fn open_table(
 fn has_points(path: &Path, parts: usize) -> bool {
     match path {
         Path::Intervals { keys, .. } => keys.is_points(parts),
+        Path::Skip { .. } => false,
         _ => true,
     }
 }
@@ -476,6 +490,7 @@ fn path_op(path: &Path, parts: &[KeyPart], unique: bool) -> PathOp {
             reverse: *reverse,
             unique: unique && !keys.finds_nulls(),
         },
+        Path::Skip { skip, .. } => PathOp::Skip(Box::new(skip_op(skip))),
         Path::Range { eq, null_safe, lower, upper, reverse, .. } => PathOp::Range {
             eq: eq.clone(),
             null_safe: null_safe.clone(),
@@ -484,6 +499,13 @@ fn path_op(path: &Path, parts: &[KeyPart], unique: bool) -> PathOp {
             reverse: *reverse,
         },
     }
+}
+
+fn skip_op(skip: &Skip) -> SkipOp {
+    let Skip { lead, skipped, eq, null_safe, lower, upper, take } = skip.clone();
+    let (lead_null_safe, null_safe) = null_safe.split_at(lead.len());
+    let rest = PathOp::Range { eq, null_safe: null_safe.to_vec(), lower, upper, reverse: false };
+    SkipOp { lead_null_safe: lead_null_safe.to_vec(), lead, skipped, rest, take }
 }
 
 /// Whether evaluating `expr` may run a subquery, which reads pages, or wait: never with a latch held.

@@ -138,7 +138,7 @@ impl Compiled {
     pub fn outlasts(&self, other: &Compiled) -> bool {
         let cost = |compiled: &Compiled| compiled.rechecks.iter().map(Recheck::cost).sum::<f64>();
         !self.rechecks.is_empty()
-            && self.catalog_version == other.catalog_version
+            && self.is_current(other.made_at)
             && cost(self) <= cost(other)
             && self.misses.load(Ordering::Relaxed) < MISSES_MAX
     }

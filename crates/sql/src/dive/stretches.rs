@@ -41,7 +41,7 @@ pub(super) fn of(table: &TableDef, path: &Path, ctx: &EvalCtx<'_>) -> Option<Vec
                 maker.add_box(key_box, &mut made)?;
             }
         }
-        Path::Point { .. } | Path::Scan { .. } => return None,
+        Path::Point { .. } | Path::Scan { .. } | Path::Skip { .. } => return None,
     }
     made.sort_unstable();
     made.dedup();

@@ -116,6 +116,7 @@ fn path_exprs(path: &Path) -> Vec<&Expr> {
         Path::Scan { .. } => Vec::new(),
         Path::Point { key, .. } => key.iter().collect(),
         Path::Intervals { keys, .. } => keys.exprs().collect(),
+        Path::Skip { skip, .. } => skip.exprs().collect(),
         Path::Range { eq, lower, upper, .. } => {
             eq.iter().chain(lower.iter().chain(upper).map(|(expr, _)| expr)).collect()
         }

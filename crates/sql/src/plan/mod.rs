@@ -8,6 +8,7 @@ mod explain;
 mod exprs;
 mod key_set;
 mod node;
+mod skip;
 
 mod uses;
 
@@ -21,6 +22,7 @@ pub use node::{
     AggSpec, Column, ColumnSet, Estimate, JoinKind, Node, Origin, OutputColumn, Path, QueryPlan, Relation,
     RowLock, SortKey, SubPlan,
 };
+pub use skip::{Skip, Take};
 pub use uses::TableUsed;
 
 /// A planned statement.

@@ -6,6 +6,7 @@ use expr::{AggFunc, CmpDomain, ColumnRef, Expr, ExprKind};
 use types::{SqlType, TableDef};
 
 use super::key_set::{KeySet, PartTest};
+use super::skip::Skip;
 use crate::ast::LockWait;
 
 /// Column positions of one relation.
@@ -358,6 +359,13 @@ pub enum Path {
         /// Last first.
         reverse: bool,
     },
+    /// A stretch for each value of some of the first parts; in index order.
+    Skip {
+        /// Index.
+        index: usize,
+        /// The stretches.
+        skip: Box<Skip>,
+    },
     /// A range: equality on the first parts, then bounds on the next. Bounds are in the order of values, also where the
     /// part descends. NULL as a bound, or as an equal part that is not null-safe, finds nothing; a range without lower
     /// bound leaves NULLs out.
@@ -398,6 +406,7 @@ impl Path {
             Path::Scan { index, .. }
             | Path::Point { index, .. }
             | Path::Intervals { index, .. }
+            | Path::Skip { index, .. }
             | Path::Range { index, .. } => *index,
         }
     }

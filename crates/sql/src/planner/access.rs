@@ -1,7 +1,7 @@
 //! How the rows of one table are found: the cheapest path that its indexes offer.
 
 use expr::{ColumnRef, Expr, ExprKind};
-use types::{IndexDef, IndexKind, KeyStatistics, TableDef};
+use types::{IndexDef, IndexKind, KeyPart, KeyStatistics, TableDef};
 
 use super::cost;
 use super::dive;
@@ -11,6 +11,8 @@ use super::key_boxes::{self, Boxes, Placed};
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
 use super::sarg::{self, Test, Tree};
+use super::skip_scan;
+use crate::dive::WORTH;
 use crate::plan::Path;
 
 /// A way to read a table.
@@ -48,11 +50,17 @@ pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels
     let trees: Vec<Tree<'_>> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
     let table = Table { rel, def, rels };
     let mut found: Vec<Choice> = indexes.iter().filter_map(|&index| table.keyed(index, &trees)).collect();
+    let skipping = if bound.is_empty() && found.iter().all(|choice| choice.cost >= WORTH) {
+        indexes.iter().flat_map(|&index| skip_scan::choices(&table, index, &trees)).collect()
+    } else {
+        Vec::new()
+    };
     if found.iter().any(|choice| !choice.path.subqueries().is_empty()) {
         // What is known without a subquery may leave so few rows that its list is not worth making.
         let trees: Vec<Tree<'_>> = trees.into_iter().map(Tree::without_subqueries).collect();
         found.extend(indexes.iter().filter_map(|&index| table.keyed(index, &trees)));
     }
+    found.extend(skipping);
     found.extend(indexes.iter().filter(|&&index| index != 0).filter_map(|&index| table.scan(index)));
     found.extend(table.scan(0));
     found.extend(index_merge::choices(def, conditions, rels, |conditions| {
@@ -73,17 +81,18 @@ pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels
 
 /// One stretch of an index; see [`Path::Range`].
 #[derive(Default)]
-struct Stretch {
-    eq: Vec<Expr>,
-    null_safe: Vec<bool>,
-    lower: Option<(Expr, bool)>,
-    upper: Option<(Expr, bool)>,
+pub(super) struct Stretch {
+    pub(super) eq: Vec<Expr>,
+    pub(super) null_safe: Vec<bool>,
+    pub(super) lower: Option<(Expr, bool)>,
+    pub(super) upper: Option<(Expr, bool)>,
 }
 
-struct Table<'r> {
-    rel: u16,
-    def: &'r TableDef,
-    rels: &'r Rels<'r>,
+/// A table whose paths are looked at.
+pub(super) struct Table<'r> {
+    pub(super) rel: u16,
+    pub(super) def: &'r TableDef,
+    pub(super) rels: &'r Rels<'r>,
 }
 
 impl Table<'_> {
@@ -155,7 +164,9 @@ impl Table<'_> {
 
     /// The path to the keys in `boxes`: one key, one stretch, or several.
     fn path(&self, index: usize, boxes: Boxes<'_>, is_unique: bool) -> Path {
-        let Some(Stretch { eq, null_safe, lower, upper }) = self.one_stretch(index, &boxes) else {
+        let Some(Stretch { eq, null_safe, lower, upper }) =
+            self.one_stretch(&self.def.key_parts(index).collect::<Vec<_>>(), &boxes)
+        else {
             return Path::Intervals { index, keys: boxes.to_plan(), reverse: false };
         };
         if is_unique {
@@ -164,8 +175,8 @@ impl Table<'_> {
         Path::Range { index, eq, null_safe, lower, upper, reverse: false }
     }
 
-    /// The keys in `boxes` as one stretch, if they are one whatever the values.
-    fn one_stretch(&self, index: usize, boxes: &Boxes<'_>) -> Option<Stretch> {
+    /// The keys in `boxes` of an index of `parts` as one stretch, if they are one whatever the values.
+    pub(super) fn one_stretch(&self, parts: &[&KeyPart], boxes: &Boxes<'_>) -> Option<Stretch> {
         let [tests] = &boxes.list[..] else { return None };
         let mut stretch = Stretch::default();
         for placed in tests {
@@ -173,7 +184,7 @@ impl Table<'_> {
                 usize::from(placed.part) == stretch.eq.len(),
                 stretch.lower.is_some() || stretch.upper.is_some(),
             );
-            let column = self.def.key_parts(index).nth(usize::from(placed.part))?.column;
+            let column = parts[usize::from(placed.part)].column;
             let nullable = self.def.columns[usize::from(column)].nullable;
             let mut equal = |value: Expr, null_safe: bool| {
                 stretch.eq.push(value);
@@ -252,7 +263,7 @@ impl Table<'_> {
 
     /// Order of rows that agree in the first `equal` parts of `index`. Within equal keys of a secondary index rows are
     /// in the order of the clustered key.
-    fn order(&self, index: &IndexDef, equal: usize) -> Ordering {
+    pub(super) fn order(&self, index: &IndexDef, equal: usize) -> Ordering {
         let clustered = self.def.clustered();
         let is_clustered = std::ptr::eq(index, clustered);
         let tail: &[types::KeyPart] = if is_clustered { &[] } else { &clustered.parts };
@@ -286,7 +297,7 @@ impl Table<'_> {
     }
 
     /// Whether every column used is in `index` or in the clustered key.
-    fn covers(&self, index: &IndexDef) -> bool {
+    pub(super) fn covers(&self, index: &IndexDef) -> bool {
         let have = index_condition::entry_columns(self.def, index);
         let covers = self.rels.get(self.rel).used.iter().all(|col| have.contains(col));
         covers && !self.rels.locked

@@ -11,6 +11,8 @@ const NEXT_DESCENT: f64 = 0.25;
 pub(super) const NEXT_ROW: f64 = 0.2;
 /// Reading the row of a secondary entry from the clustered index.
 pub(super) const LOOKUP: f64 = 2.0;
+/// Finding the next value of an index's first parts, or an end of its stretch: a descent, and a look at its leaf.
+pub(super) const JUMP: f64 = 3.0;
 /// Putting a row into a hash table or a group.
 pub(super) const HASH_ROW: f64 = 0.5;
 /// Looking a value up in the list of a subquery.

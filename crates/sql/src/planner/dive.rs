@@ -99,7 +99,7 @@ fn is_keyed(choice: &Choice, def: &TableDef) -> bool {
         Path::Intervals { keys, .. } => {
             index.kind == IndexKind::Secondary || !keys.is_points(index.parts.len())
         }
-        Path::Point { .. } | Path::Scan { .. } => false,
+        Path::Point { .. } | Path::Scan { .. } | Path::Skip { .. } => false,
     };
     is_ranges && choice.arms.is_empty() && choice.needs.is_empty() && choice.path.subqueries().is_empty()
 }

@@ -10,7 +10,7 @@ use super::relations::{RelSet, Rels};
 use crate::bind::block::Block;
 use crate::bind::rewrite;
 use crate::bind::volatile::is_volatile;
-use crate::plan::{AggSpec, Node, SortKey};
+use crate::plan::{AggSpec, Node, Path, SortKey};
 
 /// The rows that hold the MINs and MAXs of a query over one table, one each, if that is all that the query asks for and indexes lead
 /// to all of them. They are rows of the query, so what it asks of all its rows it may ask of these.
@@ -27,7 +27,7 @@ pub(super) fn plan(block: &Block, list: &JoinList, rels: &Rels) -> Option<Node> 
 struct Ends<'r> {
     rel: u16,
     conditions: Vec<&'r Expr>,
-    rels: &'r Rels,
+    rels: &'r Rels<'r>,
 }
 
 impl Ends<'_> {
@@ -47,7 +47,8 @@ impl Ends<'_> {
         let choices = access::choices(self.rel, &self.conditions, RelSet::EMPTY, self.rels);
         let (reading, mut choice) = choices.into_iter().enumerate().find_map(|(at, choice)| {
             let reading = choice.order.reading(&keys)?;
-            self.serves(at, &choice).then_some((reading, choice))
+            let is_plain = !matches!(choice.path, Path::Skip { .. });
+            (is_plain && self.serves(at, &choice)).then_some((reading, choice))
         })?;
         if reading == Reading::Backward {
             ordering::reverse(&mut choice.path);

@@ -144,12 +144,14 @@ pub(super) fn is_constant(expr: &Expr) -> bool {
     constant
 }
 
-/// Makes `path` read last first.
-pub(super) fn reverse(path: &mut Path) {
+/// Makes `path` read last first; false, and nothing changed, if it cannot.
+pub(super) fn reverse(path: &mut Path) -> bool {
     match path {
         Path::Scan { reverse, .. } | Path::Range { reverse, .. } | Path::Intervals { reverse, .. } => {
             *reverse = !*reverse;
+            true
         }
-        Path::Point { .. } => {}
+        Path::Point { .. } => true,
+        Path::Skip { .. } => false,
     }
 }

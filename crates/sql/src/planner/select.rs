@@ -11,7 +11,7 @@ use super::query::{constant, plan_query, plan_subqueries, plan_subquery, sort_li
 use super::relations::{RelSet, Rels};
 use super::semi_join::{ByRow, Forms};
 use super::subqueries::{ByRowPlan, Subqueries};
-use super::{cost, derived, equality, fold, join_node, min_max, outer_join, semi_join};
+use super::{cost, derived, equality, fold, join_node, loose_scan, min_max, outer_join, semi_join};
 use crate::bind::BindContext;
 use crate::bind::block::{Aggregation, Block, Computation, Query, Source};
 use crate::plan::{Estimate, Node, QueryPlan, SortKey};
@@ -154,6 +154,11 @@ fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Ch
     }
     let goal = goal(block);
     let route = join_order::best(&list, RelSet::EMPTY, goal, rels);
+    if let Some((node, order, estimate)) =
+        loose_scan::plan(block, &list, join_order::price(&route, goal), rels)
+    {
+        return (stream(node, order, estimate), Chosen::default());
+    }
     let Built { node, by_row, in_paths } = join_node::build(&list, &route, RelSet::EMPTY, rels);
     let estimate = Estimate { rows: route.rows, cost: join_order::price(&route, goal) };
     (stream(node, route.order, estimate), Chosen { by_row, in_paths })
@@ -255,10 +260,7 @@ fn in_order(node: &mut Node, order: &Ordering, keys: &[SortKey]) -> bool {
 /// Makes the first table be read last row first. False, and nothing changed, if it cannot.
 fn reverse_first(node: &mut Node) -> bool {
     match node {
-        Node::Access { path, .. } => {
-            ordering::reverse(path);
-            true
-        }
+        Node::Access { path, .. } => ordering::reverse(path),
         Node::Join { outer, .. } | Node::HashJoin { outer, .. } => reverse_first(outer),
         Node::Filter { input, .. }
         | Node::Compute { input, .. }

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use expr::Expr;
-use types::{KeyPart, TableDef};
+use types::{IndexDef, KeyPart, TableDef};
 
 use super::keys::key_set;
 use super::print::Printer;
-use crate::plan::{AggSpec, JoinKind, Node, Path, QueryPlan, Relation, SortKey, SubPlan};
+use crate::plan::{AggSpec, JoinKind, Node, Path, QueryPlan, Relation, Skip, SortKey, SubPlan, Take};
 
 /// The lines so far.
 #[derive(Debug, Default)]
@@ -201,6 +201,9 @@ fn access(print: &Printer<'_>, rel: u16, def: &TableDef, path: &Path, covering: 
             let tail = reversed(*reverse);
             format!("{upper} range scan on {table} using {} over {shown}{tail}", index(at).name)
         }
+        Path::Skip { index: at, skip } => {
+            format!("{upper} {}", skipping(print, table, def, index(at), skip))
+        }
         Path::Range { index: at, eq, null_safe, lower: None, upper: None, reverse } => {
             let keys = equalities(print, def, *at, eq, null_safe);
             let tail = reversed(*reverse);
@@ -224,6 +227,29 @@ fn access(print: &Printer<'_>, rel: u16, def: &TableDef, path: &Path, covering: 
             )
         }
     }
+}
+
+/// `skip scan for grouping on t using ab over a=1 AND 5 < c`
+fn skipping(print: &Printer<'_>, table: &str, def: &TableDef, index: &IndexDef, skip: &Skip) -> String {
+    let purpose = if skip.take == Take::All { "" } else { " for grouping" };
+    let name = |at: usize| &def.columns[usize::from(index.parts[at].column)].name;
+    let behind = skip.lead.len() + skip.skipped;
+    let equal = skip.lead.iter().enumerate().chain((behind..).zip(&skip.eq));
+    let equal = equal.zip(&skip.null_safe).map(|((at, value), null_safe)| {
+        let operator = if *null_safe { "<=>" } else { "=" };
+        format!("{}{operator}{}", name(at), print.expr(value))
+    });
+    let mut shown: Vec<String> = equal.collect();
+    let bounded = behind + skip.eq.len();
+    let sign = |included: bool| if included { "<=" } else { "<" };
+    if let Some((value, included)) = &skip.lower {
+        shown.push(format!("{} {} {}", print.expr(value), sign(*included), name(bounded)));
+    }
+    if let Some((value, included)) = &skip.upper {
+        shown.push(format!("{} {} {}", name(bounded), sign(*included), print.expr(value)));
+    }
+    let over = if shown.is_empty() { String::new() } else { format!(" over {}", shown.join(" AND ")) };
+    format!("skip scan{purpose} on {table} using {}{over}", index.name)
 }
 
 /// `a=1, b=t.c`
