@@ -2,6 +2,7 @@
 
 mod answer_memo;
 mod changes;
+mod dives;
 mod joins;
 mod kernels;
 mod like_filter;

@@ -1,16 +1,30 @@
 //! SQL text through parser, binder and planner.
 
+use std::cell::Cell;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use bumpalo::Bump;
+use engine::KeyRange;
 use sql::bind::{CatalogError, RangeMemory};
+use sql::dive::Dives;
 use sql::{BindContext, Catalog, LexMode, Literals, SessionTypes};
 use types::{CollationId, SqlType, TableDef};
 
 use super::support::*;
 use crate::*;
 
-struct EngineCatalog<'e>(&'e engine::Engine);
+/// An engine's dictionary, and the dives into its indexes.
+pub(super) struct EngineCatalog<'e> {
+    pub(super) engine: &'e engine::Engine,
+    pub(super) dives: Cell<u32>,
+}
+
+impl<'e> EngineCatalog<'e> {
+    pub(super) fn new(engine: &'e engine::Engine) -> Self {
+        EngineCatalog { engine, dives: Cell::new(0) }
+    }
+}
 
 impl Catalog for EngineCatalog<'_> {
     fn virtual_table(&self, _schema: &str, _name: &str) -> Option<Arc<TableDef>> {
@@ -18,22 +32,24 @@ impl Catalog for EngineCatalog<'_> {
     }
 
     fn version(&self) -> u64 {
-        self.0.catalog_version()
+        self.engine.catalog_version()
     }
     fn schema_exists(&self, schema: &str) -> bool {
-        self.0.schema(schema).is_ok()
+        self.engine.schema(schema).is_ok()
     }
     fn table(&self, schema: &str, name: &str) -> std::result::Result<Option<Arc<TableDef>>, CatalogError> {
-        Ok(self.0.table(schema, name).ok().map(|table| Arc::clone(&table.def)))
+        Ok(self.engine.table(schema, name).ok().map(|table| Arc::clone(&table.def)))
     }
     fn statistics(&self, table: &TableDef) -> Option<Arc<types::TableStatistics>> {
-        self.0.table(&table.schema, &table.name).ok()?.statistics(self.0)
+        self.engine.table(&table.schema, &table.name).ok()?.statistics(self.engine)
     }
-    fn rows_between(&self, _: &TableDef, _: usize, _: &[u8], _: Option<&[u8]>) -> Option<f64> {
-        None
+    fn rows_between(&self, table: &TableDef, index: usize, from: &[u8], to: Option<&[u8]>) -> Option<f64> {
+        self.dives.set(self.dives.get() + 1);
+        let range = KeyRange::new(Bound::Included(from), to.map_or(Bound::Unbounded, Bound::Excluded));
+        self.engine.table(&table.schema, &table.name).ok()?.rows_between(self.engine, index, &range)
     }
     fn row_estimate(&self, table: &TableDef) -> u64 {
-        self.0.table(&table.schema, &table.name).map_or(0, |table| table.row_count_estimate())
+        self.engine.table(&table.schema, &table.name).map_or(0, |table| table.row_count_estimate())
     }
 }
 
@@ -48,11 +64,21 @@ impl SessionTypes for TestSession {
 
 impl Bench {
     pub(super) fn plan(&self, sql: &str) -> sql::plan::Plan {
+        self.planned(sql, &EngineCatalog::new(&self.engine), None).plan
+    }
+
+    /// The plan of `sql`, made with `dives`.
+    pub(super) fn planned(
+        &self,
+        sql: &str,
+        catalog: &EngineCatalog<'_>,
+        dives: Option<&Dives<'_>>,
+    ) -> sql::Planned {
         let arena = Bump::new();
         let parsed = sql::parse(sql.as_bytes(), 0, LexMode::default(), &arena)
             .unwrap_or_else(|error| panic!("{sql}: {error:?}"));
         let ctx = BindContext {
-            catalog: &EngineCatalog(&self.engine),
+            catalog,
             session: &self.session,
             sql: sql.as_bytes(),
             database: Some("s"),
@@ -63,9 +89,9 @@ impl Bench {
             param_count: 0,
             literals: Literals::Constants,
             range_memory: &RangeMemory::new(0),
-            dives: None,
+            dives,
         };
-        sql::bind_and_plan(&parsed.statement, &ctx).unwrap_or_else(|error| panic!("{sql}: {error:?}")).plan
+        sql::bind_and_plan(&parsed.statement, &ctx).unwrap_or_else(|error| panic!("{sql}: {error:?}"))
     }
 
     /// The rows of a query, columns parted by blanks and rows by commas.

@@ -21,9 +21,9 @@ pub struct Recheck {
     pub(crate) table: Arc<TableDef>,
     /// The paths that were dived for.
     pub(crate) candidates: Vec<Candidate>,
-    /// The one that was chosen; `None`: another path was cheaper than all of them.
+    /// The one that was chosen; `None`: another path.
     pub(crate) chosen: Option<usize>,
-    /// Cost of the cheapest other path.
+    /// Cost of the cheapest path that was not dived for.
     pub(crate) least_of_others: f64,
     /// Cost of the path chosen, when it was.
     pub(crate) cost: f64,
@@ -72,7 +72,7 @@ impl Recheck {
             }
             Some(candidate.cost(rows))
         };
-        let own = self.chosen.map_or(Some(self.least_of_others), |at| cost(&self.candidates[at]));
+        let own = self.chosen.map_or(Some(self.cost), |at| cost(&self.candidates[at]));
         let Some(own) = own.filter(|&own| own >= WORTH) else { return true };
         let others = (0..self.candidates.len()).filter(|&at| self.chosen != Some(at));
         let dived = others.filter_map(|at| cost(&self.candidates[at]));

@@ -4,7 +4,7 @@ use expr::{ColumnRef, Expr, ExprKind};
 use types::{IndexDef, IndexKind, KeyPart, KeyStatistics, TableDef};
 
 use super::cost;
-use super::dive;
+use super::dive::{self, Dived};
 use super::index_condition;
 use super::index_merge;
 use super::key_boxes::{self, Boxes, Placed};
@@ -32,6 +32,8 @@ pub(super) struct Choice {
     pub(super) needs: RelSet,
     /// Order of the rows.
     pub(super) order: Ordering,
+    /// What the choice among the table's paths depended on, if dives had a say in it.
+    pub(super) dived: Option<Dived>,
     /// Not empty: the accesses that find the rows together; `path` is the first one's.
     pub(super) arms: Vec<Arm>,
 }
@@ -114,6 +116,7 @@ impl Table<'_> {
             cost: cost::DESCENT + rows * cost::NEXT_ROW * width + lookups,
             needs: RelSet::EMPTY,
             order: self.order(def, 0),
+            dived: None,
             arms: Vec::new(),
         })
     }
@@ -147,6 +150,7 @@ impl Table<'_> {
             cost: cost::stretches(stretches) + cost + lists,
             needs,
             order,
+            dived: None,
             arms: Vec::new(),
         })
     }

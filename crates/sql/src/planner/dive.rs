@@ -3,20 +3,22 @@
 //! Not where LIMIT may end the read early: what a whole path costs says little then. A read that locks keeps to keys: dives choose
 //! among them alone, so that no wide range makes it lock the whole table.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use types::{IndexKind, TableDef};
 
 use super::access::Choice;
 use super::cost;
+use super::join_order::{How, Route};
 use super::relations::{RelKind, Rels};
-use crate::dive::{Candidate, Recheck, WORTH};
+use crate::dive::{Candidate, Dives, Recheck, WORTH};
 use crate::plan::Path;
 
 /// Cost of the best path by keys of a read that locks, as a part of that of a scan, at most.
 const UNDER_SCAN: f64 = 0.9;
 
-/// Corrects rows and costs of the paths `found` to table `rel` by dives, and notes what they were.
+/// Corrects rows and costs of the paths `found` to table `rel` by dives, and notes on each what its choice depends on.
 pub(super) fn refine(rel: u16, found: &mut [Choice], rels: &Rels<'_>) {
     let (RelKind::Table { def, .. }, Some(dives)) = (&rels.get(rel).kind, rels.dives) else { return };
     if rels.get(rel).statistics.is_none() || found.iter().any(|choice| choice.cost < WORTH) {
@@ -42,32 +44,56 @@ pub(super) fn refine(rel: u16, found: &mut [Choice], rels: &Rels<'_>) {
         dived.push((at, candidate));
     }
     if !dived.is_empty() {
-        dives.note(recheck(def, found, dived, rels.locked));
+        note(def, found, dived, rels.locked);
     }
     if rels.locked {
         keep_to_keys(found);
     }
 }
 
-/// What the choice among the paths `found` depends on, of which `dived` were dived for.
-fn recheck(
-    def: &Arc<TableDef>,
-    found: &[Choice],
-    dived: Vec<(usize, Candidate)>,
-    is_locked: bool,
-) -> Recheck {
-    let is_other =
-        |at: &usize| dived.iter().all(|(dived, _)| dived != at) && !(is_locked && is_scan(&found[*at]));
+/// Notes on each of the paths `found` what the choice among them depends on, of which `dived` were dived for.
+fn note(def: &Arc<TableDef>, found: &mut [Choice], dived: Vec<(usize, Candidate)>, is_locked: bool) {
+    let candidate = |at: usize| dived.iter().position(|(dived, _)| *dived == at);
+    let is_other = |at: &usize| candidate(*at).is_none() && !(is_locked && is_scan(&found[*at]));
     let others = (0..found.len()).filter(is_other).map(|at| found[at].cost);
     let least_of_others = others.fold(f64::INFINITY, f64::min);
-    let costs = dived.iter().map(|(at, _)| found[*at].cost).enumerate();
-    let best = costs.min_by(|(_, a), (_, b)| a.total_cmp(b)).filter(|(_, cost)| *cost <= least_of_others);
-    Recheck {
-        table: def.clone(),
-        chosen: best.map(|(at, _)| at),
-        cost: best.map_or(least_of_others, |(_, cost)| cost),
-        least_of_others,
-        candidates: dived.into_iter().map(|(_, candidate)| candidate).collect(),
+    let places: Vec<Option<usize>> = (0..found.len()).map(candidate).collect();
+    let candidates: Rc<[Candidate]> = dived.into_iter().map(|(_, candidate)| candidate).collect();
+    for (choice, chosen) in found.iter_mut().zip(places) {
+        let (table, candidates, cost) = (Arc::clone(def), Rc::clone(&candidates), choice.cost);
+        choice.dived = Some(Dived { table, candidates, chosen, least_of_others, cost });
+    }
+}
+
+/// Notes what the paths of `route` to tables that are read for themselves depend on.
+pub(super) fn note_route(route: &Route, dives: &Dives<'_>) {
+    for step in &route.steps {
+        match &step.how {
+            How::Access(choice) if choice.needs.is_empty() => {
+                if let Some(dived) = &choice.dived {
+                    dives.note(dived.recheck());
+                }
+            }
+            How::Left(inner) => note_route(inner, dives),
+            How::Access(_) | How::Derived => {}
+        }
+    }
+}
+
+/// What the choice of a path depended on; see [`Recheck`].
+#[derive(Clone, Debug)]
+pub(super) struct Dived {
+    table: Arc<TableDef>,
+    candidates: Rc<[Candidate]>,
+    chosen: Option<usize>,
+    least_of_others: f64,
+    cost: f64,
+}
+
+impl Dived {
+    fn recheck(&self) -> Recheck {
+        let Dived { table, candidates, chosen, least_of_others, cost } = self.clone();
+        Recheck { table, candidates: candidates.to_vec(), chosen, least_of_others, cost }
     }
 }
 

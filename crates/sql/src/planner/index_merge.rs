@@ -84,7 +84,8 @@ fn merge(
     let mut ensured = beside;
     ensured.push(at);
     let path = first.path.clone();
-    Some(Choice { path, covering: false, ensured, rows, cost, needs, order: Ordering::default(), arms })
+    let order = Ordering::default();
+    Some(Choice { path, covering: false, ensured, rows, cost, needs, order, dived: None, arms })
 }
 
 /// Whether columns tell the rows of the table apart.

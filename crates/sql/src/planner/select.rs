@@ -11,7 +11,7 @@ use super::query::{constant, plan_query, plan_subqueries, plan_subquery, sort_li
 use super::relations::{RelSet, Rels};
 use super::semi_join::{ByRow, Forms};
 use super::subqueries::{ByRowPlan, Subqueries};
-use super::{cost, derived, equality, fold, join_node, loose_scan, min_max, outer_join, semi_join};
+use super::{cost, derived, dive, equality, fold, join_node, loose_scan, min_max, outer_join, semi_join};
 use crate::bind::BindContext;
 use crate::bind::block::{Aggregation, Block, Computation, Query, Source};
 use crate::plan::{Estimate, Node, QueryPlan, SortKey};
@@ -158,6 +158,9 @@ fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Ch
         loose_scan::plan(block, &list, join_order::price(&route, goal), rels)
     {
         return (stream(node, order, estimate), Chosen::default());
+    }
+    if let Some(dives) = rels.dives {
+        dive::note_route(&route, dives);
     }
     let Built { node, by_row, in_paths } = join_node::build(&list, &route, RelSet::EMPTY, rels);
     let estimate = Estimate { rows: route.rows, cost: join_order::price(&route, goal) };

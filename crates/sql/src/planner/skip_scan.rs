@@ -67,6 +67,7 @@ fn skipping(
         cost: cost::DESCENT + 2.0 * estimate.jumps * cost::JUMP + rows * cost::NEXT_ROW + lookups,
         needs: RelSet::EMPTY,
         order: super::ordering::Ordering::default(),
+        dived: None,
         arms: Vec::new(),
     })
 }
