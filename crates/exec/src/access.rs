@@ -8,7 +8,7 @@ use engine::{
 };
 use expr::{Expr, eval, eval_bool};
 
-use crate::error::{ExecError, Result};
+use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow, row_source};
 use crate::intervals::{Interval, Intervals};
 use crate::key::{Fit, KeyPart};
@@ -445,7 +445,7 @@ impl<'r> TableAccess<'r> {
                 access.range.set(interval.lower, interval.upper);
                 access.lock_range(locks, parent, sink)
             }),
-            PathOp::Skip(_) => Err(ExecError::NotSupported("locks on what a skip scan passes")),
+            PathOp::Skip(skip) => self.lock_skip(skip, locks, parent, sink),
         }
     }
 

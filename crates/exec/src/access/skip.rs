@@ -1,8 +1,11 @@
 //! Jumping from one value of an index's first parts to the next, and reading a stretch behind each.
+//!
+//! A read that turns out to lock (under SERIALIZABLE, or of a statement that changes other rows) passes over no entry: what lies
+//! between the stretches is locked as well, and all rows of a stretch are given, also where its ends would do.
 
 use std::ops::Bound;
 
-use engine::{Direction, KeyRange, Scan};
+use engine::{Direction, KeyRange, LockRead, LockingScan, RowRef, Scan};
 use sql::plan::Take;
 use types::key::successor;
 
@@ -10,7 +13,7 @@ use super::{End, Keys, TableAccess, push_parts, range_bounds};
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::op::SkipOp;
-use crate::source::{Flow, Sink};
+use crate::source::{Collect, Flow, Sink};
 
 /// What is kept from jump to jump, and from run to run.
 #[derive(Debug, Default)]
@@ -78,6 +81,73 @@ impl<'r> TableAccess<'r> {
             }
         }
         Ok(Flow::More)
+    }
+
+    /// As [`TableAccess::run_skip`] where each row is locked before it is looked at.
+    pub(super) fn lock_skip(
+        &mut self,
+        op: &'r SkipOp,
+        locks: &'r LockRead,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        let (run, keys) = (self.run, &self.op.key);
+        let behind = op.lead.len() + op.skipped;
+        let (mut lead, safe) = (Vec::new(), &op.lead_null_safe);
+        if !push_parts(run, keys, &op.lead, safe, parent, &mut lead, &self.arena)? {
+            return Ok(Flow::More);
+        }
+        let rest = range_bounds(run, &op.rest, &keys[behind..], parent, &mut self.keys, &self.arena)?;
+        let Some(ends) = rest else { return Ok(Flow::More) };
+        let end = if lead.is_empty() { Bound::Unbounded } else { Bound::Included(&lead[..]) };
+        self.range.set(end, end);
+        let (table, index) = (&self.op.table, self.op.index);
+        let mut scan = LockingScan::new(run.st.engine, table, index, locks, Direction::Forward, false);
+        scan.restart(|range| range.clone_from(&self.range));
+        let mut flow = Flow::More;
+        while flow == Flow::More
+            && let Some(found) = self.next_locked(&mut scan, parent)?
+        {
+            let is_inside = self.is_in_stretch(&found.row, behind, ends);
+            if !found.is_locked {
+                let nothing = &mut Collect(|_: &Frame<'_>| Ok(Flow::More));
+                if is_inside && self.push_locked(&found.row, parent, nothing)?.is_some() {
+                    scan.insist();
+                }
+                continue;
+            }
+            let pushed = if is_inside { self.push_locked(&found.row, parent, sink)? } else { None };
+            flow = pushed.unwrap_or(Flow::More);
+            if pushed.is_none() && !locks.gaps {
+                scan.release_row();
+            }
+            run.st.fail_if_killed()?;
+            if sink.wants_pause() {
+                sink.pause()?;
+            }
+        }
+        Ok(flow)
+    }
+
+    /// Whether the parts of a row's key behind the first `parts` lie between the `ends` in `keys`.
+    fn is_in_stretch(&self, row: &RowRef<'_>, parts: usize, (low, high): (End, End)) -> bool {
+        let (lower, upper) = (&self.keys.lower[..], &self.keys.upper[..]);
+        let mut first = Vec::new();
+        self.op.table.indexes[self.op.index].append_first_parts(row, parts, &mut first);
+        row.record().with_key(|key| {
+            let rest = &key[first.len()..];
+            let is_above = match low {
+                End::Open => true,
+                End::Included => rest >= lower,
+                End::Excluded => rest > lower && !rest.starts_with(lower),
+            };
+            let is_below = match high {
+                End::Open => true,
+                End::Included => rest < upper || rest.starts_with(upper),
+                End::Excluded => rest < upper,
+            };
+            is_above && is_below
+        })
     }
 
     /// Makes `prefix` the first `parts` parts of the first row from `from` on; false: there is none that starts with `lead`.
