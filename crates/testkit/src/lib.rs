@@ -11,6 +11,7 @@ pub mod elle;
 pub mod flags;
 pub mod isolation;
 pub mod kill9;
+pub mod locks;
 pub mod recovery_speed;
 pub mod runner;
 pub mod script;

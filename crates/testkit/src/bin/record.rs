@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use testkit::runner::{self, Target};
-use testkit::{access, isolation};
+use testkit::{access, isolation, locks};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +20,8 @@ fn main() -> ExitCode {
         let is_in = |name: &str| path.parent().is_some_and(|folder| folder.ends_with(name));
         let recorded = if is_in("access") {
             access::record::run_file(path, &target)
+        } else if is_in("locks") {
+            locks::record_file(path, &target)
         } else if is_in("isolation") {
             isolation::run_file(path, &target, true).map(|_| ())
         } else {
