@@ -130,14 +130,13 @@ enum Judged {
 }
 
 impl<'e> LockingScan<'e> {
-    /// A scan of the index at position `index` of `table`. `single`: the range is one unique key.
+    /// Makes a scan of the index at position `index` of `table`, whose ranges [`LockingScan::restart`] sets.
     pub fn new(
         engine: &'e Engine,
         table: &'e Table,
         index: usize,
         locks: &'e LockRead,
         direction: Direction,
-        single: bool,
     ) -> Self {
         LockingScan {
             engine,
@@ -146,7 +145,7 @@ impl<'e> LockingScan<'e> {
             locks,
             range: KeyRange::default(),
             direction,
-            single,
+            single: false,
             passed: None,
             gap: None,
             covered: Bound::Unbounded,
@@ -159,9 +158,10 @@ impl<'e> LockingScan<'e> {
         }
     }
 
-    /// Starts with a range.
-    pub fn restart(&mut self, range: impl FnOnce(&mut KeyRange)) {
+    /// Starts with a range. `single`: it is one unique key.
+    pub fn restart(&mut self, single: bool, range: impl FnOnce(&mut KeyRange)) {
         range(&mut self.range);
+        self.single = single;
         self.done = self.range.empty;
         (self.passed, self.gap, self.locked, self.new) = (None, None, None, None);
         (self.unlocked, self.insisted) = (None, None);
@@ -207,7 +207,7 @@ impl<'e> LockingScan<'e> {
                     self.copy.clear();
                     let record = cursor.record().copy_to(&mut self.copy);
                     self.pass(cursor);
-                    self.done = self.single;
+                    self.done = self.single || self.is_last(&key);
                     let row = RowRef::new(&self.index.format, record.record(&self.copy));
                     return Ok(Some(FoundRow { row, is_locked: true }));
                 }
@@ -269,6 +269,15 @@ impl<'e> LockingScan<'e> {
             Direction::Forward => self.range.to().is_none_or(|to| key < to),
             Direction::Backward => key >= &self.range.from[..],
         }
+    }
+
+    /// Whether no other key of the range can come after a record's `key`: that of a row of the clustered index, at the end of
+    /// the range. So the gap beyond stays free.
+    fn is_last(&self, key: &[u8]) -> bool {
+        self.direction == Direction::Forward
+            && self.locks.gaps
+            && self.index.format.is_clustered()
+            && self.range.ends_with(key)
     }
 
     /// Lets the gap lock reach to `to`; false if it did so already, or none is wanted.

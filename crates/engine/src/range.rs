@@ -78,6 +78,18 @@ impl KeyRange {
     }
 }
 
+impl KeyRange {
+    /// Whether no key lies in the range beyond those that start with `key`.
+    pub(crate) fn ends_with(&self, key: &[u8]) -> bool {
+        let (true, Some((last, before))) = (self.bounded, self.to.split_last()) else { return false };
+        let Some(tail) = key.strip_prefix(before) else { return false };
+        // As `make_successor` carries.
+        tail.split_first().is_some_and(|(byte, rest)| {
+            byte.checked_add(1) == Some(*last) && rest.iter().all(|&byte| byte == 0xff)
+        })
+    }
+}
+
 /// Turns `key` into the first key above all that start with it; false if there is none.
 fn make_successor(key: &mut Vec<u8>) -> bool {
     while let Some(last) = key.pop() {
@@ -111,6 +123,17 @@ mod tests {
         ] {
             assert_eq!(holds(&range, key), inside, "{key:?}");
         }
+    }
+
+    #[test]
+    fn a_range_ends_with_its_included_bound() {
+        let range = KeyRange::new(Bound::Unbounded, Bound::Included(b"b"));
+        assert!(range.ends_with(b"b"));
+        assert!(!range.ends_with(b"a") && !range.ends_with(b"ba"));
+        assert!(!KeyRange::new(Bound::Unbounded, Bound::Excluded(b"b")).ends_with(b"b"));
+        assert!(!KeyRange::all().ends_with(b"b"));
+        let carried = KeyRange::new(Bound::Unbounded, Bound::Included(&[1, 0xff]));
+        assert!(carried.ends_with(&[1, 0xff]) && !carried.ends_with(&[1, 0xfe]) && !carried.ends_with(&[2]));
     }
 
     #[test]

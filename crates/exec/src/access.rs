@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow, row_source};
 use crate::intervals::{Interval, Intervals};
 use crate::key::{Fit, KeyPart};
-use crate::op::{AccessOp, PathOp};
+use crate::op::{AccessOp, PathOp, is_unique};
 use crate::reader::{RowEnv, TableReader};
 use crate::source::{Collect, Flow, RowBatch, Sink, Source, TakeCells};
 use crate::statement::QueryRun;
@@ -80,7 +80,7 @@ impl<'r> TableAccess<'r> {
             filter_arena: Bump::new(),
             tests: op.filter.as_ref().and_then(|filter| filter.bind(run)),
             entry_tests: op.index_condition.as_ref().and_then(|cond| cond.bind(run)),
-            locks: run.st.locks(op.changed),
+            locks: run.st.locks(op.row_use),
             locked: None,
             intervals: None,
             jumps: None,
@@ -426,12 +426,15 @@ impl<'r> TableAccess<'r> {
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
         self.arena.reset();
+        if !self.may_find_rows(parent)? {
+            return Ok(Flow::More);
+        }
         match &self.op.path {
             PathOp::Scan { .. } | PathOp::Range { .. } => {
                 if !self.make_range(parent)? {
                     return Ok(Flow::More);
                 }
-                self.lock_range(locks, parent, sink)
+                self.lock_range(locks, false, parent, sink)
             }
             PathOp::Point { key } => {
                 self.keys.lower.clear();
@@ -439,35 +442,49 @@ impl<'r> TableAccess<'r> {
                     return Ok(Flow::More);
                 }
                 self.range.set(Bound::Included(&self.keys.lower), Bound::Included(&self.keys.lower));
-                self.lock_range(locks, parent, sink)
+                self.lock_range(locks, self.is_unique_key(key.len()), parent, sink)
             }
             PathOp::Intervals { .. } => self.for_each_interval(parent, |access, interval, _| {
                 access.range.set(interval.lower, interval.upper);
-                access.lock_range(locks, parent, sink)
+                let is_single = access.is_one_unique_key(&interval);
+                access.lock_range(locks, is_single, parent, sink)
             }),
             PathOp::Skip(skip) => self.lock_skip(skip, locks, parent, sink),
         }
     }
 
-    /// Whether a range of the path is one unique key.
-    fn is_unique_point(&self) -> bool {
-        let index = &self.op.table.indexes[self.op.index];
-        let parts = match &self.op.path {
-            PathOp::Point { key } => key.len(),
-            PathOp::Intervals { unique, .. } => return *unique,
-            PathOp::Scan { .. } | PathOp::Range { .. } | PathOp::Skip(_) => 0,
+    /// Whether the conditions hold that no row changes: else nothing is locked.
+    fn may_find_rows(&mut self, parent: Option<&Frame<'_>>) -> Result<bool> {
+        let Some(cond) = self.op.filter.as_ref().and_then(|filter| filter.fixed.as_deref()) else {
+            return Ok(true);
         };
-        let is_whole = |part: &types::KeyPart| part.prefix_len.is_none();
-        parts > 0
-            && parts == index.def.parts.len()
-            && index.is_unique()
-            && index.def.parts.iter().all(is_whole)
+        let st = self.run.st;
+        let passes = eval_bool(cond, row_source(parent), &self.run.ctx(&self.arena));
+        Ok(passes.map_err(|error| st.eval_error(error))? == Some(true))
     }
 
-    /// Locks and pushes the rows of `range`.
+    /// Whether values of `parts` parts, none of them NULL, are a whole key of a unique index.
+    fn is_unique_key(&self, parts: usize) -> bool {
+        let index = &self.op.table.indexes[self.op.index];
+        parts == index.def.parts.len() && is_unique(index)
+    }
+
+    /// Whether an interval of the path is one key of a unique index, which is not NULL.
+    fn is_one_unique_key(&self, interval: &Interval<'_>) -> bool {
+        let PathOp::Intervals { keys, .. } = &self.op.path else { return false };
+        let is_null = match (&self.op.key[..], interval.lower) {
+            _ if !keys.finds_nulls() => false,
+            ([part], Bound::Included(key)) => part.marker().is_some_and(|marker| !key.starts_with(&[marker])),
+            _ => true,
+        };
+        interval.point && !is_null && self.is_unique_key(keys.parts())
+    }
+
+    /// Locks and pushes the rows of `range`; `single`: it is one unique key.
     fn lock_range(
         &mut self,
         locks: &'r LockRead,
+        single: bool,
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
@@ -480,9 +497,9 @@ impl<'r> TableAccess<'r> {
         let (op, engine) = (self.op, self.run.st.engine);
         let mut scan = match self.locked.take() {
             Some(scan) => scan,
-            None => LockingScan::new(engine, &op.table, op.index, locks, direction, self.is_unique_point()),
+            None => LockingScan::new(engine, &op.table, op.index, locks, direction),
         };
-        scan.restart(|range| range.clone_from(&self.range));
+        scan.restart(single, |range| range.clone_from(&self.range));
         let mut flow = Flow::More;
         let st = self.run.st;
         while flow == Flow::More

@@ -83,6 +83,8 @@ impl Span {
 pub(crate) struct Interval<'x> {
     pub(crate) lower: Bound<&'x [u8]>,
     pub(crate) upper: Bound<&'x [u8]>,
+    /// One value in each part of the path's keys.
+    pub(crate) point: bool,
 }
 
 /// Disjoint intervals in key order. Memory: 28 bytes and the key bytes each, charged to the statement.
@@ -124,9 +126,10 @@ impl Intervals {
         if self.int_width > 0 {
             let (lower, upper) =
                 self.bytes[2 * at * self.int_width..][..2 * self.int_width].split_at(self.int_width);
-            return Interval { lower: Bound::Included(lower), upper: Bound::Included(upper) };
+            let point = lower == upper;
+            return Interval { lower: Bound::Included(lower), upper: Bound::Included(upper), point };
         }
-        let Span { lower, upper, .. } = self.list[at];
+        let Span { lower, upper, point } = self.list[at];
         let lower = match lower.bytes(&self.bytes) {
             [] => Bound::Unbounded,
             key if lower.behind => Bound::Excluded(key),
@@ -137,7 +140,7 @@ impl Intervals {
             key if upper.behind => Bound::Included(key),
             key => Bound::Excluded(key),
         };
-        Interval { lower, upper }
+        Interval { lower, upper, point }
     }
 
     /// Becomes the intervals of `keys`, with the values that the rows of `parent` give. `int_key`: how they are made of
@@ -210,6 +213,7 @@ impl Intervals {
             }
             if last.upper.cmp(next.upper, bytes) == Ordering::Less {
                 last.upper = next.upper;
+                last.point = false;
             }
             true
         });
@@ -225,7 +229,7 @@ impl Intervals {
         self.parts.clear();
         if self.parts.make(key_box, parts, values)? {
             self.key.clear();
-            self.add_from(0)?;
+            self.add_from(0, key_box.parts() == parts.len())?;
         }
         Ok(())
     }
@@ -243,11 +247,12 @@ impl Intervals {
             }
         }
         let place = self.store_key()?;
-        self.push(Span::starting_with(place, true))
+        self.push(Span::starting_with(place, key_box.parts() == parts.len()))
     }
 
-    /// Appends the intervals of keys that start with `key`, the values of the parts before `part`.
-    fn add_from(&mut self, part: usize) -> Result<()> {
+    /// Appends the intervals of keys that start with `key`, the values of the parts before `part`. `all`: the box tests all
+    /// parts.
+    fn add_from(&mut self, part: usize, all: bool) -> Result<()> {
         let spans = self.parts.starts[part]..self.parts.starts[part + 1];
         let is_last = part + 2 == self.parts.starts.len();
         let before = self.key.len();
@@ -260,9 +265,9 @@ impl Intervals {
                 self.key.extend_from_slice(span.lower.bytes(&self.parts.bytes));
                 if is_last {
                     let place = self.store_key()?;
-                    self.push(Span::starting_with(place, true))?;
+                    self.push(Span::starting_with(place, all))?;
                 } else {
-                    self.add_from(part + 1)?;
+                    self.add_from(part + 1, all)?;
                 }
                 self.key.truncate(before);
             } else {

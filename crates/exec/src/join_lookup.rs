@@ -61,7 +61,7 @@ impl<'r> IndexLookup<'r> {
             _ => return None,
         };
         let is_mixed = op.index != 0 && run.st.view.is_mixed();
-        if op.detached || op.row_reader.is_some() || is_mixed || run.st.locks(op.changed).is_some() {
+        if op.detached || op.row_reader.is_some() || is_mixed || run.st.locks(op.row_use).is_some() {
             return None;
         }
         Some(IndexLookup {

@@ -16,6 +16,7 @@ use crate::int_spans::IntKey;
 use crate::key::KeyPart;
 use crate::query::QueryProgram;
 use crate::reader::TableReader;
+use crate::statement::RowUse;
 use crate::table_filter::TableFilter;
 use crate::temp_row::{CellKind, Layout};
 use crate::virtual_table::VirtualOp;
@@ -86,8 +87,8 @@ pub(crate) struct AccessOp {
     pub(crate) detached: bool,
     /// Columns the query reads.
     pub(crate) used: ColumnSet,
-    /// The statement changes rows of this relation.
-    pub(crate) changed: bool,
+    /// Decides how the rows are locked.
+    pub(crate) row_use: RowUse,
 }
 
 /// How rows are found; see [`Path`].
@@ -104,8 +105,6 @@ pub(crate) enum PathOp {
         /// How they are made of integers, if they can be.
         int_key: Option<IntKey>,
         reverse: bool,
-        /// Each is one key of a unique index.
-        unique: bool,
     },
     Range {
         eq: Vec<Expr>,
@@ -404,7 +403,7 @@ impl OpCompiler<'_> {
         Ok(AccessOp {
             rel,
             index,
-            path: path_op(path, &key, is_whole_key && is_unique(entry)),
+            path: path_op(path, &key),
             key,
             whole_clustered_key: index == 0 && is_whole_key,
             filter: filter.map(|filter| TableFilter::new(rel, &table, filter)),
@@ -416,9 +415,20 @@ impl OpCompiler<'_> {
             batched: filter.is_none() && !needs_row && !off_page,
             detached,
             used,
-            changed: self.change.rels.contains(&rel),
+            row_use: self.row_use(rel),
             table,
         })
+    }
+
+    fn row_use(&self, rel: u16) -> RowUse {
+        if !self.change.rels.is_empty() {
+            return if self.change.rels.contains(&rel) { RowUse::Change } else { RowUse::Read };
+        }
+        match self.query.lock {
+            Some(lock) if lock.exclusive => RowUse::Change,
+            Some(_) => RowUse::Share,
+            None => RowUse::Read,
+        }
     }
 
     /// The cells that rows of `rels` are kept in.
@@ -474,22 +484,18 @@ fn has_points(path: &Path, parts: usize) -> bool {
 }
 
 /// Whether no two rows have the same key, unless it has a NULL.
-fn is_unique(index: &engine::Index) -> bool {
+pub(crate) fn is_unique(index: &engine::Index) -> bool {
     index.is_unique() && index.def.parts.iter().all(|part| part.prefix_len.is_none())
 }
 
-/// `parts`: those of the index that the path's keys are made of. `unique`: each key of the path is a whole key of a unique
-/// index.
-fn path_op(path: &Path, parts: &[KeyPart], unique: bool) -> PathOp {
+/// `parts`: those of the index that the path's keys are made of.
+fn path_op(path: &Path, parts: &[KeyPart]) -> PathOp {
     match path {
         Path::Scan { reverse, .. } => PathOp::Scan { reverse: *reverse },
         Path::Point { key, .. } => PathOp::Point { key: key.clone() },
-        Path::Intervals { keys, reverse, .. } => PathOp::Intervals {
-            int_key: IntKey::new(keys, parts),
-            keys: keys.clone(),
-            reverse: *reverse,
-            unique: unique && !keys.finds_nulls(),
-        },
+        Path::Intervals { keys, reverse, .. } => {
+            PathOp::Intervals { int_key: IntKey::new(keys, parts), keys: keys.clone(), reverse: *reverse }
+        }
         Path::Skip { skip, .. } => PathOp::Skip(Box::new(skip_op(skip))),
         Path::Range { eq, null_safe, lower, upper, reverse, .. } => PathOp::Range {
             eq: eq.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::{Effect, Engine, Error, Foreseen, Isolation, LockMode, ReadView, Table, TableUse, WaitPolicy};
 use sql::ast::LockWait;
-use sql::plan::{Plan, QueryPlan, RowLock};
+use sql::plan::{Plan, QueryPlan, Relation, RowLock};
 
 use crate::columns::ColumnPackets;
 use crate::constant::ConstantRow;
@@ -17,7 +17,7 @@ use crate::load::LoadProgram;
 use crate::point::PointGet;
 use crate::project::{RowSender, RowTarget};
 use crate::query::QueryProgram;
-use crate::statement::{QueryRun, Statement};
+use crate::statement::{QueryRun, RowUse, Statement};
 use crate::update::UpdateProgram;
 
 /// A compiled statement; immutable, shared by the sessions that run it.
@@ -52,6 +52,37 @@ struct SelectProgram {
     constant: Option<ConstantRow>,
     /// Else neither a view nor locks are taken.
     reads_tables: bool,
+    clauses: Clauses,
+}
+
+/// The locking clauses of a query and of those inside it. A clause is about the tables of its own query alone.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clauses {
+    update: Option<WaitPolicy>,
+    share: Option<WaitPolicy>,
+    /// A query without a clause reads tables.
+    reads_beside: bool,
+}
+
+impl Clauses {
+    fn of(plan: &QueryPlan) -> Self {
+        let mut clauses = Clauses::default();
+        plan.for_each_query(&mut |query| match query.lock {
+            Some(lock) => {
+                let clause = if lock.exclusive { &mut clauses.update } else { &mut clauses.share };
+                clause.get_or_insert(policy_of(lock));
+            }
+            None => {
+                clauses.reads_beside |=
+                    query.relations.iter().any(|relation| matches!(relation, Relation::Table { .. }));
+            }
+        });
+        clauses
+    }
+
+    fn any(self) -> bool {
+        self.update.is_some() || self.share.is_some()
+    }
 }
 
 /// Compiles `plan`: resolves its tables, record formats and output columns.
@@ -109,10 +140,12 @@ impl Program {
 impl SelectProgram {
     fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
         let query = QueryProgram::compile(engine, plan, tables)?;
-        let point = PointGet::of_query(&query).filter(|_| plan.lock.is_none());
-        let constant = ConstantRow::of_query(&query).filter(|_| plan.lock.is_none());
+        let clauses = Clauses::of(plan);
+        let point = PointGet::of_query(&query).filter(|_| !clauses.any());
+        let constant = ConstantRow::of_query(&query).filter(|_| !clauses.any());
         let (columns, scan) = (ColumnPackets::new(&plan.output), LeafScan::of_query(&query));
-        Ok(SelectProgram { query, columns, point, scan, constant, reads_tables: !tables.is_empty() })
+        let reads_tables = !tables.is_empty();
+        Ok(SelectProgram { query, columns, point, scan, constant, reads_tables, clauses })
     }
 }
 
@@ -196,21 +229,13 @@ impl SelectProgram {
             // Also where SERIALIZABLE locks what is read.
             ctx.trx.view();
         }
-        let st = match lock_of(plan.lock, ctx) {
-            _ if !self.reads_tables => {
-                Statement::new(ctx.engine, ReadView::newest(), ctx.session, ctx.memory, ctx.rows_examined)
-            }
-            None => Statement::new(ctx.engine, ctx.trx.view(), ctx.session, ctx.memory, ctx.rows_examined),
-            Some((mode, policy)) => {
-                let locks = ctx.trx.lock_read(mode, policy)?;
-                Statement::locking(ctx.engine, locks, ctx.session, ctx.memory, ctx.rows_examined)
-            }
-        };
+        let st = self.statement(ctx)?;
         let run = QueryRun::new(&st, ctx.params, &self.query);
         self.columns.write(&plan.output, &mut ctx.client);
         let charset = ctx.client.charset;
         if let Some(scan) = self.scan
-            && st.locks(false).is_none()
+            && !self.clauses.any()
+            && st.locks(RowUse::Read).is_none()
         {
             let target = RowTarget { protocol: ctx.client.protocol, charset, out: &mut *ctx.client.out };
             let client = ScanClient { target, flush: &mut *ctx.client.flush };
@@ -229,6 +254,34 @@ impl SelectProgram {
         let rows_sent = sender.rows;
         let found_rows = run.found_rows.get().unwrap_or(rows_sent);
         Ok(Outcome { has_rows: true, rows_sent, found_rows, ..Outcome::default() })
+    }
+
+    /// The running query: what its locking clauses are about is locked, and under SERIALIZABLE all that it reads.
+    #[inline]
+    fn statement<'r>(&self, ctx: &mut ExecCtx<'r>) -> Result<Statement<'r>> {
+        let (engine, session, memory, examined) = (ctx.engine, ctx.session, ctx.memory, ctx.rows_examined);
+        if !self.reads_tables {
+            return Ok(Statement::new(engine, ReadView::newest(), session, memory, examined));
+        }
+        let locks_all = is_serializable(ctx);
+        if locks_all || self.clauses.any() {
+            return self.locking_statement(locks_all, ctx);
+        }
+        Ok(Statement::new(engine, ctx.trx.view(), session, memory, examined))
+    }
+
+    #[cold]
+    fn locking_statement<'r>(&self, locks_all: bool, ctx: &mut ExecCtx<'r>) -> Result<Statement<'r>> {
+        let Clauses { update, share, reads_beside } = self.clauses;
+        let view = if reads_beside && !locks_all { ctx.trx.view() } else { ReadView::newest() };
+        let mut lock = |mode, policy: Option<WaitPolicy>| {
+            policy.map(|policy| ctx.trx.lock_read(mode, policy)).transpose()
+        };
+        let changed = lock(LockMode::Exclusive, update)?;
+        let shared = lock(LockMode::Shared, share)?;
+        let read = lock(LockMode::Shared, locks_all.then_some(WaitPolicy::Wait))?;
+        let st = Statement::new(ctx.engine, view, ctx.session, ctx.memory, ctx.rows_examined);
+        Ok(st.locking(changed, shared, read))
     }
 
     /// As [`SelectProgram::run`] for a query that is a point read: apart, so that the little code it takes stands together.
@@ -286,15 +339,11 @@ fn is_serializable(ctx: &ExecCtx<'_>) -> bool {
     ctx.trx.isolation() == Isolation::Serializable && !ctx.autocommit
 }
 
-/// How a query locks what it reads.
-fn lock_of(lock: Option<RowLock>, ctx: &ExecCtx<'_>) -> Option<(LockMode, WaitPolicy)> {
-    let Some(RowLock { exclusive, wait }) = lock else {
-        return is_serializable(ctx).then_some((LockMode::Shared, WaitPolicy::Wait));
-    };
-    let policy = match wait {
+/// Returns what a locking clause does about rows that others have locked.
+fn policy_of(lock: RowLock) -> WaitPolicy {
+    match lock.wait {
         LockWait::Wait => WaitPolicy::Wait,
         LockWait::NoWait => WaitPolicy::NoWait,
         LockWait::SkipLocked => WaitPolicy::SkipLocked,
-    };
-    Some((if exclusive { LockMode::Exclusive } else { LockMode::Shared }, policy))
+    }
 }

@@ -29,8 +29,21 @@ const ROWS_BETWEEN_LOOKS: u32 = 64;
 struct Locks {
     /// Those that it only reads.
     read: Option<LockRead>,
-    /// Those that it changes.
+    /// Those that it changes, or that FOR UPDATE is about.
     changed: Option<LockRead>,
+    /// Those that FOR SHARE is about; `None`: as those that it only reads.
+    shared: Option<LockRead>,
+}
+
+/// What a statement reads the rows of a relation for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowUse {
+    /// To read them.
+    Read,
+    /// To read them under FOR SHARE.
+    Share,
+    /// To change them, or to read them under FOR UPDATE.
+    Change,
 }
 
 /// What few statements need. One pointer in [`Statement`], so that the others neither make nor drop it.
@@ -141,31 +154,32 @@ impl<'r> Statement<'r> {
     fn finding_with(changing: Self, trx: &mut Trx, semi_consistent: bool) -> Result<Self> {
         let mut changed = trx.lock_read(LockMode::Exclusive, WaitPolicy::Wait)?;
         changed.semi_consistent = semi_consistent;
-        let (read, view) = if trx.locks_gaps() {
-            (Some(trx.lock_read(LockMode::Shared, WaitPolicy::Wait)?), ReadView::newest())
-        } else {
-            (None, trx.view())
-        };
-        Ok(Statement { view, rare: Rare::locking(Locks { read, changed: Some(changed) }), ..changing })
+        let shared = Some(trx.lock_read(LockMode::Shared, WaitPolicy::Wait)?);
+        let (read, shared, view) =
+            if trx.locks_gaps() { (shared, None, ReadView::newest()) } else { (None, shared, trx.view()) };
+        let locks = Locks { read, changed: Some(changed), shared };
+        Ok(Statement { view, rare: Rare::locking(locks), ..changing })
     }
 
-    /// A query that locks what it reads.
+    /// Makes `self`, which is new, a query that locks what FOR UPDATE, what FOR SHARE and what no locking clause is about.
     pub(crate) fn locking(
-        engine: &'r Engine,
-        locks: LockRead,
-        session: &'r dyn SessionInfo,
-        memory: &'r Rc<StatementAccount>,
-        rows_examined: &'r AtomicU64,
+        self,
+        changed: Option<LockRead>,
+        shared: Option<LockRead>,
+        read: Option<LockRead>,
     ) -> Self {
-        let rare = Rare::locking(Locks { read: Some(locks), changed: None });
-        Statement { rare, ..Statement::new(engine, ReadView::newest(), session, memory, rows_examined) }
+        Statement { rare: Rare::locking(Locks { read, changed, shared }), ..self }
     }
 
-    /// How the rows of a relation are locked, which the statement changes or only reads; `None`: they are not.
+    /// How the rows of a relation are locked; `None`: they are not.
     #[inline]
-    pub(crate) fn locks(&self, changed: bool) -> Option<&LockRead> {
+    pub(crate) fn locks(&self, row_use: RowUse) -> Option<&LockRead> {
         let locks = self.rare.get()?.locks.as_ref()?;
-        if changed { locks.changed.as_ref() } else { locks.read.as_ref() }
+        match row_use {
+            RowUse::Read => locks.read.as_ref(),
+            RowUse::Share => locks.shared.as_ref().or(locks.read.as_ref()),
+            RowUse::Change => locks.changed.as_ref(),
+        }
     }
 
     /// Remembers a failure; the operator at work finds it with [`Statement::check`].

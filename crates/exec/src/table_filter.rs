@@ -19,6 +19,8 @@ pub(crate) struct TableFilter {
     tests: Box<[Test]>,
     /// What `tests` do not cover.
     pub(crate) rest: Option<Expr>,
+    /// The terms that are the same for all rows of a run.
+    pub(crate) fixed: Option<Box<Expr>>,
 }
 
 /// A term that is decided on page bytes, once its constant is known.
@@ -50,11 +52,13 @@ impl TableFilter {
                 None => rest.push(term.clone()),
             }
         }
-        let rest = match rest.len() {
-            0 | 1 => rest.pop(),
-            _ => Some(Expr { kind: ExprKind::And(rest.into()), ..whole.clone() }),
+        let all_of = |mut terms: Vec<Expr>| match terms.len() {
+            0 | 1 => terms.pop(),
+            _ => Some(Expr { kind: ExprKind::And(terms.into()), ..whole.clone() }),
         };
-        TableFilter { whole: whole.clone(), tests: tests.into(), rest }
+        let fixed = rest.iter().filter(|term| is_fixed(term)).cloned().collect();
+        let (fixed, rest) = (all_of(fixed).map(Box::new), all_of(rest));
+        TableFilter { whole: whole.clone(), tests: tests.into(), rest, fixed }
     }
 
     /// The tests with their constants; `None` if there are none, or one has a constant that only the interpreter compares.
@@ -78,6 +82,15 @@ impl BoundTest {
             BoundTest::Like(test) => test.passes(row, reader, env),
         }
     }
+}
+
+/// Whether `expr` compares constants.
+fn is_fixed(expr: &Expr) -> bool {
+    let mut fixed = true;
+    expr.walk(&mut |e| {
+        fixed &= matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Compare { .. });
+    });
+    fixed
 }
 
 /// Whether the value of `expr` is known before rows are read.

@@ -264,8 +264,8 @@ impl Session {
             Query::All { index } => (index, KeyRange::all(), false, false),
         };
         let direction = if backward { Direction::Backward } else { Direction::Forward };
-        let mut scan = LockingScan::new(&self.engine, &self.table, index, &locks, direction, single);
-        scan.restart(|to| *to = range);
+        let mut scan = LockingScan::new(&self.engine, &self.table, index, &locks, direction);
+        scan.restart(single, |to| *to = range);
         let mut found = Vec::new();
         while let Some(entry) = scan.next_row()? {
             let mut key = Vec::new();

@@ -29,8 +29,8 @@ fn sum(engine: &Engine, table: &Table, view: ReadView, index: usize) -> i64 {
 /// The balance of an account, its row locked.
 fn balance(engine: &Engine, table: &Table, trx: &mut Trx, id: i32) -> Result<i32> {
     let locks = trx.lock_read(LockMode::Exclusive, WaitPolicy::Wait)?;
-    let mut scan = LockingScan::new(engine, table, 0, &locks, Direction::Forward, true);
-    scan.restart(|range| *range = KeyRange::prefix(&key(id)));
+    let mut scan = LockingScan::new(engine, table, 0, &locks, Direction::Forward);
+    scan.restart(true, |range| *range = KeyRange::prefix(&key(id)));
     let row = scan.next_row()?.expect("accounts stay").row;
     Ok(i32::from_le_bytes(row.column(1, &mut Vec::new()).unwrap().try_into().unwrap()))
 }

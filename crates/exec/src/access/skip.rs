@@ -102,8 +102,8 @@ impl<'r> TableAccess<'r> {
         let end = if lead.is_empty() { Bound::Unbounded } else { Bound::Included(&lead[..]) };
         self.range.set(end, end);
         let (table, index) = (&self.op.table, self.op.index);
-        let mut scan = LockingScan::new(run.st.engine, table, index, locks, Direction::Forward, false);
-        scan.restart(|range| range.clone_from(&self.range));
+        let mut scan = LockingScan::new(run.st.engine, table, index, locks, Direction::Forward);
+        scan.restart(false, |range| range.clone_from(&self.range));
         let mut flow = Flow::More;
         while flow == Flow::More
             && let Some(found) = self.next_locked(&mut scan, parent)?

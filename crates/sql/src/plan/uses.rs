@@ -37,6 +37,20 @@ impl Plan {
     }
 }
 
+impl QueryPlan {
+    /// Calls `visit` with the query and with every query inside it: its subqueries, and those that are nodes.
+    pub fn for_each_query<'p>(&'p self, visit: &mut dyn FnMut(&'p QueryPlan)) {
+        visit(self);
+        for_each_query_below(&self.root, visit);
+        self.subqueries.iter().for_each(|sub| sub.query.for_each_query(visit));
+    }
+}
+
+fn for_each_query_below<'p>(at: &'p Node, visit: &mut dyn FnMut(&'p QueryPlan)) {
+    at.inputs().into_iter().for_each(|input| for_each_query_below(input, visit));
+    at.queries().iter().for_each(|inner| inner.for_each_query(visit));
+}
+
 /// The tables of a query; rows of the relations `targets` are changed.
 fn query<'p>(plan: &'p QueryPlan, targets: &[u16], visit: &mut dyn FnMut(TableUsed<'p>)) {
     let locks = plan.lock.is_some_and(|lock| lock.exclusive);

@@ -304,8 +304,8 @@ impl Writer {
         let mode = if self.prng.below(3) == 0 { LockMode::Shared } else { LockMode::Exclusive };
         let id = 1 + self.prng.below(IDS_EACH * WRITERS_MAX) as i32;
         let locks = trx.lock_read(mode, WaitPolicy::Wait).map_err(Error::from)?;
-        let mut scan = LockingScan::new(&self.engine, main, 0, &locks, Direction::Forward, true);
-        scan.restart(|range| *range = KeyRange::prefix(&key(id)));
+        let mut scan = LockingScan::new(&self.engine, main, 0, &locks, Direction::Forward);
+        scan.restart(true, |range| *range = KeyRange::prefix(&key(id)));
         scan.next_row()?;
         Ok(())
     }
@@ -320,8 +320,8 @@ impl Writer {
     /// Locks the shared row, and returns the number that it gets.
     fn lock_shared(&mut self, main: &Table, trx: &mut Trx) -> Result<i32> {
         let locks = trx.lock_read(LockMode::Exclusive, WaitPolicy::Wait).map_err(Error::from)?;
-        let mut scan = LockingScan::new(&self.engine, main, 0, &locks, Direction::Forward, true);
-        scan.restart(|range| *range = KeyRange::prefix(&key(SHARED)));
+        let mut scan = LockingScan::new(&self.engine, main, 0, &locks, Direction::Forward);
+        scan.restart(true, |range| *range = KeyRange::prefix(&key(SHARED)));
         scan.next_row()?;
         let found = tables::get(&self.engine, main, ReadView::newest(), SHARED)?;
         let number = found.ok_or_else(|| "the shared row is gone".to_owned())?.n + 1;
