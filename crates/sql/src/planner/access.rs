@@ -65,11 +65,14 @@ pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels
     found.extend(skipping);
     found.extend(indexes.iter().filter(|&&index| index != 0).filter_map(|&index| table.scan(index)));
     found.extend(table.scan(0));
-    found.extend(index_merge::choices(def, conditions, rels, |conditions| {
+    // An index that ensures a disjunction finds its rows and no others.
+    let is_open = |at: usize| !found.iter().any(|choice| choice.ensured.contains(&at));
+    let merges = index_merge::choices(def, (conditions, &is_open), rels, |conditions| {
         let trees: Vec<Tree<'_>> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
         let keyed = indexes.iter().filter_map(|&index| table.keyed(index, &trees));
         keyed.min_by(|a, b| a.cost.total_cmp(&b.cost))
-    }));
+    });
+    found.extend(merges);
     dive::refine(rel, &mut found, rels);
     let weights: Vec<f64> = conditions.iter().map(|c| cost::test(c)).collect();
     for choice in &mut found {

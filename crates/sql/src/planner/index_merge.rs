@@ -22,15 +22,16 @@ use crate::plan::Node;
 /// Most terms that are looked up one by one: the last one's rows are tested for all others.
 const ARMS_MAX: usize = 16;
 
-/// The merges that disjunctions among `conditions` allow. `best`: the cheapest way to find by keys what conditions leave.
+/// The merges that disjunctions among `conditions` allow, of those at positions that are open. `best`: the cheapest way to
+/// find by keys what conditions leave.
 pub(super) fn choices(
     def: &TableDef,
-    conditions: &[&Expr],
+    (conditions, is_open): (&[&Expr], &dyn Fn(usize) -> bool),
     rels: &Rels,
     best: impl Fn(&[&Expr]) -> Option<Choice>,
 ) -> Vec<Choice> {
     let merge = |at| merge(def, conditions, at, rels, &best);
-    (0..conditions.len()).filter_map(merge).collect()
+    (0..conditions.len()).filter(|&at| is_open(at)).filter_map(merge).collect()
 }
 
 /// The node that returns the rows of `arms`, accesses of relation `rel`, each once.

@@ -216,7 +216,7 @@ fn product<'e>(
     let longest = |boxes: &[Vec<Placed<'e>>]| boxes.iter().map(Vec::len).max().unwrap_or(0);
     let tests = longest(left) + longest(right);
     // A subquery in several boxes would be run for each.
-    if (runs_subquery(left) && right.len() > 1) || (runs_subquery(right) && left.len() > 1) {
+    if (right.len() > 1 && runs_subquery(left)) || (left.len() > 1 && runs_subquery(right)) {
         return None;
     }
     let is_too_large = (left.len() > 1 && right.len() > 1 && count > MAX_PRODUCT)
