@@ -126,7 +126,8 @@ impl Intervals {
         if self.int_width > 0 {
             let (lower, upper) =
                 self.bytes[2 * at * self.int_width..][..2 * self.int_width].split_at(self.int_width);
-            let point = lower == upper;
+            let IntSpan { lower: first, upper: last } = self.ints[at];
+            let point = first == last;
             return Interval { lower: Bound::Included(lower), upper: Bound::Included(upper), point };
         }
         let Span { lower, upper, point } = self.list[at];

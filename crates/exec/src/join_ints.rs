@@ -30,6 +30,8 @@ pub(crate) struct IntRuns {
     values: Vec<Option<i64>>,
     /// Rows in all runs.
     rows: usize,
+    /// Runs beside no row.
+    missed: usize,
 }
 
 #[derive(Debug)]
@@ -66,7 +68,7 @@ impl IntRuns {
             IntColumn { col, way, null: column.null, unsigned: column.ty.unsigned }
         };
         let columns = columns.iter().map(column).collect();
-        IntRuns { rel, columns, runs: Vec::new(), values: Vec::new(), rows: 0 }
+        IntRuns { rel, columns, runs: Vec::new(), values: Vec::new(), rows: 0, missed: 0 }
     }
 
     /// Begins with none, with room for `runs`.
@@ -75,22 +77,32 @@ impl IntRuns {
         self.runs.reserve(runs);
         self.values.clear();
         self.values.reserve(runs * self.columns.len());
-        self.rows = 0;
+        (self.rows, self.missed) = (0, 0);
     }
 
-    /// Adds outer rows beside `row`, or beside none.
+    /// Adds outer rows beside `row`.
     #[inline]
-    pub(crate) fn push(&mut self, run: Range<usize>, row: Option<&RowRef<'_>>, reader: &TableReader) {
+    pub(crate) fn push(&mut self, run: Range<usize>, row: &RowRef<'_>, reader: &TableReader) {
         self.rows += run.len();
         self.runs.push(run.start as u32..run.end as u32);
         for column in &self.columns {
-            self.values.push(row.and_then(|row| column.read(row, reader)));
+            self.values.push(column.read(row, reader));
         }
     }
 
-    /// Number of runs.
-    pub(crate) fn len(&self) -> usize {
-        self.runs.len()
+    /// Adds outer rows beside none.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn push_missed(&mut self, run: Range<usize>) {
+        self.rows += run.len();
+        self.missed += 1;
+        self.runs.push(run.start as u32..run.end as u32);
+        self.values.extend(self.columns.iter().map(|_| None));
+    }
+
+    /// Number of runs beside a row.
+    pub(crate) fn found(&self) -> usize {
+        self.runs.len() - self.missed
     }
 
     /// Number of rows in all runs.

@@ -169,7 +169,7 @@ impl<'r> IndexLookup<'r> {
         sink: &mut dyn TakeInts,
     ) -> Result<()> {
         let (Some(Some(ints)), reader) = (self.ints.get_mut(), &self.op.reader) else { return Ok(()) };
-        let (mut at, mut missed) = (0, 0);
+        let mut at = 0;
         ints.clear(batch.rows.len());
         while at < batch.rows.len() {
             let same = at..self.keys.run_end(at);
@@ -179,15 +179,12 @@ impl<'r> IndexLookup<'r> {
                 None => None,
             };
             match found {
-                Some(row) => ints.push(same, Some(&row), reader),
-                None if unmatched.is_some() => {
-                    missed += 1;
-                    ints.push(same, None, reader);
-                }
+                Some(row) => ints.push(same, &row, reader),
+                None if unmatched.is_some() => ints.push_missed(same),
                 None => {}
             }
         }
-        self.run.st.count_examined(ints.len() - missed);
+        self.run.st.count_examined(ints.found());
         sink.take(batch, ints);
         Ok(())
     }

@@ -52,6 +52,8 @@ struct SelectProgram {
     constant: Option<ConstantRow>,
     /// Else neither a view nor locks are taken.
     reads_tables: bool,
+    /// Some of its tables are about to be locked by a clause.
+    has_clauses: bool,
     clauses: Clauses,
 }
 
@@ -145,7 +147,8 @@ impl SelectProgram {
         let constant = ConstantRow::of_query(&query).filter(|_| !clauses.any());
         let (columns, scan) = (ColumnPackets::new(&plan.output), LeafScan::of_query(&query));
         let reads_tables = !tables.is_empty();
-        Ok(SelectProgram { query, columns, point, scan, constant, reads_tables, clauses })
+        let has_clauses = reads_tables && clauses.any();
+        Ok(SelectProgram { query, columns, point, scan, constant, reads_tables, has_clauses, clauses })
     }
 }
 
@@ -229,12 +232,18 @@ impl SelectProgram {
             // Also where SERIALIZABLE locks what is read.
             ctx.trx.view();
         }
-        let st = self.statement(ctx)?;
+        let locks_all = self.reads_tables && is_serializable(ctx);
+        let st = if locks_all || self.has_clauses {
+            self.locking_statement(locks_all, ctx)?
+        } else {
+            let view = if self.reads_tables { ctx.trx.view() } else { ReadView::newest() };
+            Statement::new(ctx.engine, view, ctx.session, ctx.memory, ctx.rows_examined)
+        };
         let run = QueryRun::new(&st, ctx.params, &self.query);
         self.columns.write(&plan.output, &mut ctx.client);
         let charset = ctx.client.charset;
         if let Some(scan) = self.scan
-            && !self.clauses.any()
+            && !self.has_clauses
             && st.locks(RowUse::Read).is_none()
         {
             let target = RowTarget { protocol: ctx.client.protocol, charset, out: &mut *ctx.client.out };
@@ -256,20 +265,7 @@ impl SelectProgram {
         Ok(Outcome { has_rows: true, rows_sent, found_rows, ..Outcome::default() })
     }
 
-    /// The running query: what its locking clauses are about is locked, and under SERIALIZABLE all that it reads.
-    #[inline]
-    fn statement<'r>(&self, ctx: &mut ExecCtx<'r>) -> Result<Statement<'r>> {
-        let (engine, session, memory, examined) = (ctx.engine, ctx.session, ctx.memory, ctx.rows_examined);
-        if !self.reads_tables {
-            return Ok(Statement::new(engine, ReadView::newest(), session, memory, examined));
-        }
-        let locks_all = is_serializable(ctx);
-        if locks_all || self.clauses.any() {
-            return self.locking_statement(locks_all, ctx);
-        }
-        Ok(Statement::new(engine, ctx.trx.view(), session, memory, examined))
-    }
-
+    /// The running query of which what its locking clauses are about is locked, and under SERIALIZABLE all that it reads.
     #[cold]
     fn locking_statement<'r>(&self, locks_all: bool, ctx: &mut ExecCtx<'r>) -> Result<Statement<'r>> {
         let Clauses { update, share, reads_beside } = self.clauses;

@@ -224,6 +224,7 @@ fn is_in<'v>(
 }
 
 /// LIKE: a constant pattern is compiled already, another is when its statement first meets it.
+#[inline(never)]
 fn like<'v>(expr: &'v Expr, row: &'v dyn RowSource, ctx: &'v EvalCtx<'v>) -> Result<Value<'v>, EvalError> {
     let ExprKind::Like { negated, collation, escape, compiled, args } = &expr.kind else {
         return Ok(Value::Null);
