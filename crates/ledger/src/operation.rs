@@ -1,10 +1,12 @@
 //! The operations of the ledger: statements, how often they run, and what one unit of them is.
 
+use std::sync::LazyLock;
+
 use base::prng::Prng;
 
 use crate::client::Param;
 use crate::data::{Spread, c_text, pad_text};
-use crate::tables::ROWS;
+use crate::tables::{ITEMS, ROWS, WAREHOUSES};
 
 /// Rows of one multi-row INSERT.
 const BULK_ROWS: u64 = 500;
@@ -69,6 +71,12 @@ impl Draw {
         vec![Param::Int(first), Param::Int(first + 99)]
     }
 
+    /// The first and the last of ten ids of `sbtest1`.
+    fn short_range(&mut self) -> [Param; 2] {
+        let first = 1 + self.prng.below(ROWS - 10) as i32;
+        [Param::Int(first), Param::Int(first + 9)]
+    }
+
     /// An id of `sbtest2` (even) that was not drawn before.
     fn taken_id(&mut self) -> i32 {
         2 + 2 * self.spread.next() as i32
@@ -93,6 +101,7 @@ pub(crate) fn all() -> Vec<Operation> {
     operations.extend(ranges());
     operations.extend(scans());
     operations.extend(writes());
+    operations.extend(lists());
     operations
 }
 
@@ -123,6 +132,60 @@ fn ranges() -> Vec<Operation> {
         each("range_100_desc", 2_000, Request::Prepared(DESCENDING, Draw::range)),
         each("range_100_sum", 2_000, Request::Prepared(SUM, Draw::range)),
     ]
+}
+
+/// `count` times `unit`, separated by `between`.
+fn repeated(unit: &str, count: usize, between: &str) -> String {
+    vec![unit; count].join(between)
+}
+
+static IN_LIST: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT c FROM sbtest1 WHERE id IN ({})", repeated("?", 100, ", ")));
+static ROW_IN: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT quantity FROM stock WHERE (w, i) IN ({})", repeated("(?, ?)", 10, ", "))
+});
+static OR_RANGES: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT SUM(k) FROM sbtest1 WHERE {}", repeated("id BETWEEN ? AND ?", 10, " OR "))
+});
+
+/// Several keys or stretches of an index by one statement.
+fn lists() -> Vec<Operation> {
+    const LIKE: &str = "SELECT name FROM stock WHERE name LIKE ?";
+    const SEMI_JOIN: &str =
+        "SELECT SUM(k) FROM sbtest1 WHERE id IN (SELECT ref FROM probe WHERE id BETWEEN ? AND ?)";
+    vec![
+        Operation {
+            name: "in_list_100_row",
+            request: Request::Prepared(&IN_LIST, |draw| (0..100).map(|_| Param::Int(draw.id())).collect()),
+            executions: 500,
+            unit: Unit::Rows(100),
+        },
+        each("row_in_10_point", 2_000, Request::Prepared(&ROW_IN, stock_keys)),
+        each(
+            "or_ranges_10",
+            2_000,
+            Request::Prepared(&OR_RANGES, |draw| (0..10).flat_map(|_| draw.short_range()).collect()),
+        ),
+        Operation {
+            name: "like_prefix_row",
+            request: Request::Prepared(LIKE, |_| vec![Param::Text("bace%".to_owned())]),
+            executions: 50,
+            unit: Unit::SentRow,
+        },
+        Operation {
+            name: "semi_join_lookup_row",
+            request: Request::Prepared(SEMI_JOIN, Draw::range),
+            executions: 500,
+            unit: Unit::Rows(100),
+        },
+    ]
+}
+
+/// Ten items of one warehouse.
+fn stock_keys(draw: &mut Draw) -> Vec<Param> {
+    let warehouse = 1 + draw.prng.below(WAREHOUSES) as i32;
+    let mut item = || Param::Int(1 + draw.prng.below(ITEMS) as i32);
+    (0..10).flat_map(|_| [Param::Int(warehouse), item()]).collect()
 }
 
 fn scans() -> Vec<Operation> {

@@ -9,7 +9,7 @@ use env::RealDisk;
 use types::{CollationId, TableDef};
 
 use crate::data;
-use crate::tables::{self, EMPLOYEES, ROWS, SALARIES_EACH, SCHEMA};
+use crate::tables::{self, EMPLOYEES, ITEMS, ROWS, SALARIES_EACH, SCHEMA, WAREHOUSES};
 
 /// Rows of one transaction.
 const BATCH_ROWS: u64 = 5_000;
@@ -30,6 +30,7 @@ fn fill_all(engine: &Arc<Engine>) -> engine::Result<()> {
     fill_sbtest(engine, "sbtest1", 1)?;
     fill_sbtest(engine, "sbtest2", 2)?;
     fill_probe(engine)?;
+    fill_stock(engine)?;
     fill_employees(engine)
 }
 
@@ -53,6 +54,24 @@ fn fill_probe(engine: &Arc<Engine>) -> engine::Result<()> {
     for id in 1..=ROWS as i32 {
         let target = 1 + prng.below(ROWS) as i32;
         loader.add(&[&id.to_le_bytes(), &target.to_le_bytes()])?;
+    }
+    loader.finish()
+}
+
+fn fill_stock(engine: &Arc<Engine>) -> engine::Result<()> {
+    let mut prng = Prng::new(SEED);
+    let mut loader = Loader::new(engine, tables::stock())?;
+    for warehouse in 1..=WAREHOUSES as i32 {
+        for item in 1..=ITEMS as i32 {
+            let name = data::name(&mut prng, 24);
+            let quantity = 10 + prng.below(91) as i32;
+            loader.add(&[
+                &warehouse.to_le_bytes(),
+                &item.to_le_bytes(),
+                name.as_bytes(),
+                &quantity.to_le_bytes(),
+            ])?;
+        }
     }
     loader.finish()
 }

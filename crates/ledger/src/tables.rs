@@ -6,6 +6,9 @@ use types::{CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, SqlType,
 pub(crate) const SCHEMA: &str = "ledger";
 /// Rows of `sbtest1` (ids 1, 2, 3, ..), `sbtest2` (ids 2, 4, 6, ..) and `probe`.
 pub(crate) const ROWS: u64 = 1_000_000;
+/// Warehouses with stock, and items of each.
+pub(crate) const WAREHOUSES: u64 = 3;
+pub(crate) const ITEMS: u64 = 100_000;
 /// Employees.
 pub(crate) const EMPLOYEES: u64 = 300_000;
 /// Salaries of an employee, on average.
@@ -34,6 +37,21 @@ pub(crate) fn sbtest(name: &str) -> TableDef {
 pub(crate) fn probe() -> TableDef {
     let columns = vec![ColumnDef::new("id", int(), false), ColumnDef::new("ref", int(), false)];
     table("probe", columns, vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0])])
+}
+
+/// `stock`: what an order line looks up, by warehouse and item, and the item's name.
+pub(crate) fn stock() -> TableDef {
+    let columns = vec![
+        ColumnDef::new("w", int(), false),
+        ColumnDef::new("i", int(), false),
+        ColumnDef::new("name", SqlType::varchar(24, COLLATION), false),
+        ColumnDef::new("quantity", int(), false),
+    ];
+    let indexes = vec![
+        IndexDef::new("PRIMARY", IndexKind::Primary, &[0, 1]),
+        IndexDef::new("name", IndexKind::Secondary, &[2]),
+    ];
+    table("stock", columns, indexes)
 }
 
 /// `employees` of the employees database.
