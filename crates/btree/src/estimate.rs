@@ -100,7 +100,7 @@ struct Place {
 fn share(from: &Place, to: &Place) -> f64 {
     let ways = || from.levels.iter().zip(&to.levels).rev();
     let (mut before_from, mut before_to) = (0.0, 0.0);
-    // Records below a slot of the level at hand.
+    // Records below a slot of the current level.
     let mut below = 1.0;
     for (&(from_slot, from_count), &(to_slot, to_count)) in ways() {
         before_from += from_slot as f64 * below;

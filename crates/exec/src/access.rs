@@ -3,22 +3,23 @@
 use std::ops::Bound;
 
 use bumpalo::Bump;
-use engine::{
-    Batch, Direction, FoundRow, KeyRange, LockRead, LockingScan, Prober, ReadView, RowRef, Scan, Table,
-};
-use expr::{Expr, eval, eval_bool};
+use engine::{Batch, Direction, KeyRange, LockRead, LockingScan, Prober, RowRef, Scan, Table};
+use expr::{Expr, eval_bool};
 
 use crate::error::Result;
-use crate::frame::{CurrentRow, Frame, TableRow, row_source};
+use crate::frame::{CurrentRow, Frame, TableRow};
 use crate::intervals::{Interval, Intervals};
-use crate::key::{Fit, KeyPart};
-use crate::op::{AccessOp, PathOp, is_unique};
+use crate::op::{AccessOp, PathOp};
 use crate::reader::{RowEnv, TableReader};
-use crate::source::{Collect, Flow, RowBatch, Sink, Source, TakeCells};
+use crate::source::{Flow, RowBatch, Sink, Source, TakeCells};
 use crate::statement::QueryRun;
 use crate::table_filter::{BoundTest, TableFilter};
 
+mod bounds;
+mod locked;
 mod skip;
+
+pub(crate) use bounds::{End, push_parts, range_bounds};
 
 /// A running access to a table.
 pub(crate) struct TableAccess<'r> {
@@ -123,16 +124,13 @@ impl<'r> TableAccess<'r> {
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
-        let mut scan = if let Some(mut scan) = self.scan.take() {
+        let scan = if let Some(mut scan) = self.scan.take() {
             scan.restart(|range| range.clone_from(&self.range));
             scan
         } else {
             self.open_scan(self.range.clone(), direction)?
         };
-        let flow = self.drain(&mut scan, parent, sink);
-        scan.suspend();
-        self.scan = Some(scan);
-        flow
+        self.run_scan_of(scan, parent, sink)
     }
 
     #[inline(never)]
@@ -150,7 +148,7 @@ impl<'r> TableAccess<'r> {
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
     ) -> Result<Flow> {
-        let mut scan = if let Some(mut scan) = self.scan.take() {
+        let scan = if let Some(mut scan) = self.scan.take() {
             scan.restart(|range| range.set(interval.lower, interval.upper));
             scan
         } else {
@@ -158,6 +156,17 @@ impl<'r> TableAccess<'r> {
             range.set(interval.lower, interval.upper);
             self.open_scan(range, direction)?
         };
+        self.run_scan_of(scan, parent, sink)
+    }
+
+    /// Pushes the rows of `scan`, and keeps it for the next range.
+    #[inline]
+    fn run_scan_of(
+        &mut self,
+        mut scan: Box<Scan<'r>>,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
         let flow = self.drain(&mut scan, parent, sink);
         scan.suspend();
         self.scan = Some(scan);
@@ -207,7 +216,7 @@ impl<'r> TableAccess<'r> {
         Ok(Flow::More)
     }
 
-    /// Pushes one record of the path's index, or the row behind it. `place`: the batch that it stands in.
+    /// Pushes one record of the path's index, or the row that it refers to. `place`: the batch that holds the record.
     #[inline]
     fn push_entry(
         &mut self,
@@ -416,176 +425,6 @@ impl<'r> TableAccess<'r> {
     }
 }
 
-impl<'r> TableAccess<'r> {
-    /// As [`Source::run`] where each row is locked before it is looked at.
-    #[inline(never)]
-    fn run_locked(
-        &mut self,
-        locks: &'r LockRead,
-        parent: Option<&Frame<'_>>,
-        sink: &mut dyn Sink,
-    ) -> Result<Flow> {
-        self.arena.reset();
-        if !self.may_find_rows(parent)? {
-            return Ok(Flow::More);
-        }
-        match &self.op.path {
-            PathOp::Scan { .. } | PathOp::Range { .. } => {
-                if !self.make_range(parent)? {
-                    return Ok(Flow::More);
-                }
-                self.lock_range(locks, false, parent, sink)
-            }
-            PathOp::Point { key } => {
-                self.keys.lower.clear();
-                if !push_parts(self.run, &self.op.key, key, &[], parent, &mut self.keys.lower, &self.arena)? {
-                    return Ok(Flow::More);
-                }
-                self.range.set(Bound::Included(&self.keys.lower), Bound::Included(&self.keys.lower));
-                self.lock_range(locks, self.is_unique_key(key.len()), parent, sink)
-            }
-            PathOp::Intervals { .. } => self.for_each_interval(parent, |access, interval, _| {
-                access.range.set(interval.lower, interval.upper);
-                let is_single = access.is_one_unique_key(&interval);
-                access.lock_range(locks, is_single, parent, sink)
-            }),
-            PathOp::Skip(skip) => self.lock_skip(skip, locks, parent, sink),
-        }
-    }
-
-    /// Whether the conditions hold that no row changes: else nothing is locked.
-    fn may_find_rows(&mut self, parent: Option<&Frame<'_>>) -> Result<bool> {
-        let Some(cond) = self.op.filter.as_ref().and_then(|filter| filter.fixed.as_deref()) else {
-            return Ok(true);
-        };
-        let st = self.run.st;
-        let passes = eval_bool(cond, row_source(parent), &self.run.ctx(&self.arena));
-        Ok(passes.map_err(|error| st.eval_error(error))? == Some(true))
-    }
-
-    /// Whether values of `parts` parts, none of them NULL, are a whole key of a unique index.
-    fn is_unique_key(&self, parts: usize) -> bool {
-        let index = &self.op.table.indexes[self.op.index];
-        parts == index.def.parts.len() && is_unique(index)
-    }
-
-    /// Whether an interval of the path is one key of a unique index, which is not NULL.
-    fn is_one_unique_key(&self, interval: &Interval<'_>) -> bool {
-        let PathOp::Intervals { keys, .. } = &self.op.path else { return false };
-        let is_null = match (&self.op.key[..], interval.lower) {
-            _ if !keys.finds_nulls() => false,
-            ([part], Bound::Included(key)) => part.marker().is_some_and(|marker| !key.starts_with(&[marker])),
-            _ => true,
-        };
-        interval.point && !is_null && self.is_unique_key(keys.parts())
-    }
-
-    /// Locks and pushes the rows of `range`; `single`: it is one unique key.
-    fn lock_range(
-        &mut self,
-        locks: &'r LockRead,
-        single: bool,
-        parent: Option<&Frame<'_>>,
-        sink: &mut dyn Sink,
-    ) -> Result<Flow> {
-        let direction = match &self.op.path {
-            PathOp::Scan { reverse: true }
-            | PathOp::Range { reverse: true, .. }
-            | PathOp::Intervals { reverse: true, .. } => Direction::Backward,
-            _ => Direction::Forward,
-        };
-        let (op, engine) = (self.op, self.run.st.engine);
-        let mut scan = match self.locked.take() {
-            Some(scan) => scan,
-            None => LockingScan::new(engine, &op.table, op.index, locks, direction),
-        };
-        scan.restart(single, |range| range.clone_from(&self.range));
-        let mut flow = Flow::More;
-        let st = self.run.st;
-        while flow == Flow::More
-            && let Some(found) = self.next_locked(&mut scan, parent)?
-        {
-            st.count_examined(1);
-            if !found.is_locked {
-                let passes = self
-                    .push_locked(&found.row, parent, &mut Collect(|_: &Frame<'_>| Ok(Flow::More)))?
-                    .is_some();
-                if passes {
-                    scan.insist();
-                }
-                self.run.st.fail_if_killed()?;
-                continue;
-            }
-            let pushed = self.push_locked(&found.row, parent, sink)?;
-            flow = pushed.unwrap_or(Flow::More);
-            if pushed.is_none() && !locks.gaps {
-                scan.release_row();
-            }
-            self.run.st.fail_if_killed()?;
-            if sink.wants_pause() {
-                sink.pause()?;
-            }
-        }
-        self.locked = Some(scan);
-        Ok(flow)
-    }
-
-    /// The next row of `scan` whose entry passes the condition on entries.
-    #[inline]
-    fn next_locked<'s>(
-        &mut self,
-        scan: &'s mut LockingScan<'r>,
-        parent: Option<&Frame<'_>>,
-    ) -> Result<Option<FoundRow<'s>>> {
-        if self.op.index_condition.is_none() {
-            return Ok(scan.next_row()?);
-        }
-        let mut failed = None;
-        let mut is_wanted = |entry: &RowRef<'_>| {
-            self.arena.reset();
-            let passes = self.entry_passes(entry, parent).unwrap_or_else(|error| {
-                failed = Some(error);
-                true
-            });
-            self.run.st.count_examined(usize::from(!passes));
-            passes
-        };
-        let found = scan.next_row_where(Some(&mut is_wanted))?;
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(found),
-        }
-    }
-
-    /// Pushes a locked record of the path's index, or the row behind it; `None` if it does not pass the filter.
-    fn push_locked(
-        &mut self,
-        row: &RowRef<'_>,
-        parent: Option<&Frame<'_>>,
-        sink: &mut dyn Sink,
-    ) -> Result<Option<Flow>> {
-        self.arena.reset();
-        let mut push = RowPush {
-            op: self.op,
-            run: self.run,
-            filter_arena: &mut self.filter_arena,
-            tests: self.tests.as_deref(),
-        };
-        let Some(clustered) = &self.op.row_reader else {
-            return push.push_passing(row, None, (&self.op.reader, &self.arena), parent, sink);
-        };
-        let Keys { row: key, copy, .. } = &mut self.keys;
-        key.clear();
-        copy.clear();
-        self.op.table.indexes[self.op.index].clustered_key(row, key);
-        let newest = ReadView::newest();
-        let found = self.op.table.get(self.run.st.engine, &newest, key, |row| row.record().copy_to(copy))?;
-        let Some(place) = found else { return Ok(None) };
-        let row = RowRef::new(&clustered.format, place.record(copy));
-        push.push_passing(&row, None, (clustered, &self.arena), parent, sink)
-    }
-}
-
 impl Source for TableAccess<'_> {
     fn run(&mut self, parent: Option<&Frame<'_>>, sink: &mut dyn Sink) -> Result<Flow> {
         if let Some(locks) = self.locks {
@@ -677,115 +516,4 @@ pub(crate) fn passes(cond: &Expr, frame: &Frame<'_>, run: &QueryRun<'_>, arena: 
     let truth = eval_bool(cond, frame, &ctx).map_err(|error| run.st.eval_error(error))?;
     run.st.check()?;
     Ok(truth == Some(true))
-}
-
-/// An end of a range, over the bytes of one of two buffers.
-#[derive(Clone, Copy)]
-pub(crate) enum End {
-    Open,
-    Included,
-    Excluded,
-}
-
-impl End {
-    pub(crate) fn on(self, key: &[u8]) -> Bound<&[u8]> {
-        match self {
-            End::Open => Bound::Unbounded,
-            End::Included => Bound::Included(key),
-            End::Excluded => Bound::Excluded(key),
-        }
-    }
-}
-
-/// Appends the parts for equality with `key`; false if no row can be equal. `null_safe`: parts for which NULL equals NULL.
-pub(crate) fn push_parts(
-    run: &QueryRun<'_>,
-    parts: &[KeyPart],
-    key: &[Expr],
-    null_safe: &[bool],
-    parent: Option<&Frame<'_>>,
-    out: &mut Vec<u8>,
-    arena: &Bump,
-) -> Result<bool> {
-    let ctx = run.ctx(arena);
-    for (i, (part, expr)) in parts.iter().zip(key).enumerate() {
-        let value = eval(expr, row_source(parent), &ctx).map_err(|error| run.st.eval_error(error))?;
-        match part.push(&value, run, out)? {
-            Fit::Exact => {}
-            Fit::Null if part.nullable && null_safe.get(i) == Some(&true) => part.push_null(out),
-            Fit::Null => return Ok(false),
-            // A cut key finds what shares its first characters; the filter decides.
-            Fit::Below | Fit::Above if part.prefix => {}
-            Fit::Below | Fit::Above => return Ok(false),
-        }
-    }
-    run.st.check()?;
-    Ok(true)
-}
-
-/// The ends of a path's range, their bytes in `keys`; `None` if nothing can lie in it.
-pub(crate) fn range_bounds(
-    run: &QueryRun<'_>,
-    path: &PathOp,
-    parts: &[KeyPart],
-    parent: Option<&Frame<'_>>,
-    keys: &mut Keys,
-    arena: &Bump,
-) -> Result<Option<(End, End)>> {
-    let PathOp::Range { eq, null_safe, lower, upper, .. } = path else {
-        return Ok(Some((End::Open, End::Open)));
-    };
-    keys.lower.clear();
-    if !push_parts(run, parts, eq, null_safe, parent, &mut keys.lower, arena)? {
-        return Ok(None);
-    }
-    keys.upper.clear();
-    keys.upper.extend_from_slice(&keys.lower);
-    let all = if eq.is_empty() { End::Open } else { End::Included };
-    let Some(part) = parts.get(eq.len()).filter(|_| lower.is_some() || upper.is_some()) else {
-        return Ok(Some((all, all)));
-    };
-    // Descending parts have their greatest value first.
-    let (low_key, high_key) =
-        if part.desc { (&mut keys.upper, &mut keys.lower) } else { (&mut keys.lower, &mut keys.upper) };
-    let bound = |bound: &Option<(Expr, bool)>, is_lower, key: &mut Vec<u8>| match bound {
-        None => Ok(Some(all)),
-        Some((expr, inclusive)) => one_bound(run, part, expr, *inclusive, is_lower, parent, key, arena),
-    };
-    let Some(high) = bound(upper, false, high_key)? else { return Ok(None) };
-    let low = if lower.is_none() && part.nullable {
-        // NULL is below all values, and in no range.
-        part.push_null(low_key);
-        Some(End::Excluded)
-    } else {
-        bound(lower, true, low_key)?
-    };
-    let Some(low) = low else { return Ok(None) };
-    Ok(Some(if part.desc { (high, low) } else { (low, high) }))
-}
-
-/// Appends the part of a bound and says how it ends; `None` for NULL, which bounds nothing.
-#[expect(clippy::too_many_arguments, reason = "one call, two ends")]
-fn one_bound(
-    run: &QueryRun<'_>,
-    part: &KeyPart,
-    expr: &Expr,
-    inclusive: bool,
-    is_lower: bool,
-    parent: Option<&Frame<'_>>,
-    key: &mut Vec<u8>,
-    arena: &Bump,
-) -> Result<Option<End>> {
-    let ctx = run.ctx(arena);
-    let value = eval(expr, row_source(parent), &ctx).map_err(|error| run.st.eval_error(error))?;
-    let fit = part.push(&value, run, key)?;
-    let included = match fit {
-        Fit::Null => return Ok(None),
-        _ if part.prefix => true,
-        Fit::Exact => inclusive,
-        // The neighbour below the bound is inside an upper one and outside a lower one.
-        Fit::Below => !is_lower,
-        Fit::Above => is_lower,
-    };
-    Ok(Some(if included { End::Included } else { End::Excluded }))
 }

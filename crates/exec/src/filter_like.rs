@@ -12,6 +12,9 @@ use crate::op::may_read_off_page;
 use crate::reader::{RowEnv, TableReader};
 use crate::table_filter::is_constant;
 
+/// Longest pattern that is kept while the statement runs, bytes: its compiled form, some 20 times as large, is not charged.
+const PATTERN_BYTES_MAX: usize = 4096;
+
 /// `column [NOT] LIKE pattern`.
 #[derive(Debug)]
 pub(crate) struct LikeTest {
@@ -58,12 +61,14 @@ impl LikeTest {
         })
     }
 
-    /// The test with its pattern; `None`: it is no string of the column's character set.
+    /// The test with its pattern; `None`: it is too long, or no string of the column's character set.
     pub(crate) fn bind(&self, ctx: &EvalCtx<'_>) -> Option<BoundLike> {
         let pattern = match &self.compiled {
             Some(compiled) => Arc::clone(compiled),
             None => match eval(&self.pattern, &(), ctx).ok()? {
-                Value::Bytes { data, collation } if has_charset_of(collation, self.collation) => {
+                Value::Bytes { data, collation }
+                    if data.len() <= PATTERN_BYTES_MAX && has_charset_of(collation, self.collation) =>
+                {
                     Arc::new(LikePattern::new(data, self.escape.map(u32::from), self.collation))
                 }
                 _ => return None,

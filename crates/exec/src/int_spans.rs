@@ -19,7 +19,7 @@ use crate::subquery::each_value_of;
 /// Bytes of the widest key that is a number here.
 pub(crate) const KEY_BYTES_MAX: usize = size_of::<u128>();
 
-/// How one integer part stands in the number of a key.
+/// The place and encoding of one integer part within a key's number.
 #[derive(Debug)]
 struct IntCode {
     /// Smallest and greatest value of the column.

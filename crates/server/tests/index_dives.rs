@@ -1,4 +1,4 @@
-//! Index dives: which path is taken depends on how many rows the values at hand find, and a plan that was made for some values is
+//! Index dives: which path is taken depends on how many rows the current values find, and a plan that was made for some values is
 //! not used for others of which it would read far too much.
 
 #![allow(clippy::unwrap_used, reason = "test code")]

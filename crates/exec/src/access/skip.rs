@@ -1,4 +1,4 @@
-//! Jumping from one value of an index's first parts to the next, and reading a stretch behind each.
+//! Skip scans: the scan jumps from one value of an index's first parts to the next, and reads a stretch after each.
 //!
 //! A read that turns out to lock (under SERIALIZABLE, or of a statement that changes other rows) passes over no entry: what lies
 //! between the stretches is locked as well, and all rows of a stretch are given, also where its ends would do.
@@ -108,6 +108,7 @@ impl<'r> TableAccess<'r> {
         while flow == Flow::More
             && let Some(found) = self.next_locked(&mut scan, parent)?
         {
+            run.st.count_examined(1);
             let is_inside = self.is_in_stretch(&found.row, behind, ends);
             if !found.is_locked {
                 let nothing = &mut Collect(|_: &Frame<'_>| Ok(Flow::More));
@@ -129,7 +130,7 @@ impl<'r> TableAccess<'r> {
         Ok(flow)
     }
 
-    /// Whether the parts of a row's key behind the first `parts` lie between the `ends` in `keys`.
+    /// Whether the parts of a row's key after the first `parts` lie between the `ends` in `keys`.
     fn is_in_stretch(&self, row: &RowRef<'_>, parts: usize, (low, high): (End, End)) -> bool {
         let (lower, upper) = (&self.keys.lower[..], &self.keys.upper[..]);
         let mut first = Vec::new();
@@ -230,7 +231,7 @@ impl<'r> TableAccess<'r> {
 }
 
 impl Jumps<'_> {
-    /// Makes `range` the stretch behind `prefix` whose next parts have the `ends` in `keys`.
+    /// Makes `range` the stretch that starts with `prefix` and whose next parts have the `ends` in `keys`.
     fn set_stretch(&mut self, (low, high): (End, End), keys: &Keys, range: &mut KeyRange) {
         let Jumps { prefix, lower, upper, .. } = self;
         for (key, rest) in [(&mut *lower, &keys.lower), (&mut *upper, &keys.upper)] {

@@ -96,7 +96,7 @@ impl Reader<'_, '_> {
         (is_read && self.depth == depth).then_some(item.end)
     }
 
-    /// Whether a subquery stands in GROUP BY or ORDER BY after literals of the select list were lifted: it may repeat an
+    /// Whether GROUP BY or ORDER BY holds a subquery after literals of the select list were lifted: the subquery may repeat an
     /// item, and would no longer be the same expression.
     pub(super) fn repeats_item(&self) -> bool {
         self.has_lifted_item && self.items == 0 && self.kept & 1 << self.depth != 0

@@ -1,4 +1,4 @@
-//! Index dives: how many rows a path finds, asked of the index itself with the values at hand.
+//! Index dives: how many rows a path finds, asked of the index itself with the values of this execution.
 //!
 //! A plan is made for an execution whose values are known, and serves others. So a plan that dives had a say in keeps what they
 //! were asked ([`Recheck`]): an execution with other values asks again, and is planned anew where another path is far cheaper.

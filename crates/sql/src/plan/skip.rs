@@ -11,9 +11,9 @@ use expr::Expr;
 pub struct Skip {
     /// Equal first parts.
     pub lead: Vec<Expr>,
-    /// Parts behind them whose values are looked up one after the other.
+    /// Parts after them whose values are looked up one after the other.
     pub skipped: usize,
-    /// Equal parts behind those.
+    /// Equal parts after those.
     pub eq: Vec<Expr>,
     /// Which of `lead` and `eq`, one after the other, find NULLs too.
     pub null_safe: Vec<bool>,
@@ -34,7 +34,7 @@ pub enum Take {
     Ends {
         /// The first one.
         first: bool,
-        /// The first one whose part behind the equal ones, which may be NULL and ascends, is not NULL.
+        /// The first one whose part after the equal ones, which may be NULL and ascends, is not NULL.
         not_null: bool,
         /// The last one.
         last: bool,

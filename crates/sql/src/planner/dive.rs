@@ -1,4 +1,4 @@
-//! Paths whose rows the data itself tells: where the averages leave much to read and there is a choice, indexes are asked.
+//! Index dives: where averages predict much to read and several paths could win, the planner asks the indexes.
 //!
 //! Not where LIMIT may end the read early: what a whole path costs says little then. A read that locks keeps to keys: dives choose
 //! among them alone, so that no wide range makes it lock the whole table.
@@ -117,7 +117,7 @@ fn is_scan(choice: &Choice) -> bool {
     matches!(choice.path, Path::Scan { .. })
 }
 
-/// Whether an index can be asked for the rows of `choice`, and only the data tells how many they are.
+/// Whether an index can estimate the rows of `choice`, and averages cannot.
 fn is_keyed(choice: &Choice, def: &TableDef) -> bool {
     let index = &def.indexes[choice.path.index()];
     let is_ranges = match &choice.path {

@@ -4,7 +4,7 @@
 //! WHERE (a = 1 OR b = 2) AND c > 3      by a: a = 1, of which c > 3
 //!                                       by b: b = 2, of which c > 3 AND (a = 1) IS NOT TRUE
 //! ```
-//! A read of a snapshot leaves out in each access what those before it find, so nothing is kept to tell rows apart. A locking
+//! A read of a snapshot leaves out in each access what those before it find, so it keeps no keys of returned rows. A locking
 //! read sees each row as it is at that moment: another transaction may change a row between two accesses so that either
 //! leaves it to the other. There each access returns all its rows, and the clustered keys of those returned are kept.
 
@@ -89,7 +89,7 @@ fn merge(
     Some(Choice { path, covering: false, ensured, rows, cost, needs, order, dived: None, arms })
 }
 
-/// Whether columns tell the rows of the table apart.
+/// Whether columns alone identify each row of the table.
 fn has_whole_key(def: &TableDef) -> bool {
     !def.hidden_row_id && def.clustered().parts.iter().all(|part| part.prefix_len.is_none())
 }

@@ -1,4 +1,4 @@
-//! Groups whose ends tell all that is asked of them: DISTINCT, and MIN and MAX of the part of an index behind the grouped ones.
+//! Loose index scans: DISTINCT, and MIN and MAX of the index part that follows the grouped ones, need only the ends of groups.
 //!
 //! ```text
 //! key (a, b, c)    SELECT a, MIN(b) .. GROUP BY a                   the first row of each a
@@ -35,7 +35,7 @@ struct Wanted {
     max: bool,
 }
 
-/// The ends of the groups of `block`, a query of one table, their order, and what they come to; `None` if they do not tell what is
+/// The ends of the groups of `block`, a query of one table, their order, and what they come to; `None` if they do not suffice for what is
 /// asked, or that costs more than `other`.
 pub(super) fn plan(
     block: &Block,

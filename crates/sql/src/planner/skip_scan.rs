@@ -40,7 +40,7 @@ fn skipping(
         return None;
     }
     let covering = index != 0 && table.covers(def);
-    // What part of the rows lies in a range is not known: reading rows behind most entries would cost more than a scan.
+    // What part of the rows lies in a range is not known: reading the rows of most entries would cost more than a scan.
     if is_bounded && index != 0 && !covering {
         return None;
     }

@@ -121,7 +121,7 @@ impl Prober {
     }
 
     fn add_gaps(&mut self, table: &ProbedTable, footprint: &mut Footprint) -> Result<(), String> {
-        // The first free position of each index before the one at hand: its columns and values.
+        // The first free position of each index before the current one: its columns and values.
         let mut free: Vec<(&ProbedIndex, &Position)> = Vec::new();
         let mut free_clustered: Vec<&Position> = Vec::new();
         for (number, index) in table.indexes.iter().enumerate() {
