@@ -46,6 +46,18 @@ fn builds_with_debug_assertions_are_refused() {
 #[cfg(not(debug_assertions))]
 static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
+/// Measurements of which one at least must not be too noisy.
+#[cfg(not(debug_assertions))]
+const NOISY_TRIES: usize = 6;
+
+#[cfg(not(debug_assertions))]
+fn verdict_of(result: &TargetResult) -> Option<Verdict> {
+    match result {
+        TargetResult::Measured(_, Some(comparison)) => Some(comparison.verdict),
+        _ => None,
+    }
+}
+
 #[cfg(not(debug_assertions))]
 #[test]
 fn a_sync_at_every_commit_is_found_to_cost_and_a_server_that_is_down_is_a_row_that_says_so() {
@@ -57,8 +69,17 @@ fn a_sync_at_every_commit_is_found_to_cost_and_a_server_that_is_down_is_a_row_th
     let mut config = config(out.path(), vec![target("synced", &synced), target("unsynced", &unsynced), down]);
     // Of a run of one second it is not known how often threads have waited.
     (config.run.repetitions, config.run.confirmations, config.run.seconds) = (5, 5, 2);
-    let journal = compare::run(&config).unwrap();
-    let rows = rows(&journal.header, &journal.cells);
+    let mut tries = 0;
+    // On a machine that others disturb, one measurement may rightly end with "too noisy". A wrong verdict it never gives.
+    let (journal, rows) = loop {
+        tries += 1;
+        config.run.out = out.path().join(tries.to_string());
+        let journal = compare::run(&config).unwrap();
+        let rows = rows(&journal.header, &journal.cells);
+        if tries == NOISY_TRIES || verdict_of(&rows[0].results[1]) != Some(Verdict::TooNoisy) {
+            break (journal, rows);
+        }
+    };
     let [base, other, down] = &rows[0].results[..] else { panic!("{rows:?}") };
     let TargetResult::Measured(base, None) = base else { panic!("{base:?}") };
     let TargetResult::Measured(other, Some(comparison)) = other else { panic!("{other:?}") };
