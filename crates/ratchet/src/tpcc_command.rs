@@ -25,6 +25,9 @@ pub(crate) struct TpccArguments {
     /// Numbers of terminals, separated by commas.
     #[arg(long, value_delimiter = ',', default_value = "16")]
     terminals: Vec<usize>,
+    /// Threads of the client, which share the terminals; otherwise one for every four cores.
+    #[arg(long)]
+    client_threads: Option<usize>,
     /// Values of innodb_flush_log_at_trx_commit, separated by commas.
     #[arg(long, value_delimiter = ',', default_value = "1")]
     flush: Vec<u8>,
@@ -81,6 +84,7 @@ fn plan(arguments: &TpccArguments) -> Plan {
         targets: arguments.servers.iter().enumerate().map(target).collect(),
         scale: if arguments.tiny { Scale::tiny(warehouses) } else { Scale::full(warehouses) },
         terminals: arguments.terminals.clone(),
+        client_threads: arguments.client_threads.unwrap_or_else(default_client_threads),
         flush: arguments.flush.clone(),
         dialects: arguments.dialects.clone(),
         is_bound: !arguments.uniform,
@@ -93,6 +97,11 @@ fn plan(arguments: &TpccArguments) -> Plan {
         realtime: arguments.realtime,
         out: arguments.out.clone(),
     }
+}
+
+/// One for every four cores, so that the server has most of them.
+fn default_client_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 4).max(1))
 }
 
 /// A server without a name is called by its number.

@@ -46,6 +46,7 @@ fn both_dialects_leave_the_tables_consistent() {
             database: DATABASE.to_owned(),
             dialect,
             terminals: 8,
+            client_threads: 2,
             is_bound,
             warmup: Duration::ZERO,
             measured: Duration::from_secs(3),

@@ -32,6 +32,8 @@ pub struct Plan {
     pub scale: Scale,
     /// Numbers of terminals.
     pub terminals: Vec<usize>,
+    /// Threads of the client, which share the terminals.
+    pub client_threads: usize,
     /// Values of `innodb_flush_log_at_trx_commit`.
     pub flush: Vec<u8>,
     /// Dialects.
@@ -154,6 +156,7 @@ impl Plan {
             () if self.terminals.is_empty() || self.terminals.contains(&0) => {
                 refuse("terminals must be 1 or more")
             }
+            () if self.client_threads == 0 => refuse("client threads must be 1 or more"),
             () if self.flush.is_empty() || self.flush.iter().any(|&flush| flush > 2) => {
                 refuse("innodb_flush_log_at_trx_commit is 0, 1 or 2")
             }
@@ -269,6 +272,7 @@ impl Bench<'_> {
             database: plan.database.clone(),
             dialect: setting.dialect,
             terminals: setting.terminals,
+            client_threads: plan.client_threads.min(setting.terminals),
             is_bound: plan.is_bound,
             warmup: Duration::from_secs(plan.warmup_seconds),
             measured: Duration::from_secs(plan.seconds),

@@ -3,12 +3,11 @@
 //! Rows are updated before they are read without a lock: a transaction sees its own changes, even of orders that were inserted
 //! after its snapshot was taken.
 
-use mysql::{Params, Value};
-
+use crate::tpcc::answer::Row;
 use crate::tpcc::dialect::Dialect;
 use crate::tpcc::random::Generator;
 use crate::tpcc::scale::DISTRICTS;
-use crate::tpcc::session::{Outcome, Session};
+use crate::tpcc::session::{Failure, Outcome, Param, Session};
 
 const SELECT_OLDEST: &str = "SELECT no_o_id FROM new_order WHERE no_w_id = ? AND no_d_id = ? \
      ORDER BY no_o_id LIMIT 1 FOR UPDATE";
@@ -44,56 +43,64 @@ impl Delivery {
         Delivery { warehouse, carrier: generator.uniform(1, 10) }
     }
 
-    pub(super) fn run(&self, session: &mut Session, dialect: Dialect) -> Outcome<()> {
-        session.plain("BEGIN")?;
+    pub(super) async fn run(&self, session: &mut Session, dialect: Dialect) -> Outcome<()> {
+        session.plain("BEGIN").await?;
         match dialect {
-            Dialect::Batched => self.deliver_batched(session)?,
+            Dialect::Batched => self.deliver_batched(session).await?,
             Dialect::Rowwise => {
-                (1..=DISTRICTS).try_for_each(|district| self.deliver_one(session, district))?;
+                for district in 1..=DISTRICTS {
+                    self.deliver_one(session, district).await?;
+                }
             }
         }
-        session.plain("COMMIT")
+        session.plain("COMMIT").await
     }
 
     /// A district without new orders is left out, clause 2.7.4.2.
-    fn deliver_one(&self, session: &mut Session, d: usize) -> Outcome<()> {
-        let w = self.warehouse;
-        let (oldest,): (Option<i64>,) = session.get(SELECT_MIN, (w, d))?;
+    async fn deliver_one(&self, session: &mut Session, district: usize) -> Outcome<()> {
+        let (w, d) = (Param::from(self.warehouse), Param::from(district));
+        let oldest = session.get(SELECT_MIN, &[w, d], |row| row.int(0)).await?;
         let Some(order) = oldest else { return Ok(()) };
-        session.execute(DELETE_ONE, (w, d, order))?;
-        session.execute(UPDATE_ORDER, (self.carrier, w, d, order))?;
-        let customer: i64 = session.get(SELECT_ORDER, (w, d, order))?;
-        session.execute(UPDATE_LINES, (w, d, order))?;
-        let amount: String = session.get(SUM_LINES, (w, d, order))?;
-        session.execute(UPDATE_CUSTOMER, (amount, w, d, customer))
+        let key = [w, d, order.into()];
+        session.execute(DELETE_ONE, &key).await?;
+        session.execute(UPDATE_ORDER, &[self.carrier.into(), w, d, order.into()]).await?;
+        let customer = session.get(SELECT_ORDER, &key, |row| row.int(0)).await?;
+        let customer = customer.ok_or(Failure::Missing(SELECT_ORDER))?;
+        session.execute(UPDATE_LINES, &key).await?;
+        let amount = session.get(SUM_LINES, &key, |row| row.text(0)).await?;
+        session.execute(UPDATE_CUSTOMER, &[amount.as_str().into(), w, d, customer.into()]).await
     }
 
-    fn deliver_batched(&self, session: &mut Session) -> Outcome<()> {
-        let w = self.warehouse;
-        let mut keys: Vec<Value> = Vec::with_capacity(DISTRICTS * 3);
-        for d in 1..=DISTRICTS {
-            if let Some(order) = session.find::<i64>(SELECT_OLDEST, (w, d))? {
-                keys.extend([Value::from(w), Value::from(d), Value::from(order)]);
+    async fn deliver_batched(&self, session: &mut Session) -> Outcome<()> {
+        let w = Param::from(self.warehouse);
+        let mut keys: Vec<Param<'_>> = Vec::with_capacity(DISTRICTS * 3);
+        for d in (1..=DISTRICTS).map(Param::from) {
+            if let Some(order) = session.find(SELECT_OLDEST, &[w, d], |row| row.int(0)).await?.flatten() {
+                keys.extend([w, d, order.into()]);
             }
         }
         let count = keys.len() / 3;
         if count == 0 {
             return Ok(());
         }
-        let all = || Params::Positional(keys.clone());
-        let with_carrier: Vec<Value> =
-            std::iter::once(Value::from(self.carrier)).chain(keys.iter().cloned()).collect();
-        session.execute_many(DELETE_ALL, count, all())?;
-        session.execute_many(UPDATE_ORDERS, count, Params::Positional(with_carrier))?;
-        let customers: Vec<(i64, i64)> = session.rows_many(SELECT_ORDERS, count, all())?;
-        session.execute_many(UPDATE_ALL_LINES, count, all())?;
-        let mut amounts: Vec<(i64, String)> = session.rows_many(SUM_ALL_LINES, count, all())?;
+        let with_carrier: Vec<Param<'_>> =
+            std::iter::once(self.carrier.into()).chain(keys.iter().copied()).collect();
+        session.execute_many(DELETE_ALL, count, &keys).await?;
+        session.execute_many(UPDATE_ORDERS, count, &with_carrier).await?;
+        let customers =
+            session.rows_many(SELECT_ORDERS, count, &keys, |row| (row.int(0), row.int(1))).await?;
+        session.execute_many(UPDATE_ALL_LINES, count, &keys).await?;
+        let read = |row: &Row<'_>| (row.int(0), row.text(1));
+        let mut amounts = session.rows_many(SUM_ALL_LINES, count, &keys, read).await?;
         // In the districts' order, as the other dialect: locks are taken in one order.
         amounts.sort_unstable();
         for (district, amount) in amounts {
             let of_district = customers.iter().find(|customer| customer.0 == district);
-            let &(_, customer) = of_district.ok_or(crate::tpcc::session::Failure::Missing(SELECT_ORDERS))?;
-            session.execute(UPDATE_CUSTOMER, (amount, w, district, customer))?;
+            let (Some(district), Some(&(_, Some(customer)))) = (district, of_district) else {
+                return Err(Failure::Missing(SELECT_ORDERS));
+            };
+            let params = [amount.as_str().into(), w, district.into(), customer.into()];
+            session.execute(UPDATE_CUSTOMER, &params).await?;
         }
         Ok(())
     }

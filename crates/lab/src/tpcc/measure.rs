@@ -1,20 +1,19 @@
 //! One run: terminals on one server for some seconds.
 
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use mysql::prelude::Queryable;
 use serde::{Deserialize, Serialize};
 
 use crate::target::Address;
+use crate::tpcc::crew::{self, Alarm, Member};
 use crate::tpcc::dialect::Dialect;
+use crate::tpcc::link::Link;
 use crate::tpcc::mix::Kind;
 use crate::tpcc::scale::Scale;
-use crate::tpcc::session::Session;
+use crate::tpcc::session::{Outcome, Session};
 use crate::tpcc::terminal::{Schedule, Tally, Terminal, in_words};
-
-/// MariaDB's way of ending transactions that lock rows newer than their snapshot; other servers do not have it.
-const SAME_ISOLATION: &str = "SET SESSION innodb_snapshot_isolation = OFF";
 
 /// How terminals work.
 #[derive(Clone, Debug)]
@@ -27,6 +26,8 @@ pub struct Load {
     pub dialect: Dialect,
     /// Terminals.
     pub terminals: usize,
+    /// Threads that serve them.
+    pub client_threads: usize,
     /// Whether each terminal has a home warehouse; if not, every transaction chooses one.
     pub is_bound: bool,
     /// Time that does not count.
@@ -73,31 +74,25 @@ pub struct Figures {
 ///
 /// # Errors  The first terminal's failure, in words.
 pub fn measure(server: &Address, load: &Load, interrupted: &AtomicBool) -> Result<Figures, String> {
-    let sessions = (0..load.terminals).map(|_| open(server, &load.database));
-    let sessions: Vec<Session> = sessions.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
-    let begin = Instant::now();
-    let from = begin + load.warmup;
+    let link = |number| Link::connect(server, &load.database).map(|link| (number, link));
+    let links = (0..load.terminals).map(link).collect::<Outcome<Vec<_>>>().map_err(|e| e.to_string())?;
+    let mut crews: Vec<Vec<(usize, Link)>> = (0..load.client_threads).map(|_| Vec::new()).collect();
+    for (number, link) in links {
+        crews[number % load.client_threads].push((number, link));
+    }
+    let from = Instant::now() + load.warmup;
     let failed = AtomicBool::new(false);
     let schedule = Schedule { from, until: from + load.measured, interrupted, failed: &failed };
-    let run = |(number, session)| {
-        let settings = (load.scale, load.dialect, load.is_bound);
-        let terminal = Terminal::new(number, session, settings, load.seed);
-        let outcome = terminal.work(&schedule);
-        if outcome.is_err() {
-            schedule.failed.store(true, Ordering::Relaxed);
-        }
-        outcome
-    };
     let outcomes: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            sessions.into_iter().enumerate().map(|terminal| scope.spawn(move || run(terminal))).collect();
+        let start = |crew| scope.spawn(|| run_crew(crew, load, &schedule));
+        let threads: Vec<_> = crews.into_iter().map(start).collect();
         let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
             thread.join().unwrap_or_else(|e| std::panic::resume_unwind(e))
         };
         threads.into_iter().map(join).collect()
     });
     let mut tallies: [Tally; 5] = Default::default();
-    for outcome in outcomes {
+    for outcome in outcomes.into_iter().flatten() {
         for (sum, tally) in tallies.iter_mut().zip(outcome.map_err(|failure| in_words(&failure))?) {
             sum.add(tally);
         }
@@ -105,12 +100,27 @@ pub fn measure(server: &Address, load: &Load, interrupted: &AtomicBool) -> Resul
     Ok(figures(tallies, load.measured))
 }
 
-fn open(server: &Address, database: &str) -> Result<Session, mysql::Error> {
-    let mut connection = server.connect()?;
-    connection.query_drop(format!("USE {database}"))?;
-    // Servers other than MariaDB refuse it, and need it not.
-    let _ = connection.query_drop(SAME_ISOLATION);
-    Ok(Session::new(connection))
+/// Runs terminals on this thread.
+fn run_crew(links: Vec<(usize, Link)>, load: &Load, schedule: &Schedule<'_>) -> Vec<Outcome<[Tally; 5]>> {
+    let member = |(number, link): (usize, Link)| {
+        let (alarm, socket) = (Rc::new(Alarm::default()), link.descriptor()?);
+        let session = Session::new(link, Rc::clone(&alarm));
+        let settings = (load.scale, load.dialect, load.is_bound);
+        let terminal = Terminal::new(number, session, settings, load.seed);
+        let work = async {
+            let outcome = terminal.work(schedule).await;
+            if outcome.is_err() {
+                schedule.failed.store(true, Ordering::Relaxed);
+            }
+            outcome
+        };
+        Ok(Member { socket, alarm, work: Box::pin(work) })
+    };
+    let members: std::io::Result<Vec<_>> = links.into_iter().map(member).collect();
+    members.and_then(crew::run).unwrap_or_else(|error| {
+        schedule.failed.store(true, Ordering::Relaxed);
+        vec![Err(error.into())]
+    })
 }
 
 impl Tally {

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mysql::{Params, Row, Value};
-
+use crate::tpcc::answer::Row;
 use crate::tpcc::dialect::Dialect;
 use crate::tpcc::random::Generator;
 use crate::tpcc::scale::{DISTRICTS, Scale};
-use crate::tpcc::session::{Failure, Outcome, Session, decimal, hundredths};
+use crate::tpcc::session::{Failure, Outcome, Param, Session, decimal, hundredths};
 
 const SELECT_CUSTOMER_AND_WAREHOUSE: &str = "SELECT c_discount, c_last, c_credit, w_tax FROM customer, warehouse \
      WHERE w_id = ? AND c_w_id = w_id AND c_d_id = ? AND c_id = ?";
@@ -82,92 +81,109 @@ impl NewOrder {
     }
 
     /// Returns whether the transaction was committed; if not, it was rolled back as its input requires.
-    pub(super) fn run(&self, session: &mut Session, dialect: Dialect) -> Outcome<bool> {
-        session.plain("BEGIN")?;
-        let order = self.insert_order(session, dialect)?;
+    pub(super) async fn run(&self, session: &mut Session, dialect: Dialect) -> Outcome<bool> {
+        session.plain("BEGIN").await?;
+        let order = self.insert_order(session, dialect).await?;
         let is_complete = match dialect {
-            Dialect::Batched => self.insert_lines_batched(session, order)?,
-            Dialect::Rowwise => self.insert_lines_rowwise(session, order)?,
+            Dialect::Batched => self.insert_lines_batched(session, order).await?,
+            Dialect::Rowwise => self.insert_lines_rowwise(session, order).await?,
         };
-        session.plain(if is_complete { "COMMIT" } else { "ROLLBACK" })?;
+        session.plain(if is_complete { "COMMIT" } else { "ROLLBACK" }).await?;
         Ok(is_complete)
     }
 
     /// Takes the district's next order number and inserts the order without its lines.
-    fn insert_order(&self, session: &mut Session, dialect: Dialect) -> Outcome<i64> {
+    async fn insert_order(&self, session: &mut Session, dialect: Dialect) -> Outcome<i64> {
         let NewOrder { warehouse: w, district: d, customer: c, ref lines } = *self;
+        let (w, d, c) = (Param::from(w), Param::from(d), Param::from(c));
         match dialect {
-            Dialect::Batched => {
-                let _: Row = session.get(SELECT_CUSTOMER_AND_WAREHOUSE, (w, d, c))?;
-            }
+            Dialect::Batched => session.see(SELECT_CUSTOMER_AND_WAREHOUSE, &[w, d, c]).await?,
             Dialect::Rowwise => {
-                let _: Row = session.get(SELECT_CUSTOMER, (w, d, c))?;
-                let _: Row = session.get(SELECT_WAREHOUSE, (w,))?;
+                session.see(SELECT_CUSTOMER, &[w, d, c]).await?;
+                session.see(SELECT_WAREHOUSE, &[w]).await?;
             }
         }
-        let (order, _): (i64, Value) = session.get(SELECT_DISTRICT, (w, d))?;
-        session.execute(UPDATE_DISTRICT, (order + 1, w, d))?;
-        let is_local = lines.iter().all(|line| line.supply == w);
-        session.execute(INSERT_ORDER, (order, d, w, c, lines.len(), i32::from(is_local)))?;
-        session.execute(INSERT_NEW_ORDER, (order, d, w))?;
+        let next = session.get(SELECT_DISTRICT, &[w, d], |row| row.int(0)).await?;
+        let order = next.ok_or(Failure::Missing(SELECT_DISTRICT))?;
+        session.execute(UPDATE_DISTRICT, &[(order + 1).into(), w, d]).await?;
+        let is_local = lines.iter().all(|line| line.supply == self.warehouse);
+        let rest = [order.into(), d, w, c, lines.len().into(), i64::from(is_local).into()];
+        session.execute(INSERT_ORDER, &rest).await?;
+        session.execute(INSERT_NEW_ORDER, &[order.into(), d, w]).await?;
         Ok(order)
     }
 
     /// Returns false when an item is not there.
-    fn insert_lines_batched(&self, session: &mut Session, order: i64) -> Outcome<bool> {
+    async fn insert_lines_batched(&self, session: &mut Session, order: i64) -> Outcome<bool> {
         let prices: BTreeMap<usize, Option<i64>> = self.lines.iter().map(|line| (line.item, None)).collect();
-        let Some(prices) = select_prices(session, prices)? else { return Ok(false) };
-        let mut stocks = self.select_stocks(session)?;
-        let mut params: Vec<Value> = Vec::with_capacity(self.lines.len() * 9);
-        for (number, line) in (1i64..).zip(&self.lines) {
+        let Some(prices) = select_prices(session, prices).await? else { return Ok(false) };
+        let mut stocks = self.select_stocks(session).await?;
+        let mut rows: Vec<(String, String)> = Vec::with_capacity(self.lines.len());
+        for line in &self.lines {
             let stock = stocks.get_mut(&(line.supply, line.item)).ok_or(Failure::Missing(SELECT_STOCKS))?;
-            self.update_stock(session, line, stock)?;
+            self.update_stock(session, line, stock).await?;
             let price = prices.get(&line.item).copied().unwrap_or_default();
-            params.extend(self.line_row(order, number, line, price, &stock.district_text));
+            rows.push((decimal(price * line.quantity), stock.district_text.clone()));
         }
-        session.execute_many(INSERT_LINES, self.lines.len(), Params::Positional(params))?;
+        let mut params: Vec<Param<'_>> = Vec::with_capacity(self.lines.len() * 9);
+        for ((number, line), (amount, text)) in (1i64..).zip(&self.lines).zip(&rows) {
+            params.extend(self.line_row(order, number, line, amount, text));
+        }
+        session.execute_many(INSERT_LINES, self.lines.len(), &params).await?;
         Ok(true)
     }
 
     /// Returns false when an item is not there.
-    fn insert_lines_rowwise(&self, session: &mut Session, order: i64) -> Outcome<bool> {
+    async fn insert_lines_rowwise(&self, session: &mut Session, order: i64) -> Outcome<bool> {
         for (number, line) in (1i64..).zip(&self.lines) {
-            let Some((price, ..)) = session.find::<(String, Value, Value)>(SELECT_ITEM, (line.item,))? else {
+            let Some(price) = session.find(SELECT_ITEM, &[line.item.into()], |row| row.text(0)).await? else {
                 return Ok(false);
             };
-            let (quantity, _, district_text): (i64, Value, String) =
-                session.get(SELECT_STOCK[self.district - 1], (line.supply, line.item))?;
-            let mut stock = Stock { quantity, district_text };
-            self.update_stock(session, line, &mut stock)?;
-            let row = self.line_row(order, number, line, hundredths(&price), &stock.district_text);
-            session.execute(INSERT_LINES, Params::Positional(row.to_vec()))?;
+            let key = [line.supply.into(), line.item.into()];
+            let read =
+                |row: &Row<'_>| Stock { quantity: row.int(0).unwrap_or(0), district_text: row.text(2) };
+            let mut stock = session.get(SELECT_STOCK[self.district - 1], &key, read).await?;
+            self.update_stock(session, line, &mut stock).await?;
+            let amount = decimal(hundredths(&price) * line.quantity);
+            let row = self.line_row(order, number, line, &amount, &stock.district_text);
+            session.execute(INSERT_LINES, &row).await?;
         }
         Ok(true)
     }
 
-    fn select_stocks(&self, session: &mut Session) -> Outcome<BTreeMap<(usize, usize), Stock>> {
+    async fn select_stocks(&self, session: &mut Session) -> Outcome<BTreeMap<(usize, usize), Stock>> {
         let mut keys: Vec<(usize, usize)> = self.lines.iter().map(|line| (line.supply, line.item)).collect();
         keys.dedup();
-        let params = keys.iter().flat_map(|&(w, item)| [Value::from(w), Value::from(item)]).collect();
-        let rows: Vec<Row> = session.rows_many(SELECT_STOCKS, keys.len(), Params::Positional(params))?;
-        let stock = |mut row: Row| {
-            let (warehouse, item, quantity) = (row.take(0)?, row.take(1)?, row.take(2)?);
-            Some(((warehouse, item), Stock { quantity, district_text: row.take(3 + self.district)? }))
+        let params: Vec<Param<'_>> =
+            keys.iter().flat_map(|&(w, item)| [Param::from(w), Param::from(item)]).collect();
+        let read = |row: &Row<'_>| {
+            let key = (row.int(0)? as usize, row.int(1)? as usize);
+            Some((key, Stock { quantity: row.int(2)?, district_text: row.text(3 + self.district) }))
         };
-        Ok(rows.into_iter().filter_map(stock).collect())
+        let rows = session.rows_many(SELECT_STOCKS, keys.len(), &params, read).await?;
+        Ok(rows.into_iter().flatten().collect())
     }
 
     /// Clause 2.4.2.2: the stock falls by what is ordered, and is filled up before it would fall below 10.
-    fn update_stock(&self, session: &mut Session, line: &Line, stock: &mut Stock) -> Outcome<()> {
+    async fn update_stock(&self, session: &mut Session, line: &Line, stock: &mut Stock) -> Outcome<()> {
         stock.quantity -= line.quantity;
         if stock.quantity < 10 {
             stock.quantity += 91;
         }
-        let is_remote = i32::from(line.supply != self.warehouse);
-        session.execute(UPDATE_STOCK, (stock.quantity, line.quantity, is_remote, line.supply, line.item))
+        let is_remote = i64::from(line.supply != self.warehouse);
+        let key = [line.supply.into(), line.item.into()];
+        let params = [stock.quantity.into(), line.quantity.into(), is_remote.into(), key[0], key[1]];
+        session.execute(UPDATE_STOCK, &params).await
     }
 
-    fn line_row(&self, order: i64, number: i64, line: &Line, price: i64, text: &str) -> [Value; 9] {
+    fn line_row<'a>(
+        &self,
+        order: i64,
+        number: i64,
+        line: &Line,
+        amount: &'a str,
+        text: &'a str,
+    ) -> [Param<'a>; 9] {
         [
             order.into(),
             self.district.into(),
@@ -176,7 +192,7 @@ impl NewOrder {
             line.item.into(),
             line.supply.into(),
             line.quantity.into(),
-            decimal(price * line.quantity).into(),
+            amount.into(),
             text.into(),
         ]
     }
@@ -198,14 +214,13 @@ pub(super) fn other_warehouse(warehouse: usize, scale: &Scale, generator: &mut G
 }
 
 /// Returns the price of each item; None when one is not there.
-fn select_prices(
+async fn select_prices(
     session: &mut Session,
     mut prices: BTreeMap<usize, Option<i64>>,
 ) -> Outcome<Option<BTreeMap<usize, i64>>> {
-    let params = prices.keys().map(|&item| Value::from(item)).collect();
-    let rows: Vec<(usize, String, Value, Value)> =
-        session.rows_many(SELECT_ITEMS, prices.len(), Params::Positional(params))?;
-    for (item, price, ..) in rows {
+    let params: Vec<Param<'_>> = prices.keys().map(|&item| Param::from(item)).collect();
+    let read = |row: &Row<'_>| (row.int(0).unwrap_or(0) as usize, row.text(1));
+    for (item, price) in session.rows_many(SELECT_ITEMS, prices.len(), &params, read).await? {
         prices.insert(item, Some(hundredths(&price)));
     }
     Ok(prices.into_iter().map(|(item, price)| Some((item, price?))).collect())

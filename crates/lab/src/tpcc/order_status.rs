@@ -1,11 +1,9 @@
 //! Order-Status, clause 2.6.
 
-use mysql::{Row, Value};
-
 use crate::tpcc::payment::Customer;
 use crate::tpcc::random::Generator;
 use crate::tpcc::scale::{DISTRICTS, Scale};
-use crate::tpcc::session::{Outcome, Session};
+use crate::tpcc::session::{Failure, Outcome, Session};
 
 const SELECT_CUSTOMER: &str =
     "SELECT c_balance, c_first, c_middle, c_last FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?";
@@ -26,12 +24,13 @@ impl OrderStatus {
         OrderStatus { customer: Customer::draw(warehouse, district, scale, generator) }
     }
 
-    pub(super) fn run(&self, session: &mut Session) -> Outcome<()> {
-        session.plain("BEGIN")?;
-        let key @ (w, d, _) = self.customer.key(session)?;
-        let _: Row = session.get(SELECT_CUSTOMER, key)?;
-        let (order, ..): (i64, Value, Value) = session.get(SELECT_LAST_ORDER, key)?;
-        let _: Vec<Row> = session.rows(SELECT_LINES, (w, d, order))?;
-        session.plain("COMMIT")
+    pub(super) async fn run(&self, session: &mut Session) -> Outcome<()> {
+        session.plain("BEGIN").await?;
+        let key @ [w, d, _] = self.customer.key(session).await?;
+        session.see(SELECT_CUSTOMER, &key).await?;
+        let order = session.get(SELECT_LAST_ORDER, &key, |row| row.int(0)).await?;
+        let order = order.ok_or(Failure::Missing(SELECT_LAST_ORDER))?;
+        session.rows(SELECT_LINES, &[w, d, order.into()], |_| ()).await?;
+        session.plain("COMMIT").await
     }
 }

@@ -1,11 +1,9 @@
 //! Payment, clause 2.5, and how a customer is chosen, clauses 2.5.1.2 and 2.6.1.2.
 
-use mysql::{Row, Value};
-
 use crate::tpcc::new_order::other_warehouse;
 use crate::tpcc::random::Generator;
 use crate::tpcc::scale::{DISTRICTS, Scale};
-use crate::tpcc::session::{Failure, Outcome, Session, decimal};
+use crate::tpcc::session::{Failure, Outcome, Param, Session, decimal};
 
 const UPDATE_WAREHOUSE: &str = "UPDATE warehouse SET w_ytd = w_ytd + ? WHERE w_id = ?";
 const SELECT_WAREHOUSE: &str =
@@ -60,16 +58,18 @@ impl Customer {
     }
 
     /// Returns the customer's key.
-    pub(super) fn key(&self, session: &mut Session) -> Outcome<(usize, usize, usize)> {
+    pub(super) async fn key(&self, session: &mut Session) -> Outcome<[Param<'static>; 3]> {
         let Customer { warehouse: w, district: d, ref by } = *self;
+        let (w, d) = (w.into(), d.into());
         let id = match by {
-            By::Id(id) => *id,
+            By::Id(id) => Some(*id as i64),
             By::LastName(name) => {
-                let ids: Vec<usize> = session.rows(SELECT_BY_NAME, (w, d, name))?;
-                *ids.get(ids.len().saturating_sub(1) / 2).ok_or(Failure::Missing(SELECT_BY_NAME))?
+                let params = [w, d, name.as_str().into()];
+                let ids = session.rows(SELECT_BY_NAME, &params, |row| row.int(0)).await?;
+                ids.get(ids.len().saturating_sub(1) / 2).copied().flatten()
             }
         };
-        Ok((w, d, id))
+        Ok([w, d, id.ok_or(Failure::Missing(SELECT_BY_NAME))?.into()])
     }
 }
 
@@ -95,38 +95,39 @@ impl Payment {
         Payment { warehouse, district, customer, amount: generator.uniform(100, 500_000) as i64 }
     }
 
-    pub(super) fn run(&self, session: &mut Session) -> Outcome<()> {
-        let Payment { warehouse: w, district: d, .. } = *self;
+    pub(super) async fn run(&self, session: &mut Session) -> Outcome<()> {
+        let (w, d) = (Param::from(self.warehouse), Param::from(self.district));
         let amount = decimal(self.amount);
-        session.plain("BEGIN")?;
-        session.execute(UPDATE_WAREHOUSE, (&amount, w))?;
-        let of_warehouse: Row = session.get(SELECT_WAREHOUSE, (w,))?;
-        session.execute(UPDATE_DISTRICT, (&amount, w, d))?;
-        let of_district: Row = session.get(SELECT_DISTRICT, (w, d))?;
-        let key @ (c_w, c_d, c) = self.customer.key(session)?;
-        self.update_customer(session, key, &amount)?;
-        let name = |row: &Row| row.get::<String, _>(5).unwrap_or_default();
-        let data = format!("{}    {}", name(&of_warehouse), name(&of_district));
-        session.execute(INSERT_HISTORY, (c_d, c_w, c, d, w, &amount, data))?;
-        session.plain("COMMIT")
+        let amount = Param::from(amount.as_str());
+        session.plain("BEGIN").await?;
+        session.execute(UPDATE_WAREHOUSE, &[amount, w]).await?;
+        let of_warehouse = session.get(SELECT_WAREHOUSE, &[w], |row| row.text(5)).await?;
+        session.execute(UPDATE_DISTRICT, &[amount, w, d]).await?;
+        let of_district = session.get(SELECT_DISTRICT, &[w, d], |row| row.text(5)).await?;
+        let key @ [c_w, c_d, c] = self.customer.key(session).await?;
+        self.update_customer(session, key, amount).await?;
+        let data = format!("{of_warehouse}    {of_district}");
+        let history = [c_d, c_w, c, d, w, amount, data.as_str().into()];
+        session.execute(INSERT_HISTORY, &history).await?;
+        session.plain("COMMIT").await
     }
 
-    fn update_customer(
+    async fn update_customer(
         &self,
         session: &mut Session,
-        (w, d, c): (usize, usize, usize),
-        amount: &str,
+        key @ [w, d, c]: [Param<'_>; 3],
+        amount: Param<'_>,
     ) -> Outcome<()> {
-        let customer: Row = session.get(SELECT_CUSTOMER, (w, d, c))?;
-        let credit: Option<String> = customer.get(0);
-        if credit.as_deref() != Some("BC") {
-            return session.execute(UPDATE_CUSTOMER, (amount, amount, w, d, c));
+        let credit = session.get(SELECT_CUSTOMER, &key, |row| row.text(0)).await?;
+        if credit != "BC" {
+            return session.execute(UPDATE_CUSTOMER, &[amount, amount, w, d, c]).await;
         }
         // Clause 2.5.2.2: a customer of bad credit keeps a record of payments.
-        let (before,): (String,) = session.get(SELECT_DATA, (w, d, c))?;
+        let before = session.get(SELECT_DATA, &key, |row| row.text(0)).await?;
         let mut data = format!("{c} {d} {w} {} {} {amount} | {before}", self.district, self.warehouse);
         data.truncate(DATA_BYTES_MAX);
-        session.execute(UPDATE_CUSTOMER_AND_DATA, (amount, amount, Value::from(data), w, d, c))
+        let params = [amount, amount, data.as_str().into(), w, d, c];
+        session.execute(UPDATE_CUSTOMER_AND_DATA, &params).await
     }
 }
 

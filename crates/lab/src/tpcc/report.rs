@@ -31,14 +31,21 @@ pub fn markdown(plan: &Plan, results: &Results) -> String {
 fn head(plan: &Plan, results: &Results) -> String {
     let servers: Vec<String> =
         results.servers.iter().map(|(name, version)| format!("{name} ({version})")).collect();
+    let is_local = plan.targets.iter().filter(|target| target.url.contains("?socket=")).count();
+    let transport = match is_local {
+        0 => "TCP",
+        n if n == plan.targets.len() => "Unix sockets",
+        _ => "TCP or Unix sockets",
+    };
     let homes = if plan.is_bound { "bound to warehouses" } else { "at any warehouse" };
     format!(
-        "# TPC-C\n\n{} warehouses; {} rounds of {} s after {} s; terminals {homes}, without keying and think times.\n\
-         {}. {}. {}.\n",
+        "# TPC-C\n\n{} warehouses; {} rounds of {} s after {} s; terminals {homes}, without keying and think times, in \
+         {} thread(s) of the client; {transport}.\n{}. {}. {}.\n",
         plan.scale.warehouses,
         plan.rounds,
         plan.seconds,
         plan.warmup_seconds,
+        plan.client_threads,
         servers.join(", "),
         results.machine.in_words(),
         results.date

@@ -2,9 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
 
-use mysql::prelude::{FromRow, Queryable};
-use mysql::{Conn, Params, Statement};
+use crate::tpcc::answer::{self, Request, Row};
+use crate::tpcc::crew::Alarm;
+use crate::tpcc::link::Link;
 
 /// Errors after which a transaction is tried again: deadlock, lock wait timeout, and MariaDB's "record has changed since last read".
 const DEADLOCK: u16 = 1213;
@@ -14,8 +18,17 @@ const CHANGED: u16 = 1020;
 /// Why a transaction ended early.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The server's word, or the connection's.
-    Server(mysql::Error),
+    /// The server's word.
+    Server {
+        /// Number of the error.
+        code: u16,
+        /// Its text.
+        message: String,
+    },
+    /// The connection's.
+    Connection(io::Error),
+    /// The server said what this client does not understand.
+    Protocol(&'static str),
     /// A row that must be there is not.
     Missing(&'static str),
 }
@@ -29,26 +42,37 @@ pub(super) enum Retry {
 
 pub(super) type Outcome<T> = Result<T, Failure>;
 
-impl From<mysql::Error> for Failure {
-    fn from(error: mysql::Error) -> Failure {
-        Failure::Server(error)
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Connection(error)
     }
 }
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Failure::Server(error) => write!(f, "{error}"),
+            Failure::Server { code, message } => write!(f, "{code}: {message}"),
+            Failure::Connection(error) => write!(f, "{error}"),
+            Failure::Protocol(what) => f.write_str(what),
             Failure::Missing(what) => write!(f, "no row was found: {what}"),
         }
     }
 }
 
 impl Failure {
+    /// Reads an error packet's body.
+    pub(super) fn of_error_packet(body: &[u8]) -> Failure {
+        let [0xff, low, high, rest @ ..] = body else { return Failure::Protocol("an answer is malformed") };
+        // A mark and five characters of SQLSTATE, which a server that greets with an error leaves out.
+        let message = if rest.first() == Some(&b'#') { rest.get(6..).unwrap_or_default() } else { rest };
+        let message = String::from_utf8_lossy(message).into_owned();
+        Failure::Server { code: u16::from_le_bytes([*low, *high]), message }
+    }
+
     /// Returns why the transaction may be tried again, if it may.
     pub(super) fn retry(&self) -> Option<Retry> {
-        let Failure::Server(mysql::Error::MySqlError(error)) = self else { return None };
-        match error.code {
+        let Failure::Server { code, .. } = self else { return None };
+        match *code {
             DEADLOCK | CHANGED => Some(Retry::Deadlock),
             LOCK_WAIT_TIMEOUT => Some(Retry::LockWaitTimeout),
             _ => None,
@@ -56,81 +80,174 @@ impl Failure {
     }
 }
 
+/// A parameter of a statement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Param<'a> {
+    Int(i64),
+    Text(&'a str),
+}
+
+impl From<i64> for Param<'_> {
+    fn from(number: i64) -> Self {
+        Param::Int(number)
+    }
+}
+
+impl From<usize> for Param<'_> {
+    fn from(number: usize) -> Self {
+        Param::Int(number as i64)
+    }
+}
+
+impl<'a> From<&'a str> for Param<'a> {
+    fn from(text: &'a str) -> Self {
+        Param::Text(text)
+    }
+}
+
+impl std::fmt::Display for Param<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Param::Int(number) => write!(f, "{number}"),
+            Param::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// The commands used, and the type codes of parameters, as the protocol numbers them.
+const COM_QUERY: u8 = 0x03;
+const COM_STMT_PREPARE: u8 = 0x16;
+const COM_STMT_EXECUTE: u8 = 0x17;
+const TYPE_LONGLONG: u8 = 8;
+const TYPE_STRING: u8 = 0xfe;
+
 /// A connection. Statements are prepared when they are first used.
 pub(super) struct Session {
-    connection: Conn,
-    /// By text and number of repetitions.
-    statements: HashMap<(&'static str, usize), Statement>,
+    link: Link,
+    alarm: Rc<Alarm>,
+    /// By the text's address, for texts are constants, and number of repetitions.
+    statements: HashMap<(*const u8, usize), u32>,
 }
 
 impl Session {
-    pub(super) fn new(connection: Conn) -> Session {
-        Session { connection, statements: HashMap::new() }
+    /// A session whose pauses end by this alarm.
+    pub(super) fn new(link: Link, alarm: Rc<Alarm>) -> Session {
+        Session { link, alarm, statements: HashMap::new() }
+    }
+
+    /// Waits for so long.
+    pub(super) async fn pause(&self, time: Duration) {
+        self.alarm.after(time).await;
     }
 
     /// Runs a statement without parameters or rows.
-    pub(super) fn plain(&mut self, text: &str) -> Outcome<()> {
-        Ok(self.connection.query_drop(text)?)
+    pub(super) async fn plain(&mut self, text: &str) -> Outcome<()> {
+        self.link.begin(COM_QUERY).extend_from_slice(text.as_bytes());
+        let deprecates_eof = self.link.deprecates_eof;
+        answer::rows(self.link.exchange(Request::Execute).await?, deprecates_eof, |_| ()).map(drop)
     }
 
     /// Runs a statement without rows.
-    pub(super) fn execute(&mut self, text: &'static str, params: impl Into<Params>) -> Outcome<()> {
-        self.execute_many(text, 1, params)
+    pub(super) async fn execute(&mut self, text: &'static str, params: &[Param<'_>]) -> Outcome<()> {
+        self.rows_many(text, 1, params, |_| ()).await.map(drop)
     }
 
     /// Runs a statement without rows whose text in braces stands for `count` of it.
-    pub(super) fn execute_many(
+    pub(super) async fn execute_many(
         &mut self,
         text: &'static str,
         count: usize,
-        params: impl Into<Params>,
+        params: &[Param<'_>],
     ) -> Outcome<()> {
-        let statement = self.prepared(text, count)?;
-        Ok(self.connection.exec_drop(statement, params)?)
+        self.rows_many(text, count, params, |_| ()).await.map(drop)
     }
 
-    /// Returns the rows of a query.
-    pub(super) fn rows<T: FromRow>(
+    /// Returns what `read` makes of the rows of a query.
+    pub(super) async fn rows<T>(
         &mut self,
         text: &'static str,
-        params: impl Into<Params>,
+        params: &[Param<'_>],
+        read: impl FnMut(&Row<'_>) -> T,
     ) -> Outcome<Vec<T>> {
-        self.rows_many(text, 1, params)
+        self.rows_many(text, 1, params, read).await
     }
 
-    /// Returns the rows of a query whose text in braces stands for `count` of it.
-    pub(super) fn rows_many<T: FromRow>(
+    /// Returns what `read` makes of the rows of a query whose text in braces stands for `count` of it.
+    pub(super) async fn rows_many<T>(
         &mut self,
         text: &'static str,
         count: usize,
-        params: impl Into<Params>,
+        params: &[Param<'_>],
+        read: impl FnMut(&Row<'_>) -> T,
     ) -> Outcome<Vec<T>> {
-        let statement = self.prepared(text, count)?;
-        Ok(self.connection.exec(statement, params)?)
+        let id = self.prepared(text, count).await?;
+        put_execute(self.link.begin(COM_STMT_EXECUTE), id, params);
+        let deprecates_eof = self.link.deprecates_eof;
+        answer::rows(self.link.exchange(Request::Execute).await?, deprecates_eof, read)
     }
 
-    /// Returns the first row of a query.
-    pub(super) fn find<T: FromRow>(
+    /// Returns what `read` makes of the first row of a query; None: there is none.
+    pub(super) async fn find<T>(
         &mut self,
         text: &'static str,
-        params: impl Into<Params>,
+        params: &[Param<'_>],
+        read: impl FnMut(&Row<'_>) -> T,
     ) -> Outcome<Option<T>> {
-        let statement = self.prepared(text, 1)?;
-        Ok(self.connection.exec_first(statement, params)?)
+        Ok(self.rows(text, params, read).await?.into_iter().next())
     }
 
-    /// Returns the first row of a query that has one.
-    pub(super) fn get<T: FromRow>(&mut self, text: &'static str, params: impl Into<Params>) -> Outcome<T> {
-        self.find(text, params)?.ok_or(Failure::Missing(text))
+    /// Returns what `read` makes of the first row of a query that has one.
+    pub(super) async fn get<T>(
+        &mut self,
+        text: &'static str,
+        params: &[Param<'_>],
+        read: impl FnMut(&Row<'_>) -> T,
+    ) -> Outcome<T> {
+        self.find(text, params, read).await?.ok_or(Failure::Missing(text))
     }
 
-    fn prepared(&mut self, text: &'static str, count: usize) -> Outcome<Statement> {
-        if let Some(statement) = self.statements.get(&(text, count)) {
-            return Ok(statement.clone());
+    /// Runs a query that has a row, whose values are not looked at.
+    pub(super) async fn see(&mut self, text: &'static str, params: &[Param<'_>]) -> Outcome<()> {
+        self.get(text, params, |_| ()).await
+    }
+
+    async fn prepared(&mut self, text: &'static str, count: usize) -> Outcome<u32> {
+        let key = (text.as_ptr(), count);
+        if let Some(&id) = self.statements.get(&key) {
+            return Ok(id);
         }
-        let statement = self.connection.prep(repeated(text, count))?;
-        self.statements.insert((text, count), statement.clone());
-        Ok(statement)
+        self.link.begin(COM_STMT_PREPARE).extend_from_slice(repeated(text, count).as_bytes());
+        let id = answer::statement_id(self.link.exchange(Request::Prepare).await?)?;
+        self.statements.insert(key, id);
+        Ok(id)
+    }
+}
+
+/// Writes the body of COM_STMT_EXECUTE: no cursor, once, no NULL among the parameters, their types with them.
+fn put_execute(out: &mut Vec<u8>, id: u32, params: &[Param<'_>]) {
+    out.extend(id.to_le_bytes());
+    out.extend([0, 1, 0, 0, 0]);
+    if params.is_empty() {
+        return;
+    }
+    out.resize(out.len() + params.len().div_ceil(8), 0);
+    out.push(1);
+    for param in params {
+        let code = if matches!(param, Param::Int(_)) { TYPE_LONGLONG } else { TYPE_STRING };
+        out.extend([code, 0]);
+    }
+    for param in params {
+        match *param {
+            Param::Int(number) => out.extend(number.to_le_bytes()),
+            Param::Text(text) => {
+                let length = text.len() as u16;
+                match u8::try_from(length) {
+                    Ok(short @ ..0xfb) => out.push(short),
+                    _ => out.extend([0xfc, length as u8, (length >> 8) as u8]),
+                }
+                out.extend_from_slice(text.as_bytes());
+            }
+        }
     }
 }
 
@@ -172,6 +289,17 @@ mod tests {
     fn text_in_braces_is_repeated() {
         assert_eq!(repeated("a IN ({(?,?)}) x", 2), "a IN ((?,?),(?,?)) x");
         assert_eq!(repeated("a = ?", 3), "a = ?");
+    }
+
+    #[test]
+    fn parameters_are_written_with_their_types() {
+        let (mut out, long) = (Vec::new(), "x".repeat(300));
+        put_execute(&mut out, 3, &[Param::Int(-2), Param::Text("ab"), Param::Text(&long)]);
+        let mut expected = vec![3, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 8, 0, 0xfe, 0, 0xfe, 0];
+        expected.extend((-2i64).to_le_bytes());
+        expected.extend([2, b'a', b'b', 0xfc, 0x2c, 1]);
+        expected.extend(long.as_bytes());
+        assert_eq!(out, expected);
     }
 
     #[test]

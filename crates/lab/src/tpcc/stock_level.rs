@@ -1,10 +1,8 @@
 //! Stock-Level, clause 2.8: how many items of a district's last 20 orders are short.
 
-use mysql::Row;
-
 use crate::tpcc::dialect::Dialect;
 use crate::tpcc::random::Generator;
-use crate::tpcc::session::{Outcome, Session};
+use crate::tpcc::session::{Failure, Outcome, Param, Session};
 
 /// Orders that are looked at.
 const ORDERS: i64 = 20;
@@ -31,21 +29,25 @@ impl StockLevel {
         StockLevel { warehouse, district, threshold: generator.uniform(10, 20) }
     }
 
-    pub(super) fn run(&self, session: &mut Session, dialect: Dialect) -> Outcome<()> {
-        let StockLevel { warehouse: w, district: d, threshold } = *self;
-        session.plain("BEGIN")?;
-        let next: i64 = session.get(SELECT_DISTRICT, (w, d))?;
+    pub(super) async fn run(&self, session: &mut Session, dialect: Dialect) -> Outcome<()> {
+        let (w, d) = (Param::from(self.warehouse), Param::from(self.district));
+        let threshold = Param::from(self.threshold);
+        session.plain("BEGIN").await?;
+        let next = session.get(SELECT_DISTRICT, &[w, d], |row| row.int(0)).await?;
+        let next = next.ok_or(Failure::Missing(SELECT_DISTRICT))?;
+        let orders = [w, d, next.into(), (next - ORDERS).into()];
         match dialect {
             Dialect::Batched => {
-                let _: Row = session.get(COUNT_SHORT, (w, d, next, next - ORDERS, w, threshold))?;
+                let [_, _, end, begin] = orders;
+                session.see(COUNT_SHORT, &[w, d, end, begin, w, threshold]).await?;
             }
             Dialect::Rowwise => {
-                let items: Vec<i64> = session.rows(SELECT_ITEMS, (w, d, next, next - ORDERS))?;
-                for item in items {
-                    let _: Row = session.get(COUNT_SHORT_ITEM, (w, item, threshold))?;
+                for item in session.rows(SELECT_ITEMS, &orders, |row| row.int(0)).await? {
+                    let item = item.ok_or(Failure::Missing(SELECT_ITEMS))?;
+                    session.see(COUNT_SHORT_ITEM, &[w, item.into(), threshold]).await?;
                 }
             }
         }
-        session.plain("COMMIT")
+        session.plain("COMMIT").await
     }
 }

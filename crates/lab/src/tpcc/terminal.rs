@@ -1,4 +1,4 @@
-//! A terminal: one connection that runs one transaction after the other.
+//! A terminal: one connection that runs one transaction after another.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,6 +14,9 @@ use crate::tpcc::scale::{DISTRICTS, Scale};
 use crate::tpcc::session::{Failure, Outcome, Retry, Session};
 use crate::tpcc::stock_level::StockLevel;
 
+/// MariaDB's way of ending transactions that lock rows newer than their snapshot; other servers do not have it.
+const SAME_ISOLATION: &str = "SET SESSION innodb_snapshot_isolation = OFF";
+
 /// A transaction that was retried so often does not end.
 const TRIES_MAX: usize = 1000;
 
@@ -28,13 +31,13 @@ enum Transaction {
 
 impl Transaction {
     /// Returns whether it was committed.
-    fn run(&self, session: &mut Session, dialect: Dialect) -> Outcome<bool> {
+    async fn run(&self, session: &mut Session, dialect: Dialect) -> Outcome<bool> {
         match self {
-            Transaction::NewOrder(input) => return input.run(session, dialect),
-            Transaction::Payment(input) => input.run(session)?,
-            Transaction::OrderStatus(input) => input.run(session)?,
-            Transaction::Delivery(input) => input.run(session, dialect)?,
-            Transaction::StockLevel(input) => input.run(session, dialect)?,
+            Transaction::NewOrder(input) => return input.run(session, dialect).await,
+            Transaction::Payment(input) => input.run(session).await?,
+            Transaction::OrderStatus(input) => input.run(session).await?,
+            Transaction::Delivery(input) => input.run(session, dialect).await?,
+            Transaction::StockLevel(input) => input.run(session, dialect).await?,
         }
         Ok(true)
     }
@@ -109,7 +112,11 @@ impl Terminal {
     }
 
     /// Runs transactions as scheduled; returns a tally per kind in the order of [`Kind::ALL`].
-    pub(super) fn work(mut self, schedule: &Schedule<'_>) -> Outcome<[Tally; 5]> {
+    pub(super) async fn work(mut self, schedule: &Schedule<'_>) -> Outcome<[Tally; 5]> {
+        match self.session.plain(SAME_ISOLATION).await {
+            Ok(()) | Err(Failure::Server { .. }) => {}
+            Err(failure) => return Err(failure),
+        }
         loop {
             let begin = Instant::now();
             if schedule.is_over(begin) {
@@ -117,7 +124,7 @@ impl Terminal {
             }
             let kind = self.deck.deal(&mut self.generator);
             let transaction = self.draw(kind);
-            let is_committed = self.run_to_end(kind, &transaction)?;
+            let is_committed = self.run_to_end(kind, &transaction).await?;
             let end = Instant::now();
             if (schedule.from..schedule.until).contains(&end) {
                 let tally = &mut self.tallies[kind as usize];
@@ -146,9 +153,9 @@ impl Terminal {
     }
 
     /// Tries the transaction until it ends by itself; returns whether it was committed.
-    fn run_to_end(&mut self, kind: Kind, transaction: &Transaction) -> Outcome<bool> {
+    async fn run_to_end(&mut self, kind: Kind, transaction: &Transaction) -> Outcome<bool> {
         for _ in 1..TRIES_MAX {
-            let failure = match transaction.run(&mut self.session, self.dialect) {
+            let failure = match transaction.run(&mut self.session, self.dialect).await {
                 Ok(is_committed) => return Ok(is_committed),
                 Err(failure) => failure,
             };
@@ -158,11 +165,12 @@ impl Terminal {
                 Some(Retry::LockWaitTimeout) => tally.timeouts += 1,
                 None => return Err(failure),
             }
-            self.session.plain("ROLLBACK")?;
+            self.session.plain("ROLLBACK").await?;
             // The transaction that was in the way needs time to end.
-            std::thread::sleep(Duration::from_micros(self.generator.uniform(0, 1000) as u64));
+            let time = Duration::from_micros(self.generator.uniform(0, 1000) as u64);
+            self.session.pause(time).await;
         }
-        transaction.run(&mut self.session, self.dialect)
+        transaction.run(&mut self.session, self.dialect).await
     }
 }
 
