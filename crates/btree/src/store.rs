@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::sync::Counter;
 use base::{IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};
-use buffer::{CorruptPage, Damage, Doublewrite, Pool, PoolConfig, restore_torn_pages};
+use buffer::{CorruptPage, Damage, Doublewrite, Pool, PoolConfig, forget_copies, restore_torn_pages};
 use env::{Disk, File, OpenOptions};
 use log::{Log, LogConfig, LogPosition, LogReader, TrxState};
 use page::file_header::DICTIONARY_ROOTS;
@@ -118,7 +118,9 @@ impl Store {
             // Pages follow the log: what is applied to them below is durable from here on.
             reader.sync()?;
             let copies = doublewrite_folder(path);
-            observer.torn_pages(&restore_torn_pages(&**disk, &copies, options, config.identity, &*file)?);
+            let redo_lsn = reader.checkpoint().redo_lsn;
+            let report = restore_torn_pages(&**disk, &copies, options, config.identity, redo_lsn, &*file)?;
+            observer.torn_pages(&report);
         }
         let doublewrite = open_doublewrite(&**disk, path, config, config.identity, &*file)?;
         let position = Arc::new(LatePosition::new(reader.position()));
@@ -278,7 +280,8 @@ fn mismatch(header: &FileHeader, log: &LogReader) -> Option<Damage> {
 #[repr(align(4096))]
 struct Image(PageBytes);
 
-/// Opens the doublewrite files of the data file at `path` if they are wanted and of use.
+/// Opens the doublewrite files of the data file at `path` if they are wanted and of use; if not, copies of an earlier use no
+/// longer count.
 fn open_doublewrite(
     disk: &dyn Disk,
     path: &Path,
@@ -286,11 +289,12 @@ fn open_doublewrite(
     identity: [u8; 16],
     file: &dyn File,
 ) -> Result<Option<Doublewrite>> {
-    if !config.doublewrite || file.atomic_write_bytes() >= PAGE_SIZE {
-        return Ok(None);
-    }
     let dir = doublewrite_folder(path);
     let options = OpenOptions { direct: config.direct };
+    if !config.doublewrite || file.atomic_write_bytes() >= PAGE_SIZE {
+        forget_copies(disk, &dir, options, file)?;
+        return Ok(None);
+    }
     Ok(Some(Doublewrite::open(disk, &dir, options, identity, file)?))
 }
 

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use base::PageNo;
 use base::checksum::crc32;
 use base::codec::{get_u32, get_u64, put_u32, put_u64};
+use base::{Lsn, PageNo};
 use env::{Disk, File, OpenOptions};
 use page::{PAGE_SIZE, PageBytes, PageRef};
 
@@ -32,6 +32,9 @@ const _: () = assert!(ENTRIES + BATCH_PAGES_MAX * ENTRY_BYTES <= HEADER_BYTES);
 const FILE_BYTES: u64 = (HEADER_BYTES + BATCH_PAGES_MAX * PAGE_SIZE) as u64;
 
 const FILES: [&str; 2] = ["0", "1"];
+
+/// The page with the file's header.
+const FILE_HEADER: PageNo = PageNo(0);
 
 /// A page image that direct I/O accepts.
 #[repr(C, align(4096))]
@@ -172,6 +175,28 @@ impl Doublewrite {
     }
 }
 
+/// Makes the copies in `dir` count for nothing, because pages of `data` are about to be written without new ones: a copy that
+/// is older than its page would undo changes that the log no longer has.
+///
+/// # Errors
+/// [`Error::Io`]; some of the copies may count still, and no page must be written.
+pub fn forget_copies(disk: &dyn Disk, dir: &Path, options: OpenOptions, data: &dyn File) -> Result<()> {
+    for name in FILES {
+        let path = dir.join(name);
+        if !disk.exists(&path).map_err(Error::io)? {
+            continue;
+        }
+        let file = disk.open(&path, options).map_err(Error::io)?;
+        if Header::read(&*file)?.is_some() {
+            // What these copies are of may not be durable yet.
+            data.sync_data().map_err(Error::io)?;
+            file.write_at(&HeaderBytes([0; HEADER_BYTES]).0, 0).map_err(Error::io)?;
+            file.sync_data().map_err(Error::io)?;
+        }
+    }
+    Ok(())
+}
+
 /// What [`restore_torn_pages`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestoreReport {
@@ -179,7 +204,7 @@ pub struct RestoreReport {
     pub examined: usize,
     /// Pages that were torn and are whole again.
     pub restored: Vec<PageNo>,
-    /// Pages that are damaged and whose copies are, too: corruption.
+    /// Pages that are damaged and have no copy that may take their place: corruption.
     pub lost: Vec<PageNo>,
 }
 
@@ -187,8 +212,10 @@ pub struct RestoreReport {
 /// makes them durable. The first step of recovery: nothing is written to the doublewrite files. Can be repeated, also
 /// after a crash in the middle of it.
 ///
-/// Pages behind the end of `data` were never durable there and are left to redo. Batches of another `identity` do not
-/// count.
+/// Pages beyond the end of `data` were never durable there and are left to redo. Batches of another `identity` do not
+/// count. Only the newest copy of a page does: if it is damaged, an older one would lack changes that the log may no longer
+/// have. For the same reason a copy whose changes all lie before `redo_lsn`, where redo begins, does not count: a page that was
+/// being written holds that position back. The file header is changed without the log, so that this is not asked of it.
 ///
 /// # Errors
 /// [`Error::Io`]; the directory is as restorable as before.
@@ -197,6 +224,7 @@ pub fn restore_torn_pages(
     dir: &Path,
     options: OpenOptions,
     identity: [u8; 16],
+    redo_lsn: Lsn,
     data: &dyn File,
 ) -> Result<RestoreReport> {
     let mut batches: Vec<(Header, Arc<dyn File>)> = Vec::new();
@@ -208,25 +236,19 @@ pub fn restore_torn_pages(
             batches.extend(header.map(|header| (header, file)));
         }
     }
-    // Newest first: where both have a good copy, either would do, and the newer saves redo.
-    batches.sort_by_key(|(header, _)| std::cmp::Reverse(header.number));
-    let mut copies: BTreeMap<PageNo, Vec<Copy<'_>>> = BTreeMap::new();
+    batches.sort_by_key(|(header, _)| header.number);
+    let mut copies: BTreeMap<PageNo, Copy<'_>> = BTreeMap::new();
     for (header, file) in &batches {
         for (n, &(page, crc)) in header.pages.iter().enumerate() {
-            copies.entry(page).or_default().push(Copy { file: &**file, n, page, crc });
+            copies.insert(page, Copy { file: &**file, n, page, crc });
         }
     }
     let mut report = RestoreReport { examined: copies.len(), ..RestoreReport::default() };
     let (mut image, mut copied) = (Image::zeroed(), Image::zeroed());
-    for (page, copies) in copies {
+    for (page, copy) in copies {
         let Some(is_sound) = read_page(data, page, &mut image)? else { continue };
-        let mut found = false;
-        for copy in copies {
-            found = copy.read(&mut copied)?;
-            if found {
-                break;
-            }
-        }
+        let is_needed = |copied: &Image| page == FILE_HEADER || PageRef::new(&copied.0).lsn() >= redo_lsn;
+        let found = copy.read(&mut copied)? && is_needed(&copied);
         if found && (!is_sound || is_mixed(&image, &copied)) {
             data.write_at(&copied.0, offset_of(page)).map_err(Error::io)?;
             report.restored.push(page);
@@ -240,7 +262,7 @@ pub fn restore_torn_pages(
     Ok(report)
 }
 
-/// Reads a page of the file; whether it passes its check. `None`: it is behind the file's end.
+/// Reads a page of the file; whether it passes its check. `None`: it is beyond the file's end.
 fn read_page(data: &dyn File, page: PageNo, image: &mut Image) -> Result<Option<bool>> {
     let read = data.read_at(&mut image.0, offset_of(page)).map_err(Error::io)?;
     let is_sound = read == PAGE_SIZE && page::verify_on_read(&image.0, page).is_ok();

@@ -1,7 +1,7 @@
 //! Torn pages: made by crashes of the simulated disk, restored from the doublewrite files.
 
 use super::*;
-use crate::{Doublewrite, Error, RestoreReport, restore_torn_pages};
+use crate::{Doublewrite, Error, RestoreReport, forget_copies, restore_torn_pages};
 use base::codec::get_u32;
 use base::prng::Prng;
 use env::{Fault, IoOp, Mishap, SimDisk};
@@ -33,8 +33,13 @@ fn pool_on(disk: &SimDisk) -> crate::Result<Arc<Pool>> {
 }
 
 fn restore(disk: &SimDisk) -> crate::Result<RestoreReport> {
+    restore_from(disk, Lsn(0))
+}
+
+/// With a log from `redo_lsn` on.
+fn restore_from(disk: &SimDisk, redo_lsn: Lsn) -> crate::Result<RestoreReport> {
     let file = data_file(disk).map_err(Error::io)?;
-    restore_torn_pages(disk, Path::new(DIR), DIRECT, IDENTITY, &*file)
+    restore_torn_pages(disk, Path::new(DIR), DIRECT, IDENTITY, redo_lsn, &*file)
 }
 
 /// Fills the whole page with `value`, so that every sector of it differs from that of another value.
@@ -119,26 +124,44 @@ fn without_copies_the_same_crash_loses_the_page() {
 fn copies_of_another_data_directory_do_not_count() {
     let disk = disk_with_unsynced_pages(1).crash_keeping(|_, sector| sector % 2 == 0);
     let file = data_file(&disk).unwrap();
-    let report = restore_torn_pages(&disk, Path::new(DIR), DIRECT, [4; 16], &*file);
+    let report = restore_torn_pages(&disk, Path::new(DIR), DIRECT, [4; 16], Lsn(0), &*file);
     assert_eq!(report, Ok(RestoreReport::default()));
 }
 
 #[test]
-fn a_damaged_page_whose_copy_is_damaged_is_reported() {
+fn a_damaged_page_whose_newest_copy_is_damaged_is_reported() {
     let disk = disk_with_unsynced_pages(1).crash_keeping(|_, sector| sector % 2 == 0);
-    // Batch 2, the newest, is in file 0.
+    // Batch 2, the newest, is in file 0. Batch 1 has a good copy of the page as it was before.
     disk.flip_bit(&Path::new(DIR).join("0"), 4096 + 9000);
-    // Batch 1 has a good copy of the page as it was then.
-    assert_eq!(restore(&disk).unwrap().restored, [PageNo(1)]);
-    assert_eq!(value(&pool_on(&disk).unwrap(), 1), 1);
-    disk.flip_bit(&Path::new(DIR).join("1"), 4096 + 9000);
-    disk.flip_bit(Path::new(FILE), PAGE_SIZE as u64 + 100);
     let report = restore(&disk).unwrap();
     assert_eq!((report.restored, report.lost), (vec![], vec![PageNo(1)]));
 }
 
 #[test]
-fn a_page_behind_the_end_is_left_to_redo() {
+fn a_copy_from_before_the_log_begins_is_not_restored() {
+    let disk = disk_with_unsynced_pages(1).crash_keeping(|_, sector| sector % 2 == 0);
+    let report = restore_from(&disk, Lsn(3)).unwrap();
+    assert_eq!((report.restored, report.lost), (vec![], vec![PageNo(1)]));
+    assert_eq!(restore_from(&disk, Lsn(2)).unwrap().restored, [PageNo(1)]);
+}
+
+#[test]
+fn copies_from_before_a_run_without_copies_do_not_count() {
+    let disk = disk_with_unsynced_pages(2);
+    forget_copies(&disk, Path::new(DIR), DIRECT, &*data_file(&disk).unwrap()).unwrap();
+    let disk = disk.crash();
+    let config = PoolConfig { bytes: FRAMES * PAGE_SIZE, background: false };
+    let pool = Pool::new(data_file(&disk).unwrap(), config, Arc::new(NoLog)).unwrap();
+    assert_eq!(value(&pool, 2), 2, "pages are durable before their copies go");
+    put(&pool, 1, 3).unwrap();
+    pool.write_back_step(FRAMES).unwrap();
+    let torn = disk.crash_keeping(|_, sector| sector % 2 == 0);
+    assert_eq!(restore(&torn), Ok(RestoreReport::default()));
+    assert!(matches!(pool_on(&torn).unwrap().shared(PageNo(1)), Err(Error::Corruption(_))));
+}
+
+#[test]
+fn a_page_beyond_the_end_is_left_to_redo() {
     let disk = disk_with_unsynced_pages(2).crash_keeping(|_, _| true);
     data_file(&disk).unwrap().set_len(2 * PAGE_SIZE as u64).unwrap();
     assert_eq!(restore(&disk).unwrap().restored, []);
