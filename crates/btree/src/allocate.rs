@@ -139,6 +139,16 @@ impl<'p> Mtr<'p> {
         self.write_map_entry(extent)
     }
 
+    /// Commits the release of `pages`, which are not latched, and forgets their buffer frames.
+    ///
+    /// In this order: a checkpoint that no longer sees a page's unwritten changes makes the log durable up to here at least, so
+    /// that redo knows the page as free. Until the space is unlocked nobody else can have taken the pages.
+    pub(crate) fn write_release(mut self, parts: &[u8], pages: impl Iterator<Item = PageNo>) {
+        self.write(parts);
+        pages.for_each(|page| self.store.pool.discard(page));
+        self.release();
+    }
+
     /// Latches the map page of an extent.
     pub(crate) fn prepare_map(&mut self, extent: ExtentNo) -> Result<()> {
         self.map_for(extent).map(drop)
@@ -185,18 +195,16 @@ fn is_in_use(store: &Store, first: PageNo, count: u32) -> bool {
         })
 }
 
-/// Frees a run of pages, all or nothing: first their frames, then the pages. `parts` are in the frame.
+/// Frees a run of pages, all or nothing. `parts` are in the log frame.
 pub(crate) fn free_run(store: &Store, first: PageNo, count: u32, parts: &[u8]) -> Result<()> {
     if !is_in_use(store, first, count) {
         return Err(Error::Corruption(Corruption { page: first, what: CorruptionKind::Overflow }));
     }
-    // While the pages still count as used nobody else can have taken them, so no frame of another owner is forgotten.
-    (first.0..first.0 + count).for_each(|page| store.pool.discard(PageNo(page)));
     let mut mtr = Mtr::new(store);
     // A run stands within one group of extents: the first of them latches the one map page, which is all that can fail.
     for extent in extent_of(first)..=extent_of(PageNo(first.0 + count - 1)) {
         mtr.release_pages(extent, pages_within(extent, first, count))?;
     }
-    mtr.commit_with(parts);
+    mtr.write_release(parts, (first.0..first.0 + count).map(PageNo));
     Ok(())
 }

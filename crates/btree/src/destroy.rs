@@ -82,11 +82,9 @@ impl Store {
             let used = self.space.lock().get(extent).used;
             let first = extent * EXTENT_PAGES;
             let used_pages = (0..EXTENT_PAGES).filter(|page| used & 1 << page != 0);
-            // As in `free_run`: frames go before the pages can be anybody else's.
-            used_pages.for_each(|page| self.pool.discard(PageNo(first + page)));
             let mut mtr = Mtr::new(self);
             mtr.release_pages(extent, used)?;
-            mtr.commit();
+            mtr.write_release(&[], used_pages.map(|page| PageNo(first + page)));
         }
         Ok(())
     }
