@@ -6,11 +6,12 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
-use engine::{Engine, EngineConfig, StartLog};
+use engine::{DataDirError, Engine, EngineConfig, StartLog};
 use env::RealDisk;
 
 use crate::engine_accounts::EngineAccounts;
@@ -60,9 +61,38 @@ fn seed_hashes(options: &Options) -> Result<(), String> {
 
 /// Opens the data directory. First of all, so that a directory that is refused has not been touched.
 fn open_engine(options: &Options) -> Result<Arc<Engine>, String> {
+    let config = engine_config(options)?;
+    wait_for_directory(DIRECTORY_WAIT, || Engine::open(config.clone())).map_err(|e| e.to_string())
+}
+
+/// A server that was killed holds its directory until the kernel has closed its files.
+const DIRECTORY_WAIT: Duration = Duration::from_secs(10);
+/// Time between two looks.
+const DIRECTORY_LOOK: Duration = Duration::from_millis(20);
+
+/// Repeats `open` for so long while another server uses the directory.
+fn wait_for_directory<T>(
+    longest: Duration,
+    mut open: impl FnMut() -> engine::Result<T>,
+) -> engine::Result<T> {
+    let deadline = Instant::now() + longest;
+    loop {
+        match open() {
+            Err(engine::Error::DataDir(error))
+                if matches!(*error, DataDirError::InUse(_)) && Instant::now() < deadline =>
+            {
+                std::thread::sleep(DIRECTORY_LOOK);
+            }
+            opened => return opened,
+        }
+    }
+}
+
+/// What the options say of the engine.
+fn engine_config(options: &Options) -> Result<EngineConfig, String> {
     let variables = &options.variables;
     let bytes = |name: &'static str| usize::try_from(variables.named(name).as_u64());
-    let config = EngineConfig {
+    Ok(EngineConfig {
         pool_bytes: bytes("innodb_buffer_pool_size")
             .map_err(|_| "the buffer pool is too large".to_owned())?,
         undo_memory: bytes("ratchet_undo_memory_size").unwrap_or(usize::MAX),
@@ -71,8 +101,7 @@ fn open_engine(options: &Options) -> Result<Arc<Engine>, String> {
         log: redo_log::config(variables),
         start_log: Arc::new(StartLines { target: log_target(options).to_owned(), log: OnceLock::new() }),
         ..EngineConfig::new(Arc::new(RealDisk), options.datadir())
-    };
-    Engine::open(config).map_err(|e| e.to_string())
+    })
 }
 
 /// Whether this value of `innodb_flush_method` asks for direct access to data.rdb. All others mean the page cache.
@@ -161,5 +190,30 @@ impl Drop for PidFile {
     fn drop(&mut self) {
         // A pid file that somebody removed already is no reason to complain.
         let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_waits_for_the_directory_of_a_server_that_is_ending() {
+        let refuse = |error| engine::Error::DataDir(Box::new(error));
+        let in_use = || refuse(DataDirError::InUse("/data".into()));
+        let mut looks = 0;
+        let opened = wait_for_directory(DIRECTORY_WAIT, || {
+            looks += 1;
+            if looks < 3 { Err(in_use()) } else { Ok(()) }
+        });
+        assert!(opened.is_ok() && looks == 3, "{opened:?} after {looks} looks");
+        let given_up = wait_for_directory::<()>(Duration::ZERO, || Err(in_use())).unwrap_err();
+        assert_eq!(given_up.to_string(), in_use().to_string());
+        looks = 0;
+        let refused = wait_for_directory::<()>(DIRECTORY_WAIT, || {
+            looks += 1;
+            Err(refuse(DataDirError::Missing("/data".into())))
+        });
+        assert!(refused.is_err() && looks == 1, "other errors end the start at once");
     }
 }
