@@ -70,7 +70,7 @@ impl<'p> Mtr<'p> {
         let store = self.store;
         loop {
             let state = self.space();
-            if let Some(page) = state.take_page(index, locality) {
+            if let Some(page) = state.take_page(index, locality, &mut |extent| store.space.fill(extent))? {
                 return Ok(page);
             }
             Space::grow(store, state, 1)?;
@@ -94,7 +94,8 @@ impl<'p> Mtr<'p> {
         invariant!(extents < EXTENTS_PER_MAP, "a run of {count} pages has no place");
         let state = self.space();
         let first = loop {
-            if let Some(first) = state.take_run(index, count, locality) {
+            let fill = &mut |extent| store.space.fill(extent);
+            if let Some(first) = state.take_run(index, count, locality, fill)? {
                 break first;
             }
             // One more than needed: the next extent may be the first of a group, which is never part of a long run.

@@ -13,7 +13,11 @@ use std::sync::Arc;
 use base::{IndexId, Lsn, PageNo, invariant};
 use page::{EXTENT_PAGES, ExtentEntry, ExtentState};
 
+use crate::error::Result;
 use crate::garbage::GarbageBits;
+
+/// Gives an extent that is a hole in the file its disk space back, before its pages are given out.
+pub(crate) type Fill<'f> = &'f mut dyn FnMut(ExtentNo) -> Result<()>;
 
 /// Number of an extent: page number / 64.
 pub(crate) type ExtentNo = u32;
@@ -104,24 +108,44 @@ impl Extents {
 
     /// Takes one page for a tree; `None` if the file must grow first. The lowest page that suits is taken, so that the
     /// file stays dense and a tree's pages ascend with its splits.
-    pub(crate) fn take_page(&mut self, index: IndexId, locality: Locality) -> Option<PageNo> {
+    ///
+    /// # Errors
+    /// `fill` cannot give an extent its disk space back; nothing was taken.
+    pub(crate) fn take_page(
+        &mut self,
+        index: IndexId,
+        locality: Locality,
+        fill: Fill<'_>,
+    ) -> Result<Option<PageNo>> {
         let open = match locality {
             Locality::Shared => self.shared_open.first(),
             Locality::Own => self.segments.get(&index).and_then(|segment| segment.open.first()),
         };
         let extent = match open {
             Some(&extent) => extent,
-            None => self.claim_extent(index, locality)?,
+            None => match self.claim_extent(index, locality, fill)? {
+                Some(extent) => extent,
+                None => return Ok(None),
+            },
         };
         let page = self.states[extent as usize].used.trailing_ones();
         self.mark_used(extent, 1 << page);
-        Some(page_of(extent, page))
+        Ok(Some(page_of(extent, page)))
     }
 
     /// Takes `count` consecutive pages for a tree; `None` if the file must grow first.
-    pub(crate) fn take_run(&mut self, index: IndexId, count: u32, locality: Locality) -> Option<PageNo> {
+    ///
+    /// # Errors
+    /// As [`Extents::take_page`].
+    pub(crate) fn take_run(
+        &mut self,
+        index: IndexId,
+        count: u32,
+        locality: Locality,
+        fill: Fill<'_>,
+    ) -> Result<Option<PageNo>> {
         if count >= EXTENT_PAGES {
-            return self.take_long_run(index, count);
+            return self.take_long_run(index, count, fill);
         }
         let open = match locality {
             Locality::Shared => Some(&self.shared_open),
@@ -130,36 +154,47 @@ impl Extents {
         let fitting = open.and_then(|open| {
             open.iter().find_map(|&extent| Some((extent, find_run(self.get(extent).used, count)?)))
         });
-        let (extent, page) = match fitting {
-            Some(place) => place,
-            None => (self.claim_extent(index, locality)?, 0),
+        let place = if fitting.is_some() {
+            fitting
+        } else {
+            let claimed = self.claim_extent(index, locality, fill)?;
+            // A claimed extent may have its first pages taken by a map page.
+            claimed.and_then(|extent| Some((extent, find_run(self.get(extent).used, count)?)))
         };
-        // A claimed extent may have its first pages taken by a map page.
-        let page = if fitting.is_some() { page } else { find_run(self.get(extent).used, count)? };
+        let Some((extent, page)) = place else { return Ok(None) };
         self.mark_used(extent, run_mask(count) << page);
-        Some(page_of(extent, page))
+        Ok(Some(page_of(extent, page)))
     }
 
-    fn take_long_run(&mut self, index: IndexId, count: u32) -> Option<PageNo> {
+    fn take_long_run(&mut self, index: IndexId, count: u32, fill: Fill<'_>) -> Result<Option<PageNo>> {
         let extents = count.div_ceil(EXTENT_PAGES);
-        let first =
-            *self.free.iter().find(|&&first| (first..first + extents).all(|e| self.free.contains(&e)))?;
+        let is_free = |first: u32| (first..first + extents).all(|extent| self.free.contains(&extent));
+        let Some(&first) = self.free.iter().find(|&&first| is_free(first)) else { return Ok(None) };
+        (first..first + extents).filter(|&extent| self.get(extent).hole).try_for_each(fill)?;
         // A value's reference has one version for all its pages.
-        let version = (first..first + extents).map(|extent| self.get(extent).version).max()?;
+        let version = (first..first + extents).map(|extent| self.get(extent).version).max().unwrap_or(1);
         for at in 0..extents {
             self.claim(first + at, index, Locality::Own);
             self.states[(first + at) as usize].version = version;
             let pages = (count - at * EXTENT_PAGES).min(EXTENT_PAGES);
             self.mark_used(first + at, run_mask(pages));
         }
-        Some(page_of(first, 0))
+        Ok(Some(page_of(first, 0)))
     }
 
     /// Gives the lowest free extent to a tree, or to the small trees.
-    fn claim_extent(&mut self, index: IndexId, locality: Locality) -> Option<ExtentNo> {
-        let extent = *self.free.first()?;
+    fn claim_extent(
+        &mut self,
+        index: IndexId,
+        locality: Locality,
+        fill: Fill<'_>,
+    ) -> Result<Option<ExtentNo>> {
+        let Some(&extent) = self.free.first() else { return Ok(None) };
+        if self.get(extent).hole {
+            fill(extent)?;
+        }
         self.claim(extent, index, locality);
-        Some(extent)
+        Ok(Some(extent))
     }
 
     fn claim(&mut self, extent: ExtentNo, index: IndexId, locality: Locality) {
@@ -328,6 +363,15 @@ fn find_run(used: u64, count: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
+
+    fn take_page(extents: &mut Extents, index: IndexId, locality: Locality) -> Option<PageNo> {
+        extents.take_page(index, locality, &mut |_| Ok(())).unwrap()
+    }
+
+    fn take_run(extents: &mut Extents, index: IndexId, count: u32, locality: Locality) -> Option<PageNo> {
+        extents.take_run(index, count, locality, &mut |_| Ok(())).unwrap()
+    }
 
     const A: IndexId = IndexId(100);
     const B: IndexId = IndexId(101);
@@ -346,11 +390,11 @@ mod tests {
     fn small_trees_share_extents_and_large_ones_have_their_own() {
         let mut extents = extents(4);
         let shared: Vec<_> =
-            [A, B, A].map(|index| extents.take_page(index, Locality::Shared).unwrap()).into();
+            [A, B, A].map(|index| take_page(&mut extents, index, Locality::Shared).unwrap()).into();
         assert_eq!(shared, [PageNo(0), PageNo(1), PageNo(2)]);
-        assert_eq!(extents.take_page(A, Locality::Own), Some(PageNo(64)));
-        assert_eq!(extents.take_page(B, Locality::Own), Some(PageNo(128)));
-        assert_eq!(extents.take_page(A, Locality::Own), Some(PageNo(65)));
+        assert_eq!(take_page(&mut extents, A, Locality::Own), Some(PageNo(64)));
+        assert_eq!(take_page(&mut extents, B, Locality::Own), Some(PageNo(128)));
+        assert_eq!(take_page(&mut extents, A, Locality::Own), Some(PageNo(65)));
         assert_eq!(extents.owned_by(A), [1]);
         assert!(extents.is_used_by(B, PageNo(1)) && !extents.is_used_by(B, PageNo(65)));
     }
@@ -359,12 +403,12 @@ mod tests {
     fn an_extent_without_pages_serves_another_tree_with_a_new_version() {
         let mut extents = extents(1);
         for _ in 0..EXTENT_PAGES {
-            extents.take_page(A, Locality::Own).unwrap();
+            take_page(&mut extents, A, Locality::Own).unwrap();
         }
-        assert_eq!(extents.take_page(A, Locality::Own), None);
-        assert_eq!(extents.take_page(B, Locality::Own), None);
+        assert_eq!(take_page(&mut extents, A, Locality::Own), None);
+        assert_eq!(take_page(&mut extents, B, Locality::Own), None);
         (0..EXTENT_PAGES).for_each(|page| free(&mut extents, PageNo(page)));
-        assert_eq!(extents.take_page(B, Locality::Own), Some(PageNo(0)));
+        assert_eq!(take_page(&mut extents, B, Locality::Own), Some(PageNo(0)));
         assert_eq!((extents.get(0).index_id, extents.get(0).version), (B, 65));
         assert!(extents.owned_by(A).is_empty());
     }
@@ -372,26 +416,47 @@ mod tests {
     #[test]
     fn runs_fill_holes_that_are_long_enough() {
         let mut extents = extents(8);
-        assert!((0..10).all(|_| extents.take_page(A, Locality::Own).is_some()));
+        assert!((0..10).all(|_| take_page(&mut extents, A, Locality::Own).is_some()));
         (2..5).for_each(|page| free(&mut extents, PageNo(page)));
-        assert_eq!(extents.take_run(A, 4, Locality::Own), Some(PageNo(10)));
-        assert_eq!(extents.take_run(A, 3, Locality::Own), Some(PageNo(2)));
-        assert_eq!(extents.take_run(A, 130, Locality::Own), Some(PageNo(64)));
+        assert_eq!(take_run(&mut extents, A, 4, Locality::Own), Some(PageNo(10)));
+        assert_eq!(take_run(&mut extents, A, 3, Locality::Own), Some(PageNo(2)));
+        assert_eq!(take_run(&mut extents, A, 130, Locality::Own), Some(PageNo(64)));
         assert_eq!(extents.owned_by(A), [0, 1, 2, 3]);
         assert_eq!(extents.get(3).used, 0b11);
-        assert_eq!(extents.take_run(A, 1000, Locality::Own), None);
+        assert_eq!(take_run(&mut extents, A, 1000, Locality::Own), None);
+    }
+
+    #[test]
+    fn a_hole_is_filled_before_its_pages_are_given_out() {
+        let mut extents = extents(4);
+        for extent in [1, 2] {
+            extents.mark_hole(extent);
+        }
+        let mut filled = Vec::new();
+        let mut refuse = |_: ExtentNo| Err(Error::FileFull);
+        assert!(matches!(extents.take_page(A, Locality::Own, &mut refuse), Ok(Some(PageNo(0)))));
+        assert!(matches!(extents.take_page(B, Locality::Own, &mut refuse), Err(Error::FileFull)));
+        assert!(matches!(extents.take_run(B, 70, Locality::Own, &mut refuse), Err(Error::FileFull)));
+        assert!(extents.owned_by(B).is_empty(), "nothing was taken");
+        let mut fill = |extent| {
+            filled.push(extent);
+            Ok(())
+        };
+        assert_eq!(extents.take_run(B, 70, Locality::Own, &mut fill), Ok(Some(PageNo(64))));
+        assert_eq!(extents.take_page(A, Locality::Shared, &mut fill), Ok(Some(PageNo(192))));
+        assert_eq!(filled, [1, 2]);
     }
 
     #[test]
     fn freed_extents_are_offered_for_punching_once() {
         let mut extents = extents(2);
-        let page = extents.take_page(A, Locality::Own).unwrap();
+        let page = take_page(&mut extents, A, Locality::Own).unwrap();
         free(&mut extents, page);
         assert_eq!(extents.next_unpunched(Lsn(7)), None);
         assert_eq!((extents.next_unpunched(Lsn(8)), extents.get(0).freed_at), (Some(0), Lsn(7)));
         extents.mark_hole(0);
         assert_eq!(extents.next_unpunched(Lsn(8)), None);
-        assert_eq!(extents.take_page(A, Locality::Own), Some(page));
+        assert_eq!(take_page(&mut extents, A, Locality::Own), Some(page));
         assert!(!extents.get(0).hole);
     }
 }

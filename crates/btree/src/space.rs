@@ -8,6 +8,7 @@
 //! Extents come in groups, each described by one map page, the second page of its group. The first extent of a group is
 //! shared by small trees; its first two pages are never given out.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use base::sync::{LatchLevel, Mutex, MutexGuard};
@@ -93,13 +94,43 @@ impl Space {
         Ok(())
     }
 
+    /// Reserves disk space for a part of the file.
+    ///
+    /// # Errors
+    /// [`Error::FileFull`] if there is none; [`Error::Io`].
+    fn reserve(&self, extents: Range<ExtentNo>) -> Result<()> {
+        let bytes = u64::from(extents.end - extents.start) * EXTENT_BYTES;
+        self.file
+            .allocate(u64::from(extents.start) * EXTENT_BYTES, bytes)
+            .map_err(|error| if error.is_out_of_space() { Error::FileFull } else { error.into() })
+    }
+
+    /// Gives an extent that is a hole its disk space back, so that no later write of its pages finds the disk full.
+    ///
+    /// # Errors
+    /// [`Error::FileFull`]; [`Error::Io`].
+    #[cold]
+    pub(crate) fn fill(&self, extent: ExtentNo) -> Result<()> {
+        self.reserve(extent..extent + 1)
+    }
+
     /// Makes the file longer by at least `count` extents. The header page is latched last of all.
+    ///
+    /// # Errors
+    /// [`Error::FileFull`] if page numbers or disk space are used up, [`Error::Io`]: the file is as before.
     pub(crate) fn grow(store: &Store, extents: &mut Extents, count: u32) -> Result<()> {
         let step = (extents.len() / 8).clamp(*GROWTH_EXTENTS.start(), *GROWTH_EXTENTS.end()).max(count);
-        let end = extents.len().checked_add(step).filter(|&end| end <= u32::MAX / EXTENT_PAGES);
-        let end = end.ok_or(Error::FileFull)?;
-        let from = u64::from(extents.len()) * EXTENT_BYTES;
-        store.space.file.allocate(from, u64::from(step) * EXTENT_BYTES)?;
+        let from = extents.len();
+        let end_after = |step| from.checked_add(step).filter(|&end| end <= u32::MAX / EXTENT_PAGES);
+        let mut end = end_after(step).ok_or(Error::FileFull)?;
+        match store.space.reserve(from..end) {
+            // Little space may be left, and be enough.
+            Err(Error::FileFull) if step > count => {
+                end = from + count;
+                store.space.reserve(from..end)?;
+            }
+            reserved => reserved?,
+        }
         while extents.len() < end {
             let extent = extents.len();
             if extent.is_multiple_of(EXTENTS_PER_MAP) {

@@ -81,6 +81,11 @@ impl IoError {
         IoError { op, path: path.to_path_buf(), kind, errno: 0 }
     }
 
+    /// Whether the disk, a quota or the limit of a file's size left no room: it may work again later.
+    pub fn is_out_of_space(&self) -> bool {
+        matches!(self.kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
+    }
+
     /// An error the kernel reported.
     #[cold]
     pub(crate) fn from_errno(op: IoOp, path: &Path, errno: rustix::io::Errno) -> Self {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::low_level::pipe;
 
 use engine::{DataDirError, Engine, EngineConfig, StartLog};
@@ -145,14 +145,16 @@ fn log_at(target: &str) -> Result<ServerLog, String> {
     ServerLog::to_file(Path::new(target)).map_err(|e| format!("cannot open the log {target}: {e}"))
 }
 
-/// A socket that becomes readable when the process is asked to end. SIGHUP is taken and ignored.
+/// A socket that becomes readable when the process is asked to end. SIGHUP is taken and ignored; so is SIGXFSZ, so that a file
+/// at the limit of its size is an error of the write.
 fn watch_signals() -> std::io::Result<(UnixStream, UnixStream)> {
     let (stop, write) = UnixStream::pair()?;
     for signal in [SIGTERM, SIGINT] {
         pipe::register(signal, write.try_clone()?)?;
     }
     let (ignored, hangup) = UnixStream::pair()?;
-    pipe::register(SIGHUP, hangup)?;
+    pipe::register(SIGHUP, hangup.try_clone()?)?;
+    pipe::register(SIGXFSZ, hangup)?;
     Ok((stop, ignored))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
 use base::prng::Prng;
-use env::{Fault, IoOp};
+use env::{Fault, IoOp, Mishap, Trouble};
 
 use super::*;
 
@@ -64,11 +64,28 @@ fn a_file_that_cannot_grow_refuses_the_insert_and_goes_on_later() {
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
     let mut refused = 0;
     let mut count = 0u32;
-    disk.inject(Fault { op: IoOp::Resize, nth: 1, kind: ErrorKind::StorageFull });
+    let extents = || store.space_report().pages_total / u64::from(page::EXTENT_PAGES);
     while count < 8000 {
+        if count == 3000 {
+            // Little is left: the file grows by one extent.
+            disk.inject(Fault { op: IoOp::Resize, nth: 1, kind: ErrorKind::StorageFull });
+            let before = extents();
+            while extents() == before {
+                toggle(&store, &tree, &count.to_be_bytes(), &[1; 900]).unwrap();
+                count += 1;
+            }
+            assert_eq!(extents(), before + 1);
+            // Nothing is left.
+            let mishap = Mishap::Error(ErrorKind::QuotaExceeded);
+            let trouble = Trouble { op: Some(IoOp::Resize), file: None, nth: 1, mishap };
+            disk.schedule_all(&[trouble, trouble]);
+        }
         match toggle(&store, &tree, &count.to_be_bytes(), &[1; 900]) {
             Ok(_) => count += 1,
-            Err(_) => refused += 1,
+            Err(error) => {
+                assert_eq!(error, Error::FileFull);
+                refused += 1;
+            }
         }
     }
     assert_eq!(refused, 1);

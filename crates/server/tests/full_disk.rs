@@ -1,0 +1,86 @@
+//! A data file that cannot grow: statements that need room fail, everything else goes on.
+
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use mysql::Conn;
+use mysql::prelude::Queryable;
+use testkit::runner::Target;
+use testkit::server::TestServer;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_ratchetd");
+/// Blocks of 1 KiB that any file of the server may have. The redo log's files are smaller.
+const FILE_BLOCKS: usize = 24 << 10;
+
+/// A server whose files are limited.
+fn start(folder: &Path) -> TestServer {
+    let script = folder.join("ratchetd");
+    fs::write(&script, format!("#!/bin/bash\nulimit -f {FILE_BLOCKS}\nexec {BINARY} \"$@\"\n")).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    TestServer::start_on(&script, &folder.join("data"), &["--innodb-redo-log-capacity=16M"]).unwrap()
+}
+
+fn count(conn: &mut Conn, table: &str) -> i32 {
+    conn.query_first(format!("SELECT COUNT(*) FROM {table}")).unwrap().unwrap()
+}
+
+/// Inserts until it is refused; returns how many rows were inserted, and the refusal.
+fn fill(conn: &mut Conn, table: &str, value: &str) -> (i32, String) {
+    let insert = format!("INSERT INTO {table} (body) VALUES ({value})");
+    let error = |conn: &mut Conn| conn.query_drop(&insert).err();
+    let mut inserted = 0;
+    loop {
+        match error(conn) {
+            None => inserted += 1,
+            Some(error) => return (inserted, error.to_string()),
+        }
+    }
+}
+
+#[test]
+fn a_full_data_file_fails_the_statement_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = start(folder.path());
+    let target = Target { port: server.port, user: "root".to_owned() };
+    let mut conn = target.connect(None).unwrap();
+    let table = "id INT PRIMARY KEY AUTO_INCREMENT, body LONGBLOB NOT NULL";
+    conn.query_drop(format!("CREATE DATABASE d; USE d; CREATE TABLE t ({table}); CREATE TABLE s ({table})"))
+        .unwrap();
+    conn.query_drop("INSERT INTO s (body) VALUES ('small'), ('rows')").unwrap();
+
+    // Values in pages of their own, then rows in leaves.
+    let (values, refusal) = fill(&mut conn, "t", "REPEAT('v', 300000)");
+    assert!(refusal.contains("ERROR 1114 (HY000)"), "{refusal}");
+    assert!(values > 20, "{values}");
+    let (rows, refusal) = fill(&mut conn, "t", "REPEAT('r', 3000)");
+    assert!(refusal.contains("ERROR 1114 (HY000)"), "{refusal}");
+    assert_eq!(count(&mut conn, "t"), values + rows);
+
+    // A statement of many rows leaves none, and its transaction goes on.
+    conn.query_drop("BEGIN; UPDATE s SET body = 'changed' WHERE id = 1").unwrap();
+    let many = "INSERT INTO t (body) SELECT REPEAT('m', 3000) FROM t";
+    assert!(conn.query_drop(many).unwrap_err().to_string().contains("ERROR 1114 (HY000)"));
+    assert_eq!(count(&mut conn, "t"), values + rows);
+    conn.query_drop("COMMIT").unwrap();
+    let changed: Vec<String> = conn.query("SELECT body FROM s ORDER BY id").unwrap();
+    assert_eq!(changed, ["changed", "rows"]);
+
+    // Rows that go make room, without a restart.
+    conn.query_drop("DELETE FROM t WHERE id % 2 = 0").unwrap();
+    let kept = count(&mut conn, "t");
+    let insert = "INSERT INTO t (body) VALUES (REPEAT('n', 300000))";
+    let made_room = (0..100_000).any(|_| conn.query_drop(insert).is_ok());
+    assert!(made_room, "purge frees what was deleted");
+    assert_eq!(count(&mut conn, "t"), kept + 1);
+
+    // What was answered is there after a crash.
+    server.kill().unwrap();
+    let server = TestServer::start_on(Path::new(BINARY), &folder.path().join("data"), &[]).unwrap();
+    let mut conn = Target { port: server.port, user: "root".to_owned() }.connect(Some("d")).unwrap();
+    assert_eq!(count(&mut conn, "t"), kept + 1);
+    let checked: Vec<(String, String, String, String)> = conn.query("CHECK TABLE t, s").unwrap();
+    assert!(checked.iter().all(|line| line.3 == "OK"), "{checked:?}");
+}
