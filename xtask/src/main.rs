@@ -10,6 +10,7 @@ mod hot;
 mod kill9;
 mod lab;
 mod ledger;
+mod lockstep;
 mod loom;
 mod miri;
 mod page;
@@ -40,6 +41,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                 instructions, copies, allocations and system calls of each operation against ledger/ledger.tsv
                 (--bless: enter them; --history: write ledger/history.jsonl; --outside: compare with a server counted
                 from outside)
+  lockstep --mysql URL [FILE ..] [--generate N --kind expressions|dml|names|prepared] [--seed S] [--metadata] [--trackers]
+                files of statements, or generated ones, on an optimised server and on a MySQL that runs at
+                mysql://root@HOST:PORT, and how the answers differ (without arguments: all options)
   loom [--all | --preemptions N]
                 the protocols of threads under a model checker; then orderings and planted bugs in them, made wrong
                 (--all: also those that need not be found; --preemptions: N more than the models have by themselves)
@@ -76,6 +80,7 @@ fn main() -> ExitCode {
         ["hot"] => hot::gate(),
         ["kill9", options @ ..] => kill9::run(options),
         ["ledger", options @ ..] => ledger::run(options),
+        ["lockstep", options @ ..] => lockstep::run(options),
         ["loom", options @ ..] => loom::run(options),
         ["miri", options @ ..] => miri::run(options),
         ["page"] => page::run(None),

@@ -42,7 +42,7 @@ macro_rules! functions {
 
         impl Func {
             /// Least and largest number of arguments.
-            pub(crate) fn arity(self) -> (usize, usize) {
+            pub fn arity(self) -> (usize, usize) {
                 match self {
                     $(Func::$variant => ($least, $most),)*
                     $(Func::$unit(_) => ($unit_arity, $unit_arity),)*

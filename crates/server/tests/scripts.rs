@@ -17,6 +17,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     names_in_errors,
     queries,
     select_basic,
+    select_list,
     show,
     types_store,
     volatile,

@@ -74,7 +74,9 @@ fn collect<P: mysql::prelude::Protocol>(
     let mut rows = Vec::new();
     for row in result.by_ref() {
         let cells: Vec<String> = row?.unwrap().iter().zip(&types).map(|(v, t)| cell(v, *t)).collect();
-        rows.push(cells.join("\t"));
+        let line = cells.join("\t");
+        // A blank line would end the entry of a script.
+        rows.push(if line.trim().is_empty() { format!("'{line}'") } else { line });
     }
     if unordered {
         rows.sort();

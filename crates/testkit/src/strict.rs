@@ -58,31 +58,31 @@ pub enum Answer {
 }
 
 /// Bytes of a packet that have not been read yet.
-struct Fields<'p> {
-    rest: &'p [u8],
+pub(crate) struct Fields<'p> {
+    pub(crate) rest: &'p [u8],
 }
 
 impl<'p> Fields<'p> {
-    fn bytes(&mut self, n: usize) -> Result<&'p [u8]> {
+    pub(crate) fn bytes(&mut self, n: usize) -> Result<&'p [u8]> {
         let (head, rest) = self.rest.split_at_checked(n).ok_or_else(|| format!("{n} bytes are missing"))?;
         self.rest = rest;
         Ok(head)
     }
 
-    fn number(&mut self, width: usize) -> Result<u64> {
+    pub(crate) fn number(&mut self, width: usize) -> Result<u64> {
         Ok(self.bytes(width)?.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
 
-    fn u8(&mut self) -> Result<u8> {
+    pub(crate) fn u8(&mut self) -> Result<u8> {
         Ok(self.bytes(1)?[0])
     }
 
-    fn u16(&mut self) -> Result<u16> {
+    pub(crate) fn u16(&mut self) -> Result<u16> {
         Ok(self.number(2)? as u16)
     }
 
     /// A length-encoded integer, in its shortest form.
-    fn length(&mut self) -> Result<usize> {
+    pub(crate) fn length(&mut self) -> Result<usize> {
         let (width, least) = match self.u8()? {
             first @ 0..=0xfa => return Ok(usize::from(first)),
             0xfc => (2, 0xfb),
@@ -94,12 +94,12 @@ impl<'p> Fields<'p> {
         if number < least { Err(format!("{number} takes {width} bytes")) } else { Ok(number as usize) }
     }
 
-    fn string(&mut self) -> Result<&'p [u8]> {
+    pub(crate) fn string(&mut self) -> Result<&'p [u8]> {
         let n = self.length()?;
         self.bytes(n)
     }
 
-    fn end(&self, what: &str) -> Result<()> {
+    pub(crate) fn end(&self, what: &str) -> Result<()> {
         if self.rest.is_empty() { Ok(()) } else { Err(format!("{what}: {} bytes too many", self.rest.len())) }
     }
 }

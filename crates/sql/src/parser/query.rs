@@ -186,7 +186,8 @@ impl<'a> Parser<'a, '_> {
         let hint = self.hint.take().map(|hint| &self.text[hint.start as usize..hint.end as usize]);
         let max_execution_ms = hint.map_or(0, hint::max_execution_ms);
         let modifiers = self.select_modifiers()?;
-        let items = self.list(Self::select_item)?;
+        let mut is_first = true;
+        let items = self.list(|p| p.select_item(std::mem::replace(&mut is_first, false)))?;
         if self.at_kw(Kw::INTO) {
             self.select_into()?;
         }
@@ -248,8 +249,9 @@ impl<'a> Parser<'a, '_> {
         Ok(m)
     }
 
-    fn select_item(&mut self) -> Result<SelectItem<'a>> {
-        if self.eat(Tok::Star) {
+    /// An item of the select list; only the first may be `*` without a table.
+    fn select_item(&mut self, is_first: bool) -> Result<SelectItem<'a>> {
+        if is_first && self.eat(Tok::Star) {
             return Ok(SelectItem::Star);
         }
         let start = self.tok.start;

@@ -1,0 +1,132 @@
+//! Differences that are known and explained, each by a row of COMPAT.md.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::compare::Kind;
+use super::pair::Finding;
+
+/// There are no more rules.
+pub const RULES_MAX: usize = 60;
+
+/// The rules: blocks of lines `key: value`, with `#` before comments.
+const TEXT: &str = include_str!("../../../../tests/lockstep/explained.txt");
+
+/// A rule. Each text has to be part of what it is about, without regard to case.
+#[derive(Debug, Default)]
+pub struct Rule {
+    /// First cell of its row in COMPAT.md.
+    pub row: String,
+    kind: Option<String>,
+    statement: Vec<String>,
+    ours: Vec<String>,
+    theirs: Vec<String>,
+    fired: AtomicU64,
+}
+
+/// All rules.
+#[derive(Debug)]
+pub struct Rules(Vec<Rule>);
+
+impl Rules {
+    /// The rules of the project.
+    ///
+    /// # Errors
+    /// The file has a line that is none.
+    pub fn load() -> Result<Rules, String> {
+        Rules::parse(TEXT)
+    }
+
+    fn parse(text: &str) -> Result<Rules, String> {
+        let mut rules: Vec<Rule> = Vec::new();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let (key, value) = line.split_once(": ").ok_or_else(|| format!("{line:?} is no rule"))?;
+            if key == "row" {
+                rules.push(Rule { row: value.to_owned(), ..Rule::default() });
+                continue;
+            }
+            let rule = rules.last_mut().ok_or_else(|| format!("{line:?} stands before a row"))?;
+            match key {
+                "kind" => rule.kind = Some(value.to_owned()),
+                "statement" => rule.statement.push(value.to_lowercase()),
+                "ours" => rule.ours.push(value.to_lowercase()),
+                "mysql" => rule.theirs.push(value.to_lowercase()),
+                _ => return Err(format!("{line:?} is no rule")),
+            }
+        }
+        if rules.len() > RULES_MAX {
+            return Err(format!("{} rules, at most {RULES_MAX}", rules.len()));
+        }
+        Ok(Rules(rules))
+    }
+
+    /// Whether a rule explains the finding; it is counted then.
+    pub fn explain(&self, sql: &str, finding: &Finding) -> bool {
+        let found = self.0.iter().find(|rule| rule.fits(sql, finding));
+        found.inspect(|rule| _ = rule.fired.fetch_add(1, Ordering::Relaxed)).is_some()
+    }
+
+    /// All rules, and how often each explained a difference.
+    pub fn fired(&self) -> impl Iterator<Item = (&Rule, u64)> {
+        self.0.iter().map(|rule| (rule, rule.fired.load(Ordering::Relaxed)))
+    }
+}
+
+impl Rule {
+    fn fits(&self, sql: &str, finding: &Finding) -> bool {
+        let kind = |kind: Kind| format!("{kind:?}");
+        self.kind.as_ref().is_none_or(|wanted| *wanted == kind(finding.difference.kind))
+            && contains_all(sql, &self.statement)
+            && contains_all(&finding.ours.join("\n"), &self.ours)
+            && contains_all(&finding.theirs.join("\n"), &self.theirs)
+    }
+}
+
+fn contains_all(text: &str, parts: &[String]) -> bool {
+    parts.is_empty() || {
+        let text = text.to_lowercase();
+        parts.iter().all(|part| text.contains(part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compare::Difference;
+    use super::*;
+
+    fn finding(kind: Kind) -> Finding {
+        let difference = Difference { kind, detail: String::new() };
+        Finding {
+            difference,
+            at: 0,
+            ours: vec!["a:LONG".to_owned()],
+            theirs: vec!["error 1 (2): x".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_rule_fits_what_has_all_its_parts() {
+        let rules =
+            Rules::parse("# why\nrow: x\nkind: Taken\nstatement: select a\nmysql: error 1\n").unwrap();
+        assert!(rules.explain("SELECT a", &finding(Kind::Taken)));
+        assert!(!rules.explain("SELECT a", &finding(Kind::Rows)));
+        assert!(!rules.explain("SELECT b", &finding(Kind::Taken)));
+        let [(rule, 1)] = rules.fired().collect::<Vec<_>>()[..] else { panic!("{rules:?}") };
+        assert_eq!(rule.row, "x");
+    }
+
+    #[test]
+    fn a_line_that_is_no_rule_is_refused() {
+        for text in ["x", "kind: Rows", "row: a\nwhat: b"] {
+            assert!(Rules::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_rule_names_a_row_of_compat() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../COMPAT.md");
+        let compat = std::fs::read_to_string(path).unwrap();
+        for (rule, _) in Rules::load().unwrap().fired() {
+            assert!(compat.contains(&format!("| {} |", rule.row)), "COMPAT.md has no row {:?}", rule.row);
+        }
+    }
+}
