@@ -129,15 +129,22 @@ impl WireEncoder {
         }
     }
 
+    /// Appends a FLOAT or DOUBLE with the fraction digits of the type.
+    #[cold]
+    fn put_fixed(&self, value: f64, out: &mut OutBuffer) {
+        let mut text = Vec::new();
+        write_double_fixed(value, self.ty.decimals, &mut text);
+        out.put_lenenc_bytes(&text);
+    }
+
     /// Appends a computed value, not NULL, in the text protocol.
     pub(crate) fn put_text_value(&self, value: &Value<'_>, results: ResultCharset, out: &mut OutBuffer) {
         match *value {
             Value::Int(v) => out.put_text_i64(v),
             Value::UInt(v) => out.put_text_u64(v),
-            Value::Double(v) if self.ty.decimals < SqlType::NOT_FIXED_DECIMALS => {
-                let mut text = Vec::new();
-                write_double_fixed(v, self.ty.decimals, &mut text);
-                out.put_lenenc_bytes(&text);
+            Value::Double(v) if self.ty.decimals < SqlType::NOT_FIXED_DECIMALS => self.put_fixed(v, out),
+            Value::Float(v) if self.ty.decimals < SqlType::NOT_FIXED_DECIMALS => {
+                self.put_fixed(f64::from(v), out);
             }
             Value::Double(v) => {
                 let mut text = Vec::new();

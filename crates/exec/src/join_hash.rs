@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use base::memory::{ChargedVec, Purpose, StatementAccount};
 use bumpalo::Bump;
-use expr::{CmpDomain, Expr, HashIndex, Number, append_group_key, eval};
+use expr::{CmpDomain, Expr, HashIndex, Number, append_group_key, eval, moment_of};
 use sql::plan::JoinKind;
 use types::temporal::DateFlags;
 use types::{DateTime, Time, Value};
@@ -202,7 +202,7 @@ pub(crate) fn append_domain_key(value: &Value<'_>, domain: CmpDomain, run: &Quer
         CmpDomain::Double => Value::Double(value.to_f64().value),
         CmpDomain::Number => Number::of(value, &run.ctx(&Bump::new())).to_value(),
         CmpDomain::DateTime => {
-            let read = value.to_datetime(DateFlags::default(), run.st.today());
+            let read = moment_of(value, DateFlags::default(), &run.ctx(&Bump::new()));
             Value::DateTime(read.map_or(DateTime::ZERO, |r| r.value), 6)
         }
         CmpDomain::Time => Value::Time(value.to_time().map_or(Time::ZERO, |r| r.value), 6),

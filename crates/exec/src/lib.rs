@@ -70,6 +70,7 @@ mod point;
 mod point_update;
 mod program;
 mod project;
+mod quantified;
 mod query;
 mod range_bugs;
 mod reader;

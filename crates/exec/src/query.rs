@@ -137,14 +137,19 @@ impl QueryProgram {
         }
     }
 
-    /// A column of a base table as errors quote it, its table by the name that it has in the query.
+    /// A column as errors quote it, its table by the name that it has in the query.
     #[cold]
     pub(crate) fn column_name(&self, column: ColumnRef) -> Option<String> {
-        let Relation::Table { def, alias, .. } = self.relations.get(usize::from(column.rel))? else {
-            return None;
-        };
-        let name = &def.columns.get(usize::from(column.col))?.name;
-        Some(format!("`{}`.`{alias}`.`{name}`", def.schema))
+        let at = usize::from(column.col);
+        Some(match self.relations.get(usize::from(column.rel))? {
+            Relation::Table { def, alias, .. } => {
+                format!("`{}`.`{alias}`.`{}`", def.schema, def.columns.get(at)?.name)
+            }
+            Relation::Rows { columns } => {
+                let name = &columns.get(at).filter(|column| !column.name.is_empty())?.name;
+                format!("`{name}`")
+            }
+        })
     }
 
     /// Whether every output column is a column as it is.

@@ -14,6 +14,7 @@ use crate::answer_memo::AnswerMemo;
 use crate::error::{ExecError, Result};
 use crate::frame::{Frame, row_source};
 use crate::join_hash::append_domain_key;
+use crate::quantified::{Extremes, Quantified};
 use crate::query::SubProgram;
 use crate::source::{Collect, Flow};
 use crate::statement::QueryRun;
@@ -41,6 +42,8 @@ pub(crate) enum Answer {
         keys: HashIndex,
         has_null: bool,
     },
+    /// The values of ANY and ALL.
+    Extremes(Extremes),
 }
 
 impl SubqueryCache {
@@ -128,6 +131,10 @@ fn evaluate_with<'v>(
             let Some(needle) = needle else { return Ok(Value::Null) };
             truth(look_up(&needle, keys, *has_null, domain, run).map(|found| found != negated))
         }
+        (Answer::Extremes(values), SubqueryForm::Quantified { op, all, domain }) => {
+            let Some(needle) = needle else { return Ok(Value::Null) };
+            truth(Quantified { op, all, domain }.of(&needle, values, run, ctx)?)
+        }
         _ => Value::Null,
     })
 }
@@ -153,6 +160,7 @@ fn collect(run: &QueryRun<'_>, sub: &SubProgram, form: SubqueryForm) -> Result<A
             })?;
             Ok(Answer::List { keys, has_null })
         }
+        SubqueryForm::Quantified { domain, .. } => Extremes::collect(&inner, domain).map(Answer::Extremes),
     }
 }
 
@@ -226,6 +234,10 @@ fn correlated<'v>(
             let Some(needle) = needle else { return Ok(Value::Null) };
             Ok(truth(is_among(needle, &inner, domain)?.map(|found| found != negated)))
         }
+        SubqueryForm::Quantified { op, all, domain } => {
+            let Some(needle) = needle else { return Ok(Value::Null) };
+            Ok(truth(Quantified { op, all, domain }.over(needle, &inner)?))
+        }
     }
 }
 
@@ -290,7 +302,7 @@ pub(crate) fn each_value_of(
 }
 
 /// Calls `take` with the first output column of every row.
-fn each_value<'r>(
+pub(crate) fn each_value<'r>(
     inner: &'r QueryRun<'r>,
     mut take: impl FnMut(&Value<'_>, &EvalCtx<'_>) -> Result<Flow>,
 ) -> Result<()> {

@@ -3,10 +3,10 @@
 use types::collation::Charset;
 use types::temporal::DateFlags;
 use types::value::{Converted, Loss};
-use types::{Date, DateTime, SqlModes, TypeKind, Value};
+use types::{DateTime, TypeKind, Value};
 
 use crate::functions::{Call, text, text_in_arena};
-use crate::{EvalError, ExprKind, Warning};
+use crate::{EvalError, ExprKind, Warning, cuts_fractions, moment_of, time_of};
 
 /// The value of a cast: argument 0 of `call` as a value of the call's type.
 pub(crate) fn cast<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
@@ -17,12 +17,15 @@ pub(crate) fn cast<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     match call.ty().kind {
         TypeKind::Decimal => Ok(to_decimal(call, &value)),
         TypeKind::Double => Ok(Value::Double(told(call, "DOUBLE", &value, value.to_f64()))),
-        TypeKind::Float => Ok(Value::Float(told(call, "DOUBLE", &value, value.to_f64()) as f32)),
+        TypeKind::Float => {
+            let number = told(call, "DOUBLE", &value, value.to_f64()) as f32;
+            if number.is_finite() { Ok(Value::Float(number)) } else { Err(call.out_of_range()) }
+        }
         TypeKind::Date => Ok(to_date(call, &value)),
         TypeKind::Time => Ok(to_time(call, &value)),
         TypeKind::DateTime | TypeKind::Timestamp => Ok(to_datetime(call, &value)),
         TypeKind::Year => Ok(to_year(call, &value)),
-        _ if call.ty().is_integer() => Ok(to_integer(call, &value)),
+        _ if call.ty().is_integer() => to_integer(call, &value),
         _ => to_text(call, &value),
     }
 }
@@ -35,11 +38,11 @@ fn told<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<
     read.value
 }
 
-fn to_integer<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
+fn to_integer<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalError> {
     if let Value::Double(_) | Value::Float(_) = value {
-        // Doubles stop at the bounds of signed integers, whatever the type, and nobody is told.
-        let number = value.to_i64().value;
-        return if call.ty().unsigned { Value::UInt(number as u64) } else { Value::Int(number) };
+        // Doubles stop at the bounds of signed integers, whatever the type.
+        let number = call.int_of_double(0, value)?;
+        return Ok(if call.ty().unsigned { Value::UInt(number as u64) } else { Value::Int(number) });
     }
     let type_name = if matches!(value, Value::Decimal(_)) { "DECIMAL" } else { "INTEGER" };
     if call.ty().unsigned {
@@ -47,9 +50,9 @@ fn to_integer<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
         if value.is_textual() && (number as i64) < 0 && is_negative_text(value) {
             call.ctx.session.warn(Warning::NegativeToUnsigned);
         }
-        Value::UInt(number)
+        Ok(Value::UInt(number))
     } else {
-        Value::Int(told(call, type_name, value, value.to_i64()))
+        Ok(Value::Int(told(call, type_name, value, value.to_i64())))
     }
 }
 
@@ -85,36 +88,27 @@ fn flags(call: &Call<'_>) -> DateFlags {
     DateFlags::from_modes(call.ctx.session.modes())
 }
 
-/// Whether fractions are cut instead of rounded.
-fn cuts_fractions(call: &Call<'_>) -> bool {
-    call.ctx.session.modes().has(SqlModes::TIME_TRUNCATE_FRACTIONAL)
-}
-
-fn today(call: &Call<'_>, value: &Value<'_>) -> Date {
-    if matches!(value, Value::Time(..)) { call.ctx.today() } else { Date::ZERO }
-}
-
 fn to_date<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
-    match value.to_date(flags(call), today(call, value)) {
-        Some(read) => Value::Date(told(call, "date", value, read)),
+    match moment_of(value, flags(call), call.ctx) {
+        Some(read) => Value::Date(told(call, "date", value, read).date()),
         None => refused(call, "date", value),
     }
 }
 
 fn to_datetime<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     let fsp = call.ty().decimals;
-    let read = value.to_datetime(flags(call), today(call, value));
+    let read = moment_of(value, flags(call), call.ctx);
     let Some(read) = read else { return incorrect(call, "datetime", value) };
     let moment: DateTime = told(call, "datetime", value, read);
-    let rounded = if cuts_fractions(call) { Some(moment.truncate(fsp)) } else { moment.round(fsp) };
+    let rounded = if cuts_fractions(call.ctx) { Some(moment.truncate(fsp)) } else { moment.round(fsp) };
     rounded.map_or_else(|| incorrect(call, "datetime", value), |moment| Value::DateTime(moment, fsp))
 }
 
 fn to_time<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     let fsp = call.ty().decimals;
-    let Some(read) = value.to_time() else { return refused(call, "time", value) };
+    let Some(read) = time_of(value, call.ctx) else { return refused(call, "time", value) };
     let time = told(call, "time", value, read);
-    Value::Time(if cuts_fractions(call) { time.truncate(fsp) } else { time.round(fsp) }, fsp)
+    Value::Time(if cuts_fractions(call.ctx) { time.truncate(fsp) } else { time.round(fsp) }, fsp)
 }
 
 /// What is no date or time is NULL, with a warning.
@@ -128,6 +122,7 @@ fn incorrect<'v>(call: &Call<'v>, type_name: &'static str, value: &Value<'v>) ->
     Value::Null
 }
 
+/// A year that is computed shows as a number: year 0 as 0, where a column of years shows 0000.
 fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     let year = match *value {
         Value::Date(v) => i64::from(v.year()),
@@ -140,10 +135,10 @@ fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
         return incorrect(call, "YEAR", value);
     }
     match year {
-        0 if !is_text_zero => Value::Year(0),
-        0..=69 => Value::Year((year + 2000) as u16),
-        70..=99 => Value::Year((year + 1900) as u16),
-        1901..=2155 => Value::Year(year as u16),
+        0 if !is_text_zero => Value::UInt(0),
+        0..=69 => Value::UInt(year as u64 + 2000),
+        70..=99 => Value::UInt(year as u64 + 1900),
+        1901..=2155 => Value::UInt(year as u64),
         _ => incorrect(call, "YEAR", value),
     }
 }

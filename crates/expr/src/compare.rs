@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use types::temporal::DateFlags;
 use types::value::Loss;
-use types::{CollationId, Date, DateTime, Decimal, Time, Value};
+use types::{CollationId, DateTime, Decimal, Time, Value};
 
-use crate::{CmpDomain, EvalCtx, Warning};
+use crate::{CmpDomain, EvalCtx, Warning, moment_of};
 
 /// Order of two values; `None` if either is NULL. What is no date or time counts as the zero one, with a warning.
 pub fn compare_values(
@@ -163,8 +163,7 @@ fn date_time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTime {
         Value::Date(v) => return DateTime::from_date(v),
         _ => {}
     }
-    let today = if matches!(value, Value::Time(..)) { ctx.today() } else { Date::ZERO };
-    if let Some(read) = value.to_datetime(DateFlags::default(), today) {
+    if let Some(read) = moment_of(value, DateFlags::default(), ctx) {
         if read.loss == Loss::Truncated {
             warn_truncated("datetime", value, ctx);
         }

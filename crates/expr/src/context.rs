@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bumpalo::Bump;
 use types::temporal::MICROS_PER_SECOND;
-use types::{Date, OwnedValue, TableDef, TimeZone, Value};
+use types::{Date, Locale, OwnedValue, TableDef, TimeZone, Value};
 
 use crate::{EvalError, Expr, PatternMemo, Warning};
 
@@ -69,6 +69,10 @@ pub trait SessionInfo {
     fn group_concat_max_len(&self) -> u64;
     /// `div_precision_increment`.
     fn div_precision_increment(&self) -> u8;
+    /// `lc_time_names`.
+    fn locale(&self) -> &'static Locale {
+        Locale::english()
+    }
     /// `max_allowed_packet`, bytes.
     fn max_allowed_packet(&self) -> u64;
     /// VERSION().

@@ -147,6 +147,11 @@ pub enum Warning {
         /// 1-based row in the group.
         row: u64,
     },
+    /// 1649 `Unknown locale: 'x'`.
+    UnknownLocale {
+        /// The name.
+        name: String,
+    },
     /// A result over max_allowed_packet became NULL.
     ResultTooLong {
         /// Function name.

@@ -1,7 +1,5 @@
 //! The interpreter's dispatch: one arm per form of expression.
 
-use std::cmp::Ordering;
-
 use bumpalo::Bump;
 use types::Value;
 use types::collation::LikePattern;
@@ -162,15 +160,7 @@ pub(crate) fn compare(
     if op == CmpOp::NullSafeEq {
         return Some(equal_values(a, b, domain, ctx));
     }
-    let order = compare_values(a, b, domain, ctx)?;
-    Some(match op {
-        CmpOp::Eq | CmpOp::NullSafeEq => order == Ordering::Equal,
-        CmpOp::Ne => order != Ordering::Equal,
-        CmpOp::Lt => order == Ordering::Less,
-        CmpOp::Le => order != Ordering::Greater,
-        CmpOp::Gt => order == Ordering::Greater,
-        CmpOp::Ge => order != Ordering::Less,
-    })
+    compare_values(a, b, domain, ctx).map(|order| op.accepts(order))
 }
 
 /// Fails where strings were compared that are so long that the end of a killed statement may have cut it short. Cost: a

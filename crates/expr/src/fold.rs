@@ -3,13 +3,14 @@
 use std::cell::Cell;
 
 use bumpalo::Bump;
-use types::{CollationId, OwnedValue, SqlModes, TimeZone};
+use types::{CollationId, Locale, OwnedValue, SqlModes, TimeZone, Value};
 
 use crate::func::Func;
 use crate::{EvalCtx, Expr, ExprKind, SessionInfo, Warning, eval};
 
 /// `expr` with its constant subtrees evaluated. What warns, fails, or asks the session anything stays as it is.
-/// Explicit collations stay too: they tell how hard an operand holds on to its collation.
+/// Explicit collations stay too: they tell how hard an operand holds on to its collation. So do names of character sets and
+/// collations, which are texts of the system.
 /// Operands of what fails stay as well: the error that is raised at execution quotes them as they are written.
 pub fn fold(expr: Expr) -> Expr {
     fold_node(expr).expr
@@ -45,6 +46,9 @@ fn fold_node(mut expr: Expr) -> Folded {
     Folded { expr: constant, written: Some(expr) }
 }
 
+/// From here on doubles are past every BIGINT.
+const BIGINT_END: f64 = 9_223_372_036_854_775_808.0;
+
 /// What an operation comes to before any row is read.
 enum Outcome {
     Value(OwnedValue),
@@ -71,6 +75,8 @@ fn outcome_of(expr: &Expr) -> Outcome {
             | ExprKind::Subquery { .. }
             | ExprKind::Call {
                 func: Func::Collate
+                    | Func::Charset
+                    | Func::Collation
                     | Func::Rand
                     | Func::Uuid
                     | Func::Sleep
@@ -93,6 +99,8 @@ fn outcome_of(expr: &Expr) -> Outcome {
     match eval(expr, &(), &ctx) {
         Err(_) => Outcome::Fails,
         Ok(_) if session.asked.get() => Outcome::Varies,
+        // Where an integer is wanted, such a number is an error only if it is computed.
+        Ok(Value::Double(value)) if value.abs() >= BIGINT_END => Outcome::Varies,
         Ok(value) => Outcome::Value(value.to_owned_value()),
     }
 }
@@ -166,6 +174,9 @@ impl SessionInfo for NoSession {
     }
     fn div_precision_increment(&self) -> u8 {
         self.note(4)
+    }
+    fn locale(&self) -> &'static Locale {
+        self.note(Locale::english())
     }
     fn max_allowed_packet(&self) -> u64 {
         self.note(0)

@@ -154,6 +154,7 @@ functions! {
         Instr ["instr"] 2..=2 IntOfTexts, Args, search::instr;
         Locate ["locate", "position"] 2..=3 IntOfTexts, Args, search::locate;
         FindInSet ["find_in_set"] 2..=2 IntOfTexts, Args, search::find_in_set;
+        LikeEscape [] 3..=3 Bool, Args, search::like_escape;
         StrCmp ["strcmp"] 2..=2 IntOfTexts, Args, search::strcmp;
 
         // Notations and digests.
@@ -287,6 +288,11 @@ impl Func {
     /// Whether a call may take its time for others.
     pub fn waits(self) -> bool {
         matches!(self, Func::Sleep | Func::GetLock)
+    }
+
+    /// Whether the result is in the character set of the arguments' texts.
+    pub(crate) fn keeps_charset(self) -> bool {
+        matches!(self, Func::Coalesce) || matches!(self.rule().0, FromTexts(_) | FromFirst(_))
     }
 
     /// Every name that a call may have.

@@ -1,5 +1,6 @@
 //! Bound expressions: names resolved, types known, comparison domains chosen.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use types::collation::LikePattern;
@@ -58,6 +59,19 @@ impl CmpOp {
             same => same,
         }
     }
+
+    /// Whether `a op b` is true of two values, neither of them NULL, in this order.
+    #[inline]
+    pub fn accepts(self, order: Ordering) -> bool {
+        match self {
+            CmpOp::Eq | CmpOp::NullSafeEq => order == Ordering::Equal,
+            CmpOp::Ne => order != Ordering::Equal,
+            CmpOp::Lt => order == Ordering::Less,
+            CmpOp::Le => order != Ordering::Greater,
+            CmpOp::Gt => order == Ordering::Greater,
+            CmpOp::Ge => order != Ordering::Less,
+        }
+    }
 }
 
 /// How two values are compared, chosen once at bind time by MySQL's rules.
@@ -94,6 +108,15 @@ pub enum SubqueryForm {
     In {
         /// NOT IN.
         negated: bool,
+        /// How the needle meets the rows.
+        domain: CmpDomain,
+    },
+    /// `needle op ANY (subquery)` and `needle op ALL (subquery)`.
+    Quantified {
+        /// Operator; not `<=>`.
+        op: CmpOp,
+        /// ALL.
+        all: bool,
         /// How the needle meets the rows.
         domain: CmpDomain,
     },
@@ -233,7 +256,7 @@ pub enum ExprKind {
         plan: u16,
         /// How its rows become a value.
         form: SubqueryForm,
-        /// Left side of IN.
+        /// Left side of IN, ANY or ALL.
         needle: Option<Box<Expr>>,
     },
 }

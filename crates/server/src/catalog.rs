@@ -70,6 +70,10 @@ fn is_missing(error: &NameError, schema: &str) -> bool {
 }
 
 impl SessionTypes for Session {
+    fn auto_is_null(&self) -> bool {
+        self.variables.hot.sql_auto_is_null
+    }
+
     fn user_variable(&self, name: &str) -> SqlType {
         let lob = |kind, collation| SqlType { collation, ..SqlType::new(kind, 0) };
         match self.user_variables.get(&name.to_lowercase()) {

@@ -43,16 +43,33 @@ pub struct Diagnostics {
     conditions: Vec<Condition>,
     warnings: u64,
     errors: u64,
+    /// Of the statement before.
+    earlier: Counts,
+}
+
+/// How many conditions a statement had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All of them.
+    pub warnings: u64,
+    /// Errors.
+    pub errors: u64,
 }
 
 impl Diagnostics {
     /// A statement begins.
     #[inline]
     pub fn clear(&mut self) {
-        if self.warnings != 0 {
+        if self.warnings | self.earlier.warnings != 0 {
             self.conditions.clear();
+            self.earlier = Counts { warnings: self.warnings, errors: self.errors };
             (self.warnings, self.errors) = (0, 0);
         }
+    }
+
+    /// What `@@warning_count` and `@@error_count` tell a statement: the conditions of the one before it.
+    pub fn earlier(&self) -> Counts {
+        self.earlier
     }
 
     /// Adds a condition; `limit` is `max_error_count`.
@@ -80,12 +97,12 @@ impl Diagnostics {
         &self.conditions
     }
 
-    /// `@@warning_count`: all conditions.
+    /// All conditions.
     pub fn warning_count(&self) -> u64 {
         self.warnings
     }
 
-    /// `@@error_count`.
+    /// Errors.
     pub fn error_count(&self) -> u64 {
         self.errors
     }
@@ -112,5 +129,8 @@ mod tests {
         assert_eq!((area.conditions().len(), area.warning_count(), area.error_count()), (2, 4, 1));
         area.clear();
         assert_eq!((area.conditions().len(), area.packet_count()), (0, 0));
+        assert_eq!(area.earlier(), Counts { warnings: 4, errors: 1 });
+        area.clear();
+        assert_eq!(area.earlier(), Counts::default());
     }
 }

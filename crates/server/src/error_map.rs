@@ -340,6 +340,7 @@ errors! {
     TOO_LONG_FIELD_COMMENT = 1629, b"HY000", "Comment for field '%-.64s' is too long (max = %d)";
     FUNC_INEXISTENT_NAME_COLLISION = 1630, b"42000", "FUNCTION %s does not exist. Check the 'Function Name Parsing and Resolution' section in the Reference Manual";
     DUP_SIGNAL_SET = 1641, b"42000", "Duplicate condition information item '%s'";
+    UNKNOWN_LOCALE = 1649, b"HY000", "Unknown locale: '%-.64s'";
     WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT = 1681, b"HY000", "'%s' is deprecated and will be removed in a future release.";
     TOO_LONG_INDEX_COMMENT = 1688, b"HY000", "Comment for index '%-.64s' is too long (max = %d)";
     DATA_OUT_OF_RANGE = 1690, b"22003", "%s value is out of range in '%s'";

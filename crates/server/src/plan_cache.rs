@@ -55,6 +55,8 @@ pub struct Environment {
     pub div_precision_increment: u64,
     /// `range_optimizer_max_mem_size`.
     pub range_bytes_max: u64,
+    /// `sql_auto_is_null`.
+    pub auto_is_null: bool,
 }
 
 /// Number of an environment; equal numbers, equal environments.

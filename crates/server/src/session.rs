@@ -279,6 +279,7 @@ impl Session {
             collation: hot.collation_connection,
             div_precision_increment: hot.div_precision_increment,
             range_bytes_max: hot.range_optimizer_max_mem_size,
+            auto_is_null: hot.sql_auto_is_null,
         });
         self.environment = Some(id);
         id
@@ -370,8 +371,8 @@ impl Session {
     /// Variables whose value is found elsewhere in the session.
     fn computed(&self, name: &str) -> Option<VarValue> {
         Some(match name {
-            "error_count" => VarValue::UInt(self.diagnostics.error_count()),
-            "warning_count" => VarValue::UInt(self.diagnostics.warning_count()),
+            "error_count" => VarValue::UInt(self.diagnostics.earlier().errors),
+            "warning_count" => VarValue::UInt(self.diagnostics.earlier().warnings),
             "last_insert_id" | "identity" => VarValue::UInt(self.last_insert_id),
             "pseudo_thread_id" => VarValue::UInt(u64::from(self.process.id())),
             _ => return None,

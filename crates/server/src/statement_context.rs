@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use exec::{Conditions, ExecError};
 use expr::{EvalError, SeededRandom, SessionInfo, Warning};
-use types::{CollationId, OwnedValue, SqlModes, TableDef, TimeZone};
+use types::{CollationId, Locale, OwnedValue, SqlModes, TableDef, TimeZone};
 
 use crate::constant::from_variable;
 use crate::diagnostics::{Diagnostics, Severity};
@@ -219,6 +219,9 @@ impl SessionInfo for StatementContext<'_> {
     fn div_precision_increment(&self) -> u8 {
         self.session.variables.hot.div_precision_increment as u8
     }
+    fn locale(&self) -> &'static Locale {
+        self.session.variables.hot.lc_time_names
+    }
     fn max_allowed_packet(&self) -> u64 {
         self.session.variables.hot.max_allowed_packet
     }
@@ -287,6 +290,7 @@ pub fn warning_condition(warning: &Warning) -> SqlError {
         Warning::InvalidString { charset, value } => {
             error_map::INVALID_CHARACTER_STRING.with(&[charset, value])
         }
+        Warning::UnknownLocale { name } => error_map::UNKNOWN_LOCALE.with(&[name]),
         Warning::OutOfRange { operation } => error_map::WARN_DATA_OUT_OF_RANGE.with(&[operation, &1]),
         Warning::LogarithmArgument => error_map::INVALID_ARGUMENT_FOR_LOGARITHM.bare(),
         Warning::DateOverflow => error_map::DATETIME_FUNCTION_OVERFLOW.with(&[&"datetime"]),

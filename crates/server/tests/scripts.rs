@@ -14,12 +14,16 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     functions_string,
     functions_time,
     integer_constants,
+    locales,
     names_in_errors,
     queries,
     select_basic,
     select_list,
     show,
     types_store,
+    values_date,
+    values_number,
+    values_query,
     volatile,
 );
 

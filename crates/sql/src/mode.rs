@@ -17,6 +17,8 @@ impl LexMode {
     pub const HIGH_NOT_PRECEDENCE: Self = Self(8);
     /// Spaces may stand between a built-in function's name and its parenthesis.
     pub const IGNORE_SPACE: Self = Self(16);
+    /// The type REAL is FLOAT, not DOUBLE.
+    pub const REAL_AS_FLOAT: Self = Self(32);
 
     /// Both sets together.
     #[inline]

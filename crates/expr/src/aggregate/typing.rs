@@ -5,7 +5,7 @@ use types::{CollationId, LobSize, SqlType, TypeKind};
 
 use super::AggFunc;
 use crate::build::{
-    BindError, Builder, Class, class_of, decimal_digits, numeric_class, shown_chars, string_type,
+    BindError, Builder, Class, class_of, decimal_digits, double_of, numeric_class, shown_chars, string_type,
 };
 use crate::{CmpDomain, Expr, ExprKind};
 
@@ -52,10 +52,11 @@ impl Builder {
 /// A sum with `digits` more digits before the point and `scale` more behind it.
 fn sum_type(arg: &Expr, digits: u32, scale: u32) -> SqlType {
     if numeric_class(arg) == Class::Double {
-        return SqlType::double();
+        return double_of([arg], scale as u8);
     }
     let (whole, present) = decimal_digits(arg);
-    let scale = (u32::from(present) + scale).min(u32::from(MAX_SCALE));
+    // An average has no more fraction digits than a column may have; a sum has those of its terms.
+    let scale = if scale == 0 { present.into() } else { (u32::from(present) + scale).min(MAX_SCALE.into()) };
     SqlType::decimal((whole + digits + scale).min(MAX_PRECISION), scale as u8)
 }
 

@@ -3,19 +3,22 @@
 use types::decimal::{MAX_PRECISION, MAX_SCALE};
 use types::{SqlModes, SqlType};
 
-use super::typing::{Class, decimal_digits, decimal_type, is_unsigned, numeric_class};
+use super::rules::constant_int;
+use super::typing::{Class, decimal_digits, decimal_type, double_of, is_unsigned, numeric_class};
 use super::{BindError, Builder};
-use crate::Expr;
+use crate::fold::fold;
 use crate::func::Func;
+use crate::{Expr, ExprKind};
 
 impl Builder {
     /// `-expr`. The negation of a constant is a constant.
     pub fn negate(&self, expr: Expr) -> Result<Expr, BindError> {
         use types::OwnedValue::{Decimal, Double, Int, UInt};
-        if let crate::ExprKind::Const(value) = &expr.kind {
+        if let ExprKind::Const(value) = &expr.kind {
             const LEAST: u64 = 1 << 63;
             match value {
-                Int(v) if *v != i64::MIN && !expr.ty.unsigned => return Ok(self.int(-v)),
+                Int(i64::MIN) => return Ok(self.decimal(types::Decimal::from(i64::MIN).negate())),
+                Int(v) if !expr.ty.unsigned => return Ok(self.int(-v)),
                 UInt(LEAST) => return Ok(self.int(i64::MIN)),
                 Decimal(v) => return Ok(Expr { ty: expr.ty.clone(), ..self.decimal(v.negate()) }),
                 Double(v) => return Ok(self.double(-v)),
@@ -23,7 +26,11 @@ impl Builder {
                 _ => {}
             }
         }
-        self.operator(Func::Neg, vec![expr])
+        let is_least = !names_column(&expr)
+            && matches!(fold(expr.clone()).kind, ExprKind::Const(types::OwnedValue::Int(i64::MIN)));
+        let negated = self.operator(Func::Neg, vec![expr])?;
+        // The least BIGINT has no opposite.
+        Ok(if is_least { Expr { ty: decimal_type(19, 0), ..negated } } else { negated })
     }
 
     /// An operator that is a [`Func`]: `+`, `-`, `*`, `/`, DIV, `%`, `&`, `|`, `^`, `<<`, `>>`, `~`.
@@ -36,7 +43,7 @@ impl Builder {
 pub(crate) fn arithmetic(builder: &Builder, func: Func, args: &[Expr]) -> SqlType {
     let (a, b) = (&args[0], &args[1]);
     if [a, b].iter().any(|e| numeric_class(e) == Class::Double) {
-        return SqlType::double();
+        return double_of([a, b], 0);
     }
     let ((whole_a, scale_a), (whole_b, scale_b)) = (decimal_digits(a), decimal_digits(b));
     let (sum, scale) = (u32::from(scale_a) + u32::from(scale_b), u32::from(scale_a.max(scale_b)));
@@ -50,7 +57,7 @@ pub(crate) fn arithmetic(builder: &Builder, func: Func, args: &[Expr]) -> SqlTyp
         return SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, (digits + 1).min(21)) };
     }
     match func {
-        Func::Mul => decimal_type(whole_a + whole_b, sum),
+        Func::Mul => decimal_type(whole_a + whole_b, sum.min(u32::from(MAX_SCALE))),
         Func::Mod => decimal_type(whole_a.max(whole_b), scale),
         _ => decimal_type(whole_a.max(whole_b) + 1, scale),
     }
@@ -60,7 +67,7 @@ pub(crate) fn arithmetic(builder: &Builder, func: Func, args: &[Expr]) -> SqlTyp
 pub(crate) fn division(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let (a, b) = (&args[0], &args[1]);
     if [a, b].iter().any(|e| numeric_class(e) == Class::Double) {
-        return SqlType::double();
+        return double_of([a, b], builder.div_precision_increment);
     }
     let ((whole_a, scale_a), (_, scale_b)) = (decimal_digits(a), decimal_digits(b));
     let increment = u32::from(builder.div_precision_increment);
@@ -89,13 +96,13 @@ pub(crate) fn signed_number(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
             let (whole, scale) = decimal_digits(arg);
             decimal_type(whole, u32::from(scale))
         }
-        _ => SqlType::double(),
+        _ => double_of([arg], 0),
     }
 }
 
 fn names_column(expr: &Expr) -> bool {
     let mut found = false;
-    expr.walk(&mut |e| found |= matches!(e.kind, crate::ExprKind::Column(_)));
+    expr.walk(&mut |e| found |= matches!(e.kind, ExprKind::Column(_)));
     found
 }
 
@@ -113,16 +120,12 @@ pub(crate) fn integer_part(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
 /// ROUND, TRUNCATE.
 pub(crate) fn rounded(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let arg = &args[0];
-    let digits = match args.get(1).map(|e| &e.kind) {
-        None => Some(0),
-        Some(crate::ExprKind::Const(value)) => Some(value.as_value().to_i64().value),
-        Some(_) => None,
-    };
+    let digits = args.get(1).map_or(Some(0), constant_int);
     match numeric_class(arg) {
         Class::Int => SqlType { unsigned: is_unsigned(arg), ..SqlType::bigint() },
         Class::Decimal => {
             let (whole, scale) = decimal_digits(arg);
-            let kept = digits.map_or(scale, |n| n.clamp(0, i64::from(scale)) as u8);
+            let kept = digits.map_or(scale, |n| n.clamp(0, i64::from(scale.min(MAX_SCALE))) as u8);
             decimal_type(whole + u32::from(kept < scale), u32::from(kept))
         }
         _ => SqlType::double(),

@@ -3,7 +3,7 @@
 use types::{CollationId, SqlType, TypeKind};
 
 use super::collation::find_charset;
-use super::typing::{Class, class_of, decimal_digits, decimal_type, is_unsigned, numeric_class};
+use super::typing::{Class, class_of, decimal_digits, decimal_type, double_of, is_unsigned, numeric_class};
 use super::{BindError, Builder, shown_chars, string_type};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
@@ -63,7 +63,8 @@ impl Builder {
                 if let (true, Some(known)) = (binary, collation.collation()) {
                     collation = known.charset.binary_collation();
                 }
-                return Ok(cast_text(expr, length, collation, Func::CutText));
+                let fit = if collation == CollationId::BINARY { Func::PadBytes } else { Func::CutText };
+                return Ok(cast_text(expr, length, collation, fit));
             }
             CastTo::Binary(length) => {
                 return Ok(cast_text(expr, length, CollationId::BINARY, Func::PadBytes));
@@ -90,7 +91,13 @@ impl Builder {
             && (expr.ty.collation == ty.collation)
             && class_of(&expr) == Class::Text;
         let sign_changes = both_integers && is_unsigned(&expr) != ty.unsigned && ty.unsigned;
-        if expr.ty.kind == TypeKind::Null || same_kind || both_strings || (both_integers && !sign_changes) {
+        let both_years = expr.ty.kind == TypeKind::Year && ty.kind == TypeKind::Year;
+        if expr.ty.kind == TypeKind::Null
+            || both_years
+            || same_kind
+            || both_strings
+            || (both_integers && !sign_changes)
+        {
             return expr;
         }
         let nullable = expr.nullable;
@@ -161,7 +168,8 @@ fn common_temporal(args: &[&Expr]) -> SqlType {
 
 fn common_number(args: &[&Expr]) -> SqlType {
     if args.iter().any(|e| numeric_class(e) == Class::Double) {
-        return SqlType::double();
+        let double = double_of(args.iter().copied(), 0);
+        return if are_float(args) { float_of(double.decimals) } else { double };
     }
     let whole = args.iter().map(|e| decimal_digits(e).0).max().unwrap_or(1);
     let scale = args.iter().map(|e| decimal_digits(e).1).max().unwrap_or(0);
@@ -172,6 +180,20 @@ fn common_number(args: &[&Expr]) -> SqlType {
         return SqlType { unsigned, ..SqlType::new(TypeKind::BigInt, whole + 1) };
     }
     decimal_type(whole, u32::from(scale))
+}
+
+/// Whether values of these types are FLOAT together. INT, DECIMAL and DOUBLE beside a FLOAT make a DOUBLE, and so does a
+/// BIGINT before it.
+fn are_float(args: &[&Expr]) -> bool {
+    use TypeKind::{BigInt, Float, MediumInt, SmallInt, TinyInt, Year};
+    let Some(first) = args.iter().position(|e| e.ty.kind == Float) else { return false };
+    let is_short = |e: &&Expr| matches!(e.ty.kind, Float | TinyInt | SmallInt | MediumInt | Year);
+    args[..first].iter().all(is_short) && args[first..].iter().all(|e| is_short(e) || e.ty.kind == BigInt)
+}
+
+/// FLOAT that shows `decimals` fraction digits.
+fn float_of(decimals: u8) -> SqlType {
+    SqlType { decimals, ..SqlType::new(TypeKind::Float, 12) }
 }
 
 fn cast_decimal(precision: Option<u32>, scale: Option<u32>) -> Result<SqlType, BindError> {

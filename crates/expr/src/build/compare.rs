@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use types::collation::LikePattern;
 use types::temporal::{DateFlags, MAX_FSP};
-use types::value::Loss;
-use types::{Date, DateTime, OwnedValue, Time, TypeKind};
+use types::value::{Loss, round_text_to_i128};
+use types::{Date, DateTime, OwnedValue, SqlType, Time, TypeKind, Value};
 
 use super::logic::truth;
-use super::typing::{Class, class_of, is_text};
+use super::typing::{Class, class_of, fixed_decimals, is_text};
 use super::{BindError, Builder};
 use crate::compare::exact_integer;
 use crate::fold::fold;
+use crate::func::Func;
 use crate::{CmpDomain, CmpOp, Expr, ExprKind};
 
 impl CmpOp {
@@ -34,14 +35,38 @@ impl Builder {
     pub fn compare(&self, op: CmpOp, a: Expr, b: Expr) -> Result<Expr, BindError> {
         let mut args = [a, b];
         let domain = self.agree(&mut args, op.symbol())?;
+        if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
+            self.round_fixed(&mut args);
+        }
         let nullable = op != CmpOp::NullSafeEq && args.iter().any(|e| e.nullable);
         Ok(truth(ExprKind::Compare { op, domain, args: Box::new(args) }, nullable))
+    }
+
+    /// Where all sides have a fixed number of fraction digits, doubles are compared by these: the error of a sum of
+    /// DOUBLE(8,2) does not show.
+    fn round_fixed(&self, args: &mut [Expr]) {
+        /// Rounding to more digits would change doubles.
+        const DIGITS_MAX: u8 = 15;
+        let decimals = args.iter().map(fixed_decimals).max().unwrap_or(SqlType::NOT_FIXED_DECIMALS);
+        if decimals > DIGITS_MAX {
+            return;
+        }
+        for arg in args.iter_mut().filter(|e| class_of(e) == Class::Double && !has_digits(e, decimals)) {
+            let value = std::mem::replace(arg, self.null());
+            let (ty, nullable) = (SqlType { decimals, ..SqlType::double() }, value.nullable);
+            let kind =
+                ExprKind::Call { func: Func::Round, args: Box::new([value, self.int(i64::from(decimals))]) };
+            *arg = Expr { kind, ty, nullable };
+        }
     }
 
     /// `value [NOT] BETWEEN low AND high`.
     pub fn between(&self, value: Expr, low: Expr, high: Expr, negated: bool) -> Result<Expr, BindError> {
         let mut args = [value, low, high];
         let domain = self.agree(&mut args, "between")?;
+        if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
+            self.round_fixed(&mut args);
+        }
         let nullable = args.iter().any(|e| e.nullable);
         Ok(truth(ExprKind::Between { negated, domain, args: Box::new(args) }, nullable))
     }
@@ -104,9 +129,26 @@ impl Builder {
         Ok(truth(ExprKind::Like { negated, collation, escape, compiled, args }, nullable))
     }
 
+    /// `text [NOT] LIKE pattern ESCAPE escape` with an escape character that is computed.
+    pub fn like_with_escape(
+        &self,
+        text: Expr,
+        pattern: Expr,
+        escape: Expr,
+        negated: bool,
+    ) -> Result<Expr, BindError> {
+        let mut args = vec![self.text_of(text), self.text_of(pattern)];
+        let collation = self.share_charset(&mut args, Func::LikeEscape, true)?;
+        args.push(self.in_charset(self.text_of(escape), collation));
+        let nullable = args.iter().any(|e| e.nullable);
+        let kind = ExprKind::Call { func: Func::LikeEscape, args: args.into() };
+        let found = truth(kind, nullable);
+        Ok(if negated { self.not(found) } else { found })
+    }
+
     /// The domain in which all of `args` are compared. Constants are converted to it and strings to its character set.
     pub(crate) fn agree(&self, args: &mut [Expr], operation: &str) -> Result<CmpDomain, BindError> {
-        self.adopt_integer_constants(args);
+        self.adopt_integer_constants(args, operation == " IN ");
         let domain = self.domain(args, operation)?;
         match domain {
             CmpDomain::String(collation) => {
@@ -195,32 +237,28 @@ impl Builder {
     }
 
     /// Beside integer columns, a string constant that is just an integer is that integer: so that `id = '5'` is an
-    /// exact comparison that an index can serve. A YEAR column reads one or two digits as a year.
-    fn adopt_integer_constants(&self, args: &mut [Expr]) {
+    /// exact comparison that an index can serve. A constant that is compared with a YEAR column is the year that the
+    /// column would store; those of lists are numbers.
+    fn adopt_integer_constants(&self, args: &mut [Expr], is_list: bool) {
         let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(_)) && class_of(e) == Class::Int;
         if !args.iter().any(is_column) {
             return;
         }
         let is_year = |e: &Expr| is_column(e) && e.ty.kind == TypeKind::Year;
-        // Of BETWEEN and of a list only the first operand decides.
-        let year = is_year(&args[0]) || (args.len() == 2 && is_year(&args[1]));
-        let is_short = args.len() <= 3;
+        // Of BETWEEN only the first operand decides.
+        let year = !is_list && (is_year(&args[0]) || (args.len() == 2 && is_year(&args[1])));
         for arg in args.iter_mut() {
-            if year && is_short {
-                let folded = fold(arg.clone());
-                if let Some(number) = short_year(&folded) {
-                    *arg = self.int(number);
-                }
+            if year
+                && let ExprKind::Const(value) = fold(arg.clone()).kind
+                && let Some(number) = stored_year(&value.as_value())
+            {
+                *arg = self.int(number);
+                continue;
             }
             let ExprKind::Const(value) = &arg.kind else { continue };
             let Some(number) = exact_integer(&value.as_value()) else { continue };
-            match number {
-                0..=69 if year && !is_zero_number(value) => *arg = self.int(number as i64 + 2000),
-                70..=99 if year => *arg = self.int(number as i64 + 1900),
-                _ if class_of(arg) != Class::Text => {}
-                _ => {
-                    *arg = i64::try_from(number).map_or_else(|_| self.uint(number as u64), |v| self.int(v));
-                }
+            if class_of(arg) == Class::Text {
+                *arg = i64::try_from(number).map_or_else(|_| self.uint(number as u64), |v| self.int(v));
             }
         }
     }
@@ -239,6 +277,8 @@ impl Builder {
             return Ok(());
         }
         match value.to_datetime(DateFlags::from_modes(self.modes), Date::ZERO) {
+            // Only the session knows its zone.
+            Some(_) if has_offset(&value) => {}
             Some(read) if read.loss == Loss::None => *arg = self.datetime(read.value, MAX_FSP),
             // What follows the date is a warning of every evaluation.
             Some(_) => {}
@@ -281,13 +321,45 @@ fn is_integer_column(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column(_)) && expr.ty.is_integer()
 }
 
-fn is_zero_number(value: &OwnedValue) -> bool {
-    matches!(value, OwnedValue::Int(0) | OwnedValue::UInt(0))
+/// Whether `expr` has no digit past `decimals`: a constant as it is written, or a column whose values were rounded when
+/// they were stored. What is computed has the length of every DOUBLE.
+fn has_digits(expr: &Expr, decimals: u8) -> bool {
+    let is_stored = matches!(expr.kind, ExprKind::Column(_))
+        && expr.ty.kind == TypeKind::Double
+        && expr.ty.length != SqlType::double().length;
+    matches!(expr.kind, ExprKind::Const(_)) || (is_stored && expr.ty.decimals <= decimals)
 }
 
-/// A constant number with a fraction, or the result of a calculation, that stands for a year of its century.
-fn short_year(folded: &Expr) -> Option<i64> {
-    let ExprKind::Const(value) = &folded.kind else { return None };
-    let number = value.as_value().to_i64().value;
-    (is_number(folded) && (0..100).contains(&number)).then_some(number)
+/// Whether a text names the offset of its zone.
+fn has_offset(value: &Value<'_>) -> bool {
+    let Value::Bytes { data, .. } = value else { return false };
+    DateTime::parse(data, DateFlags::default()).is_some_and(|parsed| parsed.offset.is_some())
+}
+
+/// The year that a YEAR column would store of `value`, which is compared with it: one or two digits are a year of 1970 to
+/// 2069, decimals and texts are rounded, doubles cut. Only the number 0 and the text 0000 are no year of a century.
+fn stored_year(value: &Value<'_>) -> Option<i64> {
+    let (number, is_zero) = match *value {
+        Value::Bytes { data, .. } => {
+            let (number, consumed) = round_text_to_i128(data);
+            if consumed == 0 || !data[consumed..].trim_ascii().is_empty() {
+                return None;
+            }
+            (i64::try_from(number).ok()?, data.len() == 4)
+        }
+        Value::Int(v) => (v, true),
+        Value::UInt(v) => (i64::try_from(v).ok()?, true),
+        Value::Decimal(v) => (v.to_i64().ok()?, true),
+        Value::Double(v) => (v.trunc() as i64, true),
+        Value::Date(v) => (i64::from(v.year()), true),
+        Value::DateTime(v, _) => (i64::from(v.date().year()), true),
+        _ => return None,
+    };
+    match number {
+        0 if is_zero => Some(0),
+        0..=69 => Some(number + 2000),
+        70..=99 => Some(number + 1900),
+        1901..=2155 => Some(number),
+        _ => None,
+    }
 }

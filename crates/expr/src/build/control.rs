@@ -87,16 +87,13 @@ impl Builder {
     pub(super) fn extreme(&self, func: Func, mut args: Vec<Expr>) -> Result<Expr, BindError> {
         let operation = func.name();
         let is_date = |e: &Expr| class_of(e) == Class::DateTime;
-        let is_number = |e: &Expr| matches!(class_of(e), Class::Int | Class::Decimal | Class::Double);
-        if args.iter().any(is_number)
-            && args.iter().any(is_date)
-            && args.iter().all(|e| is_number(e) || is_date(e))
-        {
-            // Beside a date numbers are dates; the answer is a text.
+        let is_value = |e: &Expr| !matches!(class_of(e), Class::DateTime | Class::Time | Class::Null);
+        if args.iter().any(is_date) && args.iter().any(is_value) {
+            // Beside a date numbers and texts are dates; the answer is a text.
             let dates: Vec<&Expr> = args.iter().filter(|e| is_date(e)).collect();
             let ty = self.common_type(&dates, operation)?;
-            let args = args.into_iter().map(|e| self.branch(e, &ty)).collect();
-            return Ok(self.text_of(self.extreme(func, args)?));
+            let kind = ExprKind::Call { func, args: args.into() };
+            return Ok(self.text_of(Expr { kind, ty, nullable: true }));
         }
         let ty = self.common_type(&args.iter().collect::<Vec<_>>(), operation)?;
         let nullable = args.iter().any(|e| e.nullable);

@@ -1,7 +1,7 @@
 //! Constants, parameters, columns and variables.
 
-use types::temporal::{DateFlags, MAX_FSP};
-use types::{CollationId, Date, DateTime, Decimal, OwnedValue, SqlType, Time, TypeKind};
+use types::temporal::{DateFlags, MAX_FSP, ParsedTime};
+use types::{CollationId, Date, DateTime, Decimal, OwnedValue, SqlModes, SqlType, Time, TypeKind};
 
 use super::{BindError, Builder, string_type};
 use crate::{Expr, ExprKind};
@@ -67,28 +67,31 @@ impl Builder {
     /// `DATE 'text'`.
     pub fn date_literal(&self, text: &[u8]) -> Result<Expr, BindError> {
         let refused = || incorrect("DATE", text);
-        let parsed =
-            DateTime::parse(text, DateFlags::from_modes(self.modes)).filter(|parsed| !parsed.truncated);
-        let value = parsed.and_then(|parsed| parsed.to_fsp(0, true)).ok_or_else(refused)?;
-        if value.micros_of_day() != 0 {
-            return Err(refused());
-        }
-        Ok(self.date(value.date()))
+        let parsed = DateTime::parse(text, DateFlags::from_modes(self.modes));
+        let parsed = parsed.filter(|parsed| !parsed.truncated && !parsed.has_time).ok_or_else(refused)?;
+        Ok(self.date(parsed.value.date()))
     }
 
     /// `TIME 'text'`.
     pub fn time_literal(&self, text: &[u8]) -> Result<Expr, BindError> {
-        let parsed = Time::parse(text).filter(|parsed| !parsed.truncated && !parsed.out_of_range);
+        let is_time = |parsed: &ParsedTime| !parsed.truncated && !parsed.out_of_range && !parsed.date_dropped;
+        let parsed = Time::parse(text).filter(is_time);
         let parsed = parsed.ok_or_else(|| incorrect("TIME", text))?;
         Ok(self.time(parsed.to_fsp(MAX_FSP, false), written_fsp(text)))
     }
 
     /// `TIMESTAMP 'text'`.
     pub fn timestamp_literal(&self, text: &[u8]) -> Result<Expr, BindError> {
-        let parsed =
-            DateTime::parse(text, DateFlags::from_modes(self.modes)).filter(|parsed| !parsed.truncated);
-        let value = parsed.and_then(|parsed| parsed.to_fsp(MAX_FSP, false));
-        Ok(self.datetime(value.ok_or_else(|| incorrect("DATETIME", text))?, written_fsp(text)))
+        let refused = || incorrect("DATETIME", text);
+        let parsed = DateTime::parse(text, DateFlags::from_modes(self.modes));
+        let parsed = parsed.filter(|parsed| !parsed.truncated && parsed.has_time).ok_or_else(refused)?;
+        if parsed.offset.is_some() {
+            // Only the session knows its zone.
+            return Ok(Expr::cast(self.string(text, self.collation), datetime_type(parsed.fsp), true));
+        }
+        let cuts = self.modes.has(SqlModes::TIME_TRUNCATE_FRACTIONAL);
+        let value = parsed.to_fsp(MAX_FSP, cuts).ok_or_else(refused)?;
+        Ok(self.datetime(value, written_fsp(text)))
     }
 
     /// A date.

@@ -24,7 +24,9 @@ pub use collation::Coercibility;
 pub(crate) use collation::coercibility;
 pub use error::BindError;
 pub use temporal::TrimSide;
-pub(crate) use typing::{Class, class_of, decimal_digits, numeric_class, shown_chars, string_type};
+pub(crate) use typing::{
+    Class, class_of, decimal_digits, double_of, numeric_class, shown_chars, string_type,
+};
 
 /// Settings of the session that types depend on. `Copy`; make one per statement.
 #[derive(Clone, Copy, Debug)]

@@ -104,7 +104,7 @@ impl Builder {
 
     /// Turns text arguments to the character set of their common collation. A comparison (`strict`) needs one collation;
     /// the first argument's type tells it to the evaluation.
-    fn share_charset(
+    pub(super) fn share_charset(
         &self,
         args: &mut Vec<Expr>,
         func: Func,
@@ -227,8 +227,10 @@ pub(crate) fn exported_chars(args: &[Expr]) -> u64 {
 
 const LONG_TEXT: u64 = 16_777_216;
 
-fn constant_int(expr: &Expr) -> Option<i64> {
+/// The integer that a constant argument is; past the range of BIGINT its nearest bound.
+pub(super) fn constant_int(expr: &Expr) -> Option<i64> {
     match &expr.kind {
+        ExprKind::Const(OwnedValue::UInt(value)) => Some(i64::try_from(*value).unwrap_or(i64::MAX)),
         ExprKind::Const(value) if !value.is_null() => Some(value.as_value().to_i64().value),
         _ => None,
     }

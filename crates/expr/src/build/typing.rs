@@ -77,7 +77,9 @@ pub(crate) fn decimal_digits(expr: &Expr) -> (u32, u8) {
         TypeKind::Time => return (7, ty.decimals),
         _ => match &expr.kind {
             ExprKind::Const(OwnedValue::Int(v)) => v.unsigned_abs().max(1).ilog10() + 1,
-            ExprKind::Const(OwnedValue::UInt(v)) => (*v).max(1).ilog10() + 1,
+            ExprKind::Const(OwnedValue::UInt(v) | OwnedValue::Bit { value: v, .. }) => {
+                (*v).max(1).ilog10() + 1
+            }
             _ if ty.unsigned => 20,
             _ if ty.is_string() => return (35, 30),
             _ => 19,
@@ -86,9 +88,25 @@ pub(crate) fn decimal_digits(expr: &Expr) -> (u32, u8) {
     (whole, 0)
 }
 
-/// DECIMAL of these digits, within the limits of the type: whole digits go before fraction digits.
+/// Fraction digits that an operand lends to a DOUBLE made of it; [`SqlType::NOT_FIXED_DECIMALS`] if it shows as many as
+/// it needs, as texts do.
+pub(crate) fn fixed_decimals(expr: &Expr) -> u8 {
+    match class_of(expr) {
+        Class::Int => 0,
+        Class::Null | Class::Text => SqlType::NOT_FIXED_DECIMALS,
+        _ => expr.ty.decimals,
+    }
+}
+
+/// The DOUBLE made of operands: it shows the most fraction digits that one of them has, and `more`.
+pub(crate) fn double_of<'e>(operands: impl IntoIterator<Item = &'e Expr>, more: u8) -> SqlType {
+    let most = operands.into_iter().map(fixed_decimals).max().unwrap_or(SqlType::NOT_FIXED_DECIMALS);
+    let decimals = most.saturating_add(more).min(SqlType::NOT_FIXED_DECIMALS);
+    SqlType { decimals, ..SqlType::double() }
+}
+
+/// DECIMAL of these digits. No column has more than 30 fraction digits; what is written with more keeps them.
 pub(crate) fn decimal_type(whole: u32, scale: u32) -> SqlType {
-    let scale = scale.min(u32::from(types::decimal::MAX_SCALE));
     let precision = (whole + scale).clamp(1, types::decimal::MAX_PRECISION);
     SqlType::decimal(precision, scale.min(precision) as u8)
 }

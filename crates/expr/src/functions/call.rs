@@ -8,7 +8,7 @@ use types::value::{Loss, write_double_fixed};
 use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
 
 use super::pieces::PIECE_BYTES;
-use crate::{EvalCtx, EvalError, Expr, RowSource, Warning, eval};
+use crate::{EvalCtx, EvalError, Expr, ExprKind, RowSource, Warning, eval, moment_of, time_of};
 
 /// The value of an argument, or the end of the function with NULL.
 macro_rules! some {
@@ -108,8 +108,27 @@ impl<'v> Call<'v> {
             Value::Null => None,
             Value::Int(v) => Some(v),
             Value::UInt(v) => Some(i64::try_from(v).unwrap_or(i64::MAX)),
+            Value::Double(_) | Value::Float(_) => Some(self.int_of_double(i, &value)?),
+            Value::Decimal(v) => Some(self.int_of_decimal(v)),
             _ => Some(self.noted("INTEGER", &value, value.to_i64())),
         })
+    }
+
+    /// Argument `i`, a double, as a signed integer. Outside the range a constant is clipped, the value of a column with a
+    /// warning; what is computed is an error.
+    pub(crate) fn int_of_double(&self, i: usize, value: &Value<'_>) -> Result<i64, EvalError> {
+        let read = value.to_i64();
+        if read.loss == Loss::OutOfRange {
+            match self.args[i].kind {
+                ExprKind::Const(_) | ExprKind::Param(_) => {}
+                ExprKind::Column(_) => self.truncated("INTEGER", value),
+                _ => {
+                    let operation = crate::print::to_text(&self.args[i], self.ctx);
+                    return Err(EvalError::OutOfRange { type_name: "BIGINT", operation });
+                }
+            }
+        }
+        Ok(read.value)
     }
 
     /// Argument `i` as 64 bits: negative numbers in two's complement.
@@ -118,7 +137,17 @@ impl<'v> Call<'v> {
         Ok(match value {
             Value::Null => None,
             Value::UInt(v) => Some(v),
+            Value::Double(_) | Value::Float(_) => Some(self.int_of_double(i, &value)? as u64),
+            Value::Decimal(v) => Some(self.int_of_decimal(v) as u64),
             _ => Some(self.noted("INTEGER", &value, value.to_u64())),
+        })
+    }
+
+    /// A decimal as a signed integer, clipped to the range with a warning.
+    fn int_of_decimal(&self, value: Decimal) -> i64 {
+        value.to_i64().unwrap_or_else(|bound| {
+            self.truncated("DECIMAL", &Value::Decimal(value));
+            bound
         })
     }
 
@@ -179,7 +208,7 @@ impl<'v> Call<'v> {
         if value.is_null() {
             return Ok(None);
         }
-        let read = value.to_time();
+        let read = time_of(&value, self.ctx);
         if read.is_none_or(|read| read.loss != Loss::None) {
             self.truncated("time", &value);
         }
@@ -199,8 +228,7 @@ impl<'v> Call<'v> {
             Value::Date(v) if flags.accept(v) => return Some(DateTime::from_date(v)),
             _ => {}
         }
-        let today = if matches!(value, Value::Time(..)) { self.ctx.today() } else { Date::ZERO };
-        let read = value.to_datetime(flags, today);
+        let read = moment_of(value, flags, self.ctx);
         match (read, wanted) {
             (None, Wanted::DateTime) => self
                 .ctx
@@ -257,7 +285,7 @@ impl<'v> Call<'v> {
     /// The function's name.
     pub(crate) fn name(&self) -> &'static str {
         match &self.expr.kind {
-            crate::ExprKind::Call { func, .. } => func.name(),
+            ExprKind::Call { func, .. } => func.name(),
             _ => "",
         }
     }

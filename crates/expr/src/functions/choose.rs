@@ -2,13 +2,15 @@
 
 use std::cmp::Ordering;
 
+use types::temporal::DateFlags;
+use types::value::Loss;
 use types::{TypeKind, Value};
 
 use super::{Call, some};
 use crate::build::{Class, class_of};
 use crate::compare::compare_values;
 use crate::eval::fail_if_cut_short;
-use crate::{CmpDomain, EvalError};
+use crate::{CmpDomain, EvalError, moment_of};
 
 /// COALESCE, IFNULL: the first argument that is not NULL.
 pub(crate) fn coalesce<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
@@ -45,9 +47,11 @@ fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError
         _ if call.ty().is_string() => CmpDomain::String(call.ty().collation),
         _ => CmpDomain::Integer,
     };
-    let mut best = call.value(0)?;
+    let is_dated = domain == CmpDomain::DateTime;
+    let argument = |i| if is_dated { dated(call, call.value(i)?) } else { call.value(i) };
+    let mut best = argument(0)?;
     for i in 1..call.args.len() {
-        let value = call.value(i)?;
+        let value = argument(i)?;
         if best.is_null() || value.is_null() {
             return Ok(Value::Null);
         }
@@ -56,6 +60,23 @@ fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError
         }
     }
     Ok(best)
+}
+
+/// An argument as a date of the call's type, whose parts may be zero; NULL, with a warning, if it is none.
+fn dated<'v>(call: &Call<'v>, value: Value<'v>) -> Result<Value<'v>, EvalError> {
+    if value.is_null() {
+        return Ok(value);
+    }
+    let is_date = call.ty().kind == TypeKind::Date;
+    let read = moment_of(&value, DateFlags::default(), call.ctx);
+    if read.is_none_or(|read| read.loss != Loss::None) {
+        call.truncated(if is_date { "date" } else { "datetime" }, &value);
+    }
+    Ok(match read {
+        None => Value::Null,
+        Some(read) if is_date => Value::Date(read.value.date()),
+        Some(read) => Value::DateTime(read.value, call.ty().decimals),
+    })
 }
 
 /// The order of two values, unless the statement was killed while long ones were compared.

@@ -1,11 +1,11 @@
 //! Functions with a unit: DATE_ADD, EXTRACT, TIMESTAMPDIFF.
 
 use types::temporal::{Interval, IntervalUnit, MAX_FSP, MICROS_PER_SECOND};
-use types::{DateTime, Decimal, Time, TypeKind, Value};
+use types::{DateTime, Time, TypeKind, Value};
 
 use super::{Call, some};
 use crate::build::{Class, class_of};
-use crate::{EvalError, Warning};
+use crate::{EvalError, Warning, micros_of_seconds};
 
 /// `date + INTERVAL amount unit`
 pub(crate) fn date_add<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, EvalError> {
@@ -58,7 +58,7 @@ fn amount(call: &Call<'_>, unit: IntervalUnit) -> Result<Option<Span>, EvalError
     }
     if unit == Second && class_of(&call.args[1]) != Class::Int {
         let Some(seconds) = call.decimal(1)? else { return Ok(None) };
-        let micros = seconds.checked_mul(Decimal::from(MICROS_PER_SECOND)).and_then(|d| d.to_i64().ok());
+        let micros = micros_of_seconds(seconds, call.ctx);
         return Ok(Some(Span::of(micros.map(Interval::from_micros))));
     }
     let Some(count) = call.int(1)? else { return Ok(None) };
@@ -89,7 +89,7 @@ fn shifted<'v>(
             let moment = some!(call.calendar_datetime(0));
             interval.and_then(|span| span.add_to(moment)).map(|t| Value::DateTime(t, fsp))
         }
-        _ => return as_text(call, unit, interval, value),
+        _ => return as_text(call, unit, interval),
     };
     Ok(result.unwrap_or_else(|| overflow(call)))
 }
@@ -99,17 +99,9 @@ fn as_text<'v>(
     call: &Call<'v>,
     unit: IntervalUnit,
     interval: Option<Interval>,
-    value: Value<'v>,
 ) -> Result<Value<'v>, EvalError> {
     let text = call.text(0)?.unwrap_or_default();
     let mut out = Vec::new();
-    let is_time_only = value.is_textual() && !unit.is_date_unit() && is_time_text(text);
-    if is_time_only {
-        let time = some!(call.time(0));
-        let Some(sum) = interval.and_then(|span| span.add_to_time(time)) else { return Ok(overflow(call)) };
-        sum.write_to(shown_fsp(sum.micro()), &mut out);
-        return call.copied(&out);
-    }
     let moment = some!(call.calendar_datetime(0));
     let Some(sum) = interval.and_then(|span| span.add_to(moment)) else { return Ok(overflow(call)) };
     if unit.is_date_unit() && !has_time_part(text) {

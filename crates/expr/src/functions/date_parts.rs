@@ -3,25 +3,9 @@
 use types::temporal::WeekMode;
 use types::{Date, Time, Value};
 
+use super::format::push_name;
 use super::{Call, some};
 use crate::EvalError;
-
-pub(super) const DAY_NAMES: [&str; 7] =
-    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-pub(super) const MONTH_NAMES: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 fn of_date<'v>(call: &Call<'v>, part: fn(Date) -> i64) -> Result<Value<'v>, EvalError> {
     Ok(Value::Int(part(some!(call.date(0)))))
@@ -48,7 +32,7 @@ pub(crate) fn time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// YEAR
 pub(crate) fn year<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    Ok(Value::Year(some!(call.date(0)).year()))
+    Ok(Value::UInt(u64::from(some!(call.date(0)).year())))
 }
 
 /// MONTH
@@ -126,17 +110,23 @@ pub(crate) fn year_week<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(Value::Int(i64::from(year) * 100 + i64::from(week)))
 }
 
+fn named<'v>(call: &Call<'v>, name: &str) -> Result<Value<'v>, EvalError> {
+    let mut out = Vec::with_capacity(name.len());
+    push_name(call, name, &mut out);
+    call.copied(&out)
+}
+
 /// DAYNAME
 pub(crate) fn day_name<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let date = some!(call.calendar_date(0));
-    Ok(call.text_value(DAY_NAMES[usize::from(date.weekday())].as_bytes()))
+    named(call, call.ctx.session.locale().days(false)[usize::from(date.weekday())])
 }
 
 /// MONTHNAME
 pub(crate) fn month_name<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let month = some!(call.date(0)).month();
-    Ok(match usize::from(month).checked_sub(1) {
-        Some(i) => call.text_value(MONTH_NAMES[i].as_bytes()),
-        None => Value::Null,
-    })
+    match usize::from(month).checked_sub(1) {
+        Some(at) => named(call, call.ctx.session.locale().months(false)[at]),
+        None => Ok(Value::Null),
+    }
 }

@@ -4,7 +4,7 @@ use types::temporal::{DateFlags, MICROS_PER_SECOND};
 use types::{DateTime, Decimal, TimeZone, TypeKind, Value};
 
 use super::{Call, Wanted, format, some};
-use crate::EvalError;
+use crate::{EvalError, cuts_fractions};
 
 /// Last second of a TIMESTAMP as FROM_UNIXTIME and UNIX_TIMESTAMP know it: 3001-01-18 23:59:59 UTC.
 const MAX_SECONDS: i64 = 32_536_771_199;
@@ -36,8 +36,9 @@ pub(crate) fn unix_timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError
 /// Argument 0, seconds since 1970, in the session's zone.
 fn local_time(call: &Call<'_>, fsp: u8) -> Result<Option<DateTime>, EvalError> {
     let Some(seconds) = call.decimal(0)? else { return Ok(None) };
+    let cuts = seconds.scale() > fsp && cuts_fractions(call.ctx);
+    let seconds = if cuts { seconds.truncate(fsp.into()) } else { seconds.round(fsp.into()) };
     let micros = seconds
-        .round(i32::from(fsp))
         .checked_mul(Decimal::from(MICROS_PER_SECOND))
         .and_then(|d| d.to_i64().ok())
         .filter(|m| (0..=MAX_SECONDS).contains(&m.div_euclid(MICROS_PER_SECOND)));

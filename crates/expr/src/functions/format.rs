@@ -2,16 +2,17 @@
 
 use std::io::Write;
 
+use types::collation::convert;
 use types::temporal::WeekMode;
 use types::value::write_double_fixed;
-use types::{Date, DateTime, Time, Value};
+use types::{Charset, Date, DateTime, Locale, Time, Value};
 
-use super::date_parts::{DAY_NAMES, MONTH_NAMES};
+use super::round::round_double;
 use super::{Call, STEPS_BETWEEN_LOOKS, some};
-use crate::EvalError;
 use crate::build::{Class, class_of};
+use crate::{EvalError, Warning};
 
-/// FORMAT(number, decimals): `1,234,567.89`. A locale other than that of the USA is not known.
+/// FORMAT(number, decimals, locale): `1,234,567.89`.
 pub(crate) fn format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let decimals = some!(call.int(1)).clamp(0, 30);
     let mut plain = Vec::new();
@@ -19,18 +20,24 @@ pub(crate) fn format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         let value = some!(call.decimal(0)).round(decimals as i32);
         value.rescale(decimals as u8).unwrap_or(value).write_to(&mut plain);
     } else {
-        write_double_fixed(some!(call.double(0)), decimals as u8, &mut plain);
+        let rounded = round_double(some!(call.double(0)), decimals, false);
+        write_double_fixed(rounded, decimals as u8, &mut plain);
     }
-    let start = usize::from(plain.first() == Some(&b'-'));
-    let point = plain.iter().position(|b| *b == b'.').unwrap_or(plain.len());
-    let mut out = Vec::with_capacity(plain.len() + point / 3);
-    for (i, b) in plain.iter().enumerate() {
-        if i > start && i < point && (point - i) % 3 == 0 {
-            out.push(b',');
-        }
-        out.push(*b);
-    }
+    let mut out = Vec::with_capacity(plain.len() * 2);
+    number_locale(call)?.write_grouped(&plain, &mut out);
     call.copied(&out)
+}
+
+/// The locale that argument 2 names; that of the USA without one, and with a warning for a name that is none.
+fn number_locale(call: &Call<'_>) -> Result<&'static Locale, EvalError> {
+    if call.args.len() < 3 {
+        return Ok(Locale::english());
+    }
+    let name = call.text(2)?.map_or("NULL".into(), String::from_utf8_lossy);
+    Ok(Locale::find(&name).unwrap_or_else(|| {
+        call.ctx.session.warn(Warning::UnknownLocale { name: name.into_owned() });
+        Locale::english()
+    }))
 }
 
 /// DATE_FORMAT
@@ -86,7 +93,7 @@ fn write_pattern(
             call.ctx.reserve(out.len())?;
         }
         rest = if let (b'%', [specifier, after @ ..]) = (b, after) {
-            if write_part(date, time, *specifier, out).is_none() {
+            if write_part(call, (date, time), *specifier, out).is_none() {
                 return Ok(None);
             }
             after
@@ -99,12 +106,14 @@ fn write_pattern(
 }
 
 /// One part; `None` if it has no name.
-fn write_part(date: Date, time: Time, specifier: u8, out: &mut Vec<u8>) -> Option<()> {
+fn write_part(call: &Call<'_>, (date, time): (Date, Time), specifier: u8, out: &mut Vec<u8>) -> Option<()> {
     match specifier {
-        b'Y' | b'y' | b'M' | b'm' | b'b' | b'c' | b'd' | b'e' | b'D' | b'j' => {
-            write_date_part(date, specifier, out)
+        b'M' | b'b' | b'W' | b'a' => write_name(call, date, specifier, out),
+        b'Y' | b'y' | b'm' | b'c' | b'd' | b'e' | b'D' | b'j' => {
+            write_date_part(date, specifier, out);
+            Some(())
         }
-        b'a' | b'W' | b'w' | b'U' | b'u' | b'V' | b'v' | b'X' | b'x' => write_week_part(date, specifier, out),
+        b'w' | b'U' | b'u' | b'V' | b'v' | b'X' | b'x' => write_week_part(date, specifier, out),
         b'H' | b'k' | b'h' | b'I' | b'l' | b'i' | b'S' | b's' | b'f' | b'p' | b'r' | b'T' => {
             write_time_part(time, specifier, out);
             Some(())
@@ -123,13 +132,35 @@ macro_rules! put {
     }};
 }
 
-fn write_date_part(date: Date, specifier: u8, out: &mut Vec<u8>) -> Option<()> {
-    let month_name = || usize::from(date.month()).checked_sub(1).map(|i| MONTH_NAMES[i]);
+/// The name of the month or day in the session's language.
+fn write_name(call: &Call<'_>, date: Date, specifier: u8, out: &mut Vec<u8>) -> Option<()> {
+    let is_day = matches!(specifier, b'W' | b'a');
+    if is_day && date.has_zero_part() {
+        return None;
+    }
+    let (locale, is_short) = (call.ctx.session.locale(), matches!(specifier, b'b' | b'a'));
+    let name = if is_day {
+        locale.days(is_short)[usize::from(date.weekday())]
+    } else {
+        locale.months(is_short)[usize::from(date.month()).checked_sub(1)?]
+    };
+    push_name(call, name, out);
+    Some(())
+}
+
+/// Appends a name in the character set of the call's result.
+pub(super) fn push_name(call: &Call<'_>, name: &str, out: &mut Vec<u8>) {
+    if name.is_ascii() || call.charset() == Charset::Utf8mb4 {
+        out.extend_from_slice(name.as_bytes());
+    } else {
+        convert(Charset::Utf8mb4, call.charset(), name.as_bytes(), out);
+    }
+}
+
+fn write_date_part(date: Date, specifier: u8, out: &mut Vec<u8>) {
     match specifier {
         b'Y' => put!(out, "{:04}", date.year()),
         b'y' => put!(out, "{:02}", date.year() % 100),
-        b'M' => put!(out, "{}", month_name()?),
-        b'b' => put!(out, "{}", &month_name()?[..3]),
         b'm' => put!(out, "{:02}", date.month()),
         b'c' => put!(out, "{}", date.month()),
         b'd' => put!(out, "{:02}", date.day()),
@@ -137,7 +168,6 @@ fn write_date_part(date: Date, specifier: u8, out: &mut Vec<u8>) -> Option<()> {
         b'j' => put!(out, "{:03}", if date.is_zero() { 0 } else { date.day_of_year() }),
         _ => put!(out, "{}{}", date.day(), ordinal_suffix(date.day())),
     }
-    Some(())
 }
 
 fn ordinal_suffix(day: u8) -> &'static str {
@@ -151,7 +181,7 @@ fn ordinal_suffix(day: u8) -> &'static str {
 }
 
 fn write_week_part(date: Date, specifier: u8, out: &mut Vec<u8>) -> Option<()> {
-    if date.has_zero_part() && matches!(specifier, b'a' | b'W' | b'w') {
+    if date.has_zero_part() && specifier == b'w' {
         return None;
     }
     // %U and %u count within the year; %V, %v, %X and %x belong to the year of the week.
@@ -160,8 +190,6 @@ fn write_week_part(date: Date, specifier: u8, out: &mut Vec<u8>) -> Option<()> {
         if date.has_zero_part() { (date.year(), 0) } else { date.week(mode) }
     };
     match specifier {
-        b'a' => put!(out, "{}", &DAY_NAMES[usize::from(date.weekday())][..3]),
-        b'W' => put!(out, "{}", DAY_NAMES[usize::from(date.weekday())]),
         b'w' => put!(out, "{}", (date.weekday() + 1) % 7),
         b'U' => put!(out, "{:02}", week(false, false).1),
         b'u' => put!(out, "{:02}", week(true, false).1),

@@ -6,8 +6,8 @@ use types::{CollationId, Value};
 
 use super::call::collation as known_collation;
 use super::{Call, some};
-use crate::build::{Class, class_of, coercibility as coercibility_of};
-use crate::{EvalError, eval};
+use crate::build::{Class, Coercibility, class_of, coercibility as coercibility_of};
+use crate::{EvalError, Expr, ExprKind, Func, eval};
 
 /// The collation of argument 0: numbers are binary.
 fn argument_collation(call: &Call<'_>) -> &'static types::Collation {
@@ -16,14 +16,30 @@ fn argument_collation(call: &Call<'_>) -> &'static types::Collation {
     known_collation(if is_text { arg.ty.collation } else { CollationId::BINARY })
 }
 
+/// Whether an expression is a text of the server about itself, which is utf8mb3 for MySQL.
+fn is_system_text(expr: &Expr) -> bool {
+    let is_constant = || coercibility_of(expr) == Coercibility::SystemConstant;
+    match &expr.kind {
+        ExprKind::SysVar { .. } => class_of(expr) == Class::Text,
+        ExprKind::Call { func: Func::Charset | Func::Collation | Func::Uuid, .. } => true,
+        ExprKind::Call { func, args } => is_constant() && (args.is_empty() || func.keeps_charset()),
+        ExprKind::Case { .. } => is_constant(),
+        _ => false,
+    }
+}
+
 /// CHARSET
 pub(crate) fn charset<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    Ok(call.text_value(argument_collation(call).charset.name().as_bytes()))
+    let name =
+        if is_system_text(&call.args[0]) { "utf8mb3" } else { argument_collation(call).charset.name() };
+    Ok(call.text_value(name.as_bytes()))
 }
 
 /// COLLATION
 pub(crate) fn collation<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    Ok(call.text_value(argument_collation(call).name.as_bytes()))
+    let name =
+        if is_system_text(&call.args[0]) { "utf8mb3_general_ci" } else { argument_collation(call).name };
+    Ok(call.text_value(name.as_bytes()))
 }
 
 /// COERCIBILITY

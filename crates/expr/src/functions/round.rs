@@ -81,7 +81,8 @@ fn round_integer(value: i128, digits: i64, cut: bool) -> i128 {
     if half && !cut { whole + unit * value.signum() } else { whole }
 }
 
-fn round_double(value: f64, digits: i64, cut: bool) -> f64 {
+/// `value` rounded half to even, or cut, to `digits` fraction digits.
+pub(super) fn round_double(value: f64, digits: i64, cut: bool) -> f64 {
     let unit = 10f64.powi(digits.unsigned_abs().min(400) as i32);
     let whole = |x: f64| if cut { x.trunc() } else { x.round_ties_even() };
     if digits < 0 {

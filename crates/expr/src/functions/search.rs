@@ -3,12 +3,13 @@
 use std::cmp::Ordering;
 
 use types::Value;
-use types::collation::Collation;
+use types::collation::{Collation, LikePattern};
 
 use super::byte_search::Places;
 use super::pieces::{PIECE_BYTES, STEPS_BETWEEN_LOOKS};
 use super::{Call, some};
-use crate::EvalError;
+use crate::eval::truth;
+use crate::{EvalError, ExprKind};
 
 /// Characters compared between two looks whether the statement is to end.
 const WORK_BETWEEN_LOOKS: usize = 1 << 15;
@@ -111,6 +112,9 @@ fn place_of_folded(call: &Call<'_>, wanted: &[u8], text: &[u8]) -> Result<Place,
 /// FIND_IN_SET(wanted, 'a,b,c')
 pub(crate) fn find_in_set<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (wanted, list) = (some!(call.text(0)), some!(call.text(1)));
+    if let Some(place) = place_among_members(call, wanted)? {
+        return Ok(Value::Int(place));
+    }
     if list.is_empty() || wanted.contains(&b',') {
         return Ok(Value::Int(0));
     }
@@ -129,6 +133,49 @@ pub(crate) fn find_in_set<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         }
     }
     Ok(Value::Int(0))
+}
+
+/// The place of a constant in the type of a SET column, whose value has it or not (0); `None` if there is no such column
+/// or the type does not know it.
+fn place_among_members(call: &Call<'_>, wanted: &[u8]) -> Result<Option<i64>, EvalError> {
+    if !matches!(call.args[1].kind, ExprKind::Column(_)) {
+        return Ok(None);
+    }
+    let Value::Set { mask, members, .. } = call.value(1)? else { return Ok(None) };
+    let mut varies = false;
+    call.args[0].walk(&mut |e| {
+        varies |= matches!(e.kind, ExprKind::Column(_) | ExprKind::Subquery { .. });
+    });
+    if varies {
+        return Ok(None);
+    }
+    let place = members.iter().position(|member| member.eq_ignore_ascii_case(wanted));
+    Ok(place.map(|at| if mask >> at & 1 == 1 { at as i64 + 1 } else { 0 }))
+}
+
+/// LIKE with an escape character that is computed: a text of one character, or none.
+pub(crate) fn like_escape<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let (text, pattern) = (some!(call.text(0)), some!(call.text(1)));
+    let escape = match call.text(2)? {
+        // NULL is no escape character, so that the usual one stays.
+        None => Some('\\'),
+        Some(escape) => escape_char(escape)?,
+    };
+    let collation = common(call);
+    let matched = match call.ctx.subqueries.patterns() {
+        Some(memo) => memo.matches(text, pattern, escape, collation.id),
+        None => LikePattern::new(pattern, escape.map(u32::from), collation).matches(text),
+    };
+    call.ctx.fail_if_killed_over(text)?;
+    Ok(truth(Some(matched)))
+}
+
+fn escape_char(text: &[u8]) -> Result<Option<char>, EvalError> {
+    let wrong = EvalError::WrongArgument { function: "ESCAPE" };
+    let text = std::str::from_utf8(text).map_err(|_| wrong.clone())?;
+    let mut chars = text.chars();
+    let first = chars.next();
+    if chars.next().is_some() { Err(wrong) } else { Ok(first) }
 }
 
 /// STRCMP

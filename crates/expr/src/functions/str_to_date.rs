@@ -1,9 +1,8 @@
 //! STR_TO_DATE: a text read by a format.
 
 use types::temporal::{DateFlags, WeekMode};
-use types::{Date, DateTime, Time, TypeKind, Value};
+use types::{Date, DateTime, Locale, Time, TypeKind, Value};
 
-use super::date_parts::{DAY_NAMES, MONTH_NAMES};
 use super::{Call, some};
 use crate::{EvalError, Warning};
 
@@ -25,7 +24,7 @@ pub(crate) fn format_parts(format: &[u8]) -> FormatParts {
         match pair[1] {
             b'f' => (parts.time, parts.micros) = (true, true),
             b'H' | b'I' | b'S' | b'T' | b'h' | b'i' | b'k' | b'l' | b'p' | b'r' | b's' => parts.time = true,
-            b'%' => {}
+            b'%' | b'.' | b'@' | b'#' => {}
             _ => parts.date = true,
         }
     }
@@ -42,13 +41,36 @@ struct Reading {
     minute: u32,
     second: u32,
     micro: u32,
-    /// %p: PM adds 12 hours, AM takes 12 away from 12.
-    afternoon: Option<bool>,
+    /// The hour is one of twelve.
+    is_half_day: bool,
+    /// %p: PM.
+    is_afternoon: bool,
     day_of_year: Option<u16>,
     /// 0 = Monday.
     weekday: Option<u8>,
-    /// Week number, and whether weeks begin on Monday.
-    week: Option<(u8, bool)>,
+    week: Option<Week>,
+    /// %X and %x: the year that a week belongs to, and whether its weeks begin on Monday.
+    week_year: Option<(u16, bool)>,
+}
+
+/// The number of a week.
+#[derive(Clone, Copy, Debug)]
+struct Week {
+    number: u8,
+    monday_first: bool,
+    /// %V and %v: of the year that %X or %x names.
+    of_week_year: bool,
+}
+
+impl Reading {
+    /// The hour of the day; `None` if it is none of the twelve of half a day.
+    fn hour_of_day(&self) -> Option<u32> {
+        if !self.is_half_day {
+            return Some(self.hour);
+        }
+        let noon = if self.is_afternoon { 12 } else { 0 };
+        (1..=12).contains(&self.hour).then_some(self.hour % 12 + noon)
+    }
 }
 
 /// STR_TO_DATE
@@ -59,7 +81,7 @@ pub(crate) fn str_to_date<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let value = read(text, format, &mut reading).and_then(|rest| {
         let value = finish(call, &reading, parts)?;
         if !rest.trim_ascii().is_empty() {
-            call.truncated(if parts.date { "datetime" } else { "time" }, &Value::binary(text));
+            call.truncated(type_name(&value), &Value::binary(text));
         }
         Some(value)
     });
@@ -72,6 +94,14 @@ pub(crate) fn str_to_date<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         });
     }
     Ok(value.unwrap_or(Value::Null))
+}
+
+fn type_name(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::Date(_) => "date",
+        Value::Time(..) => "time",
+        _ => "datetime",
+    }
 }
 
 /// Reads `text` by `format`; the rest of the text, or `None` if it does not follow the format.
@@ -112,43 +142,56 @@ fn number(text: &[u8], most: usize) -> Option<(u32, &[u8])> {
     (digits > 0).then_some((value, &text[digits..]))
 }
 
-/// The place of the name that `text` begins with, the first `letters` of it.
-fn name<'t>(text: &'t [u8], names: &[&str], letters: usize) -> Option<(u8, &'t [u8])> {
+/// The place of the name that `text` begins with.
+fn name<'t>(text: &'t [u8], names: &[&str]) -> Option<(u8, &'t [u8])> {
     names.iter().enumerate().find_map(|(i, name)| {
-        let wanted = &name.as_bytes()[..name.len().min(letters)];
-        let start = text.get(..wanted.len())?;
-        start.eq_ignore_ascii_case(wanted).then(|| (i as u8, &text[wanted.len()..]))
+        let (start, rest) = text.split_at_checked(name.len())?;
+        let is_word = !rest.first().is_some_and(u8::is_ascii_alphabetic);
+        (is_word && start.eq_ignore_ascii_case(name.as_bytes())).then_some((i as u8, rest))
     })
 }
 
 fn read_part<'t>(text: &'t [u8], specifier: u8, out: &mut Reading) -> Option<&'t [u8]> {
+    let skip = |skipped: fn(&u8) -> bool| {
+        let count = text.iter().take_while(|b| skipped(b)).count();
+        Some(&text[count..])
+    };
     match specifier {
-        b'T' => return read(text, b"%H:%i:%S", out),
-        b'r' => return read(text, b"%I:%i:%S %p", out),
+        b'T' => read(text, b"%H:%i:%S", out),
+        b'r' => read_half_day(text, out),
         b'M' | b'b' => {
-            let (index, rest) = name(text, &MONTH_NAMES, if specifier == b'b' { 3 } else { usize::MAX })?;
+            let (index, rest) = name(text, Locale::english().months(specifier == b'b'))?;
             out.month = index + 1;
-            return Some(rest);
+            Some(rest)
         }
         b'W' | b'a' => {
-            let (index, rest) = name(text, &DAY_NAMES, if specifier == b'a' { 3 } else { usize::MAX })?;
+            let (index, rest) = name(text, Locale::english().days(specifier == b'a'))?;
             out.weekday = Some(index);
-            return Some(rest);
+            Some(rest)
         }
-        b'p' => {
-            let (index, rest) = name(text, &["AM", "PM"], 2)?;
-            out.afternoon = Some(index == 1);
-            return Some(rest);
+        b'p' if out.is_half_day => {
+            let (half, rest) = text.split_at_checked(2)?;
+            out.is_afternoon = half.eq_ignore_ascii_case(b"PM");
+            (out.is_afternoon || half.eq_ignore_ascii_case(b"AM")).then_some(rest)
         }
-        b'%' => return text.strip_prefix(b"%"),
-        _ => {}
+        b'.' => skip(u8::is_ascii_punctuation),
+        b'@' => skip(u8::is_ascii_alphabetic),
+        b'#' => skip(u8::is_ascii_digit),
+        _ => read_number(text, specifier, out),
     }
-    read_number(text, specifier, out)
+}
+
+/// %r: a time of twelve hours, whose half of the day is settled by itself.
+fn read_half_day<'t>(text: &'t [u8], out: &mut Reading) -> Option<&'t [u8]> {
+    let mut time = Reading::default();
+    let rest = read(text, b"%I:%i:%S %p", &mut time)?;
+    (out.hour, out.minute, out.second) = (time.hour_of_day()?, time.minute, time.second);
+    Some(rest)
 }
 
 fn read_number<'t>(text: &'t [u8], specifier: u8, out: &mut Reading) -> Option<&'t [u8]> {
     let most = match specifier {
-        b'Y' => 4,
+        b'Y' | b'X' | b'x' => 4,
         b'j' => 3,
         b'f' => 6,
         b'w' => 1,
@@ -163,28 +206,33 @@ fn read_number<'t>(text: &'t [u8], specifier: u8, out: &mut Reading) -> Option<&
         b'd' | b'e' => out.day = value as u8,
         b'D' => {
             out.day = value as u8;
-            return rest.get(2..);
+            return Some(&rest[rest.len().min(2)..]);
         }
         b'H' | b'k' => out.hour = value,
-        b'h' | b'I' | b'l' if (1..=12).contains(&value) => {
-            out.hour = value % 12;
-            out.afternoon = out.afternoon.or(Some(false));
-        }
+        b'h' | b'I' | b'l' => (out.hour, out.is_half_day) = (value, true),
         b'i' => out.minute = value,
         b'S' | b's' => out.second = value,
         b'f' => out.micro = value * 10u32.pow(6 - digits as u32),
         b'j' => out.day_of_year = Some(value as u16),
         b'w' if value < 7 => out.weekday = Some(((value + 6) % 7) as u8),
-        b'U' | b'u' if value <= 53 => out.week = Some((value as u8, specifier == b'u')),
+        b'U' | b'u' | b'V' | b'v' => out.week = Some(week(value as u8, specifier)?),
+        b'X' | b'x' => out.week_year = Some((value as u16, specifier == b'x')),
         _ => return None,
     }
     Some(rest)
 }
 
+/// A week as %U, %u, %V or %v counts it: the latter two from 1.
+fn week(number: u8, specifier: u8) -> Option<Week> {
+    let of_week_year = matches!(specifier, b'V' | b'v');
+    let is_week = number <= 53 && !(of_week_year && number == 0);
+    is_week.then_some(Week { number, monday_first: matches!(specifier, b'u' | b'v'), of_week_year })
+}
+
 /// The value of the call's type, `None` if the parts make none.
 fn finish<'v>(call: &Call<'v>, reading: &Reading, parts: FormatParts) -> Option<Value<'v>> {
     let fsp = call.ty().decimals;
-    let hour = reading.hour + if reading.afternoon == Some(true) { 12 } else { 0 };
+    let hour = reading.hour_of_day()?;
     if hour > 23 || reading.minute > 59 || reading.second > 59 {
         return None;
     }
@@ -205,12 +253,17 @@ fn finish<'v>(call: &Call<'v>, reading: &Reading, parts: FormatParts) -> Option<
 }
 
 fn date_of(reading: &Reading) -> Option<Date> {
-    if let (Some(day), true) = (reading.day_of_year, reading.year > 0) {
+    if let Some(day) = reading.day_of_year.filter(|day| *day > 0) {
         let number = Date::new(reading.year, 1, 1).day_number() + i64::from(day) - 1;
-        return (1..=366).contains(&day).then(|| Date::from_day_number(number));
+        return Some(Date::from_day_number(number));
     }
-    if let (Some((week, monday_first)), Some(weekday)) = (reading.week, reading.weekday) {
-        return Some(day_of_week(reading.year, week, monday_first, weekday));
+    if let (Some(week), Some(weekday)) = (reading.week, reading.weekday) {
+        let year = match reading.week_year {
+            Some((year, monday_first)) if week.of_week_year && monday_first == week.monday_first => year,
+            None if !week.of_week_year => reading.year,
+            _ => return None,
+        };
+        return Some(day_of_week(year, week.number, week.monday_first, weekday));
     }
     (reading.month <= 12 && reading.day <= 31).then(|| Date::new(reading.year, reading.month, reading.day))
 }

@@ -1,10 +1,10 @@
 //! Arithmetic of times.
 
 use types::temporal::{Interval, MAX_FSP, MICROS_PER_SECOND};
-use types::{DateTime, Decimal, Time, TypeKind, Value};
+use types::{DateTime, Time, TypeKind, Value};
 
 use super::{Call, some};
-use crate::EvalError;
+use crate::{EvalError, micros_of_seconds};
 
 /// TIMESTAMP(date), TIMESTAMP(date, time)
 pub(crate) fn timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
@@ -93,7 +93,7 @@ fn moment_or_time(call: &Call<'_>, i: usize) -> Result<Option<Moment>, EvalError
 pub(crate) fn sec_to_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let fsp = call.ty().decimals;
     let seconds = some!(call.decimal(0));
-    let micros = seconds.checked_mul(Decimal::from(MICROS_PER_SECOND)).and_then(|d| d.to_i64().ok());
+    let micros = micros_of_seconds(seconds, call.ctx);
     let bound = if seconds.is_negative() { i64::MIN } else { i64::MAX };
     let time = Time::from_micros_clipped(micros.unwrap_or(bound));
     if micros.is_none_or(|m| m != time.micros()) {
@@ -111,7 +111,7 @@ pub(crate) fn time_to_sec<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 pub(crate) fn make_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (hour, minute) = (some!(call.int(0)), some!(call.int(1)));
     let second = some!(call.decimal(2));
-    let micros = second.checked_mul(Decimal::from(MICROS_PER_SECOND)).and_then(|d| d.to_i64().ok());
+    let micros = micros_of_seconds(second, call.ctx);
     let valid = (0..60).contains(&minute) && micros.is_some_and(|m| (0..60 * MICROS_PER_SECOND).contains(&m));
     if !valid {
         return Ok(Value::Null);

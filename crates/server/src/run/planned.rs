@@ -429,6 +429,7 @@ fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) {
     for one in compiled.deprecated.iter().filter(|_| !is_prepared) {
         let kind = match one {
             Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
+            Deprecated::AmbiguousHaving(_) | Deprecated::AmbiguousGroup(_) => &error_map::NON_UNIQ,
             _ => &error_map::WARN_DEPRECATED_SYNTAX,
         };
         session.warn(Severity::Warning, kind.saying(one.to_string()));

@@ -53,6 +53,8 @@ pub enum VarKind {
     Collation,
     /// Time zone.
     TimeZone,
+    /// Locale.
+    Locale,
     /// `name=on` and `name=off` for each of these.
     Switches(&'static [&'static str]),
 }

@@ -3,7 +3,7 @@
 use sql::LexMode;
 use types::collation::{Charset, Collation};
 use types::temporal::TimeZone;
-use types::{CollationId, SqlModes};
+use types::{CollationId, Locale, SqlModes};
 use wire::{ResultCharset, ServerStatus};
 
 pub use trx::Isolation;
@@ -31,6 +31,8 @@ pub struct HotVariables {
     pub charset_connection: Charset,
     /// `time_zone`.
     pub time_zone: TimeZone,
+    /// `lc_time_names`.
+    pub lc_time_names: &'static Locale,
     /// `transaction_isolation`.
     pub isolation: Isolation,
     /// `transaction_read_only`.
@@ -39,6 +41,8 @@ pub struct HotVariables {
     pub foreign_key_checks: bool,
     /// `unique_checks`.
     pub unique_checks: bool,
+    /// `sql_auto_is_null`.
+    pub sql_auto_is_null: bool,
     /// `sql_safe_updates`.
     pub sql_safe_updates: bool,
     /// `sql_select_limit`.
@@ -94,10 +98,12 @@ impl HotVariables {
             collation_connection: CollationId::UTF8MB4_0900_AI_CI,
             charset_connection: Charset::Utf8mb4,
             time_zone: TimeZone::utc(),
+            lc_time_names: Locale::english(),
             isolation: Isolation::RepeatableRead,
             transaction_read_only: false,
             foreign_key_checks: true,
             unique_checks: true,
+            sql_auto_is_null: false,
             sql_safe_updates: false,
             sql_select_limit: u64::MAX,
             sql_notes: true,
@@ -144,11 +150,15 @@ impl HotVariables {
             "time_zone" => {
                 self.time_zone = parse_time_zone(value.as_text()).unwrap_or_else(TimeZone::system);
             }
+            "lc_time_names" => {
+                self.lc_time_names = Locale::find(value.as_text()).unwrap_or_else(Locale::english);
+            }
             "transaction_isolation" => self.isolation = isolation(value.as_text()),
             "transaction_read_only" => self.transaction_read_only = value.as_bool(),
             "innodb_snapshot_isolation" => self.innodb_snapshot_isolation = value.as_bool(),
             "foreign_key_checks" => self.foreign_key_checks = value.as_bool(),
             "unique_checks" => self.unique_checks = value.as_bool(),
+            "sql_auto_is_null" => self.sql_auto_is_null = value.as_bool(),
             "sql_safe_updates" => self.sql_safe_updates = value.as_bool(),
             "sql_notes" => self.sql_notes = value.as_bool(),
             _ => self.apply_number(name, value.as_u64()),
@@ -193,6 +203,7 @@ fn lex_mode(mode: SqlModes) -> LexMode {
         (SqlModes::PIPES_AS_CONCAT, LexMode::PIPES_AS_CONCAT),
         (SqlModes::HIGH_NOT_PRECEDENCE, LexMode::HIGH_NOT_PRECEDENCE),
         (SqlModes::IGNORE_SPACE, LexMode::IGNORE_SPACE),
+        (SqlModes::REAL_AS_FLOAT, LexMode::REAL_AS_FLOAT),
     ];
     pairs.into_iter().filter(|&(flag, _)| mode.has(flag)).fold(LexMode::NONE, |all, (_, bit)| all.with(bit))
 }

@@ -3,8 +3,8 @@
 use super::definition::Access::{Dynamic, Fixed, GlobalOnly, Startup};
 use super::definition::Scope::{Both, Global, Session};
 use super::definition::VarKind::{
-    Bool, Charset, Collation, Double, Enum, NullableCharset, NullableText, SqlMode, Switches, Text, TimeZone,
-    UInt,
+    Bool, Charset, Collation, Double, Enum, Locale, NullableCharset, NullableText, SqlMode, Switches, Text,
+    TimeZone, UInt,
 };
 use super::definition::{Access, Scope, VarDef, VarKind};
 
@@ -193,7 +193,7 @@ pub static ALL: &[VarDef] = &[
     v("large_pages", Global, Fixed, Bool, "OFF"),
     v("last_insert_id", Session, Dynamic, UInt(0, MAX), "0"),
     v("lc_messages", Both, Dynamic, Text, "en_US"),
-    v("lc_time_names", Both, Dynamic, Text, "en_US"),
+    v("lc_time_names", Both, Dynamic, Locale, "en_US"),
     v("license", Global, Fixed, Text, "Apache-2.0"),
     v("local_infile", Global, GlobalOnly, Bool, "OFF"),
     v("lock_wait_timeout", Both, Dynamic, UInt(1, YEAR), "31536000"),

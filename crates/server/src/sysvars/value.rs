@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use types::collation::{Charset, Collation};
-use types::{CollationId, SqlModes};
+use types::{CollationId, Locale, SqlModes};
 
 use super::definition::{VarDef, VarKind};
 use super::sql_mode::from_number;
@@ -132,6 +132,7 @@ impl VarDef {
             VarKind::Charset | VarKind::NullableCharset => return self.charset_of(set),
             VarKind::Collation => return self.collation_of(set),
             VarKind::TimeZone => return time_zone_of(set).map(|value| (value, false)),
+            VarKind::Locale => return self.locale_of(set),
             VarKind::Switches(names) => return self.switches_of(set, names),
         };
         coerced.ok_or_else(|| self.wrong_value(set))
@@ -140,6 +141,18 @@ impl VarDef {
     #[cold]
     fn wrong_value(&self, set: &SetValue) -> SqlError {
         error_map::WRONG_VALUE_FOR_VAR.with(&[&self.name, &set.describe()])
+    }
+
+    /// A locale by its name or number.
+    fn locale_of(&self, set: &SetValue) -> Result<Coerced, SqlError> {
+        let found = match set {
+            SetValue::Text(name) => Locale::find(name),
+            SetValue::Int(number) => usize::try_from(*number).ok().and_then(Locale::numbered),
+            SetValue::Null => return Err(self.wrong_value(set)),
+            _ => None,
+        };
+        let locale = found.ok_or_else(|| error_map::UNKNOWN_LOCALE.with(&[&set.describe()]))?;
+        Ok((text(locale.name()), false))
     }
 
     #[cold]

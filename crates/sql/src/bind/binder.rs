@@ -1,6 +1,6 @@
 //! The binder's state: the queries that enclose the point it has reached.
 
-use expr::{ColumnRef, Expr};
+use expr::{ColumnRef, Expr, ExprKind};
 use types::CollationId;
 
 use super::block::{self, Source, SubBlock};
@@ -60,6 +60,8 @@ pub(super) struct Level {
     pub(super) values_rel: Option<u16>,
     /// Columns of HAVING that are neither selected nor grouped are unknown.
     pub(super) having_columns: Option<Vec<ColumnRef>>,
+    /// Columns of GROUP BY, which HAVING prefers to aliases of the same name.
+    pub(super) grouped: Vec<ColumnRef>,
 }
 
 impl Level {
@@ -78,6 +80,7 @@ impl Level {
             aliases: Aliases::Hidden,
             values_rel: None,
             having_columns: None,
+            grouped: Vec::new(),
         }
     }
 }
@@ -181,7 +184,7 @@ impl<'a, 'c> Binder<'a, 'c> {
 
     /// Looks `name` up in the query at `at` by the rules of its current clause.
     fn find_at(
-        &self,
+        &mut self,
         at: usize,
         name: &ast::ColumnRef<'_>,
         clause: Clause,
@@ -190,7 +193,11 @@ impl<'a, 'c> Binder<'a, 'c> {
         if level.aliases == Aliases::First
             && let Some(alias) = find_alias(level, name, clause)?
         {
-            return Ok(Some(FoundName::Alias(alias)));
+            let Some(grouped) = find_grouped(level, name, clause, &alias) else {
+                return Ok(Some(FoundName::Alias(alias)));
+            };
+            self.deprecated.push(Deprecated::AmbiguousHaving(written(name).into()));
+            return Ok(Some(FoundName::Column(grouped)));
         }
         let found = level.scope.find(name, clause)?;
         if let (Some(found), Some(known)) = (&found, &level.having_columns)
@@ -213,7 +220,7 @@ impl<'a, 'c> Binder<'a, 'c> {
                 expr
             }
             FoundName::Column(found) => {
-                Expr::column(found.column.rel, found.column.col, found.ty, found.nullable)
+                self.shown(Expr::column(found.column.rel, found.column.col, found.ty, found.nullable))?
             }
         };
         self.import(at, expr)
@@ -257,6 +264,17 @@ impl<'a, 'c> Binder<'a, 'c> {
 enum FoundName {
     Column(Found),
     Alias(Expr),
+}
+
+/// The column of GROUP BY that `name` names, if the item of the select list of this name is something else.
+fn find_grouped(level: &Level, name: &ast::ColumnRef<'_>, clause: Clause, alias: &Expr) -> Option<Found> {
+    if level.grouped.is_empty() {
+        return None;
+    }
+    let found = level.scope.find(name, clause).ok()??;
+    let is_alias =
+        matches!(super::padded::stored(alias).kind, ExprKind::Column(column) if column == found.column);
+    (level.grouped.contains(&found.column) && !is_alias).then_some(found)
 }
 
 /// The select item that `name` names: by alias, or as the column that it shows. Several that differ are error 1052.

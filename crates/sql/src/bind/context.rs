@@ -10,6 +10,11 @@ pub trait SessionTypes {
     /// Type of `@name`'s present value.
     fn user_variable(&self, name: &str) -> SqlType;
 
+    /// `sql_auto_is_null`: `column IS NULL` finds the row whose AUTO_INCREMENT number was given last.
+    fn auto_is_null(&self) -> bool {
+        false
+    }
+
     /// Type of `@@name`; `None` if there is none of this name and scope.
     fn system_variable(&self, global: Option<bool>, name: &str) -> Option<SqlType>;
 }

@@ -7,7 +7,7 @@ use crate::ast::{self, ExprKind, UnaryOp};
 use crate::charset::Introducer;
 
 /// A construct that MySQL warns of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Deprecated {
     /// SQL_CALC_FOUND_ROWS.
@@ -26,12 +26,22 @@ pub enum Deprecated {
     BinaryPrefix,
     /// `N'text'`; its number is 3720.
     NationalString,
+    /// A name in HAVING that is a column of GROUP BY and of another item of the select list; its number is 1052.
+    AmbiguousHaving(Box<str>),
+    /// As that, of a name in GROUP BY.
+    AmbiguousGroup(Box<str>),
 }
 
 impl fmt::Display for Deprecated {
     /// MySQL's text of the warning.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Deprecated::AmbiguousHaving(name) => {
+                return write!(f, "Column '{name}' in having clause is ambiguous");
+            }
+            Deprecated::AmbiguousGroup(name) => {
+                return write!(f, "Column '{name}' in group statement is ambiguous");
+            }
             Deprecated::CalcFoundRows => {
                 "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider using two separate \
                  queries instead."

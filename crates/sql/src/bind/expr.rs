@@ -15,6 +15,16 @@ impl<'a> Binder<'a, '_> {
                 let terms = terms.iter().map(|term| self.condition(term)).collect::<Result<Vec<_>, _>>()?;
                 Ok(self.build.and(terms))
             }
+            ExprKind::Is(operand, IsTest::Null, false) if self.level().clause == Clause::Where => {
+                let bound = self.value(operand)?;
+                Ok(self.null_condition(bound))
+            }
+            ExprKind::Call(ast::FunctionCall { name, args: [operand], .. })
+                if self.level().clause == Clause::Where && name.eq_ignore_ascii_case("isnull") =>
+            {
+                let bound = self.value(operand)?;
+                Ok(self.null_condition(bound))
+            }
             ExprKind::InSubquery(ast::InSubquery {
                 expr: ast::Expr { kind: ExprKind::Row(needle), .. },
                 query,
@@ -39,6 +49,9 @@ impl<'a> Binder<'a, '_> {
             ExprKind::Bool(value) => Ok(self.build.boolean(value)),
             ExprKind::Default => Err(BindError::NotSupported("DEFAULT here")),
             ExprKind::Star => Err(BindError::NotSupported("* here")),
+            ExprKind::Literal(literal) if self.ctx.sql.get(e.pos as usize) == Some(&b'{') => {
+                Ok(self.odbc_literal(&literal))
+            }
             ExprKind::Literal(literal) => self.literal(literal, false),
             ExprKind::Param(n) => Ok(self.param(n)),
             ExprKind::Column(name) => self.column(name),
@@ -172,6 +185,10 @@ impl<'a> Binder<'a, '_> {
                 self.ascend(1);
                 bound
             }
+            (ExprKind::Row(a), ExprKind::Subquery(query)) => self.compare_row_with_query(op, a, query),
+            (ExprKind::Subquery(query), ExprKind::Row(b)) => {
+                self.compare_row_with_query(op.swapped(), b, query)
+            }
             (ExprKind::Row(a), _) => Err(BindError::OperandColumns(a.len())),
             (_, ExprKind::Row(_)) => Err(BindError::OperandColumns(1)),
             _ => {
@@ -279,26 +296,45 @@ impl<'a> Binder<'a, '_> {
         let escape = match &like.escape {
             None if self.ctx.modes.has(types::SqlModes::NO_BACKSLASH_ESCAPES) => None,
             None => Some('\\'),
-            Some(escape) => self.escape_char(escape)?,
+            Some(ast::Expr { kind: ExprKind::Literal(literal), .. })
+                if literal.kind == crate::LiteralKind::String =>
+            {
+                self.escape_char(literal)?
+            }
+            Some(escape) => return self.like_with_escape(like, escape),
         };
         let text = self.value(&like.expr)?;
         let pattern = self.value(&like.pattern)?;
         Ok(self.build.like(text, pattern, escape, like.negated)?)
     }
 
-    /// The character of ESCAPE: a constant of at most one character.
-    fn escape_char(&mut self, escape: &'a ast::Expr<'a>) -> Result<Option<char>, BindError> {
-        let refused = BindError::WrongArguments("ESCAPE");
-        let ExprKind::Literal(literal) = escape.kind else { return Err(refused) };
-        if literal.kind != crate::LiteralKind::String {
-            return Err(refused);
+    /// LIKE with an escape character that is known when the statement runs: it is the same for all rows.
+    fn like_with_escape(
+        &mut self,
+        like: &'a ast::Like<'a>,
+        escape: &'a ast::Expr<'a>,
+    ) -> Result<Expr, BindError> {
+        let (text, pattern) = (self.value(&like.expr)?, self.value(&like.pattern)?);
+        let escape = self.value(escape)?;
+        let mut varies = false;
+        escape.walk(&mut |e| {
+            varies |= matches!(e.kind, expr::ExprKind::Column(_));
+        });
+        if varies {
+            return Err(BindError::WrongArguments("ESCAPE"));
         }
-        self.pin(&literal);
+        Ok(self.build.like_with_escape(text, pattern, escape, like.negated)?)
+    }
+
+    /// The character of ESCAPE: a constant of at most one character.
+    fn escape_char(&mut self, literal: &crate::literal::Literal) -> Result<Option<char>, BindError> {
+        let refused = || BindError::WrongArguments("ESCAPE");
+        self.pin(literal);
         let text = literal.string_value(self.ctx.sql, self.lex_mode()).into_owned();
-        let text = String::from_utf8(text).map_err(|_| BindError::WrongArguments("ESCAPE"))?;
+        let text = String::from_utf8(text).map_err(|_| refused())?;
         let mut chars = text.chars();
         let first = chars.next();
-        if chars.next().is_some() { Err(refused) } else { Ok(first) }
+        if chars.next().is_some() { Err(refused()) } else { Ok(first) }
     }
 
     fn case(&mut self, case: &'a ast::Case<'a>) -> Result<Expr, BindError> {
@@ -328,7 +364,8 @@ impl<'a> Binder<'a, '_> {
     }
 }
 
-fn comparison(op: BinaryOp) -> Option<CmpOp> {
+/// The comparison that an operator is.
+pub(super) fn comparison(op: BinaryOp) -> Option<CmpOp> {
     Some(match op {
         BinaryOp::Eq => CmpOp::Eq,
         BinaryOp::NullSafeEq => CmpOp::NullSafeEq,

@@ -84,6 +84,13 @@ impl Binder<'_, '_> {
         })
     }
 
+    /// `{d 'text'}` and its like: the date or time, or the text if it is none.
+    pub(super) fn odbc_literal(&mut self, literal: &Literal) -> Expr {
+        self.constant(literal).unwrap_or_else(|_| {
+            self.build.string(&literal.string_value(self.ctx.sql, self.lex_mode()), self.ctx.collation)
+        })
+    }
+
     /// An exact number; one with more digits than DECIMAL has becomes the nearest double.
     fn decimal_constant(&self, literal: &Literal) -> Expr {
         let text = literal.text(self.ctx.sql);
@@ -114,7 +121,8 @@ impl Binder<'_, '_> {
     }
 
     /// Makes lifted literals constants again where their text decides: beside a YEAR column, which reads one or two
-    /// digits as a year of its century, and what is no date beside a date. `values` are the operands of a comparison,
+    /// digits as a year of its century, what is no date beside a date, and decimals beside a DOUBLE of fixed digits, whose
+    /// own digits count. `values` are the operands of a comparison,
     /// `written` their syntax.
     pub(super) fn pin_temporal(
         &mut self,
@@ -125,12 +133,18 @@ impl Binder<'_, '_> {
         let beside_date = values.iter().any(|e| {
             matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time)
         });
-        if !beside_year && !beside_date {
+        let beside_fixed = values.iter().any(|e| {
+            matches!(e.ty.kind, TypeKind::Float | TypeKind::Double)
+                && e.ty.decimals < SqlType::NOT_FIXED_DECIMALS
+        });
+        if !beside_year && !beside_date && !beside_fixed {
             return Ok(());
         }
         for (value, written) in values.iter_mut().zip(written) {
             if let (ExprKind::Param(_), ast::ExprKind::Literal(literal)) = (&value.kind, written.kind)
-                && (beside_year || !self.is_date_text(&literal))
+                && (beside_year
+                    || (beside_date && !self.is_date_text(&literal))
+                    || (beside_fixed && literal.kind == LiteralKind::Decimal))
             {
                 *value = self.constant(&literal)?;
             }

@@ -87,7 +87,7 @@ impl<'a> Binder<'a, '_> {
         let mut filter = Vec::new();
         if let Some(condition) = rows.filter {
             self.enter(Clause::Where, Aggregates::Forbidden, Aliases::Hidden);
-            conjuncts::split(self.condition(condition)?, &mut filter);
+            conjuncts::split(self.filter(condition)?, &mut filter);
         }
         if !rows.is_single && !rows.order_by.is_empty() {
             return Err(BindError::WrongUsage { first: rows.verb, second: "ORDER BY" });

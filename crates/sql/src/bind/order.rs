@@ -5,7 +5,7 @@ use expr::{Expr, ExprKind};
 use super::binder::{Binder, Level, find_alias};
 use super::block::Block;
 use super::scope::written;
-use super::{BindError, Clause, same, volatile};
+use super::{BindError, Clause, Deprecated, same, volatile};
 use crate::LiteralKind;
 use crate::ast;
 use crate::literal::IntValue;
@@ -31,6 +31,12 @@ impl<'a> Binder<'a, '_> {
             Some(expr) => expr,
             None => self.value(&item.expr)?,
         };
+        if let (ast::ExprKind::Column(name), ExprKind::Column(_)) = (item.expr.kind, &bound.kind)
+            && let Ok(Some(alias)) = find_alias(self.level(), name, Clause::Group)
+            && !same::same(&alias, &bound)
+        {
+            self.deprecated.push(Deprecated::AmbiguousGroup(written(name).into()));
+        }
         volatile::expand(&mut bound, &self.level().output);
         if let Some(name) = self.aggregate_inside(&bound, &item.expr) {
             return Err(BindError::WrongGroupField(name));

@@ -8,6 +8,7 @@ use types::{IndexKind, TableDef};
 use super::binder::{Aggregates, Aliases, Binder, Level};
 use super::block::{Block, Source};
 use super::conjuncts;
+use super::padded::stored;
 use super::query::Tail;
 use super::{BindError, Clause, Deprecated, aggregate, volatile};
 use crate::ast::{self, SelectItem};
@@ -23,7 +24,7 @@ impl<'a> Binder<'a, '_> {
         let mut filter = Vec::new();
         if let Some(condition) = &select.filter {
             self.enter(Clause::Where, Aggregates::Forbidden, Aliases::Hidden);
-            conjuncts::split(self.condition(condition)?, &mut filter);
+            conjuncts::split(self.filter(condition)?, &mut filter);
         }
         self.enter(Clause::FieldList, Aggregates::Allowed, Aliases::Hidden);
         let output = self.select_list(select.items)?;
@@ -94,7 +95,7 @@ impl<'a> Binder<'a, '_> {
                     let mut bound = self.value(expr)?;
                     let name = alias.map_or_else(|| self.item_name(expr, text), Into::into);
                     bound.name_cast(&name);
-                    let origin = self.origin(&bound);
+                    let origin = self.origin(stored(&bound));
                     output.push(OutputColumn { name, expr: bound, origin });
                 }
             }
@@ -108,7 +109,9 @@ impl<'a> Binder<'a, '_> {
             return Err(BindError::NoTablesUsed);
         }
         let places: Vec<(usize, u16)> = self.level().scope.visible.iter().map(|v| (v.table, v.col)).collect();
-        output.extend(places.into_iter().map(|(table, col)| self.shown_column(table, col)));
+        for (table, col) in places {
+            output.push(self.shown_column(table, col)?);
+        }
         Ok(())
     }
 
@@ -123,17 +126,20 @@ impl<'a> Binder<'a, '_> {
             return Err(BindError::UnknownTableStar(name.name.to_owned()));
         };
         let count = scope.tables[table].columns.len() as u16;
-        output.extend((0..count).map(|col| self.shown_column(table, col)));
+        for col in 0..count {
+            output.push(self.shown_column(table, col)?);
+        }
         Ok(())
     }
 
-    fn shown_column(&self, table: usize, col: u16) -> OutputColumn {
+    fn shown_column(&self, table: usize, col: u16) -> Result<OutputColumn, BindError> {
         let level = self.levels.last().expect("a query is being bound");
         let table = &level.scope.tables[table];
         let found = table.found(col);
         let expr = Expr::column(found.column.rel, col, found.ty, found.nullable);
         let origin = self.origin(&expr);
-        OutputColumn { name: table.columns[usize::from(col)].name.clone(), expr, origin }
+        let name = table.columns[usize::from(col)].name.clone();
+        Ok(OutputColumn { name, expr: self.shown(expr)?, origin })
     }
 
     /// The name of a select item without alias: a column's name, a string's text, else the text as written.
@@ -190,12 +196,13 @@ impl<'a> Binder<'a, '_> {
     /// HAVING sees aliases, selected and grouped columns; inside aggregates all columns.
     fn having(&mut self, condition: &'a ast::Expr<'a>, groups: &[Expr]) -> Result<Expr, BindError> {
         let level = self.level();
-        let shown = level.output.iter().map(|o| &o.expr).chain(groups);
-        let known = shown.filter_map(|e| match e.kind {
+        let column_of = |expr: &Expr| match stored(expr).kind {
             ExprKind::Column(column) => Some(column),
             _ => None,
-        });
-        level.having_columns = Some(known.collect());
+        };
+        let shown = level.output.iter().map(|o| &o.expr).chain(groups);
+        level.having_columns = Some(shown.filter_map(column_of).collect());
+        level.grouped = groups.iter().filter_map(column_of).collect();
         self.enter(Clause::Having, Aggregates::Allowed, Aliases::First);
         let bound = self.condition(condition);
         self.level().having_columns = None;

@@ -9,6 +9,9 @@ use super::{BindError, rewrite};
 use crate::ast::{self, BinaryOp};
 use crate::plan::OutputColumn;
 
+/// Values, each beside the column that it is compared with.
+pub(super) type Pairs = Vec<(Expr, Expr)>;
+
 impl<'a> Binder<'a, '_> {
     /// Binds `query` as a subquery of the query at hand; its place among the subplans.
     fn subquery(&mut self, query: &'a ast::Query<'a>) -> Result<u16, BindError> {
@@ -80,20 +83,50 @@ impl<'a> Binder<'a, '_> {
         query: &'a ast::Query<'a>,
     ) -> Result<Expr, BindError> {
         let needle = self.values(needle)?;
-        let id = self.new_sub()?;
-        self.levels.push(Level { sub: Some((id, Vec::new())), ..Level::new() });
-        let block = self.rows_equal_to(needle, query);
-        let level = self.levels.pop().expect("pushed above");
-        let (_, outer) = level.sub.expect("set above");
-        let subqueries = &mut self.level().subqueries;
-        subqueries.push(SubBlock { query: Query::Select(Box::new(block?)), id, outer });
-        let plan = (subqueries.len() - 1) as u16;
+        let plan = self.made_subquery(|binder| binder.rows_equal_to(needle, query))?;
         let kind = ExprKind::Subquery { plan, form: SubqueryForm::Exists { negated: false }, needle: None };
         Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: false })
     }
 
+    /// A subquery that `make` makes at a level of its own; its place among the subplans.
+    pub(super) fn made_subquery(
+        &mut self,
+        make: impl FnOnce(&mut Self) -> Result<Block, BindError>,
+    ) -> Result<u16, BindError> {
+        let id = self.new_sub()?;
+        self.levels.push(Level { sub: Some((id, Vec::new())), ..Level::new() });
+        let block = make(self);
+        let level = self.levels.pop().expect("pushed above");
+        let (_, outer) = level.sub.expect("set above");
+        let subqueries = &mut self.level().subqueries;
+        subqueries.push(SubBlock { query: Query::Select(Box::new(block?)), id, outer });
+        Ok((subqueries.len() - 1) as u16)
+    }
+
     /// The first row of `query` that equals `needle`, whose expressions are the enclosing query's.
     fn rows_equal_to(&mut self, needle: Vec<Expr>, query: &'a ast::Query<'a>) -> Result<Block, BindError> {
+        let (rels, pairs) = self.rows_beside(needle, query)?;
+        let mut filter = Vec::with_capacity(pairs.len());
+        for (value, column) in pairs {
+            filter.push(self.build.compare(CmpOp::Eq, column, value)?);
+        }
+        let one = self.build.int(1);
+        Ok(Block {
+            rels,
+            from: JoinTree::Rel(0),
+            filter,
+            output: vec![OutputColumn { name: "1".into(), expr: one.clone(), origin: None }],
+            limit: Window { offset: None, count: Some(one) },
+            ..Block::default()
+        })
+    }
+
+    /// `query` as the one relation of the innermost level, and each value of `needle` beside the column that it meets.
+    pub(super) fn rows_beside(
+        &mut self,
+        needle: Vec<Expr>,
+        query: &'a ast::Query<'a>,
+    ) -> Result<(Vec<Source>, Pairs), BindError> {
         self.enter_select()?;
         let rows = self.query_in_from(query)?;
         self.leave_select();
@@ -102,21 +135,12 @@ impl<'a> Binder<'a, '_> {
             return Err(BindError::OperandColumns(needle.len()));
         }
         let outside = self.levels.len() - 2;
-        let mut filter = Vec::with_capacity(needle.len());
+        let mut pairs = Vec::with_capacity(needle.len());
         for (at, (value, column)) in needle.into_iter().zip(&columns).enumerate() {
             let value = self.import(outside, value)?;
-            let column = Expr::column(0, at as u16, column.ty.clone(), column.nullable);
-            filter.push(self.build.compare(CmpOp::Eq, column, value)?);
+            pairs.push((value, Expr::column(0, at as u16, column.ty.clone(), column.nullable)));
         }
-        let one = self.build.int(1);
-        Ok(Block {
-            rels: vec![Source::Query { query: Some(rows), columns }],
-            from: JoinTree::Rel(0),
-            filter,
-            output: vec![OutputColumn { name: "1".into(), expr: one.clone(), origin: None }],
-            limit: Window { offset: None, count: Some(one) },
-            ..Block::default()
-        })
+        Ok((vec![Source::Query { query: Some(rows), columns }], pairs))
     }
 
     /// The needle as it is compared with the subquery's column, and how.
@@ -133,13 +157,22 @@ impl<'a> Binder<'a, '_> {
         }
     }
 
-    /// `x = ANY (..)` and `x <> ALL (..)`, which are IN and NOT IN.
+    /// `x op ANY (..)` and `x op ALL (..)`; `= ANY` is IN and `<> ALL` is NOT IN.
     pub(super) fn quantified(&mut self, test: &'a ast::Quantified<'a>) -> Result<Expr, BindError> {
         match (test.op, test.all) {
-            (BinaryOp::Eq, false) => self.in_subquery(&test.expr, test.query, false),
-            (BinaryOp::Ne, true) => self.in_subquery(&test.expr, test.query, true),
-            _ => Err(BindError::NotSupported("this comparison with ANY or ALL")),
+            (BinaryOp::Eq, false) => return self.in_subquery(&test.expr, test.query, false),
+            (BinaryOp::Ne, true) => return self.in_subquery(&test.expr, test.query, true),
+            _ => {}
         }
+        let Some(op) = super::expr::comparison(test.op) else {
+            return Err(BindError::NotSupported("this comparison with ANY or ALL"));
+        };
+        let needle = self.value(&test.expr)?;
+        let plan = self.subquery(test.query)?;
+        let (needle, domain) = self.needle(needle, plan)?;
+        let form = SubqueryForm::Quantified { op, all: test.all, domain };
+        let kind = ExprKind::Subquery { plan, form, needle: Some(Box::new(needle)) };
+        Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: true })
     }
 }
 

@@ -54,13 +54,14 @@ impl Lexer<'_> {
         }
     }
 
-    /// The 5- or 6-digit version at `pos` and its number of digits; no version counts as 0.
+    /// The version at `pos` and its number of digits: five, or six that a blank follows; no version counts as 0.
     fn version_at(&self, pos: usize) -> (u32, usize) {
         let count =
             self.text[pos.min(self.text.len())..].iter().take(6).take_while(|b| b.is_ascii_digit()).count();
         if count < 5 {
             return (0, 0);
         }
+        let count = if count == 6 && is_blank(self.byte(pos + 6)) { 6 } else { 5 };
         let value = self.text[pos..pos + count].iter().fold(0, |v, &b| v * 10 + u32::from(b - b'0'));
         (value, count)
     }

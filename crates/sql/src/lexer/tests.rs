@@ -63,6 +63,9 @@ fn version_comments_are_executed_by_version() {
     assert_eq!(only("1 /*!40100 2 */ /*!99999 3 */ /*!080406 4*/ /*!80407 5*/ /*! 6 */ 7").len(), 5);
     assert_eq!(only("/*M!100100 SET x */ 1 /*!50003 a /* b */ c */"), [Tok::Int, Tok::Word, Tok::Word]);
     assert_eq!(only("/*!99999 a /* b */ c */ 1"), [Tok::Int]);
+    // A sixth digit belongs to the version only before a blank.
+    assert_eq!(only("1 + /*!800001+0 */ + 0").len(), 7);
+    assert_eq!(only("1 /*!800001 + 0 */").len(), 1);
     assert_eq!(kinds("/*!40100 1", LexMode::NONE).last().unwrap().0, Tok::Bad);
     assert_eq!(kinds("/* 1", LexMode::NONE)[0].0, Tok::Bad);
 }

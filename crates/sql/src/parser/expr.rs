@@ -174,6 +174,7 @@ impl<'a> Parser<'a, '_> {
     #[inline]
     fn binary_rest(&mut self, left: Expr<'a>, op: BinaryOp, bp: u8) -> Result<Expr<'a>> {
         if bp == power::COMPARE
+            && op != BinaryOp::NullSafeEq
             && let Tok::Kw(Kw::ANY | Kw::SOME | Kw::ALL) = self.tok.kind
             && self.peek() == Tok::LParen
         {

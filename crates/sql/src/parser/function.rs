@@ -9,6 +9,14 @@ use crate::ast::{
 use crate::lexer::{Kw, Tok, Token};
 use crate::mode::LexMode;
 
+/// Names that are no reserved words and of whose calls blanks may nevertheless part the parenthesis.
+fn is_call_behind_blanks(kw: Kw) -> bool {
+    matches!(
+        kw,
+        Kw::AVG | Kw::GET_FORMAT | Kw::JSON_VALUE | Kw::TIMESTAMPADD | Kw::TIMESTAMPDIFF | Kw::WEIGHT_STRING
+    )
+}
+
 impl<'a> Parser<'a, '_> {
     /// An operand that begins with keyword `kw`: a function with special syntax, a plain function, or a name.
     pub(super) fn keyword_call(&mut self, kw: Kw) -> Result<Expr<'a>> {
@@ -16,7 +24,8 @@ impl<'a> Parser<'a, '_> {
         if let Some(name) = niladic_name(kw) {
             return self.niladic(token, name);
         }
-        let special = self.paren_follows() || (kw.is_reserved() && self.peek() == Tok::LParen);
+        let takes_blanks = kw.is_reserved() || is_call_behind_blanks(kw);
+        let special = self.paren_follows() || (takes_blanks && self.peek() == Tok::LParen);
         if special && let Some(call) = self.special_call(token, kw)? {
             return Ok(call);
         }
@@ -170,6 +179,7 @@ impl<'a> Parser<'a, '_> {
                 self.eat_kw(Kw::PRECISION);
                 CastType::Double
             }
+            Kw::REAL if self.mode.has(LexMode::REAL_AS_FLOAT) => CastType::Float(None),
             Kw::REAL => CastType::Double,
             Kw::FLOAT => CastType::Float(self.opt_length()?),
             Kw::JSON => CastType::Json,

@@ -4,6 +4,7 @@ use super::core::{Parser, Result};
 use super::function::spatial_type;
 use crate::ast::{TypeBase, TypeName};
 use crate::lexer::{Kw, Tok};
+use crate::mode::LexMode;
 
 impl<'a> Parser<'a, '_> {
     /// `(n)`, if given.
@@ -73,10 +74,15 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn numeric(&mut self, base: TypeBase) -> Result<TypeName<'a>> {
-        let real = self.bump().kind;
-        if real == Tok::Kw(Kw::DOUBLE) {
+        let word = self.bump().kind;
+        if word == Tok::Kw(Kw::DOUBLE) {
             self.eat_kw(Kw::PRECISION);
         }
+        let base = if word == Tok::Kw(Kw::REAL) && self.mode.has(LexMode::REAL_AS_FLOAT) {
+            TypeBase::Float
+        } else {
+            base
+        };
         let (length, decimals) = match base {
             TypeBase::Decimal | TypeBase::Float | TypeBase::Double => self.opt_precision()?,
             _ => (self.opt_length()?, None),

@@ -36,7 +36,7 @@ impl Decimal {
         }
     }
 
-    /// Operands of arithmetic have at most 30 fraction digits; literals with more are rounded.
+    /// Factors and divisors have at most 30 fraction digits; literals with more are rounded.
     #[inline]
     fn narrow(self) -> Decimal {
         if self.scale <= MAX_SCALE { self } else { self.round(i32::from(MAX_SCALE)) }
@@ -51,14 +51,18 @@ impl Decimal {
     #[inline]
     pub fn checked_add(self, rhs: Decimal) -> Option<Decimal> {
         let scale = self.scale.max(rhs.scale);
-        if scale > MAX_SCALE {
-            return self.narrow().checked_add(rhs.narrow());
-        }
         if let (Some(a), Some(b)) = (self.units_at(scale), rhs.units_at(scale))
             && let Some(sum) = a.checked_add(b)
         {
             return Some(Decimal::from_i128(sum, scale));
         }
+        let sum = self.add_at(rhs, scale);
+        // Literals may have more fraction digits than fit beside the other's whole ones.
+        if sum.is_none() && scale > MAX_SCALE { self.narrow().checked_add(rhs.narrow()) } else { sum }
+    }
+
+    /// `self + rhs` with `scale` fraction digits, the larger number of both.
+    fn add_at(self, rhs: Decimal, scale: u8) -> Option<Decimal> {
         let (a, b) = (self.raise(scale)?, rhs.raise(scale)?);
         if self.neg == rhs.neg {
             return Decimal::checked(self.neg, wide::add(&a, &b)?, scale);
@@ -136,7 +140,7 @@ impl Decimal {
             return Ok(None);
         }
         let scale = self.scale.max(rhs.scale);
-        if scale > MAX_SCALE {
+        if scale > MAX_SCALE && (self.raise(scale).is_none() || rhs.raise(scale).is_none()) {
             return self.narrow().checked_rem(rhs.narrow());
         }
         let divisor = match rhs.raise(scale) {

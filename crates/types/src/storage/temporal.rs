@@ -4,13 +4,13 @@ use super::problem::{Fault, StoreContext};
 use super::{fraction_unit, fraction_width, time_width};
 use crate::temporal::{DateFlags, Parsed, unit_of};
 use crate::value::double_prefix;
-use crate::{Date, DateTime, SqlType, Time, Value};
+use crate::{DateTime, SqlType, Time, Value};
+
+/// Years in which stored literals may carry an offset.
+const ZONED_YEARS: std::ops::RangeInclusive<u16> = 1969..=3001;
 
 /// Last moment of a TIMESTAMP: 2038-01-19 03:14:07 UTC.
 const TIMESTAMP_MAX: i64 = i32::MAX as i64;
-
-/// Years in which literals may carry an offset.
-const ZONED_YEARS: std::ops::RangeInclusive<u16> = 1969..=3001;
 
 pub(super) fn store_date(value: &Value<'_>, ctx: &StoreContext<'_>, out: &mut Vec<u8>) -> Fault {
     let (moment, mut fault) = moment_of(value, 0, "date", ctx);
@@ -124,7 +124,8 @@ fn moment_of_text(text: &[u8], fsp: u8, name: &'static str, ctx: &StoreContext<'
         return (DateTime::ZERO, Fault::DateTimeOverflow);
     };
     if let Some(offset) = parsed.offset {
-        match in_session_zone(moment, offset, ctx) {
+        let is_zoned = ZONED_YEARS.contains(&moment.date().year());
+        match ctx.zone.show_offset(moment, offset).filter(|_| is_zoned) {
             Some(local) => moment = local,
             None => return (DateTime::ZERO, Fault::TemporalRange(name)),
         }
@@ -139,18 +140,6 @@ fn refusal(text: &[u8], name: &'static str) -> Fault {
         Some(Parsed { truncated: false, .. }) => Fault::TemporalRange(name),
         _ => Fault::Temporal(name),
     }
-}
-
-/// `moment` in a zone `offset` seconds east of UTC, as the session's zone shows it; `None` outside the years that zones
-/// are known for.
-fn in_session_zone(moment: DateTime, offset: i32, ctx: &StoreContext<'_>) -> Option<DateTime> {
-    if !ZONED_YEARS.contains(&moment.date().year()) {
-        return None;
-    }
-    let days = moment.date().day_number() - Date::new(1970, 1, 1).day_number();
-    let seconds = days * 86_400 + moment.micros_of_day() / 1_000_000 - i64::from(offset);
-    let local = ctx.zone.to_local(seconds, moment.micro());
-    (!local.is_zero()).then_some(local)
 }
 
 /// The time of `value` with `fsp` digits; a bound or zero with a fault that says why.

@@ -9,7 +9,6 @@ use super::{Date, DateTime};
 const UNIX_DAY: i64 = 719_528;
 /// Seconds of offset allowed either way: 13:59 west to 14:00 east.
 const OFFSET_RANGE: std::ops::RangeInclusive<i32> = -(13 * 3600 + 59 * 60)..=14 * 3600;
-
 /// A session's time zone. Cheap to clone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimeZone {
@@ -82,6 +81,14 @@ impl TimeZone {
         DateTime::new(date, hour, minute, (second % 60) as u8, micro)
     }
 
+    /// How this zone shows the moment that is `local` in a zone `offset` seconds east of UTC; `None` outside years 1..=9999.
+    pub fn show_offset(&self, local: DateTime, offset: i32) -> Option<DateTime> {
+        let days = local.date().day_number() - UNIX_DAY;
+        let seconds = days * 86_400 + local.micros_of_day() / 1_000_000 - i64::from(offset);
+        let shown = self.to_local(seconds, local.micro());
+        (!shown.is_zero()).then_some(shown)
+    }
+
     /// The moment of a local time that exists in the calendar. Of two moments (clocks set back) the earlier; for a time
     /// skipped by a clock change, the moment of the change.
     pub fn to_unix(&self, local: DateTime) -> LocalTime {
@@ -138,7 +145,9 @@ pub(super) fn parse_offset(text: &[u8]) -> Option<i32> {
     }
     let seconds = hour * 3600 + minute * 60;
     let seconds = if *sign == b'-' { -seconds } else { seconds };
-    OFFSET_RANGE.contains(&seconds).then_some(seconds)
+    // There is no -00:00.
+    let is_known = OFFSET_RANGE.contains(&seconds) && !(seconds == 0 && *sign == b'-');
+    is_known.then_some(seconds)
 }
 
 fn two_digits(text: &[u8]) -> Option<i32> {

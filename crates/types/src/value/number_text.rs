@@ -77,15 +77,36 @@ pub fn write_float(value: f32, out: &mut Vec<u8>) {
     write_digits(&Digits::of(write_exact(f64::from(value), 5, &mut exact)), out);
 }
 
-/// Appends a FLOAT or DOUBLE with a fixed number of fraction digits.
+/// Appends a FLOAT or DOUBLE with a fixed number of fraction digits: the fewest digits that read back the same, and zeros
+/// behind them; where these have more fraction digits, the exact value is rounded.
 pub fn write_double_fixed(value: f64, decimals: u8, out: &mut Vec<u8>) {
-    let start = out.len();
     let value = if value.is_finite() { value } else { 0.0 };
+    let mut buffer = ryu::Buffer::new();
+    let digits = Digits::of(buffer.format_finite(value).as_bytes());
+    if digits.count as i32 - digits.decpt <= i32::from(decimals) {
+        return write_padded(&digits, usize::from(decimals), out);
+    }
     // Writing to a Vec cannot fail.
     let _ = write!(out, "{value:.*}", usize::from(decimals));
-    // A value that rounds to zero shows no sign.
-    if out[start] == b'-' && out[start + 1..].iter().all(|b| matches!(b, b'0' | b'.')) {
-        out.remove(start);
+}
+
+/// Appends a number in plain notation with zeros up to `decimals` fraction digits, which are at least its own.
+fn write_padded(number: &Digits, decimals: usize, out: &mut Vec<u8>) {
+    let digits = &number.ascii[..number.count];
+    let whole = if digits.is_empty() { 0 } else { number.decpt.max(0) as usize };
+    let leading = if digits.is_empty() { 0 } else { number.decpt.min(0).unsigned_abs() as usize };
+    let split = digits.len().min(whole);
+    if number.neg {
+        out.push(b'-');
+    }
+    out.extend_from_slice(if whole == 0 { &b"0"[..] } else { &digits[..split] });
+    out.resize(out.len() + whole - split, b'0');
+    if decimals > 0 {
+        out.push(b'.');
+        let end = out.len() + decimals;
+        out.resize(out.len() + leading, b'0');
+        out.extend_from_slice(&digits[split..]);
+        out.resize(end, b'0');
     }
 }
 

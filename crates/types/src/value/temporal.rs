@@ -25,12 +25,6 @@ impl Value<'_> {
         }
     }
 
-    /// The value as a date; a time part is dropped. `None` as for [`Value::to_datetime`].
-    pub fn to_date(&self, flags: DateFlags, today: Date) -> Option<Converted<Date>> {
-        let read = self.to_datetime(flags, today)?;
-        Some(Converted { value: read.value.date(), loss: read.loss })
-    }
-
     /// The value as a time with microseconds; a date part is dropped. `None` if it is none or NULL.
     pub fn to_time(&self) -> Option<Converted<Time>> {
         let parsed = match *self {

@@ -64,7 +64,12 @@ fn floats_show_six_digits() {
 #[test]
 fn fixed_scales_round_the_exact_value() {
     assert_eq!(text_of(|out| write_double_fixed(1.005, 2, out)), "1.00");
-    assert_eq!(text_of(|out| write_double_fixed(-0.001, 2, out)), "0.00");
+    assert_eq!(text_of(|out| write_double_fixed(-0.001, 2, out)), "-0.00");
+    assert_eq!(
+        text_of(|out| write_double_fixed(f64::MAX, 1, out)),
+        format!("17976931348623157{}.0", "0".repeat(292))
+    );
+    assert_eq!(text_of(|out| write_double_fixed(0.0123, 6, out)), "0.012300");
     assert_eq!(text_of(|out| write_double_fixed(2.5, 0, out)), "2");
 }
 
@@ -133,7 +138,7 @@ fn enum_and_set_have_two_faces() {
 #[test]
 fn values_become_dates_and_times() {
     let (flags, today) = (DateFlags::default(), Date::new(2024, 6, 1));
-    let date = |value: Value<'_>| value.to_date(flags, today).map(|d| d.value.to_string());
+    let date = |value: Value<'_>| value.to_datetime(flags, today).map(|d| d.value.date().to_string());
     assert_eq!(date(Value::Int(20240102)).as_deref(), Some("2024-01-02"));
     assert_eq!(date(text("2024-02-30")), None);
     let noon = Value::Time(Time::parse(b"12:00:00").unwrap().value, 0);

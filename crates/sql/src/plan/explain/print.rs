@@ -144,6 +144,11 @@ impl<'p> Printer<'p> {
                 let needle = needle.map_or_else(String::new, |e| self.expr(e));
                 format!("({needle}{} in (select #{number}))", not(negated))
             }
+            SubqueryForm::Quantified { op, all, .. } => {
+                let needle = needle.map_or_else(String::new, |e| self.expr(e));
+                let word = if all { "all" } else { "any" };
+                format!("({needle} {} {word} (select #{number}))", op.symbol())
+            }
         }
     }
 

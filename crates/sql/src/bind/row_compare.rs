@@ -1,0 +1,73 @@
+//! Comparisons of rows: with rows, and with the row of a subquery.
+
+use expr::{CmpOp, Expr, ExprKind, SubqueryForm};
+use types::{SqlType, TypeKind};
+
+use super::BindError;
+use super::binder::Binder;
+use super::block::{Block, JoinTree};
+use super::subquery::Pairs;
+use crate::ast;
+use crate::plan::OutputColumn;
+
+impl<'a> Binder<'a, '_> {
+    /// `(a, b) op (SELECT x, y ..)`: NULL without a row, an error with more than one.
+    pub(super) fn compare_row_with_query(
+        &mut self,
+        op: CmpOp,
+        needle: &'a [ast::Expr<'a>],
+        query: &'a ast::Query<'a>,
+    ) -> Result<Expr, BindError> {
+        let needle = self.values(needle)?;
+        let plan = self.made_subquery(|binder| binder.row_comparison_block(op, needle, query))?;
+        let kind = ExprKind::Subquery { plan, form: SubqueryForm::Scalar, needle: None };
+        let compared = Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: true };
+        if op != CmpOp::NullSafeEq {
+            return Ok(compared);
+        }
+        // That is never NULL, and false without a row.
+        Ok(self.build.call("COALESCE", vec![compared, self.build.boolean(false)])?)
+    }
+
+    /// The truth of the comparison of `needle`, whose expressions are the enclosing query's, with each row of `query`.
+    fn row_comparison_block(
+        &mut self,
+        op: CmpOp,
+        needle: Vec<Expr>,
+        query: &'a ast::Query<'a>,
+    ) -> Result<Block, BindError> {
+        let (rels, pairs) = self.rows_beside(needle, query)?;
+        let expr = self.row_comparison(op, pairs)?;
+        let output = vec![OutputColumn { name: op.symbol().into(), expr, origin: None }];
+        Ok(Block { rels, from: JoinTree::Rel(0), output, ..Block::default() })
+    }
+
+    /// Rows, given as pairs of their parts, compare as conjunctions and disjunctions of these: `(a, b) < (c, d)` is
+    /// `a < c OR (a = c AND b < d)`.
+    fn row_comparison(&mut self, op: CmpOp, mut pairs: Pairs) -> Result<Expr, BindError> {
+        let strict = match op {
+            CmpOp::Eq | CmpOp::NullSafeEq | CmpOp::Ne => {
+                let parts = pairs.into_iter().map(|(a, b)| self.build.compare(op, a, b));
+                let parts = parts.collect::<Result<Vec<_>, _>>()?;
+                return Ok(if op == CmpOp::Ne { self.build.or(parts) } else { self.build.and(parts) });
+            }
+            CmpOp::Le => CmpOp::Lt,
+            CmpOp::Ge => CmpOp::Gt,
+            op => op,
+        };
+        let Some((a, b)) = pairs.pop() else { return Err(BindError::OperandColumns(1)) };
+        let mut compared = self.build.compare(op, a, b)?;
+        let mut height = 0;
+        while let Some((a, b)) = pairs.pop() {
+            height += 2;
+            self.descend(2)?;
+            self.note_copy(&a)?;
+            self.note_copy(&b)?;
+            let first = self.build.compare(strict, a.clone(), b.clone())?;
+            let equal = self.build.compare(CmpOp::Eq, a, b)?;
+            compared = self.build.or(vec![first, self.build.and(vec![equal, compared])]);
+        }
+        self.ascend(height);
+        Ok(compared)
+    }
+}
