@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use engine::{Effect, Engine, Error, Foreseen, Isolation, LockMode, ReadView, Table, TableUse, WaitPolicy};
-use sql::ast::LockWait;
-use sql::plan::{Plan, QueryPlan, Relation, RowLock};
+use sql::plan::{Plan, QueryPlan, Relation};
 
 use crate::columns::ColumnPackets;
 use crate::constant::ConstantRow;
@@ -17,7 +16,7 @@ use crate::load::LoadProgram;
 use crate::point::PointGet;
 use crate::project::{RowSender, RowTarget};
 use crate::query::QueryProgram;
-use crate::statement::{QueryRun, RowUse, Statement};
+use crate::statement::{ByPolicy, QueryRun, RowUse, Statement};
 use crate::update::UpdateProgram;
 
 /// A compiled statement; immutable, shared by the sessions that run it.
@@ -58,32 +57,37 @@ struct SelectProgram {
 }
 
 /// The locking clauses of a query and of those inside it. A clause is about the tables of its own query alone.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Clauses {
-    update: Option<WaitPolicy>,
-    share: Option<WaitPolicy>,
-    /// A query without a clause reads tables.
+    /// What rows of tables are read for under them, each use once.
+    uses: Vec<RowUse>,
+    /// There are tables that no clause is about.
     reads_beside: bool,
 }
 
 impl Clauses {
     fn of(plan: &QueryPlan) -> Self {
         let mut clauses = Clauses::default();
-        plan.for_each_query(&mut |query| match query.lock {
-            Some(lock) => {
-                let clause = if lock.exclusive { &mut clauses.update } else { &mut clauses.share };
-                clause.get_or_insert(policy_of(lock));
-            }
-            None => {
-                clauses.reads_beside |=
-                    query.relations.iter().any(|relation| matches!(relation, Relation::Table { .. }));
+        plan.for_each_query(&mut |query| {
+            for (rel, relation) in (0..).zip(&query.relations) {
+                if matches!(relation, Relation::Table { .. }) {
+                    clauses.add(RowUse::under(query.locks.of_rel(rel)));
+                }
             }
         });
         clauses
     }
 
-    fn any(self) -> bool {
-        self.update.is_some() || self.share.is_some()
+    fn add(&mut self, row_use: RowUse) {
+        if row_use == RowUse::Read {
+            self.reads_beside = true;
+        } else if !self.uses.contains(&row_use) {
+            self.uses.push(row_use);
+        }
+    }
+
+    fn any(&self) -> bool {
+        !self.uses.is_empty()
     }
 }
 
@@ -228,7 +232,7 @@ fn changing(ctx: &mut ExecCtx<'_>, run: impl FnOnce(&mut ExecCtx<'_>) -> Result<
 
 impl SelectProgram {
     fn run(&self, plan: &QueryPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
-        if self.reads_tables && ctx.trx.is_snapshot() && plan.lock.is_none() {
+        if self.reads_tables && ctx.trx.is_snapshot() && plan.locks.is_none() {
             // Also where SERIALIZABLE locks what is read.
             ctx.trx.view();
         }
@@ -268,14 +272,20 @@ impl SelectProgram {
     /// The running query of which what its locking clauses are about is locked, and under SERIALIZABLE all that it reads.
     #[cold]
     fn locking_statement<'r>(&self, locks_all: bool, ctx: &mut ExecCtx<'r>) -> Result<Statement<'r>> {
-        let Clauses { update, share, reads_beside } = self.clauses;
-        let view = if reads_beside && !locks_all { ctx.trx.view() } else { ReadView::newest() };
-        let mut lock = |mode, policy: Option<WaitPolicy>| {
-            policy.map(|policy| ctx.trx.lock_read(mode, policy)).transpose()
-        };
-        let changed = lock(LockMode::Exclusive, update)?;
-        let shared = lock(LockMode::Shared, share)?;
-        let read = lock(LockMode::Shared, locks_all.then_some(WaitPolicy::Wait))?;
+        let Clauses { uses, reads_beside } = &self.clauses;
+        let view = if *reads_beside && !locks_all { ctx.trx.view() } else { ReadView::newest() };
+        let (mut changed, mut shared) = (ByPolicy::default(), ByPolicy::default());
+        for row_use in uses {
+            match *row_use {
+                RowUse::Change(policy) => {
+                    ctx.trx.begin_write()?;
+                    changed.set(ctx.trx.lock_read(LockMode::Exclusive, policy)?);
+                }
+                RowUse::Share(policy) => shared.set(ctx.trx.lock_read(LockMode::Shared, policy)?),
+                RowUse::Read => {}
+            }
+        }
+        let read = locks_all.then(|| ctx.trx.lock_read(LockMode::Shared, WaitPolicy::Wait)).transpose()?;
         let st = Statement::new(ctx.engine, view, ctx.session, ctx.memory, ctx.rows_examined);
         Ok(st.locking(changed, shared, read))
     }
@@ -333,13 +343,4 @@ fn lock_tables<'t>(
 #[inline]
 fn is_serializable(ctx: &ExecCtx<'_>) -> bool {
     ctx.trx.isolation() == Isolation::Serializable && !ctx.autocommit
-}
-
-/// Returns what a locking clause does about rows that others have locked.
-fn policy_of(lock: RowLock) -> WaitPolicy {
-    match lock.wait {
-        LockWait::Wait => WaitPolicy::Wait,
-        LockWait::NoWait => WaitPolicy::NoWait,
-        LockWait::SkipLocked => WaitPolicy::SkipLocked,
-    }
 }

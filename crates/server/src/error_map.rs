@@ -378,6 +378,8 @@ errors! {
     DATABASE_DOES_NOT_EXIST = 3503, b"42Y07", "Database '%-.192s' doesn't exist";
     INVALID_BITWISE_OPERANDS_SIZE = 3513, b"HY000", "Binary operands of bitwise operators must be of equal length";
     INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = 3514, b"HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function";
+    UNRESOLVED_TABLE_LOCK = 3568, b"HY000", "Unresolved table name %s in locking clause.";
+    DUPLICATE_TABLE_LOCK = 3569, b"HY000", "Table %s appears in multiple locking clauses.";
     LOCK_NOWAIT = 3572, b"HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
     CTE_MAX_RECURSION_DEPTH = 3636, b"HY000", "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.";
     WRONG_FRAME_SPEC = 3683, b"HY000", "Window '%s': frame specification is not valid.";
@@ -389,6 +391,7 @@ errors! {
     CANNOT_CONVERT_STRING = 3854, b"HY000", "Cannot convert string '%-.64s' from %s to %s";
     VALUES_WITHOUT_COLUMNS = 3942, b"HY000", "Each row of a VALUES clause must have at least one column, unless when used as source in an INSERT statement.";
     CLIENT_LOCAL_FILES_DISABLED = 3948, b"42000", "Loading local data is disabled; this must be enabled on both the client and server sides";
+    MISPLACED_INTO = 3954, b"HY000", "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION clauses.";
     INVALID_ASSIGNMENT_TARGET = 3989, b"HY000", "Invalid target for assignment: %s";
     CLIENT_INTERACTION_TIMEOUT = 4031, b"HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
     DA_GLOBAL_CONN_LIMIT = 4081, b"HY000", "Connection closed. Global connection memory limit %d bytes exceeded. Consumed %d bytes.";

@@ -166,6 +166,12 @@ pub enum BindError {
         /// `UPDATE`, `DELETE`.
         verb: &'static str,
     },
+    /// 3954: INTO inside a query.
+    MisplacedInto,
+    /// 3568: a table after OF that the query does not have.
+    UnresolvedTableLock(String),
+    /// 3569: a table that two locking clauses are about, as MySQL shows its name.
+    DuplicateTableLock(String),
     /// 1116
     TooManyTables,
     /// 1390: placeholders and outer columns of subqueries have no numbers left.
@@ -246,6 +252,16 @@ impl fmt::Display for BindError {
             }
             BindError::NotUpdatable { table, verb } => {
                 write!(f, "The target table {table} of the {verb} is not updatable")
+            }
+            BindError::UnresolvedTableLock(name) => {
+                write!(f, "Unresolved table name `{name}` in locking clause.")
+            }
+            BindError::MisplacedInto => f.write_str(
+                "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION \
+                 clauses.",
+            ),
+            BindError::DuplicateTableLock(name) => {
+                write!(f, "Table {name} appears in multiple locking clauses.")
             }
             BindError::TooManyTables => {
                 f.write_str("Too many tables; MySQL can only use 61 tables in a join")

@@ -29,6 +29,7 @@ mod order;
 mod query;
 mod range_memory;
 pub(crate) mod rewrite;
+mod row_locks;
 pub(crate) mod same;
 mod scope;
 mod select;

@@ -5,7 +5,7 @@ use super::block::{Block, Query, Source, SubBlock};
 use super::scope::written;
 use super::{BindError, Clause, conjuncts};
 use crate::ast;
-use crate::plan::{DeletePlan, RowLock, UpdatePlan};
+use crate::plan::{DeletePlan, RowLock, RowLocks, UpdatePlan};
 use crate::planner;
 
 /// The clauses that UPDATE and DELETE share.
@@ -102,13 +102,14 @@ impl<'a> Binder<'a, '_> {
         let limit = self.limit(rows.limit)?;
         self.enter(Clause::FieldList, Aggregates::Forbidden, Aliases::Hidden);
         let rels = self.level().rels.clone();
+        let exclusive = RowLock { exclusive: true, wait: ast::LockWait::Wait };
         Ok(Block {
             rels,
             from,
             filter,
             order,
             limit,
-            lock: Some(RowLock { exclusive: true, wait: ast::LockWait::Wait }),
+            locks: RowLocks { rest: Some(exclusive), of: Vec::new() },
             ..Block::default()
         })
     }

@@ -36,6 +36,7 @@ impl<'a> Binder<'a, '_> {
             return Err(BindError::OrderAggregate { ordinal: at + 1 });
         }
         let limit = self.limit(tail.limit)?;
+        let locks = self.row_locks(tail.locks)?;
         if select.modifiers.calc_found_rows {
             self.deprecated.push(Deprecated::CalcFoundRows);
         }
@@ -52,7 +53,7 @@ impl<'a> Binder<'a, '_> {
             limit,
             output: std::mem::take(&mut level.output),
             subqueries: std::mem::take(&mut level.subqueries),
-            lock: tail.lock,
+            locks,
             count_found_rows: select.modifiers.calc_found_rows,
             straight: select.modifiers.straight_join,
         };
@@ -80,8 +81,9 @@ impl<'a> Binder<'a, '_> {
         self.level().output = output;
         let order = self.order_by(tail.order_by)?;
         let limit = self.limit(tail.limit)?;
+        let locks = self.row_locks(tail.locks)?;
         let Level { rels, output, subqueries, .. } = std::mem::replace(self.level(), Level::new());
-        Ok(Block { rels, from, order, limit, output, subqueries, lock: tail.lock, ..Block::default() })
+        Ok(Block { rels, from, order, limit, output, subqueries, locks, ..Block::default() })
     }
 
     fn select_list(&mut self, items: &'a [SelectItem<'a>]) -> Result<Vec<OutputColumn>, BindError> {
