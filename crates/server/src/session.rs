@@ -276,6 +276,7 @@ impl Session {
         let id = self.server.plans.environment(Environment {
             database: self.database.as_deref().map(Box::from),
             modes: hot.sql_mode,
+            lex_mode: hot.lex_mode,
             collation: hot.collation_connection,
             div_precision_increment: hot.div_precision_increment,
             range_bytes_max: hot.range_optimizer_max_mem_size,

@@ -130,11 +130,14 @@ impl HotVariables {
             }
             "sql_mode" => {
                 self.sql_mode = SqlModes::parse(value.as_text()).unwrap_or_default();
-                self.lex_mode = lex_mode(self.sql_mode);
+                self.lex_mode = lex_mode(self.sql_mode, self.charset_client);
                 let no_escapes = self.sql_mode.has(SqlModes::NO_BACKSLASH_ESCAPES);
                 self.status = self.status.with(ServerStatus::NO_BACKSLASH_ESCAPES, no_escapes);
             }
-            "character_set_client" => self.charset_client = charset(value).unwrap_or(Charset::Utf8mb4),
+            "character_set_client" => {
+                self.charset_client = charset(value).unwrap_or(Charset::Utf8mb4);
+                self.lex_mode = lex_mode(self.sql_mode, self.charset_client);
+            }
             "character_set_results" => self.results = result_charset(charset(value)),
             "collation_connection" => {
                 let found = Collation::find(value.as_text());
@@ -185,8 +188,8 @@ pub(super) fn parse_time_zone(name: &str) -> Option<TimeZone> {
     TimeZone::from_name(name)
 }
 
-/// The flags of `sql_mode` that the lexer obeys.
-fn lex_mode(mode: SqlModes) -> LexMode {
+/// What of `sql_mode` and the client's character set the lexer obeys.
+fn lex_mode(mode: SqlModes, client: Charset) -> LexMode {
     let pairs = [
         (SqlModes::ANSI_QUOTES, LexMode::ANSI_QUOTES),
         (SqlModes::NO_BACKSLASH_ESCAPES, LexMode::NO_BACKSLASH_ESCAPES),
@@ -194,7 +197,8 @@ fn lex_mode(mode: SqlModes) -> LexMode {
         (SqlModes::HIGH_NOT_PRECEDENCE, LexMode::HIGH_NOT_PRECEDENCE),
         (SqlModes::IGNORE_SPACE, LexMode::IGNORE_SPACE),
     ];
-    pairs.into_iter().filter(|&(flag, _)| mode.has(flag)).fold(LexMode::NONE, |all, (_, bit)| all.with(bit))
+    let charset = if client == Charset::Latin1 { LexMode::LATIN1 } else { LexMode::NONE };
+    pairs.into_iter().filter(|&(flag, _)| mode.has(flag)).fold(charset, |all, (_, bit)| all.with(bit))
 }
 
 /// Without a character set, text is sent as it is stored.
