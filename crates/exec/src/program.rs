@@ -2,20 +2,25 @@
 
 use std::sync::Arc;
 
+use bumpalo::Bump;
 use engine::{Effect, Engine, Error, Foreseen, Isolation, LockMode, ReadView, Table, TableUse, WaitPolicy};
+use expr::eval;
 use sql::plan::{Plan, QueryPlan, Relation};
+use types::Value;
 
 use crate::columns::ColumnPackets;
 use crate::constant::ConstantRow;
 use crate::context::{Client, ExecCtx, Outcome};
 use crate::delete::DeleteProgram;
 use crate::error::{ExecError, Result};
+use crate::frame::Frame;
 use crate::insert::InsertProgram;
 use crate::leaf_scan::{LeafScan, ScanClient};
 use crate::load::LoadProgram;
 use crate::point::PointGet;
 use crate::project::{RowSender, RowTarget};
 use crate::query::QueryProgram;
+use crate::source::{Collect, Flow};
 use crate::statement::{ByPolicy, QueryRun, RowUse, Statement};
 use crate::update::UpdateProgram;
 
@@ -201,6 +206,22 @@ impl Program {
         outcome
     }
 
+    /// Runs a query whose rows `take` gets in place of the client, until that says that it has enough (false).
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    #[cold]
+    pub fn run_rows(&self, ctx: &mut ExecCtx<'_>, take: &mut dyn FnMut(&[Value<'_>]) -> bool) -> Result<()> {
+        let (Body::Query(program), Plan::Query(plan)) = (&self.body, &*self.plan) else {
+            return Err(ExecError::NotSupported("rows of something else than a query"));
+        };
+        lock_tables(self.tables.iter().zip(self.uses.iter().copied()), ctx)?;
+        ctx.scratch.arena.reset();
+        let outcome = program.run_rows(plan, ctx, take);
+        ctx.trx.end_statement();
+        outcome
+    }
+
     #[inline(never)]
     fn run_body(&self, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         match (&self.body, &*self.plan) {
@@ -267,6 +288,31 @@ impl SelectProgram {
         let rows_sent = sender.rows;
         let found_rows = run.found_rows.get().unwrap_or(rows_sent);
         Ok(Outcome { has_rows: true, rows_sent, found_rows, ..Outcome::default() })
+    }
+
+    fn run_rows(
+        &self,
+        plan: &QueryPlan,
+        ctx: &mut ExecCtx<'_>,
+        take: &mut dyn FnMut(&[Value<'_>]) -> bool,
+    ) -> Result<()> {
+        if self.reads_tables && ctx.trx.is_snapshot() && plan.locks.is_none() {
+            ctx.trx.view();
+        }
+        let st = self.locking_statement(self.reads_tables && is_serializable(ctx), ctx)?;
+        let run = QueryRun::new(&st, ctx.params, &self.query);
+        let mut arena = Bump::new();
+        run.rows(&mut Collect(|frame: &Frame<'_>| {
+            arena.reset();
+            let ctx = run.ctx(&arena);
+            let mut values = Vec::with_capacity(self.query.exprs.len());
+            for expr in &self.query.exprs {
+                values.push(eval(expr, frame, &ctx).map_err(|error| st.eval_error(error))?);
+            }
+            st.check()?;
+            Ok(if take(&values) { Flow::More } else { Flow::Enough })
+        }))?;
+        Ok(())
     }
 
     /// The running query of which what its locking clauses are about is locked, and under SERIALIZABLE all that it reads.

@@ -52,6 +52,8 @@ fn kind(error: &BindError) -> &'static ErrorKind {
         BindError::WrongArguments(_) => &error_map::WRONG_ARGUMENTS,
         BindError::UnknownCharset(_) => &error_map::UNKNOWN_CHARACTER_SET,
         BindError::UpdateTableUsed(_) => &error_map::UPDATE_TABLE_USED,
+        BindError::KeyChangedTwice { .. } => &error_map::MULTI_UPDATE_KEY_CONFLICT,
+        BindError::IllegalReference { .. } => &error_map::ILLEGAL_REFERENCE,
         BindError::NotUpdatable { .. } => &error_map::NON_UPDATABLE_TABLE,
         BindError::MisplacedInto => &error_map::MISPLACED_INTO,
         BindError::UnresolvedTableLock(_) => &error_map::UNRESOLVED_TABLE_LOCK,

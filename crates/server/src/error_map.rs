@@ -291,6 +291,7 @@ errors! {
     QUERY_INTERRUPTED = 1317, b"70100", "Query execution was interrupted";
     SP_WRONG_NO_OF_ARGS = 1318, b"42000", "Incorrect number of arguments for %s %s; expected %d, got %d";
     SP_UNDECLARED_VAR = 1327, b"42000", "Undeclared variable: %s";
+    SP_FETCH_NO_DATA = 1329, b"02000", "No data - zero rows fetched, selected, or processed";
     STMT_NOT_ALLOWED_IN_SF_OR_TRG = 1336, b"0A000", "%s is not allowed in stored function or trigger";
     WRONG_OBJECT = 1347, b"HY000", "'%-.192s.%-.192s' is not %s";
     VIEW_SELECT_VARIABLE = 1351, b"HY000", "View's SELECT contains a variable or parameter";
@@ -344,6 +345,7 @@ errors! {
     TOO_LONG_INDEX_COMMENT = 1688, b"HY000", "Comment for index '%-.64s' is too long (max = %d)";
     DATA_OUT_OF_RANGE = 1690, b"22003", "%s value is out of range in '%s'";
     WRONG_SPVAR_TYPE_IN_LIMIT = 1691, b"HY000", "A variable of a non-integer based type in LIMIT clause";
+    MULTI_UPDATE_KEY_CONFLICT = 1706, b"HY000", "Primary key/partition key update is not allowed since the table is updated both as '%-.192s' and '%-.192s'.";
     INDEX_COLUMN_TOO_LONG = 1709, b"HY000", "Index column size too large. The maximum column size is %d bytes.";
     PARTITION_CLAUSE_ON_NONPARTITIONED = 1747, b"HY000", "PARTITION () clause on non partitioned table";
     CANT_EXECUTE_IN_READ_ONLY_TRANSACTION = 1792, b"25006", "Cannot execute statement in a READ ONLY transaction.";
@@ -367,6 +369,7 @@ errors! {
     WRONG_VALUE_IN_LIST = 3055, b"HY000", "Incorrect value in the list: '%-.64s'";
     USER_LOCK_WRONG_NAME = 3057, b"42000", "Incorrect user-level lock name '%-.192s'. The name is empty, NULL, or can not be expressed in the current character-set.";
     USER_LOCK_DEADLOCK = 3058, b"HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
+    ILLEGAL_USER_VAR = 3061, b"42000", "User variable name '%-.96s' is illegal";
     FIELD_IN_ORDER_NOT_SELECT = 3065, b"HY000", "Expression #%d of %s is not in SELECT list, references column '%s' which is not in SELECT list; this is incompatible with %s";
     ACCOUNT_HAS_BEEN_LOCKED = 3118, b"HY000", "Access denied for user '%-.48s'@'%-.64s'. Account is locked.";
     INVALID_JSON_TEXT = 3140, b"22032", "Invalid JSON text: \"%s\" at position %d in value for column '%-.200s'.";

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sql::ast::{Begin, Completion, Flush, FlushTarget, Kill as KillStatement, Statement};
+use sql::ast::{Begin, Completion, Flush, FlushTarget, Kill as KillStatement, Query, Statement};
 use types::OwnedValue;
 use wire::OkPacket;
 
@@ -71,6 +71,9 @@ pub fn run(
             session.counters.count(Com::Flush);
             run_flush(session, flush)?;
         }
+        Statement::Query(query @ Query { into: Some(sql::ast::Into::Vars(names)), .. }) => {
+            return run::take_rows::into_variables(session, query, names, inputs, answer);
+        }
         Statement::Prepare(prepare) => run::named::prepare(session, prepare)?,
         Statement::Execute(execute) => return run::named::execute(session, execute, answer),
         Statement::Deallocate(name) => run::named::deallocate(session, name)?,
@@ -88,6 +91,7 @@ pub fn run(
             session.server.hosts.clear();
         }
         _ if ddl::is_definition(statement) => return run_definition(session, statement, inputs, answer),
+        Statement::Call(call) => return Err(ddl::program::unknown_procedure(session, &call.procedure)),
         Statement::Unsupported(unsupported) => return Err(not_yet(unsupported.what)),
         _ => return Err(not_yet("this statement")),
     }

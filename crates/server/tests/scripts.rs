@@ -19,6 +19,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     queries,
     select_basic,
     show,
+    statements,
     types_store,
     volatile,
 );

@@ -60,11 +60,11 @@ impl<'a> Attributes<'a> {
             ColumnAttribute::PrimaryKey => self.keys.push(KeyKind::Primary),
             ColumnAttribute::Comment(text) => self.comment = text,
             ColumnAttribute::Collate(name) => self.collation.add_collation(name)?,
-            ColumnAttribute::Ignored | ColumnAttribute::Visible(true) => {}
+            // MySQL 8.4 makes foreign keys of FOREIGN KEY clauses alone.
+            ColumnAttribute::Ignored | ColumnAttribute::Visible(true) | ColumnAttribute::References(_) => {}
             ColumnAttribute::Visible(false) => return Err(not_yet("INVISIBLE columns")),
             ColumnAttribute::Generated { .. } => return Err(not_yet("generated columns")),
             ColumnAttribute::Check(_) => return Err(not_yet("CHECK constraints")),
-            ColumnAttribute::References(_) => return Err(not_yet("FOREIGN KEY constraints")),
             ColumnAttribute::Srid(_) => return Err(not_yet("spatial columns")),
         }
         Ok(())

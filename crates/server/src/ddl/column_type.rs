@@ -112,6 +112,9 @@ struct Spec<'a> {
 
 impl Spec<'_> {
     fn sql_type(&self) -> Result<SqlType, SqlError> {
+        if self.written.too_long {
+            return self.fail(&error_map::TOO_BIG_DISPLAYWIDTH, u32::MAX);
+        }
         let exact = |kind, length| Ok(SqlType::new(kind, length));
         match self.written.base {
             TypeBase::TinyInt => self.integer(TypeKind::TinyInt, 4),
@@ -347,6 +350,8 @@ mod tests {
             zerofill: false,
             binary: false,
             charset: None,
+            national: false,
+            too_long: false,
             members: &[],
             serial: false,
         }

@@ -159,6 +159,20 @@ pub enum BindError {
     UnknownCharset(String),
     /// 1093: the changed table is read in a subquery.
     UpdateTableUsed(String),
+    /// 1706: a primary key is changed by a statement that changes its table under two names.
+    KeyChangedTwice {
+        /// One name.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// 1247: a name of the select list where its value is not known.
+    IllegalReference {
+        /// The name.
+        name: String,
+        /// Why, `reference to group function`.
+        why: &'static str,
+    },
     /// 1288: a derived table as the target of a change.
     NotUpdatable {
         /// Table alias.
@@ -250,6 +264,12 @@ impl fmt::Display for BindError {
             BindError::UpdateTableUsed(table) => {
                 write!(f, "You can't specify target table '{table}' for update in FROM clause")
             }
+            BindError::KeyChangedTwice { first, second } => write!(
+                f,
+                "Primary key/partition key update is not allowed since the table is updated both as '{first}' and \
+                 '{second}'."
+            ),
+            BindError::IllegalReference { name, why } => write!(f, "Reference '{name}' not supported ({why})"),
             BindError::NotUpdatable { table, verb } => {
                 write!(f, "The target table {table} of the {verb} is not updatable")
             }

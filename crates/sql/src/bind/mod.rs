@@ -26,6 +26,7 @@ mod literal;
 mod load;
 mod modify;
 mod order;
+mod outer_aggregate;
 mod query;
 mod range_memory;
 pub(crate) mod rewrite;

@@ -34,7 +34,12 @@ impl<'a> Binder<'a, '_> {
     /// Binds a query at the innermost level, which must be fresh.
     pub(super) fn query(&mut self, query: &'a ast::Query<'a>) -> Result<Query, BindError> {
         if query.into.is_some() {
-            return Err(BindError::NotSupported("SELECT ... INTO"));
+            let is_inside = self.levels.len() > 1;
+            return Err(if is_inside {
+                BindError::MisplacedInto
+            } else {
+                BindError::NotSupported("SELECT ... INTO a file")
+            });
         }
         let outer_ctes = self.ctes.len();
         if let Some(with) = query.with {
@@ -52,7 +57,10 @@ impl<'a> Binder<'a, '_> {
         if with.recursive {
             return Err(BindError::NotSupported("WITH RECURSIVE"));
         }
-        for cte in with.ctes {
+        for (at, cte) in with.ctes.iter().enumerate() {
+            if with.ctes[..at].iter().any(|other| other.name == cte.name) {
+                return Err(BindError::DuplicateAlias(cte.name.to_owned()));
+            }
             self.ctes.push(CteEntry { cte, visible: self.ctes.len() });
         }
         Ok(())

@@ -60,6 +60,8 @@ pub(super) struct Parser<'a, 'n> {
     pub(super) hint: Option<Token>,
     /// Joins so far.
     pub(super) join_count: u16,
+    /// A number did not fit 32 bits.
+    pub(super) cut_number: bool,
     /// Offset of the text from which on the next token first looks whether the statement is to end.
     next_look: u32,
     /// Most bytes that the arena may have when the parser looks.
@@ -90,6 +92,7 @@ impl<'a, 'n> Parser<'a, 'n> {
             table_star: None,
             hint: None,
             join_count: 0,
+            cut_number: false,
             next_look: BYTES_BETWEEN_LOOKS,
             arena_bytes_max: usize::MAX,
             stopped: None,
@@ -475,7 +478,11 @@ impl<'a, 'n> Parser<'a, 'n> {
 
     /// A number that fits 32 bits; larger ones are cut to the largest, for the binder to refuse.
     pub(super) fn number_u32(&mut self) -> Result<u32> {
-        self.number().map(|n| u32::try_from(n).unwrap_or(u32::MAX))
+        let number = self.number()?;
+        Ok(u32::try_from(number).unwrap_or_else(|_| {
+            self.cut_number = true;
+            u32::MAX
+        }))
     }
 
     // Lists and nodes.
