@@ -440,6 +440,7 @@ impl Session {
         self.tell_settings();
         match name {
             "autocommit" if self.variables.hot.autocommit && !had_autocommit => transaction::commit(self)?,
+            "innodb_lock_wait_timeout" | "lock_wait_timeout" => transaction::take_lock_waits(self),
             "last_insert_id" | "identity" => self.last_insert_id = self.variables.get(number).as_u64(),
             _ if memory_limits::is_limit(name) => self.set_memory_limits(),
             _ => {}

@@ -17,6 +17,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     integer_constants,
     names_in_errors,
     queries,
+    read_only,
     select_basic,
     show,
     statements,

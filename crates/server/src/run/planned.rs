@@ -682,7 +682,8 @@ fn fail(
         session.server.log.error(&error.to_string());
         effect = Effect::Statement;
     }
-    transaction::leave_failed(session, trx, autocommit, effect);
+    let refused = matches!(error, ExecError::Engine(engine::Error::Lock(trx::Error::ReadOnlyTransaction)));
+    transaction::leave_failed(session, trx, autocommit, effect, refused);
     if matches!(error, ExecError::Engine(engine::Error::Lock(trx::Error::Deadlock))) {
         deadlock_report::log_new(&session.server);
     }
