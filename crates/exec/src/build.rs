@@ -63,7 +63,7 @@ impl<'r> RowBuild<'r> {
         RowBuild {
             table,
             run,
-            store: ColumnStore::new(run.st, conditions, ignore),
+            store: ColumnStore::new(run.st, conditions, ignore).making_numbers(),
             rows: RowBuffer::new(table.def.columns.len()),
             arena: Bump::new(),
             scratch: Vec::new(),
@@ -170,7 +170,9 @@ impl<'r> RowBuild<'r> {
                 return Ok(());
             }
         }
-        let number = self.table.reserve_auto_increment(self.run.st.engine, 1, 1)?;
+        // Rows of the batch that come with a number are not written yet.
+        let at_least = self.greatest_given.saturating_add(1);
+        let number = self.table.reserve_auto_increment(self.run.st.engine, 1, at_least)?;
         self.generated = Some(number);
         let value = i64::try_from(number).map_or(Value::UInt(number), Value::Int);
         self.set_value(col, &value)

@@ -7,6 +7,17 @@ use crate::error::{ExecError, Result};
 use crate::row_build::{Report, push_implicit_default, push_zero, store_value};
 use crate::statement::Statement;
 
+/// What an AUTO_INCREMENT column gets for NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NullNumber {
+    /// What any NOT NULL column gets: an error, or zero with a warning.
+    Refused,
+    /// NULL: the row gets a number in its place.
+    Made,
+    /// Zero, as ON DUPLICATE KEY UPDATE has it in MySQL.
+    Zero,
+}
+
 /// How values become storage bytes in one statement. All functions append to `out` and say whether it is a value (true)
 /// or NULL (false).
 pub(crate) struct ColumnStore<'r> {
@@ -15,6 +26,7 @@ pub(crate) struct ColumnStore<'r> {
     pub(crate) conditions: &'r dyn Conditions,
     /// NULL for a NOT NULL column is an error, not its default.
     pub(crate) refuse_null: bool,
+    numbers: NullNumber,
     /// Values come from LOAD DATA's file, which words the complaint about NULL differently.
     pub(crate) from_file: bool,
 }
@@ -24,7 +36,18 @@ impl<'r> ColumnStore<'r> {
     pub(crate) fn new(st: &'r Statement<'r>, conditions: &'r dyn Conditions, ignore: bool) -> Self {
         let mut context = st.store_context();
         context.strict &= !ignore;
-        ColumnStore { st, context, conditions, refuse_null: context.strict, from_file: false }
+        let refuse_null = context.strict;
+        ColumnStore { st, context, conditions, refuse_null, numbers: NullNumber::Refused, from_file: false }
+    }
+
+    /// The same for rows that get numbers in the place of NULL.
+    pub(crate) fn making_numbers(self) -> Self {
+        ColumnStore { numbers: NullNumber::Made, ..self }
+    }
+
+    /// The same for the rows that ON DUPLICATE KEY UPDATE changes.
+    pub(crate) fn for_duplicates(&self) -> Self {
+        ColumnStore { numbers: NullNumber::Zero, ..*self }
     }
 
     /// Whether values that do not fit are refused.
@@ -59,10 +82,14 @@ impl<'r> ColumnStore<'r> {
         Ok(true)
     }
 
-    /// NULL. An AUTO_INCREMENT column takes it: the caller gives it a number.
+    /// NULL.
     fn null(&self, column: &ColumnDef, row: u64, out: &mut Vec<u8>) -> Result<bool> {
-        if column.nullable || column.auto_increment {
+        if column.nullable || (column.auto_increment && self.numbers == NullNumber::Made) {
             return Ok(false);
+        }
+        if column.auto_increment && self.numbers == NullNumber::Zero {
+            push_zero(&column.ty, out);
+            return Ok(true);
         }
         let name = column.name.clone();
         let error = if self.from_file {
@@ -87,6 +114,10 @@ impl<'r> ColumnStore<'r> {
             }
             ColumnDefault::Now => self.now(column, row, out),
             ColumnDefault::None if !column.nullable && !column.auto_increment => self.implicit(column, out),
+            ColumnDefault::None if column.auto_increment && self.numbers != NullNumber::Made => {
+                push_zero(&column.ty, out);
+                Ok(true)
+            }
             ColumnDefault::Null | ColumnDefault::None => Ok(false),
         }
     }

@@ -70,13 +70,17 @@ impl<'s> LineReader<'s> {
 
     /// Passes over the lines that the statement ignores.
     pub(crate) fn skip_lines(&mut self) -> io::Result<()> {
-        let mut line = Line::default();
         for _ in 0..self.format.skip_lines {
-            if !self.next_line(1, &mut line)? {
-                break;
-            }
+            self.forget_line();
+            self.skip_rest()?;
         }
         Ok(())
+    }
+
+    /// Gives back what a long line was charged for.
+    fn forget_line(&mut self) {
+        let usual = LINE_BYTES.max(2 * self.buffer.capacity());
+        self.charge.remove(self.charge.bytes().saturating_sub(usual));
     }
 
     /// Reads the next line's first `wanted` fields; false at the end.
@@ -84,21 +88,36 @@ impl<'s> LineReader<'s> {
         line.bytes.clear();
         line.fields.clear();
         line.has_more = false;
-        let usual = LINE_BYTES.max(2 * self.buffer.capacity());
-        self.charge.remove(self.charge.bytes().saturating_sub(usual));
+        self.forget_line();
         if !self.find_line_start()? {
             return Ok(false);
         }
-        loop {
-            let end = self.field(line)?;
-            if line.fields.len() > wanted {
-                line.fields.pop();
-                line.has_more = true;
-            }
-            if end != FieldEnd::Field {
+        while line.fields.len() < wanted {
+            if self.field(line)? != FieldEnd::Field {
                 return Ok(true);
             }
         }
+        line.has_more = self.skip_rest()?;
+        Ok(true)
+    }
+
+    /// Passes over what is left of a line, in which quotes mean nothing. True: that was something, and the line has an end.
+    fn skip_rest(&mut self) -> io::Result<bool> {
+        let format = self.format;
+        let mut skipped = false;
+        while let Some(byte) = self.peek()? {
+            if format.escape == Some(byte) {
+                self.at += 1;
+                self.at += usize::from(self.peek()?.is_some());
+            } else if self.starts_with(&format.line_end)? {
+                self.at += format.line_end.len();
+                return Ok(skipped);
+            } else {
+                self.at += 1;
+            }
+            skipped = true;
+        }
+        Ok(false)
     }
 
     /// Goes to what follows LINES STARTING BY; false if there is no such line.
@@ -325,6 +344,12 @@ mod tests {
         assert_eq!(read(b"1\ta\\tb\t\\N\n2\t\\Nx\t\n", &tab_format(), 9), "1|a\tb|~;2|Nx|");
         assert_eq!(read(b"1\t2\t3\t4\n\nlast", &tab_format(), 2), "1|2|...;;last");
         assert_eq!(read(b"", &tab_format(), 2), "");
+    }
+
+    #[test]
+    fn only_text_behind_the_last_wanted_field_is_more() {
+        assert_eq!(read(b"1\t2\t\n3\t4\t5\n6\t7\t8", &tab_format(), 2), "1|2;3|4|...;6|7");
+        assert_eq!(read(b"1,2,\"a\r\nb\",c\r\n", &csv_format(), 2), "1|2|...;b\"|c");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use engine::{Engine, Error, Table};
+use engine::{Engine, Error, Table, WaitPolicy};
 use expr::{CmpDomain, Expr, ExprKind};
 use page::INLINE_TARGET_BYTES;
 use sql::plan::{AggSpec, ColumnSet, JoinKind, KeySet, Node, Path, QueryPlan, Relation, Skip, SortKey, Take};
@@ -422,13 +422,10 @@ impl OpCompiler<'_> {
 
     fn row_use(&self, rel: u16) -> RowUse {
         if !self.change.rels.is_empty() {
-            return if self.change.rels.contains(&rel) { RowUse::Change } else { RowUse::Read };
+            let is_changed = self.change.rels.contains(&rel);
+            return if is_changed { RowUse::Change(WaitPolicy::Wait) } else { RowUse::Read };
         }
-        match self.query.lock {
-            Some(lock) if lock.exclusive => RowUse::Change,
-            Some(_) => RowUse::Share,
-            None => RowUse::Read,
-        }
+        RowUse::under(self.query.locks.of_rel(rel))
     }
 
     /// The cells that rows of `rels` are kept in.

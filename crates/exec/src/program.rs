@@ -2,22 +2,26 @@
 
 use std::sync::Arc;
 
+use bumpalo::Bump;
 use engine::{Effect, Engine, Error, Foreseen, Isolation, LockMode, ReadView, Table, TableUse, WaitPolicy};
-use sql::ast::LockWait;
-use sql::plan::{Plan, QueryPlan, Relation, RowLock};
+use expr::eval;
+use sql::plan::{Plan, QueryPlan, Relation};
+use types::Value;
 
 use crate::columns::ColumnPackets;
 use crate::constant::ConstantRow;
 use crate::context::{Client, ExecCtx, Outcome};
 use crate::delete::DeleteProgram;
 use crate::error::{ExecError, Result};
+use crate::frame::Frame;
 use crate::insert::InsertProgram;
 use crate::leaf_scan::{LeafScan, ScanClient};
 use crate::load::LoadProgram;
 use crate::point::PointGet;
 use crate::project::{RowSender, RowTarget};
 use crate::query::QueryProgram;
-use crate::statement::{QueryRun, RowUse, Statement};
+use crate::source::{Collect, Flow};
+use crate::statement::{ByPolicy, QueryRun, RowUse, Statement};
 use crate::update::UpdateProgram;
 
 /// A compiled statement; immutable, shared by the sessions that run it.
@@ -58,32 +62,37 @@ struct SelectProgram {
 }
 
 /// The locking clauses of a query and of those inside it. A clause is about the tables of its own query alone.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Clauses {
-    update: Option<WaitPolicy>,
-    share: Option<WaitPolicy>,
-    /// A query without a clause reads tables.
+    /// What rows of tables are read for under them, each use once.
+    uses: Vec<RowUse>,
+    /// There are tables that no clause is about.
     reads_beside: bool,
 }
 
 impl Clauses {
     fn of(plan: &QueryPlan) -> Self {
         let mut clauses = Clauses::default();
-        plan.for_each_query(&mut |query| match query.lock {
-            Some(lock) => {
-                let clause = if lock.exclusive { &mut clauses.update } else { &mut clauses.share };
-                clause.get_or_insert(policy_of(lock));
-            }
-            None => {
-                clauses.reads_beside |=
-                    query.relations.iter().any(|relation| matches!(relation, Relation::Table { .. }));
+        plan.for_each_query(&mut |query| {
+            for (rel, relation) in (0..).zip(&query.relations) {
+                if matches!(relation, Relation::Table { .. }) {
+                    clauses.add(RowUse::under(query.locks.of_rel(rel)));
+                }
             }
         });
         clauses
     }
 
-    fn any(self) -> bool {
-        self.update.is_some() || self.share.is_some()
+    fn add(&mut self, row_use: RowUse) {
+        if row_use == RowUse::Read {
+            self.reads_beside = true;
+        } else if !self.uses.contains(&row_use) {
+            self.uses.push(row_use);
+        }
+    }
+
+    fn any(&self) -> bool {
+        !self.uses.is_empty()
     }
 }
 
@@ -197,6 +206,22 @@ impl Program {
         outcome
     }
 
+    /// Runs a query whose rows `take` gets in place of the client, until that says that it has enough (false).
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    #[cold]
+    pub fn run_rows(&self, ctx: &mut ExecCtx<'_>, take: &mut dyn FnMut(&[Value<'_>]) -> bool) -> Result<()> {
+        let (Body::Query(program), Plan::Query(plan)) = (&self.body, &*self.plan) else {
+            return Err(ExecError::NotSupported("rows of something else than a query"));
+        };
+        lock_tables(self.tables.iter().zip(self.uses.iter().copied()), ctx)?;
+        ctx.scratch.arena.reset();
+        let outcome = program.run_rows(plan, ctx, take);
+        ctx.trx.end_statement();
+        outcome
+    }
+
     #[inline(never)]
     fn run_body(&self, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
         match (&self.body, &*self.plan) {
@@ -228,7 +253,7 @@ fn changing(ctx: &mut ExecCtx<'_>, run: impl FnOnce(&mut ExecCtx<'_>) -> Result<
 
 impl SelectProgram {
     fn run(&self, plan: &QueryPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
-        if self.reads_tables && ctx.trx.is_snapshot() && plan.lock.is_none() {
+        if self.reads_tables && ctx.trx.is_snapshot() && plan.locks.is_none() {
             // Also where SERIALIZABLE locks what is read.
             ctx.trx.view();
         }
@@ -265,17 +290,48 @@ impl SelectProgram {
         Ok(Outcome { has_rows: true, rows_sent, found_rows, ..Outcome::default() })
     }
 
+    fn run_rows(
+        &self,
+        plan: &QueryPlan,
+        ctx: &mut ExecCtx<'_>,
+        take: &mut dyn FnMut(&[Value<'_>]) -> bool,
+    ) -> Result<()> {
+        if self.reads_tables && ctx.trx.is_snapshot() && plan.locks.is_none() {
+            ctx.trx.view();
+        }
+        let st = self.locking_statement(self.reads_tables && is_serializable(ctx), ctx)?;
+        let run = QueryRun::new(&st, ctx.params, &self.query);
+        let mut arena = Bump::new();
+        run.rows(&mut Collect(|frame: &Frame<'_>| {
+            arena.reset();
+            let ctx = run.ctx(&arena);
+            let mut values = Vec::with_capacity(self.query.exprs.len());
+            for expr in &self.query.exprs {
+                values.push(eval(expr, frame, &ctx).map_err(|error| st.eval_error(error))?);
+            }
+            st.check()?;
+            Ok(if take(&values) { Flow::More } else { Flow::Enough })
+        }))?;
+        Ok(())
+    }
+
     /// The running query of which what its locking clauses are about is locked, and under SERIALIZABLE all that it reads.
     #[cold]
     fn locking_statement<'r>(&self, locks_all: bool, ctx: &mut ExecCtx<'r>) -> Result<Statement<'r>> {
-        let Clauses { update, share, reads_beside } = self.clauses;
-        let view = if reads_beside && !locks_all { ctx.trx.view() } else { ReadView::newest() };
-        let mut lock = |mode, policy: Option<WaitPolicy>| {
-            policy.map(|policy| ctx.trx.lock_read(mode, policy)).transpose()
-        };
-        let changed = lock(LockMode::Exclusive, update)?;
-        let shared = lock(LockMode::Shared, share)?;
-        let read = lock(LockMode::Shared, locks_all.then_some(WaitPolicy::Wait))?;
+        let Clauses { uses, reads_beside } = &self.clauses;
+        let view = if *reads_beside && !locks_all { ctx.trx.view() } else { ReadView::newest() };
+        let (mut changed, mut shared) = (ByPolicy::default(), ByPolicy::default());
+        for row_use in uses {
+            match *row_use {
+                RowUse::Change(policy) => {
+                    ctx.trx.begin_write()?;
+                    changed.set(ctx.trx.lock_read(LockMode::Exclusive, policy)?);
+                }
+                RowUse::Share(policy) => shared.set(ctx.trx.lock_read(LockMode::Shared, policy)?),
+                RowUse::Read => {}
+            }
+        }
+        let read = locks_all.then(|| ctx.trx.lock_read(LockMode::Shared, WaitPolicy::Wait)).transpose()?;
         let st = Statement::new(ctx.engine, view, ctx.session, ctx.memory, ctx.rows_examined);
         Ok(st.locking(changed, shared, read))
     }
@@ -333,13 +389,4 @@ fn lock_tables<'t>(
 #[inline]
 fn is_serializable(ctx: &ExecCtx<'_>) -> bool {
     ctx.trx.isolation() == Isolation::Serializable && !ctx.autocommit
-}
-
-/// Returns what a locking clause does about rows that others have locked.
-fn policy_of(lock: RowLock) -> WaitPolicy {
-    match lock.wait {
-        LockWait::Wait => WaitPolicy::Wait,
-        LockWait::NoWait => WaitPolicy::NoWait,
-        LockWait::SkipLocked => WaitPolicy::SkipLocked,
-    }
 }

@@ -9,6 +9,8 @@ use bumpalo::Bump;
 use engine::{Engine, LockMode, LockRead, ReadView, Trx, WaitPolicy};
 use expr::{EvalCtx, EvalError, PatternMemo, SessionInfo, SubqueryRunner};
 use page::OverflowRef;
+use sql::ast::LockWait;
+use sql::plan::RowLock;
 use types::{Date, StoreContext, TimeZone, Value};
 use wire::OutBuffer;
 
@@ -30,9 +32,38 @@ struct Locks {
     /// Those that it only reads.
     read: Option<LockRead>,
     /// Those that it changes, or that FOR UPDATE is about.
-    changed: Option<LockRead>,
-    /// Those that FOR SHARE is about; `None`: as those that it only reads.
-    shared: Option<LockRead>,
+    changed: ByPolicy,
+    /// Those that FOR SHARE is about; without any: as those that it only reads.
+    shared: ByPolicy,
+}
+
+/// How rows are locked, by what is done about locks of others.
+#[derive(Debug, Default)]
+pub(crate) struct ByPolicy([Option<LockRead>; 3]);
+
+impl ByPolicy {
+    fn waiting(lock: Option<LockRead>) -> Self {
+        ByPolicy([lock, None, None])
+    }
+
+    /// Adds `lock`, in place of one of its policy.
+    pub(crate) fn set(&mut self, lock: LockRead) {
+        let at = Self::place(lock.policy);
+        self.0[at] = Some(lock);
+    }
+
+    /// The lock of this policy. A statement that changes rows has those that wait alone.
+    fn get(&self, policy: WaitPolicy) -> Option<&LockRead> {
+        self.0[Self::place(policy)].as_ref().or(self.0[0].as_ref())
+    }
+
+    fn place(policy: WaitPolicy) -> usize {
+        match policy {
+            WaitPolicy::Wait => 0,
+            WaitPolicy::NoWait => 1,
+            WaitPolicy::SkipLocked => 2,
+        }
+    }
 }
 
 /// What a statement reads the rows of a relation for.
@@ -41,9 +72,22 @@ pub(crate) enum RowUse {
     /// To read them.
     Read,
     /// To read them under FOR SHARE.
-    Share,
+    Share(WaitPolicy),
     /// To change them, or to read them under FOR UPDATE.
-    Change,
+    Change(WaitPolicy),
+}
+
+impl RowUse {
+    /// What a query reads rows for that a locking clause is about, or none.
+    pub(crate) fn under(lock: Option<RowLock>) -> Self {
+        let Some(RowLock { exclusive, wait }) = lock else { return RowUse::Read };
+        let policy = match wait {
+            LockWait::Wait => WaitPolicy::Wait,
+            LockWait::NoWait => WaitPolicy::NoWait,
+            LockWait::SkipLocked => WaitPolicy::SkipLocked,
+        };
+        if exclusive { RowUse::Change(policy) } else { RowUse::Share(policy) }
+    }
 }
 
 /// What few statements need. One pointer in [`Statement`], so that the others neither make nor drop it.
@@ -157,17 +201,13 @@ impl<'r> Statement<'r> {
         let shared = Some(trx.lock_read(LockMode::Shared, WaitPolicy::Wait)?);
         let (read, shared, view) =
             if trx.locks_gaps() { (shared, None, ReadView::newest()) } else { (None, shared, trx.view()) };
-        let locks = Locks { read, changed: Some(changed), shared };
+        let (changed, shared) = (ByPolicy::waiting(Some(changed)), ByPolicy::waiting(shared));
+        let locks = Locks { read, changed, shared };
         Ok(Statement { view, rare: Rare::locking(locks), ..changing })
     }
 
     /// Makes `self`, which is new, a query that locks what FOR UPDATE, what FOR SHARE and what no locking clause is about.
-    pub(crate) fn locking(
-        self,
-        changed: Option<LockRead>,
-        shared: Option<LockRead>,
-        read: Option<LockRead>,
-    ) -> Self {
+    pub(crate) fn locking(self, changed: ByPolicy, shared: ByPolicy, read: Option<LockRead>) -> Self {
         Statement { rare: Rare::locking(Locks { read, changed, shared }), ..self }
     }
 
@@ -177,8 +217,8 @@ impl<'r> Statement<'r> {
         let locks = self.rare.get()?.locks.as_ref()?;
         match row_use {
             RowUse::Read => locks.read.as_ref(),
-            RowUse::Share => locks.shared.as_ref().or(locks.read.as_ref()),
-            RowUse::Change => locks.changed.as_ref(),
+            RowUse::Share(policy) => locks.shared.get(policy).or(locks.read.as_ref()),
+            RowUse::Change(policy) => locks.changed.get(policy),
         }
     }
 

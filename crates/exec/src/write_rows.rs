@@ -277,13 +277,13 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         let env = RowEnv { st, arena: &arena };
         let pair = OldAndNew { table: build.table, reader: &old.reader, old: record, new: row, env };
         let (mut memory, mut cell) = (Bump::new(), Vec::new());
-        let mut assigner =
-            Assigner { run: build.run, store: &build.store, arena: &mut memory, scratch: &mut cell };
+        let store = build.store.for_duplicates();
+        let mut assigner = Assigner { run: build.run, store: &store, arena: &mut memory, scratch: &mut cell };
         for (col, cell) in self.on_duplicate {
             assigner.assign(&mut targets, 0, *col, cell, &pair, build.number)?;
         }
         let old_bytes = |col: u16| old.reader.bytes(&record, usize::from(col), env);
-        let differs = targets[0].finish(old_bytes, &build.store, build.number)?;
+        let differs = targets[0].finish(old_bytes, &store, build.number)?;
         st.check()?;
         if !differs {
             self.written.affected += u64::from(self.count_found);

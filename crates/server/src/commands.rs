@@ -136,9 +136,8 @@ fn write_changes(session: &mut Session, out: &mut OutBuffer, plain: &OkPacket<'_
     reply::write_ok(out, session.capabilities, &OkPacket { changes: &changes, ..*plain });
 }
 
-/// Answers a command that did what it was told.
+/// Answers a command that did what it was told. What the statement before it warned of can still be asked for.
 fn done(session: &mut Session, io: &mut ClientIo) {
-    session.diagnostics.clear();
     write_plain_ok(session, &mut io.out);
 }
 
@@ -157,8 +156,8 @@ fn init_db(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
 fn set_option(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     let on = parse_set_option(args(io)).map_err(|_| error_map::UNKNOWN_COM.bare())?;
     session.capabilities = session.capabilities.with(Capabilities::MULTI_STATEMENTS, on);
-    session.diagnostics.clear();
-    reply::write_rows_end(&mut io.out, session.capabilities, session.status(), 0);
+    let warnings = session.diagnostics.packet_count();
+    reply::write_rows_end(&mut io.out, session.capabilities, session.status(), warnings);
     Ok(())
 }
 

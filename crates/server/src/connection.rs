@@ -301,6 +301,10 @@ fn farewell(session: &Session, io: &mut ClientIo, error: &ReadError) -> &'static
         ReadError::Malformed(error @ wire::Error::OutOfOrder { .. }) => {
             (0, authenticate::packet_error(error))
         }
+        // After the part that was too much.
+        ReadError::Malformed(error @ wire::Error::PacketTooLarge { .. }) => {
+            (io.reader.next_sequence().wrapping_add(1), authenticate::packet_error(error))
+        }
         ReadError::Malformed(error) => (1, authenticate::packet_error(error)),
     };
     io.out.set_sequence(sequence);

@@ -23,7 +23,7 @@ pub struct Inputs<'a> {
 /// The value of `expr`. Assignments (`@a := 1`) take effect.
 ///
 /// # Errors
-/// 1193 and 1238 for variables; 1235 for subqueries; those of planning and evaluating.
+/// 1193 and 1238 for variables; those of planning and evaluating.
 pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Result<OwnedValue, SqlError> {
     match expr.kind {
         ExprKind::Null => Ok(OwnedValue::Null),

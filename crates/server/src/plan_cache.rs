@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::memory::ServerAccount;
 use parking_lot::{Mutex, RwLock};
-use sql::{CacheKey, TextTree};
+use sql::{CacheKey, LexMode, TextTree};
 use types::{CollationId, SqlModes};
 
 use crate::plan_key::{PlanKey, PreparedKey};
@@ -49,6 +49,8 @@ pub struct Environment {
     pub database: Option<Box<str>>,
     /// `sql_mode`.
     pub modes: SqlModes,
+    /// How names are read.
+    pub lex_mode: LexMode,
     /// `collation_connection`.
     pub collation: CollationId,
     /// `div_precision_increment`.

@@ -14,6 +14,7 @@ pub(crate) mod named;
 pub(crate) mod params;
 mod planned;
 mod prepare;
+pub(crate) mod take_rows;
 
 use std::sync::Arc;
 

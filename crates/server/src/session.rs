@@ -244,8 +244,9 @@ impl Session {
     /// `SET @name = value`.
     ///
     /// # Errors
-    /// 1041, 4081, 4082: the session keeps as much as it may.
+    /// 3061 for too long a name; 1041, 4081, 4082: the session keeps as much as it may.
     pub fn set_user_variable(&mut self, name: &str, value: OwnedValue) -> Result<(), SqlError> {
+        ensure_variable_name(name)?;
         let name = name.to_lowercase();
         let kept = self.memory.keep(kept_bytes(&name, &value));
         kept.map_err(|exceeded| memory_limits::refuse(self, exceeded))?;
@@ -276,6 +277,7 @@ impl Session {
         let id = self.server.plans.environment(Environment {
             database: self.database.as_deref().map(Box::from),
             modes: hot.sql_mode,
+            lex_mode: hot.lex_mode,
             collation: hot.collation_connection,
             div_precision_increment: hot.div_precision_increment,
             range_bytes_max: hot.range_optimizer_max_mem_size,
@@ -439,6 +441,7 @@ impl Session {
         self.tell_settings();
         match name {
             "autocommit" if self.variables.hot.autocommit && !had_autocommit => transaction::commit(self)?,
+            "innodb_lock_wait_timeout" | "lock_wait_timeout" => transaction::take_lock_waits(self),
             "last_insert_id" | "identity" => self.last_insert_id = self.variables.get(number).as_u64(),
             _ if memory_limits::is_limit(name) => self.set_memory_limits(),
             _ => {}
@@ -483,6 +486,19 @@ impl Session {
     pub fn is_admin(&self) -> bool {
         self.account.as_ref().is_some_and(|account| account.user == "root")
     }
+}
+
+/// Error 3061 if no user variable of this name may be set.
+///
+/// # Errors
+/// See above.
+pub fn ensure_variable_name(name: &str) -> Result<(), SqlError> {
+    /// Most characters.
+    const CHARS_MAX: usize = 64;
+    if name.len() > CHARS_MAX && name.chars().count() > CHARS_MAX {
+        return Err(error_map::ILLEGAL_USER_VAR.with(&[&name]));
+    }
+    Ok(())
 }
 
 /// Bytes that a user variable is charged for.

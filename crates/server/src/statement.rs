@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use sql::ast::{Begin, Completion, Flush, FlushTarget, Kill as KillStatement, Statement};
+use sql::ast::{
+    Begin, Completion, Flush, FlushTarget, Kill as KillStatement, MaintainKind, Query, SetPassword, Statement,
+};
 use types::OwnedValue;
 use wire::OkPacket;
 
@@ -34,11 +36,7 @@ pub fn run(
             session.counters.count(Com::SetOption);
             set_statement::set_transaction(session, set)?;
         }
-        Statement::SetPassword(set) => {
-            session.counters.count(Com::SetOption);
-            transaction::commit_implicitly(session)?;
-            user_statement::set_password(session, set)?;
-        }
+        Statement::SetPassword(set) => set_password(session, set)?,
         Statement::Use(name) => use_schema(session, name)?,
         Statement::Begin(begin) => start(session, begin)?,
         Statement::Commit(completion) => finish(session, completion, true)?,
@@ -71,6 +69,9 @@ pub fn run(
             session.counters.count(Com::Flush);
             run_flush(session, flush)?;
         }
+        Statement::Query(query @ Query { into: Some(sql::ast::Into::Vars(names)), .. }) => {
+            return run::take_rows::into_variables(session, query, names, inputs, answer);
+        }
         Statement::Prepare(prepare) => run::named::prepare(session, prepare)?,
         Statement::Execute(execute) => return run::named::execute(session, execute, answer),
         Statement::Deallocate(name) => run::named::deallocate(session, name)?,
@@ -79,8 +80,8 @@ pub fn run(
         Statement::Show(_) | Statement::Describe(_) | Statement::Explain(_) => {
             return run_show(session, statement, inputs, answer);
         }
-        Statement::Maintain(_) => {
-            transaction::commit_implicitly(session)?;
+        Statement::Maintain(maintain) => {
+            begin_maintenance(session, maintain.kind)?;
             return run_show(session, statement, inputs, answer);
         }
         Statement::Truncate(table) if virtual_tables::is_host_cache(session, &table) => {
@@ -88,6 +89,7 @@ pub fn run(
             session.server.hosts.clear();
         }
         _ if ddl::is_definition(statement) => return run_definition(session, statement, inputs, answer),
+        Statement::Call(call) => return Err(ddl::program::unknown_procedure(session, &call.procedure)),
         Statement::Unsupported(unsupported) => return Err(not_yet(unsupported.what)),
         _ => return Err(not_yet("this statement")),
     }
@@ -166,6 +168,21 @@ fn run_flush(session: &Session, flush: &Flush<'_>) -> Result<(), SqlError> {
         session.server.hosts.clear();
     }
     Ok(())
+}
+
+fn begin_maintenance(session: &mut Session, kind: MaintainKind) -> Result<(), SqlError> {
+    transaction::commit(session)?;
+    match kind {
+        MaintainKind::Optimize | MaintainKind::Repair => transaction::ensure_may_write(session),
+        MaintainKind::Analyze | MaintainKind::Check | MaintainKind::Checksum => Ok(()),
+    }
+}
+
+/// SET PASSWORD, in a transaction of its own.
+fn set_password(session: &mut Session, set: &SetPassword<'_>) -> Result<(), SqlError> {
+    session.counters.count(Com::SetOption);
+    transaction::commit_implicitly(session)?;
+    user_statement::set_password(session, set)
 }
 
 /// Answers with a small table.

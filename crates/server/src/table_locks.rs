@@ -40,6 +40,9 @@ pub fn lock(
     virtual_tables::ensure_allowed(session, statement)?;
     transaction::commit(session)?;
     release(session);
+    if tables.iter().any(|table| table.write) {
+        transaction::ensure_may_write(session)?;
+    }
     let entries = entries(session, tables)?;
     let mut requests: Vec<TableRequest> = Vec::with_capacity(entries.len());
     for Entry { name, write, .. } in &entries {

@@ -58,6 +58,12 @@ pub fn begin(session: &mut Session, read_only: bool, snapshot: bool) -> Result<(
 #[inline]
 pub fn commit(session: &mut Session) -> Result<(), SqlError> {
     session.next_transaction = NextTransaction::default();
+    commit_open(session)
+}
+
+/// As [`commit`], but what SET TRANSACTION said of the next transaction stays in force.
+#[inline]
+fn commit_open(session: &mut Session) -> Result<(), SqlError> {
     end(session);
     match &mut session.transaction.trx {
         Some(trx) if trx.is_open() => session.server.engine.commit(trx).map_err(|error| {
@@ -160,12 +166,21 @@ fn no_savepoint(name: &str) -> SqlError {
 /// Commits before a statement that cannot be undone.
 ///
 /// # Errors
-/// 1792 in a READ ONLY transaction, and those of [`commit`].
+/// 1792 where the session's transactions are READ ONLY, and those of [`commit`].
 pub fn commit_implicitly(session: &mut Session) -> Result<(), SqlError> {
-    if session.transaction.open && session.transaction.read_only {
+    commit(session)?;
+    ensure_may_write(session)
+}
+
+/// Error 1792 where a transaction that begins now is READ ONLY.
+///
+/// # Errors
+/// See above.
+pub fn ensure_may_write(session: &Session) -> Result<(), SqlError> {
+    if options(session).read_only {
         return Err(error_map::CANT_EXECUTE_IN_READ_ONLY_TRANSACTION.bare());
     }
-    commit(session)
+    Ok(())
 }
 
 /// Whether a statement that begins now is a transaction of its own.
@@ -185,6 +200,14 @@ pub fn enter(session: &mut Session) -> Box<Trx> {
             trx
         }
         None => first(session),
+    }
+}
+
+/// Gives the open transaction the time limits of the session's variables: each wait obeys them as they are when it begins.
+pub fn take_lock_waits(session: &mut Session) {
+    let BeginOptions { lock_wait, metadata_wait, .. } = options(session);
+    if let Some(trx) = &mut session.transaction.trx {
+        trx.set_lock_waits(lock_wait, metadata_wait);
     }
 }
 
@@ -224,8 +247,11 @@ fn options(session: &Session) -> BeginOptions {
 #[inline(always)]
 pub fn leave(session: &mut Session, mut trx: Box<Trx>, autocommit: bool) -> Result<(), SqlError> {
     if autocommit {
+        if session.next_transaction != NextTransaction::default() {
+            use_up(session, &trx);
+        }
         session.transaction.trx = Some(trx);
-        return commit(session);
+        return commit_open(session);
     }
     trx.end_statement();
     if trx.is_active() && !session.transaction.noted {
@@ -233,6 +259,14 @@ pub fn leave(session: &mut Session, mut trx: Box<Trx>, autocommit: bool) -> Resu
     }
     session.transaction.trx = Some(trx);
     Ok(())
+}
+
+/// What SET TRANSACTION said is for the next transaction that uses a table.
+#[cold]
+fn use_up(session: &mut Session, trx: &Trx) {
+    if trx.is_active() {
+        session.next_transaction = NextTransaction::default();
+    }
 }
 
 /// The first statement of a transaction is over that has used a table.
@@ -246,12 +280,22 @@ fn note_open(session: &mut Session, trx: &Trx) {
     }
 }
 
-/// Ends a statement that has failed. The statement itself has undone what it did, if `effect` says no more.
+/// Ends a statement that has failed. The statement itself has undone what it did, if `effect` says no more. `refused`: it
+/// was not to run at all in a READ ONLY transaction.
 #[cold]
-pub fn leave_failed(session: &mut Session, mut trx: Box<Trx>, autocommit: bool, effect: Effect) {
+pub fn leave_failed(
+    session: &mut Session,
+    mut trx: Box<Trx>,
+    autocommit: bool,
+    effect: Effect,
+    refused: bool,
+) {
+    let next =
+        if trx.is_active() && !refused { NextTransaction::default() } else { session.next_transaction };
     trx.end_statement();
     session.transaction.trx = Some(trx);
     if autocommit || effect != Effect::Statement {
         rollback(session);
+        session.next_transaction = next;
     }
 }

@@ -426,6 +426,7 @@ fn numbers_of_environments_are_bounded_and_never_given_twice() {
     let environment = |i: u64| Environment {
         database: Some(format!("db{i}").into()),
         modes: types::SqlModes::default(),
+        lex_mode: sql::LexMode::NONE,
         collation: types::CollationId::UTF8MB4_0900_AI_CI,
         div_precision_increment: i,
         range_bytes_max: 0,

@@ -180,6 +180,30 @@ fn an_error_behind_rows_that_were_sent_ends_the_answer() {
 }
 
 #[test]
+fn a_packet_that_is_too_long_is_refused_under_the_number_after_the_part_that_was_too_much() {
+    const PART: usize = (1 << 24) - 1;
+    let server = TestServer::start(&["--max-allowed-packet=17M"]);
+    let mut client = server.root();
+    client.send_bytes(&[&b"\xff\xff\xff\0\x03"[..], &vec![b' '; PART - 1]].concat());
+    client.send_bytes(b"\xff\xff\xff\x01");
+    let (sequence, answer) = client.read();
+    assert_eq!((sequence, error(&answer).0), (2, 1153));
+    assert_eq!(client.try_read(), None);
+}
+
+#[test]
+fn a_ping_leaves_the_warnings_of_the_statement_before() {
+    let server = TestServer::start(&[]);
+    let mut client = server.root();
+    client.send(0, b"\x03SELECT CAST('x' AS SIGNED)");
+    assert_eq!(std::iter::from_fn(|| client.try_read()).take(5).count(), 5);
+    assert_eq!(client.command(0x0e, b"")[0], 0);
+    client.send(0, b"\x03SHOW WARNINGS");
+    let row = std::iter::from_fn(|| client.try_read()).nth(5).unwrap().1;
+    assert_eq!(row, b"\x07Warning\x041292\x26Truncated incorrect INTEGER value: 'x'");
+}
+
+#[test]
 fn clients_that_count_on_compression_are_refused() {
     const COMPRESS: u32 = 1 << 5;
     const ZSTD: u32 = 1 << 26;

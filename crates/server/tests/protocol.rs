@@ -110,6 +110,27 @@ fn malformed_packets_cost_only_their_own_connection() {
 }
 
 #[test]
+fn names_and_members_of_a_latin1_client_are_latin1() {
+    let server = TestServer::start(&[]);
+    let mut client = server.root();
+    for sql in [
+        &b"CREATE DATABASE d"[..],
+        b"USE d",
+        b"SET NAMES latin1",
+        b"CREATE TABLE d.`t\xe4` (`\xf6` ENUM('\xe4', '\xc3\xa4') COMMENT '\xfc')",
+        b"INSERT INTO `t\xe4` (`\xf6`) VALUES ('\xe4'), ('\xc3\xa4')",
+        b"SET NAMES utf8mb4",
+    ] {
+        assert_eq!(client.command(3, sql)[0], 0, "{}", String::from_utf8_lossy(sql));
+    }
+    let sql = "SELECT CONCAT(HEX(`\u{f6}`), '.', `\u{f6}` + 0) FROM `t\u{e4}`";
+    client.send(0, &[b"\x03", sql.as_bytes()].concat());
+    let packets: Vec<_> =
+        std::iter::from_fn(|| client.try_read()).take(6).map(|(_, packet)| packet).collect();
+    assert_eq!(packets[3..5], [b"\x06C3A4.1".to_vec(), b"\x0aC383C2A4.2".to_vec()]);
+}
+
+#[test]
 fn half_open_connections_are_cleaned_up() {
     let server = TestServer::start(&["--connect-timeout=2"]);
     let mut watcher = server.root();

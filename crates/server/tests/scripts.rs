@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 testkit::script_tests!("sql", testkit::runner::run_file;
+    auto_increment,
     bit_aggregates,
     ddl,
     ddl_alter,
@@ -17,10 +18,13 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     locales,
     names_in_errors,
     queries,
+    read_only,
     select_basic,
     select_list,
     show,
+    statements,
     types_store,
+    utf8mb3,
     values_date,
     values_number,
     values_query,

@@ -113,6 +113,20 @@ fn a_writer_waits_for_another_until_its_timeout_or_a_kill() {
 }
 
 #[test]
+fn a_wait_in_an_open_transaction_ends_by_the_time_limit_set_last() {
+    let server = server();
+    let (mut holder, mut waiter) = (connect(&server, Some("d")), connect(&server, Some("d")));
+    holder.query_drop("BEGIN").unwrap();
+    holder.query_drop("UPDATE t SET v = 0 WHERE id = 1").unwrap();
+    waiter.query_drop("SET innodb_lock_wait_timeout = 1000").unwrap();
+    waiter.query_drop("BEGIN").unwrap();
+    waiter.query_drop("UPDATE t SET v = 5 WHERE id = 2").unwrap();
+    waiter.query_drop("SET innodb_lock_wait_timeout = 1, lock_wait_timeout = 1").unwrap();
+    assert_eq!(error_code(waiter.query_drop("UPDATE t SET v = 5 WHERE id = 1")), 1205);
+    assert_eq!(error_code(waiter.query_drop("SELECT v FROM t WHERE id = 1 FOR UPDATE")), 1205);
+}
+
+#[test]
 fn cached_and_prepared_plans_follow_the_definition() {
     let server = server();
     let (mut a, mut b) = (connect(&server, Some("d")), connect(&server, Some("d")));

@@ -1,6 +1,6 @@
-//! The parts of `sql_mode` that change how text is read.
+//! The parts of `sql_mode` and the client's character set that change how text is read.
 
-/// Bit set of the `sql_mode` flags that the lexer and parser obey. The default is MySQL's default: none of them.
+/// Bit set of what the lexer and parser obey. The default is MySQL's default: nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LexMode(u8);
 
@@ -19,6 +19,9 @@ impl LexMode {
     pub const IGNORE_SPACE: Self = Self(16);
     /// The type REAL is FLOAT, not DOUBLE.
     pub const REAL_AS_FLOAT: Self = Self(32);
+
+    /// Names and option texts are latin1, not UTF-8.
+    pub const LATIN1: Self = Self(32);
 
     /// Both sets together.
     #[inline]

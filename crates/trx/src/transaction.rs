@@ -222,6 +222,12 @@ impl Trx {
         self.options.read_only
     }
 
+    /// Changes how long the open transaction waits for locks of rows and of metadata from here on.
+    pub fn set_lock_waits(&mut self, lock_wait: Duration, metadata_wait: Duration) {
+        self.options.lock_wait = lock_wait;
+        self.options.metadata_wait = metadata_wait;
+    }
+
     /// How it started.
     pub fn options(&self) -> &BeginOptions {
         &self.options

@@ -355,7 +355,7 @@ pub(crate) fn query_plan(relations: Vec<Relation>, root: Node, output_exprs: Vec
         root,
         output: output_exprs.into_iter().map(output).collect(),
         subqueries: Vec::new(),
-        lock: None,
+        locks: sql::plan::RowLocks::default(),
         count_found_rows: false,
         estimate: Estimate::default(),
     }

@@ -25,7 +25,6 @@ pub(super) fn create_index(
     create: &CreateIndex<'_>,
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
-    ensure_manner(create.algorithm, create.lock)?;
     let definition = KeyDefinition {
         kind: create.kind,
         constraint: None,
@@ -34,7 +33,7 @@ pub(super) fn create_index(
         options: create.options,
     };
     let action = AlterAction::AddConstraint(Constraint::Key(definition));
-    change(session, engine, &create.table, &[action], inputs)
+    change(session, engine, &create.table, &[action], (create.algorithm, create.lock), inputs)
 }
 
 /// DROP INDEX.
@@ -44,8 +43,8 @@ pub(super) fn drop_index(
     drop: &DropIndex<'_>,
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
-    ensure_manner(drop.algorithm, drop.lock)?;
-    change(session, engine, &drop.table, &[AlterAction::DropKey(drop.name)], inputs)
+    let action = AlterAction::DropKey(drop.name);
+    change(session, engine, &drop.table, &[action], (drop.algorithm, drop.lock), inputs)
 }
 
 /// ALTER TABLE.
@@ -55,12 +54,14 @@ pub(super) fn alter(
     alter: &AlterTable<'_>,
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
-    ensure_manner(alter.algorithm, alter.lock)?;
-    change(session, engine, &alter.table, alter.actions, inputs)
+    change(session, engine, &alter.table, alter.actions, (alter.algorithm, alter.lock), inputs)
 }
 
+/// ALGORITHM and LOCK of a statement.
+type Manner = (Option<Algorithm>, Option<LockOption>);
+
 /// Indexes are built in place under an exclusive lock: what asks for less is refused.
-fn ensure_manner(algorithm: Option<Algorithm>, lock: Option<LockOption>) -> Result<(), SqlError> {
+fn ensure_manner((algorithm, lock): Manner) -> Result<(), SqlError> {
     let refuse =
         |what: &str, instead: &str| Err(error_map::ALTER_OPERATION_NOT_SUPPORTED.with(&[&what, &instead]));
     if algorithm == Some(Algorithm::Instant) {
@@ -78,11 +79,13 @@ fn change(
     engine: &Arc<Engine>,
     table: &TableName<'_>,
     actions: &[AlterAction<'_>],
+    manner: Manner,
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
     let name = FullName::resolve(session, table)?;
     let old = name.open(session, engine)?;
     let steps = Planner::new(session, inputs, &name, &old.def).plan(actions)?;
+    ensure_manner(manner)?;
     let mut runner = Runner { session, engine, table, name: &name, undo: Vec::new() };
     for step in &steps {
         if let Err(error) = runner.run(step) {

@@ -35,8 +35,13 @@ pub(super) fn sql_type(
     mut clauses: CollationClauses,
     default: CollationId,
 ) -> Result<SqlType, SqlError> {
-    if let Some(charset) = written.charset {
-        clauses.add_charset(charset)?;
+    match written.charset {
+        Some(charset) if written.national => {
+            clauses.add_charset(charset)?;
+            session.warn(Severity::Warning, error_map::DEPRECATED_NATIONAL.bare());
+        }
+        Some(charset) => clauses.take_charset(session, charset)?,
+        None => {}
     }
     let collation = if written.binary {
         session.warn(Severity::Warning, binary_attribute());
@@ -112,6 +117,9 @@ struct Spec<'a> {
 
 impl Spec<'_> {
     fn sql_type(&self) -> Result<SqlType, SqlError> {
+        if self.written.too_long {
+            return self.fail(&error_map::TOO_BIG_DISPLAYWIDTH, u32::MAX);
+        }
         let exact = |kind, length| Ok(SqlType::new(kind, length));
         match self.written.base {
             TypeBase::TinyInt => self.integer(TypeKind::TinyInt, 4),
@@ -347,6 +355,8 @@ mod tests {
             zerofill: false,
             binary: false,
             charset: None,
+            national: false,
+            too_long: false,
             members: &[],
             serial: false,
         }

@@ -10,13 +10,14 @@
 //! | `key` | keys |
 //! | `table_options` | table options |
 //! | `alter_plan`, `alter_table` | ALTER TABLE, CREATE INDEX, DROP INDEX: what is to be done, and doing it |
+//! | `program` | stored programs, of which there are none |
 //! | `drop_table` | DROP, TRUNCATE and RENAME TABLE |
 //!
 //! The caller has committed the session's transaction: definition changes hold no row locks.
 
 mod alter_plan;
 mod alter_table;
-mod collation;
+pub(crate) mod collation;
 mod column;
 mod column_type;
 mod create_table;
@@ -25,6 +26,7 @@ mod default_value;
 mod drop_table;
 pub(crate) mod key;
 pub(crate) mod names;
+pub(crate) mod program;
 mod table_options;
 
 use std::sync::Arc;
@@ -61,6 +63,7 @@ pub fn is_definition(statement: &Statement<'_>) -> bool {
             | Statement::AlterTable(_)
             | Statement::DropTable(_)
             | Statement::DropView(_)
+            | Statement::DropProgram(_)
             | Statement::Truncate(_)
             | Statement::RenameTable(_)
             | Statement::CreateIndex(_)
@@ -88,6 +91,7 @@ pub fn execute(
         Statement::AlterTable(alter) => alter_table::alter(session, engine, alter, inputs),
         Statement::DropTable(drop) => drop_table::drop(session, engine, drop),
         Statement::DropView(drop) => drop_table::drop_view(session, engine, drop),
+        Statement::DropProgram(drop) => program::drop(session, drop),
         Statement::Truncate(ref table) => drop_table::truncate(session, engine, table),
         Statement::RenameTable(pairs) => drop_table::rename(session, engine, pairs),
         Statement::CreateIndex(create) => alter_table::create_index(session, engine, create, inputs),

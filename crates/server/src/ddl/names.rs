@@ -72,8 +72,14 @@ pub(crate) fn ensure_table_name(name: &str) -> Result<(), SqlError> {
     check(name, &error_map::WRONG_TABLE_NAME)
 }
 
+/// Names of InnoDB's own columns.
+static RESERVED_COLUMNS: [&str; 3] = ["DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"];
+
 /// Error 1166 or 1059 if no column may be called `name`.
 pub(crate) fn ensure_column_name(name: &str) -> Result<(), SqlError> {
+    if RESERVED_COLUMNS.iter().any(|reserved| reserved.eq_ignore_ascii_case(name)) {
+        return Err(error_map::WRONG_COLUMN_NAME.with(&[&name]));
+    }
     check(name, &error_map::WRONG_COLUMN_NAME)
 }
 

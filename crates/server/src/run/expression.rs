@@ -8,9 +8,9 @@ use sql::bind::Literals;
 use sql::plan::{Node, Plan};
 use types::{OwnedValue, SqlType, Value};
 
-use super::{Request, plan};
+use super::{Request, plan, take_rows};
 use crate::constant::Inputs;
-use crate::error_map::{self, SqlError};
+use crate::error_map::SqlError;
 use crate::exec_error;
 use crate::memory_limits;
 use crate::session::Session;
@@ -20,7 +20,7 @@ use crate::user_variable::type_of_value;
 /// The value of `expr`; its assignments and warnings take effect.
 ///
 /// # Errors
-/// 1235 for subqueries; what planning and evaluating fail with.
+/// What planning and evaluating fail with.
 pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Result<OwnedValue, SqlError> {
     let list = [*expr];
     let param_types: Vec<SqlType> = inputs.params.iter().map(type_of_value).collect();
@@ -31,14 +31,15 @@ pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> R
         literals: Literals::Constants,
         params: None,
     };
-    let planned = plan(session, &Statement::Do(&list), &request)?;
+    let statement = Statement::Do(&list);
+    let planned = plan(session, &statement, &request)?;
     let expr = match &planned.plan {
         Plan::Query(query) if matches!(query.root, Node::Dual) && query.subqueries.is_empty() => {
             query.output.first().map(|column| &column.expr)
         }
         _ => None,
     };
-    let expr = expr.ok_or_else(|| error_map::NOT_SUPPORTED_YET.with(&[&"subqueries here"]))?;
+    let Some(expr) = expr else { return take_rows::value(session, &statement, inputs) };
     let params: Vec<Value<'_>> = inputs.params.iter().map(OwnedValue::as_value).collect();
     let context = StatementContext::new(session);
     let arena = Bump::new();

@@ -71,6 +71,14 @@ impl Compiled {
         self.current_at.load(Ordering::Relaxed) == version
     }
 
+    /// Columns of the rows of a query.
+    pub fn columns(&self) -> usize {
+        match &**self.program.plan() {
+            Plan::Query(query) => query.output.len(),
+            _ => 0,
+        }
+    }
+
     /// Asks the tables. The version was read before them, so that none of its changes is missed.
     #[cold]
     #[inline(never)]
@@ -144,9 +152,10 @@ impl Compiled {
     }
 }
 
-/// The kind of a statement that is planned; `None` for all others.
+/// The kind of a statement that is planned and answers by itself; `None` for all others.
 pub fn planned_kind(statement: &Statement<'_>) -> Option<Com> {
     Some(match statement {
+        Statement::Query(query) if matches!(query.into, Some(sql::ast::Into::Vars(_))) => return None,
         Statement::Query(_) => Com::Select,
         Statement::Insert(insert) => {
             match (insert.replace, matches!(insert.source, InsertSource::Query(_))) {
@@ -392,6 +401,75 @@ fn run_body(
     Err(failed)
 }
 
+/// Runs a query whose rows `take` gets, until that says that it has enough (false).
+///
+/// # Errors
+/// [`Failure`]; where it is [`Failure::Stale`], `take` has got nothing.
+pub(super) fn run_rows(
+    session: &mut Session,
+    compiled: &Compiled,
+    params: &[Value<'_>],
+    take: &mut dyn FnMut(&[Value<'_>]) -> bool,
+) -> Result<(), Failure> {
+    if let Some(locks) = &session.table_locks {
+        locks.ensure_covers(compiled.program.plan())?;
+    }
+    if compiled.warns {
+        warn(session, compiled, false);
+    }
+    let is_limited = compiled.com == Com::Select
+        && (u64::from(compiled.execution_ms) | session.variables.hot.max_execution_time != 0);
+    let limit = if is_limited { begin_limit(session, compiled) } else { None };
+    let result = run_rows_body(session, compiled, params, take);
+    match limit {
+        None => result,
+        Some(armed) => end_limit(session, &armed, result),
+    }
+}
+
+fn run_rows_body(
+    session: &mut Session,
+    compiled: &Compiled,
+    params: &[Value<'_>],
+    take: &mut dyn FnMut(&[Value<'_>]) -> bool,
+) -> Result<(), Failure> {
+    let autocommit = transaction::is_autocommit(session);
+    let mut trx = transaction::enter(session);
+    let mut scratch = session.scratch.take().unwrap_or_default();
+    let context = StatementContext::new(session);
+    let (mut out, mut nothing) = (OutBuffer::new(), |_: &mut OutBuffer| Ok(()));
+    let outcome = compiled.program.run_rows(
+        &mut ExecCtx {
+            engine: &session.server.engine,
+            trx: &mut trx,
+            session: &context,
+            conditions: &context,
+            params,
+            client: Client {
+                protocol: Protocol::Text,
+                capabilities: session.capabilities,
+                status: session.status(),
+                charset: session.variables.hot.results,
+                out: &mut out,
+                flush: &mut nothing,
+            },
+            memory: &session.statement_memory,
+            rows_examined: session.counters.of(Hot::RowsExamined),
+            scratch: &mut scratch,
+            autocommit,
+            load: None,
+        },
+        take,
+    );
+    let effects = context.into_effects();
+    session.scratch = Some(scratch);
+    effects.apply(session);
+    match outcome {
+        Ok(()) => Ok(transaction::leave(session, trx, autocommit)?),
+        Err(error) => Err(fail(session, trx, autocommit, &error, true)),
+    }
+}
+
 /// Reads the rest of the file of a statement that has failed: its client listens only when all of it is sent. The
 /// statement is undone already, so that no other transaction waits for this client.
 #[cold]
@@ -430,6 +508,8 @@ fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) {
         let kind = match one {
             Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
             Deprecated::AmbiguousHaving(_) | Deprecated::AmbiguousGroup(_) => &error_map::NON_UNIQ,
+            Deprecated::Utf8Alias => &error_map::DEPRECATED_UTF8_ALIAS,
+            Deprecated::Utf8mb3Collation(_) => &error_map::DEPRECATED_UTF8MB3_COLLATION,
             _ => &error_map::WARN_DEPRECATED_SYNTAX,
         };
         session.warn(Severity::Warning, kind.saying(one.to_string()));
@@ -605,7 +685,8 @@ fn fail(
         session.server.log.error(&error.to_string());
         effect = Effect::Statement;
     }
-    transaction::leave_failed(session, trx, autocommit, effect);
+    let refused = matches!(error, ExecError::Engine(engine::Error::Lock(trx::Error::ReadOnlyTransaction)));
+    transaction::leave_failed(session, trx, autocommit, effect, refused);
     if matches!(error, ExecError::Engine(engine::Error::Lock(trx::Error::Deadlock))) {
         deadlock_report::log_new(&session.server);
     }

@@ -298,10 +298,31 @@ pub(super) fn run_text(
     };
     loop {
         let (compiled, _) = compile(session, &parsed.statement, com, &request)?;
+        ensure_limits(compiled.program.plan(), params)?;
         match planned::run(session, answer, &compiled, params) {
             Ok(()) => return Ok(()),
             Err(Failure::Error(error)) => return Err(error),
             Err(Failure::Stale) => {}
         }
     }
+}
+
+/// Error 1690 for a negative number of rows among the values of EXECUTE .. USING, 1210 for one that is no integer.
+fn ensure_limits(plan: &Plan, params: &[Value<'_>]) -> Result<(), SqlError> {
+    let limits = match plan {
+        Plan::Query(query) => query.limit_params(),
+        Plan::Update(update) => update.query.limit_params(),
+        Plan::Delete(delete) => delete.query.limit_params(),
+        Plan::Insert(_) | Plan::Load(_) => return Ok(()),
+    };
+    for limit in limits {
+        match params.get(usize::from(limit)) {
+            Some(Value::Int(0..) | Value::UInt(_) | Value::Null) | None => {}
+            Some(Value::Int(_)) => {
+                return Err(error_map::DATA_OUT_OF_RANGE.with(&[&"unsigned integer", &"EXECUTE"]));
+            }
+            Some(_) => return Err(error_map::WRONG_ARGUMENTS.with(&[&"EXECUTE"])),
+        }
+    }
+    Ok(())
 }

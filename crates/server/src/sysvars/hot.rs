@@ -136,11 +136,14 @@ impl HotVariables {
             }
             "sql_mode" => {
                 self.sql_mode = SqlModes::parse(value.as_text()).unwrap_or_default();
-                self.lex_mode = lex_mode(self.sql_mode);
+                self.lex_mode = lex_mode(self.sql_mode, self.charset_client);
                 let no_escapes = self.sql_mode.has(SqlModes::NO_BACKSLASH_ESCAPES);
                 self.status = self.status.with(ServerStatus::NO_BACKSLASH_ESCAPES, no_escapes);
             }
-            "character_set_client" => self.charset_client = charset(value).unwrap_or(Charset::Utf8mb4),
+            "character_set_client" => {
+                self.charset_client = charset(value).unwrap_or(Charset::Utf8mb4);
+                self.lex_mode = lex_mode(self.sql_mode, self.charset_client);
+            }
             "character_set_results" => self.results = result_charset(charset(value)),
             "collation_connection" => {
                 let found = Collation::find(value.as_text());
@@ -195,8 +198,8 @@ pub(super) fn parse_time_zone(name: &str) -> Option<TimeZone> {
     TimeZone::from_name(name)
 }
 
-/// The flags of `sql_mode` that the lexer obeys.
-fn lex_mode(mode: SqlModes) -> LexMode {
+/// What of `sql_mode` and the client's character set the lexer obeys.
+fn lex_mode(mode: SqlModes, client: Charset) -> LexMode {
     let pairs = [
         (SqlModes::ANSI_QUOTES, LexMode::ANSI_QUOTES),
         (SqlModes::NO_BACKSLASH_ESCAPES, LexMode::NO_BACKSLASH_ESCAPES),
@@ -205,7 +208,8 @@ fn lex_mode(mode: SqlModes) -> LexMode {
         (SqlModes::IGNORE_SPACE, LexMode::IGNORE_SPACE),
         (SqlModes::REAL_AS_FLOAT, LexMode::REAL_AS_FLOAT),
     ];
-    pairs.into_iter().filter(|&(flag, _)| mode.has(flag)).fold(LexMode::NONE, |all, (_, bit)| all.with(bit))
+    let charset = if client == Charset::Latin1 { LexMode::LATIN1 } else { LexMode::NONE };
+    pairs.into_iter().filter(|&(flag, _)| mode.has(flag)).fold(charset, |all, (_, bit)| all.with(bit))
 }
 
 /// Without a character set, text is sent as it is stored.
@@ -220,7 +224,7 @@ fn result_charset(charset: Option<Charset>) -> ResultCharset {
 }
 
 fn charset(value: &VarValue) -> Option<Charset> {
-    Charset::find_for_connection(value.as_text())
+    Charset::find(value.as_text())
 }
 
 fn isolation(name: &str) -> Isolation {

@@ -3,8 +3,8 @@
 use super::definition::Access::{Dynamic, Fixed, GlobalOnly, Startup};
 use super::definition::Scope::{Both, Global, Session};
 use super::definition::VarKind::{
-    Bool, Charset, Collation, Double, Enum, Locale, NullableCharset, NullableText, SqlMode, Switches, Text,
-    TimeZone, UInt,
+    Bool, Charset, Collation, Double, Enum, Int, Locale, NullableCharset, NullableText, SqlMode, Switches,
+    Text, TimeZone, UInt,
 };
 use super::definition::{Access, Scope, VarDef, VarKind};
 
@@ -20,6 +20,8 @@ const MAX: u64 = u64::MAX;
 const MAX32: u64 = u32::MAX as u64;
 /// Largest value of signed 32-bit numbers.
 const I32_MAX: u64 = i32::MAX as u64;
+/// Least value of signed 32-bit numbers.
+const I32_MIN: i64 = i32::MIN as i64;
 const GIB: u64 = 1 << 30;
 
 const SWITCHES: &[&str] = &[
@@ -52,6 +54,7 @@ const SWITCHES: &[&str] = &[
     "hash_set_operations",
 ];
 
+const TRACE_FEATURES: &[&str] = &["greedy_search", "range_optimizer", "dynamic_range", "repeated_subselect"];
 const ISOLATIONS: &[&str] = &["READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"];
 const ENGINES: &[&str] = &["InnoDB"];
 
@@ -78,6 +81,7 @@ pub static ALL: &[VarDef] = &[
     v("character_set_results", Both, Dynamic, NullableCharset, "utf8mb4"),
     v("character_set_server", Both, Dynamic, Charset, "utf8mb4"),
     v("character_set_system", Global, Fixed, Text, "utf8mb3"),
+    v("character_sets_dir", Global, Fixed, Text, "/usr/share/mysql/charsets/"),
     v("collation_connection", Both, Dynamic, Collation, "utf8mb4_0900_ai_ci"),
     v("collation_database", Both, Dynamic, Collation, "utf8mb4_0900_ai_ci"),
     v("collation_server", Both, Dynamic, Collation, "utf8mb4_0900_ai_ci"),
@@ -149,6 +153,8 @@ pub static ALL: &[VarDef] = &[
     v("innodb_buffer_pool_instances", Global, Startup, UInt(0, 64), "1"),
     v("innodb_buffer_pool_size", Global, Startup, UInt(5_242_880, MAX), "134217728"),
     v("innodb_data_home_dir", Global, Startup, NullableText, "NULL"),
+    v("innodb_ddl_buffer_size", Both, Dynamic, UInt(65_536, MAX32), "1048576"),
+    v("innodb_ddl_threads", Both, Dynamic, UInt(1, 64), "4"),
     v("innodb_deadlock_detect", Global, GlobalOnly, Bool, "ON"),
     v("innodb_default_row_format", Global, GlobalOnly, Enum(&["redundant", "compact", "dynamic"]), "dynamic"),
     v("innodb_directories", Global, Startup, Text, ""),
@@ -166,6 +172,7 @@ pub static ALL: &[VarDef] = &[
     v("innodb_max_dirty_pages_pct", Global, GlobalOnly, Double(0.0, 99.999), "90"),
     v("innodb_online_alter_log_max_size", Global, GlobalOnly, UInt(65_536, MAX), "134217728"),
     v("innodb_page_size", Global, Fixed, UInt(4096, 65_536), "16384"),
+    v("innodb_parallel_read_threads", Both, Dynamic, UInt(1, 256), "4"),
     v("innodb_print_all_deadlocks", Global, GlobalOnly, Bool, "OFF"),
     v("innodb_purge_threads", Global, Startup, UInt(1, 32), "1"),
     v("innodb_read_io_threads", Global, Startup, UInt(1, 64), "4"),
@@ -187,6 +194,7 @@ pub static ALL: &[VarDef] = &[
     v("innodb_write_io_threads", Global, Startup, UInt(1, 64), "4"),
     v("insert_id", Session, Dynamic, UInt(0, MAX), "0"),
     v("interactive_timeout", Both, Dynamic, UInt(1, YEAR), "28800"),
+    v("internal_tmp_mem_storage_engine", Both, Dynamic, Enum(&["MEMORY", "TempTable"]), "TempTable"),
     v("join_buffer_size", Both, Dynamic, UInt(128, MAX), "262144"),
     v("keep_files_on_create", Both, Dynamic, Bool, "OFF"),
     v("key_buffer_size", Global, GlobalOnly, UInt(0, MAX), "8388608"),
@@ -240,6 +248,10 @@ pub static ALL: &[VarDef] = &[
     v("optimizer_search_depth", Both, Dynamic, UInt(0, 62), "62"),
     v("optimizer_switch", Both, Dynamic, Switches(SWITCHES), "index_merge=on,index_merge_union=on,index_merge_sort_union=on,index_merge_intersection=on,engine_condition_pushdown=on,index_condition_pushdown=on,mrr=on,mrr_cost_based=on,block_nested_loop=on,batched_key_access=off,materialization=on,semijoin=on,loosescan=on,firstmatch=on,duplicateweedout=on,subquery_materialization_cost_based=on,use_index_extensions=on,condition_fanout_filter=on,derived_merge=on,use_invisible_indexes=off,skip_scan=on,hash_join=on,subquery_to_derived=off,prefer_ordering_index=on,hypergraph_optimizer=off,derived_condition_pushdown=on,hash_set_operations=on"),
     v("optimizer_trace", Both, Dynamic, Text, "enabled=off,one_line=off"),
+    v("optimizer_trace_features", Both, Dynamic, Switches(TRACE_FEATURES), "greedy_search=on,range_optimizer=on,dynamic_range=on,repeated_subselect=on"),
+    v("optimizer_trace_limit", Both, Dynamic, UInt(0, I32_MAX), "1"),
+    v("optimizer_trace_max_mem_size", Both, Dynamic, UInt(0, MAX32), "1048576"),
+    v("optimizer_trace_offset", Both, Dynamic, Int(I32_MIN, I32_MAX as i64), "-1"),
     v("parser_max_mem_size", Both, Dynamic, UInt(10_000_000, MAX), "18446744073709551615"),
     v("performance_schema", Global, Fixed, Bool, "OFF"),
     v("pid_file", Global, Startup, Text, ""),
@@ -273,6 +285,7 @@ pub static ALL: &[VarDef] = &[
     v("report_host", Global, Startup, Text, ""),
     v("report_port", Global, Startup, UInt(0, 65_535), "3306"),
     v("require_secure_transport", Global, GlobalOnly, Bool, "OFF"),
+    v("restrict_fk_on_non_standard_key", Both, Dynamic, Bool, "ON"),
     v("secure_file_priv", Global, Startup, NullableText, "NULL"),
     v("server_id", Global, GlobalOnly, UInt(0, MAX32), "1"),
     v("server_uuid", Global, Fixed, Text, ""),
@@ -281,6 +294,7 @@ pub static ALL: &[VarDef] = &[
     v("session_track_state_change", Both, Dynamic, Bool, "OFF"),
     v("session_track_system_variables", Both, Dynamic, Text, "time_zone,autocommit,character_set_client,character_set_results,character_set_connection"),
     v("session_track_transaction_info", Both, Dynamic, Enum(&["OFF", "STATE", "CHARACTERISTICS"]), "OFF"),
+    v("set_operations_buffer_size", Both, Dynamic, UInt(16_384, GIB), "262144"),
     v("shared_memory", Global, Fixed, Bool, "OFF"),
     v("show_create_table_skip_secondary_engine", Session, Dynamic, Bool, "OFF"),
     v("show_create_table_verbosity", Both, Dynamic, Bool, "OFF"),

@@ -57,6 +57,30 @@ pub struct DropTable<'a> {
     pub tables: &'a [TableName<'a>],
 }
 
+/// Kinds of stored programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramKind {
+    /// PROCEDURE
+    Procedure,
+    /// FUNCTION
+    Function,
+    /// TRIGGER
+    Trigger,
+    /// EVENT
+    Event,
+}
+
+/// DROP of a stored program.
+#[derive(Clone, Copy, Debug)]
+pub struct DropProgram<'a> {
+    /// Kind.
+    pub kind: ProgramKind,
+    /// IF EXISTS.
+    pub if_exists: bool,
+    /// Name.
+    pub name: TableName<'a>,
+}
+
 /// CREATE INDEX.
 #[derive(Clone, Copy, Debug)]
 pub struct CreateIndex<'a> {

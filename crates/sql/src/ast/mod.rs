@@ -67,6 +67,8 @@ pub enum Statement<'a> {
     DropTable(&'a DropTable<'a>),
     /// DROP VIEW.
     DropView(&'a DropTable<'a>),
+    /// DROP PROCEDURE, FUNCTION, TRIGGER, EVENT.
+    DropProgram(&'a DropProgram<'a>),
     /// TRUNCATE.
     Truncate(TableName<'a>),
     /// RENAME TABLE: (from, to) pairs, done in order.

@@ -62,6 +62,10 @@ pub struct TypeName<'a> {
     pub binary: bool,
     /// CHARACTER SET, also from ASCII, UNICODE, BYTE, NATIONAL.
     pub charset: Option<&'a str>,
+    /// NATIONAL, NCHAR, NVARCHAR.
+    pub national: bool,
+    /// A number in parentheses does not fit 32 bits.
+    pub too_long: bool,
     /// Members of ENUM and SET.
     pub members: &'a [&'a str],
     /// SERIAL: BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE.

@@ -15,6 +15,19 @@ impl<'a> Binder<'a, '_> {
         if call.over.is_some() {
             return Err(BindError::NotSupported("window functions"));
         }
+        match self.aggregated_outside(call) {
+            Some(at) => {
+                let inner = self.levels.split_off(at + 1);
+                let bound = self.aggregate_here(call);
+                self.levels.extend(inner);
+                self.import(at, bound?)
+            }
+            None => self.aggregate_here(call),
+        }
+    }
+
+    /// An aggregate of the rows of the query at hand.
+    fn aggregate_here(&mut self, call: &'a ast::Aggregate<'a>) -> Result<Expr, BindError> {
         let func = aggregate_func(call.func)?;
         let level = self.level();
         if level.aggregates == Aggregates::Forbidden {

@@ -107,7 +107,9 @@ pub(super) struct Binder<'a, 'c> {
     /// No literal's value and nothing of the session is part of the plan beyond what the cache key tells.
     pub(super) shareable: bool,
     /// Outer columns of all subqueries so far.
-    outer_columns: usize,
+    pub(super) outer_columns: usize,
+    /// The arguments of an aggregate are bound only to find out whose columns they are.
+    pub(super) is_trial: bool,
     /// Variables that take fields of LOAD DATA, so strings whatever they are now.
     pub(super) field_variables: Vec<(&'a str, CollationId)>,
     /// Constructs to warn of, in text order.
@@ -115,7 +117,7 @@ pub(super) struct Binder<'a, 'c> {
     /// What it has come to so far.
     pub(super) expansion: Expansion,
     /// Next subquery number.
-    next_sub: u16,
+    pub(super) next_sub: u16,
 }
 
 impl<'a, 'c> Binder<'a, 'c> {
@@ -132,6 +134,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             ctes: Vec::new(),
             shareable: true,
             outer_columns: 0,
+            is_trial: false,
             field_variables: Vec::new(),
             deprecated: Vec::new(),
             expansion: Expansion::new(ctx.sql.len()),
@@ -190,11 +193,12 @@ impl<'a, 'c> Binder<'a, 'c> {
         clause: Clause,
     ) -> Result<Option<FoundName>, BindError> {
         let level = &self.levels[at];
+        let is_outside = at + 1 < self.levels.len();
         if level.aliases == Aliases::First
             && let Some(alias) = find_alias(level, name, clause)?
         {
             let Some(grouped) = find_grouped(level, name, clause, &alias) else {
-                return Ok(Some(FoundName::Alias(alias)));
+                return usable_alias(alias, name, is_outside).map(Some);
             };
             self.deprecated.push(Deprecated::AmbiguousHaving(written(name).into()));
             return Ok(Some(FoundName::Column(grouped)));
@@ -206,8 +210,14 @@ impl<'a, 'c> Binder<'a, 'c> {
         {
             return Ok(None);
         }
-        if found.is_none() && level.aliases == Aliases::Last {
-            return Ok(find_alias(level, name, clause)?.map(FoundName::Alias));
+        // A subquery of the select list sees the items before it.
+        let sees_aliases =
+            level.aliases == Aliases::Last || (is_outside && level.clause == Clause::FieldList);
+        if found.is_none()
+            && sees_aliases
+            && let Some(alias) = find_alias(level, name, clause)?
+        {
+            return usable_alias(alias, name, is_outside).map(Some);
         }
         Ok(found.map(FoundName::Column))
     }
@@ -275,6 +285,15 @@ fn find_grouped(level: &Level, name: &ast::ColumnRef<'_>, clause: Clause, alias:
     let is_alias =
         matches!(super::padded::stored(alias).kind, ExprKind::Column(column) if column == found.column);
     (level.grouped.contains(&found.column) && !is_alias).then_some(found)
+}
+
+/// `alias` as what `name` stands for. Inside a subquery of its query, aggregates are not known yet.
+fn usable_alias(alias: Expr, name: &ast::ColumnRef<'_>, is_outside: bool) -> Result<FoundName, BindError> {
+    if is_outside && super::aggregate::has_pending(&alias) {
+        let why = "reference to group function";
+        return Err(BindError::IllegalReference { name: name.column.to_owned(), why });
+    }
+    Ok(FoundName::Alias(alias))
 }
 
 /// The select item that `name` names: by alias, or as the column that it shows. Several that differ are error 1052.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use expr::{ColumnRef, Expr};
 use types::TableDef;
 
-use crate::plan::{AggSpec, Column, OutputColumn, RowLock, SortKey};
+use crate::plan::{AggSpec, Column, OutputColumn, RowLocks, SortKey};
 
 /// First number of the pseudo-relations.
 const OUTER_BASE: u16 = 0x8000;
@@ -61,7 +61,7 @@ pub(crate) struct Block {
     /// Subqueries that the expressions name.
     pub(crate) subqueries: Vec<SubBlock>,
     /// Row locks asked for.
-    pub(crate) lock: Option<RowLock>,
+    pub(crate) locks: RowLocks,
     /// SQL_CALC_FOUND_ROWS.
     pub(crate) count_found_rows: bool,
     /// SELECT STRAIGHT_JOIN: tables in the order written.

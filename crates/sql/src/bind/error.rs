@@ -159,6 +159,20 @@ pub enum BindError {
     UnknownCharset(String),
     /// 1093: the changed table is read in a subquery.
     UpdateTableUsed(String),
+    /// 1706: a primary key is changed by a statement that changes its table under two names.
+    KeyChangedTwice {
+        /// One name.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// 1247: a name of the select list where its value is not known.
+    IllegalReference {
+        /// The name.
+        name: String,
+        /// Why, `reference to group function`.
+        why: &'static str,
+    },
     /// 1288: a derived table as the target of a change.
     NotUpdatable {
         /// Table alias.
@@ -166,6 +180,12 @@ pub enum BindError {
         /// `UPDATE`, `DELETE`.
         verb: &'static str,
     },
+    /// 3954: INTO inside a query.
+    MisplacedInto,
+    /// 3568: a table after OF that the query does not have.
+    UnresolvedTableLock(String),
+    /// 3569: a table that two locking clauses are about, as MySQL shows its name.
+    DuplicateTableLock(String),
     /// 1116
     TooManyTables,
     /// 1390: placeholders and outer columns of subqueries have no numbers left.
@@ -244,8 +264,24 @@ impl fmt::Display for BindError {
             BindError::UpdateTableUsed(table) => {
                 write!(f, "You can't specify target table '{table}' for update in FROM clause")
             }
+            BindError::KeyChangedTwice { first, second } => write!(
+                f,
+                "Primary key/partition key update is not allowed since the table is updated both as '{first}' and \
+                 '{second}'."
+            ),
+            BindError::IllegalReference { name, why } => write!(f, "Reference '{name}' not supported ({why})"),
             BindError::NotUpdatable { table, verb } => {
                 write!(f, "The target table {table} of the {verb} is not updatable")
+            }
+            BindError::UnresolvedTableLock(name) => {
+                write!(f, "Unresolved table name `{name}` in locking clause.")
+            }
+            BindError::MisplacedInto => f.write_str(
+                "Misplaced INTO clause, INTO is not allowed inside subqueries, and must be placed at end of UNION \
+                 clauses.",
+            ),
+            BindError::DuplicateTableLock(name) => {
+                write!(f, "Table {name} appears in multiple locking clauses.")
             }
             BindError::TooManyTables => {
                 f.write_str("Too many tables; MySQL can only use 61 tables in a join")

@@ -352,8 +352,9 @@ impl<'a> Binder<'a, '_> {
         let level = self.level();
         let Some(rel) = level.values_rel else { return Ok(self.build.null()) };
         let Some(table) = level.scope.tables.first() else { return Ok(self.build.null()) };
+        let is_tables = name.table.is_none_or(|wanted| table.is_named(name.schema, wanted));
         let column = table.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name.column));
-        let Some(col) = column else {
+        let Some(col) = column.filter(|_| is_tables) else {
             return Err(BindError::UnknownColumn {
                 name: super::scope::written(name),
                 clause: Clause::FieldList,

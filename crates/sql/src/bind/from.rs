@@ -129,7 +129,7 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn find_cte(&self, name: &str) -> Option<usize> {
-        self.ctes.iter().rposition(|entry| entry.cte.name.eq_ignore_ascii_case(name))
+        self.ctes.iter().rposition(|entry| entry.cte.name == name)
     }
 
     /// A reference to a common table expression: its query as a derived table.

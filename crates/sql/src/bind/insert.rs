@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use expr::Expr;
 use types::TableDef;
 
 use super::binder::{Aggregates, Aliases, Binder};
+use super::block::{Query, Source};
 use super::expansion::fail_if_interrupted;
 use super::scope::{ScopeColumn, ScopeTable, written};
 use super::{BindError, Clause};
@@ -14,6 +16,8 @@ use crate::planner;
 
 /// Relation of the row that could not be inserted, in ON DUPLICATE KEY UPDATE.
 const NEW_ROW: u16 = 1;
+/// Relation of the rows of an INSERT's query there: its tables' names count, but nothing reads them.
+const QUERY_ROW: u16 = 2;
 /// Rows of a VALUES list between two looks whether the statement is to end.
 const ROWS_BETWEEN_LOOKS: usize = 1024;
 
@@ -27,7 +31,10 @@ impl<'a> Binder<'a, '_> {
         let (_, scope) = self.base_table(table.clone(), insert.table.name, None);
         self.level().scope = scope;
         self.enter(Clause::FieldList, Aggregates::Forbidden, Aliases::Hidden);
-        let (columns, source) = self.insert_source(insert, &table)?;
+        let (columns, source, read) = self.insert_source(insert, &table)?;
+        for table in read {
+            self.level().scope.push(table);
+        }
         let on_duplicate = self.on_duplicate(insert, &table, &columns)?;
         let mode = match (insert.replace, insert.ignore) {
             (true, _) => InsertMode::Replace,
@@ -39,11 +46,12 @@ impl<'a> Binder<'a, '_> {
         Ok(InsertPlan { table, columns, source, mode, on_duplicate, subqueries })
     }
 
+    /// The columns that get values, what gives them, and the tables of a query that ON DUPLICATE KEY UPDATE can name.
     fn insert_source(
         &mut self,
         insert: &'a ast::Insert<'a>,
         table: &Arc<TableDef>,
-    ) -> Result<(Vec<u16>, InsertSource), BindError> {
+    ) -> Result<(Vec<u16>, InsertSource, Vec<ScopeTable>), BindError> {
         match insert.source {
             ast::InsertSource::Values(values) => {
                 let columns = match insert.columns {
@@ -51,7 +59,7 @@ impl<'a> Binder<'a, '_> {
                     names => target_columns(table, names)?,
                 };
                 let rows = self.values_rows(&values, columns.len())?;
-                Ok((columns, InsertSource::Rows(rows)))
+                Ok((columns, InsertSource::Rows(rows), Vec::new()))
             }
             ast::InsertSource::Set(assignments) => {
                 let mut columns = Vec::with_capacity(assignments.len());
@@ -60,12 +68,13 @@ impl<'a> Binder<'a, '_> {
                     add_column(table, &assignment.column, &mut columns)?;
                     row.push(self.cell_expr(&assignment.value)?);
                 }
-                Ok((columns, InsertSource::Rows(vec![row])))
+                Ok((columns, InsertSource::Rows(vec![row]), Vec::new()))
             }
             ast::InsertSource::Query(ast::Query { body: ast::QueryBody::Values(rows), .. })
                 if rows.first().is_some_and(|row| row.is_empty()) =>
             {
-                empty_rows(rows, insert.columns)
+                let (columns, source) = empty_rows(rows, insert.columns)?;
+                Ok((columns, source, Vec::new()))
             }
             ast::InsertSource::Query(query) => {
                 let columns = target_columns(table, insert.columns)?;
@@ -73,7 +82,8 @@ impl<'a> Binder<'a, '_> {
                 if bound.output().len() != columns.len() {
                     return Err(BindError::ColumnCount { row: 1 });
                 }
-                Ok((columns, InsertSource::Query(Box::new(planner::query(bound, self.ctx)))))
+                let read = if insert.on_duplicate.is_empty() { Vec::new() } else { named_tables(&bound) };
+                Ok((columns, InsertSource::Query(Box::new(planner::query(bound, self.ctx))), read))
             }
         }
     }
@@ -141,11 +151,45 @@ impl<'a> Binder<'a, '_> {
         let mut sets = Vec::with_capacity(insert.on_duplicate.len());
         for assignment in insert.on_duplicate {
             let col = find_target(table, &assignment.column)?;
-            sets.push((col, self.cell_expr(&assignment.value)?));
+            let cell = self.cell_expr(&assignment.value)?;
+            if matches!(&cell, InsertCell::Expr(expr) if reads_query(expr)) {
+                return Err(BindError::NotSupported("columns of the query in ON DUPLICATE KEY UPDATE"));
+            }
+            sets.push((col, cell));
         }
         self.level().values_rel = None;
         Ok(sets)
     }
+}
+
+/// The base tables of a query that neither groups nor unites, under their names there.
+fn named_tables(query: &Query) -> Vec<ScopeTable> {
+    let Query::Select(block) = query else { return Vec::new() };
+    if block.aggregation.is_some() {
+        return Vec::new();
+    }
+    let table = |source: &Source| match source {
+        Source::Table { def, alias, .. } => {
+            let columns = def.columns.iter();
+            let columns = columns
+                .map(|c| ScopeColumn { name: c.name.clone(), ty: c.ty.clone(), nullable: true })
+                .collect();
+            Some(ScopeTable {
+                rel: QUERY_ROW,
+                schema: Some(def.schema.clone()),
+                alias: alias.clone(),
+                columns,
+            })
+        }
+        _ => None,
+    };
+    block.rels.iter().filter_map(table).collect()
+}
+
+fn reads_query(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |e| found |= matches!(e.kind, expr::ExprKind::Column(column) if column.rel == QUERY_ROW));
+    found
 }
 
 /// `VALUES ROW()`, which means rows of default values.

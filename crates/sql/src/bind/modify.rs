@@ -5,7 +5,7 @@ use super::block::{Block, Query, Source, SubBlock};
 use super::scope::written;
 use super::{BindError, Clause, conjuncts};
 use crate::ast;
-use crate::plan::{DeletePlan, RowLock, UpdatePlan};
+use crate::plan::{DeletePlan, InsertCell, RowLock, RowLocks, UpdatePlan};
 use crate::planner;
 
 /// The clauses that UPDATE and DELETE share.
@@ -43,6 +43,7 @@ impl<'a> Binder<'a, '_> {
         }
         block.subqueries = std::mem::take(&mut self.level().subqueries);
         ensure_not_read(&block, &targets)?;
+        ensure_key_is_changed_once(&block, &targets, &sets)?;
         let query = planner::change(block, &targets, &mut sets, self.ctx);
         Ok(UpdatePlan { query, targets, sets, ignore: update.ignore })
     }
@@ -102,13 +103,14 @@ impl<'a> Binder<'a, '_> {
         let limit = self.limit(rows.limit)?;
         self.enter(Clause::FieldList, Aggregates::Forbidden, Aliases::Hidden);
         let rels = self.level().rels.clone();
+        let exclusive = RowLock { exclusive: true, wait: ast::LockWait::Wait };
         Ok(Block {
             rels,
             from,
             filter,
             order,
             limit,
-            lock: Some(RowLock { exclusive: true, wait: ast::LockWait::Wait }),
+            locks: RowLocks { rest: Some(exclusive), of: Vec::new() },
             ..Block::default()
         })
     }
@@ -134,6 +136,40 @@ impl<'a> Binder<'a, '_> {
         let table = self.level().scope.table_of(rel).map_or_else(String::new, |t| t.alias.to_string());
         Err(BindError::NotUpdatable { table, verb })
     }
+}
+
+/// The primary key of a table that changes under two names stays as it is (error 1706): each name would find rows by it.
+fn ensure_key_is_changed_once(
+    block: &Block,
+    targets: &[u16],
+    sets: &[(u16, u16, InsertCell)],
+) -> Result<(), BindError> {
+    let table = |rel: u16| match &block.rels[usize::from(rel)] {
+        Source::Table { def, alias, .. } => Some((def, alias)),
+        _ => None,
+    };
+    let changes = |rel: u16, col: u16| sets.iter().any(|(target, set, _)| (*target, *set) == (rel, col));
+    let mut targets = targets.to_vec();
+    targets.sort_unstable();
+    for (at, &first) in targets.iter().enumerate() {
+        for &second in &targets[at + 1..] {
+            let (Some((def, alias)), Some((other, other_alias))) = (table(first), table(second)) else {
+                continue;
+            };
+            let is_changed = def
+                .clustered()
+                .parts
+                .iter()
+                .any(|part| changes(first, part.column) || changes(second, part.column));
+            if def.id == other.id && is_changed {
+                return Err(BindError::KeyChangedTwice {
+                    first: alias.to_string(),
+                    second: other_alias.to_string(),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A subquery must not read a table that changes (error 1093); derived tables are read before the first change.

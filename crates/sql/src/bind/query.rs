@@ -7,7 +7,7 @@ use super::block::{Block, Query, UnionBlock, Window};
 use super::{BindError, Clause};
 use crate::ast::{self, QueryBody, SetOperator};
 use crate::parser::QUERY_HEIGHT;
-use crate::plan::{Column, OutputColumn, RowLock, SortKey};
+use crate::plan::{Column, OutputColumn, SortKey};
 
 /// Clauses that follow a query's body.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,17 +16,17 @@ pub(super) struct Tail<'a> {
     pub(super) order_by: &'a [ast::OrderItem<'a>],
     /// LIMIT.
     pub(super) limit: Option<&'a ast::Limit<'a>>,
-    /// Row locks.
-    pub(super) lock: Option<RowLock>,
+    /// Locking clauses.
+    pub(super) locks: &'a [ast::LockClause<'a>],
 }
 
 impl<'a> Tail<'a> {
-    fn of(query: &'a ast::Query<'a>) -> Result<Tail<'a>, BindError> {
-        Ok(Tail { order_by: query.order_by, limit: query.limit, lock: row_lock(query.locks)? })
+    fn of(query: &'a ast::Query<'a>) -> Tail<'a> {
+        Tail { order_by: query.order_by, limit: query.limit, locks: query.locks }
     }
 
     fn is_empty(&self) -> bool {
-        self.order_by.is_empty() && self.limit.is_none() && self.lock.is_none()
+        self.order_by.is_empty() && self.limit.is_none() && self.locks.is_empty()
     }
 }
 
@@ -34,14 +34,19 @@ impl<'a> Binder<'a, '_> {
     /// Binds a query at the innermost level, which must be fresh.
     pub(super) fn query(&mut self, query: &'a ast::Query<'a>) -> Result<Query, BindError> {
         if query.into.is_some() {
-            return Err(BindError::NotSupported("SELECT ... INTO"));
+            let is_inside = self.levels.len() > 1;
+            return Err(if is_inside {
+                BindError::MisplacedInto
+            } else {
+                BindError::NotSupported("SELECT ... INTO a file")
+            });
         }
         let outer_ctes = self.ctes.len();
         if let Some(with) = query.with {
             self.with(with)?;
         }
         self.descend(QUERY_HEIGHT)?;
-        let bound = self.body(query.body, Tail::of(query)?);
+        let bound = self.body(query.body, Tail::of(query));
         self.ascend(QUERY_HEIGHT);
         self.ctes.truncate(outer_ctes);
         bound
@@ -52,7 +57,10 @@ impl<'a> Binder<'a, '_> {
         if with.recursive {
             return Err(BindError::NotSupported("WITH RECURSIVE"));
         }
-        for cte in with.ctes {
+        for (at, cte) in with.ctes.iter().enumerate() {
+            if with.ctes[..at].iter().any(|other| other.name == cte.name) {
+                return Err(BindError::DuplicateAlias(cte.name.to_owned()));
+            }
             self.ctes.push(CteEntry { cte, visible: self.ctes.len() });
         }
         Ok(())
@@ -106,7 +114,7 @@ impl<'a> Binder<'a, '_> {
         distinct_after: Option<usize>,
         tail: Tail<'a>,
     ) -> Result<Query, BindError> {
-        if tail.lock.is_some() {
+        if !tail.locks.is_empty() {
             return Err(BindError::NotSupported("locking clause of a UNION"));
         }
         let columns = self.union_columns(&arms)?;
@@ -212,16 +220,6 @@ impl<'a> Binder<'a, '_> {
             _ => Err(BindError::WrongArguments("LIMIT")),
         }
     }
-}
-
-/// The strongest of the locks asked for.
-fn row_lock(clauses: &[ast::LockClause<'_>]) -> Result<Option<RowLock>, BindError> {
-    let Some(first) = clauses.first() else { return Ok(None) };
-    if clauses.iter().any(|clause| clause.wait != first.wait) {
-        return Err(BindError::NotSupported("locks with different waits"));
-    }
-    let exclusive = clauses.iter().any(|clause| clause.exclusive);
-    Ok(Some(RowLock { exclusive, wait: first.wait }))
 }
 
 /// SQL_CALC_FOUND_ROWS stands in the first operand and counts the union's rows.

@@ -27,8 +27,7 @@ impl<'a> Binder<'a, '_> {
             conjuncts::split(self.filter(condition)?, &mut filter);
         }
         self.enter(Clause::FieldList, Aggregates::Allowed, Aliases::Hidden);
-        let output = self.select_list(select.items)?;
-        self.level().output = output;
+        self.select_list(select.items)?;
         let groups = self.group_by(select.group_by)?;
         let having = select.having.as_ref().map(|h| self.having(h, &groups)).transpose()?;
         let is_plain = groups.is_empty() && self.level().aggs.is_empty();
@@ -37,6 +36,7 @@ impl<'a> Binder<'a, '_> {
             return Err(BindError::OrderAggregate { ordinal: at + 1 });
         }
         let limit = self.limit(tail.limit)?;
+        let locks = self.row_locks(tail.locks)?;
         if select.modifiers.calc_found_rows {
             self.deprecated.push(Deprecated::CalcFoundRows);
         }
@@ -53,7 +53,7 @@ impl<'a> Binder<'a, '_> {
             limit,
             output: std::mem::take(&mut level.output),
             subqueries: std::mem::take(&mut level.subqueries),
-            lock: tail.lock,
+            locks,
             count_found_rows: select.modifiers.calc_found_rows,
             straight: select.modifiers.straight_join,
         };
@@ -81,26 +81,34 @@ impl<'a> Binder<'a, '_> {
         self.level().output = output;
         let order = self.order_by(tail.order_by)?;
         let limit = self.limit(tail.limit)?;
+        let locks = self.row_locks(tail.locks)?;
         let Level { rels, output, subqueries, .. } = std::mem::replace(self.level(), Level::new());
-        Ok(Block { rels, from, order, limit, output, subqueries, lock: tail.lock, ..Block::default() })
+        Ok(Block { rels, from, order, limit, output, subqueries, locks, ..Block::default() })
     }
 
-    fn select_list(&mut self, items: &'a [SelectItem<'a>]) -> Result<Vec<OutputColumn>, BindError> {
-        let mut output = Vec::with_capacity(items.len());
-        for item in items {
+    /// Binds the select list, item by item, so that subqueries see the items before them.
+    fn select_list(&mut self, items: &'a [SelectItem<'a>]) -> Result<(), BindError> {
+        self.level().output = Vec::with_capacity(items.len());
+        for (at, item) in items.iter().enumerate() {
+            let mut shown = Vec::new();
             match item {
-                SelectItem::Star => self.star(&mut output)?,
-                SelectItem::TableStar(name) => self.table_star(name, &mut output)?,
+                SelectItem::Star => self.star(&mut shown)?,
+                SelectItem::TableStar(name) => self.table_star(name, &mut shown)?,
                 SelectItem::Expr { expr, alias, text } => {
-                    let mut bound = self.value(expr)?;
+                    let before = self.next_sub;
+                    let bound = self.value(expr);
+                    let has_subquery = self.next_sub > before;
+                    let later = if has_subquery { &items[at..] } else { &[] };
+                    let mut bound = bound.map_err(|error| forward_reference(error, later))?;
                     let name = alias.map_or_else(|| self.item_name(expr, text), Into::into);
                     bound.name_cast(&name);
                     let origin = self.origin(stored(&bound));
-                    output.push(OutputColumn { name, expr: bound, origin });
+                    self.level().output.push(OutputColumn { name, expr: bound, origin });
                 }
             }
+            self.level().output.append(&mut shown);
         }
-        Ok(output)
+        Ok(())
     }
 
     /// `*`
@@ -207,6 +215,17 @@ impl<'a> Binder<'a, '_> {
         let bound = self.condition(condition);
         self.level().having_columns = None;
         bound
+    }
+}
+
+/// Error 1247 for a name that a subquery of the select list does not find, and that an item from its own one on, `later`, has.
+fn forward_reference(error: BindError, later: &[SelectItem<'_>]) -> BindError {
+    let is_named = |item: &SelectItem<'_>, name: &str| matches!(item, SelectItem::Expr { alias: Some(alias), .. } if alias.eq_ignore_ascii_case(name));
+    match error {
+        BindError::UnknownColumn { name, .. } if later.iter().any(|item| is_named(item, &name)) => {
+            BindError::IllegalReference { name, why: "forward reference in item list" }
+        }
+        error => error,
     }
 }
 

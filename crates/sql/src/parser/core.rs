@@ -3,6 +3,8 @@
 use base::sync::interrupt;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
+use types::Charset;
+use types::collation::convert;
 
 use super::Parsed;
 use super::nesting::Nesting;
@@ -58,6 +60,8 @@ pub(super) struct Parser<'a, 'n> {
     pub(super) hint: Option<Token>,
     /// Joins so far.
     pub(super) join_count: u16,
+    /// A number did not fit 32 bits.
+    pub(super) cut_number: bool,
     /// Offset of the text from which on the next token first looks whether the statement is to end.
     next_look: u32,
     /// Most bytes that the arena may have when the parser looks.
@@ -75,7 +79,7 @@ impl<'a, 'n> Parser<'a, 'n> {
             tok,
             prev_end: tok.start,
             text,
-            checked: utf8_prefix(&text[..text.len().min(CHECKED_PREFIX)]),
+            checked: utf8_prefix(&text[..text.len().min(CHECKED_PREFIX)], mode),
             mode,
             arena,
             params: 0,
@@ -88,6 +92,7 @@ impl<'a, 'n> Parser<'a, 'n> {
             table_star: None,
             hint: None,
             join_count: 0,
+            cut_number: false,
             next_look: BYTES_BETWEEN_LOOKS,
             arena_bytes_max: usize::MAX,
             stopped: None,
@@ -321,8 +326,19 @@ impl<'a, 'n> Parser<'a, 'n> {
     }
 
     #[inline]
-    pub(super) fn utf8(bytes: &'a [u8], offset: u32) -> Result<&'a str> {
+    pub(super) fn utf8(&self, bytes: &'a [u8], offset: u32) -> Result<&'a str> {
+        if self.mode.has(LexMode::LATIN1) {
+            return Ok(self.latin1(bytes));
+        }
         std::str::from_utf8(bytes).map_err(|_| Fail { kind: ParseErrorKind::InvalidUtf8, offset })
+    }
+
+    /// Text of a client whose character set is latin1.
+    #[cold]
+    fn latin1(&self, bytes: &[u8]) -> &'a str {
+        let mut text = Vec::with_capacity(bytes.len());
+        convert(Charset::Latin1, Charset::Utf8mb4, bytes, &mut text);
+        self.arena.alloc_str(&String::from_utf8_lossy(&text))
     }
 
     /// Text of a word or quoted name token.
@@ -330,11 +346,11 @@ impl<'a, 'n> Parser<'a, 'n> {
     pub(super) fn name_text(&self, token: Token) -> Result<&'a str> {
         let bytes = self.slice(token);
         if token.kind == Tok::Quoted {
-            return Self::utf8(self.unquote(bytes), token.start);
+            return self.utf8(self.unquote(bytes), token.start);
         }
         match self.checked.get(token.start as usize..token.end as usize) {
             Some(name) => Ok(name),
-            None => Self::utf8(bytes, token.start),
+            None => self.utf8(bytes, token.start),
         }
     }
 
@@ -425,7 +441,7 @@ impl<'a, 'n> Parser<'a, 'n> {
     pub(super) fn string(&mut self) -> Result<&'a str> {
         let offset = self.tok.start;
         let bytes = self.string_bytes()?;
-        Self::utf8(bytes, offset)
+        self.utf8(bytes, offset)
     }
 
     /// Name of a `@variable` token, without `@` and quotes.
@@ -442,7 +458,7 @@ impl<'a, 'n> Parser<'a, 'n> {
             Some(b'\'' | b'"') => self.string_text(Token { kind: Tok::Str(true), ..body }, true),
             _ => bytes,
         };
-        Self::utf8(bytes, token.start)
+        self.utf8(bytes, token.start)
     }
 
     /// A number that is an option, not an expression: `None` beyond 64 bits is a syntax error.
@@ -462,7 +478,11 @@ impl<'a, 'n> Parser<'a, 'n> {
 
     /// A number that fits 32 bits; larger ones are cut to the largest, for the binder to refuse.
     pub(super) fn number_u32(&mut self) -> Result<u32> {
-        self.number().map(|n| u32::try_from(n).unwrap_or(u32::MAX))
+        let number = self.number()?;
+        Ok(u32::try_from(number).unwrap_or_else(|_| {
+            self.cut_number = true;
+            u32::MAX
+        }))
     }
 
     // Lists and nodes.
@@ -550,8 +570,11 @@ impl<'a, 'n> Parser<'a, 'n> {
     }
 }
 
-/// The longest prefix of `bytes` that is UTF-8.
-fn utf8_prefix(bytes: &[u8]) -> &str {
+/// The longest prefix of `bytes` that is UTF-8, and of latin1 text one that is ASCII.
+fn utf8_prefix(bytes: &[u8], mode: LexMode) -> &str {
+    let is_latin1 = mode.has(LexMode::LATIN1);
+    let ascii = bytes.iter().position(|byte| is_latin1 && !byte.is_ascii());
+    let bytes = &bytes[..ascii.unwrap_or(bytes.len())];
     std::str::from_utf8(bytes)
         .or_else(|error| std::str::from_utf8(&bytes[..error.valid_up_to()]))
         .unwrap_or_default()

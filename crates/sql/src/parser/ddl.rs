@@ -4,8 +4,8 @@ use bumpalo::collections::Vec as BumpVec;
 
 use super::core::{Parser, Result};
 use crate::ast::{
-    AlterDatabase, CreateDatabase, CreateIndex, DatabaseOption, DropDatabase, DropIndex, DropTable, KeyKind,
-    KeyOptions, Statement,
+    AlterDatabase, CreateDatabase, CreateIndex, DatabaseOption, DropDatabase, DropIndex, DropProgram,
+    DropTable, KeyKind, KeyOptions, ProgramKind, Statement,
 };
 use crate::lexer::{Kw, Tok};
 
@@ -69,6 +69,13 @@ impl<'a> Parser<'a, '_> {
         let tables = self.list(Self::table_name)?;
         let _ = self.eat_kw(Kw::RESTRICT) || self.eat_kw(Kw::CASCADE);
         Ok(self.alloc(DropTable { temporary, if_exists, tables }))
+    }
+
+    /// DROP of a stored program, after those words.
+    pub(super) fn drop_program(&mut self, kind: ProgramKind) -> Result<Statement<'a>> {
+        let if_exists = self.if_exists()?;
+        let name = self.table_name()?;
+        Ok(Statement::DropProgram(self.alloc(DropProgram { kind, if_exists, name })))
     }
 
     /// RENAME TABLE, after those words.

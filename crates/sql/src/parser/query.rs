@@ -218,11 +218,16 @@ impl<'a> Parser<'a, '_> {
         if self.at_kw(Kw::ROLLUP) && self.peek() == Tok::LParen {
             self.bump();
             *rollup = true;
-            return self.paren_list(Self::order_item);
+            return self.paren_list(Self::group_item);
         }
-        let items = self.list(Self::order_item)?;
+        let items = self.list(Self::group_item)?;
         *rollup = self.eat_kw2(Kw::WITH, Kw::ROLLUP);
         Ok(items)
+    }
+
+    /// An expression; groups have no direction.
+    fn group_item(&mut self) -> Result<OrderItem<'a>> {
+        Ok(OrderItem { expr: self.expr()?, descending: false })
     }
 
     fn select_modifiers(&mut self) -> Result<SelectModifiers> {
@@ -414,9 +419,11 @@ impl<'a> Parser<'a, '_> {
     /// `BY text`: a string or a hex or bit literal.
     fn by_text(&mut self) -> Result<&'a [u8]> {
         self.expect_kw(Kw::BY)?;
-        if self.at_string() {
-            return self.string_bytes();
-        }
+        if self.at_string() { self.string_bytes() } else { self.literal_bytes() }
+    }
+
+    /// The bytes of a hex or bit literal.
+    pub(super) fn literal_bytes(&mut self) -> Result<&'a [u8]> {
         if !matches!(self.tok.kind, Tok::Hex | Tok::Bit) {
             return self.syntax();
         }

@@ -1,7 +1,7 @@
 //! Dispatch on a statement's first words.
 
 use super::core::{Parser, Result};
-use crate::ast::{KeyKind, MaintainKind, Statement};
+use crate::ast::{KeyKind, MaintainKind, ProgramKind, Statement};
 use crate::lexer::{Kw, Tok};
 
 impl<'a> Parser<'a, '_> {
@@ -234,10 +234,10 @@ impl<'a> Parser<'a, '_> {
             Kw::INDEX => self.drop_index(),
             Kw::USER | Kw::ROLE => self.drop_user(kw == Kw::ROLE),
             Kw::PREPARE => Ok(Statement::Deallocate(self.name()?)),
-            Kw::TRIGGER => self.unsupported("DROP TRIGGER"),
-            Kw::PROCEDURE => self.unsupported("DROP PROCEDURE"),
-            Kw::FUNCTION => self.unsupported("DROP FUNCTION"),
-            Kw::EVENT => self.unsupported("DROP EVENT"),
+            Kw::TRIGGER => self.drop_program(ProgramKind::Trigger),
+            Kw::PROCEDURE => self.drop_program(ProgramKind::Procedure),
+            Kw::FUNCTION => self.drop_program(ProgramKind::Function),
+            Kw::EVENT => self.drop_program(ProgramKind::Event),
             Kw::SERVER => self.unsupported("DROP SERVER"),
             Kw::TABLESPACE | Kw::UNDO => self.unsupported("DROP TABLESPACE"),
             Kw::LOGFILE => self.unsupported("DROP LOGFILE GROUP"),

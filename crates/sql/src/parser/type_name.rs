@@ -30,6 +30,12 @@ impl<'a> Parser<'a, '_> {
 
     /// A column's type.
     pub(super) fn type_name(&mut self) -> Result<TypeName<'a>> {
+        self.cut_number = false;
+        let ty = self.any_type()?;
+        Ok(TypeName { too_long: self.cut_number, ..ty })
+    }
+
+    fn any_type(&mut self) -> Result<TypeName<'a>> {
         let Tok::Kw(kw) = self.tok.kind else {
             return self.syntax();
         };
@@ -135,6 +141,7 @@ impl<'a> Parser<'a, '_> {
         }
         let mut ty = self.with_length(base)?;
         ty.charset = Some("utf8mb3");
+        ty.national = true;
         ty.binary = self.eat_kw(Kw::BINARY);
         Ok(ty)
     }
@@ -155,10 +162,20 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn members(&mut self, base: TypeBase) -> Result<TypeName<'a>> {
-        let members = self.paren_list(Self::string)?;
+        let members = self.paren_list(Self::member)?;
         let mut ty = TypeName { members, ..plain(base) };
         self.charset_attributes(&mut ty)?;
         Ok(ty)
+    }
+
+    /// A member: a string, or the bytes of a hexadecimal or bit literal.
+    fn member(&mut self) -> Result<&'a str> {
+        let offset = self.tok.start;
+        if self.at_string() {
+            return self.string();
+        }
+        let bytes = self.literal_bytes()?;
+        self.utf8(bytes, offset)
     }
 
     /// CHARACTER SET, BINARY, ASCII, UNICODE, BYTE after a string type, in any order.
@@ -190,6 +207,8 @@ fn plain<'a>(base: TypeBase) -> TypeName<'a> {
         zerofill: false,
         binary: false,
         charset: None,
+        national: false,
+        too_long: false,
         members: &[],
         serial: false,
     }

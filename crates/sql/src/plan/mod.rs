@@ -20,7 +20,7 @@ pub use explain::explain;
 pub use key_set::{KeyBox, KeySet, PartTest};
 pub use node::{
     AggSpec, Column, ColumnSet, Estimate, JoinKind, Node, Origin, OutputColumn, Path, QueryPlan, Relation,
-    RowLock, SortKey, SubPlan,
+    RowLock, RowLocks, SortKey, SubPlan,
 };
 pub use skip::{Skip, Take};
 pub use uses::TableUsed;

@@ -47,7 +47,7 @@ pub struct QueryPlan {
     /// Plans of the subqueries that expressions name by ordinal.
     pub subqueries: Vec<SubPlan>,
     /// FOR UPDATE, FOR SHARE.
-    pub lock: Option<RowLock>,
+    pub locks: RowLocks,
     /// SQL_CALC_FOUND_ROWS: count on behind the limit.
     pub count_found_rows: bool,
     /// What one run of it comes to.
@@ -84,6 +84,28 @@ pub struct RowLock {
     pub exclusive: bool,
     /// NOWAIT, SKIP LOCKED.
     pub wait: LockWait,
+}
+
+/// The locking clauses of a query: how the rows of each of its tables are locked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowLocks {
+    /// Of the tables that no clause names.
+    pub rest: Option<RowLock>,
+    /// Of the relations that clauses name after OF.
+    pub of: Vec<(u16, RowLock)>,
+}
+
+impl RowLocks {
+    /// Whether no table's rows are locked.
+    pub fn is_none(&self) -> bool {
+        self.rest.is_none() && self.of.is_empty()
+    }
+
+    /// How rows of relation `rel` are locked.
+    pub fn of_rel(&self, rel: u16) -> Option<RowLock> {
+        let named = self.of.iter().find(|(named, _)| *named == rel);
+        named.map_or(self.rest, |(_, lock)| Some(*lock))
+    }
 }
 
 /// A column of the answer.

@@ -53,9 +53,9 @@ fn for_each_query_below<'p>(at: &'p Node, visit: &mut dyn FnMut(&'p QueryPlan)) 
 
 /// The tables of a query; rows of the relations `targets` are changed.
 fn query<'p>(plan: &'p QueryPlan, targets: &[u16], visit: &mut dyn FnMut(TableUsed<'p>)) {
-    let locks = plan.lock.is_some_and(|lock| lock.exclusive);
     for (rel, relation) in (0..).zip(&plan.relations) {
         if let Relation::Table { def, alias, .. } = relation {
+            let locks = plan.locks.of_rel(rel).is_some_and(|lock| lock.exclusive);
             visit(TableUsed { def, alias, writes: locks || targets.contains(&rel) });
         }
     }

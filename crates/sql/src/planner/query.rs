@@ -8,7 +8,7 @@ use super::select::{self, Extra};
 use crate::bind::BindContext;
 use crate::bind::block::{Block, Query, SubBlock, UnionBlock, Window};
 use crate::bind::volatile::is_volatile;
-use crate::plan::{Estimate, InsertCell, Node, QueryPlan, Relation, SubPlan};
+use crate::plan::{Estimate, InsertCell, Node, QueryPlan, Relation, RowLocks, SubPlan};
 
 /// Plans a statement's query.
 pub(crate) fn query(query: Query, ctx: &BindContext<'_>) -> QueryPlan {
@@ -91,7 +91,7 @@ fn plan_union(mut union: UnionBlock, ctx: &BindContext<'_>, params: &Params) -> 
         root: window(node, union.limit),
         output: union.output,
         subqueries: Vec::new(),
-        lock: None,
+        locks: RowLocks::default(),
         count_found_rows: union.count_found_rows,
         estimate,
     }

@@ -53,7 +53,7 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     let others = others.into_iter().map(|other| other.map(by_row)).collect();
     let mut subqueries = plan_subqueries(subqueries, ctx, params);
     let subqueries_known = Subqueries::new(&subqueries, others, lead);
-    let mut rels = Rels::new(subqueries_known, block.lock.is_some(), build, ctx);
+    let mut rels = Rels::new(subqueries_known, !block.locks.is_none(), build, ctx);
     rels.dives = ctx.dives.filter(|_| row_limit(&block).is_none());
     let mut derived: Vec<(u16, Query)> = Vec::new();
     for mut source in std::mem::take(&mut block.rels) {
@@ -88,7 +88,7 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
         root: node,
         output: block.output,
         subqueries,
-        lock: block.lock,
+        locks: block.locks,
         count_found_rows: block.count_found_rows,
         estimate,
     }

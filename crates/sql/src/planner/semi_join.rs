@@ -234,7 +234,7 @@ fn merge(subquery: &mut SubBlock) {
         && block.aggregation.is_none()
         && block.computed.is_none()
         && block.having.is_none()
-        && block.lock.is_none()
+        && block.locks.is_none()
         && !block.count_found_rows
         && block.subqueries.is_empty();
     let ([Source::Query { query: Some(Query::Select(inner)), .. }], true) = (&mut block.rels[..], is_alone)
@@ -280,7 +280,7 @@ fn is_plain(block: &Block) -> bool {
     block.aggregation.is_none()
         && block.computed.is_none()
         && block.having.is_none()
-        && block.lock.is_none()
+        && block.locks.is_none()
         && block.limit.offset.is_none()
         && !block.count_found_rows
         && !matches!(block.from, JoinTree::Dual)

@@ -127,7 +127,6 @@ fn what_is_missing_is_told_as_unsupported() {
         "SELECT ROW_NUMBER() OVER () FROM emp",
         "WITH RECURSIVE c AS (SELECT 1) SELECT * FROM c",
         "SELECT 1 EXCEPT SELECT 2",
-        "SELECT id FROM emp FOR SHARE FOR UPDATE NOWAIT",
     ] {
         assert!(matches!(bind(sql), Err(BindError::NotSupported(_))), "{sql}");
     }

@@ -1,0 +1,40 @@
+//! Stored procedures, functions, triggers and events: none can be created, so that every name is unknown.
+
+use sql::ast::{DropProgram, ProgramKind, TableName};
+
+use super::Done;
+use super::names::FullName;
+use crate::diagnostics::Severity;
+use crate::error_map::{self, SqlError};
+use crate::session::Session;
+
+/// DROP PROCEDURE, FUNCTION, TRIGGER, EVENT.
+pub(super) fn drop(session: &mut Session, drop: &DropProgram<'_>) -> Result<Done, SqlError> {
+    let name = FullName::resolve(session, &drop.name)?;
+    if drop.if_exists {
+        session.warn(Severity::Note, note(drop.kind, &name));
+        return Ok(Done::default());
+    }
+    Err(match drop.kind {
+        ProgramKind::Event => error_map::EVENT_DOES_NOT_EXIST.with(&[&name.table]),
+        kind => note(kind, &name),
+    })
+}
+
+/// What IF EXISTS notes.
+fn note(kind: ProgramKind, name: &FullName) -> SqlError {
+    match kind {
+        ProgramKind::Procedure => error_map::SP_DOES_NOT_EXIST.with(&[&"PROCEDURE", name]),
+        ProgramKind::Function => error_map::SP_DOES_NOT_EXIST.with(&[&"FUNCTION", name]),
+        ProgramKind::Event => error_map::SP_DOES_NOT_EXIST.with(&[&"Event", &name.table]),
+        ProgramKind::Trigger => error_map::TRG_DOES_NOT_EXIST.bare(),
+    }
+}
+
+/// Error 1305 for CALL of `procedure`.
+pub(crate) fn unknown_procedure(session: &Session, procedure: &TableName<'_>) -> SqlError {
+    match FullName::resolve(session, procedure) {
+        Ok(name) => error_map::SP_DOES_NOT_EXIST.with(&[&"PROCEDURE", &name]),
+        Err(error) => error,
+    }
+}
