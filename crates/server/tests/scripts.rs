@@ -19,6 +19,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     queries,
     select_basic,
     show,
+    type_pairs,
     types_store,
     values_date,
     values_number,
