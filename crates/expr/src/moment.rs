@@ -41,18 +41,22 @@ pub(crate) fn time_of(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Option<Converted<
         return Some(Converted { value: moment.value.time(), loss: moment.loss });
     }
     match value {
-        Value::Bytes { data, .. } => {
-            let parsed = Time::parse(data)?;
-            let loss = match parsed {
-                ParsedTime { out_of_range: true, .. } => Loss::OutOfRange,
-                ParsedTime { truncated: true, .. } => Loss::Truncated,
-                _ => Loss::None,
-            };
-            let is_cut = parsed.rounds_up && cuts_fractions(ctx);
-            Some(Converted { value: parsed.to_fsp(MAX_FSP, is_cut), loss })
-        }
-        _ => value.to_time(),
+        Value::Bytes { data, .. } => of_text(data, ctx),
+        Value::Bit { .. } => of_text(value.as_text(&mut Vec::new()), ctx),
+        // A number past the range is no time, unlike a text.
+        _ => value.to_time().filter(|read| read.loss != Loss::OutOfRange),
     }
+}
+
+fn of_text(text: &[u8], ctx: &EvalCtx<'_>) -> Option<Converted<Time>> {
+    let parsed = Time::parse(text)?;
+    let loss = match parsed {
+        ParsedTime { out_of_range: true, .. } => Loss::OutOfRange,
+        ParsedTime { truncated: true, .. } => Loss::Truncated,
+        _ => Loss::None,
+    };
+    let is_cut = parsed.rounds_up && cuts_fractions(ctx);
+    Some(Converted { value: parsed.to_fsp(MAX_FSP, is_cut), loss })
 }
 
 /// Whether fractions of seconds are cut instead of rounded. Asked where there is something to cut.

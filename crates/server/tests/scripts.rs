@@ -23,6 +23,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     select_list,
     show,
     statements,
+    type_pairs,
     types_store,
     utf8mb3,
     values_date,

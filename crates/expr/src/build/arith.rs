@@ -4,7 +4,7 @@ use types::decimal::{MAX_PRECISION, MAX_SCALE};
 use types::{SqlModes, SqlType};
 
 use super::rules::constant_int;
-use super::typing::{Class, decimal_digits, decimal_type, double_of, is_unsigned, numeric_class};
+use super::typing::{Class, class_of, decimal_digits, decimal_type, double_of, is_unsigned, numeric_class};
 use super::{BindError, Builder};
 use crate::fold::fold;
 use crate::func::Func;
@@ -110,6 +110,7 @@ fn names_column(expr: &Expr) -> bool {
 pub(crate) fn integer_part(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let arg = &args[0];
     match numeric_class(arg) {
+        _ if matches!(class_of(arg), Class::DateTime | Class::Time) => SqlType::double(),
         Class::Int => SqlType { unsigned: is_unsigned(arg), ..SqlType::bigint() },
         Class::Decimal if decimal_digits(arg).0 < 19 => SqlType::bigint(),
         Class::Decimal => decimal_type(decimal_digits(arg).0 + 1, 0),
@@ -120,6 +121,9 @@ pub(crate) fn integer_part(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
 /// ROUND, TRUNCATE.
 pub(crate) fn rounded(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let arg = &args[0];
+    if matches!(class_of(arg), Class::DateTime | Class::Time) {
+        return SqlType::double();
+    }
     let digits = args.get(1).map_or(Some(0), constant_int);
     match numeric_class(arg) {
         Class::Int => SqlType { unsigned: is_unsigned(arg), ..SqlType::bigint() },

@@ -4,9 +4,12 @@ use super::{Converted, Loss, Value};
 use crate::temporal::{DateFlags, MICROS_PER_SECOND, Parsed};
 use crate::{Date, DateTime, Decimal, Time};
 
+/// Numbers from here on are dates with a time of day.
+const FIRST_WITH_TIME: i64 = 101_000_000;
+
 impl Value<'_> {
     /// The value as a date and time with microseconds. `None` if it is none ("Incorrect datetime value") or NULL.
-    /// A TIME counts from midnight of `today`.
+    /// A TIME counts from midnight of `today`; a YEAR is its first day.
     pub fn to_datetime(&self, flags: DateFlags, today: Date) -> Option<Converted<DateTime>> {
         match *self {
             Value::Null => None,
@@ -17,9 +20,11 @@ impl Value<'_> {
             Value::Enum { .. } | Value::Set { .. } => {
                 from_parsed(DateTime::parse(self.as_text(&mut Vec::new()), flags)?)
             }
-            Value::Year(_) => None,
+            Value::Year(v) => Some(Converted::exact(DateTime::from_date(Date::new(v, 1, 1)))),
             _ => {
                 let (number, micro) = self.number_and_micro()?;
+                // A fraction belongs to a time of day.
+                let micro = if number < FIRST_WITH_TIME { micro.min(0) } else { micro };
                 from_parsed(DateTime::from_number(number, micro, flags)?)
             }
         }
@@ -29,7 +34,7 @@ impl Value<'_> {
     pub fn to_time(&self) -> Option<Converted<Time>> {
         let parsed = match *self {
             Value::Null => return None,
-            Value::Date(_) => return Some(Converted::exact(Time::ZERO)),
+            Value::Date(_) | Value::Year(_) => return Some(Converted::exact(Time::ZERO)),
             Value::DateTime(v, _) => return Some(Converted::exact(v.time())),
             Value::Time(v, _) => return Some(Converted::exact(v)),
             Value::Bytes { data, .. } => Time::parse(data)?,
