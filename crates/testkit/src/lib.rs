@@ -12,6 +12,7 @@ pub mod flags;
 pub mod isolation;
 pub mod kill9;
 pub mod locks;
+pub mod metadata;
 pub mod recovery_speed;
 pub mod runner;
 pub mod script;

@@ -10,6 +10,7 @@ mod collation;
 mod compare;
 mod control;
 mod error;
+pub(crate) mod format_width;
 mod literal;
 mod logic;
 pub(crate) mod rules;
@@ -24,7 +25,9 @@ pub use collation::Coercibility;
 pub(crate) use collation::coercibility;
 pub use error::BindError;
 pub use temporal::TrimSide;
-pub(crate) use typing::{Class, class_of, decimal_digits, numeric_class, shown_chars, string_type};
+pub(crate) use typing::{
+    Class, byte_width, class_of, decimal_digits, numeric_class, shown_chars, string_type,
+};
 
 /// Settings of the session that types depend on. `Copy`; make one per statement.
 #[derive(Clone, Copy, Debug)]

@@ -107,6 +107,8 @@ pub(super) struct Binder<'a, 'c> {
     outer_columns: usize,
     /// Variables that take fields of LOAD DATA, so strings whatever they are now.
     pub(super) field_variables: Vec<(&'a str, CollationId)>,
+    /// Types of the open parameters so far, by number.
+    pub(super) open_params: Vec<types::SqlType>,
     /// Constructs to warn of, in text order.
     pub(super) deprecated: Vec<Deprecated>,
     /// What it has come to so far.
@@ -130,6 +132,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             shareable: true,
             outer_columns: 0,
             field_variables: Vec::new(),
+            open_params: Vec::new(),
             deprecated: Vec::new(),
             expansion: Expansion::new(ctx.sql.len()),
             next_sub: 0,

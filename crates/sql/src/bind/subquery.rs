@@ -35,9 +35,12 @@ impl<'a> Binder<'a, '_> {
     /// `(SELECT ..)` as a value.
     pub(super) fn scalar_subquery(&mut self, query: &'a ast::Query<'a>) -> Result<Expr, BindError> {
         let plan = self.subquery(query)?;
-        let ty = self.sole_column(plan)?.ty.clone();
+        let column = self.sole_column(plan)?;
+        let (ty, nullable) = (column.ty.clone(), column.nullable);
+        let subquery = &self.level().subqueries[usize::from(plan)].query;
+        let may_be_empty = !matches!(subquery, Query::Select(block) if block.has_one_row());
         let kind = ExprKind::Subquery { plan, form: SubqueryForm::Scalar, needle: None };
-        Ok(Expr { kind, ty, nullable: true })
+        Ok(Expr { kind, ty, nullable: nullable || may_be_empty })
     }
 
     /// `[NOT] EXISTS (SELECT ..)`: one row is enough.
@@ -64,8 +67,10 @@ impl<'a> Binder<'a, '_> {
         if let ast::ExprKind::Row(_) = needle.kind {
             return Err(BindError::NotSupported("a row IN a subquery"));
         }
-        let needle = self.value(needle)?;
+        let mut needle = self.value(needle)?;
         let plan = self.subquery(query)?;
+        let ty = self.sole_column(plan)?.ty.clone();
+        self.settle(&mut needle, &ty);
         let (needle, domain) = self.needle(needle, plan)?;
         let form = SubqueryForm::In { negated, domain };
         let kind = ExprKind::Subquery { plan, form, needle: Some(Box::new(needle)) };
@@ -110,7 +115,7 @@ impl<'a> Binder<'a, '_> {
         }
         let one = self.build.int(1);
         Ok(Block {
-            rels: vec![Source::Query { query: Some(rows), columns }],
+            rels: vec![Source::Query { query: Some(rows), columns, origins: Vec::new() }],
             from: JoinTree::Rel(0),
             filter,
             output: vec![OutputColumn { name: "1".into(), expr: one.clone(), origin: None }],
