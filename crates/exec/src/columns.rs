@@ -50,41 +50,44 @@ fn write_each(output: &[OutputColumn], charset: ResultCharset, out: &mut OutBuff
 }
 
 /// As [`definition`], before the statement runs: MySQL has not made its temporary tables then, and takes what they will
-/// hold for calculated values.
+/// hold for calculated values and columns of base tables.
 pub fn prepared_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
     let definition = definition(column, charset);
-    if !(definition.table.is_empty() && column.origin.is_some()) {
-        return definition;
+    match &column.origin {
+        Some(origin) if origin.table.is_empty() => value_definition(column, charset),
+        Some(origin) => ColumnDefinition { flags: definition.flags | key_flags(origin), ..definition },
+        None => definition,
     }
-    let not_null = definition.flags & flags::NOT_NULL;
-    let value = ColumnDefinition::of_value(&column.name, &column.expr.ty, charset);
-    ColumnDefinition { flags: value.flags | not_null, ..value }
 }
 
 /// The definition of one output column, as a client with this character set gets it.
 fn definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
+    let Some(origin) = &column.origin else { return value_definition(column, charset) };
     let ty = &column.expr.ty;
-    let not_null = if column.expr.nullable { 0 } else { flags::NOT_NULL };
-    let Some(origin) = &column.origin else {
-        let mut definition = ColumnDefinition::of_value(&column.name, ty, charset);
-        if is_bit_literal(&column.expr) {
-            definition.decimals = 0;
-        }
-        return ColumnDefinition { flags: definition.flags | not_null, ..definition };
-    };
     let definition = if origin.is_value {
         ColumnDefinition::of_value(&column.name, ty, charset)
     } else {
         ColumnDefinition::of_column(&column.name, ty, charset)
     };
+    let key_flags = if origin.is_gathered { 0 } else { key_flags(origin) };
     ColumnDefinition {
         schema: &origin.schema,
         table: &origin.table,
         org_table: &origin.org_table,
         org_name: &origin.org_name,
-        flags: definition.flags | not_null | origin_flags(origin),
+        flags: definition.flags | not_null_flag(column) | key_flags | default_flags(origin),
         ..definition
     }
+}
+
+fn value_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
+    let definition = ColumnDefinition::of_value(&column.name, &column.expr.ty, charset);
+    let decimals = if is_bit_literal(&column.expr) { 0 } else { definition.decimals };
+    ColumnDefinition { flags: definition.flags | not_null_flag(column), decimals, ..definition }
+}
+
+fn not_null_flag(column: &OutputColumn) -> u16 {
+    if column.expr.nullable { 0 } else { flags::NOT_NULL }
 }
 
 /// Whether `expr` is written as x'..' or b'..': a text that may be a number.
@@ -93,14 +96,20 @@ fn is_bit_literal(expr: &Expr) -> bool {
     is_bits || (expr.ty.is_string() && expr.ty.unsigned)
 }
 
-fn origin_flags(origin: &Origin) -> u16 {
-    let flag = |is: bool, flag: u16| if is { flag } else { 0 };
+fn flag(is: bool, flag: u16) -> u16 {
+    if is { flag } else { 0 }
+}
+
+fn key_flags(origin: &Origin) -> u16 {
     flag(origin.primary_key, flags::PRIMARY_KEY)
         | flag(origin.unique_key, flags::UNIQUE_KEY)
         | flag(origin.multiple_key, flags::MULTIPLE_KEY)
         | flag(origin.part_of_key, flags::PART_KEY)
         | flag(origin.auto_increment, flags::AUTO_INCREMENT)
-        | flag(origin.no_default, flags::NO_DEFAULT)
+}
+
+fn default_flags(origin: &Origin) -> u16 {
+    flag(origin.no_default, flags::NO_DEFAULT)
         | flag(origin.set_by_clock, flags::TIMESTAMP)
         | flag(origin.on_update_now, flags::ON_UPDATE_NOW)
 }

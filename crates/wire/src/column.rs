@@ -213,7 +213,10 @@ impl<'a> ColumnDefinition<'a> {
     /// the flags of keys and defaults.
     pub fn of_column(name: &'a str, ty: &SqlType, charset: ResultCharset) -> Self {
         let decimals = if is_text_kind(ty.kind) { 0 } else { ty.decimals };
-        Self::new(name, ty, charset, column_flags(ty), ColumnType::of(ty.kind), decimals)
+        // A column of NULLs, which only temporary tables have, is an empty text.
+        let is_null = ty.kind == TypeKind::Null;
+        let column_type = if is_null { ColumnType::VarString } else { ColumnType::of(ty.kind) };
+        Self::new(name, ty, charset, column_flags(ty), column_type, decimals)
     }
 
     /// A calculated value called `name` of type `ty`, sent in `charset`. Callers add NOT NULL.

@@ -107,6 +107,8 @@ pub(super) struct Binder<'a, 'c> {
     outer_columns: usize,
     /// Variables that take fields of LOAD DATA, so strings whatever they are now.
     pub(super) field_variables: Vec<(&'a str, CollationId)>,
+    /// Literals are constants of the plan though they have ordinals.
+    pub(super) keeps_literals: bool,
     /// Types of the open parameters so far, by number.
     pub(super) open_params: Vec<types::SqlType>,
     /// Constructs to warn of, in text order.
@@ -132,6 +134,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             shareable: true,
             outer_columns: 0,
             field_variables: Vec::new(),
+            keeps_literals: false,
             open_params: Vec::new(),
             deprecated: Vec::new(),
             expansion: Expansion::new(ctx.sql.len()),

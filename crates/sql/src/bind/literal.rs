@@ -28,7 +28,7 @@ impl Binder<'_, '_> {
     /// literals of any length.
     fn lifted(&self, literal: &Literal) -> Option<Expr> {
         let Literals::Parameters { base } = self.ctx.literals else { return None };
-        if literal.ordinal == Literal::UNNUMBERED {
+        if literal.ordinal == Literal::UNNUMBERED || self.keeps_literals {
             return None;
         }
         let ty = match literal.kind {

@@ -33,7 +33,6 @@ fn keep_type(ty: &mut SqlType) {
             let is_binary = ty.collation == CollationId::BINARY;
             ty.kind = if is_binary { TypeKind::Blob(size) } else { TypeKind::Text(size) };
         }
-        TypeKind::Null => *ty = SqlType::new(TypeKind::VarBinary, 0),
         TypeKind::VarChar | TypeKind::VarBinary => ty.unsigned = false,
         _ => {}
     }
@@ -65,7 +64,7 @@ pub(super) fn mark_result(block: &mut Block) {
     let Some(gathered) = gathered_by_table(block) else { return };
     for item in &mut block.output {
         let origin = match (item.origin.take(), &item.expr.kind, &gathered) {
-            (Some(origin), ..) => Some(origin.without_keys()),
+            (Some(origin), ..) => Some(Origin { is_gathered: true, ..origin }),
             (None, ExprKind::Column(column), Gathered::Groups(groups)) if column.col >= *groups => {
                 Some(Origin::default())
             }
@@ -110,6 +109,8 @@ fn follows_index<'e>(exprs: impl Iterator<Item = &'e Expr>, block: &Block) -> bo
     def.indexes.iter().filter(|index| !index.parts.is_empty()).any(|index| {
         let named = |part: &KeyPart| columns.iter().any(|column| column.col == part.column);
         let is_prefix = columns.len() <= index.parts.len() && index.parts[..columns.len()].iter().all(named);
-        is_prefix || (index.kind != IndexKind::Secondary && index.parts.iter().all(named))
+        let is_not_null = |part: &KeyPart| !def.columns[usize::from(part.column)].nullable;
+        let is_unique = index.kind != IndexKind::Secondary && index.parts.iter().all(is_not_null);
+        is_prefix || (is_unique && index.parts.iter().all(named))
     })
 }

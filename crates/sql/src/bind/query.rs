@@ -196,10 +196,14 @@ impl<'a> Binder<'a, '_> {
         self.union(arms, None, tail, false)
     }
 
+    /// A row of VALUES. Its literals decide the types of columns, as those of a select list do.
     fn values_row(&mut self, row: &'a [ast::Expr<'a>]) -> Result<Block, BindError> {
         let mut output = Vec::with_capacity(row.len());
         for (at, value) in row.iter().enumerate() {
-            let expr = self.value(value)?;
+            let before = std::mem::replace(&mut self.keeps_literals, true);
+            let bound = self.value(value);
+            self.keeps_literals = before;
+            let expr = bound?;
             output.push(OutputColumn { name: format!("column_{at}").into(), expr, origin: None });
         }
         let subqueries = std::mem::take(&mut self.level().subqueries);

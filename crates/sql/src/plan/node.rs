@@ -126,6 +126,8 @@ pub struct Origin {
     pub on_update_now: bool,
     /// A calculated value that only has a name there.
     pub is_value: bool,
+    /// Shown by way of a table that MySQL makes when the statement runs, where it is no part of any key.
+    pub is_gathered: bool,
 }
 
 impl Origin {
