@@ -1,10 +1,11 @@
 //! Column definitions of a result set, built once per plan.
 
+use expr::{Expr, ExprKind};
 use sql::plan::{Origin, OutputColumn};
-use types::{LobSize, TypeKind};
+use types::OwnedValue;
 use wire::column::flags;
 use wire::out_buffer::FIRST_SEQUENCE;
-use wire::{ColumnDefinition, ColumnType, OutBuffer, ResultCharset, reply};
+use wire::{ColumnDefinition, OutBuffer, ResultCharset, reply};
 
 use crate::context::Client;
 
@@ -48,42 +49,68 @@ fn write_each(output: &[OutputColumn], charset: ResultCharset, out: &mut OutBuff
     }
 }
 
-/// The definition of one output column, as a client with this character set gets it.
-pub fn definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
-    let mut definition = ColumnDefinition::of_type(&column.name, &column.expr.ty, charset);
-    if !column.expr.nullable {
-        definition.flags |= flags::NOT_NULL;
+/// As [`definition`], before the statement runs: MySQL has not made its temporary tables then, and takes what they will
+/// hold for calculated values and columns of base tables.
+pub fn prepared_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
+    let definition = definition(column, charset);
+    match &column.origin {
+        Some(origin) if origin.table.is_empty() => value_definition(column, charset),
+        Some(origin) => ColumnDefinition { flags: definition.flags | key_flags(origin), ..definition },
+        None => definition,
     }
-    let Some(origin) = &column.origin else {
-        definition.column_type = computed_type(column.expr.ty.kind).unwrap_or(definition.column_type);
-        return definition;
+}
+
+/// The definition of one output column, as a client with this character set gets it.
+fn definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
+    let Some(origin) = &column.origin else { return value_definition(column, charset) };
+    let ty = &column.expr.ty;
+    let definition = if origin.is_value {
+        ColumnDefinition::of_value(&column.name, ty, charset)
+    } else {
+        ColumnDefinition::of_column(&column.name, ty, charset)
     };
-    definition.schema = &origin.schema;
-    definition.table = &origin.table;
-    definition.org_table = &origin.org_table;
-    definition.org_name = &origin.org_name;
-    definition.flags |= origin_flags(origin);
-    definition
+    let key_flags = if origin.is_gathered { 0 } else { key_flags(origin) };
+    ColumnDefinition {
+        schema: &origin.schema,
+        table: &origin.table,
+        org_table: &origin.org_table,
+        org_name: &origin.org_name,
+        flags: definition.flags | not_null_flag(column) | key_flags | default_flags(origin),
+        ..definition
+    }
 }
 
-/// The type of a computed column, where it differs from a table column's: its BLOB type tells its length class.
-fn computed_type(kind: TypeKind) -> Option<ColumnType> {
-    let (TypeKind::Text(size) | TypeKind::Blob(size)) = kind else { return None };
-    Some(match size {
-        LobSize::Tiny => ColumnType::TinyBlob,
-        LobSize::Normal => ColumnType::Blob,
-        LobSize::Medium => ColumnType::MediumBlob,
-        LobSize::Long => ColumnType::LongBlob,
-    })
+fn value_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
+    let definition = ColumnDefinition::of_value(&column.name, &column.expr.ty, charset);
+    let decimals = if is_bit_literal(&column.expr) { 0 } else { definition.decimals };
+    ColumnDefinition { flags: definition.flags | not_null_flag(column), decimals, ..definition }
 }
 
-fn origin_flags(origin: &Origin) -> u16 {
-    let flag = |is: bool, flag: u16| if is { flag } else { 0 };
+fn not_null_flag(column: &OutputColumn) -> u16 {
+    if column.expr.nullable { 0 } else { flags::NOT_NULL }
+}
+
+/// Whether `expr` is written as x'..' or b'..': a text that may be a number.
+fn is_bit_literal(expr: &Expr) -> bool {
+    let is_bits = matches!(expr.kind, ExprKind::Const(OwnedValue::Bit { .. }));
+    is_bits || (expr.ty.is_string() && expr.ty.unsigned)
+}
+
+fn flag(is: bool, flag: u16) -> u16 {
+    if is { flag } else { 0 }
+}
+
+fn key_flags(origin: &Origin) -> u16 {
     flag(origin.primary_key, flags::PRIMARY_KEY)
         | flag(origin.unique_key, flags::UNIQUE_KEY)
         | flag(origin.multiple_key, flags::MULTIPLE_KEY)
+        | flag(origin.part_of_key, flags::PART_KEY)
         | flag(origin.auto_increment, flags::AUTO_INCREMENT)
-        | flag(origin.no_default, flags::NO_DEFAULT)
+}
+
+fn default_flags(origin: &Origin) -> u16 {
+    flag(origin.no_default, flags::NO_DEFAULT)
+        | flag(origin.set_by_clock, flags::TIMESTAMP)
         | flag(origin.on_update_now, flags::ON_UPDATE_NOW)
 }
 

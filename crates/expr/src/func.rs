@@ -9,8 +9,8 @@ use types::{TypeKind, Value};
 use crate::EvalError;
 use crate::build::rules::Nulls::{Args, Maybe, Never};
 use crate::build::rules::Rule::{
-    self, Bool, Build, Clock, Date, DateTime, Double, Fixed, FromFirst, FromTexts, Int, IntOfTexts, Of, Text,
-    Time, UInt, Year,
+    self, Bool, Build, Clock, Date, DateTime, Digits, Double, Fixed, FromFirst, FromTexts, Int, IntOfTexts,
+    Of, Text, Time, UDigits, UInt, Year,
 };
 use crate::build::rules::{self as rule, Nulls};
 use crate::build::types_of as of;
@@ -99,9 +99,9 @@ functions! {
         ConvertUsing [] 1..=1 Of(rule::as_first), Maybe, text::convert_using;
         CutText [] 1..=1 Of(rule::as_first), Maybe, text::cut;
         PadBytes [] 1..=1 Of(rule::as_first), Maybe, text::pad_bytes;
-        Charset ["charset"] 1..=1 Text(64), Never, info::charset;
-        Collation ["collation"] 1..=1 Text(64), Never, info::collation;
-        Coercibility ["coercibility"] 1..=1 Int, Never, info::coercibility;
+        Charset ["charset"] 1..=1 Text(64), Args, info::charset;
+        Collation ["collation"] 1..=1 Text(64), Args, info::collation;
+        Coercibility ["coercibility"] 1..=1 Digits(10), Never, info::coercibility;
 
         // Choice.
         If ["if"] 3..=3 Build(of::build_special), Args, choose::rewritten;
@@ -111,15 +111,15 @@ functions! {
         IsNull ["isnull"] 1..=1 Build(of::build_special), Never, choose::rewritten;
         Greatest ["greatest"] 2..=MANY Build(of::build_special), Args, choose::greatest;
         Least ["least"] 2..=MANY Build(of::build_special), Args, choose::least;
-        Interval ["interval"] 2..=MANY Int, Never, choose::interval;
+        Interval ["interval"] 2..=MANY Digits(2), Never, choose::interval;
         Elt ["elt"] 2..=MANY Build(of::build_special), Maybe, choose::elt;
         Field ["field"] 2..=MANY Build(of::build_field), Never, choose::field;
 
         // Lengths and characters.
-        Length ["length", "octet_length"] 1..=1 Int, Args, text::length;
-        BitLength ["bit_length"] 1..=1 Int, Args, text::bit_length;
-        CharLength ["char_length", "character_length"] 1..=1 Int, Args, text::char_length;
-        Ascii ["ascii"] 1..=1 Int, Args, text::ascii;
+        Length ["length", "octet_length"] 1..=1 Digits(11), Args, text::length;
+        BitLength ["bit_length"] 1..=1 Digits(11), Args, text::bit_length;
+        CharLength ["char_length", "character_length"] 1..=1 Digits(11), Args, text::char_length;
+        Ascii ["ascii"] 1..=1 Digits(4), Args, text::ascii;
         Ord ["ord"] 1..=1 Int, Args, text::ord;
         Char ["char"] 1..=MANY Of(of::char_bytes), Maybe, text::char;
 
@@ -131,7 +131,7 @@ functions! {
         Reverse ["reverse"] 1..=1 FromTexts(rule::first_chars), Args, text::reverse;
         Left ["left"] 2..=2 FromFirst(rule::cut_chars), Args, text::left;
         Right ["right"] 2..=2 FromFirst(rule::cut_chars), Args, text::right;
-        Substring ["substring", "substr", "mid"] 2..=3 FromFirst(rule::first_chars), Args, text::substring;
+        Substring ["substring", "substr", "mid"] 2..=3 FromFirst(rule::substring_chars), Args, text::substring;
         SubstringIndex ["substring_index"] 3..=3 FromTexts(rule::first_chars), Args, text_edit::substring_index;
         Trim ["trim"] 1..=2 FromTexts(rule::first_chars), Args, pad::trim_both;
         TrimLeading [] 1..=2 FromTexts(rule::first_chars), Args, pad::trim_leading;
@@ -145,30 +145,30 @@ functions! {
         Replace ["replace"] 3..=3 FromTexts(rule::replaced_chars), Args, text_edit::replace;
         Insert ["insert"] 4..=4 FromTexts(rule::inserted_chars), Maybe, text_edit::insert;
         Quote ["quote"] 1..=1 FromTexts(rule::quoted_chars), Maybe, text_edit::quote;
-        MakeSet ["make_set"] 2..=MANY FromTexts(rule::joined_chars), Maybe, text_edit::make_set;
+        MakeSet ["make_set"] 2..=MANY FromTexts(rule::set_chars), Maybe, text_edit::make_set;
         ExportSet ["export_set"] 3..=5 Of(of::export_set), Args, text_edit::export_set;
-        Soundex ["soundex"] 1..=1 FromTexts(rule::first_chars), Args, text_edit::soundex;
-        Format ["format"] 2..=3 Text(90), Maybe, format::format;
+        Soundex ["soundex"] 1..=1 FromTexts(rule::soundex_chars), Args, text_edit::soundex;
+        Format ["format"] 2..=3 Of(rule::formatted_number), Maybe, format::format;
 
         // Searches.
-        Instr ["instr"] 2..=2 IntOfTexts, Args, search::instr;
-        Locate ["locate", "position"] 2..=3 IntOfTexts, Args, search::locate;
-        FindInSet ["find_in_set"] 2..=2 IntOfTexts, Args, search::find_in_set;
+        Instr ["instr"] 2..=2 IntOfTexts(11), Args, search::instr;
+        Locate ["locate", "position"] 2..=3 IntOfTexts(11), Args, search::locate;
+        FindInSet ["find_in_set"] 2..=2 IntOfTexts(11), Args, search::find_in_set;
         LikeEscape [] 3..=3 Bool, Args, search::like_escape;
-        StrCmp ["strcmp"] 2..=2 IntOfTexts, Args, search::strcmp;
+        StrCmp ["strcmp"] 2..=2 IntOfTexts(2), Args, search::strcmp;
 
         // Notations and digests.
         Hex ["hex"] 1..=1 Of(rule::hex_text), Args, encode::hex;
         Unhex ["unhex"] 1..=1 Of(rule::decoded_bytes), Maybe, encode::unhex;
         ToBase64 ["to_base64"] 1..=1 Of(rule::base64_text), Args, encode::to_base64;
         FromBase64 ["from_base64"] 1..=1 Of(rule::decoded_bytes), Maybe, encode::from_base64;
-        Bin ["bin"] 1..=1 Text(64), Args, radix::bin;
-        Oct ["oct"] 1..=1 Text(64), Args, radix::oct;
+        Bin ["bin"] 1..=1 Text(65), Args, radix::bin;
+        Oct ["oct"] 1..=1 Text(65), Args, radix::oct;
         Conv ["conv"] 3..=3 Text(65), Maybe, radix::conv;
         Md5 ["md5"] 1..=1 Text(32), Args, hash::md5;
         Sha1 ["sha1", "sha"] 1..=1 Text(40), Args, hash::sha1;
-        Sha2 ["sha2"] 2..=2 Text(128), Maybe, hash::sha2;
-        Crc32 ["crc32"] 1..=1 UInt, Args, hash::crc32;
+        Sha2 ["sha2"] 2..=2 Of(rule::digest), Maybe, hash::sha2;
+        Crc32 ["crc32"] 1..=1 UDigits(10), Args, hash::crc32;
 
         // Numbers.
         Abs ["abs"] 1..=1 Of(of::signed_number), Args, number::abs;
@@ -178,46 +178,46 @@ functions! {
         Round ["round"] 1..=2 Of(of::rounded), Args, round::round;
         Truncate ["truncate"] 2..=2 Of(of::rounded), Args, round::truncate;
         Sqrt ["sqrt"] 1..=1 Double, Maybe, number::sqrt;
-        Pow ["pow", "power"] 2..=2 Double, Args, number::pow;
-        Exp ["exp"] 1..=1 Double, Args, number::exp;
+        Pow ["pow", "power"] 2..=2 Double, Maybe, number::pow;
+        Exp ["exp"] 1..=1 Double, Maybe, number::exp;
         Ln ["ln"] 1..=1 Double, Maybe, number::ln;
         Log ["log"] 1..=2 Double, Maybe, number::log;
         Log10 ["log10"] 1..=1 Double, Maybe, number::log10;
         Log2 ["log2"] 1..=1 Double, Maybe, number::log2;
-        Pi ["pi"] 0..=0 Fixed(6), Never, number::pi;
-        Sin ["sin"] 1..=1 Double, Args, number::sin;
-        Cos ["cos"] 1..=1 Double, Args, number::cos;
-        Tan ["tan"] 1..=1 Double, Args, number::tan;
-        Cot ["cot"] 1..=1 Double, Args, number::cot;
+        Pi ["pi"] 0..=0 Fixed(6, 8), Never, number::pi;
+        Sin ["sin"] 1..=1 Double, Maybe, number::sin;
+        Cos ["cos"] 1..=1 Double, Maybe, number::cos;
+        Tan ["tan"] 1..=1 Double, Maybe, number::tan;
+        Cot ["cot"] 1..=1 Double, Maybe, number::cot;
         Asin ["asin"] 1..=1 Double, Maybe, number::asin;
         Acos ["acos"] 1..=1 Double, Maybe, number::acos;
-        Atan ["atan", "atan2"] 1..=2 Double, Args, number::atan;
+        Atan ["atan", "atan2"] 1..=2 Double, Maybe, number::atan;
         Degrees ["degrees"] 1..=1 Double, Args, number::degrees;
         Radians ["radians"] 1..=1 Double, Args, number::radians;
         Rand ["rand"] 0..=1 Double, Never, random::rand;
-        IsUuid ["is_uuid"] 1..=1 Int, Args, identifier::is_uuid;
+        IsUuid ["is_uuid"] 1..=1 Digits(1), Maybe, identifier::is_uuid;
         UuidToBin ["uuid_to_bin"] 1..=2 Of(of::uuid_bytes), Args, identifier::uuid_to_bin;
         BinToUuid ["bin_to_uuid"] 1..=2 Text(36), Args, identifier::bin_to_uuid;
         InetAton ["inet_aton"] 1..=1 UInt, Maybe, identifier::inet_aton;
-        InetNtoa ["inet_ntoa"] 1..=1 Text(15), Maybe, identifier::inet_ntoa;
-        Uuid ["uuid"] 0..=0 Text(36), Never, random::uuid;
+        InetNtoa ["inet_ntoa"] 1..=1 Text(31), Maybe, identifier::inet_ntoa;
+        Uuid ["uuid"] 0..=0 Text(36), Args, random::uuid;
 
         // The session.
         Version ["version"] 0..=0 Text(60), Never, info::version;
         Database ["database", "schema"] 0..=0 Text(64), Maybe, info::database;
-        User ["user", "session_user", "system_user"] 0..=0 Text(288), Never, info::user;
-        CurrentUser ["current_user"] 0..=0 Text(288), Never, info::current_user;
+        User ["user", "session_user", "system_user"] 0..=0 Text(288), Args, info::user;
+        CurrentUser ["current_user"] 0..=0 Text(288), Args, info::current_user;
         ConnectionId ["connection_id"] 0..=0 UInt, Never, info::connection_id;
-        LastInsertId ["last_insert_id"] 0..=1 Of(rule::insert_id), Args, info::last_insert_id;
+        LastInsertId ["last_insert_id"] 0..=1 UInt, Args, info::last_insert_id;
         RowCount ["row_count"] 0..=0 Int, Never, info::row_count;
         FoundRows ["found_rows"] 0..=0 Int, Never, info::found_rows;
         Sleep ["sleep"] 1..=1 Int, Never, info::sleep;
-        GetLock ["get_lock"] 2..=2 Int, Maybe, user_lock::get_lock;
-        ReleaseLock ["release_lock"] 1..=1 Int, Maybe, user_lock::release_lock;
+        GetLock ["get_lock"] 2..=2 Digits(1), Maybe, user_lock::get_lock;
+        ReleaseLock ["release_lock"] 1..=1 Digits(1), Maybe, user_lock::release_lock;
         ReleaseAllLocks ["release_all_locks"] 0..=0 UInt, Never, user_lock::release_all_locks;
-        IsFreeLock ["is_free_lock"] 1..=1 Int, Maybe, user_lock::is_free_lock;
+        IsFreeLock ["is_free_lock"] 1..=1 Digits(1), Maybe, user_lock::is_free_lock;
         IsUsedLock ["is_used_lock"] 1..=1 UInt, Maybe, user_lock::is_used_lock;
-        Benchmark ["benchmark"] 2..=2 Int, Maybe, info::benchmark;
+        Benchmark ["benchmark"] 2..=2 Digits(1), Maybe, info::benchmark;
 
         // The clock.
         Now ["now", "current_timestamp", "localtime", "localtimestamp"] 0..=1 Clock(TypeKind::DateTime), Never, clock::now;
@@ -229,36 +229,36 @@ functions! {
         UtcTimestamp ["utc_timestamp"] 0..=1 Clock(TypeKind::DateTime), Never, clock::utc_timestamp;
         UnixTimestamp ["unix_timestamp"] 0..=1 Of(rule::unix_seconds), Args, epoch::unix_timestamp;
         FromUnixTime ["from_unixtime"] 1..=2 Build(of::build_from_unixtime), Maybe, epoch::from_unixtime;
-        FormatUnixTime [] 2..=2 Text(255), Maybe, epoch::format_unixtime;
+        FormatUnixTime [] 2..=2 Of(of::formatted_time), Maybe, epoch::format_unixtime;
         ConvertTz ["convert_tz"] 3..=3 Of(of::datetime_of_first), Maybe, epoch::convert_tz;
 
         // Parts of dates and times.
         DateOf ["date"] 1..=1 Date, Maybe, date_parts::date;
         TimeOf ["time"] 1..=1 Time, Maybe, date_parts::time;
         Year ["year"] 1..=1 Year, Maybe, date_parts::year;
-        Month ["month"] 1..=1 Int, Maybe, date_parts::month;
-        DayOfMonth ["dayofmonth", "day"] 1..=1 Int, Maybe, date_parts::day;
-        Quarter ["quarter"] 1..=1 Int, Maybe, date_parts::quarter;
-        Hour ["hour"] 1..=1 Int, Maybe, date_parts::hour;
-        Minute ["minute"] 1..=1 Int, Maybe, date_parts::minute;
-        Second ["second"] 1..=1 Int, Maybe, date_parts::second;
+        Month ["month"] 1..=1 Digits(3), Maybe, date_parts::month;
+        DayOfMonth ["dayofmonth", "day"] 1..=1 Digits(3), Maybe, date_parts::day;
+        Quarter ["quarter"] 1..=1 Digits(2), Maybe, date_parts::quarter;
+        Hour ["hour"] 1..=1 Digits(4), Maybe, date_parts::hour;
+        Minute ["minute"] 1..=1 Digits(3), Maybe, date_parts::minute;
+        Second ["second"] 1..=1 Digits(3), Maybe, date_parts::second;
         Microsecond ["microsecond"] 1..=1 Int, Maybe, date_parts::microsecond;
-        DayOfWeek ["dayofweek"] 1..=1 Int, Maybe, date_parts::day_of_week;
-        Weekday ["weekday"] 1..=1 Int, Maybe, date_parts::weekday;
-        DayOfYear ["dayofyear"] 1..=1 Int, Maybe, date_parts::day_of_year;
-        Week ["week"] 1..=2 Int, Maybe, date_parts::week;
-        WeekOfYear ["weekofyear"] 1..=1 Int, Maybe, date_parts::week_of_year;
-        YearWeek ["yearweek"] 1..=2 Int, Maybe, date_parts::year_week;
+        DayOfWeek ["dayofweek"] 1..=1 Digits(2), Maybe, date_parts::day_of_week;
+        Weekday ["weekday"] 1..=1 Digits(2), Maybe, date_parts::weekday;
+        DayOfYear ["dayofyear"] 1..=1 Digits(4), Maybe, date_parts::day_of_year;
+        Week ["week"] 1..=2 Digits(3), Maybe, date_parts::week;
+        WeekOfYear ["weekofyear"] 1..=1 Digits(3), Maybe, date_parts::week_of_year;
+        YearWeek ["yearweek"] 1..=2 Digits(7), Maybe, date_parts::year_week;
         DayName ["dayname"] 1..=1 Text(9), Maybe, date_parts::day_name;
         MonthName ["monthname"] 1..=1 Text(9), Maybe, date_parts::month_name;
 
         // Arithmetic of dates and times.
         LastDay ["last_day"] 1..=1 Date, Maybe, date::last_day;
-        ToDays ["to_days"] 1..=1 Int, Maybe, date::to_days;
+        ToDays ["to_days"] 1..=1 Digits(8), Maybe, date::to_days;
         FromDays ["from_days"] 1..=1 Date, Maybe, date::from_days;
         ToSeconds ["to_seconds"] 1..=1 Int, Maybe, date::to_seconds;
         MakeDate ["makedate"] 2..=2 Date, Maybe, date::make_date;
-        DateDiff ["datediff"] 2..=2 Int, Maybe, date::date_diff;
+        DateDiff ["datediff"] 2..=2 Digits(9), Maybe, date::date_diff;
         PeriodAdd ["period_add"] 2..=2 Int, Args, date::period_add;
         PeriodDiff ["period_diff"] 2..=2 Int, Args, date::period_diff;
         AddDate ["adddate"] 2..=2 Build(of::build_special), Maybe, choose::rewritten;
@@ -268,10 +268,10 @@ functions! {
         AddTime ["addtime"] 2..=2 Of(of::add_time), Maybe, time::add_time;
         SubTime ["subtime"] 2..=2 Of(of::add_time), Maybe, time::sub_time;
         SecToTime ["sec_to_time"] 1..=1 Of(of::time_of_seconds), Maybe, time::sec_to_time;
-        TimeToSec ["time_to_sec"] 1..=1 Int, Maybe, time::time_to_sec;
+        TimeToSec ["time_to_sec"] 1..=1 Digits(10), Maybe, time::time_to_sec;
         MakeTime ["maketime"] 3..=3 Of(of::time_of_third), Maybe, time::make_time;
-        DateFormat ["date_format"] 2..=2 Text(255), Maybe, format::date_format;
-        TimeFormat ["time_format"] 2..=2 Text(255), Maybe, format::time_format;
+        DateFormat ["date_format"] 2..=2 Of(of::formatted_time), Maybe, format::date_format;
+        TimeFormat ["time_format"] 2..=2 Of(of::formatted_time), Maybe, format::time_format;
         StrToDate ["str_to_date"] 2..=2 Of(of::str_to_date), Maybe, str_to_date::str_to_date;
         GetFormat ["get_format"] 2..=2 Text(17), Maybe, format::get_format;
         Regexp ["regexp_like"] 2..=3 Bool, Args, info::regexp;
@@ -285,6 +285,12 @@ functions! {
 }
 
 impl Func {
+    /// Whether this is an operator on bits, of numbers or of bytes.
+    pub(crate) fn is_bitwise(self) -> bool {
+        use Func::{BitAnd, BitNot, BitOr, BitXor, ShiftLeft, ShiftRight};
+        matches!(self, BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight | BitNot)
+    }
+
     /// Whether a call may take its time for others.
     pub fn waits(self) -> bool {
         matches!(self, Func::Sleep | Func::GetLock)

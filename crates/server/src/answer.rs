@@ -211,7 +211,7 @@ impl Answer<'_> {
         let out = &mut *self.out;
         reply::write_column_count(out, table.columns.len());
         for column in &table.columns {
-            let definition = ColumnDefinition::of_type(&column.name, &column.ty, charset);
+            let definition = ColumnDefinition::of_column(&column.name, &column.ty, charset);
             ColumnDefinition { column_type: column.column_type, ..definition }.write(out);
         }
         reply::write_columns_end(out, capabilities, status, warnings);

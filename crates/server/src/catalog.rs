@@ -10,7 +10,7 @@ use types::{CollationId, LobSize, OwnedValue, SqlType, TableDef, TableStatistics
 
 use crate::session::{Level, Session};
 use crate::sysvars::VarValue;
-use crate::user_variable::{TEXT_CHARS, type_of_value};
+use crate::user_variable::type_of_value;
 use crate::virtual_tables;
 
 /// The engine's catalog.
@@ -69,6 +69,13 @@ fn is_missing(error: &NameError, schema: &str) -> bool {
     matches!(error, NameError::NoSuchTable { .. }) || virtual_tables::schema(schema).is_some()
 }
 
+/// Bytes that clients are told of a user variable without a value.
+const UNSET_BYTES: u32 = 65_532;
+/// Characters that they are told of one that is a text.
+const TEXT_VARIABLE_CHARS: u32 = 16_777_215;
+/// Characters of a system variable.
+const SYSTEM_VARIABLE_CHARS: u32 = 21_845;
+
 impl SessionTypes for Session {
     fn auto_is_null(&self) -> bool {
         self.variables.hot.sql_auto_is_null
@@ -77,9 +84,11 @@ impl SessionTypes for Session {
     fn user_variable(&self, name: &str) -> SqlType {
         let lob = |kind, collation| SqlType { collation, ..SqlType::new(kind, 0) };
         match self.user_variables.get(&name.to_lowercase()) {
-            None => SqlType::new(TypeKind::VarBinary, 0),
+            None => SqlType::new(TypeKind::VarBinary, UNSET_BYTES),
             Some(OwnedValue::Null) => lob(TypeKind::Blob(LobSize::Medium), CollationId::BINARY),
-            Some(OwnedValue::Bytes { collation, .. }) => lob(TypeKind::Text(LobSize::Long), *collation),
+            Some(OwnedValue::Bytes { collation, .. }) => {
+                SqlType { length: TEXT_VARIABLE_CHARS, ..lob(TypeKind::Text(LobSize::Long), *collation) }
+            }
             Some(value) => type_of_value(value),
         }
     }
@@ -93,9 +102,10 @@ impl SessionTypes for Session {
         let value = self.read_variable(level, name).ok()?;
         Some(match value {
             VarValue::Null | VarValue::Text(_) => {
-                SqlType::varchar(TEXT_CHARS, CollationId::UTF8MB4_0900_AI_CI)
+                SqlType::varchar(SYSTEM_VARIABLE_CHARS, CollationId::UTF8MB4_0900_AI_CI)
             }
-            VarValue::Bool(_) | VarValue::Int(_) => SqlType::bigint(),
+            VarValue::Bool(_) => SqlType::new(TypeKind::BigInt, 1),
+            VarValue::Int(_) => SqlType::bigint(),
             VarValue::UInt(_) => SqlType::bigint_unsigned(),
             VarValue::Double(_) => SqlType::double(),
         })

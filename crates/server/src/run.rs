@@ -313,7 +313,7 @@ pub fn field_list(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlErr
     session.diagnostics.clear();
     let charset = session.variables.hot.results;
     for column in &table.def.columns {
-        let mut definition = wire::ColumnDefinition::of_type(&column.name, &column.ty, charset);
+        let mut definition = wire::ColumnDefinition::of_column(&column.name, &column.ty, charset);
         definition.schema = &table.def.schema;
         definition.table = &table.def.name;
         definition.org_table = &table.def.name;

@@ -13,6 +13,7 @@ pub mod isolation;
 pub mod kill9;
 pub mod locks;
 pub mod lockstep;
+pub mod metadata;
 pub mod recovery_speed;
 pub mod runner;
 pub mod script;

@@ -1,6 +1,7 @@
 //! The type of a column, expression or parameter.
 
 mod display;
+mod width;
 
 use std::sync::Arc;
 
@@ -87,7 +88,8 @@ pub struct SqlType {
     pub unsigned: bool,
     /// ZEROFILL: display only.
     pub zerofill: bool,
-    /// Characters, bytes, bits, precision or display width, as the kind says.
+    /// Characters, bytes, bits, precision or display width, as the kind says. 0: the kind's own, or for TEXT and BLOB its
+    /// class's; calculated ones have the characters of their longest value.
     pub length: u32,
     /// Scale or fractional-second digits; 31 ("not fixed") for FLOAT and DOUBLE without a scale.
     pub decimals: u8,

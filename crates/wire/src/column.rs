@@ -143,7 +143,7 @@ pub mod flags {
     pub const PRIMARY_KEY: u16 = 2;
     /// The whole of a unique index.
     pub const UNIQUE_KEY: u16 = 4;
-    /// First column of an index.
+    /// First column of an index that is not this column alone and unique.
     pub const MULTIPLE_KEY: u16 = 8;
     /// TEXT or BLOB.
     pub const BLOB: u16 = 16;
@@ -157,7 +157,7 @@ pub mod flags {
     pub const ENUM: u16 = 256;
     /// AUTO_INCREMENT.
     pub const AUTO_INCREMENT: u16 = 512;
-    /// TIMESTAMP.
+    /// TIMESTAMP that the clock sets.
     pub const TIMESTAMP: u16 = 1024;
     /// SET.
     pub const SET: u16 = 2048;
@@ -165,6 +165,8 @@ pub mod flags {
     pub const NO_DEFAULT: u16 = 4096;
     /// ON UPDATE CURRENT_TIMESTAMP.
     pub const ON_UPDATE_NOW: u16 = 8192;
+    /// Part of an index.
+    pub const PART_KEY: u16 = 16384;
 }
 
 /// The character set that text is sent in (`character_set_results`).
@@ -207,10 +209,32 @@ pub struct ColumnDefinition<'a> {
 }
 
 impl<'a> ColumnDefinition<'a> {
-    /// An expression called `name` of type `ty`, sent in `charset`. Callers add table names and key flags.
-    pub fn of_type(name: &'a str, ty: &SqlType, charset: ResultCharset) -> Self {
-        let text = carries_text(ty);
-        let collation = if text { charset.collation.unwrap_or(ty.collation.0) } else { BINARY };
+    /// A column called `name` of type `ty`, as a table holds it, sent in `charset`. Callers add table names, NOT NULL and
+    /// the flags of keys and defaults.
+    pub fn of_column(name: &'a str, ty: &SqlType, charset: ResultCharset) -> Self {
+        let decimals = if is_text_kind(ty.kind) { 0 } else { ty.decimals };
+        // A column of NULLs, which only temporary tables have, is an empty text.
+        let is_null = ty.kind == TypeKind::Null;
+        let column_type = if is_null { ColumnType::VarString } else { ColumnType::of(ty.kind) };
+        Self::new(name, ty, charset, column_flags(ty), column_type, decimals)
+    }
+
+    /// A calculated value called `name` of type `ty`, sent in `charset`. Callers add NOT NULL.
+    pub fn of_value(name: &'a str, ty: &SqlType, charset: ResultCharset) -> Self {
+        let decimals = if is_text_kind(ty.kind) { NOT_FIXED_DECIMALS } else { ty.decimals };
+        Self::new(name, ty, charset, value_flags(ty), value_type(ty.kind), decimals)
+    }
+
+    fn new(
+        name: &'a str,
+        ty: &SqlType,
+        charset: ResultCharset,
+        flags: u16,
+        column_type: ColumnType,
+        decimals: u8,
+    ) -> Self {
+        let collation = if carries_text(ty) { charset.collation.unwrap_or(ty.collation.0) } else { BINARY };
+        let char_bytes = charset.collation.map_or(ty.max_char_bytes(), |_| u32::from(charset.max_bytes));
         ColumnDefinition {
             schema: "",
             table: "",
@@ -218,10 +242,10 @@ impl<'a> ColumnDefinition<'a> {
             name,
             org_name: "",
             collation,
-            length: display_bytes(ty, u32::from(charset.max_bytes)),
-            column_type: ColumnType::of(ty.kind),
-            flags: type_flags(ty),
-            decimals: ty.decimals,
+            length: display_bytes(ty, char_bytes),
+            column_type,
+            flags,
+            decimals,
         }
     }
 
@@ -259,7 +283,15 @@ impl<'a> ColumnDefinition<'a> {
 }
 
 const BINARY: u16 = 63;
+/// Decimals of calculated text.
+const NOT_FIXED_DECIMALS: u8 = 31;
 
+fn is_text_kind(kind: TypeKind) -> bool {
+    use TypeKind::{Binary, Blob, Char, Enum, Set, Text, VarBinary, VarChar};
+    matches!(kind, Char | VarChar | Text(_) | Binary | VarBinary | Blob(_) | Enum | Set)
+}
+
+/// Whether values are sent in the character set of results.
 fn carries_text(ty: &SqlType) -> bool {
     let kind_has_text = matches!(
         ty.kind,
@@ -268,22 +300,46 @@ fn carries_text(ty: &SqlType) -> bool {
     kind_has_text && ty.collation.0 != BINARY
 }
 
-fn type_flags(ty: &SqlType) -> u16 {
+/// BINARY for everything but text that is compared by weights.
+fn binary_flag(ty: &SqlType) -> u16 {
+    let has_weights = carries_text(ty) && ty.collation.collation().is_some_and(|found| !found.is_binary());
+    if has_weights { 0 } else { flags::BINARY }
+}
+
+/// The type of a calculated value: that of long text shows its length class.
+fn value_type(kind: TypeKind) -> ColumnType {
+    let (TypeKind::Text(size) | TypeKind::Blob(size)) = kind else { return ColumnType::of(kind) };
+    match size {
+        LobSize::Tiny => ColumnType::TinyBlob,
+        LobSize::Normal => ColumnType::Blob,
+        LobSize::Medium => ColumnType::MediumBlob,
+        LobSize::Long => ColumnType::LongBlob,
+    }
+}
+
+fn column_flags(ty: &SqlType) -> u16 {
     let kind = match ty.kind {
         TypeKind::Text(_) | TypeKind::Blob(_) => flags::BLOB,
         TypeKind::Enum => flags::ENUM,
         TypeKind::Set => flags::SET,
-        TypeKind::Timestamp => flags::TIMESTAMP,
-        TypeKind::Bit => flags::UNSIGNED,
         TypeKind::Year => flags::UNSIGNED | flags::ZEROFILL,
         _ => 0,
     };
-    let sign = if ty.unsigned { flags::UNSIGNED } else { 0 };
     let fill = if ty.zerofill { flags::ZEROFILL | flags::UNSIGNED } else { 0 };
-    let binary = if carries_text(ty) { 0 } else { flags::BINARY };
-    // Numbers of tables carry no BINARY flag, expressions do; clients look at it for strings and dates alone.
-    let binary = if is_number(ty.kind) { 0 } else { binary };
+    // Numbers of tables carry no BINARY flag, calculated ones do.
+    let binary = if is_number(ty.kind) { 0 } else { binary_flag(ty) };
+    let sign = if is_number(ty.kind) { sign_flag(ty) } else { 0 };
     kind | sign | fill | binary
+}
+
+fn value_flags(ty: &SqlType) -> u16 {
+    let binary = if ty.kind == TypeKind::Bit { 0 } else { binary_flag(ty) };
+    sign_flag(ty) | binary
+}
+
+fn sign_flag(ty: &SqlType) -> u16 {
+    let is_unsigned = ty.unsigned || matches!(ty.kind, TypeKind::Bit | TypeKind::Year);
+    if is_unsigned { flags::UNSIGNED } else { 0 }
 }
 
 fn is_number(kind: TypeKind) -> bool {
@@ -293,51 +349,7 @@ fn is_number(kind: TypeKind) -> bool {
 
 /// Width in bytes of the longest value's text form, as MySQL reports it.
 fn display_bytes(ty: &SqlType, char_bytes: u32) -> u32 {
-    let or = |default: u32| if ty.length == 0 { default } else { ty.length };
-    let sign = u32::from(!ty.unsigned);
-    let fraction = if ty.decimals == 0 { 0 } else { u32::from(ty.decimals) + 1 };
-    let text_bytes = if carries_text(ty) { char_bytes } else { 1 };
-    match ty.kind {
-        TypeKind::Null => 0,
-        TypeKind::TinyInt => or(3 + sign),
-        TypeKind::SmallInt => or(5 + sign),
-        TypeKind::MediumInt => or(8 + sign),
-        TypeKind::Int => or(10 + sign),
-        TypeKind::BigInt => or(20),
-        TypeKind::Decimal => ty.length + sign + u32::from(ty.decimals > 0),
-        TypeKind::Float => or(12),
-        TypeKind::Double => or(22),
-        TypeKind::Bit => or(1),
-        TypeKind::Char | TypeKind::VarChar => ty.length.saturating_mul(text_bytes),
-        TypeKind::Binary | TypeKind::VarBinary => ty.length,
-        TypeKind::Text(size) | TypeKind::Blob(size) => lob_bytes(size).saturating_mul(text_bytes),
-        TypeKind::Date => 10,
-        TypeKind::Time => 10 + fraction,
-        TypeKind::DateTime | TypeKind::Timestamp => 19 + fraction,
-        TypeKind::Year => 4,
-        TypeKind::Enum => members_length(ty, false).saturating_mul(text_bytes),
-        TypeKind::Set => members_length(ty, true).saturating_mul(text_bytes),
-    }
-}
-
-fn lob_bytes(size: LobSize) -> u32 {
-    match size {
-        LobSize::Tiny => 0xff,
-        LobSize::Normal => 0xffff,
-        LobSize::Medium => 0xff_ffff,
-        LobSize::Long => 0xffff_ffff,
-    }
-}
-
-/// Characters of the longest member, or of all members with commas between them.
-fn members_length(ty: &SqlType, all: bool) -> u32 {
-    let members = ty.members.as_deref().unwrap_or_default();
-    let lengths = members.iter().map(|m| String::from_utf8_lossy(m).chars().count() as u32);
-    if all {
-        lengths.sum::<u32>() + (members.len() as u32).saturating_sub(1)
-    } else {
-        lengths.max().unwrap_or(0)
-    }
+    ty.width().saturating_mul(if carries_text(ty) { char_bytes } else { 1 })
 }
 
 #[cfg(test)]
@@ -349,7 +361,7 @@ mod tests {
     #[test]
     fn a_definition_has_its_documented_layout() {
         let ty = SqlType::varchar(10, CollationId::UTF8MB4_BIN);
-        let mut column = ColumnDefinition::of_type("n", &ty, ResultCharset::UTF8MB4);
+        let mut column = ColumnDefinition::of_column("n", &ty, ResultCharset::UTF8MB4);
         column.schema = "s";
         column.table = "t";
         column.flags |= flags::NOT_NULL;
@@ -357,24 +369,40 @@ mod tests {
         column.write(&mut out);
         assert_eq!(
             out.pending(),
-            b"\x19\0\0\0\x03def\x01s\x01t\0\x01n\0\x0c\xff\0\x28\0\0\0\xfd\x01\0\0\0\0".as_slice()
+            b"\x19\0\0\0\x03def\x01s\x01t\0\x01n\0\x0c\xff\0\x28\0\0\0\xfd\x81\0\0\0\0".as_slice()
         );
     }
 
     #[test]
-    fn widths_are_those_of_mysql() {
-        let width = |ty: SqlType| ColumnDefinition::of_type("", &ty, ResultCharset::UTF8MB4).length;
-        assert_eq!(width(SqlType::new(TypeKind::TinyInt, 1)), 1);
-        assert_eq!(width(SqlType::new(TypeKind::Int, 0)), 11);
-        assert_eq!(width(SqlType { unsigned: true, ..SqlType::new(TypeKind::Int, 0) }), 10);
-        assert_eq!(width(SqlType::decimal(10, 2)), 12);
-        assert_eq!(width(SqlType { decimals: 6, ..SqlType::new(TypeKind::DateTime, 0) }), 26);
+    fn lengths_count_bytes_of_the_character_set_that_is_sent() {
+        let length = |ty: &SqlType, charset| ColumnDefinition::of_column("", ty, charset).length;
+        let latin1 = ResultCharset { collation: Some(8), max_bytes: 1 };
+        let as_stored = ResultCharset { collation: None, max_bytes: 4 };
         let text = SqlType {
-            collation: CollationId::UTF8MB4_BIN,
+            collation: CollationId::LATIN1_SWEDISH_CI,
             ..SqlType::new(TypeKind::Text(LobSize::Normal), 0)
         };
-        assert_eq!(width(text), 262_140);
-        assert_eq!(width(SqlType::new(TypeKind::Blob(LobSize::Normal), 0)), 65_535);
+        assert_eq!(length(&text, ResultCharset::UTF8MB4), 262_140);
+        assert_eq!(length(&text, latin1), 65_535);
+        assert_eq!(length(&text, as_stored), 65_535);
+        let bytes = SqlType::new(TypeKind::Blob(LobSize::Normal), 0);
+        assert_eq!(length(&bytes, ResultCharset::UTF8MB4), 65_535);
+    }
+
+    #[test]
+    fn calculated_values_say_less_of_their_kind_than_columns() {
+        let value = |ty: &SqlType| ColumnDefinition::of_value("", ty, ResultCharset::UTF8MB4);
+        let column = |ty: &SqlType| ColumnDefinition::of_column("", ty, ResultCharset::UTF8MB4);
+        let (number, text) =
+            (SqlType::bigint_unsigned(), SqlType::varchar(3, CollationId::UTF8MB4_0900_AI_CI));
+        assert_eq!(
+            (value(&number).flags, column(&number).flags),
+            (flags::UNSIGNED | flags::BINARY, flags::UNSIGNED)
+        );
+        assert_eq!((value(&text).decimals, column(&text).decimals), (31, 0));
+        let long = SqlType { kind: TypeKind::Text(LobSize::Long), ..text };
+        assert_eq!((value(&long).column_type, value(&long).flags), (ColumnType::LongBlob, 0));
+        assert_eq!((column(&long).column_type, column(&long).flags), (ColumnType::Blob, flags::BLOB));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The answer to COM_STMT_PREPARE.
 
-use crate::{Capabilities, ColumnDefinition, ColumnType, OutBuffer, ServerStatus, reply};
+use crate::{Capabilities, ColumnDefinition, OutBuffer, ServerStatus, reply};
 
 /// What a prepared statement looks like to its client.
 #[derive(Clone, Copy, Debug)]
@@ -8,7 +8,7 @@ pub struct PreparedStatement<'a> {
     /// Number that the client names the statement by.
     pub id: u32,
     /// Parameters.
-    pub params: u16,
+    pub params: &'a [ColumnDefinition<'a>],
     /// Columns of its result set; empty if it has none.
     pub columns: &'a [ColumnDefinition<'a>],
     /// Warnings raised while preparing.
@@ -24,14 +24,14 @@ impl PreparedStatement<'_> {
         out.put_u8(0);
         out.put_u32(self.id);
         out.put_u16(self.columns.len() as u16);
-        out.put_u16(self.params);
+        out.put_u16(self.params.len() as u16);
         out.put_u8(0);
         out.put_u16(self.warnings);
         out.end_packet();
-        for _ in 0..self.params {
-            PARAMETER.write(out);
+        for param in self.params {
+            param.write(out);
         }
-        if self.params > 0 {
+        if !self.params.is_empty() {
             reply::write_columns_end(out, capabilities, self.status, self.warnings);
         }
         for column in self.columns {
@@ -43,29 +43,20 @@ impl PreparedStatement<'_> {
     }
 }
 
-/// How every parameter is described: clients use their number alone.
-const PARAMETER: ColumnDefinition<'static> = ColumnDefinition {
-    schema: "",
-    table: "",
-    org_table: "",
-    name: "?",
-    org_name: "",
-    collation: 63,
-    length: 0,
-    column_type: ColumnType::VarString,
-    flags: crate::column::flags::BINARY,
-    decimals: 0,
-};
-
 #[cfg(test)]
 mod tests {
+    use types::SqlType;
+
     use super::*;
+    use crate::ResultCharset;
 
     #[test]
     fn counts_come_first_and_parts_end_as_the_client_asked() {
+        let ty = SqlType::bigint();
+        let param = ColumnDefinition::of_value("?", &ty, ResultCharset::UTF8MB4);
         let statement = PreparedStatement {
             id: 9,
-            params: 2,
+            params: &[param, param],
             columns: &[],
             warnings: 0,
             status: ServerStatus::AUTOCOMMIT,

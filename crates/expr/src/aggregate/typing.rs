@@ -81,14 +81,19 @@ fn extreme_type(arg: &Expr) -> SqlType {
         TypeKind::Enum | TypeKind::Set => {
             SqlType { kind: TypeKind::Char, ..SqlType::varchar(shown_chars(&arg.ty), arg.ty.collation) }
         }
+        TypeKind::Text(_) | TypeKind::Blob(_) => SqlType { length: shown_chars(&arg.ty), ..arg.ty.clone() },
         _ => arg.ty.clone(),
     }
 }
 
+/// The default of `group_concat_max_len`, by which MySQL tells the length.
+const CONCAT_CHARS: u32 = 1024;
+
 fn concat_type(collation: CollationId) -> SqlType {
     let size = LobSize::Long;
     let kind = if collation == CollationId::BINARY { TypeKind::Blob(size) } else { TypeKind::Text(size) };
-    SqlType { kind, ..SqlType::varchar(0, collation) }
+    let ty = SqlType::varchar(CONCAT_CHARS, collation);
+    SqlType { kind, length: CONCAT_CHARS.saturating_mul(ty.max_char_bytes()), ..ty }
 }
 
 /// The domain in which MIN and MAX compare values.

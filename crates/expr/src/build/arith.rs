@@ -4,11 +4,16 @@ use types::decimal::{MAX_PRECISION, MAX_SCALE};
 use types::{SqlModes, SqlType};
 
 use super::rules::constant_int;
-use super::typing::{Class, class_of, decimal_digits, decimal_type, double_of, is_unsigned, numeric_class};
+use super::typing::{
+    Class, class_of, decimal_digits, decimal_type, double_of, is_unsigned, numeric_class, shown_chars,
+};
 use super::{BindError, Builder};
 use crate::fold::fold;
 use crate::func::Func;
 use crate::{Expr, ExprKind};
+
+/// Width of the widest BIGINT.
+const BIGINT_WIDTH: u32 = 21;
 
 impl Builder {
     /// `-expr`. The negation of a constant is a constant.
@@ -53,8 +58,12 @@ pub(crate) fn arithmetic(builder: &Builder, func: Func, args: &[Expr]) -> SqlTyp
             Func::Sub if builder.modes.has(SqlModes::NO_UNSIGNED_SUBTRACTION) => false,
             _ => is_unsigned(a) || is_unsigned(b),
         };
-        let digits = if func == Func::Mul { whole_a + whole_b } else { whole_a.max(whole_b) + 1 };
-        return SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, (digits + 1).min(21)) };
+        let digits = match func {
+            Func::Mul => (whole_a + whole_b).min(MAX_PRECISION),
+            Func::Mod => whole_a.max(whole_b) + u32::from(unsigned),
+            _ => whole_a.max(whole_b) + 1,
+        };
+        return integer_type(digits, unsigned);
     }
     match func {
         Func::Mul => decimal_type(whole_a + whole_b, sum.min(u32::from(MAX_SCALE))),
@@ -76,9 +85,21 @@ pub(crate) fn division(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
     SqlType::decimal(precision.max(scale), scale as u8)
 }
 
-/// DIV.
+/// BIGINT of as many digits.
+fn integer_type(digits: u32, unsigned: bool) -> SqlType {
+    SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, digits + u32::from(!unsigned)) }
+}
+
+/// DIV: as wide as the dividend without its fraction.
 pub(crate) fn integer_division(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    SqlType { unsigned: is_unsigned(&args[0]) || is_unsigned(&args[1]), ..SqlType::bigint() }
+    let dividend = &args[0];
+    let unsigned = is_unsigned(dividend) || is_unsigned(&args[1]);
+    let width = match class_of(dividend) {
+        Class::Int => dividend.ty.width(),
+        Class::Decimal => decimal_digits(dividend).0 + 1,
+        _ => shown_chars(&dividend.ty).saturating_add(1),
+    };
+    SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, width.min(BIGINT_WIDTH)) }
 }
 
 /// Unary minus, ABS.
@@ -91,7 +112,11 @@ pub(crate) fn signed_number(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
         {
             decimal_type(20, 0)
         }
-        Class::Int => SqlType { unsigned: func == Func::Abs && is_unsigned(arg), ..SqlType::bigint() },
+        Class::Int => {
+            let width = if func == Func::Neg { decimal_digits(arg).0 + 1 } else { arg.ty.width() };
+            let unsigned = func == Func::Abs && is_unsigned(arg);
+            SqlType { unsigned, ..SqlType::new(types::TypeKind::BigInt, width) }
+        }
         Class::Decimal => {
             let (whole, scale) = decimal_digits(arg);
             decimal_type(whole, u32::from(scale))
@@ -119,18 +144,19 @@ pub(crate) fn integer_part(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
 }
 
 /// ROUND, TRUNCATE.
-pub(crate) fn rounded(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
+pub(crate) fn rounded(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
     let arg = &args[0];
     if matches!(class_of(arg), Class::DateTime | Class::Time) {
         return SqlType::double();
     }
     let digits = args.get(1).map_or(Some(0), constant_int);
+    let may_carry = func == Func::Round;
     match numeric_class(arg) {
         Class::Int => SqlType { unsigned: is_unsigned(arg), ..SqlType::bigint() },
         Class::Decimal => {
             let (whole, scale) = decimal_digits(arg);
             let kept = digits.map_or(scale, |n| n.clamp(0, i64::from(scale.min(MAX_SCALE))) as u8);
-            decimal_type(whole + u32::from(kept < scale), u32::from(kept))
+            decimal_type(whole + u32::from(may_carry && kept < scale), u32::from(kept))
         }
         _ => SqlType::double(),
     }

@@ -4,7 +4,7 @@ use types::{CollationId, SqlType, TypeKind};
 
 use super::collation::find_charset;
 use super::typing::{Class, class_of, decimal_digits, decimal_type, double_of, is_unsigned, numeric_class};
-use super::{BindError, Builder, shown_chars, string_type};
+use super::{BindError, Builder, byte_width, shown_chars, string_type};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
 
@@ -52,9 +52,7 @@ impl Builder {
             CastTo::Double => SqlType::double(),
             CastTo::Float(Some(54..)) => return Err(too_precise(to, 53)),
             CastTo::Float(Some(25..)) => SqlType::double(),
-            CastTo::Float(_) => {
-                SqlType { decimals: SqlType::NOT_FIXED_DECIMALS, ..SqlType::new(TypeKind::Float, 12) }
-            }
+            CastTo::Float(_) => float_type(),
             CastTo::Char { length, charset, binary } => {
                 let mut collation = match charset {
                     Some(name) => find_charset(name)?.default_collation(),
@@ -101,7 +99,12 @@ impl Builder {
             return expr;
         }
         let nullable = expr.nullable;
-        Expr::cast(expr, ty.clone(), nullable)
+        let mut ty = ty.clone();
+        if ty.kind == TypeKind::Decimal {
+            // A type's digits are what clients see, and do not always bound its values.
+            ty.length = types::decimal::MAX_PRECISION;
+        }
+        Expr::cast(expr, ty, nullable)
     }
 
     /// `expr` as text: numbers and dates in the connection's collation, strings as they are.
@@ -122,21 +125,15 @@ impl Builder {
     /// The one type of values that may each be any of `args`: of CASE, IF, COALESCE, UNION.
     pub fn common_type(&self, args: &[&Expr], operation: &str) -> Result<SqlType, BindError> {
         let typed: Vec<&Expr> = args.iter().copied().filter(|e| e.ty.kind != TypeKind::Null).collect();
-        let Some(first) = typed.first() else { return Ok(SqlType::null()) };
+        if typed.is_empty() {
+            return Ok(SqlType::null());
+        }
         if typed.iter().all(|e| e.ty.is_temporal()) {
             return Ok(common_temporal(&typed));
         }
         if typed.iter().any(|e| matches!(class_of(e), Class::Text | Class::Time | Class::DateTime)) {
             let collation = self.result_collation(args, operation)?;
-            let chars = typed.iter().map(|e| shown_chars(&e.ty)).max().unwrap_or(0);
-            return Ok(string_type(chars, collation));
-        }
-        if typed
-            .iter()
-            .all(|e| e.ty.kind == first.ty.kind && e.ty.unsigned == first.ty.unsigned && e.ty.is_integer())
-        {
-            let length = typed.iter().map(|e| e.ty.length).max().unwrap_or(0);
-            return Ok(SqlType { zerofill: false, length, ..first.ty.clone() });
+            return Ok(common_text(&typed, collation));
         }
         Ok(common_number(&typed))
     }
@@ -145,7 +142,9 @@ impl Builder {
 /// A cast to text, then cut or padded to a length that was given. The cast by itself cuts nothing, because the
 /// value of a parameter may be longer than the one its type was taken from.
 fn cast_text(expr: Expr, length: Option<u32>, collation: CollationId, fit: Func) -> Expr {
-    let ty = string_type(shown_chars(&expr.ty), collation);
+    let to_bytes = collation == CollationId::BINARY && expr.ty.is_string();
+    let length_of_all = if to_bytes { byte_width(&expr.ty) } else { shown_chars(&expr.ty) };
+    let ty = string_type(length_of_all, collation);
     let nullable = true;
     let text = Expr::cast(expr, ty, nullable);
     match length {
@@ -157,6 +156,11 @@ fn cast_text(expr: Expr, length: Option<u32>, collation: CollationId, fit: Func)
     }
 }
 
+/// FLOAT as a calculated value has it.
+fn float_type() -> SqlType {
+    SqlType { decimals: SqlType::NOT_FIXED_DECIMALS, ..SqlType::new(TypeKind::Float, 23) }
+}
+
 fn common_temporal(args: &[&Expr]) -> SqlType {
     let fsp = args.iter().map(|e| e.ty.decimals).max().unwrap_or(0);
     match args {
@@ -166,19 +170,39 @@ fn common_temporal(args: &[&Expr]) -> SqlType {
     }
 }
 
+/// Text as long as the longest of `args`; beside TEXT and BLOB columns one of the largest of their classes.
+fn common_text(args: &[&Expr], collation: CollationId) -> SqlType {
+    let is_binary = collation == CollationId::BINARY;
+    let length =
+        |e: &&Expr| if is_binary && e.ty.is_string() { byte_width(&e.ty) } else { shown_chars(&e.ty) };
+    let longest = args.iter().map(length).max().unwrap_or(0);
+    let class = |e: &&Expr| match e.ty.kind {
+        TypeKind::Text(size) | TypeKind::Blob(size) => Some(size),
+        _ => None,
+    };
+    let ty = string_type(longest, collation);
+    match args.iter().filter_map(class).max_by_key(|size| size.max_bytes()) {
+        Some(size) if is_binary => SqlType { kind: TypeKind::Blob(size), ..ty },
+        Some(size) => SqlType { kind: TypeKind::Text(size), ..ty },
+        None if ty.kind == TypeKind::VarChar && args.iter().all(|e| e.ty.kind == TypeKind::Char) => {
+            SqlType { kind: TypeKind::Char, ..ty }
+        }
+        None => ty,
+    }
+}
+
 fn common_number(args: &[&Expr]) -> SqlType {
     if args.iter().any(|e| numeric_class(e) == Class::Double) {
         let double = double_of(args.iter().copied(), 0);
         return if are_float(args) { float_of(double.decimals) } else { double };
     }
+    if args.iter().all(|e| class_of(e) == Class::Int)
+        && let Some(ty) = common_integer(args)
+    {
+        return ty;
+    }
     let whole = args.iter().map(|e| decimal_digits(e).0).max().unwrap_or(1);
     let scale = args.iter().map(|e| decimal_digits(e).1).max().unwrap_or(0);
-    let mixed_signs = args.iter().any(|e| is_unsigned(e)) && !args.iter().all(|e| is_unsigned(e));
-    let is_wide = args.iter().any(|e| is_unsigned(e) && decimal_digits(e).0 > 19);
-    if args.iter().all(|e| class_of(e) == Class::Int) && !(mixed_signs && is_wide) {
-        let unsigned = !mixed_signs && is_unsigned(args[0]);
-        return SqlType { unsigned, ..SqlType::new(TypeKind::BigInt, whole + 1) };
-    }
     decimal_type(whole, u32::from(scale))
 }
 
@@ -194,6 +218,29 @@ fn are_float(args: &[&Expr]) -> bool {
 /// FLOAT that shows `decimals` fraction digits.
 fn float_of(decimals: u8) -> SqlType {
     SqlType { decimals, ..SqlType::new(TypeKind::Float, 12) }
+}
+
+/// The integer type that holds all of `args`: the largest, or the next one where that is unsigned beside a signed one;
+/// `None` if this is none.
+fn common_integer(args: &[&Expr]) -> Option<SqlType> {
+    use TypeKind::{BigInt, Bit, Int, MediumInt, SmallInt, TinyInt, Year};
+    const BY_SIZE: [TypeKind; 5] = [TinyInt, SmallInt, MediumInt, Int, BigInt];
+    let width = args.iter().map(|e| shown_chars(&e.ty)).max().unwrap_or(0);
+    let first = args.first()?.ty.kind;
+    if matches!(first, Year | Bit) && args.iter().all(|e| e.ty.kind == first) {
+        let length = args.iter().map(|e| e.ty.length).max().unwrap_or(0);
+        return Some(SqlType { unsigned: first == Year, ..SqlType::new(first, length) });
+    }
+    // A year fits into SMALLINT of either sign.
+    let kind = |e: &&Expr| if e.ty.kind == Year { SmallInt } else { e.ty.kind };
+    let size = |e: &&Expr| BY_SIZE.iter().position(|known| *known == kind(e)).unwrap_or(BY_SIZE.len() - 1);
+    let mut largest = args.iter().map(size).max()?;
+    let is_mixed = args.iter().any(|e| is_unsigned(e) != is_unsigned(args[0]));
+    if is_mixed && args.iter().any(|e| is_unsigned(e) && e.ty.kind != Year && size(e) == largest) {
+        largest += 1;
+    }
+    let unsigned = !is_mixed && is_unsigned(args[0]);
+    BY_SIZE.get(largest).map(|kind| SqlType { unsigned, ..SqlType::new(*kind, width) })
 }
 
 fn cast_decimal(precision: Option<u32>, scale: Option<u32>) -> Result<SqlType, BindError> {

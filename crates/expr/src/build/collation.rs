@@ -189,14 +189,16 @@ impl Builder {
             return Err(BindError::CollationCharset { collation: found.name, charset: charset.name() });
         }
         let ty = string_type(super::shown_chars(&expr.ty), found.id);
-        let nullable = expr.nullable;
+        let nullable = expr.nullable || self.modes.is_strict();
         Ok(Expr { kind: ExprKind::Call { func: Func::Collate, args: Box::new([expr]) }, ty, nullable })
     }
 
     /// `CONVERT(expr USING charset)`.
     pub fn convert_using(&self, expr: Expr, charset: &str) -> Result<Expr, BindError> {
         let collation = find_charset(charset)?.default_collation();
-        let ty = string_type(super::shown_chars(&expr.ty), collation);
+        let to_bytes = collation == CollationId::BINARY && expr.ty.is_string();
+        let length = if to_bytes { super::byte_width(&expr.ty) } else { super::shown_chars(&expr.ty) };
+        let ty = string_type(length, collation);
         Ok(Expr {
             kind: ExprKind::Call { func: Func::ConvertUsing, args: Box::new([expr]) },
             ty,

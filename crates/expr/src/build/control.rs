@@ -50,6 +50,11 @@ impl Builder {
 
     /// `expr` as a value of the common type `ty`.
     pub(crate) fn branch(&self, expr: Expr, ty: &SqlType) -> Expr {
+        if ty.kind == TypeKind::Year && expr.ty.kind == TypeKind::Year {
+            // A chosen year is a number: 0, where a column shows 0000.
+            let nullable = expr.nullable;
+            return Expr::cast(expr, SqlType::bigint_unsigned(), nullable);
+        }
         let expr = if ty.is_string() { self.in_charset(expr, ty.collation) } else { expr };
         self.coerce(expr, ty)
     }

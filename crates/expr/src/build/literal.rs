@@ -25,10 +25,9 @@ impl Builder {
 
     /// An integer above `i64::MAX`.
     pub fn uint(&self, value: u64) -> Expr {
-        Expr::constant(
-            OwnedValue::UInt(value),
-            SqlType { unsigned: true, ..SqlType::new(TypeKind::BigInt, 20) },
-        )
+        let digits = value.max(1).ilog10() + 1;
+        let ty = SqlType { unsigned: true, ..SqlType::new(TypeKind::BigInt, digits) };
+        Expr::constant(OwnedValue::UInt(value), ty)
     }
 
     /// An exact number with a point, or an integer beyond 64 bits.
@@ -37,9 +36,22 @@ impl Builder {
         Expr::constant(OwnedValue::Decimal(value), SqlType::decimal(precision, value.scale()))
     }
 
+    /// An exact number written with `whole` digits before the point.
+    pub fn decimal_literal(&self, value: Decimal, whole: u32) -> Expr {
+        let mut constant = self.decimal(value);
+        let digits = whole.saturating_add(u32::from(constant.ty.decimals));
+        constant.ty.length = constant.ty.length.max(digits.min(types::decimal::MAX_PRECISION));
+        constant
+    }
+
     /// A number with an exponent.
     pub fn double(&self, value: f64) -> Expr {
         Expr::constant(OwnedValue::Double(value), SqlType::double())
+    }
+
+    /// A number with an exponent, written in `width` characters.
+    pub fn double_literal(&self, value: f64, width: u32) -> Expr {
+        Expr::constant(OwnedValue::Double(value), SqlType { length: width, ..SqlType::double() })
     }
 
     /// A string in the character set of `collation`.
@@ -126,7 +138,10 @@ impl Builder {
 
     /// `@name := value`.
     pub fn assign_user_var(&self, name: &str, value: Expr) -> Expr {
-        let (ty, nullable) = (value.ty.clone(), value.nullable);
+        let (mut ty, nullable) = (value.ty.clone(), value.nullable);
+        if ty.is_integer() {
+            ty = SqlType { unsigned: ty.unsigned, ..SqlType::new(TypeKind::BigInt, ty.width()) };
+        }
         Expr { kind: ExprKind::AssignUserVar { name: name.into(), value: Box::new(value) }, ty, nullable }
     }
 

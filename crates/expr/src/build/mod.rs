@@ -10,6 +10,7 @@ mod collation;
 mod compare;
 mod control;
 mod error;
+pub(crate) mod format_width;
 mod literal;
 mod logic;
 pub(crate) mod rules;
@@ -25,7 +26,7 @@ pub(crate) use collation::coercibility;
 pub use error::BindError;
 pub use temporal::TrimSide;
 pub(crate) use typing::{
-    Class, class_of, decimal_digits, double_of, numeric_class, shown_chars, string_type,
+    Class, byte_width, class_of, decimal_digits, double_of, numeric_class, shown_chars, string_type,
 };
 
 /// Settings of the session that types depend on. `Copy`; make one per statement.

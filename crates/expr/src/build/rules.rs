@@ -4,7 +4,7 @@ use types::temporal::MAX_FSP;
 use types::{CollationId, OwnedValue, SqlType, TypeKind};
 
 use super::literal::{datetime_type, time_type, written_fsp};
-use super::typing::{Class, class_of, is_text, is_unsigned, numeric_class};
+use super::typing::{Class, class_of, is_text, numeric_class};
 use super::{BindError, Builder, shown_chars, string_type};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
@@ -13,22 +13,26 @@ use crate::{Expr, ExprKind};
 pub(crate) enum Rule {
     /// Signed integer.
     Int,
+    /// Signed integer whose text has at most this many characters.
+    Digits(u32),
     /// Unsigned integer.
     UInt,
+    /// Unsigned integer whose text has at most this many characters.
+    UDigits(u32),
     /// Truth value.
     Bool,
     /// DOUBLE.
     Double,
-    /// DOUBLE with this many fraction digits.
-    Fixed(u8),
+    /// DOUBLE with this many fraction digits and characters.
+    Fixed(u8, u32),
     /// Text in the connection's collation of this many characters.
     Text(u32),
     /// Text made of the arguments, in their common collation; how long.
     FromTexts(fn(&[Expr]) -> u64),
     /// As `FromTexts`, but only of the first argument; the others are turned to its character set.
     FromFirst(fn(&[Expr]) -> u64),
-    /// Numbers or truth about the arguments' texts, which are compared in their common collation.
-    IntOfTexts,
+    /// Number or truth about the arguments' texts, which are compared in their common collation; how wide.
+    IntOfTexts(u32),
     /// DATE.
     Date,
     /// YEAR.
@@ -69,23 +73,31 @@ impl Builder {
         let ty = match rule {
             Rule::Build(build) => return build(self, func, args),
             Rule::Int => SqlType::bigint(),
+            Rule::Digits(width) => SqlType::new(TypeKind::BigInt, *width),
             Rule::UInt => SqlType::bigint_unsigned(),
+            Rule::UDigits(width) => SqlType { unsigned: true, ..SqlType::new(TypeKind::BigInt, *width) },
             Rule::Bool => super::logic::boolean_type(),
             Rule::Double => SqlType::double(),
-            Rule::Fixed(decimals) => SqlType { decimals: *decimals, ..SqlType::double() },
+            Rule::Fixed(decimals, width) => {
+                SqlType { decimals: *decimals, ..SqlType::new(TypeKind::Double, *width) }
+            }
             Rule::Text(chars) => string_type(*chars, self.collation),
             Rule::FromTexts(chars) => {
                 let collation = self.share_charset(&mut args, func, false)?;
-                string_type(clip(chars(&args)), collation)
+                if collation == CollationId::BINARY {
+                    string_type(clip(chars(&in_bytes(&args))), collation)
+                } else {
+                    string_type(clip(chars(&args)), collation)
+                }
             }
             Rule::FromFirst(chars) => {
                 let collation = self.result_collation(&[&args[0]], func.name())?;
                 args = args.into_iter().map(|e| self.in_charset(e, collation)).collect();
                 string_type(clip(chars(&args)), collation)
             }
-            Rule::IntOfTexts => {
+            Rule::IntOfTexts(width) => {
                 self.share_charset(&mut args, func, true)?;
-                SqlType::bigint()
+                SqlType::new(TypeKind::BigInt, *width)
             }
             Rule::Date => SqlType::new(TypeKind::Date, 10),
             Rule::Year => SqlType { unsigned: true, ..SqlType::new(TypeKind::Year, 4) },
@@ -95,6 +107,10 @@ impl Builder {
             Rule::Of(type_of) => type_of(self, func, &args),
         };
         let nullable = match nulls {
+            // In strict mode MySQL takes every text that a function makes for one that may be NULL.
+            Nulls::Args if ty.is_string() && !func.is_bitwise() => {
+                self.modes.is_strict() || args.iter().any(|e| e.nullable)
+            }
             Nulls::Args => args.iter().any(|e| e.nullable),
             Nulls::Maybe => true,
             Nulls::Never => false,
@@ -133,6 +149,15 @@ fn recollated(expr: Expr, collation: CollationId) -> Expr {
     let ty = string_type(shown_chars(&expr.ty), collation);
     let nullable = expr.nullable;
     Expr { kind: ExprKind::Call { func: Func::Collate, args: Box::new([expr]) }, ty, nullable }
+}
+
+/// `args` with the lengths of their texts in bytes, for a result that is made of their bytes.
+fn in_bytes(args: &[Expr]) -> Vec<Expr> {
+    let mut args = args.to_vec();
+    for arg in args.iter_mut().filter(|e| e.ty.is_string()) {
+        arg.ty = string_type(super::byte_width(&arg.ty), CollationId::BINARY);
+    }
+    args
 }
 
 fn clip(chars: u64) -> u32 {
@@ -179,7 +204,7 @@ pub(crate) fn most_chars(args: &[Expr]) -> u64 {
 /// CONCAT_WS: the separator between any two.
 pub(crate) fn joined_chars(args: &[Expr]) -> u64 {
     let separator = u64::from(shown_chars(&args[0].ty));
-    sum_of_chars(&args[1..]) + separator * (args.len() as u64 - 1)
+    sum_of_chars(&args[1..]) + separator * (args.len() as u64 - 2)
 }
 
 /// Characters of the first argument.
@@ -191,6 +216,28 @@ pub(crate) fn first_chars(args: &[Expr]) -> u64 {
 pub(crate) fn cut_chars(args: &[Expr]) -> u64 {
     let all = first_chars(args);
     constant_int(&args[args.len() - 1]).map_or(all, |n| n.clamp(0, all as i64) as u64)
+}
+
+/// SUBSTRING: from a constant position, no more than a constant count says.
+pub(crate) fn substring_chars(args: &[Expr]) -> u64 {
+    let all = first_chars(args);
+    let rest = match constant_int(&args[1]) {
+        None => all,
+        Some(from) if from < 0 => Some(from.unsigned_abs()).filter(|n| *n <= all).unwrap_or(0),
+        Some(0) => 0,
+        Some(from) => all.saturating_sub(from as u64 - 1),
+    };
+    args.get(2).and_then(constant_int).map_or(rest, |count| rest.min(count.max(0) as u64))
+}
+
+/// SOUNDEX makes at least four characters.
+pub(crate) fn soundex_chars(args: &[Expr]) -> u64 {
+    first_chars(args).max(4)
+}
+
+/// MAKE_SET: all members and the commas between them.
+pub(crate) fn set_chars(args: &[Expr]) -> u64 {
+    sum_of_chars(&args[1..]) + args.len() as u64 - 2
 }
 
 /// REPEAT, LPAD, RPAD: what a constant count says, else the largest text.
@@ -205,8 +252,7 @@ pub(crate) fn padded_chars(args: &[Expr]) -> u64 {
 
 /// REPLACE: every character may become as long as the replacement.
 pub(crate) fn replaced_chars(args: &[Expr]) -> u64 {
-    let (text, from, to) = (first_chars(args), shown_chars(&args[1].ty), shown_chars(&args[2].ty));
-    if to > from && from > 0 { text / u64::from(from) * u64::from(to) + text } else { text }
+    first_chars(args) * u64::from(shown_chars(&args[2].ty).saturating_sub(1)).max(1)
 }
 
 /// INSERT: both texts.
@@ -242,14 +288,35 @@ pub(crate) fn hex_text(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
         _ if class_of(&args[0]) == Class::Text => {
             first_chars(args) * u64::from(args[0].ty.max_char_bytes()) * 2
         }
+        _ if args[0].ty.is_temporal() => first_chars(args) * 2,
         _ => 16,
     };
     string_type(clip(chars), builder.collation)
 }
 
+/// FORMAT: the number, a separator each three digits, a sign and the most fraction digits that it shows.
+pub(crate) fn formatted_number(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    const FRACTION_DIGITS_MAX: u32 = 30;
+    let chars = shown_chars(&args[0].ty);
+    let separators = chars / 3 + 1;
+    string_type(chars + separators + 1 + FRACTION_DIGITS_MAX, builder.collation)
+}
+
+/// SHA2: two digits a byte of the constant length, else of the longest.
+pub(crate) fn digest(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    let bits = match constant_int(&args[1]) {
+        Some(0) => 256,
+        Some(bits @ (224 | 256 | 384)) => bits as u32,
+        _ => 512,
+    };
+    string_type(bits / 4, builder.collation)
+}
+
 /// Bytes that UNHEX, FROM_BASE64 make of the argument.
-pub(crate) fn decoded_bytes(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    string_type(clip(first_chars(args)), CollationId::BINARY)
+pub(crate) fn decoded_bytes(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
+    let bytes = u64::from(super::byte_width(&args[0].ty));
+    let decoded = if func == Func::Unhex { bytes.div_ceil(2) } else { bytes.div_ceil(4) * 3 };
+    string_type(clip(decoded), CollationId::BINARY)
 }
 
 /// Text that TO_BASE64 makes: 4 for 3 and a line feed after 76.
@@ -285,11 +352,6 @@ pub(crate) fn unix_seconds(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
         0 => SqlType::bigint(),
         fsp => SqlType::decimal(11 + u32::from(fsp), fsp),
     }
-}
-
-/// LAST_INSERT_ID() is unsigned, with an argument as that one.
-pub(crate) fn insert_id(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    SqlType { unsigned: args.first().is_none_or(is_unsigned), ..SqlType::bigint() }
 }
 
 /// CAST(x AS CHAR(n)) and BINARY(n) carry their type from where they are built.

@@ -53,7 +53,7 @@ impl Builder {
     pub fn extract(&self, unit: IntervalUnit, value: Expr) -> Expr {
         Expr {
             kind: ExprKind::Call { func: Func::Extract(unit), args: Box::new([value]) },
-            ty: SqlType::bigint(),
+            ty: SqlType::new(TypeKind::BigInt, extracted_width(unit)),
             nullable: true,
         }
     }
@@ -88,6 +88,25 @@ impl Builder {
             (Some(days), Some(date)) => Ok(self.date_add(date, days, IntervalUnit::Day, subtract)),
             _ => Err(BindError::ParameterCount { name: "ADDDATE".into() }),
         }
+    }
+}
+
+/// Most characters of what EXTRACT takes out, sign included.
+fn extracted_width(unit: IntervalUnit) -> u32 {
+    match unit {
+        IntervalUnit::Quarter => 2,
+        IntervalUnit::Month | IntervalUnit::Week | IntervalUnit::Day => 3,
+        IntervalUnit::Minute | IntervalUnit::Second => 3,
+        IntervalUnit::Hour => 4,
+        IntervalUnit::Year | IntervalUnit::MinuteSecond => 5,
+        IntervalUnit::HourMinute => 6,
+        IntervalUnit::YearMonth | IntervalUnit::Microsecond => 7,
+        IntervalUnit::HourSecond => 8,
+        IntervalUnit::DayHour | IntervalUnit::SecondMicrosecond => 9,
+        IntervalUnit::DayMinute | IntervalUnit::MinuteMicrosecond => 11,
+        IntervalUnit::DaySecond => 13,
+        IntervalUnit::HourMicrosecond => 14,
+        IntervalUnit::DayMicrosecond => 20,
     }
 }
 

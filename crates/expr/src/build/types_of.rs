@@ -4,6 +4,7 @@ use types::{CollationId, SqlType};
 
 pub(crate) use super::arith::{arithmetic, division, integer_division, integer_part, rounded, signed_number};
 pub(crate) use super::call::build_special;
+pub(crate) use super::format_width::formatted_time;
 use super::literal::{datetime_type, time_type};
 use super::rules::{exported_chars, seconds_fsp, temporal_fsp};
 pub(crate) use super::temporal::{add_time, str_to_date};
@@ -24,7 +25,7 @@ pub(crate) fn build_field(builder: &Builder, func: Func, mut args: Vec<Expr>) ->
         builder.agree(&mut args, "field")?;
     }
     let kind = ExprKind::Call { func, args: args.into() };
-    Ok(Expr { kind, ty: SqlType::bigint(), nullable: false })
+    Ok(Expr { kind, ty: SqlType::new(types::TypeKind::BigInt, 11), nullable: false })
 }
 
 /// FROM_UNIXTIME(n) is a DATETIME, FROM_UNIXTIME(n, format) text.

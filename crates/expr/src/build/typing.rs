@@ -72,6 +72,7 @@ pub(crate) fn decimal_digits(expr: &Expr) -> (u32, u8) {
         TypeKind::MediumInt => 8,
         TypeKind::Int => 10,
         TypeKind::Year => 4,
+        TypeKind::Bit => ty.width(),
         TypeKind::Date => 8,
         TypeKind::DateTime | TypeKind::Timestamp => return (14, ty.decimals),
         TypeKind::Time => return (7, ty.decimals),
@@ -80,8 +81,9 @@ pub(crate) fn decimal_digits(expr: &Expr) -> (u32, u8) {
             ExprKind::Const(OwnedValue::UInt(v) | OwnedValue::Bit { value: v, .. }) => {
                 (*v).max(1).ilog10() + 1
             }
-            _ if ty.unsigned => 20,
             _ if ty.is_string() => return (35, 30),
+            _ if ty.kind == TypeKind::BigInt => (ty.width() - u32::from(!ty.unsigned)).max(1),
+            _ if ty.unsigned => 20,
             _ => 19,
         },
     };
@@ -111,36 +113,19 @@ pub(crate) fn decimal_type(whole: u32, scale: u32) -> SqlType {
     SqlType::decimal(precision, scale.min(precision) as u8)
 }
 
-/// Most characters that a value of `ty` shows.
+/// Most characters of a value of `ty` made a text.
 pub(crate) fn shown_chars(ty: &SqlType) -> u32 {
-    let fraction = |digits: u8| if digits == 0 { 0 } else { u32::from(digits) + 1 };
     match ty.kind {
-        TypeKind::Null => 0,
-        TypeKind::TinyInt => 4,
-        TypeKind::SmallInt => 6,
-        TypeKind::MediumInt => 9,
-        TypeKind::Int => 11,
-        TypeKind::BigInt => ty.length.min(21),
-        TypeKind::Decimal => ty.length + 2,
-        TypeKind::Float => 12,
-        TypeKind::Double => 23,
         TypeKind::Bit => ty.length.div_ceil(8),
-        TypeKind::Char | TypeKind::VarChar | TypeKind::Binary | TypeKind::VarBinary => ty.length,
-        TypeKind::Text(size) | TypeKind::Blob(size) => {
-            (size.max_bytes() / u64::from(ty.max_char_bytes())).min(u64::from(u32::MAX)) as u32
-        }
-        TypeKind::Date => 10,
-        TypeKind::Time => 10 + fraction(ty.decimals),
-        TypeKind::DateTime | TypeKind::Timestamp => 19 + fraction(ty.decimals),
-        TypeKind::Year => 4,
-        TypeKind::Enum => member_lengths(ty).max().unwrap_or(0),
-        TypeKind::Set => member_lengths(ty).map(|n| n + 1).sum::<u32>().saturating_sub(1),
+        // A column's class counts as characters.
+        TypeKind::Text(_) | TypeKind::Blob(_) if ty.length > 0 => ty.length,
+        _ => ty.width(),
     }
 }
 
-fn member_lengths(ty: &SqlType) -> impl Iterator<Item = u32> + '_ {
-    let charset = ty.charset();
-    ty.members.iter().flat_map(|members| members.iter()).map(move |m| charset.char_len(m) as u32)
+/// Most bytes of a value of `ty` made a text.
+pub(crate) fn byte_width(ty: &SqlType) -> u32 {
+    shown_chars(ty).saturating_mul(ty.max_char_bytes())
 }
 
 /// The string type of a computed text of at most `chars` characters: VARCHAR or VARBINARY, and the long types past

@@ -47,6 +47,8 @@ pub struct Compiled {
     pub execution_ms: u32,
     /// There is something to warn of each time.
     pub warns: bool,
+    /// Types of its `?` for the answer to PREPARE; empty if it was made for values.
+    pub param_types: Box<[SqlType]>,
     /// What its text has that MySQL warns of.
     pub deprecated: Vec<Deprecated>,
     /// The limit on memory for keys if it was too low: each execution warns of it.
@@ -205,6 +207,7 @@ pub fn compile(
                     is_do,
                     execution_ms,
                     warns: planned.range_memory_exceeded || !deprecated.is_empty(),
+                    param_types: planned.param_types.into(),
                     deprecated,
                     range_memory_exceeded: planned.range_memory_exceeded.then_some(range_bytes_max),
                     rechecks: planned.rechecks.into(),

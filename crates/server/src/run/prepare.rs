@@ -1,5 +1,6 @@
 //! COM_STMT_PREPARE and COM_STMT_EXECUTE.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -27,6 +28,7 @@ use crate::prepared::{Prepared, PreparedPlan};
 use crate::session::Session;
 use crate::statement;
 use crate::status::{Com, bump};
+use crate::user_variable::TEXT_CHARS;
 
 /// Most parameters and most columns of a prepared statement: its description has 16 bits for their numbers.
 const DESCRIBED_MAX: usize = u16::MAX as usize;
@@ -36,46 +38,60 @@ pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError>
     session.counters.count(Com::StmtPrepare);
     session.diagnostics.clear();
     let text: Box<[u8]> = io.reader.packet().get(1..).unwrap_or_default().into();
-    let (prepared, plan) = new_statement(session, text)?;
-    let params = prepared.params as u16;
+    let (prepared, compiled) = new_statement(session, text)?;
     let charset = session.variables.hot.results;
-    let columns: Vec<ColumnDefinition<'_>> = match plan.as_deref() {
+    let types = param_types(session, prepared.params, compiled.as_deref());
+    let params: Vec<ColumnDefinition<'_>> =
+        types.iter().map(|ty| ColumnDefinition::of_value("?", ty, charset)).collect();
+    let plan = compiled.as_ref().map(|compiled| compiled.program.plan());
+    let columns: Vec<ColumnDefinition<'_>> = match plan.map(|plan| &**plan) {
         Some(Plan::Query(query)) if prepared.planned != Some(Com::Do) => {
-            query.output.iter().map(|column| exec::column_definition(column, charset)).collect()
+            query.output.iter().map(|column| exec::prepared_column_definition(column, charset)).collect()
         }
         _ => Vec::new(),
     };
     let id = session.prepared.add(prepared);
     let warnings = session.diagnostics.packet_count();
     let status = session.status();
-    let described = PreparedStatement { id, params, columns: &columns, warnings, status };
+    let described = PreparedStatement { id, params: &params, columns: &columns, warnings, status };
     described.write(&mut io.out, session.capabilities);
     Ok(())
 }
 
-/// A new prepared statement, counted, and its plan, if it is of a planned kind. The types of its parameters are not
-/// known yet, so the plan only tells its columns.
+/// The types of a statement's parameters, as far as its text implies them; texts otherwise.
+fn param_types<'c>(session: &Session, params: usize, compiled: Option<&'c Compiled>) -> Cow<'c, [SqlType]> {
+    match compiled {
+        Some(compiled) if compiled.param_types.len() == params => Cow::Borrowed(&compiled.param_types),
+        _ => {
+            let text = SqlType::varchar(TEXT_CHARS, session.variables.hot.collation_connection);
+            Cow::Owned(vec![text; params])
+        }
+    }
+}
+
+/// A new prepared statement, counted, and its program, if it is of a planned kind. The types of its parameters are not
+/// known yet, so the program only tells its columns and parameters.
 ///
 /// # Errors
 /// Those of parsing and planning, 1461, 1295 for what cannot be prepared, 1390 and 1117 for what cannot be described.
 pub(super) fn new_statement(
     session: &mut Session,
     text: Box<[u8]>,
-) -> Result<(Prepared, Option<Arc<Plan>>), SqlError> {
+) -> Result<(Prepared, Option<Arc<Compiled>>), SqlError> {
     let limit = session.server.variables.read().named("max_prepared_stmt_count").as_u64();
     if session.server.status.prepared_statements.load(Ordering::Relaxed) >= limit {
         return Err(error_map::MAX_PREPARED_STMT_COUNT_REACHED.with(&[&limit]));
     }
     let (params, compiled) = described(session, &text)?;
-    let plan = compiled.as_ref().map(|compiled| Arc::clone(compiled.program.plan()));
-    if matches!(plan.as_deref(), Some(Plan::Query(query)) if query.output.len() > DESCRIBED_MAX) {
+    let plan = compiled.as_ref().map(|compiled| &**compiled.program.plan());
+    if matches!(plan, Some(Plan::Query(query)) if query.output.len() > DESCRIBED_MAX) {
         return Err(error_map::TOO_MANY_FIELDS.bare());
     }
     let kept = Kept::new(&session.memory, plan_bytes(text.len()) + text.len() as u64);
     let kept = kept.map_err(|exceeded| memory_limits::refuse(session, exceeded))?;
     bump(&session.server.status.prepared_statements, 1);
-    let planned = compiled.map(|compiled| compiled.com);
-    Ok((Prepared { text, params, planned, kept: Some(kept), ..Prepared::default() }, plan))
+    let planned = compiled.as_ref().map(|compiled| compiled.com);
+    Ok((Prepared { text, params, planned, kept: Some(kept), ..Prepared::default() }, compiled))
 }
 
 /// The number of a text's parameters, and its program before their types are known, if it is of a planned kind.

@@ -43,7 +43,12 @@ impl<'a> Binder<'a, '_> {
 
     fn aggregate_spec(&mut self, func: AggFunc, call: &'a ast::Aggregate<'a>) -> Result<AggSpec, BindError> {
         let is_star = matches!(call.args, [ast::Expr { kind: ast::ExprKind::Star, .. }]);
-        let args = if is_star { Vec::new() } else { self.values(call.args)? };
+        let mut args = if is_star { Vec::new() } else { self.values(call.args)? };
+        if matches!(func, AggFunc::Sum | AggFunc::Avg) {
+            self.settle_alike(&mut args, &SqlType::double());
+        } else {
+            self.settle_texts(&mut args);
+        }
         if !args.is_empty() && args.iter().any(subquery::names_outer) {
             return Err(BindError::NotSupported("an aggregate of an outer column or a subquery"));
         }

@@ -112,6 +112,10 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) is_trial: bool,
     /// Variables that take fields of LOAD DATA, so strings whatever they are now.
     pub(super) field_variables: Vec<(&'a str, CollationId)>,
+    /// Literals are constants of the plan though they have ordinals.
+    pub(super) keeps_literals: bool,
+    /// Types of the open parameters so far, by number.
+    pub(super) open_params: Vec<types::SqlType>,
     /// Constructs to warn of, in text order.
     pub(super) deprecated: Vec<Deprecated>,
     /// What it has come to so far.
@@ -136,6 +140,8 @@ impl<'a, 'c> Binder<'a, 'c> {
             outer_columns: 0,
             is_trial: false,
             field_variables: Vec::new(),
+            keeps_literals: false,
+            open_params: Vec::new(),
             deprecated: Vec::new(),
             expansion: Expansion::new(ctx.sql.len()),
             next_sub: 0,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use expr::{ColumnRef, Expr};
 use types::TableDef;
 
-use crate::plan::{AggSpec, Column, OutputColumn, RowLocks, SortKey};
+use crate::plan::{AggSpec, Column, Origin, OutputColumn, RowLocks, SortKey};
 
 /// First number of the pseudo-relations.
 const OUTER_BASE: u16 = 0x8000;
@@ -100,6 +100,8 @@ pub(crate) enum Source {
         query: Option<Query>,
         /// Columns.
         columns: Vec<Column>,
+        /// For clients: where the columns come from.
+        origins: Vec<Option<Origin>>,
     },
     /// Groups, or computed values.
     Made {
@@ -197,6 +199,29 @@ impl Query {
             Query::Select(block) => &block.output,
             Query::Union(union) => &union.output,
         }
+    }
+}
+
+impl Block {
+    /// Whether MySQL makes a derived table of this query part of the query around it, so that clients see its columns as
+    /// that query's.
+    pub(crate) fn is_merged_by_mysql(&self) -> bool {
+        !matches!(self.from, JoinTree::Dual)
+            && self.aggregation.is_none()
+            && self.having.is_none()
+            && !self.distinct
+            && self.limit.count.is_none()
+    }
+}
+
+impl Block {
+    /// Whether it is a list of values, without a clause that could leave them out.
+    pub(crate) fn has_one_row(&self) -> bool {
+        matches!(self.from, JoinTree::Dual)
+            && self.filter.is_empty()
+            && self.aggregation.is_none()
+            && self.having.is_none()
+            && self.limit.count.is_none()
     }
 }
 

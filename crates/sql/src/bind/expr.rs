@@ -30,7 +30,11 @@ impl<'a> Binder<'a, '_> {
                 query,
                 negated: false,
             }) => self.row_in_subquery(needle, query),
-            _ => self.value(condition),
+            _ => {
+                let mut bound = self.value(condition)?;
+                self.settle(&mut bound, &SqlType::bigint());
+                Ok(bound)
+            }
         }
     }
 
@@ -64,11 +68,13 @@ impl<'a> Binder<'a, '_> {
             ExprKind::Unary(op, operand) => self.unary(op, operand),
             ExprKind::Binary(op, left, right) => self.binary(op, left, right),
             ExprKind::And(terms) => {
-                let terms = self.values(terms)?;
+                let mut terms = self.values(terms)?;
+                self.settle_condition(&mut terms);
                 Ok(self.build.and(terms))
             }
             ExprKind::Or(terms, _) => {
-                let terms = self.values(terms)?;
+                let mut terms = self.values(terms)?;
+                self.settle_condition(&mut terms);
                 Ok(self.build.or(terms))
             }
             ExprKind::Row(_) => Err(BindError::OperandColumns(1)),
@@ -132,7 +138,13 @@ impl<'a> Binder<'a, '_> {
         if let (UnaryOp::Neg, ExprKind::Literal(literal)) = (op, operand.kind) {
             return self.literal(literal, true);
         }
-        let arg = self.value(operand)?;
+        let mut arg = self.value(operand)?;
+        match op {
+            UnaryOp::Neg => self.settle(&mut arg, &SqlType::double()),
+            UnaryOp::BitNot => self.settle_operands(Func::BitNot, std::slice::from_mut(&mut arg)),
+            UnaryOp::Not => self.settle(&mut arg, &SqlType::bigint()),
+            UnaryOp::Plus => {}
+        }
         match op {
             UnaryOp::Neg => Ok(self.build.negate(arg)?),
             UnaryOp::Plus => Ok(arg),
@@ -150,7 +162,15 @@ impl<'a> Binder<'a, '_> {
         if let Some(op) = comparison(op) {
             return self.comparison(op, left, right);
         }
-        let (a, b) = (self.value(left)?, self.value(right)?);
+        let mut operands = [self.value(left)?, self.value(right)?];
+        match op {
+            BinaryOp::Xor => self.settle_condition(&mut operands),
+            BinaryOp::Regexp | BinaryOp::NotRegexp | BinaryOp::SoundsLike | BinaryOp::Concat => {
+                self.settle_texts(&mut operands);
+            }
+            _ => self.settle_operands(arithmetic(op), &mut operands),
+        }
+        let [a, b] = operands;
         let func = match op {
             BinaryOp::Xor => return Ok(self.build.xor(a, b)),
             BinaryOp::Regexp => return Ok(self.build.call("REGEXP_LIKE", vec![a, b])?),
@@ -193,6 +213,7 @@ impl<'a> Binder<'a, '_> {
             (_, ExprKind::Row(_)) => Err(BindError::OperandColumns(1)),
             _ => {
                 let mut sides = [self.value(left)?, self.value(right)?];
+                self.settle_texts(&mut sides);
                 self.pin_temporal(&mut sides, &[left, right])?;
                 let [a, b] = sides;
                 Ok(self.build.compare(op, a, b)?)
@@ -256,6 +277,7 @@ impl<'a> Binder<'a, '_> {
 
     fn between(&mut self, between: &'a ast::Between<'a>) -> Result<Expr, BindError> {
         let mut parts = [self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?];
+        self.settle_texts(&mut parts);
         self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;
         let [value, low, high] = parts;
         Ok(self.build.between(value, low, high, between.negated)?)
@@ -271,6 +293,7 @@ impl<'a> Binder<'a, '_> {
         }
         let mut values = vec![self.value(&test.expr)?];
         values.extend(self.values(test.list)?);
+        self.settle_texts(&mut values);
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
         self.pin_temporal(&mut values, &written)?;
         let list = values.split_off(1);
@@ -303,8 +326,9 @@ impl<'a> Binder<'a, '_> {
             }
             Some(escape) => return self.like_with_escape(like, escape),
         };
-        let text = self.value(&like.expr)?;
-        let pattern = self.value(&like.pattern)?;
+        let mut operands = [self.value(&like.expr)?, self.value(&like.pattern)?];
+        self.settle_texts(&mut operands);
+        let [text, pattern] = operands;
         Ok(self.build.like(text, pattern, escape, like.negated)?)
     }
 
@@ -344,6 +368,7 @@ impl<'a> Binder<'a, '_> {
             arms.push((self.value(when)?, self.value(then)?));
         }
         let otherwise = case.otherwise.as_ref().map(|e| self.value(e)).transpose()?;
+        let (operand, arms, otherwise) = self.settle_case(operand, arms, otherwise);
         Ok(self.build.case(operand, arms, otherwise)?)
     }
 

@@ -8,7 +8,7 @@ use types::TableDef;
 use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level};
 use super::block::{JoinTree, Kind, Query, Source};
 use super::scope::{Scope, ScopeColumn, ScopeTable, Visible};
-use super::{BindError, Clause};
+use super::{BindError, Clause, made_table};
 use crate::ast::{self, IndexHintAction, JoinCondition, TableRef};
 use crate::plan::Column;
 
@@ -160,12 +160,16 @@ impl<'a> Binder<'a, '_> {
         let bound = self.query_in_from(query)?;
         self.leave_select();
         let mut columns = Self::columns_of(bound.output());
+        let mut origins: Vec<_> = bound.output().iter().map(|column| column.origin.clone()).collect();
+        if !matches!(&bound, Query::Select(block) if block.is_merged_by_mysql()) {
+            made_table::keep(&mut columns, &mut origins, bound.output());
+        }
         rename(&mut columns, names)?;
         let scope_columns = columns.iter();
         let scope_columns = scope_columns
             .map(|c| ScopeColumn { name: c.name.clone(), ty: c.ty.clone(), nullable: c.nullable })
             .collect();
-        let rel = self.add_rel(Source::Query { query: Some(bound), columns });
+        let rel = self.add_rel(Source::Query { query: Some(bound), columns, origins });
         let mut scope = Scope::default();
         scope.push(ScopeTable { rel, schema: None, alias: alias.into(), columns: scope_columns });
         Ok((JoinTree::Rel(rel), scope))

@@ -3,6 +3,7 @@
 use expr::Expr;
 use expr::build::{CastTo, TrimSide};
 use types::temporal::IntervalUnit;
+use types::{SqlType, TypeKind};
 
 use super::binder::Binder;
 use super::{BindError, Clause};
@@ -15,7 +16,10 @@ impl<'a> Binder<'a, '_> {
             ExprKind::Call(call) => self.call(call),
             ExprKind::Cast(cast) => self.cast(cast),
             ExprKind::ConvertUsing(convert) => {
-                let value = self.value(&convert.expr)?;
+                let mut value = self.value(&convert.expr)?;
+                let ty =
+                    self.build.convert_using(self.build.string(b"", self.ctx.collation), convert.charset)?.ty;
+                self.settle(&mut value, &ty);
                 Ok(self.build.convert_using(value, convert.charset)?)
             }
             ExprKind::Collate(collate) => {
@@ -23,7 +27,11 @@ impl<'a> Binder<'a, '_> {
                 Ok(self.build.collate(value, collate.collation)?)
             }
             ExprKind::DateAdd(add) => {
-                let (date, amount) = (self.value(&add.date)?, self.value(&add.amount)?);
+                let (mut date, mut amount) = (self.value(&add.date)?, self.value(&add.amount)?);
+                let is_date_unit = interval_unit(add.unit).is_date_unit();
+                let kind = if is_date_unit { TypeKind::Date } else { TypeKind::DateTime };
+                self.settle(&mut date, &SqlType::new(kind, 0));
+                self.settle(&mut amount, &SqlType::bigint());
                 Ok(self.build.date_add(date, amount, interval_unit(add.unit), add.subtract))
             }
             ExprKind::Extract(unit, value) => {
@@ -60,7 +68,8 @@ impl<'a> Binder<'a, '_> {
         if call.returning.is_some() {
             return Err(BindError::NotSupported("RETURNING"));
         }
-        let args = self.values(call.args)?;
+        let mut args = self.values(call.args)?;
+        self.settle_args(call.name, &mut args);
         match call.using {
             Some(charset) => Ok(self.build.char_using(args, charset)?),
             None => Ok(self.build.call(call.name, args)?),
@@ -71,8 +80,11 @@ impl<'a> Binder<'a, '_> {
         if cast.array {
             return Err(BindError::NotSupported("CAST .. AS .. ARRAY"));
         }
-        let value = self.value(&cast.expr)?;
-        Ok(self.build.cast(value, cast_target(cast.ty)?)?)
+        let mut value = self.value(&cast.expr)?;
+        let target = cast_target(cast.ty)?;
+        let ty = self.build.cast(self.build.null(), target)?.ty;
+        self.settle(&mut value, &ty);
+        Ok(self.build.cast(value, target)?)
     }
 
     fn trim(&mut self, trim: &'a ast::Trim<'a>) -> Result<Expr, BindError> {

@@ -58,7 +58,13 @@ impl<'a> Binder<'a, '_> {
                     None if values.columns == 0 => Vec::new(),
                     names => target_columns(table, names)?,
                 };
-                let rows = self.values_rows(&values, columns.len())?;
+                let mut rows = self.values_rows(&values, columns.len())?;
+                if self.prepares() {
+                    for (at, cell) in rows.iter_mut().flat_map(|row| row.iter_mut().enumerate()) {
+                        let bound = std::mem::replace(cell, InsertCell::Default);
+                        *cell = self.settle_cell(bound, table, columns.get(at).copied());
+                    }
+                }
                 Ok((columns, InsertSource::Rows(rows), Vec::new()))
             }
             ast::InsertSource::Set(assignments) => {
@@ -66,7 +72,8 @@ impl<'a> Binder<'a, '_> {
                 let mut row = Vec::with_capacity(assignments.len());
                 for assignment in assignments {
                     add_column(table, &assignment.column, &mut columns)?;
-                    row.push(self.cell_expr(&assignment.value)?);
+                    let cell = self.cell_expr(&assignment.value)?;
+                    row.push(self.settle_cell(cell, table, columns.last().copied()));
                 }
                 Ok((columns, InsertSource::Rows(vec![row]), Vec::new()))
             }
@@ -136,6 +143,18 @@ impl<'a> Binder<'a, '_> {
         }
     }
 
+    /// The value of column `col`; it types an open parameter.
+    pub(super) fn settle_cell(&mut self, cell: InsertCell, table: &TableDef, col: Option<u16>) -> InsertCell {
+        let column = col.and_then(|col| table.columns.get(usize::from(col)));
+        match (cell, column) {
+            (InsertCell::Expr(mut value), Some(column)) => {
+                self.settle(&mut value, &column.ty);
+                InsertCell::Expr(value)
+            }
+            (cell, _) => cell,
+        }
+    }
+
     /// ON DUPLICATE KEY UPDATE: sees the row in the table and, through VALUES() and the row alias, the new row.
     fn on_duplicate(
         &mut self,
@@ -155,7 +174,7 @@ impl<'a> Binder<'a, '_> {
             if matches!(&cell, InsertCell::Expr(expr) if reads_query(expr)) {
                 return Err(BindError::NotSupported("columns of the query in ON DUPLICATE KEY UPDATE"));
             }
-            sets.push((col, cell));
+            sets.push((col, self.settle_cell(cell, table, Some(col))));
         }
         self.level().values_rel = None;
         Ok(sets)

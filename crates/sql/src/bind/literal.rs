@@ -28,7 +28,7 @@ impl Binder<'_, '_> {
     /// literals of any length.
     fn lifted(&self, literal: &Literal) -> Option<Expr> {
         let Literals::Parameters { base } = self.ctx.literals else { return None };
-        if literal.ordinal == Literal::UNNUMBERED {
+        if literal.ordinal == Literal::UNNUMBERED || self.keeps_literals {
             return None;
         }
         let ty = match literal.kind {
@@ -72,7 +72,10 @@ impl Binder<'_, '_> {
                 IntValue::Big => self.decimal_constant(literal),
             },
             LiteralKind::Decimal => self.decimal_constant(literal),
-            LiteralKind::Float => build.double(parse_double(literal.text(sql))),
+            LiteralKind::Float => {
+                let text = literal.text(sql);
+                build.double_literal(parse_double(text), text.len() as u32)
+            }
             LiteralKind::String => {
                 let collation = self.literal_collation(literal.charset)?;
                 build.string(&literal.string_value(sql, mode), collation)
@@ -95,7 +98,7 @@ impl Binder<'_, '_> {
     fn decimal_constant(&self, literal: &Literal) -> Expr {
         let text = literal.text(self.ctx.sql);
         match Decimal::parse(text) {
-            Some(value) => self.build.decimal(value),
+            Some(value) => self.build.decimal_literal(value, whole_digits(text)),
             None => self.build.double(parse_double(text)),
         }
     }
@@ -108,7 +111,9 @@ impl Binder<'_, '_> {
             literal.bit_value(self.ctx.sql, &mut bytes);
         }
         if literal.charset == Introducer::NONE || literal.charset == Introducer::BINARY {
-            return Ok(self.build.hex(&bytes));
+            let mut constant = self.build.hex(&bytes);
+            constant.ty.unsigned = literal.kind == LiteralKind::Hex;
+            return Ok(constant);
         }
         Ok(self.build.string(&bytes, self.literal_collation(literal.charset)?))
     }
@@ -169,6 +174,11 @@ impl Binder<'_, '_> {
             LexMode::NONE
         }
     }
+}
+
+/// Digits before the point as written, leading zeros included.
+fn whole_digits(text: &[u8]) -> u32 {
+    text.iter().take_while(|b| b.is_ascii_digit()).count() as u32
 }
 
 /// Whether `expr` is a YEAR column.

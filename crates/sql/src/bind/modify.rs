@@ -36,7 +36,11 @@ impl<'a> Binder<'a, '_> {
         let (mut sets, mut targets) = (Vec::with_capacity(update.set.len()), Vec::new());
         for assignment in update.set {
             let (rel, col) = self.assigned(&assignment.column, &block, "UPDATE")?;
-            sets.push((rel, col, self.cell_expr(&assignment.value)?));
+            let mut cell = self.cell_expr(&assignment.value)?;
+            if let Some(Source::Table { def, .. }) = block.rels.get(usize::from(rel)) {
+                cell = self.settle_cell(cell, def, Some(col));
+            }
+            sets.push((rel, col, cell));
             if !targets.contains(&rel) {
                 targets.push(rel);
             }

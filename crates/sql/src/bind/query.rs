@@ -1,10 +1,11 @@
 //! Query expressions: WITH, set operations, and the clauses of the whole.
 
 use expr::Expr;
+use types::SqlType;
 
 use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level};
 use super::block::{Block, Query, UnionBlock, Window};
-use super::{BindError, Clause};
+use super::{BindError, Clause, made_table};
 use crate::ast::{self, QueryBody, SetOperator};
 use crate::parser::QUERY_HEIGHT;
 use crate::plan::{Column, OutputColumn, SortKey};
@@ -72,7 +73,7 @@ impl<'a> Binder<'a, '_> {
             QueryBody::Nested(query) if tail.is_empty() => self.query(query),
             QueryBody::Nested(_) => {
                 let arm = self.operand(body)?;
-                self.union(vec![arm], None, tail)
+                self.union(vec![arm], None, tail, false)
             }
             QueryBody::SetOp(set) => self.set_operation(set, tail),
             QueryBody::Table(name) => Ok(Query::Select(Box::new(self.table_query(name, tail)?))),
@@ -105,7 +106,7 @@ impl<'a> Binder<'a, '_> {
                 distinct_after = Some(arms.len() - 1);
             }
         }
-        self.union(arms, distinct_after, tail)
+        self.union(arms, distinct_after, tail, true)
     }
 
     fn union(
@@ -113,21 +114,30 @@ impl<'a> Binder<'a, '_> {
         mut arms: Vec<Query>,
         distinct_after: Option<usize>,
         tail: Tail<'a>,
+        makes_table: bool,
     ) -> Result<Query, BindError> {
         if !tail.locks.is_empty() {
             return Err(BindError::NotSupported("locking clause of a UNION"));
         }
-        let columns = self.union_columns(&arms)?;
+        let mut columns = self.union_columns(&arms)?;
+        let origins = if makes_table {
+            made_table::keep_union(&mut columns)
+        } else if let [only] = &arms[..] {
+            only.output().iter().map(|column| column.origin.clone()).collect()
+        } else {
+            vec![None; columns.len()]
+        };
         for arm in &mut arms {
             self.convert_arm(arm, &columns);
         }
         let output: Vec<OutputColumn> = columns
             .iter()
+            .zip(origins)
             .enumerate()
-            .map(|(at, column)| OutputColumn {
+            .map(|(at, (column, origin))| OutputColumn {
                 name: column.name.clone(),
                 expr: Expr::column(0, at as u16, column.ty.clone(), column.nullable),
-                origin: None,
+                origin,
             })
             .collect();
         self.level().output.clone_from(&output);
@@ -190,13 +200,18 @@ impl<'a> Binder<'a, '_> {
             self.levels.pop();
             arms.push(Query::Select(Box::new(bound?)));
         }
-        self.union(arms, None, tail)
+        // MySQL reads the rows as they are written, without a table of its own.
+        self.union(arms, None, tail, false)
     }
 
+    /// A row of VALUES. Its literals decide the types of columns, as those of a select list do.
     fn values_row(&mut self, row: &'a [ast::Expr<'a>]) -> Result<Block, BindError> {
         let mut output = Vec::with_capacity(row.len());
         for (at, value) in row.iter().enumerate() {
-            let expr = self.value(value)?;
+            let before = std::mem::replace(&mut self.keeps_literals, true);
+            let bound = self.value(value);
+            self.keeps_literals = before;
+            let expr = bound?;
             output.push(OutputColumn { name: format!("column_{at}").into(), expr, origin: None });
         }
         let subqueries = std::mem::take(&mut self.level().subqueries);
@@ -211,7 +226,8 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn limit_value(&mut self, value: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
-        let bound = self.value(value)?;
+        let mut bound = self.value(value)?;
+        self.settle(&mut bound, &SqlType::bigint_unsigned());
         if bound.ty.is_integer() {
             return Ok(bound);
         }

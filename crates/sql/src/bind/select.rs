@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use expr::{Expr, ExprKind};
-use types::{IndexKind, TableDef};
+use types::{IndexKind, TableDef, TypeKind};
 
 use super::binder::{Aggregates, Aliases, Binder, Level};
 use super::block::{Block, Source};
 use super::conjuncts;
 use super::padded::stored;
 use super::query::Tail;
-use super::{BindError, Clause, Deprecated, aggregate, volatile};
+use super::{BindError, Clause, Deprecated, aggregate, made_table, volatile};
 use crate::ast::{self, SelectItem};
 use crate::plan::{Origin, OutputColumn, SortKey};
 
@@ -58,6 +58,7 @@ impl<'a> Binder<'a, '_> {
             straight: select.modifiers.straight_join,
         };
         self.aggregate(&mut block, groups)?;
+        made_table::mark_result(&mut block);
         volatile::compute_once(&mut block, &self.build);
         self.ensure_distinct_order(&block)?;
         Ok(block)
@@ -150,10 +151,17 @@ impl<'a> Binder<'a, '_> {
         Ok(OutputColumn { name, expr: self.shown(expr)?, origin })
     }
 
-    /// The name of a select item without alias: a column's name, a string's text, else the text as written.
+    /// The name of a select item without alias: a column's name, a literal without what surrounds it, else the text as
+    /// written.
     fn item_name(&self, expr: &ast::Expr<'a>, text: &[u8]) -> Box<str> {
+        use crate::LiteralKind::{Decimal, Float, Int};
         match expr.kind {
+            ast::ExprKind::Unary(ast::UnaryOp::Plus, operand) => self.item_name(operand, text),
             ast::ExprKind::Column(column) => column.column.into(),
+            ast::ExprKind::Null => "NULL".into(),
+            ast::ExprKind::Literal(literal) if matches!(literal.kind, Int | Decimal | Float) => {
+                String::from_utf8_lossy(literal.text(self.ctx.sql)).into()
+            }
             ast::ExprKind::Literal(literal) if literal.kind == crate::LiteralKind::String => {
                 String::from_utf8_lossy(&literal.first_piece(self.ctx.sql, self.lex_mode())).into()
             }
@@ -170,18 +178,13 @@ impl<'a> Binder<'a, '_> {
             Source::Table { def, .. } | Source::Virtual { def } => {
                 Some(table_origin(def, &table.alias, column.col))
             }
-            Source::Query { columns, .. } => Some(Origin {
-                schema: "".into(),
-                table: table.alias.clone(),
-                org_table: "".into(),
-                org_name: columns[usize::from(column.col)].name.clone(),
-                primary_key: false,
-                unique_key: false,
-                multiple_key: false,
-                auto_increment: false,
-                no_default: false,
-                on_update_now: false,
-            }),
+            Source::Query { columns, origins, .. } => {
+                let col = usize::from(column.col);
+                let origin = origins[col].clone();
+                let origin = origin.unwrap_or_else(|| Origin { is_value: true, ..Origin::default() });
+                let org_name = columns[col].name.clone();
+                Some(Origin { table: table.alias.clone(), org_name, ..origin })
+            }
             Source::Made { .. } => None,
         }
     }
@@ -229,30 +232,34 @@ fn forward_reference(error: BindError, later: &[SelectItem<'_>]) -> BindError {
     }
 }
 
-/// Where column `col` of `def` comes from, with the key flags that clients are told.
+/// Where column `col` of `def` comes from, with the key flags that clients see.
 pub(super) fn table_origin(def: &Arc<TableDef>, alias: &str, col: u16) -> Origin {
     let column = &def.columns[usize::from(col)];
-    let in_key = |kind: IndexKind| {
-        def.indexes
-            .iter()
-            .filter(move |i| i.kind == kind)
-            .flat_map(|i| i.parts.iter().enumerate().map(move |p| (i, p)))
-    };
-    let sole_unique =
-        in_key(IndexKind::Unique).any(|(index, (_, part))| part.column == col && index.parts.len() == 1);
-    let leads = |kind| in_key(kind).any(|(_, (at, part))| part.column == col && at == 0);
-    Origin {
+    let mut origin = Origin {
         schema: def.schema.clone(),
         table: alias.into(),
         org_table: def.name.clone(),
         org_name: column.name.clone(),
-        primary_key: in_key(IndexKind::Primary).any(|(_, (_, part))| part.column == col),
-        unique_key: sole_unique,
-        multiple_key: !sole_unique && (leads(IndexKind::Secondary) || leads(IndexKind::Unique)),
         auto_increment: column.auto_increment,
         no_default: !column.nullable
             && !column.auto_increment
             && column.default == types::ColumnDefault::None,
+        set_by_clock: column.ty.kind == TypeKind::Timestamp
+            && (column.on_update_now || column.default == types::ColumnDefault::Now),
         on_update_now: column.on_update_now,
+        ..Origin::default()
+    };
+    for (at, index) in def.indexes.iter().enumerate() {
+        let Some(part) = index.parts.iter().position(|part| part.column == col) else { continue };
+        origin.part_of_key = true;
+        // The clustered key takes the primary key's place where there is none.
+        if at == 0 {
+            origin.primary_key = true;
+        } else if part == 0 {
+            let is_alone = index.kind == IndexKind::Unique && index.parts.len() == 1;
+            origin.unique_key |= is_alone;
+            origin.multiple_key |= !is_alone;
+        }
     }
+    origin
 }

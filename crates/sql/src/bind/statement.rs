@@ -1,5 +1,7 @@
 //! The entry: one statement to its plan.
 
+use types::SqlType;
+
 use super::binder::{Binder, Level};
 use super::block::{Block, Query};
 use super::{BindContext, BindError, Deprecated};
@@ -22,6 +24,8 @@ pub struct Planned {
     pub rechecks: Vec<Recheck>,
     /// Constructs to warn of whenever the statement runs.
     pub deprecated: Vec<Deprecated>,
+    /// Types that the text implies for its `?`, if theirs were not given.
+    pub param_types: Vec<SqlType>,
 }
 
 /// Binds and plans a query, an INSERT, UPDATE, DELETE, LOAD DATA or DO.
@@ -48,8 +52,9 @@ pub fn bind_and_plan(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Result
     };
     let rechecks = ctx.dives.map(Dives::take_rechecks).unwrap_or_default();
     let range_memory_exceeded = ctx.range_memory.was_exceeded();
+    let param_types = binder.take_open_params();
     let (shareable, deprecated) = (binder.shareable, binder.deprecated);
-    Ok(Planned { plan, shareable, range_memory_exceeded, rechecks, deprecated })
+    Ok(Planned { plan, shareable, range_memory_exceeded, rechecks, deprecated, param_types })
 }
 
 impl<'a> Binder<'a, '_> {

@@ -38,9 +38,12 @@ impl<'a> Binder<'a, '_> {
     /// `(SELECT ..)` as a value.
     pub(super) fn scalar_subquery(&mut self, query: &'a ast::Query<'a>) -> Result<Expr, BindError> {
         let plan = self.subquery(query)?;
-        let ty = self.sole_column(plan)?.ty.clone();
+        let column = self.sole_column(plan)?;
+        let (ty, nullable) = (column.ty.clone(), column.nullable);
+        let subquery = &self.level().subqueries[usize::from(plan)].query;
+        let may_be_empty = !matches!(subquery, Query::Select(block) if block.has_one_row());
         let kind = ExprKind::Subquery { plan, form: SubqueryForm::Scalar, needle: None };
-        Ok(Expr { kind, ty, nullable: true })
+        Ok(Expr { kind, ty, nullable: nullable || may_be_empty })
     }
 
     /// `[NOT] EXISTS (SELECT ..)`: one row is enough.
@@ -67,8 +70,10 @@ impl<'a> Binder<'a, '_> {
         if let ast::ExprKind::Row(_) = needle.kind {
             return Err(BindError::NotSupported("a row IN a subquery"));
         }
-        let needle = self.value(needle)?;
+        let mut needle = self.value(needle)?;
         let plan = self.subquery(query)?;
+        let ty = self.sole_column(plan)?.ty.clone();
+        self.settle(&mut needle, &ty);
         let (needle, domain) = self.needle(needle, plan)?;
         let form = SubqueryForm::In { negated, domain };
         let kind = ExprKind::Subquery { plan, form, needle: Some(Box::new(needle)) };
@@ -140,7 +145,7 @@ impl<'a> Binder<'a, '_> {
             let value = self.import(outside, value)?;
             pairs.push((value, Expr::column(0, at as u16, column.ty.clone(), column.nullable)));
         }
-        Ok((vec![Source::Query { query: Some(rows), columns }], pairs))
+        Ok((vec![Source::Query { query: Some(rows), columns, origins: Vec::new() }], pairs))
     }
 
     /// The needle as it is compared with the subquery's column, and how.

@@ -16,6 +16,7 @@ mod from;
 mod function;
 mod hint;
 mod insert;
+mod item_text;
 mod modify;
 mod nesting;
 mod primary;

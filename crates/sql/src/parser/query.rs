@@ -271,6 +271,7 @@ impl<'a> Parser<'a, '_> {
             };
         }
         let text = &self.text[start as usize..self.prev_end as usize];
+        let text = super::item_text::without_version_marks(text, self.mode, self.arena);
         let alias = self.opt_select_alias()?;
         Ok(SelectItem::Expr { expr, alias, text })
     }

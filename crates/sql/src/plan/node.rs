@@ -119,8 +119,8 @@ pub struct OutputColumn {
     pub origin: Option<Origin>,
 }
 
-/// Where an output column comes from, for the column definition sent to the client.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Where an output column comes from, for the column definition sent to the client. Empty names: a temporary table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// Schema.
     pub schema: Box<str>,
@@ -134,14 +134,36 @@ pub struct Origin {
     pub primary_key: bool,
     /// Sole column of a unique key.
     pub unique_key: bool,
-    /// Part of a non-unique key or a later part of one.
+    /// First column of a key that is not unique or has other columns.
     pub multiple_key: bool,
+    /// Part of a key.
+    pub part_of_key: bool,
     /// AUTO_INCREMENT.
     pub auto_increment: bool,
     /// No default value and NOT NULL.
     pub no_default: bool,
+    /// TIMESTAMP or DATETIME with CURRENT_TIMESTAMP as its default or ON UPDATE.
+    pub set_by_clock: bool,
     /// ON UPDATE CURRENT_TIMESTAMP.
     pub on_update_now: bool,
+    /// A calculated value that only has a name there.
+    pub is_value: bool,
+    /// Shown by way of a table that MySQL makes when the statement runs, where it is no part of any key.
+    pub is_gathered: bool,
+}
+
+impl Origin {
+    /// As the column of a table that MySQL fills with it: no part of any key.
+    pub fn without_keys(self) -> Origin {
+        Origin {
+            primary_key: false,
+            unique_key: false,
+            multiple_key: false,
+            part_of_key: false,
+            auto_increment: false,
+            ..self
+        }
+    }
 }
 
 /// A relation.

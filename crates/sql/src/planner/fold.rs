@@ -7,7 +7,12 @@ use crate::bind::conjuncts;
 
 /// Computes what is constant in `block`.
 pub(super) fn block(block: &mut Block) {
+    let nullable: Vec<bool> = block.output.iter().map(|item| item.expr.nullable).collect();
     block.for_each_expr(&mut fold_in_place);
+    // Clients see whether the operation may be NULL, not whether this value is.
+    for (item, nullable) in block.output.iter_mut().zip(nullable) {
+        item.expr.nullable |= nullable;
+    }
 }
 
 /// Computes what is constant in `expr`.

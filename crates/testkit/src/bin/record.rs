@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use testkit::runner::{self, Target};
-use testkit::{access, isolation, locks};
+use testkit::{access, isolation, locks, metadata};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -22,6 +22,8 @@ fn main() -> ExitCode {
             access::record::run_file(path, &target)
         } else if is_in("locks") {
             locks::record_file(path, &target)
+        } else if is_in("metadata") {
+            metadata::record_file(path, &target)
         } else if is_in("isolation") {
             isolation::run_file(path, &target, true).map(|_| ())
         } else {
