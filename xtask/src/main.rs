@@ -22,6 +22,7 @@ mod server_process;
 mod sim;
 mod tidy;
 mod uca;
+mod uca_pad;
 
 use std::process::ExitCode;
 
@@ -57,7 +58,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                 simulated crashes of the whole engine, one a seed (100 from 0); or which of up to N seeds finds each
                 planted bug
   tidy          layers, file and function sizes, banned calls, leftovers
-  uca --allkeys PATH [--conformance PATH] [--out PATH]
+  uca --allkeys PATH [--version V] [--conformance PATH] [--out PATH]
                 weights of utf8mb4_0900_ai_ci from Unicode's allkeys.txt of UCA 9.0.0
 ";
 

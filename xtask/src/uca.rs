@@ -1,6 +1,7 @@
-//! `cargo xtask uca`: builds the weight table of `utf8mb4_0900_ai_ci` from Unicode's collation element table.
+//! `cargo xtask uca`: builds weight tables of collations from Unicode's collation element tables.
 //!
-//! Input: `allkeys.txt` of UCA 9.0.0 (plain text). Output: `crates/types/src/collation/uca900.bin`, laid out as
+//! `--version 4.0.0` and `5.2.0`: see [`crate::uca_pad`]. Else the table of `utf8mb4_0900_ai_ci`. Input: `allkeys.txt` of UCA
+//! 9.0.0 (plain text). Output: `crates/types/src/collation/uca900.bin`, laid out as
 //! `collation/uca900.rs` documents. Only primary weights are kept, variable elements weigh as any other, contractions
 //! are left out and a character has at most eight weights: this is what MySQL's collation does.
 //!
@@ -23,16 +24,19 @@ const UNUSED_WEIGHTS: (u32, u32) = (0x54A4, 0xFB3F);
 /// Values of a code's second and third byte: 1..=255.
 const TAILS: u32 = 255;
 
-type Failure = Box<dyn std::error::Error>;
+pub(crate) type Failure = Box<dyn std::error::Error>;
 /// Primary weights by code point.
-type Weights = BTreeMap<u32, Vec<u16>>;
+pub(crate) type Weights = BTreeMap<u32, Vec<u16>>;
 
-/// Runs the subcommand: `--allkeys PATH`, `--out PATH`, optionally `--conformance PATH`.
+/// Runs the subcommand: `--allkeys PATH`, `--out PATH`, optionally `--version V`, `--conformance PATH`.
 pub(crate) fn run(args: &[&str]) -> Result<(), Failure> {
     let option = |name: &str| args.iter().position(|a| *a == name).and_then(|i| args.get(i + 1)).copied();
     let allkeys = option("--allkeys").ok_or("uca: --allkeys PATH is required")?;
-    let out = option("--out").unwrap_or("crates/types/src/collation/uca900.bin");
     let (weights, contractions) = parse_allkeys(&fs::read_to_string(allkeys)?)?;
+    if let Some(version) = option("--version").filter(|version| *version != "9.0.0") {
+        return crate::uca_pad::write(version, weights, option("--out"));
+    }
+    let out = option("--out").unwrap_or("crates/types/src/collation/uca900.bin");
     let codes = Codes::assign(&weights)?;
     let table = build_table(&weights, &codes)?;
     fs::write(out, &table)?;

@@ -222,7 +222,11 @@ pub(crate) fn conversion(from: Charset, results: ResultCharset) -> Option<(Chars
         return None;
     }
     let to = types::CollationId(results.collation?).collation()?.charset;
-    let same = from == to || to == Charset::Binary || (from, to) == (Charset::Ascii, Charset::Utf8mb4);
+    let is_subset = matches!(
+        (from, to),
+        (Charset::Ascii | Charset::Utf8mb3, Charset::Utf8mb4) | (Charset::Ascii, Charset::Utf8mb3)
+    );
+    let same = from == to || to == Charset::Binary || is_subset;
     (!same).then_some((from, to))
 }
 

@@ -5,6 +5,8 @@ use types::OwnedValue;
 use types::collation::{Charset, Collation};
 
 use crate::constant::{Inputs, evaluate, level};
+use crate::ddl::collation::{charset_warning, collation_warning};
+use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::session::{Level, Session};
 use crate::sysvars::SetValue;
@@ -59,7 +61,7 @@ fn set_value(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Resu
 }
 
 /// SET NAMES: character sets of client and results, and the connection's collation.
-fn set_names(session: &mut Session, charset: Option<&str>, collation: Option<&str>) -> Result<(), SqlError> {
+fn set_names(session: &mut Session, charset: Option<&str>, wanted: Option<&str>) -> Result<(), SqlError> {
     let Some(name) = charset else {
         for name in ["character_set_client", "character_set_results", "collation_connection"] {
             session.assign_variable(Level::Session, name, &SetValue::Default)?;
@@ -67,21 +69,31 @@ fn set_names(session: &mut Session, charset: Option<&str>, collation: Option<&st
         return Ok(());
     };
     let unknown = || error_map::UNKNOWN_CHARACTER_SET.with(&[&name]);
-    let charset = Charset::find_for_connection(name).ok_or_else(unknown)?;
-    let collation = match collation {
+    let charset = Charset::find(name).ok_or_else(unknown)?;
+    let collation = match wanted {
         None => charset.default_collation().collation().ok_or_else(unknown)?,
         Some(wanted) => {
             let found = Collation::find(wanted);
             let found = found.ok_or_else(|| error_map::UNKNOWN_COLLATION.with(&[&wanted]))?;
             if found.charset != charset {
-                return Err(error_map::COLLATION_CHARSET_MISMATCH.with(&[&wanted, &name]));
+                return Err(error_map::COLLATION_CHARSET_MISMATCH.with(&[&wanted, &charset.name()]));
             }
             found
         }
     };
     put_text(session, "character_set_client", charset.name())?;
     put_text(session, "character_set_results", charset.name())?;
-    put_text(session, "collation_connection", collation.name)
+    put_text(session, "collation_connection", collation.name)?;
+    warn_of_old_names(session, name, wanted);
+    Ok(())
+}
+
+/// Warns of the old names of character sets and collations.
+fn warn_of_old_names(session: &mut Session, charset: &str, collation: Option<&str>) {
+    let warnings = [charset_warning(charset), collation.and_then(collation_warning)];
+    for warning in warnings.into_iter().flatten() {
+        session.warn(Severity::Warning, warning);
+    }
 }
 
 /// SET CHARACTER SET: as SET NAMES, but the connection takes the database's character set.
@@ -90,7 +102,11 @@ fn set_charset(session: &mut Session, charset: Option<&str>) -> Result<(), SqlEr
     session.assign_variable(Level::Session, "character_set_client", &value)?;
     session.assign_variable(Level::Session, "character_set_results", &value)?;
     let collation = session.variables.named("collation_database").as_text().to_owned();
-    put_text(session, "collation_connection", &collation)
+    put_text(session, "collation_connection", &collation)?;
+    if let Some(name) = charset {
+        warn_of_old_names(session, name, None);
+    }
+    Ok(())
 }
 
 fn put_text(session: &mut Session, name: &str, value: &str) -> Result<(), SqlError> {

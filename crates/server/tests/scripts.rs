@@ -22,6 +22,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     show,
     statements,
     types_store,
+    utf8mb3,
     volatile,
 );
 

@@ -115,7 +115,7 @@ fn the_client_starts_up_on_a_terminal() {
         "Database changed",
         "Current database:\tshop",
         "Current user:\t\troot@localhost",
-        "Client characterset:\tutf8mb4",
+        "Client characterset:\tutf8mb3",
         "Threads: 1  Questions: ",
         "| rows_there |",
         "Bye",

@@ -151,7 +151,7 @@ fn limit(ctx: &EvalCtx<'_>) -> usize {
 
 /// Bytes of the whole characters among the first `limit` bytes.
 fn whole_chars(text: &[u8], charset: Charset, limit: usize) -> usize {
-    if charset != Charset::Utf8mb4 || limit >= text.len() {
+    if !charset.is_utf8() || limit >= text.len() {
         return limit.min(text.len());
     }
     let is_continuation = |i: &usize| text[*i] & 0xC0 == 0x80;

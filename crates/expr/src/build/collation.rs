@@ -165,7 +165,10 @@ impl Builder {
     /// `expr` as text of the character set of `collation`: constants are converted now, others when evaluated.
     pub(crate) fn in_charset(&self, expr: Expr, collation: CollationId) -> Expr {
         let (from, to) = (expr.ty.charset(), charset_of(collation));
-        if !is_text(&expr) || from == to || to == Charset::Binary {
+        let is_constant = matches!(expr.kind, ExprKind::Const(_));
+        // Text of utf8mb3 is text of utf8mb4 as it stands.
+        let is_subset = (from, to) == (Charset::Utf8mb3, Charset::Utf8mb4) && !is_constant;
+        if !is_text(&expr) || from == to || to == Charset::Binary || is_subset {
             return expr;
         }
         if let ExprKind::Const(OwnedValue::Bytes { data, .. }) = &expr.kind {
@@ -204,7 +207,7 @@ impl Builder {
 
 /// The character set that an expression names.
 pub(super) fn find_charset(name: &str) -> Result<Charset, BindError> {
-    Charset::find_for_connection(name).ok_or_else(|| BindError::UnknownCharset { name: name.into() })
+    Charset::find(name).ok_or_else(|| BindError::UnknownCharset { name: name.into() })
 }
 
 fn find_collation(name: &str) -> Result<&'static Collation, BindError> {

@@ -50,7 +50,7 @@ impl<'t> Pieces<'t, '_> {
 
 /// The start of the character that byte `at` of `text` is in; `at` itself if no character starts near it.
 fn char_start(text: &[u8], at: usize, charset: Charset) -> usize {
-    if charset != Charset::Utf8mb4 {
+    if !charset.is_utf8() {
         return at;
     }
     (at - 3..=at).rev().find(|i| text[*i] & 0xC0 != 0x80).unwrap_or(at)

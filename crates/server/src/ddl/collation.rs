@@ -3,7 +3,30 @@
 use types::CollationId;
 use types::collation::{Charset, Collation};
 
+use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::session::Session;
+
+/// The warning that MySQL has for the character set that is written as `name`.
+pub(crate) fn charset_warning(name: &str) -> Option<SqlError> {
+    if name.eq_ignore_ascii_case("utf8") {
+        return Some(error_map::DEPRECATED_UTF8_ALIAS.bare());
+    }
+    let is_old = name.eq_ignore_ascii_case("utf8mb3");
+    is_old.then(|| error_map::WARN_DEPRECATED_SYNTAX.with(&[&"utf8mb3", &"utf8mb4"]))
+}
+
+/// The warning that MySQL has for the collation that is written as `name`.
+pub(crate) fn collation_warning(name: &str) -> Option<SqlError> {
+    let found = Collation::find(name).filter(|collation| collation.charset == Charset::Utf8mb3)?;
+    Some(error_map::DEPRECATED_UTF8MB3_COLLATION.with(&[&found.name]))
+}
+
+fn warn(session: &mut Session, warning: Option<SqlError>) {
+    if let Some(warning) = warning {
+        session.warn(Severity::Warning, warning);
+    }
+}
 
 /// What clauses have said of character set and collation so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,6 +36,20 @@ pub(super) struct CollationClauses {
 }
 
 impl CollationClauses {
+    /// As [`CollationClauses::add_charset`], with MySQL's warning for names that are going away.
+    pub(super) fn take_charset(&mut self, session: &mut Session, name: &str) -> Result<(), SqlError> {
+        self.add_charset(name)?;
+        warn(session, charset_warning(name));
+        Ok(())
+    }
+
+    /// As [`CollationClauses::add_collation`], with MySQL's warning for names that are going away.
+    pub(super) fn take_collation(&mut self, session: &mut Session, name: &str) -> Result<(), SqlError> {
+        self.add_collation(name)?;
+        warn(session, collation_warning(name));
+        Ok(())
+    }
+
     /// CHARACTER SET `name`; DEFAULT says nothing.
     ///
     /// # Errors
@@ -35,7 +72,7 @@ impl CollationClauses {
     ///
     /// # Errors
     /// 1273; 1253 if it is of another character set.
-    pub(super) fn add_collation(&mut self, name: &str) -> Result<(), SqlError> {
+    fn add_collation(&mut self, name: &str) -> Result<(), SqlError> {
         let found = Collation::find(name);
         self.collation = Some(found.ok_or_else(|| error_map::UNKNOWN_COLLATION.with(&[&name]))?);
         self.agree()

@@ -37,18 +37,18 @@ struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    fn gather(written: &ColumnDefinition<'a>) -> Result<Self, SqlError> {
+    fn gather(session: &mut Session, written: &ColumnDefinition<'a>) -> Result<Self, SqlError> {
         let mut all = Attributes::default();
         if written.ty.serial {
             all.serial();
         }
         for attribute in written.attributes {
-            all.add(attribute)?;
+            all.add(session, attribute)?;
         }
         Ok(all)
     }
 
-    fn add(&mut self, attribute: &ColumnAttribute<'a>) -> Result<(), SqlError> {
+    fn add(&mut self, session: &mut Session, attribute: &ColumnAttribute<'a>) -> Result<(), SqlError> {
         match *attribute {
             ColumnAttribute::Null => self.nullable = Some(true),
             ColumnAttribute::NotNull => self.nullable = Some(false),
@@ -59,7 +59,7 @@ impl<'a> Attributes<'a> {
             ColumnAttribute::Unique => self.keys.push(KeyKind::Unique),
             ColumnAttribute::PrimaryKey => self.keys.push(KeyKind::Primary),
             ColumnAttribute::Comment(text) => self.comment = text,
-            ColumnAttribute::Collate(name) => self.collation.add_collation(name)?,
+            ColumnAttribute::Collate(name) => self.collation.take_collation(session, name)?,
             // MySQL 8.4 makes foreign keys of FOREIGN KEY clauses alone.
             ColumnAttribute::Ignored | ColumnAttribute::Visible(true) | ColumnAttribute::References(_) => {}
             ColumnAttribute::Visible(false) => return Err(not_yet("INVISIBLE columns")),
@@ -89,7 +89,7 @@ pub(super) fn column(
     inputs: Inputs<'_>,
 ) -> Result<Column, SqlError> {
     names::ensure_column_name(written.name)?;
-    let attributes = Attributes::gather(written)?;
+    let attributes = Attributes::gather(session, written)?;
     let ty = column_type::sql_type(session, written.name, &written.ty, attributes.collation, default)?;
     if attributes.comment.chars().count() > COMMENT_CHARS_MAX {
         return Err(error_map::TOO_LONG_FIELD_COMMENT.with(&[&written.name, &COMMENT_CHARS_MAX]));

@@ -35,8 +35,13 @@ pub(super) fn sql_type(
     mut clauses: CollationClauses,
     default: CollationId,
 ) -> Result<SqlType, SqlError> {
-    if let Some(charset) = written.charset {
-        clauses.add_charset(charset)?;
+    match written.charset {
+        Some(charset) if written.national => {
+            clauses.add_charset(charset)?;
+            session.warn(Severity::Warning, error_map::DEPRECATED_NATIONAL.bare());
+        }
+        Some(charset) => clauses.take_charset(session, charset)?,
+        None => {}
     }
     let collation = if written.binary {
         session.warn(Severity::Warning, binary_attribute());

@@ -20,7 +20,7 @@ pub(super) fn create(
     create: &CreateDatabase<'_>,
 ) -> Result<Done, SqlError> {
     names::ensure_schema_name(create.name)?;
-    let collation = clauses(create.options)?.resolve(server_collation(session));
+    let collation = clauses(session, create.options)?.resolve(server_collation(session));
     match engine.create_schema(create.name, collation) {
         Err(error)
             if create.if_not_exists && is_name(&error, |e| matches!(e, NameError::SchemaExists(_))) =>
@@ -39,7 +39,7 @@ pub(super) fn alter(
     alter: &AlterDatabase<'_>,
 ) -> Result<Done, SqlError> {
     let name = names::schema_or_default(session, alter.name)?;
-    let collation = clauses(alter.options)?;
+    let collation = clauses(session, alter.options)?;
     let Ok(old) = engine.schema(&name) else {
         return Err(error_map::DATABASE_DOES_NOT_EXIST.with(&[&name]));
     };
@@ -71,12 +71,12 @@ fn is_name(error: &Error, wanted: impl Fn(&NameError) -> bool) -> bool {
     matches!(error, Error::Name(name) if wanted(name))
 }
 
-fn clauses(options: &[DatabaseOption<'_>]) -> Result<CollationClauses, SqlError> {
+fn clauses(session: &mut Session, options: &[DatabaseOption<'_>]) -> Result<CollationClauses, SqlError> {
     let mut clauses = CollationClauses::default();
     for option in options {
         match *option {
-            DatabaseOption::Charset(name) => clauses.add_charset(name)?,
-            DatabaseOption::Collate(name) => clauses.add_collation(name)?,
+            DatabaseOption::Charset(name) => clauses.take_charset(session, name)?,
+            DatabaseOption::Collate(name) => clauses.take_collation(session, name)?,
             DatabaseOption::Encryption(value) if value.eq_ignore_ascii_case("N") => {}
             DatabaseOption::Encryption(_) => return Err(not_yet("ENCRYPTION")),
             DatabaseOption::ReadOnly(None | Some(false)) => {}

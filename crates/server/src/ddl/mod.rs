@@ -17,7 +17,7 @@
 
 mod alter_plan;
 mod alter_table;
-mod collation;
+pub(crate) mod collation;
 mod column;
 mod column_type;
 mod create_table;

@@ -49,8 +49,8 @@ impl<'a> TableOptions<'a> {
             match *option {
                 TableOption::Engine(name) => ensure_engine(session, table, name)?,
                 TableOption::AutoIncrement(start) => all.auto_increment = Some(start),
-                TableOption::Charset(name) => all.collation.add_charset(name)?,
-                TableOption::Collate(name) => all.collation.add_collation(name)?,
+                TableOption::Charset(name) => all.collation.take_charset(session, name)?,
+                TableOption::Collate(name) => all.collation.take_collation(session, name)?,
                 TableOption::Comment(text) => all.comment = text,
                 TableOption::RowFormat(name) => ensure_row_format(table, name)?,
                 TableOption::Other(name) if REFUSED.contains(&name) => return Err(not_yet(name)),

@@ -507,6 +507,8 @@ fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) {
     for one in compiled.deprecated.iter().filter(|_| !is_prepared) {
         let kind = match one {
             Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
+            Deprecated::Utf8Alias => &error_map::DEPRECATED_UTF8_ALIAS,
+            Deprecated::Utf8mb3Collation(_) => &error_map::DEPRECATED_UTF8MB3_COLLATION,
             _ => &error_map::WARN_DEPRECATED_SYNTAX,
         };
         session.warn(Severity::Warning, kind.saying(one.to_string()));

@@ -213,7 +213,7 @@ fn result_charset(charset: Option<Charset>) -> ResultCharset {
 }
 
 fn charset(value: &VarValue) -> Option<Charset> {
-    Charset::find_for_connection(value.as_text())
+    Charset::find(value.as_text())
 }
 
 fn isolation(name: &str) -> Isolation {

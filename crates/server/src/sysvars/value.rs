@@ -190,8 +190,9 @@ impl VarDef {
     fn charset_of(&self, set: &SetValue) -> Result<Coerced, SqlError> {
         let charset = match set {
             SetValue::Null if self.kind == VarKind::NullableCharset => return Ok((VarValue::Null, false)),
-            SetValue::Text(name) => Charset::find_for_connection(name)
-                .ok_or_else(|| error_map::UNKNOWN_CHARACTER_SET.with(&[name]))?,
+            SetValue::Text(name) => {
+                Charset::find(name).ok_or_else(|| error_map::UNKNOWN_CHARACTER_SET.with(&[name]))?
+            }
             SetValue::Int(id) => collation_by_number(*id)?.charset,
             SetValue::Null => return Err(self.wrong_value(set)),
             _ => return Err(self.wrong_type()),

@@ -100,7 +100,7 @@ fn number_text(set: &SetValue) -> String {
 /// The variable that changes with `name`, and its new value.
 fn partner(name: &str, value: &VarValue) -> Option<(&'static str, VarValue)> {
     let collation_of_set = |partner: &'static str| {
-        let charset = Charset::find_for_connection(value.as_text())?;
+        let charset = Charset::find(value.as_text())?;
         let collation = charset.default_collation().collation()?;
         Some((partner, VarValue::Text(collation.name.into())))
     };

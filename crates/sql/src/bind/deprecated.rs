@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use types::Charset;
+use types::collation::Collation;
+
 use super::binder::Binder;
 use crate::ast::{self, ExprKind, UnaryOp};
 use crate::charset::Introducer;
@@ -26,6 +29,25 @@ pub enum Deprecated {
     BinaryPrefix,
     /// `N'text'`; its number is 3720.
     NationalString,
+    /// The character set `utf8`; its number is 3719.
+    Utf8Alias,
+    /// The character set `utf8mb3`.
+    Utf8mb3,
+    /// A collation of utf8mb3; its number is 3778.
+    Utf8mb3Collation(&'static str),
+}
+
+/// The warning for a character set that is written as `name`.
+fn charset(name: &str) -> Option<Deprecated> {
+    if name.eq_ignore_ascii_case("utf8") {
+        return Some(Deprecated::Utf8Alias);
+    }
+    name.eq_ignore_ascii_case("utf8mb3").then_some(Deprecated::Utf8mb3)
+}
+
+fn collation(name: &str) -> Option<Deprecated> {
+    let found = Collation::find(name).filter(|collation| collation.charset == Charset::Utf8mb3)?;
+    Some(Deprecated::Utf8mb3Collation(found.name))
 }
 
 impl fmt::Display for Deprecated {
@@ -59,6 +81,20 @@ impl fmt::Display for Deprecated {
                 "NATIONAL/NCHAR/NVARCHAR implies the character set UTF8MB3, which will be replaced by UTF8MB4 in a \
                  future release. Please consider using CHAR(x) CHARACTER SET UTF8MB4 in order to be unambiguous."
             }
+            Deprecated::Utf8Alias => {
+                "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a \
+                 future release. Please consider using UTF8MB4 in order to be unambiguous."
+            }
+            Deprecated::Utf8mb3 => {
+                "'utf8mb3' is deprecated and will be removed in a future release. Please use utf8mb4 instead"
+            }
+            Deprecated::Utf8mb3Collation(name) => {
+                return write!(
+                    f,
+                    "'{name}' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 \
+                     with an appropriate collation instead."
+                );
+            }
         })
     }
 }
@@ -81,8 +117,21 @@ impl Binder<'_, '_> {
                 Deprecated::NationalString
             }
             ExprKind::Cast(_) if begins(b"binary") => Deprecated::BinaryPrefix,
-            _ => return,
+            _ => return self.deprecated.extend(names_utf8mb3(e)),
         };
         self.deprecated.push(found);
+    }
+}
+
+/// The warning for an expression that names utf8mb3.
+fn names_utf8mb3(e: &ast::Expr<'_>) -> Option<Deprecated> {
+    match e.kind {
+        ExprKind::Literal(literal) if literal.charset != Introducer::NONE => charset(literal.charset.name()?),
+        ExprKind::ConvertUsing(convert) => charset(convert.charset),
+        ExprKind::Collate(collate) => collation(collate.collation),
+        ExprKind::Cast(ast::Cast { ty: ast::CastType::Char { charset: Some(name), .. }, .. }) => {
+            charset(name)
+        }
+        _ => None,
     }
 }

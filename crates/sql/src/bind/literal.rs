@@ -109,7 +109,7 @@ impl Binder<'_, '_> {
     /// Collation of a string literal: its introducer's default, else the connection's.
     fn literal_collation(&self, introducer: Introducer) -> Result<CollationId, BindError> {
         let Some(name) = introducer.name() else { return Ok(self.ctx.collation) };
-        let charset = Charset::find_for_connection(name);
+        let charset = Charset::find(name);
         Ok(charset.ok_or_else(|| BindError::UnknownCharset(name.to_owned()))?.default_collation())
     }
 

@@ -81,6 +81,6 @@ fn load_format(format: &TextFormat<'_>, skip_lines: u64) -> Result<LoadFormat, B
 
 fn file_collation(charset: Option<&str>) -> Result<CollationId, BindError> {
     let Some(name) = charset else { return Ok(CollationId::UTF8MB4_0900_AI_CI) };
-    let charset = Charset::find_for_connection(name);
+    let charset = Charset::find(name);
     Ok(charset.ok_or_else(|| BindError::UnknownCharset(name.to_owned()))?.default_collation())
 }

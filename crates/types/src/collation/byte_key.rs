@@ -20,7 +20,8 @@ pub(super) const NO_PAD_END: u8 = 0;
 /// Ends a key under PAD SPACE.
 pub(super) const PAD_SPACE_END: u8 = 0x1F;
 
-const LOW_SPACE: u8 = 0x1E;
+/// A space before a byte below the space.
+pub(super) const LOW_SPACE: u8 = 0x1E;
 /// A space before a byte above the space.
 pub(super) const HIGH_SPACE: u8 = SPACE;
 const SPACE: u8 = 0x20;

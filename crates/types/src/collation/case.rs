@@ -10,7 +10,7 @@ impl Charset {
     /// Appends `bytes`, valid text of this set, in upper case. Binary strings have no case.
     pub fn append_upper(self, bytes: &[u8], out: &mut Vec<u8>) {
         match self {
-            Self::Utf8mb4 => map_utf8(bytes, |b| b.to_ascii_uppercase(), upper, out),
+            Self::Utf8mb4 | Self::Utf8mb3 => map_utf8(bytes, |b| b.to_ascii_uppercase(), upper, out),
             Self::Latin1 => out.extend(bytes.iter().map(|&b| latin1_upper(b))),
             Self::Ascii => out.extend(bytes.iter().map(u8::to_ascii_uppercase)),
             Self::Binary => out.extend_from_slice(bytes),
@@ -20,7 +20,7 @@ impl Charset {
     /// Appends `bytes`, valid text of this set, in lower case. Binary strings have no case.
     pub fn append_lower(self, bytes: &[u8], out: &mut Vec<u8>) {
         match self {
-            Self::Utf8mb4 => map_utf8(bytes, |b| b.to_ascii_lowercase(), lower, out),
+            Self::Utf8mb4 | Self::Utf8mb3 => map_utf8(bytes, |b| b.to_ascii_lowercase(), lower, out),
             Self::Latin1 => out.extend(bytes.iter().map(|&b| latin1_lower(b))),
             Self::Ascii => out.extend(bytes.iter().map(u8::to_ascii_lowercase)),
             Self::Binary => out.extend_from_slice(bytes),

@@ -16,15 +16,16 @@ pub enum Conversion {
 /// Appends `bytes` of the set `from` as text of the set `to`. To and from `binary`, bytes are copied: the caller of the
 /// latter must check them ([`Charset::first_invalid`]).
 pub fn convert(from: Charset, to: Charset, bytes: &[u8], out: &mut Vec<u8>) -> Conversion {
-    use Charset::{Ascii, Binary, Latin1, Utf8mb4};
+    use Charset::{Ascii, Binary, Latin1, Utf8mb3, Utf8mb4};
     if from == to || from == Binary || to == Binary || is_ascii(bytes) {
         out.extend_from_slice(bytes);
         return Conversion::Exact;
     }
     let mut exact = true;
     match (from, to) {
-        (Latin1, Utf8mb4) => bytes.iter().for_each(|&b| utf8::encode(latin1_point(b), out)),
-        (Utf8mb4, _) => {
+        (Latin1, Utf8mb4 | Utf8mb3) => bytes.iter().for_each(|&b| utf8::encode(latin1_point(b), out)),
+        (Utf8mb4, Utf8mb3) | (Utf8mb3, Utf8mb4) => exact = copy_basic_plane(bytes, out),
+        (Utf8mb4 | Utf8mb3, _) => {
             let mut rest = bytes;
             while !rest.is_empty() {
                 let (point, len) = utf8::decode(rest);
@@ -39,6 +40,18 @@ pub fn convert(from: Charset, to: Charset, bytes: &[u8], out: &mut Vec<u8>) -> C
         }
     }
     if exact { Conversion::Exact } else { Conversion::Lossy }
+}
+
+/// Copies text but for characters beyond the basic plane; whether there were none.
+fn copy_basic_plane(mut bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    let mut exact = true;
+    while let Some(at) = utf8::first_beyond_basic_plane(bytes) {
+        out.extend_from_slice(&bytes[..at]);
+        out.push(question_mark(&mut exact));
+        bytes = &bytes[at + utf8::decode(&bytes[at..]).1..];
+    }
+    out.extend_from_slice(bytes);
+    exact
 }
 
 #[cold]

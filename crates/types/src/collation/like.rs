@@ -100,7 +100,12 @@ impl LikePattern {
                 (Weights::EightBit(map), _) => {
                     matches_tokens(pieces, text, first_byte, |byte| u64::from(map[byte as usize & 0xFF]))
                 }
-                (Weights::Bytes, Charset::Utf8mb4) => matches_tokens(pieces, text, utf8::decode, u64::from),
+                (Weights::UcaPad(table), _) => {
+                    matches_tokens(pieces, text, utf8::decode, |point| table.weight_class(point))
+                }
+                (Weights::Bytes, charset) if charset.is_utf8() => {
+                    matches_tokens(pieces, text, utf8::decode, u64::from)
+                }
                 (Weights::Bytes, _) => matches_tokens(pieces, text, first_byte, u64::from),
             },
         }
@@ -123,11 +128,11 @@ fn first_byte(text: &[u8]) -> (u32, usize) {
 }
 
 fn push_point(point: u32, charset: Charset, out: &mut Vec<u8>) {
-    if charset == Charset::Utf8mb4 { utf8::encode(point, out) } else { out.push(point as u8) }
+    if charset.is_utf8() { utf8::encode(point, out) } else { out.push(point as u8) }
 }
 
 fn parse(pattern: &[u8], escape: Option<u32>, charset: Charset) -> Vec<Item> {
-    let decode = if charset == Charset::Utf8mb4 { utf8::decode } else { first_byte };
+    let decode = if charset.is_utf8() { utf8::decode } else { first_byte };
     let mut items = Vec::with_capacity(pattern.len());
     let mut rest = pattern;
     while !rest.is_empty() {
@@ -162,6 +167,7 @@ fn cut<P>(items: &[Item], piece: impl Fn(&[Item]) -> P) -> Pieces<P> {
 fn token(item: Item, collation: &Collation) -> Token {
     match (item, collation.weights) {
         (Item::Literal(point), Weights::Uca900) => Token::Class(uca900::weight_class(point)),
+        (Item::Literal(point), Weights::UcaPad(table)) => Token::Class(table.weight_class(point)),
         (Item::Literal(point), Weights::GeneralCi) => Token::Class(u64::from(general_ci::weight(point))),
         (Item::Literal(byte), Weights::EightBit(map)) => Token::Class(u64::from(map[byte as usize & 0xFF])),
         (Item::Literal(point), Weights::Bytes) => Token::Class(u64::from(point)),

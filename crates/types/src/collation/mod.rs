@@ -9,12 +9,13 @@
 //! | collation | key of text without control characters |
 //! |---|---|
 //! | `utf8mb4_0900_ai_ci` | one byte per ASCII or accented Latin character, two for other scripts, four for Han |
+//! | `utf8mb4_unicode_ci`, `utf8mb4_unicode_520_ci` | two bytes per weight, one for a space |
 //! | `utf8mb4_general_ci` | UTF-8 of the weights |
 //! | `latin1_swedish_ci`, `ascii_general_ci` | one byte per character |
 //! | `*_bin`, `binary` | the bytes, which can be read back (but for trailing spaces under PAD SPACE) |
 //!
-//! Concepts: [`registry`] lists collations, `byte_key` is the key format of bytes, `uca900`, `general_ci` and
-//! `eight_bit` hold weights, [`utf8`] reads characters, [`like`] matches patterns, [`convert()`] changes sets.
+//! Concepts: [`registry`] lists collations, `byte_key` is the key format of bytes, `uca900`, `uca_pad`, `general_ci`
+//! and `eight_bit` hold weights, [`utf8`] reads characters, [`like`] matches patterns, [`convert()`] changes sets.
 
 use std::fmt;
 
@@ -28,6 +29,7 @@ mod general_ci_runs;
 pub mod like;
 pub mod registry;
 mod uca900;
+mod uca_pad;
 pub mod utf8;
 mod work;
 
@@ -45,6 +47,8 @@ impl CollationId {
     pub const LATIN1_SWEDISH_CI: Self = Self(8);
     /// `ascii_general_ci`.
     pub const ASCII_GENERAL_CI: Self = Self(11);
+    /// `utf8mb3_general_ci`.
+    pub const UTF8MB3_GENERAL_CI: Self = Self(33);
     /// `utf8mb4_general_ci`.
     pub const UTF8MB4_GENERAL_CI: Self = Self(45);
     /// `utf8mb4_bin`.
@@ -55,20 +59,30 @@ impl CollationId {
     pub const BINARY: Self = Self(63);
     /// `ascii_bin`.
     pub const ASCII_BIN: Self = Self(65);
+    /// `utf8mb3_bin`.
+    pub const UTF8MB3_BIN: Self = Self(83);
+    /// `utf8mb3_unicode_ci`.
+    pub const UTF8MB3_UNICODE_CI: Self = Self(192);
+    /// `utf8mb3_unicode_520_ci`.
+    pub const UTF8MB3_UNICODE_520_CI: Self = Self(214);
+    /// `utf8mb4_unicode_ci`.
+    pub const UTF8MB4_UNICODE_CI: Self = Self(224);
+    /// `utf8mb4_unicode_520_ci`.
+    pub const UTF8MB4_UNICODE_520_CI: Self = Self(246);
     /// `utf8mb4_0900_ai_ci`, the server default.
     pub const UTF8MB4_0900_AI_CI: Self = Self(255);
     /// `utf8mb4_0900_bin`.
     pub const UTF8MB4_0900_BIN: Self = Self(309);
 
     /// The collation a connection gets that asks for this number in its handshake: itself if it is supported. Clients
-    /// send whatever their library has by default, so another collation of utf8mb4 or of its subset utf8mb3 stands for
-    /// the supported one next to it. `None`: an unsupported character set, for which the server takes its default.
+    /// send whatever their library has by default, so another collation of utf8mb4 or of utf8mb3 stands for the supported one
+    /// next to it. `None`: an unsupported character set, for which the server takes its default.
     pub fn for_connection(self) -> Option<Self> {
         match self.0 {
             _ if self.collation().is_some() => Some(self),
-            33 => Some(Self::UTF8MB4_GENERAL_CI),
-            83 => Some(Self::UTF8MB4_BIN),
-            76 | 192..=215 | 223..=247 | 256..=323 => Some(Self::UTF8MB4_0900_AI_CI),
+            76 | 193..=215 | 223 => Some(Self::UTF8MB3_UNICODE_CI),
+            225..=247 => Some(Self::UTF8MB4_UNICODE_CI),
+            256..=323 => Some(Self::UTF8MB4_0900_AI_CI),
             _ => None,
         }
     }

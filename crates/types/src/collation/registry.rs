@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::eight_bit::{ASCII_GENERAL_CI, LATIN1_SWEDISH_CI};
-use super::{Charset, CollationId, byte_key, eight_bit, general_ci, uca900};
+use super::{Charset, CollationId, byte_key, eight_bit, general_ci, uca_pad, uca900};
 
 /// What trailing spaces mean to a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub(super) enum Weights {
     GeneralCi,
     /// Primary weights of UCA 9.0.0.
     Uca900,
+    /// Primary weights of an older version.
+    UcaPad(&'static uca_pad::Table),
 }
 
 /// An order of the strings of one character set. Get one by [`CollationId::collation`] or [`Collation::find`].
@@ -59,9 +61,16 @@ impl Collation {
         &COLLATIONS
     }
 
-    /// The collation of this name, without regard to case.
+    /// The collation of this name, without regard to case. `utf8_` begins old names of those of utf8mb3.
     pub fn find(name: &str) -> Option<&'static Self> {
-        COLLATIONS.iter().find(|c| c.name.eq_ignore_ascii_case(name))
+        let is_named = |c: &&Self| c.name.eq_ignore_ascii_case(name);
+        COLLATIONS.iter().find(is_named).or_else(|| {
+            let (alias, rest) = name.split_at_checked("utf8_".len())?;
+            let is_named = |c: &&Self| {
+                c.name.strip_prefix("utf8mb3_").is_some_and(|tail| tail.eq_ignore_ascii_case(rest))
+            };
+            COLLATIONS.iter().find(|c| alias.eq_ignore_ascii_case("utf8_") && is_named(c))
+        })
     }
 
     /// Number of this version of the weights, which an index keeps: keys of another version are not comparable.
@@ -73,6 +82,7 @@ impl Collation {
     pub fn sort_length(&self) -> u32 {
         match (self.weights, self.pad) {
             (Weights::Uca900, _) => 0,
+            (Weights::UcaPad(_), _) => 8,
             _ => 1,
         }
     }
@@ -87,6 +97,7 @@ impl Collation {
             (Weights::EightBit(map), _) => eight_bit::compare(map, a, b),
             (Weights::GeneralCi, _) => general_ci::compare(a, b),
             (Weights::Uca900, _) => uca900::compare(a, b),
+            (Weights::UcaPad(table), _) => table.compare(a, b),
         }
     }
 
@@ -110,6 +121,7 @@ impl Collation {
             (Weights::EightBit(map), _) => eight_bit::append_key(map, bytes, out),
             (Weights::GeneralCi, _) => general_ci::append_key(bytes, out),
             (Weights::Uca900, _) => uca900::append_key(bytes, out),
+            (Weights::UcaPad(table), _) => table.append_key(bytes, out),
         }
     }
 
@@ -126,7 +138,8 @@ impl Collation {
     pub fn max_key_bytes_per_char(&self) -> usize {
         match (self.weights, self.charset) {
             (Weights::Uca900, _) => uca900::MAX_KEY_BYTES_PER_CHAR,
-            (Weights::GeneralCi, _) => 3,
+            (Weights::UcaPad(_), _) => uca_pad::MAX_KEY_BYTES_PER_CHAR,
+            (Weights::GeneralCi, _) | (_, Charset::Utf8mb3) => 3,
             (_, Charset::Utf8mb4) => 4,
             _ => 2,
         }
@@ -152,6 +165,7 @@ impl Collation {
             Weights::EightBit(map) => out.extend(bytes.iter().map(|&b| map[b as usize])),
             Weights::GeneralCi if bytes.is_ascii() => out.extend(bytes.iter().map(u8::to_ascii_uppercase)),
             Weights::Uca900 => return uca900::append_folded(bytes, out),
+            Weights::UcaPad(table) => return table.append_folded(bytes, out),
             Weights::GeneralCi => return false,
         }
         true
@@ -160,13 +174,14 @@ impl Collation {
     /// Appends the weights as MySQL's WEIGHT_STRING shows them (trailing spaces are not stripped).
     pub fn weight_string(&self, bytes: &[u8], out: &mut Vec<u8>) {
         match self.weights {
-            Weights::Bytes if self.charset == Charset::Utf8mb4 && self.pad == PadAttribute::PadSpace => {
+            Weights::Bytes if self.charset.is_utf8() && self.pad == PadAttribute::PadSpace => {
                 general_ci::append_points(bytes, out);
             }
             Weights::Bytes => out.extend_from_slice(bytes),
             Weights::EightBit(map) => out.extend(bytes.iter().map(|&b| map[b as usize])),
             Weights::GeneralCi => general_ci::append_weights(bytes, out),
             Weights::Uca900 => uca900::append_weights(bytes, out),
+            Weights::UcaPad(table) => table.append_weights(bytes, out),
         }
     }
 }
@@ -202,10 +217,11 @@ const fn entry(
     Collation { id, name, charset, is_default, pad, weights }
 }
 
-static COLLATIONS: [Collation; 9] = {
-    use Charset::{Ascii, Binary, Latin1, Utf8mb4};
+static COLLATIONS: [Collation; 15] = {
+    use Charset::{Ascii, Binary, Latin1, Utf8mb3, Utf8mb4};
     use PadAttribute::{NoPad, PadSpace};
-    use Weights::{Bytes, EightBit, GeneralCi, Uca900};
+    use Weights::{Bytes, EightBit, GeneralCi, Uca900, UcaPad};
+    use uca_pad::{UCA_400, UCA_520};
     [
         entry(
             CollationId::LATIN1_SWEDISH_CI,
@@ -223,11 +239,45 @@ static COLLATIONS: [Collation; 9] = {
             PadSpace,
             EightBit(&ASCII_GENERAL_CI),
         ),
+        entry(CollationId::UTF8MB3_GENERAL_CI, "utf8mb3_general_ci", Utf8mb3, true, PadSpace, GeneralCi),
         entry(CollationId::UTF8MB4_GENERAL_CI, "utf8mb4_general_ci", Utf8mb4, false, PadSpace, GeneralCi),
         entry(CollationId::UTF8MB4_BIN, "utf8mb4_bin", Utf8mb4, false, PadSpace, Bytes),
         entry(CollationId::LATIN1_BIN, "latin1_bin", Latin1, false, PadSpace, Bytes),
         entry(CollationId::BINARY, "binary", Binary, true, NoPad, Bytes),
         entry(CollationId::ASCII_BIN, "ascii_bin", Ascii, false, PadSpace, Bytes),
+        entry(CollationId::UTF8MB3_BIN, "utf8mb3_bin", Utf8mb3, false, PadSpace, Bytes),
+        entry(
+            CollationId::UTF8MB3_UNICODE_CI,
+            "utf8mb3_unicode_ci",
+            Utf8mb3,
+            false,
+            PadSpace,
+            UcaPad(&UCA_400),
+        ),
+        entry(
+            CollationId::UTF8MB3_UNICODE_520_CI,
+            "utf8mb3_unicode_520_ci",
+            Utf8mb3,
+            false,
+            PadSpace,
+            UcaPad(&UCA_520),
+        ),
+        entry(
+            CollationId::UTF8MB4_UNICODE_CI,
+            "utf8mb4_unicode_ci",
+            Utf8mb4,
+            false,
+            PadSpace,
+            UcaPad(&UCA_400),
+        ),
+        entry(
+            CollationId::UTF8MB4_UNICODE_520_CI,
+            "utf8mb4_unicode_520_ci",
+            Utf8mb4,
+            false,
+            PadSpace,
+            UcaPad(&UCA_520),
+        ),
         entry(CollationId::UTF8MB4_0900_AI_CI, "utf8mb4_0900_ai_ci", Utf8mb4, true, NoPad, Uca900),
         entry(CollationId::UTF8MB4_0900_BIN, "utf8mb4_0900_bin", Utf8mb4, false, NoPad, Bytes),
     ]

@@ -46,6 +46,18 @@ fn weights_of_general_ci_are_those_of_mysql() {
 }
 
 #[test]
+fn weights_of_unicode_ci_are_those_of_mysql() {
+    for (id, sums) in [
+        (CollationId::UTF8MB4_UNICODE_CI, &MYSQL_UNICODE_CI[..]),
+        (CollationId::UTF8MB4_UNICODE_520_CI, &MYSQL_UNICODE_520_CI),
+    ] {
+        for (block, checksum) in sums {
+            assert_eq!(block_checksum(collation(id), *block), *checksum, "{id}, block {block:x}");
+        }
+    }
+}
+
+#[test]
 fn unicode_conformance_strings_are_in_order() {
     let collation = collation(CollationId::UTF8MB4_0900_AI_CI);
     for pair in CONFORMANCE.windows(2) {
@@ -126,13 +138,13 @@ fn collations_are_found_by_name_and_number() {
         assert_eq!(collation.is_default, collation.charset.default_collation() == collation.id);
         assert!(collation.name == "binary" || collation.name.starts_with(collation.charset.name()));
     }
-    assert!(Collation::find("utf8mb4_unicode_ci").is_none());
-    assert!(CollationId(33).collation().is_none());
+    assert!(Collation::find("utf8mb4_polish_ci").is_none());
+    assert!(CollationId(21).collation().is_none());
     let for_connection = [8, 33, 224, 255, 1].map(|id| CollationId(id).for_connection().map(|c| c.0));
-    assert_eq!(for_connection, [Some(8), Some(45), Some(255), Some(255), None]);
+    assert_eq!(for_connection, [Some(8), Some(33), Some(224), Some(255), None]);
     assert_eq!(Charset::find("UTF8MB4"), Some(Charset::Utf8mb4));
-    assert_eq!(Charset::find("utf8"), None);
-    assert_eq!(Charset::find_for_connection("utf8mb3"), Some(Charset::Utf8mb4));
+    assert_eq!(Charset::find("utf8"), Some(Charset::Utf8mb3));
+    assert_eq!(Collation::find("UTF8_bin").map(|collation| collation.id), Some(CollationId::UTF8MB3_BIN));
 }
 
 /// Checksums of weights that MySQL 9.7.4 gives, by block.
@@ -186,6 +198,70 @@ const MYSQL_0900_AI_CI: [(u32, u64); 49] = [
     (0x2E, 0x446A8D0F9B409725),
     (0x2F, 0x4602CB3067982D19),
     (0xE0, 0x6D82D941FFABA521),
+];
+
+const MYSQL_UNICODE_CI: [(u32, u64); 19] = [
+    (0x00, 0x73870FF92AEADC08),
+    (0x01, 0x5152D47308404305),
+    (0x02, 0x7188A39A688EE98D),
+    (0x03, 0xBD4697A0EE4F1014),
+    (0x04, 0x440ECD4A06373125),
+    (0x05, 0x5BD008C7FC1D8325),
+    (0x06, 0x7B404157B11BA125),
+    (0x07, 0x5574E5A880FF7125),
+    (0x08, 0xCED43DBA31ED0325),
+    (0x09, 0xCA8C883E4A1E1625),
+    (0x0A, 0x2105446D9331AAAA),
+    (0x0B, 0xCD911C77679CCB25),
+    (0x0C, 0x560B7FB6EFE65125),
+    (0x0D, 0x6D5991434BB48325),
+    (0x0E, 0x9EDDCE5CE2CC5325),
+    (0x0F, 0xB07181E7976D0431),
+    (0x10, 0x17FA80FDCF41A325),
+    (0x1F, 0x17FA80FDCF41A325),
+    (0x20, 0x17FA80FDCF41A325),
+];
+
+const MYSQL_UNICODE_520_CI: [(u32, u64); 39] = [
+    (0x00, 0x13697543A08B3602),
+    (0x01, 0xB3676375C20B1F85),
+    (0x02, 0xBB88D7C704726B1C),
+    (0x03, 0x79EF3DBC455764D1),
+    (0x04, 0x046A62BBB253D1E5),
+    (0x05, 0x5BD008C7FC1D8325),
+    (0x06, 0x7B404157B11BA125),
+    (0x07, 0x5574E5A880FF7125),
+    (0x08, 0xCED43DBA31ED0325),
+    (0x09, 0xCA8C883E4A1E1625),
+    (0x0A, 0x261CC99A9E707541),
+    (0x0B, 0xCD911C77679CCB25),
+    (0x0C, 0x560B7FB6EFE65125),
+    (0x0D, 0x46E3F41309F03A9A),
+    (0x0E, 0x9EDDCE5CE2CC5325),
+    (0x0F, 0xFD79C9341FA830F4),
+    (0x10, 0x659BBE842900904A),
+    (0x11, 0xCB6149E2D65928E3),
+    (0x12, 0x2728E63A09CE1028),
+    (0x13, 0x7C28085C14965B22),
+    (0x14, 0x50B12319743F8925),
+    (0x15, 0x35BC78E6EC670B25),
+    (0x16, 0x90B1CBC235D5FF25),
+    (0x17, 0x6959838126EED725),
+    (0x18, 0xD3C38D981DA76B25),
+    (0x19, 0x27ACC6336EBD0F25),
+    (0x1A, 0xD20A8C2248FBD125),
+    (0x1B, 0x0BDE37C6CF792725),
+    (0x1C, 0x9E3EDEA817191B25),
+    (0x1D, 0xB01C2DCC370A3C26),
+    (0x1E, 0x6BB4AEF4ED1CFD25),
+    (0x1F, 0x5B24939D182ABC8C),
+    (0x20, 0xDBE048E564121125),
+    (0x21, 0x96EB268DE474AF25),
+    (0x2A, 0x0566F961F1DBD925),
+    (0x2F, 0x4602CB3067982D19),
+    (0x30, 0x3F09B070FB747525),
+    (0xE0, 0x6D82D941FFABA521),
+    (0x10F, 0xAC569E6CF26C9F25),
 ];
 
 const MYSQL_GENERAL_CI: [(u32, u64); 17] = [

@@ -66,6 +66,16 @@ pub fn first_invalid(bytes: &[u8]) -> Option<usize> {
     std::str::from_utf8(bytes).err().map(|e| e.valid_up_to())
 }
 
+/// Byte offset of the first byte that is not part of valid UTF-8 of up to three bytes per character.
+#[inline]
+pub fn first_beyond_basic_plane(bytes: &[u8]) -> Option<usize> {
+    if is_ascii(bytes) {
+        return None;
+    }
+    let long = bytes.iter().position(|&b| b >= 0xF0);
+    std::str::from_utf8(&bytes[..long.unwrap_or(bytes.len())]).err().map(|e| e.valid_up_to()).or(long)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -124,7 +124,7 @@ fn limit_bytes(ty: &SqlType, charset: Charset, text: &[u8]) -> usize {
 
 /// The last character boundary at or before `at`.
 fn character_start(charset: Charset, text: &[u8], mut at: usize) -> usize {
-    while charset == Charset::Utf8mb4 && at > 0 && text[at] & 0xC0 == 0x80 {
+    while charset.is_utf8() && at > 0 && text[at] & 0xC0 == 0x80 {
         at -= 1;
     }
     at
