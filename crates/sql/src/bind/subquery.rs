@@ -3,9 +3,9 @@
 use expr::{CmpDomain, CmpOp, Expr, ExprKind, SubqueryForm};
 use types::{SqlType, TypeKind};
 
+use super::BindError;
 use super::binder::{Binder, Level};
 use super::block::{Block, JoinTree, Query, Source, SubBlock, Window};
-use super::{BindError, rewrite};
 use crate::ast::{self, BinaryOp};
 use crate::plan::OutputColumn;
 
@@ -141,13 +141,4 @@ impl<'a> Binder<'a, '_> {
             _ => Err(BindError::NotSupported("this comparison with ANY or ALL")),
         }
     }
-}
-
-/// Whether `expr` names an outer query's column.
-pub(super) fn names_outer(expr: &Expr) -> bool {
-    let mut found = false;
-    expr.walk(&mut |e| {
-        found |= matches!(e.kind, ExprKind::Column(c) if super::block::outer_id(c.rel).is_some());
-    });
-    found || rewrite::has_subquery(expr)
 }
