@@ -5,7 +5,7 @@ use types::{SqlModes, SqlType, TypeKind};
 
 use super::binder::{AGG_PENDING, Aggregates, Aliases, Binder, Level};
 use super::block::{Aggregation, Block, Source, SubBlock, outer_id};
-use super::{BindError, dependency, order, same, subquery, volatile};
+use super::{BindError, dependency, order, rewrite, same, volatile};
 use crate::ast::{self, AggregateFn};
 use crate::plan::{AggSpec, Column, SortKey};
 
@@ -49,8 +49,8 @@ impl<'a> Binder<'a, '_> {
         } else {
             self.settle_texts(&mut args);
         }
-        if !args.is_empty() && args.iter().any(subquery::names_outer) {
-            return Err(BindError::NotSupported("an aggregate of an outer column or a subquery"));
+        if args.iter().any(rewrite::has_subquery) {
+            return Err(BindError::NotSupported("an aggregate of a subquery"));
         }
         let mut keys = Vec::with_capacity(call.order_by.len());
         for item in call.order_by {

@@ -3,9 +3,9 @@
 use expr::{CmpDomain, CmpOp, Expr, ExprKind, SubqueryForm};
 use types::{SqlType, TypeKind};
 
+use super::BindError;
 use super::binder::{Binder, Level};
 use super::block::{Block, JoinTree, Query, Source, SubBlock, Window};
-use super::{BindError, rewrite};
 use crate::ast::{self, BinaryOp};
 use crate::plan::OutputColumn;
 
@@ -179,13 +179,4 @@ impl<'a> Binder<'a, '_> {
         let kind = ExprKind::Subquery { plan, form, needle: Some(Box::new(needle)) };
         Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: true })
     }
-}
-
-/// Whether `expr` names an outer query's column.
-pub(super) fn names_outer(expr: &Expr) -> bool {
-    let mut found = false;
-    expr.walk(&mut |e| {
-        found |= matches!(e.kind, ExprKind::Column(c) if super::block::outer_id(c.rel).is_some());
-    });
-    found || rewrite::has_subquery(expr)
 }
