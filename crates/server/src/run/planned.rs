@@ -16,6 +16,7 @@ use types::{SqlType, Value};
 use wire::out_buffer::Mark;
 use wire::{Capabilities, OkPacket, OutBuffer, ServerStatus, reply};
 
+use super::item_names::ItemNames;
 use super::load_local::ClientFile;
 use crate::answer::Answer;
 use crate::catalog::EngineCatalog;
@@ -51,6 +52,8 @@ pub struct Compiled {
     pub deprecated: Vec<Deprecated>,
     /// The limit on memory for keys if it was too low: each execution warns of it.
     pub range_memory_exceeded: Option<u64>,
+    /// Names of its columns that follow from the literals.
+    pub names: ItemNames,
     /// What its plan depends on beside the key.
     pub rechecks: Box<[Recheck]>,
     /// Executions whose values it was not for.
@@ -198,6 +201,7 @@ pub fn compile(
                     warns: planned.range_memory_exceeded || !deprecated.is_empty(),
                     deprecated,
                     range_memory_exceeded: planned.range_memory_exceeded.then_some(range_bytes_max),
+                    names: ItemNames::default(),
                     rechecks: planned.rechecks.into(),
                     misses: AtomicU32::new(0),
                 };
@@ -411,6 +415,7 @@ fn write_constants(session: &Session, answer: &mut Answer<'_>, compiled: &Compil
         capabilities: session.capabilities,
         status: session.status().with(ServerStatus::MORE_RESULTS, answer.more_results),
         charset: session.variables.hot.results,
+        names: &session.column_names,
         out: answer.out,
         flush: &mut nothing,
     })
@@ -474,6 +479,7 @@ impl Run<'_> {
                 capabilities: session.capabilities,
                 status: session.status().with(ServerStatus::MORE_RESULTS, answer.more_results),
                 charset: session.variables.hot.results,
+                names: &session.column_names,
                 out: &mut *answer.out,
                 flush: &mut flush,
             },

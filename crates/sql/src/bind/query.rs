@@ -120,6 +120,7 @@ impl<'a> Binder<'a, '_> {
                 name: column.name.clone(),
                 expr: Expr::column(0, at as u16, column.ty.clone(), column.nullable),
                 origin: None,
+                text: None,
             })
             .collect();
         self.level().output.clone_from(&output);
@@ -189,7 +190,7 @@ impl<'a> Binder<'a, '_> {
         let mut output = Vec::with_capacity(row.len());
         for (at, value) in row.iter().enumerate() {
             let expr = self.value(value)?;
-            output.push(OutputColumn { name: format!("column_{at}").into(), expr, origin: None });
+            output.push(OutputColumn { name: format!("column_{at}").into(), expr, origin: None, text: None });
         }
         let subqueries = std::mem::take(&mut self.level().subqueries);
         Ok(Block { output, subqueries, ..Block::default() })

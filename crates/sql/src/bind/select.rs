@@ -9,9 +9,9 @@ use super::binder::{Aggregates, Aliases, Binder, Level};
 use super::block::{Block, Source};
 use super::conjuncts;
 use super::query::Tail;
-use super::{BindError, Clause, Deprecated, aggregate, volatile};
+use super::{BindError, Clause, Deprecated, aggregate, rewrite, volatile};
 use crate::ast::{self, SelectItem};
-use crate::plan::{Origin, OutputColumn, SortKey};
+use crate::plan::{ItemText, Origin, OutputColumn, SortKey};
 
 impl<'a> Binder<'a, '_> {
     /// Binds a SELECT at the innermost level, which must be fresh.
@@ -94,8 +94,10 @@ impl<'a> Binder<'a, '_> {
                     let mut bound = self.value(expr)?;
                     let name = alias.map_or_else(|| self.item_name(expr, text), Into::into);
                     bound.name_cast(&name);
-                    let origin = self.origin(&bound);
-                    output.push(OutputColumn { name, expr: bound, origin });
+                    // A cast keeps the name that it is given here.
+                    self.shareable &= alias.is_some() || !is_cast_of_subquery(&bound);
+                    let (origin, text) = (self.origin(&bound), self.item_text(&bound, text, alias.is_none()));
+                    output.push(OutputColumn { name, expr: bound, origin, text });
                 }
             }
         }
@@ -133,7 +135,17 @@ impl<'a> Binder<'a, '_> {
         let found = table.found(col);
         let expr = Expr::column(found.column.rel, col, found.ty, found.nullable);
         let origin = self.origin(&expr);
-        OutputColumn { name: table.columns[usize::from(col)].name.clone(), expr, origin }
+        OutputColumn { name: table.columns[usize::from(col)].name.clone(), expr, origin, text: None }
+    }
+
+    /// Where `text`, the expression of a select item, is in the statement, if it holds a subquery.
+    fn item_text(&self, bound: &Expr, text: &[u8], is_name: bool) -> Option<ItemText> {
+        if !rewrite::has_subquery(bound) {
+            return None;
+        }
+        let start = text.as_ptr().addr().checked_sub(self.ctx.sql.as_ptr().addr())?;
+        let place = start..start + text.len();
+        (place.end <= self.ctx.sql.len()).then_some(ItemText { place, is_name })
     }
 
     /// The name of a select item without alias: a column's name, a string's text, else the text as written.
@@ -229,4 +241,8 @@ pub(super) fn table_origin(def: &Arc<TableDef>, alias: &str, col: u16) -> Origin
             && column.default == types::ColumnDefault::None,
         on_update_now: column.on_update_now,
     }
+}
+
+fn is_cast_of_subquery(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Cast { .. }) && rewrite::has_subquery(expr)
 }

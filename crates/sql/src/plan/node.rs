@@ -1,5 +1,6 @@
 //! Query plans.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use expr::{AggFunc, CmpDomain, ColumnRef, Expr, ExprKind};
@@ -95,6 +96,17 @@ pub struct OutputColumn {
     pub expr: Expr,
     /// Table column behind it, if it is one.
     pub origin: Option<Origin>,
+    /// Where its expression is in the statement's text, if that holds a subquery.
+    pub text: Option<ItemText>,
+}
+
+/// The expression of a select item in the statement's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemText {
+    /// Its place, in bytes.
+    pub place: Range<usize>,
+    /// The column is named by it.
+    pub is_name: bool,
 }
 
 /// Where an output column comes from, for the column definition sent to the client.
