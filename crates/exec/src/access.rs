@@ -18,6 +18,8 @@ use crate::table_filter::{BoundTest, TableFilter};
 mod bounds;
 mod locked;
 mod skip;
+mod skip_leaf;
+mod skip_locked;
 
 pub(crate) use bounds::{End, push_parts, range_bounds};
 

@@ -122,9 +122,18 @@ pub(crate) struct SkipOp {
     pub(crate) lead: Vec<Expr>,
     pub(crate) lead_null_safe: Vec<bool>,
     pub(crate) skipped: usize,
+    /// What the skipped parts are confined to, and how its intervals are made of integers, if they can be.
+    pub(crate) within: Option<(KeySet, Option<IntKey>)>,
     /// A range of the parts behind those that are skipped.
     pub(crate) rest: PathOp,
     pub(crate) take: Take,
+}
+
+impl SkipOp {
+    /// Parts of the index before the stretches.
+    pub(crate) fn behind(&self) -> usize {
+        self.lead.len() + self.skipped
+    }
 }
 
 /// Equality join over a hash table.
@@ -496,7 +505,7 @@ fn path_op(path: &Path, parts: &[KeyPart]) -> PathOp {
         Path::Intervals { keys, reverse, .. } => {
             PathOp::Intervals { int_key: IntKey::new(keys, parts), keys: keys.clone(), reverse: *reverse }
         }
-        Path::Skip { skip, .. } => PathOp::Skip(Box::new(skip_op(skip))),
+        Path::Skip { skip, .. } => PathOp::Skip(Box::new(skip_op(skip, parts))),
         Path::Range { eq, null_safe, lower, upper, reverse, .. } => PathOp::Range {
             eq: eq.clone(),
             null_safe: null_safe.clone(),
@@ -507,11 +516,15 @@ fn path_op(path: &Path, parts: &[KeyPart]) -> PathOp {
     }
 }
 
-fn skip_op(skip: &Skip) -> SkipOp {
-    let Skip { lead, skipped, eq, null_safe, lower, upper, take } = skip.clone();
+fn skip_op(skip: &Skip, parts: &[KeyPart]) -> SkipOp {
+    let Skip { lead, skipped, within, eq, null_safe, lower, upper, take } = skip.clone();
     let (lead_null_safe, null_safe) = null_safe.split_at(lead.len());
     let rest = PathOp::Range { eq, null_safe: null_safe.to_vec(), lower, upper, reverse: false };
-    SkipOp { lead_null_safe: lead_null_safe.to_vec(), lead, skipped, rest, take }
+    let within = within.map(|keys| {
+        let int_key = IntKey::new(&keys, &parts[..keys.parts()]);
+        (keys, int_key)
+    });
+    SkipOp { lead_null_safe: lead_null_safe.to_vec(), lead, skipped, within, rest, take }
 }
 
 /// Whether evaluating `expr` may run a subquery, which reads pages, or wait: never with a latch held.

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::memory::ServerAccount;
 use parking_lot::{Mutex, RwLock};
+use sql::bind::ReadsLock;
 use sql::{CacheKey, TextTree};
 use types::{CollationId, SqlModes};
 
@@ -55,6 +56,10 @@ pub struct Environment {
     pub div_precision_increment: u64,
     /// `range_optimizer_max_mem_size`.
     pub range_bytes_max: u64,
+    /// `eq_range_index_dive_limit`.
+    pub dive_points_max: u64,
+    /// What `transaction_isolation` says of plain reads.
+    pub reads_lock: ReadsLock,
 }
 
 /// Number of an environment; equal numbers, equal environments.

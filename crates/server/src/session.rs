@@ -282,6 +282,8 @@ impl Session {
             collation: hot.collation_connection,
             div_precision_increment: hot.div_precision_increment,
             range_bytes_max: hot.range_optimizer_max_mem_size,
+            dive_points_max: hot.eq_range_index_dive_limit,
+            reads_lock: transaction::reads_lock(hot.isolation),
         });
         self.environment = Some(id);
         id

@@ -429,6 +429,8 @@ fn numbers_of_environments_are_bounded_and_never_given_twice() {
         collation: types::CollationId::UTF8MB4_0900_AI_CI,
         div_precision_increment: i,
         range_bytes_max: 0,
+        dive_points_max: 0,
+        reads_lock: sql::bind::ReadsLock::default(),
     };
     let mut seen = std::collections::HashSet::new();
     assert!((0..20_000).all(|i| seen.insert(cache.environment(environment(i)))));

@@ -360,6 +360,7 @@ pub(crate) fn query_plan(relations: Vec<Relation>, root: Node, output_exprs: Vec
         lock: None,
         count_found_rows: false,
         estimate: Estimate::default(),
+        counted: None,
     }
 }
 

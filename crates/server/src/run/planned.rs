@@ -241,7 +241,8 @@ pub fn plan(
     let hot = &session.variables.hot;
     let range_memory = RangeMemory::new(hot.range_optimizer_max_mem_size);
     let (arena, values) = (Bump::new(), StatementContext::new(session));
-    let dives = request.params.map(|params| Dives::new(EvalCtx::new(&arena, params, &values)));
+    let dive = |params| Dives::new(EvalCtx::new(&arena, params, &values), hot.eq_range_index_dive_limit);
+    let dives = request.params.map(dive);
     let too_many = |_| error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]);
     let context = BindContext {
         catalog: &catalog,
@@ -255,6 +256,7 @@ pub fn plan(
         param_count: u16::try_from(request.param_count).map_err(too_many)?,
         literals: request.literals,
         range_memory: &range_memory,
+        reads_lock: transaction::reads_lock(hot.isolation),
         dives: dives.as_ref(),
     };
     sql::bind_and_plan(statement, &context).map_err(|error| bind_error(session, &error))

@@ -73,7 +73,7 @@ impl<'a> Binder<'a, '_> {
                 if bound.output().len() != columns.len() {
                     return Err(BindError::ColumnCount { row: 1 });
                 }
-                Ok((columns, InsertSource::Query(Box::new(planner::query(bound, self.ctx)))))
+                Ok((columns, InsertSource::Query(Box::new(planner::source(bound, self.ctx)))))
             }
         }
     }

@@ -9,6 +9,7 @@ use types::{SqlType, TableDef};
 use super::key_set::{KeySet, PartTest};
 use super::skip::Skip;
 use crate::ast::LockWait;
+use crate::dive::Candidate;
 
 /// Column positions of one relation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +54,8 @@ pub struct QueryPlan {
     pub count_found_rows: bool,
     /// What one run of it comes to.
     pub estimate: Estimate,
+    /// The path whose rows a dive told, if the estimate is made of them; its cost is the number of rows.
+    pub counted: Option<Box<Candidate>>,
 }
 
 /// What the planner expects of a query.

@@ -40,4 +40,4 @@ mod subqueries;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use query::{change, query, subplans};
+pub(crate) use query::{change, query, source, subplans};

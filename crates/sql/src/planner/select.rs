@@ -14,6 +14,7 @@ use super::subqueries::{ByRowPlan, Subqueries};
 use super::{cost, derived, dive, equality, fold, join_node, loose_scan, min_max, outer_join, semi_join};
 use crate::bind::BindContext;
 use crate::bind::block::{Aggregation, Block, Computation, Query, Source};
+use crate::dive::Candidate;
 use crate::plan::{Estimate, Node, QueryPlan, SortKey};
 
 /// What a statement reads beyond its query's own expressions.
@@ -55,6 +56,7 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     let subqueries_known = Subqueries::new(&subqueries, others, lead);
     let mut rels = Rels::new(subqueries_known, block.lock.is_some(), build, ctx);
     rels.dives = ctx.dives.filter(|_| row_limit(&block).is_none());
+    rels.is_counted = params.is_inside();
     let mut derived: Vec<(u16, Query)> = Vec::new();
     for mut source in std::mem::take(&mut block.rels) {
         if let Source::Query { query, .. } = &mut source {
@@ -62,10 +64,10 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
         }
         rels.push(source);
     }
-    note_used(&mut block, extra, &mut rels);
     for column in subqueries.iter().flat_map(|sub| &sub.outer) {
         rels.note_column(*column);
     }
+    note_used(&mut block, extra, &mut rels);
     block.order.retain(|key| !ordering::is_constant(&key.expr));
     let list = join_list(&mut block, &mut derived, &rels);
     for (rel, query) in derived {
@@ -91,6 +93,7 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
         lock: block.lock,
         count_found_rows: block.count_found_rows,
         estimate,
+        counted: chosen.counted.map(Box::new),
     }
 }
 
@@ -138,6 +141,8 @@ struct Chosen {
     by_row: Vec<u16>,
     /// Ordinals of those whose values a path takes.
     in_paths: Vec<u16>,
+    /// See [`QueryPlan::counted`].
+    counted: Option<Candidate>,
 }
 
 /// The joined rows.
@@ -164,7 +169,8 @@ fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Ch
     }
     let Built { node, by_row, in_paths } = join_node::build(&list, &route, RelSet::EMPTY, rels);
     let estimate = Estimate { rows: route.rows, cost: join_order::price(&route, goal) };
-    (stream(node, route.order, estimate), Chosen { by_row, in_paths })
+    let counted = dive::counted(&route).filter(|_| block.aggregation.is_none());
+    (stream(node, route.order, estimate), Chosen { by_row, in_paths, counted })
 }
 
 /// What LIMIT leaves of `estimate`.
