@@ -233,6 +233,14 @@ pub enum Node {
         /// The accesses.
         arms: Vec<Node>,
     },
+    /// Rows of one base table that two accesses find, in the order of the first one. The second one reads entries of a secondary index
+    /// alone, all of them before the first one's.
+    Intersect {
+        /// The access that gives the rows.
+        first: Box<Node>,
+        /// The access that has to find them as well.
+        second: Box<Node>,
+    },
     /// Nested loops. Key expressions in `inner` paths may name columns of `outer`.
     Join {
         /// Which rows it has.

@@ -6,13 +6,14 @@ use types::{IndexDef, IndexKind, KeyPart, KeyStatistics, TableDef};
 use super::cost;
 use super::dive::{self, Dived};
 use super::index_condition;
+use super::index_intersect;
 use super::index_merge;
 use super::key_boxes::{self, Boxes, Placed};
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
 use super::sarg::{self, Test, Tree};
 use super::skip_scan;
-use crate::plan::Path;
+use crate::plan::{ColumnSet, Path};
 
 /// A way to read a table.
 #[derive(Clone, Debug)]
@@ -35,6 +36,16 @@ pub(super) struct Choice {
     pub(super) dived: Option<Dived>,
     /// Not empty: the accesses that find the rows together; `path` is the first one's.
     pub(super) arms: Vec<Arm>,
+    /// The access by another index that has to find a row of `path` as well.
+    pub(super) also: Option<Box<Also>>,
+}
+
+/// The second access of an intersection.
+#[derive(Clone, Debug)]
+pub(super) struct Also {
+    pub(super) choice: Choice,
+    /// Entries of both suffice: the columns that are read of the first ones.
+    pub(super) read: Option<ColumnSet>,
 }
 
 /// One of several accesses that find rows together.
@@ -73,6 +84,9 @@ pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels
     });
     found.extend(merges);
     dive::refine(rel, &mut found, rels);
+    if bound.is_empty() {
+        found.extend(index_intersect::best(&table, &found, conditions));
+    }
     let weights: Vec<f64> = conditions.iter().map(|c| cost::test(c)).collect();
     for choice in &mut found {
         let tested = (0..weights.len()).filter(|at| !choice.ensured.contains(at));
@@ -121,6 +135,7 @@ impl Table<'_> {
             order: self.order(def, 0),
             dived: None,
             arms: Vec::new(),
+            also: None,
         })
     }
 
@@ -155,6 +170,7 @@ impl Table<'_> {
             order,
             dived: None,
             arms: Vec::new(),
+            also: None,
         })
     }
 

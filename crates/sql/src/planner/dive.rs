@@ -96,6 +96,9 @@ fn note(
 /// The path of the only step of `route`, if a dive told its rows; its cost is the rows of `route`.
 pub(super) fn counted(route: &Route) -> Option<Candidate> {
     let [Step { how: How::Access(choice), .. }] = &route.steps[..] else { return None };
+    if choice.also.is_some() {
+        return None;
+    }
     let dived = choice.dived.as_ref()?;
     let Candidate { table, path, .. } = dived.candidates[dived.chosen?].clone();
     Some(Candidate { table, path, start: 0.0, per_row: route.rows / choice.rows })
@@ -129,6 +132,23 @@ pub(super) struct Dived {
 }
 
 impl Dived {
+    /// Whether a dive told the rows of the path that it is noted on.
+    pub(super) fn is_of_path(&self) -> bool {
+        self.chosen.is_some()
+    }
+
+    /// What an intersection depends on that costs `cost`: the entries that `gathered`, one of the paths dived for, finds are
+    /// gathered for `per_row` each. `None` if no dive told their rows.
+    pub(super) fn of_intersection(gathered: &Choice, cost: f64, per_row: f64) -> Option<Dived> {
+        let dived = gathered.dived.as_ref()?;
+        let Candidate { table, path, .. } = dived.candidates[dived.chosen?].clone();
+        let start = (cost - gathered.rows * per_row).max(0.0);
+        let mut candidates = dived.candidates.to_vec();
+        candidates.push(Candidate { table, path, start, per_row });
+        let chosen = Some(candidates.len() - 1);
+        Some(Dived { candidates: candidates.into(), chosen, cost, ..dived.clone() })
+    }
+
     fn recheck(&self) -> Recheck {
         let Dived { candidates, chosen, least_of_others, cost, limits, .. } = self.clone();
         Recheck { candidates: candidates.to_vec(), chosen, least_of_others, cost, limits }
@@ -167,7 +187,11 @@ fn is_keyed(choice: &Choice, def: &TableDef) -> bool {
         }
         Path::Point { .. } | Path::Scan { .. } | Path::Skip { .. } => false,
     };
-    is_ranges && choice.arms.is_empty() && choice.needs.is_empty() && choice.path.subqueries().is_empty()
+    is_ranges
+        && choice.arms.is_empty()
+        && choice.also.is_none()
+        && choice.needs.is_empty()
+        && choice.path.subqueries().is_empty()
 }
 
 fn candidate(choice: &Choice, table: &Arc<TableDef>) -> Candidate {

@@ -60,6 +60,8 @@ pub(super) struct Rel {
     pub(super) kind: RelKind,
     /// Columns that the query reads.
     pub(super) used: ColumnSet,
+    /// Those that it reads beside its WHERE clause.
+    pub(super) shown: ColumnSet,
     /// Estimated rows.
     pub(super) rows: f64,
     /// Part of these that a table has at present: one of few rows is planned for more.
@@ -101,6 +103,8 @@ pub(super) struct Rels<'c> {
     pub(super) reads_lock: bool,
     /// How an enclosing query is planned depends on the number of rows.
     pub(super) is_counted: bool,
+    /// LIMIT may end the reading early.
+    pub(super) has_limit: bool,
     /// Types the expressions that rules make.
     pub(super) build: expr::Builder,
     /// The dictionary.
@@ -126,6 +130,7 @@ impl<'c> Rels<'c> {
             locked,
             reads_lock,
             is_counted: false,
+            has_limit: false,
             build,
             catalog,
             range_memory,
@@ -153,12 +158,18 @@ impl<'c> Rels<'c> {
             Source::Query { columns, .. } => (RelKind::Derived { columns, plan: None }, cost::DERIVED_ROWS),
             Source::Made { columns } => (RelKind::Made { columns }, 1.0),
         };
-        self.list.push(Rel { kind, used: ColumnSet::default(), rows, present, statistics });
+        let (used, shown) = (ColumnSet::default(), ColumnSet::default());
+        self.list.push(Rel { kind, used, shown, rows, present, statistics });
     }
 
     /// The relation `rel`.
     pub(super) fn get(&self, rel: u16) -> &Rel {
         &self.list[usize::from(rel)]
+    }
+
+    /// Number of relations in FROM.
+    pub(super) fn tables(&self) -> usize {
+        self.list.iter().filter(|rel| !matches!(rel.kind, RelKind::Made { .. })).count()
     }
 
     /// Definition of a base table.
@@ -190,6 +201,11 @@ impl<'c> Rels<'c> {
         if let Some(rel) = self.list.get_mut(usize::from(column.rel)) {
             rel.used.insert(column.col);
         }
+    }
+
+    /// Notes that the columns used so far are all that is read beside the WHERE clause.
+    pub(super) fn note_shown(&mut self) {
+        self.list.iter_mut().for_each(|rel| rel.shown = rel.used.clone());
     }
 
     /// The relations that `expr` names, itself or through subqueries.

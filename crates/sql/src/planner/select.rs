@@ -11,11 +11,14 @@ use super::query::{constant, plan_query, plan_subqueries, plan_subquery, sort_li
 use super::relations::{RelSet, Rels};
 use super::semi_join::{ByRow, Forms};
 use super::subqueries::{ByRowPlan, Subqueries};
-use super::{cost, derived, dive, equality, fold, join_node, loose_scan, min_max, outer_join, semi_join};
+use super::{
+    cost, derived, dive, equality, fold, index_intersect, join_node, loose_scan, min_max, outer_join,
+    semi_join,
+};
 use crate::bind::BindContext;
 use crate::bind::block::{Aggregation, Block, Computation, Query, Source};
 use crate::dive::Candidate;
-use crate::plan::{Estimate, Node, QueryPlan, SortKey};
+use crate::plan::{ColumnSet, Estimate, Node, QueryPlan, SortKey};
 
 /// What a statement reads beyond its query's own expressions.
 #[derive(Debug, Default)]
@@ -57,6 +60,7 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     let mut rels = Rels::new(subqueries_known, block.lock.is_some(), build, ctx);
     rels.dives = ctx.dives.filter(|_| row_limit(&block).is_none());
     rels.is_counted = params.is_inside();
+    rels.has_limit = row_limit(&block).is_some();
     let mut derived: Vec<(u16, Query)> = Vec::new();
     for mut source in std::mem::take(&mut block.rels) {
         if let Source::Query { query, .. } = &mut source {
@@ -84,6 +88,9 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     }
     let stream = grouped(stream, &mut block, &rels);
     let estimate = limited(stream.estimate, &block);
+    if let Some((rel, read)) = chosen.read {
+        rels.list[usize::from(rel)].used = read;
+    }
     let node = finished(stream, &mut block, ctx);
     QueryPlan {
         relations: rels.into_plan(),
@@ -98,12 +105,18 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
 }
 
 fn note_used(block: &mut Block, extra: &Extra<'_>, rels: &mut Rels) {
+    let filter = std::mem::take(&mut block.filter);
     block.for_each_expr(&mut |expr| rels.note_used(expr));
     extra.read.iter().for_each(|expr| rels.note_used(expr));
     for &rel in extra.whole {
         let columns = rels.table(rel).map_or(0, |def| def.columns.len() as u16);
         (0..columns).for_each(|col| rels.note_column(expr::ColumnRef { rel, col }));
     }
+    rels.note_shown();
+    for expr in &filter {
+        rels.note_used(expr);
+    }
+    block.filter = filter;
 }
 
 /// FROM and WHERE as a join list with its conditions settled; `None`: no row satisfies them.
@@ -143,6 +156,8 @@ struct Chosen {
     in_paths: Vec<u16>,
     /// See [`QueryPlan::counted`].
     counted: Option<Candidate>,
+    /// The columns that are read of a relation, if they are fewer than the query names.
+    read: Option<(u16, ColumnSet)>,
 }
 
 /// The joined rows.
@@ -170,7 +185,8 @@ fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Ch
     let Built { node, by_row, in_paths } = join_node::build(&list, &route, RelSet::EMPTY, rels);
     let estimate = Estimate { rows: route.rows, cost: join_order::price(&route, goal) };
     let counted = dive::counted(&route).filter(|_| block.aggregation.is_none());
-    (stream(node, route.order, estimate), Chosen { by_row, in_paths, counted })
+    let read = index_intersect::columns_read(&list, &route);
+    (stream(node, route.order, estimate), Chosen { by_row, in_paths, counted, read })
 }
 
 /// What LIMIT leaves of `estimate`.
@@ -271,6 +287,7 @@ fn reverse_first(node: &mut Node) -> bool {
     match node {
         Node::Access { path, .. } => ordering::reverse(path),
         Node::Join { outer, .. } | Node::HashJoin { outer, .. } => reverse_first(outer),
+        Node::Intersect { first, .. } => reverse_first(first),
         Node::Filter { input, .. }
         | Node::Compute { input, .. }
         | Node::Distinct { input, .. }

@@ -140,6 +140,7 @@ fn choice(
         order: super::ordering::Ordering::default(),
         dived: None,
         arms: Vec::new(),
+        also: None,
     })
 }
 

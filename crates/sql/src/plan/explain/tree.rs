@@ -69,6 +69,11 @@ impl Tree {
                     self.node(arm, print, query, depth + 1);
                 }
             }
+            Node::Intersect { first, second } => {
+                self.line(depth, "Index intersection");
+                self.node(first, print, query, depth + 1);
+                self.node(second, print, query, depth + 1);
+            }
             Node::Join { kind, outer, inner, on, .. } => {
                 self.line(depth, &nested_loop(print, *kind, on.as_ref()));
                 self.node(outer, print, query, depth + 1);
