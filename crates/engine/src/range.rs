@@ -71,6 +71,14 @@ impl KeyRange {
         self.empty |= self.bounded && self.to <= self.from;
     }
 
+    /// Becomes what `area` has from `from` on, a key that is not below its first one.
+    pub fn set_from(&mut self, area: &KeyRange, from: &[u8]) {
+        self.clone_from(area);
+        self.from.clear();
+        self.from.extend_from_slice(from);
+        self.empty |= self.bounded && self.to <= self.from;
+    }
+
     /// First key beyond; `None` = to the end.
     #[inline]
     pub(crate) fn to(&self) -> Option<&[u8]> {

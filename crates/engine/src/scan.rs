@@ -178,12 +178,27 @@ impl<'e> Scan<'e> {
         if !self.advance()? {
             return Ok(None);
         }
+        Ok(self.batch())
+    }
+
+    /// As [`Scan::next_batch`], and whether it is the last one.
+    pub fn next_batch_to_end(&mut self) -> Result<Option<(Batch<'_>, bool)>> {
+        if !self.advance()? {
+            return Ok(None);
+        }
+        let is_last = self.memory.range.empty || matches!(self.position, Position::End);
+        Ok(self.batch().map(|batch| (batch, is_last)))
+    }
+
+    /// The rows of the leaf at hand.
+    #[inline(always)]
+    fn batch(&self) -> Option<Batch<'_>> {
         let page = match (&self.copy, &self.position) {
             (Some(copy), _) => PageRef::new(copy),
             (None, Position::Leaf(cursor)) => cursor.page(),
-            (None, _) => return Ok(None),
+            (None, _) => return None,
         };
-        Ok(Some(Batch::new(page, &self.source.index.format, &self.memory.selection)))
+        Some(Batch::new(page, &self.source.index.format, &self.memory.selection))
     }
 
     /// Gives up the latch, keeps the position. The last batch's rows must have been used.

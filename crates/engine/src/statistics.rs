@@ -11,7 +11,7 @@ use base::prng::Prng;
 use btree::{Seek, Stretch};
 use page::{ROW_ID_BYTES, RowFormat, SlotFlags};
 use trx::TableUse;
-use types::{KeyStatistics, TableStatistics};
+use types::{KeyEncoder, KeyStatistics, TableStatistics};
 
 use crate::engine::Engine;
 use crate::error::{Result, fail_if_interrupted};
@@ -22,6 +22,8 @@ use crate::table::{Index, Table};
 const LEAVES: usize = 20;
 /// What chance begins with. Not the index's number, so that equal tables have equal statistics whenever they were made.
 const SEED: u64 = 1;
+/// Below this part of NULLs the sample may have met none of the few leaves that hold them.
+const SAMPLED_NULLS_MIN: f64 = 0.2;
 /// An index with no more records is read whole.
 const WHOLE_RECORDS: u64 = 2000;
 
@@ -102,7 +104,29 @@ impl Index {
                 })?;
             }
         }
-        Ok(sample.result(if is_whole { sample.records } else { rows }, is_whole, self.is_unique()))
+        let rows = if is_whole { sample.records } else { rows };
+        let mut null_share = sample.nulls as f64 / sample.records.max(1) as f64;
+        if !is_whole && null_share < SAMPLED_NULLS_MIN {
+            null_share = self.null_share(engine, rows)?;
+        }
+        Ok(KeyStatistics {
+            rows_per_prefix: sample.rows_per_prefix(rows, is_whole, self.is_unique()),
+            null_share,
+        })
+    }
+
+    /// Returns the part of the index's `rows` rows whose first part is NULL. These entries are neighbours, so a sample of leaves may
+    /// miss them all.
+    fn null_share(&self, engine: &Engine, rows: u64) -> Result<f64> {
+        let encoder = self.format.key_parts().first().and_then(|part| part.encoder);
+        let Some(encoder) = encoder.filter(KeyEncoder::is_nullable) else { return Ok(0.0) };
+        let mut null = Vec::new();
+        encoder.append(None, &mut null);
+        let range = KeyRange::prefix(&null);
+        Ok(match self.tree.estimate_between(&engine.store, &range.from, range.to())? {
+            Stretch::Counted(nulls) => (nulls as f64 / rows.max(1) as f64).min(1.0),
+            Stretch::Share(share) => share,
+        })
     }
 
     /// Takes in all records, unless there are many: then false.
@@ -171,8 +195,9 @@ impl<'f> Sample<'f> {
         std::mem::swap(&mut self.key, &mut self.last);
     }
 
-    /// What the sample says of an index of `rows` rows; `is_whole`: it has all of them.
-    fn result(&self, rows: u64, is_whole: bool, is_unique: bool) -> KeyStatistics {
+    /// How many rows agree in the first parts, as [`KeyStatistics`] has them, of an index of `rows` rows; `is_whole`: the sample
+    /// has all of them.
+    fn rows_per_prefix(&self, rows: u64, is_whole: bool, is_unique: bool) -> Box<[f64]> {
         let rows = rows.max(1) as f64;
         let parts = self.differ.len();
         let per_prefix = |(at, &differ): (usize, &u64)| {
@@ -184,9 +209,6 @@ impl<'f> Sample<'f> {
             let share = (differ as f64 + first).max(0.5) / (self.pairs as f64 + first).max(1.0);
             (1.0 / share).clamp(1.0, rows)
         };
-        KeyStatistics {
-            rows_per_prefix: self.differ.iter().enumerate().map(per_prefix).collect(),
-            null_share: self.nulls as f64 / self.records.max(1) as f64,
-        }
+        self.differ.iter().enumerate().map(per_prefix).collect()
     }
 }

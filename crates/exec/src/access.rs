@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use bumpalo::Bump;
 use engine::{Batch, Direction, KeyRange, LockRead, LockingScan, Prober, RowRef, Scan, Table};
-use expr::{Expr, eval_bool};
+use expr::{Expr, HashIndex, eval_bool};
 
 use crate::error::Result;
 use crate::frame::{CurrentRow, Frame, TableRow};
@@ -18,6 +18,8 @@ use crate::table_filter::{BoundTest, TableFilter};
 mod bounds;
 mod locked;
 mod skip;
+mod skip_leaf;
+mod skip_locked;
 
 pub(crate) use bounds::{End, push_parts, range_bounds};
 
@@ -46,6 +48,8 @@ pub(crate) struct TableAccess<'r> {
     intervals: Option<Box<Intervals>>,
     /// What jumping over parts of the index keeps.
     jumps: Option<Box<skip::Jumps<'r>>>,
+    /// Clustered keys of the only rows that are wanted.
+    row_keys: Option<Box<HashIndex>>,
 }
 
 /// The key of an interval of one whole key.
@@ -85,11 +89,17 @@ impl<'r> TableAccess<'r> {
             locked: None,
             intervals: None,
             jumps: None,
+            row_keys: None,
         }
     }
 
     fn table(&self) -> &'r Table {
         &self.op.table
+    }
+
+    /// Leaves out, before they are read, rows behind entries whose clustered keys are not among `keys`.
+    pub(crate) fn keep_to(&mut self, keys: HashIndex) {
+        self.row_keys = Some(Box::new(keys));
     }
 
     /// The range's bounds; false if nothing lies in it.
@@ -261,18 +271,19 @@ impl<'r> TableAccess<'r> {
     /// Whether an entry of the path's index passes the condition on entries.
     #[inline]
     fn entry_passes(&mut self, entry: &RowRef<'_>, parent: Option<&Frame<'_>>) -> Result<bool> {
-        match &self.op.index_condition {
-            None => Ok(true),
-            Some(cond) => self.entry_passes_condition(cond, entry, parent),
-        }
+        if self.op.tests_entries { self.entry_passes_tests(entry, parent) } else { Ok(true) }
     }
 
-    fn entry_passes_condition(
-        &mut self,
-        cond: &TableFilter,
-        entry: &RowRef<'_>,
-        parent: Option<&Frame<'_>>,
-    ) -> Result<bool> {
+    fn entry_passes_tests(&mut self, entry: &RowRef<'_>, parent: Option<&Frame<'_>>) -> Result<bool> {
+        if let Some(keys) = &self.row_keys {
+            let key = &mut self.keys.row;
+            key.clear();
+            self.op.table.indexes[self.op.index].clustered_key(entry, key);
+            if keys.find(key).is_none() {
+                return Ok(false);
+            }
+        }
+        let Some(cond) = &self.op.index_condition else { return Ok(true) };
         let env = RowEnv { st: self.run.st, arena: &self.arena };
         let record = TableRow { rel: self.op.rel, row: *entry, reader: &self.op.reader, env, batch: None };
         let tests = self.entry_tests.as_deref();

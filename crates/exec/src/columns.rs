@@ -14,7 +14,7 @@ use crate::context::Client;
 #[derive(Debug)]
 pub(crate) struct ColumnPackets {
     packets: Box<[u8]>,
-    /// How many they are; 0: too many for their numbers.
+    /// How many they are; 0: too many for their numbers, or with names that follow from literals.
     count: u8,
 }
 
@@ -22,8 +22,9 @@ impl ColumnPackets {
     pub(crate) fn new(output: &[OutputColumn]) -> Self {
         let mut buffer = OutBuffer::new();
         buffer.set_sequence(FIRST_SEQUENCE);
-        write_each(output, ResultCharset::UTF8MB4, &mut buffer);
-        let count = u8::try_from(output.len() + 1).unwrap_or(0);
+        write_each(output, ResultCharset::UTF8MB4, &[], &mut buffer);
+        let has_own_names = output.iter().all(|column| column.text.is_none());
+        let count = u8::try_from(output.len() + 1).ok().filter(|_| has_own_names).unwrap_or(0);
         ColumnPackets { packets: buffer.pending().into(), count }
     }
 
@@ -35,17 +36,26 @@ impl ColumnPackets {
         if usual && self.count != 0 {
             out.put_first_packets(&self.packets, self.count);
         } else {
-            write_each(output, client.charset, out);
+            write_each(output, client.charset, client.names, out);
         }
         reply::write_columns_end(out, client.capabilities, client.status, 0);
     }
 }
 
 #[cold]
-fn write_each(output: &[OutputColumn], charset: ResultCharset, out: &mut OutBuffer) {
+fn write_each(
+    output: &[OutputColumn],
+    charset: ResultCharset,
+    names: &[(usize, String)],
+    out: &mut OutBuffer,
+) {
     reply::write_column_count(out, output.len());
-    for column in output {
-        definition(column, charset).write(out);
+    for (at, column) in output.iter().enumerate() {
+        let mut definition = definition(column, charset);
+        if let Some((_, name)) = names.iter().find(|(column, _)| *column == at) {
+            definition.name = name;
+        }
+        definition.write(out);
     }
 }
 
@@ -139,11 +149,12 @@ mod tests {
                     capabilities,
                     status: ServerStatus::AUTOCOMMIT,
                     charset: ResultCharset::UTF8MB4,
+                    names: &[],
                     out: &mut out,
                     flush: &mut |_| Ok(()),
                 },
             );
-            write_each(&plan.output, ResultCharset::UTF8MB4, &mut expected);
+            write_each(&plan.output, ResultCharset::UTF8MB4, &[], &mut expected);
             reply::write_columns_end(&mut expected, capabilities, ServerStatus::AUTOCOMMIT, 0);
             assert_eq!(out.pending(), expected.pending());
             assert_eq!(out.sequence(), expected.sequence());

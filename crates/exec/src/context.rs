@@ -60,6 +60,8 @@ pub struct Client<'a> {
     pub status: ServerStatus,
     /// Character set that text is sent in.
     pub charset: ResultCharset,
+    /// Columns, by their places, that have another name than in the plan.
+    pub names: &'a [(usize, String)],
     /// Where packets are built.
     pub out: &'a mut OutBuffer,
     /// Sends what is in the buffer. Called between rows, with no latch held.

@@ -47,6 +47,7 @@ mod frame;
 mod insert;
 mod int_spans;
 mod int_sum;
+mod intersect;
 mod intervals;
 mod join_hash;
 mod join_ints;

@@ -29,6 +29,8 @@ pub(crate) enum Op {
     Access(Box<AccessOp>),
     /// One after the other; no row is given twice.
     Merge(Box<[Op]>),
+    /// What both accesses find.
+    Intersect(Box<IntersectOp>),
     Join {
         kind: JoinKind,
         outer: Box<Op>,
@@ -73,6 +75,8 @@ pub(crate) struct AccessOp {
     pub(crate) filter: Option<TableFilter>,
     /// What entries are tested for before their rows are read.
     pub(crate) index_condition: Option<TableFilter>,
+    /// Entries are tested: by the condition, or against the keys that another access has found.
+    pub(crate) tests_entries: bool,
     /// Of the index's records.
     pub(crate) reader: TableReader,
     /// Of the rows behind a secondary index that does not cover the query.
@@ -89,6 +93,13 @@ pub(crate) struct AccessOp {
     pub(crate) used: ColumnSet,
     /// Decides how the rows are locked.
     pub(crate) row_use: RowUse,
+}
+
+/// Rows of a base table that two accesses find; see [`Node::Intersect`].
+#[derive(Debug)]
+pub(crate) struct IntersectOp {
+    pub(crate) first: AccessOp,
+    pub(crate) second: AccessOp,
 }
 
 /// How rows are found; see [`Path`].
@@ -122,9 +133,18 @@ pub(crate) struct SkipOp {
     pub(crate) lead: Vec<Expr>,
     pub(crate) lead_null_safe: Vec<bool>,
     pub(crate) skipped: usize,
+    /// What the skipped parts are confined to, and how its intervals are made of integers, if they can be.
+    pub(crate) within: Option<(KeySet, Option<IntKey>)>,
     /// A range of the parts behind those that are skipped.
     pub(crate) rest: PathOp,
     pub(crate) take: Take,
+}
+
+impl SkipOp {
+    /// Parts of the index before the stretches.
+    pub(crate) fn behind(&self) -> usize {
+        self.lead.len() + self.skipped
+    }
 }
 
 /// Equality join over a hash table.
@@ -225,14 +245,15 @@ impl OpCompiler<'_> {
         Ok(match node {
             Node::Dual => Op::Dual,
             Node::Empty => Op::Empty,
-            Node::Access { rel, path, filter, index_condition, covering } => {
-                let mut access = self.access(*rel, path, filter.as_ref(), *covering, around)?;
-                access.index_condition =
-                    index_condition.as_ref().map(|cond| TableFilter::new(*rel, &access.table, cond));
-                Op::Access(Box::new(access))
-            }
+            Node::Access { .. } => Op::Access(Box::new(self.access_node(node, around)?)),
             Node::Merge { arms } => {
                 Op::Merge(arms.iter().map(|arm| self.node(arm, around)).collect::<Result<_>>()?)
+            }
+            Node::Intersect { first, second } => {
+                let mut first = self.access_node(first, around)?;
+                first.tests_entries = first.row_reader.is_some();
+                let second = self.access_node(second, Surroundings { pages_read: false, ..around })?;
+                Op::Intersect(Box::new(IntersectOp { first, second }))
             }
             Node::Join { kind, outer, inner, on, inner_rels } => {
                 let outer = self.node(outer, Surroundings { pages_read: true, ..around })?;
@@ -372,6 +393,17 @@ impl OpCompiler<'_> {
         Ok((open_table(self.engine, def, self.tables)?, used.clone()))
     }
 
+    fn access_node(&mut self, node: &Node, around: Surroundings) -> Result<AccessOp> {
+        let Node::Access { rel, path, filter, index_condition, covering } = node else {
+            return Err(ExecError::NotSupported("an intersection of anything but accesses"));
+        };
+        let mut access = self.access(*rel, path, filter.as_ref(), *covering, around)?;
+        let condition = index_condition.as_ref().map(|cond| TableFilter::new(*rel, &access.table, cond));
+        access.tests_entries = condition.is_some();
+        access.index_condition = condition;
+        Ok(access)
+    }
+
     fn access(
         &mut self,
         rel: u16,
@@ -408,6 +440,7 @@ impl OpCompiler<'_> {
             whole_clustered_key: index == 0 && is_whole_key,
             filter: filter.map(|filter| TableFilter::new(rel, &table, filter)),
             index_condition: None,
+            tests_entries: false,
             reader,
             row_reader,
             repeated: around.repeated,
@@ -493,7 +526,7 @@ fn path_op(path: &Path, parts: &[KeyPart]) -> PathOp {
         Path::Intervals { keys, reverse, .. } => {
             PathOp::Intervals { int_key: IntKey::new(keys, parts), keys: keys.clone(), reverse: *reverse }
         }
-        Path::Skip { skip, .. } => PathOp::Skip(Box::new(skip_op(skip))),
+        Path::Skip { skip, .. } => PathOp::Skip(Box::new(skip_op(skip, parts))),
         Path::Range { eq, null_safe, lower, upper, reverse, .. } => PathOp::Range {
             eq: eq.clone(),
             null_safe: null_safe.clone(),
@@ -504,11 +537,15 @@ fn path_op(path: &Path, parts: &[KeyPart]) -> PathOp {
     }
 }
 
-fn skip_op(skip: &Skip) -> SkipOp {
-    let Skip { lead, skipped, eq, null_safe, lower, upper, take } = skip.clone();
+fn skip_op(skip: &Skip, parts: &[KeyPart]) -> SkipOp {
+    let Skip { lead, skipped, within, eq, null_safe, lower, upper, take } = skip.clone();
     let (lead_null_safe, null_safe) = null_safe.split_at(lead.len());
     let rest = PathOp::Range { eq, null_safe: null_safe.to_vec(), lower, upper, reverse: false };
-    SkipOp { lead_null_safe: lead_null_safe.to_vec(), lead, skipped, rest, take }
+    let within = within.map(|keys| {
+        let int_key = IntKey::new(&keys, &parts[..keys.parts()]);
+        (keys, int_key)
+    });
+    SkipOp { lead_null_safe: lead_null_safe.to_vec(), lead, skipped, within, rest, take }
 }
 
 /// Whether evaluating `expr` may run a subquery, which reads pages, or wait: never with a latch held.

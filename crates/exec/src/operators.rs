@@ -8,6 +8,7 @@ use crate::distinct::Distinct;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::frame::{CurrentRow, Frame};
+use crate::intersect::Intersect;
 use crate::join_hash::HashJoin;
 use crate::join_lookup::IndexLookup;
 use crate::join_nested::NestedLoopJoin;
@@ -26,6 +27,7 @@ pub(crate) fn source_of<'r>(op: &'r Op, run: &'r QueryRun<'r>) -> Box<dyn Source
         Op::Empty => Box::new(Empty),
         Op::Access(access) => Box::new(TableAccess::new(access, run)),
         Op::Merge(arms) => Box::new(Merge(arms.iter().map(|arm| source_of(arm, run)).collect())),
+        Op::Intersect(op) => Box::new(Intersect::new(op, run)),
         Op::Join { kind, outer, inner, on, inner_rels } => Box::new(NestedLoopJoin {
             kind: *kind,
             outer: source_of(outer, run),

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::memory::ServerAccount;
 use parking_lot::{Mutex, RwLock};
+use sql::bind::ReadsLock;
 use sql::{CacheKey, LexMode, TextTree};
 use types::{CollationId, SqlModes};
 
@@ -59,6 +60,10 @@ pub struct Environment {
     pub range_bytes_max: u64,
     /// `sql_auto_is_null`.
     pub auto_is_null: bool,
+    /// `eq_range_index_dive_limit`.
+    pub dive_points_max: u64,
+    /// What `transaction_isolation` says of plain reads.
+    pub reads_lock: ReadsLock,
 }
 
 /// Number of an environment; equal numbers, equal environments.

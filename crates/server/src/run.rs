@@ -9,6 +9,7 @@
 //! ```
 
 mod expression;
+mod item_names;
 mod load_local;
 pub(crate) mod named;
 pub(crate) mod params;
@@ -22,7 +23,7 @@ use base::memory::{Exceeded, Purpose};
 use bumpalo::Bump;
 use sql::ast::Statement;
 use sql::bind::Literals;
-use sql::{CacheKey, LexMode, ParseErrorKind, Parsed};
+use sql::{CacheKey, LexMode, Literal, ParseErrorKind, Parsed};
 use types::Value;
 use wire::Capabilities;
 
@@ -38,6 +39,7 @@ use crate::plan_cache::SessionPlans;
 use crate::session::{Session, Workspace};
 use crate::status::{Com, Hot};
 use crate::{exec_error, memory_limits, statement, virtual_tables};
+use item_names::ItemNames;
 use params::Strings;
 use sql::cache_key::CACHED_LITERALS_MAX;
 
@@ -162,11 +164,33 @@ fn run_plan(
     if let Err(error) = session.fail_if_killed() {
         return Some(Err(error));
     }
-    match planned::run(session, answer, compiled, params) {
+    let result = if compiled.names.is_empty() {
+        planned::run(session, answer, compiled, params)
+    } else {
+        run_renamed(session, answer, text, compiled, key.literals(), params)
+    };
+    match result {
         Ok(()) => Some(Ok(())),
         Err(Failure::Error(error)) => Some(Err(error)),
         Err(Failure::Stale) => None,
     }
+}
+
+/// Runs a plan with columns that the text names, with `literals` in the names.
+#[cold]
+#[inline(never)]
+fn run_renamed(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    text: Text<'_>,
+    compiled: &Compiled,
+    literals: &[Literal],
+    params: &[Value<'_>],
+) -> Result<(), Failure> {
+    session.column_names = compiled.names.with(text.sql, literals);
+    let result = planned::run(session, answer, compiled, params);
+    session.column_names.clear();
+    result
 }
 
 /// Parses and runs the statement at hand. `cacheable`: plans of its kind are kept, under the key read.
@@ -261,9 +285,12 @@ fn run_new(
         params: Some(params),
     };
     loop {
-        let (compiled, shareable) = compile(session, statement, com, &request)?;
+        let (mut compiled, shareable) = compile(session, statement, com, &request)?;
+        let names = lifted.and_then(|_| ItemNames::of(compiled.program.plan(), text.sql, key));
+        let is_kept = shareable && names.is_some();
+        compiled.names = names.unwrap_or_default();
         let compiled = Arc::new(compiled);
-        if lifted.is_some() && shareable {
+        if is_kept {
             let environment = session.environment();
             plans.insert(&session.server.plans, environment, key, &compiled);
         }

@@ -106,6 +106,8 @@ pub struct Session {
     pub scratch: Option<Box<Scratch>>,
     /// Number of what decides the meaning of statements; `None` after a change.
     environment: Option<EnvironmentId>,
+    /// Names of columns of the running query that differ from its plan's.
+    pub column_names: Vec<(usize, String)>,
     /// Statements of PREPARE, by name in lower case.
     pub named_statements: HashMap<String, u32>,
 }
@@ -211,6 +213,7 @@ impl Session {
             memory,
             scratch: None,
             environment: None,
+            column_names: Vec::new(),
             named_statements: HashMap::new(),
         };
         session.tell_settings();
@@ -282,6 +285,8 @@ impl Session {
             div_precision_increment: hot.div_precision_increment,
             range_bytes_max: hot.range_optimizer_max_mem_size,
             auto_is_null: hot.sql_auto_is_null,
+            dive_points_max: hot.eq_range_index_dive_limit,
+            reads_lock: transaction::reads_lock(hot.isolation),
         });
         self.environment = Some(id);
         id

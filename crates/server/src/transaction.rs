@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use ::trx::{Client, ClientSettings};
 use engine::{BeginOptions, Effect, Trx};
+use sql::bind::ReadsLock;
 
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
@@ -181,6 +182,16 @@ pub fn ensure_may_write(session: &Session) -> Result<(), SqlError> {
         return Err(error_map::CANT_EXECUTE_IN_READ_ONLY_TRANSACTION.bare());
     }
     Ok(())
+}
+
+/// Where rows are locked that are only read, at level `isolation`. A transaction with a level of its own is planned like the others
+/// of its session.
+pub fn reads_lock(isolation: ::trx::Isolation) -> ReadsLock {
+    match isolation {
+        ::trx::Isolation::ReadUncommitted | ::trx::Isolation::ReadCommitted => ReadsLock::Never,
+        ::trx::Isolation::RepeatableRead => ReadsLock::InChanges,
+        ::trx::Isolation::Serializable => ReadsLock::Always,
+    }
 }
 
 /// Whether a statement that begins now is a transaction of its own.

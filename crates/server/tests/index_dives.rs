@@ -130,6 +130,83 @@ fn a_plan_serves_only_values_for_which_no_other_path_is_far_cheaper() {
     }
 }
 
+/// Rows that the session's statements have read.
+fn examined(conn: &mut Conn) -> u64 {
+    let row: (String, u64) =
+        conn.query_first("SHOW SESSION STATUS LIKE 'Ratchet_rows_examined'").unwrap().unwrap();
+    row.1
+}
+
+#[test]
+fn the_limit_on_dives_decides_whether_lists_are_estimated_by_averages() {
+    let (_server, mut conn) = start();
+    let list = |count: usize| {
+        let others: Vec<String> = (1..count).map(|n| format!("'none {n}'")).collect();
+        format!("state IN ('rare', {}) AND grp = 9", others.join(", "))
+    };
+    for (limit, count, path) in [
+        ("DEFAULT", 3, "using state "),
+        ("4", 3, "using state "),
+        ("3", 3, "using grp "),
+        ("1", 3, "using grp "),
+        ("0", 3, "using state "),
+        // Longer lists are estimated by averages unless dives are wanted for all.
+        ("DEFAULT", 60, "using grp "),
+        ("0", 60, "using state "),
+        ("60", 60, "using grp "),
+    ] {
+        conn.query_drop(format!("SET eq_range_index_dive_limit = {limit}")).unwrap();
+        let plan = plan(&mut conn, &list(count));
+        assert!(plan.contains(path), "{count} values with limit {limit}: not {path}\n{plan}");
+    }
+    // Plans made under one limit do not serve under another.
+    let read = format!("SELECT c FROM t WHERE {}", list(3));
+    for _ in 0..2 {
+        for (limit, rows) in [("3", 200), ("200", 8)] {
+            conn.query_drop(format!("SET eq_range_index_dive_limit = {limit}")).unwrap();
+            let before = examined(&mut conn);
+            assert_eq!(conn.query::<String, _>(&read).unwrap().len(), 8);
+            assert_eq!(examined(&mut conn) - before, rows, "limit {limit}");
+        }
+    }
+}
+
+#[test]
+fn reads_that_lock_keep_to_keys_where_these_leave_out_most_rows() {
+    let (server, mut conn) = start();
+    let mut other = Target { port: server.port, user: "root".to_owned() }.connect(Some("d")).unwrap();
+    conn.query_drop("CREATE TABLE copied (c VARCHAR(40))").unwrap();
+    let (some, most) = ("SELECT c FROM t WHERE day > 6500", "SELECT c FROM t WHERE day > 500");
+    let copy = |read: &str| format!("INSERT INTO copied {read}");
+    for (level, path_of_read, path_of_copy) in [
+        ("READ COMMITTED", "Table scan", "Table scan"),
+        ("REPEATABLE READ", "Table scan", "using day "),
+        ("SERIALIZABLE", "using day ", "using day "),
+    ] {
+        conn.query_drop(format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}")).unwrap();
+        for (sql, path) in [
+            (some.to_owned(), path_of_read),
+            (copy(some), path_of_copy),
+            (most.to_owned(), "Table scan"),
+            (copy(most), "Table scan"),
+        ] {
+            let plan: String = conn.query_first(format!("EXPLAIN FORMAT=TREE {sql}")).unwrap().unwrap();
+            assert!(plan.contains(path), "{level}: {sql}: not {path}\n{plan}");
+        }
+    }
+    // The rows left out are free, also where the plan was made by another session.
+    for (level, sql) in [("SERIALIZABLE", some.to_owned()), ("REPEATABLE READ", copy(some))] {
+        for _ in 0..2 {
+            conn.query_drop(format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}")).unwrap();
+            conn.query_drop("BEGIN").unwrap();
+            conn.query_drop(&sql).unwrap();
+            let free: Vec<u32> = other.query("SELECT id FROM t FOR UPDATE SKIP LOCKED").unwrap();
+            assert_eq!(free.len(), 6_501, "{level}: {sql}");
+            conn.query_drop("ROLLBACK").unwrap();
+        }
+    }
+}
+
 /// The columns of the table for the comparison.
 const COLUMNS: [Column; 5] = [
     ("a", "INT", Kind::Integer),

@@ -124,6 +124,86 @@ fn subqueries_of_select_lists_share_plans_whatever_their_literals() {
     assert_eq!(conn.query::<i64, _>(grouped).unwrap(), [100]);
 }
 
+/// The names of an answer's columns, and its rows.
+fn named(conn: &mut Conn, sql: &str) -> (Vec<String>, Vec<Vec<mysql::Value>>) {
+    let rows = conn.query_iter(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let names = rows.columns().as_ref().iter().map(|c| c.name_str().into_owned()).collect();
+    (names, rows.map(|row| row.unwrap().unwrap()).collect())
+}
+
+#[test]
+fn subqueries_without_an_alias_share_plans_and_keep_their_names() {
+    let (_server, mut conn, mut other) = start();
+    let shapes: [(&str, &[&str], [i64; 2]); 6] = [
+        ("SELECT EXISTS(SELECT 1 FROM a WHERE id = @)", &["EXISTS(SELECT 1 FROM a WHERE id = @)"], [1, 33]),
+        (
+            "SELECT 7, exists ( select v from a where id in (@, 9) and v < '@') , 8",
+            &["7", "exists ( select v from a where id in (@, 9) and v < '@')", "8"],
+            [1, 2],
+        ),
+        (
+            "SELECT (SELECT v FROM a WHERE id=@)+1 AS x, (SELECT 5 LIMIT 1)",
+            &["x", "(SELECT 5 LIMIT 1)"],
+            [1, 2],
+        ),
+        (
+            "SELECT NOT EXISTS(SELECT 1 FROM a WHERE id = @) FROM b WHERE id = @",
+            &["NOT EXISTS(SELECT 1 FROM a WHERE id = @)"],
+            [1, 2],
+        ),
+        (
+            "SELECT id, (SELECT v FROM b WHERE b.id = a.id AND v > @) FROM a",
+            &["id", "(SELECT v FROM b WHERE b.id = a.id AND v > @)"],
+            [1, 150],
+        ),
+        ("SELECT EXISTS(SELECT 1 FROM a WHERE id = @) found", &["found"], [1, 33]),
+    ];
+    for (shape, names, values) in shapes {
+        let read = |conn: &mut Conn, value: i64| {
+            let with = |text: &str| text.replace('@', &value.to_string());
+            let found = named(conn, &with(shape));
+            assert_eq!(found.0, names.iter().map(|name| with(name)).collect::<Vec<_>>(), "{shape}");
+            // Without literals to lift.
+            let expected = named(conn, &format!("{} -- not kept\n", with(shape).replace("= ", "= 0 + ")));
+            assert_eq!(found.1, expected.1, "{shape} with {value}");
+            found.1
+        };
+        let first = read(&mut conn, values[0]);
+        read(&mut conn, values[1]);
+        let known = made(&mut other);
+        for conn in [&mut conn, &mut other] {
+            for (at, value) in values.into_iter().enumerate() {
+                let text = shape.replace('@', &value.to_string());
+                let found = named(conn, &text);
+                assert_eq!(
+                    found.0,
+                    names.iter().map(|n| n.replace('@', &value.to_string())).collect::<Vec<_>>()
+                );
+                assert!(at > 0 || found.1 == first, "{text}");
+            }
+        }
+        assert_eq!(made(&mut other), known, "{shape}");
+    }
+    // What a column is called decides what a name means.
+    assert_eq!(
+        conn.query::<i64, _>(
+            "SELECT (SELECT v FROM b WHERE id = 2) FROM a ORDER BY `(SELECT v FROM b WHERE id = 2)`"
+        )
+        .unwrap(),
+        [200, 200]
+    );
+    conn.query_drop("SELECT (SELECT v FROM b WHERE id = 1) FROM a ORDER BY `(SELECT v FROM b WHERE id = 2)`")
+        .unwrap_err();
+    let arms = |id| format!("SELECT (SELECT v FROM b WHERE id = {id}) UNION ALL SELECT 3");
+    for id in [1, 2, 1] {
+        assert_eq!(named(&mut conn, &arms(id)).0, [format!("(SELECT v FROM b WHERE id = {id})")]);
+    }
+    let derived = |id| format!("SELECT * FROM (SELECT (SELECT v FROM b WHERE id = {id})) d");
+    for id in [1, 2] {
+        assert_eq!(named(&mut conn, &derived(id)).0, [format!("(SELECT v FROM b WHERE id = {id})")]);
+    }
+}
+
 #[test]
 fn plans_for_a_small_table_end_when_it_has_grown() {
     let (_server, mut conn, mut other) = start();

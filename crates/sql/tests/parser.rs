@@ -79,6 +79,7 @@ fn keys_ignore_values_and_keep_what_decides_plans() {
             "SELECT EXISTS(SELECT 1 FROM t WHERE id=5) AS e",
             "SELECT exists( SELECT 1 FROM t WHERE id = 66 ) as e",
         ),
+        ("SELECT EXISTS(SELECT 1 FROM t WHERE id=5)", "SELECT EXISTS(SELECT 1 FROM t WHERE id=66)"),
         (
             "SELECT a+1, (SELECT b FROM t WHERE c IN (1,2) LIMIT 1) AS `b`, 'x' FROM u WHERE d=3",
             "SELECT a+1, (SELECT b FROM t WHERE c IN (7,8) LIMIT 1) AS `b`, 'x' FROM u WHERE d=4",
@@ -104,7 +105,14 @@ fn keys_ignore_values_and_keep_what_decides_plans() {
         ("SELECT a FROM t WHERE a = _latin1'x'", "SELECT a FROM t WHERE a = _utf8mb4'x'"),
         ("SELECT /*+ A() */ a FROM t", "SELECT /*+ B() */ a FROM t"),
         ("SELECT a FROM t WHERE b=1", "SELECT a FROM `t` WHERE b=1"),
-        ("SELECT EXISTS(SELECT 1 FROM t WHERE id=5)", "SELECT EXISTS(SELECT 1 FROM t WHERE id=6)"),
+        ("SELECT EXISTS(SELECT 1 FROM t WHERE id=5)", "SELECT EXISTS(SELECT 1 FROM t WHERE id= 5)"),
+        ("SELECT EXISTS(SELECT 1 FROM t WHERE id=5)", "SELECT EXISTS(SELECT 1 FROM t WHERE id='5')"),
+        ("SELECT EXISTS(SELECT 1 FROM t WHERE id=5)", "SELECT exists(SELECT 1 FROM t WHERE id=5)"),
+        ("SELECT EXISTS(SELECT 1 FROM t WHERE id=5)+1", "SELECT EXISTS(SELECT 1 FROM t WHERE id=5)+2"),
+        (
+            "SELECT a FROM (SELECT EXISTS(SELECT 1 FROM t WHERE id=5)) d",
+            "SELECT a FROM (SELECT EXISTS(SELECT 1 FROM t WHERE id=6)) d",
+        ),
         ("SELECT EXISTS(SELECT 1 FROM t WHERE id=5) AS e", "SELECT EXISTS(SELECT 1 FROM t WHERE id=5) AS f"),
         (
             "SELECT EXISTS(SELECT 1 FROM t WHERE id=5)+1 AS e",

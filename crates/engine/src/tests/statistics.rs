@@ -10,10 +10,20 @@ use crate::{Engine, Table};
 
 /// A table of `count` rows: `k` has `values` values and, in every third row, NULL.
 fn filled(engine: &Arc<Engine>, name: &str, count: i32, values: i32) -> Arc<Table> {
+    filled_with_nulls(engine, name, count, |id| (id % 3 != 0).then_some(id % values))
+}
+
+/// A table of `count` rows with `k` of each.
+fn filled_with_nulls(
+    engine: &Arc<Engine>,
+    name: &str,
+    count: i32,
+    k: impl Fn(i32) -> Option<i32>,
+) -> Arc<Table> {
     let table = engine.create_table(wide_def(name)).unwrap();
     let mut trx = engine.begin(BeginOptions::default());
     for id in 0..count {
-        let k = (id % 3 != 0).then_some(id % values);
+        let k = k(id);
         insert(engine, &table, &mut trx, &Wide { k, ..Wide::new(id, 0, &format!("c{id}")) }).unwrap();
     }
     engine.commit(&mut trx).unwrap();
@@ -49,6 +59,17 @@ fn a_large_index_is_sampled_and_again_when_it_has_grown() {
     engine.commit(&mut trx).unwrap();
     assert!(engine.catalog_version() > version, "plans for a smaller table are kept");
     assert!((1.0..=4.0).contains(&per_value(&table)), "{}", per_value(&table));
+}
+
+#[test]
+fn the_nulls_of_a_large_index_are_not_left_to_chance() {
+    let (engine, _disk) = engine();
+    for every in [2, 30, 400] {
+        let table =
+            filled_with_nulls(&engine, &format!("t{every}"), 9_000, |id| (id % every != 0).then_some(id));
+        let share = table.statistics(&engine).unwrap().keys[1].null_share * f64::from(every);
+        assert!((0.7..=1.4).contains(&share), "{share} of one in {every}");
+    }
 }
 
 #[test]

@@ -133,7 +133,7 @@ impl<'r> TableAccess<'r> {
         scan: &'s mut LockingScan<'r>,
         parent: Option<&Frame<'_>>,
     ) -> Result<Option<FoundRow<'s>>> {
-        if self.op.index_condition.is_none() {
+        if !self.op.tests_entries {
             return Ok(scan.next_row()?);
         }
         let mut failed = None;

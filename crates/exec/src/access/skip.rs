@@ -1,19 +1,22 @@
 //! Skip scans: the scan jumps from one value of an index's first parts to the next, and reads a stretch after each.
 //!
-//! A read that turns out to lock (under SERIALIZABLE, or of a statement that changes other rows) passes over no entry: what lies
-//! between the stretches is locked as well, and all rows of a stretch are given, also where its ends would do.
+//! A group that ends within the leaf at hand is left by a search in that leaf; only larger groups take descents.
+//!
+//! A read that turns out to lock passes over no entry: see [`super::skip_locked`].
 
 use std::ops::Bound;
 
-use engine::{Direction, KeyRange, LockRead, LockingScan, RowRef, Scan};
+use engine::{Batch, Direction, KeyRange, Scan};
 use sql::plan::Take;
 use types::key::successor;
 
+use super::skip_leaf::{StretchEnds, group_end, stretch_in, taken};
 use super::{End, Keys, TableAccess, push_parts, range_bounds};
 use crate::error::Result;
 use crate::frame::Frame;
+use crate::intervals::Intervals;
 use crate::op::SkipOp;
-use crate::source::{Collect, Flow, Sink};
+use crate::source::{Flow, Sink};
 
 /// What is kept from jump to jump, and from run to run.
 #[derive(Debug, Default)]
@@ -24,7 +27,9 @@ pub(super) struct Jumps<'r> {
     forward: Option<Scan<'r>>,
     backward: Option<Scan<'r>>,
     /// Key bytes of the equal first parts.
-    lead: Vec<u8>,
+    pub(super) lead: Vec<u8>,
+    /// What the values are looked for in.
+    pub(super) area: KeyRange,
     /// Where the next value is looked for.
     from: Vec<u8>,
     /// Key bytes of the first parts up to the last one that is skipped.
@@ -32,6 +37,18 @@ pub(super) struct Jumps<'r> {
     /// Ends of a stretch.
     lower: Vec<u8>,
     upper: Vec<u8>,
+}
+
+/// What a leaf has given.
+enum Found {
+    /// All that was left in the area.
+    All,
+    /// Its groups; the next value is behind them.
+    Groups,
+    /// The groups before one that goes on in the next leaf.
+    PartOfGroup,
+    /// More than the sink wants.
+    Enough,
 }
 
 impl<'r> TableAccess<'r> {
@@ -44,133 +61,170 @@ impl<'r> TableAccess<'r> {
     ) -> Result<Flow> {
         self.arena.reset();
         let mut jumps = self.jumps.take().unwrap_or_default();
-        let flow = self.run_jumps(op, &mut jumps, parent, sink);
+        let flow = match self.stretch_ends(op, parent, &mut jumps.lead)? {
+            None => Ok(Flow::More),
+            Some(ends) => self.for_each_area(op, &mut jumps, parent, |access, jumps| {
+                access.run_jumps(op, ends, jumps, parent, sink)
+            }),
+        };
         self.jumps = Some(jumps);
         flow
     }
 
-    fn run_jumps(
+    /// Makes `lead` the key bytes of the equal first parts and returns the ends of each stretch, their bytes in `keys`; `None` if
+    /// nothing can be found.
+    pub(super) fn stretch_ends(
+        &mut self,
+        op: &'r SkipOp,
+        parent: Option<&Frame<'_>>,
+        lead: &mut Vec<u8>,
+    ) -> Result<Option<(End, End)>> {
+        let (run, keys) = (self.run, &self.op.key);
+        lead.clear();
+        if !push_parts(run, keys, &op.lead, &op.lead_null_safe, parent, lead, &self.arena)? {
+            return Ok(None);
+        }
+        range_bounds(run, &op.rest, &keys[op.behind()..], parent, &mut self.keys, &self.arena)
+    }
+
+    /// Calls `run` with each area of the index that has values, in key order, until it has enough.
+    pub(super) fn for_each_area(
         &mut self,
         op: &'r SkipOp,
         jumps: &mut Jumps<'r>,
         parent: Option<&Frame<'_>>,
-        sink: &mut dyn Sink,
+        mut run: impl FnMut(&mut Self, &mut Jumps<'r>) -> Result<Flow>,
     ) -> Result<Flow> {
-        let (run, keys) = (self.run, &self.op.key);
-        let behind = op.lead.len() + op.skipped;
-        jumps.lead.clear();
-        let (lead, safe) = (&op.lead, &op.lead_null_safe);
-        if !push_parts(run, keys, lead, safe, parent, &mut jumps.lead, &self.arena)? {
-            return Ok(Flow::More);
-        }
-        let rest = range_bounds(run, &op.rest, &keys[behind..], parent, &mut self.keys, &self.arena)?;
-        let Some(ends) = rest else { return Ok(Flow::More) };
-        jumps.from.clone_from(&jumps.lead);
-        while self.find_next(behind, jumps)? {
-            jumps.set_stretch(ends, &self.keys, &mut self.range);
-            if self.push_stretch(op.take, jumps, parent, sink)? == Flow::Enough {
+        let Some((keys, int_key)) = &op.within else {
+            let end = if jumps.lead.is_empty() { Bound::Unbounded } else { Bound::Included(&jumps.lead[..]) };
+            jumps.area.set(end, end);
+            return run(self, jumps);
+        };
+        let known = self.intervals.take();
+        let mut areas = known.unwrap_or_else(|| Box::new(Intervals::new(self.run.st.memory)));
+        let parts = &self.op.key[..keys.parts()];
+        areas.make((keys, int_key.as_ref()), parts, self.run, parent, &self.arena)?;
+        for at in 0..areas.len() {
+            let area = areas.get(at);
+            jumps.area.set(area.lower, area.upper);
+            if run(self, jumps)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
-            run.st.fail_if_killed()?;
+            self.run.st.fail_if_killed()?;
+        }
+        self.intervals = Some(areas);
+        Ok(Flow::More)
+    }
+
+    /// The rows of the stretches in one area.
+    fn run_jumps(
+        &mut self,
+        op: &'r SkipOp,
+        ends: (End, End),
+        jumps: &mut Jumps<'r>,
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        self.range.clone_from(&jumps.area);
+        loop {
+            match self.leave_groups(op, ends, jumps, parent, sink)? {
+                Found::All => return Ok(Flow::More),
+                Found::Enough => return Ok(Flow::Enough),
+                Found::Groups => {}
+                Found::PartOfGroup => {
+                    jumps.set_stretch(ends, &self.keys, &mut self.range);
+                    if self.push_stretch(op.take, jumps, parent, sink)? == Flow::Enough {
+                        return Ok(Flow::Enough);
+                    }
+                }
+            }
+            self.run.st.fail_if_killed()?;
             if sink.wants_pause() {
                 sink.pause()?;
             }
             jumps.from.clone_from(&jumps.prefix);
             if !successor(&mut jumps.from) {
-                break;
+                return Ok(Flow::More);
             }
+            self.range.set_from(&jumps.area, &jumps.from);
         }
-        Ok(Flow::More)
     }
 
-    /// As [`TableAccess::run_skip`] where each row is locked before it is looked at.
-    pub(super) fn lock_skip(
+    /// Pushes the stretches of the groups that end in the first leaf of `range`; [`Jumps::prefix`] becomes that of the last group
+    /// looked at.
+    fn leave_groups(
         &mut self,
         op: &'r SkipOp,
-        locks: &'r LockRead,
+        ends: (End, End),
+        jumps: &mut Jumps<'r>,
         parent: Option<&Frame<'_>>,
         sink: &mut dyn Sink,
-    ) -> Result<Flow> {
-        let (run, keys) = (self.run, &self.op.key);
-        let behind = op.lead.len() + op.skipped;
-        let (mut lead, safe) = (Vec::new(), &op.lead_null_safe);
-        if !push_parts(run, keys, &op.lead, safe, parent, &mut lead, &self.arena)? {
-            return Ok(Flow::More);
-        }
-        let rest = range_bounds(run, &op.rest, &keys[behind..], parent, &mut self.keys, &self.arena)?;
-        let Some(ends) = rest else { return Ok(Flow::More) };
-        let end = if lead.is_empty() { Bound::Unbounded } else { Bound::Included(&lead[..]) };
-        self.range.set(end, end);
-        let (table, index) = (&self.op.table, self.op.index);
-        let mut scan = LockingScan::new(run.st.engine, table, index, locks, Direction::Forward);
-        scan.restart(false, |range| range.clone_from(&self.range));
-        let mut flow = Flow::More;
-        while flow == Flow::More
-            && let Some(found) = self.next_locked(&mut scan, parent)?
-        {
-            run.st.count_examined(1);
-            let is_inside = self.is_in_stretch(&found.row, behind, ends);
-            if !found.is_locked {
-                let nothing = &mut Collect(|_: &Frame<'_>| Ok(Flow::More));
-                if is_inside && self.push_locked(&found.row, parent, nothing)?.is_some() {
-                    scan.insist();
-                }
-                continue;
-            }
-            let pushed = if is_inside { self.push_locked(&found.row, parent, sink)? } else { None };
-            flow = pushed.unwrap_or(Flow::More);
-            if pushed.is_none() && !locks.gaps {
-                scan.release_row();
-            }
-            run.st.fail_if_killed()?;
-            if sink.wants_pause() {
-                sink.pause()?;
-            }
-        }
-        Ok(flow)
-    }
-
-    /// Whether the parts of a row's key after the first `parts` lie between the `ends` in `keys`.
-    fn is_in_stretch(&self, row: &RowRef<'_>, parts: usize, (low, high): (End, End)) -> bool {
-        let (lower, upper) = (&self.keys.lower[..], &self.keys.upper[..]);
-        let mut first = Vec::new();
-        self.op.table.indexes[self.op.index].append_first_parts(row, parts, &mut first);
-        row.record().with_key(|key| {
-            let rest = &key[first.len()..];
-            let is_above = match low {
-                End::Open => true,
-                End::Included => rest >= lower,
-                End::Excluded => rest > lower && !rest.starts_with(lower),
-            };
-            let is_below = match high {
-                End::Open => true,
-                End::Included => rest < upper || rest.starts_with(upper),
-                End::Excluded => rest < upper,
-            };
-            is_above && is_below
-        })
-    }
-
-    /// Makes `prefix` the first `parts` parts of the first row from `from` on; false: there is none that starts with `lead`.
-    fn find_next(&mut self, parts: usize, jumps: &mut Jumps<'r>) -> Result<bool> {
-        let end = if jumps.lead.is_empty() { Bound::Unbounded } else { Bound::Included(&jumps.lead[..]) };
-        self.range.set(Bound::Included(&jumps.from), end);
+    ) -> Result<Found> {
         let mut scan = self.scan_of(jumps.finder.take(), Direction::Forward)?;
-        let found = match scan.next_batch()? {
-            None => false,
-            Some(batch) => {
-                jumps.prefix.clear();
-                self.op.table.indexes[self.op.index].append_first_parts(
-                    &batch.row(0),
-                    parts,
-                    &mut jumps.prefix,
-                );
-                true
+        let found = match scan.next_batch_to_end()? {
+            None => Found::All,
+            Some((batch, is_last)) => {
+                let (mut flow, mut at) = (Flow::More, 0);
+                while flow == Flow::More && at < batch.len() {
+                    jumps.prefix.clear();
+                    let index = &self.op.table.indexes[self.op.index];
+                    index.append_first_parts(&batch.row(at), op.behind(), &mut jumps.prefix);
+                    let end = group_end(&batch, at, &jumps.prefix);
+                    if end == batch.len() && !is_last {
+                        break;
+                    }
+                    flow = self.push_group(op.take, (batch, at..end), (&mut *jumps, ends), parent, sink)?;
+                    at = end;
+                }
+                match flow {
+                    Flow::Enough => Found::Enough,
+                    Flow::More if at < batch.len() => Found::PartOfGroup,
+                    Flow::More if is_last => Found::All,
+                    Flow::More => Found::Groups,
+                }
             }
         };
         scan.suspend();
         jumps.finder = Some(scan);
         Ok(found)
+    }
+
+    /// Pushes the rows that are wanted of a group of `batch`, whose key bytes are in [`Jumps::prefix`].
+    fn push_group(
+        &mut self,
+        take: Take,
+        (batch, group): (Batch<'_>, std::ops::Range<usize>),
+        (jumps, (low, high)): (&mut Jumps<'r>, (End, End)),
+        parent: Option<&Frame<'_>>,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow> {
+        let len = jumps.prefix.len();
+        let ends = StretchEnds { low, high, lower: &self.keys.lower, upper: &self.keys.upper };
+        let stretch = stretch_in(&batch, group, len, &ends);
+        if stretch.is_empty() {
+            return Ok(Flow::More);
+        }
+        let Take::Ends { not_null, .. } = take else {
+            return self.push_batch(batch.slice(stretch), parent, sink);
+        };
+        let first_not_null = match self.op.key.last().filter(|_| not_null) {
+            None => None,
+            Some(part) => {
+                // The stretch begins with the NULLs of its next part.
+                jumps.lower.clone_from(&self.keys.lower);
+                part.push_null(&mut jumps.lower);
+                let values =
+                    StretchEnds { low: End::Excluded, high: End::Open, lower: &jumps.lower, upper: &[] };
+                let values = stretch_in(&batch, stretch.clone(), len, &values);
+                (!values.is_empty()).then_some(values.start)
+            }
+        };
+        for at in taken(take, stretch, first_not_null).into_iter().flatten() {
+            if self.push_batch(batch.slice(at..at + 1), parent, sink)? == Flow::Enough {
+                return Ok(Flow::Enough);
+            }
+        }
+        Ok(Flow::More)
     }
 
     /// Pushes the rows of `range` that are wanted.

@@ -27,7 +27,7 @@ fn start() -> Bench {
 /// How often planning `sql` dives, and what its plan depends on.
 fn ask(bench: &Bench, sql: &str) -> (u32, Vec<Recheck>) {
     let (arena, catalog) = (Bump::new(), EngineCatalog::new(&bench.engine));
-    let dives = Dives::new(EvalCtx::new(&arena, &[], &bench.session));
+    let dives = Dives::new(EvalCtx::new(&arena, &[], &bench.session), 200);
     let planned = bench.planned(sql, &catalog, Some(&dives));
     (catalog.dives.get(), planned.rechecks)
 }
@@ -68,7 +68,7 @@ fn a_plan_is_good_for_values_that_make_no_other_path_far_cheaper() {
     let serves = |made_for: &[i64], run_with: &[i64]| {
         let (made_for, run_with) = (lifted(made_for), lifted(run_with));
         let catalog = EngineCatalog::new(&bench.engine);
-        let dives = Dives::new(EvalCtx::new(&arena, &made_for, &bench.session));
+        let dives = Dives::new(EvalCtx::new(&arena, &made_for, &bench.session), 200);
         let planned = bench.planned(sql, &catalog, Some(&dives));
         assert_eq!(planned.rechecks.len(), 1);
         catalog.dives.set(0);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use engine::KeyRange;
-use sql::bind::{CatalogError, RangeMemory};
+use sql::bind::{CatalogError, RangeMemory, ReadsLock};
 use sql::dive::Dives;
 use sql::{BindContext, Catalog, LexMode, Literals, SessionTypes};
 use types::{CollationId, SqlType, TableDef};
@@ -89,6 +89,7 @@ impl Bench {
             param_count: 0,
             literals: Literals::Constants,
             range_memory: &RangeMemory::new(0),
+            reads_lock: ReadsLock::default(),
             dives,
         };
         sql::bind_and_plan(&parsed.statement, &ctx).unwrap_or_else(|error| panic!("{sql}: {error:?}"))

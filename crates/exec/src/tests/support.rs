@@ -198,6 +198,7 @@ impl Bench {
                 capabilities: self.capabilities,
                 status: ServerStatus::AUTOCOMMIT,
                 charset: self.charset,
+                names: &[],
                 out: &mut out,
                 flush: &mut flush,
             },
@@ -238,6 +239,7 @@ impl Bench {
             capabilities: self.capabilities,
             status: ServerStatus::AUTOCOMMIT,
             charset,
+            names: &[],
             out: &mut out,
             flush: &mut |_| Ok(()),
         });
@@ -346,7 +348,7 @@ pub(crate) fn relation(def: &Arc<TableDef>) -> Relation {
 }
 
 pub(crate) fn output(expr: Expr) -> OutputColumn {
-    OutputColumn { name: "x".into(), expr, origin: None }
+    OutputColumn { name: "x".into(), expr, origin: None, text: None }
 }
 
 pub(crate) fn query_plan(relations: Vec<Relation>, root: Node, output_exprs: Vec<Expr>) -> QueryPlan {
@@ -358,6 +360,7 @@ pub(crate) fn query_plan(relations: Vec<Relation>, root: Node, output_exprs: Vec
         locks: sql::plan::RowLocks::default(),
         count_found_rows: false,
         estimate: Estimate::default(),
+        counted: None,
     }
 }
 

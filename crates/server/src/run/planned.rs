@@ -16,6 +16,7 @@ use types::{SqlType, Value};
 use wire::out_buffer::Mark;
 use wire::{Capabilities, OkPacket, OutBuffer, ServerStatus, reply};
 
+use super::item_names::ItemNames;
 use super::load_local::ClientFile;
 use crate::answer::Answer;
 use crate::catalog::EngineCatalog;
@@ -53,6 +54,8 @@ pub struct Compiled {
     pub deprecated: Vec<Deprecated>,
     /// The limit on memory for keys if it was too low: each execution warns of it.
     pub range_memory_exceeded: Option<u64>,
+    /// Names of its columns that follow from the literals.
+    pub names: ItemNames,
     /// What its plan depends on beside the key.
     pub rechecks: Box<[Recheck]>,
     /// Executions whose values it was not for.
@@ -210,6 +213,7 @@ pub fn compile(
                     param_types: planned.param_types.into(),
                     deprecated,
                     range_memory_exceeded: planned.range_memory_exceeded.then_some(range_bytes_max),
+                    names: ItemNames::default(),
                     rechecks: planned.rechecks.into(),
                     misses: AtomicU32::new(0),
                 };
@@ -249,7 +253,8 @@ pub fn plan(
     let hot = &session.variables.hot;
     let range_memory = RangeMemory::new(hot.range_optimizer_max_mem_size);
     let (arena, values) = (Bump::new(), StatementContext::new(session));
-    let dives = request.params.map(|params| Dives::new(EvalCtx::new(&arena, params, &values)));
+    let dive = |params| Dives::new(EvalCtx::new(&arena, params, &values), hot.eq_range_index_dive_limit);
+    let dives = request.params.map(dive);
     let too_many = |_| error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]);
     let context = BindContext {
         catalog: &catalog,
@@ -263,6 +268,7 @@ pub fn plan(
         param_count: u16::try_from(request.param_count).map_err(too_many)?,
         literals: request.literals,
         range_memory: &range_memory,
+        reads_lock: transaction::reads_lock(hot.isolation),
         dives: dives.as_ref(),
     };
     sql::bind_and_plan(statement, &context).map_err(|error| bind_error(session, &error))
@@ -492,6 +498,7 @@ fn write_constants(session: &Session, answer: &mut Answer<'_>, compiled: &Compil
         capabilities: session.capabilities,
         status: session.status().with(ServerStatus::MORE_RESULTS, answer.more_results),
         charset: session.variables.hot.results,
+        names: &session.column_names,
         out: answer.out,
         flush: &mut nothing,
     })
@@ -558,6 +565,7 @@ impl Run<'_> {
                 capabilities: session.capabilities,
                 status: session.status().with(ServerStatus::MORE_RESULTS, answer.more_results),
                 charset: session.variables.hot.results,
+                names: &session.column_names,
                 out: &mut *answer.out,
                 flush: &mut flush,
             },

@@ -61,6 +61,8 @@ pub struct HotVariables {
     pub div_precision_increment: u64,
     /// `range_optimizer_max_mem_size`, bytes; 0: no limit.
     pub range_optimizer_max_mem_size: u64,
+    /// `eq_range_index_dive_limit`.
+    pub eq_range_index_dive_limit: u64,
     /// `default_week_format`.
     pub default_week_format: u64,
     /// `auto_increment_increment`.
@@ -113,6 +115,7 @@ impl HotVariables {
             group_concat_max_len: 0,
             div_precision_increment: 0,
             range_optimizer_max_mem_size: 0,
+            eq_range_index_dive_limit: 0,
             default_week_format: 0,
             auto_increment_increment: 1,
             auto_increment_offset: 1,
@@ -177,6 +180,7 @@ impl HotVariables {
             "group_concat_max_len" => &mut self.group_concat_max_len,
             "div_precision_increment" => &mut self.div_precision_increment,
             "range_optimizer_max_mem_size" => &mut self.range_optimizer_max_mem_size,
+            "eq_range_index_dive_limit" => &mut self.eq_range_index_dive_limit,
             "default_week_format" => &mut self.default_week_format,
             "auto_increment_increment" => &mut self.auto_increment_increment,
             "auto_increment_offset" => &mut self.auto_increment_offset,

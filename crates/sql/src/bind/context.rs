@@ -44,8 +44,31 @@ pub struct BindContext<'c> {
     pub literals: Literals,
     /// How much memory the keys of one index may take.
     pub range_memory: &'c RangeMemory,
+    /// Whether rows are locked that are only read.
+    pub reads_lock: ReadsLock,
     /// Dives with the values of this execution, which are not part of the key; `None`: they are not known.
     pub dives: Option<&'c Dives<'c>>,
+}
+
+/// Where rows are locked that a statement only reads, without a locking clause. It decides how paths are chosen, no more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ReadsLock {
+    /// Nowhere: up to READ COMMITTED.
+    Never,
+    /// In statements that change rows: REPEATABLE READ.
+    #[default]
+    InChanges,
+    /// Everywhere: SERIALIZABLE.
+    Always,
+}
+
+impl BindContext<'_> {
+    /// The same for what a statement that changes rows reads.
+    pub(crate) fn in_change(&self) -> Self {
+        let reads_lock =
+            if self.reads_lock == ReadsLock::InChanges { ReadsLock::Always } else { self.reads_lock };
+        BindContext { reads_lock, ..*self }
+    }
 }
 
 /// What becomes of literals that have an ordinal in the cache key.

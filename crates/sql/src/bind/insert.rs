@@ -90,7 +90,7 @@ impl<'a> Binder<'a, '_> {
                     return Err(BindError::ColumnCount { row: 1 });
                 }
                 let read = if insert.on_duplicate.is_empty() { Vec::new() } else { named_tables(&bound) };
-                Ok((columns, InsertSource::Query(Box::new(planner::query(bound, self.ctx))), read))
+                Ok((columns, InsertSource::Query(Box::new(planner::source(bound, self.ctx))), read))
             }
         }
     }

@@ -46,7 +46,7 @@ pub(crate) mod tests;
 pub(crate) mod volatile;
 
 pub use catalog::{Catalog, CatalogError};
-pub use context::{BindContext, Literals, SessionTypes};
+pub use context::{BindContext, Literals, ReadsLock, SessionTypes};
 pub use deprecated::Deprecated;
 pub use error::{BindError, Clause};
 pub use range_memory::RangeMemory;

@@ -138,6 +138,7 @@ impl<'a> Binder<'a, '_> {
                 name: column.name.clone(),
                 expr: Expr::column(0, at as u16, column.ty.clone(), column.nullable),
                 origin,
+                text: None,
             })
             .collect();
         self.level().output.clone_from(&output);
@@ -212,7 +213,7 @@ impl<'a> Binder<'a, '_> {
             let bound = self.value(value);
             self.keeps_literals = before;
             let expr = bound?;
-            output.push(OutputColumn { name: format!("column_{at}").into(), expr, origin: None });
+            output.push(OutputColumn { name: format!("column_{at}").into(), expr, origin: None, text: None });
         }
         let subqueries = std::mem::take(&mut self.level().subqueries);
         Ok(Block { output, subqueries, ..Block::default() })

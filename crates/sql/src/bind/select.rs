@@ -10,9 +10,9 @@ use super::block::{Block, Source};
 use super::conjuncts;
 use super::padded::stored;
 use super::query::Tail;
-use super::{BindError, Clause, Deprecated, aggregate, made_table, volatile};
+use super::{BindError, Clause, Deprecated, aggregate, made_table, rewrite, volatile};
 use crate::ast::{self, SelectItem};
-use crate::plan::{Origin, OutputColumn, SortKey};
+use crate::plan::{ItemText, Origin, OutputColumn, SortKey};
 
 impl<'a> Binder<'a, '_> {
     /// Binds a SELECT at the innermost level, which must be fresh.
@@ -103,8 +103,11 @@ impl<'a> Binder<'a, '_> {
                     let mut bound = bound.map_err(|error| forward_reference(error, later))?;
                     let name = alias.map_or_else(|| self.item_name(expr, text), Into::into);
                     bound.name_cast(&name);
-                    let origin = self.origin(stored(&bound));
-                    self.level().output.push(OutputColumn { name, expr: bound, origin });
+                    // A cast keeps the name that it is given here.
+                    self.shareable &= alias.is_some() || !is_cast_of_subquery(&bound);
+                    let (origin, text) =
+                        (self.origin(stored(&bound)), self.item_text(&bound, text, alias.is_none()));
+                    self.level().output.push(OutputColumn { name, expr: bound, origin, text });
                 }
             }
             self.level().output.append(&mut shown);
@@ -148,7 +151,17 @@ impl<'a> Binder<'a, '_> {
         let expr = Expr::column(found.column.rel, col, found.ty, found.nullable);
         let origin = self.origin(&expr);
         let name = table.columns[usize::from(col)].name.clone();
-        Ok(OutputColumn { name, expr: self.shown(expr)?, origin })
+        Ok(OutputColumn { name, expr: self.shown(expr)?, origin, text: None })
+    }
+
+    /// Where `text`, the expression of a select item, is in the statement, if it holds a subquery.
+    fn item_text(&self, bound: &Expr, text: &[u8], is_name: bool) -> Option<ItemText> {
+        if !rewrite::has_subquery(bound) {
+            return None;
+        }
+        let start = text.as_ptr().addr().checked_sub(self.ctx.sql.as_ptr().addr())?;
+        let place = start..start + text.len();
+        (place.end <= self.ctx.sql.len()).then_some(ItemText { place, is_name })
     }
 
     /// The name of a select item without alias: a column's name, a literal without what surrounds it, else the text as
@@ -262,4 +275,8 @@ pub(super) fn table_origin(def: &Arc<TableDef>, alias: &str, col: u16) -> Origin
         }
     }
     origin
+}
+
+fn is_cast_of_subquery(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Cast { .. }) && rewrite::has_subquery(expr)
 }

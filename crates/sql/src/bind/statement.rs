@@ -61,8 +61,10 @@ impl<'a> Binder<'a, '_> {
     /// DO is a SELECT whose row nobody reads.
     fn do_values(&mut self, values: &'a [ast::Expr<'a>]) -> Result<Query, BindError> {
         let values = self.values(values)?;
-        let output =
-            values.into_iter().map(|expr| OutputColumn { name: "".into(), expr, origin: None }).collect();
+        let output = values
+            .into_iter()
+            .map(|expr| OutputColumn { name: "".into(), expr, origin: None, text: None })
+            .collect();
         let subqueries = std::mem::take(&mut self.level().subqueries);
         Ok(Query::Select(Box::new(Block { output, subqueries, ..Block::default() })))
     }

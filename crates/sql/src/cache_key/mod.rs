@@ -42,6 +42,8 @@ mod mark {
     pub(super) const SELECT_LIST: u8 = 71;
 }
 
+/// Bytes of a reserved word in the stream.
+const KEYWORD_BYTES: usize = 3;
 /// Deepest parentheses a cacheable statement may have.
 const MAX_DEPTH: u32 = 63;
 /// Most literals of a statement whose plan is kept: a longer list is a load of rows, whose shape hardly ever comes again.
@@ -59,6 +61,8 @@ const CODE_COMMA: u8 = Tok::Comma.code();
 pub struct CacheKey {
     key: Vec<u8>,
     literals: Vec<Literal>,
+    /// Those of select items whose text may name a column.
+    named_literals: usize,
     hash: u64,
     params: u32,
     end: usize,
@@ -90,6 +94,12 @@ impl CacheKey {
         &self.literals
     }
 
+    /// How many of [`CacheKey::literals`] stand in select items without an alias: a column may be named by the text around and with
+    /// them.
+    pub fn named_literals(&self) -> usize {
+        self.named_literals
+    }
+
     /// Number of `?` in the statement.
     pub fn params(&self) -> u32 {
         self.params
@@ -107,6 +117,7 @@ impl CacheKey {
     pub fn read(&mut self, sql: &[u8], start: usize, mode: LexMode) -> bool {
         self.key.clear();
         self.literals.clear();
+        self.named_literals = 0;
         self.params = 0;
         if sql.len() > u32::MAX as usize {
             return false;
@@ -160,6 +171,11 @@ fn is_cached_kind(first: Tok) -> bool {
                 | Kw::TABLE
         )
     )
+}
+
+/// Whether a quoted name may be the text of an expression.
+fn is_item_text(token: Token, sql: &[u8]) -> bool {
+    sql[token.start as usize..token.end as usize].contains(&b'(')
 }
 
 /// State of the pass.
@@ -259,7 +275,13 @@ impl Reader<'_, '_> {
     /// Tokens that few statements have, and operators. False: no key for this statement.
     fn rare(&mut self, token: Token) -> bool {
         match token.kind {
-            Tok::Quoted => self.text(mark::QUOTED, token),
+            Tok::Quoted => {
+                // It may be the name of a column that has a lifted literal in it.
+                if self.out.named_literals > 0 && self.items == 0 && is_item_text(token, self.sql) {
+                    return false;
+                }
+                self.text(mark::QUOTED, token);
+            }
             Tok::UserVar => self.text(mark::USER_VAR, token),
             Tok::Hint => self.text(mark::HINT, token),
             Tok::Decimal => self.literal(token, LiteralKind::Decimal),

@@ -9,10 +9,14 @@
 //!       |------|                                                       text
 //!              |-----------------------------------|                   tokens, 5 is lifted
 //! ```
+//!
+//! In the first select list of a query, literals of such an item are lifted without an alias too. Its text up to, between and
+//! behind them stays in the key, so that the name follows from the key and the literals.
 
-use super::{MAX_DEPTH, Reader, mark};
+use super::{KEYWORD_BYTES, MAX_DEPTH, Reader, mark};
 use crate::cache_key::role::Role;
 use crate::lexer::{Kw, Lexer, Tok, Token};
+use crate::literal::Literal;
 
 /// An item of a select list.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +34,9 @@ impl Item {
         Item { start, end: start, has_subquery: false, has_alias: false, in_comment: false }
     }
 
-    fn is_read_by_tokens(&self) -> bool {
-        self.has_subquery && self.has_alias && !self.in_comment
+    /// `names_columns`: the item's text may be the name of a column of the answer, and nothing else.
+    fn is_read_by_tokens(&self, names_columns: bool) -> bool {
+        self.has_subquery && (self.has_alias || names_columns) && !self.in_comment
     }
 }
 
@@ -40,6 +45,7 @@ impl Reader<'_, '_> {
     /// parenthesis, or the end. `None`: no key for this statement.
     pub(super) fn select_list(&mut self, start: usize) -> Option<Token> {
         let mut token = self.lexer.step();
+        let names_columns = self.out.key.len() == KEYWORD_BYTES;
         // What is before this position is in the key.
         let mut taken = start;
         // A hint right after SELECT would be a comment to who begins to read there.
@@ -55,7 +61,7 @@ impl Reader<'_, '_> {
                 Tok::Kw(Kw::AS) if open == 0 => item.has_alias = true,
                 Tok::Kw(Kw::SELECT) => item.has_subquery = true,
                 Tok::Comma if open == 0 => {
-                    taken = self.end_item(&item, taken)?;
+                    taken = self.end_item(&item, taken, names_columns)?;
                     item = Item::new(token.end as usize);
                 }
                 Tok::Param => self.out.params += 1,
@@ -66,18 +72,19 @@ impl Reader<'_, '_> {
             token = self.lexer.step();
         }
         let end = item.end;
-        taken = self.end_item(&item, taken)?;
+        taken = self.end_item(&item, taken, names_columns)?;
         self.bytes(mark::SELECT_LIST, taken, end.max(taken));
         self.last = Role::Plain;
         Some(token)
     }
 
     /// Takes `item`, and the text from `taken` to it, if it is read token by token; returns up to where the text was taken.
-    fn end_item(&mut self, item: &Item, taken: usize) -> Option<usize> {
-        if !item.is_read_by_tokens() || self.depth >= MAX_DEPTH {
+    fn end_item(&mut self, item: &Item, taken: usize, names_columns: bool) -> Option<usize> {
+        if !item.is_read_by_tokens(names_columns) || self.depth >= MAX_DEPTH {
             return Some(taken);
         }
         self.bytes(mark::SELECT_LIST, taken, item.start);
+        let (key_bytes, literals) = (self.out.key.len(), self.out.literals.len());
         let after = std::mem::replace(&mut self.lexer, Lexer::new(self.sql, item.start, self.mode));
         // They were counted as the item was looked through.
         let params = self.out.params;
@@ -93,7 +100,24 @@ impl Reader<'_, '_> {
         self.has_lifted_item = true;
         self.out.params = params;
         self.lexer = after;
+        if !item.has_alias {
+            self.out.key.truncate(key_bytes);
+            self.text_around(literals, item);
+        }
         (is_read && self.depth == depth).then_some(item.end)
+    }
+
+    /// Adds the text of `item` but for its literals, which are listed from position `first` on, and their kinds.
+    fn text_around(&mut self, first: usize, item: &Item) {
+        let mut start = item.start;
+        for at in first..self.out.literals.len() {
+            let Literal { offset, len, kind, .. } = self.out.literals[at];
+            self.bytes(mark::SELECT_LIST, start, offset as usize);
+            self.out.key.push(kind as u8);
+            start = (offset + len) as usize;
+        }
+        self.bytes(mark::SELECT_LIST, start, item.end);
+        self.out.named_literals += self.out.literals.len() - first;
     }
 
     /// Whether GROUP BY or ORDER BY holds a subquery after literals of the select list were lifted: the subquery may repeat an

@@ -13,19 +13,22 @@ use base::TableId;
 use expr::EvalCtx;
 use types::TableDef;
 
-pub(crate) use recheck::{Candidate, WORTH};
-pub use recheck::{Recheck, holds};
+pub(crate) use recheck::WORTH;
+pub use recheck::{Candidate, Recheck, holds};
 use stretches::KeyStretch;
+pub(crate) use stretches::Limits;
 
 use crate::bind::Catalog;
 use crate::plan::Path;
 
-/// Most stretches of indexes that a statement's plan asks for; beyond, averages are used.
-const DIVES_MAX: u32 = 64;
+/// Most stretches of indexes that a statement's plan asks for; beyond, averages are used. The second: where a client wants dives for
+/// lists of any length.
+const DIVES_MAX: [u32; 2] = [64, 8192];
 
 /// The dives of one statement.
 pub struct Dives<'v> {
     ctx: EvalCtx<'v>,
+    limits: Limits,
     /// Dives that are left to it.
     left: Cell<u32>,
     made: RefCell<Vec<Made>>,
@@ -47,16 +50,24 @@ impl fmt::Debug for Dives<'_> {
 }
 
 impl<'v> Dives<'v> {
-    /// Dives with the values of the statement's parameters and variables in `ctx`.
-    pub fn new(ctx: EvalCtx<'v>) -> Self {
-        Dives { ctx, left: Cell::new(DIVES_MAX), made: RefCell::default(), rechecks: RefCell::default() }
+    /// Dives with the values of the statement's parameters and variables in `ctx`. `points_max` is the variable
+    /// `eq_range_index_dive_limit`: paths of as many single keys are estimated by averages; 0: none are.
+    pub fn new(ctx: EvalCtx<'v>, points_max: u64) -> Self {
+        let limits = Limits::new(points_max);
+        let left = Cell::new(DIVES_MAX[usize::from(points_max == 0)]);
+        Dives { ctx, limits, left, made: RefCell::default(), rechecks: RefCell::default() }
+    }
+
+    /// How many stretches of a path are asked for.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// About how many rows of `table` have keys that `path` finds. `None`: its values are not known, it has too many stretches, or
     /// the index cannot be asked now.
     pub(crate) fn rows(&self, catalog: &dyn Catalog, table: &TableDef, path: &Path) -> Option<f64> {
         let mut rows = 0.0;
-        for stretch in stretches::of(table, path, &self.ctx)? {
+        for stretch in stretches::of(table, path, &self.ctx, self.limits)? {
             rows += self.dive(catalog, table, path.index(), stretch)?;
         }
         Some(rows)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expr::EvalCtx;
 use types::TableDef;
 
-use super::stretches;
+use super::stretches::{self, Limits};
 use crate::bind::Catalog;
 use crate::plan::Path;
 
@@ -17,8 +17,6 @@ const FAR_CHEAPER: f64 = 0.25;
 /// What the choice of a path to one table depends on.
 #[derive(Clone, Debug)]
 pub struct Recheck {
-    /// The table.
-    pub(crate) table: Arc<TableDef>,
     /// The paths that were dived for.
     pub(crate) candidates: Vec<Candidate>,
     /// The one that was chosen; `None`: another path.
@@ -27,11 +25,15 @@ pub struct Recheck {
     pub(crate) least_of_others: f64,
     /// Cost of the path chosen, when it was.
     pub(crate) cost: f64,
+    /// How many stretches of a path are asked for.
+    pub(crate) limits: Limits,
 }
 
 /// A path whose rows an index can be asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidate {
+pub struct Candidate {
+    /// The table of the path: that of the choice, or the one that a subquery reads for the values of the choice.
+    pub(crate) table: Arc<TableDef>,
     pub(crate) path: Path,
     /// Cost of finding the first row.
     pub(crate) start: f64,
@@ -52,23 +54,21 @@ impl Recheck {
         self.cost
     }
 
-    /// Whether the two are about the same paths of the same table.
+    /// Whether the two are about the same paths of the same tables.
     pub(super) fn is_same(&self, other: &Recheck) -> bool {
-        let indexes =
-            |recheck: &Recheck| recheck.candidates.iter().map(|c| c.path.index()).collect::<Vec<_>>();
-        self.table.id == other.table.id
-            && self.chosen == other.chosen
-            && self.cost == other.cost
-            && indexes(self) == indexes(other)
+        let indexes = |recheck: &Recheck| {
+            recheck.candidates.iter().map(|c| (c.table.id, c.path.index())).collect::<Vec<_>>()
+        };
+        self.chosen == other.chosen && self.cost == other.cost && indexes(self) == indexes(other)
     }
 
     /// Whether the path chosen is good with the values in `ctx`. Cost: a dive if it is cheap with them, else one for each path.
     fn holds(&self, catalog: &dyn Catalog, ctx: &EvalCtx<'_>) -> bool {
         let cost = |candidate: &Candidate| {
+            let Candidate { table, path, .. } = candidate;
             let mut rows = 0.0;
-            for stretch in stretches::of(&self.table, &candidate.path, ctx)? {
-                let index = candidate.path.index();
-                rows += catalog.rows_between(&self.table, index, &stretch.from, stretch.to.as_deref())?;
+            for stretch in stretches::of(table, path, ctx, self.limits)? {
+                rows += catalog.rows_between(table, path.index(), &stretch.from, stretch.to.as_deref())?;
             }
             Some(candidate.cost(rows))
         };

@@ -9,8 +9,26 @@ use types::{KeyColumn, KeyEncoder, SqlType, StoreContext, TableDef, Value, stora
 
 use crate::plan::{KeyBox, PartTest, Path};
 
-/// Most stretches of one path that are made.
-const STRETCHES_MAX: usize = 32;
+/// Most stretches of one path that are made. The second: where a client wants dives for lists of any length.
+const STRETCHES_MAX: [usize; 2] = [32, 4096];
+
+/// How many stretches of a path are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Paths of as many single keys are not.
+    points_max: usize,
+    stretches_max: usize,
+}
+
+impl Limits {
+    /// Those under `eq_range_index_dive_limit` = `points_max`.
+    pub(crate) fn new(points_max: u64) -> Self {
+        let is_unlimited = points_max == 0;
+        let points_max =
+            if is_unlimited { usize::MAX } else { usize::try_from(points_max).unwrap_or(usize::MAX) };
+        Limits { points_max, stretches_max: STRETCHES_MAX[usize::from(is_unlimited)] }
+    }
+}
 
 /// Keys from `from` on and below `to`; `None`: to the end.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,8 +38,16 @@ pub(super) struct KeyStretch {
 }
 
 /// The stretches of `path` with the values in `ctx`; `None`: they are not known, or too many.
-pub(super) fn of(table: &TableDef, path: &Path, ctx: &EvalCtx<'_>) -> Option<Vec<KeyStretch>> {
-    let maker = Maker::new(table, path.index(), ctx);
+pub(super) fn of(
+    table: &TableDef,
+    path: &Path,
+    ctx: &EvalCtx<'_>,
+    limits: Limits,
+) -> Option<Vec<KeyStretch>> {
+    if points(path) >= limits.points_max {
+        return None;
+    }
+    let maker = Maker::new(table, path.index(), ctx, limits.stretches_max);
     let mut made = Vec::new();
     match path {
         Path::Range { eq, null_safe, lower, upper, .. } => {
@@ -48,6 +74,15 @@ pub(super) fn of(table: &TableDef, path: &Path, ctx: &EvalCtx<'_>) -> Option<Vec
     Some(made)
 }
 
+/// Single keys that `path` looks up.
+fn points(path: &Path) -> usize {
+    match path {
+        Path::Range { lower: None, upper: None, .. } => 1,
+        Path::Intervals { keys, .. } => keys.boxes.iter().map(KeyBox::points).fold(0, usize::saturating_add),
+        _ => 0,
+    }
+}
+
 /// A part of the index.
 struct Part<'t> {
     encoder: KeyEncoder,
@@ -60,12 +95,13 @@ struct Part<'t> {
 
 struct Maker<'m> {
     parts: Vec<Part<'m>>,
+    stretches_max: usize,
     ctx: &'m EvalCtx<'m>,
     store: StoreContext<'m>,
 }
 
 impl<'m> Maker<'m> {
-    fn new(table: &'m TableDef, index: usize, ctx: &'m EvalCtx<'m>) -> Self {
+    fn new(table: &'m TableDef, index: usize, ctx: &'m EvalCtx<'m>, stretches_max: usize) -> Self {
         let part = |part: &types::KeyPart| {
             let column = &table.columns[usize::from(part.column)];
             let (nullable, desc, prefix_len) = (column.nullable, part.desc, part.prefix_len);
@@ -74,7 +110,7 @@ impl<'m> Maker<'m> {
         };
         let parts = table.indexes[index].parts.iter().map_while(part).collect();
         let store = StoreContext::new(ctx.session.modes(), ctx.session.time_zone(), ctx.today());
-        Maker { parts, ctx, store: StoreContext { strict: false, ..store } }
+        Maker { parts, stretches_max, ctx, store: StoreContext { strict: false, ..store } }
     }
 
     /// Appends the part for the value of `expr`; false: nothing equals it.
@@ -104,7 +140,7 @@ impl<'m> Maker<'m> {
                 for prefix in &prefixes {
                     self.add_bounded(prefix, at, &tests, made)?;
                 }
-                return (made.len() <= STRETCHES_MAX).then_some(());
+                return (made.len() <= self.stretches_max).then_some(());
             };
             let mut longer = Vec::new();
             for prefix in &prefixes {
@@ -116,13 +152,13 @@ impl<'m> Maker<'m> {
             let to = above(from.clone());
             made.push(KeyStretch { from, to });
         }
-        (made.len() <= STRETCHES_MAX).then_some(())
+        (made.len() <= self.stretches_max).then_some(())
     }
 
     /// Appends `prefix` with each value that `test` leaves of a part.
     fn add_points(&self, prefix: &[u8], at: usize, test: &PartTest, out: &mut Vec<Vec<u8>>) -> Option<()> {
         let null_safe = matches!(test, PartTest::NullSafeEq(_));
-        if out.len() + test.exprs().len() > STRETCHES_MAX || matches!(test, PartTest::InSubquery(_)) {
+        if out.len() + test.exprs().len() > self.stretches_max || matches!(test, PartTest::InSubquery(_)) {
             return None;
         }
         for value in test.exprs() {

@@ -82,6 +82,7 @@ impl Node {
             | Node::Derived { .. }
             | Node::Union { .. } => Vec::new(),
             Node::Merge { arms } => arms.iter().collect(),
+            Node::Intersect { first, second } => vec![first, second],
             Node::Join { outer, inner, .. } | Node::HashJoin { outer, inner, .. } => vec![outer, inner],
             Node::Filter { input, .. }
             | Node::Compute { input, .. }
@@ -109,7 +110,8 @@ impl Node {
             | Node::Virtual { .. }
             | Node::Derived { .. }
             | Node::Union { .. }
-            | Node::Merge { .. } => {}
+            | Node::Merge { .. }
+            | Node::Intersect { .. } => {}
             Node::Access { path, filter, index_condition, .. } => {
                 path_exprs(path).into_iter().chain(filter).chain(index_condition.as_deref()).for_each(visit);
             }

@@ -86,6 +86,15 @@ impl KeyBox {
         self.tests.iter().filter(move |(at, _)| *at == part).map(|(_, test)| test)
     }
 
+    /// How many keys it has, if all tests leave single values; else 0.
+    pub(crate) fn points(&self) -> usize {
+        let parts = 0..self.parts() as u16;
+        let values = |part: u16| {
+            self.on(part).filter(|test| test.is_point()).map(|test| test.exprs().len().max(1)).min()
+        };
+        parts.map(|part| values(part).unwrap_or(0)).fold(1, usize::saturating_mul)
+    }
+
     /// Whether a test on `part` leaves single values.
     pub fn is_point(&self, part: u16) -> bool {
         self.on(part).any(PartTest::is_point)

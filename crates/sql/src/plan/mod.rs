@@ -19,8 +19,8 @@ pub use change::{
 pub use explain::explain;
 pub use key_set::{KeyBox, KeySet, PartTest};
 pub use node::{
-    AggSpec, Column, ColumnSet, Estimate, JoinKind, Node, Origin, OutputColumn, Path, QueryPlan, Relation,
-    RowLock, RowLocks, SortKey, SubPlan,
+    AggSpec, Column, ColumnSet, Estimate, ItemText, JoinKind, Node, Origin, OutputColumn, Path, QueryPlan,
+    Relation, RowLock, RowLocks, SortKey, SubPlan,
 };
 pub use skip::{Skip, Take};
 pub use uses::TableUsed;

@@ -1,5 +1,6 @@
 //! Query plans.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use expr::{AggFunc, CmpDomain, ColumnRef, Expr, ExprKind};
@@ -8,6 +9,7 @@ use types::{SqlType, TableDef};
 use super::key_set::{KeySet, PartTest};
 use super::skip::Skip;
 use crate::ast::LockWait;
+use crate::dive::Candidate;
 
 /// Column positions of one relation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,6 +54,8 @@ pub struct QueryPlan {
     pub count_found_rows: bool,
     /// What one run of it comes to.
     pub estimate: Estimate,
+    /// The path whose rows a dive told, if the estimate is made of them; its cost is the number of rows.
+    pub counted: Option<Box<Candidate>>,
 }
 
 /// What the planner expects of a query.
@@ -117,6 +121,17 @@ pub struct OutputColumn {
     pub expr: Expr,
     /// Table column behind it, if it is one.
     pub origin: Option<Origin>,
+    /// Where its expression is in the statement's text, if that holds a subquery.
+    pub text: Option<ItemText>,
+}
+
+/// The expression of a select item in the statement's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemText {
+    /// Its place, in bytes.
+    pub place: Range<usize>,
+    /// The column is named by it.
+    pub is_name: bool,
 }
 
 /// Where an output column comes from, for the column definition sent to the client. Empty names: a temporary table.
@@ -261,6 +276,14 @@ pub enum Node {
     Merge {
         /// The accesses.
         arms: Vec<Node>,
+    },
+    /// Rows of one base table that two accesses find, in the order of the first one. The second one reads entries of a secondary index
+    /// alone, all of them before the first one's.
+    Intersect {
+        /// The access that gives the rows.
+        first: Box<Node>,
+        /// The access that has to find them as well.
+        second: Box<Node>,
     },
     /// Nested loops. Key expressions in `inner` paths may name columns of `outer`.
     Join {

@@ -2,10 +2,13 @@
 
 use expr::Expr;
 
+use super::key_set::KeySet;
+
 /// Stretches of an index, one for each combination of values that `skipped` parts have.
 ///
 /// ```text
-/// key (a, b, c), a = 1 AND c > 5      lead: a = 1, skipped: b, then: 5 < c
+/// key (a, b, c), a = 1 AND c > 5            lead: a = 1, skipped: b, then: 5 < c
+/// key (a, b, c), a IN (1, 2) AND b = 5      skipped: a, within a = 1 OR a = 2, then: b = 5
 /// ```
 #[derive(Clone, Debug)]
 pub struct Skip {
@@ -13,6 +16,8 @@ pub struct Skip {
     pub lead: Vec<Expr>,
     /// Parts after them whose values are looked up one after the other.
     pub skipped: usize,
+    /// The keys that those parts are confined to; `lead` is empty then.
+    pub within: Option<KeySet>,
     /// Equal parts after those.
     pub eq: Vec<Expr>,
     /// Which of `lead` and `eq`, one after the other, find NULLs too.
@@ -45,7 +50,13 @@ impl Skip {
     /// The values that it names.
     pub(crate) fn exprs(&self) -> impl Iterator<Item = &Expr> {
         let bounds = self.lower.iter().chain(&self.upper).map(|(expr, _)| expr);
-        self.lead.iter().chain(&self.eq).chain(bounds)
+        let within = self.within.iter().flat_map(KeySet::exprs);
+        self.lead.iter().chain(within).chain(&self.eq).chain(bounds)
+    }
+
+    /// Whether the stretches are less than all that has the values of the parts before.
+    pub(crate) fn has_stretch(&self) -> bool {
+        !self.eq.is_empty() || self.lower.is_some() || self.upper.is_some()
     }
 
     /// Parts of the index that it names, at most.

@@ -6,14 +6,14 @@ use types::{IndexDef, IndexKind, KeyPart, KeyStatistics, TableDef};
 use super::cost;
 use super::dive::{self, Dived};
 use super::index_condition;
+use super::index_intersect;
 use super::index_merge;
 use super::key_boxes::{self, Boxes, Placed};
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
 use super::sarg::{self, Test, Tree};
 use super::skip_scan;
-use crate::dive::WORTH;
-use crate::plan::Path;
+use crate::plan::{ColumnSet, Path};
 
 /// A way to read a table.
 #[derive(Clone, Debug)]
@@ -36,6 +36,16 @@ pub(super) struct Choice {
     pub(super) dived: Option<Dived>,
     /// Not empty: the accesses that find the rows together; `path` is the first one's.
     pub(super) arms: Vec<Arm>,
+    /// The access by another index that has to find a row of `path` as well.
+    pub(super) also: Option<Box<Also>>,
+}
+
+/// The second access of an intersection.
+#[derive(Clone, Debug)]
+pub(super) struct Also {
+    pub(super) choice: Choice,
+    /// Entries of both suffice: the columns that are read of the first ones.
+    pub(super) read: Option<ColumnSet>,
 }
 
 /// One of several accesses that find rows together.
@@ -52,7 +62,7 @@ pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels
     let trees: Vec<Tree<'_>> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
     let table = Table { rel, def, rels };
     let mut found: Vec<Choice> = indexes.iter().filter_map(|&index| table.keyed(index, &trees)).collect();
-    let skipping = if bound.is_empty() && found.iter().all(|choice| choice.cost >= WORTH) {
+    let skipping = if bound.is_empty() && found.iter().all(|choice| choice.cost >= cost::WORTH_JUMPS) {
         indexes.iter().flat_map(|&index| skip_scan::choices(&table, index, &trees)).collect()
     } else {
         Vec::new()
@@ -74,10 +84,14 @@ pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels
     });
     found.extend(merges);
     dive::refine(rel, &mut found, rels);
+    if bound.is_empty() {
+        found.extend(index_intersect::best(&table, &found, conditions));
+    }
     let weights: Vec<f64> = conditions.iter().map(|c| cost::test(c)).collect();
     for choice in &mut found {
         let tested = (0..weights.len()).filter(|at| !choice.ensured.contains(at));
-        let subqueries = |at: usize| rels.subqueries.cost(conditions[at], choice.rows, bound.is_empty());
+        let present = choice.rows * rels.get(rel).present;
+        let subqueries = |at: usize| rels.subqueries.cost(conditions[at], present, bound.is_empty());
         choice.cost += tested.map(|at| choice.rows * weights[at] + subqueries(at)).sum::<f64>();
     }
     found.sort_by(|a, b| a.cost.total_cmp(&b.cost));
@@ -109,7 +123,7 @@ impl Table<'_> {
         }
         let covering = index == 0 || self.covers(def);
         let rows = self.rels.get(self.rel).rows;
-        let width = if index != 0 && covering { 0.75 } else { 1.0 };
+        let width = cost::width(index != 0 && covering);
         let lookups = if covering { 0.0 } else { rows * cost::LOOKUP };
         Some(Choice {
             path: Path::Scan { index, reverse: false },
@@ -121,6 +135,7 @@ impl Table<'_> {
             order: self.order(def, 0),
             dived: None,
             arms: Vec::new(),
+            also: None,
         })
     }
 
@@ -133,7 +148,7 @@ impl Table<'_> {
         let rows = self.estimate(def, known, &boxes);
         let lookups = if index == 0 || covering { 0.0 } else { rows * cost::LOOKUP };
         let stretches = boxes.stretches();
-        let mut cost = rows * cost::NEXT_ROW + lookups;
+        let mut cost = cost::reading(rows, covering) + lookups;
         if known.is_some() && boxes.list.iter().all(|tests| leads_with_point(tests)) {
             // An average does not tell how rare the values are that will be asked for.
             let most = cost::most_for_equal(self.rels.get(self.rel).rows, rows);
@@ -155,6 +170,7 @@ impl Table<'_> {
             order,
             dived: None,
             arms: Vec::new(),
+            also: None,
         })
     }
 
@@ -214,7 +230,7 @@ impl Table<'_> {
         Some(stretch)
     }
 
-    fn estimate(&self, index: &IndexDef, known: Option<&KeyStatistics>, boxes: &Boxes<'_>) -> f64 {
+    pub(super) fn estimate(&self, index: &IndexDef, known: Option<&KeyStatistics>, boxes: &Boxes<'_>) -> f64 {
         let all = self.rels.get(self.rel).rows;
         let rows: f64 = boxes.list.iter().map(|tests| self.estimate_box(index, known, tests)).sum();
         rows.max(1.0).min(all.max(1.0))
@@ -241,15 +257,16 @@ impl Table<'_> {
                 rows = (keys * per_key).min(if at == 0 { all } else { rows * cost::LISTED_SHARE });
                 continue;
             }
-            let has = |test: fn(&Test<'_>) -> bool| part.iter().any(|placed| test(&placed.test));
-            let lower = has(|test| matches!(test, Test::Lower(..)));
-            let upper = has(|test| matches!(test, Test::Upper(..)));
-            rows *= match (lower, upper) {
-                _ if has(|test| matches!(test, Test::Like { .. })) => cost::BETWEEN_SHARE,
-                (true, true) => cost::BETWEEN_SHARE,
-                (true, false) | (false, true) => cost::RANGE_SHARE,
-                (false, false) => cost::NOT_SHARE,
-            };
+            let known = known.filter(|_| points == at && usize::from(part[0].part) == at);
+            let per_value = known.map(|known| match at {
+                0 => cost::rows_of_first(known, all, false),
+                _ => self.rows_of_prefix(index, known, at),
+            });
+            if let Some(known) = known.filter(|_| at == 0) {
+                rows -= cost::rows_of_nulls(known, all);
+            }
+            let values = per_value.map(|per_value| rows / (keys * per_value));
+            rows *= share_of_ranges(part, values, known.is_some() && at == 0);
         }
         rows
     }
@@ -309,6 +326,19 @@ impl Table<'_> {
         let covers = self.rels.get(self.rel).used.iter().all(|col| have.contains(col));
         covers && !self.rels.locked
     }
+}
+
+/// Part of the keys that `tests` on a part, none of which leaves single values, leave. `values`: how many values the part has, if
+/// that is known; `without_nulls`: the keys with NULL are left out already.
+fn share_of_ranges(tests: &[Placed<'_>], values: Option<f64>, without_nulls: bool) -> f64 {
+    let has = |test: fn(&Test<'_>) -> bool| tests.iter().any(|placed| test(&placed.test));
+    let lower = has(|test| matches!(test, Test::Lower(..)));
+    let upper = has(|test| matches!(test, Test::Upper(..)));
+    let is_like = has(|test| matches!(test, Test::Like { .. }));
+    if lower || upper || is_like {
+        return cost::range_share(is_like || (lower && upper), values.unwrap_or(f64::INFINITY));
+    }
+    if without_nulls && !has(|test| matches!(test, Test::NotIn(_))) { 1.0 } else { cost::NOT_SHARE }
 }
 
 /// Whether only rows pass that have one of a few values in the first part of the key.

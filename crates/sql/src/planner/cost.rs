@@ -11,8 +11,14 @@ const NEXT_DESCENT: f64 = 0.25;
 pub(super) const NEXT_ROW: f64 = 0.2;
 /// Reading the row of a secondary entry from the clustered index.
 pub(super) const LOOKUP: f64 = 2.0;
-/// Finding the next value of an index's first parts, or an end of its stretch: a descent, and a look at its leaf.
-pub(super) const JUMP: f64 = 3.0;
+/// Finding the next value of an index's first parts, or an end of its stretch, by a descent and a look at its leaf.
+const JUMP: f64 = 3.0;
+/// The same within the leaf at hand.
+const LEAF_JUMP: f64 = 1.0;
+/// Rows of a leaf, about.
+const LEAF_ROWS: f64 = 100.0;
+/// Cost of the cheapest path by keys beyond which jumping over a part of an index may be cheaper.
+pub(super) const WORTH_JUMPS: f64 = 8.0;
 /// Putting a row into a hash table or a group.
 pub(super) const HASH_ROW: f64 = 0.5;
 /// Looking a value up in the list of a subquery.
@@ -34,6 +40,9 @@ pub(super) const CONDITION_SHARE: f64 = 0.33;
 pub(super) const RANGE_SHARE: f64 = 0.05;
 /// Part of an index within a range with two ends.
 pub(super) const BETWEEN_SHARE: f64 = 0.02;
+/// Values of a part that are few: a range with one end is expected to leave half of them.
+const FEW_VALUES: f64 = 8.0;
+const FEW_SHARE: f64 = 0.5;
 /// Part of an index that a test leaves which takes single values away.
 pub(super) const NOT_SHARE: f64 = 0.9;
 /// Part of the rows that share a key prefix which an equality on one more part of the key leaves.
@@ -45,9 +54,42 @@ const COMPARISON: f64 = 0.01;
 /// Fewest rows that a table is taken to have: plans live on in the cache while tables grow.
 pub(super) const LEAST_ROWS: f64 = 1000.0;
 
+/// Reading the next row of an index, as a part of [`NEXT_ROW`]: entries of a `covering` secondary index are shorter than rows.
+pub(super) fn width(covering: bool) -> f64 {
+    if covering { 0.75 } else { 1.0 }
+}
+
+/// Reading `rows` rows that a key finds. The first one costs the same in any index.
+pub(super) fn reading(rows: f64, covering: bool) -> f64 {
+    NEXT_ROW * (1.0 + (rows - 1.0) * width(covering))
+}
+/// Fewest rows of which a table's size is expected to stay about what it is.
+const FILLED_ROWS: f64 = 16.0;
+
+/// Part of [`LEAST_ROWS`] that a table of `rows` rows has at present; a table that is about empty is yet to be filled.
+pub(super) fn present(rows: f64) -> f64 {
+    if rows < FILLED_ROWS { 1.0 } else { rows / LEAST_ROWS }
+}
+
 /// Finding the places of `count` stretches of an index, in order.
 pub(super) fn stretches(count: usize) -> f64 {
     DESCENT + count.saturating_sub(1) as f64 * NEXT_DESCENT
+}
+
+/// Jumping over `rows` rows that share the first parts of an index and reading `ends` ends of their stretch. Rows that reach into
+/// another leaf take descents.
+pub(super) fn jump(rows: f64, ends: f64) -> f64 {
+    LEAF_JUMP + (rows / LEAF_ROWS).min(1.0) * JUMP * (1.0 + ends)
+}
+
+/// Part of a key part's `values` values within a range: at least one of them.
+pub(super) fn range_share(has_both_ends: bool, values: f64) -> f64 {
+    let share = match has_both_ends {
+        true => BETWEEN_SHARE,
+        false if values <= FEW_VALUES => FEW_SHARE,
+        false => RANGE_SHARE,
+    };
+    share.max(1.0 / values.max(1.0))
 }
 
 /// Testing a row with `condition`, beyond a plain comparison: lists and disjunctions are gone through.
@@ -77,9 +119,14 @@ pub(super) fn most_for_equal(all: f64, rows: f64) -> f64 {
     (0.4 * all + 0.1 * rows) * NEXT_ROW
 }
 
+/// Rows of a table of `all` that have NULL in the first part of the key.
+pub(super) fn rows_of_nulls(known: &KeyStatistics, all: f64) -> f64 {
+    all * known.null_share
+}
+
 /// Rows of a table of `all` that have a value in the first part of the key, or NULL.
 pub(super) fn rows_of_first(known: &KeyStatistics, all: f64, is_null: bool) -> f64 {
-    let nulls = all * known.null_share;
+    let nulls = rows_of_nulls(known, all);
     if is_null {
         return nulls.max(1.0);
     }

@@ -10,20 +10,26 @@ use types::{IndexKind, TableDef};
 
 use super::access::Choice;
 use super::cost;
-use super::join_order::{How, Route};
+use super::join_order::{How, Route, Step};
 use super::relations::{RelKind, Rels};
-use crate::dive::{Candidate, Dives, Recheck, WORTH};
+use crate::dive::{Candidate, Dives, Limits, Recheck, WORTH};
 use crate::plan::Path;
 
 /// Cost of the best path by keys of a read that locks, as a part of that of a scan, at most.
 const UNDER_SCAN: f64 = 0.9;
+/// How many scans a path by keys may cost that is taken so that no scan locks the whole table: where rows are only read, and where a
+/// clause or a change is about them.
+const SCANS_MAX: [f64; 2] = [3.0, 6.0];
 
 /// Corrects rows and costs of the paths `found` to table `rel` by dives, and notes on each what its choice depends on.
 pub(super) fn refine(rel: u16, found: &mut [Choice], rels: &Rels<'_>) {
     let (RelKind::Table { def, .. }, Some(dives)) = (&rels.get(rel).kind, rels.dives) else { return };
-    if rels.get(rel).statistics.is_none() || found.iter().any(|choice| choice.cost < WORTH) {
+    if rels.get(rel).statistics.is_none() {
         return;
     }
+    let mut dived = counted_lists(found, rels);
+    let has_lists = !dived.is_empty();
+    let is_worth = found.iter().all(|choice| expense(choice, rels) >= WORTH);
     let keyed: Vec<usize> = (0..found.len()).filter(|&at| is_keyed(&found[at], def)).collect();
     let is_decided = match keyed[..] {
         [] => true,
@@ -31,38 +37,71 @@ pub(super) fn refine(rel: u16, found: &mut [Choice], rels: &Rels<'_>) {
         [only] => rels.locked || found[only].path.index() == 0 || found[only].covering,
         _ => false,
     };
-    if is_decided {
-        return;
+    if is_worth && (!is_decided || rels.is_counted) {
+        for at in keyed {
+            let choice = &mut found[at];
+            let Some(rows) = dives.rows(rels.catalog, def, &choice.path) else { continue };
+            let candidate = candidate(choice, def);
+            choice.rows = rows.max(1.0);
+            choice.cost = candidate.cost(choice.rows);
+            dived.push((at, candidate));
+        }
     }
-    let mut dived: Vec<(usize, Candidate)> = Vec::with_capacity(keyed.len());
-    for at in keyed {
-        let choice = &mut found[at];
-        let Some(rows) = dives.rows(rels.catalog, def, &choice.path) else { continue };
-        let candidate = candidate(choice);
-        choice.rows = rows.max(1.0);
-        choice.cost = candidate.cost(choice.rows);
-        dived.push((at, candidate));
-    }
+    let is_never_scanned = rels.locked && !is_decided;
     if !dived.is_empty() {
-        note(def, found, dived, rels.locked);
+        let is_open = !is_decided || has_lists;
+        note(found, dived, is_open, (is_never_scanned, dives.limits()));
     }
-    if rels.locked {
-        keep_to_keys(found);
+    if is_worth && rels.reads_lock {
+        keep_to_keys(found, is_never_scanned, (rels.get(rel).rows, rels.locked));
     }
 }
 
+/// What choosing `choice` may come to; if another query looks up what it finds, with the cost of that.
+fn expense(choice: &Choice, rels: &Rels<'_>) -> f64 {
+    if rels.is_counted { choice.cost.max(choice.rows * cost::LOOKUP) } else { choice.cost }
+}
+
+/// Those of the paths `found` whose values a subquery gives of which a dive told the rows: their cost follows from these.
+fn counted_lists(found: &[Choice], rels: &Rels<'_>) -> Vec<(usize, Candidate)> {
+    let candidate = |choice: &Choice| {
+        let [subquery] = choice.path.subqueries()[..] else { return None };
+        let list = rels.subqueries.list(subquery)?;
+        let Candidate { table, path, per_row, .. } = list.counted?.clone();
+        let per_row = per_row * choice.cost / list.estimate.rows.max(1.0);
+        Some(Candidate { table, path, start: 0.0, per_row })
+    };
+    found.iter().enumerate().filter_map(|(at, choice)| Some((at, candidate(choice)?))).collect()
+}
+
 /// Notes on each of the paths `found` what the choice among them depends on, of which `dived` were dived for.
-fn note(def: &Arc<TableDef>, found: &mut [Choice], dived: Vec<(usize, Candidate)>, is_locked: bool) {
+fn note(
+    found: &mut [Choice],
+    dived: Vec<(usize, Candidate)>,
+    is_open: bool,
+    (is_never_scanned, limits): (bool, Limits),
+) {
     let candidate = |at: usize| dived.iter().position(|(dived, _)| *dived == at);
-    let is_other = |at: &usize| candidate(*at).is_none() && !(is_locked && is_scan(&found[*at]));
+    let is_other = |at: &usize| candidate(*at).is_none() && !(is_never_scanned && is_scan(&found[*at]));
     let others = (0..found.len()).filter(is_other).map(|at| found[at].cost);
     let least_of_others = others.fold(f64::INFINITY, f64::min);
     let places: Vec<Option<usize>> = (0..found.len()).map(candidate).collect();
     let candidates: Rc<[Candidate]> = dived.into_iter().map(|(_, candidate)| candidate).collect();
     for (choice, chosen) in found.iter_mut().zip(places) {
-        let (table, candidates, cost) = (Arc::clone(def), Rc::clone(&candidates), choice.cost);
-        choice.dived = Some(Dived { table, candidates, chosen, least_of_others, cost });
+        let (candidates, cost) = (Rc::clone(&candidates), choice.cost);
+        choice.dived = Some(Dived { candidates, chosen, least_of_others, cost, is_open, limits });
     }
+}
+
+/// The path of the only step of `route`, if a dive told its rows; its cost is the rows of `route`.
+pub(super) fn counted(route: &Route) -> Option<Candidate> {
+    let [Step { how: How::Access(choice), .. }] = &route.steps[..] else { return None };
+    if choice.also.is_some() {
+        return None;
+    }
+    let dived = choice.dived.as_ref()?;
+    let Candidate { table, path, .. } = dived.candidates[dived.chosen?].clone();
+    Some(Candidate { table, path, start: 0.0, per_row: route.rows / choice.rows })
 }
 
 /// Notes what the paths of `route` to tables that are read for themselves depend on.
@@ -70,7 +109,7 @@ pub(super) fn note_route(route: &Route, dives: &Dives<'_>) {
     for step in &route.steps {
         match &step.how {
             How::Access(choice) if choice.needs.is_empty() => {
-                if let Some(dived) = &choice.dived {
+                if let Some(dived) = choice.dived.as_ref().filter(|dived| dived.is_open) {
                     dives.note(dived.recheck());
                 }
             }
@@ -83,33 +122,54 @@ pub(super) fn note_route(route: &Route, dives: &Dives<'_>) {
 /// What the choice of a path depended on; see [`Recheck`].
 #[derive(Clone, Debug)]
 pub(super) struct Dived {
-    table: Arc<TableDef>,
     candidates: Rc<[Candidate]>,
     chosen: Option<usize>,
     least_of_others: f64,
     cost: f64,
+    /// Other values may make another path the best.
+    is_open: bool,
+    limits: Limits,
 }
 
 impl Dived {
+    /// Whether a dive told the rows of the path that it is noted on.
+    pub(super) fn is_of_path(&self) -> bool {
+        self.chosen.is_some()
+    }
+
+    /// What an intersection depends on that costs `cost`: the entries that `gathered`, one of the paths dived for, finds are
+    /// gathered for `per_row` each. `None` if no dive told their rows.
+    pub(super) fn of_intersection(gathered: &Choice, cost: f64, per_row: f64) -> Option<Dived> {
+        let dived = gathered.dived.as_ref()?;
+        let Candidate { table, path, .. } = dived.candidates[dived.chosen?].clone();
+        let start = (cost - gathered.rows * per_row).max(0.0);
+        let mut candidates = dived.candidates.to_vec();
+        candidates.push(Candidate { table, path, start, per_row });
+        let chosen = Some(candidates.len() - 1);
+        Some(Dived { candidates: candidates.into(), chosen, cost, ..dived.clone() })
+    }
+
     fn recheck(&self) -> Recheck {
-        let Dived { table, candidates, chosen, least_of_others, cost } = self.clone();
-        Recheck { table, candidates: candidates.to_vec(), chosen, least_of_others, cost }
+        let Dived { candidates, chosen, least_of_others, cost, limits, .. } = self.clone();
+        Recheck { candidates: candidates.to_vec(), chosen, least_of_others, cost, limits }
     }
 }
 
-/// Makes all paths by keys cheaper than scans, in the order that they have.
-fn keep_to_keys(found: &mut [Choice]) {
-    let least = |is_wanted: fn(&Choice) -> bool| {
-        found
-            .iter()
-            .filter(|choice| is_wanted(choice))
-            .map(|choice| choice.cost)
-            .fold(f64::INFINITY, f64::min)
+/// Makes paths by keys cheaper than scans, in the order that they have: all of them (`is_all`), or those that are expected to leave
+/// out half of the `rows` rows and to cost no more than a few scans.
+fn keep_to_keys(found: &mut [Choice], is_all: bool, (rows, is_clause): (f64, bool)) {
+    let least = |choices: &[Choice], is_wanted: &dyn Fn(&Choice) -> bool| {
+        let costs = choices.iter().filter(|choice| is_wanted(choice)).map(|choice| choice.cost);
+        costs.fold(f64::INFINITY, f64::min)
     };
-    let (scan, keyed) = (least(is_scan), least(|choice| !is_scan(choice)));
-    if keyed >= scan {
+    let scan = least(found, &is_scan);
+    let cost_max = SCANS_MAX[usize::from(is_clause)] * scan;
+    let is_sane = |choice: &Choice| choice.rows <= rows / 2.0 && choice.cost <= cost_max;
+    let is_kept_to = |choice: &Choice| !is_scan(choice) && (is_all || is_sane(choice));
+    let keyed = least(found, &is_kept_to);
+    if keyed >= scan && keyed.is_finite() {
         let factor = UNDER_SCAN * scan / keyed;
-        found.iter_mut().filter(|choice| !is_scan(choice)).for_each(|choice| choice.cost *= factor);
+        found.iter_mut().filter(|choice| is_kept_to(choice)).for_each(|choice| choice.cost *= factor);
     }
 }
 
@@ -127,10 +187,14 @@ fn is_keyed(choice: &Choice, def: &TableDef) -> bool {
         }
         Path::Point { .. } | Path::Scan { .. } | Path::Skip { .. } => false,
     };
-    is_ranges && choice.arms.is_empty() && choice.needs.is_empty() && choice.path.subqueries().is_empty()
+    is_ranges
+        && choice.arms.is_empty()
+        && choice.also.is_none()
+        && choice.needs.is_empty()
+        && choice.path.subqueries().is_empty()
 }
 
-fn candidate(choice: &Choice) -> Candidate {
+fn candidate(choice: &Choice, table: &Arc<TableDef>) -> Candidate {
     let is_direct = choice.path.index() == 0 || choice.covering;
     let lookup = if is_direct { 0.0 } else { cost::LOOKUP };
     let stretches = match &choice.path {
@@ -138,8 +202,9 @@ fn candidate(choice: &Choice) -> Candidate {
         _ => 1,
     };
     Candidate {
+        table: Arc::clone(table),
         path: choice.path.clone(),
-        start: cost::stretches(stretches),
-        per_row: cost::NEXT_ROW + lookup,
+        start: cost::stretches(stretches) + cost::reading(0.0, choice.covering),
+        per_row: cost::NEXT_ROW * cost::width(choice.covering) + lookup,
     }
 }

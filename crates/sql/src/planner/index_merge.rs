@@ -86,7 +86,7 @@ fn merge(
     ensured.push(at);
     let path = first.path.clone();
     let order = Ordering::default();
-    Some(Choice { path, covering: false, ensured, rows, cost, needs, order, dived: None, arms })
+    Some(Choice { path, covering: false, ensured, rows, cost, needs, order, dived: None, arms, also: None })
 }
 
 /// Whether columns alone identify each row of the table.

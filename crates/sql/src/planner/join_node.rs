@@ -218,7 +218,16 @@ impl<'r> NodeBuilder<'r> {
     /// The node that reads a relation and tests `conditions`.
     fn read(&self, rel: u16, how: &How, conditions: Vec<Expr>) -> Node {
         match (how, &self.rels.get(rel).kind) {
-            (How::Access(choice), _) if choice.arms.is_empty() => self.access(rel, choice, conditions),
+            (How::Access(choice), _) if choice.arms.is_empty() => {
+                let first = self.access(rel, choice, conditions);
+                match &choice.also {
+                    None => first,
+                    Some(also) => {
+                        let second = self.access(rel, &also.choice, Vec::new());
+                        Node::Intersect { first: Box::new(first), second: Box::new(second) }
+                    }
+                }
+            }
             (How::Access(choice), _) => {
                 let arms = choice.arms.iter();
                 let arms = arms.map(|arm| self.access(rel, &arm.choice, arm.filter.clone())).collect();

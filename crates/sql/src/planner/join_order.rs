@@ -226,7 +226,8 @@ impl Search<'_> {
             if hash { choice.cost + (choice.rows + rows) * cost::HASH_ROW } else { rows * choice.cost };
         let choice = Box::new(Choice { ensured, ..choice.clone() });
         let (order, needs) = (choice.order.clone(), choice.needs.without(RelSet::of(rel)));
-        let given = if hash { choice.rows } else { rows * choice.rows };
+        // Subqueries are run for the rows that there are: the plan ends when a table of few rows has grown.
+        let given = choice.rows * self.rels.get(rel).present * if hash { 1.0 } else { rows };
         let step = Step { item, how: How::Access(choice), hash, given, rows: out };
         Offer { step, rows: out, cost: price, needs, order, connected }
     }

@@ -1,25 +1,30 @@
 //! Loose index scans: DISTINCT, and MIN and MAX of the index part that follows the grouped ones, need only the ends of groups.
 //!
 //! ```text
-//! key (a, b, c)    SELECT a, MIN(b) .. GROUP BY a                   the first row of each a
-//!                  SELECT a, MAX(c) .. WHERE b = 5 GROUP BY a       the last row of each a with b = 5
+//! key (a, b, c)    SELECT a, MIN(b) .. GROUP BY a                     the first row of each a
+//!                  SELECT a, MAX(c) .. WHERE b = 5 GROUP BY a         the last row of each a with b = 5
+//!                  SELECT a, MAX(b) .. WHERE a IN (1, 2) GROUP BY a   the last row of these two
 //! ```
-//! Where groups are large, jumping from one to the next is cheaper than reading them.
+//! Where groups are large, jumping from one to the next is cheaper than reading them. Conditions on the groups' own columns that
+//! the index does not decide are tested on the rows taken.
 
 use std::ops::Range;
 
 use expr::{AggFunc, ColumnRef, Expr, ExprKind};
-use types::{IndexDef, KeyPart, SqlType};
+use types::{ColumnDef, IndexDef, KeyColumn, KeyPart, SqlType};
 
 use super::access::{Stretch, Table};
 use super::cost;
 use super::join_list::{Item, JoinList};
-use super::key_boxes;
+use super::join_node;
+use super::key_boxes::{self, Boxes};
 use super::ordering::{self, Ordering};
 use super::relations::{RelKind, RelSet, Rels};
-use super::sarg::{self, Tree};
-use super::skip_scan::{self, without};
+use super::sarg::{self, Test, Tree};
+use super::skip_scan;
 use crate::bind::block::{Aggregation, Block};
+use crate::bind::rewrite;
+use crate::bind::volatile::is_volatile;
 use crate::plan::{Estimate, Node, Path, Skip, Take};
 
 /// Longest string, in characters, whose key part is whole under every collation: no two values share one.
@@ -52,7 +57,8 @@ pub(super) fn plan(
     let table = Table { rel, def, rels };
     let trees: Vec<Tree<'_>> =
         list.conditions.iter().map(|c| sarg::of(c, rel, RelSet::EMPTY, rels)).collect();
-    let found = indexes.iter().filter_map(|&index| by_index(&table, index, &wanted, &trees));
+    let found =
+        indexes.iter().filter_map(|&index| by_index(&table, index, &wanted, (&list.conditions, &trees)));
     let best = found.min_by(|a, b| a.2.cost.total_cmp(&b.2.cost));
     best.filter(|(.., estimate)| estimate.cost < other)
 }
@@ -98,43 +104,136 @@ fn by_index(
     table: &Table<'_>,
     index: usize,
     wanted: &Wanted,
-    conditions: &[Tree<'_>],
+    (conditions, trees): (&[Expr], &[Tree<'_>]),
 ) -> Option<(Node, Ordering, Estimate)> {
     let def = &table.def.indexes[index];
-    let groups = grouped_parts(table, def, wanted)?;
-    let lead = groups.start;
-    let rest = without(def, groups.clone());
-    let mut stretch = stretch(table, &rest, conditions)?;
-    if stretch.eq.len() < lead || (index != 0 && !table.covers(def)) {
+    if index != 0 && !table.covers(def) {
         return None;
     }
-    let is_bounded = stretch.lower.is_some() || stretch.upper.is_some();
-    let mut take = Take::Ends { first: !wanted.max || wanted.min, not_null: false, last: wanted.max };
-    if let Some(column) = wanted.ends {
-        let part = rest.parts.get(stretch.eq.len())?;
-        if part.column != column || part.desc || part.prefix_len.is_some() {
-            return None;
-        }
-        let is_null_first = table.def.columns[usize::from(column)].nullable && !is_bounded;
-        take = Take::Ends { first: wanted.min, not_null: wanted.min && is_null_first, last: wanted.max };
-    }
-    let rel = table.rels.get(table.rel);
-    let known = rel.statistics.as_deref()?.keys.get(index)?;
-    let jumps = skip_scan::Estimate::new(rel.rows, known, lead, groups.len()).jumps;
-    let Take::Ends { first, not_null, last } = take else { return None };
-    let ends = f64::from(u8::from(first) + u8::from(not_null) + u8::from(last));
-    let estimate = Estimate { rows: jumps * ends, cost: cost::DESCENT + jumps * (1.0 + ends) * cost::JUMP };
-    let eq = stretch.eq.split_off(lead);
-    let Stretch { eq: lead_values, null_safe, lower, upper } = stretch;
-    let skip = Skip { lead: lead_values, skipped: groups.len(), eq, null_safe, lower, upper, take };
+    let groups = grouped_parts(table, def, wanted)?;
+    let is_of_groups = |&at: &usize| is_of_groups(&conditions[at], table, &def.parts[groups.clone()]);
+    let (of_groups, rest): (Vec<usize>, Vec<usize>) = (0..conditions.len()).partition(is_of_groups);
+    let Left { lead, within, stretch } = left_of_groups(table, def, &groups, (trees, &rest))?;
+    let take = ends(table, def.parts.get(groups.end + stretch.eq.len()), wanted, &stretch)?;
+    let estimate = estimate(table, index, &groups, (within.as_ref(), take))?;
+    let is_untested = |at: &&usize| !within.as_ref().is_some_and(|within| within.ensured.contains(at));
+    let untested = of_groups.iter().filter(is_untested).map(|&at| conditions[at].clone()).collect();
+    let order = table.order(def, within.as_ref().map_or(lead.len(), Boxes::constants));
+    let skipped = if within.is_some() { groups.end } else { groups.len() };
+    let within = within.map(|within| within.to_plan());
+    let Stretch { eq, null_safe, lower, upper } = stretch;
+    let skip = Skip { lead, skipped, within, eq, null_safe, lower, upper, take };
     let node = Node::Access {
         rel: table.rel,
         path: Path::Skip { index, skip: Box::new(skip) },
-        filter: None,
+        filter: join_node::all(untested, table.rels),
         index_condition: None,
         covering: index != 0,
     };
-    Some((node, table.order(def, lead), estimate))
+    Some((node, order, estimate))
+}
+
+/// What conditions leave of an index.
+struct Left<'c> {
+    /// Equal parts before those of the groups; none if there is `within`.
+    lead: Vec<Expr>,
+    /// Keys that the parts up to the last one of the groups are confined to, if conditions are about those of the groups.
+    within: Option<Boxes<'c>>,
+    /// The stretch of each group. Its `null_safe` begin with those of `lead`.
+    stretch: Stretch,
+}
+
+/// What the conditions `trees` leave of `index`, if that ensures those at the positions `rest`.
+fn left_of_groups<'c>(
+    table: &Table<'_>,
+    index: &IndexDef,
+    groups: &Range<usize>,
+    (trees, rest): (&[Tree<'c>], &[usize]),
+) -> Option<Left<'c>> {
+    let (before, behind) = index.parts.split_at(groups.end);
+    let within = within(table, before, groups.start, trees);
+    let lead = if within.is_some() { 0 } else { groups.start };
+    let parts: Vec<&KeyPart> = before[..lead].iter().chain(behind).collect();
+    let mut ensured = within.as_ref().map_or_else(Vec::new, |within| within.ensured.clone());
+    let mut stretch = Stretch::default();
+    if let Some(boxes) = key_boxes::of(&parts, trees, table.rels) {
+        stretch = table.one_stretch(&parts, &boxes)?;
+        ensured.extend(boxes.ensured);
+    }
+    if stretch.eq.len() < lead || !rest.iter().all(|at| ensured.contains(at)) {
+        return None;
+    }
+    let behind_lead = stretch.eq.split_off(lead);
+    let lead = std::mem::replace(&mut stretch.eq, behind_lead);
+    Some(Left { lead, within, stretch })
+}
+
+/// The keys of `parts`, of which the first `lead` are before those of the groups, that `trees` leave, if they have one value in
+/// each of those first parts and say something about the others.
+fn within<'c>(table: &Table<'_>, parts: &[KeyPart], lead: usize, trees: &[Tree<'c>]) -> Option<Boxes<'c>> {
+    let parts: Vec<&KeyPart> = parts.iter().collect();
+    let boxes = key_boxes::of(&parts, trees, table.rels)?;
+    let tests = || boxes.list.iter().flatten();
+    let is_of_use = boxes.constants() >= lead && tests().any(|placed| usize::from(placed.part) >= lead);
+    let runs_subquery = tests().any(|placed| matches!(placed.test, Test::InSubquery(..)));
+    (is_of_use && !runs_subquery).then_some(boxes)
+}
+
+/// The rows of a group's `stretch` that tell what is asked of it; `next`: the part behind the equal ones.
+fn ends(table: &Table<'_>, next: Option<&KeyPart>, wanted: &Wanted, stretch: &Stretch) -> Option<Take> {
+    let Some(column) = wanted.ends else {
+        return Some(Take::Ends { first: true, not_null: false, last: false });
+    };
+    let part = next.filter(|part| part.column == column && part.prefix_len.is_none())?;
+    let is_bounded = stretch.lower.is_some() || stretch.upper.is_some();
+    let has_nulls = table.def.columns[usize::from(column)].nullable && !is_bounded;
+    match part.desc {
+        false => Some(Take::Ends { first: wanted.min, not_null: wanted.min && has_nulls, last: wanted.max }),
+        // The last rows may be NULLs, which do not count.
+        true if wanted.min && has_nulls => None,
+        true => Some(Take::Ends { first: wanted.max, not_null: false, last: wanted.min }),
+    }
+}
+
+/// What it comes to to take `take` of each group.
+fn estimate(
+    table: &Table<'_>,
+    index: usize,
+    groups: &Range<usize>,
+    (within, take): (Option<&Boxes<'_>>, Take),
+) -> Option<Estimate> {
+    let Take::Ends { first, not_null, last } = take else { return None };
+    let rel = table.rels.get(table.rel);
+    let known = rel.statistics.as_deref()?.keys.get(index)?;
+    let (lead, skipped) = if within.is_some() { (0, groups.end) } else { (groups.start, groups.len()) };
+    let all = skip_scan::Estimate::new(rel.rows, known, lead, skipped);
+    let share = within.map_or(1.0, |within| {
+        table.estimate(&table.def.indexes[index], Some(known), within) / rel.rows.max(1.0)
+    });
+    let jumps = (all.jumps * share).max(1.0);
+    let ends = f64::from(u8::from(first) + u8::from(not_null) + u8::from(last));
+    let areas = cost::stretches(within.map_or(1, Boxes::stretches));
+    Some(Estimate { rows: jumps * ends, cost: areas + jumps * cost::jump(all.rows / all.jumps, ends) })
+}
+
+/// Whether all rows of a group agree in whether `condition` holds: it names columns of `parts` alone, whose keys are their values.
+fn is_of_groups(condition: &Expr, table: &Table<'_>, parts: &[KeyPart]) -> bool {
+    let mut is_of_groups = !rewrite::has_subquery(condition) && !is_volatile(condition);
+    condition.walk(&mut |e| {
+        if let ExprKind::Column(ColumnRef { rel, col }) = e.kind {
+            let part = parts.iter().find(|part| rel == table.rel && part.column == col);
+            is_of_groups &= part.is_some_and(|part| is_value(table, part));
+        }
+    });
+    is_of_groups
+}
+
+/// Whether the key of `part` gives its value back.
+fn is_value(table: &Table<'_>, part: &KeyPart) -> bool {
+    let ColumnDef { ty, nullable, .. } = &table.def.columns[usize::from(part.column)];
+    let column =
+        KeyColumn { ty: ty.clone(), nullable: *nullable, desc: part.desc, prefix_len: part.prefix_len };
+    column.encoder().is_some_and(|encoder| encoder.is_reversible())
 }
 
 /// The parts of `index` that are the columns of the groups: next to one another, in any order.
@@ -154,15 +253,4 @@ fn grouped_parts(table: &Table<'_>, index: &IndexDef, wanted: &Wanted) -> Option
 /// Whether different values have different key bytes.
 fn has_whole_keys(ty: &SqlType) -> bool {
     !ty.is_string() || ty.length <= TEXT_CHARS_MAX
-}
-
-/// What `conditions` leave of an index without the parts of the groups, if it is one stretch that ensures them all.
-fn stretch(table: &Table<'_>, rest: &IndexDef, conditions: &[Tree<'_>]) -> Option<Stretch> {
-    if conditions.is_empty() {
-        return Some(Stretch::default());
-    }
-    let parts: Vec<&KeyPart> = rest.parts.iter().collect();
-    let boxes = key_boxes::of(&parts, conditions, table.rels)?;
-    let ensures_all = boxes.ensured.len() == conditions.len();
-    if ensures_all { table.one_stretch(&parts, &boxes) } else { None }
 }

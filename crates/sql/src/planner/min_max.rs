@@ -47,7 +47,7 @@ impl Ends<'_> {
         let choices = access::choices(self.rel, &self.conditions, RelSet::EMPTY, self.rels);
         let (reading, mut choice) = choices.into_iter().enumerate().find_map(|(at, choice)| {
             let reading = choice.order.reading(&keys)?;
-            let is_plain = !matches!(choice.path, Path::Skip { .. });
+            let is_plain = !matches!(choice.path, Path::Skip { .. }) && choice.also.is_none();
             (is_plain && self.serves(at, &choice)).then_some((reading, choice))
         })?;
         if reading == Reading::Backward {

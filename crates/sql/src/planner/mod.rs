@@ -19,6 +19,7 @@ mod equality;
 mod fold;
 mod in_list;
 mod index_condition;
+mod index_intersect;
 mod index_merge;
 mod join_list;
 mod join_node;
@@ -40,4 +41,4 @@ mod subqueries;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use query::{change, query, subplans};
+pub(crate) use query::{change, query, source, subplans};

@@ -29,6 +29,11 @@ impl Params {
         Params { next: self.next + outer as u16, bases, one_form: self.one_form }
     }
 
+    /// Whether the query is a subquery.
+    pub(super) fn is_inside(&self) -> bool {
+        !self.bases.is_empty()
+    }
+
     /// The same for one of two forms of a subquery.
     pub(super) fn of_one_form(&self) -> Params {
         Params { one_form: true, ..self.clone() }

@@ -15,6 +15,11 @@ pub(crate) fn query(query: Query, ctx: &BindContext<'_>) -> QueryPlan {
     plan_query(query, ctx, &Params::new(ctx.param_count))
 }
 
+/// Plans the query whose rows a statement inserts.
+pub(crate) fn source(query: Query, ctx: &BindContext<'_>) -> QueryPlan {
+    plan_query(query, &ctx.in_change(), &Params::new(ctx.param_count))
+}
+
 /// Plans the subqueries of a statement that has no query of its own.
 pub(crate) fn subplans(subqueries: Vec<SubBlock>, ctx: &BindContext<'_>) -> Vec<SubPlan> {
     plan_subqueries(subqueries, ctx, &Params::new(ctx.param_count))
@@ -35,7 +40,7 @@ pub(crate) fn change(
         }
     }
     let extra = Extra { whole: targets, read: values.iter().map(|e| &**e).collect() };
-    select::plan(block, &extra, ctx, &Params::new(ctx.param_count))
+    select::plan(block, &extra, &ctx.in_change(), &Params::new(ctx.param_count))
 }
 
 pub(super) fn plan_query(query: Query, ctx: &BindContext<'_>, params: &Params) -> QueryPlan {
@@ -94,6 +99,7 @@ fn plan_union(mut union: UnionBlock, ctx: &BindContext<'_>, params: &Params) -> 
         locks: RowLocks::default(),
         count_found_rows: union.count_found_rows,
         estimate,
+        counted: None,
     }
 }
 

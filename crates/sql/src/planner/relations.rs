@@ -8,7 +8,7 @@ use types::{TableDef, TableStatistics};
 use super::cost;
 use super::subqueries::Subqueries;
 use crate::bind::block::Source;
-use crate::bind::{BindContext, Catalog, RangeMemory};
+use crate::bind::{BindContext, Catalog, RangeMemory, ReadsLock};
 use crate::dive::Dives;
 use crate::plan::{Column, ColumnSet, QueryPlan, Relation};
 
@@ -60,8 +60,12 @@ pub(super) struct Rel {
     pub(super) kind: RelKind,
     /// Columns that the query reads.
     pub(super) used: ColumnSet,
+    /// Those that it reads beside its WHERE clause.
+    pub(super) shown: ColumnSet,
     /// Estimated rows.
     pub(super) rows: f64,
+    /// Part of these that a table has at present: one of few rows is planned for more.
+    pub(super) present: f64,
     /// What is known of its indexes: only of a table that is large enough to tell.
     pub(super) statistics: Option<Arc<TableStatistics>>,
 }
@@ -95,6 +99,12 @@ pub(super) struct Rels<'c> {
     pub(super) subqueries: Subqueries,
     /// Rows are locked, so secondary entries do not suffice.
     pub(super) locked: bool,
+    /// Rows are locked that are read, those of `locked` among them: no scan should lock a whole table.
+    pub(super) reads_lock: bool,
+    /// How an enclosing query is planned depends on the number of rows.
+    pub(super) is_counted: bool,
+    /// LIMIT may end the reading early.
+    pub(super) has_limit: bool,
     /// Types the expressions that rules make.
     pub(super) build: expr::Builder,
     /// The dictionary.
@@ -113,17 +123,30 @@ impl<'c> Rels<'c> {
         ctx: &BindContext<'c>,
     ) -> Self {
         let BindContext { catalog, range_memory, .. } = *ctx;
-        Rels { list: Vec::new(), subqueries, locked, build, catalog, range_memory, dives: None }
+        let reads_lock = locked || ctx.reads_lock == ReadsLock::Always;
+        Rels {
+            list: Vec::new(),
+            subqueries,
+            locked,
+            reads_lock,
+            is_counted: false,
+            has_limit: false,
+            build,
+            catalog,
+            range_memory,
+            dives: None,
+        }
     }
 
     /// Adds the relation `source`; a derived table's plan comes later.
     pub(super) fn push(&mut self, source: Source) {
         let catalog = self.catalog;
-        let mut statistics = None;
+        let (mut statistics, mut present) = (None, 1.0);
         let (kind, rows) = match source {
             Source::Table { def, alias, indexes } => {
                 let mut rows = catalog.row_estimate(&def) as f64;
                 if rows < cost::LEAST_ROWS {
+                    present = cost::present(rows);
                     rows = cost::LEAST_ROWS;
                 } else {
                     statistics = catalog.statistics(&def);
@@ -135,12 +158,18 @@ impl<'c> Rels<'c> {
             Source::Query { columns, .. } => (RelKind::Derived { columns, plan: None }, cost::DERIVED_ROWS),
             Source::Made { columns } => (RelKind::Made { columns }, 1.0),
         };
-        self.list.push(Rel { kind, used: ColumnSet::default(), rows, statistics });
+        let (used, shown) = (ColumnSet::default(), ColumnSet::default());
+        self.list.push(Rel { kind, used, shown, rows, present, statistics });
     }
 
     /// The relation `rel`.
     pub(super) fn get(&self, rel: u16) -> &Rel {
         &self.list[usize::from(rel)]
+    }
+
+    /// Number of relations in FROM.
+    pub(super) fn tables(&self) -> usize {
+        self.list.iter().filter(|rel| !matches!(rel.kind, RelKind::Made { .. })).count()
     }
 
     /// Definition of a base table.
@@ -172,6 +201,11 @@ impl<'c> Rels<'c> {
         if let Some(rel) = self.list.get_mut(usize::from(column.rel)) {
             rel.used.insert(column.col);
         }
+    }
+
+    /// Notes that the columns used so far are all that is read beside the WHERE clause.
+    pub(super) fn note_shown(&mut self) {
+        self.list.iter_mut().for_each(|rel| rel.shown = rel.used.clone());
     }
 
     /// The relations that `expr` names, itself or through subqueries.

@@ -11,10 +11,14 @@ use super::query::{constant, plan_query, plan_subqueries, plan_subquery, sort_li
 use super::relations::{RelSet, Rels};
 use super::semi_join::{ByRow, Forms};
 use super::subqueries::{ByRowPlan, Subqueries};
-use super::{cost, derived, dive, equality, fold, join_node, loose_scan, min_max, outer_join, semi_join};
+use super::{
+    cost, derived, dive, equality, fold, index_intersect, join_node, loose_scan, min_max, outer_join,
+    semi_join,
+};
 use crate::bind::BindContext;
 use crate::bind::block::{Aggregation, Block, Computation, Query, Source};
-use crate::plan::{Estimate, Node, QueryPlan, SortKey};
+use crate::dive::Candidate;
+use crate::plan::{ColumnSet, Estimate, Node, QueryPlan, SortKey};
 
 /// What a statement reads beyond its query's own expressions.
 #[derive(Debug, Default)]
@@ -55,6 +59,8 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     let subqueries_known = Subqueries::new(&subqueries, others, lead);
     let mut rels = Rels::new(subqueries_known, !block.locks.is_none(), build, ctx);
     rels.dives = ctx.dives.filter(|_| row_limit(&block).is_none());
+    rels.is_counted = params.is_inside();
+    rels.has_limit = row_limit(&block).is_some();
     let mut derived: Vec<(u16, Query)> = Vec::new();
     for mut source in std::mem::take(&mut block.rels) {
         if let Source::Query { query, .. } = &mut source {
@@ -62,10 +68,10 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
         }
         rels.push(source);
     }
-    note_used(&mut block, extra, &mut rels);
     for column in subqueries.iter().flat_map(|sub| &sub.outer) {
         rels.note_column(*column);
     }
+    note_used(&mut block, extra, &mut rels);
     block.order.retain(|key| !ordering::is_constant(&key.expr));
     let list = join_list(&mut block, &mut derived, &rels);
     for (rel, query) in derived {
@@ -82,6 +88,9 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     }
     let stream = grouped(stream, &mut block, &rels);
     let estimate = limited(stream.estimate, &block);
+    if let Some((rel, read)) = chosen.read {
+        rels.list[usize::from(rel)].used = read;
+    }
     let node = finished(stream, &mut block, ctx);
     QueryPlan {
         relations: rels.into_plan(),
@@ -91,16 +100,23 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
         locks: block.locks,
         count_found_rows: block.count_found_rows,
         estimate,
+        counted: chosen.counted.map(Box::new),
     }
 }
 
 fn note_used(block: &mut Block, extra: &Extra<'_>, rels: &mut Rels) {
+    let filter = std::mem::take(&mut block.filter);
     block.for_each_expr(&mut |expr| rels.note_used(expr));
     extra.read.iter().for_each(|expr| rels.note_used(expr));
     for &rel in extra.whole {
         let columns = rels.table(rel).map_or(0, |def| def.columns.len() as u16);
         (0..columns).for_each(|col| rels.note_column(expr::ColumnRef { rel, col }));
     }
+    rels.note_shown();
+    for expr in &filter {
+        rels.note_used(expr);
+    }
+    block.filter = filter;
 }
 
 /// FROM and WHERE as a join list with its conditions settled; `None`: no row satisfies them.
@@ -138,6 +154,10 @@ struct Chosen {
     by_row: Vec<u16>,
     /// Ordinals of those whose values a path takes.
     in_paths: Vec<u16>,
+    /// See [`QueryPlan::counted`].
+    counted: Option<Candidate>,
+    /// The columns that are read of a relation, if they are fewer than the query names.
+    read: Option<(u16, ColumnSet)>,
 }
 
 /// The joined rows.
@@ -164,7 +184,9 @@ fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Ch
     }
     let Built { node, by_row, in_paths } = join_node::build(&list, &route, RelSet::EMPTY, rels);
     let estimate = Estimate { rows: route.rows, cost: join_order::price(&route, goal) };
-    (stream(node, route.order, estimate), Chosen { by_row, in_paths })
+    let counted = dive::counted(&route).filter(|_| block.aggregation.is_none());
+    let read = index_intersect::columns_read(&list, &route);
+    (stream(node, route.order, estimate), Chosen { by_row, in_paths, counted, read })
 }
 
 /// What LIMIT leaves of `estimate`.
@@ -265,6 +287,7 @@ fn reverse_first(node: &mut Node) -> bool {
     match node {
         Node::Access { path, .. } => ordering::reverse(path),
         Node::Join { outer, .. } | Node::HashJoin { outer, .. } => reverse_first(outer),
+        Node::Intersect { first, .. } => reverse_first(first),
         Node::Filter { input, .. }
         | Node::Compute { input, .. }
         | Node::Distinct { input, .. }

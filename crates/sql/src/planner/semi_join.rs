@@ -195,7 +195,7 @@ fn list_of(subquery: &SubBlock, plan: u16, negated: bool, build: &Builder) -> Op
     if negated && value.nullable {
         block.filter.push(build.is_null(value.clone(), true));
     }
-    block.output = vec![OutputColumn { name: "1".into(), expr: value, origin: None }];
+    block.output = vec![OutputColumn { name: "1".into(), expr: value, origin: None, text: None }];
     block.order.clear();
     block.limit = Window::default();
     found.outer.clear();
@@ -263,7 +263,7 @@ fn one() -> Expr {
 
 /// What EXISTS selects.
 fn one_column() -> OutputColumn {
-    OutputColumn { name: "1".into(), expr: one(), origin: None }
+    OutputColumn { name: "1".into(), expr: one(), origin: None, text: None }
 }
 
 /// Puts items of a select list in the place of the columns that show them.

@@ -1,27 +1,63 @@
-//! Conditions that leave out a part of an index: a stretch for each of the few values that the part has.
+//! Conditions that leave out a part of an index, or leave it a range, but bound the next one: a stretch for each of the few values
+//! that the part has.
+//!
+//! ```text
+//! key (a, b)    b = 5                    each a, of which b = 5
+//!               a > 1 AND b = 5          each a > 1, of which b = 5
+//! ```
 //!
 //! Not for reads that lock: rows between the stretches would have to be locked as well, so that none appears there.
 
+use expr::Expr;
 use types::{IndexDef, KeyPart, KeyStatistics};
 
-use super::access::{Choice, Table};
+use super::access::{Choice, Stretch, Table};
 use super::cost;
-use super::key_boxes;
-use super::relations::RelSet;
-use super::sarg::Tree;
-use crate::plan::{Path, Skip, Take};
+use super::key_boxes::{self, Boxes};
+use super::relations::{RelSet, Rels};
+use super::sarg::{Test, Tree};
+use crate::plan::{KeySet, Path, Skip, Take};
+
+/// Fewest rows that share the parts jumped over, on average: fewer are read faster than jumped over.
+const GROUP_ROWS_MIN: f64 = 4.0;
 
 /// Paths by `index` that jump over one part of it, which is not the last one that `conditions` name.
 pub(super) fn choices(table: &Table<'_>, index: usize, conditions: &[Tree<'_>]) -> Vec<Choice> {
     let rel = table.rels.get(table.rel);
     let known = rel.statistics.as_deref().and_then(|all| all.keys.get(index));
-    let Some(known) = known.filter(|_| !table.rels.locked) else { return Vec::new() };
+    let Some(known) = known.filter(|_| !table.rels.reads_lock) else { return Vec::new() };
     let parts = table.def.indexes[index].parts.len();
-    (0..parts.saturating_sub(1)).filter_map(|lead| skipping(table, index, lead, known, conditions)).collect()
+    let skipping = |lead| {
+        let ways = [free, confined];
+        ways.into_iter().filter_map(move |way| way(table, index, lead, known, conditions))
+    };
+    (0..parts.saturating_sub(1)).flat_map(skipping).collect()
 }
 
-/// The path that jumps over the part at `lead`, with equalities on all before it.
-fn skipping(
+/// The path that jumps over all values of the part at `lead`, with equalities on all before it.
+fn free(
+    table: &Table<'_>,
+    index: usize,
+    lead: usize,
+    known: &KeyStatistics,
+    conditions: &[Tree<'_>],
+) -> Option<Choice> {
+    let rest = without(&table.def.indexes[index], lead..lead + 1);
+    let parts: Vec<&KeyPart> = rest.parts.iter().collect();
+    let boxes = key_boxes::of(&parts, conditions, table.rels)?;
+    let mut stretch = table.one_stretch(&parts, &boxes)?;
+    if !is_constant(&boxes, table.rels) || stretch.eq.len() < lead {
+        return None;
+    }
+    let eq = stretch.eq.split_off(lead);
+    let lead_values = std::mem::replace(&mut stretch.eq, eq);
+    let estimate = Estimate::new(table.rels.get(table.rel).rows, known, lead, 1);
+    let jumps = Jumps { lead: lead_values, within: None, skipped: 1, ensured: boxes.ensured.clone() };
+    choice(table, index, jumps, stretch, (estimate, 1.0))
+}
+
+/// The path that jumps from one value of the part at `lead` to the next within what conditions leave of it.
+fn confined(
     table: &Table<'_>,
     index: usize,
     lead: usize,
@@ -29,46 +65,82 @@ fn skipping(
     conditions: &[Tree<'_>],
 ) -> Option<Choice> {
     let def = &table.def.indexes[index];
-    let rest = without(def, lead..lead + 1);
-    let parts: Vec<&KeyPart> = rest.parts.iter().collect();
-    let boxes = key_boxes::of(&parts, conditions, table.rels)?;
-    let mut stretch = table.one_stretch(&parts, &boxes)?;
-    let values = boxes.list.iter().flatten().flat_map(|placed| placed.test.values());
-    let is_constant = values.fold(RelSet::EMPTY, |set, e| set.with(table.rels.of(e))).is_empty();
-    let is_bounded = stretch.lower.is_some() || stretch.upper.is_some();
-    if !is_constant || stretch.eq.len() < lead || (stretch.eq.len() == lead && !is_bounded) {
+    let (before, behind): (Vec<&KeyPart>, Vec<&KeyPart>) =
+        (def.parts[..=lead].iter().collect(), def.parts[lead + 1..].iter().collect());
+    let within = key_boxes::of(&before, conditions, table.rels)?;
+    let boxes = key_boxes::of(&behind, conditions, table.rels)?;
+    let stretch = table.one_stretch(&behind, &boxes)?;
+    let is_range = within.list.iter().all(|tests| {
+        tests.last().is_some_and(|last| usize::from(last.part) == lead && !last.test.is_point())
+    });
+    if !is_range || !is_constant(&within, table.rels) || !is_constant(&boxes, table.rels) {
         return None;
     }
-    let covering = index != 0 && table.covers(def);
+    let all = table.rels.get(table.rel).rows;
+    let estimate = Estimate::new(all, known, 0, lead + 1);
+    let share = table.estimate(def, Some(known), &within) / all.max(1.0);
+    let mut ensured = within.ensured.clone();
+    ensured.extend(boxes.ensured);
+    let jumps = Jumps { lead: Vec::new(), within: Some(within.to_plan()), skipped: lead + 1, ensured };
+    choice(table, index, jumps, stretch, (estimate, share))
+}
+
+/// Whether the values that `boxes` name are the same in the whole query, and known without a subquery.
+fn is_constant(boxes: &Boxes<'_>, rels: &Rels<'_>) -> bool {
+    boxes.list.iter().flatten().all(|placed| {
+        !matches!(placed.test, Test::InSubquery(..))
+            && placed.test.values().iter().all(|value| rels.of(value).is_empty())
+    })
+}
+
+/// What is jumped over.
+struct Jumps {
+    lead: Vec<Expr>,
+    within: Option<KeySet>,
+    skipped: usize,
+    ensured: Vec<usize>,
+}
+
+/// The path that reads `stretch` behind each value of the parts jumped over, of which there are `share` of those that the estimate has.
+fn choice(
+    table: &Table<'_>,
+    index: usize,
+    jumps: Jumps,
+    stretch: Stretch,
+    (estimate, share): (Estimate<'_>, f64),
+) -> Option<Choice> {
+    let Stretch { eq, null_safe, lower, upper } = stretch;
+    let is_bounded = lower.is_some() || upper.is_some();
+    let covering = index != 0 && table.covers(&table.def.indexes[index]);
+    let group = estimate.rows / estimate.jumps;
     // What part of the rows lies in a range is not known: reading the rows of most entries would cost more than a scan.
-    if is_bounded && index != 0 && !covering {
+    let is_unknown = is_bounded && index != 0 && !covering;
+    if (eq.is_empty() && !is_bounded) || is_unknown || group < GROUP_ROWS_MIN {
         return None;
     }
-    let estimate = Estimate::new(table.rels.get(table.rel).rows, known, lead, 1);
-    let share = match (&stretch.lower, &stretch.upper) {
+    let share_of_stretch = match (&lower, &upper) {
         (None, None) => 1.0,
         (Some(_), Some(_)) => cost::BETWEEN_SHARE,
         _ => cost::RANGE_SHARE,
     };
-    let equal = stretch.eq.len() - lead;
     // The value asked for need not be there with each value of the part.
-    let per_jump = estimate.rows_with(equal) * share;
-    let rows = (estimate.jumps * per_jump).clamp(1.0, estimate.rows.max(1.0));
+    let per_jump = estimate.rows_with(eq.len()) * share_of_stretch;
+    let count = (estimate.jumps * share).max(1.0);
+    let rows = (count * per_jump).clamp(1.0, estimate.rows.max(1.0));
     let lookups = if index == 0 || covering { 0.0 } else { rows * cost::LOOKUP };
-    let eq = stretch.eq.split_off(lead);
-    let (lead, null_safe) = (stretch.eq, stretch.null_safe);
-    let skip =
-        Skip { lead, skipped: 1, eq, null_safe, lower: stretch.lower, upper: stretch.upper, take: Take::All };
+    let Jumps { lead, within, skipped, ensured } = jumps;
+    let skip = Skip { lead, skipped, within, eq, null_safe, lower, upper, take: Take::All };
     Some(Choice {
         path: Path::Skip { index, skip: Box::new(skip) },
         covering,
-        ensured: boxes.ensured.clone(),
+        ensured,
         rows,
-        cost: cost::DESCENT + 2.0 * estimate.jumps * cost::JUMP + rows * cost::NEXT_ROW + lookups,
+        cost: cost::DESCENT + count * cost::jump(group, 1.0) + rows * cost::NEXT_ROW + lookups,
         needs: RelSet::EMPTY,
         order: super::ordering::Ordering::default(),
         dived: None,
         arms: Vec::new(),
+        also: None,
     })
 }
 

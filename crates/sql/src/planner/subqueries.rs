@@ -5,6 +5,7 @@ use types::SqlType;
 
 use super::cost;
 use super::relations::RelSet;
+use crate::dive::Candidate;
 use crate::plan::{Estimate, SubPlan};
 
 /// The subqueries of one query, by ordinal.
@@ -23,6 +24,7 @@ struct Subquery {
     /// Type of its first column.
     ty: SqlType,
     by_row: Option<ByRowPlan>,
+    counted: Option<Candidate>,
 }
 
 /// A condition that runs its subquery for each row, in the place of one that looks into a list.
@@ -37,6 +39,8 @@ pub(super) struct ByRowPlan {
 pub(super) struct List<'s> {
     pub(super) estimate: Estimate,
     pub(super) ty: &'s SqlType,
+    /// The path whose rows a dive told; its cost is the number of values.
+    pub(super) counted: Option<&'s Candidate>,
 }
 
 impl List<'_> {
@@ -57,6 +61,7 @@ impl Subqueries {
             estimate: plan.query.estimate,
             ty: plan.query.output.first().map_or_else(SqlType::null, |column| column.expr.ty.clone()),
             by_row,
+            counted: plan.query.counted.as_deref().cloned(),
         };
         Subqueries { list: plans.iter().zip(by_row).map(subquery).collect(), lead }
     }
@@ -74,7 +79,8 @@ impl Subqueries {
     /// Subquery `plan` as a list, if it names nothing outside.
     pub(super) fn list(&self, plan: u16) -> Option<List<'_>> {
         let subquery = self.list.get(usize::from(plan)).filter(|subquery| subquery.names.is_empty())?;
-        Some(List { estimate: subquery.estimate, ty: &subquery.ty })
+        let Subquery { estimate, ty, counted, .. } = subquery;
+        Some(List { estimate: *estimate, ty, counted: counted.as_ref() })
     }
 
     /// What the subqueries in `condition` cost when it is tested on `rows` rows. Lists that are there already cost nothing but

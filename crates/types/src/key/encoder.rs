@@ -172,6 +172,11 @@ impl KeyEncoder {
         start + memchr::memchr(end, &key[start..]).map_or(key.len() - start, |at| at + 1)
     }
 
+    /// Whether the column may be NULL.
+    pub fn is_nullable(&self) -> bool {
+        self.nullable
+    }
+
     /// Whether the part at the front of `key` is NULL.
     #[inline]
     pub fn is_null(&self, key: &[u8]) -> bool {

@@ -9,10 +9,10 @@ use types::{
     TableDef, TypeKind,
 };
 
-use crate::bind::RangeMemory;
 use crate::bind::{
     BindContext, BindError, Catalog, CatalogError, Literals, Planned, SessionTypes, bind_and_plan,
 };
+use crate::bind::{RangeMemory, ReadsLock};
 use crate::plan::explain;
 use crate::{CacheKey, LexMode, parse, parse_numbered};
 
@@ -205,6 +205,7 @@ pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
         param_count: base + key.literals().len() as u16,
         literals: Literals::Parameters { base },
         range_memory: &RangeMemory::new(0),
+        reads_lock: ReadsLock::default(),
         dives: None,
     };
     bind_and_plan(&parsed.statement, &ctx)
@@ -231,6 +232,7 @@ pub(crate) fn bind_under(
         param_count: parsed.params as u16,
         literals: Literals::Constants,
         range_memory: &RangeMemory::new(0),
+        reads_lock: ReadsLock::default(),
         dives: None,
     };
     bind_and_plan(&parsed.statement, &ctx)

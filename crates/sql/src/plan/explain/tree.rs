@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use expr::Expr;
-use types::{IndexDef, KeyPart, TableDef};
+use types::{KeyPart, TableDef};
 
 use super::keys::key_set;
 use super::print::Printer;
@@ -68,6 +68,11 @@ impl Tree {
                 for arm in arms {
                     self.node(arm, print, query, depth + 1);
                 }
+            }
+            Node::Intersect { first, second } => {
+                self.line(depth, "Index intersection");
+                self.node(first, print, query, depth + 1);
+                self.node(second, print, query, depth + 1);
             }
             Node::Join { kind, outer, inner, on, .. } => {
                 self.line(depth, &nested_loop(print, *kind, on.as_ref()));
@@ -202,7 +207,7 @@ fn access(print: &Printer<'_>, rel: u16, def: &TableDef, path: &Path, covering: 
             format!("{upper} range scan on {table} using {} over {shown}{tail}", index(at).name)
         }
         Path::Skip { index: at, skip } => {
-            format!("{upper} {}", skipping(print, table, def, index(at), skip))
+            format!("{upper} {}", skipping(print, table, def, *at, skip))
         }
         Path::Range { index: at, eq, null_safe, lower: None, upper: None, reverse } => {
             let keys = equalities(print, def, *at, eq, null_safe);
@@ -230,7 +235,8 @@ fn access(print: &Printer<'_>, rel: u16, def: &TableDef, path: &Path, covering: 
 }
 
 /// `skip scan for grouping on t using ab over a=1 AND 5 < c`
-fn skipping(print: &Printer<'_>, table: &str, def: &TableDef, index: &IndexDef, skip: &Skip) -> String {
+fn skipping(print: &Printer<'_>, table: &str, def: &TableDef, at: usize, skip: &Skip) -> String {
+    let index = &def.indexes[at];
     let purpose = if skip.take == Take::All { "" } else { " for grouping" };
     let name = |at: usize| &def.columns[usize::from(index.parts[at].column)].name;
     let behind = skip.lead.len() + skip.skipped;
@@ -240,6 +246,11 @@ fn skipping(print: &Printer<'_>, table: &str, def: &TableDef, index: &IndexDef, 
         format!("{}{operator}{}", name(at), print.expr(value))
     });
     let mut shown: Vec<String> = equal.collect();
+    if let Some(keys) = &skip.within {
+        let keys = key_set(print, def, at, keys);
+        let is_one = !keys.contains(" OR ") || !skip.has_stretch();
+        shown.insert(0, if is_one { keys } else { format!("({keys})") });
+    }
     let bounded = behind + skip.eq.len();
     let sign = |included: bool| if included { "<=" } else { "<" };
     if let Some((value, included)) = &skip.lower {

@@ -1,0 +1,109 @@
+//! Two conditions that different indexes serve, none of which leaves few rows: an intersection.
+//!
+//! ```text
+//! WHERE a = 1 AND b = 2      by b: the clustered keys of all entries with b = 2
+//!                            by a: of the entries with a = 1, rows are read whose key is among them
+//! ```
+//! Not for reads that lock: every entry that either access passes over would have to be locked.
+
+use expr::{ColumnRef, Expr, ExprKind};
+
+use super::access::{Also, Choice, Table};
+use super::cost;
+use super::dive::Dived;
+use super::index_condition;
+use super::join_list::{Item, JoinList};
+use super::join_order::{How, Route, Step};
+use crate::plan::{ColumnSet, Path};
+
+/// Most entries that are gathered, as far as a dive tells: about 10 MiB of keys.
+const GATHERED_MAX: f64 = 200_000.0;
+/// Most paths that are paired with one another.
+const PATHS_MAX: usize = 8;
+
+/// The cheapest intersection of two of the paths `found`.
+pub(super) fn best(table: &Table<'_>, found: &[Choice], conditions: &[&Expr]) -> Option<Choice> {
+    let rels = table.rels;
+    if rels.locked || rels.reads_lock || rels.has_limit {
+        return None;
+    }
+    let paths: Vec<&Choice> = found.iter().filter(|choice| is_part(choice)).take(PATHS_MAX).collect();
+    let pairs = paths.iter().flat_map(|first| paths.iter().map(move |second| (*first, *second)));
+    let useful = pairs.filter(|(first, second)| {
+        let adds = |a: &Choice, b: &Choice| a.ensured.iter().any(|at| !b.ensured.contains(at));
+        first.path.index() != second.path.index() && adds(first, second) && adds(second, first)
+    });
+    let choices = useful.filter_map(|(first, second)| intersection(table, first, second, conditions));
+    choices.min_by(|a, b| a.cost.total_cmp(&b.cost))
+}
+
+/// Whether `choice` finds rows by entries of a secondary index, as many as a dive told.
+fn is_part(choice: &Choice) -> bool {
+    matches!(choice.path, Path::Range { .. } | Path::Intervals { .. })
+        && choice.path.index() != 0
+        && !choice.covering
+        && choice.needs.is_empty()
+        && choice.path.subqueries().is_empty()
+        && !choice.ensured.is_empty()
+        && choice.dived.as_ref().is_some_and(Dived::is_of_path)
+}
+
+/// The rows of `first` that `second` finds as well.
+fn intersection(table: &Table<'_>, first: &Choice, second: &Choice, conditions: &[&Expr]) -> Option<Choice> {
+    if second.rows > GATHERED_MAX {
+        return None;
+    }
+    let mut ensured = first.ensured.clone();
+    ensured.extend(second.ensured.iter().filter(|at| !first.ensured.contains(at)));
+    let read = columns_of_entries(table, first, &ensured, conditions);
+    let entry = cost::NEXT_ROW * cost::width(true);
+    let gathering = entry + cost::HASH_ROW;
+    let rows = (first.rows * second.rows / table.rels.get(table.rel).rows).max(1.0);
+    let lookups = if read.is_some() { 0.0 } else { rows * cost::LOOKUP };
+    let starts = start(&first.path) + start(&second.path);
+    let cost = starts + first.rows * (entry + cost::LIST_PROBE) + second.rows * gathering + lookups;
+    let dived = Dived::of_intersection(second, cost, gathering);
+    let covering = read.is_some();
+    let second = Choice { covering: true, ..second.clone() };
+    let also = Some(Box::new(Also { choice: second, read }));
+    Some(Choice { covering, ensured, rows, cost, dived, also, ..first.clone() })
+}
+
+/// Cost of finding the first entries.
+fn start(path: &Path) -> f64 {
+    match path {
+        Path::Intervals { keys, .. } => cost::stretches(keys.boxes.len()),
+        _ => cost::DESCENT,
+    }
+}
+
+/// The columns that a query of this table alone reads of the entries of `first`, once the conditions `ensured` hold; `None` if
+/// they do not have them all.
+fn columns_of_entries(
+    table: &Table<'_>,
+    first: &Choice,
+    ensured: &[usize],
+    conditions: &[&Expr],
+) -> Option<ColumnSet> {
+    if table.rels.tables() > 1 {
+        return None;
+    }
+    let mut read = table.rels.get(table.rel).shown.clone();
+    let tested = conditions.iter().enumerate().filter(|(at, _)| !ensured.contains(at));
+    for (_, condition) in tested {
+        condition.walk(&mut |e| match e.kind {
+            ExprKind::Column(ColumnRef { rel, col }) if rel == table.rel => read.insert(col),
+            _ => {}
+        });
+    }
+    let have = index_condition::entry_columns(table.def, &table.def.indexes[first.path.index()]);
+    let suffices = read.iter().all(|col| have.contains(col));
+    suffices.then_some(read)
+}
+
+/// The columns that the only step of `route` reads of its relation, if entries of two indexes suffice.
+pub(super) fn columns_read(list: &JoinList, route: &Route) -> Option<(u16, ColumnSet)> {
+    let [Step { item, how: How::Access(choice), .. }] = &route.steps[..] else { return None };
+    let Item::Rel(rel) = list.items[*item] else { return None };
+    Some((rel, choice.also.as_ref()?.read.clone()?))
+}
