@@ -38,7 +38,7 @@ impl<'a> Binder<'a, '_> {
     ) -> Result<Block, BindError> {
         let (rels, pairs) = self.rows_beside(needle, query)?;
         let expr = self.row_comparison(op, pairs)?;
-        let output = vec![OutputColumn { name: op.symbol().into(), expr, origin: None }];
+        let output = vec![OutputColumn { name: op.symbol().into(), expr, origin: None, text: None }];
         Ok(Block { rels, from: JoinTree::Rel(0), output, ..Block::default() })
     }
 

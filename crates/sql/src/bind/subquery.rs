@@ -120,7 +120,7 @@ impl<'a> Binder<'a, '_> {
             rels,
             from: JoinTree::Rel(0),
             filter,
-            output: vec![OutputColumn { name: "1".into(), expr: one.clone(), origin: None }],
+            output: vec![OutputColumn { name: "1".into(), expr: one.clone(), origin: None, text: None }],
             limit: Window { offset: None, count: Some(one) },
             ..Block::default()
         })
