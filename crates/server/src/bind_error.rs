@@ -37,6 +37,7 @@ fn kind(error: &BindError) -> &'static ErrorKind {
         BindError::NotGrouped { .. } => &error_map::WRONG_FIELD_WITH_GROUP,
         BindError::MixOfGroupAndFields { .. } => &error_map::MIX_OF_GROUP_FUNC_AND_FIELDS,
         BindError::WrongGroupField(_) => &error_map::WRONG_GROUP_FIELD,
+        BindError::AggregateNotInDistinct { .. } => &error_map::AGGREGATE_IN_ORDER_NOT_SELECT,
         BindError::OrderNotInDistinct { .. } => &error_map::FIELD_IN_ORDER_NOT_SELECT,
         BindError::ColumnCount { .. } => &error_map::WRONG_VALUE_COUNT_ON_ROW,
         BindError::EmptyRow => &error_map::VALUES_WITHOUT_COLUMNS,

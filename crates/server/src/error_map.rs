@@ -372,6 +372,7 @@ errors! {
     USER_LOCK_DEADLOCK = 3058, b"HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.";
     ILLEGAL_USER_VAR = 3061, b"42000", "User variable name '%-.96s' is illegal";
     FIELD_IN_ORDER_NOT_SELECT = 3065, b"HY000", "Expression #%d of %s is not in SELECT list, references column '%s' which is not in SELECT list; this is incompatible with %s";
+    AGGREGATE_IN_ORDER_NOT_SELECT = 3066, b"HY000", "Expression #%d of %s is not in SELECT list, contains aggregate function; this is incompatible with %s";
     ACCOUNT_HAS_BEEN_LOCKED = 3118, b"HY000", "Access denied for user '%-.48s'@'%-.64s'. Account is locked.";
     INVALID_JSON_TEXT = 3140, b"22032", "Invalid JSON text: \"%s\" at position %d in value for column '%-.200s'.";
     USER_DOES_NOT_EXIST = 3162, b"HY000", "Authorization ID %s does not exist.";

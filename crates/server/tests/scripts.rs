@@ -11,6 +11,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     ddl_keys,
     differential_found,
     dml,
+    functional_dependence,
     functions_numeric,
     functions_string,
     functions_time,

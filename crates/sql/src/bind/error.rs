@@ -118,6 +118,11 @@ pub enum BindError {
         /// `schema.table.column`.
         column: String,
     },
+    /// 3066
+    AggregateNotInDistinct {
+        /// 1-based place in ORDER BY.
+        ordinal: usize,
+    },
     /// 1136
     ColumnCount {
         /// 1-based row.
@@ -230,7 +235,8 @@ impl fmt::Display for BindError {
             BindError::InvalidGroupFunction => f.write_str("Invalid use of group function"),
             BindError::NotGrouped { .. }
             | BindError::MixOfGroupAndFields { .. }
-            | BindError::OrderNotInDistinct { .. } => self.write_grouping(f),
+            | BindError::OrderNotInDistinct { .. }
+            | BindError::AggregateNotInDistinct { .. } => self.write_grouping(f),
             BindError::OrderAggregate { ordinal } => write!(
                 f,
                 "Expression #{ordinal} of ORDER BY contains aggregate function and applies to the result of a \
@@ -321,6 +327,11 @@ impl BindError {
                 f,
                 "Expression #{ordinal} of ORDER BY clause is not in SELECT list, references column '{column}' which is \
                  not in SELECT list; this is incompatible with DISTINCT"
+            ),
+            BindError::AggregateNotInDistinct { ordinal } => write!(
+                f,
+                "Expression #{ordinal} of ORDER BY clause is not in SELECT list, contains aggregate function; this is \
+                 incompatible with DISTINCT"
             ),
             _ => Ok(()),
         }

@@ -1,9 +1,9 @@
 //! The names of ORDER BY and GROUP BY: positions, aliases, columns.
 
-use expr::{Expr, ExprKind};
+use expr::{AggFunc, Expr, ExprKind};
 
 use super::binder::{Binder, Level, find_alias};
-use super::block::Block;
+use super::block::{Aggregation, Block};
 use super::scope::written;
 use super::{BindError, Clause, Deprecated, same, volatile};
 use crate::LiteralKind;
@@ -83,20 +83,41 @@ impl<'a> Binder<'a, '_> {
         item.map_or_else(String::new, |o| o.name.to_string())
     }
 
-    /// With DISTINCT, ORDER BY may only use what is selected (error 3065).
+    /// With DISTINCT, ORDER BY may only use what is selected (errors 3065 and 3066), unless DISTINCT changes nothing.
     pub(super) fn ensure_distinct_order(&mut self, block: &Block) -> Result<(), BindError> {
         let strict = self.ctx.modes.has(types::SqlModes::ONLY_FULL_GROUP_BY);
-        if !block.distinct || !strict {
+        if !block.distinct || !strict || shows_all_groups(block) {
             return Ok(());
         }
         for (at, key) in block.order.iter().enumerate() {
             if let Some(column) = unselected(&key.expr, block) {
+                if is_aggregate(block, column) {
+                    return Err(BindError::AggregateNotInDistinct { ordinal: at + 1 });
+                }
                 let name = column_name(self.level(), block, column);
                 return Err(BindError::OrderNotInDistinct { ordinal: at + 1, column: name });
             }
         }
         Ok(())
     }
+}
+
+/// Whether each group is a row of its own without DISTINCT: all of GROUP BY is selected.
+fn shows_all_groups(block: &Block) -> bool {
+    block.aggregation.as_ref().is_some_and(|aggregation| {
+        let is_shown = |at: usize| {
+            let group = expr::ColumnRef { rel: aggregation.rel, col: at as u16 };
+            block.output.iter().any(|o| matches!(o.expr.kind, ExprKind::Column(column) if column == group))
+        };
+        (0..aggregation.groups.len()).all(is_shown)
+    })
+}
+
+/// Whether `column` is an aggregate of the statement's, rather than a column that its groups determine.
+fn is_aggregate(block: &Block, column: expr::ColumnRef) -> bool {
+    let Some(aggregation) = block.aggregation.as_ref().filter(|a| a.rel == column.rel) else { return false };
+    let at = usize::from(column.col).checked_sub(aggregation.groups.len());
+    at.and_then(|at| aggregation.aggs.get(at)).is_some_and(|spec| spec.func != AggFunc::AnyValue)
 }
 
 /// A column in `expr` outside of every selected expression.
@@ -118,7 +139,7 @@ pub(super) fn column_name(level: &Level, block: &Block, column: expr::ColumnRef)
     if let Some(aggregation) = &block.aggregation
         && aggregation.rel == column.rel
         && let Some(Expr { kind: ExprKind::Column(grouped), .. }) =
-            aggregation.groups.get(usize::from(column.col))
+            made_of(aggregation, usize::from(column.col))
     {
         column = *grouped;
     }
@@ -127,5 +148,13 @@ pub(super) fn column_name(level: &Level, block: &Block, column: expr::ColumnRef)
     match &table.schema {
         Some(schema) => format!("{schema}.{}.{name}", table.alias),
         None => format!("{}.{name}", table.alias),
+    }
+}
+
+/// What column `at` of an aggregation's output is made of: a group expression, or the argument of an aggregate.
+fn made_of(aggregation: &Aggregation, at: usize) -> Option<&Expr> {
+    match at.checked_sub(aggregation.groups.len()) {
+        None => aggregation.groups.get(at),
+        Some(at) => aggregation.aggs.get(at)?.args.first(),
     }
 }

@@ -217,6 +217,7 @@ impl Pair {
                 let lines = |reply: &Reply| match difference.kind {
                     Kind::Metadata => reply.definitions(),
                     Kind::Trackers => reply.tracked.clone(),
+                    Kind::Info => vec![reply.info().to_owned()],
                     _ => reply.lines(),
                 };
                 let (ours, theirs) = (lines(ours), lines(theirs));

@@ -93,6 +93,14 @@ impl Reply {
         }
     }
 
+    /// What an OK packet says of a change; empty for any other answer.
+    pub fn info(&self) -> &str {
+        match &self.outcome {
+            Outcome::Done { info, .. } => info,
+            _ => "",
+        }
+    }
+
     /// The answer in the form of recorded scripts.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = match &self.outcome {
