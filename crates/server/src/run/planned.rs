@@ -459,6 +459,7 @@ fn run_rows_body(
                 capabilities: session.capabilities,
                 status: session.status(),
                 charset: session.variables.hot.results,
+                names: &[],
                 out: &mut out,
                 flush: &mut nothing,
             },
