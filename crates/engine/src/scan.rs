@@ -183,7 +183,7 @@ impl<'e> Scan<'e> {
 
     /// As [`Scan::next_batch`], and whether it is the last one.
     pub fn next_batch_to_end(&mut self) -> Result<Option<(Batch<'_>, bool)>> {
-        if !self.advance()? {
+        if self.next_batch()?.is_none() {
             return Ok(None);
         }
         let is_last = self.memory.range.empty || matches!(self.position, Position::End);

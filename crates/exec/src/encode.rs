@@ -237,6 +237,13 @@ pub(crate) fn conversion(from: Charset, results: ResultCharset) -> Option<(Chars
     (!same).then_some((from, to))
 }
 
+/// Whether text in each of `charsets` goes to a client as it is.
+#[cold]
+#[inline(never)]
+pub(crate) fn are_unconverted(charsets: &[Charset], results: ResultCharset) -> bool {
+    charsets.iter().all(|&from| conversion(from, results).is_none())
+}
+
 /// Integers of the binary protocol.
 trait PutInt {
     /// Appends the value's low bytes.

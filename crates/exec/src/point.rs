@@ -51,13 +51,14 @@ impl PointKey {
     #[inline]
     fn make_of_integers(&self, params: &[Value<'_>], key: &mut Vec<u8>) -> bool {
         key.clear();
-        self.parts.iter().zip(&self.exprs).all(|(part, expr)| match expr.kind {
-            ExprKind::Param(number) => match params.get(usize::from(number)) {
-                Some(&Value::Int(value)) => part.push_column_int(value, key),
-                _ => false,
-            },
-            _ => false,
-        })
+        for (part, expr) in self.parts.iter().zip(&self.exprs) {
+            let ExprKind::Param(number) = expr.kind else { return false };
+            let Some(&Value::Int(value)) = params.get(usize::from(number)) else { return false };
+            if !part.push_column_int(value, key) {
+                return false;
+            }
+        }
+        true
     }
 }
 

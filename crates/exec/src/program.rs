@@ -372,7 +372,7 @@ impl SelectProgram {
 }
 
 /// Takes the metadata locks of a program's tables.
-#[inline]
+#[inline(always)]
 fn lock_tables<'t>(
     tables: impl Iterator<Item = (&'t Arc<Table>, TableUse)>,
     ctx: &mut ExecCtx<'_>,

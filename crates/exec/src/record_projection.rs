@@ -14,7 +14,7 @@ use wire::row_text::{DATE_TEXT_BYTES, INTEGER_TEXT_BYTES, store_date, store_i64,
 use wire::{OutBuffer, ResultCharset};
 
 use crate::context::Protocol;
-use crate::encode::{WireEncoder, conversion};
+use crate::encode::{WireEncoder, are_unconverted};
 use crate::reader::{Access, ColumnReader, TableReader};
 
 /// Most columns of a row: with values of at most a page each, its packet need not be split.
@@ -181,7 +181,9 @@ impl RecordProjection {
     /// Whether text goes to a client with this character set as it is stored.
     #[inline]
     pub(crate) fn serves(&self, charset: ResultCharset) -> bool {
-        self.charsets.iter().all(|&from| conversion(from, charset).is_none())
+        let is_usual = charset.collation == ResultCharset::UTF8MB4.collation;
+        (is_usual && self.charsets.iter().all(|&from| from == Charset::Utf8mb4))
+            || are_unconverted(&self.charsets, charset)
     }
 
     /// Most bytes that `rows` rows take, whose bodies have `body_bytes` together; headers and heads left out.

@@ -54,7 +54,7 @@ fn the_values_of_a_statement_choose_its_path() {
         ("using grp ", "state LIKE 'co%' AND grp = 9"),
         ("using made ", "grp = 3 AND made < '2026-01-01 00:09'"),
         ("using grp ", "grp = 3 AND made > '2026-01-01 00:09'"),
-        ("using made ", "grp = 3 AND made >= TIMESTAMP '2026-01-01' + INTERVAL 7995 MINUTE"),
+        ("using made ", "grp = 3 AND made >= TIMESTAMP '2026-01-01 00:00:00' + INTERVAL 7995 MINUTE"),
         ("using price ", "grp = 3 AND price BETWEEN 7 AND 8.5"),
         ("using grp ", "grp = 3 AND price BETWEEN 7 AND 650"),
         ("using day ", "day BETWEEN 5 AND 500"),

@@ -11,8 +11,13 @@ use std::sync::LazyLock;
 const COLUMNS: usize = 8;
 
 /// Every locale by its number.
-static ALL: LazyLock<Box<[Locale]>> =
-    LazyLock::new(|| include_str!("locale/names.tsv").lines().filter_map(Locale::read).collect());
+static ALL: LazyLock<Box<[Locale]>> = LazyLock::new(read_all);
+
+#[cold]
+#[inline(never)]
+fn read_all() -> Box<[Locale]> {
+    include_str!("locale/names.tsv").lines().filter_map(Locale::read).collect()
+}
 
 /// Texts in a language, UTF-8.
 #[derive(Debug)]

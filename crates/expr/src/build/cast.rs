@@ -217,7 +217,7 @@ fn are_float(args: &[&Expr]) -> bool {
 
 /// FLOAT that shows `decimals` fraction digits.
 fn float_of(decimals: u8) -> SqlType {
-    SqlType { decimals, ..SqlType::new(TypeKind::Float, 12) }
+    SqlType { decimals, ..float_type() }
 }
 
 /// The integer type that holds all of `args`: the largest, or the next one where that is unsigned beside a signed one;

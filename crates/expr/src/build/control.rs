@@ -97,8 +97,10 @@ impl Builder {
             // Beside a date numbers and texts are dates; the answer is a text.
             let dates: Vec<&Expr> = args.iter().filter(|e| is_date(e)).collect();
             let ty = self.common_type(&dates, operation)?;
+            let text = self.common_type(&args.iter().collect::<Vec<_>>(), operation)?;
             let kind = ExprKind::Call { func, args: args.into() };
-            return Ok(self.text_of(Expr { kind, ty, nullable: true }));
+            let date = Expr { kind, ty, nullable: true };
+            return Ok(if text.is_string() { Expr::cast(date, text, true) } else { self.text_of(date) });
         }
         let ty = self.common_type(&args.iter().collect::<Vec<_>>(), operation)?;
         let nullable = args.iter().any(|e| e.nullable);

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use types::temporal::DateFlags;
-use types::value::Loss;
+use types::temporal::{Date, DateFlags, DateTime};
+use types::value::{Converted, Loss};
 use types::{TypeKind, Value};
 
 use super::{Call, some};
@@ -68,7 +68,7 @@ fn dated<'v>(call: &Call<'v>, value: Value<'v>) -> Result<Value<'v>, EvalError> 
         return Ok(value);
     }
     let is_date = call.ty().kind == TypeKind::Date;
-    let read = moment_of(&value, DateFlags::default(), call.ctx);
+    let read = day_of_no_month(&value).or_else(|| moment_of(&value, DateFlags::default(), call.ctx));
     if read.is_none_or(|read| read.loss != Loss::None) {
         call.truncated(if is_date { "date" } else { "datetime" }, &value);
     }
@@ -77,6 +77,16 @@ fn dated<'v>(call: &Call<'v>, value: Value<'v>) -> Result<Value<'v>, EvalError> 
         Some(read) if is_date => Value::Date(read.value.date()),
         Some(read) => Value::DateTime(read.value, call.ty().decimals),
     })
+}
+
+/// What a number up to 31 is beside a date: a day of the year 2000 whose month is zero.
+fn day_of_no_month(value: &Value<'_>) -> Option<Converted<DateTime>> {
+    let day = match value {
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) => value.to_i64().value,
+        _ => return None,
+    };
+    let day = u8::try_from(day).ok().filter(|day| (1..=31).contains(day))?;
+    Some(Converted::exact(DateTime::from_date(Date::new(2000, 0, day))))
 }
 
 /// The order of two values, unless the statement was killed while long ones were compared.

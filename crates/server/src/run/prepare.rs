@@ -34,6 +34,7 @@ use crate::user_variable::TEXT_CHARS;
 const DESCRIBED_MAX: usize = u16::MAX as usize;
 
 /// COM_STMT_PREPARE.
+#[inline(never)]
 pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError> {
     session.counters.count(Com::StmtPrepare);
     session.diagnostics.clear();

@@ -68,6 +68,8 @@ pub(super) fn mark_result(block: &mut Block) {
             (None, ExprKind::Column(column), Gathered::Groups(groups)) if column.col >= *groups => {
                 Some(Origin::default())
             }
+            // Its table has no columns for constants.
+            (None, ExprKind::Const(_), _) => None,
             (None, ExprKind::Column(_), _) | (None, _, Gathered::Rows) => {
                 Some(Origin { org_name: item.name.clone(), ..Origin::default() })
             }
@@ -92,9 +94,10 @@ fn gathered_by_table(block: &Block) -> Option<Gathered> {
     gathers.then_some(Gathered::Rows)
 }
 
-/// Whether `exprs` are the first columns of an index, or have all columns of a unique one among them.
+/// Whether `exprs`, constants aside, are the first columns of an index, or have all columns of a unique one among them.
 fn follows_index<'e>(exprs: impl Iterator<Item = &'e Expr>, block: &Block) -> bool {
     let columns: Option<Vec<ColumnRef>> = exprs
+        .filter(|e| !matches!(e.kind, ExprKind::Const(_)))
         .map(|e| match e.kind {
             ExprKind::Column(column) => Some(column),
             _ => None,

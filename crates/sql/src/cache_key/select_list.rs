@@ -96,6 +96,9 @@ impl Reader<'_, '_> {
         let depth = self.depth;
         let is_read = self.run(first, item.end);
         self.items -= 1;
+        if !is_read || self.depth != depth {
+            return None;
+        }
         self.set_kept(is_kept);
         self.has_lifted_item = true;
         self.out.params = params;
@@ -104,7 +107,7 @@ impl Reader<'_, '_> {
             self.out.key.truncate(key_bytes);
             self.text_around(literals, item);
         }
-        (is_read && self.depth == depth).then_some(item.end)
+        Some(item.end)
     }
 
     /// Adds the text of `item` but for its literals, which are listed from position `first` on, and their kinds.
