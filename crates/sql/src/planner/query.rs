@@ -2,7 +2,6 @@
 
 use expr::{Expr, ExprKind};
 
-use super::fold;
 use super::outer::Params;
 use super::select::{self, Extra};
 use crate::bind::BindContext;
@@ -30,7 +29,7 @@ pub(crate) fn change(
     let mut values: Vec<&mut Expr> = Vec::with_capacity(sets.len());
     for (_, _, cell) in sets {
         if let InsertCell::Expr(expr) = cell {
-            fold::fold_in_place(expr);
+            expr::fold_in_place(expr);
             values.push(expr);
         }
     }
@@ -73,7 +72,7 @@ fn plan_union(mut union: UnionBlock, ctx: &BindContext<'_>, params: &Params) -> 
     let in_order = union.order.iter_mut().map(|key| &mut key.expr);
     for expr in in_order.chain(&mut union.limit.offset).chain(&mut union.limit.count) {
         params.resolve_expr(expr);
-        fold::fold_in_place(expr);
+        expr::fold_in_place(expr);
     }
     let arms: Vec<QueryPlan> = union.arms.into_iter().map(|arm| plan_query(arm, ctx, params)).collect();
     let estimate = arms.iter().fold(Estimate::default(), |sum, arm| Estimate {
