@@ -1,6 +1,6 @@
 //! Column definitions of a result set, built once per plan.
 
-use sql::plan::{Origin, OutputColumn};
+use sql::plan::{ColumnTraits, OutputColumn};
 use types::{LobSize, TypeKind};
 use wire::column::flags;
 use wire::out_buffer::FIRST_SEQUENCE;
@@ -58,11 +58,11 @@ pub fn definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefini
         definition.column_type = computed_type(column.expr.ty.kind).unwrap_or(definition.column_type);
         return definition;
     };
-    definition.schema = &origin.schema;
-    definition.table = &origin.table;
-    definition.org_table = &origin.org_table;
-    definition.org_name = &origin.org_name;
-    definition.flags |= origin_flags(origin);
+    definition.schema = origin.schema();
+    definition.table = origin.table();
+    definition.org_table = origin.org_table();
+    definition.org_name = origin.org_name();
+    definition.flags |= flags_of(origin.traits());
     definition
 }
 
@@ -77,14 +77,14 @@ fn computed_type(kind: TypeKind) -> Option<ColumnType> {
     })
 }
 
-fn origin_flags(origin: &Origin) -> u16 {
+fn flags_of(column: ColumnTraits) -> u16 {
     let flag = |is: bool, flag: u16| if is { flag } else { 0 };
-    flag(origin.primary_key, flags::PRIMARY_KEY)
-        | flag(origin.unique_key, flags::UNIQUE_KEY)
-        | flag(origin.multiple_key, flags::MULTIPLE_KEY)
-        | flag(origin.auto_increment, flags::AUTO_INCREMENT)
-        | flag(origin.no_default, flags::NO_DEFAULT)
-        | flag(origin.on_update_now, flags::ON_UPDATE_NOW)
+    flag(column.primary_key, flags::PRIMARY_KEY)
+        | flag(column.unique_key, flags::UNIQUE_KEY)
+        | flag(column.multiple_key, flags::MULTIPLE_KEY)
+        | flag(column.auto_increment, flags::AUTO_INCREMENT)
+        | flag(column.no_default, flags::NO_DEFAULT)
+        | flag(column.on_update_now, flags::ON_UPDATE_NOW)
 }
 
 #[cfg(test)]

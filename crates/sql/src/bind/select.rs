@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use expr::{Expr, ExprKind};
-use types::{IndexKind, TableDef};
 
 use super::binder::{Aggregates, Aliases, Binder, Level};
 use super::block::{Block, Source};
-use super::conjuncts;
 use super::query::Tail;
 use super::{BindError, Clause, Deprecated, aggregate, volatile};
 use crate::ast::{self, SelectItem};
@@ -23,7 +21,7 @@ impl<'a> Binder<'a, '_> {
         let mut filter = Vec::new();
         if let Some(condition) = &select.filter {
             self.enter(Clause::Where, Aggregates::Forbidden, Aliases::Hidden);
-            conjuncts::split(self.condition(condition)?, &mut filter);
+            self.conjuncts(condition, &mut filter)?;
         }
         self.enter(Clause::FieldList, Aggregates::Allowed, Aliases::Hidden);
         let output = self.select_list(select.items)?;
@@ -107,8 +105,9 @@ impl<'a> Binder<'a, '_> {
         if self.level().scope.tables.is_empty() {
             return Err(BindError::NoTablesUsed);
         }
-        let places: Vec<(usize, u16)> = self.level().scope.visible.iter().map(|v| (v.table, v.col)).collect();
-        output.extend(places.into_iter().map(|(table, col)| self.shown_column(table, col)));
+        let visible = std::mem::take(&mut self.level().scope.visible);
+        output.extend(visible.iter().map(|v| self.shown_column(usize::from(v.table), v.col)));
+        self.level().scope.visible = visible;
         Ok(())
     }
 
@@ -133,7 +132,7 @@ impl<'a> Binder<'a, '_> {
         let found = table.found(col);
         let expr = Expr::column(found.column.rel, col, found.ty, found.nullable);
         let origin = self.origin(&expr);
-        OutputColumn { name: table.columns[usize::from(col)].name.clone(), expr, origin }
+        OutputColumn { name: table.columns.name(col).into(), expr, origin }
     }
 
     /// The name of a select item without alias: a column's name, a string's text, else the text as written.
@@ -152,22 +151,14 @@ impl<'a> Binder<'a, '_> {
         let ExprKind::Column(column) = expr.kind else { return None };
         let level = self.levels.last().expect("a query is being bound");
         let table = level.scope.table_of(column.rel)?;
+        let (alias, col) = (Arc::clone(&table.alias), column.col);
         match level.rels.get(usize::from(column.rel))? {
             Source::Table { def, .. } | Source::Virtual { def } => {
-                Some(table_origin(def, &table.alias, column.col))
+                Some(Origin::Table { def: Arc::clone(def), alias, col })
             }
-            Source::Query { columns, .. } => Some(Origin {
-                schema: "".into(),
-                table: table.alias.clone(),
-                org_table: "".into(),
-                org_name: columns[usize::from(column.col)].name.clone(),
-                primary_key: false,
-                unique_key: false,
-                multiple_key: false,
-                auto_increment: false,
-                no_default: false,
-                on_update_now: false,
-            }),
+            Source::Query { columns, .. } => {
+                Some(Origin::Derived { alias, name: columns[usize::from(col)].name.clone() })
+            }
             Source::Made { .. } => None,
         }
     }
@@ -200,33 +191,5 @@ impl<'a> Binder<'a, '_> {
         let bound = self.condition(condition);
         self.level().having_columns = None;
         bound
-    }
-}
-
-/// Where column `col` of `def` comes from, with the key flags that clients are told.
-pub(super) fn table_origin(def: &Arc<TableDef>, alias: &str, col: u16) -> Origin {
-    let column = &def.columns[usize::from(col)];
-    let in_key = |kind: IndexKind| {
-        def.indexes
-            .iter()
-            .filter(move |i| i.kind == kind)
-            .flat_map(|i| i.parts.iter().enumerate().map(move |p| (i, p)))
-    };
-    let sole_unique =
-        in_key(IndexKind::Unique).any(|(index, (_, part))| part.column == col && index.parts.len() == 1);
-    let leads = |kind| in_key(kind).any(|(_, (at, part))| part.column == col && at == 0);
-    Origin {
-        schema: def.schema.clone(),
-        table: alias.into(),
-        org_table: def.name.clone(),
-        org_name: column.name.clone(),
-        primary_key: in_key(IndexKind::Primary).any(|(_, (_, part))| part.column == col),
-        unique_key: sole_unique,
-        multiple_key: !sole_unique && (leads(IndexKind::Secondary) || leads(IndexKind::Unique)),
-        auto_increment: column.auto_increment,
-        no_default: !column.nullable
-            && !column.auto_increment
-            && column.default == types::ColumnDefault::None,
-        on_update_now: column.on_update_now,
     }
 }

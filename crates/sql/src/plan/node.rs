@@ -7,6 +7,7 @@ use types::{SqlType, TableDef};
 
 use super::key_set::{KeySet, PartTest};
 use super::skip::Skip;
+use super::origin::Origin;
 use crate::ast::LockWait;
 
 /// Column positions of one relation.
@@ -93,33 +94,8 @@ pub struct OutputColumn {
     pub name: Box<str>,
     /// Value.
     pub expr: Expr,
-    /// Table column behind it, if it is one.
+    /// Column that it shows, if it is one.
     pub origin: Option<Origin>,
-}
-
-/// Where an output column comes from, for the column definition sent to the client.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// Schema.
-    pub schema: Box<str>,
-    /// Table alias.
-    pub table: Box<str>,
-    /// Table.
-    pub org_table: Box<str>,
-    /// Column.
-    pub org_name: Box<str>,
-    /// Part of the primary key.
-    pub primary_key: bool,
-    /// Sole column of a unique key.
-    pub unique_key: bool,
-    /// Part of a non-unique key or a later part of one.
-    pub multiple_key: bool,
-    /// AUTO_INCREMENT.
-    pub auto_increment: bool,
-    /// No default value and NOT NULL.
-    pub no_default: bool,
-    /// ON UPDATE CURRENT_TIMESTAMP.
-    pub on_update_now: bool,
 }
 
 /// A relation.
@@ -130,7 +106,7 @@ pub enum Relation {
         /// Definition.
         def: Arc<TableDef>,
         /// Name in the query.
-        alias: Box<str>,
+        alias: Arc<str>,
         /// Columns that the query reads.
         used: ColumnSet,
     },

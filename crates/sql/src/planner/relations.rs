@@ -71,7 +71,7 @@ pub(super) struct Rel {
 pub(super) enum RelKind {
     Table {
         def: Arc<TableDef>,
-        alias: Box<str>,
+        alias: Arc<str>,
         /// Indexes that hints leave.
         indexes: Vec<usize>,
     },
