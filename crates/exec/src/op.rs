@@ -101,7 +101,7 @@ pub(crate) enum PathOp {
         key: Vec<Expr>,
     },
     Intervals {
-        keys: KeySet,
+        keys: Arc<KeySet>,
         /// How they are made of integers, if they can be.
         int_key: Option<IntKey>,
         reverse: bool,
@@ -494,7 +494,7 @@ fn path_op(path: &Path, parts: &[KeyPart]) -> PathOp {
         Path::Scan { reverse, .. } => PathOp::Scan { reverse: *reverse },
         Path::Point { key, .. } => PathOp::Point { key: key.clone() },
         Path::Intervals { keys, reverse, .. } => {
-            PathOp::Intervals { int_key: IntKey::new(keys, parts), keys: keys.clone(), reverse: *reverse }
+            PathOp::Intervals { int_key: IntKey::new(keys, parts), keys: Arc::clone(keys), reverse: *reverse }
         }
         Path::Skip { skip, .. } => PathOp::Skip(Box::new(skip_op(skip))),
         Path::Range { eq, null_safe, lower, upper, reverse, .. } => PathOp::Range {

@@ -398,6 +398,6 @@ pub(crate) fn rows(expected: &[&[&str]]) -> Vec<Row> {
 /// The rows whose first part of the index is one of `values`.
 pub(crate) fn points(index: usize, values: &[i64]) -> Path {
     let list = values.iter().map(|&value| int(value)).collect();
-    let key_box = KeyBox { tests: vec![(0, PartTest::In(list))] };
-    Path::Intervals { index, keys: KeySet { boxes: vec![key_box] }, reverse: false }
+    let key_box = KeyBox { tests: [(0, PartTest::In(list))].into_iter().collect() };
+    Path::Intervals { index, keys: Arc::new(KeySet { boxes: vec![key_box] }), reverse: false }
 }

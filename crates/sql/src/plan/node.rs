@@ -3,16 +3,20 @@
 use std::sync::Arc;
 
 use expr::{AggFunc, CmpDomain, ColumnRef, Expr, ExprKind};
+use smallvec::SmallVec;
 use types::{SqlType, TableDef};
 
 use super::key_set::{KeySet, PartTest};
-use super::skip::Skip;
 use super::origin::Origin;
+use super::skip::Skip;
 use crate::ast::LockWait;
+
+/// Words of a [`ColumnSet`] that need no allocation: enough for 128 columns.
+const INLINE_WORDS: usize = 2;
 
 /// Column positions of one relation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ColumnSet(Vec<u64>);
+pub struct ColumnSet(SmallVec<[u64; INLINE_WORDS]>);
 
 impl ColumnSet {
     /// Adds a column.
@@ -29,10 +33,9 @@ impl ColumnSet {
         self.0.get(usize::from(col) / 64).is_some_and(|word| word >> (col % 64) & 1 == 1)
     }
 
-    /// The columns, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
-        let columns = self.0.len() * 64;
-        (0..columns as u16).filter(|&col| self.contains(col))
+    /// Whether every column is in `other` too.
+    pub fn is_subset(&self, other: &ColumnSet) -> bool {
+        self.0.iter().enumerate().all(|(at, word)| word & !other.0.get(at).unwrap_or(&0) == 0)
     }
 }
 
@@ -311,6 +314,7 @@ pub enum Node {
 /// is no date, a number out of range), an equality finds nothing or too much and a bound may move outwards, never
 /// inwards: the condition is then still in the filter, unless the types are both integers, equal strings or equal dates.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a plan has few paths, and most of them are ranges")]
 pub enum Path {
     /// All rows in index order.
     Scan {
@@ -331,7 +335,7 @@ pub enum Path {
         /// Index.
         index: usize,
         /// The keys.
-        keys: KeySet,
+        keys: Arc<KeySet>,
         /// Last first.
         reverse: bool,
     },

@@ -11,7 +11,7 @@ use std::ops::Range;
 use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 use types::{IndexDef, KeyPart, SqlType};
 
-use super::access::{Stretch, Table};
+use super::access::{self, Stretch, Table};
 use super::cost;
 use super::join_list::{Item, JoinList};
 use super::key_boxes;
@@ -49,10 +49,11 @@ pub(super) fn plan(
         return None;
     }
     let wanted = wanted(block, rel)?;
-    let table = Table { rel, def, rels };
+    let table = Table { rel, def, rels, wants_order: true };
     let trees: Vec<Tree<'_>> =
         list.conditions.iter().map(|c| sarg::of(c, rel, RelSet::EMPTY, rels)).collect();
-    let found = indexes.iter().filter_map(|&index| by_index(&table, index, &wanted, &trees));
+    let indexes = access::index_positions(def, indexes.as_deref());
+    let found = indexes.filter_map(|index| by_index(&table, index, &wanted, &trees));
     let best = found.min_by(|a, b| a.2.cost.total_cmp(&b.2.cost));
     best.filter(|(.., estimate)| estimate.cost < other)
 }
@@ -134,7 +135,7 @@ fn by_index(
         index_condition: None,
         covering: index != 0,
     };
-    Some((node, table.order(def, lead), estimate))
+    Some((node, table.order(def, || lead), estimate))
 }
 
 /// The parts of `index` that are the columns of the groups: next to one another, in any order.

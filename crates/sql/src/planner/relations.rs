@@ -72,8 +72,8 @@ pub(super) enum RelKind {
     Table {
         def: Arc<TableDef>,
         alias: Arc<str>,
-        /// Indexes that hints leave.
-        indexes: Vec<usize>,
+        /// Indexes that hints leave; `None`: all.
+        indexes: Option<Vec<usize>>,
     },
     Virtual {
         def: Arc<TableDef>,
@@ -106,14 +106,24 @@ pub(super) struct Rels<'c> {
 }
 
 impl<'c> Rels<'c> {
+    /// An empty list with room for `count` relations.
     pub(super) fn new(
         subqueries: Subqueries,
         locked: bool,
         build: expr::Builder,
+        count: usize,
         ctx: &BindContext<'c>,
     ) -> Self {
         let BindContext { catalog, range_memory, .. } = *ctx;
-        Rels { list: Vec::new(), subqueries, locked, build, catalog, range_memory, dives: None }
+        Rels {
+            list: Vec::with_capacity(count),
+            subqueries,
+            locked,
+            build,
+            catalog,
+            range_memory,
+            dives: None,
+        }
     }
 
     /// Adds the relation `source`; a derived table's plan comes later.
@@ -128,7 +138,6 @@ impl<'c> Rels<'c> {
                 } else {
                     statistics = catalog.statistics(&def);
                 }
-                let indexes = indexes.unwrap_or_else(|| (0..def.indexes.len()).collect());
                 (RelKind::Table { def, alias, indexes }, rows)
             }
             Source::Virtual { def } => (RelKind::Virtual { def }, cost::DERIVED_ROWS),
@@ -176,6 +185,11 @@ impl<'c> Rels<'c> {
 
     /// The relations that `expr` names, itself or through subqueries.
     pub(super) fn of(&self, expr: &Expr) -> RelSet {
+        match expr.kind {
+            ExprKind::Column(column) => return RelSet::of(column.rel),
+            ExprKind::Const(_) | ExprKind::Param(_) => return RelSet::EMPTY,
+            _ => {}
+        }
         let mut set = RelSet::EMPTY;
         expr.walk(&mut |e| match &e.kind {
             ExprKind::Column(column) => set = set.with(RelSet::of(column.rel)),

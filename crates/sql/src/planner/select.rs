@@ -53,7 +53,7 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     let others = others.into_iter().map(|other| other.map(by_row)).collect();
     let mut subqueries = plan_subqueries(subqueries, ctx, params);
     let subqueries_known = Subqueries::new(&subqueries, others, lead);
-    let mut rels = Rels::new(subqueries_known, block.lock.is_some(), build, ctx);
+    let mut rels = Rels::new(subqueries_known, block.lock.is_some(), build, block.rels.len(), ctx);
     rels.dives = ctx.dives.filter(|_| row_limit(&block).is_none());
     let mut derived: Vec<(u16, Query)> = Vec::new();
     for mut source in std::mem::take(&mut block.rels) {
@@ -67,11 +67,12 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
         rels.note_column(*column);
     }
     block.order.retain(|key| !ordering::is_constant(&key.expr));
+    let names = block.from.rels();
     let list = join_list(&mut block, &mut derived, &rels);
     for (rel, query) in derived {
         rels.set_plan(rel, plan_query(query, ctx, params));
     }
-    let (stream, chosen) = joined(&mut block, list, &rels);
+    let (stream, chosen) = joined(&mut block, list, names, &rels);
     if lead.is_some_and(|lead| !chosen.in_paths.contains(&lead)) {
         subqueries.pop();
     }
@@ -106,11 +107,15 @@ fn note_used(block: &mut Block, extra: &Extra<'_>, rels: &mut Rels) {
 /// FROM and WHERE as a join list with its conditions settled; `None`: no row satisfies them.
 fn join_list(block: &mut Block, derived: &mut [(u16, Query)], rels: &Rels) -> Option<JoinList> {
     let mut filter = std::mem::take(&mut block.filter);
-    let mut tree = block.from.clone();
+    let mut tree = std::mem::take(&mut block.from);
     outer_join::simplify(&mut tree, &filter, rels);
     let mut list = join_list::flatten(tree, rels);
     list.ordered |= block.straight;
-    list.conditions.append(&mut filter);
+    if list.conditions.is_empty() {
+        list.conditions = filter;
+    } else {
+        list.conditions.append(&mut filter);
+    }
     let is_possible = settle(&mut list, rels);
     push_down(&mut list, derived, rels);
     is_possible.then_some(list)
@@ -141,8 +146,7 @@ struct Chosen {
 }
 
 /// The joined rows.
-fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Chosen) {
-    let names = block.from.rels();
+fn joined(block: &mut Block, list: Option<JoinList>, names: Vec<u16>, rels: &Rels) -> (Stream, Chosen) {
     let stream =
         |node: Node, order: Ordering, estimate: Estimate| Stream { node, order, rels: names, estimate };
     let Some(list) = list else {
@@ -153,7 +157,7 @@ fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Ch
         return (stream(node, Ordering::default(), one), Chosen::default());
     }
     let goal = goal(block);
-    let route = join_order::best(&list, RelSet::EMPTY, goal, rels);
+    let mut route = join_order::best(&list, RelSet::EMPTY, goal, rels);
     if let Some((node, order, estimate)) =
         loose_scan::plan(block, &list, join_order::price(&route, goal), rels)
     {
@@ -162,9 +166,10 @@ fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Ch
     if let Some(dives) = rels.dives {
         dive::note_route(&route, dives);
     }
-    let Built { node, by_row, in_paths } = join_node::build(&list, &route, RelSet::EMPTY, rels);
     let estimate = Estimate { rows: route.rows, cost: join_order::price(&route, goal) };
-    (stream(node, route.order, estimate), Chosen { by_row, in_paths })
+    let order = std::mem::take(&mut route.order);
+    let Built { node, by_row, in_paths } = join_node::build(&list, route, RelSet::EMPTY, rels);
+    (stream(node, order, estimate), Chosen { by_row, in_paths })
 }
 
 /// What LIMIT leaves of `estimate`.
