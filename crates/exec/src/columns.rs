@@ -8,6 +8,9 @@ use wire::{ColumnDefinition, ColumnType, OutBuffer, ResultCharset, reply};
 
 use crate::context::Client;
 
+/// Bytes of the definition of a column, about.
+const DEFINITION_BYTES: usize = 96;
+
 /// The packets before the rows: column count and definitions, as the first packets of an answer in the usual character
 /// set.
 #[derive(Debug)]
@@ -19,7 +22,7 @@ pub(crate) struct ColumnPackets {
 
 impl ColumnPackets {
     pub(crate) fn new(output: &[OutputColumn]) -> Self {
-        let mut buffer = OutBuffer::new();
+        let mut buffer = OutBuffer::with_room((output.len() + 1) * DEFINITION_BYTES);
         buffer.set_sequence(FIRST_SEQUENCE);
         write_each(output, ResultCharset::UTF8MB4, &mut buffer);
         let count = u8::try_from(output.len() + 1).unwrap_or(0);

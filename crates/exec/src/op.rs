@@ -530,8 +530,10 @@ pub(crate) fn needs_no_latch(expr: &Expr) -> bool {
 /// Whether a column of `used` may be off page: its row may be long enough for that.
 pub(crate) fn may_read_off_page(table: &Table, used: &ColumnSet) -> bool {
     let format = &table.clustered().format;
+    if !format.var_columns().iter().any(|&col| used.contains(col)) {
+        return false;
+    }
     let longest = |&col: &u16| storage::max_width(&table.def.columns[usize::from(col)].ty);
     let total: u64 = format.var_columns().iter().map(longest).sum();
-    let long_row = format.var_from() as u64 + total > INLINE_TARGET_BYTES as u64;
-    long_row && format.var_columns().iter().any(|&col| used.contains(col))
+    format.var_from() as u64 + total > INLINE_TARGET_BYTES as u64
 }

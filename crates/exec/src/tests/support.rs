@@ -351,7 +351,7 @@ pub(crate) fn output(expr: Expr) -> OutputColumn {
 
 pub(crate) fn query_plan(relations: Vec<Relation>, root: Node, output_exprs: Vec<Expr>) -> QueryPlan {
     QueryPlan {
-        relations,
+        relations: relations.into(),
         root,
         output: output_exprs.into_iter().map(output).collect(),
         subqueries: Vec::new(),

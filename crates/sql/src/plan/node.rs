@@ -43,11 +43,11 @@ impl ColumnSet {
 #[derive(Clone, Debug)]
 pub struct QueryPlan {
     /// Relations by ordinal.
-    pub relations: Vec<Relation>,
+    pub relations: Arc<[Relation]>,
     /// What produces the rows.
     pub root: Node,
     /// The select list.
-    pub output: Vec<OutputColumn>,
+    pub output: Arc<[OutputColumn]>,
     /// Plans of the subqueries that expressions name by ordinal.
     pub subqueries: Vec<SubPlan>,
     /// FOR UPDATE, FOR SHARE.

@@ -54,7 +54,7 @@ fn for_each_query_below<'p>(at: &'p Node, visit: &mut dyn FnMut(&'p QueryPlan)) 
 /// The tables of a query; rows of the relations `targets` are changed.
 fn query<'p>(plan: &'p QueryPlan, targets: &[u16], visit: &mut dyn FnMut(TableUsed<'p>)) {
     let locks = plan.lock.is_some_and(|lock| lock.exclusive);
-    for (rel, relation) in (0..).zip(&plan.relations) {
+    for (rel, relation) in (0..).zip(plan.relations.iter()) {
         if let Relation::Table { def, alias, .. } = relation {
             visit(TableUsed { def, alias, writes: locks || targets.contains(&rel) });
         }

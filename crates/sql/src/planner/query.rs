@@ -86,9 +86,9 @@ fn plan_union(mut union: UnionBlock, ctx: &BindContext<'_>, params: &Params) -> 
         node = Node::Sort { input: Box::new(node), keys: union.order, rels: vec![0], limit };
     }
     QueryPlan {
-        relations: vec![Relation::Rows { columns: union.columns }],
+        relations: [Relation::Rows { columns: union.columns }].into(),
         root: window(node, union.limit),
-        output: union.output,
+        output: union.output.into(),
         subqueries: Vec::new(),
         lock: None,
         count_found_rows: union.count_found_rows,

@@ -200,7 +200,7 @@ impl<'c> Rels<'c> {
     }
 
     /// The relations as the plan lists them.
-    pub(super) fn into_plan(self) -> Vec<Relation> {
+    pub(super) fn into_plan(self) -> Arc<[Relation]> {
         let relation = |rel: Rel| match rel.kind {
             RelKind::Table { def, alias, .. } => Relation::Table { def, alias, used: rel.used },
             RelKind::Virtual { def } => Relation::Rows { columns: columns_of(&def) },

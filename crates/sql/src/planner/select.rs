@@ -87,7 +87,7 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     QueryPlan {
         relations: rels.into_plan(),
         root: node,
-        output: block.output,
+        output: block.output.into(),
         subqueries,
         lock: block.lock,
         count_found_rows: block.count_found_rows,
