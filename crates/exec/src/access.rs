@@ -421,7 +421,7 @@ impl<'r> TableAccess<'r> {
         self.arena.reset();
         let known = self.intervals.take();
         let mut intervals = known.unwrap_or_else(|| Box::new(Intervals::new(self.run.st.memory)));
-        intervals.make((keys, int_key.as_ref()), &self.op.key, self.run, parent, &self.arena)?;
+        intervals.make((&**keys, int_key.as_ref()), &self.op.key, self.run, parent, &self.arena)?;
         let direction = if *reverse { Direction::Backward } else { Direction::Forward };
         let count = intervals.len();
         for at in 0..count {

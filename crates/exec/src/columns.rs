@@ -1,13 +1,16 @@
 //! Column definitions of a result set, built once per plan.
 
 use expr::{Expr, ExprKind};
-use sql::plan::{Origin, OutputColumn};
+use sql::plan::{ColumnTraits, OutputColumn};
 use types::OwnedValue;
 use wire::column::flags;
 use wire::out_buffer::FIRST_SEQUENCE;
 use wire::{ColumnDefinition, OutBuffer, ResultCharset, reply};
 
 use crate::context::Client;
+
+/// Bytes of the definition of a column, about.
+const DEFINITION_BYTES: usize = 96;
 
 /// The packets before the rows: column count and definitions, as the first packets of an answer in the usual character
 /// set.
@@ -20,7 +23,7 @@ pub(crate) struct ColumnPackets {
 
 impl ColumnPackets {
     pub(crate) fn new(output: &[OutputColumn]) -> Self {
-        let mut buffer = OutBuffer::new();
+        let mut buffer = OutBuffer::with_room((output.len() + 1) * DEFINITION_BYTES);
         buffer.set_sequence(FIRST_SEQUENCE);
         write_each(output, ResultCharset::UTF8MB4, &[], &mut buffer);
         let has_own_names = output.iter().all(|column| column.text.is_none());
@@ -64,8 +67,10 @@ fn write_each(
 pub fn prepared_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
     let definition = definition(column, charset);
     match &column.origin {
-        Some(origin) if origin.table.is_empty() => value_definition(column, charset),
-        Some(origin) => ColumnDefinition { flags: definition.flags | key_flags(origin), ..definition },
+        Some(origin) if origin.table().is_empty() => value_definition(column, charset),
+        Some(origin) => {
+            ColumnDefinition { flags: definition.flags | key_flags(origin.traits()), ..definition }
+        }
         None => definition,
     }
 }
@@ -79,13 +84,14 @@ fn definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition
     } else {
         ColumnDefinition::of_column(&column.name, ty, charset)
     };
-    let key_flags = if origin.is_gathered { 0 } else { key_flags(origin) };
+    let traits = origin.traits();
+    let key_flags = if origin.is_gathered { 0 } else { key_flags(traits) };
     ColumnDefinition {
-        schema: &origin.schema,
-        table: &origin.table,
-        org_table: &origin.org_table,
-        org_name: &origin.org_name,
-        flags: definition.flags | not_null_flag(column) | key_flags | default_flags(origin),
+        schema: origin.schema(),
+        table: origin.table(),
+        org_table: origin.org_table(),
+        org_name: origin.org_name(),
+        flags: definition.flags | not_null_flag(column) | key_flags | default_flags(traits),
         ..definition
     }
 }
@@ -110,18 +116,18 @@ fn flag(is: bool, flag: u16) -> u16 {
     if is { flag } else { 0 }
 }
 
-fn key_flags(origin: &Origin) -> u16 {
-    flag(origin.primary_key, flags::PRIMARY_KEY)
-        | flag(origin.unique_key, flags::UNIQUE_KEY)
-        | flag(origin.multiple_key, flags::MULTIPLE_KEY)
-        | flag(origin.part_of_key, flags::PART_KEY)
-        | flag(origin.auto_increment, flags::AUTO_INCREMENT)
+fn key_flags(column: ColumnTraits) -> u16 {
+    flag(column.primary_key, flags::PRIMARY_KEY)
+        | flag(column.unique_key, flags::UNIQUE_KEY)
+        | flag(column.multiple_key, flags::MULTIPLE_KEY)
+        | flag(column.part_of_key, flags::PART_KEY)
+        | flag(column.auto_increment, flags::AUTO_INCREMENT)
 }
 
-fn default_flags(origin: &Origin) -> u16 {
-    flag(origin.no_default, flags::NO_DEFAULT)
-        | flag(origin.set_by_clock, flags::TIMESTAMP)
-        | flag(origin.on_update_now, flags::ON_UPDATE_NOW)
+fn default_flags(column: ColumnTraits) -> u16 {
+    flag(column.no_default, flags::NO_DEFAULT)
+        | flag(column.set_by_clock, flags::TIMESTAMP)
+        | flag(column.on_update_now, flags::ON_UPDATE_NOW)
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ impl<'r> Derived<'r> {
         let inner = QueryRun::new(st, self.run.params, &op.query);
         let mut arena = Bump::new();
         inner.rows(&mut Collect(|frame: &Frame<'_>| {
-            let outputs = op.query.exprs.iter();
+            let outputs = op.query.exprs();
             rows.add(|out| keep_outputs(&op.layout, outputs, frame, &inner, &mut arena, out))?;
             Ok(Flow::More)
         }))?;
@@ -87,7 +87,7 @@ impl<'x> Stream<'x> {
 impl Sink for Stream<'_> {
     fn row(&mut self, frame: &Frame<'_>) -> Result<Flow> {
         self.row.clear();
-        let outputs = self.query.exprs.iter();
+        let outputs = self.query.exprs();
         keep_outputs(self.layout, outputs, frame, self.run, &mut self.arena, &mut self.row)?;
         let place = self.row.end()?;
         let bytes = self.row.get(place);

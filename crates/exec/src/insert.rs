@@ -172,7 +172,7 @@ impl InsertProgram {
             arena.reset();
             let ctx = query.ctx(&arena);
             let mut values = bumpalo::collections::Vec::with_capacity_in(plan.columns.len(), &arena);
-            for expr in &source.query.exprs {
+            for expr in source.query.exprs() {
                 values.push(eval(expr, frame, &ctx).map_err(|error| st.eval_error(error))?);
             }
             st.check()?;

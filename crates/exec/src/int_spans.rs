@@ -11,6 +11,7 @@ use sql::plan::{KeyBox, KeySet, PartTest};
 use types::Value;
 
 use crate::error::Result;
+use crate::int_points::IntPoints;
 use crate::intervals::Values;
 use crate::key::KeyPart;
 use crate::range_bugs::{RangeBug, is_planted};
@@ -21,19 +22,19 @@ pub(crate) const KEY_BYTES_MAX: usize = size_of::<u128>();
 
 /// The place and encoding of one integer part within a key's number.
 #[derive(Debug)]
-struct IntCode {
+pub(crate) struct IntCode {
     /// Smallest and greatest value of the column.
-    min: i128,
-    max: i128,
+    pub(crate) min: i128,
+    pub(crate) max: i128,
     /// Bits of the part, the byte before the value included, and of the parts after it.
-    part_bits: u32,
+    pub(crate) part_bits: u32,
     bits_after: u32,
     /// Bits of the value.
-    value_mask: u64,
+    pub(crate) value_mask: u64,
     /// As in [`IntPart`].
-    flip: u64,
+    pub(crate) flip: u64,
     /// The byte before the value, at its place; 0 if there is none.
-    marker: u128,
+    pub(crate) marker: u128,
     desc: bool,
 }
 
@@ -73,7 +74,9 @@ impl IntCode {
 pub(crate) struct IntKey {
     codes: Box<[IntCode]>,
     /// Every box is one value for each part.
-    is_points: bool,
+    pub(crate) is_points: bool,
+    /// The short way to such boxes.
+    pub(crate) points: Option<IntPoints>,
     /// Bytes of a whole key.
     pub(crate) width: usize,
 }
@@ -81,7 +84,12 @@ pub(crate) struct IntKey {
 impl IntKey {
     /// `None` if some part is no integer, keys are too wide, or a box has other tests than equalities, lists of integers and bounds.
     pub(crate) fn new(keys: &KeySet, parts: &[KeyPart]) -> Option<Self> {
-        if parts.is_empty() || !keys.boxes.iter().all(has_plain_tests) {
+        let is_point = |key_box: &KeyBox| {
+            key_box.tests.len() == parts.len()
+                && key_box.tests.iter().all(|(_, test)| matches!(test, PartTest::Eq(_)))
+        };
+        let is_points = keys.boxes.iter().all(is_point);
+        if parts.is_empty() || !(is_points || keys.boxes.iter().all(has_plain_tests)) {
             return None;
         }
         let mut codes: Box<[IntCode]> = parts.iter().map(IntCode::new).collect::<Option<_>>()?;
@@ -91,12 +99,8 @@ impl IntKey {
             bits_after += code.part_bits;
         }
         let width = codes.iter().map(|code| code.part_bits as usize / 8).sum();
-        let is_point = |key_box: &KeyBox| {
-            key_box.tests.len() == parts.len()
-                && key_box.tests.iter().all(|(_, test)| matches!(test, PartTest::Eq(_)))
-        };
-        let is_points = keys.boxes.iter().all(is_point);
-        (width <= KEY_BYTES_MAX).then_some(IntKey { codes, is_points, width })
+        let points = IntPoints::new(keys, &codes);
+        (width <= KEY_BYTES_MAX).then_some(IntKey { codes, is_points, points, width })
     }
 }
 
@@ -160,6 +164,28 @@ pub(crate) fn make(
 ) -> Result<bool> {
     spans.clear();
     charge.reserve(spans, keys.boxes.len())?;
+    let is_made = key.points.as_ref().is_some_and(|points| points.make(values.run.params, spans));
+    if !is_made && !make_of_boxes(key, keys, values, charge, spans)? {
+        return Ok(false);
+    }
+    if !spans.is_sorted_by(|a, b| a.upper < b.lower) {
+        join_up(spans);
+    }
+    #[cfg(test)]
+    SETS_MADE.set(SETS_MADE.get() + 1);
+    Ok(true)
+}
+
+/// As [`make`], of any tests and in the order of the boxes.
+#[inline(never)]
+fn make_of_boxes(
+    key: &IntKey,
+    keys: &KeySet,
+    values: &Values<'_, '_>,
+    charge: &Charge,
+    spans: &mut Vec<IntSpan>,
+) -> Result<bool> {
+    spans.clear();
     let mut maker = SpanMaker { codes: &key.codes, values, charge, spans };
     for key_box in &keys.boxes {
         let goes_on =
@@ -168,11 +194,6 @@ pub(crate) fn make(
             return Ok(false);
         }
     }
-    if !spans.is_sorted_by(|a, b| a.upper < b.lower) {
-        join_up(spans);
-    }
-    #[cfg(test)]
-    SETS_MADE.set(SETS_MADE.get() + 1);
     Ok(true)
 }
 

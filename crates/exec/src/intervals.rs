@@ -17,7 +17,7 @@ use types::Value;
 
 use crate::error::Result;
 use crate::frame::{Frame, row_source};
-use crate::int_spans::{self, IntKey, IntSpan};
+use crate::int_spans::{self, IntKey, IntSpan, KEY_BYTES_MAX};
 use crate::key::{Fit, KeyPart};
 use crate::range_bugs::{RangeBug, is_planted};
 use crate::statement::QueryRun;
@@ -100,6 +100,8 @@ pub(crate) struct Intervals {
     /// Intervals over integers, and the bytes of each end of one in `bytes`; 0: the intervals are in `list`.
     ints: Vec<IntSpan>,
     int_width: usize,
+    /// Bytes of an interval over integers in `bytes`: both ends, or the one of single keys.
+    int_stride: usize,
 }
 
 impl Intervals {
@@ -112,6 +114,7 @@ impl Intervals {
             parts: PartSpans::new(account),
             ints: Vec::new(),
             int_width: 0,
+            int_stride: 0,
         }
     }
 
@@ -124,8 +127,8 @@ impl Intervals {
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Interval<'_> {
         if self.int_width > 0 {
-            let (lower, upper) =
-                self.bytes[2 * at * self.int_width..][..2 * self.int_width].split_at(self.int_width);
+            let ends = &self.bytes[at * self.int_stride..][..self.int_stride];
+            let (lower, upper) = (&ends[..self.int_width], &ends[self.int_stride - self.int_width..]);
             let IntSpan { lower: first, upper: last } = self.ints[at];
             let point = first == last;
             return Interval { lower: Bound::Included(lower), upper: Bound::Included(upper), point };
@@ -161,7 +164,7 @@ impl Intervals {
         if let Some(key) = int_key
             && int_spans::make(key, keys, &values, &self.charge, &mut self.ints)?
         {
-            self.store_ints(key.width)?;
+            self.store_ints(key)?;
         } else {
             self.make_of_parts(keys, parts, &values)?;
         }
@@ -169,13 +172,23 @@ impl Intervals {
         run.st.fail_if_killed()
     }
 
-    /// Writes both ends of each interval over integers.
-    fn store_ints(&mut self, width: usize) -> Result<()> {
+    /// Writes the ends of each interval over integers.
+    fn store_ints(&mut self, key: &IntKey) -> Result<()> {
+        let (width, ends) = (key.width, if key.is_points { 1 } else { 2 });
         self.int_width = width;
-        self.charge.reserve(&mut self.bytes, 2 * width * self.ints.len())?;
+        self.int_stride = ends * width;
+        // Each end is stored with as many bytes as the widest has: the next one lies over those that it does not have.
+        let bytes = self.int_stride * self.ints.len() + KEY_BYTES_MAX;
+        self.charge.reserve(&mut self.bytes, bytes)?;
+        self.bytes.resize(bytes, 0);
+        let unused_bits = 8 * (KEY_BYTES_MAX - width) as u32;
+        let mut rest = &mut self.bytes[..];
         for span in &self.ints {
-            for end in [span.lower, span.upper] {
-                self.bytes.extend_from_slice(&end.to_be_bytes()[int_spans::KEY_BYTES_MAX - width..]);
+            for end in &[span.lower, span.upper][..ends] {
+                if let Some(place) = rest.first_chunk_mut::<KEY_BYTES_MAX>() {
+                    *place = (end << unused_bits).to_be_bytes();
+                }
+                rest = &mut rest[width..];
             }
         }
         Ok(())

@@ -62,10 +62,12 @@ impl LeafScan {
         scratch: &mut Scratch,
     ) -> Result<Option<u64>> {
         match (self, &run.program.root, &run.program.plain) {
-            (LeafScan::Rows, Op::Access(access), Some(plain)) => match plain.projection(&client.target) {
-                Some(projection) => send_rows(access, projection, run, client, scratch).map(Some),
-                None => Ok(None),
-            },
+            (LeafScan::Rows, Op::Access(access), Some(plain)) => {
+                match plain.projection(run.program, &client.target) {
+                    Some(projection) => send_rows(access, projection, run, client, scratch).map(Some),
+                    None => Ok(None),
+                }
+            }
             (LeafScan::Aggregates, Op::Aggregate(aggregate), _) => {
                 send_aggregates(aggregate, run, client.target, scratch).map(Some)
             }

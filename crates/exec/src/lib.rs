@@ -45,6 +45,7 @@ mod filter_ints;
 mod filter_like;
 mod frame;
 mod insert;
+mod int_points;
 mod int_spans;
 mod int_sum;
 mod intersect;

@@ -112,7 +112,7 @@ pub(crate) enum PathOp {
         key: Vec<Expr>,
     },
     Intervals {
-        keys: KeySet,
+        keys: Arc<KeySet>,
         /// How they are made of integers, if they can be.
         int_key: Option<IntKey>,
         reverse: bool,
@@ -524,7 +524,7 @@ fn path_op(path: &Path, parts: &[KeyPart]) -> PathOp {
         Path::Scan { reverse, .. } => PathOp::Scan { reverse: *reverse },
         Path::Point { key, .. } => PathOp::Point { key: key.clone() },
         Path::Intervals { keys, reverse, .. } => {
-            PathOp::Intervals { int_key: IntKey::new(keys, parts), keys: keys.clone(), reverse: *reverse }
+            PathOp::Intervals { int_key: IntKey::new(keys, parts), keys: Arc::clone(keys), reverse: *reverse }
         }
         Path::Skip { skip, .. } => PathOp::Skip(Box::new(skip_op(skip, parts))),
         Path::Range { eq, null_safe, lower, upper, reverse, .. } => PathOp::Range {
@@ -564,8 +564,10 @@ pub(crate) fn needs_no_latch(expr: &Expr) -> bool {
 /// Whether a column of `used` may be off page: its row may be long enough for that.
 pub(crate) fn may_read_off_page(table: &Table, used: &ColumnSet) -> bool {
     let format = &table.clustered().format;
+    if !format.var_columns().iter().any(|&col| used.contains(col)) {
+        return false;
+    }
     let longest = |&col: &u16| storage::max_width(&table.def.columns[usize::from(col)].ty);
     let total: u64 = format.var_columns().iter().map(longest).sum();
-    let long_row = format.var_from() as u64 + total > INLINE_TARGET_BYTES as u64;
-    long_row && format.var_columns().iter().any(|&col| used.contains(col))
+    format.var_from() as u64 + total > INLINE_TARGET_BYTES as u64
 }

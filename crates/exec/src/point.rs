@@ -111,7 +111,7 @@ impl PointGet {
         if way.is_none() && !self.key.make(&QueryRun::new(st, params, query), arena, key)? {
             return Ok(0);
         }
-        let found = match query.plain.as_ref().and_then(|plain| plain.projection(target)) {
+        let found = match query.plain.as_ref().and_then(|plain| plain.projection(query, target)) {
             Some(projection) => {
                 let show = Show { zone: st.zone, charset: target.charset };
                 let put = |found: FoundCell<'_>| put_cell(projection, state, show, &found, target.out);

@@ -6,7 +6,7 @@ use bumpalo::Bump;
 use engine::{Effect, Engine, Error, Foreseen, Isolation, LockMode, ReadView, Table, TableUse, WaitPolicy};
 use expr::eval;
 use sql::plan::{Plan, QueryPlan, Relation};
-use types::Value;
+use types::{TableDef, Value};
 
 use crate::columns::ColumnPackets;
 use crate::constant::ConstantRow;
@@ -74,7 +74,7 @@ impl Clauses {
     fn of(plan: &QueryPlan) -> Self {
         let mut clauses = Clauses::default();
         plan.for_each_query(&mut |query| {
-            for (rel, relation) in (0..).zip(&query.relations) {
+            for (rel, relation) in (0..).zip(query.relations.iter()) {
                 if matches!(relation, Relation::Table { .. }) {
                     clauses.add(RowUse::under(query.locks.of_rel(rel)));
                 }
@@ -110,27 +110,32 @@ pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
         Plan::Load(load) => Body::Load(Box::new(LoadProgram::compile(engine, load, &mut tables)?)),
     };
     let uses = tables.iter().map(|table| use_of(&plan, table)).collect();
-    let named = named_tables(&plan, engine)?;
+    let named = named_tables(&plan, &tables, engine)?;
     Ok(Program { plan, tables, named, uses, body })
 }
 
-/// The tables that `plan` names.
-fn named_tables(plan: &Plan, engine: &Engine) -> Result<Box<[Arc<Table>]>> {
-    let mut named: Vec<Arc<Table>> = Vec::new();
+/// The tables that `plan` names, of which `opened` are known.
+fn named_tables(plan: &Plan, opened: &[Arc<Table>], engine: &Engine) -> Result<Box<[Arc<Table>]>> {
+    let mut named: Vec<Arc<Table>> = Vec::with_capacity(opened.len());
     let mut failed = None;
     plan.for_each_table(&mut |used| {
-        if !named.iter().any(|table| *table.def == *used.def) {
-            failed = failed.take().or(match engine.table(&used.def.schema, &used.def.name) {
-                Ok(table) if *table.def == *used.def => {
-                    named.push(table);
-                    None
-                }
-                Ok(_) => Some(Error::TableChanged),
-                Err(error) => Some(error),
-            });
+        let is_used = |table: &&Arc<Table>| is_same(&table.def, used.def);
+        if named.iter().any(|table| is_used(&table)) {
+            return;
+        }
+        let known = opened.iter().find(is_used).cloned();
+        match known.map_or_else(|| engine.table(&used.def.schema, &used.def.name), Ok) {
+            Ok(table) if is_used(&&table) => named.push(table),
+            Ok(_) => failed = failed.take().or(Some(Error::TableChanged)),
+            Err(error) => failed = failed.take().or(Some(error)),
         }
     });
     failed.map_or_else(|| Ok(named.into()), |error| Err(error.into()))
+}
+
+/// Whether the definitions are equal. Those of one catalog version are one.
+fn is_same(a: &TableDef, b: &TableDef) -> bool {
+    std::ptr::eq(a, b) || a == b
 }
 
 /// What `plan` does with `table`.
@@ -152,8 +157,11 @@ impl SelectProgram {
     fn compile(engine: &Engine, plan: &QueryPlan, tables: &mut Vec<Arc<Table>>) -> Result<Self> {
         let query = QueryProgram::compile(engine, plan, tables)?;
         let clauses = Clauses::of(plan);
-        let point = PointGet::of_query(&query).filter(|_| !clauses.any());
-        let constant = ConstantRow::of_query(&query).filter(|_| !clauses.any());
+        let (point, constant) = if clauses.any() {
+            (None, None)
+        } else {
+            (PointGet::of_query(&query), ConstantRow::of_query(&query))
+        };
         let (columns, scan) = (ColumnPackets::new(&plan.output), LeafScan::of_query(&query));
         let reads_tables = !tables.is_empty();
         let has_clauses = reads_tables && clauses.any();
@@ -305,8 +313,8 @@ impl SelectProgram {
         run.rows(&mut Collect(|frame: &Frame<'_>| {
             arena.reset();
             let ctx = run.ctx(&arena);
-            let mut values = Vec::with_capacity(self.query.exprs.len());
-            for expr in &self.query.exprs {
+            let mut values = Vec::with_capacity(plan.output.len());
+            for expr in self.query.exprs() {
                 values.push(eval(expr, frame, &ctx).map_err(|error| st.eval_error(error))?);
             }
             st.check()?;

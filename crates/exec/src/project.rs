@@ -1,6 +1,7 @@
 //! Output columns: from records and computed values straight into the connection's buffer.
 
 use std::io;
+use std::sync::OnceLock;
 
 use bumpalo::Bump;
 use engine::{FoundCell, RowRef};
@@ -15,6 +16,7 @@ use crate::error::{ExecError, Result};
 use crate::frame::{CurrentRow, Frame, row_source};
 use crate::joined_rows::JoinedRows;
 use crate::op::Op;
+use crate::query::QueryProgram;
 use crate::reader::{Access, RowEnv, TableReader};
 use crate::record_projection::{ProjectionState, RecordProjection, Show, put_batch, put_cell};
 use crate::source::{Flow, RowBatch, Sink, TakeCells};
@@ -54,35 +56,47 @@ impl Output {
 #[derive(Debug)]
 pub(crate) struct PlainOutputs {
     rel: u16,
-    text: RecordProjection,
-    binary: RecordProjection,
+    /// Positions in the relation.
+    columns: Box<[u16]>,
+    /// The program for each protocol, compiled by the first run that uses the protocol: most statements use one.
+    text: OnceLock<Option<RecordProjection>>,
+    binary: OnceLock<Option<RecordProjection>>,
 }
 
 impl PlainOutputs {
-    /// `None` if not all are, or one of them cannot be read from a record alone. `root` produces the rows.
+    /// `None` if not all are, or the records do not have all of them. `root` produces the rows.
     pub(crate) fn new(outputs: &[Output], root: &Op) -> Option<Self> {
         let column = |output: &Output| match output.value {
             OutputValue::Column { rel, col } => Some((rel, col)),
             OutputValue::Expr(_) => None,
         };
         let (rel, _) = column(outputs.first()?)?;
-        let reader = &root.find_access(rel).filter(|access| access.in_place)?.reader;
+        root.find_access(rel).filter(|access| access.in_place)?;
         let columns = outputs.iter().map(|output| column(output).filter(|column| column.0 == rel));
-        let columns: Vec<u16> = columns.map(|column| Some(column?.1)).collect::<Option<_>>()?;
-        let compile = |protocol| {
-            let columns = columns.iter().zip(outputs).map(|(&col, output)| (col, &output.encoder));
-            RecordProjection::new(columns, 0, reader, protocol)
-        };
-        Some(PlainOutputs { rel, text: compile(Protocol::Text)?, binary: compile(Protocol::Binary)? })
+        let columns = columns.map(|column| Some(column?.1)).collect::<Option<_>>()?;
+        Some(PlainOutputs { rel, columns, text: OnceLock::new(), binary: OnceLock::new() })
     }
 
-    /// The program for a client; `None` if it wants text in another character set.
-    pub(crate) fn projection(&self, target: &RowTarget<'_>) -> Option<&RecordProjection> {
+    /// The program for a client of `query`, whose outputs these are; `None` if it wants text in another character set, or a column
+    /// cannot be read from a record alone.
+    pub(crate) fn projection(
+        &self,
+        query: &QueryProgram,
+        target: &RowTarget<'_>,
+    ) -> Option<&RecordProjection> {
         let projection = match target.protocol {
             Protocol::Text => &self.text,
             Protocol::Binary => &self.binary,
         };
+        let projection = projection.get_or_init(|| self.compile(query, target.protocol)).as_ref()?;
         projection.serves(target.charset).then_some(projection)
+    }
+
+    #[cold]
+    fn compile(&self, query: &QueryProgram, protocol: Protocol) -> Option<RecordProjection> {
+        let reader = &query.root.find_access(self.rel)?.reader;
+        let columns = self.columns.iter().zip(&query.outputs).map(|(&col, output)| (col, &output.encoder));
+        RecordProjection::new(columns, 0, reader, protocol)
     }
 }
 
@@ -186,7 +200,7 @@ impl<'c> RowSender<'c> {
         RowSender {
             run,
             outputs: &run.program.outputs[..],
-            plain: plain.and_then(|plain| Some((plain.rel, plain.projection(&target)?))),
+            plain: plain.and_then(|plain| Some((plain.rel, plain.projection(run.program, &target)?))),
             target,
             flush,
             zone: run.st.zone,

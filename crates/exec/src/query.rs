@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::{Engine, Table};
 use expr::{ColumnRef, Expr};
-use sql::plan::{QueryPlan, Relation, SubPlan};
+use sql::plan::{OutputColumn, QueryPlan, Relation, SubPlan};
 
 use crate::error::Result;
 use crate::op::{ChangedRows, Op, OpCompiler, Surroundings, needs_no_latch};
@@ -20,11 +20,11 @@ pub(crate) struct QueryProgram {
     pub(crate) outputs: Vec<Output>,
     /// How rows go to the client that are columns of one relation.
     pub(crate) plain: Option<PlainOutputs>,
-    /// The output columns' values, for rows that do not go to the client.
-    pub(crate) exprs: Vec<Expr>,
+    /// The output columns, for rows that do not go to the client.
+    output: Arc<[OutputColumn]>,
     pub(crate) subqueries: Vec<SubProgram>,
     /// For errors that quote columns.
-    relations: Vec<Relation>,
+    relations: Arc<[Relation]>,
 }
 
 /// A compiled subquery.
@@ -85,8 +85,8 @@ impl QueryProgram {
         let subqueries = Self::compile_inner_subqueries(engine, &plan.subqueries, tables, around.changing)?;
         let outputs: Vec<_> = plan.output.iter().map(|column| Output::new(&column.expr)).collect();
         let plain = PlainOutputs::new(&outputs, &root);
-        let exprs = plan.output.iter().map(|column| column.expr.clone()).collect();
-        Ok(QueryProgram { root, outputs, plain, exprs, subqueries, relations: plan.relations.clone() })
+        let (output, relations) = (Arc::clone(&plan.output), Arc::clone(&plan.relations));
+        Ok(QueryProgram { root, outputs, plain, output, subqueries, relations })
     }
 
     /// Compiles the subqueries of expressions.
@@ -131,9 +131,9 @@ impl QueryProgram {
             root: Op::Dual,
             outputs: Vec::new(),
             plain: None,
-            exprs: Vec::new(),
+            output: Arc::default(),
             subqueries,
-            relations: Vec::new(),
+            relations: Arc::default(),
         }
     }
 
@@ -150,6 +150,11 @@ impl QueryProgram {
                 format!("`{name}`")
             }
         })
+    }
+
+    /// The output columns' values.
+    pub(crate) fn exprs(&self) -> impl Iterator<Item = &Expr> + Clone {
+        self.output.iter().map(|column| &column.expr)
     }
 
     /// Whether every output column is a column as it is.

@@ -306,7 +306,7 @@ pub(crate) fn each_value<'r>(
     inner: &'r QueryRun<'r>,
     mut take: impl FnMut(&Value<'_>, &EvalCtx<'_>) -> Result<Flow>,
 ) -> Result<()> {
-    let Some(expr) = inner.program.exprs.first() else { return Ok(()) };
+    let Some(expr) = inner.program.exprs().next() else { return Ok(()) };
     let mut arena = Bump::new();
     inner.rows(&mut Collect(|frame: &Frame<'_>| {
         arena.reset();

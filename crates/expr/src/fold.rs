@@ -13,7 +13,30 @@ use crate::{EvalCtx, Expr, ExprKind, SessionInfo, Warning, eval};
 /// collations, which are texts of the system.
 /// Operands of what fails stay as well: the error that is raised at execution quotes them as they are written.
 pub fn fold(expr: Expr) -> Expr {
-    fold_node(expr).expr
+    if has_constant_operation(&expr) { fold_node(expr).expr } else { expr }
+}
+
+/// [`fold`] in place: most expressions have nothing to fold, and stay where they are.
+pub fn fold_in_place(expr: &mut Expr) {
+    if has_constant_operation(expr) {
+        let whole = std::mem::replace(expr, Expr::constant(OwnedValue::Null, types::SqlType::null()));
+        *expr = fold_node(whole).expr;
+    }
+}
+
+/// Whether `expr` or an expression below it may be an operation on constants.
+fn has_constant_operation(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Column(_) => return false,
+        ExprKind::Held { .. } => return true,
+        _ => {}
+    }
+    let (mut found, mut all_constant) = (false, true);
+    expr.for_each_child(&mut |child| {
+        all_constant &= matches!(child.kind, ExprKind::Const(_));
+        found = found || has_constant_operation(child);
+    });
+    found || all_constant
 }
 
 /// A folded expression.

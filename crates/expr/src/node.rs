@@ -387,7 +387,9 @@ impl Expr {
     /// Calls `visit` on this expression and everything below it, outermost first.
     pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         visit(self);
-        self.for_each_child(&mut |child| child.walk(visit));
+        if !self.is_at_hand() {
+            self.for_each_child(&mut |child| child.walk(visit));
+        }
     }
 
     /// Whether the expression reads a parameter of `range`.

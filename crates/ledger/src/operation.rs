@@ -87,6 +87,16 @@ impl Draw {
         1 + 2 * self.spread.next() as i32
     }
 
+    /// A name that was not drawn before.
+    fn alias(&mut self) -> String {
+        format!("q{:07}", self.spread.next())
+    }
+
+    /// Warehouse and item of a row of `stock`.
+    fn stock_key(&mut self) -> (u64, u64) {
+        (1 + self.prng.below(WAREHOUSES), 1 + self.prng.below(ITEMS))
+    }
+
     /// Leaves ids of `sbtest2` to others.
     pub(crate) fn skip(&mut self, ids: u32) {
         for _ in 0..ids {
@@ -102,6 +112,7 @@ pub(crate) fn all() -> Vec<Operation> {
     operations.extend(scans());
     operations.extend(writes());
     operations.extend(lists());
+    operations.extend(plans());
     operations
 }
 
@@ -186,6 +197,32 @@ fn stock_keys(draw: &mut Draw) -> Vec<Param> {
     let warehouse = 1 + draw.prng.below(WAREHOUSES) as i32;
     let mut item = || Param::Int(1 + draw.prng.below(ITEMS) as i32);
     (0..10).flat_map(|_| [Param::Int(warehouse), item()]).collect()
+}
+
+/// Statements that nobody has sent before, of a kind that clients send again and again: parsed, planned, kept and run once.
+fn plans() -> Vec<Operation> {
+    vec![
+        each(
+            "plan_point_text",
+            2_000,
+            Request::Text(|draw| {
+                let alias = draw.alias();
+                let (w, i) = draw.stock_key();
+                format!("SELECT quantity {alias}, name FROM stock WHERE w = {w} AND i = {i} FOR UPDATE")
+            }),
+        ),
+        each(
+            "plan_row_in_10_text",
+            2_000,
+            Request::Text(|draw| {
+                let alias = draw.alias();
+                let keys: Vec<String> =
+                    (0..10).map(|_| draw.stock_key()).map(|(w, i)| format!("({w},{i})")).collect();
+                let keys = keys.join(",");
+                format!("SELECT quantity {alias}, name FROM stock WHERE (w, i) IN ({keys}) FOR UPDATE")
+            }),
+        ),
+    ]
 }
 
 fn scans() -> Vec<Operation> {

@@ -22,6 +22,10 @@ use crate::tables::SCHEMA;
 /// Memory for pages: all tables fit.
 const POOL_BYTES: usize = 1 << 30;
 
+/// Memory for plans: statements that nobody has sent before fill it while they warm up. From then on each takes the memory of
+/// plans that are given up, and asks the system for none.
+const PLAN_CACHE_BYTES: usize = 4 << 20;
+
 /// Opens the server over a prepared data directory, all of which is in memory then; it listens nowhere. The engine has no
 /// background threads: what they would do is not an operation's cost.
 pub(crate) fn open(datadir: &Path, disk: Arc<dyn Disk>) -> Result<Arc<Server>, String> {
@@ -29,7 +33,11 @@ pub(crate) fn open(datadir: &Path, disk: Arc<dyn Disk>) -> Result<Arc<Server>, S
         EngineConfig { pool_bytes: POOL_BYTES, background: false, ..EngineConfig::new(disk, datadir) };
     let engine = Engine::open(config).map_err(|e| e.to_string())?;
     read_everything(&engine).map_err(|e| e.to_string())?;
-    let args = [format!("--datadir={}", datadir.display()), "--max-allowed-packet=64M".to_owned()];
+    let args = [
+        format!("--datadir={}", datadir.display()),
+        "--max-allowed-packet=64M".to_owned(),
+        format!("--ratchet-plan-cache-size={PLAN_CACHE_BYTES}"),
+    ];
     let options = match Options::parse(&args) {
         Ok(Invocation::Serve(options)) => *options,
         Ok(_) => return Err("the server's options ask for no server".to_owned()),

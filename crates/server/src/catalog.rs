@@ -1,10 +1,11 @@
 //! The dictionary and the session as the binder sees them.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use engine::{Engine, Error, KeyRange, NameError};
+use engine::{Engine, Error, KeyRange, NameError, Table};
 use sql::bind::{Catalog, CatalogError, SessionTypes};
 use types::{CollationId, LobSize, OwnedValue, SqlType, TableDef, TableStatistics, TypeKind};
 
@@ -13,8 +14,28 @@ use crate::sysvars::VarValue;
 use crate::user_variable::type_of_value;
 use crate::virtual_tables;
 
-/// The engine's catalog.
-pub struct EngineCatalog<'e>(pub &'e Engine);
+/// The engine's catalog as one statement asks for it.
+pub struct EngineCatalog<'e> {
+    engine: &'e Engine,
+    /// The table that was looked up last: what is asked next is about it, most of the time.
+    last: RefCell<Option<Arc<Table>>>,
+}
+
+impl<'e> EngineCatalog<'e> {
+    /// The catalog of `engine`.
+    pub fn new(engine: &'e Engine) -> Self {
+        EngineCatalog { engine, last: RefCell::default() }
+    }
+
+    /// The table that has the name of `def`.
+    fn of_definition(&self, def: &TableDef) -> Option<Arc<Table>> {
+        let last = self.last.borrow();
+        match &*last {
+            Some(table) if std::ptr::eq(Arc::as_ptr(&table.def), def) => Some(Arc::clone(table)),
+            _ => self.engine.table(&def.schema, &def.name).ok(),
+        }
+    }
+}
 
 impl fmt::Debug for EngineCatalog<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -24,16 +45,20 @@ impl fmt::Debug for EngineCatalog<'_> {
 
 impl Catalog for EngineCatalog<'_> {
     fn version(&self) -> u64 {
-        self.0.catalog_version()
+        self.engine.catalog_version()
     }
 
     fn schema_exists(&self, schema: &str) -> bool {
-        virtual_tables::schema(schema).is_some() || self.0.schema(schema).is_ok()
+        virtual_tables::schema(schema).is_some() || self.engine.schema(schema).is_ok()
     }
 
     fn table(&self, schema: &str, name: &str) -> Result<Option<Arc<TableDef>>, CatalogError> {
-        match self.0.table(schema, name) {
-            Ok(table) => Ok(Some(Arc::clone(&table.def))),
+        match self.engine.table(schema, name) {
+            Ok(table) => {
+                let def = Arc::clone(&table.def);
+                self.last.replace(Some(table));
+                Ok(Some(def))
+            }
             Err(Error::Name(missing)) if is_missing(&missing, schema) => Ok(None),
             Err(error) => Err(Box::new(error)),
         }
@@ -44,24 +69,24 @@ impl Catalog for EngineCatalog<'_> {
     }
 
     fn row_estimate(&self, table: &TableDef) -> u64 {
-        self.0.table(&table.schema, &table.name).map_or(0, |table| table.row_count_estimate())
+        self.of_definition(table).map_or(0, |table| table.row_count_estimate())
     }
 
     fn statistics(&self, table: &TableDef) -> Option<Arc<TableStatistics>> {
-        let current = self.0.table(&table.schema, &table.name).ok()?;
+        let current = self.of_definition(table)?;
         // Of another definition, positions of indexes mean others.
         if std::ptr::eq(Arc::as_ptr(&current.def), table) || current.def.indexes == table.indexes {
-            current.statistics(self.0)
+            current.statistics(self.engine)
         } else {
             None
         }
     }
 
     fn rows_between(&self, table: &TableDef, index: usize, from: &[u8], to: Option<&[u8]>) -> Option<f64> {
-        let current = self.0.table(&table.schema, &table.name).ok()?;
+        let current = self.of_definition(table)?;
         let has_index = current.indexes.get(index).map(|own| &own.def) == table.indexes.get(index);
         let range = KeyRange::new(Bound::Included(from), to.map_or(Bound::Unbounded, Bound::Excluded));
-        if has_index { current.rows_between(self.0, index, &range) } else { None }
+        if has_index { current.rows_between(self.engine, index, &range) } else { None }
     }
 }
 

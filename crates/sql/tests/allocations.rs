@@ -1,10 +1,15 @@
-//! The text path of short statements takes nothing from the heap once its buffers have grown.
+//! What short statements take from the heap: nothing while they are read, little while they are planned.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::Arc;
 
 use bumpalo::Bump;
-use sql::{CacheKey, LexMode, parse, parse_numbered};
+use sql::bind::{Catalog, CatalogError, RangeMemory, SessionTypes};
+use sql::{BindContext, CacheKey, LexMode, Literals, bind_and_plan, parse, parse_numbered};
+use types::{
+    CollationId, ColumnDef, IndexDef, IndexKind, SqlModes, SqlType, TableDef, TableStatistics, TypeKind,
+};
 
 thread_local! {
     /// Allocations of this thread.
@@ -66,4 +71,103 @@ fn short_statements_leave_the_heap_alone() {
         });
         assert_eq!(numbered, 0, "{text}");
     }
+}
+
+/// Most allocations of planning a lookup of one row, and of each key more in a list.
+const LOOKUP_MAX: u64 = 26;
+const KEY_MAX: u64 = 4;
+/// For lists that grow to twice their size now and then.
+const GROWTH_MAX: u64 = 8;
+
+/// One table of 300,000 rows: `stock (w, i, c0, c1, ..)` with the primary key (w, i).
+struct OneTable(Arc<TableDef>);
+
+impl OneTable {
+    fn with_columns(count: usize) -> Self {
+        let int = || SqlType::new(TypeKind::Int, 11);
+        let more = (0..count).map(|at| ColumnDef::new(&format!("c{at}"), int(), true));
+        let columns =
+            ["w", "i"].map(|name| ColumnDef::new(name, int(), false)).into_iter().chain(more).collect();
+        let key = IndexDef::new("PRIMARY", IndexKind::Primary, &[0, 1]);
+        let named = IndexDef::new("named", IndexKind::Secondary, &[2]);
+        OneTable(Arc::new(TableDef::new("db", "stock", columns, vec![key, named])))
+    }
+}
+
+impl Catalog for OneTable {
+    fn version(&self) -> u64 {
+        1
+    }
+    fn schema_exists(&self, _schema: &str) -> bool {
+        true
+    }
+    fn table(&self, _schema: &str, _name: &str) -> Result<Option<Arc<TableDef>>, CatalogError> {
+        Ok(Some(Arc::clone(&self.0)))
+    }
+    fn virtual_table(&self, _schema: &str, _name: &str) -> Option<Arc<TableDef>> {
+        None
+    }
+    fn row_estimate(&self, _table: &TableDef) -> u64 {
+        300_000
+    }
+    fn statistics(&self, _table: &TableDef) -> Option<Arc<TableStatistics>> {
+        None
+    }
+    fn rows_between(&self, _: &TableDef, _: usize, _: &[u8], _: Option<&[u8]>) -> Option<f64> {
+        None
+    }
+}
+
+struct NoVariables;
+
+impl SessionTypes for NoVariables {
+    fn user_variable(&self, _name: &str) -> SqlType {
+        SqlType::bigint()
+    }
+    fn system_variable(&self, _global: Option<bool>, _name: &str) -> Option<SqlType> {
+        None
+    }
+}
+
+/// Allocations of binding and planning `text` for a table with `columns` columns beside its key.
+fn planning(text: &str, columns: usize) -> u64 {
+    let (arena, catalog, mut key) = (Bump::new(), OneTable::with_columns(columns), CacheKey::new());
+    let sql = text.as_bytes();
+    assert!(key.read(sql, 0, LexMode::NONE), "{text}");
+    let parsed =
+        parse_numbered(sql, 0, LexMode::NONE, &arena, key.literals(), usize::MAX).expect("a statement");
+    let context = BindContext {
+        catalog: &catalog,
+        session: &NoVariables,
+        sql,
+        database: Some("db"),
+        modes: SqlModes::DEFAULT,
+        collation: CollationId::UTF8MB4_0900_AI_CI,
+        div_precision_increment: 4,
+        param_types: &[],
+        param_count: key.literals().len() as u16,
+        literals: Literals::Parameters { base: 0 },
+        range_memory: &RangeMemory::new(0),
+        reads_lock: sql::bind::ReadsLock::default(),
+        dives: None,
+    };
+    allocations(|| assert!(bind_and_plan(&parsed.statement, &context).is_ok(), "{text}"))
+}
+
+#[test]
+fn planning_a_lookup_takes_few_allocations_however_wide_the_table_is() {
+    let text = "SELECT c0, c1, c2 FROM stock WHERE w = 1 AND i = 7 FOR UPDATE";
+    let narrow = planning(text, 15);
+    assert!(narrow <= LOOKUP_MAX, "{narrow} allocations");
+    assert_eq!(planning(text, 115), narrow, "columns that the statement does not name cost nothing");
+}
+
+#[test]
+fn planning_a_list_of_keys_takes_few_allocations_a_key() {
+    let list = |keys: usize| {
+        let keys: Vec<String> = (0..keys).map(|key| format!("(1, {key})")).collect();
+        planning(&format!("SELECT c0 FROM stock WHERE (w, i) IN ({}) FOR UPDATE", keys.join(", ")), 15)
+    };
+    let (short, long) = (list(10), list(110));
+    assert!(long - short <= 100 * KEY_MAX + GROWTH_MAX, "{short} allocations for 10 keys, {long} for 110");
 }

@@ -47,6 +47,11 @@ impl OutBuffer {
         OutBuffer { bytes: vec![0; START_BYTES], ..OutBuffer::default() }
     }
 
+    /// An empty buffer that takes about `bytes` bytes before it grows.
+    pub fn with_room(bytes: usize) -> Self {
+        OutBuffer { bytes: vec![0; bytes], ..OutBuffer::default() }
+    }
+
     /// Number that the next packet will carry: the number after that of the packet being answered.
     #[inline]
     pub fn set_sequence(&mut self, next: u8) {

@@ -3,6 +3,7 @@
 mod answer_memo;
 mod changes;
 mod dives;
+mod int_points;
 mod joins;
 mod kernels;
 mod like_filter;

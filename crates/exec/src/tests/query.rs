@@ -196,7 +196,7 @@ fn subqueries_run_once_or_once_a_row() {
         query_plan(vec![relation(&b)], root, vec![col(&b, 0, 0)])
     };
     let mut plan = select_all(&a, Path::Scan { index: 0, reverse: false }, None);
-    plan.output = vec![output(col(&a, 0, 0))];
+    plan.output = [output(col(&a, 0, 0))].into();
     let is_in = SubqueryForm::In { negated: false, domain: CmpDomain::Integer };
     plan.root = Node::Filter { input: scan(0), cond: subquery(is_in, Some(col(&a, 0, 1))) };
     plan.subqueries =
@@ -211,7 +211,7 @@ fn subqueries_run_once_or_once_a_row() {
     plan.root = Node::Filter { input: scan(0), cond: subquery(exists, None) };
     assert_eq!(bench.query(plan.clone(), &[]).concat(), once);
     plan.root = *scan(0);
-    plan.output.push(output(subquery(SubqueryForm::Scalar, None)));
+    plan.output = [output(col(&a, 0, 0)), output(subquery(SubqueryForm::Scalar, None))].into();
     let got = bench.query(plan, &[]);
     assert_eq!((&got[2][..], &got[13][..]), (&rows(&[&["2", "2"]])[0][..], &rows(&[&["13", "NULL"]])[0][..]));
 }

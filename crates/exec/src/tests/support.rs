@@ -344,7 +344,7 @@ pub(crate) fn col(def: &TableDef, rel: u16, col: u16) -> Expr {
 pub(crate) fn relation(def: &Arc<TableDef>) -> Relation {
     let mut used = ColumnSet::default();
     (0..def.columns.len() as u16).for_each(|col| used.insert(col));
-    Relation::Table { def: Arc::clone(def), alias: def.name.clone(), used }
+    Relation::Table { def: Arc::clone(def), alias: def.name.clone().into(), used }
 }
 
 pub(crate) fn output(expr: Expr) -> OutputColumn {
@@ -353,7 +353,7 @@ pub(crate) fn output(expr: Expr) -> OutputColumn {
 
 pub(crate) fn query_plan(relations: Vec<Relation>, root: Node, output_exprs: Vec<Expr>) -> QueryPlan {
     QueryPlan {
-        relations,
+        relations: relations.into(),
         root,
         output: output_exprs.into_iter().map(output).collect(),
         subqueries: Vec::new(),
@@ -401,6 +401,6 @@ pub(crate) fn rows(expected: &[&[&str]]) -> Vec<Row> {
 /// The rows whose first part of the index is one of `values`.
 pub(crate) fn points(index: usize, values: &[i64]) -> Path {
     let list = values.iter().map(|&value| int(value)).collect();
-    let key_box = KeyBox { tests: vec![(0, PartTest::In(list))] };
-    Path::Intervals { index, keys: KeySet { boxes: vec![key_box] }, reverse: false }
+    let key_box = KeyBox { tests: [(0, PartTest::In(list))].into_iter().collect() };
+    Path::Intervals { index, keys: Arc::new(KeySet { boxes: vec![key_box] }), reverse: false }
 }

@@ -196,6 +196,9 @@ impl Builder {
     }
 
     fn domain(&self, args: &[Expr], operation: &str) -> Result<CmpDomain, BindError> {
+        if args.iter().all(|e| class_of(e) == Class::Int) {
+            return Ok(CmpDomain::Integer);
+        }
         // A hexadecimal literal is a number only among numbers.
         let text_around = args.iter().any(|e| class_of(e) == Class::Text);
         let seen_as = |e: &Expr| if text_around && is_text(e) { Class::Text } else { class_of(e) };

@@ -20,6 +20,9 @@ impl Builder {
     /// # Panics
     /// Without a term.
     pub fn and(&self, terms: Vec<Expr>) -> Expr {
+        if !terms.iter().any(|term| matches!(term.kind, ExprKind::And(_))) {
+            return connect(terms, ExprKind::And);
+        }
         let mut flat = Vec::with_capacity(terms.len());
         for term in terms {
             match term.kind {
@@ -35,6 +38,9 @@ impl Builder {
     /// # Panics
     /// Without a term.
     pub fn or(&self, terms: Vec<Expr>) -> Expr {
+        if !terms.iter().any(|term| matches!(term.kind, ExprKind::Or(_))) {
+            return connect(terms, ExprKind::Or);
+        }
         let mut flat = Vec::with_capacity(terms.len());
         for term in terms {
             match term.kind {

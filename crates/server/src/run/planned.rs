@@ -141,7 +141,7 @@ impl Compiled {
     fn holds(&self, session: &Session, params: &[Value<'_>]) -> bool {
         let (arena, values) = (Bump::new(), StatementContext::new(session));
         let ctx = EvalCtx::new(&arena, params, &values);
-        let holds = dive::holds(&self.rechecks, &EngineCatalog(&session.server.engine), &ctx);
+        let holds = dive::holds(&self.rechecks, &EngineCatalog::new(&session.server.engine), &ctx);
         self.misses.fetch_add(u32::from(!holds), Ordering::Relaxed);
         holds
     }
@@ -249,7 +249,7 @@ pub fn plan(
     request: &Request<'_>,
 ) -> Result<Planned, SqlError> {
     virtual_tables::ensure_allowed(session, statement)?;
-    let catalog = EngineCatalog(&session.server.engine);
+    let catalog = EngineCatalog::new(&session.server.engine);
     let hot = &session.variables.hot;
     let range_memory = RangeMemory::new(hot.range_optimizer_max_mem_size);
     let (arena, values) = (Bump::new(), StatementContext::new(session));

@@ -134,7 +134,7 @@ impl<'a, 'c> Binder<'a, 'c> {
         Binder {
             ctx,
             build,
-            levels: Vec::new(),
+            levels: Vec::with_capacity(1),
             ctes: Vec::new(),
             shareable: true,
             outer_columns: 0,

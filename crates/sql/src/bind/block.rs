@@ -85,7 +85,7 @@ pub(crate) enum Source {
         /// Definition.
         def: Arc<TableDef>,
         /// Name in the query.
-        alias: Box<str>,
+        alias: Arc<str>,
         /// Indexes that hints leave; `None`: all.
         indexes: Option<Vec<usize>>,
     },

@@ -4,7 +4,7 @@ use expr::{CmpOp, Expr, Func};
 use types::SqlType;
 
 use super::binder::Binder;
-use super::{BindError, Clause};
+use super::{BindError, Clause, conjuncts};
 use crate::ast::{self, BinaryOp, ExprKind, IsTest, UnaryOp, VarScope};
 
 impl<'a> Binder<'a, '_> {
@@ -36,6 +36,28 @@ impl<'a> Binder<'a, '_> {
                 Ok(bound)
             }
         }
+    }
+
+    /// Appends the terms of a condition of WHERE, all of which must hold, to `out`.
+    pub(super) fn conjuncts(
+        &mut self,
+        condition: &'a ast::Expr<'a>,
+        out: &mut Vec<Expr>,
+    ) -> Result<(), BindError> {
+        if matches!(condition.kind, ExprKind::And(_)) {
+            return self.terms(condition, out);
+        }
+        conjuncts::split(self.filter(condition)?, out);
+        Ok(())
+    }
+
+    fn terms(&mut self, condition: &'a ast::Expr<'a>, out: &mut Vec<Expr>) -> Result<(), BindError> {
+        if let ExprKind::And(terms) = condition.kind {
+            out.reserve(terms.len());
+            return terms.iter().try_for_each(|term| self.terms(term, out));
+        }
+        conjuncts::split(self.condition(condition)?, out);
+        Ok(())
     }
 
     /// An expression of one column.
@@ -94,7 +116,12 @@ impl<'a> Binder<'a, '_> {
 
     /// Expressions of one column each.
     pub(super) fn values(&mut self, list: &'a [ast::Expr<'a>]) -> Result<Vec<Expr>, BindError> {
-        list.iter().map(|e| self.value(e)).collect()
+        // Collecting results would reserve room for other numbers than these.
+        let mut values = Vec::with_capacity(list.len());
+        for e in list {
+            values.push(self.value(e)?);
+        }
+        Ok(values)
     }
 
     /// Parameter `n` with the type announced for it.
@@ -212,13 +239,24 @@ impl<'a> Binder<'a, '_> {
             (ExprKind::Row(a), _) => Err(BindError::OperandColumns(a.len())),
             (_, ExprKind::Row(_)) => Err(BindError::OperandColumns(1)),
             _ => {
-                let mut sides = [self.value(left)?, self.value(right)?];
-                self.settle_texts(&mut sides);
-                self.pin_temporal(&mut sides, &[left, right])?;
-                let [a, b] = sides;
-                Ok(self.build.compare(op, a, b)?)
+                let bound = self.value(left)?;
+                self.compare_with(op, (bound, left), right)
             }
         }
+    }
+
+    /// A comparison of `bound`, which is `left`, with the value of `right`.
+    fn compare_with(
+        &mut self,
+        op: CmpOp,
+        (bound, left): (Expr, &'a ast::Expr<'a>),
+        right: &'a ast::Expr<'a>,
+    ) -> Result<Expr, BindError> {
+        let mut sides = [bound, self.value(right)?];
+        self.settle_texts(&mut sides);
+        self.pin_temporal(&mut sides, &[left, right])?;
+        let [a, b] = sides;
+        Ok(self.build.compare(op, a, b)?)
     }
 
     /// Rows compare as conjunctions and disjunctions of their parts.
@@ -307,12 +345,38 @@ impl<'a> Binder<'a, '_> {
         test: &'a ast::InList<'a>,
     ) -> Result<Expr, BindError> {
         let mut equalities = Vec::with_capacity(test.list.len());
+        let mut columns: Vec<Option<Expr>> = Vec::new();
         for item in test.list {
             let ExprKind::Row(row) = item.kind else { return Err(BindError::OperandColumns(needle.len())) };
-            equalities.push(self.compare_rows(CmpOp::Eq, needle, row)?);
+            if row.len() != needle.len() {
+                return Err(BindError::OperandColumns(needle.len()));
+            }
+            if columns.is_empty() {
+                columns = self.columns_of_row(needle)?;
+            }
+            let mut parts = Vec::with_capacity(row.len());
+            for ((column, left), right) in columns.iter().zip(needle).zip(row) {
+                parts.push(match (column, right.kind) {
+                    (None, _) | (_, ExprKind::Row(_)) => self.comparison(CmpOp::Eq, left, right)?,
+                    (Some(column), _) => self.compare_with(CmpOp::Eq, (column.clone(), left), right)?,
+                });
+            }
+            equalities.push(self.build.and(parts));
         }
         let found = self.build.or(equalities);
         Ok(if test.negated { self.build.not(found) } else { found })
+    }
+
+    /// The columns among the operands of a row, which are looked up once however long the list is that the row is compared with.
+    fn columns_of_row(&mut self, row: &'a [ast::Expr<'a>]) -> Result<Vec<Option<Expr>>, BindError> {
+        let mut columns = Vec::with_capacity(row.len());
+        for operand in row {
+            let is_column = matches!(operand.kind, ExprKind::Column(_));
+            let bound = if is_column { Some(self.value(operand)?) } else { None };
+            // A name may stand for a larger expression, each copy of which is counted.
+            columns.push(bound.filter(|bound| matches!(bound.kind, expr::ExprKind::Column(_))));
+        }
+        Ok(columns)
     }
 
     fn like(&mut self, like: &'a ast::Like<'a>) -> Result<Expr, BindError> {
@@ -378,15 +442,14 @@ impl<'a> Binder<'a, '_> {
         let Some(rel) = level.values_rel else { return Ok(self.build.null()) };
         let Some(table) = level.scope.tables.first() else { return Ok(self.build.null()) };
         let is_tables = name.table.is_none_or(|wanted| table.is_named(name.schema, wanted));
-        let column = table.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name.column));
-        let Some(col) = column.filter(|_| is_tables) else {
+        let Some(col) = table.columns.find(name.column).filter(|_| is_tables) else {
             return Err(BindError::UnknownColumn {
                 name: super::scope::written(name),
                 clause: Clause::FieldList,
             });
         };
-        let found = table.found(col as u16);
-        Ok(Expr::column(rel, col as u16, found.ty, found.nullable))
+        let found = table.found(col);
+        Ok(Expr::column(rel, col, found.ty, found.nullable))
     }
 }
 

@@ -7,7 +7,7 @@ use types::TableDef;
 
 use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level};
 use super::block::{JoinTree, Kind, Query, Source};
-use super::scope::{Scope, ScopeColumn, ScopeTable, Visible};
+use super::scope::{Scope, ScopeColumns, ScopeTable, Visible};
 use super::{BindError, Clause, made_table};
 use crate::ast::{self, IndexHintAction, JoinCondition, TableRef};
 use crate::plan::Column;
@@ -84,24 +84,21 @@ impl<'a> Binder<'a, '_> {
         alias: &str,
         indexes: Option<Vec<usize>>,
     ) -> Bound {
-        let source = Source::Table { def: Arc::clone(&def), alias: alias.into(), indexes };
-        self.relation(&def, alias, source)
+        let alias: Arc<str> = alias.into();
+        let source = Source::Table { def: Arc::clone(&def), alias: Arc::clone(&alias), indexes };
+        self.relation(alias, ScopeColumns::Defined(def), source)
     }
 
     /// A table whose rows the session makes as a relation.
     pub(super) fn virtual_table(&mut self, def: Arc<TableDef>, alias: &str) -> Bound {
         let source = Source::Virtual { def: Arc::clone(&def) };
-        self.relation(&def, alias, source)
+        self.relation(alias.into(), ScopeColumns::Defined(def), source)
     }
 
-    fn relation(&mut self, def: &TableDef, alias: &str, source: Source) -> Bound {
-        let columns = def.columns.iter();
-        let columns = columns
-            .map(|c| ScopeColumn { name: c.name.clone(), ty: c.ty.clone(), nullable: c.nullable })
-            .collect();
+    fn relation(&mut self, alias: Arc<str>, columns: ScopeColumns, source: Source) -> Bound {
         let rel = self.add_rel(source);
         let mut scope = Scope::default();
-        scope.push(ScopeTable { rel, schema: Some(def.schema.clone()), alias: alias.into(), columns });
+        scope.push(ScopeTable { rel, alias, columns, optional: false });
         (JoinTree::Rel(rel), scope)
     }
 
@@ -165,14 +162,9 @@ impl<'a> Binder<'a, '_> {
             made_table::keep(&mut columns, &mut origins, bound.output());
         }
         rename(&mut columns, names)?;
-        let scope_columns = columns.iter();
-        let scope_columns = scope_columns
-            .map(|c| ScopeColumn { name: c.name.clone(), ty: c.ty.clone(), nullable: c.nullable })
-            .collect();
-        let rel = self.add_rel(Source::Query { query: Some(bound), columns, origins });
-        let mut scope = Scope::default();
-        scope.push(ScopeTable { rel, schema: None, alias: alias.into(), columns: scope_columns });
-        Ok((JoinTree::Rel(rel), scope))
+        let named = ScopeColumns::Named(columns.clone());
+        let source = Source::Query { query: Some(bound), columns, origins };
+        Ok(self.relation(alias.into(), named, source))
     }
 
     /// A query in FROM: it sees the queries around the one at hand, but not that one.
@@ -261,8 +253,8 @@ fn cross(left: Bound, right: Bound) -> Result<Bound, BindError> {
 /// Both scopes' tables, the right ones after the left ones. Two tables of one name are error 1066.
 fn concat(mut left: Scope, right: Scope, visible: Vec<Visible>) -> Result<Scope, BindError> {
     for table in right.tables {
-        if left.tables.iter().any(|t| t.alias == table.alias && t.schema == table.schema) {
-            return Err(BindError::DuplicateAlias(table.alias.into()));
+        if left.tables.iter().any(|t| t.alias == table.alias && t.schema() == table.schema()) {
+            return Err(BindError::DuplicateAlias(table.alias.to_string()));
         }
         left.tables.push(table);
     }
@@ -273,31 +265,32 @@ fn concat(mut left: Scope, right: Scope, visible: Vec<Visible>) -> Result<Scope,
 /// What `*` shows of a join: the common columns once and first, in the preserved side's order, then the rest of the
 /// left side, then of the right side. RIGHT JOIN is a LEFT JOIN with its sides exchanged.
 fn merged_visible(left: &Scope, right: &Scope, common: &[Box<str>], right_first: bool) -> Vec<Visible> {
-    let width = left.tables.len();
-    let shifted = right.visible.iter().map(|v| Visible { table: v.table + width, ..v.clone() });
-    let (left, right) = (left.visible.clone(), shifted.collect::<Vec<_>>());
+    let width = left.tables.len() as u16;
+    let of_left = |v: &Visible| (*v, left.name(v));
+    let of_right = |v: &Visible| (Visible { table: v.table + width, ..*v }, right.name(v));
+    let left = left.visible.iter().map(of_left);
+    let right = right.visible.iter().map(of_right);
     if common.is_empty() {
-        return left.into_iter().chain(right).collect();
+        return left.chain(right).map(|(visible, _)| visible).collect();
     }
-    let (first, second) = if right_first { (right, left) } else { (left, right) };
-    let is_common = |v: &Visible| common.iter().any(|name| name.eq_ignore_ascii_case(&v.name));
+    let (first, second): (Vec<_>, Vec<_>) =
+        if right_first { (right.collect(), left.collect()) } else { (left.collect(), right.collect()) };
+    let is_common = |(_, of): &(Visible, &str)| common.iter().any(|name| name.eq_ignore_ascii_case(of));
     let (mut visible, rest): (Vec<_>, Vec<_>) = first.into_iter().partition(is_common);
     visible.extend(rest);
     visible.extend(second.into_iter().filter(|v| !is_common(v)));
-    visible
+    visible.into_iter().map(|(visible, _)| visible).collect()
 }
 
 /// Names that both sides show.
 fn natural_names(left: &Scope, right: &Scope) -> Vec<Box<str>> {
-    let shared =
-        left.visible.iter().filter(|l| right.visible.iter().any(|r| r.name.eq_ignore_ascii_case(&l.name)));
-    shared.map(|v| v.name.clone()).collect()
+    let is_shared =
+        |name: &&str| right.visible.iter().any(|other| right.name(other).eq_ignore_ascii_case(name));
+    left.visible.iter().map(|v| left.name(v)).filter(is_shared).map(Into::into).collect()
 }
 
 fn make_nullable(scope: &mut Scope) {
-    for column in scope.tables.iter_mut().flat_map(|t| &mut t.columns) {
-        column.nullable = true;
-    }
+    scope.tables.iter_mut().for_each(|table| table.optional = true);
 }
 
 /// Gives a derived table's columns the names after its alias, and refuses two of one name.

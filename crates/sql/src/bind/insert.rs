@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use expr::Expr;
-use types::TableDef;
+use types::{ColumnDef, TableDef};
 
 use super::binder::{Aggregates, Aliases, Binder};
 use super::block::{Query, Source};
 use super::expansion::fail_if_interrupted;
-use super::scope::{ScopeColumn, ScopeTable, written};
+use super::scope::{ScopeColumns, ScopeTable, written};
 use super::{BindError, Clause};
 use crate::ast::{self, Cell, ExprKind};
-use crate::plan::{InsertCell, InsertMode, InsertPlan, InsertSource};
+use crate::plan::{Column, InsertCell, InsertMode, InsertPlan, InsertSource};
 use crate::planner;
 
 /// Relation of the row that could not be inserted, in ON DUPLICATE KEY UPDATE.
@@ -188,18 +188,12 @@ fn named_tables(query: &Query) -> Vec<ScopeTable> {
         return Vec::new();
     }
     let table = |source: &Source| match source {
-        Source::Table { def, alias, .. } => {
-            let columns = def.columns.iter();
-            let columns = columns
-                .map(|c| ScopeColumn { name: c.name.clone(), ty: c.ty.clone(), nullable: true })
-                .collect();
-            Some(ScopeTable {
-                rel: QUERY_ROW,
-                schema: Some(def.schema.clone()),
-                alias: alias.clone(),
-                columns,
-            })
-        }
+        Source::Table { def, alias, .. } => Some(ScopeTable {
+            rel: QUERY_ROW,
+            alias: alias.clone(),
+            columns: ScopeColumns::Defined(Arc::clone(def)),
+            optional: true,
+        }),
         _ => None,
     };
     block.rels.iter().filter_map(table).collect()
@@ -234,20 +228,16 @@ fn alias_table(
     if !alias.columns.is_empty() && alias.columns.len() != columns.len() {
         return Err(BindError::ViewColumns);
     }
-    let mut scope: Vec<ScopeColumn> = table
-        .columns
-        .iter()
-        .map(|c| ScopeColumn { name: c.name.clone(), ty: c.ty.clone(), nullable: c.nullable })
-        .collect();
-    if !alias.columns.is_empty() {
-        for column in &mut scope {
-            column.name = "".into();
-        }
-        for (&col, &name) in columns.iter().zip(alias.columns) {
-            scope[usize::from(col)].name = name.into();
-        }
+    let column = |c: &ColumnDef| {
+        let name = if alias.columns.is_empty() { c.name.clone() } else { "".into() };
+        Column { name, ty: c.ty.clone(), nullable: c.nullable }
+    };
+    let mut scope: Vec<Column> = table.columns.iter().map(column).collect();
+    for (&col, &name) in columns.iter().zip(alias.columns) {
+        scope[usize::from(col)].name = name.into();
     }
-    Ok(ScopeTable { rel: NEW_ROW, schema: None, alias: alias.name.into(), columns: scope })
+    let columns = ScopeColumns::Named(scope);
+    Ok(ScopeTable { rel: NEW_ROW, alias: alias.name.into(), columns, optional: false })
 }
 
 /// The columns that an INSERT names; all if it has no list.

@@ -19,8 +19,9 @@ pub(super) fn keep(columns: &mut [Column], origins: &mut [Option<Origin>], outpu
         if !matches!(shown.expr.kind, ExprKind::Column(_)) {
             keep_type(&mut column.ty);
         }
-        let kept = origin.take().unwrap_or_default().without_keys();
-        *origin = Some(Origin { is_value: false, ..kept });
+        let mut kept = origin.take().unwrap_or_default().without_keys();
+        kept.is_value = false;
+        *origin = Some(kept);
     }
 }
 
@@ -43,10 +44,10 @@ pub(super) fn keep_union(columns: &mut [Column]) -> Vec<Option<Origin>> {
     for column in columns.iter_mut().filter(|column| !column.ty.is_integer()) {
         keep_type(&mut column.ty);
     }
-    let origin = |column: &Column| Origin {
-        org_name: column.name.clone(),
-        no_default: column.ty.is_temporal() && !column.nullable,
-        ..Origin::default()
+    let origin = |column: &Column| {
+        let mut origin = Origin::made(column.name.clone());
+        origin.no_default = column.ty.is_temporal() && !column.nullable;
+        origin
     };
     columns.iter().map(|column| Some(origin(column))).collect()
 }
@@ -64,14 +65,17 @@ pub(super) fn mark_result(block: &mut Block) {
     let Some(gathered) = gathered_by_table(block) else { return };
     for item in &mut block.output {
         let origin = match (item.origin.take(), &item.expr.kind, &gathered) {
-            (Some(origin), ..) => Some(Origin { is_gathered: true, ..origin }),
+            (Some(mut origin), ..) => {
+                origin.is_gathered = true;
+                Some(origin)
+            }
             (None, ExprKind::Column(column), Gathered::Groups(groups)) if column.col >= *groups => {
                 Some(Origin::default())
             }
             // Its table has no columns for constants.
             (None, ExprKind::Const(_), _) => None,
             (None, ExprKind::Column(_), _) | (None, _, Gathered::Rows) => {
-                Some(Origin { org_name: item.name.clone(), ..Origin::default() })
+                Some(Origin::made(item.name.clone()))
             }
             (None, _, Gathered::Groups(_)) => None,
         };

@@ -3,7 +3,7 @@
 use super::binder::{Aggregates, Aliases, Binder};
 use super::block::{Block, Query, Source, SubBlock};
 use super::scope::written;
-use super::{BindError, Clause, conjuncts};
+use super::{BindError, Clause};
 use crate::ast;
 use crate::plan::{DeletePlan, InsertCell, RowLock, RowLocks, UpdatePlan};
 use crate::planner;
@@ -92,7 +92,7 @@ impl<'a> Binder<'a, '_> {
         let mut filter = Vec::new();
         if let Some(condition) = rows.filter {
             self.enter(Clause::Where, Aggregates::Forbidden, Aliases::Hidden);
-            conjuncts::split(self.filter(condition)?, &mut filter);
+            self.conjuncts(condition, &mut filter)?;
         }
         if !rows.is_single && !rows.order_by.is_empty() {
             return Err(BindError::WrongUsage { first: rows.verb, second: "ORDER BY" });

@@ -144,8 +144,8 @@ pub(super) fn column_name(level: &Level, block: &Block, column: expr::ColumnRef)
         column = *grouped;
     }
     let Some(table) = level.scope.table_of(column.rel) else { return String::new() };
-    let name = &table.columns[usize::from(column.col)].name;
-    match &table.schema {
+    let name = table.columns.name(column.col);
+    match table.schema() {
         Some(schema) => format!("{schema}.{}.{name}", table.alias),
         None => format!("{}.{name}", table.alias),
     }

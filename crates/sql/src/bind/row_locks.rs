@@ -45,7 +45,7 @@ fn lock_named(
     let Some(table) = scope.find_table(name) else {
         return Err(BindError::UnresolvedTableLock(name.name.to_owned()));
     };
-    let (rel, is_derived) = (scope.tables[table].rel, scope.tables[table].schema.is_none());
+    let (rel, is_derived) = (scope.tables[table].rel, scope.tables[table].schema().is_none());
     // MySQL takes the rows of a derived table for locked by its own query.
     if is_derived || locks.of_rel(rel).is_some() {
         return Err(BindError::DuplicateTableLock(format!("`{}`", name.name)));

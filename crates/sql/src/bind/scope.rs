@@ -1,20 +1,21 @@
 //! Where names are looked up: the tables of a FROM clause.
 
+use std::sync::Arc;
+
 use expr::ColumnRef;
-use types::SqlType;
+use types::{SqlType, TableDef};
 
 use super::{BindError, Clause};
 use crate::ast;
+use crate::plan::Column;
 
-/// A column as a scope sees it.
+/// The columns of a table in FROM.
 #[derive(Clone, Debug)]
-pub(crate) struct ScopeColumn {
-    /// Name.
-    pub(crate) name: Box<str>,
-    /// Type.
-    pub(crate) ty: SqlType,
-    /// May be NULL.
-    pub(crate) nullable: bool,
+pub(crate) enum ScopeColumns {
+    /// Those of a table of the dictionary, or one whose rows the session makes.
+    Defined(Arc<TableDef>),
+    /// Those of a derived table, or of a row under an alias.
+    Named(Vec<Column>),
 }
 
 /// A table in FROM.
@@ -22,21 +23,19 @@ pub(crate) struct ScopeColumn {
 pub(crate) struct ScopeTable {
     /// Relation ordinal.
     pub(crate) rel: u16,
-    /// Schema; `None` for derived tables.
-    pub(crate) schema: Option<Box<str>>,
     /// Name in the query.
-    pub(crate) alias: Box<str>,
+    pub(crate) alias: Arc<str>,
     /// Columns by position.
-    pub(crate) columns: Vec<ScopeColumn>,
+    pub(crate) columns: ScopeColumns,
+    /// An outer join may have no row of it, so that all its columns may be NULL.
+    pub(crate) optional: bool,
 }
 
 /// A column that `*` shows and a bare name finds. NATURAL and USING make one of two.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Visible {
-    /// Name.
-    pub(crate) name: Box<str>,
     /// Position in [`Scope::tables`].
-    pub(crate) table: usize,
+    pub(crate) table: u16,
     /// Position in the table.
     pub(crate) col: u16,
 }
@@ -61,58 +60,107 @@ pub(crate) struct Found {
     pub(crate) nullable: bool,
 }
 
-impl ScopeTable {
-    fn find(&self, name: &str) -> Option<Found> {
-        let col = self.columns.iter().position(|c| c.name.eq_ignore_ascii_case(name))?;
-        Some(self.found(col as u16))
+impl ScopeColumns {
+    /// Number of columns.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            ScopeColumns::Defined(def) => def.columns.len(),
+            ScopeColumns::Named(columns) => columns.len(),
+        }
     }
 
+    /// Name of the column at position `col`.
+    pub(crate) fn name(&self, col: u16) -> &str {
+        match self {
+            ScopeColumns::Defined(def) => &def.columns[usize::from(col)].name,
+            ScopeColumns::Named(columns) => &columns[usize::from(col)].name,
+        }
+    }
+
+    /// Position of the first column called `name`, without regard to case.
+    pub(crate) fn find(&self, name: &str) -> Option<u16> {
+        let col = match self {
+            ScopeColumns::Defined(def) => def.columns.iter().position(|c| is_same_name(&c.name, name)),
+            ScopeColumns::Named(columns) => columns.iter().position(|c| is_same_name(&c.name, name)),
+        };
+        col.map(|col| col as u16)
+    }
+}
+
+impl ScopeTable {
     /// The column at position `col`.
     pub(crate) fn found(&self, col: u16) -> Found {
-        let column = &self.columns[usize::from(col)];
-        Found { column: ColumnRef { rel: self.rel, col }, ty: column.ty.clone(), nullable: column.nullable }
+        let (ty, nullable) = match &self.columns {
+            ScopeColumns::Defined(def) => {
+                let column = &def.columns[usize::from(col)];
+                (&column.ty, column.nullable)
+            }
+            ScopeColumns::Named(columns) => {
+                let column = &columns[usize::from(col)];
+                (&column.ty, column.nullable)
+            }
+        };
+        let column = ColumnRef { rel: self.rel, col };
+        Found { column, ty: ty.clone(), nullable: nullable || self.optional }
+    }
+
+    /// Schema; `None` for tables without a definition.
+    pub(crate) fn schema(&self) -> Option<&str> {
+        match &self.columns {
+            ScopeColumns::Defined(def) => Some(&def.schema),
+            ScopeColumns::Named(_) => None,
+        }
     }
 
     /// Whether `[schema.]table` names this table.
     pub(crate) fn is_named(&self, schema: Option<&str>, table: &str) -> bool {
-        *self.alias == *table && schema.is_none_or(|s| self.schema.as_deref() == Some(s))
+        *self.alias == *table && schema.is_none_or(|s| self.schema() == Some(s))
     }
 }
 
 impl Scope {
     /// Adds a table all of whose columns are visible.
     pub(crate) fn push(&mut self, table: ScopeTable) {
-        let at = self.tables.len();
-        let columns = table.columns.iter().enumerate();
-        self.visible.extend(columns.map(|(col, c)| Visible {
-            name: c.name.clone(),
-            table: at,
-            col: col as u16,
-        }));
+        let at = self.tables.len() as u16;
+        let columns = 0..table.columns.len() as u16;
+        self.visible.extend(columns.map(|col| Visible { table: at, col }));
         self.tables.push(table);
     }
 
     /// Looks a column up; `None` if this scope does not have it.
     pub(crate) fn find(&self, name: &ast::ColumnRef<'_>, clause: Clause) -> Result<Option<Found>, BindError> {
-        let mut found = match name.table {
-            Some(table) => self.find_qualified(name.schema, table, name.column),
-            None => self.find_bare(name.column),
+        let found = match name.table {
+            Some(table) => only(self.qualified(name.schema, table, name.column)),
+            None => match &self.tables[..] {
+                // The columns of one table have different names.
+                [table] => Ok(table.columns.find(name.column).map(|col| (table, col))),
+                _ => only(self.bare(name.column)),
+            },
         };
-        match found.len() {
-            0 => Ok(None),
-            1 => Ok(found.pop()),
-            _ => Err(BindError::AmbiguousColumn { name: written(name), clause }),
+        match found {
+            Ok(place) => Ok(place.map(|(table, col)| table.found(col))),
+            Err(Ambiguous) => Err(BindError::AmbiguousColumn { name: written(name), clause }),
         }
     }
 
-    fn find_qualified(&self, schema: Option<&str>, table: &str, column: &str) -> Vec<Found> {
-        let tables = self.tables.iter().filter(|t| t.is_named(schema, table));
-        tables.filter_map(|t| t.find(column)).collect()
+    fn qualified(
+        &self,
+        schema: Option<&str>,
+        table: &str,
+        column: &str,
+    ) -> impl Iterator<Item = (&ScopeTable, u16)> {
+        let tables = self.tables.iter().filter(move |t| t.is_named(schema, table));
+        tables.filter_map(move |t| Some((t, t.columns.find(column)?)))
     }
 
-    fn find_bare(&self, column: &str) -> Vec<Found> {
-        let named = self.visible.iter().filter(|v| v.name.eq_ignore_ascii_case(column));
-        named.map(|v| self.tables[v.table].found(v.col)).collect()
+    fn bare(&self, column: &str) -> impl Iterator<Item = (&ScopeTable, u16)> {
+        let named = self.visible.iter().filter(move |v| is_same_name(self.name(v), column));
+        named.map(|v| (&self.tables[usize::from(v.table)], v.col))
+    }
+
+    /// Name of a visible column.
+    pub(crate) fn name(&self, visible: &Visible) -> &str {
+        self.tables[usize::from(visible.table)].columns.name(visible.col)
     }
 
     /// The table called `[schema.]name`, by its position.
@@ -124,6 +172,21 @@ impl Scope {
     pub(crate) fn table_of(&self, rel: u16) -> Option<&ScopeTable> {
         self.tables.iter().find(|t| t.rel == rel)
     }
+}
+
+/// Whether the names are the same but for case. Names of one table often begin alike: their ends are compared first.
+fn is_same_name(a: &str, b: &str) -> bool {
+    let end = |name: &str| name.as_bytes().last().map(u8::to_ascii_lowercase);
+    a.len() == b.len() && end(a) == end(b) && a.eq_ignore_ascii_case(b)
+}
+
+/// A name that several columns have.
+struct Ambiguous;
+
+/// The one item of `found`, if there is any.
+fn only<T>(mut found: impl Iterator<Item = T>) -> Result<Option<T>, Ambiguous> {
+    let first = found.next();
+    if found.next().is_some() { Err(Ambiguous) } else { Ok(first) }
 }
 
 /// A column's name as written.

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use expr::{Expr, ExprKind};
-use types::{IndexKind, TableDef, TypeKind};
 
 use super::binder::{Aggregates, Aliases, Binder, Level};
 use super::block::{Block, Source};
-use super::conjuncts;
 use super::padded::stored;
 use super::query::Tail;
 use super::{BindError, Clause, Deprecated, aggregate, made_table, rewrite, volatile};
@@ -24,7 +22,7 @@ impl<'a> Binder<'a, '_> {
         let mut filter = Vec::new();
         if let Some(condition) = &select.filter {
             self.enter(Clause::Where, Aggregates::Forbidden, Aliases::Hidden);
-            conjuncts::split(self.filter(condition)?, &mut filter);
+            self.conjuncts(condition, &mut filter)?;
         }
         self.enter(Clause::FieldList, Aggregates::Allowed, Aliases::Hidden);
         self.select_list(select.items)?;
@@ -120,10 +118,11 @@ impl<'a> Binder<'a, '_> {
         if self.level().scope.tables.is_empty() {
             return Err(BindError::NoTablesUsed);
         }
-        let places: Vec<(usize, u16)> = self.level().scope.visible.iter().map(|v| (v.table, v.col)).collect();
-        for (table, col) in places {
-            output.push(self.shown_column(table, col)?);
+        let visible = std::mem::take(&mut self.level().scope.visible);
+        for v in &visible {
+            output.push(self.shown_column(usize::from(v.table), v.col)?);
         }
+        self.level().scope.visible = visible;
         Ok(())
     }
 
@@ -150,7 +149,7 @@ impl<'a> Binder<'a, '_> {
         let found = table.found(col);
         let expr = Expr::column(found.column.rel, col, found.ty, found.nullable);
         let origin = self.origin(&expr);
-        let name = table.columns[usize::from(col)].name.clone();
+        let name = table.columns.name(col).into();
         Ok(OutputColumn { name, expr: self.shown(expr)?, origin, text: None })
     }
 
@@ -187,16 +186,14 @@ impl<'a> Binder<'a, '_> {
         let ExprKind::Column(column) = expr.kind else { return None };
         let level = self.levels.last().expect("a query is being bound");
         let table = level.scope.table_of(column.rel)?;
+        let (alias, col) = (Arc::clone(&table.alias), column.col);
         match level.rels.get(usize::from(column.rel))? {
             Source::Table { def, .. } | Source::Virtual { def } => {
-                Some(table_origin(def, &table.alias, column.col))
+                Some(Origin::of_column(Arc::clone(def), col, alias))
             }
             Source::Query { columns, origins, .. } => {
-                let col = usize::from(column.col);
-                let origin = origins[col].clone();
-                let origin = origin.unwrap_or_else(|| Origin { is_value: true, ..Origin::default() });
-                let org_name = columns[col].name.clone();
-                Some(Origin { table: table.alias.clone(), org_name, ..origin })
+                let (col, name) = (usize::from(col), columns[usize::from(col)].name.clone());
+                Some(origins[col].clone().unwrap_or_else(Origin::value).through(alias, name))
             }
             Source::Made { .. } => None,
         }
@@ -243,38 +240,6 @@ fn forward_reference(error: BindError, later: &[SelectItem<'_>]) -> BindError {
         }
         error => error,
     }
-}
-
-/// Where column `col` of `def` comes from, with the key flags that clients see.
-pub(super) fn table_origin(def: &Arc<TableDef>, alias: &str, col: u16) -> Origin {
-    let column = &def.columns[usize::from(col)];
-    let mut origin = Origin {
-        schema: def.schema.clone(),
-        table: alias.into(),
-        org_table: def.name.clone(),
-        org_name: column.name.clone(),
-        auto_increment: column.auto_increment,
-        no_default: !column.nullable
-            && !column.auto_increment
-            && column.default == types::ColumnDefault::None,
-        set_by_clock: column.ty.kind == TypeKind::Timestamp
-            && (column.on_update_now || column.default == types::ColumnDefault::Now),
-        on_update_now: column.on_update_now,
-        ..Origin::default()
-    };
-    for (at, index) in def.indexes.iter().enumerate() {
-        let Some(part) = index.parts.iter().position(|part| part.column == col) else { continue };
-        origin.part_of_key = true;
-        // The clustered key takes the primary key's place where there is none.
-        if at == 0 {
-            origin.primary_key = true;
-        } else if part == 0 {
-            let is_alone = index.kind == IndexKind::Unique && index.parts.len() == 1;
-            origin.unique_key |= is_alone;
-            origin.multiple_key |= !is_alone;
-        }
-    }
-    origin
 }
 
 fn is_cast_of_subquery(expr: &Expr) -> bool {

@@ -1,6 +1,10 @@
 //! Sets of keys: what a condition leaves of an index.
 
 use expr::Expr;
+use smallvec::SmallVec;
+
+/// Tests of a box that need no allocation of their own: lists of keys have a box for each key.
+const INLINE_TESTS: usize = 2;
 
 /// A set of keys of one index: the union of its boxes.
 ///
@@ -18,7 +22,7 @@ pub struct KeySet {
 #[derive(Clone, Debug, Default)]
 pub struct KeyBox {
     /// The tests, ascending by part, at least one on each.
-    pub tests: Vec<(u16, PartTest)>,
+    pub tests: SmallVec<[(u16, PartTest); INLINE_TESTS]>,
 }
 
 /// What is asked of the value of one part. All but [`PartTest::NullSafeEq`] and [`PartTest::IsNull`] leave NULLs out, and

@@ -8,6 +8,7 @@ mod explain;
 mod exprs;
 mod key_set;
 mod node;
+mod origin;
 mod skip;
 
 mod uses;
@@ -19,9 +20,10 @@ pub use change::{
 pub use explain::explain;
 pub use key_set::{KeyBox, KeySet, PartTest};
 pub use node::{
-    AggSpec, Column, ColumnSet, Estimate, ItemText, JoinKind, Node, Origin, OutputColumn, Path, QueryPlan,
-    Relation, RowLock, RowLocks, SortKey, SubPlan,
+    AggSpec, Column, ColumnSet, Estimate, ItemText, JoinKind, Node, OutputColumn, Path, QueryPlan, Relation,
+    RowLock, RowLocks, SortKey, SubPlan,
 };
+pub use origin::{ColumnTraits, Origin};
 pub use skip::{Skip, Take};
 pub use uses::TableUsed;
 

@@ -4,16 +4,21 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use expr::{AggFunc, CmpDomain, ColumnRef, Expr, ExprKind};
+use smallvec::SmallVec;
 use types::{SqlType, TableDef};
 
 use super::key_set::{KeySet, PartTest};
+use super::origin::Origin;
 use super::skip::Skip;
 use crate::ast::LockWait;
 use crate::dive::Candidate;
 
+/// Words of a [`ColumnSet`] that need no allocation: enough for 128 columns.
+const INLINE_WORDS: usize = 2;
+
 /// Column positions of one relation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ColumnSet(Vec<u64>);
+pub struct ColumnSet(SmallVec<[u64; INLINE_WORDS]>);
 
 impl ColumnSet {
     /// Adds a column.
@@ -30,10 +35,9 @@ impl ColumnSet {
         self.0.get(usize::from(col) / 64).is_some_and(|word| word >> (col % 64) & 1 == 1)
     }
 
-    /// The columns, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
-        let columns = self.0.len() * 64;
-        (0..columns as u16).filter(|&col| self.contains(col))
+    /// Whether every column is in `other` too.
+    pub fn is_subset(&self, other: &ColumnSet) -> bool {
+        self.0.iter().enumerate().all(|(at, word)| word & !other.0.get(at).unwrap_or(&0) == 0)
     }
 }
 
@@ -41,11 +45,11 @@ impl ColumnSet {
 #[derive(Clone, Debug)]
 pub struct QueryPlan {
     /// Relations by ordinal.
-    pub relations: Vec<Relation>,
+    pub relations: Arc<[Relation]>,
     /// What produces the rows.
     pub root: Node,
     /// The select list.
-    pub output: Vec<OutputColumn>,
+    pub output: Arc<[OutputColumn]>,
     /// Plans of the subqueries that expressions name by ordinal.
     pub subqueries: Vec<SubPlan>,
     /// FOR UPDATE, FOR SHARE.
@@ -119,7 +123,7 @@ pub struct OutputColumn {
     pub name: Box<str>,
     /// Value.
     pub expr: Expr,
-    /// Table column behind it, if it is one.
+    /// Column that it shows, if it is one.
     pub origin: Option<Origin>,
     /// Where its expression is in the statement's text, if that holds a subquery.
     pub text: Option<ItemText>,
@@ -134,53 +138,6 @@ pub struct ItemText {
     pub is_name: bool,
 }
 
-/// Where an output column comes from, for the column definition sent to the client. Empty names: a temporary table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// Schema.
-    pub schema: Box<str>,
-    /// Table alias.
-    pub table: Box<str>,
-    /// Table.
-    pub org_table: Box<str>,
-    /// Column.
-    pub org_name: Box<str>,
-    /// Part of the primary key.
-    pub primary_key: bool,
-    /// Sole column of a unique key.
-    pub unique_key: bool,
-    /// First column of a key that is not unique or has other columns.
-    pub multiple_key: bool,
-    /// Part of a key.
-    pub part_of_key: bool,
-    /// AUTO_INCREMENT.
-    pub auto_increment: bool,
-    /// No default value and NOT NULL.
-    pub no_default: bool,
-    /// TIMESTAMP or DATETIME with CURRENT_TIMESTAMP as its default or ON UPDATE.
-    pub set_by_clock: bool,
-    /// ON UPDATE CURRENT_TIMESTAMP.
-    pub on_update_now: bool,
-    /// A calculated value that only has a name there.
-    pub is_value: bool,
-    /// Shown by way of a table that MySQL makes when the statement runs, where it is no part of any key.
-    pub is_gathered: bool,
-}
-
-impl Origin {
-    /// As the column of a table that MySQL fills with it: no part of any key.
-    pub fn without_keys(self) -> Origin {
-        Origin {
-            primary_key: false,
-            unique_key: false,
-            multiple_key: false,
-            part_of_key: false,
-            auto_increment: false,
-            ..self
-        }
-    }
-}
-
 /// A relation.
 #[derive(Clone, Debug)]
 pub enum Relation {
@@ -189,7 +146,7 @@ pub enum Relation {
         /// Definition.
         def: Arc<TableDef>,
         /// Name in the query.
-        alias: Box<str>,
+        alias: Arc<str>,
         /// Columns that the query reads.
         used: ColumnSet,
     },
@@ -402,6 +359,7 @@ pub enum Node {
 /// is no date, a number out of range), an equality finds nothing or too much and a bound may move outwards, never
 /// inwards: the condition is then still in the filter, unless the types are both integers, equal strings or equal dates.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a plan has few paths, and most of them are ranges")]
 pub enum Path {
     /// All rows in index order.
     Scan {
@@ -422,7 +380,7 @@ pub enum Path {
         /// Index.
         index: usize,
         /// The keys.
-        keys: KeySet,
+        keys: Arc<KeySet>,
         /// Last first.
         reverse: bool,
     },

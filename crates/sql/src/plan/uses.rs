@@ -53,7 +53,7 @@ fn for_each_query_below<'p>(at: &'p Node, visit: &mut dyn FnMut(&'p QueryPlan)) 
 
 /// The tables of a query; rows of the relations `targets` are changed.
 fn query<'p>(plan: &'p QueryPlan, targets: &[u16], visit: &mut dyn FnMut(TableUsed<'p>)) {
-    for (rel, relation) in (0..).zip(&plan.relations) {
+    for (rel, relation) in (0..).zip(plan.relations.iter()) {
         if let Relation::Table { def, alias, .. } = relation {
             let locks = plan.locks.of_rel(rel).is_some_and(|lock| lock.exclusive);
             visit(TableUsed { def, alias, writes: locks || targets.contains(&rel) });

@@ -1,6 +1,9 @@
 //! How the rows of one table are found: the cheapest path that its indexes offer.
 
+use std::sync::Arc;
+
 use expr::{ColumnRef, Expr, ExprKind};
+use smallvec::SmallVec;
 use types::{IndexDef, IndexKind, KeyPart, KeyStatistics, TableDef};
 
 use super::cost;
@@ -56,30 +59,43 @@ pub(super) struct Arm {
     pub(super) filter: Vec<Expr>,
 }
 
-/// All ways to read table `rel` that are worth a thought, the cheapest first. `conditions` may name `bound` and `rel`.
-pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels) -> Vec<Choice> {
+/// The ways to read table `rel` that are worth a thought, the cheapest first. `conditions` may name `bound` and `rel`. Unless the
+/// caller `wants_order`, the ways have no order, and those that cannot be the cheapest may be missing.
+pub(super) fn choices(
+    rel: u16,
+    conditions: &[&Expr],
+    bound: RelSet,
+    wants_order: bool,
+    rels: &Rels,
+) -> Vec<Choice> {
     let RelKind::Table { def, indexes, .. } = &rels.get(rel).kind else { return Vec::new() };
-    let trees: Vec<Tree<'_>> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
-    let table = Table { rel, def, rels };
-    let mut found: Vec<Choice> = indexes.iter().filter_map(|&index| table.keyed(index, &trees)).collect();
-    let skipping = if bound.is_empty() && found.iter().all(|choice| choice.cost >= cost::WORTH_JUMPS) {
-        indexes.iter().flat_map(|&index| skip_scan::choices(&table, index, &trees)).collect()
-    } else {
-        Vec::new()
+    let indexes = || index_positions(def, indexes.as_deref());
+    let trees: SmallVec<[Tree<'_>; 4]> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
+    let table = Table { rel, def, rels, wants_order };
+    let mut found: Vec<Choice> = Vec::with_capacity(1);
+    found.extend(indexes().filter_map(|index| table.keyed(index, &trees)));
+    let tests = RowTests::new(rel, conditions, bound, rels);
+    let is_cheap = |choice: &Choice| {
+        choice.cost < cost::WORTH_JUMPS && choice.cost + tests.cost(choice) < table.least_of_scans()
     };
-    if found.iter().any(|choice| !choice.path.subqueries().is_empty()) {
-        // What is known without a subquery may leave so few rows that its list is not worth making.
-        let trees: Vec<Tree<'_>> = trees.into_iter().map(Tree::without_subqueries).collect();
-        found.extend(indexes.iter().filter_map(|&index| table.keyed(index, &trees)));
+    if !wants_order && found.iter().any(is_cheap) {
+        add_without_subqueries(&table, trees, &mut found);
+    } else {
+        let skipping = if bound.is_empty() && found.iter().all(|choice| choice.cost >= cost::WORTH_JUMPS) {
+            indexes().flat_map(|index| skip_scan::choices(&table, index, &trees)).collect()
+        } else {
+            Vec::new()
+        };
+        add_without_subqueries(&table, trees, &mut found);
+        found.extend(skipping);
+        found.extend(indexes().filter(|&index| index != 0).filter_map(|index| table.scan(index)));
+        found.extend(table.scan(0));
     }
-    found.extend(skipping);
-    found.extend(indexes.iter().filter(|&&index| index != 0).filter_map(|&index| table.scan(index)));
-    found.extend(table.scan(0));
     // An index that ensures a disjunction finds its rows and no others.
     let is_open = |at: usize| !found.iter().any(|choice| choice.ensured.contains(&at));
     let merges = index_merge::choices(def, (conditions, &is_open), rels, |conditions| {
         let trees: Vec<Tree<'_>> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
-        let keyed = indexes.iter().filter_map(|&index| table.keyed(index, &trees));
+        let keyed = indexes().filter_map(|index| table.keyed(index, &trees));
         keyed.min_by(|a, b| a.cost.total_cmp(&b.cost))
     });
     found.extend(merges);
@@ -87,15 +103,57 @@ pub(super) fn choices(rel: u16, conditions: &[&Expr], bound: RelSet, rels: &Rels
     if bound.is_empty() {
         found.extend(index_intersect::best(&table, &found, conditions));
     }
-    let weights: Vec<f64> = conditions.iter().map(|c| cost::test(c)).collect();
     for choice in &mut found {
-        let tested = (0..weights.len()).filter(|at| !choice.ensured.contains(at));
-        let present = choice.rows * rels.get(rel).present;
-        let subqueries = |at: usize| rels.subqueries.cost(conditions[at], present, bound.is_empty());
-        choice.cost += tested.map(|at| choice.rows * weights[at] + subqueries(at)).sum::<f64>();
+        choice.cost += tests.cost(choice);
     }
     found.sort_by(|a, b| a.cost.total_cmp(&b.cost));
     found
+}
+
+/// The indexes of `def` that hints leave; `None`: all.
+pub(super) fn index_positions<'i>(
+    def: &TableDef,
+    hinted: Option<&'i [usize]>,
+) -> impl Iterator<Item = usize> + use<'i> {
+    let all = if hinted.is_none() { 0..def.indexes.len() } else { 0..0 };
+    all.chain(hinted.unwrap_or_default().iter().copied())
+}
+
+/// Adds the paths by keys that need no subquery, if some of those found do: what is known without it may leave so few rows
+/// that its list is not worth making.
+fn add_without_subqueries(table: &Table<'_>, trees: SmallVec<[Tree<'_>; 4]>, found: &mut Vec<Choice>) {
+    let RelKind::Table { indexes, .. } = &table.rels.get(table.rel).kind else { return };
+    if found.iter().any(|choice| !choice.path.subqueries().is_empty()) {
+        let trees: Vec<Tree<'_>> = trees.into_iter().map(Tree::without_subqueries).collect();
+        found.extend(
+            index_positions(table.def, indexes.as_deref()).filter_map(|index| table.keyed(index, &trees)),
+        );
+    }
+}
+
+/// What it costs to test the rows of a path for the conditions that it does not ensure.
+struct RowTests<'t> {
+    rel: u16,
+    conditions: &'t [&'t Expr],
+    /// Cost of each condition for a row.
+    weights: SmallVec<[f64; 4]>,
+    /// The table is read once.
+    is_once: bool,
+    rels: &'t Rels<'t>,
+}
+
+impl<'t> RowTests<'t> {
+    fn new(rel: u16, conditions: &'t [&'t Expr], bound: RelSet, rels: &'t Rels<'t>) -> Self {
+        let weights = conditions.iter().map(|c| cost::test(c)).collect();
+        RowTests { rel, conditions, weights, is_once: bound.is_empty(), rels }
+    }
+
+    fn cost(&self, choice: &Choice) -> f64 {
+        let present = choice.rows * self.rels.get(self.rel).present;
+        let subqueries = |at: usize| self.rels.subqueries.cost(self.conditions[at], present, self.is_once);
+        let tested = (0..self.weights.len()).filter(|at| !choice.ensured.contains(at));
+        tested.map(|at| choice.rows * self.weights[at] + subqueries(at)).sum()
+    }
 }
 
 /// One stretch of an index; see [`Path::Range`].
@@ -112,9 +170,16 @@ pub(super) struct Table<'r> {
     pub(super) rel: u16,
     pub(super) def: &'r TableDef,
     pub(super) rels: &'r Rels<'r>,
+    /// The order of a path's rows may matter.
+    pub(super) wants_order: bool,
 }
 
 impl Table<'_> {
+    /// A bound below the cost of reading all rows, in any order.
+    fn least_of_scans(&self) -> f64 {
+        cost::DESCENT + self.rels.get(self.rel).rows * cost::NEXT_ROW * cost::width(true)
+    }
+
     /// All rows in the order of `index`.
     fn scan(&self, index: usize) -> Option<Choice> {
         let def = self.def.indexes.get(index)?;
@@ -132,7 +197,7 @@ impl Table<'_> {
             rows,
             cost: cost::DESCENT + rows * cost::NEXT_ROW * width + lookups,
             needs: RelSet::EMPTY,
-            order: self.order(def, 0),
+            order: self.order(def, || 0),
             dived: None,
             arms: Vec::new(),
             also: None,
@@ -142,7 +207,8 @@ impl Table<'_> {
     /// The rows that `conditions` leave, by keys of `index`.
     fn keyed(&self, index: usize, conditions: &[Tree<'_>]) -> Option<Choice> {
         let def = &self.def.indexes[index];
-        let boxes = key_boxes::of(&self.def.key_parts(index).collect::<Vec<_>>(), conditions, self.rels)?;
+        let parts: SmallVec<[&KeyPart; 8]> = self.def.key_parts(index).collect();
+        let mut boxes = key_boxes::of(&parts, conditions, self.rels)?;
         let covering = index != 0 && self.covers(def);
         let known = self.rels.get(self.rel).statistics.as_deref().and_then(|all| all.keys.get(index));
         let rows = self.estimate(def, known, &boxes);
@@ -158,10 +224,14 @@ impl Table<'_> {
         let needs = needs.fold(RelSet::EMPTY, |set, e| set.with(self.rels.of(e)));
         let lists = self.cost_of_lists(&boxes);
         let is_unique = is_one_row(def, &boxes);
-        let order = if is_unique { Ordering::one_row(self.rel) } else { self.order(def, boxes.constants()) };
-        let ensured = boxes.ensured.clone();
+        let order = match is_unique {
+            true if self.wants_order => Ordering::one_row(self.rel),
+            true => Ordering::default(),
+            false => self.order(def, || boxes.constants()),
+        };
+        let ensured = std::mem::take(&mut boxes.ensured);
         Some(Choice {
-            path: self.path(index, boxes, is_unique),
+            path: self.path(index, &parts, &boxes, is_unique),
             covering,
             ensured,
             rows,
@@ -186,15 +256,17 @@ impl Table<'_> {
     }
 
     /// The path to the keys in `boxes`: one key, one stretch, or several.
-    fn path(&self, index: usize, boxes: Boxes<'_>, is_unique: bool) -> Path {
-        let Some(Stretch { eq, null_safe, lower, upper }) =
-            self.one_stretch(&self.def.key_parts(index).collect::<Vec<_>>(), &boxes)
-        else {
-            return Path::Intervals { index, keys: boxes.to_plan(), reverse: false };
-        };
-        if is_unique {
-            return Path::Point { index, key: eq };
+    fn path(&self, index: usize, parts: &[&KeyPart], boxes: &Boxes<'_>, is_unique: bool) -> Path {
+        if let (true, [tests]) = (is_unique, &boxes.list[..])
+            && tests.len() == parts.len()
+        {
+            let mut key = Vec::with_capacity(parts.len());
+            key.extend(tests.iter().flat_map(|placed| placed.test.values()).cloned());
+            return Path::Point { index, key };
         }
+        let Some(Stretch { eq, null_safe, lower, upper }) = self.one_stretch(parts, boxes) else {
+            return Path::Intervals { index, keys: Arc::new(boxes.to_plan()), reverse: false };
+        };
         Path::Range { index, eq, null_safe, lower, upper, reverse: false }
     }
 
@@ -202,6 +274,7 @@ impl Table<'_> {
     pub(super) fn one_stretch(&self, parts: &[&KeyPart], boxes: &Boxes<'_>) -> Option<Stretch> {
         let [tests] = &boxes.list[..] else { return None };
         let mut stretch = Stretch::default();
+        stretch.eq.reserve_exact(tests.len());
         for placed in tests {
             let (is_next, is_bounded) = (
                 usize::from(placed.part) == stretch.eq.len(),
@@ -232,7 +305,7 @@ impl Table<'_> {
 
     pub(super) fn estimate(&self, index: &IndexDef, known: Option<&KeyStatistics>, boxes: &Boxes<'_>) -> f64 {
         let all = self.rels.get(self.rel).rows;
-        let rows: f64 = boxes.list.iter().map(|tests| self.estimate_box(index, known, tests)).sum();
+        let rows = boxes.sum(|tests| self.estimate_box(index, known, tests));
         rows.max(1.0).min(all.max(1.0))
     }
 
@@ -286,8 +359,12 @@ impl Table<'_> {
     }
 
     /// Order of rows that agree in the first `equal` parts of `index`. Within equal keys of a secondary index rows are
-    /// in the order of the clustered key.
-    pub(super) fn order(&self, index: &IndexDef, equal: usize) -> Ordering {
+    /// in the order of the clustered key. Nothing is said where order does not matter.
+    pub(super) fn order(&self, index: &IndexDef, equal: impl FnOnce() -> usize) -> Ordering {
+        if !self.wants_order {
+            return Ordering::default();
+        }
+        let equal = equal();
         let clustered = self.def.clustered();
         let is_clustered = std::ptr::eq(index, clustered);
         let tail: &[types::KeyPart] = if is_clustered { &[] } else { &clustered.parts };
@@ -322,9 +399,11 @@ impl Table<'_> {
 
     /// Whether every column used is in `index` or in the clustered key.
     pub(super) fn covers(&self, index: &IndexDef) -> bool {
+        if self.rels.locked {
+            return false;
+        }
         let have = index_condition::entry_columns(self.def, index);
-        let covers = self.rels.get(self.rel).used.iter().all(|col| have.contains(col));
-        covers && !self.rels.locked
+        self.rels.get(self.rel).used.is_subset(&have)
     }
 }
 

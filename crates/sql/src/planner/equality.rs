@@ -18,6 +18,9 @@ struct Equality {
 /// Adds the equalities that follow from those in `conditions`. Only columns of one type in one domain take part, for
 /// which equality is transitive.
 pub(super) fn spread(conditions: &mut Vec<Expr>, rels: &Rels) {
+    if !conditions.iter().any(joins_columns) {
+        return;
+    }
     let mut known: Vec<Equality> = conditions.iter().flat_map(equalities).collect();
     let mut added = 0;
     let mut at = 0;
@@ -39,6 +42,12 @@ pub(super) fn spread(conditions: &mut Vec<Expr>, rels: &Rels) {
         }
         at += 1;
     }
+}
+
+/// Whether `condition` equates two columns: without one nothing follows from the others.
+fn joins_columns(condition: &Expr) -> bool {
+    let ExprKind::Compare { op: CmpOp::Eq, args, .. } = &condition.kind else { return false };
+    args.iter().all(|e| matches!(e.kind, ExprKind::Column(_)))
 }
 
 /// The two readings of `a = b` (a column first), or the one if the other side is no column.

@@ -1,35 +1,33 @@
 //! Constant expressions are computed once, and conditions that always or never hold are found.
 
 use expr::{Expr, ExprKind};
+use smallvec::SmallVec;
 
 use crate::bind::block::Block;
 use crate::bind::conjuncts;
 
 /// Computes what is constant in `block`.
 pub(super) fn block(block: &mut Block) {
-    let nullable: Vec<bool> = block.output.iter().map(|item| item.expr.nullable).collect();
-    block.for_each_expr(&mut fold_in_place);
+    let nullable: SmallVec<[bool; 32]> = block.output.iter().map(|item| item.expr.nullable).collect();
+    block.for_each_expr(&mut expr::fold_in_place);
     // Clients see whether the operation may be NULL, not whether this value is.
     for (item, nullable) in block.output.iter_mut().zip(nullable) {
         item.expr.nullable |= nullable;
     }
 }
 
-/// Computes what is constant in `expr`.
-pub(super) fn fold_in_place(expr: &mut Expr) {
-    let whole = std::mem::replace(expr, Expr::constant(types::OwnedValue::Null, types::SqlType::null()));
-    *expr = expr::fold(whole);
-}
-
 /// Splits `conditions` into conjuncts, without those that are constantly true. False if one can never hold.
 pub(super) fn settle(conditions: &mut Vec<Expr>) -> bool {
-    let mut settled = Vec::with_capacity(conditions.len());
-    for condition in std::mem::take(conditions) {
-        conjuncts::split(condition, &mut settled);
+    if conditions.iter().any(|condition| matches!(condition.kind, ExprKind::And(_))) {
+        let mut split = Vec::with_capacity(conditions.len() + 1);
+        for condition in conditions.drain(..) {
+            conjuncts::split(condition, &mut split);
+        }
+        *conditions = split;
     }
-    settled.iter_mut().for_each(super::in_list::from_or);
+    conditions.iter_mut().for_each(super::in_list::from_or);
     let mut possible = true;
-    settled.retain(|condition| match truth(condition) {
+    conditions.retain(|condition| match truth(condition) {
         Some(true) => false,
         Some(false) => {
             possible = false;
@@ -37,7 +35,6 @@ pub(super) fn settle(conditions: &mut Vec<Expr>) -> bool {
         }
         None => true,
     });
-    *conditions = settled;
     possible
 }
 

@@ -97,7 +97,7 @@ fn columns_of_entries(
         });
     }
     let have = index_condition::entry_columns(table.def, &table.def.indexes[first.path.index()]);
-    let suffices = read.iter().all(|col| have.contains(col));
+    let suffices = read.is_subset(&have);
     suffices.then_some(read)
 }
 

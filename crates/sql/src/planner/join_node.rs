@@ -1,8 +1,9 @@
 //! A route as plan nodes, each condition at the earliest place where all that it names is known.
 
 use expr::{CmpDomain, Expr, ExprKind};
+use smallvec::{SmallVec, smallvec};
 
-use super::access::Choice;
+use super::access::{Arm, Choice};
 use super::index_condition;
 use super::index_merge;
 use super::join_list::{Item, JoinList};
@@ -22,10 +23,13 @@ pub(super) struct Built {
 }
 
 /// Builds the nodes of `route` through `list`. Rows of `outside` are known.
-pub(super) fn build(list: &JoinList, route: &Route, outside: RelSet, rels: &Rels) -> Built {
-    let is_placed = vec![false; list.conditions.len()];
+pub(super) fn build(list: &JoinList, route: Route, outside: RelSet, rels: &Rels) -> Built {
+    let is_placed = smallvec![false; list.conditions.len()];
     NodeBuilder::new(list, rels, outside, is_placed).build(route)
 }
+
+/// A flag for each condition.
+type Placed = SmallVec<[bool; 16]>;
 
 struct NodeBuilder<'r> {
     list: &'r JoinList,
@@ -33,9 +37,9 @@ struct NodeBuilder<'r> {
     /// Relations whose rows are known.
     known: RelSet,
     /// Equalities that hold for the rows so far.
-    equal: Known,
+    equal: Known<'r>,
     /// Which conditions have found their place.
-    is_placed: Vec<bool>,
+    is_placed: Placed,
     /// Rows on which conditions are tested here.
     rows: f64,
     by_row: Vec<u16>,
@@ -44,7 +48,7 @@ struct NodeBuilder<'r> {
 }
 
 impl<'r> NodeBuilder<'r> {
-    fn new(list: &'r JoinList, rels: &'r Rels<'r>, known: RelSet, is_placed: Vec<bool>) -> Self {
+    fn new(list: &'r JoinList, rels: &'r Rels<'r>, known: RelSet, is_placed: Placed) -> Self {
         let equal = Known::default();
         NodeBuilder {
             list,
@@ -58,9 +62,9 @@ impl<'r> NodeBuilder<'r> {
         }
     }
 
-    fn build(mut self, route: &Route) -> Built {
+    fn build(mut self, route: Route) -> Built {
         let mut node = None;
-        for step in &route.steps {
+        for step in route.steps {
             node = Some(self.step(node, step));
         }
         let rest = self.take(|_| true);
@@ -68,16 +72,16 @@ impl<'r> NodeBuilder<'r> {
         Built { node, by_row: self.by_row, in_paths: self.in_paths }
     }
 
-    fn step(&mut self, outer: Option<Node>, step: &Step) -> Node {
+    fn step(&mut self, outer: Option<Node>, step: Step) -> Node {
         let item = &self.list.items[step.item];
         let before = self.known;
         self.known = before.with(item.rels());
         self.rows = step.given;
-        let node = match (item, &step.how) {
+        let node = match (item, step.how) {
             (Item::Left { list, .. }, How::Left(route)) => {
                 self.left(outer, list, route, item.rels(), before, step.hash)
             }
-            (Item::Rel(rel), _) if step.hash => self.hashed(outer, *rel, &step.how, before),
+            (Item::Rel(rel), how) if step.hash => self.hashed(outer, *rel, how, before),
             (Item::Rel(rel), how) => self.nested(outer, *rel, how),
             (Item::Left { .. }, _) => unreachable!("a left join is read by a route"),
         };
@@ -133,8 +137,8 @@ impl<'r> NodeBuilder<'r> {
     }
 
     /// A relation read for each row of `outer`.
-    fn nested(&mut self, outer: Option<Node>, rel: u16, how: &How) -> Node {
-        self.ensure(how);
+    fn nested(&mut self, outer: Option<Node>, rel: u16, how: How) -> Node {
+        self.ensure(&how);
         let conditions = self.take_known();
         let inner = self.read(rel, how, conditions);
         match outer {
@@ -144,8 +148,8 @@ impl<'r> NodeBuilder<'r> {
     }
 
     /// A relation read once into a hash table.
-    fn hashed(&mut self, outer: Option<Node>, rel: u16, how: &How, before: RelSet) -> Node {
-        self.ensure(how);
+    fn hashed(&mut self, outer: Option<Node>, rel: u16, how: How, before: RelSet) -> Node {
+        self.ensure(&how);
         let own = self.take(|named| named.within(RelSet::of(rel)) && !named.is_empty());
         let inner = self.read(rel, how, own);
         let (keys, rest) = hash_keys(self.take_known(), RelSet::of(rel), before, self.rels);
@@ -163,7 +167,7 @@ impl<'r> NodeBuilder<'r> {
         &self,
         outer: Option<Node>,
         list: &JoinList,
-        route: &Route,
+        route: Route,
         inner_rels: RelSet,
         before: RelSet,
         hash: bool,
@@ -210,27 +214,29 @@ impl<'r> NodeBuilder<'r> {
     }
 
     /// The inner side alone, with those of its conditions that name nothing else.
-    fn own_part(&self, list: &JoinList, route: &Route, own: &[usize]) -> Node {
+    fn own_part(&self, list: &JoinList, route: Route, own: &[usize]) -> Node {
         let is_placed = (0..list.conditions.len()).map(|at| !own.contains(&at)).collect();
         NodeBuilder::new(list, self.rels, RelSet::EMPTY, is_placed).build(route).node
     }
 
     /// The node that reads a relation and tests `conditions`.
-    fn read(&self, rel: u16, how: &How, conditions: Vec<Expr>) -> Node {
+    fn read(&self, rel: u16, how: How, conditions: Vec<Expr>) -> Node {
         match (how, &self.rels.get(rel).kind) {
             (How::Access(choice), _) if choice.arms.is_empty() => {
+                let mut choice = *choice;
+                let also = choice.also.take();
                 let first = self.access(rel, choice, conditions);
-                match &choice.also {
+                match also {
                     None => first,
                     Some(also) => {
-                        let second = self.access(rel, &also.choice, Vec::new());
+                        let second = self.access(rel, also.choice, Vec::new());
                         Node::Intersect { first: Box::new(first), second: Box::new(second) }
                     }
                 }
             }
             (How::Access(choice), _) => {
-                let arms = choice.arms.iter();
-                let arms = arms.map(|arm| self.access(rel, &arm.choice, arm.filter.clone())).collect();
+                let arms = choice.arms.into_iter();
+                let arms = arms.map(|Arm { choice, filter }| self.access(rel, choice, filter)).collect();
                 filter(index_merge::node(rel, arms, self.rels), conditions, self.rels)
             }
             (_, RelKind::Virtual { def }) => {
@@ -246,11 +252,11 @@ impl<'r> NodeBuilder<'r> {
 
 impl NodeBuilder<'_> {
     /// The node that reads a table by `choice` and tests `conditions`.
-    fn access(&self, rel: u16, choice: &Choice, conditions: Vec<Expr>) -> Node {
-        let (of_index, rest) = index_condition::split(rel, choice, conditions, self.rels);
+    fn access(&self, rel: u16, choice: Choice, conditions: Vec<Expr>) -> Node {
+        let (of_index, rest) = index_condition::split(rel, &choice, conditions, self.rels);
         Node::Access {
             rel,
-            path: choice.path.clone(),
+            path: choice.path,
             filter: all(rest, self.rels),
             index_condition: all(of_index, self.rels).map(Box::new),
             covering: choice.covering,

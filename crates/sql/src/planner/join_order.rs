@@ -1,6 +1,7 @@
 //! Join order: from each possible first table the rest follows greedily; the cheapest whole wins.
 
 use expr::{CmpOp, Expr, ExprKind};
+use smallvec::SmallVec;
 
 use super::access::{self, Choice};
 use super::cost;
@@ -8,6 +9,9 @@ use super::join_list::{Item, JoinList};
 use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
 use crate::plan::SortKey;
+
+/// Places in [`JoinList::conditions`].
+type Positions = SmallVec<[usize; 8]>;
 
 /// What is done with the joined rows, as far as the order of tables matters to it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -136,10 +140,14 @@ impl Search<'_> {
         if !matches!(self.rels.get(rel).kind, RelKind::Table { .. }) {
             return vec![self.derived(at, rel, 1.0, self.outside)];
         }
-        let (positions, choices) = self.choices(rel, self.outside);
-        let ordered = choices.iter().position(|c| goal.is_met(&c.order));
-        let picks = std::iter::once(0).chain(ordered.filter(|&at| at > 0));
-        picks.map(|pick| self.access(at, rel, 1.0, &choices[pick], &positions, false)).collect()
+        let (positions, mut choices) = self.choices(rel, self.outside, !goal.is_trivial());
+        let ordered = choices.iter().position(|c| goal.is_met(&c.order)).filter(|&at| at > 0);
+        let ordered = ordered.map(|at| choices.swap_remove(at));
+        let mut offers = Vec::with_capacity(1 + usize::from(ordered.is_some()));
+        for choice in choices.into_iter().take(1).chain(ordered) {
+            offers.push(self.access(at, rel, 1.0, choice, &positions, false));
+        }
+        offers
     }
 
     /// Joins the other items behind `first`, the most promising one each time.
@@ -190,12 +198,12 @@ impl Search<'_> {
         if !matches!(self.rels.get(rel).kind, RelKind::Table { .. }) {
             return self.derived(at, rel, rows, bound);
         }
-        let (positions, choices) = self.choices(rel, bound);
-        let best = &choices[0];
+        let (positions, choices) = self.choices(rel, bound, false);
+        let best = first(choices);
         if rows > 1.0 && best.needs.is_empty() && best.rows > 1.0 && self.has_hash_key(RelSet::of(rel), bound)
         {
-            let (positions, choices) = self.choices(rel, RelSet::EMPTY);
-            return self.access(at, rel, rows, &choices[0], &positions, true);
+            let (positions, choices) = self.choices(rel, RelSet::EMPTY, false);
+            return self.access(at, rel, rows, first(choices), &positions, true);
         }
         self.access(at, rel, rows, best, &positions, false)
     }
@@ -205,13 +213,13 @@ impl Search<'_> {
         item: usize,
         rel: u16,
         rows: f64,
-        choice: &Choice,
+        mut choice: Choice,
         positions: &[usize],
         hash: bool,
     ) -> Offer {
-        let ensured: Vec<usize> = choice.ensured.iter().map(|&at| positions[at]).collect();
+        choice.ensured.iter_mut().for_each(|at| *at = positions[*at]);
         let mut share = 1.0;
-        for &position in positions.iter().filter(|position| !ensured.contains(position)) {
+        for &position in positions.iter().filter(|position| !choice.ensured.contains(position)) {
             let condition = &self.list.conditions[position];
             if !self.rels.subqueries.is_lead(condition) {
                 share *= share_of(condition);
@@ -224,11 +232,10 @@ impl Search<'_> {
         let out = (rows * choice.rows * share).max(1.0);
         let price =
             if hash { choice.cost + (choice.rows + rows) * cost::HASH_ROW } else { rows * choice.cost };
-        let choice = Box::new(Choice { ensured, ..choice.clone() });
-        let (order, needs) = (choice.order.clone(), choice.needs.without(RelSet::of(rel)));
+        let (order, needs) = (std::mem::take(&mut choice.order), choice.needs.without(RelSet::of(rel)));
         // Subqueries are run for the rows that there are: the plan ends when a table of few rows has grown.
         let given = choice.rows * self.rels.get(rel).present * if hash { 1.0 } else { rows };
-        let step = Step { item, how: How::Access(choice), hash, given, rows: out };
+        let step = Step { item, how: How::Access(Box::new(choice)), hash, given, rows: out };
         Offer { step, rows: out, cost: price, needs, order, connected }
     }
 
@@ -273,21 +280,28 @@ impl Search<'_> {
     }
 
     /// Paths to table `rel` while `bound` are known, and the positions of the conditions that they were told of.
-    fn choices(&self, rel: u16, bound: RelSet) -> (Vec<usize>, Vec<Choice>) {
+    fn choices(&self, rel: u16, bound: RelSet, wants_order: bool) -> (Positions, Vec<Choice>) {
         let whole = bound.with(RelSet::of(rel));
         let is_told = |condition: &Expr| {
             let named = self.rels.of(condition);
             named.has(rel) && named.within(whole)
         };
-        let told = self.list.conditions.iter().enumerate().filter(|(_, c)| is_told(c));
-        let (positions, conditions): (Vec<usize>, Vec<&Expr>) = told.unzip();
-        (positions, access::choices(rel, &conditions, bound, self.rels))
+        let positions = (0..self.list.conditions.len()).filter(|&at| is_told(&self.list.conditions[at]));
+        let positions: Positions = positions.collect();
+        let conditions: SmallVec<[&Expr; 8]> =
+            positions.iter().map(|&at| &self.list.conditions[at]).collect();
+        (positions, access::choices(rel, &conditions, bound, wants_order, self.rels))
     }
 
     /// Whether an equality joins `inner` with `bound`.
     fn has_hash_key(&self, inner: RelSet, bound: RelSet) -> bool {
         self.list.conditions.iter().any(|c| hash_key(c, inner, bound, self.rels).is_some())
     }
+}
+
+/// The cheapest of `choices`: a table can always be scanned.
+fn first(choices: Vec<Choice>) -> Choice {
+    choices.into_iter().next().expect("a table has a path")
 }
 
 /// The sides of an equality between `outer` and `inner`, in this order.

@@ -8,6 +8,8 @@
 
 use std::cell::Cell;
 
+use expr::Expr;
+use smallvec::{SmallVec, smallvec};
 use types::KeyPart;
 
 use super::relations::Rels;
@@ -25,31 +27,43 @@ const MAX_ARM_BOXES: usize = 4;
 /// Most stretches that lists on two or more parts may make together; beyond, only the first parts are used.
 const MAX_STRETCHES: usize = 1 << 17;
 
+/// Bytes of a test, about.
+const TEST_BYTES: usize = 40;
 /// Bytes of an interval when the statement runs, beside its key, and of a part of the key, about: those of a BIGINT.
 const INTERVAL_BYTES: usize = 28;
 const PART_BYTES: usize = 9;
+
+/// Tests of a box that need no allocation.
+const INLINE_TESTS: usize = 2;
+
+/// The tests of one box.
+pub(super) type Tests<'e> = SmallVec<[Placed<'e>; INLINE_TESTS]>;
+/// Boxes: most conditions make one.
+type List<'e> = SmallVec<[Tests<'e>; 1]>;
 
 /// What conditions leave of an index.
 #[derive(Debug)]
 pub(super) struct Boxes<'e> {
     /// For each box its tests, ascending by part, at least one on each of its first parts.
-    pub(super) list: Vec<Vec<Placed<'e>>>,
+    pub(super) list: List<'e>,
     /// Positions of the conditions that hold for every row whose key is in a box.
     pub(super) ensured: Vec<usize>,
+    /// Every box has one equality on each of the same parts, as those of a list of keys have.
+    is_key_list: bool,
 }
 
 /// A test on a part of the index.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed<'e> {
     pub(super) part: u16,
-    pub(super) test: Test<'e>,
     /// The condition that it comes from.
-    condition: usize,
+    condition: u32,
+    pub(super) test: Test<'e>,
 }
 
 /// Keys as one condition leaves them.
 struct Arms<'e> {
-    boxes: Vec<Vec<Placed<'e>>>,
+    boxes: List<'e>,
     /// They are just the keys of rows for which it holds.
     exact: bool,
 }
@@ -72,38 +86,63 @@ impl Limit<'_> {
 
 /// What `conditions` leave of an index with these parts; `None`: they do not bound the first.
 pub(super) fn of<'e>(parts: &[&KeyPart], conditions: &[Tree<'e>], rels: &Rels) -> Option<Boxes<'e>> {
+    let first = parts.first()?.column;
+    if !conditions.iter().any(|condition| bounds(condition, first)) {
+        return None;
+    }
     let limit = Limit { memory: rels.range_memory, is_exceeded: Cell::new(false) };
-    let mut list: Vec<Vec<Placed<'e>>> = vec![Vec::new()];
-    let mut exact = vec![false; conditions.len()];
+    let mut list: List<'e> = smallvec![Tests::new()];
+    let mut exact: SmallVec<[bool; 8]> = smallvec![false; conditions.len()];
     for (at, condition) in conditions.iter().enumerate() {
         let Some(arms) = arms(parts, condition, at, &limit) else { continue };
-        if let Some(product) = product(&list, &arms.boxes, &limit) {
-            list = product;
-            exact[at] = arms.exact;
-        }
+        exact[at] = multiply(&mut list, arms.boxes, &limit) && arms.exact;
     }
-    let mut trim = Trim { rels, exact };
-    for tests in &mut list {
-        tests.sort_by_key(|placed| placed.part);
-        trim.cut(tests);
-        trim.simplify(tests);
-        if tests.is_empty() {
-            return None;
-        }
+    let parts_equal = list[0].len();
+    let is_key_list = list.iter().all(|tests| tests.len() == parts_equal && is_key(tests));
+    if !is_key_list {
+        let mut trim = Trim { rels, exact: &mut exact };
+        list.iter_mut().for_each(|tests| trim.trim(tests));
     }
-    let ensured = trim.exact.iter().enumerate().filter(|(_, exact)| **exact).map(|(at, _)| at).collect();
-    let boxes = Boxes { list, ensured };
+    if list.iter().any(SmallVec::is_empty) {
+        return None;
+    }
+    let ensured = exact.iter().enumerate().filter(|(_, exact)| **exact).map(|(at, _)| at).collect();
+    let boxes = Boxes { list, ensured, is_key_list };
     (boxes.is_lookup() || limit.allows(boxes.bytes())).then_some(boxes)
+}
+
+/// Whether every box that `condition` makes has a test on the part `column`. Boxes of several conditions have one if those of
+/// one condition have.
+fn bounds(condition: &Tree<'_>, column: u16) -> bool {
+    match condition {
+        Tree::Leaf(sarg) => sarg.col == column,
+        Tree::All(terms) => terms.iter().any(|term| bounds(term, column)),
+        Tree::Any(terms) => terms.iter().all(|term| bounds(term, column)),
+        Tree::Other => false,
+    }
 }
 
 impl Boxes<'_> {
     /// Number of stretches, at most.
     pub(super) fn stretches(&self) -> usize {
-        let of_box = |tests: &Vec<Placed<'_>>| {
+        if self.is_key_list {
+            return self.list.len();
+        }
+        let of_box = |tests: &Tests<'_>| {
             let parts = tests.last().map_or(0, |last| last.part + 1);
             (0..parts).fold(1, |n: usize, part| n.saturating_mul(values(tests, part)))
         };
         self.list.iter().map(of_box).fold(0, usize::saturating_add)
+    }
+
+    /// The sum of `estimate` for each box.
+    pub(super) fn sum(&self, estimate: impl Fn(&[Placed<'_>]) -> f64) -> f64 {
+        if self.is_key_list {
+            // The boxes differ in their values alone.
+            let each = estimate(&self.list[0]);
+            return self.list.iter().map(|_| each).sum();
+        }
+        self.list.iter().map(|tests| estimate(tests)).sum()
     }
 
     /// Whether the keys are one stretch that equalities bound.
@@ -115,25 +154,19 @@ impl Boxes<'_> {
 
     /// Bytes that the boxes take now, and their intervals when the statement runs.
     fn bytes(&self) -> usize {
-        let tests: usize = self.list.iter().map(Vec::len).sum();
+        let tests: usize = self.list.iter().map(SmallVec::len).sum();
         let parts = self.list.iter().filter_map(|tests| tests.last()).map(|last| last.part + 1).max();
         let key = usize::from(parts.unwrap_or(0)) * PART_BYTES;
         let intervals = self.stretches().saturating_mul(INTERVAL_BYTES + key);
-        (tests * size_of::<Placed<'_>>()).saturating_add(intervals)
+        (tests * TEST_BYTES).saturating_add(intervals)
     }
 
     /// Leading parts that have one value, the same in all boxes.
     pub(super) fn constants(&self) -> usize {
         let Some((first, rest)) = self.list.split_first() else { return 0 };
-        let one = |tests: &[Placed<'_>], part: u16| {
-            tests.iter().filter(|t| t.part == part).find_map(|t| match t.test {
-                Test::Eq(value) | Test::NullSafeEq(value) => Some(value.clone()),
-                _ => None,
-            })
-        };
         let is_one = |part: &u16| {
-            one(first, *part).is_some_and(|value| {
-                rest.iter().all(|tests| one(tests, *part).is_some_and(|other| same::same(&other, &value)))
+            value_of(first, *part).is_some_and(|value| {
+                rest.iter().all(|tests| value_of(tests, *part).is_some_and(|other| same::same(other, value)))
             })
         };
         let parts = first.last().map_or(0, |last| last.part + 1);
@@ -142,11 +175,19 @@ impl Boxes<'_> {
 
     /// As a plan has it.
     pub(super) fn to_plan(&self) -> KeySet {
-        let key_box = |tests: &Vec<Placed<'_>>| KeyBox {
+        let key_box = |tests: &Tests<'_>| KeyBox {
             tests: tests.iter().map(|placed| (placed.part, placed.test.to_plan())).collect(),
         };
         KeySet { boxes: self.list.iter().map(key_box).collect() }
     }
+}
+
+/// The value that an equality among `tests` gives `part`.
+fn value_of<'e>(tests: &[Placed<'e>], part: u16) -> Option<&'e Expr> {
+    tests.iter().filter(|placed| placed.part == part).find_map(|placed| match placed.test {
+        Test::Eq(value) | Test::NullSafeEq(value) => Some(value),
+        _ => None,
+    })
 }
 
 /// Single values that `tests` leave `part`, or stretches.
@@ -166,30 +207,46 @@ pub(super) fn values(tests: &[Placed<'_>], part: u16) -> usize {
     })
 }
 
+/// Whether the tests are one equality on each of the first parts, in their order.
+fn is_key(tests: &[Placed<'_>]) -> bool {
+    let is_equal = |(at, placed): (usize, &Placed<'_>)| {
+        usize::from(placed.part) == at && matches!(placed.test, Test::Eq(_))
+    };
+    tests.iter().enumerate().all(is_equal)
+}
+
 /// The keys of rows for which `condition`, the `at`-th, may hold; `None`: any.
 fn arms<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize, limit: &Limit<'_>) -> Option<Arms<'e>> {
+    if let Some((tests, exact)) = one_box(parts, condition, at) {
+        let is_told = !tests.is_empty() && limit.allows(tests.len() * TEST_BYTES);
+        return is_told.then(|| Arms { boxes: smallvec![tests], exact });
+    }
     match condition {
-        Tree::Other => None,
-        Tree::Leaf(sarg) => leaf(parts, sarg, at),
+        Tree::Other | Tree::Leaf(_) => None,
         Tree::All(terms) => {
-            let mut whole = Arms { boxes: vec![Vec::new()], exact: true };
+            let mut whole = Arms { boxes: smallvec![Tests::new()], exact: true };
             for term in terms {
-                let arms = arms(parts, term, at, limit);
-                let joined =
-                    arms.and_then(|arms| Some((product(&whole.boxes, &arms.boxes, limit)?, arms.exact)));
-                match joined {
-                    Some((boxes, exact)) => whole = Arms { boxes, exact: whole.exact && exact },
-                    None => whole.exact = false,
-                }
+                let joined = arms(parts, term, at, limit)
+                    .is_some_and(|arms| multiply(&mut whole.boxes, arms.boxes, limit) && arms.exact);
+                whole.exact &= joined;
             }
             whole.boxes.iter().all(|tests| !tests.is_empty()).then_some(whole)
         }
         Tree::Any(terms) => {
-            let mut whole = Arms { boxes: Vec::with_capacity(terms.len()), exact: true };
+            let mut whole = Arms { boxes: List::with_capacity(terms.len()), exact: true };
             for term in terms {
-                let arms = arms(parts, term, at, limit)?;
-                whole.boxes.extend(arms.boxes);
-                whole.exact &= arms.exact;
+                match one_box(parts, term, at) {
+                    Some((tests, exact)) if !tests.is_empty() && limit.allows(tests.len() * TEST_BYTES) => {
+                        whole.boxes.push(tests);
+                        whole.exact &= exact;
+                    }
+                    Some(_) => return None,
+                    None => {
+                        let arms = arms(parts, term, at, limit)?;
+                        whole.boxes.extend(arms.boxes);
+                        whole.exact &= arms.exact;
+                    }
+                }
                 if whole.boxes.len() > MAX_PRODUCT + MAX_ARM_BOXES * terms.len() {
                     return None;
                 }
@@ -199,40 +256,66 @@ fn arms<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize, limit: &Limit<'
     }
 }
 
-fn leaf<'e>(parts: &[&KeyPart], sarg: &Sarg<'e>, condition: usize) -> Option<Arms<'e>> {
-    let place = parts.iter().position(|part| part.column == sarg.col)?;
-    let is_whole = parts[place].prefix_len.is_none();
-    let placed = Placed { part: place as u16, test: sarg.test, condition };
-    Some(Arms { boxes: vec![vec![placed]], exact: sarg.exact && is_whole })
+/// The box, perhaps without tests, of a conjunction of conditions on single columns, and whether its keys are just those of rows for
+/// which it holds. `None`: it is no such conjunction.
+fn one_box<'e>(parts: &[&KeyPart], condition: &Tree<'e>, at: usize) -> Option<(Tests<'e>, bool)> {
+    let terms = match condition {
+        Tree::All(terms) if terms.len() <= MAX_BOX_TESTS => &terms[..],
+        Tree::Leaf(_) => std::slice::from_ref(condition),
+        _ => return None,
+    };
+    let (mut tests, mut exact) = (Tests::new(), true);
+    for term in terms {
+        let Tree::Leaf(sarg) = term else { return None };
+        match place(parts, sarg, at) {
+            Some((placed, is_exact)) => {
+                tests.push(placed);
+                exact &= is_exact;
+            }
+            None => exact = false,
+        }
+    }
+    Some((tests, exact))
 }
 
-/// The boxes of keys that are in a box of either side; `None`: too many.
-fn product<'e>(
-    left: &[Vec<Placed<'e>>],
-    right: &[Vec<Placed<'e>>],
-    limit: &Limit<'_>,
-) -> Option<Vec<Vec<Placed<'e>>>> {
-    let count = left.len().checked_mul(right.len())?;
-    let longest = |boxes: &[Vec<Placed<'e>>]| boxes.iter().map(Vec::len).max().unwrap_or(0);
-    let tests = longest(left) + longest(right);
+/// The test that `sarg` is on a part, and whether it finds just the rows that pass.
+fn place<'e>(parts: &[&KeyPart], sarg: &Sarg<'e>, condition: usize) -> Option<(Placed<'e>, bool)> {
+    let place = parts.iter().position(|part| part.column == sarg.col)?;
+    let is_whole = parts[place].prefix_len.is_none();
+    let placed = Placed { part: place as u16, condition: condition as u32, test: sarg.test };
+    Some((placed, sarg.exact && is_whole))
+}
+
+/// Makes `left` the boxes of keys that are in a box of either side. False, and nothing changed: they are too many.
+fn multiply<'e>(left: &mut List<'e>, right: List<'e>, limit: &Limit<'_>) -> bool {
+    let Some(count) = left.len().checked_mul(right.len()) else { return false };
+    let longest = |boxes: &List<'e>| boxes.iter().map(SmallVec::len).max().unwrap_or(0);
+    let tests = longest(left) + longest(&right);
     // A subquery in several boxes would be run for each.
-    if (right.len() > 1 && runs_subquery(left)) || (left.len() > 1 && runs_subquery(right)) {
-        return None;
+    if (right.len() > 1 && runs_subquery(left)) || (left.len() > 1 && runs_subquery(&right)) {
+        return false;
     }
     let is_too_large = (left.len() > 1 && right.len() > 1 && count > MAX_PRODUCT)
         || tests > MAX_BOX_TESTS
         || count.saturating_mul(tests) > MAX_TESTS;
-    if is_too_large || !limit.allows(count * tests * size_of::<Placed<'_>>()) {
-        return None;
+    if is_too_large || !limit.allows(count * tests * TEST_BYTES) {
+        return false;
     }
-    let mut boxes = Vec::with_capacity(count);
-    for a in left {
-        boxes.extend(right.iter().map(|b| a.iter().chain(b).copied().collect::<Vec<_>>()));
+    if left.len() == 1 && left[0].is_empty() {
+        *left = right;
+    } else if let [more] = &right[..] {
+        left.iter_mut().for_each(|tests| tests.extend_from_slice(more));
+    } else {
+        let mut product = List::with_capacity(count);
+        for tests in left.iter() {
+            product.extend(right.iter().map(|more| tests.iter().chain(more).copied().collect::<Tests<'e>>()));
+        }
+        *left = product;
     }
-    Some(boxes)
+    true
 }
 
-fn runs_subquery(boxes: &[Vec<Placed<'_>>]) -> bool {
+fn runs_subquery(boxes: &List<'_>) -> bool {
     boxes.iter().flatten().any(|placed| matches!(placed.test, Test::InSubquery(..)))
 }
 
@@ -240,14 +323,23 @@ fn runs_subquery(boxes: &[Vec<Placed<'_>>]) -> bool {
 struct Trim<'r> {
     rels: &'r Rels<'r>,
     /// Which conditions the boxes still ensure.
-    exact: Vec<bool>,
+    exact: &'r mut [bool],
 }
 
 impl Trim<'_> {
+    /// Orders the tests of a box by their parts, and leaves out those that are of no use.
+    fn trim(&mut self, tests: &mut Tests<'_>) {
+        if !is_key(tests) {
+            tests.sort_by_key(|placed| placed.part);
+            self.cut(tests);
+            self.simplify(tests);
+        }
+    }
+
     /// Leaves out tests that others on the same part make needless. Where a part equals one value, what names other relations
     /// beside is tested with the row.
-    fn simplify(&mut self, tests: &mut Vec<Placed<'_>>) {
-        let mut kept: Vec<Placed<'_>> = Vec::with_capacity(tests.len());
+    fn simplify(&mut self, tests: &mut Tests<'_>) {
+        let mut kept = Tests::with_capacity(tests.len());
         for part in tests.chunk_by(|a, b| a.part == b.part) {
             let is_constant = part.iter().all(|p| p.test.values().iter().all(|v| self.rels.of(v).is_empty()));
             let only = if is_constant { None } else { self.equality(part) };
@@ -264,7 +356,7 @@ impl Trim<'_> {
                 if chosen(&at) {
                     kept.push(*placed);
                 } else {
-                    self.exact[placed.condition] = false;
+                    self.exact[placed.condition as usize] = false;
                 }
             }
         }
@@ -280,7 +372,7 @@ impl Trim<'_> {
     }
 
     /// Leaves out tests behind the first part that has other than single values, or too many.
-    fn cut(&mut self, tests: &mut Vec<Placed<'_>>) {
+    fn cut(&mut self, tests: &mut Tests<'_>) {
         let mut stretches = 1_usize;
         let mut part = 0;
         let mut reached = 0;
@@ -304,9 +396,9 @@ impl Trim<'_> {
             part += 1;
         }
         for beyond in tests.iter().filter(|placed| placed.part >= reached) {
-            self.exact[beyond.condition] = false;
+            self.exact[beyond.condition as usize] = false;
         }
-        tests.retain(|placed| placed.part < reached);
+        tests.retain(|placed: &mut Placed<'_>| placed.part < reached);
     }
 }
 

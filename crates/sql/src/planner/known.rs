@@ -1,22 +1,21 @@
 //! Equalities that hold for every row that comes so far, and conditions that say nothing new beside them.
 
 use expr::{CmpDomain, CmpOp, Expr, ExprKind};
+use smallvec::SmallVec;
 
 use super::equality::is_one_type;
 use crate::bind::same;
 
 /// Equalities in force.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
-    pairs: Vec<(Expr, Expr, CmpDomain)>,
+pub(super) struct Known<'e> {
+    pairs: SmallVec<[(&'e Expr, &'e Expr, CmpDomain); 4]>,
 }
 
-impl Known {
+impl<'e> Known<'e> {
     /// Notes that `condition` holds.
-    pub(super) fn add(&mut self, condition: &Expr) {
-        if let Some((a, b, domain)) = transitive_equality(condition) {
-            self.pairs.push((a.clone(), b.clone(), domain));
-        }
+    pub(super) fn add(&mut self, condition: &'e Expr) {
+        self.pairs.extend(transitive_equality(condition));
     }
 
     /// Whether `condition` follows from what is known.
@@ -31,7 +30,7 @@ impl Known {
         while at < reached.len() {
             for (left, right, other_domain) in self.pairs.iter().filter(|(_, _, d)| *d == domain) {
                 debug_assert_eq!(*other_domain, domain);
-                for (from, to) in [(left, right), (right, left)] {
+                for (from, to) in [(*left, *right), (*right, *left)] {
                     if same::same(from, reached[at]) && !reached.iter().any(|e| same::same(e, to)) {
                         reached.push(to);
                     }

@@ -13,7 +13,7 @@ use std::ops::Range;
 use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 use types::{ColumnDef, IndexDef, KeyColumn, KeyPart, SqlType};
 
-use super::access::{Stretch, Table};
+use super::access::{self, Stretch, Table};
 use super::cost;
 use super::join_list::{Item, JoinList};
 use super::join_node;
@@ -54,11 +54,11 @@ pub(super) fn plan(
         return None;
     }
     let wanted = wanted(block, rel)?;
-    let table = Table { rel, def, rels };
+    let table = Table { rel, def, rels, wants_order: true };
     let trees: Vec<Tree<'_>> =
         list.conditions.iter().map(|c| sarg::of(c, rel, RelSet::EMPTY, rels)).collect();
-    let found =
-        indexes.iter().filter_map(|&index| by_index(&table, index, &wanted, (&list.conditions, &trees)));
+    let indexes = access::index_positions(def, indexes.as_deref());
+    let found = indexes.filter_map(|index| by_index(&table, index, &wanted, (&list.conditions, &trees)));
     let best = found.min_by(|a, b| a.2.cost.total_cmp(&b.2.cost));
     best.filter(|(.., estimate)| estimate.cost < other)
 }
@@ -118,7 +118,7 @@ fn by_index(
     let estimate = estimate(table, index, &groups, (within.as_ref(), take))?;
     let is_untested = |at: &&usize| !within.as_ref().is_some_and(|within| within.ensured.contains(at));
     let untested = of_groups.iter().filter(is_untested).map(|&at| conditions[at].clone()).collect();
-    let order = table.order(def, within.as_ref().map_or(lead.len(), Boxes::constants));
+    let order = table.order(def, || within.as_ref().map_or(lead.len(), Boxes::constants));
     let skipped = if within.is_some() { groups.end } else { groups.len() };
     let within = within.map(|within| within.to_plan());
     let Stretch { eq, null_safe, lower, upper } = stretch;

@@ -44,7 +44,7 @@ impl Ends<'_> {
             return None;
         }
         let keys = [SortKey { expr: arg.clone(), desc }];
-        let choices = access::choices(self.rel, &self.conditions, RelSet::EMPTY, self.rels);
+        let choices = access::choices(self.rel, &self.conditions, RelSet::EMPTY, true, self.rels);
         let (reading, mut choice) = choices.into_iter().enumerate().find_map(|(at, choice)| {
             let reading = choice.order.reading(&keys)?;
             let is_plain = !matches!(choice.path, Path::Skip { .. }) && choice.also.is_none();

@@ -8,6 +8,21 @@ use crate::bind::block::{JoinTree, Kind};
 /// Makes left joins inner where a conjunct of `conditions`, which all hold above `tree`, rejects NULLs of their inner
 /// side.
 pub(super) fn simplify(tree: &mut JoinTree, conditions: &[Expr], rels: &Rels) {
+    if has_left_join(tree) {
+        simplify_below(tree, conditions, rels);
+    }
+}
+
+fn has_left_join(tree: &JoinTree) -> bool {
+    match tree {
+        JoinTree::Dual | JoinTree::Rel(_) => false,
+        JoinTree::Join { kind, left, right, .. } => {
+            *kind == Kind::Left || has_left_join(left) || has_left_join(right)
+        }
+    }
+}
+
+fn simplify_below(tree: &mut JoinTree, conditions: &[Expr], rels: &Rels) {
     let JoinTree::Join { kind, left, right, on } = tree else { return };
     if *kind == Kind::Left {
         let inner = right.rels();
@@ -16,12 +31,12 @@ pub(super) fn simplify(tree: &mut JoinTree, conditions: &[Expr], rels: &Rels) {
         }
     }
     if *kind == Kind::Left {
-        simplify(left, conditions, rels);
-        simplify(right, on, rels);
+        simplify_below(left, conditions, rels);
+        simplify_below(right, on, rels);
     } else {
         let all: Vec<Expr> = conditions.iter().chain(on.iter()).cloned().collect();
-        simplify(left, &all, rels);
-        simplify(right, &all, rels);
+        simplify_below(left, &all, rels);
+        simplify_below(right, &all, rels);
     }
 }
 

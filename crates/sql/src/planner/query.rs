@@ -2,7 +2,6 @@
 
 use expr::{Expr, ExprKind};
 
-use super::fold;
 use super::outer::Params;
 use super::select::{self, Extra};
 use crate::bind::BindContext;
@@ -35,7 +34,7 @@ pub(crate) fn change(
     let mut values: Vec<&mut Expr> = Vec::with_capacity(sets.len());
     for (_, _, cell) in sets {
         if let InsertCell::Expr(expr) = cell {
-            fold::fold_in_place(expr);
+            expr::fold_in_place(expr);
             values.push(expr);
         }
     }
@@ -78,7 +77,7 @@ fn plan_union(mut union: UnionBlock, ctx: &BindContext<'_>, params: &Params) -> 
     let in_order = union.order.iter_mut().map(|key| &mut key.expr);
     for expr in in_order.chain(&mut union.limit.offset).chain(&mut union.limit.count) {
         params.resolve_expr(expr);
-        fold::fold_in_place(expr);
+        expr::fold_in_place(expr);
     }
     let arms: Vec<QueryPlan> = union.arms.into_iter().map(|arm| plan_query(arm, ctx, params)).collect();
     let estimate = arms.iter().fold(Estimate::default(), |sum, arm| Estimate {
@@ -92,9 +91,9 @@ fn plan_union(mut union: UnionBlock, ctx: &BindContext<'_>, params: &Params) -> 
         node = Node::Sort { input: Box::new(node), keys: union.order, rels: vec![0], limit };
     }
     QueryPlan {
-        relations: vec![Relation::Rows { columns: union.columns }],
+        relations: [Relation::Rows { columns: union.columns }].into(),
         root: window(node, union.limit),
-        output: union.output,
+        output: union.output.into(),
         subqueries: Vec::new(),
         locks: RowLocks::default(),
         count_found_rows: union.count_found_rows,

@@ -75,9 +75,9 @@ pub(super) struct Rel {
 pub(super) enum RelKind {
     Table {
         def: Arc<TableDef>,
-        alias: Box<str>,
-        /// Indexes that hints leave.
-        indexes: Vec<usize>,
+        alias: Arc<str>,
+        /// Indexes that hints leave; `None`: all.
+        indexes: Option<Vec<usize>>,
     },
     Virtual {
         def: Arc<TableDef>,
@@ -116,16 +116,18 @@ pub(super) struct Rels<'c> {
 }
 
 impl<'c> Rels<'c> {
+    /// An empty list with room for `count` relations.
     pub(super) fn new(
         subqueries: Subqueries,
         locked: bool,
         build: expr::Builder,
+        count: usize,
         ctx: &BindContext<'c>,
     ) -> Self {
         let BindContext { catalog, range_memory, .. } = *ctx;
         let reads_lock = locked || ctx.reads_lock == ReadsLock::Always;
         Rels {
-            list: Vec::new(),
+            list: Vec::with_capacity(count),
             subqueries,
             locked,
             reads_lock,
@@ -151,7 +153,6 @@ impl<'c> Rels<'c> {
                 } else {
                     statistics = catalog.statistics(&def);
                 }
-                let indexes = indexes.unwrap_or_else(|| (0..def.indexes.len()).collect());
                 (RelKind::Table { def, alias, indexes }, rows)
             }
             Source::Virtual { def } => (RelKind::Virtual { def }, cost::DERIVED_ROWS),
@@ -210,6 +211,11 @@ impl<'c> Rels<'c> {
 
     /// The relations that `expr` names, itself or through subqueries.
     pub(super) fn of(&self, expr: &Expr) -> RelSet {
+        match expr.kind {
+            ExprKind::Column(column) => return RelSet::of(column.rel),
+            ExprKind::Const(_) | ExprKind::Param(_) => return RelSet::EMPTY,
+            _ => {}
+        }
         let mut set = RelSet::EMPTY;
         expr.walk(&mut |e| match &e.kind {
             ExprKind::Column(column) => set = set.with(RelSet::of(column.rel)),
@@ -220,7 +226,7 @@ impl<'c> Rels<'c> {
     }
 
     /// The relations as the plan lists them.
-    pub(super) fn into_plan(self) -> Vec<Relation> {
+    pub(super) fn into_plan(self) -> Arc<[Relation]> {
         let relation = |rel: Rel| match rel.kind {
             RelKind::Table { def, alias, .. } => Relation::Table { def, alias, used: rel.used },
             RelKind::Virtual { def } => Relation::Rows { columns: columns_of(&def) },

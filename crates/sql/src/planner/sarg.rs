@@ -250,7 +250,8 @@ impl Finder<'_> {
 
     /// Whether `value` is there before the relation is read, and the same for all of its rows.
     fn is_known(&self, value: &Expr) -> bool {
-        self.rels.of(value).within(self.bound) && !is_volatile(value)
+        matches!(value.kind, ExprKind::Const(_) | ExprKind::Param(_))
+            || (self.rels.of(value).within(self.bound) && !is_volatile(value))
     }
 
     /// Whether an index on a column of type `ty` finds what compares with `value` in `domain`: `None` if not,

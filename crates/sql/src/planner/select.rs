@@ -57,7 +57,7 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     let others = others.into_iter().map(|other| other.map(by_row)).collect();
     let mut subqueries = plan_subqueries(subqueries, ctx, params);
     let subqueries_known = Subqueries::new(&subqueries, others, lead);
-    let mut rels = Rels::new(subqueries_known, !block.locks.is_none(), build, ctx);
+    let mut rels = Rels::new(subqueries_known, !block.locks.is_none(), build, block.rels.len(), ctx);
     rels.dives = ctx.dives.filter(|_| row_limit(&block).is_none());
     rels.is_counted = params.is_inside();
     rels.has_limit = row_limit(&block).is_some();
@@ -73,11 +73,12 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     }
     note_used(&mut block, extra, &mut rels);
     block.order.retain(|key| !ordering::is_constant(&key.expr));
+    let names = block.from.rels();
     let list = join_list(&mut block, &mut derived, &rels);
     for (rel, query) in derived {
         rels.set_plan(rel, plan_query(query, ctx, params));
     }
-    let (stream, chosen) = joined(&mut block, list, &rels);
+    let (stream, chosen) = joined(&mut block, list, names, &rels);
     if lead.is_some_and(|lead| !chosen.in_paths.contains(&lead)) {
         subqueries.pop();
     }
@@ -95,7 +96,7 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     QueryPlan {
         relations: rels.into_plan(),
         root: node,
-        output: block.output,
+        output: block.output.into(),
         subqueries,
         locks: block.locks,
         count_found_rows: block.count_found_rows,
@@ -122,11 +123,15 @@ fn note_used(block: &mut Block, extra: &Extra<'_>, rels: &mut Rels) {
 /// FROM and WHERE as a join list with its conditions settled; `None`: no row satisfies them.
 fn join_list(block: &mut Block, derived: &mut [(u16, Query)], rels: &Rels) -> Option<JoinList> {
     let mut filter = std::mem::take(&mut block.filter);
-    let mut tree = block.from.clone();
+    let mut tree = std::mem::take(&mut block.from);
     outer_join::simplify(&mut tree, &filter, rels);
     let mut list = join_list::flatten(tree, rels);
     list.ordered |= block.straight;
-    list.conditions.append(&mut filter);
+    if list.conditions.is_empty() {
+        list.conditions = filter;
+    } else {
+        list.conditions.append(&mut filter);
+    }
     let is_possible = settle(&mut list, rels);
     push_down(&mut list, derived, rels);
     is_possible.then_some(list)
@@ -161,8 +166,7 @@ struct Chosen {
 }
 
 /// The joined rows.
-fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Chosen) {
-    let names = block.from.rels();
+fn joined(block: &mut Block, list: Option<JoinList>, names: Vec<u16>, rels: &Rels) -> (Stream, Chosen) {
     let stream =
         |node: Node, order: Ordering, estimate: Estimate| Stream { node, order, rels: names, estimate };
     let Some(list) = list else {
@@ -173,7 +177,7 @@ fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Ch
         return (stream(node, Ordering::default(), one), Chosen::default());
     }
     let goal = goal(block);
-    let route = join_order::best(&list, RelSet::EMPTY, goal, rels);
+    let mut route = join_order::best(&list, RelSet::EMPTY, goal, rels);
     if let Some((node, order, estimate)) =
         loose_scan::plan(block, &list, join_order::price(&route, goal), rels)
     {
@@ -182,11 +186,12 @@ fn joined(block: &mut Block, list: Option<JoinList>, rels: &Rels) -> (Stream, Ch
     if let Some(dives) = rels.dives {
         dive::note_route(&route, dives);
     }
-    let Built { node, by_row, in_paths } = join_node::build(&list, &route, RelSet::EMPTY, rels);
     let estimate = Estimate { rows: route.rows, cost: join_order::price(&route, goal) };
     let counted = dive::counted(&route).filter(|_| block.aggregation.is_none());
     let read = index_intersect::columns_read(&list, &route);
-    (stream(node, route.order, estimate), Chosen { by_row, in_paths, counted, read })
+    let order = std::mem::take(&mut route.order);
+    let Built { node, by_row, in_paths } = join_node::build(&list, route, RelSet::EMPTY, rels);
+    (stream(node, order, estimate), Chosen { by_row, in_paths, counted, read })
 }
 
 /// What LIMIT leaves of `estimate`.

@@ -87,7 +87,7 @@ impl Subqueries {
     /// the looking up.
     pub(super) fn cost(&self, condition: &Expr, rows: f64, makes_lists: bool) -> f64 {
         let mut cost = 0.0;
-        if self.is_lead(condition) {
+        if self.list.is_empty() || self.is_lead(condition) {
             return cost;
         }
         condition.walk(&mut |e| {
@@ -106,6 +106,9 @@ impl Subqueries {
 
     /// The ordinal of the subquery in `condition` that is better run for each of `rows` rows, and the condition that does so.
     pub(super) fn cheaper_by_row(&self, condition: &Expr, rows: f64) -> Option<(u16, &Expr)> {
+        if self.list.is_empty() {
+            return None;
+        }
         let mut found = None;
         condition.walk(&mut |e| {
             if let ExprKind::Subquery { plan, .. } = e.kind {

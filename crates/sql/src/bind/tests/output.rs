@@ -43,11 +43,11 @@ fn common_columns_of_a_join_are_shown_once() {
 fn origins_tell_table_and_keys() {
     let output = query("SELECT e.id, e.dept AS x, e.id + 1 FROM emp e").output;
     let id = output[0].origin.as_ref().unwrap();
-    assert_eq!((&*id.schema, &*id.table, &*id.org_table, &*id.org_name), ("db", "e", "emp", "id"));
-    assert!(id.primary_key && id.no_default);
+    assert_eq!((id.schema(), id.table(), id.org_table(), id.org_name()), ("db", "e", "emp", "id"));
+    assert!(id.traits().primary_key && id.traits().no_default);
     let dept = output[1].origin.as_ref().unwrap();
-    assert!(dept.multiple_key && !dept.primary_key && *dept.org_name == *"dept");
-    assert_eq!(output[2].origin, None);
+    assert!(dept.traits().multiple_key && !dept.traits().primary_key && dept.org_name() == "dept");
+    assert!(output[2].origin.is_none());
 }
 
 #[test]

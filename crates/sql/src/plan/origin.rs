@@ -1,0 +1,137 @@
+//! Where output columns come from: what a client learns about the table column behind a column of its answer.
+
+use std::sync::Arc;
+
+use types::{ColumnDefault, IndexKind, TableDef, TypeKind};
+
+/// The column that an output column shows. Without names: one of a temporary table.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// A column of a table of the dictionary, perhaps seen through derived tables.
+    column: Option<(Arc<TableDef>, u16)>,
+    /// Name of the table in the query.
+    alias: Option<Arc<str>>,
+    /// Name of the column, if it is another than that of `column`.
+    name: Option<Box<str>>,
+    /// It is no part of a key.
+    has_no_keys: bool,
+    /// NOT NULL and without a default value, whatever `column` is.
+    pub no_default: bool,
+    /// A calculated value that only has a name there.
+    pub is_value: bool,
+    /// Shown by way of a table that MySQL makes when the statement runs, where it is no part of any key.
+    pub is_gathered: bool,
+}
+
+/// What the definition of a table says about one of its columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ColumnTraits {
+    /// Part of the primary key.
+    pub primary_key: bool,
+    /// Sole column of a unique key.
+    pub unique_key: bool,
+    /// First column of a key that is not unique or has other columns.
+    pub multiple_key: bool,
+    /// Part of a key.
+    pub part_of_key: bool,
+    /// AUTO_INCREMENT.
+    pub auto_increment: bool,
+    /// No default value and NOT NULL.
+    pub no_default: bool,
+    /// TIMESTAMP with CURRENT_TIMESTAMP as its default or ON UPDATE.
+    pub set_by_clock: bool,
+    /// ON UPDATE CURRENT_TIMESTAMP.
+    pub on_update_now: bool,
+}
+
+impl Origin {
+    /// Column `col` of a table that is called `alias` in the query.
+    pub fn of_column(def: Arc<TableDef>, col: u16, alias: Arc<str>) -> Origin {
+        Origin { column: Some((def, col)), alias: Some(alias), ..Origin::default() }
+    }
+
+    /// A calculated value.
+    pub fn value() -> Origin {
+        Origin { is_value: true, ..Origin::default() }
+    }
+
+    /// A column of a temporary table.
+    pub fn made(name: Box<str>) -> Origin {
+        Origin { name: Some(name), ..Origin::default() }
+    }
+
+    /// As column `name` of the derived table `alias`.
+    pub fn through(self, alias: Arc<str>, name: Box<str>) -> Origin {
+        Origin { alias: Some(alias), name: Some(name), ..self }
+    }
+
+    /// As the column of a table that MySQL fills with it: no part of any key.
+    pub fn without_keys(self) -> Origin {
+        Origin { has_no_keys: true, ..self }
+    }
+
+    /// Schema; empty for a temporary table.
+    pub fn schema(&self) -> &str {
+        self.column.as_ref().map_or("", |(def, _)| &def.schema)
+    }
+
+    /// Name of the table in the query; empty for a temporary table.
+    pub fn table(&self) -> &str {
+        self.alias.as_deref().unwrap_or("")
+    }
+
+    /// Name of the table; empty for a temporary table.
+    pub fn org_table(&self) -> &str {
+        self.column.as_ref().map_or("", |(def, _)| &def.name)
+    }
+
+    /// Name of the column.
+    pub fn org_name(&self) -> &str {
+        match (&self.name, &self.column) {
+            (Some(name), _) => name,
+            (None, Some((def, col))) => &def.columns[usize::from(*col)].name,
+            (None, None) => "",
+        }
+    }
+
+    /// What the definition of the table says about the column.
+    pub fn traits(&self) -> ColumnTraits {
+        let mut traits = self.column.as_ref().map_or_else(ColumnTraits::default, |(def, col)| {
+            let mut traits = own_traits(def, *col);
+            if !self.has_no_keys {
+                add_keys(&mut traits, def, *col);
+            }
+            traits
+        });
+        traits.auto_increment &= !self.has_no_keys;
+        traits.no_default |= self.no_default;
+        traits
+    }
+}
+
+fn own_traits(def: &TableDef, col: u16) -> ColumnTraits {
+    let column = &def.columns[usize::from(col)];
+    ColumnTraits {
+        auto_increment: column.auto_increment,
+        no_default: !column.nullable && !column.auto_increment && column.default == ColumnDefault::None,
+        set_by_clock: column.ty.kind == TypeKind::Timestamp
+            && (column.on_update_now || column.default == ColumnDefault::Now),
+        on_update_now: column.on_update_now,
+        ..ColumnTraits::default()
+    }
+}
+
+fn add_keys(traits: &mut ColumnTraits, def: &TableDef, col: u16) {
+    for (at, index) in def.indexes.iter().enumerate() {
+        let Some(part) = index.parts.iter().position(|part| part.column == col) else { continue };
+        traits.part_of_key = true;
+        // The clustered key takes the primary key's place where there is none.
+        if at == 0 {
+            traits.primary_key = true;
+        } else if part == 0 {
+            let is_alone = index.kind == IndexKind::Unique && index.parts.len() == 1;
+            traits.unique_key |= is_alone;
+            traits.multiple_key |= !is_alone;
+        }
+    }
+}
