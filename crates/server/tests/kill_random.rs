@@ -26,7 +26,7 @@ const END_TIME: Duration = Duration::from_millis(if IS_SLOW { 500 } else { 100 }
 /// A statement that ends late is killed again, up to so often: other work of the machine may have delayed it.
 const TRIES: usize = 5;
 /// Latest moment of a kill, after the statement's beginning.
-const DELAY_MAX: Duration = Duration::from_millis(if IS_SLOW { 200 } else { 60 });
+const DELAY_MAX: Duration = Duration::from_millis(if IS_SLOW { 120 } else { 60 });
 /// No statement lasts longer, rollback included.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Most that the server's heap may grow by from a third of the statements on, by its allocator's count.
