@@ -202,27 +202,22 @@ fn stock_keys(draw: &mut Draw) -> Vec<Param> {
 /// Statements that nobody has sent before, of a kind that clients send again and again: parsed, planned, kept and run once.
 fn plans() -> Vec<Operation> {
     vec![
-        each(
-            "plan_point_text",
-            2_000,
-            Request::Text(|draw| {
-                let alias = draw.alias();
-                let (w, i) = draw.stock_key();
-                format!("SELECT quantity {alias}, name FROM stock WHERE w = {w} AND i = {i} FOR UPDATE")
-            }),
-        ),
-        each(
-            "plan_row_in_10_text",
-            2_000,
-            Request::Text(|draw| {
-                let alias = draw.alias();
-                let keys: Vec<String> =
-                    (0..10).map(|_| draw.stock_key()).map(|(w, i)| format!("({w},{i})")).collect();
-                let keys = keys.join(",");
-                format!("SELECT quantity {alias}, name FROM stock WHERE (w, i) IN ({keys}) FOR UPDATE")
-            }),
-        ),
+        each("plan_point_text", 2_000, Request::Text(new_point)),
+        each("plan_row_in_10_text", 2_000, Request::Text(new_list)),
     ]
+}
+
+fn new_point(draw: &mut Draw) -> String {
+    let alias = draw.alias();
+    let (w, i) = draw.stock_key();
+    format!("SELECT quantity {alias}, name FROM stock WHERE w = {w} AND i = {i} FOR UPDATE")
+}
+
+fn new_list(draw: &mut Draw) -> String {
+    let alias = draw.alias();
+    let keys: Vec<String> = (0..10).map(|_| draw.stock_key()).map(|(w, i)| format!("({w},{i})")).collect();
+    let keys = keys.join(",");
+    format!("SELECT quantity {alias}, name FROM stock WHERE (w, i) IN ({keys}) FOR UPDATE")
 }
 
 fn scans() -> Vec<Operation> {
