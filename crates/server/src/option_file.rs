@@ -32,10 +32,13 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Setting>, OptionError> {
 
 fn read_into(path: &Path, settings: &mut Vec<Setting>, depth: usize) -> Result<(), OptionError> {
     if depth > MAX_DEPTH {
-        return Err(OptionError(format!("{}: option files include each other too deeply", path.display())));
+        return Err(OptionError::new(&format!(
+            "{}: option files include each other too deeply",
+            path.display()
+        )));
     }
-    let text =
-        fs::read_to_string(path).map_err(|e| OptionError(format!("cannot read {}: {e}", path.display())))?;
+    let text = fs::read_to_string(path)
+        .map_err(|e| OptionError::new(&format!("cannot read {}: {e}", path.display())))?;
     // None: before the first group.
     let mut ours = None;
     for (number, line) in text.lines().enumerate() {
@@ -48,9 +51,11 @@ fn read_into(path: &Path, settings: &mut Vec<Setting>, depth: usize) -> Result<(
             include(directive, path, settings, depth, &origin)?;
         } else if let Some(group) = line.strip_prefix('[') {
             let name = group.split_once(']').map(|(name, _)| name.trim());
-            let name = name.ok_or_else(|| OptionError(format!("{origin}: group without ']'")))?;
+            let name = name.ok_or_else(|| OptionError::new(&format!("{origin}: group without ']'")))?;
             ours = Some(GROUPS.contains(&name));
-        } else if ours.ok_or_else(|| OptionError(format!("{origin}: option without a group before it")))? {
+        } else if ours
+            .ok_or_else(|| OptionError::new(&format!("{origin}: option without a group before it")))?
+        {
             settings.push(parse_line(line, origin)?);
         }
     }
@@ -75,14 +80,14 @@ fn include(
             }
             Ok(())
         }
-        _ => Err(OptionError(format!("{origin}: unknown directive '!{word}'"))),
+        _ => Err(OptionError::new(&format!("{origin}: unknown directive '!{word}'"))),
     }
 }
 
 /// Files of directory `dir` that end in `.cnf`, by name.
 fn files_of(dir: &Path) -> Result<Vec<PathBuf>, OptionError> {
     let entries =
-        fs::read_dir(dir).map_err(|e| OptionError(format!("cannot read {}: {e}", dir.display())))?;
+        fs::read_dir(dir).map_err(|e| OptionError::new(&format!("cannot read {}: {e}", dir.display())))?;
     let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "cnf"));
     files.sort();
@@ -95,7 +100,7 @@ fn parse_line(line: &str, origin: String) -> Result<Setting, OptionError> {
         None => (without_comment(line).trim(), None),
     };
     if name.is_empty() {
-        return Err(OptionError(format!("{origin}: value without a name")));
+        return Err(OptionError::new(&format!("{origin}: value without a name")));
     }
     Ok(Setting { name: name.to_owned(), value, origin })
 }

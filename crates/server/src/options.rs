@@ -23,6 +23,24 @@ pub struct Setting {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionError(pub String);
 
+impl OptionError {
+    /// The error that says `text`, in which control characters of what was written are escaped.
+    pub fn new(text: &str) -> Self {
+        OptionError(in_one_line(text))
+    }
+}
+
+fn in_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            _ if c.is_control() => line.extend(c.escape_default()),
+            _ => line.push(c),
+        }
+    }
+    line
+}
+
 impl std::fmt::Display for OptionError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
@@ -110,7 +128,7 @@ impl Options {
             }
             "defaults_file" | "defaults_extra_file" | "no_defaults" => {
                 let message = format!("option '--{}' must be the first one", setting.name);
-                return Err(OptionError(message));
+                return Err(OptionError::new(&message));
             }
             // MySQL's own start scripts pass these; they have no meaning here.
             "user" | "console" | "daemonize" | "mysql_native_password" | "skip_log_bin" | "skip_ssl" => {}
@@ -137,10 +155,10 @@ impl Options {
             return Ok(());
         }
         if loose {
-            self.warnings.push(format!("unknown option '--{}' ignored", setting.name));
+            self.warnings.push(in_one_line(&format!("unknown option '--{}' ignored", setting.name)));
             return Ok(());
         }
-        Err(OptionError(format!("unknown option '--{}' ({})", setting.name, setting.origin)))
+        Err(OptionError::new(&format!("unknown option '--{}' ({})", setting.name, setting.origin)))
     }
 
     fn put(&mut self, number: usize, setting: &Setting) -> Result<(), OptionError> {
@@ -212,13 +230,13 @@ fn is_file_option(setting: &Setting) -> bool {
 
 #[cold]
 fn missing_value(name: &str, origin: &str) -> OptionError {
-    OptionError(format!("option '--{name}' needs a value ({origin})"))
+    OptionError::new(&format!("option '--{name}' needs a value ({origin})"))
 }
 
 #[cold]
 fn bad_value(setting: &Setting) -> OptionError {
     let value = setting.value.as_deref().unwrap_or_default();
-    OptionError(format!("bad value '{value}' for option '--{}' ({})", setting.name, setting.origin))
+    OptionError::new(&format!("bad value '{value}' for option '--{}' ({})", setting.name, setting.origin))
 }
 
 /// Splits the command line into settings. `--name value` takes the next argument as value where the option needs one.
@@ -227,7 +245,7 @@ fn split_arguments(args: &[String]) -> Result<Vec<Setting>, OptionError> {
     let mut args = args.iter().peekable();
     while let Some(arg) = args.next() {
         let Some(body) = long_form(arg) else {
-            return Err(OptionError(format!("unexpected argument '{arg}'")));
+            return Err(OptionError::new(&format!("unexpected argument '{arg}'")));
         };
         let (name, mut value) = match body.split_once('=') {
             Some((name, value)) => (name.to_owned(), Some(value.to_owned())),

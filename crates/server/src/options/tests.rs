@@ -41,6 +41,7 @@ fn mistakes_are_named() {
     assert_eq!(message(&["--port"]), "option '--port' needs a value (command line)");
     assert_eq!(message(&["stray"]), "unexpected argument 'stray'");
     assert_eq!(message(&["--version-comment=x"]), "unknown option '--version-comment' (command line)");
+    assert_eq!(message(&["--port=3\n\u{1b}"]), "bad value '3\\n\\u{1b}' for option '--port' (command line)");
     assert_eq!(message(&["--sql-mode=FOO"]), "bad value 'FOO' for option '--sql-mode' (command line)");
     assert_eq!(message(&["--port=1", "--defaults-file=x"]), "option '--defaults-file' must be the first one");
     assert_eq!(serve(&["--loose-frobnicate"]).unwrap().warnings.len(), 1);
