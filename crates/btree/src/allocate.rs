@@ -10,6 +10,7 @@ use crate::extents::{ExtentNo, Locality, bit_of, extent_of};
 use crate::mtr::{Latched, Mtr};
 use crate::space::{Space, map_page_of, write_entry};
 use crate::store::Store;
+use crate::space_reserve::SpaceReserve;
 
 /// A page that was just given out, to be formatted with this number and version.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +74,10 @@ impl<'p> Mtr<'p> {
             if let Some(page) = state.take_page(index, locality, &mut |extent| store.space.fill(extent))? {
                 return Ok(page);
             }
-            Space::grow(store, state, 1)?;
+            match Space::grow(store, state, 1) {
+                Err(Error::FileFull) if SpaceReserve::is_open() && state.give_withheld() => {}
+                grown => grown?,
+            }
         }
     }
 

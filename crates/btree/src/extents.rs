@@ -45,6 +45,9 @@ pub(crate) struct Extents {
     states: Vec<ExtentEntry>,
     free: BTreeSet<ExtentNo>,
     /// Shared extents with a free page.
+    /// Free extents with disk space that are given out to rollbacks alone, and how many there are to be.
+    withheld: BTreeSet<ExtentNo>,
+    withheld_max: usize,
     shared_open: BTreeSet<ExtentNo>,
     segments: BTreeMap<IndexId, Segment>,
     /// Free extents whose old bytes still take disk space.
@@ -260,10 +263,33 @@ impl Extents {
     pub(crate) fn mark_hole(&mut self, extent: ExtentNo) {
         self.unpunched.remove(&extent);
         self.states[extent as usize].hole = true;
+        if self.withheld.len() < self.withheld_max {
+            self.withheld.insert(extent);
+            return;
+        }
     }
 
     /// Extents in which something was marked since the start.
     pub(crate) fn garbage(&self) -> &Arc<GarbageBits> {
+    /// Withholds `count` free extents, as far as there are enough that are no holes; the last ones.
+    pub(crate) fn withhold(&mut self, count: usize) {
+        self.withheld_max = count;
+        while self.withheld.len() < count {
+            let is_hole = |extent: ExtentNo| self.states[extent as usize].hole;
+            let Some(&extent) = self.free.iter().rev().find(|&&extent| !is_hole(extent)) else { return };
+            self.free.remove(&extent);
+            self.unpunched.remove(&extent);
+            self.withheld.insert(extent);
+        }
+    }
+
+    /// Lets an extent that is withheld be given out. False: there is none.
+    pub(crate) fn give_withheld(&mut self) -> bool {
+        let Some(extent) = self.withheld.pop_first() else { return false };
+        self.free.insert(extent);
+        true
+    }
+
         &self.garbage
     }
 
@@ -275,6 +301,12 @@ impl Extents {
 
     /// Notes that marked records move from an extent with the bit to another; true if the map has to be told of that one.
     pub(crate) fn carry_garbage(&mut self, from: ExtentNo, to: ExtentNo) -> bool {
+    /// Notes that a free extent's space cannot be given back.
+    #[cold]
+    pub(crate) fn keep_unpunched(&mut self, extent: ExtentNo) {
+        self.unpunched.remove(&extent);
+    }
+
         let has_old = self.unswept.contains(&from) || self.sweeping == Some(from);
         if has_old {
             self.unswept.insert(to);

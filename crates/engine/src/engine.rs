@@ -21,6 +21,7 @@ use crate::datadir::{DataDir, Found};
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
 use crate::purge::{self, PurgeControl};
+use crate::log_space::LogSpace;
 use crate::recovery::{History, StartLog};
 use crate::row::duplicate::UniqueGates;
 use crate::row::rollback;
@@ -111,6 +112,11 @@ impl Engine {
         spills.offer_swap(engine.trx.undo());
         if config.background {
             Engine::start_threads(&engine)?;
+        // Not before: what a start undoes and frees has to be done with the files that are there.
+        engine
+            .store
+            .log()
+            .keep_space_ahead(Box::new(LogSpace::new(&engine.trx, &engine.notes)), config.background);
         }
         Ok(engine)
     }

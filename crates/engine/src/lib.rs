@@ -41,6 +41,7 @@ mod key_values;
 mod leaf_prober;
 pub mod limits;
 mod locking_scan;
+mod log_space;
 mod prober;
 mod purge;
 mod range;
