@@ -1,5 +1,6 @@
 //! Taking and giving back pages within a mini-transaction.
 
+use base::sync::{Planted, planted, sim};
 use base::{IndexId, PageNo, invariant};
 use buffer::ExclusiveGuard;
 use page::extent_map::EXTENTS_PER_MAP;
@@ -9,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::extents::{ExtentNo, Locality, bit_of, extent_of};
 use crate::mtr::{Latched, Mtr};
 use crate::space::{Space, map_page_of, write_entry};
-use crate::store::Store;
 use crate::space_reserve::SpaceReserve;
+use crate::store::Store;
 
 /// A page that was just given out, to be formatted with this number and version.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +149,11 @@ impl<'p> Mtr<'p> {
     ///
     /// In this order: a checkpoint that no longer sees a page's unwritten changes makes the log durable up to here at least, so
     /// that redo knows the page as free. Until the space is unlocked nobody else can have taken the pages.
-    pub(crate) fn write_release(mut self, parts: &[u8], pages: impl Iterator<Item = PageNo>) {
+    pub(crate) fn write_release(mut self, parts: &[u8], pages: impl Iterator<Item = PageNo> + Clone) {
+        if planted(Planted::EarlyDiscard) {
+            pages.clone().for_each(|page| self.store.pool.discard(page));
+            sim::linger();
+        }
         self.write(parts);
         pages.for_each(|page| self.store.pool.discard(page));
         self.release();

@@ -18,6 +18,7 @@ use crate::checkpoint::{self, CheckpointControl};
 use crate::commit::CommitWaitCell;
 use crate::config::EngineConfig;
 use crate::datadir::{DataDir, Found};
+use crate::ddl::gone_trees::GoneTrees;
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
 use crate::purge::{self, PurgeControl};
@@ -38,6 +39,7 @@ pub struct Engine {
     version: AtomicU64,
     /// Taken by every definition change while it touches dictionary and catalog; nothing waits for locks under it.
     pub(crate) definition: Mutex<()>,
+    pub(crate) gone_trees: GoneTrees,
     pub(crate) purge: Arc<PurgeControl>,
     purge_thread: Mutex<Option<env::Thread<()>>>,
     pub(crate) commit_wait: CommitWaitCell,
@@ -160,6 +162,7 @@ impl Engine {
             catalog: ArcSwap::default(),
             version: AtomicU64::new(1),
             definition: Mutex::new(()),
+            gone_trees: GoneTrees::default(),
             purge: Arc::default(),
             purge_thread: Mutex::new(None),
             commit_wait: CommitWaitCell::default(),
@@ -193,6 +196,7 @@ impl Engine {
         }
         self.purge.stop();
         end(&self.purge_thread);
+        self.free_gone_trees()?;
         // After everybody who may wait for a checkpoint.
         self.checkpoints.stop(self.store.log());
         end(&self.checkpoint_thread);
@@ -224,6 +228,11 @@ impl Engine {
         self.store.pool().raise_id_limit(raised);
         self.trx_limit.fetch_max(raised.0, Ordering::AcqRel);
         Ok(())
+    }
+
+    /// Whether a thread purges, and frees trees that were given up.
+    pub(crate) fn has_purge_thread(&self) -> bool {
+        self.purge_thread.lock().is_some()
     }
 
     /// Whether [`Engine::shutdown`] has begun.
