@@ -21,8 +21,8 @@ use crate::datadir::{DataDir, Found};
 use crate::ddl::gone_trees::GoneTrees;
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
-use crate::purge::{self, PurgeControl};
 use crate::log_space::LogSpace;
+use crate::purge::{self, PurgeControl};
 use crate::recovery::{History, StartLog};
 use crate::row::duplicate::UniqueGates;
 use crate::row::rollback;
@@ -41,19 +41,19 @@ pub struct Engine {
     pub(crate) definition: Mutex<()>,
     pub(crate) gone_trees: GoneTrees,
     pub(crate) purge: Arc<PurgeControl>,
-    purge_thread: Mutex<Option<env::Thread<()>>>,
+    pub(crate) purge_thread: Mutex<Option<env::Thread<()>>>,
     pub(crate) commit_wait: CommitWaitCell,
     pub(crate) unique_gates: UniqueGates,
     pub(crate) checkpoints: Arc<CheckpointControl>,
     pub(crate) undo_warnings: UndoWarnings,
     /// Where troubles are told that no statement's answer can tell.
     notes: Arc<dyn StartLog>,
-    checkpoint_thread: Mutex<Option<env::Thread<()>>>,
+    pub(crate) checkpoint_thread: Mutex<Option<env::Thread<()>>>,
     /// Ids below were given out before the start: their transactions have ended.
     pub(crate) restart_horizon: TrxId,
     /// As in the file header: ids at or above it are not in use.
     trx_limit: AtomicU64,
-    closed: AtomicBool,
+    pub(crate) closed: AtomicBool,
     _datadir: DataDir,
 }
 
@@ -112,13 +112,13 @@ impl Engine {
         // The last checkpoint, of the shutdown or of recovery, has no open transaction.
         spills.clear()?;
         spills.offer_swap(engine.trx.undo());
-        if config.background {
-            Engine::start_threads(&engine)?;
         // Not before: what a start undoes and frees has to be done with the files that are there.
         engine
             .store
             .log()
             .keep_space_ahead(Box::new(LogSpace::new(&engine.trx, &engine.notes)), config.background);
+        if config.background {
+            Engine::start_threads(&engine)?;
         }
         Ok(engine)
     }
@@ -177,34 +177,6 @@ impl Engine {
             _datadir: datadir,
             store,
         })
-    }
-
-    /// Rolls open transactions back, writes everything and marks the directory as cleanly closed. Later calls of any kind
-    /// fail with [`Error::Closed`] or a lock error; a second shutdown does nothing.
-    ///
-    /// Sessions need not have ended, but nobody may be inside a read or hold a scan.
-    pub fn shutdown(&self) -> Result<()> {
-        if self.closed.swap(true, Ordering::SeqCst) {
-            return Ok(());
-        }
-        self.trx.close(|log| self.undo_all(log))?;
-        if self.trx.purge_horizon() == self.trx.newest() {
-            // Nobody reads: the leftovers of committed transactions go now, or they would stay for good.
-            self.purge_step(usize::MAX)?;
-            let _turn = self.purge.pause();
-            self.store.forget_garbage()?;
-        }
-        self.purge.stop();
-        end(&self.purge_thread);
-        self.free_gone_trees()?;
-        // After everybody who may wait for a checkpoint.
-        self.checkpoints.stop(self.store.log());
-        end(&self.checkpoint_thread);
-        self.save_counters()?;
-        self.store.update_header(|header| header.trx_limit = self.trx.next_id())?;
-        self.store.close()?;
-        self.remove_spills();
-        Ok(())
     }
 
     /// Sees to it, before the first change of transaction `id` is logged, that no start gives the id out again.
@@ -369,15 +341,6 @@ impl Engine {
 
 /// How far ahead of use the limit of transaction ids is raised.
 const TRX_LIMIT_STEP: u64 = 1 << 16;
-
-/// Waits for a background thread that was told to stop.
-fn end(thread: &Mutex<Option<env::Thread<()>>>) {
-    if let Some(thread) = thread.lock().take()
-        && !thread.is_current()
-    {
-        thread.join();
-    }
-}
 
 fn create(config: &EngineConfig, datadir: &DataDir, store_config: StoreConfig) -> Result<Store> {
     let store = Store::create(&config.disk, &datadir.data_file(), store_config)?;

@@ -127,6 +127,43 @@ impl Engine {
         Ok(report)
     }
 
+    /// Purges the committed transactions that have left off-page values without a row. False: a full disk has no log for it.
+    pub(crate) fn purge_values_only(&self) -> Result<bool> {
+        let _turn = self.purge.turn.lock();
+        let (horizon, mut passed_over, mut removed) = (self.trx.purge_horizon(), 0, 0);
+        while let Some(mut entry) = self.trx.next_purge(horizon, passed_over) {
+            let purged = self.leaves_values(&entry).and_then(|leaves_values| {
+                if leaves_values {
+                    self.purge_transaction(&mut entry, &mut removed)
+                } else {
+                    Ok(Done::InPart)
+                }
+            });
+            if !matches!(purged, Ok(Done::Whole)) {
+                self.trx.return_purge(entry);
+                passed_over += 1;
+            }
+            match purged {
+                Err(Error::LogFull(_)) => return Ok(false),
+                purged => purged.map(drop)?,
+            }
+        }
+        Ok(true)
+    }
+
+    fn leaves_values(&self, entry: &PurgeEntry) -> Result<bool> {
+        let mut record = UndoRecord::default();
+        let mut at = entry.last;
+        while at != UndoPtr::NONE {
+            self.trx.undo().read(at, true, &mut record).map_err(Error::UndoUnreadable)?;
+            if record.kind == UndoKind::ValueDead {
+                return Ok(true);
+            }
+            at = record.prev;
+        }
+        Ok(false)
+    }
+
     /// What an error leaves may be done again: a record that is gone is passed over, and values are counted.
     fn purge_transaction(&self, entry: &mut PurgeEntry, removed: &mut usize) -> Result<Done> {
         let mut record = UndoRecord::default();

@@ -18,6 +18,7 @@ mod purge;
 mod recovery;
 mod restamped;
 mod restart;
+mod shutdown;
 #[cfg(debug_assertions)]
 mod simulated;
 mod snapshots;
