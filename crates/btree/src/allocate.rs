@@ -1,5 +1,6 @@
 //! Taking and giving back pages within a mini-transaction.
 
+use base::sync::{Planted, planted, sim};
 use base::{IndexId, PageNo, invariant};
 use buffer::ExclusiveGuard;
 use page::extent_map::EXTENTS_PER_MAP;
@@ -9,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::extents::{ExtentNo, Locality, bit_of, extent_of};
 use crate::mtr::{Latched, Mtr};
 use crate::space::{Space, map_page_of, write_entry};
+use crate::space_reserve::SpaceReserve;
 use crate::store::Store;
 
 /// A page that was just given out, to be formatted with this number and version.
@@ -73,7 +75,10 @@ impl<'p> Mtr<'p> {
             if let Some(page) = state.take_page(index, locality, &mut |extent| store.space.fill(extent))? {
                 return Ok(page);
             }
-            Space::grow(store, state, 1)?;
+            match Space::grow(store, state, 1) {
+                Err(Error::FileFull) if SpaceReserve::is_open() && state.give_withheld() => {}
+                grown => grown?,
+            }
         }
     }
 
@@ -144,7 +149,11 @@ impl<'p> Mtr<'p> {
     ///
     /// In this order: a checkpoint that no longer sees a page's unwritten changes makes the log durable up to here at least, so
     /// that redo knows the page as free. Until the space is unlocked nobody else can have taken the pages.
-    pub(crate) fn write_release(mut self, parts: &[u8], pages: impl Iterator<Item = PageNo>) {
+    pub(crate) fn write_release(mut self, parts: &[u8], pages: impl Iterator<Item = PageNo> + Clone) {
+        if planted(Planted::EarlyDiscard) {
+            pages.clone().for_each(|page| self.store.pool.discard(page));
+            sim::linger();
+        }
         self.write(parts);
         pages.for_each(|page| self.store.pool.discard(page));
         self.release();

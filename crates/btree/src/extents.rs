@@ -15,6 +15,7 @@ use page::{EXTENT_PAGES, ExtentEntry, ExtentState};
 
 use crate::error::Result;
 use crate::garbage::GarbageBits;
+use crate::shared_owners::SharedOwners;
 
 /// Gives an extent that is a hole in the file its disk space back, before its pages are given out.
 pub(crate) type Fill<'f> = &'f mut dyn FnMut(ExtentNo) -> Result<()>;
@@ -44,15 +45,23 @@ struct Segment {
 pub(crate) struct Extents {
     states: Vec<ExtentEntry>,
     free: BTreeSet<ExtentNo>,
+    /// Free extents with disk space that are given out to rollbacks alone, and how many there are to be.
+    withheld: BTreeSet<ExtentNo>,
+    withheld_max: usize,
     /// Shared extents with a free page.
     shared_open: BTreeSet<ExtentNo>,
     segments: BTreeMap<IndexId, Segment>,
+    shared_owners: SharedOwners,
+    /// Whether the pages that were in use at the start have been asked.
+    has_learned_owners: bool,
     /// Free extents whose old bytes still take disk space.
     unpunched: BTreeSet<ExtentNo>,
     /// Extents in which something was marked since the start (`crate::garbage`).
     garbage: Arc<GarbageBits>,
     /// Extents with the map's bit that were not swept since the start.
     unswept: BTreeSet<ExtentNo>,
+    /// Of those: extents whose sweep met a locked table. They have their turn after all others.
+    postponed: BTreeSet<ExtentNo>,
     /// The extent that is being swept.
     sweeping: Option<ExtentNo>,
 }
@@ -130,6 +139,7 @@ impl Extents {
         };
         let page = self.states[extent as usize].used.trailing_ones();
         self.mark_used(extent, 1 << page);
+        self.note_owner(index, page_of(extent, page), 1, locality);
         Ok(Some(page_of(extent, page)))
     }
 
@@ -163,6 +173,7 @@ impl Extents {
         };
         let Some((extent, page)) = place else { return Ok(None) };
         self.mark_used(extent, run_mask(count) << page);
+        self.note_owner(index, page_of(extent, page), count, locality);
         Ok(Some(page_of(extent, page)))
     }
 
@@ -213,6 +224,12 @@ impl Extents {
         self.sort_in(extent);
     }
 
+    fn note_owner(&mut self, index: IndexId, first: PageNo, count: u32, locality: Locality) {
+        if locality == Locality::Shared {
+            self.shared_owners.give(first, count, index);
+        }
+    }
+
     fn mark_used(&mut self, extent: ExtentNo, pages: u64) {
         let state = &mut self.states[extent as usize];
         invariant!(state.used & pages == 0, "pages {pages:#x} of extent {extent} are given out twice");
@@ -224,6 +241,10 @@ impl Extents {
     pub(crate) fn release(&mut self, extent: ExtentNo, pages: u64, now: Lsn) {
         let state = &mut self.states[extent as usize];
         invariant!(state.used & pages == pages, "pages {pages:#x} of extent {extent} are freed twice");
+        if state.state == ExtentState::Shared {
+            let freed = (0..EXTENT_PAGES).filter(|page| pages >> page & 1 != 0);
+            freed.for_each(|page| self.shared_owners.take_back(page_of(extent, page)));
+        }
         state.used &= !pages;
         state.version = state.version.wrapping_add(1);
         if state.used != 0 {
@@ -233,6 +254,7 @@ impl Extents {
         *state = ExtentEntry { version: state.version, freed_at: now, ..ExtentEntry::default() };
         self.garbage.clear(extent);
         self.unswept.remove(&extent);
+        self.postponed.remove(&extent);
         self.shared_open.remove(&extent);
         if let Some(segment) = self.segments.get_mut(&index) {
             segment.all.remove(&extent);
@@ -241,8 +263,31 @@ impl Extents {
                 self.segments.remove(&index);
             }
         }
+        if self.withheld.len() < self.withheld_max {
+            self.withheld.insert(extent);
+            return;
+        }
         self.free.insert(extent);
         self.unpunched.insert(extent);
+    }
+
+    /// Withholds `count` free extents, as far as there are enough that are no holes; the last ones.
+    pub(crate) fn withhold(&mut self, count: usize) {
+        self.withheld_max = count;
+        while self.withheld.len() < count {
+            let is_hole = |extent: ExtentNo| self.states[extent as usize].hole;
+            let Some(&extent) = self.free.iter().rev().find(|&&extent| !is_hole(extent)) else { return };
+            self.free.remove(&extent);
+            self.unpunched.remove(&extent);
+            self.withheld.insert(extent);
+        }
+    }
+
+    /// Lets an extent that is withheld be given out. False: there is none.
+    pub(crate) fn give_withheld(&mut self) -> bool {
+        let Some(extent) = self.withheld.pop_first() else { return false };
+        self.free.insert(extent);
+        true
     }
 
     /// The extents that a tree owns alone, ascending.
@@ -254,6 +299,12 @@ impl Extents {
     /// recovery needs its bytes.
     pub(crate) fn next_unpunched(&self, checkpoint: Lsn) -> Option<ExtentNo> {
         self.unpunched.iter().copied().find(|&extent| self.states[extent as usize].freed_at < checkpoint)
+    }
+
+    /// Notes that a free extent's space cannot be given back.
+    #[cold]
+    pub(crate) fn keep_unpunched(&mut self, extent: ExtentNo) {
+        self.unpunched.remove(&extent);
     }
 
     /// Notes that a free extent's space was given back.
@@ -275,7 +326,7 @@ impl Extents {
 
     /// Notes that marked records move from an extent with the bit to another; true if the map has to be told of that one.
     pub(crate) fn carry_garbage(&mut self, from: ExtentNo, to: ExtentNo) -> bool {
-        let has_old = self.unswept.contains(&from) || self.sweeping == Some(from);
+        let has_old = self.is_unswept(from);
         if has_old {
             self.unswept.insert(to);
         }
@@ -287,25 +338,41 @@ impl Extents {
 
     /// Takes an unswept extent, and tells its pages in use.
     pub(crate) fn begin_sweep(&mut self) -> Option<(ExtentNo, Vec<PageNo>)> {
-        let extent = self.unswept.pop_first()?;
+        let Some(extent) = self.unswept.pop_first() else {
+            self.unswept = std::mem::take(&mut self.postponed);
+            return None;
+        };
         self.sweeping = Some(extent);
         let used = self.get(extent).used;
         let pages = (0..EXTENT_PAGES).filter(|page| used >> page & 1 != 0);
         Some((extent, pages.map(|page| page_of(extent, page)).collect()))
     }
 
+    /// The sweep of an extent has to be done again.
+    pub(crate) fn postpone_sweep(&mut self, extent: ExtentNo) {
+        self.sweeping = None;
+        if self.get(extent).garbage {
+            self.postponed.insert(extent);
+        }
+    }
+
+    /// Whether an extent had its bit at the start and was not swept since.
+    fn is_unswept(&self, extent: ExtentNo) -> bool {
+        self.unswept.contains(&extent) || self.postponed.contains(&extent) || self.sweeping == Some(extent)
+    }
+
     /// The sweep of an extent is over; true if its bit was taken back, and the map has to be told.
     pub(crate) fn end_sweep(&mut self, extent: ExtentNo, is_clean: bool) -> bool {
         self.sweeping = None;
+        let done = is_clean && !self.garbage.is_set(extent) && !self.is_unswept(extent);
         let entry = &mut self.states[extent as usize];
-        let done = is_clean && !self.garbage.is_set(extent) && !self.unswept.contains(&extent);
         done && std::mem::replace(&mut entry.garbage, false)
     }
 
     /// Extents with the map's bit, but for those that are still to be swept.
     pub(crate) fn marked(&self) -> Vec<ExtentNo> {
         let extents = (0..self.len()).filter(|&extent| self.get(extent).garbage);
-        extents.filter(|extent| !self.unswept.contains(extent) && self.sweeping != Some(*extent)).collect()
+        extents.filter(|&extent| !self.is_unswept(extent)).collect()
     }
 
     /// Takes the bit back.
@@ -320,8 +387,36 @@ impl Extents {
         state.used & bit_of(page) != 0 && (state.index_id == index || state.state == ExtentState::Shared)
     }
 
+    /// The pages of `trees` in extents that small trees share, of those whose owner is known.
+    pub(crate) fn shared_pages_of(&self, trees: &BTreeSet<IndexId>) -> Vec<PageNo> {
+        self.shared_owners.pages_of(trees)
+    }
+
+    /// Pages in use in extents that small trees share, and whose owner is not known.
+    pub(crate) fn shared_pages_unknown(&self) -> Vec<PageNo> {
+        if self.has_learned_owners {
+            return Vec::new();
+        }
+        let mut pages = self.shared_pages();
+        pages.retain(|&page| !self.shared_owners.knows(page));
+        pages
+    }
+
+    /// What [`Extents::shared_pages_unknown`] has named was learned, or cannot be.
+    pub(crate) fn end_learning_owners(&mut self) {
+        self.has_learned_owners = true;
+    }
+
+    /// A page in a shared extent says whose it is. It may have been freed meanwhile.
+    pub(crate) fn learn_shared_owner(&mut self, page: PageNo, index: IndexId) {
+        let entry = self.get(page.0 / EXTENT_PAGES);
+        if entry.state == ExtentState::Shared && entry.used & bit_of(page) != 0 {
+            self.shared_owners.learn(page, index);
+        }
+    }
+
     /// Pages in use in extents that small trees share.
-    pub(crate) fn shared_pages(&self) -> Vec<PageNo> {
+    fn shared_pages(&self) -> Vec<PageNo> {
         let shared = (0..).zip(&self.states).filter(|(_, entry)| entry.state == ExtentState::Shared);
         let used = |entry: &ExtentEntry| {
             let used = entry.used;

@@ -137,6 +137,11 @@ impl Store {
         Some(Sweep { extent, pages })
     }
 
+    /// Ends a sweep that could not look at all it had to: it is begun again after those of all other extents.
+    pub fn postpone_sweep(&self, sweep: &Sweep) {
+        self.space.lock().postpone_sweep(sweep.extent);
+    }
+
     /// Ends a sweep. `is_clean`: nothing was found that is left.
     pub fn end_sweep(&self, sweep: &Sweep, is_clean: bool) -> Result<()> {
         let mut mtr = Mtr::new(self);

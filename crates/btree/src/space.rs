@@ -8,6 +8,7 @@
 //! Extents come in groups, each described by one map page, the second page of its group. The first extent of a group is
 //! shared by small trees; its first two pages are never given out.
 
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::extents::{ExtentNo, Extents};
 use crate::garbage::GarbageBits;
 use crate::mtr::{Latched, Mtr};
+use crate::space_reserve::EXTENTS_WITHHELD;
 use crate::store::Store;
 
 pub(crate) use crate::extents::Locality;
@@ -91,6 +93,7 @@ impl Space {
                 state.push(map.page().extent(at as usize));
             }
         }
+        state.withhold(EXTENTS_WITHHELD);
         Ok(())
     }
 
@@ -142,6 +145,7 @@ impl Space {
                 extents.push(ExtentEntry::default());
             }
         }
+        extents.withhold(EXTENTS_WITHHELD);
         let high_water = PageNo(end * EXTENT_PAGES);
         store.update_header(|header| header.high_water = high_water)
     }
@@ -175,7 +179,17 @@ impl Space {
             // The state is held while the hole is made: an extent that is given out meanwhile would lose its bytes.
             let Some(extent) = mtr.space().next_unpunched(checkpoint) else { return Ok(done) };
             mtr.prepare_map(extent)?;
-            self.file.punch_hole(u64::from(extent) * EXTENT_BYTES, EXTENT_BYTES)?;
+            match self.file.punch_hole(u64::from(extent) * EXTENT_BYTES, EXTENT_BYTES) {
+                Ok(()) => {}
+                // A hole may take space for what the file system notes of it.
+                Err(error) if error.is_out_of_space() => return Ok(done),
+                // The file keeps the space, for pages that are given out again.
+                Err(error) if error.kind == ErrorKind::Unsupported => {
+                    mtr.space().keep_unpunched(extent);
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            }
             mtr.space().mark_hole(extent);
             mtr.write_map_entry(extent)?;
             mtr.commit();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use base::checksum::crc32;
 use base::codec::{get_u32, get_u64, put_u32, put_u64};
 use base::{Lsn, PageNo};
-use env::{Disk, File, OpenOptions};
+use env::{Disk, File, OpenOptions, wait_for_space};
 use page::{PAGE_SIZE, PageBytes, PageRef};
 
 use crate::error::{Error, Result};
@@ -158,7 +158,7 @@ impl Doublewrite {
         let copies = pages.iter().map(|(_, bytes)| &bytes[..]);
         let parts: Vec<&[u8]> = std::iter::once(&header.0[..]).chain(copies).collect();
         let file = &self.files[(self.next % 2) as usize];
-        file.write_vectored_at(&parts, 0)?;
+        wait_for_space(|| file.write_vectored_at(&parts, 0))?;
         file.sync_data()?;
         self.next += 1;
         Ok(())

@@ -2,6 +2,7 @@
 
 use base::sync::{LatchLevel, Planted, planted};
 use base::{Lsn, PageNo, invariant};
+use env::wait_for_space;
 use page::{PAGE_SIZE, PageBytes, PageRef};
 
 use crate::doublewrite::{BATCH_PAGES_MAX, Doublewrite, Image};
@@ -217,7 +218,8 @@ impl Pool {
         true
     }
 
-    /// Log first, then the checksums, then the copies, then one write per run of adjacent pages.
+    /// Log first, then the checksums, then the copies, then one write per run of adjacent pages. A write that finds the disk full
+    /// is repeated: the pages' space is reserved, so that only a file system which copies on write refuses it.
     fn write_batch(&self, batch: &mut Batch) -> Result<()> {
         let Batch { images, items, doublewrite } = batch;
         if items.is_empty() {
@@ -238,14 +240,16 @@ impl Pool {
         }
         if doublewrite.is_none() && self.file.atomic_write_bytes() >= PAGE_SIZE {
             for (image, item) in images.iter().zip(&*items) {
-                self.file.write_atomic_at(&image.0, offset_of(item.page)).map_err(Error::io)?;
+                let write = || self.file.write_atomic_at(&image.0, offset_of(item.page));
+                wait_for_space(write).map_err(Error::io)?;
             }
             return Ok(());
         }
         let mut done = 0;
         for run in items.chunk_by(|a, b| u64::from(a.page.0) + 1 == u64::from(b.page.0)) {
             let parts: Vec<&[u8]> = images[done..done + run.len()].iter().map(|i| &i.0[..]).collect();
-            self.file.write_vectored_at(&parts, offset_of(run[0].page)).map_err(Error::io)?;
+            let write = || self.file.write_vectored_at(&parts, offset_of(run[0].page));
+            wait_for_space(write).map_err(Error::io)?;
             done += run.len();
         }
         Ok(())

@@ -113,7 +113,12 @@ impl Engine {
         log.prepare_file()?;
         let mut pages_lsn = self.checkpoints.pages_lsn.lock();
         let capacity = self.checkpoints.capacity();
-        if log.current().0 - pages_lsn.0 > capacity / 2 {
+        if log.wants_files_back() {
+            // The disk has no room for more log: changes wait for files that are given back.
+            let safe = log.safe_lsn();
+            self.store.pool().flush_all()?;
+            self.record(&mut pages_lsn, safe)?;
+        } else if log.current().0 - pages_lsn.0 > capacity / 2 {
             let safe = log.safe_lsn();
             loop {
                 let old = Lsn(log.current().0.saturating_sub(capacity / 2));
@@ -130,6 +135,7 @@ impl Engine {
         }
         self.checkpoints.set_admission(log, *pages_lsn);
         drop(pages_lsn);
+        log.note_round();
         self.store.punch_free_extents(HOLES_PER_ROUND)?;
         Ok(())
     }

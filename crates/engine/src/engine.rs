@@ -18,8 +18,10 @@ use crate::checkpoint::{self, CheckpointControl};
 use crate::commit::CommitWaitCell;
 use crate::config::EngineConfig;
 use crate::datadir::{DataDir, Found};
+use crate::ddl::gone_trees::GoneTrees;
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
+use crate::log_space::LogSpace;
 use crate::purge::{self, PurgeControl};
 use crate::recovery::{History, StartLog};
 use crate::row::duplicate::UniqueGates;
@@ -37,20 +39,21 @@ pub struct Engine {
     version: AtomicU64,
     /// Taken by every definition change while it touches dictionary and catalog; nothing waits for locks under it.
     pub(crate) definition: Mutex<()>,
+    pub(crate) gone_trees: GoneTrees,
     pub(crate) purge: Arc<PurgeControl>,
-    purge_thread: Mutex<Option<env::Thread<()>>>,
+    pub(crate) purge_thread: Mutex<Option<env::Thread<()>>>,
     pub(crate) commit_wait: CommitWaitCell,
     pub(crate) unique_gates: UniqueGates,
     pub(crate) checkpoints: Arc<CheckpointControl>,
     pub(crate) undo_warnings: UndoWarnings,
     /// Where troubles are told that no statement's answer can tell.
     notes: Arc<dyn StartLog>,
-    checkpoint_thread: Mutex<Option<env::Thread<()>>>,
+    pub(crate) checkpoint_thread: Mutex<Option<env::Thread<()>>>,
     /// Ids below were given out before the start: their transactions have ended.
     pub(crate) restart_horizon: TrxId,
     /// As in the file header: ids at or above it are not in use.
     trx_limit: AtomicU64,
-    closed: AtomicBool,
+    pub(crate) closed: AtomicBool,
     _datadir: DataDir,
 }
 
@@ -109,6 +112,11 @@ impl Engine {
         // The last checkpoint, of the shutdown or of recovery, has no open transaction.
         spills.clear()?;
         spills.offer_swap(engine.trx.undo());
+        // Not before: what a start undoes and frees has to be done with the files that are there.
+        engine
+            .store
+            .log()
+            .keep_space_ahead(Box::new(LogSpace::new(&engine.trx, &engine.notes)), config.background);
         if config.background {
             Engine::start_threads(&engine)?;
         }
@@ -154,6 +162,7 @@ impl Engine {
             catalog: ArcSwap::default(),
             version: AtomicU64::new(1),
             definition: Mutex::new(()),
+            gone_trees: GoneTrees::default(),
             purge: Arc::default(),
             purge_thread: Mutex::new(None),
             commit_wait: CommitWaitCell::default(),
@@ -168,33 +177,6 @@ impl Engine {
             _datadir: datadir,
             store,
         })
-    }
-
-    /// Rolls open transactions back, writes everything and marks the directory as cleanly closed. Later calls of any kind
-    /// fail with [`Error::Closed`] or a lock error; a second shutdown does nothing.
-    ///
-    /// Sessions need not have ended, but nobody may be inside a read or hold a scan.
-    pub fn shutdown(&self) -> Result<()> {
-        if self.closed.swap(true, Ordering::SeqCst) {
-            return Ok(());
-        }
-        self.trx.close(|log| self.undo_all(log))?;
-        if self.trx.purge_horizon() == self.trx.newest() {
-            // Nobody reads: the leftovers of committed transactions go now, or they would stay for good.
-            self.purge_step(usize::MAX)?;
-            let _turn = self.purge.pause();
-            self.store.forget_garbage()?;
-        }
-        self.purge.stop();
-        end(&self.purge_thread);
-        // After everybody who may wait for a checkpoint.
-        self.checkpoints.stop(self.store.log());
-        end(&self.checkpoint_thread);
-        self.save_counters()?;
-        self.store.update_header(|header| header.trx_limit = self.trx.next_id())?;
-        self.store.close()?;
-        self.remove_spills();
-        Ok(())
     }
 
     /// Sees to it, before the first change of transaction `id` is logged, that no start gives the id out again.
@@ -218,6 +200,11 @@ impl Engine {
         self.store.pool().raise_id_limit(raised);
         self.trx_limit.fetch_max(raised.0, Ordering::AcqRel);
         Ok(())
+    }
+
+    /// Whether a thread purges, and frees trees that were given up.
+    pub(crate) fn has_purge_thread(&self) -> bool {
+        self.purge_thread.lock().is_some()
     }
 
     /// Whether [`Engine::shutdown`] has begun.
@@ -354,15 +341,6 @@ impl Engine {
 
 /// How far ahead of use the limit of transaction ids is raised.
 const TRX_LIMIT_STEP: u64 = 1 << 16;
-
-/// Waits for a background thread that was told to stop.
-fn end(thread: &Mutex<Option<env::Thread<()>>>) {
-    if let Some(thread) = thread.lock().take()
-        && !thread.is_current()
-    {
-        thread.join();
-    }
-}
 
 fn create(config: &EngineConfig, datadir: &DataDir, store_config: StoreConfig) -> Result<Store> {
     let store = Store::create(&config.disk, &datadir.data_file(), store_config)?;

@@ -67,6 +67,8 @@ pub enum Error {
     TableChanged,
     /// There is too much undo to change a row (1114).
     UndoFull(Box<UndoFull>),
+    /// The disk has no room for the log of more changes (1114).
+    LogFull(Box<env::IoError>),
     /// Memory has no more room for undo, and the disk does not take it (1021, 1026).
     UndoNotSwapped(Box<env::IoError>),
     /// An older version of a row cannot be made, because undo that was swapped cannot be read back (1024).
@@ -275,7 +277,7 @@ impl Error {
             // The transaction may go on with other tables.
             Error::TableDefinitionChanged | Error::TableChanged => Effect::Statement,
             // Refused before the row was changed.
-            Error::UndoFull(_) | Error::UndoNotSwapped(_) => Effect::Statement,
+            Error::UndoFull(_) | Error::LogFull(_) | Error::UndoNotSwapped(_) => Effect::Statement,
             // What was read has changed nothing.
             Error::VersionUnreadable(_) => Effect::Statement,
             // What should be undone stands.
@@ -300,6 +302,15 @@ impl Error {
             Error::IndexDisagrees | Error::UndoCorrupt { .. } | Error::DictionaryCorrupt { .. } => {
                 Effect::Server
             }
+        }
+    }
+
+    /// Whether a full disk has refused a change before anything happened: it may work again later.
+    pub fn is_full_disk(&self) -> bool {
+        match self {
+            Error::LogFull(_) | Error::Storage(btree::Error::FileFull) => true,
+            Error::UndoNotSwapped(error) => error.is_out_of_space(),
+            _ => false,
         }
     }
 
@@ -345,6 +356,7 @@ impl fmt::Display for Error {
             Error::TableDefinitionChanged => f.write_str("table definition is newer than the snapshot"),
             Error::TableChanged => f.write_str("table has changed since it was looked up"),
             Error::UndoFull(full) => full.fmt(f),
+            Error::LogFull(error) => write!(f, "the redo log cannot grow: {error}"),
             Error::UndoNotSwapped(error) => write!(f, "undo cannot be swapped: {error}"),
             Error::VersionUnreadable(error) => write!(f, "an older version of a row cannot be read: {error}"),
             Error::UndoUnreadable(error) => {
@@ -420,6 +432,7 @@ impl From<log::Error> for Error {
     fn from(error: log::Error) -> Self {
         match error {
             log::Error::Interrupted => Error::Lock(trx::Error::Interrupted),
+            log::Error::Full(error) => Error::LogFull(error),
             other => Error::Storage(other.into()),
         }
     }
@@ -430,6 +443,7 @@ impl From<btree::Error> for Error {
     fn from(error: btree::Error) -> Self {
         match error {
             btree::Error::Interrupted => Error::Lock(trx::Error::Interrupted),
+            btree::Error::Log(error) => (*error).into(),
             error => Error::Storage(error),
         }
     }

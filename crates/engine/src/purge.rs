@@ -1,13 +1,16 @@
 //! Purge: removing what no view can see any more.
 //!
 //! Only transactions that deleted rows, closed entries or left off-page values behind are visited, oldest first, once
-//! the horizon has passed them. Undo whose transactions are all behind the horizon is freed by the chunk.
+//! the horizon has passed them. Undo whose transactions are all behind the horizon is freed by the chunk. Purge waits for no
+//! definition change: a transaction whose table is locked is passed over and has its turn again in the next step, and what
+//! is left in a tree that is gone is void.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::codec::get_u48;
 use base::sync::plain::{Condvar, Mutex, MutexGuard};
+use base::sync::{Planted, planted};
 use base::{IndexId, TrxId};
 use page::{OverflowRef, RowHeader};
 use trx::{PurgeEntry, TableUse, UndoKind, UndoPtr, UndoRecord};
@@ -21,8 +24,8 @@ use crate::table::Table;
 const REST: Duration = Duration::from_millis(100);
 /// Extents (1 MiB each) swept before purge has its turn again.
 const SWEPT_PER_ROUND: usize = 8;
-/// Purge waits this long for a definition change to be done with a table before it looks at its own stop flag again.
-const METADATA_WAIT: Duration = Duration::from_millis(200);
+/// Records removed of a table between two looks whether a definition change waits for it.
+const USES_BETWEEN_LOOKS: usize = 256;
 
 /// What one step did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,89 +98,203 @@ pub(crate) fn run(engine: &std::sync::Weak<Engine>, control: &PurgeControl) -> R
 }
 
 impl Engine {
-    /// Purges up to `transactions_max` committed transactions that every view sees, and frees undo.
+    /// Purges up to `transactions_max` committed transactions that every view sees, and frees undo. Transactions whose tables a
+    /// definition change has locked are passed over until another step, and so are all while a full disk has no log for it.
     pub fn purge_step(&self, transactions_max: usize) -> Result<PurgeReport> {
+        self.free_gone_trees()?;
         let _turn = self.purge.turn.lock();
         let mut report = PurgeReport::default();
         let horizon = self.trx.purge_horizon();
+        let mut passed_over = 0;
         while report.transactions < transactions_max && !self.purge.is_stopped() {
-            let Some(mut entry) = self.trx.next_purge(horizon) else { break };
-            match self.purge_transaction(&mut entry) {
-                Ok(removed) => report.removed += removed,
+            let Some(mut entry) = self.trx.next_purge(horizon, passed_over) else { break };
+            match self.purge_transaction(&mut entry, &mut report.removed) {
+                Ok(Done::Whole) => report.transactions += 1,
+                Ok(Done::InPart) => {
+                    self.trx.return_purge(entry);
+                    passed_over += 1;
+                }
                 Err(error) => {
                     self.trx.return_purge(entry);
-                    return Err(error);
+                    match error {
+                        Error::LogFull(_) => break,
+                        error => return Err(error),
+                    }
                 }
             }
-            report.transactions += 1;
         }
         report.chunks = self.trx.free_undo(horizon);
         Ok(report)
     }
 
-    /// What an error leaves may be done again: a record that is gone is passed over, and values are counted.
-    fn purge_transaction(&self, entry: &mut PurgeEntry) -> Result<usize> {
-        let mut removed = 0;
+    /// Purges the committed transactions that have left off-page values without a row. False: a full disk has no log for it.
+    pub(crate) fn purge_values_only(&self) -> Result<bool> {
+        let _turn = self.purge.turn.lock();
+        let (horizon, mut passed_over, mut removed) = (self.trx.purge_horizon(), 0, 0);
+        while let Some(mut entry) = self.trx.next_purge(horizon, passed_over) {
+            let purged = self.leaves_values(&entry).and_then(|leaves_values| {
+                if leaves_values {
+                    self.purge_transaction(&mut entry, &mut removed)
+                } else {
+                    Ok(Done::InPart)
+                }
+            });
+            if !matches!(purged, Ok(Done::Whole)) {
+                self.trx.return_purge(entry);
+                passed_over += 1;
+            }
+            match purged {
+                Err(Error::LogFull(_)) => return Ok(false),
+                purged => purged.map(drop)?,
+            }
+        }
+        Ok(true)
+    }
+
+    fn leaves_values(&self, entry: &PurgeEntry) -> Result<bool> {
         let mut record = UndoRecord::default();
-        let mut held = HeldTable::default();
-        let mut values = Vec::new();
         let mut at = entry.last;
         while at != UndoPtr::NONE {
             self.trx.undo().read(at, true, &mut record).map_err(Error::UndoUnreadable)?;
             if record.kind == UndoKind::ValueDead {
-                values.push(record.clone());
-            } else {
-                removed += usize::from(self.purge_record(entry.id, &record, &mut held)?);
+                return Ok(true);
             }
             at = record.prev;
         }
-        // After the records: a crash in between may leave a value without its row, never a row without its value.
-        for value in values.iter().skip(entry.values_freed as usize) {
-            removed += usize::from(self.purge_record(entry.id, value, &mut held)?);
-            entry.values_freed += 1;
-        }
-        Ok(removed)
+        Ok(false)
     }
 
-    /// Removes what `record` of a committed transaction left behind. For recovery: nobody reads yet.
-    pub(crate) fn purge_now(&self, id: TrxId, record: &UndoRecord) -> Result<bool> {
-        self.purge_record(id, record, &mut HeldTable::default())
+    /// What an error leaves may be done again: a record that is gone is passed over, and values are counted.
+    fn purge_transaction(&self, entry: &mut PurgeEntry, removed: &mut usize) -> Result<Done> {
+        let mut record = UndoRecord::default();
+        let mut held = HeldTable::default();
+        while entry.rest != UndoPtr::NONE {
+            self.trx.undo().read(entry.rest, true, &mut record).map_err(Error::UndoUnreadable)?;
+            if record.kind == UndoKind::ValueDead {
+                entry.has_values = true;
+            } else {
+                match self.purge_record(entry.id, &record, &mut held)? {
+                    Purged::Locked => return Ok(Done::InPart),
+                    purged => *removed += usize::from(purged == Purged::Removed),
+                }
+            }
+            entry.rest = record.prev;
+        }
+        // After the records: a crash in between may leave a value without its row, never a row without its value.
+        if entry.has_values { self.purge_values(entry, &mut held, removed) } else { Ok(Done::Whole) }
+    }
+
+    /// Frees the values of a transaction whose records are purged.
+    fn purge_values(
+        &self,
+        entry: &mut PurgeEntry,
+        held: &mut HeldTable,
+        removed: &mut usize,
+    ) -> Result<Done> {
+        let mut record = UndoRecord::default();
+        let (mut at, mut met) = (entry.last, 0);
+        while at != UndoPtr::NONE {
+            self.trx.undo().read(at, true, &mut record).map_err(Error::UndoUnreadable)?;
+            at = record.prev;
+            if record.kind != UndoKind::ValueDead {
+                continue;
+            }
+            met += 1;
+            if met <= entry.values_freed {
+                continue;
+            }
+            match self.purge_record(entry.id, &record, held)? {
+                Purged::Locked => return Ok(Done::InPart),
+                purged => *removed += usize::from(purged == Purged::Removed),
+            }
+            entry.values_freed = met;
+        }
+        Ok(Done::Whole)
+    }
+
+    /// Removes what `record` of a committed transaction left behind. For recovery: nobody reads, and nobody locks tables, yet.
+    pub(crate) fn purge_now(&self, id: TrxId, record: &UndoRecord) -> Result<()> {
+        self.purge_record(id, record, &mut HeldTable::default()).map(drop)
     }
 
     /// Removes what `record` of transaction `id` left behind, if it is still there.
-    fn purge_record(&self, id: TrxId, record: &UndoRecord, held: &mut HeldTable) -> Result<bool> {
-        if !record.kind.needs_purge() || !held.hold(self, record.index)? {
-            return Ok(false);
+    fn purge_record(&self, id: TrxId, record: &UndoRecord, held: &mut HeldTable) -> Result<Purged> {
+        if !record.kind.needs_purge() {
+            return Ok(Purged::Nothing);
         }
-        let Some((table, position)) = held.table() else { return Ok(false) };
+        match held.hold(self, record.index) {
+            Hold::Held => {}
+            Hold::Gone => {
+                if record.kind == UndoKind::ValueDead && planted(Planted::FreedTwice) {
+                    self.store.free_overflow(&OverflowRef::decode(&record.image), &[])?;
+                }
+                return Ok(Purged::Nothing);
+            }
+            Hold::Locked => return Ok(Purged::Locked),
+        }
+        let Some((table, position)) = held.table() else { return Ok(Purged::Nothing) };
         let index = &table.indexes[position];
         let tree = &index.tree;
         if index.format.is_clustered() == (record.kind == UndoKind::EntryClose) {
             return Err(Error::IndexDisagrees);
         }
         self.store.log().admit()?;
-        match record.kind {
+        let is_removed = match record.kind {
             UndoKind::RowDelete => remove(tree, &self.store, &record.key, &[], |edit| {
                 let record = edit.record();
                 record.flags().is_deleted() && RowHeader::decode(record.payload()).trx == id
-            }),
+            })?,
             UndoKind::EntryClose => remove(tree, &self.store, &record.key, &[], |edit| {
                 let record = edit.record();
                 record.flags().has_ver() && get_u48(record.payload(), 0) == id.0
-            }),
+            })?,
             UndoKind::ValueDead => {
                 self.store.free_overflow(&OverflowRef::decode(&record.image), &[])?;
-                Ok(true)
+                true
             }
-            _ => Ok(false),
-        }
+            _ => false,
+        };
+        Ok(if is_removed { Purged::Removed } else { Purged::Nothing })
     }
+}
+
+/// How far purge has got with a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Done {
+    /// Nothing of it is left.
+    Whole,
+    /// A table was locked: the rest is for another step.
+    InPart,
+}
+
+/// What became of what a record has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purged {
+    /// It was removed.
+    Removed,
+    /// There was nothing, or it is gone with its tree.
+    Nothing,
+    /// Its table is locked.
+    Locked,
+}
+
+/// Whether a table is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// It is.
+    Held,
+    /// It is gone, and its pages with it.
+    Gone,
+    /// A definition change has it, or waits for it.
+    Locked,
 }
 
 /// The table purge is at work on, its metadata lock held, so that nobody drops its trees.
 #[derive(Default)]
 pub(crate) struct HeldTable {
     table: Option<(Arc<Table>, usize)>,
+    /// Times that it was asked for since it was taken.
+    uses: usize,
 }
 
 impl HeldTable {
@@ -186,34 +303,41 @@ impl HeldTable {
         self.table.as_ref().map(|(table, position)| (&**table, *position))
     }
 
-    /// Holds the table of an index. False: it is gone, and its pages with it.
-    pub(crate) fn hold(&mut self, engine: &Engine, index: IndexId) -> Result<bool> {
-        if let Some((table, position)) = &mut self.table
-            && let Some(at) = table.index_ids().position(|id| id == index)
-        {
-            *position = at;
-            return Ok(true);
+    /// Holds the table of an index. It waits for nobody, and lets a definition change that waits for the table have it soon.
+    pub(crate) fn hold(&mut self, engine: &Engine, index: IndexId) -> Hold {
+        let held = self.hold_again(index);
+        if held == Some(Hold::Held) {
+            return Hold::Held;
         }
         self.release();
+        if let Some(locked) = held {
+            return locked;
+        }
         loop {
-            let Some((table, position)) = engine.catalog().index(index).cloned() else {
-                return Ok(false);
-            };
-            match table.state.lock.lock_shared(TableUse::Purge, true, METADATA_WAIT) {
-                Ok(()) if table.is_current() => {
-                    self.table = Some((table, position));
-                    return Ok(true);
-                }
-                Ok(()) => table.state.lock.unlock_shared(TableUse::Purge),
-                // A definition change takes its time. At shutdown nobody needs the leftovers gone.
-                Err(trx::Error::LockWaitTimeout) if !engine.purge.is_stopped() => {}
-                Err(trx::Error::LockWaitTimeout) => return Ok(false),
-                Err(error) => return Err(Error::Lock(error)),
+            let Some((table, position)) = engine.catalog().index(index).cloned() else { return Hold::Gone };
+            if !table.state.lock.try_shared(TableUse::Purge, true) {
+                return Hold::Locked;
             }
+            if table.is_current() {
+                self.table = Some((table, position));
+                return Hold::Held;
+            }
+            // Redefined since it was looked up: the catalog has the new one.
+            table.state.lock.unlock_shared(TableUse::Purge);
         }
     }
 
+    /// [`HeldTable::hold`] of an index of the table that is held; `None`: it is another's.
+    fn hold_again(&mut self, index: IndexId) -> Option<Hold> {
+        let (table, position) = self.table.as_mut()?;
+        *position = table.index_ids().position(|id| id == index)?;
+        self.uses += 1;
+        let gives_way = self.uses.is_multiple_of(USES_BETWEEN_LOOKS) && table.state.lock.is_wanted();
+        Some(if gives_way { Hold::Locked } else { Hold::Held })
+    }
+
     fn release(&mut self) {
+        self.uses = 0;
         if let Some((table, _)) = self.table.take() {
             table.state.lock.unlock_shared(TableUse::Purge);
         }

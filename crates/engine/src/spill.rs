@@ -16,7 +16,6 @@
 //! 4. A disk without room for a file keeps the log as it is. A file that could not be synced is never added to again.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -164,7 +163,7 @@ impl Spills {
         // Even where the server is about to end: another checkpoint may come before.
         self.take_back(&old);
         match error {
-            crate::Error::Io(error) if error.kind == ErrorKind::StorageFull => {
+            crate::Error::Io(error) if error.is_out_of_space() => {
                 self.warn(&error);
                 Ok(false)
             }

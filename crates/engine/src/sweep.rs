@@ -6,11 +6,12 @@
 
 use base::codec::get_u48;
 use base::{IndexId, TrxId};
+use btree::LeafEdit;
 use page::{PageRef, PageType, Record, RowHeader};
 
 use crate::engine::Engine;
-use crate::error::Result;
-use crate::purge::HeldTable;
+use crate::error::{Error, Result};
+use crate::purge::{HeldTable, Hold};
 use crate::row::writer::remove;
 
 /// Something that may be removed.
@@ -35,7 +36,7 @@ impl Engine {
         let Some(sweep) = self.store.begin_sweep() else { return Ok(None) };
         let mut report = SweepReport::default();
         let mut held = HeldTable::default();
-        let mut is_clean = true;
+        let (mut is_clean, mut is_locked) = (true, false);
         for &page in &sweep.pages {
             let mut leftovers = Vec::new();
             match self.store.pool().shared_cold(page) {
@@ -45,13 +46,22 @@ impl Engine {
                 Err(error) => return Err(btree::Error::from(error).into()),
             }
             for leftover in leftovers {
-                let removed = self.remove_leftover(&leftover, &mut held)?;
-                is_clean &= removed;
-                report.removed += usize::from(removed);
+                let removed = match self.remove_leftover(&leftover, &mut held) {
+                    // As if its table were locked: the disk is full.
+                    Err(Error::LogFull(_)) => None,
+                    removed => removed?,
+                };
+                is_locked |= removed.is_none();
+                is_clean &= removed.unwrap_or(false);
+                report.removed += usize::from(removed.unwrap_or(false));
             }
             report.pages += 1;
         }
-        self.store.end_sweep(&sweep, is_clean)?;
+        if is_locked {
+            self.store.postpone_sweep(&sweep);
+        } else {
+            self.store.end_sweep(&sweep, is_clean)?;
+        }
         Ok(Some(report))
     }
 
@@ -91,13 +101,17 @@ impl Engine {
         record.flags().is_deleted() && by < self.restart_horizon
     }
 
-    fn remove_leftover(&self, leftover: &Leftover, held: &mut HeldTable) -> Result<bool> {
-        if !held.hold(self, leftover.index)? {
-            return Ok(false);
+    /// Removes a leftover; whether it was there, or nothing if its table is locked.
+    fn remove_leftover(&self, leftover: &Leftover, held: &mut HeldTable) -> Result<Option<bool>> {
+        match held.hold(self, leftover.index) {
+            Hold::Held => {}
+            Hold::Gone => return Ok(Some(false)),
+            Hold::Locked => return Ok(None),
         }
-        let Some((table, position)) = held.table() else { return Ok(false) };
+        let Some((table, position)) = held.table() else { return Ok(Some(false)) };
         self.store.log().admit()?;
         let tree = &table.indexes[position].tree;
-        remove(tree, &self.store, &leftover.key, &[], |edit| self.is_leftover(&edit.record(), position == 0))
+        let is_leftover = |edit: &LeafEdit<'_>| self.is_leftover(&edit.record(), position == 0);
+        remove(tree, &self.store, &leftover.key, &[], is_leftover).map(Some)
     }
 }

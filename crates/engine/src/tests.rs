@@ -8,14 +8,17 @@ mod checkpoints;
 mod damage;
 mod definitions;
 mod ending;
+mod gone_trees;
 mod histories;
 mod in_place;
 mod logged;
 mod model;
 mod pending_trees;
+mod purge;
 mod recovery;
 mod restamped;
 mod restart;
+mod shutdown;
 #[cfg(debug_assertions)]
 mod simulated;
 mod snapshots;

@@ -40,6 +40,13 @@ struct RealFile {
 const STATX_WRITE_ATOMIC: u32 = 0x1_0000;
 const RWF_ATOMIC: u32 = 0x40;
 
+/// Zeros written at a time.
+const ZEROS_BYTES: usize = 64 * 1024;
+
+/// Zeros that direct I/O accepts.
+#[repr(align(4096))]
+struct Zeros([u8; ZEROS_BYTES]);
+
 /// Holds the lock by holding the descriptor open.
 #[derive(Debug)]
 struct RealLock {
@@ -166,6 +173,19 @@ fn open_or_create(path: &Path) -> rustix::io::Result<OwnedFd> {
 }
 
 impl RealFile {
+    /// Reserves space up to `end` on a file system that cannot do so by itself: bytes that were written have theirs.
+    #[cold]
+    fn extend_with_zeros(&self, end: u64) -> Result<()> {
+        static ZEROS: Zeros = Zeros([0; ZEROS_BYTES]);
+        let mut at = self.len()?;
+        while at < end {
+            let n = (end - at).min(ZEROS_BYTES as u64);
+            self.write_at(&ZEROS.0[..n as usize], at)?;
+            at += n;
+        }
+        Ok(())
+    }
+
     fn at<T>(&self, op: IoOp, result: rustix::io::Result<T>) -> Result<T> {
         at(op, &self.path, result)
     }
@@ -276,9 +296,7 @@ impl File for RealFile {
 
     fn allocate(&self, offset: u64, len: u64) -> Result<()> {
         match retry(|| fs::fallocate(&self.fd, FallocateFlags::empty(), offset, len)) {
-            // A file system that cannot reserve still has to have the length.
-            Err(Errno::OPNOTSUPP) if self.len()? < offset + len => self.set_len(offset + len),
-            Err(Errno::OPNOTSUPP) => Ok(()),
+            Err(Errno::OPNOTSUPP) => self.extend_with_zeros(offset + len),
             result => self.at(IoOp::Resize, result),
         }
     }

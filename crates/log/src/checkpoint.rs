@@ -3,7 +3,7 @@
 use base::sync::atomic::Ordering;
 use base::{Lsn, invariant};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::header::Checkpoint;
 use crate::log::Log;
 use crate::part::{Part, TrxState};
@@ -50,15 +50,15 @@ impl Log {
         let clean = clean(self.current());
         invariant!(redo_lsn >= files.checkpoint().redo_lsn, "a checkpoint goes back to {redo_lsn}");
         let block = Checkpoint { number: 0, redo_lsn, frame: frame.start, clean };
-        let recorded = files.write_checkpoint(block).and_then(|()| files.recycle());
+        let recorded = files.write_checkpoint(block).and_then(|()| files.recycle(self.is_short_of_space()));
         let recycled = recorded.map_err(|error| self.fail(error))?;
         self.counters.checkpoints.fetch_add(1, Ordering::Relaxed);
         self.counters.files_recycled.fetch_add(recycled, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Makes the next file ahead of need, so that no commit has to: for a background thread, now and then. True if one
-    /// was made.
+    /// Makes the next file ahead of need, so that no change has to: for a background thread, now and then. True if one
+    /// was made; a disk that has no room for it is told to the changes that need it.
     pub fn prepare_file(&self) -> Result<bool> {
         self.ensure_works()?;
         let written = Lsn(self.progress.0.written.load(Ordering::Acquire));
@@ -74,7 +74,10 @@ impl Log {
             Some(spare) => Ok(spare),
             None => folder.make(file_bytes),
         };
-        let spare = made.map_err(|error| self.fail(error))?;
+        let spare = match made {
+            Ok(spare) => spare,
+            Err(error) => return self.not_now(error),
+        };
         let mut writer = self.hold_writer();
         let files = &mut writer.files;
         // The one before may have been used up meanwhile, and another made by who needed it.
@@ -84,7 +87,18 @@ impl Log {
             files.add_spare(spare);
             Ok(())
         };
-        linked.map_err(|error| self.fail(error)).map(|()| true)
+        match linked {
+            Ok(()) => Ok(true),
+            Err(error) => self.not_now(error),
+        }
+    }
+
+    /// A file could not be made or linked. The log goes on if that may work again.
+    fn not_now(&self, error: Error) -> Result<bool> {
+        match error {
+            Error::Io(error) if error.is_out_of_space() => Ok(false),
+            error => Err(self.fail(error)),
+        }
     }
 
     /// Changes how much room the files take together. Takes effect as files are made and given back.

@@ -20,6 +20,8 @@ pub enum Error {
     UnknownVersion(PathBuf, u32),
     /// A frame that checks has a part that this version does not know.
     UnknownPart(Lsn, u8),
+    /// The disk has no room for the log of more changes. Nothing was changed; it may work again later.
+    Full(Box<IoError>),
     /// The statement was killed while it waited for room in the log.
     Interrupted,
     /// The spilled undo of a transaction cannot be read.
@@ -77,6 +79,7 @@ impl fmt::Display for Error {
             Error::UnknownVersion(file, version) => {
                 write!(f, "redo log: {} has the unknown format version {version}", file.display())
             }
+            Error::Full(error) => write!(f, "redo log: there is no space for more changes: {error}"),
             Error::Interrupted => f.write_str("redo log: interrupted while waiting for room"),
             Error::UnknownPart(lsn, kind) => {
                 write!(f, "redo log: the frame at {lsn} has a part of the unknown kind {kind}")

@@ -6,6 +6,7 @@
 //! ```
 //! A file gets its number and its header when it is linked, that is, given its place at the end of the chain. It is made
 //! before that, filled with zeros, or taken over from the front of the chain: writing log never changes a file's size.
+//! Changes are admitted only while enough of the chain lies ahead (`ahead.rs`), so that what was admitted has its space.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -13,9 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Lsn, invariant};
-use env::{Disk, File, OpenOptions};
+use env::{Disk, File, OpenOptions, wait_for_space};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::header::{Checkpoint, FileHead, HEADER_BYTES, Identity};
 
 /// Ending of the names of files that have their place.
@@ -71,10 +72,24 @@ impl Folder {
             }
         };
         let file = self.disk.create(&name, OpenOptions::default())?;
-        write_zeros(&*file, 0, size)?;
-        file.sync_data()?;
-        Ok(Spare { name, size, file })
+        match fill(&*file, size) {
+            Ok(()) => Ok(Spare { name, size, file }),
+            Err(error) => {
+                drop(file);
+                // A file that cannot be removed is removed by the next start.
+                let _ = self.disk.remove(&name);
+                Err(error)
+            }
+        }
     }
+}
+
+/// Makes `size` bytes of zeros of an empty file, durable. Its space is reserved first, so that a disk that is nearly full is
+/// not filled for nothing.
+fn fill(file: &dyn File, size: u64) -> Result<()> {
+    file.allocate(0, size)?;
+    write_zeros(file, 0, size)?;
+    Ok(file.sync_data()?)
 }
 
 /// The number in the name of a linked file.
@@ -240,10 +255,11 @@ impl Files {
             let room = (file.end().0 - lsn.0) as usize;
             let (now, later) = split_pieces(pieces, room);
             let (offset, len) = (file.offset(lsn), (now[0].len() + now[1].len()) as u64);
+            let file = &*file.file;
             if now[1].is_empty() && stays_in_begun_block(offset, offset + len) {
-                file.file.write_at(now[0], offset)?;
+                wait_for_space(|| file.write_at(now[0], offset))?;
             } else {
-                write_to_end_of_block(&*file.file, now, offset, offset + len)?;
+                wait_for_space(|| write_to_end_of_block(file, now, offset, offset + len))?;
             }
             self.unsynced.get_or_insert(self.current);
             lsn.0 += len;
@@ -263,14 +279,17 @@ impl Files {
         Ok((self.current - first + 1) as u64)
     }
 
-    /// Moves on to the next file, making one if nobody has.
+    /// Moves on to the next file, making one if nobody has: what has been appended must be written.
     fn advance(&mut self) -> Result<()> {
-        if self.current + 1 == self.chain.len() {
-            let spare = match self.spares.pop() {
-                Some(spare) => spare,
-                None => self.folder.make(self.file_bytes)?,
+        while self.current + 1 == self.chain.len() {
+            let made = match self.spares.pop() {
+                Some(spare) => Ok(spare),
+                None => self.folder.make(self.file_bytes),
             };
-            self.link_next(spare)?;
+            match made.and_then(|spare| self.link_next(spare)) {
+                Err(Error::Io(error)) if error.is_out_of_space() => env::pause_for_space(),
+                linked => linked?,
+            }
         }
         self.current += 1;
         Ok(())
@@ -280,6 +299,16 @@ impl Files {
     pub(crate) fn wants_next(&self, written: Lsn) -> bool {
         let file = &self.chain[self.current];
         self.current + 1 == self.chain.len() && file.end().0 - written.0 < file.head.size / 2
+    }
+
+    /// The position behind the last byte for which there is space.
+    pub(crate) fn end(&self) -> Lsn {
+        self.chain.back().map_or(Lsn(0), LogFile::end)
+    }
+
+    /// Bytes of the file that was linked last.
+    pub(crate) fn last_file_bytes(&self) -> u64 {
+        self.chain.back().map_or(0, |file| file.head.size)
     }
 
     /// Takes a spare out, if there is one.
@@ -298,8 +327,12 @@ impl Files {
     fn link(&mut self, spare: Spare, number: u64, first_lsn: Lsn) -> Result<()> {
         let head = FileHead { identity: self.folder.identity, number, first_lsn, size: spare.size };
         let name = self.folder.name(number);
-        self.folder.disk.rename(&spare.name, &name)?;
-        spare.file.write_at(&head.encode(), 0)?;
+        if let Err(error) = self.folder.disk.rename(&spare.name, &name) {
+            self.spares.push(spare);
+            return Err(error.into());
+        }
+        // The space of the header is the file's: what fails here is no lack of it, but where writes need new space.
+        wait_for_space(|| spare.file.write_at(&head.encode(), 0))?;
         spare.file.sync_data()?;
         self.folder.disk.sync_dir(&self.folder.path)?;
         self.chain.push_back(LogFile { head, name, file: spare.file });
@@ -310,15 +343,15 @@ impl Files {
     pub(crate) fn write_checkpoint(&mut self, checkpoint: Checkpoint) -> Result<()> {
         let checkpoint = Checkpoint { number: self.checkpoint.number + 1, ..checkpoint };
         let file = &self.chain[self.current].file;
-        file.write_at(&checkpoint.encode(), checkpoint.offset())?;
+        wait_for_space(|| file.write_at(&checkpoint.encode(), checkpoint.offset()))?;
         file.sync_data()?;
         self.checkpoint = checkpoint;
         Ok(())
     }
 
-    /// Takes the files in front that lie wholly below the redo LSN out of the chain, and keeps as spares those that fit.
-    /// Returns how many.
-    pub(crate) fn recycle(&mut self) -> Result<u64> {
+    /// Takes the files in front that lie wholly below the redo LSN out of the chain, and keeps as spares those that fit, or all
+    /// if the disk has no room for others (`is_short`). Returns how many.
+    pub(crate) fn recycle(&mut self, is_short: bool) -> Result<u64> {
         let mut recycled = 0;
         while self.current > 0 && self.chain[0].end() <= self.checkpoint.redo_lsn {
             let Some(LogFile { head, name, file }) = self.chain.pop_front() else { break };
@@ -326,7 +359,7 @@ impl Files {
             recycled += 1;
             self.unsynced = self.unsynced.map(|first| first.saturating_sub(1));
             let total = self.bytes() + head.size;
-            if head.size == self.file_bytes && total <= self.capacity_bytes {
+            if is_short || (head.size == self.file_bytes && total <= self.capacity_bytes) {
                 self.spares.push(Spare { name, size: head.size, file });
             } else {
                 drop(file);
@@ -371,11 +404,16 @@ fn stays_in_begun_block(start: u64, end: u64) -> bool {
 /// Writes `start..end`, and zeros behind it if it begins a block that it does not fill: they keep the kernel from fetching the
 /// block first, for what an earlier use of the file left there.
 #[inline(never)]
-fn write_to_end_of_block(file: &dyn File, [first, second]: [&[u8]; 2], start: u64, end: u64) -> Result<()> {
+fn write_to_end_of_block(
+    file: &dyn File,
+    [first, second]: [&[u8]; 2],
+    start: u64,
+    end: u64,
+) -> env::Result<()> {
     static ZEROS: [u8; BLOCK_BYTES as usize] = [0; BLOCK_BYTES as usize];
     let used = end % BLOCK_BYTES;
     let rest: &[u8] = if used == 0 || end - used < start { &[] } else { &ZEROS[used as usize..] };
-    Ok(file.write_vectored_at(&[first, second, rest], start)?)
+    file.write_vectored_at(&[first, second, rest], start)
 }
 
 /// The first `n` bytes of two pieces, and what follows them.

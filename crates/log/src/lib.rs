@@ -19,7 +19,9 @@
 //! 2. `durable <= written <= safe prefix <= tail`. What is written is complete frames but for the last, and in order.
 //! 3. A frame below [`Log::safe_lsn`] has its bytes in the ring and `rec_lsn` on its pages.
 //! 4. Nobody who holds the writer waits for room in the ring, and nobody who waits for room needs a page latch.
-//! 5. After a failed write or sync nothing is written, nothing becomes durable, and everybody who asks gets the failure.
+//! 5. After a failed write or sync nothing is written, nothing becomes durable, and everybody who asks gets the failure. A
+//!    write that finds the disk full has not failed: it is repeated until there is space.
+//! 6. What is appended after an admission lies in files that are there already ([`Log::keep_space_ahead`]).
 //!
 //! # Latching
 //! The writer is at level Log (docs/latching.md). Appends take no mutex.
@@ -32,6 +34,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod ahead;
 mod checkpoint;
 mod commit_delay;
 mod error;
@@ -52,6 +55,7 @@ mod stretch;
 #[cfg(test)]
 mod tests;
 
+pub use ahead::Ahead;
 pub use error::{Damage, Error, Result, SpillDamage};
 pub use frame::{FRAME_HEADER_BYTES, PAYLOAD_BYTES_MAX};
 pub use header::{Checkpoint, Identity};

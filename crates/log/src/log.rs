@@ -9,6 +9,7 @@ use base::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use base::sync::{Counter, Event, LatchLevel, Mutex, Padded, Planted, critical, interrupt, planted, sim};
 use env::Disk;
 
+use crate::ahead::Space;
 use crate::commit_delay::{Arrivals, CommitDelay};
 use crate::error::{Error, Result};
 use crate::files::{Files, Folder};
@@ -129,8 +130,9 @@ pub struct Log {
     pub(crate) progress: Padded<Progress>,
     /// Changes begin only while the tail is below this; 0 after a failure, or while changes of rows are asked.
     admission_limit: Padded<AtomicU64>,
-    /// The same but for who is asked.
+    /// The same but for who is asked, and for the space ahead.
     room_limit: AtomicU64,
+    pub(crate) space: Space,
     /// Whether who wants to change a row is asked to look for another reason to wait.
     asks_changes: AtomicBool,
     pub(crate) in_flight: InFlight,
@@ -190,6 +192,7 @@ impl Log {
             }),
             admission_limit: Padded(AtomicU64::new(u64::MAX)),
             room_limit: AtomicU64::new(u64::MAX),
+            space: Space::new(),
             asks_changes: AtomicBool::new(false),
             in_flight: InFlight::new(),
             ring: Ring::new(config.buffer_bytes.max(RING_BYTES_MIN)),
@@ -305,18 +308,31 @@ impl Log {
         Lsn(self.progress.0.durable.load(Ordering::Acquire))
     }
 
-    /// Asked before a change takes its first latch: waits while the log is too far ahead of the last checkpoint.
+    /// Asked before a change takes its first latch: waits while the log is too far ahead of the last checkpoint, and makes
+    /// space for what is about to be logged.
     ///
     /// Latches: none may be held. Cost: two loads when there is room.
     ///
     /// # Errors
-    /// The failure that ended the log.
+    /// [`Error::Full`]; the failure that ended the log.
     #[inline]
     pub fn admit(&self) -> Result<()> {
         if self.tail.0.load(Ordering::Relaxed) < self.admission_limit.0.load(Ordering::Relaxed) {
             return Ok(());
         }
         self.wait_for_admission(false)
+    }
+
+    /// [`Log::admit`] for what must go on while the disk is full, such as a rollback: the reserve has its space (`ahead.rs`).
+    ///
+    /// # Errors
+    /// The failure that ended the log.
+    #[inline]
+    pub fn admit_reserved(&self) -> Result<()> {
+        if self.tail.0.load(Ordering::Relaxed) < self.admission_limit.0.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.wait_for_room(false)
     }
 
     /// [`Log::admit`] before a row is changed. True: [`Log::ask_changes`] has said that the caller is to look for another
@@ -343,6 +359,18 @@ impl Log {
     #[cold]
     #[inline(never)]
     fn wait_for_admission(&self, interruptible: bool) -> Result<()> {
+        loop {
+            self.wait_for_room(interruptible)?;
+            if self.has_space() {
+                return Ok(());
+            }
+            self.make_space(interruptible)?;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_for_room(&self, interruptible: bool) -> Result<()> {
         if self.has_room() {
             return self.ensure_works();
         }
@@ -354,15 +382,29 @@ impl Log {
                 return Ok(());
             }
             self.ask_for_checkpoint();
-            if interruptible && interrupt::is_registered() {
-                if interrupt::is_requested() {
-                    return Err(Error::Interrupted);
-                }
-                self.waiting.0.admitted.wait(ticket, Some(env::deadline_in(INTERRUPT_LOOK)));
-            } else {
-                self.waiting.0.admitted.wait(ticket, None);
-            }
+            self.wait_for_checkpoint(ticket, interruptible)?;
         }
+    }
+
+    /// Sleeps until a checkpoint was done after `ticket`; returns early at times.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub(crate) fn wait_for_checkpoint(&self, ticket: u32, interruptible: bool) -> Result<()> {
+        if interruptible && interrupt::is_registered() {
+            if interrupt::is_requested() {
+                return Err(Error::Interrupted);
+            }
+            self.waiting.0.admitted.wait(ticket, Some(env::deadline_in(INTERRUPT_LOOK)));
+        } else {
+            self.waiting.0.admitted.wait(ticket, None);
+        }
+        Ok(())
+    }
+
+    /// Whether changes may have to wait for a checkpoint.
+    pub(crate) fn has_room_limit(&self) -> bool {
+        self.room_limit.load(Ordering::Acquire) != u64::MAX
     }
 
     /// A checkpoint is wanted once the log is written up to `due`, and changes begin only while its tail is below `limit`.
@@ -382,10 +424,10 @@ impl Log {
 
     /// Lets changes know what has been decided. Of two that decide at once, whoever publishes last looks again afterwards and
     /// so has seen both.
-    fn publish_admission(&self) {
+    pub(crate) fn publish_admission(&self) {
         let decided = || {
             let is_closed = self.asks_changes.load(Ordering::SeqCst) || self.failure.get().is_some();
-            if is_closed { 0 } else { self.room_limit.load(Ordering::SeqCst) }
+            if is_closed { 0 } else { self.room_limit.load(Ordering::SeqCst).min(self.space.limit()) }
         };
         loop {
             // The fence is for `failure`, whose accesses are no part of the order among the others.

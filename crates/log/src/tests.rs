@@ -1,5 +1,6 @@
 //! The log over a disk in memory.
 
+mod ahead;
 mod append;
 mod damage;
 mod failure;

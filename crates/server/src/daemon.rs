@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::low_level::pipe;
 
-use engine::{DataDirError, Engine, EngineConfig, StartLog};
+use engine::{DataDirError, Engine, EngineConfig, ShutdownMode, StartLog};
 use env::RealDisk;
 
 use crate::engine_accounts::EngineAccounts;
@@ -40,11 +40,23 @@ pub fn run(options: Options, heap_bytes: HeapBytes) -> Result<(), String> {
     let pid_file = PidFile::write(Path::new(server.variables.read().named("pid_file").as_text()))?;
     announce(&server, &listeners);
     let served = listeners.run(&server, &stop).map_err(|e| format!("cannot wait for connections: {e}"));
-    let closed = server.engine.shutdown().map_err(|e| format!("cannot close the data directory: {e}"));
+    let closed = server
+        .engine
+        .shut_down(shutdown_mode(&server))
+        .map_err(|e| format!("cannot close the data directory: {e}"));
     drop(pid_file);
     closed?;
     server.log.note("shutdown complete");
     served
+}
+
+/// How much the engine does at the end (`innodb_fast_shutdown`).
+fn shutdown_mode(server: &Server) -> ShutdownMode {
+    match server.variables.read().named("innodb_fast_shutdown").as_u64() {
+        0 => ShutdownMode::Slow,
+        1 => ShutdownMode::Fast,
+        _ => ShutdownMode::Abrupt,
+    }
 }
 
 /// Seeds the hash tables over what clients send, so that no client can choose keys that collide.

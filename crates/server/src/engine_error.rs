@@ -1,7 +1,5 @@
 //! MySQL's errors for what the storage engine refuses.
 
-use std::io::ErrorKind;
-
 use engine::{DefinitionError, DuplicateKey, DuplicatePart, Error, NameError};
 use trx::SwapError;
 use types::collation::{Charset, convert};
@@ -27,12 +25,13 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
         Error::UndoFull(full) => {
             error_map::RECORD_FILE_FULL.saying(format!("The {full} (ratchet_undo_max_size)"))
         }
-        Error::UndoNotSwapped(error) => match error.kind {
-            ErrorKind::StorageFull => {
-                error_map::DISK_FULL.with(&[&error.path.display(), &error.errno, &error.kind])
-            }
-            kind => error_map::ERROR_ON_WRITE.with(&[&error.path.display(), &error.errno, &kind]),
-        },
+        Error::LogFull(_) => error_map::RECORD_FILE_FULL.with(&[&"redo log"]),
+        Error::UndoNotSwapped(error) if error.is_out_of_space() => {
+            error_map::DISK_FULL.with(&[&error.path.display(), &error.errno, &error.kind])
+        }
+        Error::UndoNotSwapped(error) => {
+            error_map::ERROR_ON_WRITE.with(&[&error.path.display(), &error.errno, &error.kind])
+        }
         Error::VersionUnreadable(error) => match &**error {
             SwapError::Io(error) => {
                 error_map::ERROR_ON_READ.with(&[&error.path.display(), &error.errno, &error.kind])

@@ -23,7 +23,30 @@ pub enum Level {
 
 /// Where lines go.
 pub struct ServerLog {
-    target: Mutex<Box<dyn Write + Send>>,
+    target: Mutex<Target>,
+}
+
+/// The file or stream, and what it did not take.
+struct Target {
+    out: Box<dyn Write + Send>,
+    /// Lines lost since the last one that was written.
+    lost: u64,
+}
+
+impl Target {
+    /// Writes a line, or counts it as lost. The first line after lost ones follows a line that says how many they were, and
+    /// begins a new one: a part of a lost line may be there.
+    fn write(&mut self, stamp: &str, line: &str) {
+        let lost = self.lost;
+        let report = match lost {
+            0 => String::new(),
+            _ => format!("\n{stamp} [Warning] {lost} lines of this log are lost: it could not be written\n"),
+        };
+        match self.out.write_all(format!("{report}{line}").as_bytes()) {
+            Ok(()) => self.lost = 0,
+            Err(_) => self.lost += 1,
+        }
+    }
 }
 
 impl std::fmt::Debug for ServerLog {
@@ -35,7 +58,7 @@ impl std::fmt::Debug for ServerLog {
 impl ServerLog {
     /// Lines go to stderr.
     pub fn to_stderr() -> Self {
-        ServerLog { target: Mutex::new(Box::new(io::stderr())) }
+        ServerLog::to(io::stderr())
     }
 
     /// Lines are appended to the file at `path`.
@@ -51,10 +74,15 @@ impl ServerLog {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => append.create(true).open(path)?,
             Err(e) => return Err(e),
         };
-        Ok(ServerLog { target: Mutex::new(Box::new(file)) })
+        Ok(ServerLog::to(file))
     }
 
-    /// Writes one line. A log that cannot be written must not stop the server, so failures are dropped.
+    fn to(out: impl Write + Send + 'static) -> Self {
+        ServerLog { target: Mutex::new(Target { out: Box::new(out), lost: 0 }) }
+    }
+
+    /// Writes one line. A log that cannot be written, such as one on a full disk, does not stop the server: its lines are lost, and
+    /// counted.
     pub fn write(&self, level: Level, message: &str) {
         let name = match level {
             Level::Error => "ERROR",
@@ -62,8 +90,7 @@ impl ServerLog {
             Level::Note => "Note",
         };
         let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%6fZ");
-        let line = format!("{now} [{name}] {message}\n");
-        let _ = self.target.lock().write_all(line.as_bytes());
+        self.target.lock().write(&now.to_string(), &format!("{now} [{name}] {message}\n"));
     }
 
     /// Logs an error.
@@ -84,7 +111,48 @@ impl ServerLog {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+
+    /// A disk with room for so many bytes.
+    #[derive(Clone)]
+    struct Small(Arc<Mutex<(usize, Vec<u8>)>>);
+
+    impl Write for Small {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let (room, written) = &mut *self.0.lock();
+            let taken = bytes.len().min(*room);
+            *room -= taken;
+            written.extend_from_slice(&bytes[..taken]);
+            if taken == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(taken) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_that_a_full_disk_does_not_take_are_counted_and_told_when_it_does() {
+        let disk = Small(Arc::new(Mutex::new((60, Vec::new()))));
+        let log = ServerLog::to(disk.clone());
+        for message in ["kept", "cut off", "lost"] {
+            log.note(message);
+        }
+        disk.0.lock().0 = usize::MAX;
+        log.note("kept again");
+        log.note("and again");
+        let text = String::from_utf8(disk.0.lock().1.clone()).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert!(lines[0].ends_with("Z [Note] kept"), "{text}");
+        assert!(
+            lines[2].ends_with("[Warning] 2 lines of this log are lost: it could not be written"),
+            "{text}"
+        );
+        assert!(lines[3].ends_with("Z [Note] kept again") && lines[4].ends_with("and again"), "{text}");
+        assert_eq!(lines.len(), 5);
+    }
 
     #[test]
     fn lines_carry_time_and_level() {

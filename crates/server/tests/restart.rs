@@ -162,6 +162,27 @@ fn a_shutdown_rolls_open_transactions_back() {
 }
 
 #[test]
+fn every_mode_of_shutdown_keeps_what_was_committed() {
+    let place = Place::new();
+    let mut server = place.start();
+    run(&mut connect(&server, "root"), &["CREATE DATABASE shop", CREATE_ITEM]);
+    insert_items(&mut connect(&server, "root"), 300);
+    for (mode, recovers) in [("0", false), ("1", false), ("2", true)] {
+        let mut conn = connect(&server, "root");
+        let change = format!("DELETE FROM shop.item WHERE id % 7 = {mode}");
+        run(&mut conn, &[&format!("SET GLOBAL innodb_fast_shutdown = {mode}"), &change]);
+        let before = content(&mut conn);
+        assert_eq!(before.2, "OK");
+        run(&mut conn, &["BEGIN", "DELETE FROM shop.item"]);
+        server.shut_down().unwrap();
+        server = place.start();
+        let log = server.start_log.join("\n");
+        assert_eq!(log.contains("recovery: done"), recovers, "mode {mode}: {log}");
+        assert_eq!(content(&mut connect(&server, "root")), before, "mode {mode}");
+    }
+}
+
+#[test]
 fn what_was_committed_survives_a_kill_and_nothing_else_does() {
     let place = Place::new();
     let mut server = place.start();

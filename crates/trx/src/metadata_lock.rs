@@ -118,6 +118,11 @@ impl MetadataLock {
         false
     }
 
+    /// Whether somebody waits for the exclusive lock, or has asked for it and given up just now.
+    pub fn is_wanted(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & PENDING != 0
+    }
+
     /// Takes a shared lock, waiting up to `timeout`.
     pub fn lock_shared(&self, use_: TableUse, may_pass: bool, timeout: Duration) -> Result<(), Error> {
         self.wait_unless(timeout, None, || self.try_shared(use_, may_pass))

@@ -24,8 +24,12 @@ pub struct PurgeEntry {
     pub number: Lsn,
     /// Its newest undo record.
     pub last: UndoPtr,
+    /// Its newest undo record whose leftover, if it is no value, may still be there.
+    pub rest: UndoPtr,
     /// Where the log of its undo begins, or before.
     pub first_undo: Lsn,
+    /// Whether purge has met values without a row.
+    pub has_values: bool,
     /// Values without a row that purge has freed already.
     pub values_freed: u32,
 }
@@ -171,7 +175,9 @@ impl TrxSystem {
                 id,
                 number,
                 last: log.mark(),
+                rest: log.mark(),
                 first_undo: slot.first_undo(),
+                has_values: false,
                 values_freed: 0,
             });
         }
@@ -254,22 +260,25 @@ impl TrxSystem {
         self.locks.wake_waiters();
     }
 
-    /// The oldest committed transaction with leftovers, if its number is up to `horizon`, taken from the queue.
-    pub fn next_purge(&self, horizon: Lsn) -> Option<PurgeEntry> {
+    /// The oldest committed transaction with leftovers but for `passed_over` older ones, if its number is up to `horizon`, taken
+    /// from the queue.
+    pub fn next_purge(&self, horizon: Lsn, passed_over: usize) -> Option<PurgeEntry> {
         let mut queue = self.queue.lock();
-        let entry = queue.front().copied().filter(|entry| entry.number <= horizon);
+        let entry = queue.get(passed_over).copied().filter(|entry| entry.number <= horizon);
         self.purging.store(entry.map_or(u64::MAX, |entry| entry.first_undo.0), Ordering::Release);
         let entry = entry?;
-        queue.pop_front();
+        queue.remove(passed_over);
         // Set before a page is visited: see `purge_has_begun`.
         self.purge_begun.fetch_max(entry.number.0, Ordering::SeqCst);
         Some(entry)
     }
 
-    /// Takes back what [`TrxSystem::next_purge`] gave, because it could not be purged: it is the next again, and until then the log
-    /// is kept for a start that purges it.
+    /// Takes back what [`TrxSystem::next_purge`] gave, because it could not be purged: it has its place in the queue again, and until
+    /// it is purged the log is kept for a start that does so.
     pub fn return_purge(&self, entry: PurgeEntry) {
-        self.queue.lock().push_front(entry);
+        let mut queue = self.queue.lock();
+        let at = queue.partition_point(|queued| queued.number < entry.number);
+        queue.insert(at, entry);
     }
 
     /// Whether purge has begun with, or passed, the leftovers of `id`, or may pass them by since all views see what `id` has

@@ -39,11 +39,19 @@ pub enum Planted {
     EarlySlotReuse,
     /// Recovery forgets undo that it has set aside.
     ForgottenAside,
+    /// Changes are admitted without a look at the space for their log.
+    UnreservedLog,
+    /// The frames of freed pages are forgotten before the log says that the pages are free.
+    EarlyDiscard,
+    /// Purge frees values of a tree that is gone, and was freed as a whole.
+    FreedTwice,
+    /// A definition change does not put down which trees it makes and frees.
+    ForgottenTrees,
 }
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 15] = [
+    pub const ALL: [Planted; 19] = [
         Planted::UnsyncedLog,
         Planted::UnsyncedPages,
         Planted::RedoTwice,
@@ -59,6 +67,10 @@ impl Planted {
         Planted::SpilledTwice,
         Planted::EarlySlotReuse,
         Planted::ForgottenAside,
+        Planted::UnreservedLog,
+        Planted::EarlyDiscard,
+        Planted::FreedTwice,
+        Planted::ForgottenTrees,
     ];
 }
 

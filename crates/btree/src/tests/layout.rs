@@ -57,16 +57,12 @@ fn a_destroyed_tree_leaves_no_page_behind_and_its_space_is_used_again() {
         let other = Tree::create(&store, IndexId(500 + round), VARIABLE).unwrap();
         let tree = Tree::create(&store, IndexId(100 + round), VARIABLE).unwrap();
         (0..8000u32).for_each(|n| insert(&store, &tree, &n.to_be_bytes(), &[1; 200]));
-        let value = tree.write_overflow(&store, &vec![7; 30_000], |_| []).unwrap();
-        insert(&store, &tree, b"\xffvalue", &value.encode());
+        tree.write_overflow(&store, &vec![7; 30_000], |_| []).unwrap();
+        other.write_overflow(&store, &vec![7; 30_000], |_| []).unwrap();
         (0..50u32).for_each(|n| insert(&store, &other, &n.to_be_bytes(), &[1; 200]));
         sizes.push(store.space_report().pages_total);
-        let mut find = |page: page::PageRef<'_>, refs: &mut Vec<OverflowRef>| {
-            let slots = (0..page.count()).filter(|&slot| page.key(slot) == b"\xffvalue");
-            refs.extend(slots.map(|slot| OverflowRef::decode(page.payload(slot))));
-        };
-        tree.destroy(&store, Some(&mut find)).unwrap();
-        other.destroy(&store, None).unwrap();
+        store.free_trees(&[tree.index].into()).unwrap();
+        store.free_trees(&[other.index].into()).unwrap();
         assert_eq!(pages_used(&store), 0);
     }
     assert!(sizes.iter().all(|&size| size == sizes[0]), "{sizes:?}");
@@ -195,7 +191,7 @@ fn a_file_of_several_groups_of_extents_opens_again() {
     assert_eq!(store.space_report(), report);
     let tree = Tree::open(INDEX, tree.root, VARIABLE);
     assert_eq!(assert_sound(&store, &tree).records, 100);
-    tree.destroy(&store, None).unwrap();
+    store.free_trees(&[tree.index].into()).unwrap();
     assert_eq!(pages_used(&store), 0);
     // The tree itself stood in the first extent, which is never free.
     checkpoint(&store);

@@ -264,7 +264,7 @@ fn run(mix: Mix, seed: u64, frames: usize, steps: usize) -> usize {
             run.compare();
         }
     }
-    run.tree.destroy(&run.store, None).unwrap();
+    run.store.free_trees(&[run.tree.index].into()).unwrap();
     assert_eq!(run.store.space_report().pages_used, 0);
     levels
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Damage, Error};
-use env::{Fault, IoOp};
+use env::{Fault, IoOp, Mishap};
 use page::CorruptionKind;
 use std::io::ErrorKind;
 
@@ -71,9 +71,9 @@ fn a_failed_write_refuses_all_later_changes_and_keeps_the_pages() {
     let disk = SimDisk::new();
     let pool = manual_pool(&disk, 16);
     fill(&pool, 3);
-    disk.inject(Fault { op: IoOp::Write, nth: 1, kind: ErrorKind::StorageFull });
+    disk.inject(Fault { op: IoOp::Write, nth: 1, kind: ErrorKind::Other });
     let cause = pool.flush_all().unwrap_err();
-    assert!(matches!(&cause, Error::Io(error) if error.kind == ErrorKind::StorageFull));
+    assert!(matches!(&cause, Error::Io(error) if error.kind == ErrorKind::Other));
     let refused = Error::ChangesRefused(Arc::new(cause));
     assert_eq!(pool.exclusive(PageNo(1)).unwrap_err(), refused);
     assert_eq!(pool.create(PageNo(4)).unwrap_err(), refused);
@@ -99,7 +99,7 @@ fn a_failed_sync_refuses_all_later_changes() {
 fn a_write_that_fails_in_the_background_reaches_the_next_changer() {
     let disk = SimDisk::new();
     let pool = background_pool(&disk, 8);
-    disk.inject(Fault { op: IoOp::Write, nth: 1, kind: ErrorKind::StorageFull });
+    disk.inject(Fault { op: IoOp::Write, nth: 1, kind: ErrorKind::Other });
     let refused = (1..100).find_map(|page| match pool.create(PageNo(page)) {
         Ok(mut guard) => {
             store(&mut guard, 1);
@@ -132,4 +132,19 @@ fn a_page_is_not_written_before_its_log() {
     drop(guard);
     assert!(matches!(pool.flush_all(), Err(Error::Log(_))));
     assert_eq!(disk.count(IoOp::Write), 0);
+}
+
+#[test]
+fn a_page_write_that_finds_the_disk_full_is_done_again() {
+    for mishap in [Mishap::Error(ErrorKind::StorageFull), Mishap::PartialWrite(ErrorKind::StorageFull)] {
+        let disk = SimDisk::new();
+        let pool = manual_pool(&disk, 16);
+        fill(&pool, 3);
+        disk.schedule(Some(IoOp::Write), 1, mishap);
+        pool.flush_all().unwrap();
+        assert_eq!(disk.happened(), [mishap]);
+        drop(pool);
+        let pool = manual_pool(&disk, 16);
+        (1..=3).for_each(|page| assert_eq!(value(&pool, page), page * 10));
+    }
 }

@@ -12,7 +12,7 @@ use base::sort_runs::{Merge, sort_runs};
 use btree::{BulkBuild, KEY_BYTES_MAX};
 use page::{RowHeader, RowRef, SlotFlags};
 use trx::{ExclusiveWait, ReadView, Span};
-use types::IndexDef;
+use types::{IndexDef, TableDef};
 
 use super::Exclusive;
 use crate::column_set::ColumnSet;
@@ -54,21 +54,27 @@ impl Engine {
             let id = index.id;
             let mut def = (*old.def).clone();
             def.indexes.push(index);
-            self.with_pending_tree(id, || {
-                let new = def.indexes.last().expect("just pushed");
-                // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here what
-                // rows were before.
-                let built = self.create_tree(&def, new, self.trx.advance(self.store.log().current()))?;
-                if let Err(error) = self.build(old, &built) {
-                    self.destroy_tree(&built)?;
-                    return Err(error);
-                }
-                let _definition = self.definition.lock();
-                let indexes = old.indexes.iter().map(Index::again).chain([built]).collect();
-                let table = Table::with(def.clone(), indexes, Arc::clone(&old.state));
-                self.replace_table(old, &table)
-            })
+            self.put_pending_tree(id)?;
+            let added = self.add_index(old, def);
+            if let Err(error) = added {
+                self.give_up_trees(vec![id])?;
+                return Err(error);
+            }
+            let _definition = self.definition.lock();
+            self.forget_pending_trees(&[id])
         })
+    }
+
+    /// Makes the tree of the last index in `def`, and `def` that of the table, whose lock is held.
+    fn add_index(&self, old: &Table, def: TableDef) -> Result<()> {
+        let new = def.indexes.last().expect("the caller has pushed it");
+        // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here what rows were before.
+        let built = self.create_tree(&def, new, self.trx.advance(self.store.log().current()))?;
+        self.build(old, &built)?;
+        let _definition = self.definition.lock();
+        let indexes = old.indexes.iter().map(Index::again).chain([built]).collect();
+        let table = Table::with(def, indexes, Arc::clone(&old.state));
+        self.replace_table(old, &table)
     }
 
     /// DROP INDEX, by name without regard to case.
@@ -89,24 +95,18 @@ impl Engine {
             let indexes = old.indexes.iter().filter(|index| keep(&index.def)).map(Index::again).collect();
             let table = Table::with(def, indexes, Arc::clone(&old.state));
             let Some(gone) = old.indexes.iter().find(|index| !keep(&index.def)) else { return Ok(()) };
-            self.with_pending_tree(gone.tree.index, || {
-                let definition = self.definition.lock();
-                self.replace_table(old, &table)?;
-                drop(definition);
-                self.destroy_tree(gone)
-            })
+            self.put_pending_tree(gone.tree.index)?;
+            let definition = self.definition.lock();
+            self.replace_table(old, &table)?;
+            drop(definition);
+            self.give_up_trees(vec![gone.tree.index])
         })
     }
 
-    /// Runs `work`, which makes or frees the tree `id`, such that a start after it was cut short tidies up. The caller does
-    /// not hold the definition mutex.
-    fn with_pending_tree(&self, id: IndexId, work: impl FnOnce() -> Result<()>) -> Result<()> {
-        let definition = self.definition.lock();
-        self.put_pending_trees(&[id])?;
-        drop(definition);
-        work()?;
+    /// [`Engine::put_pending_trees`] by a caller that does not hold the definition mutex.
+    fn put_pending_tree(&self, id: IndexId) -> Result<()> {
         let _definition = self.definition.lock();
-        self.forget_pending_trees(&[id])
+        self.put_pending_trees(&[id])
     }
 
     /// Fills the empty tree of `index` with the rows of `table`.

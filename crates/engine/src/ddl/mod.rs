@@ -1,25 +1,23 @@
 //! Definition changes.
 //!
-//! Each one checks, makes what is new, writes the dictionary, shows the new catalog, and frees what is old, in that
+//! Each one checks, makes what is new, writes the dictionary, shows the new catalog, and gives up what is old, in that
 //! order. One entry of the dictionary decides, in one mini-transaction; trees that are made or freed are put down there
 //! first, so that a start after a crash frees what no table has (`recovery/trees.rs`).
 
+pub(crate) mod gone_trees;
 mod index;
 mod object;
 mod schema;
 mod table;
 
-use std::sync::Arc;
-
 use base::TrxId;
 use buffer::TrxIds;
-use page::{OverflowRef, PageRef, RowFormat, RowRef};
 use trx::ExclusiveWait;
 
 use crate::dictionary::{Kind, SchemaDef, decode_schema, encode_table, read_table};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::table::{Index, Table, shape};
+use crate::table::Table;
 
 impl Engine {
     /// Reads the dictionary into the catalog.
@@ -89,37 +87,6 @@ impl Engine {
         let deleted = self.dictionary.delete(&self.store, kind, name)?;
         self.store.log().flush()?;
         Ok(deleted)
-    }
-
-    /// Frees the trees of a table nobody can name any more. Its exclusive metadata lock is held.
-    fn destroy_trees(&self, table: &Table) -> Result<()> {
-        table.indexes.iter().try_for_each(|index| self.destroy_tree(index))
-    }
-
-    fn destroy_tree(&self, index: &Index) -> Result<()> {
-        let tree = btree::Tree::open(index.tree.index, index.tree.root, shape(&index.format));
-        let format = Arc::clone(&index.format);
-        let mut find =
-            |page: PageRef<'_>, found: &mut Vec<OverflowRef>| off_page_values(&format, page, found);
-        let has_values = format.is_clustered() && !format.is_fixed_size();
-        tree.destroy(&self.store, if has_values { Some(&mut find) } else { None })?;
-        self.store.pool().forget_format(index.tree.index);
-        Ok(())
-    }
-}
-
-/// Off-page values of the records on a leaf. Those of delete-marked records are left to purge, or lost with it.
-fn off_page_values(format: &RowFormat, page: PageRef<'_>, found: &mut Vec<OverflowRef>) {
-    for slot in 0..page.count() {
-        let row = RowRef::new(format, page.record(slot));
-        if row.record().flags().is_deleted() {
-            continue;
-        }
-        for ordinal in 0..format.var_columns().len() as u16 {
-            if let (bytes, true) = row.var(ordinal) {
-                found.push(OverflowRef::decode(bytes));
-            }
-        }
     }
 }
 

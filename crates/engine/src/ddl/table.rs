@@ -28,7 +28,7 @@ impl Engine {
         self.ensure_open()?;
         choose_clustered(&mut def);
         limits::table(&def)?;
-        let _definition = self.definition.lock();
+        let definition = self.definition.lock();
         {
             let catalog = self.catalog();
             if catalog.schema(&def.schema)?.tables.contains_key(&def.name) {
@@ -49,15 +49,20 @@ impl Engine {
         let state = TableState::new(def.auto_increment_start.max(1), 1);
         let ids: Vec<IndexId> = def.indexes.iter().map(|index| index.id).collect();
         self.put_pending_trees(&ids)?;
-        let indexes = self.create_trees(&def, Lsn::default())?;
-        let table = Table::with(def, indexes, Arc::new(state));
-        let made = self.log_table(&table);
-        if made.is_err() {
-            self.destroy_trees(&table)?;
-        }
+        let made = self.create_trees(&def, Lsn::default()).and_then(|indexes| {
+            let table = Table::with(def, indexes, Arc::new(state));
+            self.log_table(&table).map(|()| table)
+        });
+        let table = match made {
+            Ok(table) => table,
+            Err(error) => {
+                drop(definition);
+                self.give_up_trees(ids)?;
+                return Err(error);
+            }
+        };
         self.forget_pending_trees(&ids)?;
         self.store.log().flush()?;
-        made?;
         self.change_catalog(|catalog| catalog.add_table(&table));
         Ok(table)
     }
@@ -88,13 +93,7 @@ impl Engine {
             },
             other => other,
         };
-        self.purge_before_destroying()?;
         self.with_exclusive(schema, name, wait, |exclusive| self.drop_locked(exclusive)).map_err(missing)
-    }
-
-    /// Purges what can be: off-page values without a row are not found from the records that are left.
-    fn purge_before_destroying(&self) -> Result<()> {
-        self.purge_step(usize::MAX).map(drop)
     }
 
     /// Drops a table whose lock is held.
@@ -109,15 +108,12 @@ impl Engine {
             table.retire();
             self.change_catalog(|catalog| catalog.remove_table(&table.def.schema, &table.def.name));
         }
-        self.destroy_trees(table)?;
-        let _definition = self.definition.lock();
-        self.forget_pending_trees(&ids)
+        self.give_up_trees(ids)
     }
 
-    /// TRUNCATE TABLE: new trees, old ones freed, counters from the start.
+    /// TRUNCATE TABLE: new trees, old ones given up, counters from the start.
     pub fn truncate_table(&self, schema: &str, name: &str, wait: impl Into<ExclusiveWait>) -> Result<()> {
         self.ensure_open()?;
-        self.purge_before_destroying()?;
         self.with_exclusive(schema, name, wait, |exclusive| {
             let old = exclusive.0;
             let definition = self.definition.lock();
@@ -128,18 +124,26 @@ impl Engine {
             let ids: Vec<IndexId> = def.indexes.iter().map(|index| index.id).chain(old.index_ids()).collect();
             self.put_pending_trees(&ids)?;
             // A snapshot from before would find an empty table where it should find rows.
-            let indexes = self.create_trees(&def, self.trx.advance(self.store.log().current()))?;
-            let table = Table::with(def, indexes, Arc::clone(&old.state));
-            self.replace_table(old, &table)?;
+            let usable_from = self.trx.advance(self.store.log().current());
+            let replaced = self.create_trees(&def, usable_from).and_then(|indexes| {
+                let table = Table::with(def, indexes, Arc::clone(&old.state));
+                self.replace_table(old, &table).map(|()| table)
+            });
+            let table = match replaced {
+                Ok(table) => table,
+                Err(error) => {
+                    drop(definition);
+                    self.give_up_trees(ids)?;
+                    return Err(error);
+                }
+            };
             table.state.auto_increment.store(1, Ordering::Relaxed);
             table.state.next_row_id.store(1, Ordering::Relaxed);
             table.state.rows.store(0, Ordering::Relaxed);
             table.state.expect_rows(0);
             self.forget_counters(&table)?;
             drop(definition);
-            self.destroy_trees(old)?;
-            let _definition = self.definition.lock();
-            self.forget_pending_trees(&ids)
+            self.give_up_trees(ids)
         })
     }
 

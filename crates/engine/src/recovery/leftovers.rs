@@ -35,7 +35,7 @@ impl Engine {
     /// Purges what the log tells of. Nobody reads yet, so that nobody needs it.
     pub(super) fn purge_leftovers(&self, leftovers: Vec<Leftover>) -> Result<()> {
         for leftover in leftovers {
-            self.store.log().admit()?;
+            self.store.log().admit_reserved()?;
             self.purge_now(leftover.trx, &leftover.record)?;
         }
         Ok(())

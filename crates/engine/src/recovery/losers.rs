@@ -2,6 +2,7 @@
 
 use base::TrxId;
 use base::sync::{Planted, planted};
+use btree::SpaceReserve;
 use log::Part;
 use trx::UndoRecord;
 
@@ -19,12 +20,13 @@ impl Engine {
         trails: &mut Trails,
         tell: &mut dyn FnMut(usize),
     ) -> Result<()> {
+        let _reserve = SpaceReserve::open();
         let (mut record, mut parts, mut undone) = (UndoRecord::default(), Vec::new(), 0);
         while let Some((step, image)) = trails.newest(trx)? {
             if !record.decode_image(image) || !record.is_complete() {
                 return Err(Error::UndoCorrupt { trx, lsn: step.at });
             }
-            self.store.log().admit()?;
+            self.store.log().admit_reserved()?;
             Part::Compensation { trx, undone: step.undo, next: step.previous }.encode(&mut parts);
             if planted(Planted::LostUndo) || undo_one(self, trx, &record, &parts)? {
                 parts.clear();

@@ -2,7 +2,7 @@
 
 use base::TrxId;
 use base::sync::{Planted, planted};
-use btree::Store;
+use btree::{SpaceReserve, Store};
 use log::Part;
 use page::{OverflowRef, ROW_HEADER_BYTES, RowHeader, TRX_ID_BYTES};
 use trx::{Locker, UndoKind, UndoLog, UndoPtr, UndoRecord};
@@ -23,6 +23,7 @@ pub(crate) fn undo_to(
     mark: UndoPtr,
     locker: Option<&Locker<'_>>,
 ) -> Result<()> {
+    let _reserve = SpaceReserve::open();
     let mut record = UndoRecord::default();
     loop {
         let (newest, parts) = (log.mark(), log.parts().len());
@@ -37,7 +38,7 @@ pub(crate) fn undo_to(
             locker.keep_row(record.index, &record.key);
         }
         let trx = log.id().unwrap_or_default();
-        let admitted = engine.store.log().admit().map_err(Error::from);
+        let admitted = engine.store.log().admit_reserved().map_err(Error::from);
         match admitted.and_then(|()| undo_one(engine, trx, &record, log.parts())) {
             Ok(true) => log.clear_parts(),
             Ok(false) => {}

@@ -5,9 +5,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::codec::get_u32;
+use base::codec::{get_u32, get_u64};
 use env::{Disk, IoOp, Mishap, OpenOptions, SimDisk};
-use log::LogConfig;
+use log::{LogConfig, LogReader};
 use page::PAGE_SIZE;
 use types::CollationId;
 
@@ -105,9 +105,10 @@ fn wherever_the_disk_is_full_or_fails_reads_go_on_and_nothing_answered_is_lost()
                 assert!(what.contains("/data/"), "{what}");
                 assert!(what.to_lowercase().contains("space") || what.contains("full"), "{what}");
                 assert!((answered..=answered + 1).contains(&found(&engine).unwrap()), "{what}");
-                // Either the statement alone has failed, or nothing is changed any more.
+                // Nothing is changed any more after a failed sync; else the statement alone has failed.
                 let (more, again) = work(&engine, answered + 1000, answered + 1003);
                 let goes_on = again.is_none();
+                assert_eq!(goes_on, !matches!(op, IoOp::Sync | IoOp::SyncDir), "{what}");
                 assert!(goes_on || more == answered + 1000, "{what}");
                 refused += u32::from(!goes_on);
                 if !goes_on {
@@ -147,6 +148,25 @@ fn directory(closed: bool) -> SimDisk {
     disk.crash_keeping(|_, _| true)
 }
 
+/// The log file in which the log ends. Those after it are there for what comes.
+fn last_written_redo(disk: &SimDisk, files: &[PathBuf]) -> PathBuf {
+    let disk: Arc<dyn Disk> = Arc::new(disk.crash_keeping(|_, _| true));
+    let header = |path: &Path| {
+        let mut header = [0; 512];
+        let file = disk.open(path, OpenOptions::default()).unwrap();
+        file.read_exact_at(&mut header, 0).unwrap();
+        header
+    };
+    let redo: Vec<&PathBuf> =
+        files.iter().filter(|path| path.extension().is_some_and(|e| e == "redo")).collect();
+    let identity = header(redo[0])[16..32].try_into().unwrap();
+    let mut reader = LogReader::open(&disk, Path::new("/data/redo"), identity).unwrap();
+    while reader.next_frame().unwrap().is_some() {}
+    let holds_end = |path: &&&PathBuf| get_u64(&header(path), 40) < reader.position().0;
+    let number = |path: &&&PathBuf| get_u64(&header(path), 32);
+    (*redo.iter().filter(holds_end).max_by_key(number).unwrap()).clone()
+}
+
 /// Rows that may be found without a file, or with less of it: all 150 of a closed directory, all 160 of one that a crash
 /// left. What only the end of the log tells, and nothing proves to have been durable, cannot be missed.
 fn rows_without(path: &Path, last_redo: &Path, closed: bool) -> std::ops::RangeInclusive<i32> {
@@ -179,9 +199,9 @@ fn a_file_that_is_missing_is_named_or_not_needed() {
         let whole = directory(closed);
         let mut refused = Vec::new();
         let files = files(&Arc::new(whole.crash_keeping(|_, _| true)));
-        let last = files.iter().filter(|path| path.extension().is_some_and(|e| e == "redo")).max().unwrap();
+        let last = last_written_redo(&whole, &files);
         for path in &files {
-            let rows = rows_without(path, last, closed);
+            let rows = rows_without(path, &last, closed);
             let disk = whole.crash_keeping(|_, _| true);
             disk.remove(path).unwrap();
             if refused_or_whole(disk, rows, &format!("without {}", path.display())) {
@@ -201,9 +221,9 @@ fn a_file_that_is_cut_is_named_or_not_needed() {
     for closed in [true, false] {
         let whole = directory(closed);
         let files = files(&Arc::new(whole.crash_keeping(|_, _| true)));
-        let last = files.iter().filter(|path| path.extension().is_some_and(|e| e == "redo")).max().unwrap();
+        let last = last_written_redo(&whole, &files);
         for path in &files {
-            let rows = rows_without(path, last, closed);
+            let rows = rows_without(path, &last, closed);
             let len =
                 whole.crash_keeping(|_, _| true).open(path, OpenOptions::default()).unwrap().len().unwrap();
             for to in [0, len / 3, len / 2, len.saturating_sub(1)] {
@@ -294,4 +314,70 @@ fn a_page_that_is_damaged_like_its_copy_is_told_at_the_start() {
     let lines = told.0.lock().unwrap();
     let expected = format!("recovery: page {victim} of data.rdb is damaged");
     assert!(lines.iter().any(|line| line.starts_with(&expected)), "{lines:?}");
+}
+
+/// Inserts the rows from `from` on until one is refused for lack of space; how many were inserted.
+fn fill(engine: &Arc<Engine>, from: i32) -> i32 {
+    let (next, error) = work(engine, from, i32::MAX);
+    let error = error.unwrap();
+    assert!(error.is_full_disk(), "{error}");
+    assert_eq!(error.effect(), Effect::Statement);
+    next
+}
+
+#[test]
+fn on_a_full_disk_changes_are_refused_rollback_and_reads_go_on_and_so_do_changes_once_there_is_room() {
+    for room in [200 << 10, 700 << 10, 3 << 20] {
+        let disk = Arc::new(SimDisk::seeded(room));
+        let engine = new_engine(&disk);
+        let table = engine.table("s", "t").unwrap();
+        let before = work(&engine, 0, 60).0;
+        // A transaction that is open while the disk fills.
+        let mut open = engine.begin(BeginOptions::default());
+        for id in 0..40 {
+            insert(&engine, &table, &mut open, &row(10_000 + id)).unwrap();
+        }
+        disk.set_capacity(disk.used() + room);
+        let full = fill(&engine, before);
+        assert!(full >= before);
+        engine.rollback(&mut open).unwrap();
+        drop(open);
+        assert_eq!(found(&engine).unwrap(), full);
+        engine.checkpoint().unwrap();
+        engine.purge_step(usize::MAX).unwrap();
+        let still = fill(&engine, full);
+        disk.set_capacity(u64::MAX);
+        let (next, error) = work(&engine, still, still + 100);
+        assert_eq!((next, error.map(|error| error.to_string())), (still + 100, None));
+        assert_eq!(found(&engine).unwrap(), next);
+        assert_eq!(after_restart(&disk), next, "room for {room}");
+    }
+}
+
+#[test]
+fn wherever_a_full_disk_is_met_changes_go_on_afterwards() {
+    let full = ErrorKind::StorageFull;
+    for op in [IoOp::Create, IoOp::Resize, IoOp::Rename, IoOp::Write] {
+        let mishaps = [Mishap::Error(full), Mishap::PartialWrite(full)];
+        for mishap in &mishaps[..if op == IoOp::Write { 2 } else { 1 }] {
+            let mut nth = 1;
+            loop {
+                let disk = Arc::new(SimDisk::seeded(nth));
+                let engine = new_engine(&disk);
+                disk.schedule(Some(op), nth, *mishap);
+                let mut id = 0;
+                while id < 160 {
+                    let (next, error) = work(&engine, id, 160);
+                    assert!(error.is_none_or(|error| error.is_full_disk()), "{op:?} {nth}");
+                    id = next;
+                }
+                assert_eq!(found(&engine).unwrap(), 160, "{op:?} {nth}");
+                if disk.happened().is_empty() {
+                    break;
+                }
+                assert_eq!(after_restart(&disk), 160, "{op:?} {nth}");
+                nth += 1 + nth / 4;
+            }
+        }
+    }
 }

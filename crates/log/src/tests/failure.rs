@@ -10,7 +10,7 @@ use crate::{Error, LogPosition};
 fn failing(op: IoOp) -> (SimDisk, Log) {
     let (disk, log) = new_log(SMALL);
     log.durable_up_to(append(&log, b"before").end).unwrap();
-    disk.inject(Fault { op, nth: 1, kind: ErrorKind::StorageFull });
+    disk.inject(Fault { op, nth: 1, kind: ErrorKind::Other });
     (disk, log)
 }
 
@@ -21,7 +21,7 @@ fn a_failed_write_or_sync_is_told_to_everybody_and_never_retried() {
         let durable = log.durable();
         let end = append(&log, b"lost").end;
         let error = log.durable_up_to(end).unwrap_err();
-        assert!(matches!(&error, Error::Io(io) if io.op == op && io.kind == ErrorKind::StorageFull));
+        assert!(matches!(&error, Error::Io(io) if io.op == op && io.kind == ErrorKind::Other));
         let counts = (disk.count(IoOp::Write), disk.count(IoOp::Sync));
         assert_eq!(log.durable_up_to(end), Err(error.clone()));
         assert_eq!(log.flush(), Err(error.clone()));
@@ -67,8 +67,35 @@ fn all_waiting_committers_get_the_failure() {
 #[test]
 fn a_file_that_cannot_be_made_ends_the_log() {
     let (disk, log) = new_log(SMALL);
-    disk.inject(Fault { op: IoOp::Create, nth: 1, kind: ErrorKind::StorageFull });
+    disk.inject(Fault { op: IoOp::Create, nth: 1, kind: ErrorKind::Other });
     append(&log, &[1; 6000]);
     assert!(log.flush().is_err());
     assert!(log.admit().is_err());
+}
+
+#[test]
+fn a_sync_that_finds_the_disk_full_ends_the_log() {
+    let (disk, log) = new_log(SMALL);
+    disk.inject(Fault { op: IoOp::Sync, nth: 1, kind: ErrorKind::StorageFull });
+    append(&log, b"lost");
+    assert!(log.flush().is_err() && log.admit().is_err());
+}
+
+#[test]
+fn what_finds_the_disk_full_is_done_again_when_there_is_room() {
+    for op in [IoOp::Write, IoOp::Create, IoOp::Resize, IoOp::Rename] {
+        for nth in 1..6 {
+            let (disk, log) = new_log(SMALL);
+            disk.inject(Fault { op, nth, kind: ErrorKind::StorageFull });
+            let frames: Vec<_> = (0..40u8)
+                .map(|n| {
+                    let range = append(&log, &[n; 700]);
+                    log.durable_up_to(range.end).unwrap();
+                    (range, vec![n; 700])
+                })
+                .collect();
+            assert_eq!(disk.happened().len(), 1, "{op:?} {nth}");
+            assert_eq!(read_all(&disk).unwrap().0, frames, "{op:?} {nth}");
+        }
+    }
 }

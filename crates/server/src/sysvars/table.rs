@@ -159,6 +159,7 @@ pub static ALL: &[VarDef] = &[
     v("innodb_default_row_format", Global, GlobalOnly, Enum(&["redundant", "compact", "dynamic"]), "dynamic"),
     v("innodb_directories", Global, Startup, Text, ""),
     v("innodb_doublewrite", Global, Startup, Enum(&["OFF", "ON", "DETECT_AND_RECOVER", "DETECT_ONLY"]), "ON"),
+    v("innodb_fast_shutdown", Global, GlobalOnly, UInt(0, 2), "1"),
     v("innodb_file_per_table", Global, GlobalOnly, Bool, "ON"),
     v("innodb_flush_log_at_timeout", Global, GlobalOnly, UInt(1, 2700), "1"),
     v("innodb_flush_log_at_trx_commit", Global, GlobalOnly, UInt(0, 2), "1"),

@@ -42,6 +42,7 @@ pub enum Event {
     WriteErrors,
     ReadErrors,
     DiskFull,
+    SpaceFreed,
     ShortReads,
     BitRot,
     MisdirectedReads,
@@ -56,7 +57,7 @@ pub enum Event {
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 47] = [
+const EVENTS: [(Event, &str); 48] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -92,7 +93,8 @@ const EVENTS: [(Event, &str); 47] = [
     (Event::SyncErrors, "failed syncs"),
     (Event::WriteErrors, "failed writes"),
     (Event::ReadErrors, "failed reads"),
-    (Event::DiskFull, "full disks"),
+    (Event::DiskFull, "changes that a full disk refused"),
+    (Event::SpaceFreed, "full disks that had room again while sessions worked"),
     (Event::ShortReads, "short reads"),
     (Event::BitRot, "flipped bits"),
     (Event::MisdirectedReads, "misdirected reads"),

@@ -25,8 +25,10 @@ pub(super) enum Plan {
     Read,
     /// A page read ends early.
     Short,
-    /// The disk is full soon.
+    /// The disk is full soon, until changes were refused for a while.
     Full,
+    /// Some operations, one after another, find the disk full.
+    FullAtTimes,
     /// A page read finds what is stored elsewhere.
     AstrayRead,
     /// A page rots.
@@ -38,14 +40,15 @@ pub(super) enum Plan {
 impl Plan {
     /// What goes wrong in a round after which work goes on.
     pub(super) fn draw(prng: &mut Prng) -> Plan {
-        match prng.below(20) {
+        match prng.below(22) {
             0..2 => Plan::Nothing,
             2..12 => Plan::PowerOff,
             12..14 => Plan::Sync,
             14..16 => Plan::Write,
             16 => Plan::Read,
             17 => Plan::Short,
-            18 => Plan::Full,
+            18..20 => Plan::Full,
+            20 => Plan::FullAtTimes,
             _ => Plan::AstrayRead,
         }
     }
@@ -68,6 +71,7 @@ impl Plan {
             Plan::Read => one(Some(IoOp::Read), None, nth / 8 + 1, Mishap::Error(ErrorKind::Other)),
             Plan::Short => one(Some(IoOp::Read), PAGES, nth / 16 + 1, Mishap::ShortRead),
             Plan::Full => disk.set_capacity(disk.used() + prng.below(soon << 11)),
+            Plan::FullAtTimes => disk.schedule_all(&full_at_times(prng, soon)),
             Plan::AstrayRead => one(Some(IoOp::Read), PAGES, nth / 16 + 1, Mishap::MisdirectedRead),
             Plan::Rot => one(Some(IoOp::Read), PAGES, nth / 16 + 1, Mishap::BitRot),
             Plan::AstrayWrite => disk.schedule_all(&[
@@ -83,10 +87,33 @@ impl Plan {
         }
     }
 
+    /// Whether all that comes of it is that changes are refused while it lasts.
+    pub(super) fn is_full_disk(self) -> bool {
+        matches!(self, Plan::Full | Plan::FullAtTimes)
+    }
+
     /// Whether anything has gone wrong on `disk` but its power.
     pub(super) fn has_come(self, disk: &SimDisk) -> bool {
         self == Plan::Full || disk.happened().iter().any(|mishap| *mishap != Mishap::PowerOff)
     }
+}
+
+/// Operations that find the disk full: those that ask for space, and writes, which may need some where a file system copies on
+/// write.
+fn full_at_times(prng: &mut Prng, soon: u64) -> Vec<Trouble> {
+    let full = ErrorKind::StorageFull;
+    let trouble = |prng: &mut Prng| match prng.below(8) {
+        0 => (IoOp::Create, 1, Mishap::Error(full)),
+        1 => (IoOp::Rename, 1, Mishap::Error(full)),
+        2..5 => (IoOp::Resize, 1 + prng.below(3), Mishap::Error(full)),
+        5 => (IoOp::Write, 1 + prng.below(soon / 16), Mishap::Error(full)),
+        _ => (IoOp::Write, 1 + prng.below(soon / 16), Mishap::PartialWrite(full)),
+    };
+    let one = |prng: &mut Prng| {
+        let (op, nth, mishap) = trouble(prng);
+        Trouble { op: Some(op), file: None, nth, mishap }
+    };
+    (0..20).map(|_| one(prng)).collect()
 }
 
 /// Counts what has gone wrong.
@@ -94,6 +121,7 @@ pub(super) fn count(plan: Plan, disk: &SimDisk, coverage: &mut Coverage) {
     for mishap in disk.happened() {
         let event = match mishap {
             Mishap::Error(_) if plan == Plan::Sync => Event::SyncErrors,
+            Mishap::Error(ErrorKind::StorageFull) => continue,
             Mishap::Error(_) => Event::ReadErrors,
             Mishap::PartialWrite(_) => Event::WriteErrors,
             Mishap::ShortRead => Event::ShortReads,

@@ -9,6 +9,7 @@ use engine::{
     BeginOptions, ColumnSet, Direction, Effect, Engine, Error, Isolation, KeyRange, LockMode, LockingScan,
     ReadView, Table, Trx, WaitPolicy,
 };
+use env::SimDisk;
 
 use super::coverage::{Coverage, Event};
 use super::model::{Change, MAIN, Model, Row, Rows, SHARED, SIDE};
@@ -32,6 +33,9 @@ const DEFINITIONS: u64 = 10;
 /// Snapshots in a round, and checkpoints and steps of purge.
 const SNAPSHOTS: u64 = 100;
 const CHORES: u64 = 50;
+
+/// Changes that a full disk refuses before space is freed.
+const REFUSALS: u64 = 12;
 
 /// Why a thread has stopped.
 #[derive(Debug)]
@@ -77,17 +81,33 @@ pub(super) struct Shared {
     log_failed: bool,
     /// Whether the engine's log has told where a page is damaged.
     pub(super) damage_told: bool,
+    /// Changes that the full disk of this round has refused.
+    refusals: u64,
+    disk: Option<SimDisk>,
     /// Weak: its last owner ends its threads, which only the simulation can.
     pub(super) engine: Weak<Engine>,
 }
 
 impl Shared {
     /// A round begins, to go on until so many operations were done in all.
-    pub(super) fn begin(&mut self, operations: u64) {
+    pub(super) fn begin(&mut self, operations: u64, disk: &SimDisk) {
         (self.started, self.log_failed, self.damage_told) = (false, false, false);
+        (self.refusals, self.disk) = (0, Some(disk.clone()));
         self.operations = operations;
         self.engine = Weak::new();
         self.coverage.add(Event::Rounds, 1);
+    }
+
+    /// A full disk has refused a change. After some of them somebody frees space.
+    fn refused(&mut self) {
+        self.coverage.add(Event::DiskFull, 1);
+        self.refusals += 1;
+        if self.refusals == REFUSALS
+            && let Some(disk) = &self.disk
+        {
+            disk.set_capacity(u64::MAX);
+            self.coverage.add(Event::SpaceFreed, 1);
+        }
     }
 
     /// Adds what the engine has counted. It is not asked again.
@@ -220,6 +240,12 @@ impl Writer {
                 // Its end has rolled it back.
                 self.rows = before;
                 count(&self.notes, Event::Deadlocks, 1);
+                Ok(())
+            }
+            Err(Stop::Refused(error)) if error.is_full_disk() => {
+                // It was dropped, which has rolled it back.
+                self.rows = before;
+                lock(&self.notes).refused();
                 Ok(())
             }
             ended => ended,
@@ -431,6 +457,11 @@ impl Definer {
             match self.step() {
                 // Somebody used the table for too long.
                 Err(Stop::Refused(Error::Lock(_))) => lock(&self.writer.notes).model.defining = None,
+                Err(Stop::Refused(error)) if error.is_full_disk() => {
+                    let mut shared = lock(&self.writer.notes);
+                    shared.model.defining = None;
+                    shared.refused();
+                }
                 ended => ended?,
             }
             count(&self.writer.notes, Event::Operations, 1);

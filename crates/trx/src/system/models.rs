@@ -159,7 +159,15 @@ fn a_delete_mark_that_comes_back_is_removed_by_rollback_or_purge() {
         let world = World::new(1);
         let number = world.commit(FIRST);
         let last = UndoPtr::new(1, 1);
-        world.system.enqueue(PurgeEntry { id: FIRST, number, last, first_undo: Lsn(100), values_freed: 0 });
+        world.system.enqueue(PurgeEntry {
+            id: FIRST,
+            number,
+            last,
+            rest: last,
+            first_undo: Lsn(100),
+            has_values: false,
+            values_freed: 0,
+        });
         let record = Arc::new((Latch::new(), AtomicU64::new(REPLACED)));
         let rollback = {
             let record = Arc::clone(&record);
@@ -170,7 +178,7 @@ fn a_delete_mark_that_comes_back_is_removed_by_rollback_or_purge() {
                 record.0.release_exclusive();
             })
         };
-        assert!(world.system.next_purge(world.system.purge_horizon()).is_some());
+        assert!(world.system.next_purge(world.system.purge_horizon(), 0).is_some());
         record.0.exclusive();
         if record.1.load(Ordering::Relaxed) == MARKED {
             record.1.store(REMOVED, Ordering::Relaxed);

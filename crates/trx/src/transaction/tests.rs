@@ -119,10 +119,10 @@ fn purge_waits_for_the_oldest_view() {
     let mut writer = begin(&system, Isolation::RepeatableRead);
     let id = write(&mut writer, UndoKind::RowDelete);
     commit(&system, &mut writer);
-    assert_eq!(system.next_purge(system.purge_horizon()), None);
+    assert_eq!(system.next_purge(system.purge_horizon(), 0), None);
     reader.end(Ending::Nothing).unwrap();
     assert!(!system.purge_has_begun(id));
-    let entry = system.next_purge(system.purge_horizon()).unwrap();
+    let entry = system.next_purge(system.purge_horizon(), 0).unwrap();
     assert_eq!(entry.id, id);
     assert!(system.purge_has_begun(id));
     assert_eq!(system.purge_pending(), 0);

@@ -1,0 +1,63 @@
+//! Trees of tables and indexes that are gone: their pages are freed in background.
+//!
+//! A definition change puts its trees down as pending (`recovery/trees.rs`), takes them out of the dictionary and the catalog,
+//! and leaves them here, so that it holds its locks for moments, however large the trees are. A start after a crash finds
+//! them in the dictionary. What transactions have left to purge in such a tree is void: it goes with the pages.
+
+use std::collections::BTreeSet;
+
+use base::IndexId;
+use base::sync::plain::Mutex;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+
+/// Trees whose pages are to be freed: the ids of one entry of pending trees each.
+#[derive(Debug, Default)]
+pub(crate) struct GoneTrees {
+    waiting: Mutex<Vec<Vec<IndexId>>>,
+    /// One thread at a time frees.
+    turn: Mutex<()>,
+}
+
+impl Engine {
+    /// Leaves the trees of an entry of pending trees, but for those that a table has, to be freed. Without a thread that does
+    /// it they are freed at once.
+    pub(super) fn give_up_trees(&self, pending: Vec<IndexId>) -> Result<()> {
+        self.gone_trees.waiting.lock().push(pending);
+        if self.has_purge_thread() {
+            self.purge.hurry();
+            return Ok(());
+        }
+        self.free_gone_trees()
+    }
+
+    /// Frees the trees that were given up. Those that a full disk has no log for stay for the next call.
+    ///
+    /// Latches and locks: none may be held but metadata locks.
+    pub(crate) fn free_gone_trees(&self) -> Result<()> {
+        let _turn = self.gone_trees.turn.lock();
+        loop {
+            let Some(pending) = self.gone_trees.waiting.lock().first().cloned() else { return Ok(()) };
+            match self.free_pending(&pending) {
+                Err(Error::LogFull(_)) => return Ok(()),
+                freed => freed?,
+            }
+            self.gone_trees.waiting.lock().remove(0);
+        }
+    }
+
+    fn free_pending(&self, pending: &[IndexId]) -> Result<()> {
+        let mut trees: BTreeSet<IndexId> = pending.iter().copied().collect();
+        {
+            let catalog = self.catalog();
+            trees.retain(|&tree| catalog.index(tree).is_none());
+        }
+        self.store.free_trees(&trees)?;
+        for &tree in &trees {
+            self.store.pool().forget_format(tree);
+        }
+        let _definition = self.definition.lock();
+        self.forget_pending_trees(pending)
+    }
+}

@@ -1,0 +1,43 @@
+//! The log that changes may still need once they are admitted: what it takes to roll them back.
+
+use std::sync::{Arc, Weak};
+
+use base::Lsn;
+use env::IoError;
+use log::Ahead;
+use trx::TrxSystem;
+
+use crate::recovery::StartLog;
+
+/// Undoing a record logs what its undo has, and who it is of.
+const ROLLBACK_PER_UNDO: u64 = 2;
+
+/// What the log asks of the transactions.
+#[derive(Debug)]
+pub(crate) struct LogSpace {
+    /// Weak: the transactions' undo keeps the log.
+    trx: Weak<TrxSystem>,
+    notes: Arc<dyn StartLog>,
+}
+
+impl LogSpace {
+    pub(crate) fn new(trx: &Arc<TrxSystem>, notes: &Arc<dyn StartLog>) -> Self {
+        LogSpace { trx: Arc::downgrade(trx), notes: Arc::clone(notes) }
+    }
+}
+
+impl Ahead for LogSpace {
+    /// Rolling back logs less than what it undoes has logged, which lies above the first undo of all that is open; and all undo
+    /// there is bounds it, too, where one transaction is old and has changed little.
+    fn rollback_bytes(&self, tail: Lsn) -> u64 {
+        let Some(trx) = self.trx.upgrade() else { return 0 };
+        let Some(first_undo) = trx.unfinished().into_iter().map(|(_, first)| first).min() else { return 0 };
+        tail.0.saturating_sub(first_undo.0).min(ROLLBACK_PER_UNDO * trx.undo().bytes().0)
+    }
+
+    fn note_full(&self, error: &IoError) {
+        self.notes.note(&format!(
+            "changes of rows are refused: the disk has no room for more redo log, and checkpoints free none: {error}"
+        ));
+    }
+}

@@ -1,0 +1,86 @@
+//! Closing a data directory.
+
+use std::sync::atomic::Ordering;
+
+use base::sync::plain::Mutex;
+
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// How much is done before the server ends (`innodb_fast_shutdown`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShutdownMode {
+    /// All that committed transactions have left is purged.
+    Slow,
+    /// Of that the off-page values without a row are freed, which nobody would find later; the next server sweeps the rest.
+    Fast,
+    /// The log is written, and no more: the next start recovers.
+    Abrupt,
+}
+
+impl Engine {
+    /// [`Engine::shut_down`] after which nothing is left to do.
+    pub fn shutdown(&self) -> Result<()> {
+        self.shut_down(ShutdownMode::Slow)
+    }
+
+    /// Rolls open transactions back, writes everything and marks the directory as cleanly closed, or leaves that to the next
+    /// start, as [`ShutdownMode::Abrupt`] says, or where a disk is too full to purge. Later calls of any kind fail with [`Error::Closed`](crate::Error::Closed) or a lock error; a second shutdown does
+    /// nothing.
+    ///
+    /// Sessions need not have ended, but nobody may be inside a read or hold a scan.
+    pub fn shut_down(&self, mode: ShutdownMode) -> Result<()> {
+        if self.closed.swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
+        if mode == ShutdownMode::Abrupt {
+            self.stop_threads();
+            return Ok(self.store.log().flush()?);
+        }
+        self.trx.close(|log| self.undo_all(log))?;
+        // Somebody who reads still keeps it from being purged.
+        let is_purged = self.trx.purge_horizon() != self.trx.newest() || self.purge_at_end(mode)?;
+        self.free_gone_trees()?;
+        self.stop_threads();
+        if !is_purged {
+            // The log tells the next start what is left.
+            return Ok(self.store.log().flush()?);
+        }
+        self.save_counters()?;
+        self.store.update_header(|header| header.trx_limit = self.trx.next_id())?;
+        self.store.close()?;
+        self.remove_spills();
+        Ok(())
+    }
+
+    /// False: a full disk has kept some of it.
+    fn purge_at_end(&self, mode: ShutdownMode) -> Result<bool> {
+        if mode == ShutdownMode::Fast {
+            return self.purge_values_only();
+        }
+        self.purge_step(usize::MAX)?;
+        let _turn = self.purge.pause();
+        let is_purged = self.trx.purge_pending() == 0;
+        if is_purged {
+            self.store.forget_garbage()?;
+        }
+        Ok(is_purged)
+    }
+
+    fn stop_threads(&self) {
+        self.purge.stop();
+        end(&self.purge_thread);
+        // After everybody who may wait for a checkpoint.
+        self.checkpoints.stop(self.store.log());
+        end(&self.checkpoint_thread);
+    }
+}
+
+/// Waits for a background thread that was told to stop.
+fn end(thread: &Mutex<Option<env::Thread<()>>>) {
+    if let Some(thread) = thread.lock().take()
+        && !thread.is_current()
+    {
+        thread.join();
+    }
+}

@@ -1,0 +1,223 @@
+//! Space ahead of the tail: what has been admitted never meets a full disk.
+//!
+//! ```text
+//!   tail          limit                                            end of the chain
+//!   |             |                <----------- reserve ---------> |
+//!   | <- admitted -> <- as much again, to undo what was admitted -> |
+//! ```
+//! Changes are admitted only while the tail is below the limit. Who comes to the limit links another file, or makes one. If
+//! the disk has no room for it, the log asks for a checkpoint that gives files back; if it has none to give, the change is
+//! refused with [`Error::Full`], and the next one tries again. Rollback, commits and checkpoints are never asked: the reserve
+//! is theirs, and that of changes that are under way.
+
+use std::fmt::Debug;
+use std::sync::OnceLock;
+
+use base::Lsn;
+use base::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use base::sync::plain::Mutex;
+use base::sync::{Planted, planted};
+use env::IoError;
+
+use crate::error::{Error, Result};
+use crate::log::Log;
+
+/// Who writes the log that a change may still need once it has been admitted, and who is told of a full disk.
+pub trait Ahead: Send + Sync + Debug {
+    /// Most bytes of log that it takes to roll back everything that is open, while the log ends at `tail`.
+    fn rollback_bytes(&self, tail: Lsn) -> u64;
+
+    /// The disk has no room for more log. Told again after it had.
+    fn note_full(&self, error: &IoError);
+}
+
+/// The least reserve: for changes under way, commits and checkpoints. A quarter of a file, and not less than this, but for
+/// logs of less than four times as much.
+const RESERVE_BYTES_MIN: u64 = 256 << 10;
+/// The most, what rollbacks need aside.
+const RESERVE_BYTES_MAX: u64 = 16 << 20;
+
+/// The reserve of a log of `capacity_bytes` whose last file has `last_file_bytes`, without what rollbacks need.
+fn least_reserve(last_file_bytes: u64, capacity_bytes: u64) -> u64 {
+    let least = RESERVE_BYTES_MIN.min(capacity_bytes / 4);
+    (last_file_bytes / 4).clamp(least, RESERVE_BYTES_MAX)
+}
+
+/// Rounds of checkpoints that a change waits for: the first may have begun before it asked.
+const ROUNDS: u64 = 2;
+
+/// What is known of the space ahead.
+#[derive(Debug)]
+pub(crate) struct Space {
+    /// Changes begin only while the tail is below this; `u64::MAX`: nobody has asked for it to be kept.
+    limit: AtomicU64,
+    ahead: OnceLock<Box<dyn Ahead>>,
+    /// One thread at a time moves the limit.
+    extending: Mutex<()>,
+    /// The disk had no room when a file was last wanted.
+    is_short: AtomicBool,
+    /// The next round of checkpoints is to give back what it can.
+    wants_files: AtomicBool,
+    /// A change was refused, and no file was made since.
+    is_told: AtomicBool,
+    /// Somebody does checkpoints when asked.
+    has_checkpoints: AtomicBool,
+    /// Rounds of checkpoints so far.
+    rounds: AtomicU64,
+}
+
+impl Space {
+    pub(crate) fn new() -> Self {
+        Space {
+            limit: AtomicU64::new(u64::MAX),
+            ahead: OnceLock::new(),
+            extending: Mutex::new(()),
+            is_short: AtomicBool::new(false),
+            wants_files: AtomicBool::new(false),
+            is_told: AtomicBool::new(false),
+            has_checkpoints: AtomicBool::new(false),
+            rounds: AtomicU64::new(0),
+        }
+    }
+
+    /// Changes begin only while the tail is below this.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit.load(Ordering::SeqCst)
+    }
+}
+
+impl Log {
+    /// From now on changes are admitted only where the space for their log, and for undoing them, is there. `has_checkpoints`: a
+    /// thread does rounds of checkpoints while [`Log::set_admission`] sets a limit, and calls [`Log::note_round`].
+    pub fn keep_space_ahead(&self, ahead: Box<dyn Ahead>, has_checkpoints: bool) {
+        self.space.ahead.get_or_init(|| ahead);
+        self.space.has_checkpoints.store(has_checkpoints, Ordering::Relaxed);
+        self.set_space_limit(Lsn(0));
+    }
+
+    /// Whether a change waits for files that a checkpoint gives back. Asked by who does it, before it begins; a change that
+    /// asks later waits for the next one.
+    pub fn wants_files_back(&self) -> bool {
+        self.space.wants_files.swap(false, Ordering::AcqRel)
+    }
+
+    /// Whether the disk had no room for more log when that was last wanted.
+    pub(crate) fn is_short_of_space(&self) -> bool {
+        self.space.is_short.load(Ordering::Relaxed)
+    }
+
+    /// A round of checkpoints is over.
+    pub fn note_round(&self) {
+        self.space.rounds.fetch_add(1, Ordering::Release);
+        self.waiting.0.admitted.notify_all();
+    }
+
+    /// Whether the tail is below the limit.
+    pub(crate) fn has_space(&self) -> bool {
+        self.tail.0.load(Ordering::Acquire) < self.space.limit() || planted(Planted::UnreservedLog)
+    }
+
+    fn set_space_limit(&self, limit: Lsn) {
+        self.space.limit.store(limit.0, Ordering::SeqCst);
+        self.publish_admission();
+    }
+
+    /// Moves the limit on, linking files as needed.
+    ///
+    /// # Errors
+    /// [`Error::Full`]; what ends the log.
+    #[cold]
+    pub(crate) fn make_space(&self, interruptible: bool) -> Result<()> {
+        if self.try_space()?.is_none() {
+            return Ok(());
+        }
+        self.space.is_short.store(true, Ordering::Relaxed);
+        self.space.wants_files.store(true, Ordering::Release);
+        self.wait_for_rounds(interruptible)?;
+        let Some(full) = self.try_space()? else { return Ok(()) };
+        if !self.space.is_told.swap(true, Ordering::Relaxed)
+            && let Some(ahead) = self.space.ahead.get()
+        {
+            ahead.note_full(&full);
+        }
+        Err(Error::Full(full))
+    }
+
+    /// Waits until checkpoints, if anybody does any, may have given files back.
+    fn wait_for_rounds(&self, interruptible: bool) -> Result<()> {
+        let wanted = self.space.rounds.load(Ordering::Acquire) + ROUNDS;
+        while self.space.has_checkpoints.load(Ordering::Relaxed) && self.has_room_limit() {
+            let ticket = self.waiting.0.admitted.ticket();
+            self.ensure_works()?;
+            if self.space.rounds.load(Ordering::Acquire) >= wanted {
+                break;
+            }
+            self.ask_for_checkpoint();
+            self.wait_for_checkpoint(ticket, interruptible)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the limit as far as the files that are there allow, and links others as long as that is not beyond the tail. What
+    /// the disk says if it has no room.
+    fn try_space(&self) -> Result<Option<Box<IoError>>> {
+        // One at a time: of two who come to the limit, the second finds it moved.
+        let _turn = self.space.extending.lock();
+        while !self.has_space() {
+            self.ensure_works()?;
+            if self.move_limit() {
+                self.space.is_short.store(false, Ordering::Relaxed);
+                break;
+            }
+            match self.link_another() {
+                Ok(()) => {}
+                Err(Error::Io(error)) if error.is_out_of_space() => return Ok(Some(error)),
+                Err(error) => return Err(self.fail(error)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Moves the limit beyond the tail, if there is enough space ahead: all that is logged up to there may have to be undone.
+    fn move_limit(&self) -> bool {
+        let (end, capacity_bytes, base) = {
+            let writer = self.hold_writer();
+            let files = &writer.files;
+            let capacity_bytes = files.capacity_bytes();
+            (files.end(), capacity_bytes, least_reserve(files.last_file_bytes(), capacity_bytes))
+        };
+        let tail = self.current();
+        let rollback = self.space.ahead.get().map_or(0, |ahead| ahead.rollback_bytes(tail));
+        let reserve = base + rollback.min(capacity_bytes / 2);
+        let room = end.0.saturating_sub(tail.0 + reserve);
+        let moved = room >= base / 4;
+        if moved {
+            self.set_space_limit(Lsn(tail.0 + room / 2));
+        }
+        moved
+    }
+
+    /// Links another file: a spare one, or a new one, a small one if there is no room for another.
+    fn link_another(&self) -> Result<()> {
+        let (folder, file_bytes, spare) = {
+            let mut writer = self.hold_writer();
+            let files = &mut writer.files;
+            (files.folder().clone(), files.file_bytes(), files.take_spare())
+        };
+        let small = self.config.file_bytes_min.next_power_of_two();
+        let is_new = spare.is_none();
+        let spare = match spare {
+            Some(spare) => spare,
+            None => match folder.make(file_bytes) {
+                Err(Error::Io(error)) if error.is_out_of_space() && small < file_bytes => {
+                    folder.make(small)?
+                }
+                made => made?,
+            },
+        };
+        if is_new {
+            self.space.is_told.store(false, Ordering::Relaxed);
+        }
+        self.hold_writer().files.link_next(spare)
+    }
+}

@@ -1,0 +1,127 @@
+//! The space that is kept ahead: changes are refused on a full disk, and what was admitted is not.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use env::IoError;
+
+use super::*;
+use crate::{Ahead, Error, LogPosition};
+
+/// Transactions that have logged everything from a position on and are all open.
+#[derive(Debug, Default)]
+struct Open {
+    since: AtomicU64,
+    told: AtomicUsize,
+}
+
+impl Ahead for Arc<Open> {
+    fn rollback_bytes(&self, tail: Lsn) -> u64 {
+        tail.0.saturating_sub(self.since.load(Ordering::Relaxed))
+    }
+
+    fn note_full(&self, _error: &IoError) {
+        self.told.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A log on a disk with room for so many bytes more, and its transactions.
+fn log_with_room(bytes: u64) -> (SimDisk, Log, Arc<Open>) {
+    let (disk, log) = new_log(SMALL);
+    let open = Arc::new(Open { since: AtomicU64::new(u64::MAX), ..Open::default() });
+    log.keep_space_ahead(Box::new(Arc::clone(&open)), true);
+    disk.set_capacity(disk.used() + bytes);
+    (disk, log, open)
+}
+
+/// Appends until a change is refused.
+fn fill(log: &Log) -> u64 {
+    let from = log.current();
+    loop {
+        match log.admit_change() {
+            Ok(_) => log.durable_up_to(append(log, &[1; 300]).end).unwrap(),
+            Err(Error::Full(_)) => return log.current().0 - from.0,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_changes_until_there_is_room() {
+    let (disk, log, open) = log_with_room(40 << 10);
+    assert!(fill(&log) > 2 << 10);
+    assert!(matches!(log.admit(), Err(Error::Full(_))), "a definition change is one, too");
+    assert_eq!((fill(&log), open.told.load(Ordering::Relaxed)), (0, 1));
+    disk.set_capacity(u64::MAX);
+    log.admit_change().unwrap();
+    disk.set_capacity(disk.used());
+    assert!(fill(&log) > 0);
+    assert_eq!(open.told.load(Ordering::Relaxed), 2, "told again after it had room");
+}
+
+#[test]
+fn what_was_admitted_has_its_space() {
+    let (disk, log, _) = log_with_room(40 << 10);
+    fill(&log);
+    let used = disk.used();
+    for _ in 0..15 {
+        log.admit_reserved().unwrap();
+        log.durable_up_to(append(&log, &[2; 1000]).end).unwrap();
+    }
+    assert_eq!(disk.used(), used);
+}
+
+#[test]
+fn undoing_everything_that_is_open_has_its_space() {
+    let (disk, log, open) = log_with_room(100 << 10);
+    open.since.store(FIRST_LSN.0, Ordering::Relaxed);
+    let logged = fill(&log);
+    let used = disk.used();
+    assert!(logged > 16 << 10, "{logged}");
+    for _ in 0..logged / 300 {
+        log.admit_reserved().unwrap();
+        log.durable_up_to(append(&log, &[2; 280]).end).unwrap();
+    }
+    assert_eq!(disk.used(), used);
+}
+
+#[test]
+fn files_that_a_checkpoint_gives_back_are_used_before_a_change_is_refused() {
+    let (disk, log, open) = log_with_room(40 << 10);
+    let (log, stop) = (Arc::new(log), Arc::new(AtomicU64::new(0)));
+    log.set_admission(Lsn(u64::MAX), Lsn(u64::MAX - 1));
+    let checkpoints = {
+        let (log, stop) = (Arc::clone(&log), Arc::clone(&stop));
+        move || {
+            while stop.load(Ordering::Acquire) == 0 {
+                let ticket = log.checkpoint_wanted().ticket();
+                if log.wants_files_back() {
+                    log.checkpoint(log.safe_lsn(), Vec::new()).unwrap();
+                }
+                log.set_admission(Lsn(u64::MAX), Lsn(u64::MAX - 1));
+                log.note_round();
+                log.checkpoint_wanted().wait(ticket, None);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(checkpoints);
+        for _ in 0..600 {
+            log.admit_change().unwrap();
+            log.durable_up_to(append(&log, &[1; 300]).end).unwrap();
+        }
+        stop.store(1, Ordering::Release);
+        log.ask_for_checkpoint();
+    });
+    assert!(log.stats().files_recycled > 5);
+    assert_eq!(open.told.load(Ordering::Relaxed), 0);
+    assert!(read_all(&disk).is_ok());
+}
+
+#[test]
+fn a_file_that_finds_no_room_leaves_nothing_behind() {
+    let (disk, log, _) = log_with_room(3 << 10);
+    let before = (names(&disk), disk.used());
+    assert!(matches!(log.admit_change(), Err(Error::Full(_))));
+    assert!(!log.prepare_file().unwrap());
+    assert_eq!((names(&disk), disk.used()), before);
+}
