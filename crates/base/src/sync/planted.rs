@@ -39,11 +39,17 @@ pub enum Planted {
     EarlySlotReuse,
     /// Recovery forgets undo that it has set aside.
     ForgottenAside,
+    /// A start takes unfinished transactions for committed ones.
+    LoserSeen,
+    /// A start puts undo where no row header points.
+    MovedUndo,
+    /// A start restores pages from copies that are older than their pages.
+    StaleCopy,
 }
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 15] = [
+    pub const ALL: [Planted; 18] = [
         Planted::UnsyncedLog,
         Planted::UnsyncedPages,
         Planted::RedoTwice,
@@ -59,6 +65,9 @@ impl Planted {
         Planted::SpilledTwice,
         Planted::EarlySlotReuse,
         Planted::ForgottenAside,
+        Planted::LoserSeen,
+        Planted::MovedUndo,
+        Planted::StaleCopy,
     ];
 }
 
