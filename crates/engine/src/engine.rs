@@ -21,7 +21,7 @@ use crate::datadir::{DataDir, Found};
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
 use crate::purge::{self, PurgeControl};
-use crate::recovery::{History, StartLog};
+use crate::recovery::{self, History, StartLog, Unfinished};
 use crate::row::duplicate::UniqueGates;
 use crate::row::rollback;
 use crate::spill::Spills;
@@ -43,10 +43,12 @@ pub struct Engine {
     pub(crate) unique_gates: UniqueGates,
     pub(crate) checkpoints: Arc<CheckpointControl>,
     pub(crate) undo_warnings: UndoWarnings,
+    pub(crate) unfinished: Unfinished,
     /// Where troubles are told that no statement's answer can tell.
-    notes: Arc<dyn StartLog>,
+    pub(crate) notes: Arc<dyn StartLog>,
     checkpoint_thread: Mutex<Option<env::Thread<()>>>,
-    /// Ids below were given out before the start: their transactions have ended.
+    rollback_thread: Mutex<Option<env::Thread<()>>>,
+    /// Ids below were given out before the start: but for the unfinished ones, their transactions have ended.
     pub(crate) restart_horizon: TrxId,
     /// As in the file header: ids at or above it are not in use.
     trx_limit: AtomicU64,
@@ -67,8 +69,20 @@ impl Engine {
     /// [`Error::DataDir`] for a directory that is in use, of another version, not clean, not ours or not writable; it has
     /// not been changed then. [`Error::Storage`], [`Error::Io`].
     pub fn open(config: EngineConfig) -> Result<Arc<Engine>> {
+        let engine = Engine::open_unfinished(&config)?;
+        if config.background {
+            Engine::start_threads(&engine)?;
+        } else if engine.unfinished_transactions() > 0 {
+            engine.roll_back_unfinished()?;
+            engine.checkpoint()?;
+        }
+        Ok(engine)
+    }
+
+    /// As [`Engine::open`], without threads and rollbacks.
+    pub(crate) fn open_unfinished(config: &EngineConfig) -> Result<Arc<Engine>> {
         let pool = PoolConfig { bytes: config.pool_bytes, background: config.background };
-        let EngineConfig { log, direct, doublewrite, .. } = config;
+        let EngineConfig { log, direct, doublewrite, .. } = *config;
         let store_config = |identity| StoreConfig { pool, log, direct, doublewrite, identity };
         let history = |datadir: &DataDir, identity| {
             let spills = datadir.spill_folder(&config.disk, identity);
@@ -79,7 +93,7 @@ impl Engine {
                 let mut identity = [0; 16];
                 env::random_bytes(&mut identity)?;
                 let store_config = store_config(identity);
-                let store = create(&config, &datadir, store_config)?;
+                let store = create(config, &datadir, store_config)?;
                 datadir.finish(&config.disk, identity)?;
                 let history = history(&datadir, identity);
                 (datadir, store, history)
@@ -91,7 +105,7 @@ impl Engine {
                 (datadir, store, history)
             }
         };
-        Engine::start(store, datadir, &config, history)
+        Engine::start(store, datadir, config, history)
     }
 
     fn start(store: Store, datadir: DataDir, config: &EngineConfig, history: History) -> Result<Arc<Engine>> {
@@ -101,16 +115,13 @@ impl Engine {
             Engine::assemble(store, datadir, &header, Spills::new(spills.clone(), &config.start_log));
         engine.load_catalog()?;
         engine.load_counters(!history.is_unclean())?;
+        engine.trx.undo().set_memory_max(config.undo_memory as u64);
+        spills.offer_swap(engine.trx.undo())?;
         if history.is_unclean() {
             engine.recover(history, &config.start_log)?;
         } else {
+            engine.checkpoints.remove_unneeded_files()?;
             engine.free_pending_trees()?;
-        }
-        // The last checkpoint, of the shutdown or of recovery, has no open transaction.
-        spills.clear()?;
-        spills.offer_swap(engine.trx.undo());
-        if config.background {
-            Engine::start_threads(&engine)?;
         }
         Ok(engine)
     }
@@ -132,6 +143,17 @@ impl Engine {
             });
         })?;
         *engine.checkpoint_thread.lock() = Some(thread);
+        if engine.unfinished_transactions() == 0 {
+            return Ok(());
+        }
+        let weak = Arc::downgrade(engine);
+        let thread = env::spawn_background("rollback", move || {
+            let ended = recovery::run_rollbacks(&weak);
+            ended.unwrap_or_else(|error| {
+                env::end_process(&format!("open transactions are rolled back: {error}"))
+            });
+        })?;
+        *engine.rollback_thread.lock() = Some(thread);
         Ok(())
     }
 
@@ -162,6 +184,8 @@ impl Engine {
             undo_warnings,
             notes,
             checkpoint_thread: Mutex::new(None),
+            rollback_thread: Mutex::new(None),
+            unfinished: Unfinished::default(),
             restart_horizon: header.trx_limit,
             trx_limit: AtomicU64::new(header.trx_limit.0),
             closed: AtomicBool::new(false),
@@ -178,7 +202,10 @@ impl Engine {
         if self.closed.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
+        // It looks whether the engine is closed.
+        end(&self.rollback_thread);
         self.trx.close(|log| self.undo_all(log))?;
+        self.forget_unfinished();
         if self.trx.purge_horizon() == self.trx.newest() {
             // Nobody reads: the leftovers of committed transactions go now, or they would stay for good.
             self.purge_step(usize::MAX)?;

@@ -25,3 +25,4 @@ mod sweep;
 mod threads;
 mod undo_limit;
 mod undo_swap;
+mod unfinished;

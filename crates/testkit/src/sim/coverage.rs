@@ -53,10 +53,11 @@ pub enum Event {
     UndoSwaps,
     UndoReads,
     UndoSetAside,
+    WorkBesideRollbacks,
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 47] = [
+const EVENTS: [(Event, &str); 48] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -104,6 +105,7 @@ const EVENTS: [(Event, &str); 47] = [
     (Event::UndoSwaps, "chunks of undo swapped"),
     (Event::UndoReads, "chunks of undo read back"),
     (Event::UndoSetAside, "starts that set undo aside"),
+    (Event::WorkBesideRollbacks, "rounds that began before what a start found open was rolled back"),
 ];
 
 /// How often each event happened.
