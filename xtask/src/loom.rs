@@ -39,14 +39,14 @@ const NEEDED: [(&str, &str); 16] = [
     ("crates/trx/src/commit_table.rs", "word.store(ending.word(), Ordering::SeqCst)"),
     ("crates/trx/src/commit_table.rs", "if self.waiters.load(Ordering::SeqCst) != 0"),
     ("crates/trx/src/commit_table.rs", "self.waiters.fetch_add(1, Ordering::SeqCst)"),
-    ("crates/trx/src/commit_table.rs", "word.load(Ordering::SeqCst) & KIND >= COMMITTED)"),
+    ("crates/trx/src/commit_table.rs", "word.load(Ordering::SeqCst) & KIND >= COMMITTED,"),
     ("crates/trx/src/slot.rs", "self.view.store(seen, Ordering::SeqCst)"),
     ("crates/trx/src/slot.rs", "let now = newest.load(Ordering::SeqCst)"),
     ("crates/trx/src/slot.rs", "oldest.min(slot.view.load(Ordering::SeqCst))"),
     ("crates/trx/src/slot.rs", "self.view.store(IDLE, Ordering::Release)"),
     ("crates/trx/src/system.rs", "self.newest.fetch_max(number.0, Ordering::SeqCst)"),
     ("crates/trx/src/system.rs", "if self.limit.load(Ordering::SeqCst) == id.0"),
-    ("crates/trx/src/system.rs", "match self.limit.compare_exchange(at, at + 1"),
+    ("crates/trx/src/system.rs", "match self.limit.compare_exchange(at, next"),
 ];
 
 /// The planted bugs that models have to find; others are the simulation's.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use base::checksum::crc32;
 use base::codec::{get_u32, get_u64, put_u32, put_u64};
+use base::sync::{Planted, planted};
 use base::{Lsn, PageNo};
 use env::{Disk, File, OpenOptions, wait_for_space};
 use page::{PAGE_SIZE, PageBytes, PageRef};
@@ -237,6 +238,10 @@ pub fn restore_torn_pages(
         }
     }
     batches.sort_by_key(|(header, _)| header.number);
+    let counts_old = planted(Planted::StaleCopy);
+    if counts_old {
+        batches.reverse();
+    }
     let mut copies: BTreeMap<PageNo, Copy<'_>> = BTreeMap::new();
     for (header, file) in &batches {
         for (n, &(page, crc)) in header.pages.iter().enumerate() {
@@ -247,9 +252,11 @@ pub fn restore_torn_pages(
     let (mut image, mut copied) = (Image::zeroed(), Image::zeroed());
     for (page, copy) in copies {
         let Some(is_sound) = read_page(data, page, &mut image)? else { continue };
-        let is_needed = |copied: &Image| page == FILE_HEADER || PageRef::new(&copied.0).lsn() >= redo_lsn;
+        let lsn = |image: &Image| PageRef::new(&image.0).lsn();
+        let is_needed = |copied: &Image| page == FILE_HEADER || lsn(copied) >= redo_lsn || counts_old;
         let found = copy.read(&mut copied)? && is_needed(&copied);
-        if found && (!is_sound || is_mixed(&image, &copied)) {
+        let is_older = counts_old && found && lsn(&copied) < lsn(&image);
+        if found && (!is_sound || is_older || is_mixed(&image, &copied)) {
             data.write_at(&copied.0, offset_of(page)).map_err(Error::io)?;
             report.restored.push(page);
         } else if !is_sound {

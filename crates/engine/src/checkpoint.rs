@@ -11,16 +11,18 @@
 //! pages wait for it. The undo of a transaction that stays open is spilled when the log would be kept for it for too long
 //! (`spill.rs`); where that is not possible, the files outgrow the capacity rather than make it wait for itself.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use base::Lsn;
 use base::sync::plain::Mutex;
+use base::{Lsn, TrxId};
 use log::Log;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::recovery::SpilledUndo;
 use crate::spill::{PassLimits, Spills};
 
 /// Pages written between two looks at the log.
@@ -62,6 +64,16 @@ impl CheckpointControl {
 
     fn pause(&self) -> Duration {
         Duration::from_millis(self.pause_ms.load(Ordering::Relaxed))
+    }
+
+    /// Goes on with the spill files that the last checkpoint names.
+    pub(crate) fn adopt_spills(&self, spilled: &BTreeMap<TrxId, SpilledUndo>) -> Result<()> {
+        self.spills.lock().adopt(spilled)
+    }
+
+    /// Removes the files in the folder of undo that nobody needs.
+    pub(crate) fn remove_unneeded_files(&self) -> Result<()> {
+        self.spills.lock().remove_unneeded_files()
     }
 
     /// Ends the thread after the round it is in. Changes are admitted without limit from now on.

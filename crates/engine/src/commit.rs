@@ -114,8 +114,13 @@ impl Engine {
     /// Undoes all changes of a transaction, and says in the log that it is over.
     pub(crate) fn undo_all(&self, log: &mut UndoLog) -> Result<Ending> {
         rollback::undo_to(self, log, UndoPtr::NONE, None)?;
+        Ok(self.log_end_of_rollback(log))
+    }
+
+    /// Says in the log that a transaction is over, all of whose changes are undone.
+    pub(crate) fn log_end_of_rollback(&self, log: &mut UndoLog) -> Ending {
         let end = self.log_end(log, |trx| Part::RollbackDone { trx });
-        Ok(end.map_or(Ending::Nothing, Ending::RolledBack))
+        end.map_or(Ending::Nothing, Ending::RolledBack)
     }
 
     /// Appends the last frame of a transaction, if it has logged anything, and returns its end.

@@ -23,7 +23,7 @@ use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
 use crate::log_space::LogSpace;
 use crate::purge::{self, PurgeControl};
-use crate::recovery::{History, StartLog};
+use crate::recovery::{self, History, StartLog, Unfinished};
 use crate::row::duplicate::UniqueGates;
 use crate::row::rollback;
 use crate::spill::Spills;
@@ -46,10 +46,12 @@ pub struct Engine {
     pub(crate) unique_gates: UniqueGates,
     pub(crate) checkpoints: Arc<CheckpointControl>,
     pub(crate) undo_warnings: UndoWarnings,
+    pub(crate) unfinished: Unfinished,
     /// Where troubles are told that no statement's answer can tell.
-    notes: Arc<dyn StartLog>,
+    pub(crate) notes: Arc<dyn StartLog>,
     pub(crate) checkpoint_thread: Mutex<Option<env::Thread<()>>>,
-    /// Ids below were given out before the start: their transactions have ended.
+    pub(crate) rollback_thread: Mutex<Option<env::Thread<()>>>,
+    /// Ids below were given out before the start: but for the unfinished ones, their transactions have ended.
     pub(crate) restart_horizon: TrxId,
     /// As in the file header: ids at or above it are not in use.
     trx_limit: AtomicU64,
@@ -70,8 +72,20 @@ impl Engine {
     /// [`Error::DataDir`] for a directory that is in use, of another version, not clean, not ours or not writable; it has
     /// not been changed then. [`Error::Storage`], [`Error::Io`].
     pub fn open(config: EngineConfig) -> Result<Arc<Engine>> {
+        let engine = Engine::open_unfinished(&config)?;
+        if config.background {
+            Engine::start_threads(&engine)?;
+        } else if engine.unfinished_transactions() > 0 {
+            engine.roll_back_unfinished()?;
+            engine.checkpoint()?;
+        }
+        Ok(engine)
+    }
+
+    /// As [`Engine::open`], without threads and rollbacks.
+    pub(crate) fn open_unfinished(config: &EngineConfig) -> Result<Arc<Engine>> {
         let pool = PoolConfig { bytes: config.pool_bytes, background: config.background };
-        let EngineConfig { log, direct, doublewrite, .. } = config;
+        let EngineConfig { log, direct, doublewrite, .. } = *config;
         let store_config = |identity| StoreConfig { pool, log, direct, doublewrite, identity };
         let history = |datadir: &DataDir, identity| {
             let spills = datadir.spill_folder(&config.disk, identity);
@@ -82,7 +96,7 @@ impl Engine {
                 let mut identity = [0; 16];
                 env::random_bytes(&mut identity)?;
                 let store_config = store_config(identity);
-                let store = create(&config, &datadir, store_config)?;
+                let store = create(config, &datadir, store_config)?;
                 datadir.finish(&config.disk, identity)?;
                 let history = history(&datadir, identity);
                 (datadir, store, history)
@@ -94,7 +108,7 @@ impl Engine {
                 (datadir, store, history)
             }
         };
-        Engine::start(store, datadir, &config, history)
+        Engine::start(store, datadir, config, history)
     }
 
     fn start(store: Store, datadir: DataDir, config: &EngineConfig, history: History) -> Result<Arc<Engine>> {
@@ -104,22 +118,17 @@ impl Engine {
             Engine::assemble(store, datadir, &header, Spills::new(spills.clone(), &config.start_log));
         engine.load_catalog()?;
         engine.load_counters(!history.is_unclean())?;
+        engine.trx.undo().set_memory_max(config.undo_memory as u64);
+        spills.offer_swap(engine.trx.undo())?;
         if history.is_unclean() {
             engine.recover(history, &config.start_log)?;
         } else {
+            engine.checkpoints.remove_unneeded_files()?;
             engine.free_pending_trees()?;
         }
-        // The last checkpoint, of the shutdown or of recovery, has no open transaction.
-        spills.clear()?;
-        spills.offer_swap(engine.trx.undo());
-        // Not before: what a start undoes and frees has to be done with the files that are there.
-        engine
-            .store
-            .log()
-            .keep_space_ahead(Box::new(LogSpace::new(&engine.trx, &engine.notes)), config.background);
-        if config.background {
-            Engine::start_threads(&engine)?;
-        }
+        // Not before: what a start frees has to be done with the files that are there.
+        let space = LogSpace::new(&engine.trx, &engine.notes);
+        engine.store.log().keep_space_ahead(Box::new(space), config.background);
         Ok(engine)
     }
 
@@ -140,6 +149,17 @@ impl Engine {
             });
         })?;
         *engine.checkpoint_thread.lock() = Some(thread);
+        if engine.unfinished_transactions() == 0 {
+            return Ok(());
+        }
+        let weak = Arc::downgrade(engine);
+        let thread = env::spawn_background("rollback", move || {
+            let ended = recovery::run_rollbacks(&weak);
+            ended.unwrap_or_else(|error| {
+                env::end_process(&format!("open transactions are rolled back: {error}"))
+            });
+        })?;
+        *engine.rollback_thread.lock() = Some(thread);
         Ok(())
     }
 
@@ -171,6 +191,8 @@ impl Engine {
             undo_warnings,
             notes,
             checkpoint_thread: Mutex::new(None),
+            rollback_thread: Mutex::new(None),
+            unfinished: Unfinished::default(),
             restart_horizon: header.trx_limit,
             trx_limit: AtomicU64::new(header.trx_limit.0),
             closed: AtomicBool::new(false),

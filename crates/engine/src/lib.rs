@@ -72,7 +72,7 @@ pub use log::LogConfig;
 pub use prober::Prober;
 pub use purge::PurgeReport;
 pub use range::{Direction, KeyRange};
-pub use recovery::{NoStartLog, StartLog};
+pub use recovery::{NoStartLog, RollbackReport, StartLog};
 pub use row::duplicate::Duplicate;
 pub use row::{InsertOutcome, OldRow, RowChange, UpdateOutcome};
 pub use scan::{Batch, Scan, ScanMemory};

@@ -25,8 +25,8 @@ impl Engine {
     }
 
     /// Rolls open transactions back, writes everything and marks the directory as cleanly closed, or leaves that to the next
-    /// start, as [`ShutdownMode::Abrupt`] says, or where a disk is too full to purge. Later calls of any kind fail with [`Error::Closed`](crate::Error::Closed) or a lock error; a second shutdown does
-    /// nothing.
+    /// start, as [`ShutdownMode::Abrupt`] says, or where a disk is too full to purge. Later calls of any kind fail with
+    /// [`Error::Closed`](crate::Error::Closed) or a lock error; a second shutdown does nothing.
     ///
     /// Sessions need not have ended, but nobody may be inside a read or hold a scan.
     pub fn shut_down(&self, mode: ShutdownMode) -> Result<()> {
@@ -37,7 +37,10 @@ impl Engine {
             self.stop_threads();
             return Ok(self.store.log().flush()?);
         }
+        // It looks whether the engine is closed.
+        end(&self.rollback_thread);
         self.trx.close(|log| self.undo_all(log))?;
+        self.forget_unfinished();
         // Somebody who reads still keeps it from being purged.
         let is_purged = self.trx.purge_horizon() != self.trx.newest() || self.purge_at_end(mode)?;
         self.free_gone_trees()?;
@@ -68,6 +71,7 @@ impl Engine {
     }
 
     fn stop_threads(&self) {
+        end(&self.rollback_thread);
         self.purge.stop();
         end(&self.purge_thread);
         // After everybody who may wait for a checkpoint.

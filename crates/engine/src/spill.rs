@@ -15,8 +15,8 @@
 //! 3. A transaction whose end a pass has met is listed by no later checkpoint: the log from there on may lack that end.
 //! 4. A disk without room for a file keeps the log as it is. A file that could not be synced is never added to again.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{Lsn, TrxId};
@@ -25,7 +25,7 @@ use log::{Frame, Identity, Log, SpillFile, SpillReader, TrxPhase, TrxState, Undo
 use trx::UndoStore;
 
 use crate::error::Result;
-use crate::recovery::{StartLog, Trails};
+use crate::recovery::{SpilledUndo, StartLog, Trails};
 
 /// Ending of the names of all files here.
 const ENDING: &str = "undo";
@@ -61,9 +61,14 @@ impl SpillFolder {
         Trails::new(&self.disk, self.path.join(RECOVERY_FILE), undo_memory)
     }
 
-    /// Says to `undo` where it may be swapped to.
-    pub(crate) fn offer_swap(&self, undo: &UndoStore) {
-        undo.swap_to(&self.disk, self.path.join(SWAP_FILE));
+    /// Says to `undo` where it may be swapped to. What another process has left there goes.
+    pub(crate) fn offer_swap(&self, undo: &UndoStore) -> Result<()> {
+        let path = self.path.join(SWAP_FILE);
+        if self.disk.exists(&path)? {
+            self.disk.remove(&path)?;
+        }
+        undo.swap_to(&self.disk, path);
+        Ok(())
     }
 
     /// Removes the swap file, which nobody reads any more.
@@ -72,11 +77,12 @@ impl SpillFolder {
         let _ = self.disk.remove(&self.path.join(SWAP_FILE));
     }
 
-    /// Removes all files. No checkpoint in force names any, and nothing was swapped.
-    pub(crate) fn clear(&self) -> Result<()> {
+    /// Removes all files that are not `needed`.
+    fn remove_others(&self, needed: impl Fn(&Path) -> bool) -> Result<()> {
         for name in self.disk.list(&self.path)? {
-            if name.extension().is_some_and(|ending| ending == ENDING) {
-                self.disk.remove(&self.path.join(name))?;
+            let path = self.path.join(&name);
+            if name.extension().is_some_and(|ending| ending == ENDING) && !needed(&path) {
+                self.disk.remove(&path)?;
             }
         }
         Ok(())
@@ -119,6 +125,23 @@ pub(crate) struct PassLimits {
 impl Spills {
     pub(crate) fn new(folder: SpillFolder, notes: &Arc<dyn StartLog>) -> Self {
         Spills { folder, files: BTreeMap::new(), notes: Arc::clone(notes), has_warned: false }
+    }
+
+    /// Goes on with files that the last checkpoint names. The next one drops those whose transactions have ended.
+    pub(crate) fn adopt(&mut self, spilled: &BTreeMap<TrxId, SpilledUndo>) -> Result<()> {
+        let SpillFolder { disk, identity, .. } = &self.folder;
+        for (&trx, &SpilledUndo { up_to, bytes }) in spilled {
+            let file = SpillFile::reopen(&**disk, &self.folder.file_of(trx), *identity, trx, bytes)?;
+            self.files.insert(trx, Spilled { file, up_to, has_ended: false, is_closed: false });
+        }
+        Ok(())
+    }
+
+    /// Removes files that no checkpoint in force names, but for the one that undo is swapped to.
+    pub(crate) fn remove_unneeded_files(&self) -> Result<()> {
+        let swap = self.folder.path.join(SWAP_FILE);
+        let named: BTreeSet<PathBuf> = self.files.keys().map(|&trx| self.folder.file_of(trx)).collect();
+        self.folder.remove_others(|path| *path == *swap || named.contains(path))
     }
 
     /// Where people are told of what goes wrong.

@@ -89,7 +89,8 @@ impl Engine {
         none_stays
     }
 
-    /// Whether a transaction before the start deleted the record, or closed the entry.
+    /// Whether a transaction that had ended before the start deleted the record, or closed the entry. One that the start
+    /// found unfinished will have undone that.
     fn is_leftover(&self, record: &Record<'_>, is_row: bool) -> bool {
         let by = if is_row {
             RowHeader::decode(record.payload()).trx
@@ -98,7 +99,7 @@ impl Engine {
         } else {
             return false;
         };
-        record.flags().is_deleted() && by < self.restart_horizon
+        record.flags().is_deleted() && by < self.restart_horizon && !self.trx.is_in_progress(by)
     }
 
     /// Removes a leftover; whether it was there, or nothing if its table is locked.

@@ -28,3 +28,4 @@ mod sweep;
 mod threads;
 mod undo_limit;
 mod undo_swap;
+mod unfinished;

@@ -75,6 +75,22 @@ impl SpillFile {
         Ok(SpillFile { file, head, kept_bytes: 0, written_bytes: 0, pending: head.to_vec() })
     }
 
+    /// Opens the file of `trx` of which `len` bytes, at least one part, count, to add to it.
+    ///
+    /// # Errors
+    /// Of the disk.
+    pub fn reopen(
+        disk: &dyn Disk,
+        path: &Path,
+        identity: Identity,
+        trx: TrxId,
+        len: u64,
+    ) -> std::result::Result<Self, IoError> {
+        let file = disk.open(path, OpenOptions::default())?;
+        let head = head(identity, trx);
+        Ok(SpillFile { file, head, kept_bytes: len, written_bytes: len, pending: Vec::new() })
+    }
+
     /// Adds parts, encoded, of the frame of the log that lies at `range`.
     ///
     /// # Errors
@@ -281,6 +297,25 @@ mod tests {
         assert_eq!(found, [range(1), range(1), range(2), range(2)]);
         let found: Vec<FrameRange> = lies_at(read(&disk, all).unwrap());
         assert_eq!(found[4..], [range(4), range(4)]);
+    }
+
+    #[test]
+    fn a_file_that_is_opened_again_is_added_to_where_it_counts() {
+        let disk = SimDisk::new();
+        let mut file = SpillFile::create(&disk, Path::new("s"), WHO, TRX).unwrap();
+        file.push(range(1), &parts(1, b"kept")).unwrap();
+        let len = keep(&mut file);
+        file.push(range(2), &parts(2, b"written and not kept")).unwrap();
+        file.write().unwrap();
+        drop(file);
+        let mut file = SpillFile::reopen(&disk, Path::new("s"), WHO, TRX, len).unwrap();
+        file.push(range(3), &parts(3, b"taken back")).unwrap();
+        file.take_back();
+        assert_eq!(file.kept_bytes(), len);
+        file.push(range(4), &parts(4, b"kept, too")).unwrap();
+        let all = keep(&mut file);
+        let found: Vec<FrameRange> = read(&disk, all).unwrap().into_iter().map(|(range, _)| range).collect();
+        assert_eq!(found, [range(1), range(1), range(4), range(4)]);
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //!  commit number        kind: 0 in progress, 1 committing, 2 committed, 3 rolled back
 //! ```
 //! One word an id, in chunks. A chunk goes once every transaction in it is settled: seen by all, or gone for all. An id
-//! without a word is settled.
+//! without a word is settled. The transactions that a start found unfinished have words of their own: all other ids from
+//! before the start are settled.
 
 use std::sync::Arc;
 
@@ -87,12 +88,21 @@ impl Chunk {
     }
 }
 
+/// How a transaction from before the start stands.
+#[derive(Debug)]
+struct Unfinished {
+    id: u64,
+    word: AtomicU64,
+}
+
 /// The chunks there are, one after another.
 #[derive(Debug)]
 struct Directory {
     /// The first id of the first chunk.
     first: u64,
     chunks: Vec<Arc<Chunk>>,
+    /// The transactions that the start found unfinished, by id, while any of them is not settled.
+    unfinished: Arc<[Unfinished]>,
 }
 
 impl Directory {
@@ -103,7 +113,16 @@ impl Directory {
 
     #[inline]
     fn word(&self, id: TrxId) -> Option<&AtomicU64> {
+        if id.0 < self.first {
+            return self.unfinished_word(id);
+        }
         self.chunk(id)?.word(id)
+    }
+
+    #[inline(never)]
+    fn unfinished_word(&self, id: TrxId) -> Option<&AtomicU64> {
+        let at = self.unfinished.binary_search_by_key(&id.0, |unfinished| unfinished.id).ok()?;
+        Some(&self.unfinished[at].word)
     }
 }
 
@@ -111,6 +130,8 @@ impl Directory {
 #[derive(Debug)]
 pub(crate) struct CommitTable {
     directory: ArcSwap<Directory>,
+    /// The first id given out after the start.
+    restart: u64,
     /// Taken to replace the directory.
     change: Mutex<()>,
     /// Told when a transaction has its number, if somebody waits for that.
@@ -121,12 +142,38 @@ pub(crate) struct CommitTable {
 impl CommitTable {
     /// For ids from `next` on; those below are settled.
     pub(crate) fn new(next: TrxId) -> Self {
+        let directory = Directory { first: next.0, chunks: Vec::new(), unfinished: Arc::default() };
         CommitTable {
-            directory: ArcSwap::from_pointee(Directory { first: next.0, chunks: Vec::new() }),
+            directory: ArcSwap::from_pointee(directory),
+            restart: next.0,
             change: Mutex::new(()),
             ended: Event::new(),
             waiters: AtomicU32::new(0),
         }
+    }
+
+    /// The transactions `ids` from before the start, in ascending order, are in progress. Nobody reads yet.
+    pub(crate) fn set_unfinished(&self, ids: &[TrxId]) {
+        let _change = self.change.lock();
+        let unfinished = |id: &TrxId| Unfinished { id: id.0, word: AtomicU64::new(IN_PROGRESS) };
+        let unfinished = ids.iter().map(unfinished).collect();
+        let directory = self.directory.load();
+        let (first, chunks) = (directory.first, directory.chunks.clone());
+        self.directory.store(Arc::new(Directory { first, chunks, unfinished }));
+    }
+
+    /// The next id behind `id`, which has ended, that may not have ended.
+    #[inline]
+    pub(crate) fn next_open(&self, id: u64) -> u64 {
+        if id >= self.restart { id + 1 } else { self.next_unfinished(id) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_unfinished(&self, id: u64) -> u64 {
+        let directory = self.directory.load();
+        let next = directory.unfinished.iter().find(|unfinished| unfinished.id > id);
+        next.map_or(directory.first, |unfinished| unfinished.id)
     }
 
     /// The chunk of `id`, which is given out: it is in progress.
@@ -153,7 +200,8 @@ impl CommitTable {
             let words = std::array::from_fn(|_| AtomicU64::new(IN_PROGRESS));
             chunks.push(Arc::new(Chunk { first, words }));
         }
-        self.directory.store(Arc::new(Directory { first: directory.first, chunks }));
+        let (first, unfinished) = (directory.first, Arc::clone(&directory.unfinished));
+        self.directory.store(Arc::new(Directory { first, chunks, unfinished }));
     }
 
     /// `id`, whose word is in `chunk`, has ended.
@@ -162,6 +210,20 @@ impl CommitTable {
         if let Some(word) = chunk.word(id) {
             word.store(ending.word(), Ordering::SeqCst);
         }
+        self.wake_waiters();
+    }
+
+    /// The transaction `id` from before the start has ended.
+    #[cold]
+    pub(crate) fn end_unfinished(&self, id: TrxId, ending: Ending) {
+        if let Some(word) = self.directory.load().unfinished_word(id) {
+            word.store(ending.word(), Ordering::SeqCst);
+        }
+        self.wake_waiters();
+    }
+
+    #[inline]
+    fn wake_waiters(&self) {
         // Sequentially consistent with the waiter: it is counted before it looks, or it sees the word.
         if self.waiters.load(Ordering::SeqCst) != 0 {
             self.ended.notify_all();
@@ -170,7 +232,11 @@ impl CommitTable {
 
     /// Whether `id` has ended, as far as it is known to have begun.
     pub(crate) fn has_ended(&self, id: TrxId) -> bool {
-        self.directory.load().word(id).is_some_and(|word| word.load(Ordering::SeqCst) & KIND >= COMMITTED)
+        let directory = self.directory.load();
+        match directory.word(id) {
+            Some(word) => word.load(Ordering::SeqCst) & KIND >= COMMITTED,
+            None => id.0 < directory.first,
+        }
     }
 
     /// Whether `id`, which has begun, has not ended.
@@ -230,15 +296,25 @@ impl CommitTable {
         let settled = |chunks: &[Arc<Chunk>]| {
             chunks.iter().take_while(|chunk| chunk.words.iter().all(is_settled)).count()
         };
-        if settled(&self.directory.load().chunks) == 0 {
+        let are_unfinished_settled = |directory: &Directory| {
+            !directory.unfinished.is_empty()
+                && directory.unfinished.iter().all(|unfinished| is_settled(&unfinished.word))
+        };
+        let directory = self.directory.load();
+        if settled(&directory.chunks) == 0 && !are_unfinished_settled(&directory) {
             return;
         }
         let _change = self.change.lock();
         let directory = self.directory.load();
         let gone = settled(&directory.chunks);
         let chunks = directory.chunks[gone..].to_vec();
-        self.directory
-            .store(Arc::new(Directory { first: directory.first + gone as u64 * CHUNK_IDS, chunks }));
+        let unfinished = if are_unfinished_settled(&directory) {
+            Arc::default()
+        } else {
+            Arc::clone(&directory.unfinished)
+        };
+        let first = directory.first + gone as u64 * CHUNK_IDS;
+        self.directory.store(Arc::new(Directory { first, chunks, unfinished }));
     }
 
     /// Chunks in memory.
@@ -285,6 +361,40 @@ mod tests {
             end(&table, 1, Ending::Committed(Lsn(70)));
             assert!(reader.join().unwrap());
         });
+    }
+
+    #[test]
+    fn of_the_ids_from_before_the_start_only_the_unfinished_ones_are_in_progress() {
+        let table = CommitTable::new(TrxId(50));
+        table.set_unfinished(&[TrxId(7), TrxId(30)]);
+        let in_progress = || (1..50).filter(|&id| table.is_in_progress(TrxId(id))).collect::<Vec<_>>();
+        assert_eq!(in_progress(), [7, 30]);
+        assert_eq!((table.number(TrxId(7)), table.number(TrxId(8))), (None, Some(Lsn(0))));
+        assert!(!table.is_visible(TrxId(7), Lsn(900)) && table.is_visible(TrxId(8), Lsn(0)));
+        assert!(table.has_ended(TrxId(8)) && !table.has_ended(TrxId(7)) && !table.has_ended(TrxId(50)));
+        assert_eq!([7, 30, 50].map(|id| table.next_open(id)), [30, 50, 51]);
+        table.end_unfinished(TrxId(30), Ending::RolledBack(Lsn(200)));
+        assert_eq!(in_progress(), [7]);
+        table.free(Lsn(u64::MAX));
+        assert_eq!(table.number(TrxId(30)), Some(Lsn(200)));
+        table.end_unfinished(TrxId(7), Ending::RolledBack(Lsn(300)));
+        table.free(Lsn(299));
+        assert!(!table.is_visible(TrxId(7), Lsn(900)));
+        table.free(Lsn(300));
+        assert_eq!(table.number(TrxId(30)), Some(Lsn(0)));
+    }
+
+    #[test]
+    fn chunks_go_while_an_older_transaction_is_unfinished() {
+        let table = CommitTable::new(TrxId(10));
+        table.set_unfinished(&[TrxId(3)]);
+        for id in 10..10 + 2 * CHUNK_IDS {
+            end(&table, id, Ending::Committed(Lsn(id)));
+        }
+        table.free(Lsn(u64::MAX));
+        assert_eq!(table.chunk_count(), 0);
+        assert!(table.is_in_progress(TrxId(3)) && table.has_ended(TrxId(11)));
+        assert_eq!(table.next_open(3), 10 + 2 * CHUNK_IDS);
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod slot;
 pub mod system;
 pub mod transaction;
 pub mod undo;
+mod unfinished;
 
 pub use client::{Client, ClientInfo, ClientSettings};
 pub use commit_table::Ending;
@@ -55,4 +56,6 @@ pub use savepoint::Savepoint;
 pub use slot::{TrxSlot, UndoPin};
 pub use system::{PurgeEntry, TrxSystem};
 pub use transaction::{Abandon, BeginOptions, Buffers, Isolation, Span, Trx, WriteParts};
+pub use undo::{Misplaced, RestoredUndo, UndoRestorer};
 pub use undo::{NewUndo, SwapError, UndoKind, UndoLog, UndoPtr, UndoRecord, UndoStore};
+pub use unfinished::{FoundTrx, UnfinishedTrx};

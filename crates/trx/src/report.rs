@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::TrxId;
 
-use crate::client::ClientInfo;
+use crate::client::{ClientInfo, ClientSettings};
 use crate::lock::{Deadlock, LockReport, OwnerInfo};
 use crate::system::TrxSystem;
 
@@ -19,8 +19,10 @@ pub struct TrxInfo {
     pub changes: Option<u64>,
     /// Its explicit locks, and its wait if it waits.
     pub locks: OwnerInfo,
-    /// The session.
+    /// The session; of an unfinished transaction, nobody's.
     pub client: ClientInfo,
+    /// Whether the start found it unfinished: it is being rolled back.
+    pub is_unfinished: bool,
 }
 
 impl TrxInfo {
@@ -31,16 +33,21 @@ impl TrxInfo {
 }
 
 impl TrxSystem {
-    /// The transaction of every session that has had one. Each is true at some moment of the call.
+    /// The transaction of every session that has had one, and those that the start found unfinished. Each is true at some
+    /// moment of the call.
     pub fn transactions(&self) -> Vec<TrxInfo> {
         let slots = self.slots.all();
         let described = slots.iter().filter_map(|slot| {
-            let client = slot.client_info()?;
             let (id, has_view) = slot.reads();
+            let unfinished_s = slot.unfinished_s().filter(|_| id.is_some());
+            let client = match unfinished_s {
+                Some(active_s) => nobody(active_s),
+                None => slot.client_info()?,
+            };
             let locks = id.map(|id| self.locks.owner_info(id)).unwrap_or_default();
             // Who waits for a row may hold its undo meanwhile.
             let changes = if locks.waits_s.is_some() { Some(locks.changes) } else { slot.try_changes() };
-            Some(TrxInfo { id, has_view, changes, locks, client })
+            Some(TrxInfo { id, has_view, changes, locks, client, is_unfinished: unfinished_s.is_some() })
         });
         described.collect()
     }
@@ -64,4 +71,11 @@ impl TrxSystem {
     pub fn set_deadlock_detection(&self, detects: bool) {
         self.locks.set_deadlock_detection(detects);
     }
+}
+
+/// The session of a transaction that has had none since the start, which was `active_s` seconds ago.
+fn nobody(active_s: u64) -> ClientInfo {
+    let settings =
+        ClientSettings { unique_checks: true, foreign_key_checks: true, ..ClientSettings::default() };
+    ClientInfo { settings, active_s, ..ClientInfo::default() }
 }

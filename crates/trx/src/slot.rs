@@ -6,11 +6,13 @@ use base::sync::Event;
 use base::sync::atomic::{AtomicU64, Ordering};
 use base::sync::plain::Mutex;
 use base::{Lsn, TrxId};
+use env::{Clock, RealClock};
 
 use crate::client::{Client, ClientInfo};
 use crate::undo::{UndoLog, UndoStore};
 
 const IDLE: u64 = u64::MAX;
+const NS_PER_S: u64 = 1_000_000_000;
 
 /// One session's place; alone on its cache lines, so that publishing a view disturbs nobody.
 #[derive(Debug)]
@@ -26,17 +28,20 @@ pub struct TrxSlot {
     pub(crate) wake: Event,
     pub(crate) undo: Mutex<UndoLog>,
     client: OnceLock<Weak<dyn Client>>,
+    /// When the start found the transaction unfinished, if it did: nanoseconds of the monotonic clock.
+    found_ns: Option<u64>,
 }
 
 impl TrxSlot {
-    fn new(store: &Arc<UndoStore>) -> Self {
+    fn new(log: UndoLog, found_ns: Option<u64>) -> Self {
         TrxSlot {
             view: AtomicU64::new(IDLE),
             first_undo: AtomicU64::new(IDLE),
             id: AtomicU64::new(0),
             wake: Event::new(),
-            undo: Mutex::new(UndoLog::new(Arc::clone(store))),
+            undo: Mutex::new(log),
             client: OnceLock::new(),
+            found_ns,
         }
     }
 
@@ -111,6 +116,12 @@ impl TrxSlot {
         self.client.get()?.upgrade().map(|client| client.describe())
     }
 
+    /// For how many seconds the transaction has been unfinished, if the start found it so.
+    pub(crate) fn unfinished_s(&self) -> Option<u64> {
+        let since_ns = self.found_ns?;
+        Some(RealClock.monotonic_ns().saturating_sub(since_ns) / NS_PER_S)
+    }
+
     /// Whether a session has named itself.
     pub(crate) fn has_client(&self) -> bool {
         self.client.get().is_some()
@@ -147,7 +158,19 @@ pub(crate) struct Slots(Mutex<Vec<Arc<TrxSlot>>>);
 impl Slots {
     /// A new slot; forgotten once its owner drops it.
     pub(crate) fn register(&self, store: &Arc<UndoStore>) -> Arc<TrxSlot> {
-        let slot = Arc::new(TrxSlot::new(store));
+        self.add(TrxSlot::new(UndoLog::new(Arc::clone(store)), None))
+    }
+
+    /// The slot of the unfinished transaction `id`, whose undo is `log` and begins in the redo log at `first_undo`.
+    pub(crate) fn adopt(&self, id: TrxId, first_undo: Lsn, log: UndoLog) -> Arc<TrxSlot> {
+        let slot = TrxSlot::new(log, Some(RealClock.monotonic_ns()));
+        slot.set_id(id);
+        slot.note_first_undo(first_undo);
+        self.add(slot)
+    }
+
+    fn add(&self, slot: TrxSlot) -> Arc<TrxSlot> {
+        let slot = Arc::new(slot);
         self.0.lock().push(Arc::clone(&slot));
         slot
     }

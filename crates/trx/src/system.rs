@@ -40,7 +40,7 @@ pub struct TrxSystem {
     /// The next id given out.
     next: AtomicU64,
     /// Every id below has ended, with a number up to `newest`.
-    limit: AtomicU64,
+    pub(crate) limit: AtomicU64,
     /// The greatest commit number of a transaction that is about to be visible, or a later position of the log.
     newest: AtomicU64,
     pub(crate) commits: CommitTable,
@@ -196,8 +196,9 @@ impl TrxSystem {
         // Sequentially consistent: of two ids that end at once, one finds the other ended.
         let mut at = id.0;
         loop {
-            match self.limit.compare_exchange(at, at + 1, Ordering::SeqCst, Ordering::SeqCst) {
-                Ok(_) => at += 1,
+            let next = self.commits.next_open(at);
+            match self.limit.compare_exchange(at, next, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => at = next,
                 Err(now) => at = now,
             }
             if at >= self.next.load(Ordering::SeqCst) || !self.commits.has_ended(TrxId(at)) {

@@ -47,11 +47,17 @@ pub enum Planted {
     FreedTwice,
     /// A definition change does not put down which trees it makes and frees.
     ForgottenTrees,
+    /// A start takes unfinished transactions for committed ones.
+    LoserSeen,
+    /// A start puts undo where no row header points.
+    MovedUndo,
+    /// A start restores pages from copies that are older than their pages.
+    StaleCopy,
 }
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 19] = [
+    pub const ALL: [Planted; 22] = [
         Planted::UnsyncedLog,
         Planted::UnsyncedPages,
         Planted::RedoTwice,
@@ -71,6 +77,9 @@ impl Planted {
         Planted::EarlyDiscard,
         Planted::FreedTwice,
         Planted::ForgottenTrees,
+        Planted::LoserSeen,
+        Planted::MovedUndo,
+        Planted::StaleCopy,
     ];
 }
 

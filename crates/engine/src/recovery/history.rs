@@ -14,6 +14,28 @@ use super::trails::{Step, Trails};
 use super::{Pace, StartLog};
 use crate::spill::SpillFolder;
 
+/// What of the log is left to be done.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Undo of the transactions that have not ended.
+    pub(super) trails: Trails,
+    /// Where the log of their undo begins, or before.
+    pub(super) first_undo: BTreeMap<TrxId, Lsn>,
+    /// The undo that was spilled.
+    pub(super) spilled: BTreeMap<TrxId, SpilledUndo>,
+    /// What the others have left to purge.
+    pub(super) leftovers: Vec<Leftover>,
+}
+
+/// The spill file of a transaction as a checkpoint names it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SpilledUndo {
+    /// The file has all undo that the log has below.
+    pub(crate) up_to: Lsn,
+    /// Bytes that count.
+    pub(crate) bytes: u64,
+}
+
 /// Listens while the log is read.
 pub(crate) struct History {
     log: Arc<dyn StartLog>,
@@ -22,8 +44,10 @@ pub(crate) struct History {
     trails: Trails,
     /// Where undo was spilled, until it has been read.
     spills: Option<SpillFolder>,
-    /// Up to where the undo of a transaction was spilled.
-    spilled: BTreeMap<TrxId, Lsn>,
+    /// The files of these transactions were read.
+    spilled: BTreeMap<TrxId, SpilledUndo>,
+    /// Where the first frame with undo of an open transaction begins.
+    first_undo: BTreeMap<TrxId, Lsn>,
     leftovers: Vec<Leftover>,
     record: UndoRecord,
     unclean: bool,
@@ -40,6 +64,7 @@ impl History {
             trails: spills.trails(undo_memory),
             spills: Some(spills),
             spilled: BTreeMap::new(),
+            first_undo: BTreeMap::new(),
             leftovers: Vec::new(),
             record: UndoRecord::default(),
             unclean: false,
@@ -52,9 +77,10 @@ impl History {
         self.unclean
     }
 
-    /// The transactions to undo, and what the others have left to purge.
-    pub(super) fn into_parts(self) -> (Trails, Vec<Leftover>) {
-        (self.trails, self.leftovers)
+    /// What is left to be done.
+    pub(super) fn into_found(self) -> Found {
+        let History { trails, first_undo, spilled, leftovers, .. } = self;
+        Found { trails, first_undo, spilled, leftovers }
     }
 
     /// A transaction has committed. If it left values without a row, what purge would have to do for it is kept: the map does
@@ -68,23 +94,31 @@ impl History {
                 if needs_purge && record.decode_image(image) && record.is_complete() {
                     leftovers.push(Leftover::of(trx, record, step.at));
                 }
+                Ok::<(), IoError>(())
             })?;
         }
-        trails.remove(trx);
+        self.forget(trx);
         Ok(())
+    }
+
+    /// A transaction has ended.
+    fn forget(&mut self, trx: TrxId) {
+        self.trails.remove(trx);
+        self.first_undo.remove(&trx);
     }
 
     /// What a part says, wherever it was read.
     fn hear(&mut self, range: FrameRange, part: &Part<'_>) -> Result<(), IoError> {
         match *part {
             Part::Undo { trx, undo, previous, image } => {
+                self.first_undo.entry(trx).or_insert(range.start);
                 self.trails.push(trx, Step { undo, previous, at: range.end }, image);
             }
             Part::Compensation { trx, next: reached, .. } | Part::SavepointRollbackDone { trx, reached } => {
                 self.trails.return_to(trx, reached)?;
             }
             Part::Commit { trx, .. } => self.commit(trx)?,
-            Part::RollbackDone { trx } => self.trails.remove(trx),
+            Part::RollbackDone { trx } => self.forget(trx),
             _ => {}
         }
         Ok(())
@@ -93,7 +127,10 @@ impl History {
     /// Whether a part of the log was spilled, too, and heard.
     fn was_spilled(&self, range: FrameRange, part: &Part<'_>) -> bool {
         !self.spilled.is_empty()
-            && part.undo_of().and_then(|trx| self.spilled.get(&trx)).is_some_and(|up_to| range.start < *up_to)
+            && part
+                .undo_of()
+                .and_then(|trx| self.spilled.get(&trx))
+                .is_some_and(|spilled| range.start < spilled.up_to)
             && !planted(Planted::SpilledTwice)
     }
 }
@@ -106,7 +143,8 @@ impl btree::StartObserver for History {
             let mut hear =
                 |range: FrameRange, part: &Part<'_>| self.hear(range, part).map_err(log::Error::from);
             while file.next_entry(&mut hear)? {}
-            self.spilled.insert(state.trx, state.first_undo);
+            let spilled = SpilledUndo { up_to: state.first_undo, bytes: state.spilled_bytes };
+            self.spilled.insert(state.trx, spilled);
         }
         if !self.spilled.is_empty() {
             let count = self.spilled.len();

@@ -3,29 +3,33 @@
 //! ```text
 //!  btree::Store::open   log read (History listens), pages redone
 //!    catalog loaded     the dictionary has no transactions: it is whole
-//!    losers             undone, newest first, by the code that rolls back, with compensation in the log
+//!    unfinished.rs      open transactions become transactions in progress, their undo at the addresses it had
 //!    trees              that a definition change left half made or half gone are freed
 //!    leftovers          of committed transactions with dead values, as far as the log tells, are purged
-//!    checkpoint
+//!    checkpoint         clients are let in
+//!    unfinished.rs      in background, open transactions are undone by the code that rolls back
 //! ```
 //! Any of it may be cut short and begun again. Undoing goes on behind the last compensation in the log; the rest looks at
 //! what is there.
 //!
 //! Ids below the limit in the file header may have been given out, ids from there on were not: the limit found is where
-//! new ids begin, and every older one has ended. Their undo pointers lead nowhere and are not followed.
+//! new ids begin, and every older one has ended, except those of the unfinished transactions. The undo pointers of the
+//! others lead nowhere and are not followed.
 
 mod history;
 mod leftovers;
-mod losers;
 mod trails;
 mod trees;
+mod unfinished;
 
 use std::sync::Arc;
 
 use env::{Clock, RealClock};
 
-pub(crate) use history::History;
+pub(crate) use history::{History, SpilledUndo};
 pub(crate) use trails::Trails;
+pub use unfinished::RollbackReport;
+pub(crate) use unfinished::{Unfinished, run_rollbacks};
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -78,32 +82,26 @@ impl Pace {
 impl Engine {
     /// Brings a directory whose pages have been redone to a state that sessions may see. The catalog is loaded.
     pub(crate) fn recover(&self, history: History, log: &Arc<dyn StartLog>) -> Result<()> {
-        let (mut trails, leftovers) = history.into_parts();
-        let losers = trails.newest_first();
-        if !losers.is_empty() {
-            log.note(&format!("recovery: rolling back {} open transactions", losers.len()));
+        let mut found = history.into_found();
+        if found.trails.has_moved() {
+            log.note("recovery: memory has no room for the undo of open transactions: some lies in undo/recovery.undo");
         }
-        if trails.has_moved() {
-            log.note("recovery: memory has no room for all of their undo: some lies in undo/recovery.undo");
+        if let Some(why) = found.trails.refusal() {
+            log.note(&format!("recovery: the undo of open transactions stays in memory: {why}"));
         }
-        if let Some(why) = trails.refusal() {
-            log.note(&format!("recovery: their undo stays in memory: {why}"));
-        }
-        let mut pace = Pace::new(log);
-        let total: usize = losers.iter().map(|trx| trails.count(*trx)).sum();
-        let mut done = 0;
-        for trx in losers {
-            let count = trails.count(trx);
-            let mut tell = |undone: usize| pace.tell("rolling back", (done + undone) as u64, total as u64);
-            self.undo_loser(trx, &mut trails, &mut tell)?;
-            done += count;
-        }
-        trails.close();
+        let unfinished = self.adopt_unfinished(&mut found, &**log)?;
+        found.trails.close();
+        self.checkpoints.adopt_spills(&found.spilled)?;
+        // Before the checkpoint, which may spill undo to files of the same names.
+        self.checkpoints.remove_unneeded_files()?;
         self.free_pending_trees()?;
-        self.purge_leftovers(leftovers)?;
+        self.purge_leftovers(found.leftovers)?;
         // What was put back came from the log, as what was redone before.
         self.store.pool().ensure_resident_sound().map_err(btree::Error::from)?;
         self.checkpoint()?;
+        if unfinished > 0 {
+            log.note(&format!("recovery: rolling back {unfinished} open transactions"));
+        }
         log.note("recovery: done");
         Ok(())
     }

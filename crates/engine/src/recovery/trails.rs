@@ -197,9 +197,9 @@ impl Trails {
         Trails { open: BTreeMap::new(), scratch, memory: 0, memory_max, refused: None }
     }
 
-    /// The transactions, the newest first.
-    pub(super) fn newest_first(&self) -> Vec<TrxId> {
-        self.open.keys().rev().copied().collect()
+    /// The transactions, in the order of their ids.
+    pub(super) fn oldest_first(&self) -> Vec<TrxId> {
+        self.open.keys().copied().collect()
     }
 
     /// Records of a transaction.
@@ -290,14 +290,17 @@ impl Trails {
         self.open.get(&trx).is_some_and(|trail| trail.dead_values > 0)
     }
 
-    /// All records of a transaction, oldest first. Errors as [`Trails::newest`].
-    pub(super) fn each(&self, trx: TrxId, mut look: impl FnMut(Step, &[u8])) -> Result<(), IoError> {
+    /// All records of a transaction, oldest first. Errors as [`Trails::newest`], and those of `look`.
+    pub(super) fn each<E: From<IoError>>(
+        &self,
+        trx: TrxId,
+        mut look: impl FnMut(Step, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let Some(trail) = self.open.get(&trx) else { return Ok(()) };
         for segment in &trail.older {
-            self.scratch.read(*segment)?.iter().for_each(|(step, image)| look(step, image));
+            self.scratch.read(*segment)?.iter().try_for_each(|(step, image)| look(step, image))?;
         }
-        trail.records.iter().for_each(|(step, image)| look(step, image));
-        Ok(())
+        trail.records.iter().try_for_each(|(step, image)| look(step, image))
     }
 
     /// Removes the scratch file.
@@ -340,7 +343,11 @@ mod tests {
 
     fn all(trails: &Trails, trx: TrxId) -> Vec<(Step, Vec<u8>)> {
         let mut all = Vec::new();
-        trails.each(trx, |step, image| all.push((step, image.to_vec()))).unwrap();
+        let look = |step, image: &[u8]| {
+            all.push((step, image.to_vec()));
+            Ok::<(), IoError>(())
+        };
+        trails.each(trx, look).unwrap();
         all
     }
 

@@ -25,29 +25,40 @@ pub(crate) fn undo_to(
 ) -> Result<()> {
     let _reserve = SpaceReserve::open();
     let mut record = UndoRecord::default();
-    loop {
-        let (newest, parts) = (log.mark(), log.parts().len());
-        if !log.pop(mark, &mut record).map_err(Error::UndoUnreadable)? {
-            return Ok(());
-        }
-        if record.kind == UndoKind::EntryClose && planted(Planted::SkippedUndo) {
-            continue;
-        }
-        let locks_row = matches!(record.kind, UndoKind::RowImage | UndoKind::RowPatch | UndoKind::RowDelete);
-        if let Some(locker) = locker.filter(|_| locks_row) {
-            locker.keep_row(record.index, &record.key);
-        }
-        let trx = log.id().unwrap_or_default();
-        let admitted = engine.store.log().admit_reserved().map_err(Error::from);
-        match admitted.and_then(|()| undo_one(engine, trx, &record, log.parts())) {
-            Ok(true) => log.clear_parts(),
-            Ok(false) => {}
-            Err(error) => {
-                log.take_back(newest, parts);
-                return Err(error);
-            }
+    while undo_newest(engine, log, mark, locker, &mut record)? {}
+    Ok(())
+}
+
+/// Undoes the newest record after `mark`, as [`undo_to`] does. False: there is none.
+pub(crate) fn undo_newest(
+    engine: &Engine,
+    log: &mut UndoLog,
+    mark: UndoPtr,
+    locker: Option<&Locker<'_>>,
+    record: &mut UndoRecord,
+) -> Result<bool> {
+    let (newest, parts) = (log.mark(), log.parts().len());
+    if !log.pop(mark, record).map_err(Error::UndoUnreadable)? {
+        return Ok(false);
+    }
+    if record.kind == UndoKind::EntryClose && planted(Planted::SkippedUndo) {
+        return Ok(true);
+    }
+    let locks_row = matches!(record.kind, UndoKind::RowImage | UndoKind::RowPatch | UndoKind::RowDelete);
+    if let Some(locker) = locker.filter(|_| locks_row) {
+        locker.keep_row(record.index, &record.key);
+    }
+    let trx = log.id().unwrap_or_default();
+    let admitted = engine.store.log().admit_reserved().map_err(Error::from);
+    match admitted.and_then(|()| undo_one(engine, trx, record, log.parts())) {
+        Ok(true) => log.clear_parts(),
+        Ok(false) => {}
+        Err(error) => {
+            log.take_back(newest, parts);
+            return Err(error);
         }
     }
+    Ok(true)
 }
 
 /// [`undo_to`] of a transaction that goes on.
@@ -68,7 +79,7 @@ pub(crate) fn undo_partly(
 }
 
 /// Undoes one record of `trx`; `parts` are in the frame. False if there was nothing to change, and no frame.
-pub(crate) fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> Result<bool> {
+fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> Result<bool> {
     let store = &engine.store;
     match record.kind {
         UndoKind::ValueWritten => {

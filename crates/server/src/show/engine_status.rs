@@ -84,13 +84,16 @@ fn transaction(text: &mut String, engine: &Engine, trx: &TrxInfo) {
         let _ = writeln!(text, "0 row lock(s)");
         return;
     }
-    let _ = writeln!(text, "---TRANSACTION {id}, ACTIVE {} sec", trx.client.active_s);
+    let _ = write!(text, "---TRANSACTION {id}, ACTIVE {} sec", trx.client.active_s);
+    text.push_str(if trx.is_unfinished { " recovered trx\nROLLING BACK " } else { "\n" });
     if trx.locks.waits_s.is_some() {
         text.push_str("LOCK WAIT ");
     }
     let _ = write!(text, "{} row lock(s), {} gap lock(s)", trx.locks.rows, trx.locks.gaps);
     undo_entries(text, trx.changes.unwrap_or_default());
-    session(text, &trx.client);
+    if !trx.is_unfinished {
+        session(text, &trx.client);
+    }
     if let (Some(seconds), Some(wanted)) = (trx.locks.waits_s, &trx.locks.wants) {
         let _ = writeln!(text, "------- TRX HAS BEEN WAITING {seconds} SEC FOR THIS LOCK TO BE GRANTED:");
         text.push_str(&NamedLock::new(engine, wanted).report());

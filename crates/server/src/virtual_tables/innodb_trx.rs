@@ -1,4 +1,5 @@
-//! `information_schema.INNODB_TRX`: every transaction that has read or written anything.
+//! `information_schema.INNODB_TRX`: every transaction that has read or written anything, and those that a crash left
+//! unfinished, while they are rolled back.
 
 use trx::{Isolation, TrxInfo};
 use types::{CollationId, ColumnDef, OwnedValue};
@@ -66,7 +67,7 @@ fn row(sources: &Sources<'_>, trx: &TrxInfo) -> Row {
     let query = Some(short(&client.statement)).filter(|text| !text.is_empty());
     vec![
         uint(trx.id.map_or(NO_ID + u64::from(client.connection), |id| id.0)),
-        string(if trx.locks.waits_s.is_some() { "LOCK WAIT" } else { "RUNNING" }.to_owned()),
+        string(state(trx).to_owned()),
         ago(client.active_s),
         optional(trx.locks.wants.as_ref().map(|lock| string(lock_id(lock)))),
         optional(trx.locks.waits_s.map(ago)),
@@ -91,6 +92,14 @@ fn row(sources: &Sources<'_>, trx: &TrxInfo) -> Row {
         flag(trx.id.is_none() && client.statement_only),
         OwnedValue::Null,
     ]
+}
+
+fn state(trx: &TrxInfo) -> &'static str {
+    match (trx.is_unfinished, trx.locks.waits_s) {
+        (true, _) => "ROLLING BACK",
+        (false, Some(_)) => "LOCK WAIT",
+        (false, None) => "RUNNING",
+    }
 }
 
 fn level(isolation: Isolation) -> &'static str {

@@ -54,10 +54,11 @@ pub enum Event {
     UndoSwaps,
     UndoReads,
     UndoSetAside,
+    WorkBesideRollbacks,
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 48] = [
+const EVENTS: [(Event, &str); 49] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -106,6 +107,7 @@ const EVENTS: [(Event, &str); 48] = [
     (Event::UndoSwaps, "chunks of undo swapped"),
     (Event::UndoReads, "chunks of undo read back"),
     (Event::UndoSetAside, "starts that set undo aside"),
+    (Event::WorkBesideRollbacks, "rounds that began before what a start found open was rolled back"),
 ];
 
 /// How often each event happened.

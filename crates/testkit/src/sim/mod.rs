@@ -241,13 +241,29 @@ impl Seed {
             engine.set_undo_memory(shape.undo_memory);
             lock(&notes).engine = Arc::downgrade(&engine);
             verify::start(&engine, &notes)?;
-            lock(&notes).started = true;
+            let checks_first = arming.below(2) == 0;
+            if checks_first {
+                verify::check(&engine)?;
+            }
+            let is_unfinished = engine.unfinished_transactions() > 0;
+            {
+                let mut shared = lock(&notes);
+                shared.started = true;
+                shared.coverage.add(Event::WorkBesideRollbacks, u64::from(is_unfinished));
+            }
             if !at_start {
                 plan.arm(&disk, &mut arming, SOON);
             }
             let worked = workload::work(&engine, &notes, shape.writers);
             lock(&notes).take_stats(&engine);
             worked?;
+            if !checks_first {
+                let checked = verify::check(&engine);
+                // A read that went wrong is a finding.
+                if !plan.has_come(&disk) {
+                    checked?;
+                }
+            }
             if end == End::Kill {
                 sim::halt();
             }

@@ -22,10 +22,13 @@ pub(super) fn start(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
         make(engine)?;
         lock(notes).model.made = true;
     }
+    // Transactions that the last round has left open may be there still: a view sees nothing of them.
+    let mut trx = engine.begin(BeginOptions::default());
+    let view = trx.view();
     let main = engine.table(SCHEMA, NAMES[MAIN])?;
-    let shared_row = tables::get(engine, &main, ReadView::newest(), SHARED)?;
+    let shared_row = tables::get(engine, &main, view, SHARED)?;
     let count = shared_row.ok_or_else(|| "the shared row is gone".to_owned())?.n;
-    let defined = definitions(engine, notes, main.find_index("c").is_some())?;
+    let defined = definitions(engine, notes, view, main.find_index("c").is_some())?;
     let model = {
         let mut shared = lock(notes);
         shared.model.check_count(count)?;
@@ -33,9 +36,21 @@ pub(super) fn start(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
         shared.coverage.add(Event::FoundUnanswered, unanswered);
         shared.model.clone()
     };
-    table_agrees(engine, &main, &model.newest(MAIN))?;
+    table_agrees(engine, &main, view, &model.newest(MAIN))?;
     if defined.side {
-        table_agrees(engine, &*engine.table(SCHEMA, NAMES[SIDE])?, &model.newest(SIDE))?;
+        table_agrees(engine, &*engine.table(SCHEMA, NAMES[SIDE])?, view, &model.newest(SIDE))?;
+    }
+    Ok(engine.commit(&mut trx)?)
+}
+
+/// Checks all tables. Waits until transactions that the last round has left open are rolled back.
+pub(super) fn check(engine: &Engine) -> Result<()> {
+    for table in engine.tables(SCHEMA)? {
+        let wait = Duration::from_secs(1000);
+        let report = engine.check_table(&table.def.schema, &table.def.name, wait, Depth::Full)?;
+        if !report.problems.is_empty() {
+            return Err(format!("{}: {:?}", table.def.name, report.problems).into());
+        }
     }
     Ok(())
 }
@@ -49,18 +64,18 @@ fn make(engine: &Arc<Engine>) -> Result<()> {
         Ok(main) => main,
         Err(_) => engine.create_table(tables::definition(MAIN))?,
     };
-    if tables::get(engine, &main, ReadView::newest(), SHARED)?.is_none() {
-        let mut trx = engine.begin(BeginOptions::default());
+    let mut trx = engine.begin(BeginOptions::default());
+    let view = trx.view();
+    if tables::get(engine, &main, view, SHARED)?.is_none() {
         let main = engine.open_table(&mut trx, SCHEMA, NAMES[MAIN])?;
         let row = Row { n: 0, stamp: 0, len: 0 };
         with_row(SHARED, &row, |row| main.insert(engine, &mut trx, row))?;
-        engine.commit(&mut trx)?;
     }
-    Ok(())
+    Ok(engine.commit(&mut trx)?)
 }
 
 /// The definitions found, if they may be.
-fn definitions(engine: &Engine, notes: &Notes, index: bool) -> Result<Definitions> {
+fn definitions(engine: &Engine, notes: &Notes, view: ReadView, index: bool) -> Result<Definitions> {
     let side = engine.table(SCHEMA, NAMES[SIDE]).ok();
     let model = lock(notes).model.clone();
     let is_it = |possible: &Definitions| possible.side == side.is_some() && possible.index == index;
@@ -69,7 +84,7 @@ fn definitions(engine: &Engine, notes: &Notes, index: bool) -> Result<Definition
         && now.epoch != before.epoch
     {
         // The side table may have been emptied, or not yet.
-        let is_emptied = tables::scan(engine, side, ReadView::newest(), Direction::Forward)?.is_empty();
+        let is_emptied = tables::scan(engine, side, view, Direction::Forward)?.is_empty();
         possible = vec![if is_emptied { *now } else { *before }];
     }
     let found = possible.first().copied();
@@ -79,18 +94,13 @@ fn definitions(engine: &Engine, notes: &Notes, index: bool) -> Result<Definition
     })
 }
 
-/// Compares a table with its rows through all of its indexes, and checks it.
-fn table_agrees(engine: &Engine, table: &Table, rows: &Rows) -> Result<()> {
-    let found = tables::scan(engine, table, ReadView::newest(), Direction::Forward)?;
+/// Compares a table with its rows through all of its indexes.
+fn table_agrees(engine: &Engine, table: &Table, view: ReadView, rows: &Rows) -> Result<()> {
+    let found = tables::scan(engine, table, view, Direction::Forward)?;
     agree(&table.def.name, found, rows, Direction::Forward)?;
     for position in 1..table.indexes.len() {
         let direction = [Direction::Forward, Direction::Backward][position % 2];
-        index_agrees(engine, table, position, ReadView::newest(), rows, direction)?;
-    }
-    let wait = Duration::from_secs(1000);
-    let report = engine.check_table(&table.def.schema, &table.def.name, wait, Depth::Full)?;
-    if !report.problems.is_empty() {
-        return Err(format!("{}: {:?}", table.def.name, report.problems).into());
+        index_agrees(engine, table, position, view, rows, direction)?;
     }
     Ok(())
 }

@@ -329,8 +329,13 @@ impl Writer {
     fn lock_any(&mut self, main: &Table, trx: &mut Trx) -> Result<()> {
         let mode = if self.prng.below(3) == 0 { LockMode::Shared } else { LockMode::Exclusive };
         let id = 1 + self.prng.below(IDS_EACH * WRITERS_MAX) as i32;
+        self.lock_row(main, trx, mode, id)
+    }
+
+    /// Locks the row `id`, or the gap where it would be.
+    fn lock_row(&self, table: &Table, trx: &mut Trx, mode: LockMode, id: i32) -> Result<()> {
         let locks = trx.lock_read(mode, WaitPolicy::Wait).map_err(Error::from)?;
-        let mut scan = LockingScan::new(&self.engine, main, 0, &locks, Direction::Forward);
+        let mut scan = LockingScan::new(&self.engine, table, 0, &locks, Direction::Forward);
         scan.restart(true, |range| *range = KeyRange::prefix(&key(id)));
         scan.next_row()?;
         Ok(())
@@ -345,10 +350,7 @@ impl Writer {
 
     /// Locks the shared row, and returns the number that it gets.
     fn lock_shared(&mut self, main: &Table, trx: &mut Trx) -> Result<i32> {
-        let locks = trx.lock_read(LockMode::Exclusive, WaitPolicy::Wait).map_err(Error::from)?;
-        let mut scan = LockingScan::new(&self.engine, main, 0, &locks, Direction::Forward);
-        scan.restart(true, |range| *range = KeyRange::prefix(&key(SHARED)));
-        scan.next_row()?;
+        self.lock_row(main, trx, LockMode::Exclusive, SHARED)?;
         let found = tables::get(&self.engine, main, ReadView::newest(), SHARED)?;
         let number = found.ok_or_else(|| "the shared row is gone".to_owned())?.n + 1;
         let row = Row { n: number, stamp: 0, len: 0 };
@@ -419,6 +421,8 @@ impl Writer {
         count(&self.notes, Event::Operations, 1);
         if let Some(old) = self.rows.get(&id) {
             if self.prng.below(4) == 0 {
+                // A transaction that a crash left open may have changed it.
+                self.lock_row(table, trx, LockMode::Exclusive, id)?;
                 let found = tables::get(&engine, table, ReadView::newest(), id)?;
                 if !found.as_ref().is_some_and(|found| found.is(old)) {
                     return Err(

@@ -13,13 +13,14 @@ use log::{Log, Part};
 
 use super::image::{KEY_PART_ROOM, SHORT_PART_ROOM};
 use super::record::{NewUndo, UndoRecord};
+use super::restore::{RESTORED_CHUNKS_MAX, RestoredUndo};
 use super::room::Room;
 use super::swap::{Slot, Swap, SwapError};
 use super::{UndoKind, UndoPtr};
 use crate::commit_table::{Chunk as IdChunk, CommitTable, Ending};
 
 /// Words in a chunk: 32 KiB, more than the largest record (a key and a payload of half a page each).
-const CHUNK_WORDS: usize = 4096;
+pub(super) const CHUNK_WORDS: usize = 4096;
 pub(super) const CHUNK_BYTES: u64 = CHUNK_WORDS as u64 * 8;
 
 #[derive(Debug)]
@@ -236,7 +237,35 @@ impl UndoStore {
         chunk
     }
 
-    fn retire(&self, newest: TrxId, chunk: &Chunk) {
+    /// The chunk `number`, for undo that a start puts back. `None`: it is there, or no chunk has such a number.
+    pub(super) fn restore_chunk(&self, number: u32) -> Option<Arc<Chunk>> {
+        let at = (number as usize).checked_sub(1).filter(|_| number <= RESTORED_CHUNKS_MAX)?;
+        let mut chunks = self.chunks.write();
+        if at >= chunks.len() {
+            chunks.resize_with(at + 1, || Place::Free);
+        }
+        if !matches!(chunks[at], Place::Free) {
+            return None;
+        }
+        let chunk = Arc::new(Chunk::new(number));
+        chunks[at] = Place::Memory(Arc::clone(&chunk));
+        self.room.take();
+        Some(chunk)
+    }
+
+    /// The undo of all unfinished transactions is back: all other numbers can be given out. Nobody has asked for a chunk yet.
+    pub fn end_restoring(&self) {
+        let mut free: Vec<u32> = {
+            let chunks = self.chunks.read();
+            let free = (1..).zip(&*chunks).filter(|(_, place)| matches!(place, Place::Free));
+            free.map(|(number, _)| number).collect()
+        };
+        // The least is given out first.
+        free.reverse();
+        *self.free.lock() = free;
+    }
+
+    pub(super) fn retire(&self, newest: TrxId, chunk: &Chunk) {
         self.retired.lock().chunks.push_back((newest, chunk.number));
         self.room.retire();
     }
@@ -278,6 +307,14 @@ impl UndoLog {
             ids: None,
             abandoned: false,
         }
+    }
+
+    /// With the records of an unfinished transaction, which a start has put back.
+    pub(super) fn with_records(store: Arc<UndoStore>, id: TrxId, undo: RestoredUndo) -> Self {
+        let mut log = UndoLog::new(store);
+        (log.id, log.newest) = (id, id);
+        (log.last, log.records, log.needs_purge) = (undo.last, undo.records, undo.needs_purge);
+        log
     }
 
     /// Starts writing for `id`.
@@ -445,8 +482,9 @@ impl UndoLog {
     /// How the transaction has ended becomes public.
     #[inline]
     pub(crate) fn publish_end(&self, commits: &CommitTable, id: TrxId, ending: Ending) {
-        if let Some(ids) = &self.ids {
-            commits.end(ids, id, ending);
+        match &self.ids {
+            Some(ids) => commits.end(ids, id, ending),
+            None => commits.end_unfinished(id, ending),
         }
     }
 

@@ -8,11 +8,13 @@
 mod chunk;
 mod image;
 mod record;
+mod restore;
 mod room;
 mod swap;
 
 pub use chunk::{UndoLog, UndoStore};
 pub use record::{NewUndo, ROW_HEADER_BYTES, UndoKind, UndoRecord};
+pub use restore::{Misplaced, RestoredUndo, UndoRestorer};
 pub use swap::SwapError;
 
 /// Address of an undo record: chunk number and word offset, 56 bits, stored in 7 bytes. 0 is "none".
@@ -41,6 +43,12 @@ impl UndoPtr {
     #[inline]
     pub fn raw(self) -> u64 {
         self.0
+    }
+
+    /// The pointer that the log carries so.
+    #[inline]
+    pub fn of_logged(logged: log::UndoRef) -> Self {
+        Self::from_raw(logged.0)
     }
 
     /// Whether there is no record.

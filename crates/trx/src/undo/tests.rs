@@ -261,3 +261,77 @@ fn what_cannot_be_read_back_is_named_and_never_something_else() {
     assert!(log.pop(UndoPtr::NONE, &mut record).unwrap());
     assert_eq!(record.key, 11u32.to_be_bytes());
 }
+
+/// The records of one transaction by their addresses, as the log has them.
+fn logged(store: &Arc<UndoStore>, records: u64) -> (Vec<(UndoPtr, UndoRecord)>, UndoLog) {
+    let mut log = UndoLog::new(Arc::clone(store));
+    log.begin(TrxId(5), &CommitTable::new(TrxId(5)));
+    let header = [9; ROW_HEADER_BYTES];
+    let records = (0..records).map(|n| {
+        let bytes = vec![n as u8; (n * 37 % 500) as usize];
+        let kind = if n % 2 == 0 { UndoKind::RowPatch } else { UndoKind::RowImage };
+        let row_header = (n % 2 == 0).then_some(&header);
+        let at = log.append(&NewUndo { row_header, ..entry(kind, &n.to_be_bytes(), &bytes) });
+        let mut record = UndoRecord::default();
+        store.read(at, true, &mut record).unwrap();
+        (at, record)
+    });
+    (records.collect(), log)
+}
+
+fn parts(record: &UndoRecord) -> (UndoKind, UndoPtr, &[u8], &[u8], Option<[u8; ROW_HEADER_BYTES]>) {
+    (record.kind, record.prev, &record.key, &record.image, record.row_header)
+}
+
+#[test]
+fn undo_is_put_back_where_it_was_and_new_undo_goes_elsewhere() {
+    let (records, before) = logged(&Arc::default(), 900);
+    assert!(records.last().unwrap().0.chunk() > 4);
+    let store = Arc::new(UndoStore::default());
+    let mut restorer = store.restorer(TrxId(5));
+    // The first chunk had undo of others alone.
+    let from = records.iter().position(|(at, _)| at.chunk() == 2).unwrap();
+    let mut prev = UndoPtr::NONE;
+    let restored: Vec<_> = records[from..].iter().filter(|(at, _)| at.raw() % 3 > 0).cloned().collect();
+    for (at, record) in &restored {
+        restorer.put(*at, &UndoRecord { prev, ..record.clone() }).unwrap();
+        prev = *at;
+    }
+    let mut log = UndoLog::of_unfinished(Arc::clone(&store), TrxId(5), restorer.finish());
+    store.end_restoring();
+    assert_eq!((log.id(), log.mark(), log.records()), (Some(TrxId(5)), prev, restored.len() as u64));
+    let mut other = UndoLog::new(Arc::clone(&store));
+    other.begin(TrxId(6), &CommitTable::new(TrxId(6)));
+    let numbers: Vec<u32> = (0..900)
+        .map(|_| other.append(&entry(UndoKind::RowImage, b"new", &[1; 300])).chunk())
+        .filter(|number| restored.iter().any(|(at, _)| at.chunk() == *number))
+        .collect();
+    assert_eq!(numbers, [0; 0], "a chunk was given out twice");
+    let mut record = UndoRecord::default();
+    for (at, expected) in restored.iter().rev() {
+        assert_eq!(log.mark(), *at);
+        assert!(log.pop(UndoPtr::NONE, &mut record).unwrap());
+        assert_eq!(parts(&UndoRecord { prev: expected.prev, ..record.clone() }), parts(expected));
+    }
+    assert!(!log.pop(UndoPtr::NONE, &mut record).unwrap());
+    let chunks = store.chunk_count();
+    assert_eq!(store.free_where(|trx| trx == TrxId(5)), before.mark().chunk() as usize - 1);
+    assert!(store.chunk_count() < chunks);
+}
+
+#[test]
+fn a_record_that_cannot_have_been_where_the_log_says_is_refused() {
+    let (records, _) = logged(&Arc::default(), 3);
+    let store = UndoStore::default();
+    let [first, second, third] = &records[..] else { unreachable!() };
+    let mut one = store.restorer(TrxId(5));
+    let mut refuses = |at: UndoPtr, record: &UndoRecord| one.put(at, record) == Err(Misplaced);
+    assert!(refuses(UndoPtr::NONE, &first.1), "no chunk");
+    assert!(refuses(UndoPtr::new(u32::MAX, 0), &first.1), "no such chunk");
+    assert!(refuses(UndoPtr::new(1, 4095), &first.1), "over the end of the chunk");
+    assert!(refuses(second.0, &second.1), "its predecessor is missing");
+    assert!(!refuses(first.0, &first.1) && !refuses(second.0, &second.1));
+    assert!(refuses(first.0, &UndoRecord { prev: second.0, ..third.1.clone() }), "over another record");
+    let mut other = store.restorer(TrxId(6));
+    assert_eq!(other.put(first.0, &first.1), Err(Misplaced), "the chunk is another transaction's");
+}

@@ -1,0 +1,205 @@
+//! Transactions that had not ended: found by the start, rolled back while clients work.
+//!
+//! ```text
+//!  trails (log, spill files)  -->  chunks of undo, at the addresses that row headers hold   before clients are let in
+//!                             -->  transactions in progress, with their tables' metadata locks
+//!  background thread          -->  undone, newest first, each record in one frame with its compensation
+//! ```
+//! A rollback that is cut short goes on after the next start behind the last compensation in the log.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
+
+use base::sync::plain::Mutex;
+use base::sync::{Planted, planted};
+use base::{IndexId, TrxId};
+use btree::SpaceReserve;
+use env::IoError;
+use log::Part;
+use trx::{Ending, FoundTrx, UndoLog, UndoPtr, UndoRecord, UnfinishedTrx};
+
+use super::history::Found;
+use super::{Pace, StartLog};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::row::rollback::undo_newest;
+
+/// Records undone between two looks of the background thread.
+const STEP_RECORDS: usize = 256;
+
+/// The unfinished transactions that are not rolled back yet.
+#[derive(Debug, Default)]
+pub(crate) struct Unfinished {
+    /// The newest last: it is rolled back first.
+    transactions: Mutex<Vec<UnfinishedTrx>>,
+}
+
+/// What a rollback step has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RollbackReport {
+    /// Records undone.
+    pub undone: usize,
+    /// Transactions that are still unfinished.
+    pub unfinished: usize,
+}
+
+impl Engine {
+    /// Makes the transactions that had not ended transactions in progress. Nobody reads or writes yet. Returns how many
+    /// there are.
+    pub(super) fn adopt_unfinished(&self, found: &mut Found, notes: &dyn StartLog) -> Result<usize> {
+        let (mut transactions, mut indexes) = (Vec::new(), Vec::new());
+        for trx in found.trails.oldest_first() {
+            if found.trails.count(trx) == 0 {
+                // All of it was undone; only the last word is missing.
+                self.log_rollback_done(trx);
+            } else {
+                let (transaction, changed) = self.restore_undo(trx, found, notes)?;
+                transactions.push(transaction);
+                indexes.push(changed);
+            }
+            found.trails.remove(trx);
+        }
+        self.trx.undo().end_restoring();
+        let mut transactions = self.trx.adopt(transactions);
+        for (transaction, changed) in transactions.iter_mut().zip(indexes) {
+            for index in changed {
+                self.hold_table(transaction, index)?;
+            }
+        }
+        let count = transactions.len();
+        *self.unfinished.transactions.lock() = transactions;
+        Ok(count)
+    }
+
+    /// Puts the undo of `trx` in its place. Returns with it the trees that the transaction has changed.
+    fn restore_undo(
+        &self,
+        trx: TrxId,
+        found: &Found,
+        notes: &dyn StartLog,
+    ) -> Result<(FoundTrx, BTreeSet<IndexId>)> {
+        let undo = self.trx.undo();
+        let (mut restorer, mut record) = (undo.restorer(trx), UndoRecord::default());
+        let (mut changed, mut newest_index) = (BTreeSet::new(), None);
+        let mut refused: Option<IoError> = None;
+        let ids = TrxId(1)..self.restart_horizon;
+        found.trails.each(trx, |step, image| {
+            let corrupt = || Error::UndoCorrupt { trx, lsn: step.at };
+            // No such id was given out, or the bytes are no undo.
+            if !ids.contains(&trx) || !record.decode_image(image) || !record.is_complete() {
+                return Err(corrupt());
+            }
+            record.prev = UndoPtr::of_logged(step.previous);
+            restorer.put(UndoPtr::of_logged(step.undo), &record).map_err(|_| corrupt())?;
+            if newest_index.replace(record.index) != Some(record.index) {
+                changed.insert(record.index);
+            }
+            if refused.is_none() && undo.is_crowded() {
+                refused = undo.swap_out().err();
+            }
+            Ok::<(), Error>(())
+        })?;
+        let restored = restorer.finish();
+        if let Some(why) = refused.or_else(|| undo.swap_out().err()) {
+            notes.note(&format!("recovery: the undo of {trx} stays in memory: {why}"));
+        }
+        let first_undo = found.first_undo.get(&trx).copied().unwrap_or_default();
+        Ok((FoundTrx { id: trx, undo: restored, first_undo }, changed))
+    }
+
+    /// Keeps definition changes from the table of a tree that the transaction has changed.
+    fn hold_table(&self, trx: &mut UnfinishedTrx, index: IndexId) -> Result<()> {
+        let catalog = self.catalog();
+        // The transaction held the table's metadata lock, so that the table cannot have gone.
+        let (table, _) = catalog.index(index).ok_or(Error::IndexDisagrees)?;
+        if trx.hold(&table.state.lock) { Ok(()) } else { Err(Error::Lock(trx::Error::LockWaitTimeout)) }
+    }
+
+    fn log_rollback_done(&self, trx: TrxId) {
+        let mut parts = Vec::new();
+        Part::RollbackDone { trx }.encode(&mut parts);
+        drop(self.store.log().append(&[], &parts));
+    }
+
+    /// Transactions that the start found unfinished and that are not rolled back yet.
+    pub fn unfinished_transactions(&self) -> usize {
+        self.unfinished.transactions.lock().len()
+    }
+
+    /// Undoes up to `records_max` records of the newest unfinished transaction. The background thread does so until none is
+    /// left.
+    ///
+    /// # Errors
+    /// The server must stop: the next start goes on with the rollback.
+    pub fn rollback_step(&self, records_max: usize) -> Result<RollbackReport> {
+        let mut transactions = self.unfinished.transactions.lock();
+        let mut report = RollbackReport { undone: 0, unfinished: transactions.len() };
+        let Some(trx) = transactions.last() else { return Ok(report) };
+        let _reserve = SpaceReserve::open();
+        let ending = {
+            let mut log = trx.undo();
+            let is_undone = self.undo_some(&mut log, records_max, &mut report.undone)?;
+            is_undone.then(|| self.log_end_of_rollback(&mut log))
+        };
+        if let Some(ending) = ending
+            && let Some(trx) = transactions.pop()
+        {
+            self.trx.end_unfinished(trx, ending);
+            report.unfinished -= 1;
+        }
+        Ok(report)
+    }
+
+    /// Undoes up to `records_max` records. True: nothing is left to undo.
+    fn undo_some(&self, log: &mut UndoLog, records_max: usize, undone: &mut usize) -> Result<bool> {
+        let mut record = UndoRecord::default();
+        while *undone < records_max {
+            let is_there = if planted(Planted::LostUndo) {
+                log.pop(UndoPtr::NONE, &mut record).map_err(Error::UndoUnreadable)?
+            } else {
+                undo_newest(self, log, UndoPtr::NONE, None, &mut record)?
+            };
+            if !is_there {
+                return Ok(true);
+            }
+            *undone += 1;
+        }
+        Ok(log.mark().is_none())
+    }
+
+    /// Rolls all unfinished transactions back.
+    pub(crate) fn roll_back_unfinished(&self) -> Result<()> {
+        while self.rollback_step(STEP_RECORDS)?.unfinished > 0 {}
+        Ok(())
+    }
+
+    fn unfinished_records(&self) -> u64 {
+        self.unfinished.transactions.lock().iter().map(|trx| trx.undo().records()).sum()
+    }
+
+    /// Forgets the unfinished transactions, which a shutdown has rolled back.
+    pub(crate) fn forget_unfinished(&self) {
+        for trx in self.unfinished.transactions.lock().drain(..) {
+            self.trx.end_unfinished(trx, Ending::Nothing);
+        }
+    }
+}
+
+/// The background thread: ends when all is rolled back, when the engine is closed, or with it.
+pub(crate) fn run_rollbacks(engine: &Weak<Engine>) -> Result<()> {
+    let Some((notes, total)) = engine.upgrade().map(|e| (Arc::clone(&e.notes), e.unfinished_records()))
+    else {
+        return Ok(());
+    };
+    let (mut pace, mut undone) = (Pace::new(&notes), 0);
+    loop {
+        let Some(engine) = engine.upgrade().filter(|engine| !engine.is_closed()) else { return Ok(()) };
+        let report = engine.rollback_step(STEP_RECORDS)?;
+        undone += report.undone as u64;
+        pace.tell("rolling back", undone, total);
+        if report.unfinished == 0 {
+            notes.note("recovery: all open transactions are rolled back");
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Data directories that earlier builds have written: this server opens them and finds their rows.
+//!
+//! `tests/formats/FORMAT-STATE.dir` is such a directory without the zeros in its files (`archive`). With
+//! `RATCHET_FORMATS_RECORD=1` this makes those that are missing, with the server under test; a directory that is there stays
+//! as it is.
+
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mysql::Conn;
+use mysql::prelude::Queryable;
+use testkit::runner::Target;
+use testkit::server::TestServer;
+
+#[path = "support/archive.rs"]
+mod archive;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_ratchetd");
+
+/// What is committed in every directory.
+const STATEMENTS: [&str; 9] = [
+    "CREATE DATABASE shop CHARACTER SET utf8mb4",
+    "CREATE TABLE shop.item (id INT AUTO_INCREMENT PRIMARY KEY, name TEXT, n INT, price DECIMAL(9, 2), \
+     made DATETIME(3) DEFAULT '2026-11-25 09:00:00.125', KEY n (n), UNIQUE KEY name (name(20)))",
+    "INSERT INTO shop.item (name, n, price) VALUES ('a', 1, 1.5), ('b', NULL, -2), ('c', 3, 3.25), ('d', 4, NULL), \
+     ('e', 5, 0), ('f', 6, 6), ('g', 7, 7.75), ('h', 8, 8)",
+    "INSERT INTO shop.item (name, n) VALUES (CONCAT('off the page ', REPEAT('x', 9000)), 9)",
+    "CREATE TABLE shop.note (t VARCHAR(30))",
+    "INSERT INTO shop.note VALUES ('without a key'), (NULL)",
+    "UPDATE shop.item SET n = n + 100, name = CONCAT(name, ', changed') WHERE id IN (2, 3)",
+    "DELETE FROM shop.item WHERE id IN (5, 6)",
+    "CREATE USER ada@localhost",
+];
+
+/// What is not.
+const OPEN: [&str; 5] = [
+    "BEGIN",
+    "INSERT INTO shop.item (name, n) VALUES ('open', 10)",
+    "UPDATE shop.item SET n = 0, name = CONCAT(name, ' and not committed') WHERE id < 4",
+    "UPDATE shop.item SET price = 99 WHERE id = 8",
+    "DELETE FROM shop.item WHERE id = 7",
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats")
+}
+
+fn start(datadir: &Path) -> TestServer {
+    TestServer::start_on(Path::new(BINARY), datadir, &["--innodb-buffer-pool-size=8M"]).unwrap()
+}
+
+fn connect(server: &TestServer) -> Conn {
+    connect_as(server, "root")
+}
+
+fn connect_as(server: &TestServer, user: &str) -> Conn {
+    Target { port: server.port, user: user.to_owned() }.connect(None).unwrap()
+}
+
+fn run(conn: &mut Conn, statements: &[&str]) {
+    for sql in statements {
+        conn.query_drop(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
+    }
+}
+
+/// All rows, through each index.
+fn content(conn: &mut Conn) -> Vec<Vec<mysql::Row>> {
+    [
+        "SELECT * FROM shop.item ORDER BY id",
+        "SELECT id, n FROM shop.item FORCE INDEX (n) WHERE n >= 0 ORDER BY n",
+        "SELECT id, LENGTH(name) FROM shop.item FORCE INDEX (name) WHERE name > '' ORDER BY name",
+        "SELECT * FROM shop.note ORDER BY t",
+    ]
+    .map(|sql| conn.query(sql).unwrap_or_else(|e| panic!("{sql}: {e}")))
+    .to_vec()
+}
+
+/// A directory with the rows, closed or killed with a transaction open.
+fn make(datadir: &Path, is_killed: bool) {
+    let mut server = start(datadir);
+    let mut conn = connect(&server);
+    run(&mut conn, &STATEMENTS);
+    if !is_killed {
+        drop(conn);
+        return server.shut_down().unwrap();
+    }
+    run(&mut conn, &OPEN);
+    // Makes the open transaction's log durable, too.
+    run(
+        &mut connect(&server),
+        &["INSERT INTO shop.note VALUES ('last')", "DELETE FROM shop.note WHERE t = 'last'"],
+    );
+    server.kill().unwrap();
+}
+
+/// Makes the directories of this format that are missing.
+fn record() {
+    for (state, is_killed) in [("closed", false), ("killed", true)] {
+        let path = folder().join(format!("{}-{state}.dir", engine::FORMAT_VERSION));
+        if !path.exists() {
+            let place = tempfile::tempdir().unwrap();
+            let datadir = place.path().join("data");
+            make(&datadir, is_killed);
+            std::fs::write(path, archive::pack(&datadir)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn directories_of_earlier_builds_are_opened_and_have_their_rows() {
+    if std::env::var_os("RATCHET_FORMATS_RECORD").is_some() {
+        record();
+    }
+    let place = tempfile::tempdir().unwrap();
+    let fresh = start(&place.path().join("fresh"));
+    let mut conn = connect(&fresh);
+    run(&mut conn, &STATEMENTS);
+    let expected = content(&mut conn);
+    let mut names: Vec<PathBuf> =
+        std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    assert!(names.len() >= 2, "{names:?}");
+    for name in names {
+        let datadir = place.path().join(name.file_stem().unwrap());
+        archive::unpack(&std::fs::read(&name).unwrap(), &datadir);
+        let mut server = start(&datadir);
+        let mut conn = connect(&server);
+        assert_eq!(content(&mut connect_as(&server, "ada")), expected, "{}", name.display());
+        // Waits for what the open transaction has changed.
+        run(&mut conn, &["UPDATE shop.item SET n = n + 1", "DELETE FROM shop.item WHERE name LIKE 'off%'"]);
+        let check: (String, String, String, String) =
+            conn.query_first("CHECK TABLE shop.item").unwrap().unwrap();
+        assert_eq!(check.3, "OK");
+        drop(conn);
+        server.shut_down().unwrap();
+        let report =
+            engine::check::check_datadir(Arc::new(env::RealDisk), &datadir, 8 << 20, &mut |_| {}).unwrap();
+        assert_eq!(report.findings, [], "{}", name.display());
+    }
+}
+
+#[test]
+fn a_directory_of_a_newer_format_is_refused_in_one_line_and_not_touched() {
+    let place = tempfile::tempdir().unwrap();
+    let datadir = place.path().join("data");
+    let closed = folder().join(format!("{}-closed.dir", engine::FORMAT_VERSION));
+    archive::unpack(&std::fs::read(closed).unwrap(), &datadir);
+    let newer = engine::FORMAT_VERSION + 1;
+    let format = std::fs::read_to_string(datadir.join("FORMAT")).unwrap();
+    let (_, identity) = format.split_once('\n').unwrap();
+    std::fs::write(datadir.join("FORMAT"), format!("ratchet {newer}\n{identity}")).unwrap();
+    let before = archive::pack(&datadir);
+    let said = TestServer::refuse(Path::new(BINARY), &datadir, &[]).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let known = engine::FORMAT_VERSION;
+    let what = format!("has format 'ratchet {newer}', this server knows format {known}");
+    assert!(said.contains(&what) && said.contains(&datadir.display().to_string()), "{said}");
+    assert_eq!(archive::pack(&datadir), before);
+}

@@ -1,0 +1,113 @@
+//! Putting undo from the log back where it was.
+//!
+//! Row headers hold addresses of undo records, and the log has each record with its address. A start puts the records of
+//! unfinished transactions into chunks of the same numbers, at the same words, before any other chunk is made. A chunk is
+//! written by one session at a time, which leaves it to no other: a chunk has records of one unfinished transaction only.
+
+use std::sync::Arc;
+
+use base::TrxId;
+use base::sync::{Planted, planted};
+
+use super::chunk::{CHUNK_WORDS, Chunk, UndoStore};
+use super::record::{NewUndo, UndoRecord};
+use super::{UndoLog, UndoPtr};
+
+/// Chunks that a start makes have numbers up to this one: 512 GiB of undo.
+pub(super) const RESTORED_CHUNKS_MAX: u32 = 1 << 24;
+
+/// A record whose address cannot be its own: the log is not what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misplaced;
+
+/// The undo of an unfinished transaction, back in its place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RestoredUndo {
+    /// The newest record.
+    pub(super) last: UndoPtr,
+    pub(super) records: u64,
+    pub(super) needs_purge: bool,
+}
+
+/// Puts the records of one transaction back, the oldest first.
+#[derive(Debug)]
+pub struct UndoRestorer<'s> {
+    store: &'s UndoStore,
+    trx: TrxId,
+    chunk: Option<Arc<Chunk>>,
+    /// Words of the chunk up to the end of the newest record.
+    used: usize,
+    restored: RestoredUndo,
+}
+
+impl UndoStore {
+    /// For the records of `trx`. Chunks are made with [`UndoStore::allocate`] only after [`UndoStore::end_restoring`].
+    pub fn restorer(&self, trx: TrxId) -> UndoRestorer<'_> {
+        UndoRestorer { store: self, trx, chunk: None, used: 0, restored: RestoredUndo::default() }
+    }
+}
+
+impl UndoRestorer<'_> {
+    /// Writes `record`, which follows `record.prev`, to `at`. Cost: as that of [`UndoLog::append`], without its log part.
+    ///
+    /// # Errors
+    /// [`Misplaced`]
+    pub fn put(&mut self, at: UndoPtr, record: &UndoRecord) -> Result<(), Misplaced> {
+        let (at, prev) = (address(at), address(record.prev));
+        let undo = NewUndo {
+            kind: record.kind,
+            index: record.index,
+            flags: record.flags,
+            patch_offset: record.patch_offset,
+            key: &record.key,
+            row_header: record.row_header.as_ref(),
+            image: &record.image,
+        };
+        let words = undo.words();
+        if prev != self.restored.last || at.word() + words > CHUNK_WORDS {
+            return Err(Misplaced);
+        }
+        if self.chunk.as_ref().is_none_or(|chunk| chunk.number != at.chunk()) {
+            self.retire();
+            self.chunk = Some(self.store.restore_chunk(at.chunk()).ok_or(Misplaced)?);
+            self.used = 0;
+        }
+        let chunk = self.chunk.as_ref().ok_or(Misplaced)?;
+        if at.word() < self.used {
+            return Err(Misplaced);
+        }
+        undo.write(prev, &chunk.words[at.word()..at.word() + words]);
+        self.used = at.word() + words;
+        self.restored.last = at;
+        self.restored.records += 1;
+        self.restored.needs_purge |= undo.kind.needs_purge();
+        Ok(())
+    }
+
+    /// All records are in their places.
+    pub fn finish(mut self) -> RestoredUndo {
+        self.retire();
+        self.restored
+    }
+
+    fn retire(&mut self) {
+        if let Some(chunk) = self.chunk.take() {
+            self.store.retire(self.trx, &chunk);
+        }
+    }
+}
+
+/// Where a record goes that was at `ptr`.
+fn address(ptr: UndoPtr) -> UndoPtr {
+    if planted(Planted::MovedUndo) && !ptr.is_none() {
+        return UndoPtr::new(ptr.chunk() + 1, ptr.word());
+    }
+    ptr
+}
+
+impl UndoLog {
+    /// The undo of the unfinished transaction `id`. It is not added to.
+    pub(crate) fn of_unfinished(store: Arc<UndoStore>, id: TrxId, undo: RestoredUndo) -> Self {
+        UndoLog::with_records(store, id, undo)
+    }
+}
