@@ -5,10 +5,10 @@ use types::{ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind, Value};
 
 use super::support::*;
 use crate::int_spans::{IntKey, IntSpan, KEY_BYTES_MAX};
-use crate::key::KeyPart;
+use crate::kept_index::{KeyParts, key_parts};
 
 /// The parts of the clustered key of a table with columns of these kinds; the last part descends.
-fn parts_of(kinds: &[(TypeKind, bool)], is_nullable: bool) -> Box<[KeyPart]> {
+fn parts_of(kinds: &[(TypeKind, bool)], is_nullable: bool) -> KeyParts {
     let bench = Bench::new();
     let column = |(at, &(kind, unsigned)): (usize, &(TypeKind, bool))| {
         ColumnDef::new(&format!("c{at}"), SqlType { unsigned, ..SqlType::new(kind, 11) }, is_nullable)
@@ -21,7 +21,7 @@ fn parts_of(kinds: &[(TypeKind, bool)], is_nullable: bool) -> Box<[KeyPart]> {
     let primary = IndexDef::new("PRIMARY", IndexKind::Primary, &[kinds.len() as u16]);
     let columns = columns.into_iter().chain([id]).collect();
     bench.create(TableDef::new("s", "t", columns, vec![primary, key]));
-    KeyPart::of_index(&bench.engine.table("s", "t").unwrap(), 1, kinds.len())
+    key_parts(&bench.engine.table("s", "t").unwrap(), 1, kinds.len())
 }
 
 /// `keys` keys of `parts` parameters each.

@@ -260,8 +260,7 @@ impl Table<'_> {
         if let (true, [tests]) = (is_unique, &boxes.list[..])
             && tests.len() == parts.len()
         {
-            let mut key = Vec::with_capacity(parts.len());
-            key.extend(tests.iter().flat_map(|placed| placed.test.values()).cloned());
+            let key = tests.iter().flat_map(|placed| placed.test.values()).cloned().collect();
             return Path::Point { index, key };
         }
         let Some(Stretch { eq, null_safe, lower, upper }) = self.one_stretch(parts, boxes) else {
