@@ -64,10 +64,12 @@ impl IntPoints {
     /// Calls `take` with each key that the columns can hold. False: a value is no integer.
     #[inline(always)]
     fn for_each_key(&self, params: &[Value<'_>], mut take: impl FnMut(u64)) -> bool {
-        for numbers in self.params.chunks_exact(self.codes.len()) {
+        let mut numbers = self.params.iter();
+        while !numbers.as_slice().is_empty() {
             let (mut key, mut is_possible) = (0_u64, true);
-            for (number, code) in numbers.iter().zip(&self.codes) {
-                let Some(&Value::Int(value)) = params.get(usize::from(*number)) else { return false };
+            for code in &self.codes {
+                let value = numbers.next().and_then(|number| params.get(usize::from(*number)));
+                let Some(&Value::Int(value)) = value else { return false };
                 is_possible &= value.wrapping_sub(code.min) as u64 <= code.extent;
                 // The only part of 64 bits stands alone.
                 key = key.wrapping_shl(code.bits) | ((value as u64 & code.value_mask) ^ code.flip);

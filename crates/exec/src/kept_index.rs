@@ -48,10 +48,17 @@ fn with<T>(table: &Table, index: usize, take: impl Fn(&KeptIndex) -> T) -> T {
 }
 
 /// The first parts of an index.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct KeyParts {
     all: Arc<[KeyPart]>,
     count: usize,
+}
+
+impl KeyParts {
+    /// All parts of the index.
+    pub(crate) fn of_whole_keys(&self) -> Arc<[KeyPart]> {
+        Arc::clone(&self.all)
+    }
 }
 
 impl Deref for KeyParts {

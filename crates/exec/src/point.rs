@@ -10,7 +10,7 @@ use types::Value;
 use crate::access::push_parts;
 use crate::context::Scratch;
 use crate::error::Result;
-use crate::kept_index::KeyParts;
+use crate::key::KeyPart;
 use crate::op::{Op, PathOp, may_read_off_page};
 use crate::project::{Output, OutputValue, RowTarget};
 use crate::query::QueryProgram;
@@ -21,7 +21,7 @@ use crate::statement::{QueryRun, Statement};
 /// The values of a whole clustered key.
 #[derive(Debug)]
 pub(crate) struct PointKey {
-    parts: KeyParts,
+    parts: Arc<[KeyPart]>,
     exprs: Arc<[Expr]>,
 }
 
@@ -31,7 +31,7 @@ impl PointKey {
         let Op::Access(access) = &query.root else { return None };
         let PathOp::Point { key } = &access.path else { return None };
         let simple = access.whole_clustered_key && access.filter.is_none();
-        simple.then(|| PointKey { parts: access.key.clone(), exprs: Arc::clone(key) })
+        simple.then(|| PointKey { parts: access.key.of_whole_keys(), exprs: Arc::clone(key) })
     }
 
     /// Makes the key's bytes; false: no row can have it.

@@ -201,7 +201,7 @@ impl Program {
             && let Some(point) = &program.point
             && !is_serializable(ctx)
         {
-            return program.run_point(point, plan, &self.tables[..self.uses.len()], ctx);
+            return program.run_point(point, plan, &self.tables, ctx);
         }
         lock_tables(self.tables.iter().zip(self.uses.iter().copied()), ctx)?;
         ctx.scratch.arena.reset();
