@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use base::IndexId;
+use base::hash::{self, HashState};
+use types::TableDef;
 
 use crate::dictionary::SchemaDef;
 use crate::error::{Error, Result};
@@ -17,13 +19,25 @@ pub(crate) struct SchemaEntry {
 }
 
 /// All names. Schemas and tables are case-sensitive, as in MySQL on Linux.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Catalog {
     pub(crate) schemas: BTreeMap<Box<str>, SchemaEntry>,
-    by_index: HashMap<IndexId, (Arc<Table>, usize)>,
+    by_index: HashMap<IndexId, (Arc<Table>, usize), HashState>,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Catalog { schemas: BTreeMap::new(), by_index: HashMap::with_hasher(hash::state()) }
+    }
 }
 
 impl Catalog {
+    /// The table whose definition is `def` itself, if it is in force.
+    pub(crate) fn defined_by(&self, def: &Arc<TableDef>) -> Option<&Arc<Table>> {
+        let (table, _) = self.index(def.clustered().id)?;
+        Arc::ptr_eq(&table.def, def).then_some(table)
+    }
+
     pub(crate) fn schema(&self, name: &str) -> Result<&SchemaEntry> {
         self.schemas.get(name).ok_or_else(|| Error::unknown_schema(name))
     }

@@ -12,6 +12,7 @@ use buffer::PoolConfig;
 use env::{Clock, RealClock};
 use page::{FileHeader, OverflowRef};
 use trx::{Abandon, BeginOptions, Ending, TableUse, Trx, TrxSystem, UndoPtr, WriteParts};
+use types::TableDef;
 
 use crate::catalog::Catalog;
 use crate::checkpoint::{self, CheckpointControl};
@@ -283,6 +284,12 @@ impl Engine {
     /// The table of this name as it is now. Nothing keeps it from changing before [`Engine::lock_table`].
     pub fn table(&self, schema: &str, name: &str) -> Result<Arc<Table>> {
         self.catalog().table(schema, name).cloned()
+    }
+
+    /// The table of the name that `def` has; as [`Engine::table`]. Cost: less than that, where `def` is its definition.
+    pub fn table_of(&self, def: &Arc<TableDef>) -> Result<Arc<Table>> {
+        let catalog = self.catalog();
+        catalog.defined_by(def).map_or_else(|| catalog.table(&def.schema, &def.name), Ok).cloned()
     }
 
     /// The table of this name under a shared metadata lock, which `trx` keeps to its end.

@@ -206,8 +206,10 @@ impl<'e> LockingScan<'e> {
                 Judged::Row => {
                     self.copy.clear();
                     let record = cursor.record().copy_to(&mut self.copy);
-                    self.pass(cursor);
                     self.done = self.single || self.is_last(&key);
+                    if !self.done {
+                        self.pass(cursor);
+                    }
                     let row = RowRef::new(&self.index.format, record.record(&self.copy));
                     return Ok(Some(FoundRow { row, is_locked: true }));
                 }

@@ -1,7 +1,8 @@
 //! A table as sessions use it: definition, trees, record formats, counters.
 
-use std::sync::Arc;
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use base::sync::{LatchLevel, Mutex};
 use base::{IndexId, Lsn, PageNo};
@@ -23,6 +24,8 @@ pub struct Index {
     pub tree: Arc<Tree>,
     /// Its records.
     pub format: Arc<RowFormat>,
+    /// What a layer above makes once of the index in this version of its table, and keeps with it.
+    pub kept: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// Columns that a change of makes a new entry necessary: those of the key, the clustered key's included.
     pub(crate) columns: ColumnSet,
     /// Views with smaller numbers do not find what they need here: the tree was built later (error 1412).
@@ -43,7 +46,7 @@ impl Index {
 
     pub(crate) fn new(def: &IndexDef, tree: Arc<Tree>, format: Arc<RowFormat>, usable_from: Lsn) -> Self {
         let columns = format.key_parts().iter().filter_map(|part| part.column.map(usize::from)).collect();
-        Index { def: def.clone(), tree, format, columns, usable_from }
+        Index { def: def.clone(), tree, format, kept: OnceLock::new(), columns, usable_from }
     }
 
     /// The index in a new version of its table.

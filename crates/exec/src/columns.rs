@@ -1,5 +1,7 @@
 //! Column definitions of a result set, built once per plan.
 
+use std::sync::OnceLock;
+
 use expr::{Expr, ExprKind};
 use sql::plan::{ColumnTraits, OutputColumn};
 use types::OwnedValue;
@@ -9,43 +11,46 @@ use wire::{ColumnDefinition, OutBuffer, ResultCharset, reply};
 
 use crate::context::Client;
 
-/// Bytes of the definition of a column, about.
-const DEFINITION_BYTES: usize = 96;
-
 /// The packets before the rows: column count and definitions, as the first packets of an answer in the usual character
-/// set.
+/// set. The first such answer makes them.
 #[derive(Debug)]
 pub(crate) struct ColumnPackets {
-    packets: Box<[u8]>,
+    packets: OnceLock<Box<[u8]>>,
     /// How many they are; 0: too many for their numbers, or with names that follow from literals.
     count: u8,
 }
 
 impl ColumnPackets {
     pub(crate) fn new(output: &[OutputColumn]) -> Self {
-        let mut buffer = OutBuffer::with_room((output.len() + 1) * DEFINITION_BYTES);
-        buffer.set_sequence(FIRST_SEQUENCE);
-        write_each(output, ResultCharset::UTF8MB4, &[], &mut buffer);
         let has_own_names = output.iter().all(|column| column.text.is_none());
         let count = u8::try_from(output.len() + 1).ok().filter(|_| has_own_names).unwrap_or(0);
-        ColumnPackets { packets: buffer.pending().into(), count }
+        ColumnPackets { packets: OnceLock::new(), count }
     }
 
-    /// Writes everything that stands before the rows. Cost: one copy for the first result of an answer.
+    /// Writes everything that stands before the rows. Cost: one copy for the first result of an answer, but for the plan's first.
     #[inline]
     pub(crate) fn write(&self, output: &[OutputColumn], client: &mut Client<'_>) {
         let out = &mut *client.out;
         let usual = client.charset == ResultCharset::UTF8MB4 && out.sequence() == FIRST_SEQUENCE;
-        if usual && self.count != 0 {
-            out.put_first_packets(&self.packets, self.count);
-        } else {
-            write_each(output, client.charset, client.names, out);
+        match self.packets.get() {
+            Some(packets) if usual => out.put_first_packets(packets, self.count),
+            _ => self.write_new(output, client, usual),
         }
-        reply::write_columns_end(out, client.capabilities, client.status, 0);
+        reply::write_columns_end(client.out, client.capabilities, client.status, 0);
+    }
+
+    /// Writes the definitions one by one, and keeps what it has written if later answers are to have the same.
+    #[cold]
+    fn write_new(&self, output: &[OutputColumn], client: &mut Client<'_>, usual: bool) {
+        let before = client.out.pending().len();
+        write_each(output, client.charset, client.names, client.out);
+        if usual && self.count != 0 {
+            // Another session may have been faster: it has written the same.
+            let _ = self.packets.set(client.out.pending()[before..].into());
+        }
     }
 }
 
-#[cold]
 fn write_each(
     output: &[OutputColumn],
     charset: ResultCharset,
@@ -139,11 +144,12 @@ mod tests {
     use wire::{Capabilities, ServerStatus};
 
     #[test]
-    fn packets_made_beforehand_are_those_written_one_by_one() {
+    fn packets_kept_are_those_written_one_by_one() {
         let plan = query_plan(Vec::new(), Node::Dual, vec![int(1), text("a"), null()]);
         let packets = ColumnPackets::new(&plan.output);
+        let plain = Capabilities::default();
         for (first, capabilities) in
-            [(1, Capabilities::default()), (1, Capabilities::DEPRECATE_EOF), (9, Capabilities::default())]
+            [(9, plain), (1, plain), (1, plain), (1, Capabilities::DEPRECATE_EOF), (9, plain)]
         {
             let (mut out, mut expected) = (OutBuffer::new(), OutBuffer::new());
             out.set_sequence(first);

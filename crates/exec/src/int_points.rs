@@ -58,18 +58,93 @@ impl IntPoints {
     /// says nothing. Cost: about a dozen instructions a value.
     #[inline]
     pub(crate) fn make(&self, params: &[Value<'_>], spans: &mut Vec<IntSpan>) -> bool {
-        for numbers in self.params.chunks_exact(self.codes.len()) {
+        self.for_each_key(params, |key| spans.push(IntSpan { lower: key.into(), upper: key.into() }))
+    }
+
+    /// Calls `take` with each key that the columns can hold. False: a value is no integer.
+    #[inline(always)]
+    fn for_each_key(&self, params: &[Value<'_>], mut take: impl FnMut(u64)) -> bool {
+        let mut numbers = self.params.iter();
+        while !numbers.as_slice().is_empty() {
             let (mut key, mut is_possible) = (0_u64, true);
-            for (number, code) in numbers.iter().zip(&self.codes) {
-                let Some(&Value::Int(value)) = params.get(usize::from(*number)) else { return false };
+            for code in &self.codes {
+                let value = numbers.next().and_then(|number| params.get(usize::from(*number)));
+                let Some(&Value::Int(value)) = value else { return false };
                 is_possible &= value.wrapping_sub(code.min) as u64 <= code.extent;
                 // The only part of 64 bits stands alone.
                 key = key.wrapping_shl(code.bits) | ((value as u64 & code.value_mask) ^ code.flip);
             }
             if is_possible {
-                spans.push(IntSpan { lower: key.into(), upper: key.into() });
+                take(key);
             }
         }
         true
     }
+}
+
+/// Most keys of a list that are made without memory of their own.
+pub(crate) const FEW_KEYS: usize = 16;
+
+/// The keys of a short list, ascending, each once.
+#[derive(Debug, Default)]
+pub(crate) struct FewKeys {
+    /// Each key begins its bytes.
+    bytes: [[u8; size_of::<u64>()]; FEW_KEYS],
+    count: usize,
+    /// Bytes of a key.
+    width: usize,
+}
+
+impl FewKeys {
+    /// Becomes the keys of `points`, `width` bytes each, with the values of `params`. False: they may be too many, or a value is no
+    /// integer.
+    #[inline]
+    pub(crate) fn make(&mut self, points: &IntPoints, width: usize, params: &[Value<'_>]) -> bool {
+        if points.params.len() > FEW_KEYS * points.codes.len() {
+            return false;
+        }
+        let (mut keys, mut count) = ([0_u64; FEW_KEYS], 0);
+        let all_integers = points.for_each_key(params, |key| {
+            keys[count] = key;
+            count += 1;
+        });
+        if !all_integers {
+            return false;
+        }
+        let mut keys = &mut keys[..count];
+        if !keys.is_sorted_by(|a, b| a < b) {
+            keys = sorted_once(keys);
+        }
+        let unused_bits = u64::BITS - 8 * width as u32;
+        for (bytes, key) in self.bytes.iter_mut().zip(&*keys) {
+            *bytes = (key << unused_bits).to_be_bytes();
+        }
+        (self.count, self.width) = (keys.len(), width);
+        true
+    }
+
+    /// Number of keys.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The `at`-th key.
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> &[u8] {
+        &self.bytes[at][..self.width]
+    }
+}
+
+/// Sorts `keys`; those that differ.
+fn sorted_once(keys: &mut [u64]) -> &mut [u64] {
+    keys.sort_unstable();
+    let mut kept = 0;
+    for at in 1..keys.len() {
+        if keys[at] != keys[kept] {
+            kept += 1;
+            keys[kept] = keys[at];
+        }
+    }
+    &mut keys[..=kept]
 }

@@ -17,6 +17,7 @@ use types::Value;
 
 use crate::error::Result;
 use crate::frame::{Frame, row_source};
+use crate::int_points::FewKeys;
 use crate::int_spans::{self, IntKey, IntSpan, KEY_BYTES_MAX};
 use crate::key::{Fit, KeyPart};
 use crate::range_bugs::{RangeBug, is_planted};
@@ -97,6 +98,9 @@ pub(crate) struct Intervals {
     key: Vec<u8>,
     /// Spans of single parts while a box is made.
     parts: PartSpans,
+    /// The intervals, if they are a few keys made of integers (`are_few`); else they are in `ints` or in `list`.
+    few: FewKeys,
+    are_few: bool,
     /// Intervals over integers, and the bytes of each end of one in `bytes`; 0: the intervals are in `list`.
     ints: Vec<IntSpan>,
     int_width: usize,
@@ -112,6 +116,8 @@ impl Intervals {
             charge: Charge::new(account, Purpose::Other),
             key: Vec::new(),
             parts: PartSpans::new(account),
+            few: FewKeys::default(),
+            are_few: false,
             ints: Vec::new(),
             int_width: 0,
             int_stride: 0,
@@ -120,12 +126,19 @@ impl Intervals {
 
     /// Number of intervals.
     pub(crate) fn len(&self) -> usize {
+        if self.are_few {
+            return self.few.len();
+        }
         if self.int_width > 0 { self.ints.len() } else { self.list.len() }
     }
 
     /// The `at`-th interval.
     #[inline]
     pub(crate) fn get(&self, at: usize) -> Interval<'_> {
+        if self.are_few {
+            let key = Bound::Included(self.few.get(at));
+            return Interval { lower: key, upper: key, point: true };
+        }
         if self.int_width > 0 {
             let ends = &self.bytes[at * self.int_stride..][..self.int_stride];
             let (lower, upper) = (&ends[..self.int_width], &ends[self.int_stride - self.int_width..]);
@@ -157,6 +170,25 @@ impl Intervals {
         parent: Option<&Frame<'_>>,
         arena: &Bump,
     ) -> Result<()> {
+        let points = int_key.and_then(|key| Some((key.points.as_ref()?, key.width)));
+        self.are_few = points.is_some_and(|(points, width)| self.few.make(points, width, run.params));
+        if !self.are_few {
+            self.make_many((keys, int_key), parts, run, parent, arena)?;
+        }
+        run.st.check()?;
+        run.st.fail_if_killed()
+    }
+
+    /// As [`Intervals::make`], of any keys.
+    #[inline(never)]
+    fn make_many(
+        &mut self,
+        (keys, int_key): (&KeySet, Option<&IntKey>),
+        parts: &[KeyPart],
+        run: &QueryRun<'_>,
+        parent: Option<&Frame<'_>>,
+        arena: &Bump,
+    ) -> Result<()> {
         self.bytes.clear();
         let ctx = run.ctx(arena);
         let values = Values { run, row: row_source(parent), ctx: &ctx };
@@ -164,12 +196,10 @@ impl Intervals {
         if let Some(key) = int_key
             && int_spans::make(key, keys, &values, &self.charge, &mut self.ints)?
         {
-            self.store_ints(key)?;
+            self.store_ints(key)
         } else {
-            self.make_of_parts(keys, parts, &values)?;
+            self.make_of_parts(keys, parts, &values)
         }
-        run.st.check()?;
-        run.st.fail_if_killed()
     }
 
     /// Writes the ends of each interval over integers.

@@ -52,11 +52,11 @@ impl<'r> IndexLookup<'r> {
     pub(crate) fn new(inner: &'r Op, run: &'r QueryRun<'r>) -> Option<Self> {
         let Op::Access(op) = inner else { return None };
         let exprs = match &op.path {
-            PathOp::Point { key } => key,
+            PathOp::Point { key } => &key[..],
             PathOp::Range { eq, null_safe, lower: None, upper: None, reverse: false }
                 if !null_safe.contains(&true) =>
             {
-                eq
+                &eq[..]
             }
             _ => return None,
         };

@@ -42,11 +42,11 @@ pub(crate) enum Fit {
 }
 
 impl KeyPart {
-    /// The first `count` parts of keys of `table`'s index at position `index`.
-    pub(crate) fn of_index(table: &Table, index: usize, count: usize) -> Box<[KeyPart]> {
+    /// The parts of keys of `table`'s index at position `index`.
+    pub(crate) fn of_index(table: &Table, index: usize) -> Box<[KeyPart]> {
         let places = table.indexes[index].format.key_parts();
         let table = &table.def;
-        let parts = table.key_parts(index).zip(places).take(count);
+        let parts = table.key_parts(index).zip(places);
         let part = |(part, place): (&types::KeyPart, &KeyPartPlace)| {
             let column = &table.columns[usize::from(part.column)];
             let width = if column.ty.is_integer() { storage::fixed_width(&column.ty) } else { None };

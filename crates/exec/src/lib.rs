@@ -57,6 +57,7 @@ mod join_lookup;
 mod join_nested;
 mod joined_rows;
 mod keep;
+mod kept_index;
 mod kept_rows;
 mod key;
 mod leaf_scan;

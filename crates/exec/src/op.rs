@@ -13,6 +13,7 @@ use crate::aggregate::AggregateOp;
 use crate::compute::ComputeOp;
 use crate::error::{ExecError, Result};
 use crate::int_spans::IntKey;
+use crate::kept_index::{self, KeyParts};
 use crate::key::KeyPart;
 use crate::query::QueryProgram;
 use crate::reader::TableReader;
@@ -69,7 +70,7 @@ pub(crate) struct AccessOp {
     pub(crate) index: usize,
     pub(crate) path: PathOp,
     /// Parts that the path's keys and bounds are made of.
-    pub(crate) key: Box<[KeyPart]>,
+    pub(crate) key: KeyParts,
     /// Keys of the path are whole clustered keys.
     pub(crate) whole_clustered_key: bool,
     pub(crate) filter: Option<TableFilter>,
@@ -78,9 +79,9 @@ pub(crate) struct AccessOp {
     /// Entries are tested: by the condition, or against the keys that another access has found.
     pub(crate) tests_entries: bool,
     /// Of the index's records.
-    pub(crate) reader: TableReader,
+    pub(crate) reader: Arc<TableReader>,
     /// Of the rows behind a secondary index that does not cover the query.
-    pub(crate) row_reader: Option<TableReader>,
+    pub(crate) row_reader: Option<Arc<TableReader>>,
     /// Run more than once in a statement.
     pub(crate) repeated: bool,
     /// The columns that the query reads are all in the records of the path's index.
@@ -109,7 +110,7 @@ pub(crate) enum PathOp {
         reverse: bool,
     },
     Point {
-        key: Vec<Expr>,
+        key: Arc<[Expr]>,
     },
     Intervals {
         keys: Arc<KeySet>,
@@ -425,12 +426,12 @@ impl OpCompiler<'_> {
             Path::Skip { index, skip } => (*index, skip.parts()),
         };
         let entry = &table.indexes[index];
-        let reader = TableReader::new(&table, index);
+        let reader = kept_index::reader(&table, index);
         let needs_row = index != 0 && (whole || !covering);
-        let row_reader = needs_row.then(|| TableReader::new(&table, 0));
+        let row_reader = needs_row.then(|| kept_index::reader(&table, 0));
         let off_page = may_read_off_page(&table, &used);
         let detached = around.pages_read || needs_row || filter.is_some_and(needs_no_latch) || off_page;
-        let key = KeyPart::of_index(&table, index, key_count);
+        let key = kept_index::key_parts(&table, index, key_count);
         let is_whole_key = key_count == entry.def.parts.len() && key_count > 0 && has_points(path, key_count);
         Ok(AccessOp {
             rel,
@@ -494,7 +495,7 @@ pub(crate) fn open_table(
     def: &Arc<TableDef>,
     tables: &mut Vec<Arc<Table>>,
 ) -> Result<Arc<Table>> {
-    let table = engine.table(&def.schema, &def.name)?;
+    let table = engine.table_of(def)?;
     if !Arc::ptr_eq(&table.def, def) && table.def != *def {
         return Err(Error::TableChanged.into());
     }
@@ -522,7 +523,7 @@ pub(crate) fn is_unique(index: &engine::Index) -> bool {
 fn path_op(path: &Path, parts: &[KeyPart]) -> PathOp {
     match path {
         Path::Scan { reverse, .. } => PathOp::Scan { reverse: *reverse },
-        Path::Point { key, .. } => PathOp::Point { key: key.clone() },
+        Path::Point { key, .. } => PathOp::Point { key: Arc::clone(key) },
         Path::Intervals { keys, reverse, .. } => {
             PathOp::Intervals { int_key: IntKey::new(keys, parts), keys: Arc::clone(keys), reverse: *reverse }
         }

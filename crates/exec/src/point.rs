@@ -21,8 +21,8 @@ use crate::statement::{QueryRun, Statement};
 /// The values of a whole clustered key.
 #[derive(Debug)]
 pub(crate) struct PointKey {
-    parts: Box<[KeyPart]>,
-    exprs: Vec<Expr>,
+    parts: Arc<[KeyPart]>,
+    exprs: Arc<[Expr]>,
 }
 
 impl PointKey {
@@ -31,8 +31,7 @@ impl PointKey {
         let Op::Access(access) = &query.root else { return None };
         let PathOp::Point { key } = &access.path else { return None };
         let simple = access.whole_clustered_key && access.filter.is_none();
-        let parts = || KeyPart::of_index(&access.table, 0, key.len());
-        simple.then(|| PointKey { parts: parts(), exprs: key.clone() })
+        simple.then(|| PointKey { parts: access.key.of_whole_keys(), exprs: Arc::clone(key) })
     }
 
     /// Makes the key's bytes; false: no row can have it.
@@ -51,7 +50,7 @@ impl PointKey {
     #[inline]
     fn make_of_integers(&self, params: &[Value<'_>], key: &mut Vec<u8>) -> bool {
         key.clear();
-        for (part, expr) in self.parts.iter().zip(&self.exprs) {
+        for (part, expr) in self.parts.iter().zip(&self.exprs[..]) {
             let ExprKind::Param(number) = expr.kind else { return false };
             let Some(&Value::Int(value)) = params.get(usize::from(number)) else { return false };
             if !part.push_column_int(value, key) {
@@ -67,7 +66,7 @@ impl PointKey {
 pub(crate) struct PointGet {
     table: Arc<Table>,
     key: PointKey,
-    reader: TableReader,
+    reader: Arc<TableReader>,
 }
 
 impl PointGet {
@@ -76,11 +75,7 @@ impl PointGet {
         let key = PointKey::of_query(query)?;
         let Op::Access(access) = &query.root else { return None };
         let simple = query.is_plain() && !may_read_off_page(&access.table, &access.used);
-        simple.then(|| PointGet {
-            key,
-            reader: TableReader::new(&access.table, 0),
-            table: Arc::clone(&access.table),
-        })
+        simple.then(|| PointGet { key, reader: Arc::clone(&access.reader), table: Arc::clone(&access.table) })
     }
 
     /// Makes the key and has the processor fetch where it leads, while the statement gets under way. `None`: the key takes more

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use engine::{Effect, Engine, Error, Foreseen, Isolation, LockMode, ReadView, Table, TableUse, WaitPolicy};
 use expr::eval;
+use smallvec::{SmallVec, smallvec};
 use sql::plan::{Plan, QueryPlan, Relation};
 use types::{TableDef, Value};
 
@@ -28,12 +29,10 @@ use crate::update::UpdateProgram;
 #[derive(Debug)]
 pub struct Program {
     plan: Arc<Plan>,
-    /// Tables that it opens.
+    /// Tables that it opens, then those that its names were resolved to beside.
     tables: Vec<Arc<Table>>,
-    /// All that its names were resolved to, those that it need not open among them.
-    named: Box<[Arc<Table>]>,
-    /// What each of them is used for.
-    uses: Box<[TableUse]>,
+    /// What each table that it opens is used for.
+    uses: SmallVec<[TableUse; 8]>,
     body: Body,
 }
 
@@ -109,28 +108,32 @@ pub fn compile(plan: Arc<Plan>, engine: &Engine) -> Result<Program> {
         Plan::Delete(delete) => Body::Delete(Box::new(DeleteProgram::compile(engine, delete, &mut tables)?)),
         Plan::Load(load) => Body::Load(Box::new(LoadProgram::compile(engine, load, &mut tables)?)),
     };
-    let uses = tables.iter().map(|table| use_of(&plan, table)).collect();
-    let named = named_tables(&plan, &tables, engine)?;
-    Ok(Program { plan, tables, named, uses, body })
+    let uses = uses_and_names(&plan, &mut tables, engine)?;
+    Ok(Program { plan, tables, uses, body })
 }
 
-/// The tables that `plan` names, of which `opened` are known.
-fn named_tables(plan: &Plan, opened: &[Arc<Table>], engine: &Engine) -> Result<Box<[Arc<Table>]>> {
-    let mut named: Vec<Arc<Table>> = Vec::with_capacity(opened.len());
+/// What `plan` does with each of the tables that it has `opened`, to which the others are added that it names.
+fn uses_and_names(
+    plan: &Plan,
+    opened: &mut Vec<Arc<Table>>,
+    engine: &Engine,
+) -> Result<SmallVec<[TableUse; 8]>> {
+    let mut uses: SmallVec<[TableUse; 8]> = smallvec![TableUse::Read; opened.len()];
     let mut failed = None;
     plan.for_each_table(&mut |used| {
-        let is_used = |table: &&Arc<Table>| is_same(&table.def, used.def);
-        if named.iter().any(|table| is_used(&table)) {
+        if let Some(at) = opened.iter().position(|table| is_same(&table.def, used.def)) {
+            if let Some(kind) = uses.get_mut(at).filter(|_| used.writes) {
+                *kind = TableUse::Write;
+            }
             return;
         }
-        let known = opened.iter().find(is_used).cloned();
-        match known.map_or_else(|| engine.table(&used.def.schema, &used.def.name), Ok) {
-            Ok(table) if is_used(&&table) => named.push(table),
+        match engine.table(&used.def.schema, &used.def.name) {
+            Ok(table) if is_same(&table.def, used.def) => opened.push(table),
             Ok(_) => failed = failed.take().or(Some(Error::TableChanged)),
             Err(error) => failed = failed.take().or(Some(error)),
         }
     });
-    failed.map_or_else(|| Ok(named.into()), |error| Err(error.into()))
+    failed.map_or(Ok(uses), |error| Err(error.into()))
 }
 
 /// Whether the definitions are equal. Those of one catalog version are one.
@@ -138,18 +141,11 @@ fn is_same(a: &TableDef, b: &TableDef) -> bool {
     std::ptr::eq(a, b) || a == b
 }
 
-/// What `plan` does with `table`.
-fn use_of(plan: &Plan, table: &Table) -> TableUse {
-    let mut writes = false;
-    plan.for_each_table(&mut |used| writes |= used.writes && used.def.id == table.def.id);
-    if writes { TableUse::Write } else { TableUse::Read }
-}
-
 impl Program {
     /// Whether its names still resolve to the tables that it was made for, which have not grown much since catalog version
     /// `made_at`, under which it was planned.
     pub fn serves(&self, made_at: u64) -> bool {
-        self.named.iter().all(|table| table.serves_plans_of(made_at))
+        self.tables.iter().all(|table| table.serves_plans_of(made_at))
     }
 }
 

@@ -13,6 +13,7 @@ use crate::assign::{AssignedColumns, Assigner, NewValues, with_full_row};
 use crate::build::RowBuild;
 use crate::context::{Conditions, ExecCtx, Level};
 use crate::error::{ExecError, Result};
+use crate::kept_index;
 use crate::reader::{RowEnv, TableReader};
 use crate::row_build::RowBuffer;
 use crate::statement::Statement;
@@ -37,12 +38,12 @@ pub(crate) enum DuplicateRule {
 /// How the row in the way is read.
 #[derive(Debug)]
 pub(crate) struct OldRow {
-    reader: TableReader,
+    reader: Arc<TableReader>,
 }
 
 impl DuplicateRule {
     pub(crate) fn new(table: &Arc<Table>, mode: InsertMode, on_duplicate: &[(u16, InsertCell)]) -> Self {
-        let old = || OldRow { reader: TableReader::new(table, 0) };
+        let old = || OldRow { reader: kept_index::reader(table, 0) };
         match mode {
             InsertMode::Replace => DuplicateRule::Replace(old()),
             _ if !on_duplicate.is_empty() => {

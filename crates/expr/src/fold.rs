@@ -29,6 +29,8 @@ fn has_constant_operation(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Column(_) => return false,
         ExprKind::Held { .. } => return true,
+        ExprKind::And(terms) | ExprKind::Or(terms) => return any_constant_operation(terms),
+        ExprKind::Compare { args, .. } => return any_constant_operation(&args[..]),
         _ => {}
     }
     let (mut found, mut all_constant) = (false, true);
@@ -37,6 +39,12 @@ fn has_constant_operation(expr: &Expr) -> bool {
         found = found || has_constant_operation(child);
     });
     found || all_constant
+}
+
+/// Whether one of `operands` may be an operation on constants, or all of them are constants.
+fn any_constant_operation(operands: &[Expr]) -> bool {
+    let is_constant = |operand: &Expr| matches!(operand.kind, ExprKind::Const(_));
+    operands.iter().all(is_constant) || operands.iter().any(has_constant_operation)
 }
 
 /// A folded expression.

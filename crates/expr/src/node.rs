@@ -10,7 +10,7 @@ use crate::build::{Coercibility, coercibility};
 use crate::func::Func;
 
 /// A bound expression.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Expr {
     /// What is computed.
     pub kind: ExprKind,
@@ -313,10 +313,28 @@ macro_rules! visit_children {
     };
 }
 
+impl Clone for Expr {
+    fn clone(&self) -> Expr {
+        let (ty, nullable) = (self.ty.clone(), self.nullable);
+        // Plans are made of these two, most of all.
+        match self.kind {
+            ExprKind::Param(number) => Expr { kind: ExprKind::Param(number), ty, nullable },
+            ExprKind::Column(column) => Expr { kind: ExprKind::Column(column), ty, nullable },
+            _ => self.clone_as(ty),
+        }
+    }
+}
+
 impl Expr {
     /// A column of type `ty`.
     pub fn column(rel: u16, col: u16, ty: SqlType, nullable: bool) -> Expr {
         Expr { kind: ExprKind::Column(ColumnRef { rel, col }), ty, nullable }
+    }
+
+    /// A clone of any expression, which takes its type `ty`.
+    #[inline(never)]
+    fn clone_as(&self, ty: SqlType) -> Expr {
+        Expr { kind: self.kind.clone(), ty, nullable: self.nullable }
     }
 
     /// Whether computing this is no more than looking it up.
@@ -388,8 +406,13 @@ impl Expr {
     pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         visit(self);
         if !self.is_at_hand() {
-            self.for_each_child(&mut |child| child.walk(visit));
+            self.walk_children(visit);
         }
+    }
+
+    fn walk_children<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
+        let mut walk = |child: &'e Expr| child.walk(visit);
+        visit_children!(&self.kind, iter, walk);
     }
 
     /// Whether the expression reads a parameter of `range`.

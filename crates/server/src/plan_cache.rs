@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use base::hash::HashState;
 use base::memory::ServerAccount;
 use parking_lot::{Mutex, RwLock};
 use sql::bind::ReadsLock;
@@ -111,12 +112,18 @@ pub fn plan_bytes(key_bytes: usize) -> u64 {
 }
 
 /// A part of the shared map.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Part {
     /// Plans by environment and hash of the key.
-    plans: HashMap<(EnvironmentId, u64), Arc<Entry>>,
+    plans: HashMap<(EnvironmentId, u64), Arc<Entry>, HashState>,
     /// Bytes of all of them.
     bytes: u64,
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Part { plans: HashMap::with_hasher(base::hash::state()), bytes: 0 }
+    }
 }
 
 /// Numbers of environments.

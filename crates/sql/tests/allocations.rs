@@ -168,6 +168,8 @@ fn planning_a_list_of_keys_takes_few_allocations_a_key() {
         let keys: Vec<String> = (0..keys).map(|key| format!("(1, {key})")).collect();
         planning(&format!("SELECT c0 FROM stock WHERE (w, i) IN ({}) FOR UPDATE", keys.join(", ")), 15)
     };
-    let (short, long) = (list(10), list(110));
-    assert!(long - short <= 100 * KEY_MAX + GROWTH_MAX, "{short} allocations for 10 keys, {long} for 110");
+    let (short, long) = (list(30), list(130));
+    assert!(long - short <= 100 * KEY_MAX + GROWTH_MAX, "{short} allocations for 30 keys, {long} for 130");
+    let few = list(10);
+    assert!(few <= LOOKUP_MAX + 10 * KEY_MAX, "{few} allocations for 10 keys");
 }

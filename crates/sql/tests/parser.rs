@@ -362,6 +362,23 @@ fn operators_bind_as_in_mysql() {
 }
 
 #[test]
+fn a_row_of_literals_is_the_row_that_its_tokens_are() {
+    // Blanks before commas and parentheses have the literals read as tokens.
+    for (compact, spaced) in [
+        ("(a, b) IN ((1,'x'), (2.5, 'it\\'s'),(3,4))", "(a, b) IN (( 1 , 'x' ), (2.5 ,'it\\'s' ),(3 , 4 ))"),
+        ("(1,2) = (a,b)", "(1 ,2 ) = (a,b)"),
+        ("(1,2,3,4,5,6,7,8) = (1,2,3,4,5,6,7,8,9)", "(1 ,2,3,4,5,6,7,8) = (1 ,2,3,4,5,6,7,8,9)"),
+        ("(1, (2, a)) = ((1), -2)", "(1 , (2 , a)) = ((1 ), -2)"),
+    ] {
+        assert_eq!(bound(compact, LexMode::NONE), bound(spaced, LexMode::NONE), "{compact}");
+    }
+    let arena = Bump::new();
+    for broken in ["DO (1,", "DO (1,)", "DO (1,2", "DO (,2)", "DO (1,2))"] {
+        assert!(parse(broken.as_bytes(), 0, LexMode::NONE, &arena).is_err(), "{broken}");
+    }
+}
+
+#[test]
 fn printed_queries_parse_to_the_same_text() {
     let mut printed = 0;
     for text in corpus() {

@@ -268,17 +268,13 @@ impl<'a> ColumnDefinition<'a> {
     }
 
     fn put_body(&self, out: &mut OutBuffer) {
-        out.put_bytes(b"\x03def");
+        out.store(*b"\x03def");
         for text in [self.schema, self.table, self.org_table, self.name, self.org_name] {
             out.put_lenenc_bytes(text.as_bytes());
         }
-        out.put_u8(0x0c);
-        out.put_u16(self.collation);
-        out.put_u32(self.length);
-        out.put_u8(self.column_type as u8);
-        out.put_u16(self.flags);
-        out.put_u8(self.decimals);
-        out.put_u16(0);
+        let ([c0, c1], [l0, l1, l2, l3]) = (self.collation.to_le_bytes(), self.length.to_le_bytes());
+        let ([f0, f1], kind) = (self.flags.to_le_bytes(), self.column_type as u8);
+        out.store([0x0c, c0, c1, l0, l1, l2, l3, kind, f0, f1, self.decimals, 0, 0]);
     }
 }
 

@@ -47,11 +47,6 @@ impl OutBuffer {
         OutBuffer { bytes: vec![0; START_BYTES], ..OutBuffer::default() }
     }
 
-    /// An empty buffer that takes about `bytes` bytes before it grows.
-    pub fn with_room(bytes: usize) -> Self {
-        OutBuffer { bytes: vec![0; bytes], ..OutBuffer::default() }
-    }
-
     /// Number that the next packet will carry: the number after that of the packet being answered.
     #[inline]
     pub fn set_sequence(&mut self, next: u8) {
@@ -245,7 +240,7 @@ impl OutBuffer {
 
     /// Appends as many bytes as `N`.
     #[inline]
-    fn store<const N: usize>(&mut self, bytes: [u8; N]) {
+    pub(crate) fn store<const N: usize>(&mut self, bytes: [u8; N]) {
         if let Some(place) = self.room(N).first_chunk_mut() {
             *place = bytes;
         }

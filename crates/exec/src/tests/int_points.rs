@@ -4,11 +4,12 @@ use sql::plan::{KeyBox, KeySet, PartTest};
 use types::{ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind, Value};
 
 use super::support::*;
+use crate::int_points::{FEW_KEYS, FewKeys};
 use crate::int_spans::{IntKey, IntSpan, KEY_BYTES_MAX};
-use crate::key::KeyPart;
+use crate::kept_index::{KeyParts, key_parts};
 
 /// The parts of the clustered key of a table with columns of these kinds; the last part descends.
-fn parts_of(kinds: &[(TypeKind, bool)], is_nullable: bool) -> Box<[KeyPart]> {
+fn parts_of(kinds: &[(TypeKind, bool)], is_nullable: bool) -> KeyParts {
     let bench = Bench::new();
     let column = |(at, &(kind, unsigned)): (usize, &(TypeKind, bool))| {
         ColumnDef::new(&format!("c{at}"), SqlType { unsigned, ..SqlType::new(kind, 11) }, is_nullable)
@@ -21,7 +22,7 @@ fn parts_of(kinds: &[(TypeKind, bool)], is_nullable: bool) -> Box<[KeyPart]> {
     let primary = IndexDef::new("PRIMARY", IndexKind::Primary, &[kinds.len() as u16]);
     let columns = columns.into_iter().chain([id]).collect();
     bench.create(TableDef::new("s", "t", columns, vec![primary, key]));
-    KeyPart::of_index(&bench.engine.table("s", "t").unwrap(), 1, kinds.len())
+    key_parts(&bench.engine.table("s", "t").unwrap(), 1, kinds.len())
 }
 
 /// `keys` keys of `parts` parameters each.
@@ -85,4 +86,33 @@ fn other_values_and_wide_keys_are_left_to_the_general_way() {
     assert!(IntKey::new(&key_set(1, 2), &parts_of(&ints, true)).unwrap().points.is_none(), "NULL has a key");
     let wide = [(TypeKind::BigInt, false); 2];
     assert!(IntKey::new(&key_set(1, 2), &parts_of(&wide, false)).unwrap().points.is_none(), "16 bytes");
+}
+
+#[test]
+fn a_short_list_is_in_key_order_and_has_each_key_once() {
+    let kinds = [(TypeKind::Int, false); 2];
+    let parts = parts_of(&kinds, false);
+    for keys in [1, 2, 5, FEW_KEYS, FEW_KEYS + 1] {
+        for seed in 0..20 {
+            let key = IntKey::new(&key_set(keys, 2), &parts).unwrap();
+            let number = |at: usize| match (at * 7 + seed * 13) % 11 {
+                10 => i64::MAX,
+                small => small as i64 - 5,
+            };
+            let params: Vec<Value<'_>> = (0..2 * keys).map(|at| Value::Int(number(at * at))).collect();
+            let mut few = FewKeys::default();
+            let is_made = few.make(key.points.as_ref().unwrap(), key.width, &params);
+            assert_eq!(is_made, keys <= FEW_KEYS, "{keys} keys");
+            if !is_made {
+                continue;
+            }
+            let mut expected = spans(&key, &params).unwrap();
+            expected.sort_unstable();
+            expected.dedup();
+            let bytes_of = |span: &IntSpan| span.lower.to_be_bytes()[KEY_BYTES_MAX - key.width..].to_vec();
+            let expected: Vec<_> = expected.iter().map(bytes_of).collect();
+            let made: Vec<_> = (0..few.len()).map(|at| few.get(at).to_vec()).collect();
+            assert_eq!(made, expected, "{keys} keys, seed {seed}");
+        }
+    }
 }

@@ -47,7 +47,7 @@ fn constants_are_answered_as_their_program_does() {
 fn a_point_read_finds_one_row_or_none() {
     let mut bench = Bench::new();
     let def = filled(&mut bench, "t", 500);
-    let plan = select_all(&def, Path::Point { index: 0, key: vec![param(0)] }, None);
+    let plan = select_all(&def, Path::Point { index: 0, key: [param(0)].into() }, None);
     assert_eq!(bench.query(plan.clone(), &[Value::Int(42)]), rows(&[&["42", "2", "name 42"]]));
     for missing in [Value::Int(500), Value::Int(1 << 40), Value::Null, Value::Double(1.5)] {
         assert!(bench.query(plan.clone(), &[missing]).is_empty(), "{missing:?}");
@@ -57,7 +57,7 @@ fn a_point_read_finds_one_row_or_none() {
 
 /// Packets of the rows that a point read, a range and a read column by column send for `id`.
 fn three_ways(bench: &mut Bench, def: &Arc<TableDef>, protocol: Protocol, id: i64) -> [Vec<Vec<u8>>; 3] {
-    let point = select_all(def, Path::Point { index: 0, key: vec![param(0)] }, None);
+    let point = select_all(def, Path::Point { index: 0, key: [param(0)].into() }, None);
     let bound = || Some((param(0), true));
     let (eq, null_safe) = (Vec::new(), Vec::new());
     let range = Path::Range { index: 0, eq, null_safe, lower: bound(), upper: bound(), reverse: false };
@@ -112,7 +112,7 @@ fn a_point_read_sends_what_other_ways_send_of_every_version() {
 fn the_binary_protocol_has_fixed_widths() {
     let mut bench = Bench::new();
     let def = filled(&mut bench, "t", 3);
-    let plan = select_all(&def, Path::Point { index: 0, key: vec![param(0)] }, None);
+    let plan = select_all(&def, Path::Point { index: 0, key: [param(0)].into() }, None);
     let (outcome, bytes) = bench.run_as(Protocol::Binary, Plan::Query(plan), &[Value::Int(2)]);
     assert_eq!(outcome.unwrap().rows_sent, 1);
     assert_eq!(packets(&bytes)[4], b"\0\0\x02\0\0\0\x02\0\0\0\x06name 2");

@@ -92,7 +92,7 @@ fn a_left_join_fills_up_with_nulls() {
     let root = Node::Join {
         kind: JoinKind::Left,
         outer: access(0, Path::Scan { index: 0, reverse: false }),
-        inner: access(1, Path::Point { index: 0, key: vec![col(&a, 0, 1)] }),
+        inner: access(1, Path::Point { index: 0, key: [col(&a, 0, 1)].into() }),
         on: None,
         inner_rels: vec![1],
     };

@@ -34,7 +34,11 @@ impl Builder {
     /// `a op b`.
     pub fn compare(&self, op: CmpOp, a: Expr, b: Expr) -> Result<Expr, BindError> {
         let mut args = [a, b];
-        let domain = self.agree(&mut args, op.symbol())?;
+        let domain = if args.iter().all(is_plain_integer) {
+            CmpDomain::Integer
+        } else {
+            self.agree(&mut args, op.symbol())?
+        };
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
             self.round_fixed(&mut args);
         }
@@ -331,6 +335,12 @@ fn has_digits(expr: &Expr, decimals: u8) -> bool {
         && expr.ty.kind == TypeKind::Double
         && expr.ty.length != SqlType::double().length;
     matches!(expr.kind, ExprKind::Const(_)) || (is_stored && expr.ty.decimals <= decimals)
+}
+
+/// Whether `expr` is an integer that [`Builder::agree`] would leave as it is.
+#[inline]
+fn is_plain_integer(expr: &Expr) -> bool {
+    expr.ty.is_integer() && !matches!(expr.kind, ExprKind::Const(_))
 }
 
 /// Whether a text names the offset of its zone.

@@ -102,7 +102,8 @@ impl<'a> Binder<'a, '_> {
             // One row has no order, so that columns that vary within it do not matter there.
             block.order.clear();
         }
-        let determined = dependency::determined(&groups, block);
+        let needs_determined = strict && !shows_aggregates_alone(block);
+        let determined = if needs_determined { dependency::determined(&groups, block) } else { Vec::new() };
         let rel = block.rels.len() as u16;
         let mut regroup = Regroup { level, rel, groups: &groups, aggs, determined, strict };
         let mut subqueries = std::mem::take(&mut block.subqueries);
@@ -130,6 +131,15 @@ impl<'a> Binder<'a, '_> {
         block.aggregation = Some(Aggregation { rel, groups, aggs });
         Ok(())
     }
+}
+
+/// Whether `block` names no columns above its aggregation.
+fn shows_aggregates_alone(block: &Block) -> bool {
+    let is_aggregate =
+        |expr: &Expr| matches!(expr.kind, ExprKind::Column(column) if column.rel == AGG_PENDING);
+    block.having.is_none()
+        && block.order.is_empty()
+        && block.output.iter().all(|item| is_aggregate(&item.expr))
 }
 
 /// Where an expression stands, for errors 1055 and 1140.

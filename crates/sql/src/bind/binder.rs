@@ -179,6 +179,18 @@ impl<'a, 'c> Binder<'a, 'c> {
 
     /// A column by name, in this query or an enclosing one.
     pub(super) fn column(&mut self, name: &ast::ColumnRef<'_>) -> Result<Expr, BindError> {
+        // Most names are those of columns, in clauses of a query that is not inside another.
+        if let [level] = &self.levels[..]
+            && level.aliases == Aliases::Hidden
+            && let Some(found) = level.scope.find(name, level.clause)?
+        {
+            return self.shown(Expr::column(found.column.rel, found.column.col, found.ty, found.nullable));
+        }
+        self.column_of_any(name)
+    }
+
+    /// As [`Binder::column`], wherever the name is.
+    fn column_of_any(&mut self, name: &ast::ColumnRef<'_>) -> Result<Expr, BindError> {
         let clause = self.level().clause;
         for at in (0..self.levels.len()).rev() {
             if self.levels[at].hidden {

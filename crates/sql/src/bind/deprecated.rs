@@ -111,7 +111,19 @@ impl fmt::Display for Deprecated {
 
 impl Binder<'_, '_> {
     /// Notes an expression that MySQL warns of.
+    #[inline]
     pub(super) fn note_deprecated(&mut self, e: &ast::Expr<'_>) {
+        let is_plain = match e.kind {
+            ExprKind::Column(_) | ExprKind::Param(_) | ExprKind::Binary(..) => true,
+            ExprKind::Literal(literal) => literal.charset == Introducer::NONE,
+            _ => false,
+        };
+        if !is_plain {
+            self.note_construct(e);
+        }
+    }
+
+    fn note_construct(&mut self, e: &ast::Expr<'_>) {
         let written = self.ctx.sql.get(e.pos as usize..).unwrap_or_default();
         let begins = |word: &[u8]| written.get(..word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word));
         let found = match e.kind {

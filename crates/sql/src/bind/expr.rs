@@ -358,13 +358,28 @@ impl<'a> Binder<'a, '_> {
             for ((column, left), right) in columns.iter().zip(needle).zip(row) {
                 parts.push(match (column, right.kind) {
                     (None, _) | (_, ExprKind::Row(_)) => self.comparison(CmpOp::Eq, left, right)?,
-                    (Some(column), _) => self.compare_with(CmpOp::Eq, (column.clone(), left), right)?,
+                    (Some(column), _) => match self.integer_literal(column, right)? {
+                        Some(value) => self.build.compare(CmpOp::Eq, column.clone(), value)?,
+                        None => self.compare_with(CmpOp::Eq, (column.clone(), left), right)?,
+                    },
                 });
             }
             equalities.push(self.build.and(parts));
         }
         let found = self.build.or(equalities);
         Ok(if test.negated { self.build.not(found) } else { found })
+    }
+
+    /// What `value` is bound to beside `column`, if that is an integer and `value` a parameter that stands for an integer literal: no
+    /// rule changes such a pair.
+    fn integer_literal(&mut self, column: &Expr, value: &ast::Expr<'a>) -> Result<Option<Expr>, BindError> {
+        let ExprKind::Literal(literal) = value.kind else { return Ok(None) };
+        if literal.kind != crate::LiteralKind::Int || !column.ty.is_integer() {
+            return Ok(None);
+        }
+        self.descend(1)?;
+        self.ascend(1);
+        Ok(self.lifted(&literal))
     }
 
     /// The columns among the operands of a row, which are looked up once however long the list is that the row is compared with.

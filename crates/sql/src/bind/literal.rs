@@ -26,7 +26,7 @@ impl Binder<'_, '_> {
 
     /// The parameter that stands for a numbered literal. Its type is that of the literal's kind: a shared plan serves
     /// literals of any length.
-    fn lifted(&self, literal: &Literal) -> Option<Expr> {
+    pub(super) fn lifted(&self, literal: &Literal) -> Option<Expr> {
         let Literals::Parameters { base } = self.ctx.literals else { return None };
         if literal.ordinal == Literal::UNNUMBERED || self.keeps_literals {
             return None;
@@ -134,6 +134,9 @@ impl Binder<'_, '_> {
         values: &mut [Expr],
         written: &[&ast::Expr<'_>],
     ) -> Result<(), BindError> {
+        if !values.iter().any(may_decide_by_text) {
+            return Ok(());
+        }
         let beside_year = values.iter().any(is_year_column);
         let beside_date = values.iter().any(|e| {
             matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time)
@@ -179,6 +182,13 @@ impl Binder<'_, '_> {
 /// Digits before the point as written, leading zeros included.
 fn whole_digits(text: &[u8]) -> u32 {
     text.iter().take_while(|b| b.is_ascii_digit()).count() as u32
+}
+
+/// Whether the type of `expr` is one beside which the text of a literal may decide: see [`Binder::pin_temporal`].
+#[inline]
+fn may_decide_by_text(expr: &Expr) -> bool {
+    use TypeKind::{Date, DateTime, Double, Float, Time, Timestamp, Year};
+    matches!(expr.ty.kind, Year | Date | DateTime | Timestamp | Time | Float | Double)
 }
 
 /// Whether `expr` is a YEAR column.

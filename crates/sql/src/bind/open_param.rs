@@ -94,6 +94,9 @@ impl Binder<'_, '_> {
 
     /// Types open parameters that are texts.
     pub(super) fn settle_texts(&mut self, operands: &mut [Expr]) {
+        if !self.prepares() {
+            return;
+        }
         let text = self.param_text();
         self.settle_alike(operands, &text);
     }

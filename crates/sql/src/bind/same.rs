@@ -5,7 +5,11 @@ use expr::{Expr, ExprKind};
 /// Whether `a` and `b` compute the same thing from the same columns. Types follow from the operands and are not looked
 /// at. Subqueries are the same only as clones of one another.
 pub(crate) fn same(a: &Expr, b: &Expr) -> bool {
-    same_node(a, b) && {
+    same_node(a, b) && has_same_operands(a, b)
+}
+
+fn has_same_operands(a: &Expr, b: &Expr) -> bool {
+    matches!(a.kind, ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Column(_)) || {
         let (mut left, mut right) = (Vec::new(), Vec::new());
         a.for_each_child(&mut |child| left.push(child));
         b.for_each_child(&mut |child| right.push(child));

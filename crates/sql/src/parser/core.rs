@@ -177,6 +177,31 @@ impl<'a, 'n> Parser<'a, 'n> {
         Some((Literal { offset, len, ordinal, kind, charset: Introducer::NONE, escaped: false }, last))
     }
 
+    /// The literals in the parentheses of which the current token is the first, two at least, and moves behind the second. `None`, with
+    /// nothing read: something else is there, or more than a few.
+    pub(super) fn literal_row(&mut self) -> Option<&'a [Expr<'a>]> {
+        const LITERALS_MAX: usize = 8;
+        let before = (self.lexer, self.claimed);
+        let (first, mut is_last) = self.literal_cell()?;
+        let mut row = BumpVec::new_in(self.arena);
+        if !is_last {
+            row.push(Self::leaf(ExprKind::Literal(first), first.offset));
+        }
+        while !is_last && row.len() < LITERALS_MAX {
+            let Some((literal, last)) = self.literal_cell() else { break };
+            row.push(Self::leaf(ExprKind::Literal(literal), literal.offset));
+            is_last = last;
+        }
+        if !is_last || row.is_empty() {
+            (self.lexer, self.claimed) = before;
+            return None;
+        }
+        let end = self.lexer.pos() as u32;
+        self.tok = Token { kind: Tok::RParen, start: end - 1, end };
+        self.advance();
+        Some(row.into_bump_slice())
+    }
+
     /// Bytes of text from offset `from` to where the lexer stands, and from there to the end.
     pub(super) fn text_around(&self, from: u32) -> (usize, usize) {
         (self.lexer.pos() - from as usize, self.text.len() - self.lexer.pos())

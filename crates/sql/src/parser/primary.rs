@@ -222,7 +222,13 @@ impl<'a> Parser<'a, '_> {
 
     /// `( .. )` as an operand: a value, a row, or a subquery.
     pub(super) fn paren(&mut self) -> Result<Expr<'a>> {
-        let pos = self.expect(Tok::LParen)?.start;
+        let pos = self.tok.start;
+        if self.at(Tok::LParen)
+            && let Some(literals) = self.literal_row()
+        {
+            return self.row(literals, pos);
+        }
+        self.expect(Tok::LParen)?;
         let first = match self.paren_content()? {
             ParenContent::Query(query) => {
                 self.expect(Tok::RParen)?;

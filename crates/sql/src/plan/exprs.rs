@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use expr::{Expr, ExprKind};
+use smallvec::{SmallVec, smallvec};
 
 use super::{Node, Path, QueryPlan};
 
@@ -73,23 +74,25 @@ impl Node {
     }
 
     /// The nodes of the same query that it reads.
-    pub(super) fn inputs(&self) -> Vec<&Node> {
+    pub(super) fn inputs(&self) -> SmallVec<[&Node; 2]> {
         match self {
             Node::Dual
             | Node::Empty
             | Node::Access { .. }
             | Node::Virtual { .. }
             | Node::Derived { .. }
-            | Node::Union { .. } => Vec::new(),
+            | Node::Union { .. } => SmallVec::new(),
             Node::Merge { arms } => arms.iter().collect(),
-            Node::Intersect { first, second } => vec![first, second],
-            Node::Join { outer, inner, .. } | Node::HashJoin { outer, inner, .. } => vec![outer, inner],
+            Node::Intersect { first, second } => smallvec![&**first, &**second],
+            Node::Join { outer, inner, .. } | Node::HashJoin { outer, inner, .. } => {
+                smallvec![&**outer, &**inner]
+            }
             Node::Filter { input, .. }
             | Node::Compute { input, .. }
             | Node::Aggregate { input, .. }
             | Node::Sort { input, .. }
             | Node::Distinct { input, .. }
-            | Node::Limit { input, .. } => vec![input],
+            | Node::Limit { input, .. } => smallvec![&**input],
         }
     }
 

@@ -17,8 +17,15 @@ use crate::dive::Candidate;
 const INLINE_WORDS: usize = 2;
 
 /// Column positions of one relation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct ColumnSet(SmallVec<[u64; INLINE_WORDS]>);
+
+impl Clone for ColumnSet {
+    fn clone(&self) -> Self {
+        // The words are copied at once, not one by one.
+        ColumnSet(SmallVec::from_slice(&self.0))
+    }
+}
 
 impl ColumnSet {
     /// Adds a column.
@@ -373,7 +380,7 @@ pub enum Path {
         /// Index.
         index: usize,
         /// A value for each part.
-        key: Vec<Expr>,
+        key: Arc<[Expr]>,
     },
     /// Several stretches of the index: lists, alternatives, and whatever [`Path::Range`] has no room for.
     Intervals {

@@ -123,6 +123,9 @@ pub(super) fn index_positions<'i>(
 /// that its list is not worth making.
 fn add_without_subqueries(table: &Table<'_>, trees: SmallVec<[Tree<'_>; 4]>, found: &mut Vec<Choice>) {
     let RelKind::Table { indexes, .. } = &table.rels.get(table.rel).kind else { return };
+    if table.rels.subqueries.is_empty() {
+        return;
+    }
     if found.iter().any(|choice| !choice.path.subqueries().is_empty()) {
         let trees: Vec<Tree<'_>> = trees.into_iter().map(Tree::without_subqueries).collect();
         found.extend(
@@ -260,8 +263,7 @@ impl Table<'_> {
         if let (true, [tests]) = (is_unique, &boxes.list[..])
             && tests.len() == parts.len()
         {
-            let mut key = Vec::with_capacity(parts.len());
-            key.extend(tests.iter().flat_map(|placed| placed.test.values()).cloned());
+            let key = tests.iter().flat_map(|placed| placed.test.values()).cloned().collect();
             return Path::Point { index, key };
         }
         let Some(Stretch { eq, null_safe, lower, upper }) = self.one_stretch(parts, boxes) else {
@@ -384,7 +386,7 @@ impl Table<'_> {
         }
         for key in self.def.indexes.iter().filter(|i| self.is_key(i)) {
             let columns = key.parts.iter().map(|part| ColumnRef { rel: self.rel, col: part.column });
-            order.add_key(columns.collect());
+            order.add_key(columns);
         }
         order
     }

@@ -94,13 +94,21 @@ pub(super) fn range_share(has_both_ends: bool, values: f64) -> f64 {
 
 /// Testing a row with `condition`, beyond a plain comparison: lists and disjunctions are gone through.
 pub(super) fn test(condition: &Expr) -> f64 {
-    let mut comparisons = 0_usize;
-    condition.walk(&mut |e| match &e.kind {
-        ExprKind::In { list, .. } => comparisons += list.len(),
-        ExprKind::Or(terms) => comparisons += terms.len(),
-        _ => {}
-    });
-    comparisons as f64 * COMPARISON
+    comparisons(condition) as f64 * COMPARISON
+}
+
+/// Elements of the lists and disjunctions in `expr`.
+fn comparisons(expr: &Expr) -> usize {
+    let own = match &expr.kind {
+        ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Column(_) => return 0,
+        ExprKind::Compare { args, .. } => return comparisons(&args[0]) + comparisons(&args[1]),
+        ExprKind::In { list, .. } => list.len(),
+        ExprKind::Or(terms) => terms.len(),
+        _ => 0,
+    };
+    let mut below = 0;
+    expr.for_each_child(&mut |child| below += comparisons(child));
+    own + below
 }
 
 /// Sorting `rows` rows.

@@ -129,7 +129,9 @@ impl<'r> NodeBuilder<'r> {
     /// Notes the conditions that a path ensures.
     fn ensure(&mut self, how: &How) {
         let How::Access(choice) = how else { return };
-        self.in_paths.extend(choice.path.subqueries());
+        if !self.rels.subqueries.is_empty() {
+            self.in_paths.extend(choice.path.subqueries());
+        }
         for &at in &choice.ensured {
             self.is_placed[at] = true;
             self.equal.add(&self.list.conditions[at]);
@@ -222,21 +224,21 @@ impl<'r> NodeBuilder<'r> {
     /// The node that reads a relation and tests `conditions`.
     fn read(&self, rel: u16, how: How, conditions: Vec<Expr>) -> Node {
         match (how, &self.rels.get(rel).kind) {
-            (How::Access(choice), _) if choice.arms.is_empty() => {
-                let mut choice = *choice;
+            (How::Access(mut choice), _) if choice.arms.is_empty() => {
                 let also = choice.also.take();
                 let first = self.access(rel, choice, conditions);
                 match also {
                     None => first,
                     Some(also) => {
-                        let second = self.access(rel, also.choice, Vec::new());
+                        let second = self.access(rel, Box::new(also.choice), Vec::new());
                         Node::Intersect { first: Box::new(first), second: Box::new(second) }
                     }
                 }
             }
             (How::Access(choice), _) => {
                 let arms = choice.arms.into_iter();
-                let arms = arms.map(|Arm { choice, filter }| self.access(rel, choice, filter)).collect();
+                let arms =
+                    arms.map(|Arm { choice, filter }| self.access(rel, Box::new(choice), filter)).collect();
                 filter(index_merge::node(rel, arms, self.rels), conditions, self.rels)
             }
             (_, RelKind::Virtual { def }) => {
@@ -252,7 +254,7 @@ impl<'r> NodeBuilder<'r> {
 
 impl NodeBuilder<'_> {
     /// The node that reads a table by `choice` and tests `conditions`.
-    fn access(&self, rel: u16, choice: Choice, conditions: Vec<Expr>) -> Node {
+    fn access(&self, rel: u16, choice: Box<Choice>, conditions: Vec<Expr>) -> Node {
         let (of_index, rest) = index_condition::split(rel, &choice, conditions, self.rels);
         Node::Access {
             rel,

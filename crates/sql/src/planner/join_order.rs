@@ -142,10 +142,11 @@ impl Search<'_> {
         }
         let (positions, mut choices) = self.choices(rel, self.outside, !goal.is_trivial());
         let ordered = choices.iter().position(|c| goal.is_met(&c.order)).filter(|&at| at > 0);
-        let ordered = ordered.map(|at| choices.swap_remove(at));
+        let ordered = ordered.map(|at| Box::new(choices.swap_remove(at)));
         let mut offers = Vec::with_capacity(1 + usize::from(ordered.is_some()));
-        for choice in choices.into_iter().take(1).chain(ordered) {
-            offers.push(self.access(at, rel, 1.0, choice, &positions, false));
+        offers.push(self.access(at, rel, 1.0, first(choices), &positions, false));
+        if let Some(ordered) = ordered {
+            offers.push(self.access(at, rel, 1.0, ordered, &positions, false));
         }
         offers
     }
@@ -213,7 +214,7 @@ impl Search<'_> {
         item: usize,
         rel: u16,
         rows: f64,
-        mut choice: Choice,
+        mut choice: Box<Choice>,
         positions: &[usize],
         hash: bool,
     ) -> Offer {
@@ -235,7 +236,7 @@ impl Search<'_> {
         let (order, needs) = (std::mem::take(&mut choice.order), choice.needs.without(RelSet::of(rel)));
         // Subqueries are run for the rows that there are: the plan ends when a table of few rows has grown.
         let given = choice.rows * self.rels.get(rel).present * if hash { 1.0 } else { rows };
-        let step = Step { item, how: How::Access(Box::new(choice)), hash, given, rows: out };
+        let step = Step { item, how: How::Access(choice), hash, given, rows: out };
         Offer { step, rows: out, cost: price, needs, order, connected }
     }
 
@@ -300,8 +301,8 @@ impl Search<'_> {
 }
 
 /// The cheapest of `choices`: a table can always be scanned.
-fn first(choices: Vec<Choice>) -> Choice {
-    choices.into_iter().next().expect("a table has a path")
+fn first(choices: Vec<Choice>) -> Box<Choice> {
+    choices.into_iter().next().map(Box::new).expect("a table has a path")
 }
 
 /// The sides of an equality between `outer` and `inner`, in this order.

@@ -28,10 +28,15 @@ const MAX_ARM_BOXES: usize = 4;
 const MAX_STRETCHES: usize = 1 << 17;
 
 /// Bytes of a test, about.
-const TEST_BYTES: usize = 40;
+pub(super) const TEST_BYTES: usize = 40;
 /// Bytes of an interval when the statement runs, beside its key, and of a part of the key, about: those of a BIGINT.
 const INTERVAL_BYTES: usize = 28;
 const PART_BYTES: usize = 9;
+
+/// Bytes that `keys` keys of `parts` values take, and their intervals when the statement runs.
+pub(super) fn bytes_of_keys(keys: usize, parts: usize) -> usize {
+    keys * (parts * (TEST_BYTES + PART_BYTES) + INTERVAL_BYTES)
+}
 
 /// Tests of a box that need no allocation.
 const INLINE_TESTS: usize = 2;

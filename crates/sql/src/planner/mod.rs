@@ -1,7 +1,8 @@
 //! Planner: bound blocks to plans, one file per rule.
 //!
 //! ```text
-//! Block -> constants folded (fold) -> subqueries of WHERE in both of their forms (semi_join, subqueries) -> left joins that
+//! Block -> constants folded (fold) -> one row or a few by their whole keys (whole_key, key_list): done
+//!       -> else subqueries of WHERE in both of their forms (semi_join, subqueries) -> left joins that
 //! act as inner ones made inner (outer_join) -> inner joins flattened (join_list) -> disjunctions to lists (in_list), equalities
 //! spread (equality) -> conditions moved into derived tables (derived) -> join order and access paths (join_order, access,
 //! key_boxes, sarg, skip_scan, index_merge, dive) -> each condition at its place, none twice, in its cheaper form, before the row is read where
@@ -25,6 +26,7 @@ mod join_list;
 mod join_node;
 mod join_order;
 mod key_boxes;
+mod key_list;
 mod known;
 mod loose_scan;
 mod min_max;
@@ -40,5 +42,6 @@ mod skip_scan;
 mod subqueries;
 #[cfg(test)]
 mod tests;
+mod whole_key;
 
 pub(crate) use query::{change, query, source, subplans};

@@ -1,20 +1,24 @@
 //! Orders that paths give for free, and whether they are the order wanted.
 
 use expr::{ColumnRef, Expr, ExprKind};
+use smallvec::SmallVec;
 
 use crate::plan::{Path, SortKey};
+
+/// Columns of an index: few have more.
+type Columns = SmallVec<[ColumnRef; 4]>;
 
 /// The order of a stream of rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ordering {
     /// Columns, most significant first; `true`: descending.
-    columns: Vec<(ColumnRef, bool)>,
+    columns: SmallVec<[(ColumnRef, bool); 4]>,
     /// Columns with one value in all rows.
-    constants: Vec<ColumnRef>,
-    /// Relations of which there is at most one row.
-    single: Vec<u16>,
+    constants: Columns,
+    /// The relation of which there is at most one row.
+    single: Option<u16>,
     /// Columns of a unique key, whose values determine those of all columns of their relation.
-    keys: Vec<Vec<ColumnRef>>,
+    keys: SmallVec<[Columns; 1]>,
 }
 
 /// How a stream must be read to be in the order wanted.
@@ -29,7 +33,7 @@ pub(super) enum Reading {
 impl Ordering {
     /// At most one row of `rel`.
     pub(super) fn one_row(rel: u16) -> Ordering {
-        Ordering { single: vec![rel], ..Ordering::default() }
+        Ordering { single: Some(rel), ..Ordering::default() }
     }
 
     pub(super) fn add(&mut self, column: ColumnRef, desc: bool) {
@@ -41,12 +45,12 @@ impl Ordering {
     }
 
     /// A unique key without NULLs.
-    pub(super) fn add_key(&mut self, columns: Vec<ColumnRef>) {
-        self.keys.push(columns);
+    pub(super) fn add_key(&mut self, columns: impl Iterator<Item = ColumnRef>) {
+        self.keys.push(columns.collect());
     }
 
     fn is_constant(&self, column: ColumnRef) -> bool {
-        self.constants.contains(&column) || self.single.contains(&column.rel)
+        self.constants.contains(&column) || self.single == Some(column.rel)
     }
 
     /// Whether `column` has one value among rows that agree in `fixed`.
@@ -59,7 +63,7 @@ impl Ordering {
     /// How rows in this order must be read to be ordered by `keys`; `None` if they must be sorted.
     pub(super) fn reading(&self, keys: &[SortKey]) -> Option<Reading> {
         let mut reading = None;
-        let mut fixed = Vec::new();
+        let mut fixed = Columns::new();
         let mut have = self.columns.iter().filter(|(column, _)| !self.is_constant(*column));
         for key in keys {
             let ExprKind::Column(column) = key.expr.kind else {
@@ -86,7 +90,7 @@ impl Ordering {
 
     /// Whether equal values of `groups` are next to one another.
     pub(super) fn groups(&self, groups: &[Expr]) -> bool {
-        let mut wanted = Vec::with_capacity(groups.len());
+        let mut wanted = Columns::new();
         for group in groups {
             match group.kind {
                 ExprKind::Column(column) if self.is_constant(column) => {}
@@ -98,10 +102,10 @@ impl Ordering {
         let all = wanted.clone();
         let in_key = |c: &ColumnRef| self.keys.iter().any(|key| key.contains(c));
         wanted.retain(|c| {
-            in_key(c) || !self.is_determined(*c, &all.iter().copied().filter(in_key).collect::<Vec<_>>())
+            in_key(c) || !self.is_determined(*c, &all.iter().copied().filter(in_key).collect::<Columns>())
         });
         let leading = self.columns.iter().map(|(c, _)| *c).filter(|c| !self.is_constant(*c));
-        let leading: Vec<ColumnRef> = leading.take(wanted.len()).collect();
+        let leading: Columns = leading.take(wanted.len()).collect();
         leading.len() == wanted.len() && wanted.iter().all(|c| leading.contains(c))
     }
 

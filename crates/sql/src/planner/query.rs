@@ -11,12 +11,21 @@ use crate::plan::{Estimate, InsertCell, Node, QueryPlan, Relation, RowLocks, Sub
 
 /// Plans a statement's query.
 pub(crate) fn query(query: Query, ctx: &BindContext<'_>) -> QueryPlan {
-    plan_query(query, ctx, &Params::new(ctx.param_count))
+    plan_outermost(query, ctx)
 }
 
 /// Plans the query whose rows a statement inserts.
 pub(crate) fn source(query: Query, ctx: &BindContext<'_>) -> QueryPlan {
-    plan_query(query, &ctx.in_change(), &Params::new(ctx.param_count))
+    plan_outermost(query, &ctx.in_change())
+}
+
+fn plan_outermost(query: Query, ctx: &BindContext<'_>) -> QueryPlan {
+    let params = Params::new(ctx.param_count);
+    let extra = Extra { is_statement: true, ..Extra::default() };
+    match query {
+        Query::Select(mut block) => select::plan(&mut block, &extra, ctx, &params),
+        Query::Union(union) => plan_union(*union, ctx, &params),
+    }
 }
 
 /// Plans the subqueries of a statement that has no query of its own.
@@ -26,7 +35,7 @@ pub(crate) fn subplans(subqueries: Vec<SubBlock>, ctx: &BindContext<'_>) -> Vec<
 
 /// Plans the query that finds the rows of an UPDATE or DELETE. All columns of `targets` are read.
 pub(crate) fn change(
-    block: Block,
+    mut block: Block,
     targets: &[u16],
     sets: &mut [(u16, u16, InsertCell)],
     ctx: &BindContext<'_>,
@@ -38,13 +47,13 @@ pub(crate) fn change(
             values.push(expr);
         }
     }
-    let extra = Extra { whole: targets, read: values.iter().map(|e| &**e).collect() };
-    select::plan(block, &extra, &ctx.in_change(), &Params::new(ctx.param_count))
+    let extra = Extra { whole: targets, read: values.iter().map(|e| &**e).collect(), is_statement: true };
+    select::plan(&mut block, &extra, &ctx.in_change(), &Params::new(ctx.param_count))
 }
 
 pub(super) fn plan_query(query: Query, ctx: &BindContext<'_>, params: &Params) -> QueryPlan {
     match query {
-        Query::Select(block) => select::plan(*block, &Extra::default(), ctx, params),
+        Query::Select(mut block) => select::plan(&mut block, &Extra::default(), ctx, params),
         Query::Union(union) => plan_union(*union, ctx, params),
     }
 }

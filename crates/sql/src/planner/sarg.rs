@@ -109,6 +109,33 @@ pub(super) fn of<'e>(condition: &'e Expr, rel: u16, bound: RelSet, rels: &Rels) 
     Finder { rel, bound, rels }.tree(condition, false)
 }
 
+/// A column of a relation that must equal a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Equality {
+    /// The column.
+    pub(super) col: u16,
+    /// The operand that is the value.
+    pub(super) side: usize,
+    /// See [`Sarg::exact`].
+    pub(super) exact: bool,
+}
+
+/// The column of `rel` that `condition` equates with a constant or a parameter, if an index could serve that.
+pub(super) fn equality(condition: &Expr, rel: u16) -> Option<Equality> {
+    let ExprKind::Compare { op: CmpOp::Eq, domain, args } = &condition.kind else { return None };
+    let column = |side: usize| match args[side].kind {
+        ExprKind::Column(column) if column.rel == rel => Some(column.col),
+        _ => None,
+    };
+    let (col, side) = column(0).map(|col| (col, 1)).or_else(|| Some((column(1)?, 0)))?;
+    let value = &args[side];
+    if !matches!(value.kind, ExprKind::Const(_) | ExprKind::Param(_)) {
+        return None;
+    }
+    let exact = fit(&args[1 - side].ty, *domain, &value.ty, true)?;
+    Some(Equality { col, side, exact })
+}
+
 struct Finder<'r> {
     rel: u16,
     bound: RelSet,
@@ -254,19 +281,21 @@ impl Finder<'_> {
             || (self.rels.of(value).within(self.bound) && !is_volatile(value))
     }
 
-    /// Whether an index on a column of type `ty` finds what compares with `value` in `domain`: `None` if not,
-    /// `Some(false)` if what it finds must be tested again.
+    /// As [`fit`], for a value that must be known.
     fn fit(&self, ty: &SqlType, domain: CmpDomain, value: &Expr, is_equality: bool) -> Option<bool> {
-        if !self.is_known(value) {
-            return None;
-        }
-        // Members of an ENUM are in the order of their numbers, so that only equality of their texts can be looked up.
-        let is_member = ty.kind == TypeKind::Enum && matches!(domain, CmpDomain::String(_));
-        if is_member && is_equality && value.ty.is_string() {
-            return Some(false);
-        }
-        domain_fit(ty, domain, &value.ty)
+        if self.is_known(value) { fit(ty, domain, &value.ty, is_equality) } else { None }
     }
+}
+
+/// Whether an index on a column of type `ty` finds what compares with values of type `value` in `domain`: `None` if not,
+/// `Some(false)` if what it finds must be tested again.
+fn fit(ty: &SqlType, domain: CmpDomain, value: &SqlType, is_equality: bool) -> Option<bool> {
+    // Members of an ENUM are in the order of their numbers, so that only equality of their texts can be looked up.
+    let is_member = ty.kind == TypeKind::Enum && matches!(domain, CmpDomain::String(_));
+    if is_member && is_equality && value.is_string() {
+        return Some(false);
+    }
+    domain_fit(ty, domain, value)
 }
 
 fn leaf(sarg: Option<Sarg<'_>>) -> Tree<'_> {

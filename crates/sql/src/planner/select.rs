@@ -12,8 +12,8 @@ use super::relations::{RelSet, Rels};
 use super::semi_join::{ByRow, Forms};
 use super::subqueries::{ByRowPlan, Subqueries};
 use super::{
-    cost, derived, dive, equality, fold, index_intersect, join_node, loose_scan, min_max, outer_join,
-    semi_join,
+    cost, derived, dive, equality, fold, index_intersect, join_node, key_list, loose_scan, min_max,
+    outer_join, semi_join, whole_key,
 };
 use crate::bind::BindContext;
 use crate::bind::block::{Aggregation, Block, Computation, Query, Source};
@@ -27,6 +27,8 @@ pub(super) struct Extra<'e> {
     pub(super) whole: &'e [u16],
     /// Further expressions.
     pub(super) read: Vec<&'e Expr>,
+    /// The query is not part of another one, whose plan depends on what this one is expected to give.
+    pub(super) is_statement: bool,
 }
 
 /// Rows on their way through the plan.
@@ -39,9 +41,32 @@ struct Stream {
 }
 
 /// Plans `block`.
-pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, params: &Params) -> QueryPlan {
-    params.resolve(&mut block);
-    fold::block(&mut block);
+pub(super) fn plan(
+    block: &mut Block,
+    extra: &Extra<'_>,
+    ctx: &BindContext<'_>,
+    params: &Params,
+) -> QueryPlan {
+    params.resolve(block);
+    fold::block(block);
+    if let Some(key) = whole_key::find(block, ctx) {
+        return key.plan(block, extra);
+    }
+    if extra.is_statement
+        && let Some(keys) = key_list::find(block, ctx)
+    {
+        return keys.plan(block, extra);
+    }
+    by_paths(block, extra, ctx, params)
+}
+
+/// Plans `block`, whose constants are folded, by comparing the ways to read and to join its relations.
+pub(super) fn by_paths(
+    block: &mut Block,
+    extra: &Extra<'_>,
+    ctx: &BindContext<'_>,
+    params: &Params,
+) -> QueryPlan {
     let build = expr::Builder {
         collation: ctx.collation,
         modes: ctx.modes,
@@ -58,9 +83,9 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     let mut subqueries = plan_subqueries(subqueries, ctx, params);
     let subqueries_known = Subqueries::new(&subqueries, others, lead);
     let mut rels = Rels::new(subqueries_known, !block.locks.is_none(), build, block.rels.len(), ctx);
-    rels.dives = ctx.dives.filter(|_| row_limit(&block).is_none());
+    rels.dives = ctx.dives.filter(|_| row_limit(block).is_none());
     rels.is_counted = params.is_inside();
-    rels.has_limit = row_limit(&block).is_some();
+    rels.has_limit = row_limit(block).is_some();
     let mut derived: Vec<(u16, Query)> = Vec::new();
     for mut source in std::mem::take(&mut block.rels) {
         if let Source::Query { query, .. } = &mut source {
@@ -71,14 +96,14 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
     for column in subqueries.iter().flat_map(|sub| &sub.outer) {
         rels.note_column(*column);
     }
-    note_used(&mut block, extra, &mut rels);
+    note_used(block, extra, &mut rels);
     block.order.retain(|key| !ordering::is_constant(&key.expr));
     let names = block.from.rels();
-    let list = join_list(&mut block, &mut derived, &rels);
+    let list = join_list(block, &mut derived, &rels);
     for (rel, query) in derived {
         rels.set_plan(rel, plan_query(query, ctx, params));
     }
-    let (stream, chosen) = joined(&mut block, list, names, &rels);
+    let (stream, chosen) = joined(block, list, names, &rels);
     if lead.is_some_and(|lead| !chosen.in_paths.contains(&lead)) {
         subqueries.pop();
     }
@@ -87,18 +112,18 @@ pub(super) fn plan(mut block: Block, extra: &Extra<'_>, ctx: &BindContext<'_>, p
             subqueries[usize::from(at)] = plan;
         }
     }
-    let stream = grouped(stream, &mut block, &rels);
-    let estimate = limited(stream.estimate, &block);
+    let stream = grouped(stream, block, &rels);
+    let estimate = limited(stream.estimate, block);
     if let Some((rel, read)) = chosen.read {
         rels.list[usize::from(rel)].used = read;
     }
-    let node = finished(stream, &mut block, ctx);
+    let node = finished(stream, block, ctx);
     QueryPlan {
         relations: rels.into_plan(),
         root: node,
-        output: block.output.into(),
+        output: std::mem::take(&mut block.output).into(),
         subqueries,
-        locks: block.locks,
+        locks: std::mem::take(&mut block.locks),
         count_found_rows: block.count_found_rows,
         estimate,
         counted: chosen.counted.map(Box::new),
@@ -226,7 +251,7 @@ fn goal(block: &Block) -> Goal<'_> {
 }
 
 /// How many joined rows LIMIT needs, if it needs not all of them.
-fn row_limit(block: &Block) -> Option<f64> {
+pub(super) fn row_limit(block: &Block) -> Option<f64> {
     if block.distinct || block.having.is_some() || block.count_found_rows {
         return None;
     }

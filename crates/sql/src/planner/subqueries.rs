@@ -71,6 +71,11 @@ impl Subqueries {
         matches!(condition.kind, ExprKind::Subquery { plan, .. } if self.lead == Some(plan))
     }
 
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     /// Relations that subquery `plan` names.
     pub(super) fn named_by(&self, plan: u16) -> RelSet {
         self.list.get(usize::from(plan)).map_or(RelSet::EMPTY, |subquery| subquery.names)

@@ -9,6 +9,9 @@ use types::{
     TableDef, TypeKind,
 };
 
+use crate::ast::Statement;
+use crate::bind::binder::{Binder, Level};
+use crate::bind::block::Query;
 use crate::bind::{
     BindContext, BindError, Catalog, CatalogError, Literals, Planned, SessionTypes, bind_and_plan,
 };
@@ -16,7 +19,7 @@ use crate::bind::{RangeMemory, ReadsLock};
 use crate::plan::explain;
 use crate::{CacheKey, LexMode, parse, parse_numbered};
 
-/// Tables `emp`, `dept`, `employees`, `salaries`, `many`, `log` in schema `db`.
+/// Tables `emp`, `dept`, `employees`, `salaries`, `many`, `log`, `stock` in schema `db`.
 pub(crate) struct TestCatalog {
     tables: Vec<(Arc<TableDef>, u64)>,
 }
@@ -49,6 +52,12 @@ impl Default for TestCatalog {
             &[("PRIMARY", "id"), ("UNIQUE u", "c"), ("ab", "a,b"), ("di", "d"), ("xi", "x")],
         );
         let log = table(6, "log", "at datetime, line text", &[]);
+        let stock = table(
+            7,
+            "stock",
+            "w int!, i int!, quantity int!, name varchar",
+            &[("PRIMARY", "w,i"), ("UNIQUE n", "name")],
+        );
         TestCatalog {
             tables: vec![
                 (emp, 6),
@@ -57,6 +66,7 @@ impl Default for TestCatalog {
                 (salaries, 2_800_000),
                 (many, 1_000_000),
                 (log, 1000),
+                (stock, 100_000),
             ],
         }
     }
@@ -193,8 +203,31 @@ pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
     let parsed =
         parse_numbered(sql.as_bytes(), 0, LexMode::NONE, &arena, key.literals(), usize::MAX).unwrap();
     let base = parsed.params as u16;
+    let (catalog, range_memory) = (TestCatalog::default(), RangeMemory::new(0));
     let ctx = BindContext {
-        catalog: &TestCatalog::default(),
+        param_count: base + key.literals().len() as u16,
+        literals: Literals::Parameters { base },
+        ..context(sql, &catalog, &range_memory)
+    };
+    bind_and_plan(&parsed.statement, &ctx)
+}
+
+/// Calls `take` with the query `sql` as it is bound, and its surroundings.
+pub(crate) fn with_bound(sql: &str, take: impl FnOnce(Query, &BindContext<'_>)) {
+    let arena = Bump::new();
+    let parsed = parse(sql.as_bytes(), 0, LexMode::NONE, &arena).unwrap();
+    let Statement::Query(query) = &parsed.statement else { panic!("{sql}: no query") };
+    let (catalog, range_memory) = (TestCatalog::default(), RangeMemory::new(0));
+    let ctx = context(sql, &catalog, &range_memory);
+    let mut binder = Binder::new(&ctx);
+    binder.levels.push(Level::new());
+    take(binder.query(query).unwrap(), &ctx);
+}
+
+/// Surroundings in database `db`, under the default modes, without parameters.
+fn context<'c>(sql: &'c str, catalog: &'c TestCatalog, range_memory: &'c RangeMemory) -> BindContext<'c> {
+    BindContext {
+        catalog,
         session: &NoVariables,
         sql: sql.as_bytes(),
         database: Some("db"),
@@ -202,13 +235,12 @@ pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
         collation: CollationId::UTF8MB4_0900_AI_CI,
         div_precision_increment: 4,
         param_types: &[],
-        param_count: base + key.literals().len() as u16,
-        literals: Literals::Parameters { base },
-        range_memory: &RangeMemory::new(0),
+        param_count: 0,
+        literals: Literals::Constants,
+        range_memory,
         reads_lock: ReadsLock::default(),
         dives: None,
-    };
-    bind_and_plan(&parsed.statement, &ctx)
+    }
 }
 
 /// Binds `sql` in a database, under modes, with parameters of these types.
@@ -220,20 +252,13 @@ pub(crate) fn bind_under(
 ) -> Result<Planned, BindError> {
     let arena = Bump::new();
     let parsed = parse(sql.as_bytes(), 0, LexMode::NONE, &arena).unwrap();
+    let (catalog, range_memory) = (TestCatalog::default(), RangeMemory::new(0));
     let ctx = BindContext {
-        catalog: &TestCatalog::default(),
-        session: &NoVariables,
-        sql: sql.as_bytes(),
         database,
         modes,
-        collation: CollationId::UTF8MB4_0900_AI_CI,
-        div_precision_increment: 4,
         param_types,
         param_count: parsed.params as u16,
-        literals: Literals::Constants,
-        range_memory: &RangeMemory::new(0),
-        reads_lock: ReadsLock::default(),
-        dives: None,
+        ..context(sql, &catalog, &range_memory)
     };
     bind_and_plan(&parsed.statement, &ctx)
 }

@@ -1,5 +1,7 @@
 //! Plan shapes, as EXPLAIN shows them.
 
+mod whole_key;
+
 use crate::bind::tests::fixture::plan;
 
 /// Statement, `----`, plan, empty line.

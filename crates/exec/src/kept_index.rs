@@ -1,0 +1,71 @@
+//! How records and keys of an index are read and made: worked out once for each version of a table, and shared by all programs.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use engine::Table;
+
+use crate::key::KeyPart;
+use crate::range_bugs::{RangeBug, is_planted};
+use crate::reader::TableReader;
+
+/// What is kept with an index.
+#[derive(Debug)]
+struct KeptIndex {
+    reader: Arc<TableReader>,
+    parts: Arc<[KeyPart]>,
+}
+
+impl KeptIndex {
+    fn new(table: &Table, index: usize) -> Self {
+        KeptIndex {
+            reader: Arc::new(TableReader::new(table, index)),
+            parts: KeyPart::of_index(table, index).into(),
+        }
+    }
+}
+
+/// A reader of `table`'s columns from records of its index at `index`.
+pub(crate) fn reader(table: &Table, index: usize) -> Arc<TableReader> {
+    with(table, index, |kept| Arc::clone(&kept.reader))
+}
+
+/// The first `count` parts of keys of `table`'s index at position `index`, or as many as there are.
+pub(crate) fn key_parts(table: &Table, index: usize, count: usize) -> KeyParts {
+    let all = with(table, index, |kept| Arc::clone(&kept.parts));
+    KeyParts { count: count.min(all.len()), all }
+}
+
+fn with<T>(table: &Table, index: usize, take: impl Fn(&KeptIndex) -> T) -> T {
+    if is_planted(RangeBug::UnpaddedPrefix) {
+        return take(&KeptIndex::new(table, index));
+    }
+    let kept = table.indexes[index].kept.get_or_init(|| Arc::new(KeptIndex::new(table, index)));
+    match kept.downcast_ref::<KeptIndex>() {
+        Some(kept) => take(kept),
+        None => take(&KeptIndex::new(table, index)),
+    }
+}
+
+/// The first parts of an index.
+#[derive(Debug)]
+pub(crate) struct KeyParts {
+    all: Arc<[KeyPart]>,
+    count: usize,
+}
+
+impl KeyParts {
+    /// All parts of the index.
+    pub(crate) fn of_whole_keys(&self) -> Arc<[KeyPart]> {
+        Arc::clone(&self.all)
+    }
+}
+
+impl Deref for KeyParts {
+    type Target = [KeyPart];
+
+    #[inline]
+    fn deref(&self) -> &[KeyPart] {
+        &self.all[..self.count]
+    }
+}
