@@ -1,6 +1,5 @@
 //! Taking and giving back pages within a mini-transaction.
 
-use base::sync::{Planted, planted, sim};
 use base::{IndexId, PageNo, invariant};
 use buffer::ExclusiveGuard;
 use page::extent_map::EXTENTS_PER_MAP;
@@ -149,11 +148,7 @@ impl<'p> Mtr<'p> {
     ///
     /// In this order: a checkpoint that no longer sees a page's unwritten changes makes the log durable up to here at least, so
     /// that redo knows the page as free. Until the space is unlocked nobody else can have taken the pages.
-    pub(crate) fn write_release(mut self, parts: &[u8], pages: impl Iterator<Item = PageNo> + Clone) {
-        if planted(Planted::EarlyDiscard) {
-            pages.clone().for_each(|page| self.store.pool.discard(page));
-            sim::linger();
-        }
+    pub(crate) fn write_release(mut self, parts: &[u8], pages: impl Iterator<Item = PageNo>) {
         self.write(parts);
         pages.for_each(|page| self.store.pool.discard(page));
         self.release();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use base::sync::Event;
 
 use crate::clock::deadline_in;
-use crate::error::Result;
+use crate::error::{IoError, Result};
 
 /// How long a write that found the disk full waits before it is tried again.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -15,13 +15,25 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// need space for any write.
 ///
 /// Latches: those that the writer of the file holds.
+#[inline]
 pub fn wait_for_space<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
-    loop {
+    match work() {
+        Err(error) => repeat_while_full(error, work),
+        done => done,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn repeat_while_full<T>(mut error: IoError, mut work: impl FnMut() -> Result<T>) -> Result<T> {
+    while error.is_out_of_space() {
+        pause_for_space();
         match work() {
-            Err(error) if error.is_out_of_space() => pause_for_space(),
-            result => return result,
+            Err(again) => error = again,
+            done => return done,
         }
     }
+    Err(error)
 }
 
 /// Lets some time go by in which somebody may free space.
@@ -37,7 +49,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::error::{IoError, IoOp};
+    use crate::error::IoOp;
 
     fn error(op: IoOp, kind: ErrorKind) -> IoError {
         IoError::new(op, Path::new("f"), kind)

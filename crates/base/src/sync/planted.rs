@@ -41,8 +41,6 @@ pub enum Planted {
     ForgottenAside,
     /// Changes are admitted without a look at the space for their log.
     UnreservedLog,
-    /// The frames of freed pages are forgotten before the log says that the pages are free.
-    EarlyDiscard,
     /// Purge frees values of a tree that is gone, and was freed as a whole.
     FreedTwice,
     /// A definition change does not put down which trees it makes and frees.
@@ -57,7 +55,7 @@ pub enum Planted {
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 22] = [
+    pub const ALL: [Planted; 21] = [
         Planted::UnsyncedLog,
         Planted::UnsyncedPages,
         Planted::RedoTwice,
@@ -74,7 +72,6 @@ impl Planted {
         Planted::EarlySlotReuse,
         Planted::ForgottenAside,
         Planted::UnreservedLog,
-        Planted::EarlyDiscard,
         Planted::FreedTwice,
         Planted::ForgottenTrees,
         Planted::LoserSeen,

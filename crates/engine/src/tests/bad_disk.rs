@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::codec::{get_u32, get_u64};
-use env::{Disk, IoOp, Mishap, OpenOptions, SimDisk};
+use env::{Disk, IoOp, Mishap, OpenOptions, SimDisk, Trouble};
 use log::{LogConfig, LogReader};
 use page::PAGE_SIZE;
 use types::CollationId;
@@ -380,4 +380,50 @@ fn wherever_a_full_disk_is_met_changes_go_on_afterwards() {
             }
         }
     }
+}
+
+/// Inserts rows into the table until data.rdb cannot grow.
+fn fill_data_file(engine: &Arc<Engine>, table: &Table) {
+    for id in 1_000_000.. {
+        let mut trx = engine.begin(BeginOptions::default());
+        let row = Wide { body: Some("fill ".repeat(600)), ..Wide::new(id, 0, &format!("f{id}")) };
+        match insert(engine, table, &mut trx, &row).and_then(|()| engine.commit(&mut trx)) {
+            Ok(()) => {}
+            Err(Error::Storage(btree::Error::FileFull)) => return,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_rollback_that_makes_rows_longer_finds_room_in_a_file_that_cannot_grow() {
+    let disk = Arc::new(SimDisk::new());
+    let engine = new_engine(&disk);
+    let table = engine.table("s", "t").unwrap();
+    engine.create_table(wide_def("u")).unwrap();
+    let other = engine.table("s", "u").unwrap();
+    let long = |id: i32| Wide { body: Some("long ".repeat(300)), ..Wide::new(id, id, &format!("c{id}")) };
+    let mut trx = engine.begin(BeginOptions::default());
+    (0..100).for_each(|id| insert(&engine, &table, &mut trx, &long(2 * id)).unwrap());
+    engine.commit(&mut trx).unwrap();
+    let mut shortens = engine.begin(BeginOptions::default());
+    for id in 0..100 {
+        update(&engine, &table, &mut shortens, 2 * id, &Wide::new(2 * id, 2 * id, &format!("c{}", 2 * id)))
+            .unwrap();
+    }
+    // Others take the room on their pages.
+    trx.restart(BeginOptions::default());
+    (0..100).for_each(|id| insert(&engine, &table, &mut trx, &long(2 * id + 1)).unwrap());
+    engine.commit(&mut trx).unwrap();
+    let mishap = Mishap::Error(ErrorKind::StorageFull);
+    let trouble = Trouble { op: Some(IoOp::Resize), file: Some("data.rdb"), nth: 1, mishap };
+    disk.schedule_all(&vec![trouble; 5000]);
+    fill_data_file(&engine, &other);
+    fill_data_file(&engine, &table);
+    engine.rollback(&mut shortens).unwrap();
+    drop((trx, shortens));
+    assert_sound(&engine, &table);
+    let found = rows(&engine, &table, ReadView::newest());
+    assert!(found[..200].iter().enumerate().all(|(id, row)| *row == long(id as i32)));
+    engine.shutdown().unwrap();
 }

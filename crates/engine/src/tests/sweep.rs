@@ -100,6 +100,24 @@ fn after_a_crash_a_sweep_removes_what_purge_forgot_and_no_more() {
 }
 
 #[test]
+fn a_sweep_waits_for_no_definition_change_and_comes_back() {
+    let (disk, engine, reader, _) = with_garbage();
+    engine.shutdown().unwrap();
+    drop((reader, engine));
+    let engine = Engine::open(small_log(&disk)).unwrap();
+    let found = leftovers(&engine);
+    let garbage = engine.store().space_report().extents_garbage;
+    let table = engine.table("s", "t").unwrap();
+    table.state.lock.lock_exclusive(&std::time::Duration::ZERO.into()).unwrap();
+    // Twice: the extents have their turn again.
+    assert_eq!([sweep_all(&engine), sweep_all(&engine)], [0, 0]);
+    assert_eq!(engine.store().space_report().extents_garbage, garbage);
+    table.state.lock.unlock_exclusive();
+    assert_eq!((sweep_all(&engine) as u64, leftovers(&engine)), (found, 0));
+    assert_eq!(engine.store().space_report().extents_garbage, 0);
+}
+
+#[test]
 fn what_a_reader_kept_to_a_clean_shutdown_is_swept_after_the_next_start() {
     let (disk, engine, reader, left) = with_garbage();
     engine.shutdown().unwrap();
