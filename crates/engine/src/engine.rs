@@ -44,10 +44,12 @@ pub struct Engine {
     pub(crate) checkpoints: Arc<CheckpointControl>,
     pub(crate) undo_warnings: UndoWarnings,
     pub(crate) unfinished: Unfinished,
+    /// A start has left a checkpoint and rollbacks to be done.
+    pub(crate) is_recovering: AtomicBool,
     /// Where troubles are told that no statement's answer can tell.
     pub(crate) notes: Arc<dyn StartLog>,
     checkpoint_thread: Mutex<Option<env::Thread<()>>>,
-    rollback_thread: Mutex<Option<env::Thread<()>>>,
+    recovery_thread: Mutex<Option<env::Thread<()>>>,
     /// Ids below were given out before the start: but for the unfinished ones, their transactions have ended.
     pub(crate) restart_horizon: TrxId,
     /// As in the file header: ids at or above it are not in use.
@@ -72,9 +74,8 @@ impl Engine {
         let engine = Engine::open_unfinished(&config)?;
         if config.background {
             Engine::start_threads(&engine)?;
-        } else if engine.unfinished_transactions() > 0 {
-            engine.roll_back_unfinished()?;
-            engine.checkpoint()?;
+        } else {
+            engine.finish_recovery()?;
         }
         Ok(engine)
     }
@@ -143,17 +144,17 @@ impl Engine {
             });
         })?;
         *engine.checkpoint_thread.lock() = Some(thread);
-        if engine.unfinished_transactions() == 0 {
+        if !engine.is_recovering.load(Ordering::Relaxed) {
             return Ok(());
         }
         let weak = Arc::downgrade(engine);
-        let thread = env::spawn_background("rollback", move || {
-            let ended = recovery::run_rollbacks(&weak);
+        let thread = env::spawn_background("recovery", move || {
+            let ended = recovery::run(&weak);
             ended.unwrap_or_else(|error| {
-                env::end_process(&format!("open transactions are rolled back: {error}"))
+                env::end_process(&format!("recovery writes pages and rolls open transactions back: {error}"))
             });
         })?;
-        *engine.rollback_thread.lock() = Some(thread);
+        *engine.recovery_thread.lock() = Some(thread);
         Ok(())
     }
 
@@ -184,8 +185,9 @@ impl Engine {
             undo_warnings,
             notes,
             checkpoint_thread: Mutex::new(None),
-            rollback_thread: Mutex::new(None),
+            recovery_thread: Mutex::new(None),
             unfinished: Unfinished::default(),
+            is_recovering: AtomicBool::new(false),
             restart_horizon: header.trx_limit,
             trx_limit: AtomicU64::new(header.trx_limit.0),
             closed: AtomicBool::new(false),
@@ -203,7 +205,7 @@ impl Engine {
             return Ok(());
         }
         // It looks whether the engine is closed.
-        end(&self.rollback_thread);
+        end(&self.recovery_thread);
         self.trx.close(|log| self.undo_all(log))?;
         self.forget_unfinished();
         if self.trx.purge_horizon() == self.trx.newest() {
