@@ -48,10 +48,12 @@ pub struct Engine {
     pub(crate) checkpoints: Arc<CheckpointControl>,
     pub(crate) undo_warnings: UndoWarnings,
     pub(crate) unfinished: Unfinished,
+    /// A start has left a checkpoint and rollbacks to be done.
+    pub(crate) is_recovering: AtomicBool,
     /// Where troubles are told that no statement's answer can tell.
     pub(crate) notes: Arc<dyn StartLog>,
     pub(crate) checkpoint_thread: Mutex<Option<env::Thread<()>>>,
-    pub(crate) rollback_thread: Mutex<Option<env::Thread<()>>>,
+    pub(crate) recovery_thread: Mutex<Option<env::Thread<()>>>,
     /// Ids below were given out before the start: but for the unfinished ones, their transactions have ended.
     pub(crate) restart_horizon: TrxId,
     /// As in the file header: ids at or above it are not in use.
@@ -76,9 +78,8 @@ impl Engine {
         let engine = Engine::open_unfinished(&config)?;
         if config.background {
             Engine::start_threads(&engine)?;
-        } else if engine.unfinished_transactions() > 0 {
-            engine.roll_back_unfinished()?;
-            engine.checkpoint()?;
+        } else {
+            engine.finish_recovery()?;
         }
         Ok(engine)
     }
@@ -150,17 +151,17 @@ impl Engine {
             });
         })?;
         *engine.checkpoint_thread.lock() = Some(thread);
-        if engine.unfinished_transactions() == 0 {
+        if !engine.is_recovering.load(Ordering::Relaxed) {
             return Ok(());
         }
         let weak = Arc::downgrade(engine);
-        let thread = env::spawn_background("rollback", move || {
-            let ended = recovery::run_rollbacks(&weak);
+        let thread = env::spawn_background("recovery", move || {
+            let ended = recovery::run(&weak);
             ended.unwrap_or_else(|error| {
-                env::end_process(&format!("open transactions are rolled back: {error}"))
+                env::end_process(&format!("recovery writes pages and rolls open transactions back: {error}"))
             });
         })?;
-        *engine.rollback_thread.lock() = Some(thread);
+        *engine.recovery_thread.lock() = Some(thread);
         Ok(())
     }
 
@@ -192,8 +193,9 @@ impl Engine {
             undo_warnings,
             notes,
             checkpoint_thread: Mutex::new(None),
-            rollback_thread: Mutex::new(None),
+            recovery_thread: Mutex::new(None),
             unfinished: Unfinished::default(),
+            is_recovering: AtomicBool::new(false),
             restart_horizon: header.trx_limit,
             trx_limit: AtomicU64::new(header.trx_limit.0),
             closed: AtomicBool::new(false),

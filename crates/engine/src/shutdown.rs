@@ -38,7 +38,7 @@ impl Engine {
             return Ok(self.store.log().flush()?);
         }
         // It looks whether the engine is closed.
-        end(&self.rollback_thread);
+        end(&self.recovery_thread);
         self.trx.close(|log| self.undo_all(log))?;
         self.forget_unfinished();
         // Somebody who reads still keeps it from being purged.
@@ -71,7 +71,7 @@ impl Engine {
     }
 
     fn stop_threads(&self) {
-        end(&self.rollback_thread);
+        end(&self.recovery_thread);
         self.purge.stop();
         end(&self.purge_thread);
         // After everybody who may wait for a checkpoint.

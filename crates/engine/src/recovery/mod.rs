@@ -4,10 +4,11 @@
 //!  btree::Store::open   log read (History listens), pages redone
 //!    catalog loaded     the dictionary has no transactions: it is whole
 //!    unfinished.rs      open transactions become transactions in progress, their undo at the addresses it had
-//!    trees              that a definition change left half made or half gone are freed
+//!    trees              that a definition change left half made or half gone are freed; open transactions are undone first
 //!    leftovers          of committed transactions with dead values, as far as the log tells, are purged
-//!    checkpoint         clients are let in
-//!    unfinished.rs      in background, open transactions are undone by the code that rolls back
+//!                       clients are let in; what follows is done in background
+//!    checkpoint
+//!    unfinished.rs      open transactions are undone by the code that rolls back
 //! ```
 //! Any of it may be cut short and begun again. Undoing goes on behind the last compensation in the log; the rest looks at
 //! what is there.
@@ -23,13 +24,14 @@ mod trees;
 mod unfinished;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use env::{Clock, RealClock};
 
 pub(crate) use history::{History, SpilledUndo};
 pub(crate) use trails::Trails;
 pub use unfinished::RollbackReport;
-pub(crate) use unfinished::{Unfinished, run_rollbacks};
+pub(crate) use unfinished::{Unfinished, run};
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -89,20 +91,35 @@ impl Engine {
         if let Some(why) = found.trails.refusal() {
             log.note(&format!("recovery: the undo of open transactions stays in memory: {why}"));
         }
-        let unfinished = self.adopt_unfinished(&mut found, &**log)?;
+        let mut unfinished = self.adopt_unfinished(&mut found, &**log)?;
         found.trails.close();
         self.checkpoints.adopt_spills(&found.spilled)?;
         // Before the checkpoint, which may spill undo to files of the same names.
         self.checkpoints.remove_unneeded_files()?;
+        if unfinished > 0 && !self.dead_trees()?.is_empty() {
+            log.note("recovery: rolling back before trees of an interrupted definition change are freed");
+            self.roll_back_unfinished()?;
+            unfinished = 0;
+        }
         self.free_pending_trees()?;
         self.purge_leftovers(found.leftovers)?;
         // What was put back came from the log, as what was redone before.
         self.store.pool().ensure_resident_sound().map_err(btree::Error::from)?;
-        self.checkpoint()?;
         if unfinished > 0 {
             log.note(&format!("recovery: rolling back {unfinished} open transactions"));
         }
-        log.note("recovery: done");
+        self.is_recovering.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Does what recovery leaves for later: the checkpoint, and the rollbacks.
+    pub(crate) fn finish_recovery(&self) -> Result<()> {
+        if self.is_recovering.swap(false, Ordering::Relaxed) {
+            self.checkpoint()?;
+            self.roll_back_unfinished()?;
+            // Files of undo that was spilled go.
+            self.checkpoint()?;
+        }
         Ok(())
     }
 }

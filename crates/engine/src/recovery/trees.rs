@@ -40,11 +40,23 @@ impl Engine {
         self.dictionary.delete(&self.store, Kind::PendingTrees, &name_of(ids)).map(drop)
     }
 
-    /// Frees the trees that were pending when the server ended.
+    /// Frees the trees that were pending when the server ended. Nobody allocates pages meanwhile, and no transaction is
+    /// unfinished: the pages of a value that was not written to its end may look as those of such a tree.
     pub(crate) fn free_pending_trees(&self) -> Result<()> {
-        let pending = self.dictionary.list(&self.store, Kind::PendingTrees)?;
+        let trees = self.dead_trees()?;
+        if !trees.is_empty() {
+            self.store.free_trees(&trees)?;
+        }
+        for (name, _) in self.dictionary.list(&self.store, Kind::PendingTrees)? {
+            self.dictionary.delete(&self.store, Kind::PendingTrees, &name)?;
+        }
+        Ok(())
+    }
+
+    /// The trees that were pending when the server ended and that no table has.
+    pub(super) fn dead_trees(&self) -> Result<BTreeSet<IndexId>> {
         let mut trees = BTreeSet::new();
-        for (_, value) in &pending {
+        for (_, value) in &self.dictionary.list(&self.store, Kind::PendingTrees)? {
             let mut rest = &value[..];
             while !rest.is_empty() {
                 let id = take_varint(&mut rest).and_then(|id| u32::try_from(id).ok());
@@ -53,12 +65,6 @@ impl Engine {
         }
         let catalog = self.catalog();
         trees.retain(|&tree| catalog.index(tree).is_none());
-        if !trees.is_empty() {
-            self.store.free_trees(&trees)?;
-        }
-        for (name, _) in &pending {
-            self.dictionary.delete(&self.store, Kind::PendingTrees, name)?;
-        }
-        Ok(())
+        Ok(trees)
     }
 }

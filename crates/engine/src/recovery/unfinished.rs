@@ -185,12 +185,15 @@ impl Engine {
     }
 }
 
-/// The background thread: ends when all is rolled back, when the engine is closed, or with it.
-pub(crate) fn run_rollbacks(engine: &Weak<Engine>) -> Result<()> {
+/// The background thread of a start that had to recover: ends when all is rolled back, when the engine is closed, or with it.
+pub(crate) fn run(engine: &Weak<Engine>) -> Result<()> {
     let Some((notes, total)) = engine.upgrade().map(|e| (Arc::clone(&e.notes), e.unfinished_records()))
     else {
         return Ok(());
     };
+    if let Some(engine) = engine.upgrade() {
+        engine.checkpoint()?;
+    }
     let (mut pace, mut undone) = (Pace::new(&notes), 0);
     loop {
         let Some(engine) = engine.upgrade().filter(|engine| !engine.is_closed()) else { return Ok(()) };
@@ -198,7 +201,7 @@ pub(crate) fn run_rollbacks(engine: &Weak<Engine>) -> Result<()> {
         undone += report.undone as u64;
         pace.tell("rolling back", undone, total);
         if report.unfinished == 0 {
-            notes.note("recovery: all open transactions are rolled back");
+            notes.note("recovery: done");
             return Ok(());
         }
     }

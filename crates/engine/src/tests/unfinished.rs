@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::TrxId;
+use base::{IndexId, TrxId};
 use env::SimDisk;
 
 use super::support::*;
@@ -228,4 +228,18 @@ fn ids_from_before_the_start_that_have_ended_are_seen_beside_an_open_one() {
     engine.commit(&mut trx).unwrap();
     engine.roll_back_unfinished().unwrap();
     assert_seen(&engine, &table, &[Wide::new(2, 3, "again")]);
+}
+
+#[test]
+fn open_transactions_are_undone_before_trees_of_an_interrupted_definition_change_are_freed() {
+    let (disk, before, _) = crashed();
+    let (engine, _) = open(&disk);
+    // No table has it.
+    engine.put_pending_trees(&[IndexId(9999)]).unwrap();
+    engine.store().log().flush().unwrap();
+    let disk = Arc::new(disk.crash());
+    let (engine, table) = open(&disk);
+    assert_eq!(engine.unfinished_transactions(), 0);
+    assert_eq!(rows(&engine, &table, ReadView::newest()), before);
+    assert_sound(&engine, &table);
 }
