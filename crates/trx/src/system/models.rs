@@ -202,7 +202,9 @@ fn a_checkpoint_misses_no_transaction_whose_undo_lies_below_it() {
                 id: FIRST,
                 number: Lsn(120),
                 last: UndoPtr::NONE,
+                rest: UndoPtr::NONE,
                 first_undo: slot.first_undo(),
+                has_values: false,
                 values_freed: 0,
             };
             world.system.enqueue(wants_purge);
