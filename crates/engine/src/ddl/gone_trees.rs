@@ -32,12 +32,17 @@ impl Engine {
         self.free_gone_trees()
     }
 
-    /// Frees the trees that were given up. Those that a full disk has no log for stay for the next call.
+    /// Frees the trees that were given up. Those that a full disk has no log for stay for the next call, and so do all while
+    /// transactions from before the start are rolled back: a page that one of them had allocated and not yet written may still
+    /// look as a page of such a tree.
     ///
     /// Latches and locks: none may be held but metadata locks.
     pub(crate) fn free_gone_trees(&self) -> Result<()> {
         let _turn = self.gone_trees.turn.lock();
         loop {
+            if self.unfinished_transactions() > 0 {
+                return Ok(());
+            }
             let Some(pending) = self.gone_trees.waiting.lock().first().cloned() else { return Ok(()) };
             match self.free_pending(&pending) {
                 Err(Error::LogFull(_)) => return Ok(()),
