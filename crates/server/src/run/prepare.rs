@@ -16,7 +16,7 @@ use wire::prepare::PreparedStatement;
 
 use super::params::{self, Strings};
 use super::{Compiled, Failure, Request, compile, more_than_one, param_fit, planned, planned_kind};
-use crate::answer::Answer;
+use crate::answer::{Answer, Table};
 use crate::client_io::ClientIo;
 use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
@@ -25,6 +25,7 @@ use crate::plan_cache::plan_bytes;
 use crate::plan_key::{PreparedKey, Purpose};
 use crate::prepared::{ParamTypes, Prepared, PreparedPlan};
 use crate::session::Session;
+use crate::show;
 use crate::statement;
 use crate::status::{Com, bump};
 use crate::user_variable::TEXT_CHARS;
@@ -51,11 +52,12 @@ pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError>
         })
         .collect();
     let plan = compiled.as_ref().map(|compiled| compiled.program.plan());
+    let shown = if plan.is_none() { shown_columns(session, &prepared.text) } else { None };
     let columns: Vec<ColumnDefinition<'_>> = match plan.map(|plan| &**plan) {
         Some(Plan::Query(query)) if prepared.planned != Some(Com::Do) => {
             query.output.iter().map(|column| exec::prepared_column_definition(column, charset)).collect()
         }
-        _ => Vec::new(),
+        _ => shown.as_ref().map_or_else(Vec::new, |table| table.described(charset)),
     };
     let id = session.prepared.add(prepared);
     let warnings = session.diagnostics.packet_count();
@@ -63,6 +65,13 @@ pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError>
     let described = PreparedStatement { id, params: &params, columns: &columns, warnings, status };
     described.write(&mut io.out, session.capabilities);
     Ok(())
+}
+
+/// The columns of a SHOW that is prepared; `None` for statements without.
+fn shown_columns(session: &Session, text: &[u8]) -> Option<Table> {
+    let arena = Bump::new();
+    let parsed = parse(session, text, &arena).ok()?;
+    show::prepared(session, &session.server.engine, &parsed.statement)
 }
 
 /// A new prepared statement, counted, and its program, if it is of a planned kind. The types of its parameters are not
