@@ -176,8 +176,8 @@ fn planned_type(
         (role @ (ParamRole::Text | ParamRole::Operand | ParamRole::Moment), Some(ty)) => {
             let wanted = Class::of_bound(ty);
             let class = class_of_value(wanted, bound, value);
-            let is_own =
-                class != wanted && class != Class::Null && (class != Class::Text || role == ParamRole::Text);
+            let reads_text = role == ParamRole::Text || !wanted.is_number();
+            let is_own = class != wanted && class != Class::Null && (class != Class::Text || reads_text);
             Some(if is_own { class.bound_type() } else { ty })
         }
         _ => given,

@@ -4,7 +4,7 @@ use expr::{CmpOp, Expr, Func};
 use types::SqlType;
 
 use super::binder::Binder;
-use super::{BindError, Clause, conjuncts};
+use super::{BindError, Clause, ParamRole, conjuncts};
 use crate::ast::{self, BinaryOp, ExprKind, IsTest, UnaryOp, VarScope};
 
 impl<'a> Binder<'a, '_> {
@@ -306,6 +306,10 @@ impl<'a> Binder<'a, '_> {
 
     fn is(&mut self, operand: &'a ast::Expr<'a>, test: IsTest, negated: bool) -> Result<Expr, BindError> {
         let arg = self.value(operand)?;
+        match test {
+            IsTest::Null | IsTest::Unknown => self.note_role(&arg, ParamRole::Text),
+            IsTest::True | IsTest::False => self.note_operands(std::slice::from_ref(&arg)),
+        }
         Ok(match test {
             IsTest::Null | IsTest::Unknown => self.build.is_null(arg, negated),
             IsTest::True => self.build.is_truth(arg, true, negated),

@@ -70,13 +70,6 @@ impl Binder<'_, '_> {
             _ => described.clone(),
         };
         self.settle_as(expr, described, kept);
-        // The class of a value counts beside VARCHAR alone.
-        if let Some(n) = self.open_param(expr)
-            && let Some(known) = self.param_uses.get_mut(n)
-        {
-            use TypeKind::{Binary, Blob, Char, Enum, Set, Text};
-            known.takes_all = matches!(ty.kind, Char | Binary | Text(_) | Blob(_) | Enum | Set);
-        }
     }
 
     /// Makes `expr`, if it is an open parameter, one that is described as `described` and takes values of type `ty`.
@@ -118,7 +111,7 @@ impl Binder<'_, '_> {
     }
 
     /// Notes that `operands` are read by an operator or function in its own way.
-    fn note_operands(&mut self, operands: &[Expr]) {
+    pub(super) fn note_operands(&mut self, operands: &[Expr]) {
         for operand in operands {
             self.note_role(operand, ParamRole::Operand);
         }
@@ -167,7 +160,8 @@ impl Binder<'_, '_> {
     /// Types open parameters that are compared, with each other as texts.
     pub(super) fn settle_compared(&mut self, operands: &mut [Expr]) {
         self.note_operands(operands);
-        self.settle_values(operands);
+        let text = self.param_text();
+        self.settle_alike(operands, &text);
     }
 
     /// Types open parameters that are read as texts.
@@ -181,7 +175,22 @@ impl Binder<'_, '_> {
     /// Types open parameters of which one is the result, texts if all are open.
     pub(super) fn settle_values(&mut self, operands: &mut [Expr]) {
         let text = self.param_text();
-        self.settle_alike(operands, &text);
+        let Some(ty) = self.type_alike(operands, &text) else { return };
+        for operand in operands {
+            self.settle_result(operand, &ty);
+        }
+    }
+
+    /// As [`Binder::settle`], for a parameter that may be the result, whose type is `ty`.
+    fn settle_result(&mut self, expr: &mut Expr, ty: &SqlType) {
+        use TypeKind::{Binary, Blob, Char, Enum, Set, Text};
+        self.settle(expr, ty);
+        if let Some(n) = self.open_param(expr)
+            && let Some(known) = self.param_uses.get_mut(n)
+        {
+            // The class of a value counts beside VARCHAR alone.
+            known.takes_all = matches!(ty.kind, Char | Binary | Text(_) | Blob(_) | Enum | Set);
+        }
     }
 
     /// The common type of those of `exprs` that are no open parameters; text without any.
@@ -206,13 +215,13 @@ impl Binder<'_, '_> {
         let condition = if operand.is_some() { compared.clone() } else { self.param_text() };
         for (tested, shown) in &mut arms {
             self.settle(tested, &condition);
-            self.settle(shown, &result);
+            self.settle_result(shown, &result);
         }
         if let Some(operand) = &mut operand {
             self.settle(operand, &compared);
         }
         if let Some(otherwise) = &mut otherwise {
-            self.settle(otherwise, &result);
+            self.settle_result(otherwise, &result);
         }
         (operand, arms, otherwise)
     }
