@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::memory::{ConnectionAccount, Exceeded, Kept};
 use sql::bind::ParamUse;
+use types::Value;
 use wire::execute::ParamType;
 
 use crate::plan_cache::EnvironmentId;
@@ -22,8 +23,18 @@ pub struct PreparedPlan {
     pub planned_types: Vec<Option<ParamType>>,
     /// What else decides its meaning.
     pub environment: EnvironmentId,
-    /// Values of the types bound last are used as they are.
+    /// Values of the types bound last are used as they are, but for negative numbers of rows.
     pub is_direct: bool,
+    /// Parameters that are numbers of rows.
+    pub row_counts: Box<[usize]>,
+}
+
+impl PreparedPlan {
+    /// Whether it runs with `params` as they are. Cost: two loads, unless there is a LIMIT.
+    #[inline]
+    pub fn takes(&self, params: &[Value<'_>]) -> bool {
+        self.is_direct && self.row_counts.iter().all(|&n| !matches!(params[n], Value::Int(..0)))
+    }
 }
 
 /// What the types of a statement's parameters are, and under what that was found out.

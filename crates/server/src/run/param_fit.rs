@@ -96,7 +96,7 @@ pub(crate) fn is_direct(used: &ParamUse, bound: ParamType) -> bool {
     match used.role {
         ParamRole::Stored => true,
         ParamRole::Cast => class != Class::Text || Class::of(&used.described) == Class::Text,
-        ParamRole::RowCount => class == Class::Integer { unsigned: true },
+        ParamRole::RowCount => matches!(class, Class::Integer { .. }),
         ParamRole::Moment if class == Class::Text => true,
         ParamRole::Value | ParamRole::Operand | ParamRole::Text | ParamRole::Moment => {
             let is_whole = Class::of(&used.described) == class && Class::of(&used.ty) == class;

@@ -7,7 +7,7 @@ use base::memory::Kept;
 use bumpalo::Bump;
 use sql::Parsed;
 use sql::ast::Statement;
-use sql::bind::Literals;
+use sql::bind::{Literals, ParamRole};
 use sql::plan::{InsertMode, Plan};
 use types::{OwnedValue, SqlType, Value};
 use wire::ColumnDefinition;
@@ -230,7 +230,7 @@ fn execute_prepared(
     let version = session.server.engine.catalog_version();
     if let Some(plan) = &prepared.plan
         && plan.environment == environment
-        && plan.is_direct
+        && plan.takes(params)
         && plan.compiled.was_current(version)
         && plan.compiled.serves(session, params)
     {
@@ -365,8 +365,10 @@ fn run_with(
     let environment = session.environment();
     let (planned_types, types) = (planned_types.to_vec(), prepared.types.clone());
     let uses = prepared.param_types.iter().flat_map(|types| &types.uses);
-    let is_direct = uses.zip(&types).all(|(used, &bound)| param_fit::is_direct(used, bound));
-    let plan = PreparedPlan { compiled, types, planned_types, environment, is_direct };
+    let is_direct = uses.clone().zip(&types).all(|(used, &bound)| param_fit::is_direct(used, bound));
+    let row_counts = uses.enumerate().filter(|(_, used)| used.role == ParamRole::RowCount);
+    let row_counts = row_counts.map(|(n, _)| n).collect();
+    let plan = PreparedPlan { compiled, types, planned_types, environment, is_direct, row_counts };
     planned::run(session, answer, &prepared.plan.insert(plan).compiled, params)
 }
 
