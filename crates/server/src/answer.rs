@@ -5,12 +5,14 @@ use std::borrow::Cow;
 use types::{CollationId, DateTime, LobSize, SqlType, TypeKind};
 use wire::row_binary::BinaryRow;
 use wire::{
-    BinaryDateTime, ColumnDefinition, ColumnType, OkPacket, OutBuffer, PacketReader, ServerStatus, reply,
+    BinaryDateTime, ColumnDefinition, ColumnType, OkPacket, OutBuffer, PacketReader, ResultCharset,
+    ServerStatus, reply,
 };
 
 use crate::client_io::Socket;
 use crate::commands;
 use crate::session::Session;
+use crate::show::definitions::Definition;
 
 /// Where a statement's answer goes.
 #[derive(Debug)]
@@ -56,12 +58,14 @@ pub struct Column {
     pub ty: SqlType,
     /// Type that the client is told.
     pub column_type: ColumnType,
+    /// What the client is told beside the name instead, where MySQL has another definition.
+    definition: Option<&'static Definition>,
 }
 
 impl Column {
     fn new(name: impl Into<Cow<'static, str>>, ty: SqlType) -> Self {
         let column_type = ColumnType::of(ty.kind);
-        Column { name: name.into(), ty, column_type }
+        Column { name: name.into(), ty, column_type, definition: None }
     }
 
     fn of_text(name: impl Into<Cow<'static, str>>, kind: TypeKind, length: u32) -> Self {
@@ -131,11 +135,44 @@ impl Column {
         Column::new(name, SqlType::new(TypeKind::Timestamp, 19))
     }
 
+    /// What clients are told of the column, in a result set or in the answer to PREPARE.
+    fn described(&self, charset: ResultCharset) -> ColumnDefinition<'_> {
+        let own = ColumnDefinition::of_column(&self.name, &self.ty, charset);
+        let Some(known) = self.definition else {
+            return ColumnDefinition { column_type: self.column_type, ..own };
+        };
+        let text_collation = charset.collation.unwrap_or(CollationId::UTF8MB4_0900_AI_CI.0);
+        let is_converted = known.is_text && u32::from(charset.max_bytes) != LISTED_CHAR_BYTES;
+        let chars = known.length / LISTED_CHAR_BYTES;
+        let length = if is_converted { chars * u32::from(charset.max_bytes) } else { known.length };
+        let has_table = !known.table.is_empty();
+        ColumnDefinition {
+            schema: known.schema,
+            table: known.table,
+            org_table: known.org_table,
+            name: &self.name,
+            org_name: known.org_name.unwrap_or(if has_table { &self.name } else { "" }),
+            collation: if known.is_text { text_collation } else { CollationId::BINARY.0 },
+            length: if known.length == 0 { own.length } else { length },
+            column_type: known.column_type,
+            flags: known.flags,
+            decimals: known.decimals,
+        }
+    }
+
+    /// Whether values are sent in four bytes by the binary protocol.
+    fn is_int(&self) -> bool {
+        self.definition.map_or(self.ty.kind == TypeKind::Int, |known| known.column_type == ColumnType::Long)
+    }
+
     /// A column of NULLs.
     pub fn null(name: &'static str) -> Self {
         Column::new(name, SqlType::null())
     }
 }
+
+/// Bytes of a character in the lengths of [`Definition`].
+const LISTED_CHAR_BYTES: u32 = 4;
 
 /// A small result set.
 #[derive(Clone, Debug)]
@@ -153,6 +190,18 @@ impl Table {
     /// The columns.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// Has clients told `definitions`, by column.
+    pub(crate) fn define(&mut self, definitions: &'static [Definition]) {
+        for (column, definition) in self.columns.iter_mut().zip(definitions) {
+            column.definition = Some(definition);
+        }
+    }
+
+    /// What clients are told of the columns.
+    pub fn described(&self, charset: ResultCharset) -> Vec<ColumnDefinition<'_>> {
+        self.columns.iter().map(|column| column.described(charset)).collect()
     }
 
     /// Adds a row; its cells are those of the columns, in order.
@@ -211,8 +260,7 @@ impl Answer<'_> {
         let out = &mut *self.out;
         reply::write_column_count(out, table.columns.len());
         for column in &table.columns {
-            let definition = ColumnDefinition::of_column(&column.name, &column.ty, charset);
-            ColumnDefinition { column_type: column.column_type, ..definition }.write(out);
+            column.described(charset).write(out);
         }
         reply::write_columns_end(out, capabilities, status, warnings);
         for row in &table.rows {
@@ -247,7 +295,7 @@ fn write_binary_row(out: &mut OutBuffer, columns: &[Column], row: &[Cell]) {
         match cell {
             Cell::Null => packet.put_null(out, number),
             Cell::Text(text) => out.put_lenenc_bytes(text.as_bytes()),
-            Cell::Int(value) if column.ty.kind == TypeKind::Int => out.put_u32(*value as u32),
+            Cell::Int(value) if column.is_int() => out.put_u32(*value as u32),
             Cell::Int(value) => out.put_u64(*value as u64),
             Cell::DateTime(value) => binary_datetime(*value).put(out),
         }

@@ -81,7 +81,7 @@ pub fn handshake(session: &mut Session, io: &mut ClientIo) -> Result<(), Refusal
         connection_id: session.process.id(),
         nonce: &session.nonce,
         capabilities: offered,
-        collation: 255,
+        collation: session.server.greeting_collation.0,
         status: session.status(),
         auth_plugin: "caching_sha2_password",
     }

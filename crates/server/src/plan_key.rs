@@ -19,6 +19,16 @@ impl<'k> From<&'k CacheKey> for PlanKey<'k> {
     }
 }
 
+/// What a plan of a prepared statement is made for.
+#[derive(Clone, Copy, Debug)]
+#[repr(u8)]
+pub enum Purpose {
+    /// To tell its columns and parameters, before values are known.
+    Description = 1,
+    /// To run with values.
+    Execution = 2,
+}
+
 /// The key of a prepared statement: its text, byte by byte, and the types that its parameters are planned for.
 #[derive(Debug)]
 pub struct PreparedKey {
@@ -27,12 +37,15 @@ pub struct PreparedKey {
 }
 
 impl PreparedKey {
-    /// The key of `text` with parameters of `types`; `None`: of no types yet, for the description of its columns.
-    pub fn new(text: &[u8], types: Option<&[ParamType]>) -> Self {
-        let mut bytes = Vec::with_capacity(1 + 2 * types.map_or(0, <[_]>::len) + text.len());
-        bytes.push(u8::from(types.is_some()));
-        for ty in types.unwrap_or_default() {
-            bytes.extend_from_slice(&[ty.column_type as u8, u8::from(ty.unsigned)]);
+    /// The key of `text` with `types` given for its parameters, `None` for those whose types it implies. No type at all may
+    /// be given for a description.
+    pub fn new(text: &[u8], purpose: Purpose, types: &[Option<ParamType>]) -> Self {
+        let mut bytes = Vec::with_capacity(1 + 2 * types.len() + text.len());
+        bytes.push(purpose as u8);
+        for ty in types {
+            // Two for a flag: no type is given.
+            let code = ty.map_or([0, 2], |ty| [ty.column_type as u8, u8::from(ty.unsigned)]);
+            bytes.extend_from_slice(&code);
         }
         // The number of parameters follows from the text, so nothing need part it from the types.
         bytes.extend_from_slice(text);

@@ -4,6 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::memory::{ConnectionAccount, Exceeded, Kept};
+use sql::bind::ParamUse;
+use types::Value;
 use wire::execute::ParamType;
 
 use crate::plan_cache::EnvironmentId;
@@ -15,10 +17,39 @@ use crate::status::Com;
 pub struct PreparedPlan {
     /// The program, which other sessions may have too.
     pub compiled: Arc<Compiled>,
-    /// Types of the parameters.
+    /// Types that were bound when it was chosen.
     pub types: Vec<ParamType>,
+    /// Types that it is planned for.
+    pub planned_types: Vec<Option<ParamType>>,
     /// What else decides its meaning.
     pub environment: EnvironmentId,
+    /// Values of the types bound last are used as they are, but for negative numbers of rows.
+    pub is_direct: bool,
+    /// Parameters that are numbers of rows.
+    pub row_counts: Box<[usize]>,
+}
+
+impl PreparedPlan {
+    /// Whether it runs with `params` as they are. Cost: two loads, unless there is a LIMIT.
+    #[inline]
+    pub fn takes(&self, params: &[Value<'_>]) -> bool {
+        self.is_direct && self.row_counts.iter().all(|&n| !matches!(params[n], Value::Int(..0)))
+    }
+}
+
+/// What the types of a statement's parameters are, and under what that was found out.
+#[derive(Debug)]
+pub struct ParamTypes {
+    /// What it takes its parameters for.
+    pub uses: Box<[ParamUse]>,
+    /// Types given by values that did not fit; the text implies the others.
+    pub given: Vec<Option<ParamType>>,
+    /// Values that lose something are refused.
+    pub refuses_loss: bool,
+    /// What decides the meaning of the text.
+    pub environment: EnvironmentId,
+    /// Version of the catalog.
+    pub version: u64,
 }
 
 /// A prepared statement.
@@ -32,8 +63,10 @@ pub struct Prepared {
     pub types: Vec<ParamType>,
     /// Kind, if statements of its kind are planned.
     pub planned: Option<Com>,
-    /// Program of the last execution, for these types.
+    /// Program of the last execution.
     pub plan: Option<PreparedPlan>,
+    /// Types of the parameters, once they are known.
+    pub param_types: Option<ParamTypes>,
     /// Charge for text and program.
     pub kept: Option<Kept>,
     /// Charge for values sent in pieces.

@@ -12,6 +12,7 @@ mod expression;
 mod item_names;
 mod load_local;
 pub(crate) mod named;
+mod param_fit;
 pub(crate) mod params;
 mod planned;
 mod prepare;

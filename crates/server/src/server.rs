@@ -6,6 +6,8 @@ use std::sync::{Arc, OnceLock};
 use base::memory::ServerAccount;
 use engine::Engine;
 use parking_lot::{Mutex, RwLock};
+use types::CollationId;
+use types::collation::Collation;
 use wire::auth::{KeyError, RsaKey};
 
 use crate::account::{AccountStore, Accounts};
@@ -37,6 +39,8 @@ pub struct Server {
     pub engine: Arc<Engine>,
     /// What it was started with.
     pub options: Options,
+    /// `collation_server` at the start: greetings name it, whatever SET GLOBAL does.
+    pub greeting_collation: CollationId,
     /// Global values of the system variables; sessions begin with a copy.
     pub variables: RwLock<Variables>,
     /// Accounts.
@@ -87,9 +91,12 @@ impl Server {
         let memory = Arc::<ServerAccount>::default();
         memory_limits::configure(&memory, &mut variables);
         let plans = PlanCache::new(variables.named("ratchet_plan_cache_size").as_u64(), &memory);
+        let collation = Collation::find(variables.named("collation_server").as_text());
+        let greeting_collation = collation.map_or(CollationId::UTF8MB4_0900_AI_CI, |known| known.id);
         Ok(Arc::new(Server {
             engine,
             options,
+            greeting_collation,
             variables: RwLock::new(variables),
             accounts,
             processes: ProcessList::default(),

@@ -72,7 +72,7 @@ pub fn run(
         Statement::Query(query @ Query { into: Some(sql::ast::Into::Vars(names)), .. }) => {
             return run::take_rows::into_variables(session, query, names, inputs, answer);
         }
-        Statement::Prepare(prepare) => run::named::prepare(session, prepare)?,
+        Statement::Prepare(prepare) => return run::named::prepare(session, prepare, answer),
         Statement::Execute(execute) => return run::named::execute(session, execute, answer),
         Statement::Deallocate(name) => run::named::deallocate(session, name)?,
         Statement::UnlockTables => table_locks::unlock(session)?,

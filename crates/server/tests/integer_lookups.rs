@@ -136,9 +136,17 @@ fn an_index_finds_what_a_scan_finds() {
         let found = rows(conn.query(format!("SELECT n FROM indexed WHERE {written}")), &what);
         assert_eq!(found, expected, "{what}");
         let Some(values) = values else { continue };
-        for table in ["scanned", "indexed"] {
-            let prepared = format!("SELECT n FROM {table} WHERE {shape}");
-            assert_eq!(rows(conn.exec(prepared, values.clone()), &what), expected, "{what}");
+        let [scanned, indexed] = ["scanned", "indexed"].map(|table| {
+            // A statement keeps the types of the values that it was executed with.
+            let prepared = conn.prep(format!("SELECT n FROM {table} WHERE {shape}")).unwrap();
+            let found = rows(conn.exec(&prepared, values.clone()), &what);
+            conn.close(prepared).unwrap();
+            found
+        });
+        assert_eq!(indexed, scanned, "{what}");
+        // A parameter that is no whole number becomes an integer, a constant text a double.
+        if !written.contains("x'") {
+            assert_eq!(scanned, expected, "{what}");
         }
     }
 }

@@ -14,4 +14,5 @@ testkit::script_tests!("metadata", testkit::metadata::run_file;
     literals_and_operators,
     parameters,
     set_operations,
+    show,
 );

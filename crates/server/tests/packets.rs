@@ -5,11 +5,31 @@
 
 mod support;
 
+use std::io::Read as _;
+use std::net::TcpStream;
 use std::path::Path;
 
+use mysql::prelude::Queryable as _;
 use support::{RawClient, TestServer, error};
 use testkit::runner::Target;
 use testkit::strict::{Answer, StrictClient, run_file};
+
+#[test]
+fn a_greeting_names_the_collation_that_the_server_was_started_with() {
+    for (flags, expected) in [(&[][..], 255), (&["--collation-server=utf8mb4_general_ci"], 45)] {
+        let server = TestServer::start(flags);
+        let target = Target { port: server.port, user: "root".to_owned() };
+        target.connect(None).unwrap().query_drop("SET GLOBAL collation_server = 'latin1_bin'").unwrap();
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+        let mut head = [0; 4];
+        stream.read_exact(&mut head).unwrap();
+        let mut packet = vec![0; usize::from(head[0])];
+        stream.read_exact(&mut packet).unwrap();
+        let version_end = packet.iter().position(|&byte| byte == 0).unwrap();
+        // Connection id, half of the nonce, its end, capabilities.
+        assert_eq!(packet[version_end + 1 + 4 + 8 + 1 + 2], expected, "{flags:?}");
+    }
+}
 
 #[test]
 fn no_statement_of_a_script_has_a_malformed_answer() {

@@ -62,7 +62,9 @@ fn a_second_session_finds_what_the_first_has_planned() {
     }
     assert_eq!(plan_bytes(&mut one), known, "no plan is made again");
     assert_eq!(run(&mut other, sql, vec!["2x".into()]), [(20, "y".to_owned())]);
-    assert!(plan_bytes(&mut one) > known, "a text is compared otherwise");
+    assert_eq!(plan_bytes(&mut one), known, "a text is converted to the type that the plan is for");
+    assert_eq!(run(&mut other, sql, vec![2.5.into()]), []);
+    assert!(plan_bytes(&mut one) > known, "a number of another class is compared otherwise");
 }
 
 #[test]

@@ -18,6 +18,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     integer_constants,
     locales,
     names_in_errors,
+    prepared_types,
     queries,
     read_only,
     select_basic,

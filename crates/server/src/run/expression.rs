@@ -23,7 +23,7 @@ use crate::user_variable::type_of_value;
 /// What planning and evaluating fail with.
 pub fn evaluate(session: &mut Session, expr: &Expr<'_>, inputs: Inputs<'_>) -> Result<OwnedValue, SqlError> {
     let list = [*expr];
-    let param_types: Vec<SqlType> = inputs.params.iter().map(type_of_value).collect();
+    let param_types: Vec<Option<SqlType>> = inputs.params.iter().map(type_of_value).map(Some).collect();
     let request = Request {
         sql: inputs.sql,
         param_types: &param_types,

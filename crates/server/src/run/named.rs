@@ -3,9 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use sql::ast::{Execute, Prepare, PrepareSource};
-use types::{OwnedValue, Value};
+use types::collation::convert;
+use types::{CollationId, OwnedValue, Value};
+use wire::execute::ParamType;
+use wire::{ColumnType, OkPacket};
 
-use super::prepare::{new_statement, run_text};
+use super::prepare::{execute_values, new_statement};
 use crate::answer::Answer;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
@@ -15,7 +18,11 @@ use crate::status::Com;
 ///
 /// # Errors
 /// Those of preparing.
-pub(crate) fn prepare(session: &mut Session, prepare: &Prepare<'_>) -> Result<(), SqlError> {
+pub(crate) fn prepare(
+    session: &mut Session,
+    prepare: &Prepare<'_>,
+    answer: &mut Answer<'_>,
+) -> Result<(), SqlError> {
     session.counters.count(Com::PrepareSql);
     let name = prepare.name.to_lowercase();
     forget(session, &name);
@@ -33,6 +40,8 @@ pub(crate) fn prepare(session: &mut Session, prepare: &Prepare<'_>) -> Result<()
     let (statement, _) = new_statement(session, text.into())?;
     let id = session.prepared.add(statement);
     session.named_statements.insert(name, id);
+    session.row_count = 0;
+    answer.ok(session, &OkPacket { info: b"Statement prepared", ..OkPacket::default() });
     Ok(())
 }
 
@@ -53,12 +62,43 @@ pub(crate) fn execute(
     if prepared.params != execute.using.len() {
         return Err(error_map::WRONG_ARGUMENTS.with(&[&"EXECUTE"]));
     }
-    let text = prepared.text.clone();
-    let variable = |name: &&str| session.user_variables.get(&name.to_lowercase()).cloned();
-    let values: Vec<OwnedValue> =
-        execute.using.iter().map(|name| variable(name).unwrap_or(OwnedValue::Null)).collect();
+    let values: Vec<OwnedValue> = execute.using.iter().map(|name| bound_value(session, name)).collect();
     let params: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
-    run_text(session, answer, &text, &params)
+    let Some((id, mut prepared)) = id.and_then(|id| Some((id, session.prepared.lend(id)?))) else {
+        return Ok(());
+    };
+    prepared.types = values.iter().map(bound_type).collect();
+    let result = execute_values(session, answer, &mut prepared, &params);
+    session.prepared.give_back(id, prepared);
+    result
+}
+
+/// The value of a variable as it is bound to a parameter: texts are in the connection's character set.
+fn bound_value(session: &Session, name: &str) -> OwnedValue {
+    let value = session.user_variables.get(&name.to_lowercase()).cloned().unwrap_or(OwnedValue::Null);
+    let hot = &session.variables.hot;
+    match value {
+        OwnedValue::Bytes { data, collation } if collation != CollationId::BINARY => {
+            let from = collation.collation().map_or(hot.charset_connection, |known| known.charset);
+            let mut converted = Vec::with_capacity(data.len());
+            convert(from, hot.charset_connection, &data, &mut converted);
+            OwnedValue::Bytes { data: converted.into(), collation: hot.collation_connection }
+        }
+        value => value,
+    }
+}
+
+/// The type that the value of a variable is bound with.
+fn bound_type(value: &OwnedValue) -> ParamType {
+    let column_type = match value {
+        OwnedValue::Null => ColumnType::Null,
+        OwnedValue::Int(_) | OwnedValue::UInt(_) => ColumnType::LongLong,
+        OwnedValue::Double(_) => ColumnType::Double,
+        OwnedValue::Decimal(_) => ColumnType::NewDecimal,
+        OwnedValue::Bytes { collation: CollationId::BINARY, .. } => ColumnType::Blob,
+        _ => ColumnType::VarString,
+    };
+    ParamType { column_type, unsigned: matches!(value, OwnedValue::UInt(_)) }
 }
 
 /// DEALLOCATE PREPARE name.

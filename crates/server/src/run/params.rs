@@ -5,7 +5,7 @@ use sql::literal::{IntValue, LiteralKind};
 use sql::{LexMode, Literal};
 use types::collation::convert;
 use types::decimal::Decimal;
-use types::temporal::{Date, DateTime, Time};
+use types::temporal::{Date, DateTime, MAX_FSP, Time};
 use types::{CollationId, SqlType, TypeKind, Value};
 use wire::execute::{ParamType, ParamValue, Parameters};
 use wire::{BinaryDateTime, BinaryTime, ColumnType};
@@ -103,8 +103,8 @@ fn literal_value<'a>(
     })
 }
 
-/// Decodes the parameters of COM_STMT_EXECUTE; values sent in pieces are used up. If other types than those of the plan
-/// are bound, the plan goes.
+/// Decodes the parameters of COM_STMT_EXECUTE; values sent in pieces are used up. Whether the plan suits
+/// other types than those that it was chosen for is asked later.
 ///
 /// # Errors
 /// 1210 and protocol errors.
@@ -122,8 +122,11 @@ pub(crate) fn decode<'a>(
         if prepared.long_data.is_empty() { Vec::new() } else { std::mem::take(&mut prepared.long_data) };
     let (mut decoder, bound) =
         Parameters::new(packet, count, &mut prepared.types).map_err(|e| protocol_error(&e))?;
-    if bound && prepared.plan.as_ref().is_some_and(|plan| plan.types != decoder.types()) {
-        prepared.plan = None;
+    if bound
+        && let Some(plan) = &mut prepared.plan
+        && plan.types != decoder.types()
+    {
+        plan.is_direct = false;
     }
     // In their places: what makes a slice of results moves each twice.
     let values = arena.alloc_slice_fill_with(count, |_| Value::Null);
@@ -150,14 +153,14 @@ fn param_value<'a>(
         ParamValue::Null | ParamValue::LongData => Value::Null,
         ParamValue::Int(value) => Value::Int(value),
         ParamValue::UInt(value) => Value::UInt(value),
-        ParamValue::Float(value) => Value::Float(value),
+        ParamValue::Float(value) => Value::Double(f64::from(value)),
         ParamValue::Double(value) => Value::Double(value),
-        ParamValue::Decimal(text) => Value::Decimal(Decimal::parse(text).ok_or_else(wrong)?),
+        ParamValue::Decimal(text) => Value::Decimal(Value::binary(text).to_decimal().value),
         ParamValue::Text(text) => strings.value(text, arena),
         ParamValue::Bytes(bytes) => Value::binary(bytes),
         ParamValue::Date(parts) => Value::Date(date(parts).ok_or_else(wrong)?),
-        ParamValue::DateTime(parts) => Value::DateTime(datetime(parts).ok_or_else(wrong)?, fsp(parts.micros)),
-        ParamValue::Time(parts) => Value::Time(time(parts).ok_or_else(wrong)?, fsp(parts.micros)),
+        ParamValue::DateTime(parts) => Value::DateTime(datetime(parts).ok_or_else(wrong)?, MAX_FSP),
+        ParamValue::Time(parts) => Value::Time(time(parts)?, MAX_FSP),
     })
 }
 
@@ -166,7 +169,7 @@ fn wrong() -> SqlError {
     error_map::WRONG_ARGUMENTS.with(&[&"mysqld_stmt_execute"])
 }
 
-/// The type that a plan takes a parameter for.
+/// The type of the values that a client binds with type `ty`.
 pub(crate) fn param_type(ty: ParamType, collation: CollationId) -> SqlType {
     use ColumnType::{
         Bit, Blob, Bool, Date, DateTime, Decimal, Double, Float, Geometry, Int24, Long, LongBlob, LongLong,
@@ -189,11 +192,6 @@ pub(crate) fn param_type(ty: ParamType, collation: CollationId) -> SqlType {
     }
 }
 
-/// Fractional digits of a parameter: all or none.
-fn fsp(micros: u32) -> u8 {
-    if micros == 0 { 0 } else { 6 }
-}
-
 fn date(parts: BinaryDateTime) -> Option<Date> {
     let fits = parts.year <= 9999 && parts.month <= 12 && parts.day <= 31;
     fits.then(|| Date::new(parts.year, parts.month, parts.day))
@@ -205,14 +203,21 @@ fn datetime(parts: BinaryDateTime) -> Option<DateTime> {
     Some(DateTime::new(date, parts.hour, parts.minute, parts.second, parts.micros))
 }
 
-fn time(parts: BinaryTime) -> Option<Time> {
+/// # Errors
+/// 1210 for what is no time, 1690 for one beyond the range of TIME.
+fn time(parts: BinaryTime) -> Result<Time, SqlError> {
     let fits = parts.hour < 24 && parts.minute < 60 && parts.second < 60 && parts.micros < 1_000_000;
     let hours = i64::from(parts.days) * 24 + i64::from(parts.hour);
     let seconds = hours * 3600 + i64::from(parts.minute) * 60 + i64::from(parts.second);
-    // A client may send 2^32 days; any time beyond the range becomes its bound.
+    // A client may send 2^32 days.
     let micros = seconds.saturating_mul(1_000_000).saturating_add(i64::from(parts.micros));
     let signed = if parts.negative { -micros } else { micros };
-    fits.then(|| Time::from_micros_clipped(signed))
+    if !fits {
+        return Err(wrong());
+    }
+    let time = Time::from_micros_clipped(signed);
+    let too_long = || error_map::DATA_OUT_OF_RANGE.with(&[&"TIME", &"set_parameter_value"]);
+    if time.micros() == signed { Ok(time) } else { Err(too_long()) }
 }
 
 #[cfg(test)]
@@ -220,16 +225,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_of_any_number_of_days_becomes_the_bound() {
-        let parts = |negative| BinaryTime {
-            negative,
-            days: u32::MAX,
-            hour: 23,
-            minute: 59,
-            second: 59,
-            micros: 999_999,
-        };
-        assert_eq!(time(parts(false)), Some(Time::from_micros_clipped(i64::MAX)));
-        assert_eq!(time(parts(true)), Some(Time::from_micros_clipped(-i64::MAX)));
+    fn a_time_beyond_the_range_is_refused_whatever_its_days() {
+        let parts =
+            |negative, days| BinaryTime { negative, days, hour: 22, minute: 59, second: 59, micros: 0 };
+        for negative in [false, true] {
+            assert!(time(parts(negative, 34)).is_ok());
+            assert_eq!(time(parts(negative, u32::MAX)).unwrap_err().code, error_map::DATA_OUT_OF_RANGE.code);
+        }
     }
 }

@@ -9,7 +9,7 @@ use engine::{Effect, Trx};
 use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
 use expr::EvalCtx;
 use sql::ast::{InsertSource, QueryBody, Statement};
-use sql::bind::{BindContext, BindError, Deprecated, Literals, Planned, RangeMemory};
+use sql::bind::{BindContext, BindError, Deprecated, Literals, ParamUse, Planned, RangeMemory};
 use sql::dive::{self, Dives, Recheck};
 use sql::plan::Plan;
 use types::{SqlType, Value};
@@ -48,8 +48,8 @@ pub struct Compiled {
     pub execution_ms: u32,
     /// There is something to warn of each time.
     pub warns: bool,
-    /// Types of its `?` for the answer to PREPARE; empty if it was made for values.
-    pub param_types: Box<[SqlType]>,
+    /// What it takes its `?` for.
+    pub param_uses: Box<[ParamUse]>,
     /// What its text has that MySQL warns of.
     pub deprecated: Vec<Deprecated>,
     /// The limit on memory for keys if it was too low: each execution warns of it.
@@ -116,8 +116,8 @@ impl From<SqlError> for Failure {
 pub struct Request<'a> {
     /// The text it was parsed from.
     pub sql: &'a [u8],
-    /// Types of its `?`; what is missing is taken for strings.
-    pub param_types: &'a [SqlType],
+    /// Types given for its `?`; the text implies those of the others.
+    pub param_types: &'a [Option<SqlType>],
     /// Number of its parameters, lifted literals included.
     pub param_count: usize,
     /// What becomes of numbered literals.
@@ -210,7 +210,7 @@ pub fn compile(
                     is_do,
                     execution_ms,
                     warns: planned.range_memory_exceeded || !deprecated.is_empty(),
-                    param_types: planned.param_types.into(),
+                    param_uses: planned.param_uses.into(),
                     deprecated,
                     range_memory_exceeded: planned.range_memory_exceeded.then_some(range_bytes_max),
                     names: ItemNames::default(),

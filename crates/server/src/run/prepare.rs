@@ -1,6 +1,5 @@
 //! COM_STMT_PREPARE and COM_STMT_EXECUTE.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -8,27 +7,31 @@ use base::memory::Kept;
 use bumpalo::Bump;
 use sql::Parsed;
 use sql::ast::Statement;
-use sql::bind::Literals;
-use sql::plan::Plan;
+use sql::bind::{Literals, ParamRole};
+use sql::plan::{InsertMode, Plan};
 use types::{OwnedValue, SqlType, Value};
 use wire::ColumnDefinition;
-use wire::execute::Execute;
+use wire::execute::{Execute, ParamType};
 use wire::prepare::PreparedStatement;
 
 use super::params::{self, Strings};
-use super::{Compiled, Failure, Request, compile, more_than_one, planned, planned_kind};
-use crate::answer::Answer;
+use super::{Compiled, Failure, Request, compile, more_than_one, param_fit, planned, planned_kind};
+use crate::answer::{Answer, Table};
 use crate::client_io::ClientIo;
 use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
 use crate::memory_limits;
 use crate::plan_cache::plan_bytes;
-use crate::plan_key::PreparedKey;
-use crate::prepared::{Prepared, PreparedPlan};
+use crate::plan_key::{PreparedKey, Purpose};
+use crate::prepared::{ParamTypes, Prepared, PreparedPlan};
 use crate::session::Session;
+use crate::show;
 use crate::statement;
 use crate::status::{Com, bump};
 use crate::user_variable::TEXT_CHARS;
+
+/// What MySQL's errors call COM_STMT_EXECUTE.
+const BINARY_COMMAND: &str = "mysqld_stmt_execute";
 
 /// Most parameters and most columns of a prepared statement: its description has 16 bits for their numbers.
 const DESCRIBED_MAX: usize = u16::MAX as usize;
@@ -41,15 +44,20 @@ pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError>
     let text: Box<[u8]> = io.reader.packet().get(1..).unwrap_or_default().into();
     let (prepared, compiled) = new_statement(session, text)?;
     let charset = session.variables.hot.results;
-    let types = param_types(session, prepared.params, compiled.as_deref());
-    let params: Vec<ColumnDefinition<'_>> =
-        types.iter().map(|ty| ColumnDefinition::of_value("?", ty, charset)).collect();
+    let text = SqlType::varchar(TEXT_CHARS, session.variables.hot.collation_connection);
+    let params: Vec<ColumnDefinition<'_>> = (0..prepared.params)
+        .map(|n| {
+            let used = compiled.as_ref().and_then(|compiled| compiled.param_uses.get(n));
+            ColumnDefinition::of_value("?", used.map_or(&text, |used| &used.described), charset)
+        })
+        .collect();
     let plan = compiled.as_ref().map(|compiled| compiled.program.plan());
+    let shown = if plan.is_none() { shown_columns(session, &prepared.text) } else { None };
     let columns: Vec<ColumnDefinition<'_>> = match plan.map(|plan| &**plan) {
         Some(Plan::Query(query)) if prepared.planned != Some(Com::Do) => {
             query.output.iter().map(|column| exec::prepared_column_definition(column, charset)).collect()
         }
-        _ => Vec::new(),
+        _ => shown.as_ref().map_or_else(Vec::new, |table| table.described(charset)),
     };
     let id = session.prepared.add(prepared);
     let warnings = session.diagnostics.packet_count();
@@ -59,15 +67,11 @@ pub fn prepare(session: &mut Session, io: &mut ClientIo) -> Result<(), SqlError>
     Ok(())
 }
 
-/// The types of a statement's parameters, as far as its text implies them; texts otherwise.
-fn param_types<'c>(session: &Session, params: usize, compiled: Option<&'c Compiled>) -> Cow<'c, [SqlType]> {
-    match compiled {
-        Some(compiled) if compiled.param_types.len() == params => Cow::Borrowed(&compiled.param_types),
-        _ => {
-            let text = SqlType::varchar(TEXT_CHARS, session.variables.hot.collation_connection);
-            Cow::Owned(vec![text; params])
-        }
-    }
+/// The columns of a SHOW that is prepared; `None` for statements without.
+fn shown_columns(session: &Session, text: &[u8]) -> Option<Table> {
+    let arena = Bump::new();
+    let parsed = parse(session, text, &arena).ok()?;
+    show::prepared(session, &session.server.engine, &parsed.statement)
 }
 
 /// A new prepared statement, counted, and its program, if it is of a planned kind. The types of its parameters are not
@@ -83,7 +87,8 @@ pub(super) fn new_statement(
     if session.server.status.prepared_statements.load(Ordering::Relaxed) >= limit {
         return Err(error_map::MAX_PREPARED_STMT_COUNT_REACHED.with(&[&limit]));
     }
-    let (params, compiled) = described(session, &text)?;
+    let version = session.server.engine.catalog_version();
+    let (params, compiled) = described(session, &text, &[])?;
     let plan = compiled.as_ref().map(|compiled| &**compiled.program.plan());
     if matches!(plan, Some(Plan::Query(query)) if query.output.len() > DESCRIBED_MAX) {
         return Err(error_map::TOO_MANY_FIELDS.bare());
@@ -92,12 +97,19 @@ pub(super) fn new_statement(
     let kept = kept.map_err(|exceeded| memory_limits::refuse(session, exceeded))?;
     bump(&session.server.status.prepared_statements, 1);
     let planned = compiled.as_ref().map(|compiled| compiled.com);
-    Ok((Prepared { text, params, planned, kept: Some(kept), ..Prepared::default() }, compiled))
+    let param_types = compiled.as_ref().map(|compiled| derived_types(session, compiled, version));
+    let kept = Some(kept);
+    Ok((Prepared { text, params, planned, param_types, kept, ..Prepared::default() }, compiled))
 }
 
-/// The number of a text's parameters, and its program before their types are known, if it is of a planned kind.
-fn described(session: &mut Session, text: &[u8]) -> Result<(usize, Option<Arc<Compiled>>), SqlError> {
-    let key = PreparedKey::new(text, None);
+/// The number of a text's parameters, and its program before their values are known, if it is of a planned kind. `given`:
+/// types of some parameters; the text implies the others.
+fn described(
+    session: &mut Session,
+    text: &[u8],
+    given: &[Option<ParamType>],
+) -> Result<(usize, Option<Arc<Compiled>>), SqlError> {
+    let key = PreparedKey::new(text, Purpose::Description, given);
     let environment = session.environment();
     let version = session.server.engine.catalog_version();
     if let Some(compiled) = session.server.plans.find_prepared(environment, &key, version) {
@@ -112,15 +124,22 @@ fn described(session: &mut Session, text: &[u8]) -> Result<(usize, Option<Arc<Co
         return Err(error_map::PS_MANY_PARAM.bare());
     }
     let Some(com) = planned_kind(&parsed.statement) else { return Ok((params, None)) };
+    let param_types = types_of(session, given);
     let request = Request {
         sql: text,
-        param_types: &[],
+        param_types: &param_types,
         param_count: params,
         literals: Literals::Constants,
         params: None,
     };
     let compiled = compile_shared(session, &parsed.statement, com, &request, &key)?;
     Ok((params, Some(compiled)))
+}
+
+/// The types of values that are bound with `types`.
+fn types_of(session: &Session, types: &[Option<ParamType>]) -> Vec<Option<SqlType>> {
+    let collation = session.variables.hot.collation_connection;
+    types.iter().map(|ty| ty.map(|ty| params::param_type(ty, collation))).collect()
 }
 
 /// Compiles a prepared statement, and keeps the program for other sessions if it serves them.
@@ -178,11 +197,10 @@ fn execute_packet(
     args: &[u8],
     arena: &Bump,
 ) -> Result<(), SqlError> {
-    let execute =
-        Execute::parse(args).map_err(|_| error_map::WRONG_ARGUMENTS.with(&[&"mysqld_stmt_execute"]))?;
+    let execute = Execute::parse(args).map_err(|_| error_map::WRONG_ARGUMENTS.with(&[&BINARY_COMMAND]))?;
     let id = execute.statement_id;
     let Some(mut prepared) = session.prepared.lend(id) else {
-        return Err(error_map::UNKNOWN_STMT_HANDLER.with(&[&id, &"mysqld_stmt_execute"]));
+        return Err(error_map::UNKNOWN_STMT_HANDLER.with(&[&id, &BINARY_COMMAND]));
     };
     let result = match prepared.refused.take() {
         None => execute_prepared(session, answer, &mut prepared, execute.params, arena),
@@ -212,6 +230,7 @@ fn execute_prepared(
     let version = session.server.engine.catalog_version();
     if let Some(plan) = &prepared.plan
         && plan.environment == environment
+        && plan.takes(params)
         && plan.compiled.was_current(version)
         && plan.compiled.serves(session, params)
     {
@@ -221,51 +240,34 @@ fn execute_prepared(
             Ok(()) => return Ok(()),
         }
     }
-    plan_and_run(session, answer, prepared, com, params)
+    fit_and_run(session, answer, prepared, (com, BINARY_COMMAND), params, arena)
 }
 
-/// Finds or makes the plan of a prepared statement for the types bound now, keeps it and runs it.
-fn plan_and_run(
+/// Runs a prepared statement whose plan is yet to be found, or whose values are converted: finds out what they are taken
+/// for, then finds or makes the plan for that.
+#[cold]
+#[inline(never)]
+fn fit_and_run(
     session: &mut Session,
     answer: &mut Answer<'_>,
     prepared: &mut Prepared,
-    com: Com,
+    (com, command): (Com, &str),
     params: &[Value<'_>],
+    arena: &Bump,
 ) -> Result<(), SqlError> {
     session.diagnostics.clear();
-    let key = PreparedKey::new(&prepared.text, Some(&prepared.types));
-    let environment = session.environment();
-    let version = session.server.engine.catalog_version();
-    let is_own = |plan: &&PreparedPlan| plan.environment == environment && plan.types == prepared.types;
-    let own = prepared.plan.as_ref().filter(is_own);
-    let own = own.map(|plan| Arc::clone(&plan.compiled)).filter(|compiled| compiled.is_current(version));
-    let known = own.or_else(|| session.server.plans.find_prepared(environment, &key, version));
-    if let Some(compiled) = known
-        && compiled.serves(session, params)
-    {
-        match run_with(session, answer, prepared, compiled, params) {
-            Err(Failure::Stale) => {}
-            Err(Failure::Error(error)) => return Err(error),
-            Ok(()) => return Ok(()),
-        }
-    }
-    let collation = session.variables.hot.collation_connection;
-    let param_types: Vec<SqlType> =
-        prepared.types.iter().map(|&ty| params::param_type(ty, collation)).collect();
-    let arena = Bump::new();
-    let text = prepared.text.clone();
-    let parsed = parse(session, &text, &arena)?;
-    let _plan = memory_limits::charge_plan(session, &arena)?;
-    let request = Request {
-        sql: &text,
-        param_types: &param_types,
-        param_count: param_types.len(),
-        literals: Literals::Constants,
-        params: Some(params),
-    };
+    ensure_types(session, prepared)?;
+    fit(session, prepared, params)?;
+    let Some(types) = &prepared.param_types else { return Ok(()) };
+    let planned_types = param_fit::planned_types(&types.uses, &types.given, &prepared.types, params);
+    let suits = |plan: &&PreparedPlan| plan.planned_types == planned_types;
+    let mut known = prepared.plan.as_ref().filter(suits).map(|plan| Arc::clone(&plan.compiled));
     loop {
-        let compiled = compile_shared(session, &parsed.statement, com, &request, &key)?;
-        match run_with(session, answer, prepared, compiled, params) {
+        let Some(types) = &prepared.param_types else { return Ok(()) };
+        let strictness = (types.refuses_loss, command);
+        let values = param_fit::convert(session, (&types.uses, &planned_types), params, strictness, arena)?;
+        let compiled = find_or_make(session, prepared, com, (&planned_types, values), known.take())?;
+        match run_with(session, answer, prepared, (compiled, &planned_types), values) {
             Ok(()) => return Ok(()),
             Err(Failure::Error(error)) => return Err(error),
             Err(Failure::Stale) => {}
@@ -273,21 +275,120 @@ fn plan_and_run(
     }
 }
 
-/// Runs a prepared statement by a new plan, which it keeps.
+/// Finds out what a statement takes its parameters for, unless that is known under what holds now.
+fn ensure_types(session: &mut Session, prepared: &mut Prepared) -> Result<(), SqlError> {
+    let environment = session.environment();
+    let version = session.server.engine.catalog_version();
+    let is_current = |types: &ParamTypes| types.environment == environment && types.version == version;
+    if !prepared.param_types.as_ref().is_some_and(is_current) {
+        let (_, compiled) = described(session, &prepared.text, &[])?;
+        prepared.param_types = compiled.map(|compiled| derived_types(session, &compiled, version));
+    }
+    Ok(())
+}
+
+/// The types that the text of a statement implies for its parameters.
+fn derived_types(session: &mut Session, compiled: &Compiled, version: u64) -> ParamTypes {
+    let ignores = match &**compiled.program.plan() {
+        Plan::Query(_) | Plan::Load(_) => true,
+        Plan::Insert(insert) => insert.mode == InsertMode::Ignore,
+        Plan::Update(update) => update.ignore,
+        Plan::Delete(delete) => delete.ignore,
+    };
+    ParamTypes {
+        uses: compiled.param_uses.clone(),
+        given: vec![None; compiled.param_uses.len()],
+        refuses_loss: !ignores && session.variables.hot.sql_mode.is_strict(),
+        environment: session.environment(),
+        version,
+    }
+}
+
+/// Gives the statement the types of `params` if one of them does not fit.
+fn fit(session: &mut Session, prepared: &mut Prepared, params: &[Value<'_>]) -> Result<(), SqlError> {
+    let Some(types) = &mut prepared.param_types else { return Ok(()) };
+    let values = || types.uses.iter().zip(&prepared.types).zip(params);
+    if !values().any(|((used, &bound), value)| param_fit::is_misfit(used, bound, value)) {
+        return Ok(());
+    }
+    let given = values().map(|((used, &bound), value)| param_fit::type_to_give(used, bound, value));
+    let given = given.collect();
+    types.given = given;
+    if let (_, Some(compiled)) = described(session, &prepared.text, &types.given)? {
+        types.uses.clone_from(&compiled.param_uses);
+    }
+    Ok(())
+}
+
+/// The plan of a prepared statement for `planned_types`: `known`, one of another session or a new one.
+fn find_or_make(
+    session: &mut Session,
+    prepared: &Prepared,
+    com: Com,
+    (planned_types, values): (&[Option<ParamType>], &[Value<'_>]),
+    known: Option<Arc<Compiled>>,
+) -> Result<Arc<Compiled>, SqlError> {
+    let version = session.server.engine.catalog_version();
+    let environment = session.environment();
+    let own = prepared.plan.as_ref().is_some_and(|plan| plan.environment == environment);
+    let usable = |compiled: &Arc<Compiled>| compiled.is_current(version) && compiled.serves(session, values);
+    if let Some(compiled) = known.filter(|_| own).filter(usable) {
+        return Ok(compiled);
+    }
+    let key = PreparedKey::new(&prepared.text, Purpose::Execution, planned_types);
+    let shared = session.server.plans.find_prepared(environment, &key, version);
+    if let Some(compiled) = shared.filter(usable) {
+        return Ok(compiled);
+    }
+    let param_types = types_of(session, planned_types);
+    let arena = Bump::new();
+    let parsed = parse(session, &prepared.text, &arena)?;
+    let _plan = memory_limits::charge_plan(session, &arena)?;
+    let request = Request {
+        sql: &prepared.text,
+        param_types: &param_types,
+        param_count: param_types.len(),
+        literals: Literals::Constants,
+        params: Some(values),
+    };
+    compile_shared(session, &parsed.statement, com, &request, &key)
+}
+
+/// Runs a prepared statement by a plan for `planned_types`, which it keeps.
 fn run_with(
     session: &mut Session,
     answer: &mut Answer<'_>,
     prepared: &mut Prepared,
-    compiled: Arc<Compiled>,
+    (compiled, planned_types): (Arc<Compiled>, &[Option<ParamType>]),
     params: &[Value<'_>],
 ) -> Result<(), Failure> {
     let environment = session.environment();
-    let plan = PreparedPlan { compiled, types: prepared.types.clone(), environment };
+    let (planned_types, types) = (planned_types.to_vec(), prepared.types.clone());
+    let uses = prepared.param_types.iter().flat_map(|types| &types.uses);
+    let is_direct = uses.clone().zip(&types).all(|(used, &bound)| param_fit::is_direct(used, bound));
+    let row_counts = uses.enumerate().filter(|(_, used)| used.role == ParamRole::RowCount);
+    let row_counts = row_counts.map(|(n, _)| n).collect();
+    let plan = PreparedPlan { compiled, types, planned_types, environment, is_direct, row_counts };
     planned::run(session, answer, &prepared.plan.insert(plan).compiled, params)
 }
 
-/// Parses and runs a prepared text with values for its `?`. A planned statement is planned for their types.
-pub(super) fn run_text(
+/// Runs a prepared statement with the values of variables, which are bound with the types `prepared` has.
+pub(super) fn execute_values(
+    session: &mut Session,
+    answer: &mut Answer<'_>,
+    prepared: &mut Prepared,
+    params: &[Value<'_>],
+) -> Result<(), SqlError> {
+    let arena = Bump::new();
+    session.fail_if_killed()?;
+    match prepared.planned {
+        Some(com) => fit_and_run(session, answer, prepared, (com, "EXECUTE"), params, &arena),
+        None => run_text(session, answer, &prepared.text, params),
+    }
+}
+
+/// Parses and runs the text of a statement that is not planned, with values for its `?`.
+fn run_text(
     session: &mut Session,
     answer: &mut Answer<'_>,
     text: &[u8],
@@ -301,45 +402,6 @@ pub(super) fn run_text(
     }
     session.fail_if_killed()?;
     let values: Vec<OwnedValue> = params.iter().map(Value::to_owned_value).collect();
-    let Some(com) = planned_kind(&parsed.statement) else {
-        let inputs = Inputs { sql: text, params: &values };
-        return statement::run(session, &parsed.statement, inputs, answer);
-    };
-    let param_types: Vec<SqlType> = values.iter().map(crate::user_variable::type_of_value).collect();
-    let request = Request {
-        sql: text,
-        param_types: &param_types,
-        param_count: params.len(),
-        literals: Literals::Constants,
-        params: Some(params),
-    };
-    loop {
-        let (compiled, _) = compile(session, &parsed.statement, com, &request)?;
-        ensure_limits(compiled.program.plan(), params)?;
-        match planned::run(session, answer, &compiled, params) {
-            Ok(()) => return Ok(()),
-            Err(Failure::Error(error)) => return Err(error),
-            Err(Failure::Stale) => {}
-        }
-    }
-}
-
-/// Error 1690 for a negative number of rows among the values of EXECUTE .. USING, 1210 for one that is no integer.
-fn ensure_limits(plan: &Plan, params: &[Value<'_>]) -> Result<(), SqlError> {
-    let limits = match plan {
-        Plan::Query(query) => query.limit_params(),
-        Plan::Update(update) => update.query.limit_params(),
-        Plan::Delete(delete) => delete.query.limit_params(),
-        Plan::Insert(_) | Plan::Load(_) => return Ok(()),
-    };
-    for limit in limits {
-        match params.get(usize::from(limit)) {
-            Some(Value::Int(0..) | Value::UInt(_) | Value::Null) | None => {}
-            Some(Value::Int(_)) => {
-                return Err(error_map::DATA_OUT_OF_RANGE.with(&[&"unsigned integer", &"EXECUTE"]));
-            }
-            Some(_) => return Err(error_map::WRONG_ARGUMENTS.with(&[&"EXECUTE"])),
-        }
-    }
-    Ok(())
+    let inputs = Inputs { sql: text, params: &values };
+    statement::run(session, &parsed.statement, inputs, answer)
 }

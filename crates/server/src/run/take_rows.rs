@@ -77,7 +77,7 @@ fn run(
     columns: Option<usize>,
     take: &mut dyn FnMut(&[Value<'_>]) -> bool,
 ) -> Result<(), SqlError> {
-    let param_types: Vec<SqlType> = inputs.params.iter().map(type_of_value).collect();
+    let param_types: Vec<Option<SqlType>> = inputs.params.iter().map(type_of_value).map(Some).collect();
     let params: Vec<Value<'_>> = inputs.params.iter().map(OwnedValue::as_value).collect();
     let request = Request {
         sql: inputs.sql,

@@ -26,12 +26,7 @@ pub(super) fn table(session: &Session, engine: &Engine, maintain: &Maintain<'_>)
         MaintainKind::Repair => "repair",
         MaintainKind::Checksum => return Err(not_yet("CHECKSUM TABLE")),
     };
-    let mut report = Table::new(vec![
-        Column::text("Table", 128),
-        Column::text("Op", 10),
-        Column::text("Msg_type", 10),
-        Column::computed_text("Msg_text"),
-    ]);
+    let mut report = empty();
     for written in maintain.tables {
         let name = FullName::resolve(session, written)?;
         let messages = run(session, engine, &name, maintain);
@@ -46,6 +41,16 @@ pub(super) fn table(session: &Session, engine: &Engine, maintain: &Maintain<'_>)
         }
     }
     Ok(report)
+}
+
+/// A report on no table.
+pub(super) fn empty() -> Table {
+    Table::new(vec![
+        Column::text("Table", 128),
+        Column::text("Op", 10),
+        Column::text("Msg_type", 10),
+        Column::computed_text("Msg_text"),
+    ])
 }
 
 /// Messages on one table: type and text.

@@ -5,6 +5,7 @@
 //! | `server_state` | variables, counters, conditions, connections, character sets |
 //! | `catalog_lists` | databases, tables, table status |
 //! | `columns`, `indexes` | what a table consists of |
+//! | `definitions` | what clients are told of the columns of these tables |
 //! | `definition_text` | CREATE TABLE and CREATE DATABASE statements |
 //! | `engine_status` | what the storage engine is doing |
 //! | `absent` | what there is none of |
@@ -17,6 +18,7 @@ mod absent;
 mod catalog_lists;
 mod columns;
 mod definition_text;
+pub(crate) mod definitions;
 mod engine_status;
 mod explain;
 mod filter;
@@ -51,17 +53,34 @@ pub fn rows(
     statement: &Statement<'_>,
     inputs: Inputs<'_>,
 ) -> Result<Table, SqlError> {
-    match statement {
+    let mut table = match statement {
         Statement::Show(show) => {
             let mut table = shown(session, engine, show)?;
             narrow(session, show, inputs, &mut table)?;
-            Ok(table)
+            table
         }
-        Statement::Describe(describe) => described(session, engine, describe),
-        Statement::Explain(explain) => explain::table(session, explain, inputs),
-        Statement::Maintain(maintain) => maintenance::table(session, engine, maintain),
-        _ => Err(not_yet("this statement")),
+        Statement::Describe(describe) => described(session, engine, describe)?,
+        Statement::Explain(explain) => explain::table(session, explain, inputs)?,
+        Statement::Maintain(maintain) => maintenance::table(session, engine, maintain)?,
+        _ => return Err(not_yet("this statement")),
+    };
+    if let Some(known) = definitions::find(statement) {
+        table.define(&known.executed);
     }
+    Ok(table)
+}
+
+/// The columns that PREPARE names for a statement of [`rows`]; `None` for those for which it names none.
+pub(crate) fn prepared(session: &Session, engine: &Engine, statement: &Statement<'_>) -> Option<Table> {
+    let known = definitions::find(statement).filter(|known| !known.prepared.is_empty())?;
+    let mut table = match statement {
+        Statement::Show(show) => shown(session, engine, show).ok()?,
+        Statement::Describe(describe) => described(session, engine, describe).ok()?,
+        Statement::Maintain(_) => maintenance::empty(),
+        _ => return None,
+    };
+    table.define(&known.prepared);
+    Some(table)
 }
 
 /// All that `show` may show, before LIKE, WHERE and LIMIT.
@@ -169,7 +188,8 @@ fn create_table(session: &Session, engine: &Engine, name: &TableName<'_>) -> Res
     let found = open(session, engine, name, None)?;
     let next = found.next_auto_increment(engine).map_err(|error| refused(session, &error))?;
     let text = definition_text::create_table(&found.def, next, &session.variables.hot.time_zone);
-    let mut table = Table::new(vec![Column::name("Table"), Column::text("Create Table", 1024)]);
+    let mut table =
+        Table::new(vec![Column::name("Table"), Column::text("Create Table", (text.len() as u32).max(1024))]);
     table.push(vec![Cell::text(&*found.def.name), Cell::Text(text)]);
     Ok(table)
 }

@@ -44,10 +44,13 @@ impl<'a> Binder<'a, '_> {
     fn aggregate_spec(&mut self, func: AggFunc, call: &'a ast::Aggregate<'a>) -> Result<AggSpec, BindError> {
         let is_star = matches!(call.args, [ast::Expr { kind: ast::ExprKind::Star, .. }]);
         let mut args = if is_star { Vec::new() } else { self.values(call.args)? };
+        if matches!(func, AggFunc::Sum | AggFunc::Avg | AggFunc::Min | AggFunc::Max) {
+            self.note_padding(&args);
+        }
         if matches!(func, AggFunc::Sum | AggFunc::Avg) {
             self.settle_alike(&mut args, &SqlType::double());
         } else {
-            self.settle_texts(&mut args);
+            self.settle_values(&mut args);
         }
         if args.iter().any(rewrite::has_subquery) {
             return Err(BindError::NotSupported("an aggregate of a subquery"));

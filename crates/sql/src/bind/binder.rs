@@ -6,7 +6,7 @@ use types::CollationId;
 use super::block::{self, Source, SubBlock};
 use super::expansion::Expansion;
 use super::scope::{Found, Scope, written};
-use super::{BindContext, BindError, Clause, Deprecated, same, volatile};
+use super::{BindContext, BindError, Clause, Deprecated, ParamUse, open_param, same, volatile};
 use crate::ast;
 use crate::plan::{AggSpec, Column, OutputColumn};
 
@@ -114,8 +114,10 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) field_variables: Vec<(&'a str, CollationId)>,
     /// Literals are constants of the plan though they have ordinals.
     pub(super) keeps_literals: bool,
-    /// Types of the open parameters so far, by number.
-    pub(super) open_params: Vec<types::SqlType>,
+    /// What the `?` are taken for, as far as that is known, by number. Empty where literals are parameters.
+    pub(super) param_uses: Vec<ParamUse>,
+    /// The text implies the type of a `?` at least.
+    pub(super) has_open_params: bool,
     /// Constructs to warn of, in text order.
     pub(super) deprecated: Vec<Deprecated>,
     /// What it has come to so far.
@@ -141,7 +143,8 @@ impl<'a, 'c> Binder<'a, 'c> {
             is_trial: false,
             field_variables: Vec::new(),
             keeps_literals: false,
-            open_params: Vec::new(),
+            has_open_params: open_param::has_open(ctx),
+            param_uses: open_param::given_uses(ctx),
             deprecated: Vec::new(),
             expansion: Expansion::new(ctx.sql.len()),
             next_sub: 0,

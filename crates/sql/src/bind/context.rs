@@ -36,8 +36,8 @@ pub struct BindContext<'c> {
     pub collation: CollationId,
     /// `div_precision_increment`.
     pub div_precision_increment: u8,
-    /// Types of the `?`, in order. A `?` beyond them is taken for a string.
-    pub param_types: &'c [SqlType],
+    /// Types that are given for the `?`, in order. The text implies those of the others.
+    pub param_types: &'c [Option<SqlType>],
     /// Number of all parameters of the statement: `?` and, if they are parameters, numbered literals.
     pub param_count: u16,
     /// What becomes of literals that have an ordinal.

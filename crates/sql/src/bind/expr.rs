@@ -4,7 +4,7 @@ use expr::{CmpOp, Expr, Func};
 use types::SqlType;
 
 use super::binder::Binder;
-use super::{BindError, Clause, conjuncts};
+use super::{BindError, Clause, ParamRole, conjuncts};
 use crate::ast::{self, BinaryOp, ExprKind, IsTest, UnaryOp, VarScope};
 
 impl<'a> Binder<'a, '_> {
@@ -32,7 +32,7 @@ impl<'a> Binder<'a, '_> {
             }) => self.row_in_subquery(needle, query),
             _ => {
                 let mut bound = self.value(condition)?;
-                self.settle(&mut bound, &SqlType::bigint());
+                self.settle_condition(std::slice::from_mut(&mut bound));
                 Ok(bound)
             }
         }
@@ -126,7 +126,7 @@ impl<'a> Binder<'a, '_> {
 
     /// Parameter `n` with the type announced for it.
     pub(super) fn param(&self, n: u32) -> Expr {
-        let ty = self.ctx.param_types.get(n as usize).cloned();
+        let ty = self.ctx.param_types.get(n as usize).cloned().flatten();
         let ty = ty.unwrap_or_else(|| SqlType::varchar(super::literal::PARAM_CHARS, self.ctx.collation));
         self.build.param(n as u16, ty)
     }
@@ -169,7 +169,7 @@ impl<'a> Binder<'a, '_> {
         match op {
             UnaryOp::Neg => self.settle(&mut arg, &SqlType::double()),
             UnaryOp::BitNot => self.settle_operands(Func::BitNot, std::slice::from_mut(&mut arg)),
-            UnaryOp::Not => self.settle(&mut arg, &SqlType::bigint()),
+            UnaryOp::Not => self.settle_condition(std::slice::from_mut(&mut arg)),
             UnaryOp::Plus => {}
         }
         match op {
@@ -253,7 +253,7 @@ impl<'a> Binder<'a, '_> {
         right: &'a ast::Expr<'a>,
     ) -> Result<Expr, BindError> {
         let mut sides = [bound, self.value(right)?];
-        self.settle_texts(&mut sides);
+        self.settle_compared(&mut sides);
         self.pin_temporal(&mut sides, &[left, right])?;
         let [a, b] = sides;
         Ok(self.build.compare(op, a, b)?)
@@ -306,6 +306,10 @@ impl<'a> Binder<'a, '_> {
 
     fn is(&mut self, operand: &'a ast::Expr<'a>, test: IsTest, negated: bool) -> Result<Expr, BindError> {
         let arg = self.value(operand)?;
+        match test {
+            IsTest::Null | IsTest::Unknown => self.note_role(&arg, ParamRole::Text),
+            IsTest::True | IsTest::False => self.note_operands(std::slice::from_ref(&arg)),
+        }
         Ok(match test {
             IsTest::Null | IsTest::Unknown => self.build.is_null(arg, negated),
             IsTest::True => self.build.is_truth(arg, true, negated),
@@ -315,7 +319,7 @@ impl<'a> Binder<'a, '_> {
 
     fn between(&mut self, between: &'a ast::Between<'a>) -> Result<Expr, BindError> {
         let mut parts = [self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?];
-        self.settle_texts(&mut parts);
+        self.settle_compared(&mut parts);
         self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;
         let [value, low, high] = parts;
         Ok(self.build.between(value, low, high, between.negated)?)
@@ -331,7 +335,7 @@ impl<'a> Binder<'a, '_> {
         }
         let mut values = vec![self.value(&test.expr)?];
         values.extend(self.values(test.list)?);
-        self.settle_texts(&mut values);
+        self.settle_compared(&mut values);
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
         self.pin_temporal(&mut values, &written)?;
         let list = values.split_off(1);

@@ -6,7 +6,7 @@ use types::temporal::IntervalUnit;
 use types::{SqlType, TypeKind};
 
 use super::binder::Binder;
-use super::{BindError, Clause};
+use super::{BindError, Clause, ParamRole};
 use crate::ast::{self, CastType, ExprKind, TimeUnit};
 
 impl<'a> Binder<'a, '_> {
@@ -20,6 +20,7 @@ impl<'a> Binder<'a, '_> {
                 let ty =
                     self.build.convert_using(self.build.string(b"", self.ctx.collation), convert.charset)?.ty;
                 self.settle(&mut value, &ty);
+                self.note_role(&value, ParamRole::Text);
                 Ok(self.build.convert_using(value, convert.charset)?)
             }
             ExprKind::Collate(collate) => {
@@ -31,6 +32,7 @@ impl<'a> Binder<'a, '_> {
                 let is_date_unit = interval_unit(add.unit).is_date_unit();
                 let kind = if is_date_unit { TypeKind::Date } else { TypeKind::DateTime };
                 self.settle(&mut date, &SqlType::new(kind, 0));
+                self.note_role(&date, ParamRole::Moment);
                 self.settle(&mut amount, &SqlType::bigint());
                 Ok(self.build.date_add(date, amount, interval_unit(add.unit), add.subtract))
             }
@@ -84,12 +86,16 @@ impl<'a> Binder<'a, '_> {
         let target = cast_target(cast.ty)?;
         let ty = self.build.cast(self.build.null(), target)?.ty;
         self.settle(&mut value, &ty);
+        self.note_role(&value, ParamRole::Cast);
         Ok(self.build.cast(value, target)?)
     }
 
     fn trim(&mut self, trim: &'a ast::Trim<'a>) -> Result<Expr, BindError> {
         let remove = trim.remove.as_ref().map(|e| self.value(e)).transpose()?;
         let text = self.value(&trim.expr)?;
+        for operand in remove.iter().chain([&text]) {
+            self.note_role(operand, ParamRole::Text);
+        }
         let side = match trim.side {
             ast::TrimSide::Both => TrimSide::Both,
             ast::TrimSide::Leading => TrimSide::Leading,

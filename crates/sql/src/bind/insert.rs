@@ -9,7 +9,7 @@ use super::binder::{Aggregates, Aliases, Binder};
 use super::block::{Query, Source};
 use super::expansion::fail_if_interrupted;
 use super::scope::{ScopeColumns, ScopeTable, written};
-use super::{BindError, Clause};
+use super::{BindError, Clause, ParamRole};
 use crate::ast::{self, Cell, ExprKind};
 use crate::plan::{Column, InsertCell, InsertMode, InsertPlan, InsertSource};
 use crate::planner;
@@ -59,7 +59,7 @@ impl<'a> Binder<'a, '_> {
                     names => target_columns(table, names)?,
                 };
                 let mut rows = self.values_rows(&values, columns.len())?;
-                if self.prepares() {
+                if !self.param_uses.is_empty() {
                     for (at, cell) in rows.iter_mut().flat_map(|row| row.iter_mut().enumerate()) {
                         let bound = std::mem::replace(cell, InsertCell::Default);
                         *cell = self.settle_cell(bound, table, columns.get(at).copied());
@@ -149,6 +149,7 @@ impl<'a> Binder<'a, '_> {
         match (cell, column) {
             (InsertCell::Expr(mut value), Some(column)) => {
                 self.settle(&mut value, &column.ty);
+                self.note_role(&value, ParamRole::Stored);
                 InsertCell::Expr(value)
             }
             (cell, _) => cell,

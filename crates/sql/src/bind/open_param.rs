@@ -1,18 +1,23 @@
-//! Open parameters: the `?` of a statement that is being prepared, before values are bound.
+//! Open parameters: the `?` whose types are not given.
 //!
-//! Nothing is known of them but what the text implies: beside a column they are what the column is, as arguments of a
-//! function what it wants, else texts. Clients see these types in the answer to PREPARE, and the statement's columns are
-//! typed by them. Executions are bound anew with the types of their values.
+//! The text implies their types: beside a column they are what the column is, as arguments of a function what it wants,
+//! else texts. Clients see these types in the answer to PREPARE, the statement's columns are typed by them, and each
+//! execution converts its values to them. Types are given for an execution whose values do not fit.
 
 use expr::{Expr, ExprKind, Func};
+use types::decimal::{MAX_PRECISION, MAX_SCALE};
 use types::{LobSize, SqlType, TypeKind};
 
-use super::Literals;
 use super::binder::Binder;
 use super::literal::PARAM_CHARS;
+use super::{BindContext, Literals, ParamRole, ParamUse};
 
 /// Bytes of a text whose length is not known.
 const PARAM_BYTES: u32 = 65_535;
+
+/// Digits of the number that a TIME, a DATETIME with microseconds is.
+const TIME_DIGITS: u32 = 13;
+const DATETIME_DIGITS: u32 = 20;
 
 /// What a function takes an argument for that says nothing of its type.
 #[derive(Clone, Copy)]
@@ -27,17 +32,28 @@ enum Wanted {
 }
 
 impl Binder<'_, '_> {
+    /// Notes that the result of an operator, if it is a number, shows as many digits after the point as the types of
+    /// `operands` have.
+    pub(super) fn note_padding(&mut self, operands: &[Expr]) {
+        let is_number =
+            |e: &Expr| e.ty.is_integer() || matches!(e.ty.kind, TypeKind::Decimal | TypeKind::Null);
+        if !operands.iter().all(|e| self.is_open(e) || is_number(e)) {
+            return;
+        }
+        for operand in operands {
+            if let ExprKind::Param(n) = operand.kind
+                && let Some(known) = self.param_uses.get_mut(usize::from(n))
+            {
+                known.is_padded = true;
+            }
+        }
+    }
+
     /// The number of an open parameter.
     fn open_param(&self, expr: &Expr) -> Option<usize> {
         let ExprKind::Param(n) = expr.kind else { return None };
         let n = usize::from(n);
-        (self.ctx.literals == Literals::Constants && n >= self.ctx.param_types.len()).then_some(n)
-    }
-
-    /// Whether there are open parameters.
-    pub(super) fn prepares(&self) -> bool {
-        self.ctx.literals == Literals::Constants
-            && self.ctx.param_types.len() < usize::from(self.ctx.param_count)
+        (self.has_open_params && is_open(self.ctx, n)).then_some(n)
     }
 
     fn is_open(&self, expr: &Expr) -> bool {
@@ -46,33 +62,64 @@ impl Binder<'_, '_> {
 
     /// Makes `expr`, if it is an open parameter, one for values of type `ty`.
     pub(super) fn settle(&mut self, expr: &mut Expr, ty: &SqlType) {
+        let described = propagated(ty);
+        let collation = self.ctx.collation;
+        let kept = match described.kind {
+            // Values keep the connection's character set, which has every character of theirs.
+            TypeKind::VarChar | TypeKind::Text(_) => SqlType { collation, ..described.clone() },
+            _ => described.clone(),
+        };
+        self.settle_as(expr, described, kept);
+    }
+
+    /// Makes `expr`, if it is an open parameter, one that is described as `described` and takes values of type `ty`.
+    fn settle_as(&mut self, expr: &mut Expr, described: SqlType, ty: SqlType) {
         let Some(n) = self.open_param(expr) else { return };
-        expr.ty = propagated(ty);
-        if self.open_params.len() <= n {
-            let text = self.param_text();
-            self.open_params.resize(n + 1, text);
+        expr.ty = ty.clone();
+        if let Some(known) = self.param_uses.get_mut(n) {
+            (known.described, known.ty) = (described, ty);
         }
-        self.open_params[n] = expr.ty.clone();
+    }
+
+    /// Notes what place `expr` has, if it is a parameter.
+    pub(super) fn note_role(&mut self, expr: &Expr, role: ParamRole) {
+        let ExprKind::Param(n) = expr.kind else { return };
+        if let Some(known) = self.param_uses.get_mut(usize::from(n)) {
+            known.role = role;
+        }
     }
 
     /// Types the open parameters among operands that meet as equals by the others; by `default` if all are open.
     pub(super) fn settle_alike(&mut self, operands: &mut [Expr], default: &SqlType) {
-        if !operands.iter().any(|e| self.is_open(e)) {
-            return;
-        }
-        let known: Vec<&Expr> = operands.iter().filter(|e| !self.is_open(e)).collect();
-        let ty = match known[..] {
-            [] => default.clone(),
-            [only] => only.ty.clone(),
-            _ => self.build.common_type(&known, "").unwrap_or_else(|_| default.clone()),
-        };
+        let Some(ty) = self.type_alike(operands, default) else { return };
         for operand in operands {
             self.settle(operand, &ty);
         }
     }
 
+    /// The type that the other operands give to those that are open parameters; `None` without any.
+    fn type_alike(&self, operands: &[Expr], default: &SqlType) -> Option<SqlType> {
+        if !operands.iter().any(|e| self.is_open(e)) {
+            return None;
+        }
+        let known: Vec<&Expr> = operands.iter().filter(|e| !self.is_open(e)).collect();
+        Some(match known[..] {
+            [] => default.clone(),
+            [only] => only.ty.clone(),
+            _ => self.build.common_type(&known, "").unwrap_or_else(|_| default.clone()),
+        })
+    }
+
+    /// Notes that `operands` are read by an operator or function in its own way.
+    pub(super) fn note_operands(&mut self, operands: &[Expr]) {
+        for operand in operands {
+            self.note_role(operand, ParamRole::Operand);
+        }
+    }
+
     /// As [`Binder::settle_alike`], for the operands of the operator `func`.
     pub(super) fn settle_operands(&mut self, func: Func, operands: &mut [Expr]) {
+        self.note_operands(operands);
         let bytes = SqlType::new(TypeKind::VarBinary, PARAM_BYTES);
         match func {
             Func::BitAnd | Func::BitOr | Func::BitXor | Func::BitNot => self.settle_alike(operands, &bytes),
@@ -81,24 +128,72 @@ impl Binder<'_, '_> {
                     self.settle(operand, &ty);
                 }
             }
-            _ => self.settle_alike(operands, &SqlType::double()),
+            _ => self.settle_numbers(func, operands),
+        }
+    }
+
+    /// As [`Binder::settle_alike`], for operands that are read as numbers: beside a date, a value is the number of a date.
+    fn settle_numbers(&mut self, func: Func, operands: &mut [Expr]) {
+        self.note_padding(operands);
+        let Some(described) = self.type_alike(operands, &SqlType::double()) else { return };
+        let described = propagated(&described);
+        let number = match described.kind {
+            // Integers divide as such, however large they are.
+            TypeKind::Double if func == Func::IntDiv => {
+                number_of(&SqlType::decimal(MAX_PRECISION, MAX_SCALE))
+            }
+            _ => number_of(&described),
+        };
+        for operand in operands {
+            self.settle_as(operand, described.clone(), number.clone());
         }
     }
 
     /// Types an open parameter that is a condition.
     pub(super) fn settle_condition(&mut self, operands: &mut [Expr]) {
+        self.note_operands(operands);
         for operand in operands {
             self.settle(operand, &SqlType::bigint());
         }
     }
 
-    /// Types open parameters that are texts.
-    pub(super) fn settle_texts(&mut self, operands: &mut [Expr]) {
-        if !self.prepares() {
+    /// Types open parameters that are compared, with each other as texts.
+    pub(super) fn settle_compared(&mut self, operands: &mut [Expr]) {
+        if self.param_uses.is_empty() {
             return;
         }
+        self.note_operands(operands);
         let text = self.param_text();
         self.settle_alike(operands, &text);
+    }
+
+    /// Types open parameters that are read as texts.
+    pub(super) fn settle_texts(&mut self, operands: &mut [Expr]) {
+        for operand in operands.iter() {
+            self.note_role(operand, ParamRole::Text);
+        }
+        self.settle_values(operands);
+    }
+
+    /// Types open parameters of which one is the result, texts if all are open.
+    pub(super) fn settle_values(&mut self, operands: &mut [Expr]) {
+        let text = self.param_text();
+        let Some(ty) = self.type_alike(operands, &text) else { return };
+        for operand in operands {
+            self.settle_result(operand, &ty);
+        }
+    }
+
+    /// As [`Binder::settle`], for a parameter that may be the result, whose type is `ty`.
+    fn settle_result(&mut self, expr: &mut Expr, ty: &SqlType) {
+        use TypeKind::{Binary, Blob, Char, Enum, Set, Text};
+        self.settle(expr, ty);
+        if let Some(n) = self.open_param(expr)
+            && let Some(known) = self.param_uses.get_mut(n)
+        {
+            // The class of a value counts beside VARCHAR alone.
+            known.takes_all = matches!(ty.kind, Char | Binary | Text(_) | Blob(_) | Enum | Set);
+        }
     }
 
     /// The common type of those of `exprs` that are no open parameters; text without any.
@@ -115,7 +210,7 @@ impl Binder<'_, '_> {
         mut arms: Vec<(Expr, Expr)>,
         mut otherwise: Option<Expr>,
     ) -> (Option<Expr>, Vec<(Expr, Expr)>, Option<Expr>) {
-        if !self.prepares() {
+        if !self.has_open_params {
             return (operand, arms, otherwise);
         }
         let compared = self.known_type(operand.iter().chain(arms.iter().map(|(condition, _)| condition)));
@@ -123,37 +218,46 @@ impl Binder<'_, '_> {
         let condition = if operand.is_some() { compared.clone() } else { self.param_text() };
         for (tested, shown) in &mut arms {
             self.settle(tested, &condition);
-            self.settle(shown, &result);
+            self.settle_result(shown, &result);
         }
         if let Some(operand) = &mut operand {
             self.settle(operand, &compared);
         }
         if let Some(otherwise) = &mut otherwise {
-            self.settle(otherwise, &result);
+            self.settle_result(otherwise, &result);
         }
         (operand, arms, otherwise)
     }
 
     /// Types the open parameters among the arguments of the function called `name`.
     pub(super) fn settle_args(&mut self, name: &str, args: &mut [Expr]) {
-        if !args.iter().any(|e| self.is_open(e)) {
+        if !args.iter().any(|e| matches!(e.kind, ExprKind::Param(_))) {
             return;
         }
         let Some(func) = Func::find(name) else { return };
         match func {
-            Func::IfNull | Func::Coalesce | Func::NullIf | Func::Greatest | Func::Least | Func::Field => {
-                return self.settle_texts(args);
+            Func::IfNull | Func::Coalesce | Func::Greatest | Func::Least => {
+                self.note_padding(args);
+                return self.settle_values(args);
             }
+            Func::NullIf => return self.settle_values(args),
+            Func::Field => return self.settle_compared(args),
             Func::If if args.len() == 3 => {
                 self.settle_condition(&mut args[..1]);
-                return self.settle_texts(&mut args[1..]);
+                return self.settle_values(&mut args[1..]);
             }
             Func::Mod => return self.settle_operands(func, args),
             _ => {}
         }
         for (at, arg) in args.iter_mut().enumerate() {
-            let ty = self.wanted_type(wanted(func, at));
+            let wanted = wanted(func, at);
+            let ty = self.wanted_type(wanted);
             self.settle(arg, &ty);
+            let is_text = matches!(wanted, Wanted::Text);
+            self.note_role(arg, if is_text { ParamRole::Text } else { ParamRole::Operand });
+            if matches!(wanted, Wanted::Date | Wanted::DateTime | Wanted::Time) {
+                self.note_role(arg, ParamRole::Moment);
+            }
         }
     }
 
@@ -161,7 +265,7 @@ impl Binder<'_, '_> {
         match wanted {
             Wanted::Text => self.param_text(),
             Wanted::Int => SqlType::bigint(),
-            Wanted::Decimal => SqlType::decimal(types::decimal::MAX_PRECISION, types::decimal::MAX_SCALE),
+            Wanted::Decimal => SqlType::decimal(MAX_PRECISION, MAX_SCALE),
             Wanted::Double => SqlType::double(),
             Wanted::Date => SqlType::new(TypeKind::Date, 10),
             Wanted::DateTime => SqlType::new(TypeKind::DateTime, 0),
@@ -172,15 +276,37 @@ impl Binder<'_, '_> {
     fn param_text(&self) -> SqlType {
         SqlType::varchar(PARAM_CHARS, self.ctx.collation)
     }
+}
 
-    /// The types of all parameters of a statement that is being prepared.
-    pub(super) fn take_open_params(&mut self) -> Vec<SqlType> {
-        if self.ctx.literals != Literals::Constants || !self.ctx.param_types.is_empty() {
-            return Vec::new();
-        }
-        let text = self.param_text();
-        self.open_params.resize(self.ctx.param_count.into(), text);
-        std::mem::take(&mut self.open_params)
+/// Whether nobody has given the type of `?` number `n`.
+fn is_open(ctx: &BindContext<'_>, n: usize) -> bool {
+    n < usize::from(ctx.param_count) && ctx.param_types.get(n).is_none_or(Option::is_none)
+}
+
+/// Whether a statement has open parameters.
+pub(super) fn has_open(ctx: &BindContext<'_>) -> bool {
+    ctx.literals == Literals::Constants && (0..usize::from(ctx.param_count)).any(|n| is_open(ctx, n))
+}
+
+/// The uses of a statement's parameters before it is bound: of the types given, else of texts.
+pub(super) fn given_uses(ctx: &BindContext<'_>) -> Vec<ParamUse> {
+    if ctx.literals != Literals::Constants {
+        return Vec::new();
+    }
+    let text = || SqlType::varchar(PARAM_CHARS, ctx.collation);
+    let given = |n| ctx.param_types.get(n).cloned().flatten();
+    (0..ctx.param_count.into()).map(|n| ParamUse::of_type(given(n).unwrap_or_else(text))).collect()
+}
+
+/// The type of the numbers that values of type `ty` are in arithmetic.
+fn number_of(ty: &SqlType) -> SqlType {
+    use TypeKind::{Bit, Date, DateTime, Time, Year};
+    match ty.kind {
+        Date => SqlType::bigint(),
+        Bit | Year => SqlType::bigint_unsigned(),
+        Time => SqlType::decimal(TIME_DIGITS, types::temporal::MAX_FSP),
+        DateTime => SqlType::decimal(DATETIME_DIGITS, types::temporal::MAX_FSP),
+        _ => ty.clone(),
     }
 }
 
@@ -197,7 +323,7 @@ fn propagated(ty: &SqlType) -> SqlType {
             SqlType { unsigned: ty.unsigned, ..SqlType::bigint() }
         }
         Year => SqlType { unsigned: true, ..SqlType::new(Year, 4) },
-        Decimal => SqlType::decimal(types::decimal::MAX_PRECISION, types::decimal::MAX_SCALE),
+        Decimal => SqlType::decimal(MAX_PRECISION, MAX_SCALE),
         Float | Double => SqlType::double(),
         Char | VarChar | Enum | Set => SqlType::varchar(PARAM_BYTES / ty.max_char_bytes(), ty.collation),
         Null | Binary | VarBinary => SqlType::new(VarBinary, PARAM_BYTES),
@@ -212,14 +338,14 @@ fn propagated(ty: &SqlType) -> SqlType {
 /// What `func` takes its argument at position `at` for.
 fn wanted(func: Func, at: usize) -> Wanted {
     use Func::{
-        Abs, Acos, Asin, Atan, Benchmark, BinToUuid, BitCount, Ceiling, Char, Conv, ConvertTz, Cos, Cot,
+        Abs, Acos, Asin, Atan, Benchmark, Bin, BinToUuid, BitCount, Ceiling, Char, Conv, ConvertTz, Cos, Cot,
         DateDiff, DateFormat, DateOf, DayName, DayOfMonth, DayOfWeek, DayOfYear, Degrees, Elt, Exp,
         ExportSet, Floor, Format, FromDays, FromUnixTime, GetLock, Hour, InetNtoa, Insert, LPad, LastDay,
         LastInsertId, Left, Ln, Locate, Log, Log2, Log10, MakeDate, MakeSet, MakeTime, Microsecond, Minute,
-        Month, MonthName, PeriodAdd, PeriodDiff, Pow, Quarter, RPad, Radians, Rand, Repeat, Right, Round,
-        SecToTime, Second, Sha2, Sign, Sin, Sleep, Space, Sqrt, Substring, SubstringIndex, Tan, TimeFormat,
-        TimeOf, TimeToSec, Timestamp, ToDays, ToSeconds, Truncate, UnixTimestamp, UuidToBin, Week,
-        WeekOfYear, Weekday, Year, YearWeek,
+        Month, MonthName, Oct, PeriodAdd, PeriodDiff, Pow, Quarter, RPad, Radians, Rand, Repeat, Right,
+        Round, SecToTime, Second, Sha2, Sign, Sin, Sleep, Space, Sqrt, Substring, SubstringIndex, Tan,
+        TimeFormat, TimeOf, TimeToSec, Timestamp, ToDays, ToSeconds, Truncate, UnixTimestamp, UuidToBin,
+        Week, WeekOfYear, Weekday, Year, YearWeek,
     };
     match (func, at) {
         (Substring | Left | Right | LPad | RPad | Repeat | Sha2 | Format | Round | Truncate | GetLock, 1) => {
@@ -229,9 +355,8 @@ fn wanted(func: Func, at: usize) -> Wanted {
             Wanted::Int
         }
         (Insert | Conv, 1 | 2) | (ExportSet | Elt | MakeSet, 0) | (ExportSet, 4) => Wanted::Int,
-        (Space | Char | InetNtoa | FromDays | BitCount | LastInsertId | Rand | Benchmark, 0) | (Char, _) => {
-            Wanted::Int
-        }
+        (Space | InetNtoa | FromDays | BitCount | LastInsertId | Rand | Benchmark | Bin | Oct, 0)
+        | (Char, _) => Wanted::Int,
         (MakeDate | PeriodAdd | PeriodDiff, _) | (MakeTime, 0 | 1) => Wanted::Int,
         (MakeTime, 2) | (SecToTime | FromUnixTime | Sleep | Round | Truncate, 0) => Wanted::Decimal,
         (

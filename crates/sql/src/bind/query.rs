@@ -5,7 +5,7 @@ use types::SqlType;
 
 use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level};
 use super::block::{Block, Query, UnionBlock, Window};
-use super::{BindError, Clause, made_table};
+use super::{BindError, Clause, ParamRole, made_table};
 use crate::ast::{self, QueryBody, SetOperator};
 use crate::parser::QUERY_HEIGHT;
 use crate::plan::{Column, OutputColumn, SortKey};
@@ -229,6 +229,7 @@ impl<'a> Binder<'a, '_> {
     fn limit_value(&mut self, value: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
         let mut bound = self.value(value)?;
         self.settle(&mut bound, &SqlType::bigint_unsigned());
+        self.note_role(&bound, ParamRole::RowCount);
         if bound.ty.is_integer() {
             return Ok(bound);
         }

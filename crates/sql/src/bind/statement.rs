@@ -1,10 +1,8 @@
 //! The entry: one statement to its plan.
 
-use types::SqlType;
-
 use super::binder::{Binder, Level};
 use super::block::{Block, Query};
-use super::{BindContext, BindError, Deprecated};
+use super::{BindContext, BindError, Deprecated, ParamUse};
 use crate::ast::{self, Statement};
 use crate::dive::{Dives, Recheck};
 use crate::plan::{OutputColumn, Plan};
@@ -24,8 +22,8 @@ pub struct Planned {
     pub rechecks: Vec<Recheck>,
     /// Constructs to warn of whenever the statement runs.
     pub deprecated: Vec<Deprecated>,
-    /// Types that the text implies for its `?`, if theirs were not given.
-    pub param_types: Vec<SqlType>,
+    /// What the statement takes its `?` for, in order.
+    pub param_uses: Vec<ParamUse>,
 }
 
 /// Binds and plans a query, an INSERT, UPDATE, DELETE, LOAD DATA or DO.
@@ -52,9 +50,9 @@ pub fn bind_and_plan(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Result
     };
     let rechecks = ctx.dives.map(Dives::take_rechecks).unwrap_or_default();
     let range_memory_exceeded = ctx.range_memory.was_exceeded();
-    let param_types = binder.take_open_params();
+    let param_uses = std::mem::take(&mut binder.param_uses);
     let (shareable, deprecated) = (binder.shareable, binder.deprecated);
-    Ok(Planned { plan, shareable, range_memory_exceeded, rechecks, deprecated, param_types })
+    Ok(Planned { plan, shareable, range_memory_exceeded, rechecks, deprecated, param_uses })
 }
 
 impl<'a> Binder<'a, '_> {

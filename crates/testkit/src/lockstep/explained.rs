@@ -17,6 +17,7 @@ pub struct Rule {
     /// First cell of its row in COMPAT.md.
     pub row: String,
     kind: Option<String>,
+    detail: Vec<String>,
     statement: Vec<String>,
     ours: Vec<String>,
     theirs: Vec<String>,
@@ -47,6 +48,7 @@ impl Rules {
             let rule = rules.last_mut().ok_or_else(|| format!("{line:?} stands before a row"))?;
             match key {
                 "kind" => rule.kind = Some(value.to_owned()),
+                "detail" => rule.detail.push(value.to_lowercase()),
                 "statement" => rule.statement.push(value.to_lowercase()),
                 "ours" => rule.ours.push(value.to_lowercase()),
                 "mysql" => rule.theirs.push(value.to_lowercase()),
@@ -75,6 +77,7 @@ impl Rule {
     fn fits(&self, sql: &str, finding: &Finding) -> bool {
         let kind = |kind: Kind| format!("{kind:?}");
         self.kind.as_ref().is_none_or(|wanted| *wanted == kind(finding.difference.kind))
+            && contains_all(&finding.difference.detail, &self.detail)
             && contains_all(sql, &self.statement)
             && contains_all(&finding.ours.join("\n"), &self.ours)
             && contains_all(&finding.theirs.join("\n"), &self.theirs)
@@ -94,7 +97,7 @@ mod tests {
     use super::*;
 
     fn finding(kind: Kind) -> Finding {
-        let difference = Difference { kind, detail: String::new() };
+        let difference = Difference { kind, detail: "1064".to_owned() };
         Finding {
             difference,
             at: 0,
@@ -108,6 +111,7 @@ mod tests {
         let rules =
             Rules::parse("# why\nrow: x\nkind: Taken\nstatement: select a\nmysql: error 1\n").unwrap();
         assert!(rules.explain("SELECT a", &finding(Kind::Taken)));
+        assert!(!Rules::parse("row: x\ndetail: 1305\n").unwrap().explain("SELECT a", &finding(Kind::Taken)));
         assert!(!rules.explain("SELECT a", &finding(Kind::Rows)));
         assert!(!rules.explain("SELECT b", &finding(Kind::Taken)));
         let [(rule, 1)] = rules.fired().collect::<Vec<_>>()[..] else { panic!("{rules:?}") };

@@ -23,7 +23,7 @@ const SETTINGS_OF_8_4: [&str; 2] =
     ["SET explain_json_format_version = 1", "SET restrict_fk_on_non_standard_key = ON"];
 
 /// A server that has not come back after this long is gone.
-pub(crate) const RESTART_MAX: Duration = Duration::from_secs(20);
+pub(crate) const RESTART_MAX: Duration = Duration::from_secs(90);
 /// A difference, where it was found, and both answers.
 #[derive(Clone, Debug)]
 pub struct Finding {

@@ -248,7 +248,7 @@ pub(crate) fn bind_under(
     sql: &str,
     database: Option<&str>,
     modes: SqlModes,
-    param_types: &[SqlType],
+    param_types: &[Option<SqlType>],
 ) -> Result<Planned, BindError> {
     let arena = Bump::new();
     let parsed = parse(sql.as_bytes(), 0, LexMode::NONE, &arena).unwrap();

@@ -67,7 +67,7 @@ fn a_union_has_types_that_hold_all_operands() {
 
 #[test]
 fn parameters_have_the_types_announced() {
-    let types = [SqlType::bigint()];
+    let types = [Some(SqlType::bigint())];
     let planned = bind_under("SELECT ? + 1", Some("db"), types::SqlModes::DEFAULT, &types).unwrap();
     let Plan::Query(query) = planned.plan else { panic!("a query") };
     assert_eq!(query.output[0].expr.ty.kind, TypeKind::BigInt);

@@ -1,0 +1,45 @@
+//! What a statement takes its parameters for: the result of the derivation in [`super::open_param`].
+
+use types::SqlType;
+
+/// How a statement uses a parameter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ParamRole {
+    /// A value of the result, or what others are compared with: each value is converted to the parameter's type.
+    #[default]
+    Value,
+    /// An operand: numbers, dates and times of another class than a given type keep their own.
+    Operand,
+    /// What an operator or function reads as a text: values of another class than a given type keep their own.
+    Text,
+    /// A value that a column stores: it keeps the type of each value.
+    Stored,
+    /// The operand of a CAST: it keeps the type of each value, but that texts of numbers are numbers.
+    Cast,
+    /// An argument that a function reads as a date or time: it reads texts itself.
+    Moment,
+    /// A number of rows.
+    RowCount,
+}
+
+/// What a statement takes a parameter for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParamUse {
+    /// The type that clients are told. Its class decides whether a value of another type fits.
+    pub described: SqlType,
+    /// The type that values are converted to.
+    pub ty: SqlType,
+    /// The place of the parameter.
+    pub role: ParamRole,
+    /// Values of every class are taken, as texts.
+    pub takes_all: bool,
+    /// A DECIMAL has all digits after the point that its type has: results show as many.
+    pub is_padded: bool,
+}
+
+impl ParamUse {
+    /// The use of a parameter whose type is `ty` in every respect.
+    pub(crate) fn of_type(ty: SqlType) -> Self {
+        ParamUse { described: ty.clone(), ty, role: ParamRole::Value, takes_all: false, is_padded: false }
+    }
+}
