@@ -17,6 +17,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     functions_time,
     integer_constants,
     locales,
+    names,
     names_in_errors,
     queries,
     read_only,

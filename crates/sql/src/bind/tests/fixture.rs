@@ -208,7 +208,7 @@ pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
         reads_lock: ReadsLock::default(),
         dives: None,
     };
-    bind_and_plan(&parsed.statement, &ctx)
+    bind_and_plan(&parsed.statement, &ctx).map_err(|refused| refused.error)
 }
 
 /// Binds `sql` in a database, under modes, with parameters of these types.
@@ -235,7 +235,7 @@ pub(crate) fn bind_under(
         reads_lock: ReadsLock::default(),
         dives: None,
     };
-    bind_and_plan(&parsed.statement, &ctx)
+    bind_and_plan(&parsed.statement, &ctx).map_err(|refused| refused.error)
 }
 
 /// The error of binding `sql`, as text.
