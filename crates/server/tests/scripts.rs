@@ -19,6 +19,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     locales,
     names,
     names_in_errors,
+    on_duplicate_columns,
     queries,
     read_only,
     select_basic,

@@ -179,12 +179,20 @@ impl<'a> Binder<'a, '_> {
 
     /// A query in FROM: it sees the queries around the one at hand, but not that one.
     pub(super) fn query_in_from(&mut self, query: &'a ast::Query<'a>) -> Result<Query, BindError> {
+        self.query_and_tables(query).map(|(query, _)| query)
+    }
+
+    /// As [`Binder::query_in_from`], with the tables of its FROM; none for a set operation.
+    pub(super) fn query_and_tables(
+        &mut self,
+        query: &'a ast::Query<'a>,
+    ) -> Result<(Query, Scope), BindError> {
         let was_hidden = std::mem::replace(&mut self.level().hidden, true);
         self.levels.push(Level::new(Role::Rows));
         let bound = self.within(|binder| binder.query(query));
-        self.levels.pop();
+        let level = self.levels.pop().expect("pushed above");
         self.level().hidden = was_hidden;
-        bound
+        Ok((bound?, level.scope))
     }
 
     fn join(&mut self, join: &'a ast::Join<'a>) -> Result<Bound, BindError> {
