@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 testkit::script_tests!("sql", testkit::runner::run_file;
+    aggregates_of_subqueries,
     auto_increment,
     bit_aggregates,
     ddl,

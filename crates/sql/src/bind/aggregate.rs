@@ -15,7 +15,7 @@ impl<'a> Binder<'a, '_> {
         if call.over.is_some() {
             return Err(BindError::NotSupported("window functions"));
         }
-        if self.levels.iter().all(|level| level.hidden || level.aggregates == Aggregates::Forbidden) {
+        if self.levels.iter().all(|level| level.hidden || level.aggregates != Aggregates::Allowed) {
             return Err(BindError::InvalidGroupFunction);
         }
         match self.aggregated_outside(call)? {
@@ -33,11 +33,11 @@ impl<'a> Binder<'a, '_> {
     fn aggregate_here(&mut self, call: &'a ast::Aggregate<'a>) -> Result<Expr, BindError> {
         let func = aggregate_func(call.func)?;
         let level = self.level();
-        if level.aggregates == Aggregates::Forbidden {
+        if level.aggregates != Aggregates::Allowed {
             return Err(BindError::InvalidGroupFunction);
         }
         let (clause, aliases) = (level.clause, level.aliases);
-        self.enter(clause, Aggregates::Forbidden, aliases_in_aggregate(clause));
+        self.enter(clause, Aggregates::Nested, aliases_in_aggregate(clause));
         let spec = self.aggregate_spec(func, call);
         self.enter(clause, Aggregates::Allowed, aliases);
         Ok(self.pending(spec?))

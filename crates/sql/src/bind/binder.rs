@@ -19,6 +19,8 @@ pub(super) const AGG_PENDING: u16 = 0x7fff;
 pub(super) enum Aggregates {
     /// Error 1111.
     Forbidden,
+    /// Error 1111, as the arguments of another one are being bound.
+    Nested,
     /// It is one of the query's aggregates.
     Allowed,
 }

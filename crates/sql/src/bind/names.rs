@@ -176,7 +176,7 @@ impl<'a> Binder<'a, '_> {
             if is_inside && !is_in_having {
                 return Err(illegal("reference to group function"));
             }
-            if level.aggregates == Aggregates::Forbidden && level.clause != Clause::Group {
+            if level.aggregates != Aggregates::Allowed && level.clause != Clause::Group {
                 return Err(BindError::InvalidGroupFunction);
             }
         }

@@ -1,12 +1,12 @@
 //! Aggregates that a subquery computes of an enclosing query's rows: `HAVING (SELECT SUM(t.a)) > 0`.
 
-use expr::{ColumnRef, ExprKind};
+use expr::{ColumnRef, Expr, ExprKind};
 use types::SqlModes;
 
 use super::BindError;
 use super::aggregate::aliases_in_aggregate;
 use super::binder::{Aggregates, Binder};
-use super::block::outer_id;
+use super::block::{Query, Source, outer_id};
 use crate::ast;
 
 impl<'a> Binder<'a, '_> {
@@ -27,6 +27,9 @@ impl<'a> Binder<'a, '_> {
         let mut innermost = None;
         if !columns.iter().all(|column| self.note_owner(*column, &mut innermost)) {
             return Ok(None);
+        }
+        if innermost.is_some_and(|at| self.levels[at].aggregates == Aggregates::Nested) {
+            return Err(BindError::InvalidGroupFunction);
         }
         let top = self.levels.len() - 1;
         let may_stand =
@@ -67,8 +70,13 @@ impl<'a> Binder<'a, '_> {
             }
         }
         self.deprecated.truncate(deprecated);
-        let inner = self.level().subqueries.split_off(subqueries);
-        let mut named: Vec<ColumnRef> = inner.into_iter().flat_map(|subquery| subquery.outer).collect();
+        let mut named = Vec::new();
+        for mut subquery in self.level().subqueries.split_off(subqueries) {
+            named.append(&mut subquery.outer);
+            note_outer_columns(&mut subquery.query, &mut named);
+        }
+        // Others are those that a subquery in the arguments has of a query around it there.
+        named.retain(|column| outer_id(column.rel).is_none_or(|id| self.parent_of(id).is_some()));
         for arg in &bound? {
             arg.walk(&mut |e| {
                 if let ExprKind::Column(column) = e.kind {
@@ -90,5 +98,34 @@ impl<'a> Binder<'a, '_> {
     fn parent_of(&self, id: u16) -> Option<usize> {
         let at = self.levels.iter().position(|level| matches!(&level.sub, Some((own, _)) if *own == id))?;
         at.checked_sub(1)
+    }
+}
+
+/// Adds the columns of enclosing queries that `query` and the queries in it name to `named`, those of enclosing ones within it
+/// among them.
+fn note_outer_columns(query: &mut Query, named: &mut Vec<ColumnRef>) {
+    let mut note = |expr: &mut Expr| {
+        expr.walk(&mut |e| match e.kind {
+            ExprKind::Column(column) if outer_id(column.rel).is_some() => named.push(column),
+            _ => {}
+        });
+    };
+    match query {
+        Query::Select(block) => {
+            block.for_each_expr(&mut note);
+            for subquery in &mut block.subqueries {
+                note_outer_columns(&mut subquery.query, named);
+            }
+            for source in &mut block.rels {
+                if let Source::Query { query: Some(query), .. } = source {
+                    note_outer_columns(query, named);
+                }
+            }
+        }
+        Query::Union(union) => {
+            for arm in &mut union.arms {
+                note_outer_columns(arm, named);
+            }
+        }
     }
 }
