@@ -186,6 +186,9 @@ impl InsertProgram {
                 pairs.try_for_each(|(&col, value)| build.set_value(col, value))?;
                 build.finish()
             })();
+            if let Some(read) = values.get(plan.columns.len()..).filter(|read| !read.is_empty()) {
+                writer.keep_read(read, &charge)?;
+            }
             writer.take(build, built)?;
             Ok(Flow::More)
         }))?;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use base::memory::{ALLOCATION_OVERHEAD_BYTES, Charge};
 use bumpalo::Bump;
 use engine::{Engine, Error, ReadView, RowRef, Table, Trx, UpdateOutcome};
 use expr::RowSource;
 use sql::plan::{InsertCell, InsertMode};
-use types::{Value, storage};
+use types::{OwnedValue, Value, storage};
 use wire::Capabilities;
 
 use crate::assign::{AssignedColumns, Assigner, NewValues, with_full_row};
@@ -93,6 +94,8 @@ pub(crate) struct RowsWriter<'w, 'c> {
     held_back: bool,
     /// The one row of the statement ends the transaction.
     ends: bool,
+    /// What ON DUPLICATE KEY UPDATE reads of the query's rows, for each row gathered, if it reads something.
+    read: Vec<Box<[OwnedValue]>>,
     written: Written,
 }
 
@@ -111,6 +114,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
             count_found: ctx.client.capabilities.has(Capabilities::FOUND_ROWS),
             held_back: false,
             ends: false,
+            read: Vec::new(),
             written: Written::default(),
         }
     }
@@ -123,6 +127,17 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
     /// The next row is all that the transaction does.
     pub(crate) fn end_with_row(&mut self) {
         self.ends = true;
+    }
+
+    /// Keeps `values`, what ON DUPLICATE KEY UPDATE reads of the query's row of which the next row to be taken is made.
+    pub(crate) fn keep_read(&mut self, values: &[Value<'_>], charge: &Charge) -> Result<()> {
+        let values: Box<[OwnedValue]> = values.iter().map(Value::to_owned_value).collect();
+        let heap_bytes = |value: &OwnedValue| value.as_value().heap_bytes() + ALLOCATION_OVERHEAD_BYTES;
+        if self.held_back {
+            charge.add(size_of_val(&*values) + values.iter().map(heap_bytes).sum::<usize>())?;
+        }
+        self.read.push(values);
+        Ok(())
     }
 
     /// Takes the row just built, or the error that building it came to.
@@ -163,6 +178,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         let result = self.write_rows(&rows, build);
         build.rows = rows;
         build.rows.clear();
+        self.read.clear();
         let updated = result?;
         self.written.last_given = updated.unwrap_or(build.given);
         if build.greatest_given != 0 {
@@ -182,13 +198,20 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
             self.written.affected += done as u64;
             return Ok(None);
         }
+        let read = std::mem::take(&mut self.read);
         for i in 0..count {
-            updated = rows.with_row(i, |row| self.write_row(row, build))?;
+            let read = read.get(i).map_or(&[][..], |values| values);
+            updated = rows.with_row(i, |row| self.write_row(row, read, build))?;
         }
         Ok(updated)
     }
 
-    fn write_row(&mut self, row: &[Option<&[u8]>], build: &RowBuild<'_>) -> Result<Option<u64>> {
+    fn write_row(
+        &mut self,
+        row: &[Option<&[u8]>],
+        read: &[OwnedValue],
+        build: &RowBuild<'_>,
+    ) -> Result<Option<u64>> {
         let table = build.table;
         match self.rule {
             DuplicateRule::Refuse | DuplicateRule::Ignore => {
@@ -203,7 +226,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
             DuplicateRule::Replace(old) => self.replace(row, old, build).map(|()| None),
             DuplicateRule::Update { old, columns } => loop {
                 if let Some(found) = table.find_duplicate(self.engine, self.trx, row)? {
-                    return self.update(row, &found.clustered_key, old, columns, build).map(Some);
+                    return self.update((row, read), &found.clustered_key, old, columns, build).map(Some);
                 }
                 if self.insert_unless_taken(row, build)? {
                     return Ok(None);
@@ -256,17 +279,17 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         }
     }
 
-    /// ON DUPLICATE KEY UPDATE of the row with `key`: the row's AUTO_INCREMENT number, 0 if it stays as it is.
+    /// ON DUPLICATE KEY UPDATE of the row with `key`: the row's AUTO_INCREMENT number, 0 if it stays as it is. `new` is the row that
+    /// should have been inserted, and what is read of the query's row.
     fn update(
         &mut self,
-        row: &[Option<&[u8]>],
+        (row, read): (&[Option<&[u8]>], &[OwnedValue]),
         key: &[u8],
         old: &OldRow,
         columns: &AssignedColumns,
         build: &RowBuild<'_>,
     ) -> Result<u64> {
         let st = build.run.st;
-        self.written.duplicates += 1;
         if self.written.first_generated == build.generated {
             self.written.first_generated = None;
         }
@@ -276,7 +299,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         let mut copy = Vec::new();
         let Some(record) = old.read(build.table, st.engine, key, &mut copy)? else { return Ok(0) };
         let env = RowEnv { st, arena: &arena };
-        let pair = OldAndNew { table: build.table, reader: &old.reader, old: record, new: row, env };
+        let pair = OldAndNew { table: build.table, reader: &old.reader, old: record, new: row, read, env };
         let (mut memory, mut cell) = (Bump::new(), Vec::new());
         let store = build.store.for_duplicates();
         let mut assigner = Assigner { run: build.run, store: &store, arena: &mut memory, scratch: &mut cell };
@@ -293,6 +316,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         let outcome = with_full_row(columns, &targets[0].values, 0, |values| {
             build.table.update(self.engine, self.trx, key, values, &columns.changed)
         })?;
+        self.written.duplicates += 1;
         if outcome == UpdateOutcome::Updated {
             self.written.affected += 2;
         }
@@ -327,12 +351,14 @@ impl OldRow {
     }
 }
 
-/// The row in the table (relation 0) and the one that should have been inserted (relation 1).
+/// The row in the table (relation 0), the one that should have been inserted (relation 1), and what is read of the query's row
+/// of which that is made (relation 2).
 struct OldAndNew<'x> {
     table: &'x Table,
     reader: &'x TableReader,
     old: RowRef<'x>,
     new: &'x [Option<&'x [u8]>],
+    read: &'x [OwnedValue],
     env: RowEnv<'x>,
 }
 
@@ -341,6 +367,9 @@ impl RowSource for OldAndNew<'_> {
         let position = usize::from(col);
         if rel == 0 {
             return self.reader.value(&self.old, position, self.env);
+        }
+        if rel == 2 {
+            return self.read.get(position).map_or(Value::Null, OwnedValue::as_value);
         }
         let ty = &self.table.def.columns[position].ty;
         self.new[position].map_or(Value::Null, |bytes| storage::read(ty, bytes, self.env.st.zone))

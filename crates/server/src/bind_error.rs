@@ -62,6 +62,8 @@ fn kind(error: &BindError) -> &'static ErrorKind {
         BindError::UnknownSystemVariable(_) => &error_map::UNKNOWN_SYSTEM_VARIABLE,
         BindError::TooManyParameters => &error_map::PS_MANY_PARAM,
         BindError::TooManyTables => &error_map::TOO_MANY_TABLES,
+        BindError::OrderAggregateOfUnion { .. } => &error_map::AGGREGATE_ORDER_FOR_UNION,
+        BindError::TableInUnionOrder(_) => &error_map::TABLENAME_NOT_ALLOWED_HERE,
         BindError::OrderAggregate { .. } => &error_map::AGGREGATE_ORDER_NON_AGG_QUERY,
         BindError::PartitionOfPlainTable => &error_map::PARTITION_CLAUSE_ON_NONPARTITIONED,
         BindError::TooManySelects => &error_map::TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT,

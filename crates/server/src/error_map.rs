@@ -366,6 +366,7 @@ errors! {
     INVALID_FIELD_SIZE = 3013, b"HY000", "Invalid size for column '%s'.";
     INVALID_ARGUMENT_FOR_LOGARITHM = 3020, b"2201E", "Invalid argument for logarithm";
     QUERY_TIMEOUT = 3024, b"HY000", "Query execution was interrupted, maximum statement execution time exceeded";
+    AGGREGATE_ORDER_FOR_UNION = 3028, b"HY000", "Expression #%d of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT";
     AGGREGATE_ORDER_NON_AGG_QUERY = 3029, b"HY000", "Expression #%d of ORDER BY contains aggregate function and applies to the result of a non-aggregated query";
     WRONG_VALUE_IN_LIST = 3055, b"HY000", "Incorrect value in the list: '%-.64s'";
     USER_LOCK_WRONG_NAME = 3057, b"42000", "Incorrect user-level lock name '%-.192s'. The name is empty, NULL, or can not be expressed in the current character-set.";

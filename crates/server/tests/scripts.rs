@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 testkit::script_tests!("sql", testkit::runner::run_file;
+    aggregates_of_subqueries,
     auto_increment,
     bit_aggregates,
     ddl,
@@ -17,7 +18,9 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     functions_time,
     integer_constants,
     locales,
+    names,
     names_in_errors,
+    on_duplicate_columns,
     prepared_types,
     queries,
     read_only,

@@ -9,7 +9,7 @@ use engine::{Effect, Trx};
 use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
 use expr::EvalCtx;
 use sql::ast::{InsertSource, QueryBody, Statement};
-use sql::bind::{BindContext, BindError, Deprecated, Literals, ParamUse, Planned, RangeMemory};
+use sql::bind::{BindContext, BindError, Deprecated, Literals, ParamUse, Planned, RangeMemory, Refused};
 use sql::dive::{self, Dives, Recheck};
 use sql::plan::Plan;
 use types::{SqlType, Value};
@@ -183,12 +183,13 @@ pub fn planned_kind(statement: &Statement<'_>) -> Option<Com> {
 /// # Errors
 /// What MySQL refuses before it runs a statement.
 pub fn compile(
-    session: &Session,
+    session: &mut Session,
     statement: &Statement<'_>,
     com: Com,
     request: &Request<'_>,
 ) -> Result<(Compiled, bool), SqlError> {
-    let engine = &session.server.engine;
+    let server = Arc::clone(&session.server);
+    let engine = &server.engine;
     loop {
         // Read before any name is looked up: a change in between makes the program look older than it is.
         let catalog_version = engine.catalog_version();
@@ -239,16 +240,30 @@ fn execution_ms(statement: &Statement<'_>) -> u32 {
     }
 }
 
-/// Binds and plans a statement.
+/// Binds and plans a statement. If that fails, the session gets the warnings that came before.
 ///
 /// # Errors
 /// What MySQL refuses before it runs a statement; 1235 for statements that are not planned.
 pub fn plan(
-    session: &Session,
+    session: &mut Session,
     statement: &Statement<'_>,
     request: &Request<'_>,
 ) -> Result<Planned, SqlError> {
     virtual_tables::ensure_allowed(session, statement)?;
+    let planned = bind_and_plan(session, statement, request)?;
+    planned.map_err(|refused| {
+        for one in &refused.deprecated {
+            session.warn(Severity::Warning, deprecation(one));
+        }
+        bind_error(session, &refused.error)
+    })
+}
+
+fn bind_and_plan(
+    session: &Session,
+    statement: &Statement<'_>,
+    request: &Request<'_>,
+) -> Result<Result<Planned, Refused>, SqlError> {
     let catalog = EngineCatalog::new(&session.server.engine);
     let hot = &session.variables.hot;
     let range_memory = RangeMemory::new(hot.range_optimizer_max_mem_size);
@@ -271,7 +286,7 @@ pub fn plan(
         reads_lock: transaction::reads_lock(hot.isolation),
         dives: dives.as_ref(),
     };
-    sql::bind_and_plan(statement, &context).map_err(|error| bind_error(session, &error))
+    Ok(sql::bind_and_plan(statement, &context))
 }
 
 /// With locked tables, one that is not there is one that is not locked.
@@ -516,15 +531,21 @@ fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) {
         session.warn(Severity::Warning, range_memory_exceeded(bytes));
     }
     for one in compiled.deprecated.iter().filter(|_| !is_prepared) {
-        let kind = match one {
-            Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
-            Deprecated::AmbiguousHaving(_) | Deprecated::AmbiguousGroup(_) => &error_map::NON_UNIQ,
-            Deprecated::Utf8Alias => &error_map::DEPRECATED_UTF8_ALIAS,
-            Deprecated::Utf8mb3Collation(_) => &error_map::DEPRECATED_UTF8MB3_COLLATION,
-            _ => &error_map::WARN_DEPRECATED_SYNTAX,
-        };
-        session.warn(Severity::Warning, kind.saying(one.to_string()));
+        session.warn(Severity::Warning, deprecation(one));
     }
+}
+
+/// The condition that warns of `one`.
+#[cold]
+fn deprecation(one: &Deprecated) -> SqlError {
+    let kind = match one {
+        Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
+        Deprecated::Ambiguous { .. } => &error_map::NON_UNIQ,
+        Deprecated::Utf8Alias => &error_map::DEPRECATED_UTF8_ALIAS,
+        Deprecated::Utf8mb3Collation(_) => &error_map::DEPRECATED_UTF8MB3_COLLATION,
+        _ => &error_map::WARN_DEPRECATED_SYNTAX,
+    };
+    kind.saying(one.to_string())
 }
 
 /// MySQL's warning that indexes were left out.

@@ -14,6 +14,7 @@ pub mod query;
 pub mod session;
 pub mod show;
 pub mod type_name;
+pub mod walk;
 
 pub use account::*;
 pub use admin::*;
@@ -25,6 +26,7 @@ pub use query::*;
 pub use session::*;
 pub use show::*;
 pub use type_name::*;
+pub use walk::*;
 
 /// A table's name as written: `[schema.]name`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

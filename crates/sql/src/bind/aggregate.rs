@@ -5,7 +5,7 @@ use types::{SqlModes, SqlType, TypeKind};
 
 use super::binder::{AGG_PENDING, Aggregates, Aliases, Binder, Level};
 use super::block::{Aggregation, Block, Source, SubBlock, outer_id};
-use super::{BindError, dependency, order, rewrite, same, volatile};
+use super::{BindError, Clause, dependency, order, same, volatile};
 use crate::ast::{self, AggregateFn};
 use crate::plan::{AggSpec, Column, SortKey};
 
@@ -15,7 +15,10 @@ impl<'a> Binder<'a, '_> {
         if call.over.is_some() {
             return Err(BindError::NotSupported("window functions"));
         }
-        match self.aggregated_outside(call) {
+        if self.levels.iter().all(|level| level.hidden || level.aggregates != Aggregates::Allowed) {
+            return Err(BindError::InvalidGroupFunction);
+        }
+        match self.aggregated_outside(call)? {
             Some(at) => {
                 let inner = self.levels.split_off(at + 1);
                 let bound = self.aggregate_here(call);
@@ -30,14 +33,13 @@ impl<'a> Binder<'a, '_> {
     fn aggregate_here(&mut self, call: &'a ast::Aggregate<'a>) -> Result<Expr, BindError> {
         let func = aggregate_func(call.func)?;
         let level = self.level();
-        if level.aggregates == Aggregates::Forbidden {
+        if level.aggregates != Aggregates::Allowed {
             return Err(BindError::InvalidGroupFunction);
         }
-        let saved = (level.clause, level.aliases, level.having_columns.take());
-        self.enter(saved.0, Aggregates::Forbidden, Aliases::Hidden);
+        let (clause, aliases) = (level.clause, level.aliases);
+        self.enter(clause, Aggregates::Nested, aliases_in_aggregate(clause));
         let spec = self.aggregate_spec(func, call);
-        self.enter(saved.0, Aggregates::Allowed, saved.1);
-        self.level().having_columns = saved.2;
+        self.enter(clause, Aggregates::Allowed, aliases);
         Ok(self.pending(spec?))
     }
 
@@ -51,9 +53,6 @@ impl<'a> Binder<'a, '_> {
             self.settle_alike(&mut args, &SqlType::double());
         } else {
             self.settle_values(&mut args);
-        }
-        if args.iter().any(rewrite::has_subquery) {
-            return Err(BindError::NotSupported("an aggregate of a subquery"));
         }
         let mut keys = Vec::with_capacity(call.order_by.len());
         for item in call.order_by {
@@ -81,7 +80,7 @@ impl<'a> Binder<'a, '_> {
         let item = usize::try_from(n).ok().and_then(|n| n.checked_sub(1)).and_then(|at| args.get(at));
         item.cloned()
             .map(Some)
-            .ok_or_else(|| BindError::UnknownColumn { name: n.to_string(), clause: super::Clause::Order })
+            .ok_or_else(|| BindError::UnknownColumn { name: n.to_string(), clause: Clause::Order })
     }
 
     /// The column that shows `spec`, which is shared with an equal aggregate.
@@ -94,32 +93,31 @@ impl<'a> Binder<'a, '_> {
 
     /// Puts the aggregation into `block`, if it groups or aggregates, and makes the expressions above it name its
     /// columns.
-    pub(super) fn aggregate(&mut self, block: &mut Block, groups: Vec<Expr>) -> Result<(), BindError> {
+    pub(super) fn aggregate(&mut self, block: &mut Block, groups: Vec<Expr>) {
         let strict = self.ctx.modes.has(SqlModes::ONLY_FULL_GROUP_BY);
         let level = self.level();
         let aggs = std::mem::take(&mut level.aggs);
         if groups.is_empty() && aggs.is_empty() {
-            return Ok(());
-        }
-        if groups.is_empty() {
-            // One row has no order, so that columns that vary within it do not matter there.
-            block.order.clear();
+            return;
         }
         let needs_determined = strict && !shows_aggregates_alone(block);
         let determined = if needs_determined { dependency::determined(&groups, block) } else { Vec::new() };
         let rel = block.rels.len() as u16;
-        let mut regroup = Regroup { level, rel, groups: &groups, aggs, determined, strict };
+        let mut regroup = Regroup { level, rel, groups: &groups, aggs, determined, strict, refused: None };
         let mut subqueries = std::mem::take(&mut block.subqueries);
         for (at, item) in block.output.iter_mut().enumerate() {
-            regroup.expr(&mut item.expr, &mut subqueries, ("SELECT list", at + 1), &block.rels)?;
-        }
-        if let Some(having) = &mut block.having {
-            regroup.expr(having, &mut subqueries, ("HAVING clause", 1), &block.rels)?;
+            regroup.expr(&mut item.expr, &mut subqueries, ("SELECT list", at + 1), &block.rels);
         }
         for (at, key) in block.order.iter_mut().enumerate() {
-            regroup.expr(&mut key.expr, &mut subqueries, ("ORDER BY clause", at + 1), &block.rels)?;
+            regroup.expr(&mut key.expr, &mut subqueries, ("ORDER BY clause", at + 1), &block.rels);
         }
-        let aggs = regroup.aggs;
+        if let Some(having) = &mut block.having {
+            regroup.expr(having, &mut subqueries, ("HAVING clause", 1), &block.rels);
+        }
+        let Regroup { aggs, refused, .. } = regroup;
+        if let Some(error) = refused {
+            self.late.note(error);
+        }
         let columns = group_columns(&groups, &aggs);
         let build = self.build;
         let groups = groups
@@ -132,7 +130,6 @@ impl<'a> Binder<'a, '_> {
         block.subqueries = subqueries;
         block.rels.push(Source::Made { columns });
         block.aggregation = Some(Aggregation { rel, groups, aggs });
-        Ok(())
     }
 }
 
@@ -149,83 +146,55 @@ fn shows_aggregates_alone(block: &Block) -> bool {
 type Place = (&'static str, usize);
 
 /// Rewrites expressions from the relations below the aggregation to its output.
-struct Regroup<'l> {
-    level: &'l Level,
+struct Regroup<'l, 'a> {
+    level: &'l Level<'a>,
     rel: u16,
     groups: &'l [Expr],
     aggs: Vec<AggSpec>,
     determined: Vec<ColumnRef>,
     strict: bool,
+    /// The first column that has no one value within a group.
+    refused: Option<BindError>,
 }
 
-impl Regroup<'_> {
-    fn expr(
-        &mut self,
-        expr: &mut Expr,
-        subqueries: &mut [SubBlock],
-        place: Place,
-        rels: &[Source],
-    ) -> Result<(), BindError> {
+impl Regroup<'_, '_> {
+    fn expr(&mut self, expr: &mut Expr, subqueries: &mut [SubBlock], place: Place, rels: &[Source]) {
         if let Some(at) = self.groups.iter().position(|g| same::same(g, expr)) {
-            let column = Expr::column(self.rel, at as u16, kept_type(expr), expr.nullable);
-            *expr = column;
-            return Ok(());
+            *expr = Expr::column(self.rel, at as u16, kept_type(expr), expr.nullable);
+            return;
         }
         match &mut expr.kind {
             ExprKind::Column(column) => {
                 let (ty, nullable) = (expr.ty.clone(), expr.nullable);
-                *column = self.column(*column, ty, nullable, place)?;
+                *column = self.column(*column, ty, nullable, place);
                 expr.nullable |=
                     self.groups.is_empty() && column.rel == self.rel && self.is_any_value(*column);
-                Ok(())
             }
             ExprKind::Subquery { plan, .. } => {
-                let mut failed = None;
-                subquery_columns(subqueries, *plan, &mut |column| {
-                    if let Err(error) = self.outer_column(column, place, rels) {
-                        failed = Some(error);
-                    }
-                });
-                failed.map_or(Ok(()), Err)?;
-                self.children(expr, subqueries, place, rels)
+                for column in &mut subqueries[usize::from(*plan)].outer {
+                    self.outer_column(column, place, rels);
+                }
+                self.children(expr, subqueries, place, rels);
             }
             _ => self.children(expr, subqueries, place, rels),
         }
     }
 
-    fn children(
-        &mut self,
-        expr: &mut Expr,
-        subqueries: &mut [SubBlock],
-        place: Place,
-        rels: &[Source],
-    ) -> Result<(), BindError> {
-        let mut result = Ok(());
-        expr.for_each_child_mut(&mut |child| {
-            if result.is_ok() {
-                result = self.expr(child, subqueries, place, rels);
-            }
-        });
-        result
+    fn children(&mut self, expr: &mut Expr, subqueries: &mut [SubBlock], place: Place, rels: &[Source]) {
+        expr.for_each_child_mut(&mut |child| self.expr(child, subqueries, place, rels));
     }
 
     /// The output column that stands for `column`: a pending aggregate, or the value of any row of the group.
-    fn column(
-        &mut self,
-        column: ColumnRef,
-        ty: types::SqlType,
-        nullable: bool,
-        place: Place,
-    ) -> Result<ColumnRef, BindError> {
+    fn column(&mut self, column: ColumnRef, ty: types::SqlType, nullable: bool, place: Place) -> ColumnRef {
         if outer_id(column.rel).is_some() || column.rel == self.rel || volatile::is_item(column) {
-            return Ok(column);
+            return column;
         }
         let first = self.groups.len() as u16;
         if column.rel == AGG_PENDING {
-            return Ok(ColumnRef { rel: self.rel, col: first + column.col });
+            return ColumnRef { rel: self.rel, col: first + column.col };
         }
-        if self.strict && !self.determined.contains(&column) {
-            return Err(self.refuse(column, place));
+        if self.strict && self.refused.is_none() && !self.determined.contains(&column) {
+            self.refused = Some(self.refuse(column, place));
         }
         let arg = Expr::column(column.rel, column.col, ty.clone(), nullable);
         let spec = AggSpec {
@@ -238,7 +207,7 @@ impl Regroup<'_> {
             nullable: nullable || self.groups.is_empty(),
         };
         let at = find_or_add(&mut self.aggs, spec);
-        Ok(ColumnRef { rel: self.rel, col: first + at as u16 })
+        ColumnRef { rel: self.rel, col: first + at as u16 }
     }
 
     fn is_any_value(&self, column: ColumnRef) -> bool {
@@ -247,21 +216,15 @@ impl Regroup<'_> {
     }
 
     /// A column that a subquery above the aggregation names.
-    fn outer_column(
-        &mut self,
-        column: &mut ColumnRef,
-        place: Place,
-        rels: &[Source],
-    ) -> Result<(), BindError> {
+    fn outer_column(&mut self, column: &mut ColumnRef, place: Place, rels: &[Source]) {
         let group = self.groups.iter().position(|g| matches!(g.kind, ExprKind::Column(c) if c == *column));
         if let Some(at) = group {
             *column = ColumnRef { rel: self.rel, col: at as u16 };
-            return Ok(());
+            return;
         }
         let source = rels.get(usize::from(column.rel)).map(|r| r.column(usize::from(column.col)));
         let (ty, nullable) = source.map_or((types::SqlType::null(), true), |c| (c.ty, c.nullable));
-        *column = self.column(*column, ty, nullable, place)?;
-        Ok(())
+        *column = self.column(*column, ty, nullable, place);
     }
 
     #[cold]
@@ -275,8 +238,9 @@ impl Regroup<'_> {
     }
 }
 
-fn subquery_columns(subqueries: &mut [SubBlock], plan: u16, change: &mut dyn FnMut(&mut ColumnRef)) {
-    subqueries[usize::from(plan)].outer.iter_mut().for_each(change);
+/// Whether items of the select list are names within an aggregate of `clause`.
+pub(super) fn aliases_in_aggregate(clause: Clause) -> Aliases {
+    if matches!(clause, Clause::Having | Clause::Order) { Aliases::Last } else { Aliases::Hidden }
 }
 
 /// The place of `spec` in `aggs`, where it is put if no equal one is there.

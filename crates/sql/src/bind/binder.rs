@@ -1,12 +1,13 @@
 //! The binder's state: the queries that enclose the point it has reached.
 
-use expr::{ColumnRef, Expr, ExprKind};
+use expr::{ColumnRef, Expr};
 use types::CollationId;
 
 use super::block::{self, Source, SubBlock};
 use super::expansion::Expansion;
-use super::scope::{Found, Scope, written};
-use super::{BindContext, BindError, Clause, Deprecated, ParamUse, open_param, same, volatile};
+use super::late::Late;
+use super::scope::Scope;
+use super::{BindContext, BindError, Clause, Deprecated, ParamUse, open_param};
 use crate::ast;
 use crate::plan::{AggSpec, Column, OutputColumn};
 
@@ -18,24 +19,39 @@ pub(super) const AGG_PENDING: u16 = 0x7fff;
 pub(super) enum Aggregates {
     /// Error 1111.
     Forbidden,
+    /// Error 1111, as the arguments of another one are being bound.
+    Nested,
     /// It is one of the query's aggregates.
     Allowed,
 }
 
-/// Whether select-list aliases are names.
+/// Whether items of the select list are names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aliases {
     /// No.
     Hidden,
-    /// Before columns: HAVING.
+    /// They and columns of GROUP BY are, and other columns are not: HAVING.
     First,
     /// After columns: inside ORDER BY expressions.
     Last,
 }
 
+/// What the rows of a query are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// For clients, a table or a change.
+    Rows,
+    /// The value of a subquery.
+    Value,
+    /// EXISTS.
+    Exists,
+    /// IN, ANY and ALL.
+    Set,
+}
+
 /// A query being bound.
 #[derive(Debug)]
-pub(super) struct Level {
+pub(super) struct Level<'a> {
     /// Its FROM.
     pub(super) scope: Scope,
     /// Its relations.
@@ -44,7 +60,15 @@ pub(super) struct Level {
     pub(super) subqueries: Vec<SubBlock>,
     /// Aggregates found so far.
     pub(super) aggs: Vec<AggSpec>,
-    /// Select list, once bound.
+    /// Its rows are for this.
+    pub(super) role: Role,
+    /// Select list as written.
+    pub(super) items: &'a [ast::SelectItem<'a>],
+    /// How many of these are bound.
+    pub(super) items_bound: usize,
+    /// The alias of the item at work, if it is a column.
+    pub(super) item_name: Option<&'a str>,
+    /// Select list, as far as it is bound.
     pub(super) output: Vec<OutputColumn>,
     /// Number, and outer columns found so far, if it is a subquery and not a derived table or union operand.
     pub(super) sub: Option<(u16, Vec<ColumnRef>)>,
@@ -58,20 +82,26 @@ pub(super) struct Level {
     pub(super) aliases: Aliases,
     /// Relation that VALUES(column) refers to.
     pub(super) values_rel: Option<u16>,
-    /// Columns of HAVING that are neither selected nor grouped are unknown.
-    pub(super) having_columns: Option<Vec<ColumnRef>>,
-    /// Columns of GROUP BY, which HAVING prefers to aliases of the same name.
-    pub(super) grouped: Vec<ColumnRef>,
+    /// HAVING, which is being bound, or ORDER BY after it aggregates.
+    pub(super) aggregates_on: bool,
+    /// GROUP BY, for HAVING.
+    pub(super) groups: Vec<Expr>,
+    /// Positions of the items of the select list that GROUP BY names, one for each of its expressions.
+    pub(super) grouped_items: Vec<Option<usize>>,
 }
 
-impl Level {
+impl<'a> Level<'a> {
     /// A query that has not begun.
-    pub(super) fn new() -> Level {
+    pub(super) fn new(role: Role) -> Level<'a> {
         Level {
             scope: Scope::default(),
             rels: Vec::new(),
             subqueries: Vec::new(),
             aggs: Vec::new(),
+            role,
+            items: &[],
+            items_bound: 0,
+            item_name: None,
             output: Vec::new(),
             sub: None,
             hidden: false,
@@ -79,11 +109,20 @@ impl Level {
             aggregates: Aggregates::Forbidden,
             aliases: Aliases::Hidden,
             values_rel: None,
-            having_columns: None,
-            grouped: Vec::new(),
+            aggregates_on: false,
+            groups: Vec::new(),
+            grouped_items: Vec::new(),
         }
     }
+
+    /// Whether it groups its rows, as far as that is known.
+    pub(super) fn is_grouped(&self) -> bool {
+        !self.grouped_items.is_empty() || !self.aggs.is_empty() || self.aggregates_on
+    }
 }
+
+/// An ON condition, and the tables that it sees.
+pub(super) type Condition<'a> = (&'a ast::Expr<'a>, Scope);
 
 /// A common table expression in force.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +131,8 @@ pub(super) struct CteEntry<'a> {
     pub(super) cte: &'a ast::Cte<'a>,
     /// How many of the entries before it it sees.
     pub(super) visible: usize,
+    /// How many enclosing queries there are whose columns it sees.
+    pub(super) levels: usize,
 }
 
 /// Binds one statement. `'a` is the syntax tree's, `'c` the surroundings'.
@@ -101,7 +142,7 @@ pub(super) struct Binder<'a, 'c> {
     /// Types expressions.
     pub(super) build: expr::Builder,
     /// Enclosing queries, the innermost last.
-    pub(super) levels: Vec<Level>,
+    pub(super) levels: Vec<Level<'a>>,
     /// Common table expressions, the innermost last.
     pub(super) ctes: Vec<CteEntry<'a>>,
     /// No literal's value and nothing of the session is part of the plan beyond what the cache key tells.
@@ -110,6 +151,8 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) outer_columns: usize,
     /// The arguments of an aggregate are bound only to find out whose columns they are.
     pub(super) is_trial: bool,
+    /// A name stood for an item of a select list.
+    pub(super) names_item: bool,
     /// Variables that take fields of LOAD DATA, so strings whatever they are now.
     pub(super) field_variables: Vec<(&'a str, CollationId)>,
     /// Literals are constants of the plan though they have ordinals.
@@ -120,6 +163,10 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) has_open_params: bool,
     /// Constructs to warn of, in text order.
     pub(super) deprecated: Vec<Deprecated>,
+    /// ON conditions of the FROM clauses at work, which are bound after WHERE.
+    pub(super) conditions: Vec<Condition<'a>>,
+    /// Errors that MySQL looks for once all names are known.
+    pub(super) late: Late,
     /// What it has come to so far.
     pub(super) expansion: Expansion,
     /// Next subquery number.
@@ -141,18 +188,21 @@ impl<'a, 'c> Binder<'a, 'c> {
             shareable: true,
             outer_columns: 0,
             is_trial: false,
+            names_item: false,
             field_variables: Vec::new(),
             keeps_literals: false,
             has_open_params: open_param::has_open(ctx),
             param_uses: open_param::given_uses(ctx),
             deprecated: Vec::new(),
+            conditions: Vec::new(),
+            late: Late::default(),
             expansion: Expansion::new(ctx.sql.len()),
             next_sub: 0,
         }
     }
 
     /// The query at hand.
-    pub(super) fn level(&mut self) -> &mut Level {
+    pub(super) fn level(&mut self) -> &mut Level<'a> {
         self.levels.last_mut().expect("a query is being bound")
     }
 
@@ -178,83 +228,6 @@ impl<'a, 'c> Binder<'a, 'c> {
         let level = self.level();
         level.rels.push(source);
         (level.rels.len() - 1) as u16
-    }
-
-    /// A column by name, in this query or an enclosing one.
-    pub(super) fn column(&mut self, name: &ast::ColumnRef<'_>) -> Result<Expr, BindError> {
-        // Most names are those of columns, in clauses of a query that is not inside another.
-        if let [level] = &self.levels[..]
-            && level.aliases == Aliases::Hidden
-            && let Some(found) = level.scope.find(name, level.clause)?
-        {
-            return self.shown(Expr::column(found.column.rel, found.column.col, found.ty, found.nullable));
-        }
-        self.column_of_any(name)
-    }
-
-    /// As [`Binder::column`], wherever the name is.
-    fn column_of_any(&mut self, name: &ast::ColumnRef<'_>) -> Result<Expr, BindError> {
-        let clause = self.level().clause;
-        for at in (0..self.levels.len()).rev() {
-            if self.levels[at].hidden {
-                continue;
-            }
-            if let Some(found) = self.find_at(at, name, clause)? {
-                return self.reach(at, found);
-            }
-        }
-        Err(BindError::UnknownColumn { name: written(name), clause })
-    }
-
-    /// Looks `name` up in the query at `at` by the rules of its current clause.
-    fn find_at(
-        &mut self,
-        at: usize,
-        name: &ast::ColumnRef<'_>,
-        clause: Clause,
-    ) -> Result<Option<FoundName>, BindError> {
-        let level = &self.levels[at];
-        let is_outside = at + 1 < self.levels.len();
-        if level.aliases == Aliases::First
-            && let Some(alias) = find_alias(level, name, clause)?
-        {
-            let Some(grouped) = find_grouped(level, name, clause, &alias) else {
-                return usable_alias(alias, name, is_outside).map(Some);
-            };
-            self.deprecated.push(Deprecated::AmbiguousHaving(written(name).into()));
-            return Ok(Some(FoundName::Column(grouped)));
-        }
-        let found = level.scope.find(name, clause)?;
-        if let (Some(found), Some(known)) = (&found, &level.having_columns)
-            && level.aliases == Aliases::First
-            && !known.contains(&found.column)
-        {
-            return Ok(None);
-        }
-        // A subquery of the select list sees the items before it.
-        let sees_aliases =
-            level.aliases == Aliases::Last || (is_outside && level.clause == Clause::FieldList);
-        if found.is_none()
-            && sees_aliases
-            && let Some(alias) = find_alias(level, name, clause)?
-        {
-            return usable_alias(alias, name, is_outside).map(Some);
-        }
-        Ok(found.map(FoundName::Column))
-    }
-
-    /// The expression for something found at level `at`: itself, or an outer column of the subquery that leads there.
-    fn reach(&mut self, at: usize, found: FoundName) -> Result<Expr, BindError> {
-        let expr = match found {
-            FoundName::Alias(expr) => {
-                self.note_copy(&expr)?;
-                expr
-            }
-            FoundName::Column(found) => {
-                self.shown(Expr::column(found.column.rel, found.column.col, found.ty, found.nullable))?
-            }
-        };
-        self.import(at, expr)
     }
 
     /// Makes `expr` of level `at` usable at the innermost level, by passing each of its columns through the subquery
@@ -289,48 +262,4 @@ impl<'a, 'c> Binder<'a, 'c> {
             .map(|o| Column { name: o.name.clone(), ty: o.expr.ty.clone(), nullable: o.expr.nullable })
             .collect()
     }
-}
-
-/// What a name stands for.
-enum FoundName {
-    Column(Found),
-    Alias(Expr),
-}
-
-/// The column of GROUP BY that `name` names, if the item of the select list of this name is something else.
-fn find_grouped(level: &Level, name: &ast::ColumnRef<'_>, clause: Clause, alias: &Expr) -> Option<Found> {
-    if level.grouped.is_empty() {
-        return None;
-    }
-    let found = level.scope.find(name, clause).ok()??;
-    let is_alias =
-        matches!(super::padded::stored(alias).kind, ExprKind::Column(column) if column == found.column);
-    (level.grouped.contains(&found.column) && !is_alias).then_some(found)
-}
-
-/// `alias` as what `name` stands for. Inside a subquery of its query, aggregates are not known yet.
-fn usable_alias(alias: Expr, name: &ast::ColumnRef<'_>, is_outside: bool) -> Result<FoundName, BindError> {
-    if is_outside && super::aggregate::has_pending(&alias) {
-        let why = "reference to group function";
-        return Err(BindError::IllegalReference { name: name.column.to_owned(), why });
-    }
-    Ok(FoundName::Alias(alias))
-}
-
-/// The select item that `name` names: by alias, or as the column that it shows. Several that differ are error 1052.
-pub(super) fn find_alias(
-    level: &Level,
-    name: &ast::ColumnRef<'_>,
-    clause: Clause,
-) -> Result<Option<Expr>, BindError> {
-    if name.table.is_some() {
-        return Ok(None);
-    }
-    let is_named = |at: &usize| level.output[*at].name.eq_ignore_ascii_case(name.column);
-    let mut matches = (0..level.output.len()).filter(is_named);
-    let Some(first) = matches.next() else { return Ok(None) };
-    if matches.any(|other| !same::same(&level.output[other].expr, &level.output[first].expr)) {
-        return Err(BindError::AmbiguousColumn { name: written(name), clause });
-    }
-    Ok(Some(volatile::item(&level.output, first)))
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use expr::{ColumnRef, Expr};
+use expr::{ColumnRef, Expr, ExprKind};
 use types::TableDef;
 
 use crate::plan::{AggSpec, Column, Origin, OutputColumn, RowLocks, SortKey};
@@ -226,6 +226,13 @@ impl Block {
 }
 
 impl Source {
+    /// Whether it is a derived table that MySQL makes part of the query around it, and column `col` of it is calculated.
+    pub(crate) fn merges_value(&self, col: u16) -> bool {
+        let Source::Query { query: Some(Query::Select(block)), .. } = self else { return false };
+        let shown = block.output.get(usize::from(col));
+        block.is_merged_by_mysql() && shown.is_some_and(|o| !matches!(o.expr.kind, ExprKind::Column(_)))
+    }
+
     /// Type and nullability of a column, as seen before any outer join.
     pub(crate) fn column(&self, col: usize) -> Column {
         match self {

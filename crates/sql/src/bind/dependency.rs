@@ -1,20 +1,37 @@
 //! Functional dependencies: which columns have one value within a group.
 
-use expr::{CmpOp, ColumnRef, Expr, ExprKind};
+use std::cell::Cell;
+
+use expr::{CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
 use types::IndexKind;
 
-use super::block::{Block, JoinTree, Kind, Source, outer_id};
+use super::block::{Block, JoinTree, Kind, Query, Source, SubBlock, outer_id};
+use super::volatile::is_volatile;
 
-/// Columns of base tables that are determined by the group expressions: themselves, columns equal to determined values,
-/// and all columns of a table one of whose unique keys is determined and has no NULL: its columns are declared so, or a
-/// condition refuses NULL.
+/// Most queries, those in FROM included, that are looked at to find what one GROUP BY determines. What would take more is not found.
+const QUERIES_MAX: u32 = 1000;
+
+/// Columns that are determined by the group expressions: themselves, columns equal to determined values, all columns of a table one
+/// of whose unique keys is determined and has no NULL (its columns are declared so, or a condition refuses NULL), and the columns
+/// of a derived table that its query so computes of determined ones.
 pub(super) fn determined(groups: &[Expr], block: &Block) -> Vec<ColumnRef> {
-    let mut known: Vec<ColumnRef> = groups.iter().filter_map(as_column).collect();
+    let known = groups.iter().filter_map(as_column).collect();
+    closure(known, block, &Cell::new(QUERIES_MAX))
+}
+
+/// The columns of the joined rows of `block` that `known` determines. `left` is the number of queries that may still be looked at.
+fn closure(known: Vec<ColumnRef>, block: &Block, left: &Cell<u32>) -> Vec<ColumnRef> {
+    let mut known = known;
+    let Some(rest) = left.get().checked_sub(1) else { return known };
+    left.set(rest);
     let mut facts = Facts::default();
     for condition in &block.filter {
         facts.add(condition, None);
     }
-    join_facts(&block.from, &mut facts);
+    let tests = block.filter.iter().filter_map(|condition| SetTest::of(condition, &block.subqueries));
+    let tests: Vec<SetTest<'_>> = tests.collect();
+    let refused = facts.not_null.clone();
+    join_facts(&block.from, &refused, &mut facts);
     loop {
         let before = known.len();
         for fact in &facts.equalities {
@@ -23,12 +40,66 @@ pub(super) fn determined(groups: &[Expr], block: &Block) -> Vec<ColumnRef> {
             }
         }
         for (rel, source) in block.rels.iter().enumerate() {
-            close_over_keys(rel as u16, source, &facts.not_null, &mut known);
+            match source {
+                Source::Table { .. } => close_over_keys(rel as u16, source, &facts.not_null, &mut known),
+                Source::Query { query: Some(Query::Select(inner)), .. } => {
+                    close_over_query(rel as u16, inner, &mut known, left);
+                }
+                _ => {}
+            }
+        }
+        for test in &tests {
+            test.close_over(&mut known, left);
         }
         if known.len() == before {
             return known;
         }
     }
+}
+
+/// Adds the columns of the derived table `rel`, whose query is `block`, that those of it in `known` determine.
+fn close_over_query(rel: u16, block: &Block, known: &mut Vec<ColumnRef>, left: &Cell<u32>) {
+    let columns = block.output.len() as u16;
+    let is_known = |known: &[ColumnRef], col: u16| known.contains(&ColumnRef { rel, col });
+    if (0..columns).all(|col| is_known(known, col)) {
+        return;
+    }
+    let shown = block.output.iter().enumerate().filter(|(at, _)| is_known(known, *at as u16));
+    let shown: Vec<ColumnRef> = shown.filter_map(|(_, item)| as_column(&item.expr)).collect();
+    let determined: Vec<u16> = match &block.aggregation {
+        Some(made) => {
+            let is_shown = |at: usize| shown.contains(&ColumnRef { rel: made.rel, col: at as u16 });
+            let below = (0..made.groups.len()).filter(|&at| is_shown(at));
+            let inside = closure(below.filter_map(|at| as_column(&made.groups[at])).collect(), block, left);
+            let is_one = |at: usize| is_shown(at) || made_of_known(&made.groups[at], &inside);
+            // The groups tell its rows apart.
+            let is_whole = (0..made.groups.len()).all(is_one);
+            let is_made = |col: &u16| made_of_known(&block.output[usize::from(*col)].expr, &shown);
+            (0..columns).filter(|col| is_whole || is_made(col)).collect()
+        }
+        None if matches!(block.from, JoinTree::Dual) => return,
+        None => {
+            let inside = closure(shown, block, left);
+            let is_made = |col: &u16| made_of_known(&block.output[usize::from(*col)].expr, &inside);
+            (0..columns).filter(is_made).collect()
+        }
+    };
+    for col in determined {
+        if !is_known(known, col) {
+            known.push(ColumnRef { rel, col });
+        }
+    }
+}
+
+/// Whether `expr` is computed of `known` and columns of enclosing queries, and is the same each time.
+fn made_of_known(expr: &Expr, known: &[ColumnRef]) -> bool {
+    let mut is_made = !is_volatile(expr);
+    expr.walk(&mut |e| match e.kind {
+        ExprKind::Column(column) => is_made &= outer_id(column.rel).is_some() || known.contains(&column),
+        ExprKind::Subquery { .. } => is_made = false,
+        _ => {}
+    });
+    is_made
 }
 
 /// What the conditions say of all rows. In the condition of a left join (`inner`: its inner side) that is said of the inner
@@ -48,6 +119,56 @@ impl Facts {
                 self.not_null.push(column);
             }
         });
+    }
+}
+
+/// A condition `needle IN (SELECT ..)`.
+struct SetTest<'b> {
+    needle: ColumnRef,
+    block: &'b Block,
+    /// The subquery's number.
+    id: u16,
+    /// The columns that it names.
+    outer: &'b [ColumnRef],
+}
+
+impl<'b> SetTest<'b> {
+    fn of(condition: &Expr, subqueries: &'b [SubBlock]) -> Option<SetTest<'b>> {
+        let ExprKind::Subquery { plan, form: SubqueryForm::In { negated: false, .. }, needle: Some(needle) } =
+            &condition.kind
+        else {
+            return None;
+        };
+        let SubBlock { query: Query::Select(block), id, outer } = subqueries.get(usize::from(*plan))? else {
+            return None;
+        };
+        let is_plain = block.aggregation.is_none() && block.having.is_none() && block.limit.count.is_none();
+        let needle = as_column(needle).filter(|_| is_plain)?;
+        Some(SetTest { needle, block, id: *id, outer })
+    }
+
+    /// Adds to `known` the needle, if each row that meets the condition has a value of it that `known` determines, and the column that is
+    /// the value itself.
+    fn close_over(&self, known: &mut Vec<ColumnRef>, left: &Cell<u32>) {
+        let [item] = &self.block.output[..] else { return };
+        let outside = |column: ColumnRef| {
+            (outer_id(column.rel) == Some(self.id))
+                .then(|| self.outer.get(usize::from(column.col)).copied())
+                .flatten()
+        };
+        if let Some(value) = as_column(&item.expr).and_then(outside)
+            && known.contains(&self.needle)
+            && !known.contains(&value)
+        {
+            known.push(value);
+        }
+        let is_settled = self.outer.iter().all(|c| known.contains(c) || outer_id(c.rel).is_some());
+        if is_settled
+            && !known.contains(&self.needle)
+            && made_of_known(&item.expr, &closure(Vec::new(), self.block, left))
+        {
+            known.push(self.needle);
+        }
     }
 }
 
@@ -116,14 +237,45 @@ fn equality_facts(condition: &Expr, inner: Option<&[u16]>, facts: &mut Vec<Fact>
     }
 }
 
-fn join_facts(tree: &JoinTree, facts: &mut Facts) {
+/// Adds what the joins of `tree` say. A NULL of the columns `refused` fails conditions that its rows must meet, so that a left join
+/// with such a column on its inner side is an inner one.
+fn join_facts(tree: &JoinTree, refused: &[ColumnRef], facts: &mut Facts) {
     let JoinTree::Join { kind, left, right, on } = tree else { return };
-    let inner = right.rels();
+    let mut refused_by_join = Vec::new();
     for condition in on {
-        facts.add(condition, (*kind == Kind::Left).then_some(&inner));
+        refused_nulls(condition, &mut |column| refused_by_join.push(column));
     }
-    join_facts(left, facts);
-    join_facts(right, facts);
+    let inner = right.rels();
+    if *kind == Kind::Left && !refused.iter().any(|column| inner.contains(&column.rel)) {
+        left_join_facts(&inner, on, facts);
+        join_facts(left, refused, facts);
+        return join_facts(right, &refused_by_join, facts);
+    }
+    for condition in on {
+        facts.add(condition, None);
+    }
+    refused_by_join.extend(refused);
+    let refused = &refused_by_join[..];
+    join_facts(left, refused, facts);
+    join_facts(right, refused, facts);
+}
+
+/// What the condition of a left join says. Whether a row has a partner depends on all columns of the outer side in it.
+fn left_join_facts(inner: &[u16], on: &[Expr], facts: &mut Facts) {
+    let before = facts.equalities.len();
+    let mut outer = Vec::new();
+    for condition in on {
+        facts.add(condition, Some(inner));
+        condition.walk(&mut |e| {
+            if let ExprKind::Column(column) = e.kind
+                && outer_id(column.rel).is_none()
+                && !inner.contains(&column.rel)
+            {
+                outer.push(column);
+            }
+        });
+    }
+    facts.equalities[before..].iter_mut().for_each(|fact| fact.from.extend(&outer));
 }
 
 fn close_over_keys(rel: u16, source: &Source, not_null: &[ColumnRef], known: &mut Vec<ColumnRef>) {

@@ -5,6 +5,7 @@ use std::fmt;
 use types::Charset;
 use types::collation::Collation;
 
+use super::Clause;
 use super::binder::Binder;
 use crate::ast::{self, ExprKind, UnaryOp};
 use crate::charset::Introducer;
@@ -29,10 +30,13 @@ pub enum Deprecated {
     BinaryPrefix,
     /// `N'text'`; its number is 3720.
     NationalString,
-    /// A name in HAVING that is a column of GROUP BY and of another item of the select list; its number is 1052.
-    AmbiguousHaving(Box<str>),
-    /// As that, of a name in GROUP BY.
-    AmbiguousGroup(Box<str>),
+    /// A name that is an item of the select list and another column; its number is 1052.
+    Ambiguous {
+        /// As written.
+        name: Box<str>,
+        /// Where.
+        clause: Clause,
+    },
     /// The character set `utf8`; its number is 3719.
     Utf8Alias,
     /// The character set `utf8mb3`.
@@ -58,11 +62,8 @@ impl fmt::Display for Deprecated {
     /// MySQL's text of the warning.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Deprecated::AmbiguousHaving(name) => {
-                return write!(f, "Column '{name}' in having clause is ambiguous");
-            }
-            Deprecated::AmbiguousGroup(name) => {
-                return write!(f, "Column '{name}' in group statement is ambiguous");
+            Deprecated::Ambiguous { name, clause } => {
+                return write!(f, "Column '{name}' in {clause} is ambiguous");
             }
             Deprecated::CalcFoundRows => {
                 "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider using two separate \

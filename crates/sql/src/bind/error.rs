@@ -21,6 +21,8 @@ pub enum Clause {
     Having,
     /// ORDER BY.
     Order,
+    /// What IN, ANY and ALL look for.
+    Set,
 }
 
 impl fmt::Display for Clause {
@@ -33,6 +35,7 @@ impl fmt::Display for Clause {
             Clause::Group => "group statement",
             Clause::Having => "having clause",
             Clause::Order => "order clause",
+            Clause::Set => "IN/ALL/ANY subquery",
         })
     }
 }
@@ -107,6 +110,13 @@ pub enum BindError {
         /// 1-based place in ORDER BY.
         ordinal: usize,
     },
+    /// 3028: ORDER BY of a set operation aggregates.
+    OrderAggregateOfUnion {
+        /// 1-based place in ORDER BY.
+        ordinal: usize,
+    },
+    /// 1250: a table's name in ORDER BY of a set operation.
+    TableInUnionOrder(String),
     /// 1747
     PartitionOfPlainTable,
     /// 1056: GROUP BY names an aggregate.
@@ -242,6 +252,14 @@ impl fmt::Display for BindError {
                 "Expression #{ordinal} of ORDER BY contains aggregate function and applies to the result of a \
                  non-aggregated query"
             ),
+            BindError::OrderAggregateOfUnion { ordinal } => write!(
+                f,
+                "Expression #{ordinal} of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or \
+                 INTERSECT"
+            ),
+            BindError::TableInUnionOrder(table) => {
+                write!(f, "Table '{table}' from one of the SELECTs cannot be used in global ORDER clause")
+            }
             BindError::PartitionOfPlainTable => f.write_str("PARTITION () clause on non partitioned table"),
             BindError::WrongGroupField(name) => write!(f, "Can't group on '{name}'"),
             BindError::ColumnCount { row } => write!(f, "Column count doesn't match value count at row {row}"),

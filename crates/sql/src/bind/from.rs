@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use expr::{CmpOp, Expr};
-use types::TableDef;
+use expr::{CmpOp, ColumnRef, Expr, ExprKind};
+use types::{SqlType, TableDef};
 
-use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level};
+use super::binder::{Aggregates, Aliases, Binder, Condition, CteEntry, Level, Role};
 use super::block::{JoinTree, Kind, Query, Source};
 use super::scope::{Scope, ScopeColumns, ScopeTable, Visible};
 use super::{BindError, Clause, made_table};
@@ -16,6 +16,9 @@ use crate::plan::Column;
 const INFORMATION_SCHEMA: &str = "information_schema";
 /// Most tables of one query.
 const MAX_TABLES: usize = 61;
+
+/// Relation of ON conditions, by number, until they are bound.
+const ON: u16 = 0x7ffd;
 
 /// A bound part of FROM.
 type Bound = (JoinTree, Scope);
@@ -132,9 +135,16 @@ impl<'a> Binder<'a, '_> {
     /// A reference to a common table expression: its query as a derived table.
     fn cte(&mut self, at: usize, alias: &str) -> Result<Bound, BindError> {
         self.note_cte_reference()?;
-        let CteEntry { cte, visible } = self.ctes[at];
+        let CteEntry { cte, visible, levels } = self.ctes[at];
         let later = self.ctes.split_off(visible);
+        let seen: Vec<bool> = self.levels[levels..]
+            .iter_mut()
+            .map(|level| std::mem::replace(&mut level.hidden, true))
+            .collect();
         let bound = self.derived_query(cte.query, alias, cte.columns);
+        for (level, hidden) in self.levels[levels..].iter_mut().zip(seen) {
+            level.hidden = hidden;
+        }
         self.ctes.extend(later);
         bound
     }
@@ -169,12 +179,20 @@ impl<'a> Binder<'a, '_> {
 
     /// A query in FROM: it sees the queries around the one at hand, but not that one.
     pub(super) fn query_in_from(&mut self, query: &'a ast::Query<'a>) -> Result<Query, BindError> {
+        self.query_and_tables(query).map(|(query, _)| query)
+    }
+
+    /// As [`Binder::query_in_from`], with the tables of its FROM; none for a set operation.
+    pub(super) fn query_and_tables(
+        &mut self,
+        query: &'a ast::Query<'a>,
+    ) -> Result<(Query, Scope), BindError> {
         let was_hidden = std::mem::replace(&mut self.level().hidden, true);
-        self.levels.push(Level::new());
-        let bound = self.query(query);
-        self.levels.pop();
+        self.levels.push(Level::new(Role::Rows));
+        let bound = self.within(|binder| binder.query(query));
+        let level = self.levels.pop().expect("pushed above");
         self.level().hidden = was_hidden;
-        bound
+        Ok((bound?, level.scope))
     }
 
     fn join(&mut self, join: &'a ast::Join<'a>) -> Result<Bound, BindError> {
@@ -192,8 +210,8 @@ impl<'a> Binder<'a, '_> {
         let visible = merged_visible(&left, &right, &common, right_first);
         let scope_before_nulls = concat(left.clone(), right.clone(), visible.clone())?;
         if let JoinCondition::On(condition) = &join.condition {
-            let condition = self.join_condition(condition, scope_before_nulls)?;
-            super::conjuncts::split(condition, &mut on);
+            on.push(Expr::column(ON, self.conditions.len() as u16, SqlType::bigint(), true));
+            self.conditions.push((condition, scope_before_nulls));
         }
         match join.kind {
             ast::JoinKind::Left => make_nullable(&mut right),
@@ -209,6 +227,34 @@ impl<'a> Binder<'a, '_> {
             ast::JoinKind::Right => (Kind::Left, right_tree, left_tree),
         };
         Ok((JoinTree::Join { kind, left: Box::new(outer), right: Box::new(inner), on }, scope))
+    }
+
+    /// Binds the ON conditions of `tree` from number `first` on, and puts each in its place.
+    pub(super) fn join_conditions(&mut self, first: usize, tree: &mut JoinTree) -> Result<(), BindError> {
+        if self.conditions.len() == first {
+            return Ok(());
+        }
+        let mut written: Vec<_> = self.conditions.split_off(first).into_iter().map(Some).collect();
+        self.put_conditions(tree, &mut |number| written.get_mut(number.checked_sub(first)?)?.take())
+    }
+
+    /// Binds what `written` has for their numbers in the place of the ON conditions of `tree`, in MySQL's order: those inside the
+    /// inner side of a join, its own one, those inside the outer side.
+    fn put_conditions(
+        &mut self,
+        tree: &mut JoinTree,
+        written: &mut dyn FnMut(usize) -> Option<Condition<'a>>,
+    ) -> Result<(), BindError> {
+        let JoinTree::Join { left, right, on, .. } = tree else { return Ok(()) };
+        self.put_conditions(right, written)?;
+        if let Some(Expr { kind: ExprKind::Column(ColumnRef { rel: ON, col }), .. }) = on.last() {
+            let number = usize::from(*col);
+            on.pop();
+            if let Some((condition, scope)) = written(number) {
+                super::conjuncts::split(self.join_condition(condition, scope)?, on);
+            }
+        }
+        self.put_conditions(left, written)
     }
 
     /// Binds an ON condition, which sees the two operands only.

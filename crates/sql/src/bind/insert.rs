@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
-use expr::Expr;
+use expr::{ColumnRef, Expr};
 use types::{ColumnDef, TableDef};
 
 use super::binder::{Aggregates, Aliases, Binder};
-use super::block::{Query, Source};
+use super::block::{Block, Query, outer_id};
 use super::expansion::fail_if_interrupted;
-use super::scope::{ScopeColumns, ScopeTable, written};
-use super::{BindError, Clause, ParamRole};
+use super::scope::{Scope, ScopeColumns, ScopeTable, written};
+use super::{BindError, Clause, ParamRole, rewrite};
 use crate::ast::{self, Cell, ExprKind};
-use crate::plan::{Column, InsertCell, InsertMode, InsertPlan, InsertSource};
+use crate::plan::{Column, InsertCell, InsertMode, InsertPlan, InsertSource, OutputColumn};
 use crate::planner;
 
 /// Relation of the row that could not be inserted, in ON DUPLICATE KEY UPDATE.
 const NEW_ROW: u16 = 1;
-/// Relation of the rows of an INSERT's query there: its tables' names count, but nothing reads them.
+/// Relation there of the row of an INSERT's query that the new row is made of. While ON DUPLICATE KEY UPDATE is bound, the query's own
+/// relations have numbers from here on.
 const QUERY_ROW: u16 = 2;
 /// Rows of a VALUES list between two looks whether the statement is to end.
 const ROWS_BETWEEN_LOOKS: usize = 1024;
@@ -31,11 +32,22 @@ impl<'a> Binder<'a, '_> {
         let (_, scope) = self.base_table(table.clone(), insert.table.name, None);
         self.level().scope = scope;
         self.enter(Clause::FieldList, Aggregates::Forbidden, Aliases::Hidden);
-        let (columns, source, read) = self.insert_source(insert, &table)?;
-        for table in read {
-            self.level().scope.push(table);
+        let (columns, mut source) = self.insert_source(insert, &table)?;
+        if let Rows::Query { tables, .. } = &mut source {
+            for table in tables.drain(..) {
+                self.level().scope.push(table);
+            }
         }
-        let on_duplicate = self.on_duplicate(insert, &table, &columns)?;
+        let mut on_duplicate = self.on_duplicate(insert, &table, &columns)?;
+        let source = match source {
+            Rows::Values(source) => source,
+            Rows::Query { mut query, .. } => {
+                if let Query::Select(block) = &mut query {
+                    self.read_query(&mut on_duplicate, block);
+                }
+                InsertSource::Query(Box::new(planner::source(query, self.ctx)))
+            }
+        };
         let mode = match (insert.replace, insert.ignore) {
             (true, _) => InsertMode::Replace,
             (false, true) => InsertMode::Ignore,
@@ -46,12 +58,12 @@ impl<'a> Binder<'a, '_> {
         Ok(InsertPlan { table, columns, source, mode, on_duplicate, subqueries })
     }
 
-    /// The columns that get values, what gives them, and the tables of a query that ON DUPLICATE KEY UPDATE can name.
+    /// The columns that get values, and what gives them.
     fn insert_source(
         &mut self,
         insert: &'a ast::Insert<'a>,
         table: &Arc<TableDef>,
-    ) -> Result<(Vec<u16>, InsertSource, Vec<ScopeTable>), BindError> {
+    ) -> Result<(Vec<u16>, Rows), BindError> {
         match insert.source {
             ast::InsertSource::Values(values) => {
                 let columns = match insert.columns {
@@ -65,7 +77,7 @@ impl<'a> Binder<'a, '_> {
                         *cell = self.settle_cell(bound, table, columns.get(at).copied());
                     }
                 }
-                Ok((columns, InsertSource::Rows(rows), Vec::new()))
+                Ok((columns, Rows::Values(InsertSource::Rows(rows))))
             }
             ast::InsertSource::Set(assignments) => {
                 let mut columns = Vec::with_capacity(assignments.len());
@@ -75,22 +87,23 @@ impl<'a> Binder<'a, '_> {
                     let cell = self.cell_expr(&assignment.value)?;
                     row.push(self.settle_cell(cell, table, columns.last().copied()));
                 }
-                Ok((columns, InsertSource::Rows(vec![row]), Vec::new()))
+                Ok((columns, Rows::Values(InsertSource::Rows(vec![row]))))
             }
             ast::InsertSource::Query(ast::Query { body: ast::QueryBody::Values(rows), .. })
                 if rows.first().is_some_and(|row| row.is_empty()) =>
             {
                 let (columns, source) = empty_rows(rows, insert.columns)?;
-                Ok((columns, source, Vec::new()))
+                Ok((columns, Rows::Values(source)))
             }
             ast::InsertSource::Query(query) => {
                 let columns = target_columns(table, insert.columns)?;
-                let bound = self.query_in_from(query)?;
-                if bound.output().len() != columns.len() {
+                let (query, scope) = self.query_and_tables(query)?;
+                if query.output().len() != columns.len() {
                     return Err(BindError::ColumnCount { row: 1 });
                 }
-                let read = if insert.on_duplicate.is_empty() { Vec::new() } else { named_tables(&bound) };
-                Ok((columns, InsertSource::Query(Box::new(planner::source(bound, self.ctx))), read))
+                let is_named = !insert.on_duplicate.is_empty();
+                let tables = if is_named { named_tables(&query, scope) } else { Vec::new() };
+                Ok((columns, Rows::Query { query, tables }))
             }
         }
     }
@@ -172,38 +185,60 @@ impl<'a> Binder<'a, '_> {
         for assignment in insert.on_duplicate {
             let col = find_target(table, &assignment.column)?;
             let cell = self.cell_expr(&assignment.value)?;
-            if matches!(&cell, InsertCell::Expr(expr) if reads_query(expr)) {
-                return Err(BindError::NotSupported("columns of the query in ON DUPLICATE KEY UPDATE"));
-            }
             sets.push((col, self.settle_cell(cell, table, Some(col))));
         }
         self.level().values_rel = None;
         Ok(sets)
     }
+
+    /// Has `block`, the query of an INSERT, show the columns that `sets` and their subqueries read of its relations, after those
+    /// that are inserted.
+    fn read_query(&mut self, sets: &mut [(u16, InsertCell)], block: &mut Block) {
+        let inserted = block.output.len();
+        let mut read = |column: &mut ColumnRef| {
+            let Some(rel) = column.rel.checked_sub(QUERY_ROW).filter(|_| outer_id(column.rel).is_none())
+            else {
+                return;
+            };
+            let Some(source) = block.rels.get(usize::from(rel)) else { return };
+            let own = ColumnRef { rel, ..*column };
+            let is_own =
+                |item: &OutputColumn| matches!(item.expr.kind, expr::ExprKind::Column(c) if c == own);
+            let place = block.output[inserted..].iter().position(is_own).unwrap_or_else(|| {
+                let Column { name, ty, .. } = source.column(usize::from(own.col));
+                let expr = Expr::column(own.rel, own.col, ty, true);
+                block.output.push(OutputColumn { name, expr, origin: None, text: None });
+                block.output.len() - inserted - 1
+            });
+            *column = ColumnRef { rel: QUERY_ROW, col: place as u16 };
+        };
+        for (_, cell) in sets {
+            if let InsertCell::Expr(expr) = cell {
+                rewrite::columns(expr, &mut read);
+            }
+        }
+        for subquery in &mut self.level().subqueries {
+            subquery.outer.iter_mut().for_each(&mut read);
+        }
+    }
 }
 
-/// The base tables of a query that neither groups nor unites, under their names there.
-fn named_tables(query: &Query) -> Vec<ScopeTable> {
+/// What gives the rows of an INSERT.
+enum Rows {
+    /// Values.
+    Values(InsertSource),
+    /// A query, and its tables as ON DUPLICATE KEY UPDATE names them.
+    Query { query: Query, tables: Vec<ScopeTable> },
+}
+
+/// The tables in `scope`, which is that of `query`, under their names there, if the query neither groups nor unites.
+fn named_tables(query: &Query, scope: Scope) -> Vec<ScopeTable> {
     let Query::Select(block) = query else { return Vec::new() };
     if block.aggregation.is_some() {
         return Vec::new();
     }
-    let table = |source: &Source| match source {
-        Source::Table { def, alias, .. } => Some(ScopeTable {
-            rel: QUERY_ROW,
-            alias: alias.clone(),
-            columns: ScopeColumns::Defined(Arc::clone(def)),
-            optional: true,
-        }),
-        _ => None,
-    };
-    block.rels.iter().filter_map(table).collect()
-}
-
-fn reads_query(expr: &Expr) -> bool {
-    let mut found = false;
-    expr.walk(&mut |e| found |= matches!(e.kind, expr::ExprKind::Column(column) if column.rel == QUERY_ROW));
-    found
+    let own = |table: ScopeTable| ScopeTable { rel: QUERY_ROW + table.rel, optional: true, ..table };
+    scope.tables.into_iter().map(own).collect()
 }
 
 /// `VALUES ROW()`, which means rows of default values.

@@ -22,10 +22,12 @@ mod expr;
 mod from;
 mod function;
 mod insert;
+mod late;
 mod literal;
 mod load;
 mod made_table;
 mod modify;
+mod names;
 mod null_test;
 mod open_param;
 mod order;
@@ -44,6 +46,7 @@ mod statement;
 mod subquery;
 #[cfg(test)]
 pub(crate) mod tests;
+mod text_errors;
 pub(crate) mod volatile;
 
 pub use catalog::{Catalog, CatalogError};
@@ -52,4 +55,4 @@ pub use deprecated::Deprecated;
 pub use error::{BindError, Clause};
 pub use param_use::{ParamRole, ParamUse};
 pub use range_memory::RangeMemory;
-pub use statement::{Planned, bind_and_plan};
+pub use statement::{Planned, Refused, bind_and_plan};

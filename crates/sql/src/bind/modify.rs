@@ -88,12 +88,14 @@ impl<'a> Binder<'a, '_> {
 
     /// The query that finds the rows. Its subqueries stay with the level until all expressions are bound.
     fn changed_rows(&mut self, rows: &Rows<'a>) -> Result<Block, BindError> {
-        let from = self.from(rows.tables)?;
+        let outer_conditions = self.conditions.len();
+        let mut from = self.from(rows.tables)?;
         let mut filter = Vec::new();
         if let Some(condition) = rows.filter {
             self.enter(Clause::Where, Aggregates::Forbidden, Aliases::Hidden);
             self.conjuncts(condition, &mut filter)?;
         }
+        self.join_conditions(outer_conditions, &mut from)?;
         if !rows.is_single && !rows.order_by.is_empty() {
             return Err(BindError::WrongUsage { first: rows.verb, second: "ORDER BY" });
         }

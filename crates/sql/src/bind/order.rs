@@ -2,50 +2,101 @@
 
 use expr::{AggFunc, Expr, ExprKind};
 
-use super::binder::{Binder, Level, find_alias};
+use super::binder::{Aggregates, Aliases, Binder, Level};
 use super::block::{Aggregation, Block};
+use super::names::Item;
+use super::padded::stored;
 use super::scope::written;
-use super::{BindError, Clause, Deprecated, same, volatile};
+use super::{BindError, Clause, Deprecated, aggregate, same, volatile};
 use crate::LiteralKind;
 use crate::ast;
 use crate::literal::IntValue;
 
 impl<'a> Binder<'a, '_> {
-    /// An item of ORDER BY: a position, else an alias, else an expression over columns and, after them, aliases.
+    /// An item of ORDER BY: a position, else a name of the select list, else an expression.
     pub(super) fn order_item(&mut self, item: &'a ast::OrderItem<'a>) -> Result<Expr, BindError> {
-        if let Some(expr) = self.by_position(&item.expr, Clause::Order)? {
-            return Ok(expr);
+        if let Some(place) = self.by_position(&item.expr, Clause::Order)? {
+            return self.selected(place);
         }
-        if let ast::ExprKind::Column(name) = item.expr.kind
-            && let Some(expr) = find_alias(self.level(), name, Clause::Order)?
-        {
-            self.note_copy(&expr)?;
-            return Ok(expr);
+        match self.named_item(&item.expr, Clause::Order)? {
+            Some(place) => self.selected(place),
+            None => self.value(&item.expr),
         }
-        self.value(&item.expr)
     }
 
-    /// An item of GROUP BY: a position, else a column, else an alias.
+    /// An item of GROUP BY: a position; else a name of the select list, unless the tables have another column of that name; else an
+    /// expression.
     pub(super) fn group_item(&mut self, item: &'a ast::OrderItem<'a>) -> Result<Expr, BindError> {
-        let mut bound = match self.by_position(&item.expr, Clause::Group)? {
-            Some(expr) => expr,
-            None => self.value(&item.expr)?,
+        let place = match self.by_position(&item.expr, Clause::Group)? {
+            Some(place) => Some(place),
+            None => {
+                self.named_item(&item.expr, Clause::Group)?.filter(|&place| self.is_grouped_item(item, place))
+            }
         };
-        if let (ast::ExprKind::Column(name), ExprKind::Column(_)) = (item.expr.kind, &bound.kind)
-            && let Ok(Some(alias)) = find_alias(self.level(), name, Clause::Group)
-            && !same::same(&alias, &bound)
-        {
-            self.deprecated.push(Deprecated::AmbiguousGroup(written(name).into()));
-        }
+        let mut bound = match place {
+            Some(place) => self.selected(place)?,
+            None => self.value(&item.expr).map_err(|error| self.grouped_aggregate(&item.expr, error))?,
+        };
         volatile::expand(&mut bound, &self.level().output);
-        if let Some(name) = self.aggregate_inside(&bound, &item.expr) {
-            return Err(BindError::WrongGroupField(name));
+        let is_outer_aggregate = self.levels.len() > 1 && item.expr.has_aggregate();
+        if is_outer_aggregate || aggregate::has_pending(&bound) {
+            return Err(BindError::WrongGroupField(self.written_name(place, item)));
         }
+        self.level().grouped_items.push(place);
         Ok(bound)
     }
 
-    /// The select item that an integer literal stands for.
-    fn by_position(&mut self, expr: &ast::Expr<'a>, clause: Clause) -> Result<Option<Expr>, BindError> {
+    /// The position of the item of the select list that `expr` names, if it is a name alone.
+    fn named_item(&mut self, expr: &'a ast::Expr<'a>, clause: Clause) -> Result<Option<usize>, BindError> {
+        let ast::ExprKind::Column(name) = expr.kind else { return Ok(None) };
+        Ok(match self.find_item(self.levels.len() - 1, name, clause)? {
+            Some(Item::Named(place)) => Some(place),
+            Some(Item::Shows(place)) => {
+                // The name is one of the tables', too, and must be clear there.
+                self.value(expr)?;
+                Some(place)
+            }
+            Some(Item::Later) | None => None,
+        })
+    }
+
+    /// Whether the name `item` of GROUP BY means the item of the select list at `place`: the tables have no other column of the name.
+    fn is_grouped_item(&mut self, item: &ast::OrderItem<'_>, place: usize) -> bool {
+        let ast::ExprKind::Column(name) = item.expr.kind else { return true };
+        let level = self.level();
+        let Some(column) = level.scope.find_unmerged(name) else { return true };
+        if matches!(stored(&level.output[place].expr).kind, ExprKind::Column(shown) if shown == column) {
+            return true;
+        }
+        let name = name.column.into();
+        self.deprecated.push(Deprecated::Ambiguous { name, clause: Clause::Group });
+        false
+    }
+
+    /// The error for `expr`, an item of GROUP BY that has failed: an aggregate that is selected, too, is an item of the select list.
+    #[cold]
+    fn grouped_aggregate(&mut self, expr: &'a ast::Expr<'a>, error: BindError) -> BindError {
+        if !matches!((&error, expr.kind), (BindError::InvalidGroupFunction, ast::ExprKind::Aggregate(_))) {
+            return error;
+        }
+        self.enter(Clause::Group, Aggregates::Allowed, Aliases::Last);
+        let aggregate = self.value(expr);
+        let output = &self.level().output;
+        match aggregate.ok().and_then(|found| output.iter().find(|item| same::same(&item.expr, &found))) {
+            Some(item) => BindError::WrongGroupField(item.name.to_string()),
+            None => error,
+        }
+    }
+
+    /// The item of the select list at `place`.
+    fn selected(&mut self, place: usize) -> Result<Expr, BindError> {
+        let item = volatile::item(&self.level().output, place);
+        self.note_copy(&item)?;
+        Ok(item)
+    }
+
+    /// The position of the item of the select list that an integer literal stands for.
+    fn by_position(&mut self, expr: &ast::Expr<'a>, clause: Clause) -> Result<Option<usize>, BindError> {
         let ast::ExprKind::Literal(literal) = expr.kind else { return Ok(None) };
         if literal.kind != LiteralKind::Int {
             return Ok(None);
@@ -59,58 +110,40 @@ impl<'a> Binder<'a, '_> {
             IntValue::Unsigned(_) | IntValue::Big => None,
         };
         let output = &self.levels.last().expect("a query is being bound").output;
-        let at = place.filter(|&at| at < output.len()).ok_or_else(unknown)?;
-        let item = volatile::item(output, at);
-        self.note_copy(&item)?;
-        Ok(Some(item))
+        place.filter(|&at| at < output.len()).map(Some).ok_or_else(unknown)
     }
 
-    /// The name shown in error 1056 if `bound` holds an aggregate.
-    fn aggregate_inside(&self, bound: &Expr, expr: &ast::Expr<'a>) -> Option<String> {
-        let mut found = false;
-        bound.walk(&mut |e| {
-            found |= matches!(e.kind, ExprKind::Column(c) if c.rel == super::binder::AGG_PENDING);
-        });
-        found.then(|| match expr.kind {
-            ast::ExprKind::Column(name) => written(name),
-            _ => self.name_of(bound),
-        })
-    }
-
-    fn name_of(&self, bound: &Expr) -> String {
+    /// How error 1056 shows `item` of GROUP BY, which is the item of the select list at `place` or an expression.
+    #[cold]
+    fn written_name(&self, place: Option<usize>, item: &ast::OrderItem<'a>) -> String {
         let output = &self.levels.last().expect("a query is being bound").output;
-        let item = output.iter().find(|o| same::same(&o.expr, bound));
-        item.map_or_else(String::new, |o| o.name.to_string())
+        match (place, item.expr.kind) {
+            (Some(place), _) => output[place].name.to_string(),
+            (None, ast::ExprKind::Column(name)) => written(name),
+            (None, _) => "???".to_owned(),
+        }
     }
 
     /// With DISTINCT, ORDER BY may only use what is selected (errors 3065 and 3066), unless DISTINCT changes nothing.
-    pub(super) fn ensure_distinct_order(&mut self, block: &Block) -> Result<(), BindError> {
+    pub(super) fn ensure_distinct_order(&mut self, block: &Block) {
         let strict = self.ctx.modes.has(types::SqlModes::ONLY_FULL_GROUP_BY);
-        if !block.distinct || !strict || shows_all_groups(block) {
-            return Ok(());
+        let groups = &self.level().grouped_items;
+        // Each group is a row of its own without DISTINCT.
+        let shows_all_groups = !groups.is_empty() && groups.iter().all(Option::is_some);
+        if !block.distinct || !strict || shows_all_groups {
+            return;
         }
         for (at, key) in block.order.iter().enumerate() {
             if let Some(column) = unselected(&key.expr, block) {
-                if is_aggregate(block, column) {
-                    return Err(BindError::AggregateNotInDistinct { ordinal: at + 1 });
-                }
-                let name = column_name(self.level(), block, column);
-                return Err(BindError::OrderNotInDistinct { ordinal: at + 1, column: name });
+                let (ordinal, name) = (at + 1, column_name(self.level(), block, column));
+                return self.late.note(if is_aggregate(block, column) {
+                    BindError::AggregateNotInDistinct { ordinal }
+                } else {
+                    BindError::OrderNotInDistinct { ordinal, column: name }
+                });
             }
         }
-        Ok(())
     }
-}
-
-/// Whether each group is a row of its own without DISTINCT: all of GROUP BY is selected.
-fn shows_all_groups(block: &Block) -> bool {
-    block.aggregation.as_ref().is_some_and(|aggregation| {
-        let is_shown = |at: usize| {
-            let group = expr::ColumnRef { rel: aggregation.rel, col: at as u16 };
-            block.output.iter().any(|o| matches!(o.expr.kind, ExprKind::Column(column) if column == group))
-        };
-        (0..aggregation.groups.len()).all(is_shown)
-    })
 }
 
 /// Whether `column` is an aggregate of the statement's, rather than a column that its groups determine.
@@ -134,7 +167,7 @@ fn unselected(expr: &Expr, block: &Block) -> Option<expr::ColumnRef> {
 }
 
 /// `schema.table.column` of a base table's column; the bare name otherwise.
-pub(super) fn column_name(level: &Level, block: &Block, column: expr::ColumnRef) -> String {
+pub(super) fn column_name(level: &Level<'_>, block: &Block, column: expr::ColumnRef) -> String {
     let mut column = column;
     if let Some(aggregation) = &block.aggregation
         && aggregation.rel == column.rel

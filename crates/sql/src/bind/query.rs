@@ -3,9 +3,9 @@
 use expr::Expr;
 use types::SqlType;
 
-use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level};
+use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level, Role};
 use super::block::{Block, Query, UnionBlock, Window};
-use super::{BindError, Clause, ParamRole, made_table};
+use super::{BindError, Clause, ParamRole, aggregate, made_table, text_errors};
 use crate::ast::{self, QueryBody, SetOperator};
 use crate::parser::QUERY_HEIGHT;
 use crate::plan::{Column, OutputColumn, SortKey};
@@ -62,7 +62,8 @@ impl<'a> Binder<'a, '_> {
             if with.ctes[..at].iter().any(|other| other.name == cte.name) {
                 return Err(BindError::DuplicateAlias(cte.name.to_owned()));
             }
-            self.ctes.push(CteEntry { cte, visible: self.ctes.len() });
+            let (visible, levels) = (self.ctes.len(), self.levels.len() - 1);
+            self.ctes.push(CteEntry { cte, visible, levels });
         }
         Ok(())
     }
@@ -83,11 +84,12 @@ impl<'a> Binder<'a, '_> {
 
     /// An operand of a set operation, at a level of its own.
     fn operand(&mut self, body: QueryBody<'a>) -> Result<Query, BindError> {
-        self.levels.push(Level::new());
-        let bound = match body {
-            QueryBody::Nested(query) => self.query(query),
-            body => self.body(body, Tail::default()),
-        };
+        let role = self.level().role;
+        self.levels.push(Level::new(role));
+        let bound = self.beside(|binder| match body {
+            QueryBody::Nested(query) => binder.query(query),
+            body => binder.body(body, Tail::default()),
+        });
         self.levels.pop();
         bound
     }
@@ -102,6 +104,9 @@ impl<'a> Binder<'a, '_> {
                 SetOperator::Intersect => return Err(BindError::NotSupported("INTERSECT")),
             }
             arms.push(self.operand(branch.body)?);
+            if arms[arms.len() - 1].output().len() != arms[0].output().len() {
+                return Err(BindError::UnionColumns);
+            }
             if !branch.all {
                 distinct_after = Some(arms.len() - 1);
             }
@@ -142,23 +147,37 @@ impl<'a> Binder<'a, '_> {
             })
             .collect();
         self.level().output.clone_from(&output);
-        self.enter(Clause::Order, Aggregates::Forbidden, Aliases::Last);
-        let mut order = Vec::with_capacity(tail.order_by.len());
-        for item in tail.order_by {
-            order.push(SortKey { expr: self.order_item(item)?, desc: item.descending });
-        }
+        let order = self.union_order(tail.order_by, makes_table)?;
         let limit = self.limit(tail.limit)?;
         let count_found_rows = take_count_found_rows(&mut arms[0]);
         let union = UnionBlock { arms, distinct_after, columns, order, limit, output, count_found_rows };
         Ok(Query::Union(Box::new(union)))
     }
 
+    /// ORDER BY of a set operation (`is_set`) or of a query in parentheses: names of its columns, not of its tables'.
+    fn union_order(
+        &mut self,
+        items: &'a [ast::OrderItem<'a>],
+        is_set: bool,
+    ) -> Result<Vec<SortKey>, BindError> {
+        self.enter(Clause::Order, Aggregates::Allowed, Aliases::Last);
+        let mut order = Vec::with_capacity(items.len());
+        for (at, item) in items.iter().enumerate() {
+            if is_set && let Some(error) = text_errors::table_in_order(&item.expr) {
+                return Err(error);
+            }
+            let expr = self.order_item(item)?;
+            if aggregate::has_pending(&expr) {
+                return Err(BindError::OrderAggregateOfUnion { ordinal: at + 1 });
+            }
+            order.push(SortKey { expr, desc: item.descending });
+        }
+        Ok(order)
+    }
+
     /// Names of the first operand, types that hold the values of all.
     fn union_columns(&self, arms: &[Query]) -> Result<Vec<Column>, BindError> {
         let first = arms[0].output();
-        if arms.iter().any(|arm| arm.output().len() != first.len()) {
-            return Err(BindError::UnionColumns);
-        }
         let mut columns = Vec::with_capacity(first.len());
         for (at, column) in first.iter().enumerate() {
             let values: Vec<&Expr> = arms.iter().map(|arm| &arm.output()[at].expr).collect();
@@ -196,7 +215,7 @@ impl<'a> Binder<'a, '_> {
             if row.len() != rows[0].len() {
                 return Err(BindError::ColumnCount { row: at as u64 + 1 });
             }
-            self.levels.push(Level::new());
+            self.levels.push(Level::new(Role::Rows));
             let bound = self.values_row(row);
             self.levels.pop();
             arms.push(Query::Select(Box::new(bound?)));

@@ -143,6 +143,16 @@ impl Scope {
         }
     }
 
+    /// The column called `name`, if one table of all has it. NATURAL and USING, which make one column of two, are left aside.
+    pub(crate) fn find_unmerged(&self, name: &ast::ColumnRef<'_>) -> Option<ColumnRef> {
+        let is_meant = |t: &&ScopeTable| name.table.is_none_or(|table| t.is_named(name.schema, table));
+        let columns = self.tables.iter().filter(is_meant);
+        let mut columns =
+            columns.filter_map(|t| Some(ColumnRef { rel: t.rel, col: t.columns.find(name.column)? }));
+        let first = columns.next()?;
+        columns.next().is_none().then_some(first)
+    }
+
     fn qualified(
         &self,
         schema: Option<&str>,

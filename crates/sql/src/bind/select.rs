@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use expr::{Expr, ExprKind};
 
-use super::binder::{Aggregates, Aliases, Binder, Level};
-use super::block::{Block, Source};
+use super::binder::{Aggregates, Aliases, Binder, Level, Role};
+use super::block::{Block, JoinTree, Source};
 use super::padded::stored;
 use super::query::Tail;
 use super::{BindError, Clause, Deprecated, aggregate, made_table, rewrite, volatile};
@@ -18,21 +18,21 @@ impl<'a> Binder<'a, '_> {
         if select.rollup {
             return Err(BindError::NotSupported("WITH ROLLUP"));
         }
-        let from = self.from(select.from)?;
+        let outer_conditions = self.conditions.len();
+        let mut from = self.from(select.from)?;
+        self.enter(Clause::FieldList, Aggregates::Allowed, Aliases::Hidden);
+        self.select_list(select.items, select.having.is_some())?;
         let mut filter = Vec::new();
         if let Some(condition) = &select.filter {
             self.enter(Clause::Where, Aggregates::Forbidden, Aliases::Hidden);
             self.conjuncts(condition, &mut filter)?;
         }
-        self.enter(Clause::FieldList, Aggregates::Allowed, Aliases::Hidden);
-        self.select_list(select.items)?;
+        self.join_conditions(outer_conditions, &mut from)?;
+        let before_groups = self.outer_named();
         let groups = self.group_by(select.group_by)?;
-        let having = select.having.as_ref().map(|h| self.having(h, &groups)).transpose()?;
-        let is_plain = groups.is_empty() && self.level().aggs.is_empty();
+        let having = select.having.as_ref().map(|h| self.having(h, &groups, tail.order_by)).transpose()?;
+        let before_order = self.outer_named();
         let order = self.order_by(tail.order_by)?;
-        if is_plain && let Some(at) = order.iter().position(|key| aggregate::has_pending(&key.expr)) {
-            return Err(BindError::OrderAggregate { ordinal: at + 1 });
-        }
         let limit = self.limit(tail.limit)?;
         let locks = self.row_locks(tail.locks)?;
         if select.modifiers.calc_found_rows {
@@ -55,10 +55,11 @@ impl<'a> Binder<'a, '_> {
             count_found_rows: select.modifiers.calc_found_rows,
             straight: select.modifiers.straight_join,
         };
-        self.aggregate(&mut block, groups)?;
+        let groups = self.drop_redundant(&mut block, groups, (before_groups, before_order));
+        self.aggregate(&mut block, groups);
         made_table::mark_result(&mut block);
         volatile::compute_once(&mut block, &self.build);
-        self.ensure_distinct_order(&block)?;
+        self.ensure_distinct_order(&block);
         Ok(block)
     }
 
@@ -81,24 +82,62 @@ impl<'a> Binder<'a, '_> {
         let order = self.order_by(tail.order_by)?;
         let limit = self.limit(tail.limit)?;
         let locks = self.row_locks(tail.locks)?;
-        let Level { rels, output, subqueries, .. } = std::mem::replace(self.level(), Level::new());
+        let Level { rels, output, subqueries, .. } = std::mem::replace(self.level(), Level::new(Role::Rows));
         Ok(Block { rels, from, order, limit, output, subqueries, locks, ..Block::default() })
     }
 
+    /// Drops what the rows of a query do not depend on where MySQL does so: ORDER BY of one group, in subqueries any ORDER BY, and,
+    /// where only the presence of rows or values counts, DISTINCT and a GROUP BY that nothing looks at. The errors of grouping are
+    /// not looked for then.
+    /// `before` says how many outer columns were named before GROUP BY and before ORDER BY: the query does not depend on those named
+    /// there alone.
+    fn drop_redundant(&mut self, block: &mut Block, groups: Vec<Expr>, before: (usize, usize)) -> Vec<Expr> {
+        let level = self.level();
+        let has_table = !matches!(block.from, JoinTree::Dual);
+        let is_one_row = groups.is_empty() && (!level.aggs.is_empty() || !has_table);
+        let is_whole = level.role == Role::Rows || block.limit.count.is_some();
+        if is_whole && !is_one_row {
+            return groups;
+        }
+        let counts = is_whole || level.role == Role::Value;
+        let drops_groups = !counts && block.having.is_none() && level.aggs.is_empty();
+        block.distinct &= counts;
+        block.order.clear();
+        if let Some((_, outer)) = &mut level.sub {
+            outer.truncate(if drops_groups { before.0 } else { before.1 });
+        }
+        if drops_groups { Vec::new() } else { groups }
+    }
+
+    /// How many columns of enclosing queries the query at hand has named, if it is a subquery.
+    fn outer_named(&mut self) -> usize {
+        self.level().sub.as_ref().map_or(0, |(_, outer)| outer.len())
+    }
+
     /// Binds the select list, item by item, so that subqueries see the items before them.
-    fn select_list(&mut self, items: &'a [SelectItem<'a>]) -> Result<(), BindError> {
-        self.level().output = Vec::with_capacity(items.len());
-        for (at, item) in items.iter().enumerate() {
+    /// `has_having`: HAVING may name the columns of `*`, of which EXISTS needs none.
+    fn select_list(&mut self, items: &'a [SelectItem<'a>], has_having: bool) -> Result<(), BindError> {
+        let level = self.level();
+        let shows_nothing = level.role == Role::Exists && !has_having;
+        level.output = Vec::with_capacity(items.len());
+        level.items = items;
+        if !shows_nothing {
+            self.ensure_star_tables(items)?;
+        }
+        for item in items {
             let mut shown = Vec::new();
             match item {
+                SelectItem::Star | SelectItem::TableStar(_) if shows_nothing => {
+                    let expr = self.build.int(1);
+                    shown.push(OutputColumn { name: "Not_used".into(), expr, origin: None, text: None });
+                }
                 SelectItem::Star => self.star(&mut shown)?,
                 SelectItem::TableStar(name) => self.table_star(name, &mut shown)?,
                 SelectItem::Expr { expr, alias, text } => {
-                    let before = self.next_sub;
-                    let bound = self.value(expr);
-                    let has_subquery = self.next_sub > before;
-                    let later = if has_subquery { &items[at..] } else { &[] };
-                    let mut bound = bound.map_err(|error| forward_reference(error, later))?;
+                    let is_column = matches!(expr.kind, ast::ExprKind::Column(_));
+                    self.level().item_name = alias.filter(|_| is_column);
+                    let mut bound = self.value(expr)?;
+                    self.level().item_name = None;
                     let name = alias.map_or_else(|| self.item_name(expr, text), Into::into);
                     bound.name_cast(&name);
                     // A cast keeps the name that it is given here.
@@ -108,7 +147,25 @@ impl<'a> Binder<'a, '_> {
                     self.level().output.push(OutputColumn { name, expr: bound, origin, text });
                 }
             }
-            self.level().output.append(&mut shown);
+            let level = self.level();
+            level.output.append(&mut shown);
+            level.items_bound += 1;
+        }
+        Ok(())
+    }
+
+    /// `*` and `t.*` are looked at before the names of the list.
+    fn ensure_star_tables(&mut self, items: &'a [SelectItem<'a>]) -> Result<(), BindError> {
+        for item in items {
+            match item {
+                SelectItem::Star if self.level().scope.tables.is_empty() => {
+                    return Err(BindError::NoTablesUsed);
+                }
+                SelectItem::TableStar(name) if self.level().scope.find_table(name).is_none() => {
+                    return Err(unknown_star(name));
+                }
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -134,7 +191,7 @@ impl<'a> Binder<'a, '_> {
     ) -> Result<(), BindError> {
         let scope = &self.level().scope;
         let Some(table) = scope.find_table(name) else {
-            return Err(BindError::UnknownTableStar(name.name.to_owned()));
+            return Err(unknown_star(name));
         };
         let count = scope.tables[table].columns.len() as u16;
         for col in 0..count {
@@ -165,7 +222,7 @@ impl<'a> Binder<'a, '_> {
 
     /// The name of a select item without alias: a column's name, a literal without what surrounds it, else the text as
     /// written.
-    fn item_name(&self, expr: &ast::Expr<'a>, text: &[u8]) -> Box<str> {
+    pub(super) fn item_name(&self, expr: &ast::Expr<'a>, text: &[u8]) -> Box<str> {
         use crate::LiteralKind::{Decimal, Float, Int};
         match expr.kind {
             ast::ExprKind::Unary(ast::UnaryOp::Plus, operand) => self.item_name(operand, text),
@@ -202,9 +259,14 @@ impl<'a> Binder<'a, '_> {
     /// ORDER BY.
     pub(super) fn order_by(&mut self, items: &'a [ast::OrderItem<'a>]) -> Result<Vec<SortKey>, BindError> {
         self.enter(Clause::Order, Aggregates::Allowed, Aliases::Last);
+        let is_plain = !self.level().is_grouped();
         let mut order = Vec::with_capacity(items.len());
-        for item in items {
-            order.push(SortKey { expr: self.order_item(item)?, desc: item.descending });
+        for (at, item) in items.iter().enumerate() {
+            let expr = self.order_item(item)?;
+            if is_plain && aggregate::has_pending(&expr) {
+                return Err(BindError::OrderAggregate { ordinal: at + 1 });
+            }
+            order.push(SortKey { expr, desc: item.descending });
         }
         Ok(order)
     }
@@ -215,31 +277,27 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// HAVING sees aliases, selected and grouped columns; inside aggregates all columns.
-    fn having(&mut self, condition: &'a ast::Expr<'a>, groups: &[Expr]) -> Result<Expr, BindError> {
+    fn having(
+        &mut self,
+        condition: &'a ast::Expr<'a>,
+        groups: &[Expr],
+        order: &[ast::OrderItem<'a>],
+    ) -> Result<Expr, BindError> {
         let level = self.level();
-        let column_of = |expr: &Expr| match stored(expr).kind {
-            ExprKind::Column(column) => Some(column),
-            _ => None,
-        };
-        let shown = level.output.iter().map(|o| &o.expr).chain(groups);
-        level.having_columns = Some(shown.filter_map(column_of).collect());
-        level.grouped = groups.iter().filter_map(column_of).collect();
+        level.groups = groups.to_vec();
+        level.aggregates_on = condition.has_aggregate() || order.iter().any(|item| item.expr.has_aggregate());
         self.enter(Clause::Having, Aggregates::Allowed, Aliases::First);
         let bound = self.condition(condition);
-        self.level().having_columns = None;
+        self.level().aggregates_on = false;
         bound
     }
 }
 
-/// Error 1247 for a name that a subquery of the select list does not find, and that an item from its own one on, `later`, has.
-fn forward_reference(error: BindError, later: &[SelectItem<'_>]) -> BindError {
-    let is_named = |item: &SelectItem<'_>, name: &str| matches!(item, SelectItem::Expr { alias: Some(alias), .. } if alias.eq_ignore_ascii_case(name));
-    match error {
-        BindError::UnknownColumn { name, .. } if later.iter().any(|item| is_named(item, &name)) => {
-            BindError::IllegalReference { name, why: "forward reference in item list" }
-        }
-        error => error,
-    }
+/// Error 1051 for `name.*`.
+#[cold]
+fn unknown_star(name: &ast::TableName<'_>) -> BindError {
+    let schema = name.schema.map_or_else(String::new, |schema| format!("{schema}."));
+    BindError::UnknownTableStar(format!("{schema}{}", name.name))
 }
 
 fn is_cast_of_subquery(expr: &Expr) -> bool {

@@ -1,8 +1,8 @@
 //! The entry: one statement to its plan.
 
-use super::binder::{Binder, Level};
+use super::binder::{Binder, Level, Role};
 use super::block::{Block, Query};
-use super::{BindContext, BindError, Deprecated, ParamUse};
+use super::{BindContext, BindError, Deprecated, ParamUse, text_errors};
 use crate::ast::{self, Statement};
 use crate::dive::{Dives, Recheck};
 use crate::plan::{OutputColumn, Plan};
@@ -26,16 +26,44 @@ pub struct Planned {
     pub param_uses: Vec<ParamUse>,
 }
 
+/// Why a statement was not planned.
+#[derive(Debug)]
+pub struct Refused {
+    /// The error.
+    pub error: BindError,
+    /// Constructs to warn of that were met before it.
+    pub deprecated: Vec<Deprecated>,
+}
+
 /// Binds and plans a query, an INSERT, UPDATE, DELETE, LOAD DATA or DO.
 ///
 /// # Errors
 /// What MySQL refuses before it runs a statement. Every other statement is [`BindError::NotSupported`].
-pub fn bind_and_plan(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Result<Planned, BindError> {
+pub fn bind_and_plan(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Result<Planned, Refused> {
     let mut binder = Binder::new(ctx);
-    binder.levels.push(Level::new());
+    let planned = plan(statement, &mut binder);
+    planned.map_err(|error| refused(error, binder, statement))
+}
+
+#[cold]
+fn refused<'a>(error: BindError, binder: Binder<'a, '_>, statement: &Statement<'a>) -> Refused {
+    let of_text = match error {
+        BindError::Catalog(_) | BindError::Interrupted | BindError::TooDeep => None,
+        _ => text_errors::first(statement, binder.ctx),
+    };
+    match of_text {
+        Some(error) => Refused { error, deprecated: Vec::new() },
+        None => Refused { error, deprecated: binder.deprecated },
+    }
+}
+
+fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Planned, BindError> {
+    let ctx = binder.ctx;
+    binder.levels.push(Level::new(Role::Rows));
     let plan = match statement {
         Statement::Query(query) => {
             let bound = binder.query(query)?;
+            binder.late.take()?;
             Plan::Query(planner::query(bound, ctx))
         }
         Statement::Insert(insert) => Plan::Insert(binder.insert(insert)?),
@@ -48,10 +76,11 @@ pub fn bind_and_plan(statement: &Statement<'_>, ctx: &BindContext<'_>) -> Result
         }
         _ => return Err(BindError::NotSupported("planning this statement")),
     };
+    binder.late.take()?;
     let rechecks = ctx.dives.map(Dives::take_rechecks).unwrap_or_default();
     let range_memory_exceeded = ctx.range_memory.was_exceeded();
     let param_uses = std::mem::take(&mut binder.param_uses);
-    let (shareable, deprecated) = (binder.shareable, binder.deprecated);
+    let (shareable, deprecated) = (binder.shareable, std::mem::take(&mut binder.deprecated));
     Ok(Planned { plan, shareable, range_memory_exceeded, rechecks, deprecated, param_uses })
 }
 

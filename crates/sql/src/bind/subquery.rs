@@ -3,9 +3,9 @@
 use expr::{CmpDomain, CmpOp, Expr, ExprKind, SubqueryForm};
 use types::{SqlType, TypeKind};
 
-use super::BindError;
-use super::binder::{Binder, Level};
+use super::binder::{Binder, Level, Role};
 use super::block::{Block, JoinTree, Query, Source, SubBlock, Window};
+use super::{BindError, Clause};
 use crate::ast::{self, BinaryOp};
 use crate::plan::OutputColumn;
 
@@ -14,11 +14,11 @@ pub(super) type Pairs = Vec<(Expr, Expr)>;
 
 impl<'a> Binder<'a, '_> {
     /// Binds `query` as a subquery of the query at hand; its place among the subplans.
-    fn subquery(&mut self, query: &'a ast::Query<'a>) -> Result<u16, BindError> {
+    fn subquery(&mut self, query: &'a ast::Query<'a>, role: Role) -> Result<u16, BindError> {
         let id = self.new_sub()?;
         self.enter_select()?;
-        self.levels.push(Level { sub: Some((id, Vec::new())), ..Level::new() });
-        let bound = self.query(query);
+        self.levels.push(Level { sub: Some((id, Vec::new())), ..Level::new(role) });
+        let bound = self.within(|binder| binder.query(query));
         self.leave_select();
         let level = self.levels.pop().expect("pushed above");
         let (_, outer) = level.sub.expect("set above");
@@ -37,7 +37,7 @@ impl<'a> Binder<'a, '_> {
 
     /// `(SELECT ..)` as a value.
     pub(super) fn scalar_subquery(&mut self, query: &'a ast::Query<'a>) -> Result<Expr, BindError> {
-        let plan = self.subquery(query)?;
+        let plan = self.subquery(query, Role::Value)?;
         let column = self.sole_column(plan)?;
         let (ty, nullable) = (column.ty.clone(), column.nullable);
         let subquery = &self.level().subqueries[usize::from(plan)].query;
@@ -48,7 +48,7 @@ impl<'a> Binder<'a, '_> {
 
     /// `[NOT] EXISTS (SELECT ..)`: one row is enough.
     pub(super) fn exists(&mut self, query: &'a ast::Query<'a>, negated: bool) -> Result<Expr, BindError> {
-        let plan = self.subquery(query)?;
+        let plan = self.subquery(query, Role::Exists)?;
         let one = self.build.int(1);
         if let Query::Select(block) = &mut self.level().subqueries[usize::from(plan)].query {
             block.order.clear();
@@ -70,14 +70,28 @@ impl<'a> Binder<'a, '_> {
         if let ast::ExprKind::Row(_) = needle.kind {
             return Err(BindError::NotSupported("a row IN a subquery"));
         }
-        let mut needle = self.value(needle)?;
-        let plan = self.subquery(query)?;
+        let plan = self.subquery(query, Role::Set)?;
+        let mut needle = self.operand_of_set(needle)?;
         let ty = self.sole_column(plan)?.ty.clone();
         self.settle(&mut needle, &ty);
         let (needle, domain) = self.needle(needle, plan)?;
         let form = SubqueryForm::In { negated, domain };
         let kind = ExprKind::Subquery { plan, form, needle: Some(Box::new(needle)) };
         Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: true })
+    }
+
+    /// The value that is looked for in a set of rows, whose query is bound. MySQL has a name of its own for this place in errors.
+    fn operand_of_set(&mut self, needle: &'a ast::Expr<'a>) -> Result<Expr, BindError> {
+        let here = self.level().clause;
+        self.value(needle).map_err(|error| match error {
+            BindError::UnknownColumn { name, clause } if clause == here => {
+                BindError::UnknownColumn { name, clause: Clause::Set }
+            }
+            BindError::AmbiguousColumn { name, clause } if clause == here => {
+                BindError::AmbiguousColumn { name, clause: Clause::Set }
+            }
+            error => error,
+        })
     }
 
     /// `(a, b) IN (SELECT x, y ..)` as a condition: EXISTS a row of the subquery with `x = a AND y = b`. Unlike IN this
@@ -99,7 +113,7 @@ impl<'a> Binder<'a, '_> {
         make: impl FnOnce(&mut Self) -> Result<Block, BindError>,
     ) -> Result<u16, BindError> {
         let id = self.new_sub()?;
-        self.levels.push(Level { sub: Some((id, Vec::new())), ..Level::new() });
+        self.levels.push(Level { sub: Some((id, Vec::new())), ..Level::new(Role::Rows) });
         let block = make(self);
         let level = self.levels.pop().expect("pushed above");
         let (_, outer) = level.sub.expect("set above");
@@ -172,8 +186,9 @@ impl<'a> Binder<'a, '_> {
         let Some(op) = super::expr::comparison(test.op) else {
             return Err(BindError::NotSupported("this comparison with ANY or ALL"));
         };
-        let needle = self.value(&test.expr)?;
-        let plan = self.subquery(test.query)?;
+        let plan = self.subquery(test.query, Role::Set)?;
+        self.sole_column(plan)?;
+        let needle = self.operand_of_set(&test.expr)?;
         let (needle, domain) = self.needle(needle, plan)?;
         let form = SubqueryForm::Quantified { op, all: test.all, domain };
         let kind = ExprKind::Subquery { plan, form, needle: Some(Box::new(needle)) };

@@ -44,11 +44,12 @@ fn is_volatile_func(func: Func) -> bool {
 /// The item of the select list at position `at`, as another clause names it: itself, or what stands for its value.
 pub(super) fn item(output: &[OutputColumn], at: usize) -> Expr {
     let expr = &output[at].expr;
-    if is_volatile(expr) {
-        Expr::column(SELECTED, at as u16, expr.ty.clone(), expr.nullable)
-    } else {
-        expr.clone()
-    }
+    if is_volatile(expr) { shown(expr, at) } else { expr.clone() }
+}
+
+/// What stands for the value of `expr`, the item of the select list at position `at`.
+pub(super) fn shown(expr: &Expr, at: usize) -> Expr {
+    Expr::column(SELECTED, at as u16, expr.ty.clone(), expr.nullable)
 }
 
 /// Whether `column` stands for an item of the select list.

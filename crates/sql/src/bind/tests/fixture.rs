@@ -209,7 +209,7 @@ pub(crate) fn bind_shared(sql: &str) -> Result<Planned, BindError> {
         literals: Literals::Parameters { base },
         ..context(sql, &catalog, &range_memory)
     };
-    bind_and_plan(&parsed.statement, &ctx)
+    bind_and_plan(&parsed.statement, &ctx).map_err(|refused| refused.error)
 }
 
 /// Calls `take` with the query `sql` as it is bound, and its surroundings.
@@ -260,7 +260,7 @@ pub(crate) fn bind_under(
         param_count: parsed.params as u16,
         ..context(sql, &catalog, &range_memory)
     };
-    bind_and_plan(&parsed.statement, &ctx)
+    bind_and_plan(&parsed.statement, &ctx).map_err(|refused| refused.error)
 }
 
 /// The error of binding `sql`, as text.

@@ -184,11 +184,13 @@ impl Query<'_> {
         let outer = self.scope.len();
         let from = self.dice.pick(&["n1", "n2", "n3", "n1 AS t", "n2 AS n1", "(SELECT 1 AS a, 2 AS b) AS t"]);
         self.scope.extend(columns_of(from));
-        let value = if self.dice.percent(60) { self.aggregate() } else { self.name() };
+        let is_one_row = self.dice.percent(60);
+        let value = if is_one_row { self.aggregate() } else { self.name() };
         let condition = self.condition(depth, false);
         let end = match self.dice.below(4) {
             0 => format!(" ORDER BY {} LIMIT 1", self.key()),
-            1 => " LIMIT 1".to_owned(),
+            // The first of several rows is each server's own affair.
+            1 if is_one_row => " LIMIT 1".to_owned(),
             2 => format!(" HAVING {}", self.condition(0, true)),
             _ => String::new(),
         };
