@@ -162,10 +162,13 @@ impl<'a> Binder<'a, '_> {
         item: Option<Item>,
         name: &ast::ColumnRef<'_>,
     ) -> Result<Option<FoundName>, BindError> {
-        let illegal = |why| BindError::IllegalReference { name: name.column.to_owned(), why };
+        let illegal = |name: &str, why| BindError::IllegalReference { name: name.to_owned(), why };
         let place = match item {
             None => return Ok(None),
-            Some(Item::Later) => return Err(illegal("forward reference in item list")),
+            Some(Item::Later) => {
+                let own_name = self.level().item_name.unwrap_or(name.column);
+                return Err(illegal(own_name, "forward reference in item list"));
+            }
             Some(Item::Named(place) | Item::Shows(place)) => place,
         };
         let is_inside = at + 1 < self.levels.len();
@@ -174,7 +177,7 @@ impl<'a> Binder<'a, '_> {
         if aggregate::has_pending(&level.output[place].expr) {
             // Inside a subquery of its query, an aggregate is not known yet but in HAVING.
             if is_inside && !is_in_having {
-                return Err(illegal("reference to group function"));
+                return Err(illegal(name.column, "reference to group function"));
             }
             if level.aggregates != Aggregates::Allowed && level.clause != Clause::Group {
                 return Err(BindError::InvalidGroupFunction);
@@ -395,7 +398,8 @@ impl<'s> Search<'s, '_> {
         };
         match &self.shows {
             _ if !shows => {}
-            Some((_, known)) if known.is_same(&column) => {}
+            // Two that are not bound and have other names are not known to be one, as in MySQL.
+            Some((_, known)) if known.is_same(&column) && (known.of.is_some() || column.of.is_some()) => {}
             Some(_) if self.name.table.is_some() => return Err(Ambiguous),
             Some(_) => self.is_shown_twice = true,
             None => self.shows = Some((item, column)),

@@ -1,6 +1,6 @@
 //! The names of ORDER BY and GROUP BY: positions, aliases, columns.
 
-use expr::{AggFunc, Expr, ExprKind};
+use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 
 use super::binder::{Aggregates, Aliases, Binder, Level};
 use super::block::{Aggregation, Block};
@@ -19,7 +19,7 @@ impl<'a> Binder<'a, '_> {
             return self.selected(place);
         }
         match self.named_item(&item.expr, Clause::Order)? {
-            Some(place) => self.selected(place),
+            Some((place, _)) => self.selected(place),
             None => self.value(&item.expr),
         }
     }
@@ -27,12 +27,12 @@ impl<'a> Binder<'a, '_> {
     /// An item of GROUP BY: a position; else a name of the select list, unless the tables have another column of that name; else an
     /// expression.
     pub(super) fn group_item(&mut self, item: &'a ast::OrderItem<'a>) -> Result<Expr, BindError> {
-        let place = match self.by_position(&item.expr, Clause::Group)? {
-            Some(place) => Some(place),
-            None => {
-                self.named_item(&item.expr, Clause::Group)?.filter(|&place| self.is_grouped_item(item, place))
-            }
-        };
+        let mut place = self.by_position(&item.expr, Clause::Group)?;
+        if place.is_none() {
+            let named = self.named_item(&item.expr, Clause::Group)?;
+            let named = named.filter(|&(place, found)| self.is_grouped_item(item, place, found));
+            place = named.map(|(place, _)| place);
+        }
         let mut bound = match place {
             Some(place) => self.selected(place)?,
             None => self.value(&item.expr).map_err(|error| self.grouped_aggregate(&item.expr, error))?,
@@ -46,26 +46,32 @@ impl<'a> Binder<'a, '_> {
         Ok(bound)
     }
 
-    /// The position of the item of the select list that `expr` names, if it is a name alone.
-    fn named_item(&mut self, expr: &'a ast::Expr<'a>, clause: Clause) -> Result<Option<usize>, BindError> {
+    /// The position of the item of the select list that `expr` names, if it is a name alone, and the column of the tables that was
+    /// looked up for it.
+    fn named_item(
+        &mut self,
+        expr: &'a ast::Expr<'a>,
+        clause: Clause,
+    ) -> Result<Option<(usize, Option<ColumnRef>)>, BindError> {
         let ast::ExprKind::Column(name) = expr.kind else { return Ok(None) };
         Ok(match self.find_item(self.levels.len() - 1, name, clause)? {
-            Some(Item::Named(place)) => Some(place),
+            Some(Item::Named(place)) => Some((place, None)),
             Some(Item::Shows(place)) => {
                 // The name is one of the tables', too, and must be clear there.
-                self.value(expr)?;
-                Some(place)
+                let found = self.value(expr)?;
+                Some((place, column_of(&found)))
             }
             Some(Item::Later) | None => None,
         })
     }
 
     /// Whether the name `item` of GROUP BY means the item of the select list at `place`: the tables have no other column of the name.
-    fn is_grouped_item(&mut self, item: &ast::OrderItem<'_>, place: usize) -> bool {
+    /// `found`: the tables' column, if it was looked up.
+    fn is_grouped_item(&mut self, item: &ast::OrderItem<'_>, place: usize, found: Option<ColumnRef>) -> bool {
         let ast::ExprKind::Column(name) = item.expr.kind else { return true };
         let level = self.level();
-        let Some(column) = level.scope.find_unmerged(name) else { return true };
-        if matches!(stored(&level.output[place].expr).kind, ExprKind::Column(shown) if shown == column) {
+        let Some(column) = found.or_else(|| level.scope.find_unmerged(name)) else { return true };
+        if column_of(&level.output[place].expr) == Some(column) {
             return true;
         }
         let name = name.column.into();
@@ -143,6 +149,14 @@ impl<'a> Binder<'a, '_> {
                 });
             }
         }
+    }
+}
+
+/// The column that `expr` is.
+fn column_of(expr: &Expr) -> Option<ColumnRef> {
+    match stored(expr).kind {
+        ExprKind::Column(column) => Some(column),
+        _ => None,
     }
 }
 
