@@ -157,6 +157,12 @@ pub(crate) fn store_value(
             report.warn(Level::Note, problem);
             Ok(())
         }
+        Ok(StoreNote::Warnings(problems)) => {
+            for problem in *problems {
+                report.warn(Level::Warning, Box::new(problem));
+            }
+            Ok(())
+        }
         Ok(StoreNote::Warning(problem)) => {
             report.warn(Level::Warning, problem);
             Ok(())
