@@ -4,6 +4,7 @@
 
 testkit::script_tests!("sql", testkit::runner::run_file;
     auto_increment,
+    auto_increment_used_up,
     bit_aggregates,
     ddl,
     ddl_alter,
@@ -15,6 +16,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     functions_numeric,
     functions_string,
     functions_time,
+    insert_warnings,
     integer_constants,
     locales,
     names_in_errors,
