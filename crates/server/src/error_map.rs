@@ -22,6 +22,8 @@ pub struct SqlError {
     pub sqlstate: [u8; 5],
     /// Complete text.
     pub message: String,
+    /// What the statement is warned of before.
+    pub warning: Option<Box<SqlError>>,
 }
 
 impl fmt::Display for SqlError {
@@ -48,7 +50,7 @@ impl ErrorKind {
     /// The error's number and SQLSTATE under another text.
     #[cold]
     pub fn saying(&self, message: String) -> SqlError {
-        SqlError { code: self.code, sqlstate: self.sqlstate, message }
+        SqlError { code: self.code, sqlstate: self.sqlstate, message, warning: None }
     }
 
     /// The error of this number.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 testkit::script_tests!("sql", testkit::runner::run_file;
+    assignments,
     auto_increment,
     auto_increment_used_up,
     bit_aggregates,

@@ -517,6 +517,7 @@ fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) {
     }
     for one in compiled.deprecated.iter().filter(|_| !is_prepared) {
         let kind = match one {
+            Deprecated::Incorrect(_) => &error_map::TRUNCATED_WRONG_VALUE,
             Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
             Deprecated::AmbiguousHaving(_) | Deprecated::AmbiguousGroup(_) => &error_map::NON_UNIQ,
             Deprecated::Utf8Alias => &error_map::DEPRECATED_UTF8_ALIAS,

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use expr::Expr;
-use types::{ColumnDef, TableDef};
+use types::{ColumnDef, SqlType, TableDef};
 
+use super::assigned::bytes_for;
 use super::binder::{Aggregates, Aliases, Binder};
-use super::block::{Query, Source};
+use super::block::{Block, Query, Source};
 use super::expansion::fail_if_interrupted;
 use super::scope::{ScopeColumns, ScopeTable, written};
 use super::{BindError, Clause};
 use crate::ast::{self, Cell, ExprKind};
+use crate::literal::LiteralKind;
 use crate::plan::{Column, InsertCell, InsertMode, InsertPlan, InsertSource};
 use crate::planner;
 
@@ -27,6 +29,7 @@ impl<'a> Binder<'a, '_> {
         if !insert.partitions.is_empty() {
             return Err(BindError::PartitionOfPlainTable);
         }
+        self.note_change(insert.ignore);
         let table = self.lookup(&insert.table)?;
         let (_, scope) = self.base_table(table.clone(), insert.table.name, None);
         self.level().scope = scope;
@@ -58,11 +61,11 @@ impl<'a> Binder<'a, '_> {
                     None if values.columns == 0 => Vec::new(),
                     names => target_columns(table, names)?,
                 };
-                let mut rows = self.values_rows(&values, columns.len())?;
+                let mut rows = self.values_rows(&values, table, &columns)?;
                 if self.prepares() {
                     for (at, cell) in rows.iter_mut().flat_map(|row| row.iter_mut().enumerate()) {
                         let bound = std::mem::replace(cell, InsertCell::Default);
-                        *cell = self.settle_cell(bound, table, columns.get(at).copied());
+                        *cell = self.settle_cell(bound, table, columns.get(at).copied())?;
                     }
                 }
                 Ok((columns, InsertSource::Rows(rows), Vec::new()))
@@ -73,7 +76,7 @@ impl<'a> Binder<'a, '_> {
                 for assignment in assignments {
                     add_column(table, &assignment.column, &mut columns)?;
                     let cell = self.cell_expr(&assignment.value)?;
-                    row.push(self.settle_cell(cell, table, columns.last().copied()));
+                    row.push(self.settle_cell(cell, table, columns.last().copied())?);
                 }
                 Ok((columns, InsertSource::Rows(vec![row]), Vec::new()))
             }
@@ -85,9 +88,12 @@ impl<'a> Binder<'a, '_> {
             }
             ast::InsertSource::Query(query) => {
                 let columns = target_columns(table, insert.columns)?;
-                let bound = self.query_in_from(query)?;
+                let mut bound = self.query_in_from(query)?;
                 if bound.output().len() != columns.len() {
                     return Err(BindError::ColumnCount { row: 1 });
+                }
+                if let Query::Select(block) = &mut bound {
+                    self.assign_output(block, table, &columns)?;
                 }
                 let read = if insert.on_duplicate.is_empty() { Vec::new() } else { named_tables(&bound) };
                 Ok((columns, InsertSource::Query(Box::new(planner::source(bound, self.ctx))), read))
@@ -95,11 +101,22 @@ impl<'a> Binder<'a, '_> {
         }
     }
 
+    /// The query's values as the columns get them.
+    fn assign_output(&self, block: &mut Block, table: &TableDef, columns: &[u16]) -> Result<(), BindError> {
+        for (output, &col) in block.output.iter_mut().zip(columns) {
+            let value = std::mem::replace(&mut output.expr, self.build.null());
+            output.expr = self.value_for(value, &table.columns[usize::from(col)].ty)?;
+        }
+        Ok(())
+    }
+
     fn values_rows(
         &mut self,
         values: &ast::ValuesList<'a>,
-        width: usize,
+        table: &TableDef,
+        columns: &[u16],
     ) -> Result<Vec<Vec<InsertCell>>, BindError> {
+        let width = columns.len();
         if values.columns as usize != width {
             return Err(BindError::ColumnCount { row: 1 });
         }
@@ -116,22 +133,32 @@ impl<'a> Binder<'a, '_> {
             }
             // Collecting results would reserve room for four cells at least.
             let mut row = Vec::with_capacity(width);
-            for cell in cells {
-                row.push(self.cell(cell)?);
+            for (cell, &col) in cells.iter().zip(columns) {
+                row.push(self.cell(cell, &table.columns[usize::from(col)].ty)?);
             }
             rows.push(row);
         }
         Ok(rows)
     }
 
-    fn cell(&mut self, cell: &Cell<'a>) -> Result<InsertCell, BindError> {
+    /// A value for a column of type `ty`.
+    fn cell(&mut self, cell: &Cell<'a>, ty: &SqlType) -> Result<InsertCell, BindError> {
         Ok(InsertCell::Expr(match cell {
-            Cell::Literal(literal, negative) => self.literal(*literal, *negative)?,
+            Cell::Literal(literal, negative) => {
+                let value = self.literal(*literal, *negative)?;
+                match literal.kind {
+                    LiteralKind::Hex | LiteralKind::Bit => bytes_for(value, ty),
+                    _ => value,
+                }
+            }
             Cell::Null => self.build.null(),
             Cell::Default => return Ok(InsertCell::Default),
             Cell::Bool(value) => self.build.boolean(*value),
             Cell::Param(n) => self.param(*n),
-            Cell::Expr(expr) => return self.cell_expr(expr),
+            Cell::Expr(expr) => match self.cell_expr(expr)? {
+                InsertCell::Expr(value) => self.value_for(value, ty)?,
+                InsertCell::Default => return Ok(InsertCell::Default),
+            },
         }))
     }
 
@@ -144,14 +171,19 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// The value of column `col`; it types an open parameter.
-    pub(super) fn settle_cell(&mut self, cell: InsertCell, table: &TableDef, col: Option<u16>) -> InsertCell {
+    pub(super) fn settle_cell(
+        &mut self,
+        cell: InsertCell,
+        table: &TableDef,
+        col: Option<u16>,
+    ) -> Result<InsertCell, BindError> {
         let column = col.and_then(|col| table.columns.get(usize::from(col)));
         match (cell, column) {
             (InsertCell::Expr(mut value), Some(column)) => {
                 self.settle(&mut value, &column.ty);
-                InsertCell::Expr(value)
+                Ok(InsertCell::Expr(self.value_for(value, &column.ty)?))
             }
-            (cell, _) => cell,
+            (cell, _) => Ok(cell),
         }
     }
 
@@ -174,7 +206,7 @@ impl<'a> Binder<'a, '_> {
             if matches!(&cell, InsertCell::Expr(expr) if reads_query(expr)) {
                 return Err(BindError::NotSupported("columns of the query in ON DUPLICATE KEY UPDATE"));
             }
-            sets.push((col, self.settle_cell(cell, table, Some(col))));
+            sets.push((col, self.settle_cell(cell, table, Some(col))?));
         }
         self.level().values_rel = None;
         Ok(sets)
