@@ -116,6 +116,32 @@ impl Table {
         }
     }
 
+    /// Takes up to `count` consecutive AUTO_INCREMENT numbers, none below `at_least`, and returns the first. At the end of
+    /// the column's type there are fewer than `count`, and the last number is given out again: as in MySQL, the row that
+    /// gets it fails with a duplicate key.
+    ///
+    /// # Errors
+    /// [`Error::AutoIncrementExhausted`] when the counter or `at_least` is beyond the type's numbers.
+    pub fn take_auto_increment(&self, engine: &Engine, count: u64, at_least: u64) -> Result<u64> {
+        self.find_auto_increment(engine)?;
+        let (counter, last) = (&self.state.auto_increment, self.auto_increment_last());
+        let mut next = counter.load(Ordering::Relaxed);
+        loop {
+            let first = next.min(last).max(at_least).max(1);
+            if first > last || first == u64::MAX {
+                return Err(Error::AutoIncrementExhausted);
+            }
+            let after = first.saturating_add(count).min(last).max(next);
+            match counter.compare_exchange_weak(next, after, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => {
+                    self.keep_below_auto_increment_limit(engine, after)?;
+                    return Ok(first);
+                }
+                Err(now) => next = now,
+            }
+        }
+    }
+
     /// Counts the rows again, for [`Table::row_count_estimate`]: those that a statement which begins now would see,
     /// give or take what is written meanwhile.
     pub fn count_rows(&self, engine: &Engine) -> Result<u64> {
@@ -162,7 +188,7 @@ impl Table {
             return Ok(None);
         }
         self.find_auto_increment(engine)?;
-        Ok(Some(self.state.auto_increment.load(Ordering::Relaxed)))
+        Ok(Some(self.state.auto_increment.load(Ordering::Relaxed).min(self.auto_increment_last())))
     }
 
     /// ALTER TABLE .. AUTO_INCREMENT = `next`: not below what is in the table.
@@ -225,7 +251,14 @@ impl Table {
         }
     }
 
+    /// The greatest number that a row without one may get.
     fn auto_increment_max(&self) -> u64 {
+        // The last number is kept back, so that the counter can stand behind it.
+        self.auto_increment_last().min(u64::MAX - 1)
+    }
+
+    /// The greatest number of the column's type.
+    fn auto_increment_last(&self) -> u64 {
         let Some(column) = self.def.auto_increment_column() else { return u64::MAX };
         let ty = &self.def.columns[column].ty;
         let bits = match ty.kind {
@@ -235,8 +268,7 @@ impl Table {
             TypeKind::Int => 32,
             _ => 64,
         };
-        // The last number is kept back, so that the counter can stand behind it.
-        (u64::MAX >> (64 - bits + u32::from(!ty.unsigned))).min(u64::MAX - 1)
+        u64::MAX >> (64 - bits + u32::from(!ty.unsigned))
     }
 
     /// A new invisible row id.

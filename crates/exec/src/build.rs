@@ -8,7 +8,7 @@ use types::{ColumnDef, SqlModes, Value, storage};
 use crate::column_store::ColumnStore;
 use crate::context::{Conditions, Scratch};
 use crate::error::Result;
-use crate::row_build::RowBuffer;
+use crate::row_build::{RowBuffer, push_zero};
 use crate::statement::{QueryRun, Statement};
 
 /// Rows between two looks at the kill flag.
@@ -26,11 +26,6 @@ pub(crate) struct RowBuild<'r> {
     pub(crate) number: u64,
     auto_increment: Option<u16>,
     zero_is_value: bool,
-    /// AUTO_INCREMENT number that the row under construction took.
-    pub(crate) generated: Option<u64>,
-    /// AUTO_INCREMENT number that the last row gave by itself, and the greatest of the batch.
-    pub(crate) given: u64,
-    pub(crate) greatest_given: u64,
 }
 
 /// The row under construction, for expressions that name its columns.
@@ -70,16 +65,12 @@ impl<'r> RowBuild<'r> {
             number: 0,
             auto_increment: table.def.auto_increment_column().map(|col| col as u16),
             zero_is_value: run.st.session.modes().has(SqlModes::NO_AUTO_VALUE_ON_ZERO),
-            generated: None,
-            given: 0,
-            greatest_given: 0,
         }
     }
 
     /// Begins the next row.
     pub(crate) fn begin(&mut self) -> Result<()> {
         self.number += 1;
-        self.generated = None;
         self.rows.begin_row();
         if self.number.is_multiple_of(KILL_CHECK_ROWS) { self.run.st.fail_if_killed() } else { Ok(()) }
     }
@@ -107,11 +98,30 @@ impl<'r> RowBuild<'r> {
         self.rows.set_maybe(usize::from(col), |out| store.default(column, row, out))
     }
 
+    /// The column gets what DEFAULT means in a list of values: zero where a number is to be made, which zero asks for if the mode
+    /// does not make it a value.
+    pub(crate) fn set_default_cell(&mut self, col: u16) -> Result<()> {
+        if self.zero_is_value && self.auto_increment == Some(col) {
+            let ty = &self.column(col).ty;
+            return self.rows.set_maybe(usize::from(col), |out| {
+                push_zero(ty, out);
+                Ok(true)
+            });
+        }
+        self.set_default(col)
+    }
+
     /// The column has no value yet, or its field is missing from its line.
     pub(crate) fn set_missing(&mut self, col: u16) -> Result<()> {
         let (column, row) = (self.column(col), self.number);
         let store = &self.store;
         self.rows.set_maybe(usize::from(col), |out| store.missing(column, row, out))
+    }
+
+    /// No value was given to the column, which needs one.
+    #[cold]
+    pub(crate) fn complain_of(&self, col: u16) -> Result<()> {
+        self.store.complain_of(self.column(col))
     }
 
     /// The column gets `value`.
@@ -153,28 +163,12 @@ impl<'r> RowBuild<'r> {
         self.store.value(self.column(col), &value, self.number, out)
     }
 
-    /// Ends the row: its AUTO_INCREMENT column gets a number if it has none.
-    pub(crate) fn finish(&mut self) -> Result<()> {
-        let Some(col) = self.auto_increment else { return Ok(()) };
-        let ty = &self.column(col).ty;
-        if let Some(bytes) = self.rows.last(usize::from(col)) {
-            let value = storage::read(ty, bytes, self.run.st.zone);
-            if self.zero_is_value || value.to_bool() == Some(true) {
-                let number = if value.is_unsigned_integer() {
-                    value.to_u64().value
-                } else {
-                    value.to_i64().value.max(0) as u64
-                };
-                self.given = number;
-                self.greatest_given = self.greatest_given.max(number);
-                return Ok(());
-            }
+    /// Ends the row. The AUTO_INCREMENT column is NULL where the row is to get a number when it is written.
+    pub(crate) fn finish(&mut self) {
+        let Some(col) = self.auto_increment.filter(|_| !self.zero_is_value) else { return };
+        let is_zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
+        if self.rows.last(usize::from(col)).is_some_and(is_zero) {
+            self.rows.set(usize::from(col), None);
         }
-        // Rows of the batch that come with a number are not written yet.
-        let at_least = self.greatest_given.saturating_add(1);
-        let number = self.table.reserve_auto_increment(self.run.st.engine, 1, at_least)?;
-        self.generated = Some(number);
-        let value = i64::try_from(number).map_or(Value::UInt(number), Value::Int);
-        self.set_value(col, &value)
     }
 }

@@ -5,7 +5,7 @@ use types::{ColumnDef, ColumnDefault, StoreContext, Value, storage};
 use crate::context::{Conditions, Level};
 use crate::error::{ExecError, Result};
 use crate::row_build::{Report, push_implicit_default, push_zero, store_value};
-use crate::statement::Statement;
+use crate::statement::{OnceSaid, Statement};
 
 /// What an AUTO_INCREMENT column gets for NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,10 @@ impl<'r> ColumnStore<'r> {
         if self.refuse_null {
             return Err(error);
         }
-        self.conditions.warn(Level::Warning, &error);
+        let repeats = self.from_file || self.numbers == NullNumber::Refused;
+        if repeats || self.st.says_first(column, OnceSaid::Null) {
+            self.conditions.warn(Level::Warning, &error);
+        }
         push_zero(&column.ty, out);
         Ok(true)
     }
@@ -143,14 +146,38 @@ impl<'r> ColumnStore<'r> {
 
     /// A NOT NULL column without a default.
     fn implicit(&self, column: &ColumnDef, out: &mut Vec<u8>) -> Result<bool> {
-        if column.ty.kind != types::TypeKind::Enum {
-            let error = ExecError::NoDefault { column: column.name.clone() };
-            if self.context.strict {
-                return Err(error);
-            }
-            self.conditions.warn(Level::Warning, &error);
+        if needs_value(column) {
+            self.conditions.warn(Level::Warning, &self.no_default(column)?);
         }
         push_implicit_default(&column.ty, out);
         Ok(true)
     }
+
+    /// A column that needs a value was left out; a warning of that is one for all rows.
+    ///
+    /// # Errors
+    /// [`ExecError::NoDefault`] in strict modes.
+    #[cold]
+    pub(crate) fn complain_of(&self, column: &ColumnDef) -> Result<()> {
+        let error = self.no_default(column)?;
+        if self.st.says_first(column, OnceSaid::NoDefault) {
+            self.conditions.warn(Level::Warning, &error);
+        }
+        Ok(())
+    }
+
+    /// What is wrong with a column that needs a value; as an error in strict modes.
+    #[cold]
+    fn no_default(&self, column: &ColumnDef) -> Result<ExecError> {
+        let error = ExecError::NoDefault { column: column.name.clone() };
+        if self.context.strict { Err(error) } else { Ok(error) }
+    }
+}
+
+/// Whether an INSERT has to give the column a value.
+pub(crate) fn needs_value(column: &ColumnDef) -> bool {
+    column.default == ColumnDefault::None
+        && !column.nullable
+        && !column.auto_increment
+        && column.ty.kind != types::TypeKind::Enum
 }

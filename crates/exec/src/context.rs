@@ -42,6 +42,10 @@ pub enum Level {
 pub trait Conditions {
     /// Records what would be `error` if it were one: same number, same text.
     fn warn(&self, level: Level, error: &ExecError);
+    /// How many warnings and notes the statement has by now, those of expressions among them.
+    fn count(&self) -> u64;
+    /// Takes back all but the first `count`: the row that they are about is never reached.
+    fn forget_after(&self, count: u64);
 }
 
 /// The content of the file that LOAD DATA reads.

@@ -9,7 +9,9 @@ use expr::{ExprKind, eval};
 use sql::plan::{InsertCell, InsertMode, InsertPlan, InsertSource};
 use types::Value;
 
+use crate::auto_numbers::RowOrigin;
 use crate::build::RowBuild;
+use crate::column_store::needs_value;
 use crate::context::{ExecCtx, Outcome, Summary};
 use crate::error::Result;
 use crate::frame::Frame;
@@ -25,8 +27,9 @@ use crate::write_rows::{DuplicateRule, RowsWriter, Written};
 #[derive(Debug)]
 pub(crate) struct InsertProgram {
     table: Arc<Table>,
-    /// Columns that the statement gives no value.
+    /// Columns that the statement gives no value, and those among them that need one.
     left_out: Box<[u16]>,
+    wanting: Box<[u16]>,
     /// A cell names a column of its row, which may not have its value yet.
     reads_row: bool,
     rule: DuplicateRule,
@@ -59,8 +62,11 @@ impl InsertProgram {
         let table = open_table(engine, &plan.table, tables)?;
         let subqueries = QueryProgram::compile_subqueries(engine, &plan.subqueries, tables)?;
         let columns = 0..table.def.columns.len() as u16;
+        let left_out: Box<[u16]> = columns.filter(|col| !plan.columns.contains(col)).collect();
+        let is_wanting = |col: &u16| needs_value(&table.def.columns[usize::from(*col)]);
         Ok(InsertProgram {
-            left_out: columns.filter(|col| !plan.columns.contains(col)).collect(),
+            wanting: left_out.iter().copied().filter(is_wanting).collect(),
+            left_out,
             reads_row: reads_row(&plan.source),
             rule: DuplicateRule::new(&table, plan.mode, &plan.on_duplicate),
             expressions: QueryProgram::expressions(subqueries),
@@ -96,7 +102,11 @@ impl InsertProgram {
         // Others may have to try again after a change.
         let is_whole_trx =
             ctx.autocommit && matches!(self.rule, DuplicateRule::Refuse | DuplicateRule::Ignore);
-        let mut writer = RowsWriter::new(&self.rule, &plan.on_duplicate, ctx);
+        let origin = match &plan.source {
+            InsertSource::Rows(rows) => RowOrigin::Values(rows.len()),
+            InsertSource::Query(_) => RowOrigin::Query,
+        };
+        let mut writer = RowsWriter::new(&self.rule, &plan.on_duplicate, (&self.table, origin), ctx);
         let written = match (&plan.source, &self.source) {
             (InsertSource::Rows(rows), _) => {
                 build.store.refuse_null |= rows.len() == 1 && !ignore;
@@ -118,7 +128,7 @@ impl InsertProgram {
             insert_id: written.insert_id(session.said_insert_id.get()),
             last_insert_id: written.first_generated,
             summary: if has_summary {
-                Summary::Records { records, duplicates: written.duplicates }
+                Summary::Records { records, duplicates: written.duplicates(records, ignore) }
             } else {
                 Summary::None
             },
@@ -145,14 +155,16 @@ impl InsertProgram {
         if self.reads_row {
             plan.columns.iter().try_for_each(|&col| build.set_missing(col))?;
         }
-        self.left_out.iter().try_for_each(|&col| build.set_default(col))?;
+        self.left_out.iter().try_for_each(|&col| build.set_missing(col))?;
         for (&col, cell) in plan.columns.iter().zip(cells) {
             match cell {
-                InsertCell::Default => build.set_default(col)?,
+                InsertCell::Default => build.set_default_cell(col)?,
                 InsertCell::Expr(expr) => build.set_expr(col, expr)?,
             }
         }
-        build.finish()
+        self.wanting.iter().try_for_each(|&col| build.complain_of(col))?;
+        build.finish();
+        Ok(())
     }
 
     fn insert_query(
@@ -168,7 +180,7 @@ impl InsertProgram {
         let (held_back, charge) = (source.reads_target, Charge::new(st.memory, Purpose::Other));
         // A query that reads the target is finished before the first row changes it.
         writer.hold_back(source.reads_target);
-        query.rows(&mut Collect(|frame: &Frame<'_>| {
+        let found = query.rows(&mut Collect(|frame: &Frame<'_>| {
             arena.reset();
             let ctx = query.ctx(&arena);
             let mut values = bumpalo::collections::Vec::with_capacity_in(plan.columns.len(), &arena);
@@ -181,17 +193,22 @@ impl InsertProgram {
             }
             let built = (|| {
                 build.begin()?;
-                self.left_out.iter().try_for_each(|&col| build.set_default(col))?;
+                self.left_out.iter().try_for_each(|&col| build.set_missing(col))?;
                 let mut pairs = plan.columns.iter().zip(&values);
                 pairs.try_for_each(|(&col, value)| build.set_value(col, value))?;
-                build.finish()
+                self.wanting.iter().try_for_each(|&col| build.complain_of(col))?;
+                build.finish();
+                Ok(())
             })();
             if let Some(read) = values.get(plan.columns.len()..).filter(|read| !read.is_empty()) {
                 writer.keep_read(read, &charge)?;
             }
             writer.take(build, built)?;
             Ok(Flow::More)
-        }))?;
+        }));
+        if let Err(error) = found {
+            return Err(writer.fail_query(build, error));
+        }
         writer.hold_back(false);
         writer.finish(build)
     }

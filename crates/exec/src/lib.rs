@@ -28,6 +28,7 @@ mod aggregate;
 mod aggregate_ints;
 mod answer_memo;
 mod assign;
+mod auto_numbers;
 mod build;
 mod changed_row;
 mod column_store;

@@ -8,6 +8,7 @@ use engine::{Engine, Table};
 use sql::plan::{InsertCell, InsertMode, LoadPlan, LoadTarget};
 use types::{OwnedValue, Value};
 
+use crate::auto_numbers::RowOrigin;
 use crate::build::RowBuild;
 use crate::context::{Conditions, ExecCtx, Level, Outcome, Summary};
 use crate::error::{ExecError, Result};
@@ -63,7 +64,7 @@ impl LoadProgram {
         let conditions = ctx.conditions;
         let mut build = RowBuild::new(&self.table, &run, conditions, ignore);
         build.store.from_file = true;
-        let mut writer = RowsWriter::new(&self.rule, &[], ctx);
+        let mut writer = RowsWriter::new(&self.rule, &[], (&self.table, RowOrigin::File), ctx);
         let mut lines = LineReader::new(source, &plan.format, Charge::new(st.memory, Purpose::Other));
         let mut line = Line::default();
         lines.skip_lines().map_err(read_error)?;
@@ -115,7 +116,8 @@ impl LoadProgram {
                 InsertCell::Expr(expr) => build.set_expr(*col, expr)?,
             }
         }
-        build.finish()
+        build.finish();
+        Ok(())
     }
 }
 

@@ -6,10 +6,10 @@ use engine::Table;
 use expr::ExprKind;
 use sql::plan::{InsertCell, InsertMode, InsertPlan, InsertSource};
 use types::storage::{PlainKind, fixed_width};
-use types::{ColumnDef, ColumnDefault, Value};
+use types::{ColumnDef, ColumnDefault, SqlModes, Value};
 
 use crate::context::{ExecCtx, Outcome, Summary};
-use crate::error::{ExecError, Result};
+use crate::error::Result;
 
 #[cfg(test)]
 thread_local! {
@@ -39,6 +39,8 @@ pub(crate) struct PlainInsert {
     /// The cells of all rows, one row after the other.
     cells: Box<[Cell]>,
     auto_increment: Option<usize>,
+    /// One of the cells of that column is DEFAULT.
+    defaults_number: bool,
 }
 
 /// Where a value comes from and where it goes.
@@ -66,6 +68,15 @@ enum Number {
     Given(u64),
     /// The next one.
     Next,
+}
+
+impl Number {
+    fn given(self) -> Option<u64> {
+        match self {
+            Number::Given(number) => Some(number),
+            Number::Next => None,
+        }
+    }
 }
 
 /// AUTO_INCREMENT numbers that rows come with.
@@ -136,6 +147,10 @@ impl PlainInsert {
             width: plan.columns.len(),
             cells: cells.collect::<Option<_>>()?,
             auto_increment,
+            defaults_number: auto_increment.is_some_and(|col| {
+                let at = plan.columns.iter().position(|&other| usize::from(other) == col);
+                at.is_some_and(|at| rows.iter().any(|cells| has_default(&cells[at])))
+            }),
         })
     }
 
@@ -143,6 +158,9 @@ impl PlainInsert {
     pub(crate) fn run(&self, plan: &InsertPlan, ctx: &mut ExecCtx<'_>) -> Option<Result<Outcome>> {
         #[cfg(test)]
         if NEVER.get() {
+            return None;
+        }
+        if self.defaults_number && ctx.session.modes().has(SqlModes::NO_AUTO_VALUE_ON_ZERO) {
             return None;
         }
         match &plan.source {
@@ -244,10 +262,27 @@ impl PlainInsert {
     }
 
     fn insert_many(&self, rows: &[&Values<'_>], greatest_given: u64, ctx: &mut ExecCtx<'_>) -> Result<()> {
-        let done = self.table.insert_batch(ctx.engine, ctx.trx, rows);
-        done.map_err(|(_, error)| ExecError::from(error))?;
+        if let Err((done, error)) = self.table.insert_batch(ctx.engine, ctx.trx, rows) {
+            self.keep_numbers(&rows[..done], greatest_given != 0, ctx)?;
+            return Err(error.into());
+        }
         if greatest_given != 0 {
             self.table.advance_auto_increment(ctx.engine, greatest_given)?;
+        }
+        Ok(())
+    }
+
+    /// The statement fails behind these rows: the counter and LAST_INSERT_ID() become what they are with them.
+    #[cold]
+    fn keep_numbers(&self, rows: &[&Values<'_>], are_given: bool, ctx: &mut ExecCtx<'_>) -> Result<()> {
+        let Some(col) = self.auto_increment else { return Ok(()) };
+        let mut numbers = rows.iter().filter_map(|row| number_of(row[col])).filter_map(Number::given);
+        if !are_given {
+            if let Some(first) = numbers.next() {
+                ctx.session.set_last_insert_id(first);
+            }
+        } else if let Some(greatest) = numbers.max() {
+            self.table.advance_auto_increment(ctx.engine, greatest)?;
         }
         Ok(())
     }

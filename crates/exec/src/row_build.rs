@@ -1,5 +1,7 @@
 //! Rows under construction, as storage bytes per column.
 
+use std::ops::Range;
+
 use base::memory::Charge;
 use types::storage::fixed_width;
 use types::{SqlType, StoreContext, StoreNote, TypeKind, Value, storage};
@@ -51,6 +53,15 @@ impl RowBuffer {
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.spans.clear();
+    }
+
+    /// Drops the first rows.
+    pub(crate) fn drop_first(&mut self, rows: usize) {
+        if rows == self.len() {
+            self.clear();
+        } else {
+            self.spans.drain(..rows * self.columns);
+        }
     }
 
     /// Makes room for one more row with values of `bytes` bytes, charged to `charge`.
@@ -118,23 +129,24 @@ impl RowBuffer {
         Some(&self.bytes[start as usize..][..len as usize])
     }
 
-    /// Calls `f` with the columns of row `row`.
-    pub(crate) fn with_row<R>(&self, row: usize, f: impl FnOnce(&[Option<&[u8]>]) -> R) -> R {
+    /// Calls `f` with the columns of row `row`, in which it may put other values.
+    pub(crate) fn with_row<'v, R>(&'v self, row: usize, f: impl FnOnce(&mut [Option<&'v [u8]>]) -> R) -> R {
         if self.columns <= COLUMNS_ON_STACK {
             let mut values = [None; COLUMNS_ON_STACK];
             for (col, value) in values[..self.columns].iter_mut().enumerate() {
                 *value = self.get(row, col);
             }
-            f(&values[..self.columns])
+            f(&mut values[..self.columns])
         } else {
-            f(&(0..self.columns).map(|col| self.get(row, col)).collect::<Vec<_>>())
+            f(&mut (0..self.columns).map(|col| self.get(row, col)).collect::<Vec<_>>())
         }
     }
 
-    /// The columns of all rows, one after the other.
-    pub(crate) fn all(&self) -> Vec<Option<&[u8]>> {
+    /// The columns of some rows, one after the other.
+    pub(crate) fn columns_of(&self, rows: Range<usize>) -> Vec<Option<&[u8]>> {
         let bytes = |&(start, len): &(u32, u32)| &self.bytes[start as usize..][..len as usize];
-        self.spans.iter().map(|span| span.as_ref().map(bytes)).collect()
+        let spans = &self.spans[rows.start * self.columns..rows.end * self.columns];
+        spans.iter().map(|span| span.as_ref().map(bytes)).collect()
     }
 }
 
@@ -155,6 +167,12 @@ pub(crate) fn store_value(
         Ok(StoreNote::Exact) => Ok(()),
         Ok(StoreNote::Note(problem)) => {
             report.warn(Level::Note, problem);
+            Ok(())
+        }
+        Ok(StoreNote::Warnings(problems)) => {
+            for problem in *problems {
+                report.warn(Level::Warning, Box::new(problem));
+            }
             Ok(())
         }
         Ok(StoreNote::Warning(problem)) => {

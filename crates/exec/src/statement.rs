@@ -11,7 +11,7 @@ use expr::{EvalCtx, EvalError, PatternMemo, SessionInfo, SubqueryRunner};
 use page::OverflowRef;
 use sql::ast::LockWait;
 use sql::plan::RowLock;
-use types::{Date, StoreContext, TimeZone, Value};
+use types::{ColumnDef, Date, StoreContext, TimeZone, Value};
 use wire::OutBuffer;
 
 use crate::error::{ExecError, Result};
@@ -107,6 +107,17 @@ pub(crate) struct Rare {
     pub(crate) kept: Made<KeptRows>,
     /// Patterns of LIKE that are known only at run time.
     patterns: PatternMemo,
+    /// Columns by their addresses, and what was said of them that is said once.
+    said_once: RefCell<Vec<(usize, OnceSaid)>>,
+}
+
+/// Warnings that an INSERT has once for a column, of whichever row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnceSaid {
+    /// 1048.
+    Null,
+    /// 1364.
+    NoDefault,
 }
 
 impl Rare {
@@ -248,6 +259,18 @@ impl<'r> Statement<'r> {
     #[cold]
     pub(crate) fn rare(&self) -> &Rare {
         self.rare.get_or_init(Box::default)
+    }
+
+    /// Whether `what` is to be said of `column` for the first time.
+    #[cold]
+    pub(crate) fn says_first(&self, column: &ColumnDef, what: OnceSaid) -> bool {
+        let said = (std::ptr::from_ref(column) as usize, what);
+        let mut all = self.rare().said_once.borrow_mut();
+        let is_first = !all.contains(&said);
+        if is_first {
+            all.push(said);
+        }
+        is_first
     }
 
     /// The error of an evaluation: a subplan's own if it was one.

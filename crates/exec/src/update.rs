@@ -12,7 +12,7 @@ use wire::Capabilities;
 use crate::assign::{AssignedColumns, Assigner, NewValues, with_full_row};
 use crate::changed_row::{append_key, old_bytes};
 use crate::column_store::ColumnStore;
-use crate::context::{ExecCtx, Level, Outcome, Summary};
+use crate::context::{Conditions, ExecCtx, Level, Outcome, Summary};
 use crate::error::{ExecError, Result};
 use crate::frame::Frame;
 use crate::op::{ChangedRows, needs_no_latch, open_table};
@@ -49,6 +49,9 @@ struct Change {
 struct Found {
     matched: u64,
     changes: ChargedVec<Change>,
+    /// Warnings of the statement when so many changes were found.
+    warned: Vec<(usize, u64)>,
+    warnings: u64,
     keys: ByteStore,
     /// The current row's key.
     key: Vec<u8>,
@@ -58,6 +61,28 @@ struct Found {
     charge: Charge,
     /// Keys met so far, by target.
     seen: Vec<HashIndex>,
+}
+
+impl Found {
+    /// The row found last was warned of: so many warnings are there now.
+    #[cold]
+    fn note_warnings(&mut self, warnings: u64) {
+        match self.warned.last_mut() {
+            Some((changes, last)) if *changes == self.changes.len() => *last = warnings,
+            Some(_) => self.warned.push((self.changes.len(), warnings)),
+            None => self.warned.extend([(0, self.warnings), (self.changes.len(), warnings)]),
+        }
+        self.warnings = warnings;
+    }
+
+    /// Takes back what was said of rows behind change `at`, with which the statement fails.
+    #[cold]
+    fn forget_behind(&self, at: usize, conditions: &dyn Conditions) {
+        let said = self.warned.iter().rev().find(|(changes, _)| *changes <= at + 1);
+        if let Some(&(_, warnings)) = said {
+            conditions.forget_after(warnings);
+        }
+    }
 }
 
 impl UpdateProgram {
@@ -113,6 +138,8 @@ impl UpdateProgram {
         let mut found = Found {
             matched: 0,
             changes: ChargedVec::new(memory, Purpose::Other),
+            warned: Vec::new(),
+            warnings: store.conditions.count(),
             keys: ByteStore::new(memory, Purpose::Other),
             key: Vec::new(),
             charge: Charge::new(memory, Purpose::Other),
@@ -134,6 +161,9 @@ impl UpdateProgram {
                 self.collect(target, new, frame, store, &mut found)?;
             }
             run.st.check()?;
+            if store.conditions.count() != found.warnings {
+                found.note_warnings(store.conditions.count());
+            }
             Ok(Flow::More)
         }))?;
         Ok(found)
@@ -200,7 +230,12 @@ impl UpdateProgram {
                 Err(error @ Error::DuplicateKey(_)) if plan.ignore => {
                     ctx.conditions.warn(Level::Warning, &ExecError::Engine(error));
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    if !plan.ignore {
+                        found.forget_behind(i, ctx.conditions);
+                    }
+                    return Err(error.into());
+                }
             }
         }
         Ok(changed)

@@ -1,5 +1,6 @@
 //! Writing built rows, and what becomes of those whose keys are taken.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use base::memory::{ALLOCATION_OVERHEAD_BYTES, Charge};
@@ -11,6 +12,7 @@ use types::{OwnedValue, Value, storage};
 use wire::Capabilities;
 
 use crate::assign::{AssignedColumns, Assigner, NewValues, with_full_row};
+use crate::auto_numbers::{AutoNumbers, RowNumber, RowOrigin};
 use crate::build::RowBuild;
 use crate::context::{Conditions, ExecCtx, Level};
 use crate::error::{ExecError, Result};
@@ -32,8 +34,8 @@ pub(crate) enum DuplicateRule {
     Ignore,
     /// The old rows go.
     Replace(OldRow),
-    /// The old row gets new values.
-    Update { old: OldRow, columns: AssignedColumns },
+    /// The old row gets new values; `ignore`: it stays as it is where they are another row's.
+    Update { old: OldRow, columns: AssignedColumns, ignore: bool },
 }
 
 /// How the row in the way is read.
@@ -50,7 +52,7 @@ impl DuplicateRule {
             _ if !on_duplicate.is_empty() => {
                 let assigned = on_duplicate.iter().map(|&(col, _)| col);
                 let columns = AssignedColumns::new(0, Arc::clone(table), assigned);
-                DuplicateRule::Update { old: old(), columns }
+                DuplicateRule::Update { old: old(), columns, ignore: mode == InsertMode::Ignore }
             }
             InsertMode::Ignore => DuplicateRule::Ignore,
             InsertMode::Insert => DuplicateRule::Refuse,
@@ -63,22 +65,30 @@ impl DuplicateRule {
 pub(crate) struct Written {
     /// Rows as the OK packet counts them: a replaced or updated row counts twice.
     pub(crate) affected: u64,
-    /// Rows that were in the way.
-    pub(crate) duplicates: u64,
+    /// Rows inserted, or changed in the place of new ones.
+    copied: u64,
+    /// Rows changed in the place of new ones.
+    updated: u64,
     /// Rows replaced.
     pub(crate) deleted: u64,
     /// Rows left out.
     pub(crate) skipped: u64,
-    /// First AUTO_INCREMENT number taken.
+    /// First AUTO_INCREMENT number that was made for a row which was inserted.
     pub(crate) first_generated: Option<u64>,
-    /// AUTO_INCREMENT number of the last row that came with one.
-    last_given: u64,
+    /// AUTO_INCREMENT number of the last row, inserted or not.
+    last_number: u64,
 }
 
 impl Written {
     /// The number that the OK packet reports; `said`: what the statement said with LAST_INSERT_ID(n).
     pub(crate) fn insert_id(&self, said: Option<u64>) -> u64 {
-        self.first_generated.or(said).unwrap_or(self.last_given)
+        let last = if self.copied > 0 { self.last_number } else { 0 };
+        self.first_generated.or(said).unwrap_or(last)
+    }
+
+    /// The duplicates that the OK packet's message counts among `records` rows: with IGNORE, all that are not in the table.
+    pub(crate) fn duplicates(&self, records: u64, ignore: bool) -> u64 {
+        if ignore { records - self.copied } else { self.deleted + self.updated }
     }
 }
 
@@ -96,6 +106,11 @@ pub(crate) struct RowsWriter<'w, 'c> {
     ends: bool,
     /// What ON DUPLICATE KEY UPDATE reads of the query's rows, for each row gathered, if it reads something.
     read: Vec<Box<[OwnedValue]>>,
+    numbers: Option<AutoNumbers>,
+    /// The counter passes the numbers of rows that are not inserted, too.
+    passes_duplicates: bool,
+    /// Warnings of rows that have been taken.
+    warnings: u64,
     written: Written,
 }
 
@@ -103,6 +118,7 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
     pub(crate) fn new(
         rule: &'w DuplicateRule,
         on_duplicate: &'w [(u16, InsertCell)],
+        (table, origin): (&Table, RowOrigin),
         ctx: &'w mut ExecCtx<'c>,
     ) -> Self {
         RowsWriter {
@@ -115,6 +131,9 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
             held_back: false,
             ends: false,
             read: Vec::new(),
+            numbers: AutoNumbers::of(table, origin),
+            passes_duplicates: origin == RowOrigin::Query || matches!(rule, DuplicateRule::Replace(_)),
+            warnings: ctx.conditions.count(),
             written: Written::default(),
         }
     }
@@ -122,6 +141,13 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
     /// While held back, rows are only gathered.
     pub(crate) fn hold_back(&mut self, held_back: bool) {
         self.held_back = held_back;
+        self.warnings = self.conditions.count();
+    }
+
+    /// The error that the statement fails with when its query came to `error`.
+    #[cold]
+    pub(crate) fn fail_query(&mut self, build: &mut RowBuild<'_>, error: ExecError) -> ExecError {
+        if self.held_back { error } else { self.fail(build, error) }
     }
 
     /// The next row is all that the transaction does.
@@ -143,144 +169,309 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
     /// Takes the row just built, or the error that building it came to.
     pub(crate) fn take(&mut self, build: &mut RowBuild<'_>, built: Result<()>) -> Result<()> {
         if let Err(error) = built {
-            // An error of a row before this one comes first.
             build.rows.abandon_row();
-            self.write(build)?;
-            return Err(error);
-        }
-        if let Some(number) = build.generated {
-            self.written.first_generated.get_or_insert(number);
+            return Err(self.fail(build, error));
         }
         if self.held_back {
             return Ok(());
         }
+        if self.conditions.count() != self.warnings {
+            self.write_before_warned(build)?;
+        }
         let single = !matches!(self.rule, DuplicateRule::Refuse);
         let is_full = build.rows.len() >= BATCH_ROWS || build.rows.byte_len() >= BATCH_BYTES;
-        if single || is_full { self.write(build) } else { Ok(()) }
+        if single || is_full { self.write(build, build.rows.len()) } else { Ok(()) }
+    }
+
+    /// Writes the rows before the last one, which was warned of: if one of them is refused, nothing was.
+    #[cold]
+    fn write_before_warned(&mut self, build: &mut RowBuild<'_>) -> Result<()> {
+        self.write(build, build.rows.len() - 1)?;
+        self.warnings = self.conditions.count();
+        Ok(())
+    }
+
+    /// The error that the statement fails with when the next row came to `error`: that of a row before it comes first.
+    #[cold]
+    pub(crate) fn fail(&mut self, build: &mut RowBuild<'_>, error: ExecError) -> ExecError {
+        let earlier = self.write(build, build.rows.len());
+        earlier.err().unwrap_or(error)
     }
 
     /// Writes what is left.
     pub(crate) fn finish(&mut self, build: &mut RowBuild<'_>) -> Result<Written> {
-        self.write(build)?;
+        self.write(build, build.rows.len())?;
         Ok(self.written)
     }
 
-    /// Writes the rows built and empties the buffer.
-    fn write(&mut self, build: &mut RowBuild<'_>) -> Result<()> {
-        if build.rows.len() == 0 {
+    /// Writes the first `count` rows of the buffer and drops them.
+    fn write(&mut self, build: &mut RowBuild<'_>, count: usize) -> Result<()> {
+        if count == 0 {
             return Ok(());
         }
-        // Behind the commit nothing may fail.
-        if self.ends && build.table.has_auto_increment_room(build.greatest_given) {
-            self.trx.end_with_change();
-        }
         let rows = std::mem::take(&mut build.rows);
-        let result = self.write_rows(&rows, build);
+        let result = match self.rule {
+            DuplicateRule::Refuse if count > 1 => self.write_batches(&rows, count, build),
+            _ => (0..count).try_for_each(|row| self.write_one(&rows, row, build)),
+        };
         build.rows = rows;
-        build.rows.clear();
-        self.read.clear();
-        let updated = result?;
-        self.written.last_given = updated.unwrap_or(build.given);
-        if build.greatest_given != 0 {
-            build.table.advance_auto_increment(self.engine, build.greatest_given)?;
-            build.greatest_given = 0;
+        if result.is_ok() {
+            build.rows.drop_first(count);
+            self.read.drain(..count.min(self.read.len()));
+        } else {
+            build.rows.clear();
+            self.read.clear();
+            self.abandon(build);
+        }
+        result
+    }
+
+    /// A row is refused: those behind it have not been warned of, and LAST_INSERT_ID() is the number of the first one, as if it
+    /// stayed.
+    #[cold]
+    fn abandon(&self, build: &RowBuild<'_>) {
+        if matches!(self.rule, DuplicateRule::Refuse) {
+            self.conditions.forget_after(self.warnings);
+        }
+        if let Some(number) = self.written.first_generated {
+            build.run.st.session.set_last_insert_id(number);
+        }
+    }
+
+    /// Inserts the first `count` rows. Those before a reservation of numbers are written before it: the numbers that they came
+    /// with, or the error that they come to, have a part in it.
+    fn write_batches(&mut self, rows: &RowBuffer, count: usize, build: &RowBuild<'_>) -> Result<()> {
+        let mut start = 0;
+        while start < count {
+            let Some(auto) = &mut self.numbers else {
+                return self.write_batch(rows, start..count, &[], build);
+            };
+            let (mut numbers, mut failed) = (Vec::with_capacity(count - start), None);
+            for row in start..count {
+                if row > start && auto.must_reserve(rows, row) {
+                    break;
+                }
+                match auto.of_row(self.engine, build.table, rows, row) {
+                    Ok(number) => numbers.push(number),
+                    Err(error) => {
+                        failed = Some(error);
+                        break;
+                    }
+                }
+            }
+            let end = start + numbers.len();
+            if end > start {
+                self.write_batch(rows, start..end, &numbers, build)?;
+            }
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            start = end;
         }
         Ok(())
     }
 
-    /// The AUTO_INCREMENT number of a row that was updated in place of the last one, if one was.
-    fn write_rows(&mut self, rows: &RowBuffer, build: &RowBuild<'_>) -> Result<Option<u64>> {
-        let (count, mut updated) = (rows.len(), None);
-        if let (DuplicateRule::Refuse, 2..) = (self.rule, count) {
-            let all = rows.all();
-            let each: Vec<_> = all.chunks_exact(all.len() / count).collect();
-            let done = build.table.insert_batch(self.engine, self.trx, &each).map_err(|(_, error)| error)?;
-            self.written.affected += done as u64;
-            return Ok(None);
+    /// Inserts some rows; `numbers` are theirs if the table has such.
+    fn write_batch(
+        &mut self,
+        rows: &RowBuffer,
+        range: Range<usize>,
+        numbers: &[RowNumber],
+        build: &RowBuild<'_>,
+    ) -> Result<()> {
+        let count = range.len();
+        let rooms: Vec<[u8; 8]> = numbers.iter().map(|number| number.value().to_le_bytes()).collect();
+        let mut values = rows.columns_of(range);
+        let width = values.len() / count;
+        if let Some(auto) = &self.numbers {
+            for (row, room) in values.chunks_exact_mut(width).zip(&rooms) {
+                row[auto.column].get_or_insert(&room[..auto.width]);
+            }
         }
-        let read = std::mem::take(&mut self.read);
-        for i in 0..count {
-            let read = read.get(i).map_or(&[][..], |values| values);
-            updated = rows.with_row(i, |row| self.write_row(row, read, build))?;
+        let each: Vec<_> = values.chunks_exact(width).collect();
+        let (done, error) = match build.table.insert_batch(self.engine, self.trx, &each) {
+            Ok(done) => (done, None),
+            Err((done, error)) => (done, Some(error)),
+        };
+        self.written.affected += done as u64;
+        self.written.copied += done as u64;
+        self.note_numbers(&numbers[..done.min(numbers.len())], build)?;
+        let Some(error) = error else { return Ok(()) };
+        self.note_duplicate(&error, numbers.get(done).copied(), build)?;
+        Err(error.into())
+    }
+
+    /// Rows with these numbers are in the table.
+    fn note_numbers(&mut self, numbers: &[RowNumber], build: &RowBuild<'_>) -> Result<()> {
+        let Some(auto) = &self.numbers else { return Ok(()) };
+        let mut greatest = 0;
+        for &number in numbers {
+            self.written.last_number = number.value();
+            match number {
+                RowNumber::Given(number) if auto.counts(number) => greatest = number.max(greatest),
+                RowNumber::Given(_) => {}
+                RowNumber::Taken(number) => {
+                    self.written.first_generated.get_or_insert(number);
+                }
+            }
         }
-        Ok(updated)
+        if greatest > 0 {
+            build.table.advance_auto_increment(self.engine, greatest)?;
+        }
+        Ok(())
+    }
+
+    /// A row with this number was refused.
+    #[cold]
+    fn note_duplicate(&self, error: &Error, number: Option<RowNumber>, build: &RowBuild<'_>) -> Result<()> {
+        if matches!(error, Error::DuplicateKey(_)) { self.pass_duplicate(number, build) } else { Ok(()) }
+    }
+
+    fn pass_duplicate(&self, number: Option<RowNumber>, build: &RowBuild<'_>) -> Result<()> {
+        let number = self.counted(number);
+        if self.passes_duplicates && number > 0 {
+            build.table.advance_auto_increment(self.engine, number)?;
+        }
+        Ok(())
+    }
+
+    /// Writes one row of the buffer.
+    fn write_one(&mut self, rows: &RowBuffer, row: usize, build: &RowBuild<'_>) -> Result<()> {
+        let number = match &mut self.numbers {
+            Some(auto) => Some(auto.of_row(self.engine, build.table, rows, row)?),
+            None => None,
+        };
+        // Behind the commit nothing may fail.
+        if self.ends && build.table.has_auto_increment_room(self.counted(number)) {
+            self.trx.end_with_change();
+        }
+        let room = number.map_or(0, RowNumber::value).to_le_bytes();
+        // What is read of a row's query serves the row alone.
+        let read = self.read.get_mut(row).map(std::mem::take).unwrap_or_default();
+        rows.with_row(row, |values| {
+            if let Some(auto) = &self.numbers {
+                values[auto.column].get_or_insert(&room[..auto.width]);
+            }
+            self.write_row((values, &read), number, build)
+        })
+    }
+
+    /// The number that the counter has to pass when the row is in the table; 0: none.
+    fn counted(&self, number: Option<RowNumber>) -> u64 {
+        match (&self.numbers, number) {
+            (Some(auto), Some(RowNumber::Given(number))) if auto.counts(number) => number,
+            _ => 0,
+        }
     }
 
     fn write_row(
         &mut self,
-        row: &[Option<&[u8]>],
-        read: &[OwnedValue],
+        (row, read): (&[Option<&[u8]>], &[OwnedValue]),
+        number: Option<RowNumber>,
         build: &RowBuild<'_>,
-    ) -> Result<Option<u64>> {
-        let table = build.table;
+    ) -> Result<()> {
         match self.rule {
             DuplicateRule::Refuse | DuplicateRule::Ignore => {
                 let ignore = matches!(self.rule, DuplicateRule::Ignore);
-                match table.insert(self.engine, self.trx, row) {
-                    Ok(_) => self.written.affected += 1,
-                    Err(error @ Error::DuplicateKey(_)) if ignore => self.leave_out(error, build),
-                    Err(error) => return Err(error.into()),
+                match build.table.insert(self.engine, self.trx, row) {
+                    Ok(_) => self.note_inserted(number, build),
+                    Err(error @ Error::DuplicateKey(_)) if ignore => self.leave_out(error, number, build),
+                    Err(error) => {
+                        self.note_duplicate(&error, number, build)?;
+                        Err(error.into())
+                    }
                 }
-                Ok(None)
             }
-            DuplicateRule::Replace(old) => self.replace(row, old, build).map(|()| None),
-            DuplicateRule::Update { old, columns } => loop {
-                if let Some(found) = table.find_duplicate(self.engine, self.trx, row)? {
-                    return self.update((row, read), &found.clustered_key, old, columns, build).map(Some);
+            DuplicateRule::Replace(old) => self.replace(row, number, old, build),
+            DuplicateRule::Update { old, columns, .. } => loop {
+                if let Some(found) = build.table.find_duplicate(self.engine, self.trx, row)? {
+                    self.refuse_row(number, build)?;
+                    return self.update((row, read), &found.clustered_key, old, columns, build);
                 }
                 if self.insert_unless_taken(row, build)? {
-                    return Ok(None);
+                    return self.note_inserted(number, build);
                 }
             },
         }
     }
 
-    #[cold]
-    fn leave_out(&mut self, error: Error, build: &RowBuild<'_>) {
-        self.conditions.warn(Level::Warning, &ExecError::Engine(error));
-        self.written.duplicates += 1;
-        self.written.skipped += 1;
-        if build.generated.is_some() && self.written.first_generated == build.generated {
-            self.written.first_generated = None;
+    /// A row is in the table.
+    #[inline]
+    fn note_inserted(&mut self, number: Option<RowNumber>, build: &RowBuild<'_>) -> Result<()> {
+        self.written.affected += 1;
+        self.written.copied += 1;
+        match number {
+            Some(number) => self.note_numbers(&[number], build),
+            None => Ok(()),
         }
     }
 
+    /// A row is not inserted: its number is the next one's.
+    fn refuse_row(&mut self, number: Option<RowNumber>, build: &RowBuild<'_>) -> Result<()> {
+        if let (Some(auto), Some(number)) = (&mut self.numbers, number) {
+            auto.give_back(number);
+            self.written.last_number = number.value();
+        }
+        self.pass_duplicate(number, build)
+    }
+
+    #[cold]
+    fn leave_out(&mut self, error: Error, number: Option<RowNumber>, build: &RowBuild<'_>) -> Result<()> {
+        self.conditions.warn(Level::Warning, &ExecError::Engine(error));
+        self.written.skipped += 1;
+        self.refuse_row(number, build)
+    }
+
     /// REPLACE: rows in the way are deleted; one that is the same stays, if no other key can clash.
-    fn replace(&mut self, row: &[Option<&[u8]>], old: &OldRow, build: &RowBuild<'_>) -> Result<()> {
+    fn replace(
+        &mut self,
+        row: &[Option<&[u8]>],
+        number: Option<RowNumber>,
+        old: &OldRow,
+        build: &RowBuild<'_>,
+    ) -> Result<()> {
         let table = build.table;
         loop {
             let Some(found) = table.find_duplicate(self.engine, self.trx, row)? else {
                 if self.insert_unless_taken(row, build)? {
-                    return Ok(());
+                    return self.note_inserted(number, build);
                 }
                 continue;
             };
+            if self.is_made_key(number, found.index) {
+                // A number that was made replaces no row: the insert says which.
+                table.insert(self.engine, self.trx, row)?;
+                return self.note_inserted(number, build);
+            }
             let is_last = !table.indexes[found.index + 1..].iter().any(engine::Index::is_unique);
             if is_last && old.is_same(table, &found.clustered_key, row, build.run.st)? {
-                self.written.affected += 1;
-                return Ok(());
+                return self.note_inserted(number, build);
             }
             table.delete(self.engine, self.trx, &found.clustered_key)?;
             self.written.affected += 1;
-            self.written.duplicates += 1;
             self.written.deleted += 1;
+            if let (Some(auto), false) = (&mut self.numbers, is_last) {
+                auto.count_write();
+            }
         }
+    }
+
+    /// Whether the index at this position has the number, and the row came without it.
+    fn is_made_key(&self, number: Option<RowNumber>, index: usize) -> bool {
+        let is_made = number.is_some_and(|number| number.taken().is_some());
+        is_made && self.numbers.as_ref().is_some_and(|auto| auto.index == Some(index))
     }
 
     /// Inserts a row that nothing stood in the way of. False: another transaction has put something there since.
     fn insert_unless_taken(&mut self, row: &[Option<&[u8]>], build: &RowBuild<'_>) -> Result<bool> {
         match build.table.insert(self.engine, self.trx, row) {
-            Ok(_) => {
-                self.written.affected += 1;
-                Ok(true)
-            }
+            Ok(_) => Ok(true),
             Err(Error::DuplicateKey(_)) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// ON DUPLICATE KEY UPDATE of the row with `key`: the row's AUTO_INCREMENT number, 0 if it stays as it is. `new` is the row that
-    /// should have been inserted, and what is read of the query's row.
+    /// ON DUPLICATE KEY UPDATE of the row with `key`, instead of `row`; `read` is what is read of the query's row.
     fn update(
         &mut self,
         (row, read): (&[Option<&[u8]>], &[OwnedValue]),
@@ -288,16 +479,13 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         old: &OldRow,
         columns: &AssignedColumns,
         build: &RowBuild<'_>,
-    ) -> Result<u64> {
+    ) -> Result<()> {
         let st = build.run.st;
-        if self.written.first_generated == build.generated {
-            self.written.first_generated = None;
-        }
         let arena = Bump::new();
         let mut targets = [NewValues::new(columns)];
         targets[0].begin();
         let mut copy = Vec::new();
-        let Some(record) = old.read(build.table, st.engine, key, &mut copy)? else { return Ok(0) };
+        let Some(record) = old.read(build.table, st.engine, key, &mut copy)? else { return Ok(()) };
         let env = RowEnv { st, arena: &arena };
         let pair = OldAndNew { table: build.table, reader: &old.reader, old: record, new: row, read, env };
         let (mut memory, mut cell) = (Bump::new(), Vec::new());
@@ -309,21 +497,46 @@ impl<'w, 'c> RowsWriter<'w, 'c> {
         let old_bytes = |col: u16| old.reader.bytes(&record, usize::from(col), env);
         let differs = targets[0].finish(old_bytes, &store, build.number)?;
         st.check()?;
-        if !differs {
-            self.written.affected += u64::from(self.count_found);
-            return Ok(0);
+        self.written.affected += u64::from(self.count_found);
+        let is_changed = differs && self.write_update(key, columns, &targets[0], build)?;
+        let Some(auto) = &mut self.numbers else { return Ok(()) };
+        let col = auto.column as u16;
+        let assigned = targets[0].columns.cols.contains(&col).then(|| targets[0].stored(col));
+        let number = assigned.unwrap_or_else(|| old_bytes(col)).map_or(0, |bytes| auto.number_in(bytes));
+        auto.pass(number);
+        self.written.last_number = number;
+        if is_changed && auto.counts(number) {
+            build.table.advance_auto_increment(self.engine, number)?;
         }
-        let outcome = with_full_row(columns, &targets[0].values, 0, |values| {
+        Ok(())
+    }
+
+    /// Writes the new values of the row with `key`. False: it stays as it is.
+    fn write_update(
+        &mut self,
+        key: &[u8],
+        columns: &AssignedColumns,
+        new: &NewValues<'_>,
+        build: &RowBuild<'_>,
+    ) -> Result<bool> {
+        let outcome = with_full_row(columns, &new.values, 0, |values| {
             build.table.update(self.engine, self.trx, key, values, &columns.changed)
-        })?;
-        self.written.duplicates += 1;
-        if outcome == UpdateOutcome::Updated {
-            self.written.affected += 2;
+        });
+        match outcome {
+            Ok(UpdateOutcome::Updated) => {}
+            Ok(UpdateOutcome::Unchanged | UpdateOutcome::Missing) => return Ok(false),
+            Err(error @ Error::DuplicateKey(_))
+                if matches!(self.rule, DuplicateRule::Update { ignore: true, .. }) =>
+            {
+                self.conditions.warn(Level::Warning, &ExecError::Engine(error));
+                return Ok(false);
+            }
+            Err(error) => return Err(error.into()),
         }
-        let Some(col) = build.table.def.auto_increment_column() else { return Ok(0) };
-        let number =
-            targets[0].value(col as u16, st.zone).unwrap_or_else(|| old.reader.value(&record, col, env));
-        Ok(number.to_u64().value)
+        self.written.affected += if self.count_found { 1 } else { 2 };
+        self.written.copied += 1;
+        self.written.updated += 1;
+        Ok(true)
     }
 }
 

@@ -16,6 +16,10 @@ pub fn sql_error(error: &BindError, database: Option<&str>) -> SqlError {
             None => error_map::INTERNAL_ERROR.with(&[error]),
         },
         BindError::TooDeep => crate::stack::overrun(),
+        BindError::Incorrect { moment: Some((type_name, value)), .. } => {
+            let warning = Some(Box::new(kind(error).saying(error.to_string())));
+            SqlError { warning, ..error_map::WRONG_VALUE.with(&[type_name, value]) }
+        }
         other => kind(other).saying(other.to_string()),
     }
 }
@@ -28,6 +32,7 @@ fn kind(error: &BindError) -> &'static ErrorKind {
         BindError::NoSuchTable { .. } => &error_map::NO_SUCH_TABLE,
         BindError::UnknownDatabase(_) => &error_map::BAD_DB,
         BindError::NoDatabase => &error_map::NO_DB,
+        BindError::Incorrect { .. } => &error_map::TRUNCATED_WRONG_VALUE,
         BindError::Interrupted => &error_map::QUERY_INTERRUPTED,
         BindError::DuplicateAlias(_) => &error_map::NONUNIQ_TABLE,
         BindError::UnknownTableStar(_) => &error_map::BAD_TABLE,

@@ -78,10 +78,13 @@ fn dispatch(session: &mut Session, io: &mut ClientIo, command: Command) -> After
 
 /// Writes the error of a failed command and keeps it for SHOW WARNINGS.
 #[cold]
-fn fail(session: &mut Session, io: &mut ClientIo, error: SqlError) {
+fn fail(session: &mut Session, io: &mut ClientIo, mut error: SqlError) {
     note_kill(session);
     write_error(&mut io.out, &error);
     session.row_count = -1;
+    if let Some(warning) = error.warning.take() {
+        session.warn(Severity::Warning, *warning);
+    }
     session.warn(Severity::Error, error);
 }
 

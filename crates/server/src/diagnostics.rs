@@ -78,7 +78,7 @@ impl Diagnostics {
         self.warnings += 1;
         self.errors += u64::from(severity == Severity::Error);
         if (self.conditions.len() as u64) < limit {
-            let SqlError { code, sqlstate, message } = error;
+            let SqlError { code, sqlstate, message, .. } = error;
             self.conditions.push(Condition { severity, code, sqlstate, message });
         }
     }
@@ -90,6 +90,14 @@ impl Diagnostics {
         self.errors += later.errors;
         let room = (limit as usize).saturating_sub(self.conditions.len());
         self.conditions.extend(later.conditions.into_iter().take(room));
+    }
+
+    /// Takes back all warnings and notes but the first `count`.
+    #[cold]
+    pub fn truncate(&mut self, count: u64) {
+        debug_assert_eq!(self.errors, 0, "a statement's error is its last condition");
+        self.warnings = self.warnings.min(count);
+        self.conditions.truncate(count as usize);
     }
 
     /// The conditions kept.

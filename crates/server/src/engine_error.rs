@@ -2,8 +2,8 @@
 
 use engine::{DefinitionError, DuplicateKey, DuplicatePart, Error, NameError};
 use trx::SwapError;
-use types::collation::{Charset, convert};
-use types::{TimeZone, storage};
+use types::value::bytes_for_message;
+use types::{Charset, TextEncoder, TimeZone, TypeKind};
 
 use crate::error_map::{self, SqlError};
 
@@ -110,36 +110,31 @@ fn duplicate_key(key: &DuplicateKey, zone: &TimeZone) -> SqlError {
     let mut text = parts.join("-");
     if let Some((cut, _)) = text.char_indices().nth(KEY_TEXT_CHARS) {
         text.truncate(cut);
-        text.push_str("...");
     }
     error_map::DUP_ENTRY.with(&[&text, &format!("{}.{}", key.table, key.index)])
 }
 
+/// A key's value as a query shows it; characters as messages show them.
 fn part_text(part: &DuplicatePart, zone: &TimeZone) -> String {
     let Some(bytes) = &part.value else {
         return "NULL".to_owned();
     };
     let mut text = Vec::new();
-    storage::read(&part.ty, bytes, zone).write_text(&mut text);
-    let charset = part.ty.charset();
+    TextEncoder::new(&part.ty).write(bytes, zone, &mut text);
+    let charset = match part.ty.kind {
+        TypeKind::Bit => Charset::Binary,
+        _ if part.ty.is_string() || part.ty.members.is_some() => part.ty.charset(),
+        _ => Charset::Ascii,
+    };
     if let Some(chars) = part.prefix_len.filter(|_| part.ty.is_string()) {
         text.truncate(charset.byte_offset_of_char(&text, usize::from(chars)));
     }
-    let is_text = part.ty.is_string() || part.ty.members.is_some();
-    if charset == Charset::Binary && is_text {
-        return escape_binary(&text);
+    if part.ty.kind == TypeKind::Binary {
+        // The bytes that the column is padded with, but for the first.
+        let end = text.iter().rposition(|&byte| byte != 0).map_or(1, |last| last + 1);
+        text.truncate(end);
     }
-    let mut utf8 = Vec::new();
-    convert(if is_text { charset } else { Charset::Utf8mb4 }, Charset::Utf8mb4, &text, &mut utf8);
-    String::from_utf8_lossy(&utf8).into_owned()
-}
-
-/// Bytes that are not printable ASCII as `\xHH`.
-fn escape_binary(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |text, &byte| match byte {
-        0x20..=0x7e => text + char::from(byte).encode_utf8(&mut [0; 4]),
-        _ => text + &format!("\\x{byte:02X}"),
-    })
+    bytes_for_message(&text, charset)
 }
 
 #[cfg(test)]

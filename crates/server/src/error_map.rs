@@ -22,6 +22,8 @@ pub struct SqlError {
     pub sqlstate: [u8; 5],
     /// Complete text.
     pub message: String,
+    /// What the statement is warned of before.
+    pub warning: Option<Box<SqlError>>,
 }
 
 impl fmt::Display for SqlError {
@@ -48,7 +50,7 @@ impl ErrorKind {
     /// The error's number and SQLSTATE under another text.
     #[cold]
     pub fn saying(&self, message: String) -> SqlError {
-        SqlError { code: self.code, sqlstate: self.sqlstate, message }
+        SqlError { code: self.code, sqlstate: self.sqlstate, message, warning: None }
     }
 
     /// The error of this number.
@@ -374,7 +376,9 @@ errors! {
     ILLEGAL_USER_VAR = 3061, b"42000", "User variable name '%-.96s' is illegal";
     FIELD_IN_ORDER_NOT_SELECT = 3065, b"HY000", "Expression #%d of %s is not in SELECT list, references column '%s' which is not in SELECT list; this is incompatible with %s";
     AGGREGATE_IN_ORDER_NOT_SELECT = 3066, b"HY000", "Expression #%d of %s is not in SELECT list, contains aggregate function; this is incompatible with %s";
+    DEPRECATED_SQLMODE = 3090, b"HY000", "Changing sql mode '%s' is deprecated. It will be removed in a future release.";
     ACCOUNT_HAS_BEEN_LOCKED = 3118, b"HY000", "Access denied for user '%-.48s'@'%-.64s'. Account is locked.";
+    SQL_MODE_MERGED = 3135, b"HY000", "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be used with strict mode. They will be merged with strict mode in a future release.";
     INVALID_JSON_TEXT = 3140, b"22032", "Invalid JSON text: \"%s\" at position %d in value for column '%-.200s'.";
     USER_DOES_NOT_EXIST = 3162, b"HY000", "Authorization ID %s does not exist.";
     USER_ALREADY_EXISTS = 3163, b"HY000", "Authorization ID %s already exists.";

@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use base::memory::{Exceeded, Purpose};
 use bumpalo::Bump;
+use expr::Builder;
 use sql::ast::Statement;
 use sql::bind::Literals;
 use sql::{CacheKey, LexMode, Literal, ParseErrorKind, Parsed};
@@ -39,7 +40,7 @@ use crate::error_map::{self, ErrorKind, SqlError};
 use crate::plan_cache::SessionPlans;
 use crate::session::{Session, Workspace};
 use crate::status::{Com, Hot};
-use crate::{exec_error, memory_limits, statement, virtual_tables};
+use crate::{bind_error, exec_error, memory_limits, statement, virtual_tables};
 use item_names::ItemNames;
 use params::Strings;
 use sql::cache_key::CACHED_LITERALS_MAX;
@@ -240,6 +241,15 @@ fn parse_and_run(
     Ok(parsed.more.then_some(parsed.end))
 }
 
+/// The error of a date or time literal of the statement that is none: it comes before whatever else is wrong.
+#[cold]
+fn bad_literal(session: &Session, text: Text<'_>) -> Option<SqlError> {
+    let hot = &session.variables.hot;
+    let build = Builder { collation: hot.collation_connection, modes: hot.sql_mode, ..Builder::default() };
+    let error = sql::bad_literal(text.sql, text.start, text.mode, &build)?;
+    Some(bind_error::sql_error(&error, session.database.as_deref()))
+}
+
 /// Whether the text is nothing but comments, such as one for another product's versions: that is no error.
 #[cold]
 fn is_comment_only(error: &sql::ParseError, text: Text<'_>) -> bool {
@@ -286,7 +296,8 @@ fn run_new(
         params: Some(params),
     };
     loop {
-        let (mut compiled, shareable) = compile(session, statement, com, &request)?;
+        let (mut compiled, shareable) = compile(session, statement, com, &request)
+            .map_err(|error| bad_literal(session, text).unwrap_or(error))?;
         let names = lifted.and_then(|_| ItemNames::of(compiled.program.plan(), text.sql, key));
         let is_kept = shareable && names.is_some();
         compiled.names = names.unwrap_or_default();

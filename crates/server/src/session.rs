@@ -10,7 +10,7 @@ use bumpalo::Bump;
 use exec::Scratch;
 use sql::CacheKey;
 use trx::ClientSettings;
-use types::OwnedValue;
+use types::{OwnedValue, SqlModes};
 use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
 
@@ -412,7 +412,26 @@ impl Session {
         if let Some(warning) = assigned.warning {
             self.warn(Severity::Warning, warning);
         }
+        if name == "sql_mode" {
+            let global = || self.server.variables.read().hot.sql_mode;
+            let modes = if level == Level::Global { global() } else { self.variables.hot.sql_mode };
+            self.warn_of_modes(modes);
+        }
         Ok(())
+    }
+
+    /// Warns of modes that MySQL means to do without, or to have together only.
+    #[cold]
+    fn warn_of_modes(&mut self, modes: SqlModes) {
+        let merged =
+            [SqlModes::NO_ZERO_DATE, SqlModes::NO_ZERO_IN_DATE, SqlModes::ERROR_FOR_DIVISION_BY_ZERO];
+        if merged.iter().any(|&mode| modes.has(mode) != modes.is_strict()) {
+            self.warn(Severity::Warning, error_map::SQL_MODE_MERGED.bare());
+        }
+        if modes.has(SqlModes::PAD_CHAR_TO_FULL_LENGTH) {
+            let mode = "PAD_CHAR_TO_FULL_LENGTH";
+            self.warn(Severity::Warning, error_map::DEPRECATED_SQLMODE.with(&[&mode]));
+        }
     }
 
     fn assign_global(&mut self, number: usize, set: &SetValue) -> Result<Assigned, SqlError> {

@@ -266,6 +266,16 @@ impl Conditions for StatementContext<'_> {
         };
         self.add(severity, exec_error::sql_error(error, &self.session.variables.hot.time_zone));
     }
+
+    #[inline]
+    fn count(&self) -> u64 {
+        self.effects.borrow().0.as_ref().map_or(0, |changes| changes.diagnostics.warning_count())
+    }
+
+    #[cold]
+    fn forget_after(&self, count: u64) {
+        self.change(|changes| changes.diagnostics.truncate(count));
+    }
 }
 
 /// The condition that SHOW WARNINGS shows for `warning`.

@@ -4,7 +4,9 @@
 
 testkit::script_tests!("sql", testkit::runner::run_file;
     aggregates_of_subqueries,
+    assignments,
     auto_increment,
+    auto_increment_used_up,
     bit_aggregates,
     ddl,
     ddl_alter,
@@ -16,6 +18,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     functions_numeric,
     functions_string,
     functions_time,
+    insert_warnings,
     integer_constants,
     locales,
     names,

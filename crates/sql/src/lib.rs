@@ -31,7 +31,9 @@ pub mod plan;
 mod planner;
 pub mod print;
 
-pub use bind::{BindContext, BindError, Catalog, Literals, Planned, Refused, SessionTypes, bind_and_plan};
+pub use bind::{
+    BindContext, BindError, Catalog, Literals, Planned, Refused, SessionTypes, bad_literal, bind_and_plan,
+};
 pub use cache_key::{CacheKey, TextTree};
 pub use error::{ParseError, ParseErrorKind};
 pub use literal::{Literal, LiteralKind};

@@ -17,7 +17,8 @@ pub use number::{Converted, Loss, double_prefix, integer_prefix, round_text_to_i
 pub use number_text::{write_double, write_double_fixed, write_double_within, write_float};
 pub use owned::OwnedValue;
 
-use crate::{CollationId, Date, DateTime, Decimal, Time};
+use crate::collation::convert;
+use crate::{Charset, CollationId, Date, DateTime, Decimal, Time};
 
 /// Members of an ENUM or SET type, shared with its [`crate::SqlType`].
 pub type Members = Arc<[Box<[u8]>]>;
@@ -59,7 +60,7 @@ pub enum Value<'a> {
     Bit {
         /// The bits.
         value: u64,
-        /// Bytes of its text: n / 8 rounded up.
+        /// Bytes of its text: n / 8 rounded up. Above 8: the greatest number that a column takes of a literal with more bits.
         bytes: u8,
     },
     /// ENUM.
@@ -192,7 +193,10 @@ impl<'a> Value<'a> {
     #[cold]
     pub fn message_text(&self) -> String {
         match self {
-            Value::Bytes { data, .. } => text_for_message(data),
+            Value::Bytes { data, collation } => {
+                let charset = collation.collation().map_or(Charset::Utf8mb4, |collation| collation.charset);
+                bytes_for_message(data, charset)
+            }
             _ => self.display_text(),
         }
     }
@@ -225,6 +229,27 @@ impl PartialEq for Value<'_> {
     fn eq(&self, other: &Self) -> bool {
         (self.is_null() && other.is_null()) || self.cmp_same_kind(other) == Some(Ordering::Equal)
     }
+}
+
+/// As much of a string as a message shows: bytes of no character set as `\xHH` where they are not printable ASCII. Messages
+/// are in MySQL's `utf8mb3`, which has a question mark for characters beyond the basic plane, and end texts at a NUL.
+#[cold]
+pub fn bytes_for_message(bytes: &[u8], charset: Charset) -> String {
+    const SHOWN_BYTES: usize = 512;
+    if charset == Charset::Binary {
+        let mut text = String::new();
+        for &byte in bytes.iter().take(SHOWN_BYTES) {
+            match byte {
+                0x20..=0x7e => text.push(char::from(byte)),
+                _ => text.extend(["\\x".to_owned(), format!("{byte:02X}")]),
+            }
+        }
+        return text;
+    }
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    let mut text = Vec::new();
+    convert(charset, Charset::Utf8mb3, &bytes[..end], &mut text);
+    text_for_message(&text)
 }
 
 /// As much of `text` as a message shows. Messages end after some hundred characters, and texts may be very long.

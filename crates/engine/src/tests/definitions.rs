@@ -324,6 +324,25 @@ fn auto_increment_counts_on_and_stops_at_the_types_end() {
 }
 
 #[test]
+fn numbers_at_the_types_end_are_fewer_and_the_last_is_taken_again() {
+    let (engine, _disk) = engine();
+    let mut def = TableDef::new("s", "t", ints(2), vec![IndexDef::new("PRIMARY", IndexKind::Primary, &[0])]);
+    def.columns[0].auto_increment = true;
+    def.columns[0].ty = SqlType::new(TypeKind::TinyInt, 4);
+    def.auto_increment_start = 120;
+    let table = engine.create_table(def).unwrap();
+    assert_eq!(table.take_auto_increment(&engine, 3, 0).unwrap(), 120);
+    assert_eq!(table.take_auto_increment(&engine, 1, 125).unwrap(), 125);
+    assert_eq!(table.take_auto_increment(&engine, 30, 0).unwrap(), 126);
+    assert_eq!(table.next_auto_increment(&engine).unwrap(), Some(127));
+    assert_eq!(table.take_auto_increment(&engine, 1, 0).unwrap(), 127);
+    assert_eq!(table.take_auto_increment(&engine, 1, 0).unwrap(), 127);
+    assert!(matches!(table.take_auto_increment(&engine, 1, 128), Err(Error::AutoIncrementExhausted)));
+    assert_eq!(table.reserve_auto_increment(&engine, 1, 0).unwrap(), 127);
+    assert_eq!(table.next_auto_increment(&engine).unwrap(), Some(127));
+}
+
+#[test]
 fn a_row_whose_columns_end_beyond_all_offsets_is_refused() {
     let (engine, _disk) = engine();
     let ty = SqlType::new(TypeKind::Binary, 255);

@@ -145,7 +145,8 @@ fn a_query_feeds_an_insert_even_into_its_own_table() {
     for _ in 0..8 {
         bench.run("INSERT INTO t (n) SELECT n FROM t");
     }
-    assert_eq!(bench.select("SELECT COUNT(*), SUM(n), MAX(id) FROM t"), "768 1536 768");
+    // Numbers are reserved in ones, twos, fours and so on; what is left of them is lost.
+    assert_eq!(bench.select("SELECT COUNT(*), SUM(n), MAX(id) FROM t"), "768 1536 888");
 }
 
 #[test]

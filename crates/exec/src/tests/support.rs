@@ -95,6 +95,12 @@ impl Conditions for TestSession {
     fn warn(&self, _level: Level, error: &ExecError) {
         self.warnings.borrow_mut().push(error.to_string());
     }
+    fn count(&self) -> u64 {
+        self.warnings.borrow().len() as u64
+    }
+    fn forget_after(&self, count: u64) {
+        self.warnings.borrow_mut().truncate(count as usize);
+    }
 }
 
 /// An engine with the schema `s` and one session.

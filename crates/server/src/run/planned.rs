@@ -539,6 +539,7 @@ fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) {
 #[cold]
 fn deprecation(one: &Deprecated) -> SqlError {
     let kind = match one {
+        Deprecated::Incorrect(_) => &error_map::TRUNCATED_WRONG_VALUE,
         Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
         Deprecated::Ambiguous { .. } => &error_map::NON_UNIQ,
         Deprecated::Utf8Alias => &error_map::DEPRECATED_UTF8_ALIAS,

@@ -169,6 +169,8 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) late: Late,
     /// What it has come to so far.
     pub(super) expansion: Expansion,
+    /// The statement changes rows; whether what is lost is an error then.
+    pub(super) change: Option<bool>,
     /// Next subquery number.
     pub(super) next_sub: u16,
 }
@@ -197,8 +199,14 @@ impl<'a, 'c> Binder<'a, 'c> {
             conditions: Vec::new(),
             late: Late::default(),
             expansion: Expansion::new(ctx.sql.len()),
+            change: None,
             next_sub: 0,
         }
+    }
+
+    /// Notes that the statement changes rows; `ignore`: it says IGNORE.
+    pub(super) fn note_change(&mut self, ignore: bool) {
+        self.change = Some(self.ctx.modes.is_strict() && !ignore);
     }
 
     /// The query at hand.

@@ -43,6 +43,8 @@ pub enum Deprecated {
     Utf8mb3,
     /// A collation of utf8mb3; its number is 3778.
     Utf8mb3Collation(&'static str),
+    /// A constant that is not what its place asks for, by MySQL's text; its number is 1292.
+    Incorrect(String),
 }
 
 /// The warning for a character set that is written as `name`.
@@ -65,6 +67,7 @@ impl fmt::Display for Deprecated {
             Deprecated::Ambiguous { name, clause } => {
                 return write!(f, "Column '{name}' in {clause} is ambiguous");
             }
+            Deprecated::Incorrect(text) => text,
             Deprecated::CalcFoundRows => {
                 "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider using two separate \
                  queries instead."

@@ -217,6 +217,13 @@ pub enum BindError {
     NotSupported(&'static str),
     /// Types and functions: 1267, 1305, 1582 and so on.
     Expr(expr::BindError),
+    /// 1292: a constant that is not what its place asks for, in a statement that changes rows.
+    Incorrect {
+        /// MySQL's text.
+        text: String,
+        /// 1525 of this type and value is the error, and 1292 a warning before.
+        moment: Option<(&'static str, String)>,
+    },
     /// The catalog failed.
     Catalog(CatalogError),
 }
@@ -321,6 +328,7 @@ impl fmt::Display for BindError {
                 write!(f, "This version of MySQL doesn't yet support '{what}'")
             }
             BindError::Expr(error) => error.fmt(f),
+            BindError::Incorrect { text, .. } => f.write_str(text),
             BindError::Catalog(error) => error.fmt(f),
         }
     }

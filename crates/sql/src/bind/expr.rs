@@ -255,8 +255,13 @@ impl<'a> Binder<'a, '_> {
         let mut sides = [bound, self.value(right)?];
         self.settle_compared(&mut sides);
         self.pin_temporal(&mut sides, &[left, right])?;
+        let moment = Self::moment_beside(&sides);
         let [a, b] = sides;
-        Ok(self.build.compare(op, a, b)?)
+        let compared = self.build.compare(op, a, b);
+        match moment {
+            Some(moment) => self.compared_with_moment(compared, moment),
+            None => Ok(compared?),
+        }
     }
 
     /// Rows compare as conjunctions and disjunctions of their parts.

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use expr::{ColumnRef, Expr};
-use types::{ColumnDef, TableDef};
+use types::{ColumnDef, SqlType, TableDef};
 
+use super::assigned::bytes_for;
 use super::binder::{Aggregates, Aliases, Binder};
 use super::block::{Block, Query, outer_id};
 use super::expansion::fail_if_interrupted;
 use super::scope::{Scope, ScopeColumns, ScopeTable, written};
 use super::{BindError, Clause, ParamRole, rewrite};
 use crate::ast::{self, Cell, ExprKind};
+use crate::literal::LiteralKind;
 use crate::plan::{Column, InsertCell, InsertMode, InsertPlan, InsertSource, OutputColumn};
 use crate::planner;
 
@@ -28,6 +30,7 @@ impl<'a> Binder<'a, '_> {
         if !insert.partitions.is_empty() {
             return Err(BindError::PartitionOfPlainTable);
         }
+        self.note_change(insert.ignore);
         let table = self.lookup(&insert.table)?;
         let (_, scope) = self.base_table(table.clone(), insert.table.name, None);
         self.level().scope = scope;
@@ -70,11 +73,11 @@ impl<'a> Binder<'a, '_> {
                     None if values.columns == 0 => Vec::new(),
                     names => target_columns(table, names)?,
                 };
-                let mut rows = self.values_rows(&values, columns.len())?;
+                let mut rows = self.values_rows(&values, table, &columns)?;
                 if !self.param_uses.is_empty() {
                     for (at, cell) in rows.iter_mut().flat_map(|row| row.iter_mut().enumerate()) {
                         let bound = std::mem::replace(cell, InsertCell::Default);
-                        *cell = self.settle_cell(bound, table, columns.get(at).copied());
+                        *cell = self.settle_cell(bound, table, columns.get(at).copied())?;
                     }
                 }
                 Ok((columns, Rows::Values(InsertSource::Rows(rows))))
@@ -85,7 +88,7 @@ impl<'a> Binder<'a, '_> {
                 for assignment in assignments {
                     add_column(table, &assignment.column, &mut columns)?;
                     let cell = self.cell_expr(&assignment.value)?;
-                    row.push(self.settle_cell(cell, table, columns.last().copied()));
+                    row.push(self.settle_cell(cell, table, columns.last().copied())?);
                 }
                 Ok((columns, Rows::Values(InsertSource::Rows(vec![row]))))
             }
@@ -97,9 +100,12 @@ impl<'a> Binder<'a, '_> {
             }
             ast::InsertSource::Query(query) => {
                 let columns = target_columns(table, insert.columns)?;
-                let (query, scope) = self.query_and_tables(query)?;
+                let (mut query, scope) = self.query_and_tables(query)?;
                 if query.output().len() != columns.len() {
                     return Err(BindError::ColumnCount { row: 1 });
+                }
+                if let Query::Select(block) = &mut query {
+                    self.assign_output(block, table, &columns)?;
                 }
                 let is_named = !insert.on_duplicate.is_empty();
                 let tables = if is_named { named_tables(&query, scope) } else { Vec::new() };
@@ -108,11 +114,22 @@ impl<'a> Binder<'a, '_> {
         }
     }
 
+    /// The query's values as the columns get them.
+    fn assign_output(&self, block: &mut Block, table: &TableDef, columns: &[u16]) -> Result<(), BindError> {
+        for (output, &col) in block.output.iter_mut().zip(columns) {
+            let value = std::mem::replace(&mut output.expr, self.build.null());
+            output.expr = self.value_for(value, &table.columns[usize::from(col)].ty)?;
+        }
+        Ok(())
+    }
+
     fn values_rows(
         &mut self,
         values: &ast::ValuesList<'a>,
-        width: usize,
+        table: &TableDef,
+        columns: &[u16],
     ) -> Result<Vec<Vec<InsertCell>>, BindError> {
+        let width = columns.len();
         if values.columns as usize != width {
             return Err(BindError::ColumnCount { row: 1 });
         }
@@ -129,22 +146,32 @@ impl<'a> Binder<'a, '_> {
             }
             // Collecting results would reserve room for four cells at least.
             let mut row = Vec::with_capacity(width);
-            for cell in cells {
-                row.push(self.cell(cell)?);
+            for (cell, &col) in cells.iter().zip(columns) {
+                row.push(self.cell(cell, &table.columns[usize::from(col)].ty)?);
             }
             rows.push(row);
         }
         Ok(rows)
     }
 
-    fn cell(&mut self, cell: &Cell<'a>) -> Result<InsertCell, BindError> {
+    /// A value for a column of type `ty`.
+    fn cell(&mut self, cell: &Cell<'a>, ty: &SqlType) -> Result<InsertCell, BindError> {
         Ok(InsertCell::Expr(match cell {
-            Cell::Literal(literal, negative) => self.literal(*literal, *negative)?,
+            Cell::Literal(literal, negative) => {
+                let value = self.literal(*literal, *negative)?;
+                match literal.kind {
+                    LiteralKind::Hex | LiteralKind::Bit => bytes_for(value, ty),
+                    _ => value,
+                }
+            }
             Cell::Null => self.build.null(),
             Cell::Default => return Ok(InsertCell::Default),
             Cell::Bool(value) => self.build.boolean(*value),
             Cell::Param(n) => self.param(*n),
-            Cell::Expr(expr) => return self.cell_expr(expr),
+            Cell::Expr(expr) => match self.cell_expr(expr)? {
+                InsertCell::Expr(value) => self.value_for(value, ty)?,
+                InsertCell::Default => return Ok(InsertCell::Default),
+            },
         }))
     }
 
@@ -157,15 +184,20 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// The value of column `col`; it types an open parameter.
-    pub(super) fn settle_cell(&mut self, cell: InsertCell, table: &TableDef, col: Option<u16>) -> InsertCell {
+    pub(super) fn settle_cell(
+        &mut self,
+        cell: InsertCell,
+        table: &TableDef,
+        col: Option<u16>,
+    ) -> Result<InsertCell, BindError> {
         let column = col.and_then(|col| table.columns.get(usize::from(col)));
         match (cell, column) {
             (InsertCell::Expr(mut value), Some(column)) => {
                 self.settle(&mut value, &column.ty);
                 self.note_role(&value, ParamRole::Stored);
-                InsertCell::Expr(value)
+                Ok(InsertCell::Expr(self.value_for(value, &column.ty)?))
             }
-            (cell, _) => cell,
+            (cell, _) => Ok(cell),
         }
     }
 
@@ -185,7 +217,7 @@ impl<'a> Binder<'a, '_> {
         for assignment in insert.on_duplicate {
             let col = find_target(table, &assignment.column)?;
             let cell = self.cell_expr(&assignment.value)?;
-            sets.push((col, self.settle_cell(cell, table, Some(col))));
+            sets.push((col, self.settle_cell(cell, table, Some(col))?));
         }
         self.level().values_rel = None;
         Ok(sets)

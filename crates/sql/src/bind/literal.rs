@@ -61,7 +61,7 @@ impl Binder<'_, '_> {
     }
 
     /// The literal as a constant of the plan.
-    fn constant(&mut self, literal: &Literal) -> Result<Expr, BindError> {
+    pub(super) fn constant(&mut self, literal: &Literal) -> Result<Expr, BindError> {
         self.pin(literal);
         let (sql, mode) = (self.ctx.sql, self.lex_mode());
         let build = self.build;

@@ -8,6 +8,8 @@
 //! what means nothing, with MySQL's errors; how it runs is the planner's affair.
 
 mod aggregate;
+mod assigned;
+mod bad_literal;
 mod binder;
 pub(crate) mod block;
 mod catalog;
@@ -21,6 +23,7 @@ mod expansion;
 mod expr;
 mod from;
 mod function;
+mod incorrect;
 mod insert;
 mod late;
 mod literal;
@@ -49,6 +52,7 @@ pub(crate) mod tests;
 mod text_errors;
 pub(crate) mod volatile;
 
+pub use bad_literal::bad_literal;
 pub use catalog::{Catalog, CatalogError};
 pub use context::{BindContext, Literals, ReadsLock, SessionTypes};
 pub use deprecated::Deprecated;

@@ -5,6 +5,7 @@ use super::block::{Block, Query, Source, SubBlock};
 use super::scope::written;
 use super::{BindError, Clause};
 use crate::ast;
+use crate::literal::LiteralKind;
 use crate::plan::{DeletePlan, InsertCell, RowLock, RowLocks, UpdatePlan};
 use crate::planner;
 
@@ -21,6 +22,7 @@ struct Rows<'a> {
 impl<'a> Binder<'a, '_> {
     /// Binds and plans an UPDATE at the innermost level, which must be fresh.
     pub(super) fn update(&mut self, update: &'a ast::Update<'a>) -> Result<UpdatePlan, BindError> {
+        self.note_change(update.ignore);
         if let Some(with) = update.with {
             self.with(with)?;
         }
@@ -38,7 +40,7 @@ impl<'a> Binder<'a, '_> {
             let (rel, col) = self.assigned(&assignment.column, &block, "UPDATE")?;
             let mut cell = self.cell_expr(&assignment.value)?;
             if let Some(Source::Table { def, .. }) = block.rels.get(usize::from(rel)) {
-                cell = self.settle_cell(cell, def, Some(col));
+                cell = self.settle_cell(cell, def, Some(col))?;
             }
             sets.push((rel, col, cell));
             if !targets.contains(&rel) {
@@ -54,6 +56,7 @@ impl<'a> Binder<'a, '_> {
 
     /// Binds and plans a DELETE at the innermost level, which must be fresh.
     pub(super) fn delete(&mut self, delete: &'a ast::Delete<'a>) -> Result<DeletePlan, BindError> {
+        self.note_change(delete.ignore);
         if let Some(with) = delete.with {
             self.with(with)?;
         }
@@ -93,7 +96,12 @@ impl<'a> Binder<'a, '_> {
         let mut filter = Vec::new();
         if let Some(condition) = rows.filter {
             self.enter(Clause::Where, Aggregates::Forbidden, Aliases::Hidden);
-            self.conjuncts(condition, &mut filter)?;
+            match condition.kind {
+                ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::String => {
+                    filter.push(self.text_condition(&literal)?);
+                }
+                _ => self.conjuncts(condition, &mut filter)?,
+            }
         }
         self.join_conditions(outer_conditions, &mut from)?;
         if !rows.is_single && !rows.order_by.is_empty() {

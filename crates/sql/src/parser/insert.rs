@@ -98,7 +98,7 @@ impl<'a> Parser<'a, '_> {
         if !self.eat(Tok::Eq) {
             self.expect(Tok::Assign)?;
         }
-        Ok(Assignment { column, value: self.expr()? })
+        Ok(Assignment { column, value: self.value_or_default()? })
     }
 
     // VALUES lists.
@@ -224,7 +224,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn other_cell(&mut self) -> Result<Cell<'a>> {
-        let expr = self.expr()?;
+        let expr = self.value_or_default()?;
         Ok(match expr.kind {
             ExprKind::Null => Cell::Null,
             ExprKind::Default => Cell::Default,

@@ -311,12 +311,18 @@ impl<'a> Parser<'a, '_> {
         Self::leaf(kind, pos)
     }
 
-    /// `DEFAULT` or `DEFAULT(column)`.
+    /// A value that may be DEFAULT as a whole.
+    pub(super) fn value_or_default(&mut self) -> Result<Expr<'a>> {
+        if self.at_kw(Kw::DEFAULT) && self.peek() != Tok::LParen {
+            return Ok(self.keyword_leaf(ExprKind::Default));
+        }
+        self.expr()
+    }
+
+    /// `DEFAULT(column)`.
     fn default_operand(&mut self) -> Result<Expr<'a>> {
         let pos = self.bump().start;
-        if !self.eat(Tok::LParen) {
-            return Ok(Self::leaf(ExprKind::Default, pos));
-        }
+        self.expect(Tok::LParen)?;
         let column = self.column_ref()?;
         self.expect(Tok::RParen)?;
         Ok(Self::leaf(ExprKind::DefaultOf(self.alloc(column)), pos))

@@ -154,7 +154,7 @@ impl<'a> Parser<'a, '_> {
                         p.bump();
                         return Ok(&[][..]);
                     }
-                    p.paren_list(Self::expr)
+                    p.paren_list(Self::value_or_default)
                 })?;
                 Ok(QueryBody::Values(rows))
             }

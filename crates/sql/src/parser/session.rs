@@ -101,7 +101,7 @@ impl<'a> Parser<'a, '_> {
             let pos = self.bump().start;
             return Ok(Self::leaf(ExprKind::Keyword(kw.as_str()), pos));
         }
-        self.expr()
+        self.value_or_default()
     }
 
     /// `NAMES charset [COLLATE collation]` or `NAMES DEFAULT`.

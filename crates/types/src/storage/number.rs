@@ -68,7 +68,11 @@ pub(super) fn store_integer(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) 
     let (low, high) = integer_range(bytes, ty.unsigned);
     let clipped = wanted.clamp(low, high);
     push_le(clipped as u64, bytes, out);
-    if clipped == wanted { fault } else { Fault::OutOfRange }
+    match fault {
+        _ if clipped == wanted => fault,
+        Fault::OutOfRange if bytes < 8 => Fault::OutOfRangeTwice,
+        _ => Fault::OutOfRange,
+    }
 }
 
 /// The integer that assignment sees, unbounded; range faults are the caller's.
@@ -83,7 +87,10 @@ fn integer_of(value: &Value<'_>, unsigned: bool) -> (i128, Fault) {
         Value::Decimal(v) if unsigned && v.is_negative() => (-FAR, Fault::None),
         Value::Decimal(v) => {
             let far = if v.is_negative() { -FAR } else { FAR };
-            (v.round(0).to_i128_units().unwrap_or(far), Fault::None)
+            let wanted = v.round(0).to_i128_units().unwrap_or(far);
+            let (low, high) = integer_range(8, unsigned);
+            let fault = if (low..=high).contains(&wanted) { Fault::None } else { Fault::OutOfRange };
+            (wanted, fault)
         }
         Value::Bytes { data, .. } => integer_of_text(data),
         _ => {
@@ -159,7 +166,10 @@ pub(super) fn store_double(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -
     let stored = fit_double(ty, wanted);
     // Rounding to the type's scale is no fault, being clipped is.
     if !within_double(ty, wanted) {
-        fault = Fault::OutOfRange;
+        fault = match fault {
+            Fault::Incorrect(type_name) => Fault::IncorrectOutOfRange(type_name),
+            _ => Fault::OutOfRange,
+        };
     }
     if single {
         out.extend_from_slice(&(stored as f32).to_bits().to_le_bytes());
@@ -219,8 +229,20 @@ pub(super) fn store_bit(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> F
     let all = u64::MAX >> (64 - ty.length.clamp(1, 64));
     let bits = match *value {
         Value::Bytes { data, .. } => bits_of_text(data),
-        Value::Decimal(v) if v.is_negative() => v.to_i64().ok().map(|v| v as u64),
-        Value::Decimal(v) => v.to_u64().ok(),
+        Value::Date(_) | Value::Time(..) | Value::DateTime(..) => {
+            bits_of_text(value.as_text(&mut Vec::new()))
+        }
+        Value::Decimal(v) => match v.to_u64().ok().filter(|_| !v.is_negative()) {
+            Some(bits) => Some(bits),
+            None if v.is_negative() => {
+                push_le(0, bytes, out);
+                return Fault::OutOfRange;
+            }
+            None => {
+                push_le(all, bytes, out);
+                return if all == u64::MAX { Fault::OutOfRange } else { Fault::OutOfRangeTwice };
+            }
+        },
         // Doubles are cut, unlike in assignments to integers.
         Value::Double(v) => Some(v as i64 as u64),
         Value::Float(v) => Some(v as i64 as u64),
@@ -243,7 +265,7 @@ pub(super) fn store_year(value: &Value<'_>, ctx: &StoreContext<'_>, out: &mut Ve
         Value::Date(v) => (i128::from(v.year()), Fault::None),
         Value::DateTime(v, _) => (i128::from(v.date().year()), Fault::None),
         Value::Time(..) => (i128::from(ctx.today.year()), Fault::None),
-        _ => integer_of(value, false),
+        _ => integer_of(value, true),
     };
     // '0' and '00' mean 2000, '0000' and the number 0 the zero year.
     let text_zero = matches!(*value, Value::Bytes { data, .. } if data.len() != 4)
@@ -254,7 +276,7 @@ pub(super) fn store_year(value: &Value<'_>, ctx: &StoreContext<'_>, out: &mut Ve
         70..=99 => wanted + 1900,
         1901..=2155 => wanted,
         _ => {
-            fault = Fault::OutOfRange;
+            fault = if fault == Fault::OutOfRange { Fault::OutOfRangeTwice } else { Fault::OutOfRange };
             0
         }
     };

@@ -8,6 +8,8 @@ use crate::{Date, SqlModes, TimeZone, Value};
 pub struct StoreContext<'a> {
     /// Refuse what does not fit instead of adjusting it (STRICT_TRANS_TABLES or STRICT_ALL_TABLES, and no IGNORE).
     pub strict: bool,
+    /// The session's mode is strict, whatever the statement says.
+    pub strict_mode: bool,
     /// Which incomplete dates are refused.
     pub date_flags: DateFlags,
     /// TIME_TRUNCATE_FRACTIONAL: cut fractions instead of rounding them.
@@ -23,6 +25,7 @@ impl<'a> StoreContext<'a> {
     pub fn new(modes: SqlModes, zone: &'a TimeZone, today: Date) -> Self {
         StoreContext {
             strict: modes.is_strict(),
+            strict_mode: modes.is_strict(),
             date_flags: DateFlags::from_modes(modes),
             truncate_fractions: modes.has(SqlModes::TIME_TRUNCATE_FRACTIONAL),
             zone,
@@ -71,6 +74,8 @@ pub enum StoreNote {
     Note(Box<Problem>),
     /// Adjusted, since the mode is not strict: a warning.
     Warning(Box<Problem>),
+    /// The same, with two warnings: what the value is, and what it becomes on the way.
+    Warnings(Box<[Problem; 2]>),
 }
 
 /// The value is refused; nothing was appended.
@@ -92,12 +97,16 @@ pub(super) enum Fault {
     /// Fraction digits were rounded away, or spaces cut off.
     Rounded,
     OutOfRange,
+    /// Out of the range of 64 bits, and the nearest number of those out of the column's.
+    OutOfRangeTwice,
     Truncated,
     TooLong,
     /// Too many bits.
     BitsTooLong,
     /// Not a number of the named kind.
     Incorrect(&'static str),
+    /// As that, and what was read of it is out of range.
+    IncorrectOutOfRange(&'static str),
     /// A decimal with something behind it.
     DecimalTail,
     /// Bytes from the position on are no characters.
@@ -136,15 +145,25 @@ impl Fault {
                 StoreNote::Note(Box::new(incorrect_temporal(type_name, value)))
             }
             Fault::PartDropped(_) => StoreNote::Note(Box::new(Problem::Truncated)),
+            Fault::OutOfRangeTwice => {
+                StoreNote::Warnings(Box::new([Problem::OutOfRange, Problem::OutOfRange]))
+            }
+            Fault::IncorrectOutOfRange(type_name) => {
+                StoreNote::Warnings(Box::new([incorrect_value(type_name, value), Problem::OutOfRange]))
+            }
+            // BIT alone says what strict modes would, if it is not refused.
+            Fault::BitsTooLong if ctx.strict_mode => StoreNote::Warning(Box::new(Problem::TooLong)),
             _ => StoreNote::Warning(Box::new(self.permissive_problem(value))),
         })
     }
 
     fn strict_problem(self, value: &Value<'_>) -> Problem {
         match self {
-            Fault::OutOfRange => Problem::OutOfRange,
+            Fault::OutOfRange | Fault::OutOfRangeTwice => Problem::OutOfRange,
             Fault::TooLong | Fault::BitsTooLong => Problem::TooLong,
-            Fault::Incorrect(type_name) => incorrect_value(type_name, value),
+            Fault::Incorrect(type_name) | Fault::IncorrectOutOfRange(type_name) => {
+                incorrect_value(type_name, value)
+            }
             Fault::DecimalTail => incorrect_value("decimal", value),
             Fault::BadString(at) => bad_string(value, at),
             Fault::Temporal(type_name) | Fault::TemporalRange(type_name) => {

@@ -22,7 +22,7 @@ pub fn store(
         return Err(refuse_null());
     }
     let start = out.len();
-    let fault = match ty.kind {
+    let mut fault = match ty.kind {
         TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => {
             number::store_integer(ty, value, out)
         }
@@ -40,6 +40,9 @@ pub fn store(
         TypeKind::Timestamp => temporal::store_timestamp(ty, value, ctx, out),
         TypeKind::Null => Fault::None,
     };
+    if fault == Fault::None && matches!(value, Value::Bit { bytes: 9.., .. }) {
+        fault = Fault::OutOfRange;
+    }
     if fault.refused(ctx) {
         out.truncate(start);
     }

@@ -12,6 +12,12 @@ const ZONED_YEARS: std::ops::RangeInclusive<u16> = 1969..=3001;
 /// Last moment of a TIMESTAMP: 2038-01-19 03:14:07 UTC.
 const TIMESTAMP_MAX: i64 = i32::MAX as i64;
 
+/// Numbers that are dates without a time.
+const DATE_NUMBERS: std::ops::RangeInclusive<i64> = 1..=99_991_231;
+
+/// The greatest number with the digits of a date and time.
+const NUMBER_MAX: i64 = 99_999_999_999_999;
+
 pub(super) fn store_date(value: &Value<'_>, ctx: &StoreContext<'_>, out: &mut Vec<u8>) -> Fault {
     let (moment, mut fault) = moment_of(value, 0, "date", ctx);
     if fault == Fault::None && (moment.micros_of_day() != 0 || matches!(value, Value::Time(..))) {
@@ -95,14 +101,27 @@ fn moment_of(value: &Value<'_>, fsp: u8, name: &'static str, ctx: &StoreContext<
             moment_of_text(value.as_text(&mut scratch), fsp, name, ctx)
         }
         Value::Year(_) => (DateTime::ZERO, Fault::Temporal(name)),
-        _ => {
-            let parsed =
-                value.number_and_micro().and_then(|(n, micro)| DateTime::from_number(n, micro, flags));
-            match parsed {
-                Some(parsed) => rounded(parsed.value, fsp, ctx),
-                None => (DateTime::ZERO, Fault::Temporal(name)),
-            }
+        _ => moment_of_number(value, fsp, name, ctx),
+    }
+}
+
+/// A number that is neither too small nor too large for a date, and is none, is no date; the others are out of range, and so is
+/// zero where the mode refuses it. A date has no fraction.
+fn moment_of_number(
+    value: &Value<'_>,
+    fsp: u8,
+    name: &'static str,
+    ctx: &StoreContext<'_>,
+) -> (DateTime, Fault) {
+    let out_of_range = (DateTime::ZERO, Fault::TemporalRange(name));
+    let Some((number, micro)) = value.number_and_micro() else { return out_of_range };
+    match DateTime::from_number(number, micro, ctx.date_flags) {
+        Some(parsed) if micro != 0 && DATE_NUMBERS.contains(&number) => {
+            (DateTime::from_date(parsed.value.date()), Fault::Temporal(name))
         }
+        Some(parsed) => rounded(parsed.value, fsp, ctx),
+        None if number == 0 || micro < 0 || !(0..=NUMBER_MAX).contains(&number) => out_of_range,
+        None => (DateTime::ZERO, Fault::Temporal(name)),
     }
 }
 
@@ -149,7 +168,7 @@ fn time_of(value: &Value<'_>, fsp: u8, ctx: &StoreContext<'_>) -> (Time, Fault) 
         Value::Time(v, _) => return (fit(v), Fault::None),
         Value::DateTime(v, _) => return (fit(v.time()), Fault::None),
         Value::Date(_) => return (Time::ZERO, Fault::None),
-        Value::Bytes { data: [], .. } => return (Time::ZERO, Fault::None),
+        Value::Bytes { data, .. } if data.trim_ascii().is_empty() => return (Time::ZERO, Fault::None),
         Value::Bytes { data, .. } => Time::parse(data).ok_or_else(|| refused_time(data)),
         Value::Enum { .. } | Value::Set { .. } => {
             let mut scratch = Vec::new();
@@ -157,8 +176,11 @@ fn time_of(value: &Value<'_>, fsp: u8, ctx: &StoreContext<'_>) -> (Time, Fault) 
             Time::parse(text).ok_or_else(|| refused_time(text))
         }
         _ => {
-            let number = value.number_and_micro();
-            number.and_then(|(n, micro)| Time::from_number(n, micro)).ok_or(Fault::TemporalRange("time"))
+            let Some((n, micro)) = value.number_and_micro() else {
+                let bound = if value.to_f64().value < 0.0 { Time::MIN } else { Time::MAX };
+                return (bound, Fault::TemporalRange("time"));
+            };
+            Time::from_number(n, micro).ok_or(Fault::TemporalRange("time"))
         }
     };
     match parsed {

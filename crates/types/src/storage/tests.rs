@@ -125,6 +125,8 @@ fn show(ty: &SqlType, value: &Value<'_>, ctx: &StoreContext<'_>) -> String {
         StoreNote::Exact => text,
         StoreNote::Note(problem) => format!("{text} ; N{}", show_problem(&problem)),
         StoreNote::Warning(problem) => format!("{text} ; W{}", show_problem(&problem)),
+        // The recorded list has the first of several.
+        StoreNote::Warnings(problems) => format!("{text} ; W{}", show_problem(&problems[0])),
     }
 }
 

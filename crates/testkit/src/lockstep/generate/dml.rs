@@ -123,6 +123,29 @@ impl Table {
         &self.columns[dice.below(self.columns.len())]
     }
 
+    /// An expression of a column, or of two.
+    fn expression(&self, dice: &mut Dice, prefix: &str) -> String {
+        let (one, other) = (&self.column(dice).name, &self.column(dice).name);
+        match dice.below(8) {
+            0 => format!("{prefix}{one} + 1"),
+            1 => format!("CONCAT({prefix}{one}, '')"),
+            2 => format!("IFNULL({prefix}{one}, {prefix}{other})"),
+            3 => format!("GREATEST({prefix}{one}, {prefix}{other})"),
+            4 => format!("DEFAULT({prefix}{one})"),
+            5 => format!("-{prefix}{one}"),
+            _ => format!("{prefix}{one}"),
+        }
+    }
+
+    /// `ORDER BY` of all columns, so that rows that it does not part are the same.
+    fn order(&self, dice: &mut Dice) -> String {
+        let from = dice.below(self.columns.len());
+        let turned = self.columns[from..].iter().chain(&self.columns[..from]);
+        let names: Vec<&str> = turned.map(|column| column.name.as_str()).collect();
+        let direction = dice.pick(&["", " DESC"]);
+        format!(" ORDER BY {}{direction}", names.join(", "))
+    }
+
     fn names(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         names.join(", ")
@@ -158,11 +181,14 @@ impl Column {
         match dice.below(20) {
             0 => "DEFAULT".to_owned(),
             1..=3 => values::any(dice),
-            _ => {
-                let literals = COLUMNS[self.ty].2;
-                literals[dice.below(literals.len())].to_owned()
-            }
+            _ => self.literal(dice),
         }
+    }
+
+    /// One of the literals of its type.
+    fn literal(&self, dice: &mut Dice) -> String {
+        let literals = COLUMNS[self.ty].2;
+        literals[dice.below(literals.len())].to_owned()
     }
 }
 
@@ -178,51 +204,130 @@ fn change(dice: &mut Dice, number: usize, table: &Table, other: &Table) -> (&'st
             ("insert set", format!("INSERT {ignore}INTO {name} SET {} = {}", column.name, column.value(dice)))
         }
         10 => ("replace", format!("REPLACE INTO {name} ({}) VALUES {}", table.names(), table.rows(dice))),
-        11 | 12 => {
-            let (rows, column) = (table.rows(dice), table.column(dice));
-            let value =
-                if dice.percent(40) { format!("VALUES({})", column.name) } else { column.value(dice) };
-            let sql = format!(
-                "INSERT {ignore}INTO {name} ({}) VALUES {rows} ON DUPLICATE KEY UPDATE {} = {value}",
-                table.names(),
-                column.name
-            );
-            ("on duplicate key", sql)
-        }
-        13 => {
-            let (to, from) = (table.column(dice), other.column(dice));
-            let sql = format!(
-                "INSERT {ignore}INTO {name} ({}) SELECT {} FROM t{} ORDER BY 1",
-                to.name,
-                from.name,
-                3 - number
-            );
-            ("insert select", sql)
-        }
+        11 | 12 => on_duplicate(dice, &name, table, ignore),
+        13 => insert_select(dice, number, (table, other), ignore),
         14..=18 => update(dice, &name, table, ignore),
-        19 | 20 => ("delete", format!("DELETE {ignore}FROM {name} WHERE {}", table.condition(dice))),
+        19 | 20 => {
+            let (condition, tail) = (table.condition(dice), tail(dice, table));
+            ("delete", format!("DELETE {ignore}FROM {name} WHERE {condition}{tail}"))
+        }
         _ => multi_table(dice, number, table, other),
     }
 }
 
-fn update(dice: &mut Dice, name: &str, table: &Table, ignore: &str) -> (&'static str, String) {
-    let column = table.column(dice);
-    let value = match dice.below(4) {
-        0 => table.column(dice).name.clone(),
-        1 => format!("{} {} {}", column.name, dice.pick(&["+", "-", "*", "/"]), values::any(dice)),
-        _ => column.value(dice),
+fn on_duplicate(dice: &mut Dice, name: &str, table: &Table, ignore: &str) -> (&'static str, String) {
+    let rows = table.rows(dice);
+    let alias = match dice.below(10) {
+        0..=2 => Some("new".to_owned()),
+        3 => {
+            let names: Vec<String> = table.columns.iter().map(|column| format!("n{}", column.name)).collect();
+            Some(format!("new ({})", names.join(", ")))
+        }
+        _ => None,
     };
+    let mut sets = Vec::new();
+    for _ in 0..=dice.below(2) {
+        let column = table.column(dice);
+        let value = match (&alias, dice.below(10)) {
+            (Some(alias), 0..=3) if alias.contains('(') => format!("new.n{}", table.column(dice).name),
+            (Some(_), 0..=3) => format!("new.{}", table.column(dice).name),
+            (None, 0..=2) => format!("VALUES({})", column.name),
+            (None, 3) => format!("IFNULL({0}, VALUES({0}))", column.name),
+            (_, 4) => table.expression(dice, &format!("{name}.")),
+            _ => column.value(dice),
+        };
+        sets.push(format!("{} = {value}", column.name));
+    }
+    let alias = alias.map_or(String::new(), |alias| format!(" AS {alias}"));
+    let sql = format!(
+        "INSERT {ignore}INTO {name} ({}) VALUES {rows}{alias} ON DUPLICATE KEY UPDATE {}",
+        table.names(),
+        sets.join(", ")
+    );
+    ("on duplicate key", sql)
+}
+
+fn insert_select(
+    dice: &mut Dice,
+    number: usize,
+    (table, other): (&Table, &Table),
+    ignore: &str,
+) -> (&'static str, String) {
+    let (from, other) = if dice.percent(15) { (number, table) } else { (3 - number, other) };
+    if dice.percent(40) {
+        let (to, column) = (table.column(dice), other.column(dice));
+        let sql = format!(
+            "INSERT {ignore}INTO t{number} ({}) SELECT {} FROM t{from} ORDER BY 1",
+            to.name, column.name
+        );
+        return ("insert select", sql);
+    }
+    let values: Vec<String> = table
+        .columns
+        .iter()
+        .map(|column| if dice.percent(30) { column.literal(dice) } else { other.expression(dice, "") })
+        .collect();
+    let verb =
+        if dice.percent(20) { "REPLACE".to_owned() } else { format!("INSERT {ignore}").trim().to_owned() };
+    let order = other.order(dice);
+    let limit = if dice.percent(30) { format!(" LIMIT {}", dice.below(4)) } else { String::new() };
+    let rest = match dice.below(10) {
+        0 | 1 if !verb.starts_with("REPLACE") => {
+            let column = table.column(dice);
+            format!(" ON DUPLICATE KEY UPDATE {} = {}", column.name, column.literal(dice))
+        }
+        _ => String::new(),
+    };
+    let sql = format!(
+        "{verb} INTO t{number} ({}) SELECT {} FROM t{from}{order}{limit}{rest}",
+        table.names(),
+        values.join(", ")
+    );
+    ("insert select", sql)
+}
+
+fn update(dice: &mut Dice, name: &str, table: &Table, ignore: &str) -> (&'static str, String) {
+    let mut sets = Vec::new();
+    for _ in 0..=dice.below(4) / 2 {
+        let column = table.column(dice);
+        let value = match dice.below(6) {
+            0 => table.column(dice).name.clone(),
+            1 => format!("{} {} {}", column.name, dice.pick(&["+", "-", "*", "/"]), values::any(dice)),
+            2 => table.expression(dice, ""),
+            _ => column.value(dice),
+        };
+        sets.push(format!("{} = {value}", column.name));
+    }
     let condition =
         if dice.percent(60) { format!(" WHERE {}", table.condition(dice)) } else { String::new() };
-    ("update", format!("UPDATE {ignore}{name} SET {} = {value}{condition}", column.name))
+    let tail = tail(dice, table);
+    ("update", format!("UPDATE {ignore}{name} SET {}{condition}{tail}", sets.join(", ")))
+}
+
+/// ORDER BY and LIMIT, of some statements.
+fn tail(dice: &mut Dice, table: &Table) -> String {
+    match dice.below(10) {
+        0 => table.order(dice),
+        1 => format!("{} LIMIT {}", table.order(dice), dice.below(4)),
+        _ => String::new(),
+    }
 }
 
 fn multi_table(dice: &mut Dice, number: usize, table: &Table, other: &Table) -> (&'static str, String) {
     let (left, right) = (table.column(dice), other.column(dice));
     let join = format!("t{number} JOIN t{} ON t{number}.{} = t{0}.{}", 3 - number, left.name, right.name);
     if dice.percent(40) {
-        return ("delete join", format!("DELETE t{number} FROM {join}"));
+        let sql = match dice.below(3) {
+            0 => format!("DELETE FROM t{number}, t{} USING {join}", 3 - number),
+            _ => format!("DELETE t{number} FROM {join}"),
+        };
+        return ("delete join", sql);
     }
     let column = table.column(dice);
-    ("update join", format!("UPDATE {join} SET t{number}.{} = {}", column.name, column.value(dice)))
+    // Of several rows of the other table, any may be the first.
+    let value = match dice.below(3) {
+        0 => table.expression(dice, &format!("t{number}.")),
+        _ => column.value(dice),
+    };
+    ("update join", format!("UPDATE {join} SET t{number}.{} = {value}", column.name))
 }

@@ -1,0 +1,87 @@
+//! Values on their way to columns, where what they are written as decides what the column gets.
+
+use expr::build::CastTo;
+use expr::{Expr, ExprKind};
+use types::{CollationId, OwnedValue, SqlType, TypeKind};
+
+use super::BindError;
+use super::binder::Binder;
+
+/// More bytes than a number has.
+const TOO_MANY_BYTES: u8 = 9;
+
+impl Binder<'_, '_> {
+    /// `value` as a column of type `ty` gets it.
+    pub(super) fn value_for(&self, value: Expr, ty: &SqlType) -> Result<Expr, BindError> {
+        match &value.kind {
+            ExprKind::Const(OwnedValue::Bit { .. }) if value.ty.is_string() => Ok(bytes_for(value, ty)),
+            ExprKind::Const(_) if value.ty.is_string() && value.ty.unsigned => Ok(bytes_for(value, ty)),
+            ExprKind::Column(_) if is_lob(ty) && has_own_text(&value.ty) => {
+                let text = CastTo::Char { length: None, charset: None, binary: false };
+                Ok(self.build.cast(value, text)?)
+            }
+            ExprKind::Column(_) if value.ty.kind == TypeKind::Float && ty.is_string() && !is_lob(ty) => {
+                Ok(self.build.cast(value, CastTo::Double)?)
+            }
+            ExprKind::Column(_) if is_read_as_number(&value.ty, ty) => {
+                let to = if value.ty.kind == TypeKind::Bit { CastTo::Unsigned } else { CastTo::Signed };
+                Ok(self.build.cast(value, to)?)
+            }
+            _ => Ok(value),
+        }
+    }
+}
+
+/// Whether queries show more of a number than its value.
+fn has_own_text(ty: &SqlType) -> bool {
+    let is_float = matches!(ty.kind, TypeKind::Float | TypeKind::Double);
+    ty.zerofill || is_float && ty.decimals < SqlType::NOT_FIXED_DECIMALS
+}
+
+fn is_lob(ty: &SqlType) -> bool {
+    matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_))
+}
+
+/// Whether MySQL reads a column of type `from` as a number where one of type `to` gets its value, other than in expressions.
+fn is_read_as_number(from: &SqlType, to: &SqlType) -> bool {
+    match from.kind {
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time => {
+            matches!(to.kind, TypeKind::Year | TypeKind::Bit)
+        }
+        TypeKind::Bit => to.is_string() && !is_lob(to),
+        _ => false,
+    }
+}
+
+/// A hexadecimal or bit literal for a column of type `ty`: a number for numbers, bytes for others. A number of more than 64 bits, or
+/// 63 for a column with a sign, is the greatest of them and out of range.
+pub(super) fn bytes_for(literal: Expr, ty: &SqlType) -> Expr {
+    let ExprKind::Const(constant) = &literal.kind else { return literal };
+    let bytes = match constant {
+        OwnedValue::Bit { value, bytes } => value.to_be_bytes()[8 - usize::from(*bytes).min(8)..].into(),
+        OwnedValue::Bytes { data, collation: CollationId::BINARY } => data.clone(),
+        _ => return literal,
+    };
+    let value = match ty.kind {
+        TypeKind::Bit | TypeKind::Year => number(&bytes, u64::MAX),
+        TypeKind::Decimal | TypeKind::Float | TypeKind::Double => number(&bytes, greatest(ty)),
+        _ if ty.is_integer() => number(&bytes, greatest(ty)),
+        _ => OwnedValue::Bytes { data: bytes, collation: CollationId::BINARY },
+    };
+    Expr { kind: ExprKind::Const(value), ..literal }
+}
+
+fn greatest(ty: &SqlType) -> u64 {
+    if ty.unsigned { u64::MAX } else { i64::MAX as u64 }
+}
+
+fn number(bytes: &[u8], greatest: u64) -> OwnedValue {
+    if bytes.is_empty() {
+        return OwnedValue::Int(0);
+    }
+    let value = bytes.iter().fold(0, |value: u64, &byte| value << 8 | u64::from(byte));
+    if bytes.len() > 8 || value > greatest {
+        return OwnedValue::Bit { value: greatest, bytes: TOO_MANY_BYTES };
+    }
+    OwnedValue::Bit { value, bytes: bytes.len() as u8 }
+}
