@@ -117,6 +117,8 @@ impl Engine {
         if self.is_recovering.swap(false, Ordering::Relaxed) {
             self.checkpoint()?;
             self.roll_back_unfinished()?;
+            // What was put back came from the log, too.
+            self.store.pool().ensure_resident_sound().map_err(btree::Error::from)?;
             // Files of undo that was spilled go.
             self.checkpoint()?;
         }
