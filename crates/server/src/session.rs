@@ -28,7 +28,9 @@ use crate::process_list::{Kill, Process};
 use crate::redo_log;
 use crate::server::Server;
 use crate::status::Counters;
-use crate::sysvars::{ALL, Access, Assigned, Scope, SetValue, VarDef, VarValue, Variables, find};
+use crate::sysvars::{
+    ALL, Access, Assigned, Scope, SetValue, VarDef, VarValue, Variables, find, sql_mode_warnings,
+};
 use crate::table_locks::{self, TableLocks};
 use crate::transaction::{self, TransactionState};
 use crate::undo_settings;
@@ -412,7 +414,21 @@ impl Session {
         if let Some(warning) = assigned.warning {
             self.warn(Severity::Warning, warning);
         }
+        if def.name == "sql_mode" {
+            self.warn_of_modes(level);
+        }
         Ok(())
+    }
+
+    #[cold]
+    fn warn_of_modes(&mut self, level: Level) {
+        let modes = match level {
+            Level::Global => self.server.variables.read().hot.sql_mode,
+            _ => self.variables.hot.sql_mode,
+        };
+        for warning in sql_mode_warnings(modes) {
+            self.warn(Severity::Warning, warning);
+        }
     }
 
     fn assign_global(&mut self, number: usize, set: &SetValue) -> Result<Assigned, SqlError> {

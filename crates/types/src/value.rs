@@ -5,6 +5,7 @@
 //! is a warning or an error.
 
 pub(crate) mod digits;
+mod message;
 mod number;
 mod number_text;
 mod owned;
@@ -13,6 +14,7 @@ mod temporal;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+pub use message::text_for_message;
 pub use number::{Converted, Loss, double_prefix, integer_prefix, round_text_to_i128};
 pub use number_text::{write_double, write_double_fixed, write_double_within, write_float};
 pub use owned::OwnedValue;
@@ -180,23 +182,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value as text for people.
-    #[cold]
-    pub fn display_text(&self) -> String {
-        let mut out = Vec::new();
-        self.write_text(&mut out);
-        if self.is_null() { "NULL".to_owned() } else { String::from_utf8_lossy(&out).into_owned() }
-    }
-
-    /// The value as text for a message: as much of it as any message shows.
-    #[cold]
-    pub fn message_text(&self) -> String {
-        match self {
-            Value::Bytes { data, .. } => text_for_message(data),
-            _ => self.display_text(),
-        }
-    }
-
     /// Order of two values of one kind, strings by bytes; `None` for NULL or different kinds. Int and UInt are one kind.
     pub fn cmp_same_kind(&self, other: &Value<'_>) -> Option<Ordering> {
         Some(match (self, other) {
@@ -225,17 +210,6 @@ impl PartialEq for Value<'_> {
     fn eq(&self, other: &Self) -> bool {
         (self.is_null() && other.is_null()) || self.cmp_same_kind(other) == Some(Ordering::Equal)
     }
-}
-
-/// As much of `text` as a message shows. Messages end after some hundred characters, and texts may be very long.
-#[cold]
-pub fn text_for_message(text: &[u8]) -> String {
-    const SHOWN_BYTES: usize = 2048;
-    let end = match text.get(..SHOWN_BYTES) {
-        Some(shown) => shown.iter().rposition(|b| b & 0xC0 != 0x80).unwrap_or(SHOWN_BYTES),
-        None => text.len(),
-    };
-    String::from_utf8_lossy(&text[..end]).into_owned()
 }
 
 /// Text of an ENUM value; empty for index 0 and for an index past the members.
