@@ -179,7 +179,10 @@ impl Builder {
             return self.string(&text, collation);
         }
         let (ty, nullable) = (string_type(super::shown_chars(&expr.ty), collation), expr.nullable);
-        Expr { kind: ExprKind::Call { func: Func::ShareCharset, args: Box::new([expr]) }, ty, nullable }
+        // What a BIT column holds need not be text.
+        let is_bits = matches!(&expr.kind, ExprKind::Cast { arg, .. } if arg.ty.kind == TypeKind::Bit);
+        let func = if is_bits { Func::ConvertUsing } else { Func::ShareCharset };
+        Expr { kind: ExprKind::Call { func, args: Box::new([expr]) }, ty, nullable }
     }
 
     /// `expr COLLATE name`.
