@@ -40,7 +40,13 @@ impl<'a> StrictSession<'a> {
 
 /// Whether strict modes refuse what `warning` tells of.
 fn is_refused(warning: &Warning) -> bool {
-    !matches!(warning, Warning::ResultTooLong { .. } | Warning::CannotConvert { .. })
+    !matches!(
+        warning,
+        Warning::ResultTooLong { .. }
+            | Warning::CannotConvert { .. }
+            | Warning::OddDelimiter { .. }
+            | Warning::UnknownLocale { .. }
+    )
 }
 
 impl SessionInfo for StrictSession<'_> {

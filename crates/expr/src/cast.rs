@@ -3,9 +3,12 @@
 use types::collation::Charset;
 use types::temporal::DateFlags;
 use types::value::{Converted, Loss};
-use types::{DateTime, TypeKind, Value};
+use types::{DateTime, Time, TypeKind, Value};
 
-use crate::functions::{Call, text, text_in_arena};
+use crate::functions::{Call, signed, text, text_in_arena, warn_no_number};
+use crate::moment::{
+    date_of, note_date_delimiters, note_time_delimiters, warn_cut_moment, warn_no_date, warn_no_moment,
+};
 use crate::{EvalError, ExprKind, Warning, cuts_fractions, moment_of, time_of};
 
 /// The value of a cast: argument 0 of `call` as a value of the call's type.
@@ -16,9 +19,9 @@ pub(crate) fn cast<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     }
     match call.ty().kind {
         TypeKind::Decimal => Ok(to_decimal(call, &value)),
-        TypeKind::Double => Ok(Value::Double(told(call, "DOUBLE", &value, value.to_f64()))),
+        TypeKind::Double => Ok(Value::Double(told_number(call, "DOUBLE", &value, value.to_f64()))),
         TypeKind::Float => {
-            let number = told(call, "DOUBLE", &value, value.to_f64()) as f32;
+            let number = told_number(call, "DOUBLE", &value, value.to_f64()) as f32;
             if number.is_finite() { Ok(Value::Float(number)) } else { Err(call.out_of_range()) }
         }
         TypeKind::Date => Ok(to_date(call, &value)),
@@ -38,6 +41,14 @@ fn told<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<
     read.value
 }
 
+/// The number that a text is; one that is not wholly a number is told to the session.
+fn told_number<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<T>) -> T {
+    if read.loss != Loss::None {
+        warn_no_number(type_name, value, &call.args[0], call.ctx);
+    }
+    read.value
+}
+
 fn to_integer<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalError> {
     if let Value::Double(_) | Value::Float(_) = value {
         // Doubles stop at the bounds of signed integers, whatever the type.
@@ -46,13 +57,13 @@ fn to_integer<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalE
     }
     let type_name = if matches!(value, Value::Decimal(_)) { "DECIMAL" } else { "INTEGER" };
     if call.ty().unsigned {
-        let number = told(call, type_name, value, value.to_u64());
+        let number = told_number(call, type_name, value, value.to_u64());
         if value.is_textual() && (number as i64) < 0 && is_negative_text(value) {
             call.ctx.session.warn(Warning::NegativeToUnsigned);
         }
         Ok(Value::UInt(number))
     } else {
-        Ok(Value::Int(told(call, type_name, value, value.to_i64())))
+        Ok(Value::Int(told_number(call, type_name, value, value.to_i64())))
     }
 }
 
@@ -64,7 +75,7 @@ fn to_decimal<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     let ty = call.ty();
     let read = value.to_decimal();
     if read.loss == Loss::Truncated {
-        call.truncated("DECIMAL", value);
+        warn_no_number("DECIMAL", value, &call.args[0], call.ctx);
     }
     let rounded = read.value.round(i32::from(ty.decimals));
     let bound = types::Decimal::max_value(ty.length, ty.decimals);
@@ -75,12 +86,12 @@ fn to_decimal<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     Value::Decimal(rounded.rescale(ty.decimals).unwrap_or(rounded))
 }
 
-/// What a warning calls the conversion: its column in the select list, else its text.
+/// What a warning calls the conversion: its column in the select list. Another has no name in MySQL.
 #[cold]
 fn column_name(call: &Call<'_>) -> String {
     match &call.expr.kind {
         ExprKind::Cast { name: Some(name), .. } => name.to_string(),
-        _ => crate::print::to_text(call.expr, call.ctx),
+        _ => "(null)".to_owned(),
     }
 }
 
@@ -89,26 +100,45 @@ fn flags(call: &Call<'_>) -> DateFlags {
 }
 
 fn to_date<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
-    match moment_of(value, flags(call), call.ctx) {
-        Some(read) => Value::Date(told(call, "date", value, read).date()),
-        None => refused(call, "date", value),
-    }
+    let Some(read) = date_of(value, flags(call), call.ctx) else {
+        if !value.is_temporal() {
+            warn_no_date(value, call.ctx);
+        }
+        return Value::Null;
+    };
+    let date = Value::Date(told(call, "date", value, read));
+    note_date_delimiters(value, call.ctx);
+    date
 }
 
 fn to_datetime<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     let fsp = call.ty().decimals;
     let read = moment_of(value, flags(call), call.ctx);
-    let Some(read) = read else { return incorrect(call, "datetime", value) };
-    let moment: DateTime = told(call, "datetime", value, read);
-    let rounded = if cuts_fractions(call.ctx) { Some(moment.truncate(fsp)) } else { moment.round(fsp) };
-    rounded.map_or_else(|| incorrect(call, "datetime", value), |moment| Value::DateTime(moment, fsp))
+    let cuts = |moment: DateTime| {
+        if cuts_fractions(call.ctx) { Some(moment.truncate(fsp)) } else { moment.round(fsp) }
+    };
+    let Some(moment) = read.and_then(|read| cuts(read.value)) else {
+        if !value.is_temporal() {
+            warn_no_moment(value, call.ctx);
+        }
+        return Value::Null;
+    };
+    if read.is_some_and(|read| read.loss != Loss::None) {
+        warn_cut_moment(value, call.ctx);
+    }
+    note_date_delimiters(value, call.ctx);
+    Value::DateTime(moment, fsp)
 }
 
 fn to_time<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     let fsp = call.ty().decimals;
-    let Some(read) = time_of(value, call.ctx) else { return refused(call, "time", value) };
-    let time = told(call, "time", value, read);
-    Value::Time(if cuts_fractions(call.ctx) { time.truncate(fsp) } else { time.round(fsp) }, fsp)
+    let read = time_of(&signed(*value), call.ctx);
+    let time = read.map(|read| told(call, "time", value, read));
+    let cut = |time: Time| if cuts_fractions(call.ctx) { time.truncate(fsp) } else { time.round(fsp) };
+    let time =
+        time.map_or_else(|| refused(call, "time", &signed(*value)), |time| Value::Time(cut(time), fsp));
+    note_time_delimiters(value, call.ctx);
+    time
 }
 
 /// What is no date or time is NULL, with a warning.
@@ -128,23 +158,27 @@ fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
         Value::Date(v) => i64::from(v.year()),
         Value::DateTime(v, _) => i64::from(v.date().year()),
         Value::Time(..) => i64::from(call.ctx.today().year()),
+        Value::Decimal(_) => told_number(call, "DECIMAL", value, value.to_i64()),
         _ => value.to_i64().value,
     };
-    let is_text_zero = value.is_textual() && year == 0;
-    if is_text_zero && value.to_i64().loss != Loss::None {
-        return incorrect(call, "YEAR", value);
+    let is_text = value.is_textual();
+    if is_text && value.to_i64().loss != Loss::None {
+        if year == 0 && !value.as_text(&mut Vec::new()).trim_ascii_start().starts_with(b"0") {
+            return incorrect(call, "YEAR", value);
+        }
+        call.truncated("YEAR", value);
     }
     match year {
-        0 if !is_text_zero => Value::UInt(0),
+        0 if !is_text => Value::UInt(0),
         0..=69 => Value::UInt(year as u64 + 2000),
         70..=99 => Value::UInt(year as u64 + 1900),
         1901..=2155 => Value::UInt(year as u64),
-        _ => incorrect(call, "YEAR", value),
+        _ => refused(call, "YEAR", &Value::Int(year)),
     }
 }
 
 fn to_text<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalError> {
-    let bytes = text_in_arena(value, &call.args[0].ty, call.ctx);
+    let bytes = text_in_arena(value, &call.args[0], call.ctx);
     let from = match value {
         // Bits are bytes, the text of numbers and dates is ASCII.
         Value::Bit { .. } => Charset::Binary,

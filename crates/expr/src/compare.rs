@@ -6,6 +6,7 @@ use types::temporal::DateFlags;
 use types::value::Loss;
 use types::{CollationId, DateTime, Decimal, Time, Value};
 
+use crate::moment::{note_date_delimiters, warn_cut_moment, warn_no_moment};
 use crate::{CmpDomain, EvalCtx, Warning, moment_of};
 
 /// Order of two values; `None` if either is NULL. What is no date or time counts as the zero one, with a warning.
@@ -163,23 +164,25 @@ fn date_time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTime {
         Value::Date(v) => return DateTime::from_date(v),
         _ => {}
     }
-    if let Some(read) = moment_of(value, DateFlags::default(), ctx) {
-        if read.loss == Loss::Truncated {
-            warn_truncated("datetime", value, ctx);
-        }
-        read.value
-    } else {
-        ctx.session.warn(Warning::IncorrectValue { type_name: "datetime", value: value.message_text() });
-        DateTime::ZERO
+    let read = moment_of(value, DateFlags::default(), ctx);
+    match read {
+        Some(read) if read.loss == Loss::Truncated => warn_cut_moment(value, ctx),
+        Some(_) => {}
+        None => warn_no_moment(value, ctx),
     }
+    if read.is_some() {
+        note_date_delimiters(value, ctx);
+    }
+    read.map_or(DateTime::ZERO, |read| read.value)
 }
 
 fn time(value: &Value<'_>) -> Time {
     value.to_time().map_or(Time::ZERO, |read| read.value)
 }
 
+/// Warns that `value` is not wholly a value of a type.
 #[cold]
-fn warn_truncated(type_name: &str, value: &Value<'_>, ctx: &EvalCtx<'_>) {
+pub(crate) fn warn_truncated(type_name: &str, value: &Value<'_>, ctx: &EvalCtx<'_>) {
     let type_name = type_name.to_owned();
     ctx.session.warn(Warning::TruncatedWrongValue { type_name, value: value.message_text() });
 }

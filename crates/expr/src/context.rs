@@ -103,6 +103,12 @@ pub trait SessionInfo {
     fn next_seeded_random(&self, _place: usize, _seed: u32) -> Option<f64> {
         None
     }
+    /// The number that the statement kept for the operation at `place`; NaN stands for NULL.
+    fn kept_number(&self, _place: usize) -> Option<f64> {
+        None
+    }
+    /// Keeps the number of the operation at `place` for the rest of the statement.
+    fn keep_number(&self, _place: usize, _number: f64) {}
 }
 
 /// What a function asks of the user-level locks; names are in lower case.

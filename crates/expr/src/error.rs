@@ -4,6 +4,7 @@ use std::fmt;
 
 use base::memory::Exceeded;
 use base::sync::interrupt;
+use types::temporal::OddDelimiter;
 
 /// An evaluation that fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,15 @@ pub enum EvalError {
         value: String,
         /// Function name.
         function: &'static str,
+    },
+    /// 3854 `Cannot convert string '\\xFF' from binary to utf8mb4`.
+    CannotConvert {
+        /// The first bytes of the string, as MySQL shows them.
+        value: String,
+        /// Its character set.
+        from: &'static str,
+        /// The one that was wanted.
+        to: &'static str,
     },
     /// 3513 `Binary operands of bitwise operators must be of equal length`.
     BitOperandLengths,
@@ -70,6 +80,9 @@ impl fmt::Display for EvalError {
             EvalError::WrongArgument { function } => write!(f, "incorrect arguments to {function}"),
             EvalError::WrongValue { type_name, value, function } => {
                 write!(f, "incorrect {type_name} value '{value}' for function {function}")
+            }
+            EvalError::CannotConvert { value, from, to } => {
+                write!(f, "cannot convert string '{value}' from {from} to {to}")
             }
             EvalError::BitStringTooLong => f.write_str("the bits of binary strings beyond 511 bytes"),
             EvalError::BitOperandLengths => f.write_str("operands of a bit operator differ in length"),
@@ -113,6 +126,13 @@ pub enum Warning {
         /// The text.
         value: String,
     },
+    /// 1366 `Incorrect DECIMAL value: '0' for column '' at row -1`: a text without a number at its front.
+    NoDecimal,
+    /// 1366 `Incorrect DOUBLE value: 'x' for column '' at row 1`: a text among distinct numbers that is not wholly one.
+    NoDouble {
+        /// The text.
+        value: String,
+    },
     /// `Division by 0`.
     DivisionByZero,
     /// A numeric result was clipped to a type's range: `Out of range value for column 'CAST(...)' at row 1`.
@@ -146,6 +166,19 @@ pub enum Warning {
     GroupConcatCut {
         /// 1-based row in the group.
         row: u64,
+    },
+    /// A delimiter in the text of a date that MySQL deprecates: 4095 if another is standard there, 4096 if it is one too
+    /// many.
+    OddDelimiter {
+        /// Where and which.
+        odd: OddDelimiter,
+        /// The text.
+        value: String,
+    },
+    /// 1583 `Incorrect parameters in the call to native function 'sha2'`.
+    WrongParameters {
+        /// Function name.
+        function: &'static str,
     },
     /// 1649 `Unknown locale: 'x'`.
     UnknownLocale {

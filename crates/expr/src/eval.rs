@@ -3,11 +3,12 @@
 use bumpalo::Bump;
 use types::Value;
 use types::collation::LikePattern;
+use types::value::Loss;
 
 use crate::cast::cast;
-use crate::compare::{compare_values, double, equal_values};
+use crate::compare::{Number, compare_values, double, equal_values};
 use crate::context::LONG_TEXT_BYTES;
-use crate::functions::{Call, collation as collation_of, some, text_in_arena};
+use crate::functions::{Call, collation as collation_of, some, text_in_arena, warn_no_number};
 use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowSource};
 
 /// The value of `expr` for the current row.
@@ -37,7 +38,10 @@ pub fn eval<'v>(
             Ok(truth(is_true))
         }
         ExprKind::Between { negated, domain, args } => {
-            let value = eval(&args[0], row, ctx)?;
+            let mut value = eval(&args[0], row, ctx)?;
+            if *domain == CmpDomain::Double && value.is_textual() {
+                value = number_of_text(&value, *domain, ctx);
+            }
             let (low, high) = (eval(&args[1], row, ctx)?, eval(&args[2], row, ctx)?);
             let above = compare(CmpOp::Ge, &value, &low, *domain, ctx);
             let below = compare(CmpOp::Le, &value, &high, *domain, ctx);
@@ -106,7 +110,11 @@ pub fn eval_bool<'v>(
 ) -> Result<Option<bool>, EvalError> {
     let value = eval(expr, row, ctx)?;
     if value.is_textual() {
-        return Ok(Some(double(&value, ctx) != 0.0));
+        let read = value.to_f64();
+        if read.loss != Loss::None {
+            warn_no_number("DOUBLE", &value, expr, ctx);
+        }
+        return Ok(Some(read.value != 0.0));
     }
     Ok(value.to_bool())
 }
@@ -185,6 +193,15 @@ fn was_killed(ctx: &EvalCtx<'_>) -> bool {
     ctx.session.killed()
 }
 
+/// The number that a text is among numbers: it is read once, and the session is told once of one that is none.
+#[inline(never)]
+fn number_of_text(text: &Value<'_>, domain: CmpDomain, ctx: &EvalCtx<'_>) -> Value<'static> {
+    match domain {
+        CmpDomain::Number => Number::of(text, ctx).to_value(),
+        _ => Value::Double(double(text, ctx)),
+    }
+}
+
 /// Items of a list that takes long enough to look first whether the statement was killed.
 const LONG_LIST: usize = 256;
 
@@ -200,6 +217,12 @@ fn is_in<'v>(
         return Err(EvalError::Killed);
     }
     let mut unknown = needle.is_null();
+    let number;
+    let mut needle = needle;
+    if matches!(domain, CmpDomain::Double | CmpDomain::Number) && needle.is_textual() {
+        number = number_of_text(needle, domain, ctx);
+        needle = &number;
+    }
     for item in list {
         let item = eval(item, row, ctx)?;
         let is_equal = compare(CmpOp::Eq, needle, &item, domain, ctx);
@@ -222,7 +245,7 @@ fn like<'v>(expr: &'v Expr, row: &'v dyn RowSource, ctx: &'v EvalCtx<'v>) -> Res
     let text_of = |arg: &'v Expr| match eval(arg, row, ctx)? {
         Value::Null => Ok::<_, EvalError>(None),
         Value::Bytes { data, .. } => Ok(Some(data)),
-        value => Ok(Some(text_in_arena(&value, &arg.ty, ctx))),
+        value => Ok(Some(text_in_arena(&value, arg, ctx))),
     };
     let text = some!(text_of(&args[0]));
     let matched = if let Some(pattern) = compiled {

@@ -95,8 +95,10 @@ functions! {
         BitCount ["bit_count"] 1..=1 Int, Args, bits::count;
 
         // Strings and their collations.
+        KeptNumber [] 1..=1 Double, Args, number::kept;
         Collate [] 1..=1 Of(rule::as_first), Args, text::collate;
         ConvertUsing [] 1..=1 Of(rule::as_first), Maybe, text::convert_using;
+        ShareCharset [] 1..=1 Of(rule::as_first), Maybe, text::share_charset;
         CutText [] 1..=1 Of(rule::as_first), Maybe, text::cut;
         PadBytes [] 1..=1 Of(rule::as_first), Maybe, text::pad_bytes;
         Charset ["charset"] 1..=1 Text(64), Args, info::charset;
@@ -111,6 +113,8 @@ functions! {
         IsNull ["isnull"] 1..=1 Build(of::build_special), Never, choose::rewritten;
         Greatest ["greatest"] 2..=MANY Build(of::build_special), Args, choose::greatest;
         Least ["least"] 2..=MANY Build(of::build_special), Args, choose::least;
+        GreatestMoment [] 2..=MANY Build(of::build_special), Args, choose::greatest_moment;
+        LeastMoment [] 2..=MANY Build(of::build_special), Args, choose::least_moment;
         Interval ["interval"] 2..=MANY Digits(2), Never, choose::interval;
         Elt ["elt"] 2..=MANY Build(of::build_special), Maybe, choose::elt;
         Field ["field"] 2..=MANY Build(of::build_field), Never, choose::field;
@@ -289,6 +293,17 @@ impl Func {
     pub(crate) fn is_bitwise(self) -> bool {
         use Func::{BitAnd, BitNot, BitOr, BitXor, ShiftLeft, ShiftRight};
         matches!(self, BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight | BitNot)
+    }
+
+    /// Whether argument `i` of a function of texts is a text; the others are counts and places.
+    pub(crate) fn takes_text(self, i: usize) -> bool {
+        match self {
+            Func::LPad | Func::RPad => i != 1,
+            Func::Insert => i == 0 || i == 3,
+            Func::SubstringIndex | Func::Locate => i < 2,
+            Func::MakeSet => i > 0,
+            _ => true,
+        }
     }
 
     /// Whether a call may take its time for others.

@@ -1,10 +1,14 @@
 //! Values as dates with a time, in the session's zone.
 
-use types::temporal::{DateFlags, MAX_FSP, MICROS_PER_SECOND, Parsed, ParsedTime};
+use types::temporal::{DateFlags, MAX_FSP, MICROS_PER_SECOND, OddDelimiter, Parsed, ParsedTime};
 use types::value::{Converted, Loss};
 use types::{Date, DateTime, Decimal, SqlModes, Time, Value};
 
-use crate::EvalCtx;
+use crate::compare::warn_truncated;
+use crate::{EvalCtx, Warning};
+
+/// Shorter texts are no date and time of TIME.
+const MOMENT_BYTES_MIN: usize = 12;
 
 /// The date and time that `value` is; `None` for NULL and for what is none. A text may name the offset of its zone: the
 /// session's zone shows that moment. The zone is asked for by such texts alone.
@@ -15,9 +19,109 @@ pub fn moment_of(value: &Value<'_>, flags: DateFlags, ctx: &EvalCtx<'_>) -> Opti
         Value::Enum { .. } | Value::Set { .. } => {
             in_zone(&DateTime::parse(value.as_text(&mut Vec::new()), flags)?, ctx)
         }
+        Value::Bit { .. } => in_zone(&DateTime::parse(value.as_text(&mut Vec::new()), flags)?, ctx),
         Value::Time(..) => value.to_datetime(flags, ctx.today()),
         _ => value.to_datetime(flags, Date::ZERO),
     }
+}
+
+/// Tells the session of the first delimiter in the text of a date that MySQL deprecates.
+#[inline]
+pub(crate) fn note_date_delimiters(value: &Value<'_>, ctx: &EvalCtx<'_>) {
+    if let Value::Bytes { data, .. } = value
+        && let Some(odd) = OddDelimiter::of_date(data)
+    {
+        warn_of_delimiter(odd, value, ctx);
+    }
+}
+
+/// As [`note_date_delimiters`], of a time, or of a date and time.
+#[inline]
+pub(crate) fn note_time_delimiters(value: &Value<'_>, ctx: &EvalCtx<'_>) {
+    let Value::Bytes { data, .. } = value else { return };
+    if let Some(odd) = OddDelimiter::of_time(data) {
+        warn_of_delimiter(odd, value, ctx);
+    } else if data.len() >= MOMENT_BYTES_MIN
+        && let Some(odd) = OddDelimiter::of_date(data)
+        && Time::parse(data).is_some_and(|parsed| parsed.date_dropped)
+    {
+        warn_of_delimiter(odd, value, ctx);
+    }
+}
+
+#[cold]
+fn warn_of_delimiter(odd: OddDelimiter, value: &Value<'_>, ctx: &EvalCtx<'_>) {
+    ctx.session.warn(Warning::OddDelimiter { odd, value: value.message_text() });
+}
+
+/// The date that a number or another value is; as [`moment_of`].
+pub(crate) fn date_of(value: &Value<'_>, flags: DateFlags, ctx: &EvalCtx<'_>) -> Option<Converted<Date>> {
+    match whole_number(value) {
+        Whole::Number(number) => Date::from_number(number, flags).map(Converted::exact),
+        Whole::TooLarge => None,
+        Whole::None => {
+            moment_of(value, flags, ctx).map(|read| Converted { value: read.value.date(), loss: read.loss })
+        }
+    }
+}
+
+/// A value as the number that dates are read from, without its fraction.
+enum Whole {
+    Number(i64),
+    /// Past BIGINT.
+    TooLarge,
+    /// No number.
+    None,
+}
+
+fn whole_number(value: &Value<'_>) -> Whole {
+    const END: f64 = 9_223_372_036_854_775_808.0;
+    match *value {
+        Value::Int(v) => Whole::Number(v),
+        Value::UInt(v) => Whole::Number(v as i64),
+        Value::Double(_) | Value::Float(_) => {
+            let number = value.to_f64().value.trunc();
+            if number.abs() < END { Whole::Number(number as i64) } else { Whole::TooLarge }
+        }
+        Value::Decimal(v) => v.truncate(0).to_i64().map_or(Whole::TooLarge, Whole::Number),
+        _ => Whole::None,
+    }
+}
+
+/// Warns that `value` is no date. MySQL shows integers and doubles as the integer that it reads.
+#[cold]
+pub(crate) fn warn_no_date(value: &Value<'_>, ctx: &EvalCtx<'_>) {
+    match (whole_number(value), value) {
+        (Whole::TooLarge, Value::Decimal(v)) => {
+            warn_truncated("DECIMAL", &Value::Decimal(v.truncate(0)), ctx);
+        }
+        (Whole::Number(_), Value::Decimal(_)) => {}
+        (Whole::Number(number), _) => {
+            let value = number.to_string();
+            return ctx.session.warn(Warning::IncorrectValue { type_name: "datetime", value });
+        }
+        _ => {}
+    }
+    warn_truncated("date", value, ctx);
+}
+
+/// Warns that `value` is no date and time.
+#[cold]
+pub(crate) fn warn_no_moment(value: &Value<'_>, ctx: &EvalCtx<'_>) {
+    let value = match *value {
+        Value::UInt(v) => (v as i64).to_string(),
+        _ => value.message_text(),
+    };
+    ctx.session.warn(Warning::IncorrectValue { type_name: "datetime", value });
+}
+
+/// Warns that more follows a date, or a date and time.
+#[cold]
+pub(crate) fn warn_cut_moment(value: &Value<'_>, ctx: &EvalCtx<'_>) {
+    let mut scratch = Vec::new();
+    let parsed = DateTime::parse(value.as_text(&mut scratch), DateFlags::default());
+    let has_time = parsed.is_some_and(|parsed| parsed.has_time);
+    warn_truncated(if has_time { "datetime" } else { "date" }, value, ctx);
 }
 
 fn in_zone(parsed: &Parsed, ctx: &EvalCtx<'_>) -> Option<Converted<DateTime>> {

@@ -33,11 +33,45 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
         },
         ExprKind::UserVar(name) => format!("(@`{name}`)"),
         ExprKind::SysVar { name, .. } => format!("@@{name}"),
-        ExprKind::Case { .. } => "(case ... end)".to_owned(),
+        ExprKind::Case { arms, otherwise } => case(arms, otherwise.as_deref(), ctx),
+        ExprKind::IsNull { negated, arg } => {
+            format!("({} is {}null)", to_text(arg, ctx), if *negated { "not " } else { "" })
+        }
+        ExprKind::IsTruth { negated, truth, arg } => {
+            let not = if *negated { "not " } else { "" };
+            format!("({} is {not}{truth})", to_text(arg, ctx))
+        }
+        ExprKind::Between { negated, args, .. } => {
+            let [value, low, high] = [0, 1, 2].map(|i| to_text(&args[i], ctx));
+            format!("({value} {}between {low} and {high})", if *negated { "not " } else { "" })
+        }
+        ExprKind::In { negated, needle, list: items, .. } => {
+            let not = if *negated { "not " } else { "" };
+            format!("({} {not}in ({}))", to_text(needle, ctx), list(items, ","))
+        }
+        ExprKind::Like { negated, args, .. } => {
+            let like = format!("({})", list(&args[..], " like "));
+            if *negated { format!("(not({like}))") } else { like }
+        }
         ExprKind::Let { body: shown, .. } | ExprKind::Held { shown: Some(shown), .. } => to_text(shown, ctx),
         ExprKind::Subquery { .. } => "(select ...)".to_owned(),
         _ => "(...)".to_owned(),
     }
+}
+
+/// CASE; one of a single condition may have been written as IF, which is more usual.
+fn case(arms: &[(Expr, Expr)], otherwise: Option<&Expr>, ctx: &EvalCtx<'_>) -> String {
+    if let ([(condition, result)], Some(other)) = (arms, otherwise) {
+        return format!("if({},{},{})", to_text(condition, ctx), to_text(result, ctx), to_text(other, ctx));
+    }
+    let mut text = "(case".to_owned();
+    for (condition, result) in arms {
+        text.push_str(&format!(" when {} then {}", to_text(condition, ctx), to_text(result, ctx)));
+    }
+    if let Some(other) = otherwise {
+        text.push_str(&format!(" else {}", to_text(other, ctx)));
+    }
+    text + " end)"
 }
 
 fn constant(value: &OwnedValue) -> String {
@@ -50,6 +84,7 @@ fn constant(value: &OwnedValue) -> String {
         OwnedValue::Date(_) => format!("DATE'{text}'"),
         OwnedValue::Time(..) => format!("TIME'{text}'"),
         OwnedValue::DateTime(..) => format!("TIMESTAMP'{text}'"),
+        OwnedValue::Bit { value, bytes } => format!("0x{value:0width$x}", width = usize::from(*bytes) * 2),
         _ => text,
     }
 }

@@ -378,7 +378,7 @@ errors! {
     AGGREGATE_IN_ORDER_NOT_SELECT = 3066, b"HY000", "Expression #%d of %s is not in SELECT list, contains aggregate function; this is incompatible with %s";
     DEPRECATED_SQLMODE = 3090, b"HY000", "Changing sql mode '%s' is deprecated. It will be removed in a future release.";
     ACCOUNT_HAS_BEEN_LOCKED = 3118, b"HY000", "Access denied for user '%-.48s'@'%-.64s'. Account is locked.";
-    SQL_MODE_MERGED = 3135, b"HY000", "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be used with strict mode. They will be merged with strict mode in a future release.";
+    SQL_MODES_APART = 3135, b"HY000", "'NO_ZERO_DATE', 'NO_ZERO_IN_DATE' and 'ERROR_FOR_DIVISION_BY_ZERO' sql modes should be used with strict mode. They will be merged with strict mode in a future release.";
     INVALID_JSON_TEXT = 3140, b"22032", "Invalid JSON text: \"%s\" at position %d in value for column '%-.200s'.";
     USER_DOES_NOT_EXIST = 3162, b"HY000", "Authorization ID %s does not exist.";
     USER_ALREADY_EXISTS = 3163, b"HY000", "Authorization ID %s already exists.";
@@ -408,6 +408,8 @@ errors! {
     CLIENT_INTERACTION_TIMEOUT = 4031, b"HY000", "The client was disconnected by the server because of inactivity. See wait_timeout and interactive_timeout for configuring this behavior.";
     DA_GLOBAL_CONN_LIMIT = 4081, b"HY000", "Connection closed. Global connection memory limit %d bytes exceeded. Consumed %d bytes.";
     DA_CONN_LIMIT = 4082, b"HY000", "Connection closed. Connection memory limit %d bytes exceeded. Consumed %d bytes.";
+    DEPRECATED_DATETIME_DELIMITER = 4095, b"HY000", "Delimiter '%s' in position %d in datetime value '%s' at row %d is deprecated. Prefer the standard '%s'.";
+    SUPERFLUOUS_DATETIME_DELIMITER = 4096, b"HY000", "Delimiter '%s' in position %d in datetime value '%s' at row %d is superfluous and is deprecated. Please remove.";
     USER_LOCK_OVERLONG_NAME = 4163, b"42000", "User-level lock name '%-.192s' should not exceed %d characters.";
     CTE_EXPANSION_LIMIT = 4169, b"HY000", "Common table expression expansion exceeded an implementation limit. Simplify the query.";
 }

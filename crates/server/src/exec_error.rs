@@ -64,10 +64,13 @@ pub fn eval_error(error: &EvalError) -> SqlError {
         }
         EvalError::SubqueryRows => error_map::SUBQUERY_NO_1_ROW.bare(),
         EvalError::NotSupported(what) => error_map::NOT_SUPPORTED_YET.with(&[what]),
-        EvalError::WrongArgument { function } => error_map::WRONG_ARGUMENTS.with(&[function]),
         EvalError::WrongValue { type_name, value, function } => {
             error_map::WRONG_VALUE_FOR_TYPE.with(&[type_name, value, function])
         }
+        EvalError::CannotConvert { value, from, to } => {
+            error_map::CANNOT_CONVERT_STRING.with(&[value, from, to])
+        }
+        EvalError::WrongArgument { function } => error_map::WRONG_ARGUMENTS.with(&[function]),
         EvalError::BitStringTooLong => error_map::INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE.bare(),
         EvalError::BitOperandLengths => error_map::INVALID_BITWISE_OPERANDS_SIZE.bare(),
         EvalError::SystemVariable { name } => error_map::UNKNOWN_SYSTEM_VARIABLE.with(&[name]),

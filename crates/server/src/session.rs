@@ -10,7 +10,7 @@ use bumpalo::Bump;
 use exec::Scratch;
 use sql::CacheKey;
 use trx::ClientSettings;
-use types::{OwnedValue, SqlModes};
+use types::OwnedValue;
 use wire::greeting::NONCE_BYTES;
 use wire::{Capabilities, ServerStatus};
 
@@ -28,7 +28,9 @@ use crate::process_list::{Kill, Process};
 use crate::redo_log;
 use crate::server::Server;
 use crate::status::Counters;
-use crate::sysvars::{ALL, Access, Assigned, Scope, SetValue, VarDef, VarValue, Variables, find};
+use crate::sysvars::{
+    ALL, Access, Assigned, Scope, SetValue, VarDef, VarValue, Variables, find, sql_mode_warnings,
+};
 use crate::table_locks::{self, TableLocks};
 use crate::transaction::{self, TransactionState};
 use crate::undo_settings;
@@ -412,25 +414,20 @@ impl Session {
         if let Some(warning) = assigned.warning {
             self.warn(Severity::Warning, warning);
         }
-        if name == "sql_mode" {
-            let global = || self.server.variables.read().hot.sql_mode;
-            let modes = if level == Level::Global { global() } else { self.variables.hot.sql_mode };
-            self.warn_of_modes(modes);
+        if def.name == "sql_mode" {
+            self.warn_of_modes(level);
         }
         Ok(())
     }
 
-    /// Warns of modes that MySQL means to do without, or to have together only.
     #[cold]
-    fn warn_of_modes(&mut self, modes: SqlModes) {
-        let merged =
-            [SqlModes::NO_ZERO_DATE, SqlModes::NO_ZERO_IN_DATE, SqlModes::ERROR_FOR_DIVISION_BY_ZERO];
-        if merged.iter().any(|&mode| modes.has(mode) != modes.is_strict()) {
-            self.warn(Severity::Warning, error_map::SQL_MODE_MERGED.bare());
-        }
-        if modes.has(SqlModes::PAD_CHAR_TO_FULL_LENGTH) {
-            let mode = "PAD_CHAR_TO_FULL_LENGTH";
-            self.warn(Severity::Warning, error_map::DEPRECATED_SQLMODE.with(&[&mode]));
+    fn warn_of_modes(&mut self, level: Level) {
+        let modes = match level {
+            Level::Global => self.server.variables.read().hot.sql_mode,
+            _ => self.variables.hot.sql_mode,
+        };
+        for warning in sql_mode_warnings(modes) {
+            self.warn(Severity::Warning, warning);
         }
     }
 

@@ -52,6 +52,8 @@ struct Changes {
     locks: Option<Arc<LockRows>>,
     /// Where the calls of RAND(seed) have come in their sequences, by their places.
     sequences: Vec<(usize, SeededRandom)>,
+    /// Numbers of constant operations, by their places.
+    numbers: Vec<(usize, f64)>,
 }
 
 impl<'s> StatementContext<'s> {
@@ -255,6 +257,14 @@ impl SessionInfo for StatementContext<'_> {
         });
         Some(sequences[at].1.next_number())
     }
+    fn kept_number(&self, place: usize) -> Option<f64> {
+        let effects = self.effects.borrow();
+        let numbers = &effects.0.as_ref()?.numbers;
+        numbers.iter().find(|(known, _)| *known == place).map(|(_, number)| *number)
+    }
+    fn keep_number(&self, place: usize, number: f64) {
+        self.effects.borrow_mut().0.get_or_insert_default().numbers.push((place, number));
+    }
 }
 
 impl Conditions for StatementContext<'_> {
@@ -291,6 +301,10 @@ pub fn warning_condition(warning: &Warning) -> SqlError {
         Warning::IncorrectValue { type_name, value } => {
             error_map::TRUNCATED_WRONG_VALUE.saying(format!("Incorrect {type_name} value: '{value}'"))
         }
+        Warning::NoDecimal => error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD
+            .saying("Incorrect DECIMAL value: '0' for column '' at row -1".to_owned()),
+        Warning::NoDouble { value } => error_map::TRUNCATED_WRONG_VALUE_FOR_FIELD
+            .saying(format!("Incorrect DOUBLE value: '{value}' for column '' at row 1")),
         Warning::DivisionByZero => error_map::DIVISION_BY_ZERO.bare(),
         Warning::NegativeToUnsigned => error_map::UNKNOWN
             .saying("Cast to unsigned converted negative integer to its positive complement".to_owned()),
@@ -300,6 +314,22 @@ pub fn warning_condition(warning: &Warning) -> SqlError {
         Warning::InvalidString { charset, value } => {
             error_map::INVALID_CHARACTER_STRING.with(&[charset, value])
         }
+        Warning::OddDelimiter { odd, value } => {
+            let delimiter = char::from(odd.delimiter);
+            match odd.standard {
+                Some(standard) => error_map::DEPRECATED_DATETIME_DELIMITER.with(&[
+                    &delimiter,
+                    &odd.position,
+                    value,
+                    &1,
+                    &char::from(standard),
+                ]),
+                None => {
+                    error_map::SUPERFLUOUS_DATETIME_DELIMITER.with(&[&delimiter, &odd.position, value, &1])
+                }
+            }
+        }
+        Warning::WrongParameters { function } => error_map::WRONG_PARAMETERS_TO_NATIVE_FCT.with(&[function]),
         Warning::UnknownLocale { name } => error_map::UNKNOWN_LOCALE.with(&[name]),
         Warning::OutOfRange { operation } => error_map::WARN_DATA_OUT_OF_RANGE.with(&[operation, &1]),
         Warning::LogarithmArgument => error_map::INVALID_ARGUMENT_FOR_LOGARITHM.bare(),

@@ -35,6 +35,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     types_store,
     utf8mb3,
     values_date,
+    values_lockstep,
     values_number,
     values_query,
     volatile,

@@ -5,6 +5,7 @@
 
 mod date;
 mod datetime;
+mod delimiter;
 mod format;
 mod interval;
 mod parse;
@@ -14,6 +15,7 @@ mod zone;
 
 pub use date::{Date, days_in_month, is_leap_year};
 pub use datetime::DateTime;
+pub use delimiter::OddDelimiter;
 pub use interval::{Interval, IntervalUnit};
 pub use parse::{DateFlags, Parsed, ParsedTime};
 pub use time::Time;

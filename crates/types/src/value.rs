@@ -5,6 +5,7 @@
 //! is a warning or an error.
 
 pub(crate) mod digits;
+mod message;
 mod number;
 mod number_text;
 mod owned;
@@ -13,12 +14,12 @@ mod temporal;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+pub use message::{bytes_for_message, text_for_message};
 pub use number::{Converted, Loss, double_prefix, integer_prefix, round_text_to_i128};
 pub use number_text::{write_double, write_double_fixed, write_double_within, write_float};
 pub use owned::OwnedValue;
 
-use crate::collation::convert;
-use crate::{Charset, CollationId, Date, DateTime, Decimal, Time};
+use crate::{CollationId, Date, DateTime, Decimal, Time};
 
 /// Members of an ENUM or SET type, shared with its [`crate::SqlType`].
 pub type Members = Arc<[Box<[u8]>]>;
@@ -181,26 +182,6 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value as text for people.
-    #[cold]
-    pub fn display_text(&self) -> String {
-        let mut out = Vec::new();
-        self.write_text(&mut out);
-        if self.is_null() { "NULL".to_owned() } else { String::from_utf8_lossy(&out).into_owned() }
-    }
-
-    /// The value as text for a message: as much of it as any message shows.
-    #[cold]
-    pub fn message_text(&self) -> String {
-        match self {
-            Value::Bytes { data, collation } => {
-                let charset = collation.collation().map_or(Charset::Utf8mb4, |collation| collation.charset);
-                bytes_for_message(data, charset)
-            }
-            _ => self.display_text(),
-        }
-    }
-
     /// Order of two values of one kind, strings by bytes; `None` for NULL or different kinds. Int and UInt are one kind.
     pub fn cmp_same_kind(&self, other: &Value<'_>) -> Option<Ordering> {
         Some(match (self, other) {
@@ -229,38 +210,6 @@ impl PartialEq for Value<'_> {
     fn eq(&self, other: &Self) -> bool {
         (self.is_null() && other.is_null()) || self.cmp_same_kind(other) == Some(Ordering::Equal)
     }
-}
-
-/// As much of a string as a message shows: bytes of no character set as `\xHH` where they are not printable ASCII. Messages
-/// are in MySQL's `utf8mb3`, which has a question mark for characters beyond the basic plane, and end texts at a NUL.
-#[cold]
-pub fn bytes_for_message(bytes: &[u8], charset: Charset) -> String {
-    const SHOWN_BYTES: usize = 512;
-    if charset == Charset::Binary {
-        let mut text = String::new();
-        for &byte in bytes.iter().take(SHOWN_BYTES) {
-            match byte {
-                0x20..=0x7e => text.push(char::from(byte)),
-                _ => text.extend(["\\x".to_owned(), format!("{byte:02X}")]),
-            }
-        }
-        return text;
-    }
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    let mut text = Vec::new();
-    convert(charset, Charset::Utf8mb3, &bytes[..end], &mut text);
-    text_for_message(&text)
-}
-
-/// As much of `text` as a message shows. Messages end after some hundred characters, and texts may be very long.
-#[cold]
-pub fn text_for_message(text: &[u8]) -> String {
-    const SHOWN_BYTES: usize = 2048;
-    let end = match text.get(..SHOWN_BYTES) {
-        Some(shown) => shown.iter().rposition(|b| b & 0xC0 != 0x80).unwrap_or(SHOWN_BYTES),
-        None => text.len(),
-    };
-    String::from_utf8_lossy(&text[..end]).into_owned()
 }
 
 /// Text of an ENUM value; empty for index 0 and for an index past the members.

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use base::memory::{Charge, Purpose, StatementAccount};
+use types::value::double_prefix;
 use types::{OwnedValue, SqlType, Value};
 
 use super::AggFunc;
@@ -14,7 +15,7 @@ use super::group_key::append_group_key;
 use super::number::{Sum, Variance};
 use super::typing::order_domain;
 use crate::compare::double;
-use crate::{EvalCtx, EvalError, Expr, HashIndex};
+use crate::{EvalCtx, EvalError, Expr, HashIndex, Warning};
 
 /// What an accumulator gathers.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +115,18 @@ impl Accumulator {
         if self.func == AggFunc::AnyValue {
             return self.keep_first(args);
         }
-        if args.iter().any(Value::is_null) || !self.is_new(args, ctx)? {
+        if args.iter().any(Value::is_null) {
+            return Ok(());
+        }
+        let number;
+        let mut args = args;
+        if let (Some(_), State::Sum(Sum::Double(_)), [text]) = (&self.seen, &self.state, args)
+            && matches!(text, Value::Bytes { .. })
+        {
+            number = [Value::Double(kept_double(text, ctx))];
+            args = &number;
+        }
+        if !self.is_new(args, ctx)? {
             return Ok(());
         }
         self.count += 1;
@@ -123,7 +135,7 @@ impl Accumulator {
             State::Count | State::First(_) => {}
             State::Sum(sum) => sum.add(value, ctx)?,
             State::Extreme(extreme) => extreme.add(value, ctx, &self.charge)?,
-            State::Bits(bits) => bits.add(self.func, value)?,
+            State::Bits(bits) => bits.add(self.func, value, ctx)?,
             State::Variance(variance) => variance.add(double(value, ctx)),
             State::Concat(concat) => concat.add(args, order, ctx, &self.charge)?,
         }
@@ -174,4 +186,16 @@ impl Accumulator {
             },
         })
     }
+}
+
+/// The double that a text is among distinct ones, which are kept as numbers.
+fn kept_double(text: &Value<'_>, ctx: &EvalCtx<'_>) -> f64 {
+    let read = text.to_f64();
+    let mut scratch = Vec::new();
+    let bytes = text.as_text(&mut scratch);
+    let (_, consumed) = double_prefix(bytes);
+    if consumed == 0 || !bytes[consumed..].trim_ascii().is_empty() {
+        ctx.session.warn(Warning::NoDouble { value: text.message_text() });
+    }
+    read.value
 }

@@ -1,10 +1,12 @@
 //! BIT_AND, BIT_OR, BIT_XOR: on 64 bits, or on the bytes of binary strings.
 
+use types::value::{Converted, Loss};
 use types::{CollationId, OwnedValue, SqlType, Value};
 
 use super::AggFunc;
 use super::typing::BIT_STRING_BYTES_MAX;
-use crate::EvalError;
+use crate::compare::warn_truncated;
+use crate::{EvalCtx, EvalError};
 
 /// Bits gathered so far.
 #[derive(Clone, Debug)]
@@ -28,9 +30,14 @@ impl Bits {
     }
 
     /// # Errors  [`EvalError::BitOperandLengths`], [`EvalError::BitStringTooLong`].
-    pub(super) fn add(&mut self, func: AggFunc, value: &Value<'_>) -> Result<(), EvalError> {
+    pub(super) fn add(
+        &mut self,
+        func: AggFunc,
+        value: &Value<'_>,
+        ctx: &EvalCtx<'_>,
+    ) -> Result<(), EvalError> {
         match self {
-            Bits::Word(word) => *word = combine(func, *word, value.to_u64().value),
+            Bits::Word(word) => *word = combine(func, *word, word_of(value, ctx)),
             Bits::Bytes { bytes, is_empty } => {
                 let mut scratch = Vec::new();
                 let term = value.as_text(&mut scratch);
@@ -61,6 +68,30 @@ impl Bits {
             }
         }
     }
+}
+
+/// The bits of a number, which are those of a signed integer for decimals and doubles.
+#[inline]
+fn word_of(value: &Value<'_>, ctx: &EvalCtx<'_>) -> u64 {
+    match *value {
+        Value::Int(v) => v as u64,
+        Value::UInt(v) => v,
+        _ => clipped_word(value, ctx),
+    }
+}
+
+fn clipped_word(value: &Value<'_>, ctx: &EvalCtx<'_>) -> u64 {
+    let is_decimal = matches!(value, Value::Decimal(_));
+    let read = if is_decimal || matches!(value, Value::Double(_) | Value::Float(_)) {
+        let signed = value.to_i64();
+        Converted { value: signed.value as u64, loss: signed.loss }
+    } else {
+        value.to_u64()
+    };
+    if read.loss != Loss::None {
+        warn_truncated(if is_decimal { "DECIMAL" } else { "INTEGER" }, value, ctx);
+    }
+    read.value
 }
 
 fn combine(func: AggFunc, a: u64, b: u64) -> u64 {

@@ -44,9 +44,20 @@ impl Builder {
                 concat_type(collation)
             }
         };
+        if is_number_of_texts(func) {
+            // A constant is read for each row.
+            let is_column = |arg: &&mut Expr| matches!(arg.kind, ExprKind::Column(_));
+            args.iter_mut().filter(is_column).for_each(|arg| self.read_special_text(arg));
+        }
         let nullable = !matches!(func, AggFunc::Count | AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor);
         Ok(TypedAggregate { args, ty, nullable })
     }
+}
+
+/// Whether texts are gathered as doubles.
+fn is_number_of_texts(func: AggFunc) -> bool {
+    use AggFunc::{Avg, StdPop, StdSamp, Sum, VarPop, VarSamp};
+    matches!(func, Sum | Avg | StdPop | StdSamp | VarPop | VarSamp)
 }
 
 /// A sum with `digits` more digits before the point and `scale` more behind it.

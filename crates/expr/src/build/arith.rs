@@ -5,7 +5,8 @@ use types::{SqlModes, SqlType};
 
 use super::rules::constant_int;
 use super::typing::{
-    Class, class_of, decimal_digits, decimal_type, double_of, is_unsigned, numeric_class, shown_chars,
+    Class, class_of, decimal_digits, decimal_type, double_of, is_text, is_unsigned, numeric_class,
+    shown_chars,
 };
 use super::{BindError, Builder};
 use crate::fold::fold;
@@ -106,6 +107,7 @@ pub(crate) fn integer_division(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
 pub(crate) fn signed_number(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
     let arg = &args[0];
     match numeric_class(arg) {
+        _ if matches!(class_of(arg), Class::DateTime | Class::Time) => double_of([arg], 0),
         // A constant may be beyond BIGINT; what comes from a column fails where it is.
         Class::Int
             if func == Func::Neg && arg.ty.unsigned && decimal_digits(arg).0 > 19 && !names_column(arg) =>
@@ -135,7 +137,7 @@ fn names_column(expr: &Expr) -> bool {
 pub(crate) fn integer_part(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
     let arg = &args[0];
     match numeric_class(arg) {
-        _ if matches!(class_of(arg), Class::DateTime | Class::Time) => SqlType::double(),
+        _ if matches!(class_of(arg), Class::DateTime | Class::Time) || is_text(arg) => SqlType::double(),
         Class::Int => SqlType { unsigned: is_unsigned(arg), ..SqlType::bigint() },
         Class::Decimal if decimal_digits(arg).0 < 19 => SqlType::bigint(),
         Class::Decimal => decimal_type(decimal_digits(arg).0 + 1, 0),

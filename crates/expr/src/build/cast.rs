@@ -3,7 +3,9 @@
 use types::{CollationId, SqlType, TypeKind};
 
 use super::collation::find_charset;
-use super::typing::{Class, class_of, decimal_digits, decimal_type, double_of, is_unsigned, numeric_class};
+use super::typing::{
+    Class, class_of, decimal_digits, decimal_type, double_of, is_text, is_unsigned, numeric_class,
+};
 use super::{BindError, Builder, byte_width, shown_chars, string_type};
 use crate::func::Func;
 use crate::{Expr, ExprKind};
@@ -131,7 +133,8 @@ impl Builder {
         if typed.iter().all(|e| e.ty.is_temporal()) {
             return Ok(common_temporal(&typed));
         }
-        if typed.iter().any(|e| matches!(class_of(e), Class::Text | Class::Time | Class::DateTime)) {
+        let is_shown_as_text = |e: &&Expr| is_text(e) || matches!(class_of(e), Class::Time | Class::DateTime);
+        if typed.iter().any(is_shown_as_text) {
             let collation = self.result_collation(args, operation)?;
             return Ok(common_text(&typed, collation));
         }
@@ -184,11 +187,22 @@ fn common_text(args: &[&Expr], collation: CollationId) -> SqlType {
     match args.iter().filter_map(class).max_by_key(|size| size.max_bytes()) {
         Some(size) if is_binary => SqlType { kind: TypeKind::Blob(size), ..ty },
         Some(size) => SqlType { kind: TypeKind::Text(size), ..ty },
-        None if ty.kind == TypeKind::VarChar && args.iter().all(|e| e.ty.kind == TypeKind::Char) => {
-            SqlType { kind: TypeKind::Char, ..ty }
-        }
+        None if ty.kind == TypeKind::VarChar && stay_char(args) => SqlType { kind: TypeKind::Char, ..ty },
         None => ty,
     }
+}
+
+/// Whether a CHAR stays one beside the others: no text of varying length, and numbers or dates alone.
+fn stay_char(args: &[&Expr]) -> bool {
+    let others = || args.iter().filter(|e| e.ty.kind != TypeKind::Char);
+    args.iter().any(|e| e.ty.kind == TypeKind::Char)
+        && (others().all(|e| e.ty.is_temporal())
+            || others().all(|e| e.ty.is_integer() || is_number_type(e.ty.kind)))
+}
+
+fn is_number_type(kind: TypeKind) -> bool {
+    use TypeKind::{Bit, Decimal, Double, Float, Year};
+    matches!(kind, Bit | Decimal | Double | Float | Year)
 }
 
 fn common_number(args: &[&Expr]) -> SqlType {

@@ -57,7 +57,7 @@ pub(crate) fn coercibility(expr: &Expr) -> Coercibility {
         ExprKind::SysVar { .. } => Coercibility::SystemConstant,
         ExprKind::Call { func, args } => match func {
             Func::Collate => Coercibility::Explicit,
-            Func::ConvertUsing => Coercibility::Implicit,
+            Func::ConvertUsing | Func::ShareCharset => Coercibility::Implicit,
             Func::Version | Func::Database | Func::User | Func::CurrentUser => Coercibility::SystemConstant,
             _ => strongest(args.iter()),
         },
@@ -171,13 +171,18 @@ impl Builder {
         if !is_text(&expr) || from == to || to == Charset::Binary || is_subset {
             return expr;
         }
-        if let ExprKind::Const(OwnedValue::Bytes { data, .. }) = &expr.kind {
+        if let ExprKind::Const(OwnedValue::Bytes { data, .. }) = &expr.kind
+            && (from != Charset::Binary || to.first_invalid(data).is_none())
+        {
             let mut text = Vec::with_capacity(data.len());
             convert(from, to, data, &mut text);
             return self.string(&text, collation);
         }
         let (ty, nullable) = (string_type(super::shown_chars(&expr.ty), collation), expr.nullable);
-        Expr { kind: ExprKind::Call { func: Func::ConvertUsing, args: Box::new([expr]) }, ty, nullable }
+        // What a BIT column holds need not be text.
+        let is_bits = matches!(&expr.kind, ExprKind::Cast { arg, .. } if arg.ty.kind == TypeKind::Bit);
+        let func = if is_bits { Func::ConvertUsing } else { Func::ShareCharset };
+        Expr { kind: ExprKind::Call { func, args: Box::new([expr]) }, ty, nullable }
     }
 
     /// `expr COLLATE name`.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use types::collation::LikePattern;
-use types::temporal::{DateFlags, MAX_FSP};
+use types::temporal::{DateFlags, MAX_FSP, OddDelimiter};
 use types::value::{Loss, round_text_to_i128};
-use types::{Date, DateTime, OwnedValue, SqlType, Time, TypeKind, Value};
+use types::{Charset, Date, DateTime, OwnedValue, SqlType, Time, TypeKind, Value};
 
 use super::logic::truth;
 use super::typing::{Class, class_of, fixed_decimals, is_text};
@@ -42,8 +42,44 @@ impl Builder {
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
             self.round_fixed(&mut args);
         }
+        if domain == CmpDomain::Double {
+            for arg in &mut args {
+                self.read_special_text(arg);
+            }
+        }
         let nullable = op != CmpOp::NullSafeEq && args.iter().any(|e| e.nullable);
         Ok(truth(ExprKind::Compare { op, domain, args: Box::new(args) }, nullable))
+    }
+
+    /// A constant as a number that is computed once a statement.
+    pub fn kept_number(&self, constant: Expr) -> Expr {
+        let nullable = constant.nullable;
+        let kind = ExprKind::Call { func: Func::KeptNumber, args: Box::new([constant]) };
+        Expr { kind, ty: SqlType::double(), nullable }
+    }
+
+    /// Makes a column of TEXT, BLOB or of bytes a conversion of its own, which tells the session what MySQL says of such
+    /// columns, and a constant that is no number one that says so once.
+    pub(crate) fn read_special_text(&self, arg: &mut Expr) {
+        use TypeKind::{Blob, Text, VarBinary, VarChar};
+        if let ExprKind::Const(value) = &arg.kind
+            && class_of(arg) == Class::Text
+            && value.as_value().to_f64().loss != Loss::None
+        {
+            let text = std::mem::replace(arg, self.null());
+            *arg = self.kept_number(text);
+            return;
+        }
+        let is_special = match arg.ty.kind {
+            Text(_) | Blob(_) | VarBinary => true,
+            VarChar => arg.ty.charset() == Charset::Latin1,
+            _ => false,
+        };
+        if is_special && matches!(arg.kind, ExprKind::Column(_)) {
+            let nullable = arg.nullable;
+            let column = std::mem::replace(arg, self.null());
+            *arg = Expr::cast(column, SqlType::double(), nullable);
+        }
     }
 
     /// Where all sides have a fixed number of fraction digits, doubles are compared by these: the error of a sum of
@@ -71,17 +107,17 @@ impl Builder {
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
             self.round_fixed(&mut args);
         }
+        if domain == CmpDomain::Double {
+            for arg in &mut args {
+                self.read_special_text(arg);
+            }
+        }
         let nullable = args.iter().any(|e| e.nullable);
         Ok(truth(ExprKind::Between { negated, domain, args: Box::new(args) }, nullable))
     }
 
-    /// `needle [NOT] IN (list)`. Without dates each item is compared as `needle = item` is, so that a list of mixed
-    /// types is one IN for each domain.
+    /// `needle [NOT] IN (list)`. A list of mixed types is one IN for each domain in which an item meets the needle.
     pub fn in_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
-        let is_time = |e: &Expr| matches!(class_of(e), Class::DateTime | Class::Time);
-        if is_time(&needle) || list.iter().any(is_time) {
-            return self.in_uniform_list(needle, list, negated);
-        }
         let mut groups: Vec<(Mixing, Vec<Expr>)> = Vec::new();
         for item in list {
             let mixing = Mixing::of(&needle, &item);
@@ -94,18 +130,39 @@ impl Builder {
             return self.in_uniform_list(needle, std::mem::take(items), negated);
         }
         let shown = if needle.is_at_hand() { needle.clone() } else { needle.held() };
-        let parts = groups.into_iter().map(|(_, items)| self.in_uniform_list(shown.clone(), items, negated));
+        let parts = groups.into_iter().map(|(mixing, items)| {
+            // A number that is no date stays a number.
+            let is_direct = mixing == Mixing::Double;
+            self.in_part_of_list(shown.clone(), items, negated, is_direct)
+        });
         let parts = parts.collect::<Result<Vec<Expr>, BindError>>()?;
         let whole = if negated { self.and(parts) } else { self.or(parts) };
         Ok(if needle.is_at_hand() { whole } else { whole.holding(needle) })
     }
 
     fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
+        let is_direct = list.len() == 1;
+        self.in_part_of_list(needle, list, negated, is_direct)
+    }
+
+    /// `is_direct`: the items are compared as `needle = item` is.
+    fn in_part_of_list(
+        &self,
+        needle: Expr,
+        list: Vec<Expr>,
+        negated: bool,
+        is_direct: bool,
+    ) -> Result<Expr, BindError> {
         let mut args = Vec::with_capacity(list.len() + 1);
         args.push(needle);
         args.extend(list);
-        let domain = self.agree(&mut args, " IN ")?;
+        let domain = self.agree_among(&mut args, " IN ", is_direct)?;
         let nullable = args.iter().any(|e| e.nullable);
+        if domain == CmpDomain::Double {
+            for arg in &mut args {
+                self.read_special_text(arg);
+            }
+        }
         let needle = Box::new(args.remove(0));
         Ok(truth(ExprKind::In { negated, domain, needle, list: args.into() }, nullable))
     }
@@ -152,6 +209,17 @@ impl Builder {
 
     /// The domain in which all of `args` are compared. Constants are converted to it and strings to its character set.
     pub(crate) fn agree(&self, args: &mut [Expr], operation: &str) -> Result<CmpDomain, BindError> {
+        let is_direct = args.len() == 2;
+        self.agree_among(args, operation, is_direct)
+    }
+
+    /// As [`Builder::agree`]; `is_direct`: of two operands that are compared with each other alone.
+    fn agree_among(
+        &self,
+        args: &mut [Expr],
+        operation: &str,
+        is_direct: bool,
+    ) -> Result<CmpDomain, BindError> {
         self.adopt_integer_constants(args, operation == " IN ");
         let domain = self.domain(args, operation)?;
         match domain {
@@ -161,7 +229,9 @@ impl Builder {
                     *arg = self.in_charset(text, collation);
                 }
             }
-            CmpDomain::DateTime | CmpDomain::Time => return self.agree_in_time(args, domain, operation),
+            CmpDomain::DateTime | CmpDomain::Time => {
+                return self.agree_in_time(args, domain, (operation, is_direct));
+            }
             _ => {}
         }
         Ok(domain)
@@ -173,7 +243,7 @@ impl Builder {
         &self,
         args: &mut [Expr],
         domain: CmpDomain,
-        operation: &str,
+        (operation, is_direct): (&str, bool),
     ) -> Result<CmpDomain, BindError> {
         let has = |kind: TypeKind| args.iter().any(|e| e.ty.kind == kind);
         let type_name = match domain {
@@ -181,7 +251,6 @@ impl Builder {
             _ if has(TypeKind::DateTime) => "DATETIME",
             _ => "DATE",
         };
-        let is_direct = args.len() == 2;
         let mut adopted = args.to_vec();
         for arg in &mut adopted {
             let Err(value) = self.adopt_temporal_constant(arg, domain) else { continue };
@@ -274,22 +343,29 @@ impl Builder {
     fn adopt_temporal_constant(&self, arg: &mut Expr, domain: CmpDomain) -> Result<(), String> {
         let folded = fold(arg.clone());
         let ExprKind::Const(value) = &folded.kind else { return Ok(()) };
-        let value = value.as_value();
+        let mut scratch = Vec::new();
+        let value = match value.as_value() {
+            // Beside dates and times bits are a text.
+            bits @ Value::Bit { .. } => Value::binary(bits.as_text(&mut scratch)),
+            value => value,
+        };
         if value.is_null() || value.is_temporal() {
             return Ok(());
         }
         if domain == CmpDomain::Time {
-            let read = value.to_time().ok_or_else(|| value.message_text())?;
+            let read = value.to_time().ok_or_else(|| value.raw_message_text())?;
             *arg = self.time(read.value, MAX_FSP);
             return Ok(());
         }
         match value.to_datetime(DateFlags::from_modes(self.modes), Date::ZERO) {
             // Only the session knows its zone.
             Some(_) if has_offset(&value) => {}
+            // A deprecated delimiter is a warning of every evaluation.
+            Some(_) if has_odd_delimiter(&value) => {}
             Some(read) if read.loss == Loss::None => *arg = self.datetime(read.value, MAX_FSP),
             // What follows the date is a warning of every evaluation.
             Some(_) => {}
-            None => return Err(value.message_text()),
+            None => return Err(value.raw_message_text()),
         }
         Ok(())
     }
@@ -308,11 +384,13 @@ enum Mixing {
 impl Mixing {
     fn of(needle: &Expr, item: &Expr) -> Self {
         let (left, right) = (class_of(needle), class_of(item));
-        let has_text = left == Class::Text || right == Class::Text;
+        let is_time = |class: Class| matches!(class, Class::DateTime | Class::Time);
+        let has_text = left == Class::Text || right == Class::Text || is_time(left) || is_time(right);
+        let is_textual = |expr: &Expr, class: Class| is_text(expr) || is_time(class);
         match (left, right) {
             (Class::Null, _) | (_, Class::Null) => Mixing::None,
             // A hexadecimal literal is a number only among numbers.
-            _ if has_text && is_text(needle) && is_text(item) => Mixing::Text,
+            _ if has_text && is_textual(needle, left) && is_textual(item, right) => Mixing::Text,
             (Class::Int | Class::Decimal, Class::Int | Class::Decimal) => Mixing::Exact,
             _ => Mixing::Double,
         }
@@ -341,6 +419,10 @@ fn has_digits(expr: &Expr, decimals: u8) -> bool {
 #[inline]
 fn is_plain_integer(expr: &Expr) -> bool {
     expr.ty.is_integer() && !matches!(expr.kind, ExprKind::Const(_))
+}
+
+fn has_odd_delimiter(value: &Value<'_>) -> bool {
+    matches!(value, Value::Bytes { data, .. } if OddDelimiter::of_date(data).is_some())
 }
 
 /// Whether a text names the offset of its zone.

@@ -98,6 +98,12 @@ impl Builder {
             let dates: Vec<&Expr> = args.iter().filter(|e| is_date(e)).collect();
             let ty = self.common_type(&dates, operation)?;
             let text = self.common_type(&args.iter().collect::<Vec<_>>(), operation)?;
+            if ty.kind != TypeKind::Date && text.is_string() {
+                let of_moments =
+                    if func == Func::Greatest { Func::GreatestMoment } else { Func::LeastMoment };
+                let kind = ExprKind::Call { func: of_moments, args: args.into() };
+                return Ok(Expr { kind, ty: text, nullable: true });
+            }
             let kind = ExprKind::Call { func, args: args.into() };
             let date = Expr { kind, ty, nullable: true };
             return Ok(if text.is_string() { Expr::cast(date, text, true) } else { self.text_of(date) });

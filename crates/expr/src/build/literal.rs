@@ -67,7 +67,7 @@ impl Builder {
     pub fn hex(&self, bytes: &[u8]) -> Expr {
         let ty = string_type(bytes.len() as u32, CollationId::BINARY);
         let value = match bytes.len() {
-            1..=8 => OwnedValue::Bit {
+            0..=8 => OwnedValue::Bit {
                 value: bytes.iter().fold(0, |acc, b| acc << 8 | u64::from(*b)),
                 bytes: bytes.len() as u8,
             },

@@ -1,6 +1,6 @@
 //! Type rules of functions: the columns of the table in `func.rs`.
 
-use types::temporal::MAX_FSP;
+use types::temporal::{DateFlags, MAX_FSP};
 use types::{CollationId, OwnedValue, SqlType, TypeKind};
 
 use super::literal::{datetime_type, time_type, written_fsp};
@@ -29,7 +29,7 @@ pub(crate) enum Rule {
     Text(u32),
     /// Text made of the arguments, in their common collation; how long.
     FromTexts(fn(&[Expr]) -> u64),
-    /// As `FromTexts`, but only of the first argument; the others are turned to its character set.
+    /// As `FromTexts`, but only of the first argument; the others are numbers.
     FromFirst(fn(&[Expr]) -> u64),
     /// Number or truth about the arguments' texts, which are compared in their common collation; how wide.
     IntOfTexts(u32),
@@ -92,7 +92,8 @@ impl Builder {
             }
             Rule::FromFirst(chars) => {
                 let collation = self.result_collation(&[&args[0]], func.name())?;
-                args = args.into_iter().map(|e| self.in_charset(e, collation)).collect();
+                let first = std::mem::replace(&mut args[0], self.null());
+                args[0] = self.in_charset(first, collation);
                 string_type(clip(chars(&args)), collation)
             }
             Rule::IntOfTexts(width) => {
@@ -126,7 +127,8 @@ impl Builder {
         func: Func,
         strict: bool,
     ) -> Result<CollationId, BindError> {
-        let texts: Vec<&Expr> = args.iter().collect();
+        let texts: Vec<&Expr> =
+            args.iter().enumerate().filter(|(i, _)| func.takes_text(*i)).map(|(_, e)| e).collect();
         let collation = if strict {
             self.common_collation(&texts, func.name())?
         } else {
@@ -134,7 +136,11 @@ impl Builder {
         };
         *args = std::mem::take(args)
             .into_iter()
-            .map(|e| {
+            .enumerate()
+            .map(|(i, e)| {
+                if !func.takes_text(i) {
+                    return e;
+                }
                 let is_text = is_text(&e);
                 let e = self.in_charset(e, collation);
                 if strict && is_text && e.ty.collation != collation { recollated(e, collation) } else { e }
@@ -170,8 +176,11 @@ fn clock_type(kind: TypeKind, fsp: Option<&Expr>, func: Func) -> Result<SqlType,
         Some(ExprKind::Const(value)) => value.as_value().to_i64().value,
         Some(_) => return Err(BindError::WrongArguments { function: func.name() }),
     };
-    let fsp = u8::try_from(fsp).ok().filter(|n| *n <= MAX_FSP);
-    let fsp = fsp.ok_or(BindError::TooBigPrecision { given: 7, name: func.name().into(), max: 6 })?;
+    // As in MySQL only the low 8 bits count.
+    let fsp = fsp as u8;
+    if fsp > MAX_FSP {
+        return Err(BindError::TooBigPrecision { given: fsp.into(), name: func.name().into(), max: 6 });
+    }
     Ok(if kind == TypeKind::Time { time_type(fsp) } else { datetime_type(fsp) })
 }
 
@@ -181,7 +190,7 @@ pub(crate) fn temporal_fsp(expr: &Expr) -> u8 {
         (_, Class::DateTime | Class::Time) => expr.ty.decimals,
         (ExprKind::Const(OwnedValue::Bytes { data, .. }), _) => written_fsp(data),
         (_, Class::Int | Class::Null) => 0,
-        (_, Class::Decimal) => expr.ty.decimals.min(MAX_FSP),
+        (_, Class::Decimal | Class::Double) => expr.ty.decimals.min(MAX_FSP),
         _ => MAX_FSP,
     }
 }
@@ -242,17 +251,18 @@ pub(crate) fn set_chars(args: &[Expr]) -> u64 {
 
 /// REPEAT, LPAD, RPAD: what a constant count says, else the largest text.
 pub(crate) fn repeated_chars(args: &[Expr]) -> u64 {
-    constant_int(&args[1]).map_or(LONG_TEXT, |n| first_chars(args) * n.max(0) as u64)
+    // As in MySQL a negative count is a large one for the type.
+    constant_int(&args[1]).map_or(LONG_TEXT, |n| first_chars(args).saturating_mul(n as u64))
 }
 
 /// As [`repeated_chars`], for a length.
 pub(crate) fn padded_chars(args: &[Expr]) -> u64 {
-    constant_int(&args[1]).map_or(LONG_TEXT, |n| n.max(0) as u64)
+    constant_int(&args[1]).map_or(LONG_TEXT, |n| n as u64)
 }
 
 /// REPLACE: every character may become as long as the replacement.
 pub(crate) fn replaced_chars(args: &[Expr]) -> u64 {
-    first_chars(args) * u64::from(shown_chars(&args[2].ty).saturating_sub(1)).max(1)
+    first_chars(args).saturating_mul(u64::from(shown_chars(&args[2].ty).saturating_sub(1)).max(1))
 }
 
 /// INSERT: both texts.
@@ -328,7 +338,8 @@ pub(crate) fn base64_text(builder: &Builder, _: Func, args: &[Expr]) -> SqlType 
 
 /// Bit operators: unsigned integers, or bytes when both operands are binary strings.
 pub(crate) fn bits(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    if args.iter().all(is_byte_string) {
+    let is_literal = |e: &Expr| matches!(e.kind, ExprKind::Const(OwnedValue::Bit { .. }));
+    if args.iter().any(is_byte_string) && args.iter().all(|e| is_byte_string(e) || is_literal(e)) {
         return string_type(clip(most_chars(args)), CollationId::BINARY);
     }
     SqlType::bigint_unsigned()
@@ -348,7 +359,15 @@ fn is_byte_string(expr: &Expr) -> bool {
 
 /// UNIX_TIMESTAMP: an integer, or a decimal if the argument has fraction digits.
 pub(crate) fn unix_seconds(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    match args.first().map_or(0, temporal_fsp) {
+    let fsp = |e: &Expr| match &e.kind {
+        ExprKind::Const(OwnedValue::Bytes { data, .. })
+            if types::DateTime::parse(data, DateFlags::default()).is_none() =>
+        {
+            MAX_FSP
+        }
+        _ => temporal_fsp(e),
+    };
+    match args.first().map_or(0, fsp) {
         0 => SqlType::bigint(),
         fsp => SqlType::decimal(11 + u32::from(fsp), fsp),
     }

@@ -43,7 +43,7 @@ impl Builder {
         match date.ty.kind {
             TypeKind::Date if unit.is_date_unit() => SqlType::new(TypeKind::Date, 10),
             TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => datetime_type(fsp),
-            TypeKind::Time if !unit.is_date_unit() || unit == IntervalUnit::Day => time_type(fsp),
+            TypeKind::Time if !counts_days(unit) => time_type(fsp),
             TypeKind::Time => datetime_type(fsp),
             _ => SqlType { kind: TypeKind::Char, ..string_type(29, self.collation) },
         }
@@ -89,6 +89,12 @@ impl Builder {
             _ => Err(BindError::ParameterCount { name: "ADDDATE".into() }),
         }
     }
+}
+
+/// Whether a unit has days or longer parts, so that a time plus it is a date and time.
+fn counts_days(unit: IntervalUnit) -> bool {
+    use IntervalUnit::{DayHour, DayMicrosecond, DayMinute, DaySecond};
+    unit.is_date_unit() || matches!(unit, DayHour | DayMinute | DaySecond | DayMicrosecond)
 }
 
 /// Most characters of what EXTRACT takes out, sign included.

@@ -43,7 +43,7 @@ fn compute<'v>(call: &Call<'v>, operation: &Operation) -> Result<Value<'v>, Eval
             (operation.decimal)(a, b).map(Value::Decimal).ok_or_else(|| call.out_of_range())
         }
         TypeKind::Double => {
-            let (a, b) = (some!(call.double(0)), some!(call.double(1)));
+            let (a, b) = some!(doubles(call));
             finite(call, (operation.double)(a, b))
         }
         _ => {
@@ -51,6 +51,12 @@ fn compute<'v>(call: &Call<'v>, operation: &Operation) -> Result<Value<'v>, Eval
             in_range(call, (operation.int)(a, b))
         }
     }
+}
+
+/// Both operands, each of which is read though the other is NULL.
+fn doubles(call: &Call<'_>) -> Result<Option<(f64, f64)>, EvalError> {
+    let (a, b) = (call.double(0)?, call.double(1)?);
+    Ok(a.zip(b))
 }
 
 /// An integer operand of either sign.
@@ -79,7 +85,7 @@ pub(super) fn finite<'v>(call: &Call<'v>, result: f64) -> Result<Value<'v>, Eval
 /// `a / b`
 pub(crate) fn divide<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if call.ty().kind == TypeKind::Double {
-        let (a, b) = (some!(call.double(0)), some!(call.double(1)));
+        let (a, b) = some!(doubles(call));
         return if b == 0.0 { Ok(by_zero(call)) } else { finite(call, a / b) };
     }
     let (a, b) = (some!(call.decimal(0)), some!(call.decimal(1)));
@@ -113,7 +119,7 @@ pub(crate) fn modulo<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
             Ok(remainder.map_or_else(|| by_zero(call), Value::Decimal))
         }
         TypeKind::Double => {
-            let (a, b) = (some!(call.double(0)), some!(call.double(1)));
+            let (a, b) = some!(doubles(call));
             if b == 0.0 { Ok(by_zero(call)) } else { finite(call, a % b) }
         }
         _ => {

@@ -54,23 +54,21 @@ pub(crate) fn not<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// `a << n`
 pub(crate) fn shift_left<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let count = some!(call.bits(1));
     if !on_bytes(call) {
-        let value = some!(call.bits(0));
+        let (value, count) = (some!(call.bits(0)), some!(call.bits(1)));
         return Ok(Value::UInt(if count < 64 { value << count } else { 0 }));
     }
-    let bytes = some!(call.text(0));
+    let (bytes, count) = (some!(call.text(0)), some!(call.bits(1)));
     shifted(call, bytes, count, true)
 }
 
 /// `a >> n`
 pub(crate) fn shift_right<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let count = some!(call.bits(1));
     if !on_bytes(call) {
-        let value = some!(call.bits(0));
+        let (value, count) = (some!(call.bits(0)), some!(call.bits(1)));
         return Ok(Value::UInt(if count < 64 { value >> count } else { 0 }));
     }
-    let bytes = some!(call.text(0));
+    let (bytes, count) = (some!(call.text(0)), some!(call.bits(1)));
     shifted(call, bytes, count, false)
 }
 

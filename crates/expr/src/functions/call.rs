@@ -4,10 +4,14 @@ use std::cell::Cell;
 
 use types::collation::{Charset, Collation};
 use types::temporal::DateFlags;
-use types::value::{Loss, write_double_fixed};
+use types::value::{Loss, write_double_fixed, write_double_within};
 use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
 
+use super::no_number::warn_no_number;
 use super::pieces::PIECE_BYTES;
+use crate::moment::{
+    date_of, note_date_delimiters, note_time_delimiters, warn_cut_moment, warn_no_date, warn_no_moment,
+};
 use crate::{EvalCtx, EvalError, Expr, ExprKind, RowSource, Warning, eval, moment_of, time_of};
 
 /// The value of an argument, or the end of the function with NULL.
@@ -20,15 +24,6 @@ macro_rules! some {
     };
 }
 pub(crate) use some;
-
-/// What a warning calls the value that was wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// A date.
-    Date,
-    /// A date and time.
-    DateTime,
-}
 
 /// Arguments whose values a call keeps: most functions have no more.
 const KEPT_ARGS: usize = 5;
@@ -96,7 +91,7 @@ impl<'v> Call<'v> {
         if value.is_null() {
             return Ok(None);
         }
-        let text = text_in_arena(&value, &self.args[i].ty, self.ctx);
+        let text = text_in_arena(&value, &self.args[i], self.ctx);
         self.ctx.fail_if_killed_over(text)?;
         Ok(Some(text))
     }
@@ -110,7 +105,7 @@ impl<'v> Call<'v> {
             Value::UInt(v) => Some(i64::try_from(v).unwrap_or(i64::MAX)),
             Value::Double(_) | Value::Float(_) => Some(self.int_of_double(i, &value)?),
             Value::Decimal(v) => Some(self.int_of_decimal(v)),
-            _ => Some(self.noted("INTEGER", &value, value.to_i64())),
+            _ => Some(self.noted(i, "INTEGER", &value, value.to_i64())),
         })
     }
 
@@ -120,7 +115,8 @@ impl<'v> Call<'v> {
         let read = value.to_i64();
         if read.loss == Loss::OutOfRange {
             match self.args[i].kind {
-                ExprKind::Const(_) | ExprKind::Param(_) => {}
+                // What is written with a minus is computed.
+                ExprKind::Const(_) | ExprKind::Param(_) if value.to_f64().value > 0.0 => {}
                 ExprKind::Column(_) => self.truncated("INTEGER", value),
                 _ => {
                     let operation = crate::print::to_text(&self.args[i], self.ctx);
@@ -139,7 +135,7 @@ impl<'v> Call<'v> {
             Value::UInt(v) => Some(v),
             Value::Double(_) | Value::Float(_) => Some(self.int_of_double(i, &value)? as u64),
             Value::Decimal(v) => Some(self.int_of_decimal(v) as u64),
-            _ => Some(self.noted("INTEGER", &value, value.to_u64())),
+            _ => Some(self.noted(i, "INTEGER", &value, value.to_u64())),
         })
     }
 
@@ -154,19 +150,19 @@ impl<'v> Call<'v> {
     /// Argument `i` as a double.
     pub(crate) fn double(&self, i: usize) -> Result<Option<f64>, EvalError> {
         let value = self.value(i)?;
-        Ok((!value.is_null()).then(|| self.noted("DOUBLE", &value, value.to_f64())))
+        Ok((!value.is_null()).then(|| self.noted(i, "DOUBLE", &value, value.to_f64())))
     }
 
     /// Argument `i` as a decimal.
     pub(crate) fn decimal(&self, i: usize) -> Result<Option<Decimal>, EvalError> {
         let value = self.value(i)?;
-        Ok((!value.is_null()).then(|| self.noted("DECIMAL", &value, value.to_decimal())))
+        Ok((!value.is_null()).then(|| self.noted(i, "DECIMAL", &value, value.to_decimal())))
     }
 
-    /// The converted value; text that is no number is told to the session.
-    fn noted<T>(&self, type_name: &str, value: &Value<'_>, read: types::value::Converted<T>) -> T {
+    /// The number that argument `i` is. The session is told of text that is none.
+    fn noted<T>(&self, i: usize, type_name: &str, value: &Value<'_>, read: types::value::Converted<T>) -> T {
         if read.loss != Loss::None && value.is_textual() {
-            self.truncated(type_name, value);
+            warn_no_number(type_name, value, &self.args[i], self.ctx);
         }
         read.value
     }
@@ -174,32 +170,37 @@ impl<'v> Call<'v> {
     /// Argument `i` as a date and time; zero parts are let through. NULL, with a warning, if it is none.
     pub(crate) fn datetime(&self, i: usize) -> Result<Option<DateTime>, EvalError> {
         let value = self.value(i)?;
-        Ok(self.read_datetime(&value, self.date_flags(), Wanted::DateTime))
+        Ok(self.read_datetime(&value, self.date_flags_for(&value)))
     }
 
     /// As [`Call::datetime`] for functions that need a day of the calendar: zero parts are no date either.
     pub(crate) fn calendar_datetime(&self, i: usize) -> Result<Option<DateTime>, EvalError> {
         let value = self.value(i)?;
-        Ok(self.read_datetime(&value, self.calendar_flags(), Wanted::DateTime))
+        Ok(self.read_datetime(&value, self.calendar_flags()))
+    }
+
+    /// Argument `i` as a date and time that the session's mode lets be stored.
+    pub(crate) fn stored_datetime(&self, i: usize) -> Result<Option<DateTime>, EvalError> {
+        let value = self.value(i)?;
+        Ok(self.read_datetime(&value, DateFlags::from_modes(self.ctx.session.modes())))
     }
 
     /// Argument `i` as a date.
     pub(crate) fn date(&self, i: usize) -> Result<Option<Date>, EvalError> {
         let value = self.value(i)?;
-        Ok(self.read_datetime(&value, self.date_flags(), Wanted::Date).map(DateTime::date))
+        Ok(self.read_date(&value, self.date_flags_for(&value)))
     }
 
     /// Argument `i` as a date that the session's mode lets be stored.
     pub(crate) fn stored_date(&self, i: usize) -> Result<Option<Date>, EvalError> {
         let value = self.value(i)?;
-        let flags = DateFlags::from_modes(self.ctx.session.modes());
-        Ok(self.read_datetime(&value, flags, Wanted::Date).map(DateTime::date))
+        Ok(self.read_date(&value, DateFlags::from_modes(self.ctx.session.modes())))
     }
 
     /// Argument `i` as a day of the calendar.
     pub(crate) fn calendar_date(&self, i: usize) -> Result<Option<Date>, EvalError> {
         let value = self.value(i)?;
-        Ok(self.read_datetime(&value, self.calendar_flags(), Wanted::Date).map(DateTime::date))
+        Ok(self.read_date(&value, self.calendar_flags()))
     }
 
     /// Argument `i` as a time.
@@ -208,48 +209,75 @@ impl<'v> Call<'v> {
         if value.is_null() {
             return Ok(None);
         }
-        let read = time_of(&value, self.ctx);
+        let read = time_of(&signed(value), self.ctx);
         if read.is_none_or(|read| read.loss != Loss::None) {
-            self.truncated("time", &value);
+            self.truncated("time", &signed(value));
         }
+        note_time_delimiters(&value, self.ctx);
         Ok(read.map(|read| read.value))
     }
 
     /// A value as a date and time under `flags`.
-    pub(crate) fn read_datetime(
-        &self,
-        value: &Value<'_>,
-        flags: DateFlags,
-        wanted: Wanted,
-    ) -> Option<DateTime> {
+    pub(crate) fn read_datetime(&self, value: &Value<'_>, flags: DateFlags) -> Option<DateTime> {
         match *value {
             Value::Null => return None,
             Value::DateTime(v, _) if flags.accept_datetime(v) => return Some(v),
             Value::Date(v) if flags.accept(v) => return Some(DateTime::from_date(v)),
+            Value::DateTime(..) | Value::Date(_) => return None,
             _ => {}
         }
         let read = moment_of(value, flags, self.ctx);
-        match (read, wanted) {
-            (None, Wanted::DateTime) => self
-                .ctx
-                .session
-                .warn(Warning::IncorrectValue { type_name: "datetime", value: value.message_text() }),
-            (None, Wanted::Date) => self.truncated("date", value),
-            (Some(read), Wanted::DateTime) if read.loss == Loss::Truncated => {
-                self.truncated("datetime", value);
-            }
-            (Some(read), Wanted::Date) if read.loss == Loss::Truncated => self.truncated("date", value),
+        match read {
+            None => warn_no_moment(value, self.ctx),
+            Some(read) if read.loss == Loss::Truncated => warn_cut_moment(value, self.ctx),
+            Some(_) => {}
+        }
+        if read.is_some() {
+            note_date_delimiters(value, self.ctx);
+        }
+        read.map(|read| read.value)
+    }
+
+    /// A value as a date whose parts may be zero.
+    pub(super) fn fuzzy_date(&self, value: &Value<'_>) -> Option<Date> {
+        self.read_date(value, self.fuzzy_flags())
+    }
+
+    /// A value as a date under `flags`.
+    fn read_date(&self, value: &Value<'_>, flags: DateFlags) -> Option<Date> {
+        match *value {
+            Value::Null => return None,
+            Value::DateTime(v, _) if flags.accept_datetime(v) => return Some(v.date()),
+            Value::Date(v) if flags.accept(v) => return Some(v),
+            Value::DateTime(..) | Value::Date(_) => return None,
             _ => {}
+        }
+        let read = date_of(value, flags, self.ctx);
+        match read {
+            None => warn_no_date(value, self.ctx),
+            Some(read) if read.loss == Loss::Truncated => self.truncated("date", value),
+            Some(_) => {}
+        }
+        if read.is_some() {
+            note_date_delimiters(value, self.ctx);
         }
         read.map(|read| read.value)
     }
 
     /// Zero parts are no day of the calendar.
     fn calendar_flags(&self) -> DateFlags {
-        DateFlags { no_zero_date: true, no_zero_in_date: true, ..self.date_flags() }
+        DateFlags { no_zero_date: true, no_zero_in_date: true, ..self.fuzzy_flags() }
     }
 
-    fn date_flags(&self) -> DateFlags {
+    /// NO_ZERO_DATE refuses the zero date of a text, not that of a date or number.
+    fn date_flags_for(&self, value: &Value<'_>) -> DateFlags {
+        let is_text = value.is_textual() || matches!(value, Value::Bit { .. });
+        let flags = self.fuzzy_flags();
+        DateFlags { no_zero_date: flags.no_zero_date && is_text, ..flags }
+    }
+
+    /// Parts of a date may be zero.
+    pub(super) fn fuzzy_flags(&self) -> DateFlags {
         DateFlags { no_zero_in_date: false, ..DateFlags::from_modes(self.ctx.session.modes()) }
     }
 
@@ -310,23 +338,34 @@ impl<'v> Call<'v> {
     }
 }
 
+/// A number past BIGINT as MySQL's messages about times show it.
+pub(crate) fn signed(value: Value<'_>) -> Value<'_> {
+    if let Value::UInt(v) = value { Value::Int(v as i64) } else { value }
+}
+
 /// A collation by its id; that of bytes for one that is not there.
 pub(crate) fn collation(id: CollationId) -> &'static Collation {
     id.collation().or_else(|| CollationId::BINARY.collation()).expect("the binary collation is there")
 }
 
-/// The text of a value of type `ty`: borrowed where it exists as bytes, else made in the arena.
-pub(crate) fn text_in_arena<'v>(value: &Value<'v>, ty: &SqlType, ctx: &'v EvalCtx<'v>) -> &'v [u8] {
+/// Most bytes of a calculated DOUBLE made a text: a digit is lost where a minus needs its place.
+const DOUBLE_TEXT_BYTES: usize = 22;
+
+/// The text of a value of `expr`: borrowed where it exists as bytes, else made in the arena.
+pub(crate) fn text_in_arena<'v>(value: &Value<'v>, expr: &Expr, ctx: &'v EvalCtx<'v>) -> &'v [u8] {
     if let Value::Bytes { data, .. } = *value {
         return data;
     }
-    let mut scratch = Vec::new();
+    let (ty, mut scratch) = (&expr.ty, Vec::new());
     match *value {
         Value::Double(v) if ty.decimals < SqlType::NOT_FIXED_DECIMALS && ty.kind == TypeKind::Double => {
             write_double_fixed(v, ty.decimals, &mut scratch);
         }
         Value::Float(v) if ty.decimals < SqlType::NOT_FIXED_DECIMALS && ty.kind == TypeKind::Float => {
             write_double_fixed(f64::from(v), ty.decimals, &mut scratch);
+        }
+        Value::Double(v) if !matches!(expr.kind, ExprKind::Column(_)) => {
+            write_double_within(v, DOUBLE_TEXT_BYTES, &mut scratch);
         }
         _ => value.write_text(&mut scratch),
     }

@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 
-use types::temporal::{Date, DateFlags, DateTime};
-use types::value::{Converted, Loss};
-use types::{TypeKind, Value};
+use types::temporal::DateFlags;
+use types::{DateTime, TypeKind, Value};
 
 use super::{Call, some};
+use crate::build::rules::temporal_fsp;
 use crate::build::{Class, class_of};
 use crate::compare::compare_values;
 use crate::eval::fail_if_cut_short;
-use crate::{CmpDomain, EvalError, moment_of};
+use crate::{CmpDomain, EvalError};
 
 /// COALESCE, IFNULL: the first argument that is not NULL.
 pub(crate) fn coalesce<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
@@ -48,45 +48,70 @@ fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError
         _ => CmpDomain::Integer,
     };
     let is_dated = domain == CmpDomain::DateTime;
-    let argument = |i| if is_dated { dated(call, call.value(i)?) } else { call.value(i) };
-    let mut best = argument(0)?;
-    for i in 1..call.args.len() {
-        let value = argument(i)?;
-        if best.is_null() || value.is_null() {
+    let mut best = Value::Null;
+    for i in 0..call.args.len() {
+        let mut value = call.value(i)?;
+        if value.is_null() {
             return Ok(Value::Null);
         }
-        if ordered(call, &value, &best, domain)? == Some(wanted) {
+        if is_dated {
+            match dated(call, value) {
+                Some(date) => value = date,
+                // What is no date counts as past every other, and MySQL shows a date that does not exist.
+                None if wanted == Ordering::Greater => return Ok(Value::Null),
+                None => continue,
+            }
+        }
+        if best.is_null() || ordered(call, &value, &best, domain)? == Some(wanted) {
             best = value;
         }
     }
     Ok(best)
 }
 
-/// An argument as a date of the call's type, whose parts may be zero; NULL, with a warning, if it is none.
-fn dated<'v>(call: &Call<'v>, value: Value<'v>) -> Result<Value<'v>, EvalError> {
-    if value.is_null() {
-        return Ok(value);
+/// An argument as a date of the call's type, whose parts may be zero; `None`, with a warning, if it is none.
+fn dated<'v>(call: &Call<'v>, value: Value<'v>) -> Option<Value<'v>> {
+    if call.ty().kind == TypeKind::Date {
+        return call.fuzzy_date(&value).map(Value::Date);
     }
-    let is_date = call.ty().kind == TypeKind::Date;
-    let read = day_of_no_month(&value).or_else(|| moment_of(&value, DateFlags::default(), call.ctx));
-    if read.is_none_or(|read| read.loss != Loss::None) {
-        call.truncated(if is_date { "date" } else { "datetime" }, &value);
-    }
-    Ok(match read {
-        None => Value::Null,
-        Some(read) if is_date => Value::Date(read.value.date()),
-        Some(read) => Value::DateTime(read.value, call.ty().decimals),
-    })
+    call.read_datetime(&value, DateFlags::default()).map(|m| Value::DateTime(m, call.ty().decimals))
 }
 
-/// What a number up to 31 is beside a date: a day of the year 2000 whose month is zero.
-fn day_of_no_month(value: &Value<'_>) -> Option<Converted<DateTime>> {
-    let day = match value {
-        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) => value.to_i64().value,
-        _ => return None,
-    };
-    let day = u8::try_from(day).ok().filter(|day| (1..=31).contains(day))?;
-    Some(Converted::exact(DateTime::from_date(Date::new(2000, 0, day))))
+/// GREATEST of dates with a time, beside numbers or texts.
+pub(crate) fn greatest_moment<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    extreme_moment(call, Ordering::Greater)
+}
+
+/// LEAST of dates with a time, beside numbers or texts.
+pub(crate) fn least_moment<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    extreme_moment(call, Ordering::Less)
+}
+
+/// The argument of the latest or earliest moment as a text. What is no moment is before all others; it shows as it is.
+fn extreme_moment<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError> {
+    let mut best: Option<(Option<DateTime>, usize)> = None;
+    for i in 0..call.args.len() {
+        let value = call.value(i)?;
+        let moment = match value {
+            Value::Null => return Ok(Value::Null),
+            Value::DateTime(moment, _) => Some(moment),
+            Value::Date(date) => Some(DateTime::from_date(date)),
+            _ => call.read_datetime(&value, DateFlags::default()),
+        };
+        if best.is_none_or(|(known, _)| moment.cmp(&known) == wanted) {
+            best = Some((moment, i));
+        }
+    }
+    match best {
+        Some((Some(moment), _)) if !moment.is_zero() => {
+            let fsp = call.args.iter().map(temporal_fsp).max().unwrap_or(0);
+            let mut out = Vec::new();
+            moment.write_to(fsp, &mut out);
+            call.copied(&out)
+        }
+        Some((_, i)) => Ok(call.text_value(some!(call.text(i)))),
+        None => Ok(Value::Null),
+    }
 }
 
 /// The order of two values, unless the statement was killed while long ones were compared.
@@ -105,13 +130,17 @@ fn ordered(
 pub(crate) fn interval<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let exact = call.args.iter().all(|e| matches!(class_of(e), Class::Int | Class::Decimal));
     let domain = if exact { CmpDomain::Decimal } else { CmpDomain::Double };
-    let needle = call.value(0)?;
+    let argument = |i| match domain {
+        CmpDomain::Double => Ok(call.double(i)?.map_or(Value::Null, Value::Double)),
+        _ => call.value(i),
+    };
+    let needle = argument(0)?;
     if needle.is_null() {
         return Ok(Value::Int(-1));
     }
     let mut count = 0;
     for i in 1..call.args.len() {
-        let value = call.value(i)?;
+        let value = argument(i)?;
         if !value.is_null() && compare_values(&value, &needle, domain, call.ctx) == Some(Ordering::Greater) {
             break;
         }
@@ -142,6 +171,9 @@ pub(crate) fn field<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         CmpDomain::Double
     };
     let needle = call.value(0)?;
+    if needle.is_null() {
+        return Ok(Value::Int(0));
+    }
     for i in 1..call.args.len() {
         if ordered(call, &needle, &call.value(i)?, domain)? == Some(Ordering::Equal) {
             return Ok(Value::Int(i as i64));

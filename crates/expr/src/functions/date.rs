@@ -8,7 +8,11 @@ use crate::EvalError;
 /// LAST_DAY
 pub(crate) fn last_day<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let date = some!(call.date(0));
-    Ok(date.last_day().map_or(Value::Null, Value::Date))
+    let last = date.last_day();
+    if last.is_none() {
+        call.truncated("date", &Value::Date(date));
+    }
+    Ok(last.map_or(Value::Null, Value::Date))
 }
 
 /// TO_DAYS
@@ -29,13 +33,16 @@ pub(crate) fn to_seconds<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// DATEDIFF
 pub(crate) fn date_diff<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (a, b) = (some!(call.calendar_date(0)), some!(call.calendar_date(1)));
+    // Both are read though one is none.
+    let (a, b) = (call.calendar_date(0)?, call.calendar_date(1)?);
+    let (a, b) = some!(Ok::<_, EvalError>(a.zip(b)));
     Ok(Value::Int(a.day_number() - b.day_number()))
 }
 
 /// MAKEDATE(year, day of year)
 pub(crate) fn make_date<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (year, day) = (some!(call.int(0)), some!(call.int(1)));
+    let day = some!(call.int(1));
+    let year = some!(call.int(0));
     if day < 1 || !(0..=9999).contains(&year) {
         return Ok(Value::Null);
     }

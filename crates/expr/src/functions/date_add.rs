@@ -1,22 +1,20 @@
 //! Functions with a unit: DATE_ADD, EXTRACT, TIMESTAMPDIFF.
 
-use types::temporal::{Interval, IntervalUnit, MAX_FSP, MICROS_PER_SECOND};
+use types::temporal::{DateFlags, Interval, IntervalUnit, MAX_FSP, MICROS_PER_SECOND};
 use types::{DateTime, Time, TypeKind, Value};
 
 use super::{Call, some};
 use crate::build::{Class, class_of};
-use crate::{EvalError, Warning, micros_of_seconds};
+use crate::{EvalError, Warning, micros_of_seconds, moment_of};
 
 /// `date + INTERVAL amount unit`
 pub(crate) fn date_add<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, EvalError> {
-    let span = some!(amount(call, unit));
-    shifted(call, unit, span.interval())
+    shifted(call, unit, false)
 }
 
 /// `date - INTERVAL amount unit`
 pub(crate) fn date_sub<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, EvalError> {
-    let span = some!(amount(call, unit));
-    shifted(call, unit, span.negate().interval())
+    shifted(call, unit, true)
 }
 
 /// A span to be added.
@@ -65,45 +63,41 @@ fn amount(call: &Call<'_>, unit: IntervalUnit) -> Result<Option<Span>, EvalError
     Ok(Some(Span::of(Interval::from_count(count, unit))))
 }
 
-/// Argument 0 plus the span, as the call's type wants it; out of range NULL with a warning.
-fn shifted<'v>(
-    call: &Call<'v>,
-    unit: IntervalUnit,
-    interval: Option<Interval>,
-) -> Result<Value<'v>, EvalError> {
+/// Argument 0 plus or minus argument 1, as the call's type wants it; out of range NULL with a warning. What is no date is
+/// found before the span is looked at.
+fn shifted<'v>(call: &Call<'v>, unit: IntervalUnit, subtract: bool) -> Result<Value<'v>, EvalError> {
     let fsp = call.ty().decimals;
-    let value = call.value(0)?;
-    if value.is_null() {
-        return Ok(Value::Null);
-    }
-    let result = match (call.ty().kind, value) {
-        (TypeKind::Time, _) => {
+    let span = || {
+        let span = amount(call, unit)?;
+        Ok::<_, EvalError>(span.map(|span| if subtract { span.negate() } else { span }.interval()))
+    };
+    let result = match call.ty().kind {
+        TypeKind::Time => {
             let time = some!(call.time(0));
-            interval.and_then(|span| span.add_to_time(time)).map(|t| Value::Time(t, fsp))
+            some!(span()).and_then(|span| span.add_to_time(time)).map(|t| Value::Time(t, fsp))
         }
-        (TypeKind::Date, _) => {
+        TypeKind::Date => {
             let date = some!(call.calendar_date(0));
-            interval.and_then(|span| span.add_to_date(date)).map(Value::Date)
+            some!(span()).and_then(|span| span.add_to_date(date)).map(Value::Date)
         }
-        (TypeKind::DateTime, _) => {
+        TypeKind::DateTime => {
             let moment = some!(call.calendar_datetime(0));
-            interval.and_then(|span| span.add_to(moment)).map(|t| Value::DateTime(t, fsp))
+            some!(span()).and_then(|span| span.add_to(moment)).map(|t| Value::DateTime(t, fsp))
         }
-        _ => return as_text(call, unit, interval),
+        _ => {
+            let moment = some!(call.calendar_datetime(0));
+            let interval = some!(span());
+            return as_text(call, unit, interval.and_then(|span| span.add_to(moment)));
+        }
     };
     Ok(result.unwrap_or_else(|| overflow(call)))
 }
 
 /// A text plus a span is a text: of a date if the text was one and the unit counts days.
-fn as_text<'v>(
-    call: &Call<'v>,
-    unit: IntervalUnit,
-    interval: Option<Interval>,
-) -> Result<Value<'v>, EvalError> {
+fn as_text<'v>(call: &Call<'v>, unit: IntervalUnit, sum: Option<DateTime>) -> Result<Value<'v>, EvalError> {
     let text = call.text(0)?.unwrap_or_default();
     let mut out = Vec::new();
-    let moment = some!(call.calendar_datetime(0));
-    let Some(sum) = interval.and_then(|span| span.add_to(moment)) else { return Ok(overflow(call)) };
+    let Some(sum) = sum else { return Ok(overflow(call)) };
     if unit.is_date_unit() && !has_time_part(text) {
         sum.date().write_to(&mut out);
     } else {
@@ -117,20 +111,20 @@ fn shown_fsp(micro: u32) -> u8 {
     if micro == 0 { 0 } else { MAX_FSP }
 }
 
-/// Whether the text has a time behind its date. Numbers written without delimiters have one from 12 digits on.
+/// Whether the text has a time behind its date.
 fn has_time_part(text: &[u8]) -> bool {
-    let text = text.trim_ascii();
-    if text.iter().all(u8::is_ascii_digit) {
-        return text.len() >= 12;
-    }
-    text.iter().any(|b| matches!(b, b':' | b'T')) || text.contains(&b' ')
+    DateTime::parse(text, DateFlags::default()).is_some_and(|parsed| parsed.has_time)
 }
 
-/// Whether the text is a time without a date: colons and no date delimiter.
-fn is_time_text(text: &[u8]) -> bool {
-    let text = text.trim_ascii();
-    let body = text.strip_prefix(b"-").unwrap_or(text);
-    body.contains(&b':') && !body.iter().any(|b| matches!(b, b'-' | b'/' | b'T'))
+/// Whether the text is a date and a time; others are times for the units of a day.
+fn is_dated(text: &[u8]) -> bool {
+    Time::parse(text).is_some_and(|parsed| parsed.date_dropped)
+}
+
+/// Whether a number is a date rather than a time.
+fn is_dated_number(call: &Call<'_>, value: &Value<'_>) -> bool {
+    const FIRST_DATE: f64 = 100_000.0;
+    value.to_f64().value >= FIRST_DATE && moment_of(value, DateFlags::default(), call.ctx).is_some()
 }
 
 #[cold]
@@ -165,9 +159,12 @@ fn extract_time<'v>(call: &Call<'v>, unit: IntervalUnit) -> Result<Value<'v>, Ev
     if value.is_null() {
         return Ok(Value::Null);
     }
-    let is_dated = matches!(value, Value::Date(_) | Value::DateTime(..))
-        || (value.is_textual() && !is_time_text(call.text(0)?.unwrap_or_default()));
-    let (day, time) = if is_dated {
+    let has_date = match value {
+        Value::Date(_) | Value::DateTime(..) => true,
+        _ if value.is_textual() => is_dated(call.text(0)?.unwrap_or_default()),
+        _ => is_dated_number(call, &value),
+    };
+    let (day, time) = if has_date {
         let moment: DateTime = some!(call.datetime(0));
         (i64::from(moment.date().day()), moment.time())
     } else {

@@ -87,8 +87,8 @@ pub(crate) fn day_of_year<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// WEEK(date, mode)
 pub(crate) fn week<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let mode = if call.args.len() > 1 { some!(call.int(1)) } else { default_week_format(call) };
     let date = some!(call.calendar_date(0));
+    let mode = if call.args.len() > 1 { some!(call.int(1)) } else { default_week_format(call) };
     Ok(Value::Int(i64::from(date.week(WeekMode::from_number(mode)).1)))
 }
 
@@ -104,8 +104,8 @@ pub(crate) fn week_of_year<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> 
 
 /// YEARWEEK(date, mode)
 pub(crate) fn year_week<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let mode = if call.args.len() > 1 { some!(call.int(1)) } else { 0 };
     let date = some!(call.calendar_date(0));
+    let mode = if call.args.len() > 1 { some!(call.int(1)) } else { 0 };
     let (year, week) = date.week(WeekMode { year_of_week: true, ..WeekMode::from_number(mode) });
     Ok(Value::Int(i64::from(year) * 100 + i64::from(week)))
 }

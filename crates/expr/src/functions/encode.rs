@@ -5,10 +5,11 @@ use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use types::{Charset, Value};
 
+use super::identifier::refused;
 use super::pieces::PIECE_BYTES;
 use super::{Call, some};
+use crate::EvalError;
 use crate::build::{Class, class_of};
-use crate::{EvalError, Warning};
 
 /// HEX: of a text's bytes, of a number's 64 bits.
 pub(crate) fn hex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
@@ -50,8 +51,7 @@ pub(crate) fn unhex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
             let mut byte = 0;
             for b in pair {
                 let Some(value) = char::from(*b).to_digit(16) else {
-                    call.ctx.session.warn(no_hexadecimal(text));
-                    return Ok(Value::Null);
+                    return Ok(refused(call, "string"));
                 };
                 byte = byte << 4 | value as u8;
             }
@@ -59,15 +59,6 @@ pub(crate) fn unhex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         }
     }
     call.copied(&out)
-}
-
-#[cold]
-fn no_hexadecimal(text: &[u8]) -> Warning {
-    Warning::WrongValueForFunction {
-        type_name: "string",
-        value: format!("'{}'", types::value::text_for_message(text)),
-        function: "unhex",
-    }
 }
 
 /// Bytes that fill a line of TO_BASE64, which has 76 characters.

@@ -3,7 +3,7 @@
 use types::temporal::{DateFlags, MICROS_PER_SECOND};
 use types::{DateTime, Decimal, TimeZone, TypeKind, Value};
 
-use super::{Call, Wanted, format, some};
+use super::{Call, format, some};
 use crate::{EvalError, cuts_fractions};
 
 /// Last second of a TIMESTAMP as FROM_UNIXTIME and UNIX_TIMESTAMP know it: 3001-01-18 23:59:59 UTC.
@@ -20,7 +20,7 @@ pub(crate) fn unix_timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError
         return Ok(Value::Null);
     }
     let flags = DateFlags { no_zero_in_date: true, ..DateFlags::default() };
-    let moment = call.read_datetime(&value, flags, Wanted::DateTime).unwrap_or(DateTime::ZERO);
+    let moment = call.read_datetime(&value, flags).unwrap_or(DateTime::ZERO);
     let is_day = moment.date().is_calendar_day();
     let seconds = if is_day { session.time_zone().to_unix(moment).seconds } else { 0 };
     let in_range = (1..=MAX_SECONDS).contains(&seconds);
@@ -64,10 +64,10 @@ pub(crate) fn format_unixtime<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalErro
 /// CONVERT_TZ(moment, from, to)
 pub(crate) fn convert_tz<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let fsp = call.ty().decimals;
-    let moment = some!(call.calendar_datetime(0));
     let zone = |name: &[u8]| std::str::from_utf8(name).ok().and_then(TimeZone::from_name);
-    let (from, to) = (zone(some!(call.text(1))), zone(some!(call.text(2))));
-    let (Some(from), Some(to)) = (from, to) else { return Ok(Value::Null) };
+    let Some(from) = zone(some!(call.text(1))) else { return Ok(Value::Null) };
+    let Some(to) = zone(some!(call.text(2))) else { return Ok(Value::Null) };
+    let moment = some!(call.calendar_datetime(0));
     let seconds = from.to_unix(moment).seconds;
     // Outside the range of moments the value is returned as it is.
     let converted =

@@ -8,13 +8,16 @@ use types::value::write_double_fixed;
 use types::{Charset, Date, DateTime, Locale, Time, Value};
 
 use super::round::round_double;
+use super::time::Moment;
 use super::{Call, STEPS_BETWEEN_LOOKS, some};
 use crate::build::{Class, class_of};
 use crate::{EvalError, Warning};
 
 /// FORMAT(number, decimals, locale): `1,234,567.89`.
 pub(crate) fn format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let decimals = some!(call.int(1)).clamp(0, 30);
+    let locale = number_locale(call)?;
+    // As in MySQL only the low 32 bits of the number of digits count.
+    let decimals = i64::from(some!(call.int(1)) as i32).clamp(0, 30);
     let mut plain = Vec::new();
     if matches!(class_of(&call.args[0]), Class::Int | Class::Decimal) {
         let value = some!(call.decimal(0)).round(decimals as i32);
@@ -24,7 +27,7 @@ pub(crate) fn format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         write_double_fixed(rounded, decimals as u8, &mut plain);
     }
     let mut out = Vec::with_capacity(plain.len() * 2);
-    number_locale(call)?.write_grouped(&plain, &mut out);
+    locale.write_grouped(&plain, &mut out);
     call.copied(&out)
 }
 
@@ -47,15 +50,23 @@ pub(crate) fn date_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     write_moment(call, moment, pattern)
 }
 
-/// TIME_FORMAT: hours may pass 23; parts of a date are zero.
+/// TIME_FORMAT: hours may pass 23; parts of a date that is not there are zero.
 pub(crate) fn time_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let time = some!(call.time(0));
+    let is_date = matches!(call.value(0)?, Value::Date(_));
+    let (date, time) = match some!(Moment::of(call, 0)) {
+        Moment::At(_) if is_date => (Date::ZERO, Time::ZERO),
+        Moment::At(moment) => (moment.date(), moment.time()),
+        Moment::Span(time) => (Date::ZERO, time),
+    };
     let pattern = some!(call.text(1));
+    if pattern.is_empty() {
+        return Ok(Value::Null);
+    }
     let mut out = Vec::new();
     if time.is_negative() {
         out.push(b'-');
     }
-    Ok(match write_pattern(call, (Date::ZERO, time), pattern, &mut out)? {
+    Ok(match write_pattern(call, (date, time), pattern, &mut out)? {
         Some(()) => call.copied(&out)?,
         None => Value::Null,
     })

@@ -7,7 +7,7 @@ use types::{Charset, Value};
 use super::encode::hex_digits;
 use super::pieces::PIECE_BYTES;
 use super::{Call, some};
-use crate::EvalError;
+use crate::{EvalError, ExprKind, Warning};
 
 const LOWER: &[u8; 16] = b"0123456789abcdef";
 
@@ -29,15 +29,22 @@ pub(crate) fn sha1<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// SHA2(text, bits): NULL for a length that is none.
 pub(crate) fn sha2<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (text, bits) = (some!(call.text(0)), some!(call.int(1)));
-    let algorithm = match bits {
-        224 => &digest::SHA224,
-        0 | 256 => &digest::SHA256,
-        384 => &digest::SHA384,
-        512 => &digest::SHA512,
-        _ => return Ok(Value::Null),
+    let is_constant = matches!(call.args[1].kind, ExprKind::Const(_) | ExprKind::Param(_));
+    // A constant length is looked at whatever the text is.
+    if !is_constant && (call.value(0)?.is_null() || call.value(1)?.is_null()) {
+        return Ok(Value::Null);
+    }
+    let algorithm = match call.int(1)? {
+        Some(224) => &digest::SHA224,
+        Some(0 | 256) => &digest::SHA256,
+        Some(384) => &digest::SHA384,
+        Some(512) => &digest::SHA512,
+        _ => {
+            call.ctx.session.warn(Warning::WrongParameters { function: call.name() });
+            return Ok(Value::Null);
+        }
     };
-    sha(call, algorithm, text)
+    sha(call, algorithm, some!(call.text(0)))
 }
 
 fn sha<'v>(

@@ -9,15 +9,18 @@ use crate::{EvalError, Warning};
 pub(crate) fn inet_aton<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
     if text.is_empty() || text.ends_with(b".") {
-        return Ok(refused(call, text));
+        return Ok(refused(call, "string"));
     }
     let mut parts = [0u64; 4];
     let mut count = 0;
     for part in text.split(|b| *b == b'.') {
         let is_number = part.len() <= 3 && part.iter().all(u8::is_ascii_digit);
-        let number = part.iter().fold(0, |acc, b| acc * 10 + u64::from(b.wrapping_sub(b'0')));
-        if !is_number || number > 255 || count == 4 {
-            return Ok(refused(call, text));
+        if !is_number || count == 4 {
+            return Ok(refused(call, "string"));
+        }
+        let number = part.iter().fold(0, |acc, b| acc * 10 + u64::from(b - b'0'));
+        if number > 255 {
+            return Ok(refused(call, "string"));
         }
         parts[count] = number;
         count += 1;
@@ -35,7 +38,7 @@ pub(crate) fn inet_ntoa<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
             let [a, b, c, d] = address.to_be_bytes();
             call.copied(format!("{a}.{b}.{c}.{d}").as_bytes())?
         }
-        Err(_) => Value::Null,
+        Err(_) => refused(call, "integer"),
     })
 }
 
@@ -106,12 +109,10 @@ fn wrong_value(call: &Call<'_>, type_name: &'static str, text: &[u8]) -> EvalErr
     EvalError::WrongValue { type_name, value: types::value::text_for_message(text), function: call.name() }
 }
 
+/// NULL, with a warning that quotes the argument as it is written.
 #[cold]
-fn refused<'v>(call: &Call<'v>, text: &[u8]) -> Value<'v> {
-    call.ctx.session.warn(Warning::WrongValueForFunction {
-        type_name: "string",
-        value: format!("'{}'", types::value::text_for_message(text)),
-        function: call.name(),
-    });
+pub(super) fn refused<'v>(call: &Call<'v>, type_name: &'static str) -> Value<'v> {
+    let value = crate::print::to_text(&call.args[0], call.ctx);
+    call.ctx.session.warn(Warning::WrongValueForFunction { type_name, value, function: call.name() });
     Value::Null
 }

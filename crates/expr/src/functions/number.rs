@@ -157,3 +157,16 @@ pub(crate) fn degrees<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 pub(crate) fn radians<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     total(call, |x| x * (std::f64::consts::PI / 180.0))
 }
+
+/// The number that a constant operation is: it is computed once a statement, and what it warns of is said once.
+pub(crate) fn kept<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let place = std::ptr::from_ref(call.expr).addr();
+    let number = if let Some(number) = call.ctx.session.kept_number(place) {
+        number
+    } else {
+        let number = call.double(0)?.unwrap_or(f64::NAN);
+        call.ctx.session.keep_number(place, number);
+        number
+    };
+    Ok(if number.is_nan() { Value::Null } else { Value::Double(number) })
+}

@@ -30,6 +30,7 @@ fn in_base<'v>(call: &Call<'v>, from: i64, to: i64) -> Result<Value<'v>, EvalErr
     let value = call.value(0)?;
     let number = match value {
         Value::Null => return Ok(Value::Null),
+        Value::Bit { bytes: 0, .. } => return Ok(Value::Null),
         Value::Bit { value, .. } => value,
         _ => {
             let text = some!(call.text(0));
@@ -37,7 +38,8 @@ fn in_base<'v>(call: &Call<'v>, from: i64, to: i64) -> Result<Value<'v>, EvalErr
                 return Ok(Value::Null);
             }
             let (number, clipped) = read_digits(text, from.unsigned_abs() as u32, from < 0);
-            if clipped {
+            let is_number = begins_with_digit(text, from.unsigned_abs() as u32);
+            if clipped || !is_number {
                 call.truncated("DECIMAL", &value);
             }
             number
@@ -68,6 +70,13 @@ fn read_digits(text: &[u8], base: u32, signed: bool) -> (u64, bool) {
     };
     let value = wide.min(bound) as u64;
     (if negative { value.wrapping_neg() } else { value }, wide > bound)
+}
+
+/// Whether a digit begins `text`, behind blanks and a sign.
+fn begins_with_digit(text: &[u8], base: u32) -> bool {
+    let text = text.trim_ascii_start();
+    let body = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    body.first().is_some_and(|b| char::from(*b).is_digit(base))
 }
 
 fn digits(mut value: u64, base: u64) -> String {

@@ -18,7 +18,27 @@ pub(crate) fn convert_using<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError>
     convert_text(call, text, call.args[0].ty.charset())
 }
 
-/// `text`, of the set `from`, in the call's character set. Bytes that are no text of it are NULL, with a warning.
+/// A text in the character set that it shares with others, in which bytes have to be text.
+pub(crate) fn share_charset<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let text = some!(call.text(0));
+    let from = call.args[0].ty.charset();
+    if from == Charset::Binary && first_invalid(call, text)?.is_some() {
+        return Err(no_text(call, text));
+    }
+    convert_text(call, text, from)
+}
+
+#[cold]
+fn no_text(call: &Call<'_>, text: &[u8]) -> EvalError {
+    const SHOWN: usize = 6;
+    let mut value = Value::binary(&text[..text.len().min(SHOWN)]).message_text();
+    if text.len() > SHOWN {
+        value.push_str("...");
+    }
+    EvalError::CannotConvert { value, from: Charset::Binary.name(), to: call.charset().name() }
+}
+
+/// `text`, of the set `from`, in the call's character set. Text of it that bytes are not is refused.
 pub(crate) fn convert_text<'v>(
     call: &Call<'v>,
     text: &'v [u8],
@@ -26,10 +46,17 @@ pub(crate) fn convert_text<'v>(
 ) -> Result<Value<'v>, EvalError> {
     let to = call.charset();
     if from == Charset::Binary
+        && to == Charset::Ascii
         && let Some(at) = first_invalid(call, text)?
     {
-        call.ctx.session.warn(invalid_string(&text[at..], to));
-        return Ok(Value::Null);
+        // The other bytes are characters that the set lacks.
+        warn_invalid(call, &text[at..]);
+        return convert_text(call, text, Charset::Latin1);
+    }
+    if from == Charset::Binary
+        && let Some(at) = first_invalid(call, text)?
+    {
+        return Ok(refused(call, text, at));
     }
     if from == to || from == Charset::Binary || to == Charset::Binary {
         return Ok(call.text_value(text));
@@ -56,14 +83,19 @@ fn first_invalid(call: &Call<'_>, text: &[u8]) -> Result<Option<usize>, EvalErro
     Ok(None)
 }
 
+/// What stands for bytes that are no text of the call's character set from `at` on: NULL in strict mode, else what is
+/// before them; with a warning.
 #[cold]
-fn invalid_string(text: &[u8], charset: Charset) -> Warning {
-    const SHOWN: usize = 6;
-    let mut value: String = text.iter().take(SHOWN).map(|b| format!("{b:02X}")).collect();
-    if text.len() > SHOWN {
-        value.push_str("...");
-    }
-    Warning::InvalidString { charset: charset.name(), value }
+fn refused<'v>(call: &Call<'v>, text: &'v [u8], at: usize) -> Value<'v> {
+    warn_invalid(call, &text[at..]);
+    if call.ctx.session.modes().is_strict() { Value::Null } else { call.text_value(&text[..at]) }
+}
+
+#[cold]
+fn warn_invalid(call: &Call<'_>, text: &[u8]) {
+    const SHOWN: usize = 3;
+    let value = text.iter().take(SHOWN).map(|b| format!("{b:02X}")).collect();
+    call.ctx.session.warn(Warning::InvalidString { charset: call.charset().name(), value });
 }
 
 /// CAST(.. AS CHAR(n)): the first n characters.
@@ -72,7 +104,9 @@ pub(crate) fn cut<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let end = call.byte_offset_of_char(text, call.ty().length as usize)?;
     if end < text.len() {
         let type_name = format!("CHAR({})", call.ty().length);
-        call.truncated(&type_name, &Value::binary(text));
+        // MySQL's message ends at a NUL.
+        let shown = text.split(|b| *b == 0).next().unwrap_or_default();
+        call.truncated(&type_name, &Value::text(shown, call.ty().collation));
     }
     Ok(call.text_value(&text[..end]))
 }
@@ -138,8 +172,7 @@ pub(crate) fn char<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         }
     }
     if let Some(at) = call.charset().first_invalid(&out) {
-        call.ctx.session.warn(invalid_string(&out[at..], call.charset()));
-        return Ok(Value::Null);
+        return Ok(refused(call, call.ctx.arena.alloc_slice_copy(&out), at));
     }
     call.copied(&out)
 }

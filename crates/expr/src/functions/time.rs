@@ -1,15 +1,17 @@
 //! Arithmetic of times.
 
-use types::temporal::{Interval, MAX_FSP, MICROS_PER_SECOND};
+use types::temporal::{DateFlags, Interval, MAX_FSP, MICROS_PER_SECOND};
+use types::value::Loss;
 use types::{DateTime, Time, TypeKind, Value};
 
 use super::{Call, some};
-use crate::{EvalError, micros_of_seconds};
+use crate::moment::{note_date_delimiters, note_time_delimiters, warn_no_moment};
+use crate::{EvalError, micros_of_seconds, moment_of, time_of};
 
 /// TIMESTAMP(date), TIMESTAMP(date, time)
 pub(crate) fn timestamp<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let fsp = call.ty().decimals;
-    let moment = some!(call.datetime(0));
+    let moment = some!(call.stored_datetime(0));
     if call.args.len() == 1 {
         return Ok(moment.round(fsp).map_or(Value::Null, |m| Value::DateTime(m, fsp)));
     }
@@ -33,60 +35,135 @@ pub(crate) fn sub_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 fn add<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
     let fsp = call.ty().decimals;
-    let span = some!(call.time(1)).micros() * sign;
     match call.ty().kind {
         TypeKind::Time => {
-            let sum = some!(call.time(0)).micros() + span;
-            Ok(Value::Time(Time::from_micros_clipped(sum), fsp))
+            let time = some!(call.time(0));
+            let span = some!(call.time(1)).micros() * sign;
+            Ok(Value::Time(clipped(call, time.micros() + span, fsp), fsp))
         }
         TypeKind::DateTime => {
             let moment = some!(call.datetime(0));
+            let span = some!(call.time(1)).micros() * sign;
             Ok(shift(moment, span).map_or(Value::Null, |m| Value::DateTime(m, fsp)))
         }
-        _ => add_to_text(call, span),
+        _ => add_to_text(call, sign),
     }
 }
 
 /// A text that is a time or a date and time gives a text of the same kind.
-fn add_to_text<'v>(call: &Call<'v>, span: i64) -> Result<Value<'v>, EvalError> {
-    let text = some!(call.text(0));
+fn add_to_text<'v>(call: &Call<'v>, sign: i64) -> Result<Value<'v>, EvalError> {
+    let shown_fsp = |micro: u32| if micro == 0 { 0 } else { MAX_FSP };
+    let moment = some!(Moment::of(call, 0));
+    let span = some!(call.time(1)).micros() * sign;
     let mut out = Vec::new();
-    let is_dated = text.iter().skip(1).any(|b| *b == b'-');
-    if is_dated {
-        let moment = some!(call.datetime(0));
-        let Some(sum) = shift(moment, span) else { return Ok(Value::Null) };
-        sum.write_to(if sum.micro() == 0 { 0 } else { MAX_FSP }, &mut out);
-    } else {
-        let sum = Time::from_micros_clipped(some!(call.time(0)).micros() + span);
-        sum.write_to(if sum.micro() == 0 { 0 } else { MAX_FSP }, &mut out);
+    match moment {
+        Moment::At(moment) => {
+            let Some(sum) = shift(moment, span) else { return Ok(Value::Null) };
+            sum.write_to(shown_fsp(sum.micro()), &mut out);
+        }
+        Moment::Span(time) => {
+            let sum = time.micros() + span;
+            let fsp = shown_fsp((sum.unsigned_abs() % MICROS_PER_SECOND as u64) as u32);
+            let sum = clipped(call, sum, fsp);
+            sum.write_to(shown_fsp(sum.micro()), &mut out);
+        }
     }
     call.copied(&out)
 }
 
+/// The time of so many microseconds; past the range its bound, with a warning that shows `fsp` fraction digits.
+fn clipped(call: &Call<'_>, micros: i64, fsp: u8) -> Time {
+    let time = Time::from_micros_clipped(micros);
+    if time.micros() != micros {
+        warn_long_time(call, micros, fsp);
+    }
+    time
+}
+
+#[cold]
+fn warn_long_time(call: &Call<'_>, micros: i64, fsp: u8) {
+    let sign = if micros < 0 { "-" } else { "" };
+    let (seconds, micro) = (micros.unsigned_abs() / 1_000_000, micros.unsigned_abs() % 1_000_000);
+    let mut shown = format!("{sign}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if fsp > 0 {
+        let digits = format!("{micro:06}");
+        shown.push('.');
+        shown.push_str(&digits[..usize::from(fsp.min(MAX_FSP))]);
+    }
+    call.truncated("time", &Value::binary(shown.as_bytes()));
+}
+
 /// TIMEDIFF: both times, or both dates.
 pub(crate) fn time_diff<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let (a, b) = (some!(moment_or_time(call, 0)), some!(moment_or_time(call, 1)));
+    let (a, b) = (some!(Moment::of(call, 0)), some!(Moment::of(call, 1)));
     let difference = match (a, b) {
         (Moment::At(a), Moment::At(b)) => a.epoch_micros() - b.epoch_micros(),
         (Moment::Span(a), Moment::Span(b)) => a.micros() - b.micros(),
         _ => return Ok(Value::Null),
     };
-    Ok(Value::Time(Time::from_micros_clipped(difference), call.ty().decimals))
+    let fsp = call.ty().decimals;
+    Ok(Value::Time(clipped(call, difference, fsp), fsp))
 }
 
-enum Moment {
+/// Every day of a date that may be a time is taken.
+fn any_day() -> DateFlags {
+    DateFlags { allow_invalid_dates: true, ..DateFlags::default() }
+}
+
+/// A time, or a date and time.
+pub(super) enum Moment {
     At(DateTime),
     Span(Time),
 }
 
-fn moment_or_time(call: &Call<'_>, i: usize) -> Result<Option<Moment>, EvalError> {
-    let value = call.value(i)?;
-    let is_dated = match value {
-        Value::Date(_) | Value::DateTime(..) => true,
-        Value::Bytes { data, .. } => data.iter().skip(1).any(|b| *b == b'-'),
-        _ => false,
-    };
-    Ok(if is_dated { call.datetime(i)?.map(Moment::At) } else { call.time(i)?.map(Moment::Span) })
+impl Moment {
+    /// What argument `i` is; NULL, with a warning, if it is neither.
+    pub(super) fn of(call: &Call<'_>, i: usize) -> Result<Option<Moment>, EvalError> {
+        let value = call.value(i)?;
+        let read = match value {
+            Value::Null => return Ok(None),
+            Value::Time(time, _) => Some(Moment::Span(time)),
+            Value::Date(date) => Some(Moment::At(DateTime::from_date(date))),
+            Value::DateTime(moment, _) => Some(Moment::At(moment)),
+            Value::Bytes { .. } | Value::Enum { .. } | Value::Set { .. } | Value::Bit { .. } => {
+                Moment::of_text(call, &value)
+            }
+            _ => Moment::of_number(call, &value),
+        };
+        if read.is_none() {
+            warn_no_moment(&value, call.ctx);
+        }
+        Ok(read)
+    }
+
+    /// A text that is wholly a time with colons is one; of others those that can be dates are dates.
+    fn of_text(call: &Call<'_>, value: &Value<'_>) -> Option<Moment> {
+        let mut scratch = Vec::new();
+        let text = value.as_text(&mut scratch);
+        let parsed = Time::parse(text);
+        let is_clock = text.contains(&b':')
+            && parsed.is_some_and(|time| !time.truncated && !time.out_of_range && !time.date_dropped);
+        if !is_clock && let Some(read) = moment_of(value, any_day(), call.ctx) {
+            note_date_delimiters(value, call.ctx);
+            return Some(Moment::At(read.value));
+        }
+        let read = time_of(value, call.ctx)?;
+        if read.loss != Loss::None {
+            call.truncated("time", value);
+        }
+        note_time_delimiters(value, call.ctx);
+        Some(Moment::Span(read.value))
+    }
+
+    /// A number up to the largest time is a time.
+    fn of_number(call: &Call<'_>, value: &Value<'_>) -> Option<Moment> {
+        if let Some(read) = time_of(value, call.ctx)
+            && moment_of(value, any_day(), call.ctx).is_none_or(|_| value.to_f64().value.abs() <= 8_385_959.0)
+        {
+            return Some(Moment::Span(read.value));
+        }
+        moment_of(value, any_day(), call.ctx).map(|read| Moment::At(read.value))
+    }
 }
 
 /// SEC_TO_TIME
@@ -97,7 +174,7 @@ pub(crate) fn sec_to_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let bound = if seconds.is_negative() { i64::MIN } else { i64::MAX };
     let time = Time::from_micros_clipped(micros.unwrap_or(bound));
     if micros.is_none_or(|m| m != time.micros()) {
-        call.truncated("time", &call.value(0)?);
+        call.truncated("time", &Value::Decimal(seconds));
     }
     Ok(Value::Time(time.round(fsp), fsp))
 }

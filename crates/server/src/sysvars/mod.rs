@@ -13,6 +13,7 @@ mod variables;
 
 pub use definition::{Access, Scope, VarDef, VarKind, find};
 pub use hot::{HotVariables, Isolation};
+pub(crate) use sql_mode::warnings as sql_mode_warnings;
 pub use table::ALL;
 pub use value::{SetValue, VarValue};
 pub use variables::{Assigned, Variables};

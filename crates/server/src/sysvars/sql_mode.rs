@@ -2,6 +2,8 @@
 
 use types::SqlModes;
 
+use crate::error_map::{self, SqlError};
+
 /// Names by bit; empty: no flag has this bit any more.
 static NAMES: [&str; 33] = [
     "REAL_AS_FLOAT",
@@ -46,6 +48,22 @@ pub(super) fn from_number(number: u64) -> Option<SqlModes> {
         let name = NAMES.get(bit).filter(|name| !name.is_empty())?;
         Some(all.with(SqlModes::parse(name).ok()?))
     })
+}
+
+/// What MySQL warns of when `modes` are set.
+pub(crate) fn warnings(modes: SqlModes) -> Vec<SqlError> {
+    let strict_parts =
+        [SqlModes::NO_ZERO_DATE, SqlModes::NO_ZERO_IN_DATE, SqlModes::ERROR_FOR_DIVISION_BY_ZERO];
+    let present = strict_parts.iter().filter(|&&part| modes.has(part)).count();
+    let is_whole = if modes.is_strict() { present == strict_parts.len() } else { present == 0 };
+    let mut warnings = Vec::new();
+    if !is_whole {
+        warnings.push(error_map::SQL_MODES_APART.bare());
+    }
+    if modes.has(SqlModes::PAD_CHAR_TO_FULL_LENGTH) {
+        warnings.push(error_map::DEPRECATED_SQLMODE.with(&[&"PAD_CHAR_TO_FULL_LENGTH"]));
+    }
+    warnings
 }
 
 #[cfg(test)]

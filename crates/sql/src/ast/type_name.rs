@@ -85,6 +85,8 @@ pub enum CastType<'a> {
         charset: Option<&'a str>,
         /// `CHAR BINARY`: the `_bin` collation.
         binary: bool,
+        /// NCHAR, whose character set is utf8mb3.
+        national: bool,
     },
     /// SIGNED [INTEGER]
     Signed,

@@ -28,7 +28,7 @@ pub enum Deprecated {
     Bang,
     /// `BINARY value`.
     BinaryPrefix,
-    /// `N'text'`; its number is 3720.
+    /// `N'text'` and `CAST(.. AS NCHAR)`; the number is 3720.
     NationalString,
     /// A name that is an item of the select list and another column; its number is 1052.
     Ambiguous {
@@ -155,6 +155,9 @@ fn names_utf8mb3(e: &ast::Expr<'_>) -> Option<Deprecated> {
         ExprKind::Literal(literal) if literal.charset != Introducer::NONE => charset(literal.charset.name()?),
         ExprKind::ConvertUsing(convert) => charset(convert.charset),
         ExprKind::Collate(collate) => collation(collate.collation),
+        ExprKind::Cast(ast::Cast { ty: ast::CastType::Char { national: true, .. }, .. }) => {
+            Some(Deprecated::NationalString)
+        }
         ExprKind::Cast(ast::Cast { ty: ast::CastType::Char { charset: Some(name), .. }, .. }) => {
             charset(name)
         }

@@ -121,7 +121,7 @@ impl<'a> Binder<'a, '_> {
 fn cast_target(ty: CastType<'_>) -> Result<CastTo<'_>, BindError> {
     Ok(match ty {
         CastType::Binary(length) => CastTo::Binary(length),
-        CastType::Char { length, charset, binary } => CastTo::Char { length, charset, binary },
+        CastType::Char { length, charset, binary, .. } => CastTo::Char { length, charset, binary },
         CastType::Signed => CastTo::Signed,
         CastType::Unsigned => CastTo::Unsigned,
         CastType::Date => CastTo::Date,

@@ -110,7 +110,12 @@ impl<'a> Parser<'a, '_> {
             && !is_reserved(token.kind)
             && !self.mode.has(LexMode::IGNORE_SPACE);
         self.expect(Tok::LParen)?;
-        let args = if self.at(Tok::RParen) { &[][..] } else { self.list(Self::expr)? };
+        let counts = if schema.is_none() { super::fixed_call::counts(name) } else { None };
+        let args = match counts {
+            Some(counts) => self.fixed_args(name, counts)?,
+            None if self.at(Tok::RParen) => &[][..],
+            None => self.list(Self::expr)?,
+        };
         self.expect(Tok::RParen)?;
         let height = args.iter().map(|e| e.height).max().unwrap_or(0);
         let call = FunctionCall { schema, name, spaced, args, using: None, returning: None };
@@ -161,8 +166,7 @@ impl<'a> Parser<'a, '_> {
         self.bump();
         Ok(match kw {
             Kw::BINARY => CastType::Binary(self.opt_length()?),
-            Kw::CHAR | Kw::CHARACTER => self.cast_char(None)?,
-            Kw::NCHAR => self.cast_char(Some("utf8mb3"))?,
+            Kw::CHAR | Kw::CHARACTER | Kw::NCHAR => self.cast_char(kw == Kw::NCHAR)?,
             Kw::SIGNED | Kw::UNSIGNED => {
                 let _ = self.eat_kw(Kw::INTEGER) || self.eat_kw(Kw::INT);
                 if kw == Kw::SIGNED { CastType::Signed } else { CastType::Unsigned }
@@ -190,10 +194,10 @@ impl<'a> Parser<'a, '_> {
         })
     }
 
-    fn cast_char(&mut self, charset: Option<&'a str>) -> Result<CastType<'a>> {
+    fn cast_char(&mut self, national: bool) -> Result<CastType<'a>> {
         let length = self.opt_length()?;
         let mut binary = false;
-        let mut charset = charset;
+        let mut charset = national.then_some("utf8mb3");
         loop {
             if self.eat_kw(Kw::BINARY) {
                 binary = true;
@@ -204,7 +208,7 @@ impl<'a> Parser<'a, '_> {
             } else if self.eat_charset_words() {
                 charset = Some(self.charset_name()?);
             } else {
-                return Ok(CastType::Char { length, charset, binary });
+                return Ok(CastType::Char { length, charset, binary, national });
             }
         }
     }

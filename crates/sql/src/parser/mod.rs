@@ -12,6 +12,7 @@ mod core;
 mod create_table;
 mod ddl;
 mod expr;
+mod fixed_call;
 mod from;
 mod function;
 mod hint;

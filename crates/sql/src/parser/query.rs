@@ -7,6 +7,7 @@ use crate::ast::{
     SelectItem, SelectModifiers, SetBranch, SetOp, SetOperator, TextFormat, With,
 };
 use crate::lexer::{Kw, Tok};
+use crate::mode::LexMode;
 
 impl<'a> Parser<'a, '_> {
     /// Whether a query begins here, parentheses aside. `VALUES (` is a function call, `VALUES ROW` a query.
@@ -270,7 +271,11 @@ impl<'a> Parser<'a, '_> {
                 self.syntax()
             };
         }
-        let text = &self.text[start as usize..self.prev_end as usize];
+        let mut end = self.prev_end as usize;
+        if self.mode.has(LexMode::IGNORE_SPACE) {
+            end += super::item_text::blanks_after_word(self.text, end);
+        }
+        let text = &self.text[start as usize..end];
         let text = super::item_text::without_version_marks(text, self.mode, self.arena);
         let alias = self.opt_select_alias()?;
         Ok(SelectItem::Expr { expr, alias, text })

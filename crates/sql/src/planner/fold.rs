@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use crate::bind::block::Block;
 use crate::bind::conjuncts;
+use crate::bind::volatile::is_volatile;
 
 /// Computes what is constant in `block`.
 pub(super) fn block(block: &mut Block) {
@@ -35,7 +36,33 @@ pub(super) fn settle(conditions: &mut Vec<Expr>) -> bool {
         }
         None => true,
     });
+    conditions.iter_mut().filter(|condition| is_fixed(condition)).for_each(keep);
     possible
+}
+
+/// Whether a condition is the same for all rows of a statement.
+fn is_fixed(condition: &Expr) -> bool {
+    if is_volatile(condition) {
+        return false;
+    }
+    let mut fixed = true;
+    condition.walk(&mut |e| {
+        fixed &= !matches!(
+            e.kind,
+            ExprKind::Column(_)
+                | ExprKind::Subquery { .. }
+                | ExprKind::UserVar(_)
+                | ExprKind::AssignUserVar { .. }
+        );
+    });
+    fixed
+}
+
+/// Has a condition computed once a statement.
+fn keep(condition: &mut Expr) {
+    let build = expr::Builder::default();
+    let whole = std::mem::replace(condition, build.null());
+    *condition = build.kept_number(whole);
 }
 
 /// Whether a constant condition holds; NULL does not.

@@ -380,7 +380,7 @@ impl Printer<'_> {
         };
         match *ty {
             CastType::Binary(n) => sized(&mut self.out, "BINARY", n),
-            CastType::Char { length, charset, binary } => {
+            CastType::Char { length, charset, binary, .. } => {
                 sized(&mut self.out, "CHAR", length)?;
                 if let Some(charset) = charset {
                     self.put(" CHARACTER SET ")?;

@@ -142,6 +142,26 @@ impl DateTime {
     }
 }
 
+impl Date {
+    /// Reads `YYMMDD` or `YYYYMMDD`, alone or before `hhmmss`, from a number. Missing parts are zero: 5 is a day of the year
+    /// 2000 without a month.
+    pub fn from_number(number: i64, flags: DateFlags) -> Option<Date> {
+        const FIRST_WITH_TIME: i64 = 100_000_000;
+        const END: i64 = 100_000_000_000_000;
+        let day = match number {
+            0..FIRST_WITH_TIME => number,
+            FIRST_WITH_TIME..END => number / 1_000_000,
+            _ => return None,
+        };
+        let full = match day {
+            0..700_000 => day + 20_000_000,
+            700_000..1_000_000 => day + 19_000_000,
+            _ => day,
+        };
+        date_of_parts(full / 10_000, full / 100 % 100, full % 100).filter(|date| flags.accept(*date))
+    }
+}
+
 impl Time {
     /// Reads `[-][D ]hh:mm[:ss[.frac]]`, `hhmmss`, or a full date and time (whose date is dropped). `None` if the text
     /// is no time or its minutes or seconds pass 59.

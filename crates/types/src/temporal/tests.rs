@@ -196,3 +196,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn numbers_are_dates_whose_missing_parts_are_zero() {
+    let date =
+        |number| Date::from_number(number, DateFlags::default()).map(|d| (d.year(), d.month(), d.day()));
+    assert_eq!(date(0), Some((2000, 0, 0)));
+    assert_eq!(date(5), Some((2000, 0, 5)));
+    assert_eq!(date(100), Some((2000, 1, 0)));
+    assert_eq!(date(700_000), Some((1970, 0, 0)));
+    assert_eq!(date(1_000_000), Some((100, 0, 0)));
+    assert_eq!(date(100_999_999), Some((2000, 1, 0)));
+    assert_eq!(date(20_240_229_101_112), Some((2024, 2, 29)));
+    for none in [-1, 32, 1300, 99_999_999, 9_999_999_999_999, 100_000_000_000_000] {
+        assert_eq!(date(none), None, "{none}");
+    }
+}

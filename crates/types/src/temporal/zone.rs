@@ -5,6 +5,8 @@ use jiff::tz::{AmbiguousOffset, Offset};
 
 use super::{Date, DateTime};
 
+/// Largest offset, in seconds, of a date and time in a text.
+const TEXT_OFFSET_MAX: i32 = 14 * 3600;
 /// Day number of 1970-01-01.
 const UNIX_DAY: i64 = 719_528;
 /// Seconds of offset allowed either way: 13:59 west to 14:00 east.
@@ -49,7 +51,7 @@ impl TimeZone {
             return Some(TimeZone::system());
         }
         if name.starts_with(['+', '-']) {
-            let offset = parse_offset(name.as_bytes())?;
+            let offset = parse_offset(name.as_bytes()).filter(|offset| OFFSET_RANGE.contains(offset))?;
             return Some(TimeZone { name: name.into(), rules: Rules::Fixed(offset) });
         }
         let zone = jiff::tz::TimeZone::get(name).ok()?;
@@ -146,7 +148,7 @@ pub(super) fn parse_offset(text: &[u8]) -> Option<i32> {
     let seconds = hour * 3600 + minute * 60;
     let seconds = if *sign == b'-' { -seconds } else { seconds };
     // There is no -00:00.
-    let is_known = OFFSET_RANGE.contains(&seconds) && !(seconds == 0 && *sign == b'-');
+    let is_known = seconds.abs() <= TEXT_OFFSET_MAX && !(seconds == 0 && *sign == b'-');
     is_known.then_some(seconds)
 }
 

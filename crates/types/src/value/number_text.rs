@@ -156,6 +156,11 @@ fn read_exponent(text: &[u8]) -> i32 {
     if neg { -value } else { value }
 }
 
+/// Whether a number has plain notation: one with a fraction has it up to its last digit.
+fn is_plain(number: &Digits) -> bool {
+    PLAIN_RANGE.contains(&number.decpt) || (number.decpt > 0 && number.count as i32 > number.decpt)
+}
+
 fn write_digits(number: &Digits, out: &mut Vec<u8>) {
     if number.neg {
         out.push(b'-');
@@ -163,7 +168,7 @@ fn write_digits(number: &Digits, out: &mut Vec<u8>) {
     let digits = &number.ascii[..number.count];
     if digits.is_empty() {
         out.push(b'0');
-    } else if !PLAIN_RANGE.contains(&number.decpt) {
+    } else if !is_plain(number) {
         write_exponent_form(digits, number.decpt - 1, out);
     } else if number.decpt <= 0 {
         out.extend_from_slice(b"0.");

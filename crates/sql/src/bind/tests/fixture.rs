@@ -10,7 +10,7 @@ use types::{
 };
 
 use crate::ast::Statement;
-use crate::bind::binder::{Binder, Level};
+use crate::bind::binder::{Binder, Level, Role};
 use crate::bind::block::Query;
 use crate::bind::{
     BindContext, BindError, Catalog, CatalogError, Literals, Planned, SessionTypes, bind_and_plan,
@@ -220,7 +220,7 @@ pub(crate) fn with_bound(sql: &str, take: impl FnOnce(Query, &BindContext<'_>)) 
     let (catalog, range_memory) = (TestCatalog::default(), RangeMemory::new(0));
     let ctx = context(sql, &catalog, &range_memory);
     let mut binder = Binder::new(&ctx);
-    binder.levels.push(Level::new());
+    binder.levels.push(Level::new(Role::Rows));
     take(binder.query(query).unwrap(), &ctx);
 }
 
