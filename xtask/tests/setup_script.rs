@@ -137,7 +137,7 @@ fn rustup_comes_from_its_installer_where_apt_has_none() {
     let machine = Machine::new("installer");
     machine.program("apt-cache", "echo '  Candidate: (none)'");
     // The checksum of the real installer cannot be had by a pretended one.
-    machine.program("sha256sum", "[ \"$*\" = '--check --status' ]");
+    machine.program("sha256sum", "read -r sum; [ \"$*\" = '--check --status' ]");
     let home = machine.folder.join(".cargo/bin").display().to_string();
     let put = format!("mkdir -p {home}; echo '{}' > {home}/rustup", RUSTUP.replace('\'', "'\\''"));
     machine.curl_fetches(&format!("{put}; echo 'exit 0' > {home}/cargo; chmod +x {home}/*"));

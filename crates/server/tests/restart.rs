@@ -177,7 +177,7 @@ fn every_mode_of_shutdown_keeps_what_was_committed() {
         server.shut_down().unwrap();
         server = place.start();
         let log = server.start_log.join("\n");
-        assert_eq!(log.contains("recovery: done"), recovers, "mode {mode}: {log}");
+        assert_eq!(log.contains("was not shut down cleanly"), recovers, "mode {mode}: {log}");
         assert_eq!(content(&mut connect(&server, "root")), before, "mode {mode}");
     }
 }

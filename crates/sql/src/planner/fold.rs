@@ -17,8 +17,9 @@ pub(super) fn block(block: &mut Block) {
     }
 }
 
-/// Splits `conditions` into conjuncts, without those that are constantly true. False if one can never hold.
-pub(super) fn settle(conditions: &mut Vec<Expr>) -> bool {
+/// Splits `conditions` into conjuncts, without those that are constantly true. False if one can never hold. The statement has
+/// `params` parameters.
+pub(super) fn settle(conditions: &mut Vec<Expr>, params: u16) -> bool {
     if conditions.iter().any(|condition| matches!(condition.kind, ExprKind::And(_))) {
         let mut split = Vec::with_capacity(conditions.len() + 1);
         for condition in conditions.drain(..) {
@@ -36,24 +37,26 @@ pub(super) fn settle(conditions: &mut Vec<Expr>) -> bool {
         }
         None => true,
     });
-    conditions.iter_mut().filter(|condition| is_fixed(condition)).for_each(keep);
+    conditions.iter_mut().filter(|condition| is_fixed(condition, params)).for_each(keep);
     possible
 }
 
-/// Whether a condition is the same for all rows of a statement.
-fn is_fixed(condition: &Expr) -> bool {
-    if is_volatile(condition) {
+/// Whether a condition is a call that is the same for all rows of a statement. Comparisons become intervals of keys, which are
+/// made once.
+fn is_fixed(condition: &Expr, params: u16) -> bool {
+    if !matches!(condition.kind, ExprKind::Call { .. }) || is_volatile(condition) {
         return false;
     }
     let mut fixed = true;
     condition.walk(&mut |e| {
-        fixed &= !matches!(
-            e.kind,
+        fixed &= match e.kind {
+            ExprKind::Param(number) => number < params,
             ExprKind::Column(_)
-                | ExprKind::Subquery { .. }
-                | ExprKind::UserVar(_)
-                | ExprKind::AssignUserVar { .. }
-        );
+            | ExprKind::Subquery { .. }
+            | ExprKind::UserVar(_)
+            | ExprKind::AssignUserVar { .. } => false,
+            _ => true,
+        };
     });
     fixed
 }

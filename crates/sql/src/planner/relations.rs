@@ -113,6 +113,8 @@ pub(super) struct Rels<'c> {
     pub(super) range_memory: &'c RangeMemory,
     /// Dives into indexes, if values are known and each path is read to its end.
     pub(super) dives: Option<&'c Dives<'c>>,
+    /// Number of the statement's parameters; from there on, parameters are columns of queries around this one.
+    pub(super) statement_params: u16,
 }
 
 impl<'c> Rels<'c> {
@@ -137,6 +139,7 @@ impl<'c> Rels<'c> {
             catalog,
             range_memory,
             dives: None,
+            statement_params: ctx.param_count,
         }
     }
 
