@@ -168,7 +168,7 @@ impl PreparedStatements {
     }
 
     /// Brings back what [`PreparedStatements::lend`] has taken out, unless it was removed in between.
-    #[inline]
+    #[inline(always)]
     pub fn give_back(&mut self, id: u32, statement: Box<Prepared>) {
         if let Some(at) = self.find(id) {
             self.by_id[at].1 = Some(statement);
