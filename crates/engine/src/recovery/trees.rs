@@ -13,9 +13,14 @@ use crate::dictionary::Kind;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 
-/// The name of an entry: the first of its ids, which no other entry has.
-fn name_of(ids: &[IndexId]) -> [u8; 4] {
-    ids.first().map_or(0, |id| id.0).to_be_bytes()
+/// The name of an entry: the first and the last of its ids. No other entry has both: TRUNCATE puts down new trees and, after
+/// them, the old ones, and its entry may still be there when the new ones are dropped.
+fn name_of(ids: &[IndexId]) -> [u8; 8] {
+    let number = |id: Option<&IndexId>| id.map_or(0, |id| id.0).to_be_bytes();
+    let mut name = [0; 8];
+    name[..4].copy_from_slice(&number(ids.first()));
+    name[4..].copy_from_slice(&number(ids.last()));
+    name
 }
 
 impl Engine {
@@ -54,7 +59,7 @@ impl Engine {
     }
 
     /// The trees that were pending when the server ended and that no table has.
-    pub(super) fn dead_trees(&self) -> Result<BTreeSet<IndexId>> {
+    pub(crate) fn dead_trees(&self) -> Result<BTreeSet<IndexId>> {
         let mut trees = BTreeSet::new();
         for (_, value) in &self.dictionary.list(&self.store, Kind::PendingTrees)? {
             let mut rest = &value[..];

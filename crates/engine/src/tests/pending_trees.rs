@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::IndexId;
 use types::{IndexDef, IndexKind};
 
 use super::support::*;
@@ -36,6 +37,20 @@ fn no_definition_change_leaves_a_note() {
     engine.drop_index("s", "t", "k", wait).unwrap();
     engine.truncate_table("s", "t", wait).unwrap();
     engine.drop_table("s", "t", wait).unwrap();
+    assert_eq!(notes(&engine), 0);
+}
+
+#[test]
+fn notes_of_trees_that_a_change_made_and_the_next_gives_up_stand_side_by_side() {
+    let (engine, _disk) = engine();
+    let [old, new] = [[80, 81], [82, 83]].map(|ids| ids.map(IndexId));
+    let truncated = [new, old].concat();
+    engine.put_pending_trees(&truncated).unwrap();
+    engine.put_pending_trees(&new).unwrap();
+    assert_eq!(engine.dead_trees().unwrap(), truncated.iter().copied().collect());
+    engine.forget_pending_trees(&new).unwrap();
+    assert_eq!(engine.dead_trees().unwrap(), truncated.iter().copied().collect());
+    engine.forget_pending_trees(&truncated).unwrap();
     assert_eq!(notes(&engine), 0);
 }
 
