@@ -54,8 +54,8 @@ pub(crate) struct Extents {
     shared_owners: SharedOwners,
     /// Whether the pages that were in use at the start have been asked.
     has_learned_owners: bool,
-    /// Free extents whose old bytes still take disk space.
-    unpunched: BTreeSet<ExtentNo>,
+    /// Free extents whose old bytes still take disk space, by when they were freed.
+    unpunched: BTreeSet<(Lsn, ExtentNo)>,
     /// Extents in which something was marked since the start (`crate::garbage`).
     garbage: Arc<GarbageBits>,
     /// Extents with the map's bit that were not swept since the start.
@@ -89,7 +89,7 @@ impl Extents {
                 self.free.insert(extent);
                 // An extent that was never used has no bytes on disk.
                 if state.freed_at != Lsn(0) && !state.hole {
-                    self.unpunched.insert(extent);
+                    self.unpunched.insert((state.freed_at, extent));
                 }
             }
             ExtentState::Tree | ExtentState::Overflow => {
@@ -210,7 +210,7 @@ impl Extents {
 
     fn claim(&mut self, extent: ExtentNo, index: IndexId, locality: Locality) {
         invariant!(self.free.remove(&extent), "extent {extent} is given out twice");
-        self.unpunched.remove(&extent);
+        self.keep_unpunched(extent);
         let entry = &mut self.states[extent as usize];
         entry.hole = false;
         entry.version = entry.version.max(1);
@@ -268,7 +268,7 @@ impl Extents {
             return;
         }
         self.free.insert(extent);
-        self.unpunched.insert(extent);
+        self.unpunched.insert((now, extent));
     }
 
     /// Withholds `count` free extents, as far as there are enough that are no holes; the last ones.
@@ -278,7 +278,7 @@ impl Extents {
             let is_hole = |extent: ExtentNo| self.states[extent as usize].hole;
             let Some(&extent) = self.free.iter().rev().find(|&&extent| !is_hole(extent)) else { return };
             self.free.remove(&extent);
-            self.unpunched.remove(&extent);
+            self.keep_unpunched(extent);
             self.withheld.insert(extent);
         }
     }
@@ -298,18 +298,22 @@ impl Extents {
     /// A free extent whose space can be given back to the file system: it was freed below `checkpoint`, so that no
     /// recovery needs its bytes.
     pub(crate) fn next_unpunched(&self, checkpoint: Lsn) -> Option<ExtentNo> {
-        self.unpunched.iter().copied().find(|&extent| self.states[extent as usize].freed_at < checkpoint)
+        self.unpunched.first().filter(|(freed_at, _)| *freed_at < checkpoint).map(|&(_, extent)| extent)
     }
 
-    /// Notes that a free extent's space cannot be given back.
-    #[cold]
+    /// How many free extents still take disk space, and when the last of them was freed.
+    pub(crate) fn unpunched(&self) -> (usize, Lsn) {
+        (self.unpunched.len(), self.unpunched.last().map_or(Lsn(0), |&(freed_at, _)| freed_at))
+    }
+
+    /// Notes that a free extent's space is not to be given back: it cannot be, or the extent is wanted.
     pub(crate) fn keep_unpunched(&mut self, extent: ExtentNo) {
-        self.unpunched.remove(&extent);
+        self.unpunched.remove(&(self.states[extent as usize].freed_at, extent));
     }
 
     /// Notes that a free extent's space was given back.
     pub(crate) fn mark_hole(&mut self, extent: ExtentNo) {
-        self.unpunched.remove(&extent);
+        self.keep_unpunched(extent);
         self.states[extent as usize].hole = true;
     }
 

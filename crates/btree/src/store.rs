@@ -234,6 +234,11 @@ impl Store {
         self.space.report()
     }
 
+    /// How many freed extents still take disk space, and when the last of them was freed.
+    pub fn space_to_give_back(&self) -> (usize, Lsn) {
+        self.space.lock().unpunched()
+    }
+
     /// Gives the disk space of up to `max_extents` extents (1 MiB each) that were freed below the last checkpoint back to the
     /// file system. Returns how many.
     pub fn punch_free_extents(&self, max_extents: usize) -> Result<usize> {

@@ -36,6 +36,7 @@ mod ddl;
 mod dictionary;
 mod engine;
 pub mod error;
+mod freed_space;
 mod get;
 mod key_values;
 mod leaf_prober;
