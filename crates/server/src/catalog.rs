@@ -106,6 +106,15 @@ impl SessionTypes for Session {
         self.variables.hot.sql_auto_is_null
     }
 
+    fn safe_updates(&self) -> bool {
+        self.variables.hot.sql_safe_updates
+    }
+
+    fn select_limit(&self) -> Option<u64> {
+        let limit = self.variables.hot.sql_select_limit;
+        (limit != u64::MAX).then_some(limit)
+    }
+
     fn user_variable(&self, name: &str) -> SqlType {
         let lob = |kind, collation| SqlType { collation, ..SqlType::new(kind, 0) };
         match self.user_variables.get(&name.to_lowercase()) {

@@ -287,6 +287,8 @@ impl Session {
             div_precision_increment: hot.div_precision_increment,
             range_bytes_max: hot.range_optimizer_max_mem_size,
             auto_is_null: hot.sql_auto_is_null,
+            select_limit: hot.sql_select_limit,
+            safe_updates: hot.sql_safe_updates,
             dive_points_max: hot.eq_range_index_dive_limit,
             reads_lock: transaction::reads_lock(hot.isolation),
         });

@@ -121,9 +121,9 @@ fn start(session: &mut Session, begin: Begin) -> Result<(), SqlError> {
 }
 
 fn finish(session: &mut Session, completion: Completion, keep: bool) -> Result<(), SqlError> {
-    if completion.release == Some(true) {
-        return Err(not_yet("RELEASE"));
-    }
+    let usual = session.variables.hot.completion;
+    let chains = completion.chain.or(usual.chain) == Some(true);
+    let releases = completion.release.or(usual.release) == Some(true);
     let read_only = session.transaction.read_only;
     if keep {
         session.counters.count(Com::Commit);
@@ -132,8 +132,11 @@ fn finish(session: &mut Session, completion: Completion, keep: bool) -> Result<(
         session.counters.count(Com::Rollback);
         transaction::rollback(session);
     }
-    if completion.chain == Some(true) {
+    if chains {
         transaction::begin(session, read_only, false)?;
+    }
+    if releases {
+        session.process.kill_self(Kill::Connection);
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use types::{IndexDef, TableDef};
 
 use super::alter_plan::{Planner, Step};
 use super::names::FullName;
-use super::{Done, drop_table, lock_wait, refused};
+use super::{Done, drop_table, key, lock_wait, refused};
 use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
@@ -86,6 +86,7 @@ fn change(
     let old = name.open(session, engine)?;
     let steps = Planner::new(session, inputs, &name, &old.def).plan(actions)?;
     ensure_manner(manner)?;
+    ensure_primary_key(session, &old.def, &steps)?;
     let mut runner = Runner { session, engine, table, name: &name, undo: Vec::new() };
     for step in &steps {
         if let Err(error) = runner.run(step) {
@@ -94,6 +95,28 @@ fn change(
         }
     }
     Ok(Done { affected: 0, info: "Records: 0  Duplicates: 0  Warnings: 0".to_owned() })
+}
+
+/// The table must have a primary key afterwards where the session asks for one, unless it gets but another name.
+///
+/// # Errors
+/// 3750.
+fn ensure_primary_key(session: &Session, old: &TableDef, steps: &[Step<'_>]) -> Result<(), SqlError> {
+    let mut indexes = old.indexes.clone();
+    if old.hidden_row_id {
+        indexes.remove(0);
+    }
+    for step in steps {
+        match step {
+            Step::AddIndex(index) => indexes.push(index.clone()),
+            Step::DropIndex(name) => indexes.retain(|index| !index.name.eq_ignore_ascii_case(name)),
+            Step::AutoIncrement(_) | Step::Words(_) | Step::Rename(_) => {}
+        }
+    }
+    if steps.iter().all(|step| matches!(step, Step::Rename(_))) {
+        return Ok(());
+    }
+    key::ensure_primary(session, &indexes, &old.columns, key::SERVES_AS_PRIMARY)
 }
 
 /// How a step is taken back.

@@ -46,8 +46,10 @@ pub struct Compiled {
     pub is_do: bool,
     /// Milliseconds of its hint MAX_EXECUTION_TIME; 0: none.
     pub execution_ms: u32,
-    /// There is something to warn of each time.
+    /// There is something to warn of each time, or it is refused.
     pub warns: bool,
+    /// `sql_safe_updates` refuses it.
+    pub lacks_key: bool,
     /// What it takes its `?` for.
     pub param_uses: Box<[ParamUse]>,
     /// What its text has that MySQL warns of.
@@ -201,7 +203,9 @@ pub fn compile(
                 let deprecated = planned.deprecated;
                 let execution_ms = execution_ms(statement);
                 let params = request.param_count as u16;
-                let range_bytes_max = session.variables.hot.range_optimizer_max_mem_size;
+                let hot = &session.variables.hot;
+                let range_bytes_max = hot.range_optimizer_max_mem_size;
+                let lacks_key = hot.sql_safe_updates && program.plan().changes_without_key();
                 let compiled = Compiled {
                     program,
                     made_at: catalog_version,
@@ -210,7 +214,8 @@ pub fn compile(
                     com,
                     is_do,
                     execution_ms,
-                    warns: planned.range_memory_exceeded || !deprecated.is_empty(),
+                    warns: planned.range_memory_exceeded || !deprecated.is_empty() || lacks_key,
+                    lacks_key,
                     param_uses: planned.param_uses.into(),
                     deprecated,
                     range_memory_exceeded: planned.range_memory_exceeded.then_some(range_bytes_max),
@@ -323,7 +328,7 @@ pub(super) fn run(
         locks.ensure_covers(compiled.program.plan())?;
     }
     if compiled.warns {
-        warn(session, compiled, answer.binary);
+        warn(session, compiled, answer.binary)?;
     }
     let mark = answer.out.mark();
     if write_constants(session, answer, compiled) {
@@ -439,7 +444,7 @@ pub(super) fn run_rows(
         locks.ensure_covers(compiled.program.plan())?;
     }
     if compiled.warns {
-        warn(session, compiled, false);
+        warn(session, compiled, false)?;
     }
     let is_limited = compiled.com == Com::Select
         && (u64::from(compiled.execution_ms) | session.variables.hot.max_execution_time != 0);
@@ -525,14 +530,21 @@ fn protocol(binary: bool) -> Protocol {
 }
 
 /// Warns of what a text has, unless it is a prepared one, for which that was done when it was prepared, and of how it was planned.
+///
+/// # Errors
+/// 1175: the change is not safe.
 #[cold]
-fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) {
+fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) -> Result<(), SqlError> {
+    if compiled.lacks_key {
+        return Err(error_map::UPDATE_WITHOUT_KEY_IN_SAFE_MODE.with(&[&""]));
+    }
     if let Some(bytes) = compiled.range_memory_exceeded {
         session.warn(Severity::Warning, range_memory_exceeded(bytes));
     }
     for one in compiled.deprecated.iter().filter(|_| !is_prepared) {
         session.warn(Severity::Warning, deprecation(one));
     }
+    Ok(())
 }
 
 /// The condition that warns of `one`.

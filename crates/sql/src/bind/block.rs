@@ -200,6 +200,14 @@ impl Query {
             Query::Union(union) => &union.output,
         }
     }
+
+    /// LIMIT of the whole.
+    pub(super) fn limit_mut(&mut self) -> &mut Window {
+        match self {
+            Query::Select(block) => &mut block.limit,
+            Query::Union(union) => &mut union.limit,
+        }
+    }
 }
 
 impl Block {

@@ -62,7 +62,11 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
     binder.levels.push(Level::new(Role::Rows));
     let plan = match statement {
         Statement::Query(query) => {
-            let bound = binder.query(query)?;
+            let mut bound = binder.query(query)?;
+            if let Some(rows_max) = ctx.session.select_limit() {
+                let count = binder.build.int(i64::try_from(rows_max).unwrap_or(i64::MAX));
+                bound.limit_mut().count.get_or_insert(count);
+            }
             binder.late.take()?;
             Plan::Query(planner::query(bound, ctx))
         }

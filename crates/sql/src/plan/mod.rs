@@ -9,8 +9,8 @@ mod exprs;
 mod key_set;
 mod node;
 mod origin;
+mod safe_updates;
 mod skip;
-
 mod uses;
 
 pub use change::{

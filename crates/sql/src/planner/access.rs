@@ -99,6 +99,10 @@ pub(super) fn choices(
         keyed.min_by(|a, b| a.cost.total_cmp(&b.cost))
     });
     found.extend(merges);
+    let is_scan = |choice: &Choice| matches!(choice.path, Path::Scan { .. });
+    if rels.avoids_scans && !found.iter().all(is_scan) {
+        found.retain(|choice| !is_scan(choice));
+    }
     dive::refine(rel, &mut found, rels);
     if bound.is_empty() {
         found.extend(index_intersect::best(&table, &found, conditions));

@@ -101,6 +101,8 @@ pub(super) struct Rels<'c> {
     pub(super) locked: bool,
     /// Rows are locked that are read, those of `locked` among them: no scan should lock a whole table.
     pub(super) reads_lock: bool,
+    /// A table is read whole only where no key finds its rows: `sql_safe_updates`, and rows are locked.
+    pub(super) avoids_scans: bool,
     /// How an enclosing query is planned depends on the number of rows.
     pub(super) is_counted: bool,
     /// LIMIT may end the reading early.
@@ -133,6 +135,7 @@ impl<'c> Rels<'c> {
             subqueries,
             locked,
             reads_lock,
+            avoids_scans: locked && ctx.session.safe_updates(),
             is_counted: false,
             has_limit: false,
             build,
