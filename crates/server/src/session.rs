@@ -108,6 +108,8 @@ pub struct Session {
     pub scratch: Option<Box<Scratch>>,
     /// Number of what decides the meaning of statements; `None` after a change.
     environment: Option<EnvironmentId>,
+    /// SHUTDOWN was run: the server ends with the connection.
+    pub ends_server: bool,
     /// Names of columns of the running query that differ from its plan's.
     pub column_names: Vec<(usize, String)>,
     /// Statements of PREPARE, by name in lower case.
@@ -215,6 +217,7 @@ impl Session {
             memory,
             scratch: None,
             environment: None,
+            ends_server: false,
             column_names: Vec::new(),
             named_statements: HashMap::new(),
         };

@@ -90,6 +90,9 @@ pub fn run(
         }
         _ if ddl::is_definition(statement) => return run_definition(session, statement, inputs, answer),
         Statement::Call(call) => return Err(ddl::program::unknown_procedure(session, &call.procedure)),
+        Statement::Shutdown => shut_down(session)?,
+        Statement::Grant(_) => return Err(not_yet("GRANT")),
+        Statement::Revoke(_) => return Err(not_yet("REVOKE")),
         Statement::Unsupported(unsupported) => return Err(not_yet(unsupported.what)),
         _ => return Err(not_yet("this statement")),
     }
@@ -138,6 +141,16 @@ fn finish(session: &mut Session, completion: Completion, keep: bool) -> Result<(
     if releases {
         session.process.kill_self(Kill::Connection);
     }
+    Ok(())
+}
+
+/// SHUTDOWN: the server ends, as by SIGTERM, once the client has the answer.
+fn shut_down(session: &mut Session) -> Result<(), SqlError> {
+    if !session.is_admin() {
+        return Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&"SHUTDOWN"]));
+    }
+    session.ends_server = true;
+    session.process.kill_self(Kill::Connection);
     Ok(())
 }
 
