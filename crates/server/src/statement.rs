@@ -91,13 +91,21 @@ pub fn run(
         _ if ddl::is_definition(statement) => return run_definition(session, statement, inputs, answer),
         Statement::Call(call) => return Err(ddl::program::unknown_procedure(session, &call.procedure)),
         Statement::Shutdown => shut_down(session)?,
-        Statement::Grant(_) => return Err(not_yet("GRANT")),
-        Statement::Revoke(_) => return Err(not_yet("REVOKE")),
-        Statement::Unsupported(unsupported) => return Err(not_yet(unsupported.what)),
-        _ => return Err(not_yet("this statement")),
+        _ => return Err(not_yet(name_of(statement))),
     }
     answer.plain_ok(session);
     Ok(())
+}
+
+/// What is called so in the error that it is not supported.
+#[cold]
+fn name_of(statement: &Statement<'_>) -> &'static str {
+    match statement {
+        Statement::Unsupported(unsupported) => unsupported.what,
+        Statement::Grant(_) => "GRANT",
+        Statement::Revoke(_) => "REVOKE",
+        _ => "this statement",
+    }
 }
 
 fn use_schema(session: &mut Session, name: &str) -> Result<(), SqlError> {

@@ -77,6 +77,15 @@ pub(crate) struct Window {
     pub(crate) count: Option<Expr>,
 }
 
+/// The indexes of a table that USE, FORCE and IGNORE INDEX leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HintedIndexes {
+    /// Their positions.
+    pub(crate) left: Vec<usize>,
+    /// FORCE INDEX: the table is read whole only where none of them finds the rows.
+    pub(crate) forced: bool,
+}
+
 /// What a relation is.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
@@ -86,8 +95,8 @@ pub(crate) enum Source {
         def: Arc<TableDef>,
         /// Name in the query.
         alias: Arc<str>,
-        /// Indexes that hints leave; `None`: all.
-        indexes: Option<Vec<usize>>,
+        /// What hints say of its indexes; `None`: nothing.
+        indexes: Option<HintedIndexes>,
     },
     /// A table whose rows the session makes.
     Virtual {

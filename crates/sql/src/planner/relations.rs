@@ -7,7 +7,7 @@ use types::{TableDef, TableStatistics};
 
 use super::cost;
 use super::subqueries::Subqueries;
-use crate::bind::block::Source;
+use crate::bind::block::{HintedIndexes, Source};
 use crate::bind::{BindContext, Catalog, RangeMemory, ReadsLock};
 use crate::dive::Dives;
 use crate::plan::{Column, ColumnSet, QueryPlan, Relation};
@@ -76,8 +76,8 @@ pub(super) enum RelKind {
     Table {
         def: Arc<TableDef>,
         alias: Arc<str>,
-        /// Indexes that hints leave; `None`: all.
-        indexes: Option<Vec<usize>>,
+        /// What hints say of its indexes; `None`: nothing.
+        indexes: Option<HintedIndexes>,
     },
     Virtual {
         def: Arc<TableDef>,
