@@ -57,7 +57,7 @@ impl<'a> Binder<'a, '_> {
         };
         let groups = self.drop_redundant(&mut block, groups, (before_groups, before_order));
         self.aggregate(&mut block, groups);
-        made_table::mark_result(&mut block);
+        made_table::mark_result(&mut block, self.levels.len() == 1);
         volatile::compute_once(&mut block, &self.build);
         self.ensure_distinct_order(&block);
         Ok(block)

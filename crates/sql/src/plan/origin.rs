@@ -21,6 +21,17 @@ pub struct Origin {
     pub is_value: bool,
     /// Shown by way of a table that MySQL makes when the statement runs, where it is no part of any key.
     pub is_gathered: bool,
+    /// The types of a calculated value that the table does not have as it is calculated.
+    pub kept: Option<KeptKind>,
+}
+
+/// The type of a value that is calculated for a table.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptKind {
+    /// As the statement calculates it: when it is prepared.
+    pub prepared: TypeKind,
+    /// As the table has it: when the statement runs.
+    pub run: TypeKind,
 }
 
 /// What the definition of a table says about one of its columns.
@@ -62,12 +73,17 @@ impl Origin {
 
     /// As column `name` of the derived table `alias`.
     pub fn through(self, alias: Arc<str>, name: Box<str>) -> Origin {
-        Origin { alias: Some(alias), name: Some(name), ..self }
+        Origin { alias: Some(alias), name: Some(name), is_gathered: false, kept: None, ..self }
     }
 
     /// As the column of a table that MySQL fills with it: no part of any key.
     pub fn without_keys(self) -> Origin {
         Origin { has_no_keys: true, ..self }
+    }
+
+    /// Whether it is a column of a derived table that is part of the query around it.
+    pub fn is_of_merged(&self) -> bool {
+        self.alias.is_some() && self.name.is_some() && !self.has_no_keys
     }
 
     /// Schema; empty for a temporary table.
