@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use expr::{Expr, ExprKind};
 use sql::plan::{ColumnTraits, OutputColumn};
-use types::{OwnedValue, TypeKind};
+use types::{OwnedValue, SqlType, TypeKind};
 use wire::column::flags;
 use wire::out_buffer::FIRST_SEQUENCE;
 use wire::{ColumnDefinition, ColumnType, OutBuffer, ResultCharset, reply};
@@ -72,12 +72,13 @@ fn write_each(
 pub fn prepared_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
     let definition = definition(column, charset, false);
     match &column.origin {
-        Some(origin) if origin.table().is_empty() => {
-            let definition = value_definition(column, charset);
-            let column_type =
-                origin.kept.map_or(definition.column_type, |kept| ColumnType::of(kept.prepared));
-            ColumnDefinition { column_type, ..definition }
-        }
+        Some(origin) if origin.table().is_empty() => match origin.kept {
+            Some(kept) => {
+                let ty = SqlType { kind: kept.prepared, ..column.expr.ty.clone() };
+                typed_value_definition(column, &ty, charset)
+            }
+            None => value_definition(column, charset),
+        },
         Some(origin) => {
             ColumnDefinition { flags: definition.flags | key_flags(origin.traits()), ..definition }
         }
@@ -102,7 +103,7 @@ fn definition(column: &OutputColumn, charset: ResultCharset, is_run: bool) -> Co
     ColumnDefinition {
         schema: if is_renamed { "" } else { origin.schema() },
         table: origin.table(),
-        org_table: origin.org_table(),
+        org_table: if is_renamed { origin.table_name() } else { origin.org_table() },
         org_name: if is_renamed { &column.name } else { origin.org_name() },
         flags: definition.flags | not_null_flag(column) | key_flags | default_flags(traits),
         ..definition
@@ -110,7 +111,16 @@ fn definition(column: &OutputColumn, charset: ResultCharset, is_run: bool) -> Co
 }
 
 fn value_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
-    let definition = ColumnDefinition::of_value(&column.name, &column.expr.ty, charset);
+    typed_value_definition(column, &column.expr.ty, charset)
+}
+
+/// The definition of a calculated value of type `ty`.
+fn typed_value_definition<'c>(
+    column: &'c OutputColumn,
+    ty: &SqlType,
+    charset: ResultCharset,
+) -> ColumnDefinition<'c> {
+    let definition = ColumnDefinition::of_value(&column.name, ty, charset);
     let decimals = if is_bit_literal(&column.expr) { 0 } else { definition.decimals };
     let column_type = chosen_member_type(&column.expr).unwrap_or(definition.column_type);
     ColumnDefinition { flags: definition.flags | not_null_flag(column), decimals, column_type, ..definition }

@@ -49,15 +49,18 @@ fn keep_type(ty: &mut SqlType) {
 
 /// Gives the columns of a UNION the types of the table that MySQL makes for it; they come from that table.
 pub(super) fn keep_union(columns: &mut [Column]) -> Vec<Option<Origin>> {
-    for column in columns.iter_mut().filter(|column| !column.ty.is_integer()) {
-        keep_type(&mut column.ty);
-    }
-    let origin = |column: &Column| {
+    let origin = |column: &mut Column| {
         let mut origin = Origin::made(column.name.clone());
         origin.no_default = column.ty.is_temporal() && !column.nullable;
+        if !column.ty.is_integer() {
+            let prepared = column.ty.kind;
+            keep_type(&mut column.ty);
+            let run = column.ty.kind;
+            origin.kept = (run != prepared).then_some(KeptKind { prepared, run });
+        }
         origin
     };
-    columns.iter().map(|column| Some(origin(column))).collect()
+    columns.iter_mut().map(|column| Some(origin(column))).collect()
 }
 
 /// Makes the items of a select list columns of the table that MySQL makes to group, to sort or to find what is distinct.
