@@ -19,6 +19,7 @@ mod process;
 mod recovery_speed;
 mod release;
 mod rises;
+mod semantics;
 mod server_process;
 mod sim;
 mod tidy;
@@ -58,6 +59,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   release [--measure]
                 the server laid out by a profile of the lab's workloads, and by llvm-bolt where there is one:
                 target/shipped/ratchetd, in ten minutes (--measure: compared with the plain release build, in fifteen)
+  semantics [--check]
+                writes the tables of docs/semantics.md from tests/sql/semantics_*.test (--check: or says how they differ)
   sim [--seeds N] [--seed S] [--planted N]
                 simulated crashes of the whole engine, one a seed (100 from 0); or which of up to N seeds finds each
                 planted bug
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
         ["planted"] => planted::prove(),
         ["recovery", options @ ..] => recovery_speed::run(options),
         ["release", options @ ..] => release::run_command(options),
+        ["semantics", options @ ..] => semantics::run(options),
         ["sim", options @ ..] => sim::run(options),
         ["tidy"] => tidy::run(),
         ["uca", options @ ..] => uca::run(options).map_err(|e| e.to_string()),

@@ -57,6 +57,18 @@ pub fn run_file(path: &Path, target: &Target, record: bool) -> Result<Vec<String
     Ok(differences)
 }
 
+/// Returns the entries of a script with the answers of the server at `target`.
+///
+/// # Errors
+/// The connection breaks.
+pub fn answered(mut entries: Vec<script::Entry>, target: &Target) -> Result<Vec<script::Entry>, String> {
+    let mut connections = Connections::new(target)?;
+    for entry in &mut entries {
+        entry.expected = answer::of_text(connections.get(&entry.connection)?, &entry.sql, entry.unordered)?;
+    }
+    Ok(entries)
+}
+
 /// A plain query that neither sets variables nor tells of the statement before can run a second time, prepared.
 fn is_query(sql: &str) -> bool {
     let is_select = sql.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"));

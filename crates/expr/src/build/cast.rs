@@ -109,6 +109,27 @@ impl Builder {
         Expr::cast(expr, ty, nullable)
     }
 
+    /// `expr` as a value of a column of a set operation, of type `ty`: bits beside texts are numbers there, and a BINARY is as
+    /// long as its column.
+    pub fn in_set_operation(&self, expr: Expr, ty: &SqlType) -> Expr {
+        let nullable = expr.nullable;
+        let expr = match expr.ty.kind {
+            TypeKind::Bit if ty.is_string() => Expr::cast(expr, SqlType::bigint_unsigned(), nullable),
+            // A number of a column has its own digits, one that is computed fewer.
+            TypeKind::Double if ty.is_string() => Expr::cast(expr, SqlType::double(), nullable),
+            _ => expr,
+        };
+        let value = self.coerce(expr, ty);
+        if ty.kind != TypeKind::Binary || value.ty.kind == TypeKind::Null {
+            return value;
+        }
+        Expr {
+            kind: ExprKind::Call { func: Func::PadBytes, args: Box::new([value]) },
+            ty: ty.clone(),
+            nullable,
+        }
+    }
+
     /// `expr` as text: numbers and dates in the connection's collation, strings as they are.
     pub(crate) fn text_of(&self, expr: Expr) -> Expr {
         if expr.ty.is_string() || expr.ty.kind == TypeKind::Null {
@@ -132,6 +153,11 @@ impl Builder {
         }
         if typed.iter().all(|e| e.ty.is_temporal()) {
             return Ok(common_temporal(&typed));
+        }
+        if let [only] = typed[..]
+            && matches!(only.ty.kind, TypeKind::Enum | TypeKind::Set)
+        {
+            return Ok(only.ty.clone());
         }
         let is_shown_as_text = |e: &&Expr| is_text(e) || matches!(class_of(e), Class::Time | Class::DateTime);
         if typed.iter().any(is_shown_as_text) {
@@ -169,6 +195,9 @@ fn common_temporal(args: &[&Expr]) -> SqlType {
     match args {
         _ if args.iter().all(|e| class_of(e) == Class::Time) => super::literal::time_type(fsp),
         [first, ..] if args.iter().all(|e| e.ty.kind == TypeKind::Date) => first.ty.clone(),
+        _ if args.iter().all(|e| e.ty.kind == TypeKind::Timestamp) => {
+            SqlType { kind: TypeKind::Timestamp, ..super::literal::datetime_type(fsp) }
+        }
         _ => super::literal::datetime_type(fsp),
     }
 }
@@ -187,15 +216,20 @@ fn common_text(args: &[&Expr], collation: CollationId) -> SqlType {
     match args.iter().filter_map(class).max_by_key(|size| size.max_bytes()) {
         Some(size) if is_binary => SqlType { kind: TypeKind::Blob(size), ..ty },
         Some(size) => SqlType { kind: TypeKind::Text(size), ..ty },
-        None if ty.kind == TypeKind::VarChar && stay_char(args) => SqlType { kind: TypeKind::Char, ..ty },
+        None if ty.kind == TypeKind::VarChar && stays(TypeKind::Char, args) => {
+            SqlType { kind: TypeKind::Char, ..ty }
+        }
+        None if ty.kind == TypeKind::VarBinary && stays(TypeKind::Binary, args) => {
+            SqlType { kind: TypeKind::Binary, ..ty }
+        }
         None => ty,
     }
 }
 
-/// Whether a CHAR stays one beside the others: no text of varying length, and numbers or dates alone.
-fn stay_char(args: &[&Expr]) -> bool {
-    let others = || args.iter().filter(|e| e.ty.kind != TypeKind::Char);
-    args.iter().any(|e| e.ty.kind == TypeKind::Char)
+/// Whether a text of `kind`, CHAR or BINARY, stays one beside the others: no text of varying length, and numbers or dates alone.
+fn stays(kind: TypeKind, args: &[&Expr]) -> bool {
+    let others = || args.iter().filter(|e| !matches!(e.ty.kind, TypeKind::Char | TypeKind::Binary));
+    args.iter().any(|e| e.ty.kind == kind)
         && (others().all(|e| e.ty.is_temporal())
             || others().all(|e| e.ty.is_integer() || is_number_type(e.ty.kind)))
 }

@@ -142,7 +142,23 @@ impl Builder {
 
     fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         let is_direct = list.len() == 1;
+        if !is_direct && meets_in_time(&needle, &list) {
+            return self.in_times(needle, list, negated);
+        }
         self.in_part_of_list(needle, list, negated, is_direct)
+    }
+
+    /// `needle [NOT] IN (list)`, compared as times. MySQL reads the text of a date as a time, and warns.
+    fn in_times(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
+        let mut args: Vec<Expr> = std::iter::once(needle).chain(list).collect();
+        for arg in args.iter_mut().filter(|arg| arg.ty.kind == TypeKind::Date) {
+            let (date, nullable) = (std::mem::replace(arg, self.null()), arg.nullable);
+            *arg = Expr::cast(self.text_of(date), super::literal::time_type(MAX_FSP), nullable);
+        }
+        let domain = self.agree_in_time(&mut args, CmpDomain::Time, (" IN ", false))?;
+        let nullable = args.iter().any(|e| e.nullable);
+        let needle = Box::new(args.remove(0));
+        Ok(truth(ExprKind::In { negated, domain, needle, list: args.into() }, nullable))
     }
 
     /// `is_direct`: the items are compared as `needle = item` is.
@@ -369,6 +385,16 @@ impl Builder {
         }
         Ok(())
     }
+}
+
+/// Whether the needle and the items of an IN list are compared as times: texts and times of which one is TIME, with no date in
+/// the list.
+fn meets_in_time(needle: &Expr, list: &[Expr]) -> bool {
+    let is_textual = |e: &Expr| is_text(e) || matches!(class_of(e), Class::Time | Class::Null);
+    let is_time = |e: &Expr| class_of(e) == Class::Time;
+    list.iter().all(is_textual)
+        && (is_textual(needle) || class_of(needle) == Class::DateTime)
+        && (is_time(needle) || list.iter().any(is_time))
 }
 
 /// How an item of an IN list meets the needle.

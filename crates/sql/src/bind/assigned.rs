@@ -45,7 +45,8 @@ fn is_lob(ty: &SqlType) -> bool {
 /// Whether MySQL reads a column of type `from` as a number where one of type `to` gets its value, other than in expressions.
 fn is_read_as_number(from: &SqlType, to: &SqlType) -> bool {
     match from.kind {
-        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time => {
+        TypeKind::Date => to.kind == TypeKind::Bit,
+        TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time => {
             matches!(to.kind, TypeKind::Year | TypeKind::Bit)
         }
         TypeKind::Bit => to.is_string() && !is_lob(to),

@@ -23,6 +23,7 @@ mod expansion;
 mod expr;
 mod from;
 mod function;
+mod gathered;
 mod incorrect;
 mod insert;
 mod late;

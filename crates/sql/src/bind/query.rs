@@ -183,7 +183,7 @@ impl<'a> Binder<'a, '_> {
             let values: Vec<&Expr> = arms.iter().map(|arm| &arm.output()[at].expr).collect();
             let ty = match values[..] {
                 [only] => only.ty.clone(),
-                _ => self.build.common_type(&values, "UNION")?,
+                _ => SqlType { zerofill: false, ..self.build.common_type(&values, "UNION")? },
             };
             let nullable = values.iter().any(|e| e.nullable);
             columns.push(Column { name: column.name.clone(), ty, nullable });
@@ -200,7 +200,7 @@ impl<'a> Binder<'a, '_> {
         for (item, column) in output.iter_mut().zip(columns) {
             if item.expr.ty != column.ty {
                 let value = std::mem::replace(&mut item.expr, self.build.null());
-                item.expr = self.build.coerce(value, &column.ty);
+                item.expr = self.build.in_set_operation(value, &column.ty);
             }
         }
     }

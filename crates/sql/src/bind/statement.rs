@@ -2,7 +2,7 @@
 
 use super::binder::{Binder, Level, Role};
 use super::block::{Block, Query};
-use super::{BindContext, BindError, Deprecated, ParamUse, text_errors};
+use super::{BindContext, BindError, Deprecated, ParamUse, made_table, text_errors};
 use crate::ast::{self, Statement};
 use crate::dive::{Dives, Recheck};
 use crate::plan::{OutputColumn, Plan};
@@ -68,7 +68,9 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
                 bound.limit_mut().count.get_or_insert(count);
             }
             binder.late.take()?;
-            Plan::Query(planner::query(bound, ctx))
+            let mut plan = planner::query(bound, ctx);
+            made_table::send_as_kept(&mut plan.output);
+            Plan::Query(plan)
         }
         Statement::Insert(insert) => Plan::Insert(binder.insert(insert)?),
         Statement::Update(update) => Plan::Update(binder.update(update)?),

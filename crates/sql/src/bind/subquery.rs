@@ -1,6 +1,6 @@
 //! Subqueries in expressions.
 
-use expr::{CmpDomain, CmpOp, Expr, ExprKind, SubqueryForm};
+use expr::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
 use types::{SqlType, TypeKind};
 
 use super::binder::{Binder, Level, Role};
@@ -39,8 +39,21 @@ impl<'a> Binder<'a, '_> {
     pub(super) fn scalar_subquery(&mut self, query: &'a ast::Query<'a>) -> Result<Expr, BindError> {
         let plan = self.subquery(query, Role::Value)?;
         let column = self.sole_column(plan)?;
-        let (ty, nullable) = (column.ty.clone(), column.nullable);
+        let (mut ty, nullable) = (column.ty.clone(), column.nullable);
+        let shown = match column.kind {
+            ExprKind::Column(shown) => Some(shown),
+            _ => None,
+        };
+        let is_short = ty.length < SqlType::new(ty.kind, 0).width();
         let subquery = &self.level().subqueries[usize::from(plan)].query;
+        if matches!(ty.kind, TypeKind::Int | TypeKind::BigInt) && is_short && shows_derived(subquery, shown) {
+            // It is as wide as any column of its type.
+            ty.length = 0;
+        }
+        if ty.kind == TypeKind::Null && matches!(subquery, Query::Union(_)) {
+            // The table of a set operation has an empty text where all operands have NULL.
+            ty = SqlType::new(TypeKind::VarBinary, 0);
+        }
         let may_be_empty = !matches!(subquery, Query::Select(block) if block.has_one_row());
         let kind = ExprKind::Subquery { plan, form: SubqueryForm::Scalar, needle: None };
         Ok(Expr { kind, ty, nullable: nullable || may_be_empty })
@@ -194,4 +207,10 @@ impl<'a> Binder<'a, '_> {
         let kind = ExprKind::Subquery { plan, form, needle: Some(Box::new(needle)) };
         Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: true })
     }
+}
+
+/// Whether `shown`, the only item of `query`, is a column of a derived table.
+fn shows_derived(query: &Query, shown: Option<ColumnRef>) -> bool {
+    let (Query::Select(block), Some(column)) = (query, shown) else { return false };
+    matches!(block.rels.get(usize::from(column.rel)), Some(Source::Query { .. }))
 }
