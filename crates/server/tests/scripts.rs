@@ -33,6 +33,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     statements,
     type_pairs,
     types_store,
+    update_clustered_keys,
     utf8mb3,
     values_date,
     values_lockstep,
