@@ -34,6 +34,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     type_pairs,
     types_store,
     update_clustered_keys,
+    update_row_by_row,
     utf8mb3,
     values_date,
     values_lockstep,
