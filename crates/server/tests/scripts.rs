@@ -20,6 +20,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     functions_time,
     insert_warnings,
     integer_constants,
+    load_data,
     locales,
     names,
     names_in_errors,
