@@ -32,6 +32,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     select_list,
     show,
     statements,
+    texts_beside_numbers,
     type_pairs,
     types_store,
     update_clustered_keys,
@@ -40,6 +41,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     values_date,
     values_lockstep,
     values_number,
+    values_of_moments,
     values_query,
     volatile,
 );
