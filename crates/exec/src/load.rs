@@ -114,11 +114,11 @@ impl LoadProgram {
             }
         }
         for (col, cell) in &plan.sets {
-            build.complain_of_replaced(*col)?;
             match cell {
                 InsertCell::Default => build.set_default(*col)?,
                 InsertCell::Expr(expr) => build.set_expr(*col, expr)?,
             }
+            build.complain_of_replaced(*col)?;
         }
         build.complain_of_nulls()?;
         build.finish();

@@ -79,7 +79,11 @@ fn is_read_as_number(from: &SqlType, to: &SqlType) -> bool {
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time => {
             matches!(to.kind, TypeKind::Year | TypeKind::Bit)
         }
-        TypeKind::Bit => to.is_string() && !is_lob(to),
+        TypeKind::Bit => {
+            let is_moment =
+                matches!(to.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time);
+            is_moment || to.is_string() && !is_lob(to)
+        }
         _ => false,
     }
 }

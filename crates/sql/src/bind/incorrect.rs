@@ -3,7 +3,7 @@
 
 use expr::{CmpDomain, ColumnRef, Expr, ExprKind};
 use types::temporal::DateFlags;
-use types::value::Loss;
+use types::value::{Loss, round_text_to_i128};
 use types::{Date, TypeKind, Value};
 
 use super::binder::Binder;
@@ -61,7 +61,8 @@ impl Binder<'_, '_> {
                 && literal.kind == LiteralKind::String
                 && let Some(wants_decimal) = self.reads_texts(&sides[1 - at])
             {
-                self.read_text(&mut sides[at], &literal, wants_decimal)?;
+                let is_year = sides[1 - at].ty.kind == TypeKind::Year;
+                self.read_text(&mut sides[at], &literal, (wants_decimal, is_year))?;
             }
         }
         Ok(())
@@ -69,13 +70,13 @@ impl Binder<'_, '_> {
 
     /// Whether `column` is a column of numbers, beside which texts are read; true: as DECIMAL.
     fn reads_texts(&mut self, column: &Expr) -> Option<bool> {
-        use TypeKind::{Bit, Decimal, Double, Float, Year};
+        use TypeKind::{Decimal, Double, Float, Year};
         let ExprKind::Column(place) = column.kind else { return None };
         // Aggregates are columns of no relation.
         self.level().rels.get(usize::from(place.rel))?;
         match column.ty.kind {
             Decimal => Some(true),
-            Bit | Double | Float | Year => Some(false),
+            Double | Float | Year => Some(false),
             _ => column.ty.is_integer().then_some(false),
         }
     }
@@ -108,7 +109,7 @@ impl Binder<'_, '_> {
             if let ast::ExprKind::Literal(literal) = e.kind
                 && literal.kind == LiteralKind::String
             {
-                self.read_text(item, &literal, false)?;
+                self.read_text(item, &literal, (false, false))?;
             }
         }
         Ok(())
@@ -154,11 +155,16 @@ impl Binder<'_, '_> {
         &mut self,
         text: &mut Expr,
         literal: &Literal,
-        wants_decimal: bool,
+        (wants_decimal, is_year): (bool, bool),
     ) -> Result<(), BindError> {
         let constant = self.constant_of(literal)?;
         let ExprKind::Const(value) = &constant.kind else { return Ok(()) };
         let value = value.as_value();
+        if is_year && let Some(digits) = year_before_other_text(&value) {
+            self.pin(literal);
+            *text = self.build.string(digits, self.ctx.collation);
+            return Ok(());
+        }
         let read_as = if wants_decimal { TextUse::Decimal } else { TextUse::Double };
         let is_number = match text.kind {
             ExprKind::Param(param) => self.is_text_of(literal, param, read_as),
@@ -222,6 +228,14 @@ impl Binder<'_, '_> {
     }
 }
 
+/// The number at the front of a text that goes on: beside a YEAR column it is what the text is.
+fn year_before_other_text<'v>(value: &Value<'v>) -> Option<&'v [u8]> {
+    let Value::Bytes { data, .. } = *value else { return None };
+    let (_, consumed) = round_text_to_i128(data);
+    let goes_on = !data[consumed..].trim_ascii().is_empty();
+    (consumed > 0 && goes_on).then_some(&data[..consumed])
+}
+
 /// The constant number that a date is compared with as a number, because it is no date.
 fn number_beside(compared: &Expr) -> Option<String> {
     let ExprKind::Compare { domain: CmpDomain::Double, args, .. } = &compared.kind else { return None };
@@ -229,5 +243,6 @@ fn number_beside(compared: &Expr) -> Option<String> {
         ExprKind::Const(value) => Some(value.as_value()),
         _ => None,
     })?;
-    (!constant.is_textual()).then(|| constant.message_text())
+    // Zero is a date beside a column, whatever the mode.
+    (!constant.is_textual() && constant.to_f64().value != 0.0).then(|| constant.message_text())
 }
