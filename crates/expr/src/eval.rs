@@ -32,7 +32,11 @@ pub fn eval<'v>(
         }
         ExprKind::Not(arg) => Ok(truth(eval_bool(arg, row, ctx)?.map(|t| !t))),
         ExprKind::Compare { op, domain, args } => {
-            let (a, b) = (eval(&args[0], row, ctx)?, eval(&args[1], row, ctx)?);
+            let a = eval(&args[0], row, ctx)?;
+            if a.is_null() && *op != CmpOp::NullSafeEq {
+                return Ok(Value::Null);
+            }
+            let b = eval(&args[1], row, ctx)?;
             let is_true = compare(*op, &a, &b, *domain, ctx);
             fail_if_cut_short(*domain, [&a, &b], ctx)?;
             Ok(truth(is_true))

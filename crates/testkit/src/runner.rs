@@ -1,8 +1,12 @@
 //! Runs scripts against a server, to compare or to record.
 
 use std::collections::HashMap;
+use std::io::{self, Write};
 use std::path::Path;
 
+use mysql::{LocalInfile, LocalInfileHandler};
+
+use crate::lockstep::client::FILE_TEXT;
 use crate::{answer, script};
 
 /// Where a server listens and as whom to connect.
@@ -22,9 +26,15 @@ impl Target {
             .tcp_port(self.port)
             .user(Some(&self.user))
             .prefer_socket(false)
+            .local_infile_handler(Some(LocalInfileHandler::new(send_file)))
             .db_name(schema);
         mysql::Conn::new(opts).map_err(|e| format!("cannot connect to port {}: {e}", self.port))
     }
+}
+
+/// Sends a file that LOAD DATA LOCAL asks for: what its name says after [`FILE_TEXT`], else nothing.
+fn send_file(name: &[u8], file: &mut LocalInfile<'_>) -> io::Result<()> {
+    file.write_all(name.strip_prefix(FILE_TEXT.as_bytes()).unwrap_or_default())
 }
 
 /// Schema that every script works in; dropped and made anew before it.

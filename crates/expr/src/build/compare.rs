@@ -41,11 +41,7 @@ impl Builder {
         };
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
             self.round_fixed(&mut args);
-        }
-        if domain == CmpDomain::Double {
-            for arg in &mut args {
-                self.read_special_text(arg);
-            }
+            self.read_texts(&mut args);
         }
         let nullable = op != CmpOp::NullSafeEq && args.iter().any(|e| e.nullable);
         Ok(truth(ExprKind::Compare { op, domain, args: Box::new(args) }, nullable))
@@ -58,18 +54,34 @@ impl Builder {
         Expr { kind, ty: SqlType::double(), nullable }
     }
 
+    /// Reads the texts among operands that are compared as numbers as MySQL does: a constant that is none once, see
+    /// [`Builder::kept_number`], and columns by [`Builder::read_special_text`].
+    fn read_texts(&self, args: &mut [Expr]) {
+        let is = |class: Class| args.iter().any(|e| class_of(e) == class);
+        let beside_decimal = is(Class::Decimal) && !is(Class::Double) && !is(Class::Int);
+        for arg in args {
+            match &arg.kind {
+                ExprKind::Const(value) if class_of(arg) == Class::Text => {
+                    let value = value.as_value();
+                    let is_number = if beside_decimal {
+                        value.to_decimal().loss != Loss::Truncated
+                    } else {
+                        value.to_f64().loss == Loss::None
+                    };
+                    if !is_number {
+                        let text = std::mem::replace(arg, self.null());
+                        *arg = self.kept_number(if beside_decimal { decimal_of(text) } else { text });
+                    }
+                }
+                _ => self.read_special_text(arg),
+            }
+        }
+    }
+
     /// Makes a column of TEXT, BLOB or of bytes a conversion of its own, which tells the session what MySQL says of such
-    /// columns, and a constant that is no number one that says so once.
+    /// columns.
     pub(crate) fn read_special_text(&self, arg: &mut Expr) {
         use TypeKind::{Blob, Text, VarBinary, VarChar};
-        if let ExprKind::Const(value) = &arg.kind
-            && class_of(arg) == Class::Text
-            && value.as_value().to_f64().loss != Loss::None
-        {
-            let text = std::mem::replace(arg, self.null());
-            *arg = self.kept_number(text);
-            return;
-        }
         let is_special = match arg.ty.kind {
             Text(_) | Blob(_) | VarBinary => true,
             VarChar => arg.ty.charset() == Charset::Latin1,
@@ -106,8 +118,6 @@ impl Builder {
         let domain = self.agree(&mut args, "between")?;
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
             self.round_fixed(&mut args);
-        }
-        if domain == CmpDomain::Double {
             for arg in &mut args {
                 self.read_special_text(arg);
             }
@@ -133,7 +143,7 @@ impl Builder {
         let parts = groups.into_iter().map(|(mixing, items)| {
             // A number that is no date stays a number.
             let is_direct = mixing == Mixing::Double;
-            self.in_part_of_list(shown.clone(), items, negated, is_direct)
+            self.in_part_of_list(shown.clone(), items, negated, (is_direct, false))
         });
         let parts = parts.collect::<Result<Vec<Expr>, BindError>>()?;
         let whole = if negated { self.and(parts) } else { self.or(parts) };
@@ -145,7 +155,7 @@ impl Builder {
         if !is_direct && meets_in_time(&needle, &list) {
             return self.in_times(needle, list, negated);
         }
-        self.in_part_of_list(needle, list, negated, is_direct)
+        self.in_part_of_list(needle, list, negated, (is_direct, true))
     }
 
     /// `needle [NOT] IN (list)`, compared as times. MySQL reads the text of a date as a time, and warns.
@@ -162,21 +172,27 @@ impl Builder {
     }
 
     /// `is_direct`: the items are compared as `needle = item` is.
+    /// `is_direct`: the items are compared as `needle = item` is. `is_whole`: the list has no other items, so that its texts are
+    /// read once.
     fn in_part_of_list(
         &self,
         needle: Expr,
         list: Vec<Expr>,
         negated: bool,
-        is_direct: bool,
+        (is_direct, is_whole): (bool, bool),
     ) -> Result<Expr, BindError> {
         let mut args = Vec::with_capacity(list.len() + 1);
         args.push(needle);
         args.extend(list);
         let domain = self.agree_among(&mut args, " IN ", is_direct)?;
         let nullable = args.iter().any(|e| e.nullable);
-        if domain == CmpDomain::Double {
-            for arg in &mut args {
-                self.read_special_text(arg);
+        if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
+            if is_whole {
+                self.read_texts(&mut args);
+            } else {
+                for arg in &mut args {
+                    self.read_special_text(arg);
+                }
             }
         }
         let needle = Box::new(args.remove(0));
@@ -421,6 +437,12 @@ impl Mixing {
             _ => Mixing::Double,
         }
     }
+}
+
+/// The DECIMAL that a text is.
+fn decimal_of(text: Expr) -> Expr {
+    let nullable = text.nullable;
+    Expr::cast(text, SqlType::decimal(types::decimal::MAX_PRECISION, types::decimal::MAX_SCALE), nullable)
 }
 
 fn is_number(expr: &Expr) -> bool {

@@ -9,7 +9,9 @@ use engine::{Effect, Trx};
 use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
 use expr::EvalCtx;
 use sql::ast::{InsertSource, QueryBody, Statement};
-use sql::bind::{BindContext, BindError, Deprecated, Literals, ParamUse, Planned, RangeMemory, Refused};
+use sql::bind::{
+    BindContext, BindError, Deprecated, Literals, ParamUse, Planned, RangeMemory, Refused, TextParam,
+};
 use sql::dive::{self, Dives, Recheck};
 use sql::plan::Plan;
 use types::{SqlType, Value};
@@ -60,6 +62,10 @@ pub struct Compiled {
     pub names: ItemNames,
     /// What its plan depends on beside the key.
     pub rechecks: Box<[Recheck]>,
+    /// Literals that have to be what they are in it.
+    text_params: Box<[TextParam]>,
+    /// It has some of either.
+    is_conditional: bool,
     /// Executions whose values it was not for.
     pub misses: AtomicU32,
 }
@@ -132,15 +138,21 @@ pub struct Request<'a> {
 const MISSES_MAX: u32 = 16;
 
 impl Compiled {
-    /// Whether the program is good for `params`. Cost: a load, unless dives had a say in its plan.
+    /// Whether the program is good for `params`. Cost: a load, unless dives had a say in its plan, or texts are numbers or dates.
     #[inline]
     pub fn serves(&self, session: &Session, params: &[Value<'_>]) -> bool {
-        self.rechecks.is_empty() || self.holds(session, params)
+        !self.is_conditional || self.holds(session, params)
+    }
+
+    #[inline(never)]
+    fn holds(&self, session: &Session, params: &[Value<'_>]) -> bool {
+        self.text_params.iter().all(|text| text.serves(params))
+            && (self.rechecks.is_empty() || self.paths_hold(session, params))
     }
 
     #[cold]
     #[inline(never)]
-    fn holds(&self, session: &Session, params: &[Value<'_>]) -> bool {
+    fn paths_hold(&self, session: &Session, params: &[Value<'_>]) -> bool {
         let (arena, values) = (Bump::new(), StatementContext::new(session));
         let ctx = EvalCtx::new(&arena, params, &values);
         let holds = dive::holds(&self.rechecks, &EngineCatalog::new(&session.server.engine), &ctx);
@@ -220,7 +232,9 @@ pub fn compile(
                     deprecated,
                     range_memory_exceeded: planned.range_memory_exceeded.then_some(range_bytes_max),
                     names: ItemNames::default(),
+                    is_conditional: !(planned.rechecks.is_empty() && planned.text_params.is_empty()),
                     rechecks: planned.rechecks.into(),
+                    text_params: planned.text_params.into(),
                     misses: AtomicU32::new(0),
                 };
                 return Ok((compiled, planned.shareable));

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use expr::{ColumnRef, Expr, ExprKind};
+use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 use types::TableDef;
 
 use crate::plan::{AggSpec, Column, Origin, OutputColumn, RowLocks, SortKey};
@@ -160,6 +160,16 @@ pub(crate) struct Aggregation {
     pub(crate) groups: Vec<Expr>,
     /// Aggregates.
     pub(crate) aggs: Vec<AggSpec>,
+}
+
+impl Aggregation {
+    /// Whether `value` is the least or the greatest value of the rows of a group.
+    pub(crate) fn is_extreme(&self, value: &Expr) -> bool {
+        let ExprKind::Column(column) = value.kind else { return false };
+        let at = usize::from(column.col).checked_sub(self.groups.len());
+        let spec = at.filter(|_| column.rel == self.rel).and_then(|at| self.aggs.get(at));
+        spec.is_some_and(|spec| matches!(spec.func, AggFunc::Min | AggFunc::Max))
+    }
 }
 
 /// Values added to each row.

@@ -254,6 +254,7 @@ impl<'a> Binder<'a, '_> {
     ) -> Result<Expr, BindError> {
         let mut sides = [bound, self.value(right)?];
         self.settle_compared(&mut sides);
+        self.read_text_first(&mut sides, [left, right])?;
         self.pin_temporal(&mut sides, &[left, right])?;
         let moment = Self::moment_beside(&sides);
         let [a, b] = sides;
@@ -341,6 +342,7 @@ impl<'a> Binder<'a, '_> {
         let mut values = vec![self.value(&test.expr)?];
         values.extend(self.values(test.list)?);
         self.settle_compared(&mut values);
+        self.read_texts_of_list(&mut values, test.list)?;
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
         self.pin_temporal(&mut values, &written)?;
         let list = values.split_off(1);

@@ -2,9 +2,10 @@
 
 use expr::{Expr, ExprKind};
 use types::temporal::DateFlags;
-use types::{Charset, CollationId, Date, Decimal, SqlModes, SqlType, TypeKind, Value};
+use types::{Charset, CollationId, Decimal, SqlModes, SqlType, TypeKind, Value};
 
 use super::binder::Binder;
+use super::text_param::{TextParam, TextUse};
 use super::{BindError, Literals};
 use crate::ast;
 use crate::charset::Introducer;
@@ -63,6 +64,11 @@ impl Binder<'_, '_> {
     /// The literal as a constant of the plan.
     pub(super) fn constant(&mut self, literal: &Literal) -> Result<Expr, BindError> {
         self.pin(literal);
+        self.constant_of(literal)
+    }
+
+    /// The value of `literal`, of which the plan holds nothing yet.
+    pub(super) fn constant_of(&self, literal: &Literal) -> Result<Expr, BindError> {
         let (sql, mode) = (self.ctx.sql, self.lex_mode());
         let build = self.build;
         Ok(match literal.kind {
@@ -134,6 +140,7 @@ impl Binder<'_, '_> {
         values: &mut [Expr],
         written: &[&ast::Expr<'_>],
     ) -> Result<(), BindError> {
+        self.pin_texts(values, written)?;
         if !values.iter().any(may_decide_by_text) {
             return Ok(());
         }
@@ -149,10 +156,36 @@ impl Binder<'_, '_> {
             return Ok(());
         }
         for (value, written) in values.iter_mut().zip(written) {
-            if let (ExprKind::Param(_), ast::ExprKind::Literal(literal)) = (&value.kind, written.kind)
+            if let (&ExprKind::Param(param), ast::ExprKind::Literal(literal)) = (&value.kind, written.kind)
                 && (beside_year
-                    || (beside_date && !self.is_date_text(&literal))
+                    || (beside_date && !self.is_date_text(&literal, param))
                     || (beside_fixed && literal.kind == LiteralKind::Decimal))
+            {
+                *value = self.constant(&literal)?;
+            } else if beside_fixed
+                && let ast::ExprKind::Unary(ast::UnaryOp::Neg, operand) = written.kind
+                && let ast::ExprKind::Literal(literal) = operand.kind
+                && literal.kind == LiteralKind::Decimal
+            {
+                let number = self.constant(&literal)?;
+                *value = self.build.negate(number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes lifted texts beside numbers constants again that are no numbers: they are read once, and warned of then.
+    fn pin_texts(&mut self, values: &mut [Expr], written: &[&ast::Expr<'_>]) -> Result<(), BindError> {
+        let text = |e: &ast::Expr<'_>| match e.kind {
+            ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::String => Some(literal),
+            _ => None,
+        };
+        if !written.iter().any(|e| text(e).is_some()) || !values.iter().any(is_number) {
+            return Ok(());
+        }
+        for (value, written) in values.iter_mut().zip(written) {
+            if let (&ExprKind::Param(param), Some(literal)) = (&value.kind, text(written))
+                && !self.is_text_of(&literal, param, TextUse::Double)
             {
                 *value = self.constant(&literal)?;
             }
@@ -160,13 +193,20 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Whether a literal is a string that can be read as a date and time.
-    fn is_date_text(&self, literal: &Literal) -> bool {
-        literal.kind == LiteralKind::String && {
-            let text = literal.string_value(self.ctx.sql, self.lex_mode());
-            let value = Value::Bytes { data: &text, collation: self.ctx.collation };
-            value.to_datetime(DateFlags::from_modes(self.ctx.modes), Date::ZERO).is_some()
+    /// Whether a string, which is parameter `param`, is as a whole what it is read as. The plan is good for such strings alone then.
+    pub(super) fn is_text_of(&mut self, literal: &Literal, param: u16, read_as: TextUse) -> bool {
+        let text = literal.string_value(self.ctx.sql, self.lex_mode());
+        let is = read_as.accepts(&Value::Bytes { data: &text, collation: self.ctx.collation });
+        if is {
+            self.text_params.push(TextParam { param, read_as });
         }
+        is
+    }
+
+    /// Whether a literal is a string that can be read as a date and time.
+    fn is_date_text(&mut self, literal: &Literal, param: u16) -> bool {
+        let read_as = TextUse::Moment(DateFlags::from_modes(self.ctx.modes));
+        literal.kind == LiteralKind::String && self.is_text_of(literal, param, read_as)
     }
 
     /// The lexer's part of `sql_mode`.
@@ -189,6 +229,12 @@ fn whole_digits(text: &[u8]) -> u32 {
 fn may_decide_by_text(expr: &Expr) -> bool {
     use TypeKind::{Date, DateTime, Double, Float, Time, Timestamp, Year};
     matches!(expr.ty.kind, Year | Date | DateTime | Timestamp | Time | Float | Double)
+}
+
+/// Whether texts beside `expr` are read as numbers, unless there is a date or time, too.
+fn is_number(expr: &Expr) -> bool {
+    use TypeKind::{Bit, Decimal, Double, Float};
+    expr.ty.is_integer() || matches!(expr.ty.kind, Decimal | Double | Float | Bit)
 }
 
 /// Whether `expr` is a YEAR column.

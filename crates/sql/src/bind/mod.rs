@@ -51,6 +51,7 @@ mod subquery;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text_errors;
+mod text_param;
 pub(crate) mod volatile;
 
 pub use bad_literal::bad_literal;
@@ -61,3 +62,4 @@ pub use error::{BindError, Clause};
 pub use param_use::{ParamRole, ParamUse};
 pub use range_memory::RangeMemory;
 pub use statement::{Planned, Refused, bind_and_plan};
+pub use text_param::TextParam;

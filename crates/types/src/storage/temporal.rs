@@ -114,12 +114,15 @@ fn moment_of_number(
     ctx: &StoreContext<'_>,
 ) -> (DateTime, Fault) {
     let out_of_range = (DateTime::ZERO, Fault::TemporalRange(name));
-    let Some((number, micro)) = value.number_and_micro() else { return out_of_range };
+    let Some((number, micro, rounds_up)) = value.number_and_micro() else { return out_of_range };
     match DateTime::from_number(number, micro, ctx.date_flags) {
-        Some(parsed) if micro != 0 && DATE_NUMBERS.contains(&number) => {
+        Some(parsed) if (micro != 0 || rounds_up) && DATE_NUMBERS.contains(&number) => {
             (DateTime::from_date(parsed.value.date()), Fault::Temporal(name))
         }
-        Some(parsed) => rounded(parsed.value, fsp, ctx),
+        Some(parsed) => match (Parsed { rounds_up, ..parsed }).to_fsp(fsp, ctx.truncate_fractions) {
+            Some(moment) => (moment, Fault::None),
+            None => (DateTime::ZERO, Fault::DateTimeOverflow),
+        },
         None if number == 0 || micro < 0 || !(0..=NUMBER_MAX).contains(&number) => out_of_range,
         None => (DateTime::ZERO, Fault::Temporal(name)),
     }
@@ -176,11 +179,11 @@ fn time_of(value: &Value<'_>, fsp: u8, ctx: &StoreContext<'_>) -> (Time, Fault) 
             Time::parse(text).ok_or_else(|| refused_time(text))
         }
         _ => {
-            let Some((n, micro)) = value.number_and_micro() else {
+            let Some((n, micro, rounds_up)) = value.number_and_micro() else {
                 let bound = if value.to_f64().value < 0.0 { Time::MIN } else { Time::MAX };
                 return (bound, Fault::TemporalRange("time"));
             };
-            Time::from_number(n, micro).ok_or(Fault::TemporalRange("time"))
+            Time::from_long_number(n, micro, rounds_up).ok_or(Fault::TemporalRange("time"))
         }
     };
     match parsed {
