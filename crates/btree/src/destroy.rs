@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use base::{IndexId, PageNo};
 use page::EXTENT_PAGES;
 
-use crate::allocate::free_run;
+use crate::allocate::{discard_early, free_run};
 use crate::error::Result;
 use crate::mtr::Mtr;
 use crate::store::Store;
@@ -35,9 +35,11 @@ impl Store {
             let used = self.space.lock().get(extent).used;
             let first = extent * EXTENT_PAGES;
             let used_pages = (0..EXTENT_PAGES).filter(|page| used & 1 << page != 0);
+            let used_pages = used_pages.map(|page| PageNo(first + page));
+            discard_early(self, used_pages.clone());
             let mut mtr = Mtr::new(self);
             mtr.release_pages(extent, used)?;
-            mtr.write_release(&[], used_pages.map(|page| PageNo(first + page)));
+            mtr.write_release(&[], used_pages);
         }
         Ok(())
     }

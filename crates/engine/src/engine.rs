@@ -118,6 +118,8 @@ impl Engine {
         let spills = datadir.spill_folder(&config.disk, header.identity);
         let engine =
             Engine::assemble(store, datadir, &header, Spills::new(spills.clone(), &config.start_log));
+        // What a DDL statement had decided before the server ended is done before definitions are read.
+        engine.dictionary.settle(&engine.store)?;
         engine.load_catalog()?;
         engine.load_counters(!history.is_unclean())?;
         engine.trx.undo().set_memory_max(config.undo_memory as u64);

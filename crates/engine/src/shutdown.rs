@@ -45,7 +45,7 @@ impl Engine {
         let is_purged = self.trx.purge_horizon() != self.trx.newest() || self.purge_at_end(mode)?;
         self.free_gone_trees()?;
         self.stop_threads();
-        if !is_purged {
+        if !is_purged || !self.is_dictionary_settled()? {
             // The log tells the next start what is left.
             return Ok(self.store.log().flush()?);
         }
@@ -54,6 +54,15 @@ impl Engine {
         self.store.close()?;
         self.remove_spills();
         Ok(())
+    }
+
+    /// False: a full disk keeps steps of a decided DDL statement from being made.
+    fn is_dictionary_settled(&self) -> Result<bool> {
+        let _definition = self.definition.lock();
+        match self.dictionary.settle(&self.store) {
+            Err(error) if error.is_full_disk() => Ok(false),
+            settled => settled.map(|()| true),
+        }
     }
 
     /// False: a full disk has kept some of it.

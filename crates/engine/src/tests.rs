@@ -29,3 +29,4 @@ mod threads;
 mod undo_limit;
 mod undo_swap;
 mod unfinished;
+mod whole_statements;
