@@ -1,6 +1,5 @@
 //! Taking and giving back pages within a mini-transaction.
 
-use base::sync::{Planted, planted, sim};
 use base::{IndexId, PageNo, invariant};
 use buffer::ExclusiveGuard;
 use page::extent_map::EXTENTS_PER_MAP;
@@ -201,26 +200,16 @@ fn is_in_use(store: &Store, first: PageNo, count: u32) -> bool {
         })
 }
 
-/// What [`Planted::EarlyDiscard`] does.
-pub(crate) fn discard_early(store: &Store, pages: impl Iterator<Item = PageNo>) {
-    if planted(Planted::EarlyDiscard) {
-        pages.for_each(|page| store.pool.discard(page));
-        sim::linger();
-    }
-}
-
 /// Frees a run of pages, all or nothing. `parts` are in the log frame.
 pub(crate) fn free_run(store: &Store, first: PageNo, count: u32, parts: &[u8]) -> Result<()> {
     if !is_in_use(store, first, count) {
         return Err(Error::Corruption(Corruption { page: first, what: CorruptionKind::Overflow }));
     }
-    let pages = (first.0..first.0 + count).map(PageNo);
-    discard_early(store, pages.clone());
     let mut mtr = Mtr::new(store);
     // A run stands within one group of extents: the first of them latches the one map page, which is all that can fail.
     for extent in extent_of(first)..=extent_of(PageNo(first.0 + count - 1)) {
         mtr.release_pages(extent, pages_within(extent, first, count))?;
     }
-    mtr.write_release(parts, pages);
+    mtr.write_release(parts, (first.0..first.0 + count).map(PageNo));
     Ok(())
 }

@@ -45,7 +45,7 @@ impl Engine {
         let is_purged = self.trx.purge_horizon() != self.trx.newest() || self.purge_at_end(mode)?;
         self.free_gone_trees()?;
         self.stop_threads();
-        if !is_purged || !self.is_dictionary_settled()? {
+        if !is_purged || self.gone_trees.are_waiting() || !self.is_dictionary_settled()? {
             // The log tells the next start what is left.
             return Ok(self.store.log().flush()?);
         }

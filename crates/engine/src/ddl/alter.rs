@@ -92,15 +92,29 @@ impl Engine {
         let next = auto_increment.map(|next| old.free_auto_increment(self, next)).transpose()?;
         let made = self.number_new_indexes(&mut def)?;
         let built = self.build_new_indexes(old, &def, &made);
-        let altered = built.and_then(|built| self.put_altered(old, def, built, next));
-        let (gone, result) = match altered {
-            Ok(gone) => (gone, Ok(())),
-            Err(error) => (Vec::new(), Err(error)),
-        };
-        // Those that the table has now are kept, and not pending any more.
-        self.give_up_trees(made)?;
-        self.give_up_trees(gone)?;
-        result
+        match built.and_then(|built| self.put_altered(old, def, built, next)) {
+            Ok(gone) => {
+                self.keep_made_trees(&made)?;
+                self.give_up_trees(gone)
+            }
+            Err(error) => {
+                self.give_up_trees(made)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes the note of trees back that the table, whose lock is held, has now: before another statement may put them down again.
+    fn keep_made_trees(&self, made: &[IndexId]) -> Result<()> {
+        if made.is_empty() {
+            return Ok(());
+        }
+        let _definition = self.definition.lock();
+        match self.forget_pending_trees(made) {
+            // The next start takes it back: a table has them.
+            Err(error) if error.is_full_disk() => Ok(()),
+            forgotten => forgotten,
+        }
     }
 
     fn ensure_name_is_free(&self, old: &TableDef, new: &TableDef) -> Result<()> {

@@ -20,6 +20,13 @@ pub(crate) struct GoneTrees {
     turn: Mutex<()>,
 }
 
+impl GoneTrees {
+    /// Whether some are still to be freed.
+    pub(crate) fn are_waiting(&self) -> bool {
+        !self.waiting.lock().is_empty()
+    }
+}
+
 impl Engine {
     /// Leaves the trees of an entry of pending trees, but for those that a table has, to be freed. Without a thread that does
     /// it they are freed at once.

@@ -199,7 +199,9 @@ fn statements_on_the_same_tables_in_any_order_wait_for_each_other_and_end() {
         engine.commit(&mut trx).unwrap();
         trx.restart(BeginOptions::default());
     }
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
 }
 
 #[test]
