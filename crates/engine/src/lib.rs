@@ -42,6 +42,7 @@ mod leaf_prober;
 pub mod limits;
 mod locking_scan;
 mod log_space;
+mod lost_values;
 mod prober;
 mod purge;
 mod range;

@@ -153,6 +153,11 @@ fn bytes_per_char(ty: &SqlType) -> usize {
     ty.collation.collation().map_or(1, |collation| collation.charset.max_char_bytes())
 }
 
+/// Bytes of the longest row as MySQL counts them, TEXT and BLOB columns aside.
+pub(crate) fn row_bytes_max(def: &TableDef) -> usize {
+    def.columns.iter().map(|column| row_bytes(&column.ty)).sum()
+}
+
 /// Bytes of a column in the row as MySQL counts them.
 fn row_bytes(ty: &SqlType) -> usize {
     let length = ty.length as usize;

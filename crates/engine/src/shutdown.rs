@@ -49,6 +49,7 @@ impl Engine {
             // The log tells the next start what is left.
             return Ok(self.store.log().flush()?);
         }
+        self.note_search()?;
         self.save_counters()?;
         self.store.update_header(|header| header.trx_limit = self.trx.next_id())?;
         self.store.close()?;
@@ -71,6 +72,7 @@ impl Engine {
             return self.purge_values_only();
         }
         self.purge_step(usize::MAX)?;
+        self.finish_search()?;
         let _turn = self.purge.pause();
         let is_purged = self.trx.purge_pending() == 0;
         if is_purged {

@@ -87,6 +87,8 @@ pub(crate) enum Kind {
     PendingTrees = 5,
     /// A [`Change`] whose steps are to be made. Name: none.
     Change = 6,
+    /// A search for lost values is to be made by the next start (`lost_values.rs`). Name: none.
+    SearchNote = 7,
 }
 
 /// The dictionary's tree.
