@@ -41,7 +41,10 @@ impl<'a, 'p> Planner<'a, 'p> {
     /// # Errors
     /// MySQL's for what cannot be done to this table; 1235 for actions that are not supported.
     pub(super) fn plan(mut self, actions: &[AlterAction<'a>]) -> Result<Option<Alteration>, SqlError> {
-        for action in actions {
+        let is_addition = |action: &&AlterAction<'_>| {
+            matches!(action, AlterAction::AddConstraint(_) | AlterAction::AddElements([], _))
+        };
+        for action in actions.iter().filter(|action| !is_addition(action)) {
             self.action(action)?;
         }
         for index in &mut self.def.indexes {
@@ -49,6 +52,10 @@ impl<'a, 'p> Planner<'a, 'p> {
             if let Some((_, new)) = renamed {
                 index.name.clone_from(new);
             }
+        }
+        // New keys find columns and other keys as the statement leaves them, wherever it says so.
+        for action in actions.iter().filter(is_addition) {
+            self.action(action)?;
         }
         if let Some(name) = &self.new_name {
             let name = FullName::resolve(self.session, name)?;
