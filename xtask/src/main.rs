@@ -37,8 +37,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   hostile       the tests of hostile clients against the released server
   hot           builds the server and the ledger's driver for release and asks their machine code whether the hot functions
                 keep to ledger/hot_paths.toml, and history whether its numbers rose without a reason
-  kill9 [--rounds N] [--clients N] [--sysbench N] [--seed N] [--run-ms N]
-                kills a server under load, again and again, and looks for what was answered (20 rounds)
+  kill9 [--rounds N] [--clients N] [--definers N] [--sysbench N] [--seed N] [--run-ms N]
+                kills a server under load, DDL beside row changes, again and again, and looks for what was answered (30
+                rounds)
   ledger [--bless | --history | --outside | NAME ..]
                 instructions, copies, allocations and system calls of each operation against ledger/ledger.tsv
                 (--bless: enter them; --history: write ledger/history.jsonl; --outside: compare with a server counted

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use base::{IndexId, Lsn, PageNo, invariant};
 use page::{EXTENT_PAGES, ExtentEntry, ExtentState};
 
+use crate::claims::Unclaimed;
 use crate::error::Result;
 use crate::garbage::GarbageBits;
 use crate::shared_owners::SharedOwners;
@@ -64,6 +65,8 @@ pub(crate) struct Extents {
     postponed: BTreeSet<ExtentNo>,
     /// The extent that is being swept.
     sweeping: Option<ExtentNo>,
+    /// Pages that a search for lost ones asks about (`crate::claims`).
+    unclaimed: Unclaimed,
 }
 
 impl Extents {
@@ -247,6 +250,8 @@ impl Extents {
         }
         state.used &= !pages;
         state.version = state.version.wrapping_add(1);
+        self.unclaimed.claim(extent, pages);
+        let state = &mut self.states[extent as usize];
         if state.used != 0 {
             return self.sort_in(extent);
         }
@@ -358,6 +363,16 @@ impl Extents {
         if self.get(extent).garbage {
             self.postponed.insert(extent);
         }
+    }
+
+    /// Whether none of the extents that had their bits at the start is left to be swept.
+    pub(crate) fn is_swept(&self) -> bool {
+        self.unswept.is_empty() && self.postponed.is_empty() && self.sweeping.is_none()
+    }
+
+    /// Pages that a search for lost ones asks about.
+    pub(crate) fn unclaimed(&mut self) -> &mut Unclaimed {
+        &mut self.unclaimed
     }
 
     /// Whether an extent had its bit at the start and was not swept since.

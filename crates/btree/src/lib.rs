@@ -47,6 +47,7 @@ mod allocate;
 mod append;
 mod bulk_build;
 pub mod check;
+mod claims;
 mod cursor;
 mod descend;
 mod destroy;
@@ -79,6 +80,7 @@ mod tree;
 mod tests;
 
 pub use bulk_build::BulkBuild;
+pub use claims::UnclaimedPages;
 pub use cursor::{Cursor, Position, Seek, Suspended};
 pub use error::{BadFrame, Error, Result};
 pub use estimate::Stretch;

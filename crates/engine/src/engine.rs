@@ -23,6 +23,7 @@ use crate::ddl::gone_trees::GoneTrees;
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
 use crate::log_space::LogSpace;
+use crate::lost_values::LostValues;
 use crate::purge::{self, PurgeControl};
 use crate::recovery::{self, History, StartLog, Unfinished};
 use crate::row::duplicate::UniqueGates;
@@ -41,6 +42,7 @@ pub struct Engine {
     /// Taken by every definition change while it touches dictionary and catalog; nothing waits for locks under it.
     pub(crate) definition: Mutex<()>,
     pub(crate) gone_trees: GoneTrees,
+    pub(crate) lost_values: LostValues,
     pub(crate) purge: Arc<PurgeControl>,
     pub(crate) purge_thread: Mutex<Option<env::Thread<()>>>,
     pub(crate) commit_wait: CommitWaitCell,
@@ -118,16 +120,20 @@ impl Engine {
         let spills = datadir.spill_folder(&config.disk, header.identity);
         let engine =
             Engine::assemble(store, datadir, &header, Spills::new(spills.clone(), &config.start_log));
+        // What a DDL statement had decided before the server ended is done before definitions are read.
+        engine.dictionary.settle(&engine.store)?;
         engine.load_catalog()?;
         engine.load_counters(!history.is_unclean())?;
         engine.trx.undo().set_memory_max(config.undo_memory as u64);
         spills.offer_swap(engine.trx.undo())?;
-        if history.is_unclean() {
+        let is_unclean = history.is_unclean();
+        if is_unclean {
             engine.recover(history, &config.start_log)?;
         } else {
             engine.checkpoints.remove_unneeded_files()?;
             engine.free_pending_trees()?;
         }
+        engine.begin_search(is_unclean)?;
         // Not before: what a start frees has to be done with the files that are there.
         let space = LogSpace::new(&engine.trx, &engine.notes);
         engine.store.log().keep_space_ahead(Box::new(space), config.background);
@@ -185,6 +191,7 @@ impl Engine {
             version: AtomicU64::new(1),
             definition: Mutex::new(()),
             gone_trees: GoneTrees::default(),
+            lost_values: LostValues::default(),
             purge: Arc::default(),
             purge_thread: Mutex::new(None),
             commit_wait: CommitWaitCell::default(),

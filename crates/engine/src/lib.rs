@@ -43,6 +43,7 @@ mod leaf_prober;
 pub mod limits;
 mod locking_scan;
 mod log_space;
+mod lost_values;
 mod prober;
 mod purge;
 mod range;
@@ -61,6 +62,7 @@ pub use column_set::ColumnSet;
 pub use commit::CommitWait;
 pub use config::EngineConfig;
 pub use datadir::FORMAT_VERSION;
+pub use ddl::{Alteration, QualifiedName};
 pub use dictionary::SchemaDef;
 pub use engine::Engine;
 pub use error::{

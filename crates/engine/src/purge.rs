@@ -89,7 +89,7 @@ pub(crate) fn run(engine: &std::sync::Weak<Engine>, control: &PurgeControl) -> R
         let Some(engine) = engine.upgrade() else { return Ok(()) };
         engine.purge_step(usize::MAX)?;
         for _ in 0..SWEPT_PER_ROUND {
-            if control.is_stopped() || engine.sweep_step()?.is_none() {
+            if control.is_stopped() || engine.sweep_step()?.is_none() && !engine.search_step()? {
                 break;
             }
         }

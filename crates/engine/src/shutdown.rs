@@ -45,15 +45,25 @@ impl Engine {
         let is_purged = self.trx.purge_horizon() != self.trx.newest() || self.purge_at_end(mode)?;
         self.free_gone_trees()?;
         self.stop_threads();
-        if !is_purged {
+        if !is_purged || self.gone_trees.are_waiting() || !self.is_dictionary_settled()? {
             // The log tells the next start what is left.
             return Ok(self.store.log().flush()?);
         }
+        self.note_search()?;
         self.save_counters()?;
         self.store.update_header(|header| header.trx_limit = self.trx.next_id())?;
         self.store.close()?;
         self.remove_spills();
         Ok(())
+    }
+
+    /// False: a full disk keeps steps of a decided DDL statement from being made.
+    fn is_dictionary_settled(&self) -> Result<bool> {
+        let _definition = self.definition.lock();
+        match self.dictionary.settle(&self.store) {
+            Err(error) if error.is_full_disk() => Ok(false),
+            settled => settled.map(|()| true),
+        }
     }
 
     /// False: a full disk has kept some of it.
@@ -62,6 +72,7 @@ impl Engine {
             return self.purge_values_only();
         }
         self.purge_step(usize::MAX)?;
+        self.finish_search()?;
         let _turn = self.purge.pause();
         let is_purged = self.trx.purge_pending() == 0;
         if is_purged {

@@ -107,6 +107,15 @@ impl TableState {
         }
     }
 
+    /// The table was truncated.
+    pub(crate) fn begin_again(&self) {
+        self.auto_increment.store(1, Ordering::Relaxed);
+        self.auto_increment_limit.store(0, Ordering::Relaxed);
+        self.next_row_id.store(1, Ordering::Relaxed);
+        self.rows.store(0, Ordering::Relaxed);
+        self.expect_rows(0);
+    }
+
     /// Plans are made for `rows` rows from now on.
     #[cold]
     pub(crate) fn expect_rows(&self, rows: i64) {

@@ -13,6 +13,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     ddl_alter,
     ddl_columns,
     ddl_keys,
+    ddl_whole,
     differential_found,
     dml,
     functional_dependence,

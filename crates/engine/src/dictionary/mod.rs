@@ -11,19 +11,24 @@
 //!
 //! The payload of piece 0, whose side bit is 0, begins with a byte: the side that the entry's other pieces are on. An entry
 //! is replaced by writing the new pieces to the other side and then piece 0, and removed by removing piece 0: one
-//! mini-transaction decides. Pieces on the side that does not count, or without a piece 0, are what a crash left.
+//! mini-transaction decides. Pieces on the side that does not count, or without a piece 0, are what a crash left. Several
+//! entries change as one by `change.rs`.
 //!
 //! Changes are made under the engine's definition mutex; the dictionary has no versions, sessions see it through the
 //! catalog.
 
+mod change;
 mod codec;
 mod shape;
+
+use std::sync::atomic::AtomicBool;
 
 use base::{IndexId, PageNo, SchemaId};
 use btree::{Seek, Store, Tree, TreeShape};
 use page::SlotFlags;
 use types::{CollationId, TableDef};
 
+pub(crate) use change::Change;
 use codec::decode_table;
 pub(crate) use codec::{decode_schema, encode_schema, encode_table};
 
@@ -80,23 +85,31 @@ pub(crate) enum Kind {
     Counters = 4,
     /// Ids of trees that a definition change in progress makes or frees. Name: one of them.
     PendingTrees = 5,
+    /// A [`Change`] whose steps are to be made. Name: none.
+    Change = 6,
+    /// A search for lost values is to be made by the next start (`lost_values.rs`). Name: none.
+    SearchNote = 7,
 }
 
 /// The dictionary's tree.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     tree: Tree,
+    /// There is, or may be, a change whose steps are not all made.
+    is_unsettled: AtomicBool,
 }
 
 impl Dictionary {
     const SHAPE: TreeShape = TreeShape { format_version: 1, fixed_key_len: None };
 
     pub(crate) fn create(store: &Store) -> Result<Self> {
-        Ok(Dictionary { tree: Tree::create(store, DICTIONARY_INDEX, Self::SHAPE)? })
+        let tree = Tree::create(store, DICTIONARY_INDEX, Self::SHAPE)?;
+        Ok(Dictionary { tree, is_unsettled: AtomicBool::new(false) })
     }
 
     pub(crate) fn open(root: PageNo) -> Self {
-        Dictionary { tree: Tree::open(DICTIONARY_INDEX, root, Self::SHAPE) }
+        let tree = Tree::open(DICTIONARY_INDEX, root, Self::SHAPE);
+        Dictionary { tree, is_unsettled: AtomicBool::new(true) }
     }
 
     pub(crate) fn tree(&self) -> &Tree {
@@ -109,6 +122,11 @@ impl Dictionary {
 
     /// Writes an entry in place of what has the name, all or nothing.
     pub(crate) fn put(&self, store: &Store, kind: Kind, name: &[u8], value: &[u8]) -> Result<()> {
+        self.settle(store)?;
+        self.write(store, kind, name, value)
+    }
+
+    fn write(&self, store: &Store, kind: Kind, name: &[u8], value: &[u8]) -> Result<()> {
         let prefix = prefix(kind, name);
         let old = self.pieces(store, &prefix)?;
         let side = match old.first() {
@@ -120,6 +138,7 @@ impl Dictionary {
         // An empty value is one empty piece.
         let head = [&[side], pieces.next().unwrap_or_default()].concat();
         for (number, bytes) in (1..).zip(pieces) {
+            store.log().admit_reserved()?;
             self.put_piece(store, &key_of(&prefix, u32::from(side) << SIDE_BIT | number), bytes)?;
         }
         self.put_piece(store, &key_of(&prefix, 0), &head)?;
@@ -197,6 +216,11 @@ impl Dictionary {
 
     /// Removes an entry; whether there was one.
     pub(crate) fn delete(&self, store: &Store, kind: Kind, name: &[u8]) -> Result<bool> {
+        self.settle(store)?;
+        self.remove(store, kind, name)
+    }
+
+    fn remove(&self, store: &Store, kind: Kind, name: &[u8]) -> Result<bool> {
         let prefix = prefix(kind, name);
         let pieces = self.pieces(store, &prefix)?;
         // In order, so that piece 0 goes first.
