@@ -132,7 +132,7 @@ fn change(image: &mut Image, [selector, page, at, value]: [u8; 4]) -> bool {
         }
         return false;
     }
-    let Some(data) = image.file_mut("data.rdb") else { return false };
+    let Some(data) = image.file_mut("data.pages") else { return false };
     let pages = data.len() / PAGE_SIZE;
     let used: Vec<usize> =
         (0..pages).filter(|&n| data[n * PAGE_SIZE..][..PAGE_SIZE] != [0; PAGE_SIZE]).collect();

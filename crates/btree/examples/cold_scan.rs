@@ -37,7 +37,7 @@ fn open_store(disk: &Arc<dyn Disk>, dir: &Path, pool_bytes: usize) -> Store {
         doublewrite: false,
         identity: [7; 16],
     };
-    let path = dir.join("data.rdb");
+    let path = dir.join("data.pages");
     if disk.exists(&path).unwrap() {
         Store::open(disk, &path, config, &mut Closed).unwrap()
     } else {

@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_page_of_zeros_is_a_damage_that_has_a_name() {
         let damage = verify(&[0; page::PAGE_SIZE], PageNo(9)).unwrap_err();
-        let error = Error::corrupt("data.rdb".as_ref(), PageNo(9), damage);
-        assert_eq!(error.to_string(), "page 9 of data.rdb is corrupt: it was never written");
+        let error = Error::corrupt("data.pages".as_ref(), PageNo(9), damage);
+        assert_eq!(error.to_string(), "page 9 of data.pages is corrupt: it was never written");
     }
 }

@@ -21,7 +21,7 @@ pub struct EngineConfig {
     pub background: bool,
     /// Sizes of the redo log.
     pub log: LogConfig,
-    /// Whether data.rdb bypasses the kernel's page cache, where the file system can do that.
+    /// Whether data.pages bypasses the kernel's page cache, where the file system can do that.
     pub direct: bool,
     /// Where recovery tells how far it has got, and the engine what no statement's answer can tell.
     pub start_log: Arc<dyn StartLog>,

@@ -246,6 +246,8 @@ pub enum DataDirError {
     NotADataDir(PathBuf),
     /// It has a page file and no FORMAT file, which tells which version wrote it.
     FormatLost(PathBuf),
+    /// It has a page file of the name in use and one of the name before.
+    TwoDataFiles(PathBuf),
     /// It was not shut down cleanly.
     NotClean(PathBuf),
     /// Its FORMAT file does not tell whose log and pages these are.
@@ -395,6 +397,12 @@ impl fmt::Display for DataDirError {
                 let path = path.display();
                 write!(f, "the data directory {path} has lost its file FORMAT; nothing in it was touched")
             }
+            DataDirError::TwoDataFiles(path) => write!(
+                f,
+                "the data directory {} has data.pages and data.rdb, of which only one can be its page file; nothing in it \
+                 was touched",
+                path.display()
+            ),
             DataDirError::NotADataDir(path) => {
                 write!(f, "directory {} is not empty and is not a data directory", path.display())
             }

@@ -116,7 +116,7 @@ fn engine_config(options: &Options) -> Result<EngineConfig, String> {
     })
 }
 
-/// Whether this value of `innodb_flush_method` asks for direct access to data.rdb. All others mean the page cache.
+/// Whether this value of `innodb_flush_method` asks for direct access to data.pages. All others mean the page cache.
 fn bypasses_page_cache(flush_method: &str) -> bool {
     let is = |name: &str| flush_method.eq_ignore_ascii_case(name);
     is("O_DIRECT") || is("O_DIRECT_NO_FSYNC")

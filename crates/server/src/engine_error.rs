@@ -42,7 +42,7 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
         },
         Error::AutoIncrementExhausted => error_map::AUTOINC_READ_FAILED.bare(),
         Error::Storage(btree::Error::RecordTooLarge { max, .. }) => error_map::TOO_BIG_ROWSIZE.with(&[max]),
-        Error::Storage(btree::Error::FileFull) => error_map::RECORD_FILE_FULL.with(&[&"data.rdb"]),
+        Error::Storage(btree::Error::FileFull) => error_map::RECORD_FILE_FULL.with(&[&"data.pages"]),
         Error::Closed => error_map::SERVER_SHUTDOWN.bare(),
         other => error_map::INTERNAL_ERROR.with(&[other]),
     }

@@ -37,7 +37,7 @@ fn a_flipped_bit_is_told_by_file_and_page() {
     drop(conn);
     server.shut_down().unwrap();
 
-    let file = datadir.join("data.rdb");
+    let file = datadir.join("data.pages");
     let mut bytes = std::fs::read(&file).unwrap();
     let victim = b"bad row 250";
     let at = bytes.windows(victim.len()).position(|window| window == victim).unwrap();
@@ -51,7 +51,7 @@ fn a_flipped_bit_is_told_by_file_and_page() {
         ["SELECT * FROM shop.bad", "SELECT * FROM shop.bad WHERE id = 250", "SELECT COUNT(*) FROM shop.bad"]
     {
         let error = conn.query_drop(sql).unwrap_err().to_string();
-        assert!(error.contains("data.rdb") && error.contains(&format!("page {page}")), "{sql}: {error}");
+        assert!(error.contains("data.pages") && error.contains(&format!("page {page}")), "{sql}: {error}");
     }
     let first: Option<String> = conn.query_first("SELECT body FROM shop.bad WHERE id = 0").unwrap();
     assert!(first.unwrap().starts_with("bad row 0 "));
@@ -67,7 +67,7 @@ fn a_flipped_bit_is_told_by_file_and_page() {
         .filter(|line| (&line.0, &line.1, &line.2) == (&found.0, &found.1, &found.2))
         .map(|line| &line.3[..])
         .collect();
-    assert!(told[0].starts_with(&format!("index PRIMARY, data.rdb page {page} ")), "{check:?}");
+    assert!(told[0].starts_with(&format!("index PRIMARY, data.pages page {page} ")), "{check:?}");
     let last = check.last().unwrap();
     assert_eq!((&last.0[..], &last.2[..], &last.3[..]), ("shop.bad", "error", "Corrupt"));
 }

@@ -26,7 +26,7 @@ fn every_flipped_bit_is_found_and_the_error_names_file_and_page() {
         disk.flip_bit(Path::new(FILE), 2 * PAGE_SIZE as u64 + offset);
         let pool = manual_pool(&disk, 16);
         let error = pool.shared(PageNo(2)).unwrap_err();
-        assert_eq!(error.to_string(), "page 2 of data.rdb is corrupt: Checksum");
+        assert_eq!(error.to_string(), "page 2 of data.pages is corrupt: Checksum");
         assert_eq!(
             damage_of(pool.exclusive(PageNo(2)).unwrap_err()),
             Damage::Bytes(CorruptionKind::Checksum)

@@ -173,7 +173,7 @@ impl btree::StartObserver for History {
         }
         for page in &report.lost {
             self.log.note(&format!(
-                "recovery: {page} of data.rdb is damaged, and so is its copy in doublewrite; unless the log makes it \
+                "recovery: {page} of data.pages is damaged, and so is its copy in doublewrite; unless the log makes it \
                  anew, what is on it is lost"
             ));
         }

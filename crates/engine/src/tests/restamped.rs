@@ -14,7 +14,7 @@ use page::{PAGE_SIZE, PageBytes, PageRef, PageType, stamp_checksum};
 use super::support::*;
 use crate::*;
 
-const DATA_FILE: &str = "/data/data.rdb";
+const DATA_FILE: &str = "/data/data.pages";
 const ROWS: i32 = 400;
 /// Bytes of a log file before its first frame.
 const LOG_HEADER_BYTES: usize = 4096;
