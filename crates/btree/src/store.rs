@@ -13,7 +13,7 @@ use page::{FileHeader, PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef};
 
 use crate::error::{Error, Result};
 use crate::mtr::Mtr;
-use crate::recover::{self, LatePosition, StartObserver};
+use crate::recover::{self, LatePosition, LostPages, StartObserver};
 use crate::space::{Space, SpaceReport};
 
 /// The file header page.
@@ -127,7 +127,13 @@ impl Store {
         let pool =
             Pool::with_doublewrite(Arc::clone(&file), config.pool, Arc::clone(&position) as _, doublewrite)?;
         if !clean {
-            reader = recover::redo(reader, &pool, freed, alone, observer)?;
+            let lost = LostPages::default();
+            reader = recover::redo(reader, &pool, freed, &lost, alone, observer)?;
+            let lost = lost.into_pages();
+            for corrupt in &lost {
+                pool.lose_page(corrupt.page);
+            }
+            observer.lost_pages(&lost);
         }
         let log = Arc::new(reader.into_log(config.log)?);
         position.set(&log);

@@ -119,6 +119,7 @@ impl Engine {
         let engine =
             Engine::assemble(store, datadir, &header, Spills::new(spills.clone(), &config.start_log));
         engine.load_catalog()?;
+        engine.load_damages()?;
         engine.load_counters(!history.is_unclean())?;
         engine.trx.undo().set_memory_max(config.undo_memory as u64);
         spills.offer_swap(engine.trx.undo())?;
@@ -135,7 +136,7 @@ impl Engine {
     }
 
     fn start_threads(engine: &Arc<Engine>) -> Result<()> {
-        // A background thread that cannot go on ends the process: pages or log could not be read or written.
+        // A background thread that cannot go on ends the process: pages or log could not be written.
         let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.purge));
         let thread = env::spawn_background("purge", move || {
             let ended = purge::run(&weak, &control);
@@ -262,11 +263,11 @@ impl Engine {
 
     fn undo_back_to(&self, trx: &mut Trx, mark: UndoPtr) -> Result<()> {
         let Some(id) = trx.id() else { return Ok(()) };
-        match trx.write_parts(id) {
+        self.past_damage(|| match trx.write_parts(id) {
             Ok(WriteParts { mut log, locker, .. }) => rollback::undo_partly(self, &mut log, mark, &locker),
             Err(trx::Error::ShuttingDown) => Ok(()),
             Err(error) => Err(error.into()),
-        }
+        })
     }
 
     /// What all transactions share.
@@ -306,14 +307,27 @@ impl Engine {
 
     /// Takes the shared metadata lock of a table that was looked up before. False: it has been redefined or dropped since;
     /// look it up again. Cost: a short search, or one compare-and-exchange the first time in a transaction.
+    ///
+    /// # Errors
+    /// Those of the lock; [`Error::Damaged`] where the table cannot be put to this use.
     #[inline(always)]
     pub fn lock_table(&self, trx: &mut Trx, table: &Table, use_: TableUse) -> Result<bool> {
         let taken = trx.lock_metadata(&table.state.lock, use_)?;
-        let current = table.is_current();
-        if !current && taken {
+        if table.is_plain() {
+            return Ok(true);
+        }
+        self.lock_restricted(trx, table, use_, taken)
+    }
+
+    /// [`Engine::lock_table`] of a table that was redefined, or of which not all can be used.
+    #[cold]
+    #[inline(never)]
+    fn lock_restricted(&self, trx: &mut Trx, table: &Table, use_: TableUse, taken: bool) -> Result<bool> {
+        let may_use = self.may_use(table, use_);
+        if taken && !matches!(may_use, Ok(true)) {
             trx.unlock_newest_metadata();
         }
-        Ok(current)
+        may_use
     }
 
     /// All schemas, by name.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use types::SqlType;
 
+use crate::quarantine::DamagedIndex;
 use crate::table::Table;
 use crate::undo_limit::UndoFull;
 
@@ -86,8 +87,20 @@ pub enum Error {
     Storage(btree::Error),
     /// A file operation failed.
     Io(env::IoError),
-    /// A row and the entries of its indexes do not agree.
-    IndexDisagrees,
+    /// A row and its entry in an index do not agree.
+    IndexDisagrees {
+        /// The index.
+        index: base::IndexId,
+    },
+    /// An index is out of use because of a damaged page (1712), or its table is (1877).
+    Damaged(Box<DamagedIndex>),
+    /// A damaged page keeps a change of an index from being undone: see `Engine::past_damage`.
+    NotUndone {
+        /// The index.
+        index: base::IndexId,
+        /// The damage.
+        cause: Box<Error>,
+    },
     /// The log of a transaction that has to be undone is not what was written.
     UndoCorrupt {
         /// The transaction.
@@ -282,8 +295,8 @@ impl Error {
             Error::UndoFull(_) | Error::LogFull(_) | Error::UndoNotSwapped(_) => Effect::Statement,
             // What was read has changed nothing.
             Error::VersionUnreadable(_) => Effect::Statement,
-            // What should be undone stands.
-            Error::UndoUnreadable(_) => Effect::Server,
+            // What should be undone stands, in progress and unseen, until the next start. Nobody may commit it.
+            Error::UndoUnreadable(_) => Effect::Connection,
             // No number, no row.
             Error::AutoIncrementExhausted => Effect::Statement,
             // Nothing can be done for this session any more.
@@ -295,15 +308,19 @@ impl Error {
                 btree::Error::RecordTooLarge { .. } | btree::Error::FileFull | btree::Error::Interrupted => {
                     Effect::Statement
                 }
-                // Pages that cannot be read or written, or are not what they were.
+                // A page of one tree. What was changed of others is undone.
+                error if error.damaged_page().is_some() => Effect::Statement,
+                // Files that cannot be written, or log that cannot be read.
                 _ => Effect::Server,
             },
             // A failed write or sync must not be built upon.
             Error::Io(_) => Effect::Server,
+            // The same: it concerns one index. The statement is undone past what cannot be.
+            Error::IndexDisagrees { .. } | Error::NotUndone { .. } => Effect::Statement,
+            // Refused before anything happened.
+            Error::Damaged(_) => Effect::Statement,
             // What is stored is not what was written.
-            Error::IndexDisagrees | Error::UndoCorrupt { .. } | Error::DictionaryCorrupt { .. } => {
-                Effect::Server
-            }
+            Error::UndoCorrupt { .. } | Error::DictionaryCorrupt { .. } => Effect::Server,
         }
     }
 
@@ -316,15 +333,12 @@ impl Error {
         }
     }
 
-    /// Whether a page on disk is not what was written there, or not what refers to it. A statement that only reads has harmed
-    /// nothing then.
+    /// Whether a page cannot be read, is not what was written there, or not what refers to it: `Engine::name_damage` says
+    /// whose it is.
     pub fn is_corrupt_page(&self) -> bool {
         match self {
-            Error::Storage(error) => matches!(
-                error,
-                btree::Error::Buffer(buffer::Error::Corruption(_)) | btree::Error::Corruption(_)
-            ),
-            Error::IndexDisagrees => true,
+            Error::Storage(error) => error.damaged_page().is_some(),
+            Error::IndexDisagrees { .. } | Error::NotUndone { .. } => true,
             _ => false,
         }
     }
@@ -372,7 +386,9 @@ impl fmt::Display for Error {
             Error::DataDir(error) => error.fmt(f),
             Error::Storage(error) => error.fmt(f),
             Error::Io(error) => error.fmt(f),
-            Error::IndexDisagrees => f.write_str("row and index entries do not agree"),
+            Error::IndexDisagrees { index } => write!(f, "a row and its entry in {index} do not agree"),
+            Error::Damaged(damaged) => damaged.fmt(f),
+            Error::NotUndone { index, cause } => write!(f, "a change of {index} cannot be undone: {cause}"),
             Error::UndoCorrupt { trx, lsn } => {
                 write!(f, "redo log: the frame that ends at {lsn} has no undo of {trx} that can be read")
             }
@@ -497,7 +513,7 @@ mod tests {
     fn a_page_that_is_not_what_refers_to_it_is_a_corrupt_page() {
         let corruption = Corruption { page: PageNo(16), what: CorruptionKind::Overflow };
         assert!(Error::Storage(btree::Error::Corruption(corruption)).is_corrupt_page());
-        assert!(Error::IndexDisagrees.is_corrupt_page());
+        assert!(Error::IndexDisagrees { index: base::IndexId(70) }.is_corrupt_page());
         assert!(!Error::Storage(btree::Error::FileFull).is_corrupt_page());
     }
 }

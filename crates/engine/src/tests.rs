@@ -15,6 +15,7 @@ mod logged;
 mod model;
 mod pending_trees;
 mod purge;
+mod quarantine;
 mod recovery;
 mod restamped;
 mod restart;

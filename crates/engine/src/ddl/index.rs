@@ -58,7 +58,7 @@ impl Engine {
             let added = self.add_index(old, def);
             if let Err(error) = added {
                 self.give_up_trees(vec![id])?;
-                return Err(error);
+                return Err(self.name_damage(error, &[]));
             }
             let _definition = self.definition.lock();
             self.forget_pending_trees(&[id])

@@ -80,6 +80,8 @@ pub(crate) enum Kind {
     Counters = 4,
     /// Ids of trees that a definition change in progress makes or frees. Name: one of them.
     PendingTrees = 5,
+    /// Why an index is out of use for good, see `quarantine`. Name: the index's id.
+    Damage = 7,
 }
 
 /// The dictionary's tree.

@@ -26,6 +26,7 @@ mod unfinished;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use buffer::CorruptPage;
 use env::{Clock, RealClock};
 
 pub(crate) use history::{History, SpilledUndo};
@@ -85,6 +86,7 @@ impl Engine {
     /// Brings a directory whose pages have been redone to a state that sessions may see. The catalog is loaded.
     pub(crate) fn recover(&self, history: History, log: &Arc<dyn StartLog>) -> Result<()> {
         let mut found = history.into_found();
+        self.lose_pages(&found.lost)?;
         if found.trails.has_moved() {
             log.note("recovery: memory has no room for the undo of open transactions: some lies in undo/recovery.undo");
         }
@@ -109,6 +111,17 @@ impl Engine {
             log.note(&format!("recovery: rolling back {unfinished} open transactions"));
         }
         self.is_recovering.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Takes the indexes out of use whose pages lack changes of the log.
+    fn lose_pages(&self, lost: &[CorruptPage]) -> Result<()> {
+        for corrupt in lost {
+            match self.find_tree_of(corrupt.page) {
+                Some(index) => self.lose(index, &format!("{corrupt}; the redo log has changes of it"))?,
+                None => self.notes.note(&format!("data file: {corrupt}; no table is known to have it")),
+            }
+        }
         Ok(())
     }
 

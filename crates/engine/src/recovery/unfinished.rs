@@ -111,7 +111,7 @@ impl Engine {
     fn hold_table(&self, trx: &mut UnfinishedTrx, index: IndexId) -> Result<()> {
         let catalog = self.catalog();
         // The transaction held the table's metadata lock, so that the table cannot have gone.
-        let (table, _) = catalog.index(index).ok_or(Error::IndexDisagrees)?;
+        let (table, _) = catalog.index(index).ok_or(Error::IndexDisagrees { index })?;
         if trx.hold(&table.state.lock) { Ok(()) } else { Err(Error::Lock(trx::Error::LockWaitTimeout)) }
     }
 
@@ -129,9 +129,15 @@ impl Engine {
     /// Undoes up to `records_max` records of the newest unfinished transaction. The background thread does so until none is
     /// left.
     ///
+    /// What a damaged page keeps from being undone stays in an index that is out of use from then on.
+    ///
     /// # Errors
     /// The server must stop: the next start goes on with the rollback.
     pub fn rollback_step(&self, records_max: usize) -> Result<RollbackReport> {
+        self.past_damage(|| self.undo_unfinished(records_max))
+    }
+
+    fn undo_unfinished(&self, records_max: usize) -> Result<RollbackReport> {
         let mut transactions = self.unfinished.transactions.lock();
         let mut report = RollbackReport { undone: 0, unfinished: transactions.len() };
         let Some(trx) = transactions.last() else { return Ok(report) };
@@ -197,7 +203,14 @@ pub(crate) fn run(engine: &Weak<Engine>) -> Result<()> {
     let (mut pace, mut undone) = (Pace::new(&notes), 0);
     loop {
         let Some(engine) = engine.upgrade().filter(|engine| !engine.is_closed()) else { return Ok(()) };
-        let report = engine.rollback_step(STEP_RECORDS)?;
+        let report = match engine.rollback_step(STEP_RECORDS) {
+            // The next start has it from the log. Until then nobody sees what the transactions have done.
+            Err(Error::UndoUnreadable(error)) => {
+                notes.note(&format!("recovery: open transactions are left to the next start: {error}"));
+                return Ok(());
+            }
+            report => report?,
+        };
         undone += report.undone as u64;
         pace.tell("rolling back", undone, total);
         if report.unfinished == 0 {

@@ -16,7 +16,8 @@ use crate::table::{Index, Table};
 
 /// Undoes everything after `mark`, each record in one frame with the part that says so. The last parts may stay in `log`,
 /// for the frame of what comes next. Rows that were there before stay locked by `locker`. An error leaves the record that it
-/// met and older ones to be undone, by whoever tries again or by the next start, and stops the server.
+/// met and older ones to be undone, by whoever tries again or by the next start. [`Error::NotUndone`] asks for
+/// [`Engine::past_damage`]; others stop the server.
 pub(crate) fn undo_to(
     engine: &Engine,
     log: &mut UndoLog,
@@ -53,12 +54,34 @@ pub(crate) fn undo_newest(
     match admitted.and_then(|()| undo_one(engine, trx, record, log.parts())) {
         Ok(true) => log.clear_parts(),
         Ok(false) => {}
+        // What is undone of an index that is out of use for good is undone as far as its pages can be read.
+        Err(error) if error.is_corrupt_page() && is_void(engine, record, &error) => {}
         Err(error) => {
             log.take_back(newest, parts);
-            return Err(error);
+            return Err(stuck(record, error));
         }
     }
     Ok(true)
+}
+
+/// Whether a record that damage keeps from being undone needs no more: its index is out of use for good, or in no table, or all
+/// that stays is that pages are allocated to a value that nobody refers to.
+#[cold]
+fn is_void(engine: &Engine, record: &UndoRecord, error: &Error) -> bool {
+    let page = if let Error::Storage(error) = error { error.damaged_page() } else { None };
+    let is_of_map = page.is_some_and(|page| engine.store.is_system_page(page));
+    engine.is_lost(record.index)
+        || engine.catalog().index(record.index).is_none()
+        || record.kind == UndoKind::ValueWritten && is_of_map
+}
+
+/// The error of a record that could not be undone.
+#[cold]
+fn stuck(record: &UndoRecord, error: Error) -> Error {
+    if error.is_corrupt_page() {
+        return Error::NotUndone { index: record.index, cause: Box::new(error) };
+    }
+    error
 }
 
 /// [`undo_to`] of a transaction that goes on.
@@ -91,11 +114,12 @@ fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> R
     }
     let catalog = engine.catalog();
     // The transaction holds the metadata lock of every table it has changed.
-    let (table, position) = catalog.index(record.index).ok_or(Error::IndexDisagrees)?;
+    let disagrees = || Error::IndexDisagrees { index: record.index };
+    let (table, position) = catalog.index(record.index).ok_or_else(disagrees)?;
     let index = &table.indexes[*position];
     let is_row = !matches!(record.kind, UndoKind::EntryInsert | UndoKind::EntryClose | UndoKind::EntryReopen);
     if is_row != index.format.is_clustered() || flags_from_undo(record.flags).has_ver() && is_row {
-        return Err(Error::IndexDisagrees);
+        return Err(disagrees());
     }
     let done = match record.kind {
         UndoKind::RowInsert => {
@@ -120,7 +144,7 @@ fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> R
         )?,
         UndoKind::ValueWritten | UndoKind::ValueDead => true,
     };
-    if done { Ok(true) } else { Err(Error::IndexDisagrees) }
+    if done { Ok(true) } else { Err(disagrees()) }
 }
 
 fn undo_row_image(
