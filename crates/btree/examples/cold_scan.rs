@@ -36,6 +36,7 @@ fn open_store(disk: &Arc<dyn Disk>, dir: &Path, pool_bytes: usize) -> Store {
         direct: true,
         doublewrite: false,
         identity: [7; 16],
+        forced: false,
     };
     let path = dir.join("data.pages");
     if disk.exists(&path).unwrap() {

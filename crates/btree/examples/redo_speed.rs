@@ -28,6 +28,7 @@ fn main() {
         direct: false,
         doublewrite: true,
         identity: [1; 16],
+        forced: false,
     };
     work(&disk, &path, config, megabytes << 20);
     let (begun, cpu) = (Instant::now(), cpu_seconds());

@@ -39,6 +39,7 @@ pub(crate) fn config(frames: usize) -> StoreConfig {
         direct: false,
         doublewrite: false,
         identity: [7; 16],
+        forced: false,
     }
 }
 

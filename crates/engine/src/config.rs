@@ -6,6 +6,7 @@ use std::sync::Arc;
 use env::Disk;
 use log::LogConfig;
 
+use crate::force_recovery::ForceRecovery;
 use crate::recovery::{NoStartLog, StartLog};
 
 /// What an engine needs to know.
@@ -29,6 +30,8 @@ pub struct EngineConfig {
     pub undo_memory: usize,
     /// Whether pages are protected against being torn by a crash (`innodb_doublewrite`).
     pub doublewrite: bool,
+    /// How much damage a start passes over.
+    pub force_recovery: ForceRecovery,
 }
 
 impl EngineConfig {
@@ -43,6 +46,7 @@ impl EngineConfig {
             direct: false,
             undo_memory: 64 << 20,
             doublewrite: true,
+            force_recovery: ForceRecovery::default(),
             start_log: Arc::new(NoStartLog),
         }
     }

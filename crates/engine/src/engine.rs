@@ -22,6 +22,7 @@ use crate::datadir::{DataDir, Found};
 use crate::ddl::gone_trees::GoneTrees;
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
+use crate::force_recovery::ForceRecovery;
 use crate::log_space::LogSpace;
 use crate::purge::{self, PurgeControl};
 use crate::recovery::{self, History, StartLog, Unfinished};
@@ -58,6 +59,8 @@ pub struct Engine {
     pub(crate) restart_horizon: TrxId,
     /// As in the file header: ids at or above it are not in use.
     trx_limit: AtomicU64,
+    /// What a start has passed over.
+    pub(crate) force: ForceRecovery,
     pub(crate) closed: AtomicBool,
     _datadir: DataDir,
 }
@@ -87,8 +90,9 @@ impl Engine {
     /// As [`Engine::open`], without threads and rollbacks.
     pub(crate) fn open_unfinished(config: &EngineConfig) -> Result<Arc<Engine>> {
         let pool = PoolConfig { bytes: config.pool_bytes, background: config.background };
-        let EngineConfig { log, direct, doublewrite, .. } = *config;
-        let store_config = |identity| StoreConfig { pool, log, direct, doublewrite, identity };
+        let EngineConfig { log, direct, doublewrite, force_recovery, .. } = *config;
+        let forced = force_recovery.is_forced();
+        let store_config = |identity| StoreConfig { pool, log, direct, doublewrite, identity, forced };
         let history = |datadir: &DataDir, identity| {
             let spills = datadir.spill_folder(&config.disk, identity);
             History::new(&config.start_log, spills, config.undo_memory)
@@ -103,6 +107,11 @@ impl Engine {
                 let history = history(&datadir, identity);
                 (datadir, store, history)
             }
+            Found::Existing(datadir, identity) if !force_recovery.applies_log() => {
+                let store = Store::open_without_log(&config.disk, &datadir.data_file(), config.pool_bytes)?;
+                let history = history(&datadir, identity);
+                (datadir, store, history)
+            }
             Found::Existing(datadir, identity) => {
                 let store_config = store_config(identity);
                 let mut history = history(&datadir, identity);
@@ -114,18 +123,29 @@ impl Engine {
     }
 
     fn start(store: Store, datadir: DataDir, config: &EngineConfig, history: History) -> Result<Arc<Engine>> {
-        let header = store.header()?;
+        let mut header = store.header()?;
         let spills = datadir.spill_folder(&config.disk, header.identity);
-        let engine =
-            Engine::assemble(store, datadir, &header, Spills::new(spills.clone(), &config.start_log));
+        let force = config.force_recovery;
+        if !force.applies_log() {
+            // The log would tell which ids were given out, and which of them have ended.
+            header.trx_limit = TrxId(TrxId::MAX.0 / 2);
+        }
+        let start_log = Spills::new(spills.clone(), &config.start_log);
+        let engine = Engine::assemble_forced(store, datadir, &header, start_log, force);
         engine.load_catalog()?;
         engine.load_damages()?;
+        if engine.is_read_only() {
+            config.start_log.note("recovery: definitions and rows cannot be changed");
+        }
+        if !force.applies_log() {
+            return Ok(engine);
+        }
         engine.load_counters(!history.is_unclean())?;
         engine.trx.undo().set_memory_max(config.undo_memory as u64);
         spills.offer_swap(engine.trx.undo())?;
         if history.is_unclean() {
             engine.recover(history, &config.start_log)?;
-        } else {
+        } else if engine.cleans_up() {
             engine.checkpoints.remove_unneeded_files()?;
             engine.free_pending_trees()?;
         }
@@ -137,12 +157,19 @@ impl Engine {
 
     fn start_threads(engine: &Arc<Engine>) -> Result<()> {
         // A background thread that cannot go on ends the process: pages or log could not be written.
-        let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.purge));
-        let thread = env::spawn_background("purge", move || {
-            let ended = purge::run(&weak, &control);
-            ended.unwrap_or_else(|error| env::end_process(&format!("purge reads and writes pages: {error}")));
-        })?;
-        *engine.purge_thread.lock() = Some(thread);
+        if engine.cleans_up() {
+            let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.purge));
+            let thread = env::spawn_background("purge", move || {
+                let ended = purge::run(&weak, &control);
+                ended.unwrap_or_else(|error| {
+                    env::end_process(&format!("purge reads and writes pages: {error}"));
+                });
+            })?;
+            *engine.purge_thread.lock() = Some(thread);
+        }
+        if engine.is_read_only() {
+            return Ok(());
+        }
         let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.checkpoints));
         let log = Arc::clone(engine.store.log());
         let thread = env::spawn_background("checkpoint", move || {
@@ -152,7 +179,7 @@ impl Engine {
             });
         })?;
         *engine.checkpoint_thread.lock() = Some(thread);
-        if !engine.is_recovering.load(Ordering::Relaxed) {
+        if !engine.is_recovering.load(Ordering::Relaxed) || !engine.cleans_up() {
             return Ok(());
         }
         let weak = Arc::downgrade(engine);
@@ -173,6 +200,16 @@ impl Engine {
         header: &FileHeader,
         spills: Spills,
     ) -> Arc<Engine> {
+        Engine::assemble_forced(store, datadir, header, spills, ForceRecovery::default())
+    }
+
+    fn assemble_forced(
+        store: Store,
+        datadir: DataDir,
+        header: &FileHeader,
+        spills: Spills,
+        force: ForceRecovery,
+    ) -> Arc<Engine> {
         let pages_lsn = store.log().last_checkpoint().redo_lsn;
         let notes = Arc::clone(spills.notes());
         let undo_warnings = UndoWarnings::new(&notes);
@@ -181,7 +218,7 @@ impl Engine {
         trx.undo().ask_by(store.log());
         Arc::new(Engine {
             trx,
-            dictionary: Dictionary::open(header.roots[0]),
+            dictionary: Dictionary::open(header.roots[0], force.is_forced()),
             catalog: ArcSwap::default(),
             version: AtomicU64::new(1),
             definition: Mutex::new(()),
@@ -199,6 +236,7 @@ impl Engine {
             is_recovering: AtomicBool::new(false),
             restart_horizon: header.trx_limit,
             trx_limit: AtomicU64::new(header.trx_limit.0),
+            force,
             closed: AtomicBool::new(false),
             _datadir: datadir,
             store,
@@ -226,6 +264,17 @@ impl Engine {
         self.store.pool().raise_id_limit(raised);
         self.trx_limit.fetch_max(raised.0, Ordering::AcqRel);
         Ok(())
+    }
+
+    /// Whether nothing can be changed: `innodb_force_recovery` says so, or the start has passed over damage of what says where
+    /// changes may go.
+    pub fn is_read_only(&self) -> bool {
+        self.force.is_read_only() || !self.store.is_map_known() || self.dictionary.is_partial()
+    }
+
+    /// Whether unfinished transactions are rolled back, what transactions have left is purged, and a shutdown is clean.
+    pub(crate) fn cleans_up(&self) -> bool {
+        self.force.cleans_up() && !self.is_read_only()
     }
 
     /// Whether a thread purges, and frees trees that were given up.
@@ -309,7 +358,7 @@ impl Engine {
     /// look it up again. Cost: a short search, or one compare-and-exchange the first time in a transaction.
     ///
     /// # Errors
-    /// Those of the lock; [`Error::Damaged`] where the table cannot be put to this use.
+    /// Those of the lock; [`Error::Damaged`] or [`Error::Forced`] where the table cannot be put to this use.
     #[inline(always)]
     pub fn lock_table(&self, trx: &mut Trx, table: &Table, use_: TableUse) -> Result<bool> {
         let taken = trx.lock_metadata(&table.state.lock, use_)?;
@@ -353,6 +402,11 @@ impl Engine {
     pub(crate) fn change_catalog(&self, change: impl FnOnce(&mut Catalog)) {
         let mut catalog = (**self.catalog.load()).clone();
         change(&mut catalog);
+        if self.force.is_forced() {
+            for table in catalog.all_tables() {
+                table.restrict();
+            }
+        }
         self.catalog.store(Arc::new(catalog));
         // Release pairs with `catalog_version`: who sees the new version finds the new catalog.
         self.version.fetch_add(1, Ordering::Release);

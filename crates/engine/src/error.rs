@@ -101,6 +101,8 @@ pub enum Error {
         /// The damage.
         cause: Box<Error>,
     },
+    /// Rows are not changed under `innodb_force_recovery` (1881).
+    Forced,
     /// The log of a transaction that has to be undone is not what was written.
     UndoCorrupt {
         /// The transaction.
@@ -318,7 +320,7 @@ impl Error {
             // The same: it concerns one index. The statement is undone past what cannot be.
             Error::IndexDisagrees { .. } | Error::NotUndone { .. } => Effect::Statement,
             // Refused before anything happened.
-            Error::Damaged(_) => Effect::Statement,
+            Error::Damaged(_) | Error::Forced => Effect::Statement,
             // What is stored is not what was written.
             Error::UndoCorrupt { .. } | Error::DictionaryCorrupt { .. } => Effect::Server,
         }
@@ -389,6 +391,7 @@ impl fmt::Display for Error {
             Error::IndexDisagrees { index } => write!(f, "a row and its entry in {index} do not agree"),
             Error::Damaged(damaged) => damaged.fmt(f),
             Error::NotUndone { index, cause } => write!(f, "a change of {index} cannot be undone: {cause}"),
+            Error::Forced => f.write_str("rows are not changed while innodb_force_recovery is not 0"),
             Error::UndoCorrupt { trx, lsn } => {
                 write!(f, "redo log: the frame that ends at {lsn} has no undo of {trx} that can be read")
             }

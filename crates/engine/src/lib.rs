@@ -36,6 +36,7 @@ mod ddl;
 mod dictionary;
 mod engine;
 pub mod error;
+mod force_recovery;
 mod get;
 mod key_values;
 mod leaf_prober;
@@ -66,6 +67,7 @@ pub use engine::Engine;
 pub use error::{
     DataDirError, DefinitionError, DuplicateKey, DuplicatePart, Effect, Error, NameError, Result,
 };
+pub use force_recovery::ForceRecovery;
 pub use key_values::KeyValue;
 pub use leaf_prober::LeafProber;
 pub use locking_scan::{FoundRow, IsWanted, LockingScan};

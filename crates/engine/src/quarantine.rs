@@ -142,6 +142,9 @@ impl Engine {
         if !table.is_current() {
             return Ok(false);
         }
+        if self.force.is_forced() && use_ == TableUse::Write {
+            return Err(Error::Forced);
+        }
         table.ensure_undamaged(use_)?;
         Ok(true)
     }
@@ -240,6 +243,10 @@ impl Engine {
     /// The dictionary cannot be written: nobody would know after a restart.
     pub(crate) fn lose(&self, index: IndexId, why: &str) -> Result<()> {
         let _definition = self.definition.lock();
+        if self.is_read_only() {
+            self.put_out_of_use(Damage { index, why: why.into(), is_lost: true });
+            return Ok(());
+        }
         let value = [&[ENTRY_VERSION][..], why.as_bytes()].concat();
         self.store.log().admit_reserved()?;
         self.dictionary.put(&self.store, Kind::Damage, &index.0.to_be_bytes(), &value)?;
@@ -298,7 +305,7 @@ impl Engine {
         let left: Vec<DamagedIndex> = (0..table.indexes.len())
             .filter_map(|position| table.damage_of(position).map(|damage| table.damaged(position, &damage)))
             .collect();
-        if left.is_empty() && !table.is_plain() {
+        if left.is_empty() && !table.is_plain() && !self.force.is_forced() {
             table.lift_restriction();
             self.expire_plans(table);
         }

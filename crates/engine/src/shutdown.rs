@@ -33,7 +33,8 @@ impl Engine {
         if self.closed.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
-        if mode == ShutdownMode::Abrupt {
+        // What a forced start has left out is left to the next one.
+        if mode == ShutdownMode::Abrupt || !self.cleans_up() {
             self.stop_threads();
             return Ok(self.store.log().flush()?);
         }

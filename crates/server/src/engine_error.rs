@@ -44,6 +44,7 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
         Error::Storage(btree::Error::RecordTooLarge { max, .. }) => error_map::TOO_BIG_ROWSIZE.with(&[max]),
         Error::Storage(btree::Error::FileFull) => error_map::RECORD_FILE_FULL.with(&[&"data.pages"]),
         Error::Damaged(damaged) => damaged_index(damaged),
+        Error::Forced => error_map::INNODB_FORCED_RECOVERY.bare(),
         Error::Closed => error_map::SERVER_SHUTDOWN.bare(),
         other => error_map::INTERNAL_ERROR.with(&[other]),
     }

@@ -1,4 +1,5 @@
-//! A bit that changed on disk while the server was down is told, not served, and costs its own table or index.
+//! A bit that changed on disk while the server was down is told, not served, and costs its own table or index; damage that
+//! keeps a server from starting is named in one line, with what serves the rest.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -15,6 +16,8 @@ const PAGE_BYTES: usize = 16 * 1024;
 /// Types of pages.
 const TREE: u8 = 3;
 const VALUE: u8 = 4;
+/// The dictionary's index id.
+const DICTIONARY: u32 = 1;
 
 /// A data directory that servers come and go on.
 struct Place {
@@ -36,6 +39,14 @@ impl Place {
 
     fn start(&self, options: &[&str]) -> TestServer {
         TestServer::start_on(Path::new(BINARY), &self.datadir, options).unwrap()
+    }
+
+    /// The one line with which a start is refused.
+    fn refusal(&self) -> String {
+        let said = TestServer::refuse(Path::new(BINARY), &self.datadir, &[]).unwrap();
+        let lines: Vec<&str> = said.lines().filter(|line| !line.contains(" recovery: ")).collect();
+        assert_eq!(lines.len(), 1, "{said}");
+        lines[0].to_owned()
     }
 
     fn pages(&self) -> Vec<u8> {
@@ -89,6 +100,13 @@ fn refused(conn: &mut Conn, sql: &str, code: u16, page: usize) {
     assert_eq!(error.code, code, "{sql}: {error}");
     let named = error.message.contains("data.pages") && error.message.contains(&format!("page {page} "));
     assert!(named, "{sql}: {error}");
+}
+
+fn code_of(conn: &mut Conn, sql: &str) -> u16 {
+    match conn.query_drop(sql) {
+        Err(mysql::Error::MySqlError(error)) => error.code,
+        other => panic!("{sql}: {other:?}"),
+    }
 }
 
 fn number(conn: &mut Conn, sql: &str) -> u64 {
@@ -244,4 +262,154 @@ fn a_page_that_was_mended_is_in_use_again_after_a_check() {
     assert!(is_ok(&mut conn, "shop.bad"));
     assert_eq!(number(&mut conn, "SELECT COUNT(*) FROM shop.bad IGNORE INDEX (k)"), 900);
     run(&mut conn, &["UPDATE shop.bad SET k = 1 WHERE id = 450"]);
+}
+
+/// Changes of rows and definitions are refused, everything is read but `missing`.
+fn assert_read_only(conn: &mut Conn) {
+    assert_eq!(code_of(conn, "INSERT INTO shop.good VALUES (-1, 1, '')"), 1881);
+    assert_eq!(code_of(conn, "UPDATE shop.good SET k = 1"), 1881);
+    assert_eq!(code_of(conn, "DELETE FROM shop.good"), 1881);
+    assert_eq!(code_of(conn, "CREATE TABLE shop.other (a INT)"), 1874);
+    assert_eq!(code_of(conn, "DROP TABLE shop.good"), 1874);
+    assert_eq!(code_of(conn, "CREATE USER bob@localhost"), 1874);
+    assert_eq!(number(conn, "SELECT COUNT(*) FROM shop.good WHERE body LIKE 'good row %'"), 900);
+    assert_eq!(number(conn, "SELECT COUNT(*) FROM shop.good FORCE INDEX (k) WHERE k >= 0"), 900);
+}
+
+#[test]
+fn a_flipped_bit_in_the_extent_map_refuses_the_start_and_force_recovery_1_reads_everything() {
+    let place = Place::closed(&TABLES);
+    place.damage(1);
+    let line = place.refusal();
+    assert!(line.contains("data.pages") && line.contains("page 1 "), "{line}");
+    assert!(line.contains("--innodb-force-recovery=1"), "{line}");
+    let mut server = place.start(&["--innodb-force-recovery=1"]);
+    let mut conn = connect(&server);
+    assert_read_only(&mut conn);
+    assert_eq!(number(&mut conn, "SELECT LENGTH(big) FROM shop.bad WHERE id = 800"), 40_013);
+    drop(conn);
+    server.shut_down().unwrap();
+    assert!(place.refusal().contains("page 1 "));
+}
+
+#[test]
+fn a_flipped_bit_in_the_dictionary_refuses_the_start_and_force_recovery_1_reads_the_tables_that_are_left() {
+    let mut statements: Vec<String> = TABLES.map(str::to_owned).to_vec();
+    // Long definitions, which take several pages.
+    let columns: Vec<String> =
+        (0..60).map(|n| format!("column_{n} INT COMMENT '{}'", "c".repeat(60))).collect();
+    statements.extend((0..20).map(|n| format!("CREATE TABLE shop.wide{n} ({})", columns.join(", "))));
+    let place = Place::closed(&statements.iter().map(String::as_str).collect::<Vec<_>>());
+    let leaves = place.leaves(DICTIONARY);
+    assert!(leaves.len() > 4, "{leaves:?}");
+    let page = place.page_with("column_3", TREE);
+    let page = *leaves.iter().filter(|leaf| **leaf >= page).nth(2).unwrap();
+    place.damage(page);
+    let line = place.refusal();
+    assert!(line.contains("data.pages") && line.contains(&format!("page {page} ")), "{line}");
+    assert!(line.contains("--innodb-force-recovery=1"), "{line}");
+    let server = place.start(&["--innodb-force-recovery=1"]);
+    let mut conn = connect(&server);
+    let left: Vec<String> = conn.query("SHOW TABLES FROM shop LIKE 'wide%'").unwrap();
+    assert!((5..20).contains(&left.len()), "{left:?} of 20 tables");
+    for table in left {
+        assert_eq!(number(&mut conn, &format!("SELECT COUNT(*) FROM shop.{table}")), 0);
+    }
+    assert_read_only(&mut conn);
+}
+
+/// Every file below a data directory with its content, but for those of the server itself.
+fn files(datadir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let (mut files, mut folders) = (Vec::new(), vec![datadir.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("LOCK") && !path.ends_with("ratchetd.pid") {
+                files.push((path.clone(), std::fs::read(path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn a_flipped_bit_in_the_redo_log_refuses_the_start_and_force_recovery_6_reads_the_pages_as_they_lie() {
+    let place = Place::closed(&TABLES);
+    let server = place.start(&[]);
+    let mut conn = connect(&server);
+    for n in 0..50 {
+        run(&mut conn, &[&format!("INSERT INTO shop.empty VALUES ({n})")]);
+    }
+    drop(conn);
+    server.kill().unwrap();
+    let redo: PathBuf = std::fs::read_dir(place.datadir.join("redo"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|name| name == "redo"))
+        .max_by_key(|path| {
+            let bytes = std::fs::read(path).unwrap();
+            bytes[4096..].iter().any(|byte| *byte != 0).then(|| path.clone())
+        })
+        .unwrap();
+    let mut bytes = std::fs::read(&redo).unwrap();
+    let last = bytes.iter().rposition(|byte| *byte != 0).unwrap();
+    bytes[last - 2000] ^= 1;
+    std::fs::write(&redo, bytes).unwrap();
+    let line = place.refusal();
+    assert!(line.contains(redo.to_str().unwrap()) && line.contains("offset"), "{line}");
+    assert!(line.contains("--innodb-force-recovery=6"), "{line}");
+    let before = files(&place.datadir);
+    let mut server = place.start(&["--innodb-force-recovery=6"]);
+    let mut conn = connect(&server);
+    assert_read_only(&mut conn);
+    assert!(number(&mut conn, "SELECT COUNT(*) FROM shop.empty") < 50);
+    drop(conn);
+    server.shut_down().unwrap();
+    let after = files(&place.datadir);
+    let names = |files: &[(PathBuf, Vec<u8>)]| files.iter().map(|file| file.0.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&before), names(&after));
+    assert!(before == after, "nothing is written");
+}
+
+#[test]
+fn force_recovery_3_leaves_open_transactions_open_and_unseen() {
+    let place = Place::closed(&TABLES);
+    let server = place.start(&[]);
+    let mut open = connect(&server);
+    run(
+        &mut open,
+        &[
+            "BEGIN",
+            "UPDATE shop.good SET body = 'open' WHERE id < 100",
+            "DELETE FROM shop.good WHERE id = 200",
+        ],
+    );
+    // Makes the open transaction's log durable.
+    run(&mut connect(&server), &["INSERT INTO shop.empty VALUES (1)"]);
+    server.kill().unwrap();
+    for level in ["3", "4", "5"] {
+        let mut server = place.start(&[&format!("--innodb-force-recovery={level}")]);
+        let acts = server.start_log.iter().any(|line| line.contains("which acts as 4"));
+        assert_eq!(acts, level == "5", "{:?}", server.start_log);
+        let mut conn = connect(&server);
+        assert_eq!(number(&mut conn, "SELECT COUNT(*) FROM shop.good WHERE body LIKE 'good row %'"), 900);
+        assert_eq!(number(&mut conn, "SELECT COUNT(*) FROM information_schema.INNODB_TRX"), 1);
+        assert_eq!(code_of(&mut conn, "INSERT INTO shop.empty VALUES (2)"), 1881);
+        if level == "3" {
+            run(&mut conn, &["CREATE TABLE shop.other (a INT)", "DROP TABLE shop.other"]);
+        } else {
+            assert_eq!(code_of(&mut conn, "CREATE TABLE shop.other (a INT)"), 1874);
+        }
+        drop(conn);
+        server.shut_down().unwrap();
+    }
+    let server = place.start(&[]);
+    let mut conn = connect(&server);
+    // Waits for the rollback.
+    run(&mut conn, &["UPDATE shop.good SET k = k + 1"]);
+    assert_eq!(number(&mut conn, "SELECT COUNT(*) FROM shop.good WHERE body LIKE 'good row %'"), 900);
+    assert!(is_ok(&mut conn, "shop.good"));
 }

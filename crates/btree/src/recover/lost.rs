@@ -11,12 +11,18 @@ use crate::extents::extent_of;
 use crate::space::map_page_of;
 
 /// What redo passes over. Each page is one hand's.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct LostPages {
     found: Arc<Mutex<BTreeMap<PageNo, CorruptPage>>>,
+    /// Whether a page of the extent map, one that the disk does not give back, and one beyond the file's end may be lost, too.
+    forced: bool,
 }
 
 impl LostPages {
+    pub(crate) fn new(forced: bool) -> Self {
+        LostPages { found: Arc::default(), forced }
+    }
+
     /// Takes a page that could not be read.
     ///
     /// # Errors
@@ -26,8 +32,10 @@ impl LostPages {
         let Error::Corruption(corrupt) = error else { return Err(error) };
         // A page that cannot be read now may be read by the next start, and the end of a file be found again.
         let is_damaged = matches!(corrupt.damage, Damage::Bytes(_) | Damage::Unwritten);
+        let may_be_read = matches!(corrupt.damage, Damage::Unreadable { .. } | Damage::PastEnd);
         let is_map = map_page_of(extent_of(page)) == page;
-        if page.is_none() || is_map || !is_damaged {
+        let may_be_lost = if self.forced { is_damaged || may_be_read } else { is_damaged && !is_map };
+        if page.is_none() || !may_be_lost {
             return Err(Error::Corruption(corrupt));
         }
         self.found.lock().insert(page, *corrupt);

@@ -96,6 +96,12 @@ impl Engine {
         let mut unfinished = self.adopt_unfinished(&mut found, &**log)?;
         found.trails.close();
         self.checkpoints.adopt_spills(&found.spilled)?;
+        if !self.cleans_up() {
+            log.note(&format!(
+                "recovery: {unfinished} open transactions stay open, and what they have done unseen"
+            ));
+            return Ok(());
+        }
         // Before the checkpoint, which may spill undo to files of the same names.
         self.checkpoints.remove_unneeded_files()?;
         if unfinished > 0 && !self.dead_trees()?.is_empty() {
