@@ -74,6 +74,11 @@ pub enum Error {
     UndoNotSwapped(Box<env::IoError>),
     /// An older version of a row cannot be made, because undo that was swapped cannot be read back (1024).
     VersionUnreadable(Box<trx::SwapError>),
+    /// An older version of a row, which undo of the log was to make, is no row.
+    VersionDamaged {
+        /// The transaction whose undo it is.
+        trx: base::TrxId,
+    },
     /// A change cannot be undone, or purged, because undo that was swapped cannot be read back. The next start has it from
     /// the log.
     UndoUnreadable(Box<trx::SwapError>),
@@ -296,7 +301,7 @@ impl Error {
             // Refused before the row was changed.
             Error::UndoFull(_) | Error::LogFull(_) | Error::UndoNotSwapped(_) => Effect::Statement,
             // What was read has changed nothing.
-            Error::VersionUnreadable(_) => Effect::Statement,
+            Error::VersionUnreadable(_) | Error::VersionDamaged { .. } => Effect::Statement,
             // What should be undone stands, in progress and unseen, until the next start. Nobody may commit it.
             Error::UndoUnreadable(_) => Effect::Connection,
             // No number, no row.
@@ -377,6 +382,9 @@ impl fmt::Display for Error {
             Error::LogFull(error) => write!(f, "the redo log cannot grow: {error}"),
             Error::UndoNotSwapped(error) => write!(f, "undo cannot be swapped: {error}"),
             Error::VersionUnreadable(error) => write!(f, "an older version of a row cannot be read: {error}"),
+            Error::VersionDamaged { trx } => {
+                write!(f, "the undo that the redo log has of {trx} does not fit the row that it is of")
+            }
             Error::UndoUnreadable(error) => {
                 write!(
                     f,

@@ -16,13 +16,17 @@ use base::{IndexId, TrxId};
 use btree::SpaceReserve;
 use env::IoError;
 use log::Part;
-use trx::{Ending, FoundTrx, UndoLog, UndoPtr, UndoRecord, UnfinishedTrx};
+use page::SlotFlags;
+use page::check::{fits_format, is_overflow_reference, key_fits_format};
+use trx::{Ending, FoundTrx, UndoKind, UndoLog, UndoPtr, UndoRecord, UnfinishedTrx};
 
 use super::history::Found;
 use super::{Pace, StartLog};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::row::entry::CLOSED;
 use crate::row::rollback::undo_newest;
+use crate::row::version::flags_from_undo;
 
 /// Records undone between two looks of the background thread.
 const STEP_RECORDS: usize = 256;
@@ -89,6 +93,9 @@ impl Engine {
             if !ids.contains(&trx) || !record.decode_image(image) || !record.is_complete() {
                 return Err(corrupt());
             }
+            if !self.is_undo_of_table(&record) {
+                return Err(corrupt());
+            }
             record.prev = UndoPtr::of_logged(step.previous);
             restorer.put(UndoPtr::of_logged(step.undo), &record).map_err(|_| corrupt())?;
             if newest_index.replace(record.index) != Some(record.index) {
@@ -105,6 +112,30 @@ impl Engine {
         }
         let first_undo = found.first_undo.get(&trx).copied().unwrap_or_default();
         Ok((FoundTrx { id: trx, undo: restored, first_undo }, changed))
+    }
+
+    /// Whether an undo record can be of its table: images are shown to clients before a rollback looks at them. What a patch
+    /// makes is looked at when it is applied.
+    fn is_undo_of_table(&self, record: &UndoRecord) -> bool {
+        let catalog = self.catalog();
+        let Some((table, position)) = catalog.index(record.index) else { return false };
+        let (format, is_clustered) = (&table.indexes[*position].format, *position == 0);
+        let (key, flags) = (&record.key[..], flags_from_undo(record.flags));
+        match record.kind {
+            UndoKind::RowImage => is_clustered && fits_format(key, &record.image, flags, format),
+            UndoKind::EntryReopen => {
+                let closed = flags.with(CLOSED).with(SlotFlags::HAS_BEGIN);
+                !is_clustered && fits_format(key, &record.image, closed, format)
+            }
+            UndoKind::RowInsert | UndoKind::RowPatch | UndoKind::RowDelete => {
+                is_clustered && key_fits_format(key, SlotFlags::NONE, format)
+            }
+            UndoKind::EntryInsert | UndoKind::EntryClose => {
+                let begun = key_fits_format(key, SlotFlags::HAS_BEGIN, format);
+                !is_clustered && (begun || key_fits_format(key, SlotFlags::NONE, format))
+            }
+            UndoKind::ValueWritten | UndoKind::ValueDead => is_overflow_reference(&record.image),
+        }
     }
 
     /// Keeps definition changes from the table of a tree that the transaction has changed.

@@ -4,6 +4,7 @@ use base::TrxId;
 use base::sync::{Planted, planted};
 use btree::{SpaceReserve, Store};
 use log::Part;
+use page::check::fits_format;
 use page::{OverflowRef, ROW_HEADER_BYTES, RowHeader, TRX_ID_BYTES};
 use trx::{Locker, UndoKind, UndoLog, UndoPtr, UndoRecord};
 
@@ -127,7 +128,7 @@ fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> R
             remove(&index.tree, store, &record.key, parts, |_| true)?
         }
         UndoKind::RowImage => undo_row_image(engine, trx, table, index, record, parts)?,
-        UndoKind::RowPatch | UndoKind::RowDelete => undo_row_patch(store, table, index, record, parts)?,
+        UndoKind::RowPatch | UndoKind::RowDelete => undo_row_patch(engine, trx, table, index, record, parts)?,
         UndoKind::EntryInsert => remove(&index.tree, store, &record.key, parts, |_| true)?,
         UndoKind::EntryClose => undo_entry_close(store, index, record, parts)?,
         UndoKind::EntryReopen if record.image.len() < TRX_ID_BYTES => false,
@@ -173,15 +174,19 @@ fn undo_row_image(
 }
 
 fn undo_row_patch(
-    store: &Store,
+    engine: &Engine,
+    trx: TrxId,
     table: &Table,
     index: &Index,
     record: &UndoRecord,
     parts: &[u8],
 ) -> Result<bool> {
-    let mut edit = index.tree.edit(store, &record.key, 0)?;
+    let mut edit = index.tree.edit(&engine.store, &record.key, 0)?;
     let end = usize::from(record.patch_offset) + record.image.len();
     if !edit.found() || edit.record().payload().len() < end.max(ROW_HEADER_BYTES) {
+        return Ok(false);
+    }
+    if engine.trx.is_from_before(trx) && !makes_a_row(edit.record().payload(), index, record) {
         return Ok(false);
     }
     if let Some(header) = &record.row_header {
@@ -198,6 +203,13 @@ fn undo_row_patch(
         table.add_rows(1);
     }
     Ok(true)
+}
+
+/// Whether a patch of the log makes a row of `payload`.
+fn makes_a_row(payload: &[u8], index: &Index, record: &UndoRecord) -> bool {
+    let (mut patched, from) = (payload.to_vec(), usize::from(record.patch_offset));
+    patched[from..from + record.image.len()].copy_from_slice(&record.image);
+    fits_format(&record.key, &patched, flags_from_undo(record.flags), &index.format)
 }
 
 fn undo_entry_close(store: &Store, index: &Index, record: &UndoRecord, parts: &[u8]) -> Result<bool> {
