@@ -80,6 +80,16 @@ impl Extents {
         self.states[extent as usize]
     }
 
+    /// The tree that has a page, if that is known.
+    pub(crate) fn owner_of(&self, page: PageNo) -> Option<IndexId> {
+        let entry = self.states.get(extent_of(page) as usize)?;
+        match entry.state {
+            ExtentState::Tree | ExtentState::Overflow => Some(entry.index_id),
+            ExtentState::Shared => self.shared_owners.owner_of(page),
+            ExtentState::Free | ExtentState::System => None,
+        }
+    }
+
     /// Adds the next extent of the file, in the state its map page tells.
     pub(crate) fn push(&mut self, state: ExtentEntry) {
         let extent = self.len();

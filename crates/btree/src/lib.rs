@@ -61,6 +61,7 @@ mod links;
 mod merge;
 mod mtr;
 mod overflow;
+mod owner;
 mod probe;
 mod read_ahead;
 mod recover;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  redo LSN          pages LSN                                              tail
-//!  |  undo of the    |  changes that are not in data.rdb yet                 |
+//!  |  undo of the    |  changes that are not in data.pages yet               |
 //!  |  oldest open    |  <------- half the capacity ------->                  |
 //!  |  transaction    |  <------- due --------------->   <-- limit of admission
 //! ```
@@ -43,7 +43,7 @@ pub(crate) struct CheckpointControl {
     /// Milliseconds between two rounds that nobody asked for.
     pause_ms: AtomicU64,
     capacity_bytes: AtomicU64,
-    /// One round at a time. Everything below is durable in data.rdb.
+    /// One round at a time. Everything below is durable in data.pages.
     pages_lsn: Mutex<Lsn>,
     spills: Mutex<Spills>,
     freed_space: Mutex<FreedSpace>,
@@ -115,7 +115,7 @@ pub(crate) fn run(engine: &Weak<Engine>, control: &CheckpointControl, log: &Arc<
 }
 
 impl Engine {
-    /// Writes all changes to data.rdb and records a checkpoint. Recovery then begins here, or at the undo of the oldest
+    /// Writes all changes to data.pages and records a checkpoint. Recovery then begins here, or at the undo of the oldest
     /// open transaction.
     pub fn checkpoint(&self) -> Result<()> {
         let mut pages_lsn = self.checkpoints.pages_lsn.lock();

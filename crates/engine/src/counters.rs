@@ -29,6 +29,10 @@ impl Engine {
             let catalog = self.catalog();
             let table = catalog.all_tables().find(|table| table.def.id.0.to_be_bytes()[..] == name[..]);
             let Some(table) = table else {
+                // Its definition may be what cannot be read.
+                if self.is_read_only() {
+                    continue;
+                }
                 self.dictionary.delete(&self.store, Kind::Counters, &name)?;
                 continue;
             };

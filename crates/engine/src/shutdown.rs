@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use base::sync::plain::Mutex;
 
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How much is done before the server ends (`innodb_fast_shutdown`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +33,22 @@ impl Engine {
         if self.closed.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
-        if mode == ShutdownMode::Abrupt {
+        // What a forced start has left out is left to the next one.
+        if mode == ShutdownMode::Abrupt || !self.cleans_up() {
             self.stop_threads();
             return Ok(self.store.log().flush()?);
         }
         // It looks whether the engine is closed.
         end(&self.recovery_thread);
-        self.trx.close(|log| self.undo_all(log))?;
+        match self.past_damage(|| self.trx.close(|log| self.undo_all(log))) {
+            // The next start has it from the log.
+            Err(Error::UndoUnreadable(error)) => {
+                self.notes.note(&format!("shutdown: open transactions are left to the next start: {error}"));
+                self.stop_threads();
+                return Ok(self.store.log().flush()?);
+            }
+            closed => closed?,
+        }
         self.forget_unfinished();
         // Somebody who reads still keeps it from being purged.
         let is_purged = self.trx.purge_horizon() != self.trx.newest() || self.purge_at_end(mode)?;

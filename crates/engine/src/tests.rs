@@ -16,6 +16,7 @@ mod lost_values;
 mod model;
 mod pending_trees;
 mod purge;
+mod quarantine;
 mod recovery;
 mod restamped;
 mod restart;

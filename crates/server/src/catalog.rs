@@ -82,6 +82,10 @@ impl Catalog for EngineCatalog<'_> {
         }
     }
 
+    fn damaged_indexes(&self, table: &TableDef) -> Vec<usize> {
+        self.of_definition(table).map_or(Vec::new(), |table| table.damaged_indexes())
+    }
+
     fn rows_between(&self, table: &TableDef, index: usize, from: &[u8], to: Option<&[u8]>) -> Option<f64> {
         let current = self.of_definition(table)?;
         let has_index = current.indexes.get(index).map(|own| &own.def) == table.indexes.get(index);

@@ -238,6 +238,9 @@ fn run_definition(
 ) -> Result<(), SqlError> {
     transaction::commit_implicitly(session)?;
     let engine = Arc::clone(&session.server.engine);
+    if engine.is_read_only() {
+        return Err(error_map::INNODB_READ_ONLY.bare());
+    }
     let done = ddl::execute(session, &engine, statement, inputs)?;
     session.row_count = done.affected as i64;
     let ok = OkPacket { affected_rows: done.affected, info: done.info.as_bytes(), ..OkPacket::default() };

@@ -99,7 +99,7 @@ impl Engine {
             }
             Err(error) => {
                 self.give_up_trees(made)?;
-                Err(error)
+                Err(self.name_damage(error, &[]))
             }
         }
     }

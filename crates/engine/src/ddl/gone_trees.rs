@@ -56,6 +56,11 @@ impl Engine {
             let Some(pending) = self.gone_trees.waiting.lock().first().cloned() else { return Ok(()) };
             match self.free_pending(&pending) {
                 Err(error) if error.is_full_disk() => return Ok(()),
+                // The next start has their ids, and tries again.
+                Err(error) if error.is_corrupt_page() => {
+                    self.notes
+                        .note(&format!("data file: {error}; the pages of dropped trees stay allocated"));
+                }
                 freed => freed?,
             }
             self.gone_trees.waiting.lock().remove(0);
@@ -67,6 +72,11 @@ impl Engine {
         {
             let catalog = self.catalog();
             trees.retain(|&tree| catalog.index(tree).is_none());
+        }
+        {
+            // Before others may have the pages.
+            let _definition = self.definition.lock();
+            self.forget_damages(trees.iter().copied())?;
         }
         if !trees.is_empty() {
             self.store.free_trees(&trees)?;

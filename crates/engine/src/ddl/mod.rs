@@ -33,20 +33,35 @@ use crate::table::Table;
 impl Engine {
     /// Reads the dictionary into the catalog.
     pub(crate) fn load_catalog(&self) -> Result<()> {
-        let decode = |(_, bytes): &(Vec<u8>, Vec<u8>)| decode_schema(bytes);
-        let schemas = self.dictionary.list(&self.store, Kind::Schema)?;
-        let schemas: Vec<SchemaDef> = schemas.iter().map(decode).collect::<Result<_>>()?;
-        let tables = self.dictionary.list(&self.store, Kind::Table)?;
-        let records = tables.iter().map(|(_, bytes)| read_table(bytes)).collect::<Result<Vec<_>>>()?;
+        let schemas: Vec<SchemaDef> = self.definitions(Kind::Schema, decode_schema)?;
+        let records = self.definitions(Kind::Table, read_table)?;
         self.change_catalog(|catalog| {
             for schema in schemas {
                 catalog.add_schema(schema);
             }
             for record in records {
+                if catalog.schema(&record.def.schema).is_err() {
+                    catalog.add_schema(SchemaDef::unreadable(&record.def.schema));
+                }
                 catalog.add_table(&Table::open(record));
             }
         });
         self.know_records()
+    }
+
+    /// The definitions of a kind. Where the start passes over damage, those that cannot be read are left out.
+    fn definitions<T>(&self, kind: Kind, decode: impl Fn(&[u8]) -> Result<T>) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        for (name, bytes) in self.dictionary.list(&self.store, kind)? {
+            match decode(&bytes) {
+                Ok(definition) => found.push(definition),
+                Err(error) if self.force.is_forced() => {
+                    self.dictionary.leave_out(&*self.notes, &name, &error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
     }
 
     /// Has pages checked from now on against the row formats of their tables, first those that are in memory already.
@@ -54,6 +69,10 @@ impl Engine {
         let pool = self.store.pool();
         for index in self.catalog().all_tables().flat_map(|table| &table.indexes) {
             pool.register_format(index.tree.index, &index.format);
+        }
+        if !self.force.applies_log() {
+            // Pages may be older than others, and than the file header.
+            return Ok(());
         }
         let (start, horizon) = (self.store.log().current(), self.restart_horizon.max(TrxId(1)));
         pool.register_ids(TrxIds { start, horizon, limit: horizon });

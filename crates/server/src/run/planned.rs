@@ -435,7 +435,7 @@ fn run_body(
             }
             Err(error) => Failure::Error(error),
         },
-        Err(error) => fail(session, trx, autocommit, error, compiled.com == Com::Select),
+        Err(error) => fail(session, trx, autocommit, error, compiled),
     };
     if let Some(upload) = upload {
         drain(session, answer, upload);
@@ -510,7 +510,7 @@ fn run_rows_body(
     effects.apply(session);
     match outcome {
         Ok(()) => Ok(transaction::leave(session, trx, autocommit)?),
-        Err(error) => Err(fail(session, trx, autocommit, &error, true)),
+        Err(error) => Err(fail(session, trx, autocommit, &error, compiled)),
     }
 }
 
@@ -727,24 +727,28 @@ fn finish_change(session: &mut Session, answer: &mut Answer<'_>, outcome: &Outco
     answer.ok(session, &ok);
 }
 
-/// Carries out what an error means for the transaction and the connection. A query that met a corrupt page has changed
-/// nothing: it fails alone, and other tables are served on.
+/// Carries out what an error means for the transaction and the connection. A statement that met a damaged page is undone and
+/// fails alone: the page's index is out of use from then on.
 #[cold]
 fn fail(
     session: &mut Session,
     trx: Box<Trx>,
     autocommit: bool,
     error: &ExecError,
-    is_query: bool,
+    compiled: &Compiled,
 ) -> Failure {
-    let mut effect = error.effect();
+    let effect = error.effect();
     if let (Effect::Server, ExecError::Engine(error)) = (effect, error) {
-        if !(is_query && error.is_corrupt_page()) {
-            session.server.fail(error);
-        }
-        session.server.log.error(&error.to_string());
-        effect = Effect::Statement;
+        session.server.fail(error);
     }
+    let named = match error {
+        ExecError::Engine(error) if error.is_corrupt_page() => {
+            let tables = compiled.program.tables();
+            Some(ExecError::Engine(session.server.engine.name_damage(error.clone(), tables)))
+        }
+        _ => None,
+    };
+    let error = named.as_ref().unwrap_or(error);
     let refused = matches!(error, ExecError::Engine(engine::Error::Lock(trx::Error::ReadOnlyTransaction)));
     transaction::leave_failed(session, trx, autocommit, effect, refused);
     if matches!(error, ExecError::Engine(engine::Error::Lock(trx::Error::Deadlock))) {

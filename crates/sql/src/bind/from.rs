@@ -87,6 +87,7 @@ impl<'a> Binder<'a, '_> {
         alias: &str,
         indexes: Option<HintedIndexes>,
     ) -> Bound {
+        let indexes = without(self.ctx.catalog.damaged_indexes(&def), &def, indexes);
         let alias: Arc<str> = alias.into();
         let source = Source::Table { def: Arc::clone(&def), alias: Arc::clone(&alias), indexes };
         self.relation(alias, ScopeColumns::Defined(def), source)
@@ -353,6 +354,18 @@ fn rename(columns: &mut [Column], names: &[&str]) -> Result<(), BindError> {
         }
     }
     Ok(())
+}
+
+/// What is left of the indexes that hints leave (`None`: all) without those that are damaged.
+#[inline]
+fn without(damaged: Vec<usize>, def: &TableDef, indexes: Option<HintedIndexes>) -> Option<HintedIndexes> {
+    if damaged.is_empty() {
+        return indexes;
+    }
+    let all = || HintedIndexes { left: (0..def.indexes.len()).collect(), forced: false };
+    let mut hinted = indexes.unwrap_or_else(all);
+    hinted.left.retain(|index| !damaged.contains(index));
+    Some(hinted)
 }
 
 /// Positions of the indexes that USE, FORCE and IGNORE INDEX leave. Hints for ORDER BY and GROUP BY alone are checked

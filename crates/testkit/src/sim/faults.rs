@@ -8,7 +8,7 @@ use env::{IoOp, Mishap, SimDisk, Trouble};
 use super::coverage::{Coverage, Event};
 
 /// The file whose pages have checksums, so that every damage must be named.
-const PAGES: Option<&str> = Some("data.rdb");
+const PAGES: Option<&str> = Some("data.pages");
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
