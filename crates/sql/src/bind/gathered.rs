@@ -70,7 +70,7 @@ fn gathered_groups(block: &Block, made: &Aggregation) -> Option<Gathered> {
     }
     let is_group = |(at, key): (usize, &&SortKey)| {
         let column = ColumnRef { rel: made.rel, col: at as u16 };
-        matches!(key.expr.kind, ExprKind::Column(found) if found == column) && key.desc == keys[0].desc
+        at < made.groups.len() && as_column(&key.expr) == Some(column) && key.desc == keys[0].desc
     };
     (!keys.iter().enumerate().all(is_group)).then_some(Gathered::SortedGroups)
 }
