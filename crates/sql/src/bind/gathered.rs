@@ -1,7 +1,7 @@
 //! Whether MySQL gathers the result of a query in a table before it sends it: clients see that in the definitions of columns.
 //! The rules are those of its optimizer for small tables; statistics do not enter.
 
-use expr::{AggFunc, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
+use expr::{AggFunc, CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
 use types::{IndexKind, KeyPart, TableDef};
 
 use super::block::{Aggregation, Block, JoinTree, Kind, Query, Source, SubBlock, outer_id};
@@ -62,10 +62,15 @@ fn gathered_groups(block: &Block, made: &Aggregation) -> Option<Gathered> {
     if !sorts_rows && !in_order() || block.distinct && !shows_all() {
         return Some(Gathered::Groups);
     }
-    let keys: Vec<&SortKey> = block.order.iter().filter(|key| !is_constant(&key.expr, block)).collect();
+    let mut keys: Vec<&SortKey> = Vec::new();
+    for key in block.order.iter().filter(|key| !is_constant(&key.expr, block)) {
+        if !keys.iter().any(|known| same::same(&known.expr, &key.expr)) {
+            keys.push(key);
+        }
+    }
     let is_group = |(at, key): (usize, &&SortKey)| {
         let column = ColumnRef { rel: made.rel, col: at as u16 };
-        matches!(key.expr.kind, ExprKind::Column(found) if found == column) && key.desc == keys[0].desc
+        at < made.groups.len() && as_column(&key.expr) == Some(column) && key.desc == keys[0].desc
     };
     (!keys.iter().enumerate().all(is_group)).then_some(Gathered::SortedGroups)
 }
@@ -95,8 +100,12 @@ fn telling<'e>(exprs: impl Iterator<Item = &'e Expr>, block: &Block) -> Vec<&'e 
 /// Whether a condition says that `column` equals something that is `known`.
 fn is_equal_to(column: ColumnRef, conditions: &[&Expr], known: impl Fn(&Expr) -> bool) -> bool {
     conditions.iter().any(|condition| {
-        let ExprKind::Compare { op: CmpOp::Eq, args, .. } = &condition.kind else { return false };
-        let is_it = |e: &Expr| matches!(e.kind, ExprKind::Column(found) if found == column);
+        let ExprKind::Compare { op: CmpOp::Eq, args, domain } = &condition.kind else { return false };
+        // Different texts may be one number.
+        let is_it = |e: &Expr| {
+            matches!(e.kind, ExprKind::Column(found) if found == column)
+                && (!e.ty.is_string() || matches!(domain, CmpDomain::String(_)))
+        };
         is_it(&args[0]) && known(&args[1]) || is_it(&args[1]) && known(&args[0])
     })
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use expr::{AggFunc, Expr, ExprKind};
+use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 use types::{CollationId, LobSize, SqlType, TypeKind};
 
 use super::block::{Block, Query, Source};
@@ -137,15 +137,30 @@ fn is_computed_at_end(func: AggFunc) -> bool {
 
 /// The aggregate that `expr`, an item above an aggregation, is.
 fn aggregate_of<'b>(expr: &Expr, block: &'b Block) -> Option<&'b AggSpec> {
+    match expr.kind {
+        ExprKind::Column(column) => aggregate_at(column, block),
+        _ => None,
+    }
+}
+
+fn aggregate_at(column: ColumnRef, block: &Block) -> Option<&AggSpec> {
     let made = block.aggregation.as_ref()?;
-    let ExprKind::Column(column) = expr.kind else { return None };
     let at = usize::from(column.col).checked_sub(made.groups.len()).filter(|_| column.rel == made.rel)?;
     made.aggs.get(at).filter(|spec| spec.func != AggFunc::AnyValue)
 }
 
+/// Whether `expr` or a subquery in it names an aggregate of `block`.
 fn names_aggregate(expr: &Expr, block: &Block) -> bool {
     let mut found = false;
-    expr.walk(&mut |e| found |= aggregate_of(e, block).is_some());
+    expr.walk(&mut |e| match e.kind {
+        ExprKind::Column(column) => found |= aggregate_at(column, block).is_some(),
+        ExprKind::Subquery { plan, .. } => {
+            let subquery = block.subqueries.get(usize::from(plan));
+            let mut outer = subquery.iter().flat_map(|subquery| &subquery.outer);
+            found |= outer.any(|column| aggregate_at(*column, block).is_some());
+        }
+        _ => {}
+    });
     found
 }
 

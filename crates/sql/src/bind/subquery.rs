@@ -5,7 +5,7 @@ use types::{SqlType, TypeKind};
 
 use super::binder::{Binder, Level, Role};
 use super::block::{Block, JoinTree, Query, Source, SubBlock, Window};
-use super::{BindError, Clause};
+use super::{BindError, Clause, aggregate};
 use crate::ast::{self, BinaryOp};
 use crate::plan::OutputColumn;
 
@@ -44,11 +44,9 @@ impl<'a> Binder<'a, '_> {
             ExprKind::Column(shown) => Some(shown),
             _ => None,
         };
-        let is_short = ty.length < SqlType::new(ty.kind, 0).width();
         let subquery = &self.level().subqueries[usize::from(plan)].query;
-        if matches!(ty.kind, TypeKind::Int | TypeKind::BigInt) && is_short && shows_derived(subquery, shown) {
-            // It is as wide as any column of its type.
-            ty.length = 0;
+        if shows_derived(subquery, shown) {
+            aggregate::widen_derived(&mut ty);
         }
         if ty.kind == TypeKind::Null && matches!(subquery, Query::Union(_)) {
             // The table of a set operation has an empty text where all operands have NULL.
