@@ -89,8 +89,8 @@ impl Binder<'_, '_> {
         list: &[ast::Expr<'_>],
     ) -> Result<(), BindError> {
         let [needle, items @ ..] = values else { return Ok(()) };
-        if self.change == Some(true) {
-            self.refuse_no_moments(needle, list);
+        if self.change.is_some() {
+            self.note_no_moments(needle, list)?;
         }
         let is_double = matches!(needle.ty.kind, TypeKind::Double | TypeKind::Float);
         let is_exact = needle.ty.is_integer() || matches!(needle.ty.kind, TypeKind::Decimal | TypeKind::Bit);
@@ -115,39 +115,45 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Notes the error that strict changes come to before they read a row: a text of `list` beside a column of dates or times is none.
-    fn refuse_no_moments(&mut self, column: &Expr, list: &[ast::Expr<'_>]) {
-        let ExprKind::Column(place) = column.kind else { return };
-        let wording = match column.ty.kind {
-            TypeKind::Date => "Truncated incorrect date",
-            TypeKind::Time => "Truncated incorrect time",
-            TypeKind::DateTime | TypeKind::Timestamp => "Incorrect datetime",
-            _ => return,
+    /// Notes the literals of `list` beside a column of dates or times that are none: before a change reads a row, it is warned of them,
+    /// or refused.
+    fn note_no_moments(&mut self, column: &Expr, list: &[ast::Expr<'_>]) -> Result<(), BindError> {
+        let ExprKind::Column(place) = column.kind else { return Ok(()) };
+        let type_name = match column.ty.kind {
+            TypeKind::Date => "date",
+            TypeKind::Time => "time",
+            TypeKind::DateTime | TypeKind::Timestamp => "datetime",
+            _ => return Ok(()),
         };
         for e in list {
             let ast::ExprKind::Literal(literal) = e.kind else { continue };
-            if literal.kind != LiteralKind::String {
+            if !matches!(literal.kind, LiteralKind::String | LiteralKind::Hex | LiteralKind::Bit) {
                 continue;
             }
-            let text = literal.string_value(self.ctx.sql, self.lex_mode()).into_owned();
-            let value = Value::Bytes { data: &text, collation: self.ctx.collation };
-            let is_moment = match column.ty.kind {
-                TypeKind::Time => value.to_time().is_some(),
+            let constant = self.constant_of(&literal)?;
+            let ExprKind::Const(value) = &constant.kind else { continue };
+            let mut scratch = Vec::new();
+            let value = match value.as_value() {
+                bits @ Value::Bit { .. } => Value::binary(bits.as_text(&mut scratch)),
+                value => value,
+            };
+            let is_moment = match type_name {
+                "time" => value.to_time().is_some(),
                 _ => value.to_datetime(DateFlags::default(), Date::ZERO).is_some(),
             };
             if is_moment {
                 continue;
             }
-            let text = if wording.starts_with('T') {
-                Some(format!("{wording} value: '{}'", value.message_text()))
-            } else {
-                self.incorrect(Moment { column: place, type_name: "datetime" }, &value.message_text())
-            };
             self.pin(&literal);
+            let text = match type_name {
+                "datetime" => self.incorrect(Moment { column: place, type_name }, &value.message_text()),
+                _ => Some(format!("Truncated incorrect {type_name} value: '{}'", value.message_text())),
+            };
             if let Some(text) = text {
-                return self.note_incorrect(text);
+                self.note_incorrect(text);
             }
         }
+        Ok(())
     }
 
     /// Makes `text`, which is `literal`, a number unless it is one as a whole.

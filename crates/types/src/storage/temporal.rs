@@ -188,6 +188,11 @@ fn time_of(value: &Value<'_>, fsp: u8, ctx: &StoreContext<'_>) -> (Time, Fault) 
     };
     match parsed {
         Err(fault) => (Time::ZERO, fault),
+        Ok(parsed) if parsed.date_dropped && has_offset(value) => {
+            let mut scratch = Vec::new();
+            let (moment, fault) = moment_of_text(value.as_text(&mut scratch), fsp, "time", ctx);
+            (moment.time(), if fault == Fault::None { Fault::PartDropped("time") } else { fault })
+        }
         Ok(parsed) if parsed.out_of_range => (parsed.value, Fault::TemporalRange("time")),
         Ok(parsed) => {
             let fault = match (parsed.truncated, parsed.date_dropped) {
@@ -198,6 +203,12 @@ fn time_of(value: &Value<'_>, fsp: u8, ctx: &StoreContext<'_>) -> (Time, Fault) 
             (parsed.to_fsp(fsp, ctx.truncate_fractions), fault)
         }
     }
+}
+
+/// Whether a text names the offset of its zone.
+fn has_offset(value: &Value<'_>) -> bool {
+    let Value::Bytes { data, .. } = *value else { return false };
+    DateTime::parse(data, DateFlags::default()).is_some_and(|parsed| parsed.offset.is_some())
 }
 
 /// Minutes or seconds past 59 are out of range. A lone sign and numbers with an exponent quietly count as zero.
