@@ -5,9 +5,9 @@
 //! damaged secondary index. Everything else works on. A table without damage pays nothing: statements look at its standing
 //! anyway ([`Table::is_plain`]).
 //!
-//! What reading has found is kept in memory: who reads the page after a restart finds it again, unless it was mended. Where a
-//! rollback or redo could not make a change, that is in the dictionary until the index is dropped: its pages lack the change
-//! even if they can be read one day, and rows of a rolled back transaction would look committed there.
+//! What reading a page has found is kept in memory: who reads the page after a restart finds it again, unless it was mended.
+//! Where a rollback or redo could not make a change, or a row's entry is missing, that is in the dictionary until the index is
+//! dropped: its pages lack something even if they can be read, and rows of a rolled back transaction would look committed there.
 //!
 //! DROP TABLE, TRUNCATE TABLE and DROP INDEX read no page of the trees that go, and end it. So does a CHECK TABLE that finds
 //! nothing wrong, for what was only read.
@@ -154,7 +154,14 @@ impl Engine {
     #[cold]
     pub fn name_damage(&self, error: Error, tables: &[Arc<Table>]) -> Error {
         let index = match &error {
-            Error::IndexDisagrees { index } | Error::NotUndone { index, .. } => Some(*index),
+            Error::IndexDisagrees { index } => {
+                // No page that is read after a restart would show it. Without the dictionary it is known until then.
+                if let Err(unknown) = self.lose(*index, &error.to_string()) {
+                    self.notes.note(&format!("data file: {error}; a restart forgets it: {unknown}"));
+                }
+                Some(*index)
+            }
+            Error::NotUndone { index, .. } => Some(*index),
             Error::Storage(storage) => storage.damaged_page().and_then(|page| self.find_owner(page, tables)),
             _ => None,
         };

@@ -310,3 +310,29 @@ fn statistics_of_a_table_with_a_damaged_index_leave_it_out() {
     assert_eq!(statistics.keys.len(), 4);
     assert_eq!(table.damaged_indexes(), [1]);
 }
+
+#[test]
+fn an_index_without_the_entry_of_a_row_is_out_of_use_after_a_restart_too() {
+    let (engine, disk) = engine_with_tables();
+    let table = engine.table("s", "t").unwrap();
+    let (tree, store) = (&table.indexes[1].tree, engine.store());
+    let mut key = Vec::new();
+    tree.seek(store, &[], btree::Seek::First).unwrap().unwrap().record().append_key(&mut key);
+    let mut edit = tree.edit(store, &key, 0).unwrap();
+    edit.remove();
+    edit.commit();
+    let mut trx = engine.begin(BeginOptions::default());
+    engine.lock_table(&mut trx, &table, TableUse::Write).unwrap();
+    // The first entry is that of the first row.
+    let error = update(&engine, &table, &mut trx, 0, &Wide { k: Some(4), ..body(0, "old") }).unwrap_err();
+    let named = engine.name_damage(error, std::slice::from_ref(&table));
+    assert!(matches!(&named, Error::Damaged(damaged) if &*damaged.index == "k"), "{named}");
+    engine.rollback(&mut trx).unwrap();
+    engine.shutdown().unwrap();
+    drop((trx, table, engine));
+    let engine = Engine::open(small(&disk)).unwrap();
+    assert_eq!(engine.table("s", "t").unwrap().damaged_indexes(), [1]);
+    engine.drop_index("s", "t", "k", Duration::ZERO).unwrap();
+    assert_eq!(engine.table("s", "t").unwrap().damaged_indexes(), []);
+    assert_sound(&engine, &engine.table("s", "t").unwrap());
+}

@@ -92,6 +92,11 @@ impl Plan {
         matches!(self, Plan::Full | Plan::FullAtTimes)
     }
 
+    /// Whether a shutdown may leave work to the next start.
+    pub(super) fn leaves_work(self) -> bool {
+        self.is_full_disk() || self == Plan::Read
+    }
+
     /// Whether anything has gone wrong on `disk` but its power.
     pub(super) fn has_come(self, disk: &SimDisk) -> bool {
         self == Plan::Full || disk.happened().iter().any(|mishap| *mishap != Mishap::PowerOff)

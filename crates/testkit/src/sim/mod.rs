@@ -171,8 +171,8 @@ impl Seed {
             (Some(Ok(())), _) => {
                 self.disk = self.disk.crash();
                 match self.check_closed() {
-                    // The next start purges what a full disk had no log for.
-                    Err(error) if plan.is_full_disk() && error.contains("not shut down cleanly") => {}
+                    // The next start purges what a full disk had no log for, and undoes what was not read back.
+                    Err(error) if plan.leaves_work() && error.contains("not shut down cleanly") => {}
                     checked => {
                         lock(&self.notes).coverage.add(Event::CleanShutdowns, 1);
                         checked.or_else(failed)?;
