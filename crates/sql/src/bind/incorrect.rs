@@ -139,7 +139,7 @@ impl Binder<'_, '_> {
             };
             let is_moment = match type_name {
                 "time" => value.to_time().is_some(),
-                _ => value.to_datetime(DateFlags::default(), Date::ZERO).is_some(),
+                _ => value.to_datetime(DateFlags::from_modes(self.ctx.modes), Date::ZERO).is_some(),
             };
             if is_moment {
                 continue;
