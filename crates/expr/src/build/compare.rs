@@ -171,7 +171,6 @@ impl Builder {
         Ok(truth(ExprKind::In { negated, domain, needle, list: args.into() }, nullable))
     }
 
-    /// `is_direct`: the items are compared as `needle = item` is.
     /// `is_direct`: the items are compared as `needle = item` is. `is_whole`: the list has no other items, so that its texts are
     /// read once.
     fn in_part_of_list(

@@ -188,7 +188,7 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Notes a constant of which `text` tells: a warning, or in strict modes an error of the statement.
+    /// Notes the message `text` about a constant: a warning, or in strict modes an error of the statement.
     fn note_incorrect(&mut self, text: String) {
         if self.change == Some(true) {
             self.late.note(BindError::Incorrect { text, moment: None });
