@@ -158,7 +158,8 @@ impl UpdateProgram {
         ctx: &mut ExecCtx<'_>,
         st: &Statement<'_>,
     ) -> ExecError {
-        if self.repeats || !found.is_refused || error.effect() != Effect::Statement {
+        let is_of_value = found.is_refused && !matches!(error, ExecError::Killed | ExecError::Memory(_));
+        if self.repeats || !is_of_value || error.effect() != Effect::Statement {
             return error;
         }
         self.write(plan, found, ctx, st).err().unwrap_or(error)

@@ -56,7 +56,7 @@ fn gathered_groups(block: &Block, made: &Aggregation) -> Option<Gathered> {
         groups.iter().all(|group| {
             let at = made.groups.iter().position(|known| same::same(known, group));
             let column = at.map(|at| ColumnRef { rel: made.rel, col: at as u16 });
-            block.output.iter().any(|item| as_column(&item.expr) == column)
+            block.output.iter().any(|item| item.expr.as_column() == column)
         })
     };
     if !sorts_rows && !in_order() || block.distinct && !shows_all() {
@@ -70,7 +70,7 @@ fn gathered_groups(block: &Block, made: &Aggregation) -> Option<Gathered> {
     }
     let is_group = |(at, key): (usize, &&SortKey)| {
         let column = ColumnRef { rel: made.rel, col: at as u16 };
-        at < made.groups.len() && as_column(&key.expr) == Some(column) && key.desc == keys[0].desc
+        at < made.groups.len() && key.expr.as_column() == Some(column) && key.desc == keys[0].desc
     };
     (!keys.iter().enumerate().all(is_group)).then_some(Gathered::SortedGroups)
 }
@@ -325,8 +325,7 @@ fn is_looked_up(rel: u16, unread: &[u16], conditions: &[&Expr], block: &Block) -
 /// Whether `column` is of a derived table that MySQL fills; it gets an index for its conditions.
 fn is_made(column: ColumnRef, block: &Block) -> bool {
     match block.rels.get(usize::from(column.rel)) {
-        Some(Source::Query { query: Some(Query::Select(inner)), .. }) => !inner.is_merged_by_mysql(),
-        Some(Source::Query { .. }) => true,
+        Some(Source::Query { query, .. }) => !query.as_ref().is_some_and(Query::is_merged_by_mysql),
         _ => false,
     }
 }
@@ -350,16 +349,9 @@ pub(super) fn is_constant(expr: &Expr, block: &Block) -> bool {
     is_constant
 }
 
-fn as_column(expr: &Expr) -> Option<ColumnRef> {
-    match expr.kind {
-        ExprKind::Column(column) => Some(column),
-        _ => None,
-    }
-}
-
 /// The columns that `exprs` are, if each is one.
 fn columns_of<'e>(exprs: impl Iterator<Item = &'e Expr>) -> Option<Vec<ColumnRef>> {
-    exprs.map(as_column).collect()
+    exprs.map(Expr::as_column).collect()
 }
 
 /// Whether an index of the table that `columns` are of `fits` them.
