@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use base::codec::get_u64;
-use base::{Lsn, TrxId};
+use base::{Lsn, TrxId, UndoPtr};
 use engine::{Engine, Table};
 use env::{Disk, OpenOptions, SimDisk};
-use log::{FrameRange, Part, SpillFile, SpillReader, UndoRef};
+use log::{FrameRange, Part, SpillFile, SpillReader};
 use trx::{BeginOptions, ReadView, Trx, UndoKind, UndoRecord};
 
 use crate::log_bytes::{FRAME_HEADER_BYTES, frame_sum};
@@ -40,12 +40,12 @@ fn sound_file() -> &'static Vec<u8> {
         for n in 1..=20u64 {
             let mut parts = Vec::new();
             let image = image(n);
-            Part::Undo { trx: TRX, undo: UndoRef(n), previous: UndoRef(n - 1), image: &image }
+            Part::Undo { trx: TRX, undo: UndoPtr(n), previous: UndoPtr(n - 1), image: &image }
                 .encode(&mut parts);
             match n % 5 {
-                0 => Part::Compensation { trx: TRX, undone: UndoRef(n), next: UndoRef(n - 1) }
+                0 => Part::Compensation { trx: TRX, undone: UndoPtr(n), next: UndoPtr(n - 1) }
                     .encode(&mut parts),
-                1 => Part::SavepointRollbackDone { trx: TRX, reached: UndoRef(n - 1) }.encode(&mut parts),
+                1 => Part::SavepointRollbackDone { trx: TRX, reached: UndoPtr(n - 1) }.encode(&mut parts),
                 _ => {}
             }
             let start = Lsn(8192 + 100 * n);

@@ -49,11 +49,33 @@ id!(
     TrxId(u64), "trx "
 );
 
+id!(
+    /// Address of an undo record: 56 bits, stored in 7 bytes; the transaction layer says which record it is. A row header
+    /// holds that of the row's previous version, an undo record that of the one before it. 0 is "none".
+    UndoPtr(u64), "undo "
+);
+
 impl PageNo {
     /// No page: page 0 holds the file header and is never a link's target.
     pub const NONE: PageNo = PageNo(0);
 
     /// Whether this is [`PageNo::NONE`].
+    #[inline]
+    pub fn is_none(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// Bytes at the start of a clustered record's payload: its writer's id and the [`UndoPtr`] of its previous version.
+pub const ROW_HEADER_BYTES: usize = TrxId::STORED_BYTES + UndoPtr::STORED_BYTES;
+
+impl UndoPtr {
+    /// No record: a row inserted where nothing was, the end of a transaction's chain.
+    pub const NONE: UndoPtr = UndoPtr(0);
+    /// Bytes on disk.
+    pub const STORED_BYTES: usize = 7;
+
+    /// Whether this is [`UndoPtr::NONE`].
     #[inline]
     pub fn is_none(self) -> bool {
         self.0 == 0

@@ -17,5 +17,5 @@ pub mod prng;
 pub mod sort_runs;
 pub mod sync;
 
-pub use ids::{ColumnId, IndexId, Lsn, PageNo, SchemaId, TableId, TrxId};
+pub use ids::{ColumnId, IndexId, Lsn, PageNo, ROW_HEADER_BYTES, SchemaId, TableId, TrxId, UndoPtr};
 pub use prefetch::prefetch;

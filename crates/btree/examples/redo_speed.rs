@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use base::prng::Prng;
-use base::{IndexId, Lsn, TrxId};
+use base::{IndexId, Lsn, TrxId, UndoPtr};
 use btree::{Store, StoreConfig, Tree, TreeShape};
 use buffer::PoolConfig;
-use log::{LogConfig, Part, UndoRef};
+use log::{LogConfig, Part};
 use page::SlotFlags;
 
 const ROWS: u64 = 400_000;
@@ -81,9 +81,9 @@ fn work(disk: &Arc<dyn env::Disk>, path: &Path, config: StoreConfig, log_bytes: 
     let mut count = 0;
     while store.log().current().0 - begin.0 < log_bytes {
         let key = prng.below(ROWS).to_be_bytes();
-        let (trx, undo) = (TrxId(count + 1), UndoRef(count + 1));
+        let (trx, undo) = (TrxId(count + 1), UndoPtr(count + 1));
         parts.clear();
-        Part::Undo { trx, undo, previous: UndoRef::NONE, image: &[3; 60] }.encode(&mut parts);
+        Part::Undo { trx, undo, previous: UndoPtr::NONE, image: &[3; 60] }.encode(&mut parts);
         let mut edit = tree.edit(&store, &key, 0).unwrap();
         edit.patch(0, &undo.0.to_le_bytes());
         edit.patch(40, &[count as u8; 50]);

@@ -1,11 +1,11 @@
 //! Changing records of one leaf: a position under an exclusive latch, and the mini-transaction of the changes.
 
-use base::TrxId;
+use base::{ROW_HEADER_BYTES, TrxId};
 use buffer::ExclusiveGuard;
 use log::FrameRange;
 use page::{
-    EntryClose, LeafInsert, OpError, PAGE_SIZE, PageOp, PageRef, ROW_HEADER_BYTES, Record, RowDelete,
-    RowPatch, Search, SlotFlags,
+    EntryClose, LeafInsert, OpError, PAGE_SIZE, PageOp, PageRef, Record, RowDelete, RowPatch, Search,
+    SlotFlags,
 };
 
 use crate::error::Result;
@@ -224,7 +224,7 @@ impl<'p> LeafEdit<'p> {
         self.mtr.delete_row(self.leaf, &RowDelete { slot: self.slot as u16, header });
     }
 
-    /// Closes the secondary entry: end id `trx`, `DELETED`, `HAS_VER`. May grow the record by
+    /// Closes the secondary entry: end id `trx`, `DELETED`, `HAS_END`. May grow the record by
     /// [`page::TRX_ID_BYTES`]. Raises the page's `max_trx`.
     #[inline]
     pub fn close(&mut self, trx: TrxId) -> std::result::Result<(), NeedRoom> {

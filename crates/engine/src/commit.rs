@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use base::{Lsn, TrxId};
+use base::{Lsn, TrxId, UndoPtr};
 use env::{Clock, RealClock};
 use log::{LogPosition, Part};
-use trx::{Ending, Trx, UndoLog, UndoPtr};
+use trx::{Ending, Trx, UndoLog};
 
 use crate::engine::Engine;
 use crate::error::Result;

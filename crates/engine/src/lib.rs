@@ -93,7 +93,7 @@ pub use btree::Foreseen;
 pub use get::FoundCell;
 pub use page::{Field, OverflowRef, RowFormat, RowRef};
 pub use trx::{
-    BeginOptions, ExclusiveWait, Isolation, LockMode, LockRead, ReadView, TableUse, Trx, UndoPtr, WaitPolicy,
+    BeginOptions, ExclusiveWait, Isolation, LockMode, LockRead, ReadView, TableUse, Trx, WaitPolicy,
 };
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ use std::time::Duration;
 use base::codec::get_u48;
 use base::sync::plain::{Condvar, Mutex, MutexGuard};
 use base::sync::{Planted, planted};
-use base::{IndexId, PageNo, TrxId};
+use base::{IndexId, PageNo, TrxId, UndoPtr};
 use page::{OverflowRef, RowHeader};
-use trx::{PurgeEntry, TableUse, UndoKind, UndoPtr, UndoRecord};
+use trx::{PurgeEntry, TableUse, UndoKind, UndoRecord};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -288,7 +288,7 @@ impl Engine {
             })?,
             UndoKind::EntryClose => remove(tree, &self.store, &record.key, &[], |edit| {
                 let record = edit.record();
-                record.flags().has_ver() && get_u48(record.payload(), 0) == id.0
+                record.flags().has_end() && get_u48(record.payload(), 0) == id.0
             })?,
             UndoKind::ValueDead => {
                 self.store.free_overflow(&OverflowRef::decode(&record.image), &[])?;

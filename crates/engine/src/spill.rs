@@ -19,9 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::{Lsn, TrxId};
+use base::{Lsn, TrxId, UndoPtr};
 use env::{Disk, IoError};
-use log::{Frame, Identity, Log, SpillFile, SpillReader, TrxPhase, TrxState, UndoRef};
+use log::{Frame, Identity, Log, SpillFile, SpillReader, TrxPhase, TrxState};
 use trx::UndoStore;
 
 use crate::error::Result;
@@ -289,7 +289,7 @@ impl Spills {
             phase: TrxPhase::Active,
             first_undo: self.start_of(trx, first_undo).max(begin),
             // Found again by who reads the undo.
-            newest_undo: UndoRef::NONE,
+            newest_undo: UndoPtr::NONE,
             spilled_bytes: self
                 .files
                 .get(&trx)

@@ -102,7 +102,7 @@ impl Engine {
     fn is_leftover(&self, record: &Record<'_>, is_row: bool) -> bool {
         let by = if is_row {
             RowHeader::decode(record.payload()).trx
-        } else if record.flags().has_ver() {
+        } else if record.flags().has_end() {
             TrxId(get_u48(record.payload(), 0))
         } else {
             return false;

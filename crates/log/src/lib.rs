@@ -60,7 +60,7 @@ pub use error::{Damage, Error, Result, SpillDamage};
 pub use frame::{FRAME_HEADER_BYTES, PAYLOAD_BYTES_MAX};
 pub use header::{Checkpoint, Identity};
 pub use log::{Log, LogConfig, LogStats, Pending};
-pub use part::{Part, Parts, TrxPhase, TrxState, UNDO_HEAD_BYTES_MAX, UndoRef, UnknownPart, put_undo};
+pub use part::{Part, Parts, TrxPhase, TrxState, UNDO_HEAD_BYTES_MAX, UnknownPart, put_undo};
 pub use position::{FrameRange, LogPosition, NoLog};
 pub use read_back::ReadBack;
 pub use reader::LogReader;

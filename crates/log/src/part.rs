@@ -3,11 +3,7 @@
 //! Fields that are bytes here belong to others: page changes to `page`, before images to the engine.
 
 use base::codec::{get_u32, get_u48, get_u64, push_varint, put_u64, put_varint, take, take_varint};
-use base::{Lsn, PageNo, TrxId};
-
-/// An undo pointer as the log carries it: 56 bits, opaque here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct UndoRef(pub u64);
+use base::{Lsn, PageNo, TrxId, UndoPtr};
 
 /// What a checkpoint says of a transaction that had not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +15,7 @@ pub struct TrxState {
     /// Where the frame of its first undo part begins that is in no spill file.
     pub first_undo: Lsn,
     /// Its newest undo record.
-    pub newest_undo: UndoRef,
+    pub newest_undo: UndoPtr,
     /// Bytes of its spill file in force; 0 = none.
     pub spilled_bytes: u64,
 }
@@ -44,9 +40,9 @@ pub enum Part<'a> {
         /// The transaction.
         trx: TrxId,
         /// The record.
-        undo: UndoRef,
+        undo: UndoPtr,
         /// The transaction's record before it.
-        previous: UndoRef,
+        previous: UndoPtr,
         /// What it says: a before image.
         image: &'a [u8],
     },
@@ -67,16 +63,16 @@ pub enum Part<'a> {
         /// The transaction.
         trx: TrxId,
         /// The record undone.
-        undone: UndoRef,
+        undone: UndoPtr,
         /// The record to undo next.
-        next: UndoRef,
+        next: UndoPtr,
     },
     /// The transaction has been rolled back to a savepoint.
     SavepointRollbackDone {
         /// The transaction.
         trx: TrxId,
         /// Its newest record that stands.
-        reached: UndoRef,
+        reached: UndoPtr,
     },
     /// A checkpoint.
     Checkpoint {
@@ -137,21 +133,15 @@ pub(crate) fn as_synced_up_to(payload: &[u8]) -> Option<Lsn> {
         .then(|| Lsn(get_u64(payload, 1)))
 }
 
-impl UndoRef {
-    /// No undo record.
-    pub const NONE: UndoRef = UndoRef(0);
-    const BYTES: usize = 7;
+#[inline]
+fn push_undo_ptr(ptr: UndoPtr, out: &mut Vec<u8>) {
+    debug_assert!(ptr.0 < 1 << 56, "undo pointer {:#x}", ptr.0);
+    out.extend_from_slice(&ptr.0.to_le_bytes()[..UndoPtr::STORED_BYTES]);
+}
 
-    #[inline]
-    fn push(self, out: &mut Vec<u8>) {
-        debug_assert!(self.0 < 1 << 56, "undo pointer {:#x}", self.0);
-        out.extend_from_slice(&self.0.to_le_bytes()[..Self::BYTES]);
-    }
-
-    fn take(bytes: &mut &[u8]) -> Option<Self> {
-        let raw = take(bytes, Self::BYTES)?;
-        Some(UndoRef(u64::from(get_u32(raw, 0)) | u64::from(get_u32(raw, 3) >> 8) << 32))
-    }
+fn take_undo_ptr(bytes: &mut &[u8]) -> Option<UndoPtr> {
+    let raw = take(bytes, UndoPtr::STORED_BYTES)?;
+    Some(UndoPtr(u64::from(get_u32(raw, 0)) | u64::from(get_u32(raw, 3) >> 8) << 32))
 }
 
 impl Part<'_> {
@@ -191,12 +181,12 @@ impl Part<'_> {
             Part::RollbackDone { trx } => push_trx(out, kind::ROLLBACK_DONE, trx),
             Part::Compensation { trx, undone, next } => {
                 push_trx(out, kind::COMPENSATION, trx);
-                undone.push(out);
-                next.push(out);
+                push_undo_ptr(undone, out);
+                push_undo_ptr(next, out);
             }
             Part::SavepointRollbackDone { trx, reached } => {
                 push_trx(out, kind::SAVEPOINT_ROLLBACK_DONE, trx);
-                reached.push(out);
+                push_undo_ptr(reached, out);
             }
             Part::Checkpoint { redo_lsn, ref transactions } => push_checkpoint(out, redo_lsn, transactions),
             Part::SyncedUpTo(lsn) => out.extend_from_slice(&synced_up_to(lsn)),
@@ -219,7 +209,7 @@ impl Part<'_> {
 /// Puts a [`Part::Undo`] but for its image, whose `image_len` bytes come next, at the front of `head`, which has
 /// [`UNDO_HEAD_BYTES_MAX`] bytes at least; returns where it ends.
 #[inline]
-pub fn put_undo(head: &mut [u8], trx: TrxId, undo: UndoRef, previous: UndoRef, image_len: usize) -> usize {
+pub fn put_undo(head: &mut [u8], trx: TrxId, undo: UndoPtr, previous: UndoPtr, image_len: usize) -> usize {
     // Seven bytes of each field count; the eighth is overwritten by the next one.
     put_u64(head, 0, u64::from(kind::UNDO) | trx.0 << 8);
     put_u64(head, 7, undo.0);
@@ -228,7 +218,7 @@ pub fn put_undo(head: &mut [u8], trx: TrxId, undo: UndoRef, previous: UndoRef, i
 }
 
 /// Bytes of a [`Part::Undo`] before its image's length.
-const UNDO_IDS_BYTES: usize = 1 + TrxId::STORED_BYTES + 2 * UndoRef::BYTES;
+const UNDO_IDS_BYTES: usize = 1 + TrxId::STORED_BYTES + 2 * UndoPtr::STORED_BYTES;
 
 /// Most bytes of a [`Part::Undo`] before its image.
 pub const UNDO_HEAD_BYTES_MAX: usize = UNDO_IDS_BYTES + 10;
@@ -254,7 +244,7 @@ fn push_checkpoint(out: &mut Vec<u8>, redo_lsn: Lsn, transactions: &[TrxState]) 
         out.extend_from_slice(&state.trx.0.to_le_bytes()[..TrxId::STORED_BYTES]);
         out.push(state.phase as u8);
         out.extend_from_slice(&state.first_undo.0.to_le_bytes());
-        state.newest_undo.push(out);
+        push_undo_ptr(state.newest_undo, out);
         push_varint(out, state.spilled_bytes);
     }
 }
@@ -295,19 +285,19 @@ fn take_part<'a>(kind: u8, from: &mut &'a [u8]) -> Option<Part<'a>> {
         kind::CHANGES => Part::Changes(take_bytes(from)?),
         kind::UNDO => Part::Undo {
             trx: take_trx(from)?,
-            undo: UndoRef::take(from)?,
-            previous: UndoRef::take(from)?,
+            undo: take_undo_ptr(from)?,
+            previous: take_undo_ptr(from)?,
             image: take_bytes(from)?,
         },
         kind::COMMIT => Part::Commit { trx: take_trx(from)?, micros: take_u64(from)? },
         kind::ROLLBACK_DONE => Part::RollbackDone { trx: take_trx(from)? },
         kind::COMPENSATION => Part::Compensation {
             trx: take_trx(from)?,
-            undone: UndoRef::take(from)?,
-            next: UndoRef::take(from)?,
+            undone: take_undo_ptr(from)?,
+            next: take_undo_ptr(from)?,
         },
         kind::SAVEPOINT_ROLLBACK_DONE => {
-            Part::SavepointRollbackDone { trx: take_trx(from)?, reached: UndoRef::take(from)? }
+            Part::SavepointRollbackDone { trx: take_trx(from)?, reached: take_undo_ptr(from)? }
         }
         kind::CHECKPOINT => {
             let redo_lsn = Lsn(take_u64(from)?);
@@ -337,7 +327,7 @@ fn take_trx_state(from: &mut &[u8]) -> Option<TrxState> {
             _ => return None,
         },
         first_undo: Lsn(take_u64(from)?),
-        newest_undo: UndoRef::take(from)?,
+        newest_undo: take_undo_ptr(from)?,
         spilled_bytes: take_varint(from)?,
     })
 }
@@ -364,7 +354,7 @@ mod tests {
     use super::*;
 
     fn examples() -> Vec<Part<'static>> {
-        let (trx, undo) = (TrxId((1 << 48) - 2), UndoRef((1 << 56) - 3));
+        let (trx, undo) = (TrxId((1 << 48) - 2), UndoPtr((1 << 56) - 3));
         let state = TrxState {
             trx,
             phase: TrxPhase::RollingBack,
@@ -374,11 +364,11 @@ mod tests {
         };
         vec![
             Part::Changes(b"\x01some operations"),
-            Part::Undo { trx, undo, previous: UndoRef(0x0102_0304_0506), image: b"image" },
+            Part::Undo { trx, undo, previous: UndoPtr(0x0102_0304_0506), image: b"image" },
             Part::Commit { trx, micros: u64::MAX - 1 },
             Part::RollbackDone { trx },
-            Part::Compensation { trx, undone: undo, next: UndoRef::NONE },
-            Part::SavepointRollbackDone { trx, reached: UndoRef(7) },
+            Part::Compensation { trx, undone: undo, next: UndoPtr::NONE },
+            Part::SavepointRollbackDone { trx, reached: UndoPtr(7) },
             Part::Checkpoint { redo_lsn: Lsn(9), transactions: vec![state, state] },
             Part::Checkpoint { redo_lsn: Lsn(9), transactions: vec![] },
             Part::SyncedUpTo(Lsn(8192)),

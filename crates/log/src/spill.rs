@@ -242,18 +242,18 @@ fn damaged(path: &Path, trx: TrxId, offset: Option<u64>) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use base::UndoPtr;
     use env::SimDisk;
 
     use super::*;
-    use crate::part::UndoRef;
 
     const WHO: Identity = [7; 16];
     const TRX: TrxId = TrxId(300);
 
     fn parts(n: u64, image: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        Part::Undo { trx: TRX, undo: UndoRef(n), previous: UndoRef(n - 1), image }.encode(&mut out);
-        Part::Compensation { trx: TRX, undone: UndoRef(n), next: UndoRef(n - 1) }.encode(&mut out);
+        Part::Undo { trx: TRX, undo: UndoPtr(n), previous: UndoPtr(n - 1), image }.encode(&mut out);
+        Part::Compensation { trx: TRX, undone: UndoPtr(n), next: UndoPtr(n - 1) }.encode(&mut out);
         out
     }
 

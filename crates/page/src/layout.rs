@@ -55,7 +55,7 @@ pub const OWN_PREFIX_BYTES_MAX: usize = 64;
 /// Up to this many slots the best prefix is chosen at each insertion; beyond, when the arrays grow.
 pub(crate) const PREFIX_SLOTS_FEW: usize = 8;
 /// Bytes of a begin or end transaction id in a secondary entry.
-pub const TRX_ID_BYTES: usize = 6;
+pub const TRX_ID_BYTES: usize = base::TrxId::STORED_BYTES;
 /// Longest key a page accepts: five of them fit in a page, which is what splitting an inner page takes.
 pub const MAX_KEY_BYTES: usize = 3200;
 
@@ -125,7 +125,7 @@ impl PageType {
     }
 }
 
-/// Marks of a leaf record. `DELETED` and `HAS_VER` are stored in the slot, `HAS_BEGIN` in the cell's length word.
+/// Marks of a leaf record. `DELETED` and `HAS_END` are stored in the slot, `HAS_BEGIN` in the cell's length word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotFlags(u16);
 
@@ -135,7 +135,7 @@ impl SlotFlags {
     /// Clustered: delete-marked. Secondary: closed, or deleted by the transaction of the end id.
     pub const DELETED: SlotFlags = SlotFlags(0x8000);
     /// Secondary: the payload starts with a 6-byte end transaction id.
-    pub const HAS_VER: SlotFlags = SlotFlags(0x4000);
+    pub const HAS_END: SlotFlags = SlotFlags(0x4000);
     /// Secondary: the key ends with a 6-byte begin transaction id. Fixed once the record is inserted.
     pub const HAS_BEGIN: SlotFlags = SlotFlags(0x2000);
     /// The marks that live in the slot and may change during a record's life.
@@ -179,8 +179,8 @@ impl SlotFlags {
 
     /// Carries an end transaction id.
     #[inline]
-    pub fn has_ver(self) -> bool {
-        self.contains(SlotFlags::HAS_VER)
+    pub fn has_end(self) -> bool {
+        self.contains(SlotFlags::HAS_END)
     }
 
     /// Carries a begin transaction id.

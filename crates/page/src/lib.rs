@@ -53,13 +53,10 @@ pub use overflow::{OVERFLOW_CAPACITY, OVERFLOW_REF_BYTES, OverflowRef};
 pub use page_mut::{FormatPage, PageFull, PageMut};
 pub use page_ref::{Fit, Kin, PageRef};
 pub use record::{Cell, KeyInt, Record, RecordCopy, Records, SlotRun};
-pub use row::{Field, InBody, RowHeader, RowRef, UndoPtr};
+pub use row::{Field, InBody, RowHeader, RowRef};
 pub use row_encode::{INLINE_TARGET_BYTES, RowConverter, RowTooLarge};
 pub use search::Search;
-pub use template::{
-    ColumnPlace, IntPart, KeyPartPlace, NullBit, Place, ROW_HEADER_BYTES, ROW_ID_BYTES, RowFormat,
-    UNDO_PTR_BYTES,
-};
+pub use template::{ColumnPlace, IntPart, KeyPartPlace, NullBit, Place, ROW_ID_BYTES, RowFormat};
 
 #[cfg(test)]
 mod tests;

@@ -7,13 +7,12 @@
 //! the bytes; an optional byte string has its length plus one, 0 = none. docs/redo_log.md, "Page operations".
 
 use base::codec::push_varint;
-use base::{IndexId, PageNo, TrxId};
+use base::{IndexId, PageNo, ROW_HEADER_BYTES, TrxId};
 
 use crate::layout::{COMMON_HEADER_BYTES, MAX_KEY_BYTES, PAGE_SIZE, PageType, SlotFlags, TRX_ID_BYTES};
 use crate::page_mut::{FormatPage, PageFull, PageMut};
 use crate::page_ref::PageRef;
 use crate::row::RowHeader;
-use crate::template::ROW_HEADER_BYTES;
 use codec::{push_bytes, take_bytes, take_flags, take_page_no};
 
 mod check;
@@ -104,7 +103,7 @@ pub enum PageOp<'a> {
         /// New marks; `HAS_BEGIN` is ignored.
         flags: SlotFlags,
     },
-    /// Close a secondary entry: end id before its payload, `DELETED` and `HAS_VER` set.
+    /// Close a secondary entry: end id before its payload, `DELETED` and `HAS_END` set.
     Close {
         /// The slot.
         slot: u16,
@@ -468,7 +467,7 @@ impl<'a> PageOp<'a> {
             PageOp::DeleteRow { slot, header } => RowDelete { slot, header }.apply(page)?,
             PageOp::Reopen { slot } => {
                 require_leaf_slot(view, slot)?;
-                require(view.flags(slot.into()).has_ver())?;
+                require(view.flags(slot.into()).has_end())?;
                 require_end_id(view, slot)?;
                 page.reopen(slot.into());
             }
@@ -525,10 +524,10 @@ fn require_leaf_slot(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
     require(page.is_leaf() && usize::from(slot) < page.count())
 }
 
-/// A payload marked `HAS_VER` is long enough for its end id.
+/// A payload marked `HAS_END` is long enough for its end id.
 #[inline]
 fn require_end_id(page: PageRef<'_>, slot: u16) -> Result<(), OpError> {
-    require(!page.has_ver(slot.into()) || page.payload(slot.into()).len() >= TRX_ID_BYTES)
+    require(!page.has_end(slot.into()) || page.payload(slot.into()).len() >= TRX_ID_BYTES)
 }
 
 #[inline]

@@ -1,12 +1,11 @@
 //! Store functions: the only way page bytes change.
 
 use base::codec::{copy_short, get_u16, get_u48, put_u16, put_u32, put_u64};
-use base::{IndexId, Lsn, PageNo, TrxId};
+use base::{IndexId, Lsn, PageNo, ROW_HEADER_BYTES, TrxId};
 
 use crate::layout::*;
 use crate::page_ref::{PageRef, begin_of, head_of};
 use crate::prefix::shared_by_fences;
-use crate::template::ROW_HEADER_BYTES;
 
 /// A page that may be changed. The caller holds it exclusively.
 ///
@@ -298,18 +297,18 @@ impl<'a> PageMut<'a> {
         self.put_slot_word(slot, word);
     }
 
-    /// Closes the secondary entry at `slot`: `trx` goes before its payload, `DELETED` and `HAS_VER` are set. An entry
+    /// Closes the secondary entry at `slot`: `trx` goes before its payload, `DELETED` and `HAS_END` are set. An entry
     /// that has an end id gets the new one. Raises the page's highest transaction id.
     #[inline]
     pub fn close(&mut self, slot: usize, trx: TrxId) -> Result<(), PageFull> {
         let mut id = [0; TRX_ID_BYTES];
         id.copy_from_slice(&trx.0.to_le_bytes()[..TRX_ID_BYTES]);
-        if self.as_ref().has_ver(slot) {
+        if self.as_ref().has_end(slot) {
             self.patch(slot, 0, &id);
         } else if !self.put_end_id(slot, &id) {
             let payload = [&id[..], self.as_ref().payload(slot)].concat();
             self.replace_payload(slot, &payload)?;
-            self.set_flags(slot, SlotFlags::DELETED.with(SlotFlags::HAS_VER));
+            self.set_flags(slot, SlotFlags::DELETED.with(SlotFlags::HAS_END));
         }
         self.raise_max_trx(trx);
         Ok(())
@@ -338,7 +337,7 @@ impl<'a> PageMut<'a> {
         cell[skip..skip + id.len()].copy_from_slice(id);
         copy_short(&mut cell[skip + id.len()..], &old[skip..old_len]);
         self.add_garbage(old_len);
-        let marks = SlotFlags::DELETED.with(SlotFlags::HAS_VER);
+        let marks = SlotFlags::DELETED.with(SlotFlags::HAS_END);
         self.put_slot_word(slot, new_off as u16 | marks.bits() & SlotFlags::IN_SLOT);
         true
     }
@@ -351,9 +350,9 @@ impl<'a> PageMut<'a> {
         self.raise_max_trx(TrxId(get_u48(header, 0)));
     }
 
-    /// Takes back a close: the end id goes, `DELETED` and `HAS_VER` are cleared.
+    /// Takes back a close: the end id goes, `DELETED` and `HAS_END` are cleared.
     pub fn reopen(&mut self, slot: usize) {
-        debug_assert!(self.as_ref().flags(slot).has_ver(), "slot {slot} is not closed");
+        debug_assert!(self.as_ref().flags(slot).has_end(), "slot {slot} is not closed");
         let payload = self.as_ref().payload(slot)[TRX_ID_BYTES..].to_vec();
         let shrunk = self.replace_payload(slot, &payload);
         debug_assert!(shrunk.is_ok(), "a shorter payload did not fit");

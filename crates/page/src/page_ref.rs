@@ -231,10 +231,10 @@ impl<'a> PageRef<'a> {
         self.slot_word(slot) & SlotFlags::DELETED.bits() != 0
     }
 
-    /// Whether the leaf record at `slot` is marked [`SlotFlags::HAS_VER`]; its cell is not looked at.
+    /// Whether the leaf record at `slot` is marked [`SlotFlags::HAS_END`]; its cell is not looked at.
     #[inline]
-    pub(crate) fn has_ver(self, slot: usize) -> bool {
-        self.slot_word(slot) & SlotFlags::HAS_VER.bits() != 0
+    pub(crate) fn has_end(self, slot: usize) -> bool {
+        self.slot_word(slot) & SlotFlags::HAS_END.bits() != 0
     }
 
     /// The leaf record at `slot`. For many records of a page: [`PageRef::records`].

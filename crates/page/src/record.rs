@@ -169,7 +169,7 @@ impl<'a> Records<'a> {
     pub fn append_bodies(&self, slots: std::ops::Range<usize>, marks: SlotFlags, out: &mut Vec<u32>) {
         let (words, _) = self.slot_words(slots).as_chunks();
         let word = |word: &[u8; 2]| u16::from_le_bytes(*word);
-        if !marks.contains(SlotFlags::HAS_VER) {
+        if !marks.contains(SlotFlags::HAS_END) {
             let skip = self.skip();
             out.extend(words.iter().map(|at| u32::from(word(at) & SLOT_OFFSET) + skip));
             return;
@@ -191,7 +191,7 @@ impl<'a> Records<'a> {
     /// Where the body of the record with this slot word begins.
     #[inline]
     fn body_at(&self, word: u16) -> u32 {
-        let ver = if word & SlotFlags::HAS_VER.bits() == 0 { 0 } else { TRX_ID_BYTES as u32 };
+        let ver = if word & SlotFlags::HAS_END.bits() == 0 { 0 } else { TRX_ID_BYTES as u32 };
         u32::from(word & SLOT_OFFSET) + self.skip() + ver
     }
 

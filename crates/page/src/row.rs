@@ -2,20 +2,13 @@
 
 use std::ops::Range;
 
-use base::TrxId;
 use base::codec::get_u48;
+use base::{ROW_HEADER_BYTES, TrxId, UndoPtr};
 
 use crate::layout::TRX_ID_BYTES;
 use crate::overflow::OverflowRef;
 use crate::record::{KeyInt, Record};
-use crate::template::{
-    IntPart, KeyPartPlace, NullBit, OFF_PAGE, Place, ROW_HEADER_BYTES, ROW_ID_BYTES, RowFormat,
-    UNDO_PTR_BYTES,
-};
-
-/// Where the previous version of a record is: 56 bits, meaning given by the transaction layer; 0 = nowhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UndoPtr(pub u64);
+use crate::template::{IntPart, KeyPartPlace, NullBit, OFF_PAGE, Place, ROW_ID_BYTES, RowFormat};
 
 /// Writer and undo pointer of a clustered record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +24,7 @@ impl RowHeader {
     #[inline]
     pub fn decode(payload: &[u8]) -> RowHeader {
         let mut undo = [0u8; 8];
-        undo[..UNDO_PTR_BYTES].copy_from_slice(&payload[TRX_ID_BYTES..ROW_HEADER_BYTES]);
+        undo[..UndoPtr::STORED_BYTES].copy_from_slice(&payload[TRX_ID_BYTES..ROW_HEADER_BYTES]);
         RowHeader { trx: TrxId(get_u48(payload, 0)), undo: UndoPtr(u64::from_le_bytes(undo)) }
     }
 
@@ -40,7 +33,7 @@ impl RowHeader {
     pub fn encode(self) -> [u8; ROW_HEADER_BYTES] {
         let mut out = [0; ROW_HEADER_BYTES];
         out[..TRX_ID_BYTES].copy_from_slice(&self.trx.0.to_le_bytes()[..TRX_ID_BYTES]);
-        out[TRX_ID_BYTES..].copy_from_slice(&self.undo.0.to_le_bytes()[..UNDO_PTR_BYTES]);
+        out[TRX_ID_BYTES..].copy_from_slice(&self.undo.0.to_le_bytes()[..UndoPtr::STORED_BYTES]);
         out
     }
 }
@@ -79,7 +72,7 @@ impl<'a> RowRef<'a> {
     /// `record`, from a page whose format version is `format`'s.
     #[inline]
     pub fn new(format: &'a RowFormat, record: Record<'a>) -> Self {
-        let body = if record.flags.has_ver() { &record.payload[TRX_ID_BYTES..] } else { record.payload };
+        let body = if record.flags.has_end() { &record.payload[TRX_ID_BYTES..] } else { record.payload };
         RowRef { format, record, body }
     }
 
@@ -117,7 +110,7 @@ impl<'a> RowRef<'a> {
     /// Who closed a secondary entry, if anyone did.
     #[inline]
     pub fn end_trx(&self) -> Option<TrxId> {
-        self.record.flags.has_ver().then(|| TrxId(get_u48(self.record.payload, 0)))
+        self.record.flags.has_end().then(|| TrxId(get_u48(self.record.payload, 0)))
     }
 
     /// The bytes of the fixed-width column at `offset`, as many as `N`.

@@ -1,11 +1,12 @@
 //! Writing payloads: from storage bytes per column, and from one row format version to another.
 
+use base::ROW_HEADER_BYTES;
 use base::codec::{push_start, put_u16};
 
 use crate::layout::{TRX_ID_BYTES, max_inline_payload};
 use crate::overflow::{OVERFLOW_REF_BYTES, OverflowRef};
 use crate::row::{Field, RowHeader, RowRef};
-use crate::template::{OFF_PAGE, Place, ROW_HEADER_BYTES, RowFormat};
+use crate::template::{OFF_PAGE, Place, RowFormat};
 
 /// A record that stays within this many payload bytes keeps all columns; a larger one sends columns off page.
 pub const INLINE_TARGET_BYTES: usize = 4096;
@@ -235,7 +236,7 @@ impl RowConverter {
                 freed.push(reference);
             }
         }
-        if row.record().flags().has_ver() {
+        if row.record().flags().has_end() {
             out.extend_from_slice(&row.record().payload()[..TRX_ID_BYTES]);
         }
         let values: Vec<_> = spans.iter().map(|span| span.clone().map(|span| &bytes[span])).collect();

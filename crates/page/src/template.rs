@@ -11,29 +11,22 @@
 //! | H + N + F | 2 x V | end offset of each variable column, from the start of the body; bit 15 = off page |
 //! | ... | | bytes of the variable columns |
 //!
-//! H is 13 in a clustered index and 0 in a secondary one. In a secondary record marked `HAS_VER` a 6-byte end
+//! H is 13 in a clustered index and 0 in a secondary one. In a secondary record marked `HAS_END` a 6-byte end
 //! transaction id stands before all this; the *body* starts behind it. Columns that can be read back from the key are
 //! not in the payload.
 
 use std::ops::Range;
 
-use base::ColumnId;
 use base::codec::get_u16;
+use base::{ColumnId, ROW_HEADER_BYTES};
 use types::key::Extent;
 use types::storage::{ValueRule, fixed_width};
 use types::{IndexDef, IndexKind, KeyColumn, KeyEncoder, KeyPart, TableDef};
 
-use crate::layout::TRX_ID_BYTES;
-
-/// Bytes of the transaction id and undo pointer before a clustered record's columns.
-pub const ROW_HEADER_BYTES: usize = 13;
-/// Bytes of an undo pointer.
-pub const UNDO_PTR_BYTES: usize = 7;
 /// Bytes of the invisible row id that is the clustered key of a table without one.
 pub const ROW_ID_BYTES: usize = 6;
 /// End-offset bit: the column's bytes are a reference to an off-page value.
 pub(crate) const OFF_PAGE: u16 = 0x8000;
-const _: () = assert!(ROW_HEADER_BYTES == TRX_ID_BYTES + UNDO_PTR_BYTES);
 
 /// Where a column's bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -57,7 +57,7 @@ fn assert_bodies_same(page: PageRef<'_>, slots: std::ops::Range<usize>, model: &
     assert_eq!(bodies.len(), slots.len());
     for (slot, body_at) in slots.zip(bodies) {
         let payload_at = page.payload(slot).as_ptr().addr() - records.page().as_ptr().addr();
-        let ver = if page.flags(slot).contains(SlotFlags::HAS_VER) { TRX_ID_BYTES } else { 0 };
+        let ver = if page.flags(slot).contains(SlotFlags::HAS_END) { TRX_ID_BYTES } else { 0 };
         assert_eq!(body_at as usize, payload_at + ver);
         assert_eq!(records.cell(slot).0.body_at(), body_at);
     }

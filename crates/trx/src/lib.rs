@@ -57,5 +57,5 @@ pub use slot::{TrxSlot, UndoPin};
 pub use system::{PurgeEntry, TrxSystem};
 pub use transaction::{Abandon, BeginOptions, Buffers, Isolation, Span, Trx, WriteParts};
 pub use undo::{Misplaced, RestoredUndo, UndoRestorer};
-pub use undo::{NewUndo, SwapError, UndoKind, UndoLog, UndoPtr, UndoRecord, UndoStore};
+pub use undo::{NewUndo, SwapError, UndoKind, UndoLog, UndoRecord, UndoStore};
 pub use unfinished::{FoundTrx, UnfinishedTrx};

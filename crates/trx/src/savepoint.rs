@@ -1,7 +1,7 @@
 //! Named places in a transaction that it can return to.
 
 use crate::error::Error;
-use crate::undo::UndoPtr;
+use base::UndoPtr;
 
 /// A savepoint: its name and the newest undo record when it was set.
 #[derive(Clone, Debug)]
@@ -56,12 +56,12 @@ mod tests {
     #[test]
     fn returning_keeps_the_savepoint_and_drops_later_ones() {
         let mut savepoints = Savepoints::default();
-        savepoints.set("a", UndoPtr::from_raw(8));
-        savepoints.set("b", UndoPtr::from_raw(16));
-        savepoints.set("c", UndoPtr::from_raw(24));
-        assert_eq!(savepoints.return_to("B"), Ok(UndoPtr::from_raw(16)));
+        savepoints.set("a", UndoPtr(8));
+        savepoints.set("b", UndoPtr(16));
+        savepoints.set("c", UndoPtr(24));
+        assert_eq!(savepoints.return_to("B"), Ok(UndoPtr(16)));
         assert_eq!(savepoints.return_to("c"), Err(Error::NoSuchSavepoint));
-        assert_eq!(savepoints.return_to("b"), Ok(UndoPtr::from_raw(16)));
+        assert_eq!(savepoints.return_to("b"), Ok(UndoPtr(16)));
         assert_eq!(savepoints.release("a"), Ok(()));
         assert_eq!(savepoints.return_to("b"), Err(Error::NoSuchSavepoint));
     }
@@ -69,10 +69,10 @@ mod tests {
     #[test]
     fn a_name_used_again_moves_to_the_end() {
         let mut savepoints = Savepoints::default();
-        savepoints.set("a", UndoPtr::from_raw(8));
-        savepoints.set("b", UndoPtr::from_raw(16));
-        savepoints.set("A", UndoPtr::from_raw(24));
-        assert_eq!(savepoints.return_to("a"), Ok(UndoPtr::from_raw(24)));
-        assert_eq!(savepoints.return_to("b"), Ok(UndoPtr::from_raw(16)));
+        savepoints.set("a", UndoPtr(8));
+        savepoints.set("b", UndoPtr(16));
+        savepoints.set("A", UndoPtr(24));
+        assert_eq!(savepoints.return_to("a"), Ok(UndoPtr(24)));
+        assert_eq!(savepoints.return_to("b"), Ok(UndoPtr(16)));
     }
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use base::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use base::sync::plain::Mutex;
 use base::sync::{Planted, planted};
-use base::{Lsn, TrxId, invariant};
+use base::{Lsn, TrxId, UndoPtr, invariant};
 
 use crate::commit_table::{CommitTable, Ending};
 use crate::error::Error;
 use crate::lock::LockTable;
 use crate::read_view::ReadView;
 use crate::slot::{Slots, TrxSlot, UndoPin};
-use crate::undo::{UndoLog, UndoPtr, UndoStore};
+use crate::undo::{UndoLog, UndoStore};
 
 /// A committed transaction whose leftovers wait for purge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use base::sync::plain::MutexGuard;
-use base::{Lsn, TrxId};
+use base::{Lsn, TrxId, UndoPtr};
 
 use crate::client::Client;
 use crate::commit_table::Ending;
@@ -18,7 +18,7 @@ use crate::read_view::ReadView;
 use crate::savepoint::Savepoints;
 use crate::slot::TrxSlot;
 use crate::system::TrxSystem;
-use crate::undo::{UndoLog, UndoPtr};
+use crate::undo::UndoLog;
 
 /// Isolation levels of SQL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

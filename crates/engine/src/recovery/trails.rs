@@ -14,9 +14,8 @@ use std::sync::Arc;
 
 use base::checksum::crc32;
 use base::sync::{Planted, planted};
-use base::{Lsn, TrxId};
+use base::{Lsn, TrxId, UndoPtr};
 use env::{Disk, File, IoError, IoOp, OpenOptions};
-use log::UndoRef;
 use trx::UndoKind;
 
 /// Stacks of fewer bytes stay in memory: a segment is worth a write.
@@ -25,8 +24,8 @@ const MOVED_MIN: usize = 64 << 10;
 /// One undo record, without its before image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    pub(super) undo: UndoRef,
-    pub(super) previous: UndoRef,
+    pub(super) undo: UndoPtr,
+    pub(super) previous: UndoPtr,
     /// End of the frame it is in.
     pub(super) at: Lsn,
 }
@@ -95,7 +94,7 @@ impl Records {
         while !bytes.is_empty() {
             let (head, rest) = bytes.split_first_chunk::<STEP_BYTES>()?;
             let number = |at: usize| base::codec::get_u64(head, at);
-            let step = Step { undo: UndoRef(number(0)), previous: UndoRef(number(8)), at: Lsn(number(16)) };
+            let step = Step { undo: UndoPtr(number(0)), previous: UndoPtr(number(8)), at: Lsn(number(16)) };
             let len = base::codec::get_u32(head, 24) as usize;
             records.push(step, rest.get(..len)?);
             bytes = &rest[len..];
@@ -278,7 +277,7 @@ impl Trails {
     }
 
     /// Forgets what is newer than the record `reached`. Errors as [`Trails::newest`].
-    pub(super) fn return_to(&mut self, trx: TrxId, reached: UndoRef) -> Result<(), IoError> {
+    pub(super) fn return_to(&mut self, trx: TrxId, reached: UndoPtr) -> Result<(), IoError> {
         while self.newest(trx)?.is_some_and(|(step, _)| step.undo != reached) {
             self.pop(trx);
         }
@@ -337,7 +336,7 @@ mod tests {
     }
 
     fn record(prng: &mut Prng, number: u64) -> (Step, Vec<u8>) {
-        let step = Step { undo: UndoRef(number), previous: UndoRef(number / 2), at: Lsn(number * 3) };
+        let step = Step { undo: UndoPtr(number), previous: UndoPtr(number / 2), at: Lsn(number * 3) };
         (step, (0..prng.below(40)).map(|_| prng.below(256) as u8).collect())
     }
 

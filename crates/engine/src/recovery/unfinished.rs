@@ -12,13 +12,13 @@ use std::sync::{Arc, Weak};
 
 use base::sync::plain::Mutex;
 use base::sync::{Planted, planted};
-use base::{IndexId, TrxId};
+use base::{IndexId, TrxId, UndoPtr};
 use btree::SpaceReserve;
 use env::IoError;
 use log::Part;
 use page::SlotFlags;
 use page::check::{fits_format, is_overflow_reference, key_fits_format};
-use trx::{Ending, FoundTrx, UndoKind, UndoLog, UndoPtr, UndoRecord, UnfinishedTrx};
+use trx::{Ending, FoundTrx, UndoKind, UndoLog, UndoRecord, UnfinishedTrx};
 
 use super::history::Found;
 use super::{Pace, StartLog};
@@ -96,8 +96,8 @@ impl Engine {
             if !self.is_undo_of_table(&record) {
                 return Err(corrupt());
             }
-            record.prev = UndoPtr::of_logged(step.previous);
-            restorer.put(UndoPtr::of_logged(step.undo), &record).map_err(|_| corrupt())?;
+            record.prev = step.previous;
+            restorer.put(step.undo, &record).map_err(|_| corrupt())?;
             if newest_index.replace(record.index) != Some(record.index) {
                 changed.insert(record.index);
             }

@@ -1,6 +1,6 @@
 //! Deleting a row: the clustered record is delete-marked, its entries are closed; purge removes them.
 
-use page::{RecordCopy, RowHeader, RowRef, SlotFlags, UndoPtr};
+use page::{RecordCopy, RowHeader, RowRef, SlotFlags};
 use trx::{Buffers, NewUndo, Trx, UndoKind};
 
 use super::row_image::{RowImage, value_of, with_values};
@@ -50,7 +50,7 @@ impl RowWriter<'_> {
             row_header: Some(&before),
             image: &[],
         });
-        edit.delete_row(&self.header(UndoPtr(undo.raw())));
+        edit.delete_row(&self.header(undo));
         if copy.is_none() {
             // In the row's frame: a log that begins behind the mark must not tell of its values.
             self.bury_values(buffers);

@@ -18,7 +18,7 @@ use crate::locking_scan::lock_row;
 use crate::table::Index;
 
 /// Marks of a closed entry.
-pub(crate) const CLOSED: SlotFlags = SlotFlags::DELETED.with(SlotFlags::HAS_VER);
+pub(crate) const CLOSED: SlotFlags = SlotFlags::DELETED.with(SlotFlags::HAS_END);
 
 /// Left free on a leaf beside a new entry. An entry that is closed grows by an end id, so that a leaf filled to the last
 /// byte would be squeezed together for every change.
@@ -197,7 +197,7 @@ impl<'a> RowWriter<'a> {
         if edit.found() {
             // What the transaction itself has closed was no gap for others.
             let record = edit.record();
-            debug_assert!(record.flags().has_ver(), "an open entry is not inserted again");
+            debug_assert!(record.flags().has_end(), "an open entry is not inserted again");
             self.undo(index, UndoKind::EntryReopen, record.flags(), key, record.payload());
             edit.replace_payload(payload).expect("edit was asked for the room");
             edit.set_flags(SlotFlags::HAS_BEGIN);
@@ -283,7 +283,7 @@ impl<'a> RowWriter<'a> {
         whole_key: &mut Vec<u8>,
     ) -> Result<bool> {
         let key = edit.key();
-        let Some(record) = edit.move_to_version(|record| !record.flags().has_ver()) else {
+        let Some(record) = edit.move_to_version(|record| !record.flags().has_end()) else {
             return Ok(false);
         };
         let open = record.flags();
@@ -332,7 +332,7 @@ impl<'a> RowWriter<'a> {
             key,
             payload,
             |edit| {
-                let is_open = !edit.record().flags().has_ver();
+                let is_open = !edit.record().flags().has_end();
                 if is_open {
                     edit.note_garbage()?;
                 }
@@ -381,7 +381,7 @@ fn reclaim(engine: &Engine, mut leaf: LeafEdit<'_>) -> bool {
     let horizon = engine.trx.purge_horizon();
     let is_dead = |record: &Record<'_>| {
         let end = || TrxId(get_u48(record.payload(), 0));
-        record.flags().has_ver() && engine.trx.number(end()).is_some_and(|number| number <= horizon)
+        record.flags().has_end() && engine.trx.number(end()).is_some_and(|number| number <= horizon)
     };
     let removed = leaf.remove_all(RECLAIM_BYTES_MIN, is_dead);
     leaf.commit();
@@ -402,7 +402,7 @@ fn find_open_entry(
             return Ok(false);
         }
         let flags = record.flags();
-        if !flags.has_ver() {
+        if !flags.has_end() {
             if flags.has_begin() {
                 push_begin(key, TrxId(record.begin_trx()));
             }

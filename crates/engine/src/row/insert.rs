@@ -1,9 +1,8 @@
 //! Inserting a row: the clustered record, then an entry in every other index.
 
-use base::TrxId;
+use base::{ROW_HEADER_BYTES, TrxId, UndoPtr};
 use btree::LeafEdit;
-use page::{OVERFLOW_REF_BYTES, ROW_ID_BYTES, RowHeader, RowTooLarge, SlotFlags, UndoPtr};
-use trx::undo::ROW_HEADER_BYTES;
+use page::{OVERFLOW_REF_BYTES, ROW_ID_BYTES, RowHeader, RowTooLarge, SlotFlags};
 use trx::{Attempt, Buffers, Trx, UndoKind};
 
 use super::duplicate;

@@ -1,12 +1,12 @@
 //! Undoing: a transaction's records, newest first, back to a mark.
 
-use base::TrxId;
 use base::sync::{Planted, planted};
+use base::{ROW_HEADER_BYTES, TrxId, UndoPtr};
 use btree::{SpaceReserve, Store};
 use log::Part;
 use page::check::fits_format;
-use page::{OverflowRef, ROW_HEADER_BYTES, RowHeader, TRX_ID_BYTES};
-use trx::{Locker, UndoKind, UndoLog, UndoPtr, UndoRecord};
+use page::{OverflowRef, RowHeader, TRX_ID_BYTES};
+use trx::{Locker, UndoKind, UndoLog, UndoRecord};
 
 use super::entry::CLOSED;
 use super::version::{flags_from_undo, flags_to_undo};
@@ -97,7 +97,7 @@ pub(crate) fn undo_partly(
     }
     undo_to(engine, log, mark, Some(locker))?;
     if let Some(trx) = log.id() {
-        log.push_part(&Part::SavepointRollbackDone { trx, reached: mark.logged() });
+        log.push_part(&Part::SavepointRollbackDone { trx, reached: mark });
     }
     Ok(())
 }
@@ -119,7 +119,7 @@ fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> R
     let (table, position) = catalog.index(record.index).ok_or_else(disagrees)?;
     let index = &table.indexes[*position];
     let is_row = !matches!(record.kind, UndoKind::EntryInsert | UndoKind::EntryClose | UndoKind::EntryReopen);
-    if is_row != index.format.is_clustered() || flags_from_undo(record.flags).has_ver() && is_row {
+    if is_row != index.format.is_clustered() || flags_from_undo(record.flags).has_end() && is_row {
         return Err(disagrees());
     }
     let done = match record.kind {
@@ -215,7 +215,7 @@ fn makes_a_row(payload: &[u8], index: &Index, record: &UndoRecord) -> bool {
 fn undo_entry_close(store: &Store, index: &Index, record: &UndoRecord, parts: &[u8]) -> Result<bool> {
     let mut edit = index.tree.edit(store, &record.key, 0)?;
     let flags = flags_from_undo(record.flags);
-    if !edit.found() || !edit.record().flags().has_ver() || flags.has_ver() {
+    if !edit.found() || !edit.record().flags().has_end() || flags.has_end() {
         return Ok(false);
     }
     // A shorter payload always fits; its bytes are taken out before the record moves.

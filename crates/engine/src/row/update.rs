@@ -1,8 +1,8 @@
 //! Updating a row: in place where its key stays, as delete and insert where it does not.
 
+use base::{ROW_HEADER_BYTES, UndoPtr};
 use btree::LeafEdit;
-use page::{OVERFLOW_REF_BYTES, RowHeader, RowRef, SlotFlags, UndoPtr};
-use trx::undo::ROW_HEADER_BYTES;
+use page::{OVERFLOW_REF_BYTES, RowHeader, RowRef, SlotFlags};
 use trx::{Buffers, Trx, UndoKind};
 
 use super::insert::{Value, row_id_of, too_large};

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use base::codec::push_short;
 use btree::LeafEdit;
-use page::{InBody, Record, RowHeader, RowRef, SlotFlags, UndoPtr};
+use page::{InBody, Record, RowHeader, RowRef, SlotFlags};
 use trx::{Buffers, NewUndo, UndoKind};
 use types::key::Extent;
 
@@ -169,7 +169,7 @@ impl RowWriter<'_> {
             row_header: Some(&before),
             image: &old[from..to],
         });
-        edit.patch_row(self.header(UndoPtr(undo.raw())), window.start + from, &new[from..to]);
+        edit.patch_row(self.header(undo), window.start + from, &new[from..to]);
     }
 
     /// Makes the keys of the entry of `index` for the row in `record` and for the one with the new payload, and the new entry's

@@ -3,10 +3,11 @@
 //! A clustered record carries its newest version; older ones are made from undo, one step at a time, until the view
 //! sees the writer. A secondary entry tells by itself.
 
+use base::ROW_HEADER_BYTES;
 use page::check::fits_format;
 use page::{Record, RowFormat, RowHeader, RowRef, SlotFlags};
-use trx::undo::{ROW_HEADER_BYTES, UndoRecord};
-use trx::{ReadView, TrxSystem, UndoKind, UndoPtr};
+use trx::undo::UndoRecord;
+use trx::{ReadView, TrxSystem, UndoKind};
 
 use crate::error::{Error, Result};
 
@@ -73,7 +74,7 @@ fn older(
             arena.truncate(start);
             return Err(Error::VersionDamaged { trx: header.trx });
         }
-        if let Err(error) = trx.undo().read(UndoPtr::from_raw(header.undo.0), false, &mut before) {
+        if let Err(error) = trx.undo().read(header.undo, false, &mut before) {
             arena.truncate(start);
             return Err(Error::VersionUnreadable(error));
         }
@@ -99,7 +100,7 @@ fn older(
 /// Whether the header, which the start has found or put back, leads to a record of its transaction, and the chain has no cycle.
 fn leads_to_undo(trx: &TrxSystem, header: &RowHeader, steps: u64) -> bool {
     let undo = trx.undo();
-    steps <= undo.records_restored() && undo.has_restored(header.trx, UndoPtr::from_raw(header.undo.0))
+    steps <= undo.records_restored() && undo.has_restored(header.trx, header.undo)
 }
 
 /// Whether a version that was put together from undo of the log can be a row: a patch shows what it makes only with what it

@@ -2,11 +2,10 @@
 
 use std::ops::Bound;
 
-use base::{Lsn, TrxId};
+use base::{Lsn, ROW_HEADER_BYTES, TrxId, UndoPtr};
 use btree::{KEY_BYTES_MAX, LeafEdit, Neighbour, Store, Tree};
 use log::{FrameRange, Part};
-use page::{RowHeader, SlotFlags, UndoPtr};
-use trx::undo::ROW_HEADER_BYTES;
+use page::{RowHeader, SlotFlags};
 use trx::{Attempt, Locker, NewUndo, ReadView, Trx, UndoKind, UndoLog, WriteParts};
 use types::key::Extent;
 
@@ -178,9 +177,9 @@ impl<'a> RowWriter<'a> {
     ) -> UndoPtr {
         if image.is_empty() {
             let ptr = self.log.append_key(kind, index.tree.index, flags_to_undo(flags), key);
-            return UndoPtr(ptr.raw());
+            return ptr;
         }
-        let ptr = self.log.append(&NewUndo {
+        self.log.append(&NewUndo {
             kind,
             index: index.tree.index,
             flags: flags_to_undo(flags),
@@ -188,8 +187,7 @@ impl<'a> RowWriter<'a> {
             key,
             row_header: None,
             image,
-        });
-        UndoPtr(ptr.raw())
+        })
     }
 
     /// Commits an edit in one frame with the undo of its changes.

@@ -407,7 +407,7 @@ fn a_hidden_entry_is_a_missing_one() {
         let page = file.leaves(1)[1];
         let begin = file.page(page).max_trx();
         file.apply(page, &PageOp::Close { slot: 3, trx: begin });
-        assert!(file.page(page).flags(3).has_ver() && SlotFlags::HAS_VER.has_ver());
+        assert!(file.page(page).flags(3).has_end() && SlotFlags::HAS_END.has_end());
     });
     assert_told(&told, "table s.t, index k: ", "has 0 entries for the row");
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use base::{Lsn, TrxId};
+use base::{Lsn, TrxId, UndoPtr};
 use env::{Disk, IoOp, SimDisk};
-use log::{LogReader, Part, UndoRef};
+use log::{LogReader, Part};
 use trx::UndoRecord;
 use types::CollationId;
 
@@ -17,11 +17,11 @@ use crate::*;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
     Changes,
-    Undo(TrxId, UndoRef, UndoRef),
+    Undo(TrxId, UndoPtr, UndoPtr),
     Commit(TrxId),
     RolledBack(TrxId),
-    Compensation(TrxId, UndoRef, UndoRef),
-    SavepointReached(TrxId, UndoRef),
+    Compensation(TrxId, UndoPtr, UndoPtr),
+    SavepointReached(TrxId, UndoPtr),
 }
 
 /// The parts of each frame from `from` on, but those of the log's own.
@@ -71,7 +71,7 @@ fn a_change_is_one_frame_a_tree_with_its_undo_and_a_commit_is_the_last() {
     assert_eq!(disk.count(IoOp::Sync), syncs + 1);
 
     let frames = frames(&engine, &disk, from);
-    let mut previous = UndoRef::NONE;
+    let mut previous = UndoPtr::NONE;
     // The row, the old entry, the new entry.
     for frame in &frames[..3] {
         let [Seen::Changes, Seen::Undo(trx, undo, before)] = frame[..] else { panic!("{frame:?}") };
@@ -164,7 +164,7 @@ fn rollbacks_compensate_each_record_once_newest_first() {
         engine.purge_step(usize::MAX).unwrap();
     }
     assert_sound(&engine, &table);
-    let (mut open, mut ended): (BTreeMap<TrxId, Vec<UndoRef>>, (u32, u32)) = Default::default();
+    let (mut open, mut ended): (BTreeMap<TrxId, Vec<UndoPtr>>, (u32, u32)) = Default::default();
     for part in frames(&engine, &disk, from).concat() {
         match part {
             Seen::Changes => {}

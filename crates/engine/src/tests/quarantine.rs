@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::IndexId;
 use base::codec::get_u32;
+use base::{IndexId, UndoPtr};
 use env::{Disk, IoOp, Mishap, OpenOptions, SimDisk, Trouble};
 use page::PAGE_SIZE;
 use types::CollationId;

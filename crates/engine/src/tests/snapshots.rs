@@ -221,7 +221,7 @@ fn a_check_misses_an_entry_that_only_an_old_view_sees() {
     assert_eq!(case.table.check(&case.engine).unwrap().problems, []);
     let index = &case.table.indexes[1];
     let store = case.engine.store();
-    let closed = |at: &btree::Cursor<'_>| at.record().flags().has_ver();
+    let closed = |at: &btree::Cursor<'_>| at.record().flags().has_end();
     let mut cursor = index.tree.seek(store, &[], btree::Seek::First).unwrap();
     while let Some(at) = cursor.take_if(|at| !closed(at)) {
         cursor = at.next().unwrap();

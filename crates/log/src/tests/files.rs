@@ -1,9 +1,10 @@
 //! Files: checkpoints, recycling, capacity, opening again.
 
+use base::UndoPtr;
 use env::IoOp;
 
 use super::*;
-use crate::{LogPosition, TrxPhase, TrxState, UndoRef};
+use crate::{LogPosition, TrxPhase, TrxState};
 
 /// Appends and flushes about `bytes` bytes of frames.
 fn fill(log: &Log, bytes: u64) -> Vec<Filler> {
@@ -42,7 +43,7 @@ fn transactions_of_a_checkpoint_come_back() {
         trx: base::TrxId(7),
         phase: TrxPhase::Active,
         first_undo: redo_lsn,
-        newest_undo: UndoRef(99),
+        newest_undo: UndoPtr(99),
         spilled_bytes: 0,
     };
     log.checkpoint(redo_lsn, vec![state]).unwrap();

@@ -37,11 +37,11 @@ pub fn check_records(page: PageRef<'_>, format: &RowFormat) -> Result<(), Corrup
         let word = u16::from_le_bytes(*word);
         let off = usize::from(word & SLOT_OFFSET);
         let cell = get_u16(bytes, off);
-        if is_entry && usize::from(cell) == entry_cell && word & SlotFlags::HAS_VER.bits() == 0 {
+        if is_entry && usize::from(cell) == entry_cell && word & SlotFlags::HAS_END.bits() == 0 {
             continue;
         }
         let end = (off + usize::from(cell & CELL_LEN)).saturating_sub(suffix_len);
-        let is_plain = word & SlotFlags::HAS_VER.bits() == 0
+        let is_plain = word & SlotFlags::HAS_END.bits() == 0
             && cell & CELL_HAS_BEGIN == 0
             && bytes.get(off + 2..end).is_some_and(|body| {
                 bounds.has_sound_ends(body) && (!is_clustered || TrxId(get_u48(body, 0)) <= max_trx)
@@ -139,14 +139,14 @@ impl BodyBounds {
 
 /// The payload behind an end id. [`has_sound_marks`] has seen that it is there.
 fn body_of<'a>(record: &Record<'a>) -> &'a [u8] {
-    let skip = if record.flags().has_ver() { TRX_ID_BYTES } else { 0 };
+    let skip = if record.flags().has_end() { TRX_ID_BYTES } else { 0 };
     &record.payload()[skip..]
 }
 
 /// Begin and end ids are a secondary entry's, and the end id is there.
 fn has_sound_marks(record: &Record<'_>, format: &RowFormat) -> bool {
     let (flags, clustered) = (record.flags(), format.is_clustered());
-    if flags.has_ver() {
+    if flags.has_end() {
         return !clustered && record.payload().len() >= TRX_ID_BYTES;
     }
     !(clustered && flags.has_begin())

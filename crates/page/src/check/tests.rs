@@ -123,7 +123,7 @@ fn leaf(table: &TableDef, position: usize) -> (Box<PageBytes>, RowFormat) {
         }
         let header = RowHeader { trx: base::TrxId(WRITER), ..RowHeader::default() };
         if position > 0 && n.is_multiple_of(9) {
-            flags = flags.with(SlotFlags::HAS_VER);
+            flags = flags.with(SlotFlags::HAS_END);
             payload.extend_from_slice(&WRITER.to_le_bytes()[..6]);
         }
         if position > 0 && n.is_multiple_of(4) {

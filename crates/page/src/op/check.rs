@@ -73,7 +73,7 @@ fn admits(page: PageRef<'_>, slot: usize, key: &[u8]) -> bool {
 /// Begin and end ids that the marks tell of are there.
 fn check_marks(flags: SlotFlags, key: &[u8], payload: &[u8]) -> Result<(), OpError> {
     require(!flags.has_begin() || key.len() >= TRX_ID_BYTES)?;
-    require(!flags.has_ver() || payload.len() >= TRX_ID_BYTES)
+    require(!flags.has_end() || payload.len() >= TRX_ID_BYTES)
 }
 
 /// The keys of a batch ascend, behind those of the page and within its fences.

@@ -1,12 +1,11 @@
 //! Encoding of page operations.
 
 use base::codec::{push_short, push_start, push_varint, put_varint, take, take_varint};
-use base::{IndexId, PageNo, TrxId};
+use base::{IndexId, PageNo, ROW_HEADER_BYTES, TrxId};
 
 use super::{Batch, EntryClose, LeafInsert, OpError, PageOp, RowDelete, RowPatch, require};
 use crate::layout::{MAX_KEY_BYTES, PageType, SlotFlags};
 use crate::page_mut::FormatPage;
-use crate::template::ROW_HEADER_BYTES;
 
 const FORMAT: u8 = 1;
 const FORMAT_OTHER: u8 = 2;

@@ -33,7 +33,7 @@ fn leaf_op<'a>(prng: &mut Prng, page: PageRef<'_>, key: &'a [u8], bytes: &'a [u8
     let payload_len = page.payload(at.slot).len();
     match prng.below(10) {
         0 | 1 => PageOp::Remove { slot },
-        2 | 3 if !page.flags(at.slot).has_ver() => PageOp::ReplacePayload { slot, payload: bytes },
+        2 | 3 if !page.flags(at.slot).has_end() => PageOp::ReplacePayload { slot, payload: bytes },
         4 if payload_len >= ROW_HEADER_BYTES + bytes.len() && prng.below(2) == 0 => {
             let offset = (payload_len - bytes.len()) as u16;
             let header = std::array::from_fn(|_| prng.next_u64() as u8);
@@ -42,7 +42,7 @@ fn leaf_op<'a>(prng: &mut Prng, page: PageRef<'_>, key: &'a [u8], bytes: &'a [u8
         4 if payload_len >= bytes.len() => {
             PageOp::Patch { slot, offset: (payload_len - bytes.len()) as u16, bytes }
         }
-        5 if page.flags(at.slot).has_ver() => PageOp::Reopen { slot },
+        5 if page.flags(at.slot).has_end() => PageOp::Reopen { slot },
         5 | 6 => PageOp::Close { slot, trx: TrxId(prng.below(1 << 40)) },
         7 if payload_len >= ROW_HEADER_BYTES && bytes.len() >= ROW_HEADER_BYTES => {
             PageOp::DeleteRow { slot, header: bytes.first_chunk().unwrap() }
@@ -281,7 +281,7 @@ fn a_close_is_its_parts_in_one() {
                 .unwrap();
             for op in [
                 PageOp::ReplacePayload { slot: 0, payload: &[&id[..], payload].concat() },
-                PageOp::SetFlags { slot: 0, flags: SlotFlags::DELETED.with(SlotFlags::HAS_VER) },
+                PageOp::SetFlags { slot: 0, flags: SlotFlags::DELETED.with(SlotFlags::HAS_END) },
                 PageOp::RaiseMaxTrx(TrxId(0x0405_0607_0809)),
             ] {
                 op.apply(&mut PageMut::new(&mut many)).unwrap();

@@ -1,7 +1,7 @@
 //! Rows written through a format and read back, clustered and secondary, over prefixes of any length.
 
 use base::prng::Prng;
-use base::{ColumnId, IndexId, PageNo, TableId, TrxId};
+use base::{ColumnId, IndexId, PageNo, TableId, TrxId, UndoPtr};
 use types::{
     CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, SqlType, TableDef, TypeKind,
 };
@@ -134,7 +134,7 @@ fn a_secondary_entry_covers_its_columns_and_the_clustered_key() {
                 key.extend_from_slice(&(step + 1).to_be_bytes()[2..]);
             }
             if step % 3 == 0 {
-                flags = flags.with(SlotFlags::HAS_VER).with(SlotFlags::DELETED);
+                flags = flags.with(SlotFlags::HAS_END).with(SlotFlags::DELETED);
                 payload.extend_from_slice(&(step + 9).to_le_bytes()[..6]);
             }
             format.encode(RowHeader::default(), &values(&row), &[], &mut payload);

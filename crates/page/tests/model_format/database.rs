@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::codec::get_u48;
 use base::prng::Prng;
-use base::{IndexId, Lsn, PageNo, TrxId};
+use base::{IndexId, Lsn, PageNo, TrxId, UndoPtr};
 use page::check::{check_page, check_records};
 use page::op::encode_change;
 use page::*;

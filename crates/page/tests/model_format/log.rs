@@ -1,8 +1,9 @@
 //! Log frames and undo records, as docs/redo_log.md writes them down.
 
+use base::UndoPtr;
 use base::checksum::crc32;
 use base::codec::{get_u16, get_u32, get_u48, push_varint, take, take_varint};
-use page::{RowHeader, SlotFlags, UNDO_PTR_BYTES, UndoPtr};
+use page::{RowHeader, SlotFlags};
 
 pub(crate) const CHANGES: u8 = 1;
 pub(crate) const UNDO: u8 = 2;
@@ -122,8 +123,8 @@ pub(crate) fn push_undo(
 ) {
     out.push(UNDO);
     out.extend_from_slice(&trx.to_le_bytes()[..6]);
-    out.extend_from_slice(&pointer.0.to_le_bytes()[..UNDO_PTR_BYTES]);
-    out.extend_from_slice(&previous.0.to_le_bytes()[..UNDO_PTR_BYTES]);
+    out.extend_from_slice(&pointer.0.to_le_bytes()[..UndoPtr::STORED_BYTES]);
+    out.extend_from_slice(&previous.0.to_le_bytes()[..UndoPtr::STORED_BYTES]);
     let mut body = Vec::new();
     undo.encode(version, &mut body);
     push_bytes(out, &body);
@@ -140,13 +141,13 @@ pub(crate) fn push_end(out: &mut Vec<u8>, kind: u8, trx: u64) {
 pub(crate) fn push_compensation(out: &mut Vec<u8>, trx: u64, undone: UndoPtr, next: UndoPtr) {
     out.push(COMPENSATION);
     out.extend_from_slice(&trx.to_le_bytes()[..6]);
-    out.extend_from_slice(&undone.0.to_le_bytes()[..UNDO_PTR_BYTES]);
-    out.extend_from_slice(&next.0.to_le_bytes()[..UNDO_PTR_BYTES]);
+    out.extend_from_slice(&undone.0.to_le_bytes()[..UndoPtr::STORED_BYTES]);
+    out.extend_from_slice(&next.0.to_le_bytes()[..UndoPtr::STORED_BYTES]);
 }
 
 fn take_pointer(from: &mut &[u8]) -> UndoPtr {
     let mut raw = [0; 8];
-    raw[..UNDO_PTR_BYTES].copy_from_slice(take(from, UNDO_PTR_BYTES).unwrap());
+    raw[..UndoPtr::STORED_BYTES].copy_from_slice(take(from, UndoPtr::STORED_BYTES).unwrap());
     UndoPtr(u64::from_le_bytes(raw))
 }
 

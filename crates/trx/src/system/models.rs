@@ -158,7 +158,7 @@ fn a_delete_mark_that_comes_back_is_removed_by_rollback_or_purge() {
     explore(2, || {
         let world = World::new(1);
         let number = world.commit(FIRST);
-        let last = UndoPtr::new(1, 1);
+        let last = UndoPtr(1 << 24 | 1);
         world.system.enqueue(PurgeEntry {
             id: FIRST,
             number,

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 
 use base::sync::plain::{Mutex, RwLock};
 use base::sync::{Planted, planted};
-use base::{IndexId, TrxId};
+use base::{IndexId, TrxId, UndoPtr};
 use env::{Disk, IoError};
 use log::{Log, Part};
 
@@ -16,7 +16,7 @@ use super::record::{NewUndo, UndoRecord};
 use super::restore::{RESTORED_CHUNKS_MAX, Restored, RestoredUndo};
 use super::room::Room;
 use super::swap::{Slot, Swap, SwapError};
-use super::{UndoKind, UndoPtr};
+use super::{Address, UndoKind};
 use crate::commit_table::{Chunk as IdChunk, CommitTable, Ending};
 
 /// Words in a chunk: 32 KiB, more than the largest record (a key and a payload of half a page each).
@@ -82,8 +82,9 @@ impl UndoStore {
     /// The chunk was swapped and cannot be read back.
     pub fn read(&self, ptr: UndoPtr, with_key: bool, record: &mut UndoRecord) -> Result<(), Box<SwapError>> {
         let chunks = self.chunks.read();
-        if let Place::Memory(chunk) = &chunks[ptr.chunk() as usize - 1] {
-            record.read(&chunk.words[ptr.word()..], with_key);
+        let at = Address::of(ptr);
+        if let Place::Memory(chunk) = &chunks[at.chunk as usize - 1] {
+            record.read(&chunk.words[at.word..], with_key);
             return Ok(());
         }
         drop(chunks);
@@ -98,12 +99,13 @@ impl UndoStore {
         with_key: bool,
         record: &mut UndoRecord,
     ) -> Result<(), Box<SwapError>> {
-        let slot = match self.chunks.read()[ptr.chunk() as usize - 1] {
+        let at = Address::of(ptr);
+        let slot = match self.chunks.read()[at.chunk as usize - 1] {
             Place::Swapped(slot) => slot,
             Place::Memory(_) | Place::Free => panic!("undo is kept while a published view may need it"),
         };
-        let chunk = self.swap.read(ptr.chunk(), slot)?;
-        record.read(&chunk.words[ptr.word()..], with_key);
+        let chunk = self.swap.read(at.chunk, slot)?;
+        record.read(&chunk.words[at.word..], with_key);
         Ok(())
     }
 
@@ -360,9 +362,9 @@ impl UndoLog {
             && let Some(short) = undo.short_words()
         {
             undo.write_short(short, self.last, room);
-            let ptr = UndoPtr::new(chunk.number, self.used);
+            let ptr = Address { chunk: chunk.number, word: self.used }.ptr();
             if !planted(Planted::UnloggedUndo) {
-                let ends = [ptr.logged(), self.last.logged()];
+                let ends = [ptr, self.last];
                 undo.push_short_part::<N>(short, &mut self.parts, self.id, ends);
             }
             return self.note_appended(undo, ptr);
@@ -379,9 +381,9 @@ impl UndoLog {
         }
         let chunk = self.chunk.as_ref().expect("just allocated when there was none");
         undo.write(self.last, &chunk.words[self.used..self.used + words]);
-        let ptr = UndoPtr::new(chunk.number, self.used);
+        let ptr = Address { chunk: chunk.number, word: self.used }.ptr();
         if !planted(Planted::UnloggedUndo) {
-            undo.push_part(&mut self.parts, self.id, ptr.logged(), self.last.logged());
+            undo.push_part(&mut self.parts, self.id, ptr, self.last);
         }
         self.note_appended(undo, ptr)
     }
@@ -454,7 +456,7 @@ impl UndoLog {
             return Ok(false);
         }
         self.store.read(self.last, true, record)?;
-        let (undone, next) = (self.last.logged(), record.prev.logged());
+        let (undone, next) = (self.last, record.prev);
         self.push_part(&Part::Compensation { trx: self.id, undone, next });
         self.last = record.prev;
         Ok(true)

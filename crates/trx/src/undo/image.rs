@@ -12,10 +12,10 @@
 //! | | the image, to the end |
 
 use base::codec::{push_start, push_varint, put_u64, put_varint, take, take_varint};
-use base::{IndexId, TrxId};
-use log::{UNDO_HEAD_BYTES_MAX, UndoRef, put_undo};
+use base::{IndexId, ROW_HEADER_BYTES, TrxId, UndoPtr};
+use log::{UNDO_HEAD_BYTES_MAX, put_undo};
 
-use super::record::{NewUndo, ROW_HEADER_BYTES, SHORT_BYTES_MAX, UndoKind, UndoRecord};
+use super::record::{NewUndo, SHORT_BYTES_MAX, UndoKind, UndoRecord};
 
 /// Bytes before the index id.
 const HEAD_BYTES: usize = 4;
@@ -37,7 +37,7 @@ const _: () = assert!(SHORT_PART_ROOM < 0x80, "the length of a short image takes
 impl NewUndo<'_> {
     /// Appends the part of the record at `undo`, which comes behind `previous`, of the transaction `trx`.
     #[inline(always)]
-    pub(super) fn push_part(&self, out: &mut Vec<u8>, trx: TrxId, undo: UndoRef, previous: UndoRef) {
+    pub(super) fn push_part(&self, out: &mut Vec<u8>, trx: TrxId, undo: UndoPtr, previous: UndoPtr) {
         let (before_key, before_key_len) = self.before_key();
         let header = self.row_header.map_or(&[][..], |header| header);
         let offset = (self.kind == UndoKind::RowPatch).then_some(u32::from(self.patch_offset));
@@ -64,7 +64,7 @@ impl NewUndo<'_> {
         [key, image]: [[u64; 2]; 2],
         out: &mut Vec<u8>,
         trx: TrxId,
-        [undo, previous]: [UndoRef; 2],
+        [undo, previous]: [UndoPtr; 2],
     ) {
         debug_assert!(self.flags & HAS_ROW_HEADER == 0, "record flags {:#x}", self.flags);
         let mut part = [0; N];
@@ -175,7 +175,7 @@ mod tests {
                 row_header: (kind as u8).is_multiple_of(2).then_some(&header),
                 image: b"image",
             };
-            let (trx, at, previous) = (TrxId(1 << 40), UndoRef(1 << 50), UndoRef(77));
+            let (trx, at, previous) = (TrxId(1 << 40), UndoPtr(1 << 50), UndoPtr(77));
             let mut part = Vec::new();
             undo.push_part(&mut part, trx, at, previous);
             let Some(Ok(Part::Undo { image: bytes, .. })) = Parts::of(&part).next() else {

@@ -9,12 +9,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::IndexId;
+use base::{IndexId, ROW_HEADER_BYTES, UndoPtr};
 
-use super::UndoPtr;
-
-/// Bytes of transaction id and undo pointer before a clustered payload.
-pub const ROW_HEADER_BYTES: usize = 13;
 /// Bytes of a reference to an off-page value.
 const VALUE_REFERENCE_BYTES: usize = 24;
 const HEADER_WORDS: usize = 3;
@@ -139,7 +135,7 @@ impl NewUndo<'_> {
     #[inline(always)]
     fn write_head(&self, prev: UndoPtr, words: &[AtomicU64]) {
         let has_header = u64::from(self.row_header.is_some());
-        words[0].store(prev.raw() << 8 | self.kind as u64, Ordering::Relaxed);
+        words[0].store(prev.0 << 8 | self.kind as u64, Ordering::Relaxed);
         let key_len = self.key.len() as u64;
         let word1 = u64::from(self.index.0) | key_len << 32 | u64::from(self.flags) << 48 | has_header << 56;
         words[1].store(word1, Ordering::Relaxed);
@@ -202,7 +198,7 @@ impl UndoRecord {
         let word1 = words[1].load(Ordering::Relaxed);
         let word2 = words[2].load(Ordering::Relaxed);
         self.kind = UndoKind::from_byte(word0 as u8).expect("a record's first byte is its kind");
-        self.prev = UndoPtr::from_raw(word0 >> 8);
+        self.prev = UndoPtr(word0 >> 8);
         self.index = IndexId(word1 as u32);
         self.flags = (word1 >> 48) as u8;
         self.patch_offset = (word2 >> 32) as u16;

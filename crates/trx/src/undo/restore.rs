@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::TrxId;
 use base::sync::plain::RwLock;
 use base::sync::{Planted, planted};
+use base::{TrxId, UndoPtr};
 
 use super::chunk::{CHUNK_WORDS, Chunk, UndoStore};
 use super::record::{NewUndo, UndoRecord};
-use super::{UndoLog, UndoPtr};
+use super::{Address, UndoLog};
 
 /// Chunks that a start makes have numbers up to this one: 512 GiB of undo.
 pub(super) const RESTORED_CHUNKS_MAX: u32 = 1 << 24;
@@ -35,10 +35,10 @@ pub(super) struct Restored {
 }
 
 impl Restored {
-    fn note(&self, trx: TrxId, at: UndoPtr) {
+    fn note(&self, trx: TrxId, at: Address) {
         let mut chunks = self.chunks.write();
-        let (_, bits) = chunks.entry(at.chunk()).or_insert_with(|| (trx, Box::new([0; BIT_WORDS])));
-        bits[at.word() / 64] |= 1 << (at.word() % 64);
+        let (_, bits) = chunks.entry(at.chunk).or_insert_with(|| (trx, Box::new([0; BIT_WORDS])));
+        bits[at.word / 64] |= 1 << (at.word % 64);
         self.records.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -84,11 +84,11 @@ impl UndoStore {
 impl UndoStore {
     /// Whether `at` is where the start has put back a record of `trx`.
     pub fn has_restored(&self, trx: TrxId, at: UndoPtr) -> bool {
-        let at = address(at);
+        let at = Address::of(moved(at));
         let chunks = self.restored.chunks.read();
-        let chunk = chunks.get(&at.chunk()).filter(|(owner, _)| *owner == trx);
+        let chunk = chunks.get(&at.chunk).filter(|(owner, _)| *owner == trx);
         chunk.is_some_and(|(_, bits)| {
-            bits.get(at.word() / 64).is_some_and(|word| word >> (at.word() % 64) & 1 != 0)
+            bits.get(at.word / 64).is_some_and(|word| word >> (at.word % 64) & 1 != 0)
         })
     }
 
@@ -104,7 +104,8 @@ impl UndoRestorer<'_> {
     /// # Errors
     /// [`Misplaced`]
     pub fn put(&mut self, at: UndoPtr, record: &UndoRecord) -> Result<(), Misplaced> {
-        let (at, prev) = (address(at), address(record.prev));
+        let (ptr, prev) = (moved(at), moved(record.prev));
+        let at = Address::of(ptr);
         let undo = NewUndo {
             kind: record.kind,
             index: record.index,
@@ -115,22 +116,22 @@ impl UndoRestorer<'_> {
             image: &record.image,
         };
         let words = undo.words();
-        if prev != self.restored.last || at.word() + words > CHUNK_WORDS {
+        if prev != self.restored.last || at.word + words > CHUNK_WORDS {
             return Err(Misplaced);
         }
-        if self.chunk.as_ref().is_none_or(|chunk| chunk.number != at.chunk()) {
+        if self.chunk.as_ref().is_none_or(|chunk| chunk.number != at.chunk) {
             self.retire();
-            self.chunk = Some(self.store.restore_chunk(at.chunk()).ok_or(Misplaced)?);
+            self.chunk = Some(self.store.restore_chunk(at.chunk).ok_or(Misplaced)?);
             self.used = 0;
         }
         let chunk = self.chunk.as_ref().ok_or(Misplaced)?;
-        if at.word() < self.used {
+        if at.word < self.used {
             return Err(Misplaced);
         }
-        undo.write(prev, &chunk.words[at.word()..at.word() + words]);
+        undo.write(prev, &chunk.words[at.word..at.word + words]);
         self.store.restored.note(self.trx, at);
-        self.used = at.word() + words;
-        self.restored.last = at;
+        self.used = at.word + words;
+        self.restored.last = ptr;
         self.restored.records += 1;
         self.restored.needs_purge |= undo.kind.needs_purge();
         Ok(())
@@ -150,9 +151,10 @@ impl UndoRestorer<'_> {
 }
 
 /// Where a record goes that was at `ptr`.
-fn address(ptr: UndoPtr) -> UndoPtr {
+fn moved(ptr: UndoPtr) -> UndoPtr {
     if planted(Planted::MovedUndo) && !ptr.is_none() {
-        return UndoPtr::new(ptr.chunk() + 1, ptr.word());
+        let at = Address::of(ptr);
+        return Address { chunk: at.chunk + 1, ..at }.ptr();
     }
     ptr
 }

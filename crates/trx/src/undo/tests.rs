@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::{IndexId, TrxId};
+use base::{IndexId, ROW_HEADER_BYTES, TrxId};
 use env::{Disk, IoOp, Mishap, SimDisk};
 
 use super::*;
@@ -133,7 +133,7 @@ fn chunks_are_freed_below_the_horizon_and_used_again() {
     assert_eq!(store.chunk_count(), 0);
     let mut log = UndoLog::new(Arc::clone(&store));
     log.begin(TrxId(50), &ids);
-    assert!(log.append(&entry(UndoKind::RowInsert, b"k", b"")).raw() >> 24 <= all as u64);
+    assert!(log.append(&entry(UndoKind::RowInsert, b"k", b"")).0 >> 24 <= all as u64);
 }
 
 const SWAP_FILE: &str = "swap";
@@ -286,13 +286,13 @@ fn parts(record: &UndoRecord) -> (UndoKind, UndoPtr, &[u8], &[u8], Option<[u8; R
 #[test]
 fn undo_is_put_back_where_it_was_and_new_undo_goes_elsewhere() {
     let (records, before) = logged(&Arc::default(), 900);
-    assert!(records.last().unwrap().0.chunk() > 4);
+    assert!(Address::of(records.last().unwrap().0).chunk > 4);
     let store = Arc::new(UndoStore::default());
     let mut restorer = store.restorer(TrxId(5));
     // The first chunk had undo of others alone.
-    let from = records.iter().position(|(at, _)| at.chunk() == 2).unwrap();
+    let from = records.iter().position(|(at, _)| Address::of(*at).chunk == 2).unwrap();
     let mut prev = UndoPtr::NONE;
-    let restored: Vec<_> = records[from..].iter().filter(|(at, _)| at.raw() % 3 > 0).cloned().collect();
+    let restored: Vec<_> = records[from..].iter().filter(|(at, _)| at.0 % 3 > 0).cloned().collect();
     for (at, record) in &restored {
         restorer.put(*at, &UndoRecord { prev, ..record.clone() }).unwrap();
         prev = *at;
@@ -303,8 +303,8 @@ fn undo_is_put_back_where_it_was_and_new_undo_goes_elsewhere() {
     let mut other = UndoLog::new(Arc::clone(&store));
     other.begin(TrxId(6), &CommitTable::new(TrxId(6)));
     let numbers: Vec<u32> = (0..900)
-        .map(|_| other.append(&entry(UndoKind::RowImage, b"new", &[1; 300])).chunk())
-        .filter(|number| restored.iter().any(|(at, _)| at.chunk() == *number))
+        .map(|_| Address::of(other.append(&entry(UndoKind::RowImage, b"new", &[1; 300]))).chunk)
+        .filter(|number| restored.iter().any(|(at, _)| Address::of(*at).chunk == *number))
         .collect();
     assert_eq!(numbers, [0; 0], "a chunk was given out twice");
     let mut record = UndoRecord::default();
@@ -315,7 +315,7 @@ fn undo_is_put_back_where_it_was_and_new_undo_goes_elsewhere() {
     }
     assert!(!log.pop(UndoPtr::NONE, &mut record).unwrap());
     let chunks = store.chunk_count();
-    assert_eq!(store.free_where(|trx| trx == TrxId(5)), before.mark().chunk() as usize - 1);
+    assert_eq!(store.free_where(|trx| trx == TrxId(5)), Address::of(before.mark()).chunk as usize - 1);
     assert!(store.chunk_count() < chunks);
 }
 
@@ -327,8 +327,8 @@ fn a_record_that_cannot_have_been_where_the_log_says_is_refused() {
     let mut one = store.restorer(TrxId(5));
     let mut refuses = |at: UndoPtr, record: &UndoRecord| one.put(at, record) == Err(Misplaced);
     assert!(refuses(UndoPtr::NONE, &first.1), "no chunk");
-    assert!(refuses(UndoPtr::new(u32::MAX, 0), &first.1), "no such chunk");
-    assert!(refuses(UndoPtr::new(1, 4095), &first.1), "over the end of the chunk");
+    assert!(refuses(Address { chunk: u32::MAX, word: 0 }.ptr(), &first.1), "no such chunk");
+    assert!(refuses(Address { chunk: 1, word: 4095 }.ptr(), &first.1), "over the end of the chunk");
     assert!(refuses(second.0, &second.1), "its predecessor is missing");
     assert!(!refuses(first.0, &first.1) && !refuses(second.0, &second.1));
     assert!(refuses(first.0, &UndoRecord { prev: second.0, ..third.1.clone() }), "over another record");
