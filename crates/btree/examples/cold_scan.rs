@@ -10,10 +10,11 @@ use std::time::Instant;
 
 use base::IndexId;
 use base::prng::Prng;
-use btree::{BulkBuild, Seek, StartObserver, Store, StoreConfig, Tree, TreeShape};
+use btree::{BulkBuild, Seek, Tree, TreeShape};
 use buffer::PoolConfig;
 use env::{Disk, RealDisk};
 use page::SlotFlags;
+use space::{StartObserver, Store, StoreConfig};
 
 const ROWS: u64 = 1_000_000;
 const PAYLOAD: [u8; 187] = [b'x'; 187];
@@ -23,7 +24,7 @@ const SHAPE: TreeShape = TreeShape { format_version: 1, fixed_key_len: Some(8) }
 struct Closed;
 
 impl StartObserver for Closed {
-    fn part(&mut self, _range: log::FrameRange, _part: &log::Part<'_>) -> btree::Result<()> {
+    fn part(&mut self, _range: log::FrameRange, _part: &log::Part<'_>) -> space::Result<()> {
         Ok(())
     }
 }

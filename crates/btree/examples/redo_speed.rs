@@ -8,10 +8,11 @@ use std::time::Instant;
 
 use base::prng::Prng;
 use base::{IndexId, Lsn, TrxId, UndoPtr};
-use btree::{Store, StoreConfig, Tree, TreeShape};
+use btree::{Tree, TreeShape};
 use buffer::PoolConfig;
 use log::{LogConfig, Part};
 use page::SlotFlags;
+use space::{Store, StoreConfig};
 
 const ROWS: u64 = 400_000;
 const SHAPE: TreeShape = TreeShape { format_version: 1, fixed_key_len: Some(8) };
@@ -53,12 +54,12 @@ fn cpu_seconds() -> f64 {
 /// Keeps from where to where the log was applied.
 struct Span<'b>(&'b mut (Lsn, Lsn));
 
-impl btree::StartObserver for Span<'_> {
-    fn part(&mut self, _range: log::FrameRange, _part: &Part<'_>) -> btree::Result<()> {
+impl space::StartObserver for Span<'_> {
+    fn part(&mut self, _range: log::FrameRange, _part: &Part<'_>) -> space::Result<()> {
         Ok(())
     }
 
-    fn progress(&mut self, progress: btree::Progress) {
+    fn progress(&mut self, progress: space::Progress) {
         *self.0 = (progress.from, progress.end);
     }
 }

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use base::PageNo;
 use buffer::ExclusiveGuard;
 use page::{PageRef, PageType, Search};
+use space::Store;
 
-use crate::store::Store;
 use crate::tree::Tree;
 
 /// Where the tree ends, perhaps.
@@ -52,7 +52,7 @@ impl Tree {
         if word == EndHint::NONE {
             return None;
         }
-        let leaf = store.pool.exclusive(EndHint::page_no(word)).ok();
+        let leaf = store.pool().exclusive(EndHint::page_no(word)).ok();
         let Some(leaf) = leaf.filter(|leaf| self.is_end(leaf.page(), word, key)) else {
             self.end_hint.0.store(EndHint::NONE, Ordering::Relaxed);
             return None;

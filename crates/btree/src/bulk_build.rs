@@ -11,14 +11,10 @@ mod level;
 use self::level::{Level, Place};
 use base::{PageNo, TrxId, invariant};
 use page::{Batch, FormatPage, PageOp, PageType, SlotFlags};
+use space::{Error, Latched, Locality, Mtr, NewRun, Result, Store};
 
-use crate::allocate::{NewRun, free_run};
-use crate::error::{Error, Result};
-use crate::extents::Locality;
-use crate::mtr::{Latched, Mtr};
 use crate::separator::shortest;
 use crate::split::{Bounds, SMALL_TREE_CHILDREN};
-use crate::store::Store;
 use crate::tree::{KEY_BYTES_MAX, RECORD_BYTES_MAX, Tree};
 
 /// A build in progress.
@@ -37,7 +33,7 @@ impl<'s> BulkBuild<'s> {
     /// A build of `tree`, which must be empty and used by nobody else. `max_trx`: no record to come was changed by a
     /// later transaction.
     pub fn new(store: &'s Store, tree: &'s Tree, max_trx: TrxId) -> Result<Self> {
-        let root = store.pool.shared(tree.root)?;
+        let root = store.pool().shared(tree.root)?;
         invariant!(root.page().is_leaf() && root.page().count() == 0, "{} is not empty", tree.index);
         drop(root);
         Ok(BulkBuild { store, tree, max_trx, levels: vec![Level::default()], taken: Vec::new() })
@@ -84,7 +80,7 @@ impl<'s> BulkBuild<'s> {
     ///
     /// No latch is held: a checkpoint may have to make room for the page's log.
     fn close_page(&mut self, at: usize, separator: &[u8]) -> Result<()> {
-        self.store.log.admit()?;
+        self.store.log().admit()?;
         if self.levels[at].place.is_none() {
             self.levels[at].place = Some(self.take_page(at)?);
         }
@@ -150,7 +146,7 @@ impl<'s> BulkBuild<'s> {
 
     /// Puts the tree's id on a page among those of other trees, so that a build that is cut short can be told.
     fn label(&self, mtr: &mut Mtr<'s>, run: &NewRun) -> Result<()> {
-        let page = mtr.adopt(self.store.pool.create(run.first)?);
+        let page = mtr.adopt(self.store.pool().create(run.first)?);
         let (page_no, index_id, version) = (run.first, self.tree.index, run.version);
         mtr.apply(page, &PageOp::FormatOther { page_no, page_type: PageType::Free, index_id, version });
         Ok(())
@@ -158,7 +154,7 @@ impl<'s> BulkBuild<'s> {
 
     fn write_page(&self, at: usize, place: Place, bounds: &Bounds<'_>, batch: &[u8]) -> Result<()> {
         let mut mtr = Mtr::new(self.store);
-        let page = mtr.adopt(self.store.pool.create(place.page_no)?);
+        let page = mtr.adopt(self.store.pool().create(place.page_no)?);
         self.fill_page(&mut mtr, page, at, place, bounds, batch);
         mtr.commit();
         Ok(())
@@ -197,7 +193,7 @@ impl Drop for BulkBuild<'_> {
     fn drop(&mut self) {
         for &page in &self.taken {
             // Nothing better can be done with an error here: the page stays taken until the file is checked.
-            let _ = free_run(self.store, page, 1, &[]);
+            let _ = self.store.free_page(page);
         }
     }
 }

@@ -6,11 +6,10 @@
 use base::{Lsn, PageNo};
 use buffer::{Arrival, SharedGuard};
 use page::{PageRef, Record};
+use space::{Result, Store};
 
 use crate::descend::{self, Edge};
-use crate::error::Result;
 use crate::links::LEAVES_UNCHECKED;
-use crate::store::Store;
 use crate::tree::Tree;
 use crate::{links, read_ahead};
 
@@ -188,7 +187,7 @@ impl<'p> Cursor<'p> {
                 return if is_end { Ok(false) } else { Err(links::broken(self.leaf.page_no())) };
             }
             // The right neighbour is latched before the old guard is dropped by the assignment.
-            let (leaf, arrival) = self.store.pool.shared_in_order(right)?;
+            let (leaf, arrival) = self.store.pool().shared_in_order(right)?;
             self.leaves_left -= 1;
             let is_evident = leaf.page().is_evident_kin(self.page()) && self.leaves_left != 0;
             if !is_evident || arrival != Arrival::Resident {
@@ -323,7 +322,7 @@ impl Suspended {
     /// page may have been given back, and the descent tells the truth.
     fn unchanged_leaf<'p>(&self, tree: &Tree, store: &'p Store) -> Option<SharedGuard<'p>> {
         // Coming back to a page is not another use of it.
-        let leaf = store.pool.shared_cold(self.page_no).ok()?;
+        let leaf = store.pool().shared_cold(self.page_no).ok()?;
         let page = leaf.page();
         (page.lsn() == self.lsn && page.index_id() == tree.index && page.page_type() == page::PageType::BTree)
             .then_some(leaf)

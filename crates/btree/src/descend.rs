@@ -7,11 +7,10 @@
 use base::PageNo;
 use buffer::{ExclusiveGuard, SharedGuard};
 use page::{Kin, Search};
+use space::{Result, Store};
 
 use crate::directory::{Hint, LeafDirectory};
-use crate::error::Result;
 use crate::links::{broken, child_exclusive, child_shared, root_shared};
-use crate::store::Store;
 use crate::tree::Tree;
 
 /// Where a descent without a key goes.
@@ -60,7 +59,7 @@ fn descend_shared<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<(Shar
         let slot = page.child_for(key);
         // Leaves are so many that most are in memory only; inner pages stay in the processor's caches.
         if page.level() == 1 {
-            store.pool.will_search(store.pool.frame_hint(page.child(slot)));
+            store.pool().will_search(store.pool().frame_hint(page.child(slot)));
         }
         guard = child_shared(store, page, slot)?;
     }
@@ -73,7 +72,7 @@ fn descend_shared<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<(Shar
 
 /// The leaf that holds the greatest keys below `key`, unless `key` is its lower fence or it has lost them all.
 pub(crate) fn leaf_before<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Result<SharedGuard<'p>> {
-    let mut guard = store.pool.shared(tree.root)?;
+    let mut guard = store.pool().shared(tree.root)?;
     let mut kin = Kin::of(tree.index, guard.page().level());
     loop {
         let page = guard.page();
@@ -84,7 +83,7 @@ pub(crate) fn leaf_before<'p>(store: &'p Store, tree: &Tree, key: &[u8]) -> Resu
             return Ok(guard);
         }
         kin = kin.of_children();
-        guard = store.pool.shared(page.child(page.child_below(key)))?;
+        guard = store.pool().shared(page.child(page.child_below(key)))?;
     }
 }
 
@@ -144,7 +143,7 @@ fn root_leaf_exclusive<'p>(
     shared: SharedGuard<'p>,
 ) -> Result<Option<ExclusiveGuard<'p>>> {
     drop(shared);
-    let guard = store.pool.exclusive(root)?;
+    let guard = store.pool().exclusive(root)?;
     Ok(guard.page().is_leaf().then_some(guard))
 }
 
@@ -165,7 +164,7 @@ pub(crate) fn leaf_parent_exclusive<'p>(
             return child_exclusive(store, page, page.child_for(key));
         }
         drop(guard);
-        let guard = store.pool.exclusive(tree.root)?;
+        let guard = store.pool().exclusive(tree.root)?;
         if guard.page().level() <= 1 {
             return Ok(guard);
         }
@@ -220,7 +219,7 @@ pub(crate) fn for_each_leaf(
     level: &LevelOne,
     mut visit: impl FnMut(&[u8], PageNo) -> bool,
 ) -> Result<()> {
-    let mut guard = store.pool.shared(level.first)?;
+    let mut guard = store.pool().shared(level.first)?;
     let mut fence = Vec::new();
     loop {
         let page = guard.page();
@@ -240,6 +239,6 @@ pub(crate) fn for_each_leaf(
         if page.right().is_none() {
             return Ok(());
         }
-        guard = store.pool.shared(page.right())?;
+        guard = store.pool().shared(page.right())?;
     }
 }

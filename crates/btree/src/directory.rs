@@ -20,11 +20,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use base::PageNo;
 use buffer::{ExclusiveGuard, FrameHint, SharedGuard};
 use page::{PageRef, PageType, Search};
+use space::{Result, Store};
 
 use crate::descend::{self, LevelOne};
-use crate::error::Result;
 use crate::separator::common_prefix_len;
-use crate::store::Store;
 use crate::tree::Tree;
 
 /// Builds for tests, and those with assertions, keep a directory for almost every tree, so that tests meet it.
@@ -150,7 +149,7 @@ impl Hint<'_> {
     /// Notes where the page, which is latched and has shown to be a leaf, is in memory now.
     #[inline]
     fn refresh(&self, store: &Store) {
-        let frame = store.pool.frame_hint(self.page_no);
+        let frame = store.pool().frame_hint(self.page_no);
         if frame != self.frame {
             self.entry.place.store(place(self.page_no, frame), Ordering::Relaxed);
         }
@@ -229,8 +228,8 @@ impl LeafDirectory {
     /// Has the processor fetch what a lookup looks at first that goes where `hint` leads.
     #[inline]
     pub(crate) fn fetch_ahead(hint: Hint<'_>, store: &Store) {
-        store.pool.will_latch(hint.page_no);
-        store.pool.will_search(hint.frame);
+        store.pool().will_latch(hint.page_no);
+        store.pool().will_search(hint.frame);
     }
 
     /// The leaf of `key` latched shared, and a search in it, if `hint` leads there.
@@ -257,8 +256,8 @@ impl LeafDirectory {
         key: &[u8],
     ) -> Option<(ExclusiveGuard<'p>, Search)> {
         let hint = self.hint(key)?;
-        store.pool.will_search(hint.frame);
-        self.search_in(hint, store, tree, key, store.pool.exclusive(hint.page_no).ok()?)
+        store.pool().will_search(hint.frame);
+        self.search_in(hint, store, tree, key, store.pool().exclusive(hint.page_no).ok()?)
     }
 
     /// [`LeafDirectory::exclusive`] that waits for nothing, for one who holds pages of other trees.
@@ -270,7 +269,7 @@ impl LeafDirectory {
         key: &[u8],
     ) -> Option<(ExclusiveGuard<'p>, Search)> {
         let hint = self.hint(key)?;
-        self.search_in(hint, store, tree, key, store.pool.try_exclusive_resident(hint.page_no)?)
+        self.search_in(hint, store, tree, key, store.pool().try_exclusive_resident(hint.page_no)?)
     }
 
     /// A search in `leaf` if it is what `hint` promised.
@@ -302,7 +301,7 @@ impl LeafDirectory {
         frees: Frees,
     ) -> Option<SharedGuard<'p>> {
         // A page that cannot be read is no reason to fail: it may have been given back.
-        let leaf = store.pool.try_shared(page_no).ok()??;
+        let leaf = store.pool().try_shared(page_no).ok()??;
         self.is_leaf_of(tree, leaf.page(), frees).then_some(leaf)
     }
 
@@ -374,7 +373,7 @@ impl LeafDirectory {
         self.shape.store(0, Ordering::Release);
         for (entry, &(start, page_no)) in in_use.entries.iter().zip(leaves) {
             entry.start.store(start, Ordering::Relaxed);
-            entry.place.store(place(page_no, store.pool.frame_hint(page_no)), Ordering::Relaxed);
+            entry.place.store(place(page_no, store.pool().frame_hint(page_no)), Ordering::Relaxed);
         }
         let (low, high) = (start_behind(&level.second, skip), start_behind(&level.last, skip));
         // From the second leaf to the last. Leaves whose starts hardly differ are bisected.

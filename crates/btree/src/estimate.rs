@@ -8,11 +8,10 @@
 //! between is taken to be as full as those.
 
 use page::PageRef;
+use space::{Result, Store};
 
 use crate::cursor::{Cursor, Seek};
-use crate::error::Result;
 use crate::links::{child_shared, root_shared};
-use crate::store::Store;
 use crate::tree::Tree;
 
 /// Leaves that are counted record by record before the places of the keys are used.

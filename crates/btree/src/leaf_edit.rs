@@ -7,11 +7,8 @@ use page::{
     EntryClose, LeafInsert, OpError, PAGE_SIZE, PageOp, PageRef, Record, RowDelete, RowPatch, Search,
     SlotFlags,
 };
+use space::{Latched, Mtr, Result, Store};
 
-use crate::error::Result;
-use crate::extents::extent_of;
-use crate::mtr::{Latched, Mtr};
-use crate::store::Store;
 use crate::tree::Tree;
 
 /// The change needs more room than [`Tree::edit`] was asked to provide. Nothing has happened: commit what was done, then
@@ -213,8 +210,7 @@ impl<'p> LeafEdit<'p> {
     /// (docs/file_format.md, 1.2). On an error nothing has happened. Cost: a few loads, but for the first time in an extent.
     #[inline(always)]
     pub fn note_garbage(&mut self) -> Result<()> {
-        let extent = extent_of(self.page().page_no());
-        self.mtr.note_garbage(extent)
+        self.mtr.note_garbage(self.page().page_no())
     }
 
     /// Marks the row as deleted by the transaction of `header`, its new row header. Raises the page's `max_trx`.

@@ -1,8 +1,8 @@
-//! B+-trees over the pages of one data file: descents, cursors, edits, splits, merges, bulk builds, space.
+//! B+-trees over the pages of one data file: descents, cursors, edits, splits, merges, bulk builds (docs/btree.md).
 //!
 //! # Concepts
 //! ```text
-//!  Store --- Pool (pages), Log (redo), Space (extents)
+//!  space::Store --- pages, redo, extents
 //!    |
 //!  Tree (root page number)   point, seek -> Position, Cursor: a leaf latched shared
 //!                            edit        -> LeafEdit:         a leaf latched exclusively, one mini-transaction
@@ -15,8 +15,7 @@
 //! 1. A root's page number never changes: a root split moves the content into two new children.
 //! 2. A page's keys lie within its fences, `[lower, upper)`; the parent's separators are its children's lower fences;
 //!    neighbours on a level share a fence and the left one links to the right one.
-//! 3. Every page change goes through [`mtr`](self)'s one call that applies an operation and encodes it, so that the log
-//!    alone rebuilds every page byte for byte.
+//! 3. Every page change goes through [`space::Mtr`], which applies an operation and encodes it by one call.
 //! 4. A page that leaves a tree is formatted as free, in the same mini-transaction, before its number can be used again;
 //!    the next use has a higher version. Remembered page numbers are checked against tree and version after latching.
 //! 5. Whatever can fail (reading pages, taking pages) happens before a mini-transaction's first change.
@@ -28,7 +27,7 @@
 //! enters no other tree, but for reads that go from a secondary leaf to the clustered tree: see [`Cursor`].
 //!
 //! # Failure and recovery
-//! [`Error`]; an operation that fails has not changed anything. Each mini-transaction is one frame of the log.
+//! [`space::Error`]; an operation that fails has not changed anything. Each mini-transaction is one frame of the log.
 //!
 //! # Performance
 //! `point` and `edit` allocate nothing and cost one latch pair and one search; one a level where the leaf directory does not
@@ -43,54 +42,32 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod allocate;
 mod append;
 mod bulk_build;
 pub mod check;
-mod claims;
 mod cursor;
 mod descend;
-mod destroy;
 mod directory;
-mod error;
 mod estimate;
-mod extents;
-mod garbage;
 mod leaf_edit;
 mod links;
 mod merge;
-mod mtr;
 mod overflow;
 mod owner;
 mod probe;
 mod read_ahead;
-mod recover;
-#[cfg(test)]
-mod redo_tap;
 mod sample;
 mod separator;
-mod shared_owners;
-mod space;
-mod space_reserve;
 mod split;
 mod split_plan;
-mod store;
 mod tree;
 
 #[cfg(test)]
 mod tests;
 
 pub use bulk_build::BulkBuild;
-pub use claims::UnclaimedPages;
 pub use cursor::{Cursor, Position, Seek, Suspended};
-pub use error::{BadFrame, Error, Result};
 pub use estimate::Stretch;
-pub use garbage::Sweep;
 pub use leaf_edit::{LeafEdit, NeedRoom, Neighbour};
-pub use overflow::OVERFLOW_BYTES_MAX;
 pub use probe::Probe;
-pub use recover::{Progress, StartObserver};
-pub use space::SpaceReport;
-pub use space_reserve::SpaceReserve;
-pub use store::{Store, StoreConfig};
 pub use tree::{Foreseen, KEY_BYTES_MAX, RECORD_BYTES_MAX, Tree, TreeShape};

@@ -10,9 +10,8 @@ use std::cell::Cell;
 use base::PageNo;
 use buffer::{ExclusiveGuard, SharedGuard};
 use page::{Corruption, CorruptionKind, Kin, PageRef};
+use space::{Error, Result, Store};
 
-use crate::error::{Error, Result};
-use crate::store::Store;
 use crate::tree::Tree;
 
 /// The error for a page that a link leads to by mistake.
@@ -25,7 +24,7 @@ pub(crate) fn broken(page: PageNo) -> Error {
 /// The root of `tree`, shared.
 #[inline(always)]
 pub(crate) fn root_shared<'p>(store: &'p Store, tree: &Tree) -> Result<SharedGuard<'p>> {
-    let guard = store.pool.shared(tree.root)?;
+    let guard = store.pool().shared(tree.root)?;
     let page = guard.page();
     if page.kin() == Kin::of(tree.index, page.level()) { Ok(guard) } else { Err(broken(tree.root)) }
 }
@@ -37,7 +36,7 @@ pub(crate) fn child_shared<'p>(
     parent: PageRef<'_>,
     slot: usize,
 ) -> Result<SharedGuard<'p>> {
-    child(parent, slot, |page| store.pool.shared(page), |guard| guard.page().kin())
+    child(parent, slot, |page| store.pool().shared(page), |guard| guard.page().kin())
 }
 
 /// [`child_shared`] with an exclusive latch.
@@ -47,7 +46,7 @@ pub(crate) fn child_exclusive<'p>(
     parent: PageRef<'_>,
     slot: usize,
 ) -> Result<ExclusiveGuard<'p>> {
-    child(parent, slot, |page| store.pool.exclusive(page), |guard| guard.page().kin())
+    child(parent, slot, |page| store.pool().exclusive(page), |guard| guard.page().kin())
 }
 
 /// The child at `slot` of `parent`, latched by `latch`, if it is of the kind that the parent's children are.

@@ -8,15 +8,12 @@
 use base::PageNo;
 use buffer::ExclusiveGuard;
 use page::{HEADER_BYTES, OWN_PREFIX_BYTES_MAX, PAGE_SIZE, PageOp, PageRef};
+use space::{Mtr, NewPage, Result, Store};
 
-use crate::allocate::NewPage;
-use crate::error::Result;
 use crate::leaf_edit::SPARSE_BYTES;
 use crate::links::child_exclusive;
-use crate::mtr::Mtr;
 use crate::separator::common_prefix_len;
 use crate::split::{Bounds, PageKind, batch_of};
-use crate::store::Store;
 use crate::tree::Tree;
 
 /// Two pages that both hold something are merged only if the result leaves this much free, so that the next insertions
@@ -34,14 +31,14 @@ impl Tree {
 
     /// One way down; true if it has changed the tree, and there may be more to do.
     fn shrink_once(&self, store: &Store, key: &[u8]) -> Result<bool> {
-        let mut parent = store.pool.exclusive(self.root)?;
+        let mut parent = store.pool().exclusive(self.root)?;
         if parent.page().is_leaf() {
             return Ok(false);
         }
         if parent.page().count() == 1 {
             let child = child_exclusive(store, parent.page(), 0)?;
             collapse_root(self, store, parent, child)?;
-            store.counters.merges.add(1);
+            store.count_merge();
             return Ok(true);
         }
         loop {
@@ -49,7 +46,7 @@ impl Tree {
             let child = child_exclusive(store, parent.page(), slot)?;
             let Some(child) = (match merge_child(self, store, parent, child, slot)? {
                 Merge::Merged => {
-                    store.counters.merges.add(1);
+                    store.count_merge();
                     return Ok(true);
                 }
                 Merge::LeftAlone(child) => child,
@@ -93,7 +90,7 @@ fn merge_child<'p>(
         let child_no = child.page_no();
         drop(child);
         let left = child_exclusive(store, page, slot - 1)?;
-        let child = store.pool.exclusive(child_no)?;
+        let child = store.pool().exclusive(child_no)?;
         if !fit_together(left.page(), child.page()) {
             return Ok(alone(child));
         }

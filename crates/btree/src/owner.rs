@@ -1,25 +1,10 @@
-//! Whose a page is: for a page that cannot be read, so that the damage has a name.
+//! Whether a tree leads to a page: for a page that cannot be read, so that the damage has a name.
 
-use base::{IndexId, PageNo};
+use base::PageNo;
 use page::PageRef;
+use space::Store;
 
-use crate::extents::extent_of;
-use crate::space::map_page_of;
-use crate::store::Store;
 use crate::tree::Tree;
-
-impl Store {
-    /// The tree that has `page`, as far as the map of the space says: it does not for pages of small trees that were given out
-    /// before the start. Reads nothing.
-    pub fn owner_of(&self, page: PageNo) -> Option<IndexId> {
-        self.space.lock().owner_of(page)
-    }
-
-    /// Whether `page` is the file header or a page of the extent map.
-    pub fn is_system_page(&self, page: PageNo) -> bool {
-        page.is_none() || map_page_of(extent_of(page)) == page
-    }
-}
 
 impl Tree {
     /// Whether `page` is the root, or an inner page leads to it. Inner pages that cannot be read are passed over. Cost: reads
@@ -30,7 +15,7 @@ impl Tree {
             if inner == page {
                 return true;
             }
-            let Ok(guard) = store.pool.shared_cold(inner) else { continue };
+            let Ok(guard) = store.pool().shared_cold(inner) else { continue };
             let found = guard.page();
             let is_of_tree = match kin {
                 Some(kin) => found.kin() == kin,

@@ -6,12 +6,11 @@
 use base::PageNo;
 use buffer::SharedGuard;
 use page::{PageRef, Search};
+use space::{Result, Store};
 
 use crate::descend;
 use crate::directory::Frees;
-use crate::error::Result;
 use crate::links::{broken, follows};
-use crate::store::Store;
 use crate::tree::Tree;
 
 /// Lookups in a row, none on the leaf of the one before or next to it, after which that leaf is no longer tried first.
@@ -71,7 +70,7 @@ impl<'p> Probe<'p> {
             return Ok(false);
         };
         // The right neighbour is latched before the old guard is dropped.
-        let leaf = self.store.pool.shared(right)?;
+        let leaf = self.store.pool().shared(right)?;
         if !self.page().is_some_and(|page| follows(page, leaf.page())) {
             return Err(broken(right));
         }

@@ -1,12 +1,12 @@
 //! Read-ahead for scans: which leaves come next is read off the pages above them.
 
+use space::Store;
+
 use std::cell::Cell;
 
 use base::PageNo;
 use buffer::{Arrival, SharedGuard};
 use page::PageRef;
-
-use crate::store::Store;
 
 /// Leaves read ahead when a scan has missed two in a row.
 const FIRST_LEAVES: usize = 16;
@@ -32,7 +32,7 @@ pub(crate) fn follow(store: &Store, root: PageNo, leaf: PageRef<'_>, arrival: Ar
         Arrival::Missed => return,
     };
     if let Some(following) = leaves_after_right(store, root, leaf, leaves) {
-        store.pool.read_ahead(&following);
+        store.pool().read_ahead(&following);
     }
 }
 
@@ -71,6 +71,6 @@ fn leaves_after_right(store: &Store, root: PageNo, leaf: PageRef<'_>, max: usize
 
 /// An inner page, if it can be had at once.
 fn try_shared(store: &Store, page_no: PageNo) -> Option<SharedGuard<'_>> {
-    let guard = store.pool.try_shared(page_no).ok()??;
+    let guard = store.pool().try_shared(page_no).ok()??;
     (!guard.page().is_leaf()).then_some(guard)
 }

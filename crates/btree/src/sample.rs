@@ -2,10 +2,9 @@
 
 use base::prng::Prng;
 use page::PageRef;
+use space::{Result, Store};
 
-use crate::error::Result;
 use crate::links::{child_shared, root_shared};
-use crate::store::Store;
 use crate::tree::Tree;
 
 impl Tree {

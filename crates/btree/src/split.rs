@@ -20,16 +20,12 @@ use std::ops::Range;
 use base::{IndexId, PageNo, TrxId, invariant};
 use buffer::ExclusiveGuard;
 use page::{Batch, Fit, FormatPage, PAGE_SIZE, PageMut, PageOp, PageRef};
+use space::{Latched, Locality, Mtr, NewPage, Result, Store};
 
-use crate::allocate::NewPage;
 use crate::descend::leaf_parent_exclusive;
-use crate::error::Result;
 use crate::leaf_edit::{has_room, is_append};
 use crate::links::child_exclusive;
-use crate::mtr::{Latched, Mtr};
-use crate::space::Locality;
 use crate::split_plan::{Newcomer, SplitPlan, plan_inner, plan_leaf};
-use crate::store::Store;
 use crate::tree::{KEY_BYTES_MAX, Tree};
 
 /// A tree whose root has fewer children takes single pages from extents that it shares with other small trees.
@@ -80,12 +76,12 @@ fn split_leaf_below_parent(tree: &Tree, store: &Store, key: &[u8], need: usize) 
 
 /// The way down with exclusive latches, splitting what is too full for `separator`.
 fn split_from_root(tree: &Tree, store: &Store, key: &[u8], need: usize, separator: &[u8]) -> Result<Step> {
-    let mut parent = store.pool.exclusive(tree.root)?;
+    let mut parent = store.pool().exclusive(tree.root)?;
     if parent.page().is_leaf() {
         let page = parent.page();
         let Some(plan) = plan_for(page, key, need) else { return Ok(Step::Done) };
         split_root(tree, store, parent, &plan, Locality::Shared)?;
-        store.counters.splits.add(1);
+        store.count_splits(1);
         return Ok(Step::Done);
     }
     if parent.page().fits(separator, 0) == Fit::No {
@@ -120,7 +116,7 @@ fn split_leaf<'p>(
     let is_small = parent.page_no() == tree.root && parent.page().count() < SMALL_TREE_CHILDREN;
     let locality = if is_small { Locality::Shared } else { Locality::Own };
     let split = split_child(tree, store, parent, leaf, &plan, locality)?;
-    store.counters.splits.add(u64::from(split));
+    store.count_splits(u64::from(split));
     Ok(if split { Step::Done } else { Step::NoRoomFor(plan.separator) })
 }
 

@@ -6,6 +6,7 @@ use buffer::PoolConfig;
 use env::{Disk, SimDisk};
 use log::LogConfig;
 use page::SlotFlags;
+use space::{Error, Result, Store, StoreConfig};
 
 use crate::check::TreeReport;
 use crate::*;

@@ -2,17 +2,14 @@
 
 use base::{IndexId, PageNo};
 use page::{FormatPage, PageOp};
+use space::{Error, Locality, Mtr, Result, Store};
 
 use crate::append::EndHint;
 use crate::cursor::{Cursor, Position, Seek};
 use crate::descend;
 use crate::directory::{Hint, LeafDirectory};
-use crate::error::{Error, Result};
 use crate::leaf_edit::{LeafEdit, has_room};
-use crate::mtr::Mtr;
-use crate::space::Locality;
 use crate::split;
-use crate::store::Store;
 
 /// Longest key of a record, a begin id included.
 pub const KEY_BYTES_MAX: usize = page::MAX_KEY_BYTES;

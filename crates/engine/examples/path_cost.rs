@@ -21,11 +21,12 @@ use std::sync::Arc;
 
 use base::IndexId;
 use base::prng::Prng;
-use btree::{BulkBuild, Seek, Store, StoreConfig, Tree, TreeShape};
+use btree::{BulkBuild, Seek, Tree, TreeShape};
 use buffer::PoolConfig;
 use engine::{BeginOptions, Direction, Engine, EngineConfig, KeyRange, Prober, ReadView, Scan, Table};
 use env::SimDisk;
 use page::{PageRef, SlotFlags};
+use space::{Store, StoreConfig};
 use types::{CollationId, ColumnDef, IndexDef, IndexKind, SqlType, TableDef, TypeKind};
 
 /// Records of a table: three levels of tree.

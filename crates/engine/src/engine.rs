@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use arc_swap::{ArcSwap, Guard};
 use base::sync::plain::Mutex;
 use base::{IndexId, TrxId, UndoPtr};
-use btree::{Store, StoreConfig};
 use buffer::PoolConfig;
 use env::{Clock, RealClock};
 use page::{FileHeader, OverflowRef};
+use space::{Store, StoreConfig};
 use trx::{Abandon, BeginOptions, Ending, TableUse, Trx, TrxSystem, WriteParts};
 use types::TableDef;
 

@@ -89,7 +89,7 @@ pub enum Error {
     /// The data directory cannot be used.
     DataDir(Box<DataDirError>),
     /// The trees or their file failed.
-    Storage(btree::Error),
+    Storage(space::Error),
     /// A file operation failed.
     Io(env::IoError),
     /// A row and its entry in an index do not agree.
@@ -312,7 +312,7 @@ impl Error {
             Error::DataDir(_) => Effect::Server,
             Error::Storage(error) => match error {
                 // Checked before any page changed, or what was written is undone.
-                btree::Error::RecordTooLarge { .. } | btree::Error::FileFull | btree::Error::Interrupted => {
+                space::Error::RecordTooLarge { .. } | space::Error::FileFull | space::Error::Interrupted => {
                     Effect::Statement
                 }
                 // A page of one tree. What was changed of others is undone.
@@ -334,7 +334,7 @@ impl Error {
     /// Whether a full disk has refused a change before anything happened: it may work again later.
     pub fn is_full_disk(&self) -> bool {
         match self {
-            Error::LogFull(_) | Error::Storage(btree::Error::FileFull) => true,
+            Error::LogFull(_) | Error::Storage(space::Error::FileFull) => true,
             Error::UndoNotSwapped(error) => error.is_out_of_space(),
             _ => false,
         }
@@ -473,12 +473,12 @@ impl From<log::Error> for Error {
     }
 }
 
-impl From<btree::Error> for Error {
+impl From<space::Error> for Error {
     #[cold]
-    fn from(error: btree::Error) -> Self {
+    fn from(error: space::Error) -> Self {
         match error {
-            btree::Error::Interrupted => Error::Lock(trx::Error::Interrupted),
-            btree::Error::Log(error) => (*error).into(),
+            space::Error::Interrupted => Error::Lock(trx::Error::Interrupted),
+            space::Error::Log(error) => (*error).into(),
             error => Error::Storage(error),
         }
     }
@@ -523,8 +523,8 @@ mod tests {
     #[test]
     fn a_page_that_is_not_what_refers_to_it_is_a_corrupt_page() {
         let corruption = Corruption { page: PageNo(16), what: CorruptionKind::Overflow };
-        assert!(Error::Storage(btree::Error::Corruption(corruption)).is_corrupt_page());
+        assert!(Error::Storage(space::Error::Corruption(corruption)).is_corrupt_page());
         assert!(Error::IndexDisagrees { index: base::IndexId(70) }.is_corrupt_page());
-        assert!(!Error::Storage(btree::Error::FileFull).is_corrupt_page());
+        assert!(!Error::Storage(space::Error::FileFull).is_corrupt_page());
     }
 }

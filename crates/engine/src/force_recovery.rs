@@ -61,14 +61,14 @@ impl Error {
             Error::DictionaryCorrupt { .. } => Some(1),
             Error::UndoCorrupt { .. } => Some(6),
             Error::Storage(error) => match error {
-                btree::Error::BadFrame(_) => Some(6),
-                btree::Error::Log(error) => log_level(error),
-                btree::Error::Buffer(buffer::Error::Corruption(corrupt)) => match corrupt.damage {
+                space::Error::BadFrame(_) => Some(6),
+                space::Error::Log(error) => log_level(error),
+                space::Error::Buffer(buffer::Error::Corruption(corrupt)) => match corrupt.damage {
                     buffer::Damage::BeyondLog | buffer::Damage::BehindLog => Some(6),
                     // Without the file header nothing is known of the file.
                     _ => (!corrupt.page.is_none()).then_some(1),
                 },
-                btree::Error::Corruption(corruption) => (!corruption.page.is_none()).then_some(1),
+                space::Error::Corruption(corruption) => (!corruption.page.is_none()).then_some(1),
                 _ => None,
             },
             _ => None,

@@ -4,7 +4,7 @@
 //! the log go that says so; a crash then leaves pages that nothing refers to. After a start that follows a crash, the purge
 //! thread searches for them:
 //!
-//! 1. The start notes which pages are in use where values may be (`btree::Store::begin_claims`).
+//! 1. The start notes which pages are in use where values may be (`space::Store::begin_claims`).
 //! 2. Once what the start found open is rolled back and all extents are swept, the rows of all tables that may have
 //!    off-page values are read, some leaves at a time. Each reference claims its pages.
 //! 3. Pages of values that are not claimed are freed.
@@ -19,8 +19,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::IndexId;
 use base::sync::plain::Mutex;
-use btree::{Cursor, Seek, Suspended, UnclaimedPages};
+use btree::{Cursor, Seek, Suspended};
 use page::{OverflowRef, PageRef, Record, RowFormat, RowRef};
+use space::UnclaimedPages;
 use types::{TableDef, TypeKind};
 
 use crate::dictionary::Kind;

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use base::PageNo;
-use btree::{Cursor, Seek, Store, Suspended};
+use btree::{Cursor, Seek, Suspended};
 use page::{Cell, KeyInt, PAGE_SIZE, PageBytes, PageRef, Records, RowFormat, RowRef, SlotFlags, SlotRun};
+use space::Store;
 use trx::{ReadView, TrxSystem};
 
 use crate::engine::Engine;

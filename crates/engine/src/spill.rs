@@ -198,9 +198,9 @@ impl Spills {
         for &trx in old.keys() {
             self.make(trx)?;
         }
-        let mut frames = log.read_back(from, up_to).map_err(btree::Error::from)?;
+        let mut frames = log.read_back(from, up_to).map_err(space::Error::from)?;
         let mut parts = Vec::new();
-        while let Some(frame) = frames.next_frame().map_err(btree::Error::from)? {
+        while let Some(frame) = frames.next_frame().map_err(space::Error::from)? {
             self.copy_frame(&frame, old, &mut parts)?;
         }
         for trx in old.keys() {
@@ -241,7 +241,7 @@ impl Spills {
         let mut of = None;
         parts.clear();
         for part in frame.parts() {
-            let part = part.map_err(btree::Error::from)?;
+            let part = part.map_err(space::Error::from)?;
             let Some(trx) = part.undo_of().or(part.end_of()) else { continue };
             if old.get(&trx).is_none_or(|from| frame.range.start < *from) {
                 continue;

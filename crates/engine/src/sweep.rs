@@ -43,7 +43,7 @@ impl Engine {
                 Ok(guard) => is_clean &= self.find_leftovers(guard.page(), &mut leftovers),
                 // A statement that reads the page reports it. The extent keeps its bit.
                 Err(buffer::Error::Corruption(_)) => is_clean = false,
-                Err(error) => return Err(btree::Error::from(error).into()),
+                Err(error) => return Err(space::Error::from(error).into()),
             }
             for leftover in leftovers {
                 let removed = match self.remove_leftover(&leftover, &mut held) {

@@ -41,8 +41,8 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
             }
         },
         Error::AutoIncrementExhausted => error_map::AUTOINC_READ_FAILED.bare(),
-        Error::Storage(btree::Error::RecordTooLarge { max, .. }) => error_map::TOO_BIG_ROWSIZE.with(&[max]),
-        Error::Storage(btree::Error::FileFull) => error_map::RECORD_FILE_FULL.with(&[&"data.pages"]),
+        Error::Storage(space::Error::RecordTooLarge { max, .. }) => error_map::TOO_BIG_ROWSIZE.with(&[max]),
+        Error::Storage(space::Error::FileFull) => error_map::RECORD_FILE_FULL.with(&[&"data.pages"]),
         Error::Damaged(damaged) => damaged_index(damaged),
         Error::Forced => error_map::INNODB_FORCED_RECOVERY.bare(),
         Error::Closed => error_map::SERVER_SHUTDOWN.bare(),

@@ -3,10 +3,10 @@
 use base::PageNo;
 use base::sync::interrupt;
 use page::{PAGE_SIZE, PageBytes, PageRef, PageType};
+use space::Store;
 
-use super::{PageSet, Problems};
-use crate::store::Store;
 use crate::tree::Tree;
+use space::check::{PageSet, Problems};
 
 /// What a check has seen of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Check<'_, '_> {
             if at.is_multiple_of(READ_AHEAD_PAGES) && child.level == Some(0) {
                 let ahead = below[at..].iter().take(READ_AHEAD_PAGES).map(|child| child.page_no);
                 let ahead: Vec<PageNo> = ahead.filter(|&page| self.pages.has_room_for(page)).collect();
-                self.store.pool.prefetch(&ahead);
+                self.store.pool().prefetch(&ahead);
             }
             debug_assert!(child.page_no != page_no, "check_page looks at the children");
             self.check_subtree(child);
@@ -122,7 +122,7 @@ impl Check<'_, '_> {
         if !self.pages.claim(page_no) {
             return Err("belongs to two trees, parents or off-page values".to_owned());
         }
-        let guard = self.store.pool.shared_cold(page_no).map_err(|error| error.to_string())?;
+        let guard = self.store.pool().shared_cold(page_no).map_err(|error| error.to_string())?;
         guard.page().copy_to(image);
         drop(guard);
         let page = PageRef::new(image);
@@ -161,7 +161,7 @@ impl Check<'_, '_> {
         );
         let upper_agrees = page.upper_fence() == expected.upper.as_deref();
         problems.expect(upper_agrees, page_no, "has another upper fence than its parent says");
-        let is_owned = self.store.space.owns(self.tree.index, page_no);
+        let is_owned = self.store.is_owned_by(self.tree.index, page_no);
         problems.expect(is_owned, page_no, "is not allocated to the tree");
         if let Err(corruption) = page::check::check_page(page) {
             self.leave_out(expected, corruption.what.words());

@@ -173,12 +173,11 @@ fn a_file_of_several_groups_of_extents_opens_again() {
     let real: Arc<dyn env::Disk> = Arc::new(env::RealDisk);
     let store = Store::create(&real, &path, config(256)).unwrap();
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
-    crate::space::Space::grow(&store, &mut store.space.lock(), 600).unwrap();
     // Two runs cannot stand in the first group together.
     let runs: Vec<_> = [400, 150]
         .map(|extents| {
-            let mut mtr = crate::mtr::Mtr::new(&store);
-            let run = mtr.allocate_run(INDEX, extents * 64, crate::space::Locality::Own).unwrap();
+            let mut mtr = space::Mtr::new(&store);
+            let run = mtr.allocate_run(INDEX, extents * 64, space::Locality::Own).unwrap();
             mtr.commit();
             run.first
         })

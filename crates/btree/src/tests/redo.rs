@@ -5,36 +5,38 @@ use std::collections::BTreeMap;
 use base::PageNo;
 use base::codec::take_varint;
 use base::prng::Prng;
-use log::FrameRange;
+use log::{LogReader, Part};
 use page::{PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef, PageType};
 
 use super::*;
 
-/// Applies all frames, in log order, to pages of zeros.
-fn replay(frames: &[(FrameRange, Vec<u8>)]) -> BTreeMap<PageNo, Box<PageBytes>> {
+/// Applies all changes in the log of `disk`, in its order, to pages of zeros.
+fn replay(disk: &SimDisk) -> BTreeMap<PageNo, Box<PageBytes>> {
+    let mut reader = LogReader::open(&shared(disk), Path::new("redo"), config(0).identity).unwrap();
     let mut pages = BTreeMap::new();
-    for (range, redo) in frames {
-        let mut rest = &redo[1..];
-        let len = take_varint(&mut rest).unwrap();
-        assert_eq!((redo[0], len), (1, rest.len() as u64));
-        while !rest.is_empty() {
-            let page_no = PageNo(take_varint(&mut rest).unwrap() as u32);
-            let bytes = pages.entry(page_no).or_insert_with(|| Box::new([0; PAGE_SIZE]));
-            let op = PageOp::decode(&mut rest).unwrap();
-            let mut page = PageMut::new(bytes);
-            op.apply(&mut page).unwrap();
-            page.set_lsn(range.end);
+    while let Some(frame) = reader.next_frame().unwrap() {
+        for part in frame.parts() {
+            let Part::Changes(mut rest) = part.unwrap() else { continue };
+            while !rest.is_empty() {
+                let page_no = PageNo(take_varint(&mut rest).unwrap() as u32);
+                let bytes = pages.entry(page_no).or_insert_with(|| Box::new([0; PAGE_SIZE]));
+                let op = PageOp::decode(&mut rest).unwrap();
+                let mut page = PageMut::new(bytes);
+                op.apply(&mut page).unwrap();
+                page.set_lsn(frame.range.end);
+            }
         }
     }
     pages
 }
 
 /// Every page in use is, byte for byte, what the log says.
-fn assert_rebuilt(store: &Store) {
-    let pages = replay(&store.redo_tap.take());
+fn assert_rebuilt(store: &Store, disk: &SimDisk) {
+    store.log().flush().unwrap();
+    let pages = replay(disk);
     let mut compared = 0;
     for (page_no, bytes) in pages {
-        let guard = store.pool.shared(page_no).unwrap();
+        let guard = store.pool().shared(page_no).unwrap();
         // The frames of freed pages may have been forgotten.
         if guard.page().page_type() == PageType::Free || PageRef::new(&bytes).page_type() == PageType::Free {
             continue;
@@ -52,8 +54,6 @@ fn replaying_the_log_gives_identical_pages() {
         eprintln!("seed {seed}");
         let disk = SimDisk::new();
         let store = new_store(&disk, 1024);
-        store.redo_tap.switch_on();
-        // The map page is older than the tap: one change writes what matters of it.
         let mut prng = Prng::new(seed);
         let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();
         for _ in 0..6000 {
@@ -76,6 +76,6 @@ fn replaying_the_log_gives_identical_pages() {
         }
         (0..3000u32).for_each(|n| insert(&store, &tree, &[&[200][..], &n.to_be_bytes()].concat(), &[2; 30]));
         tree.write_overflow(&store, &vec![9; 100_000], |_| []).unwrap();
-        assert_rebuilt(&store);
+        assert_rebuilt(&store, &disk);
     }
 }

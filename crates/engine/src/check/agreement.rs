@@ -7,8 +7,8 @@ use std::hash::{DefaultHasher, Hasher};
 
 use base::PageNo;
 use btree::Seek;
-use btree::check::Problems;
 use page::{RowHeader, RowRef};
+use space::check::Problems;
 use trx::{ReadView, Span};
 
 use super::{Finding, TableReport};
@@ -222,7 +222,7 @@ impl Table {
 }
 
 fn is_full(problems: &Problems) -> bool {
-    problems.iter().count() > btree::check::PROBLEMS_MAX
+    problems.iter().count() > space::check::PROBLEMS_MAX
 }
 
 /// What the entries that `view` sees add up to.

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::{IndexId, PageNo};
-use btree::Store;
-use btree::check::{Inspected, PageSet};
 use env::{Disk, ReadOnlyDisk};
 use page::FileHeader;
+use space::Store;
+use space::check::{Inspected, PageSet};
 
 use super::{Depth, Finding};
 use crate::datadir::DataDir;
@@ -64,8 +64,8 @@ pub fn check_datadir(
     let Inspected { store, problems, is_map_known } =
         match Store::inspect(&disk, &datadir.data_file(), pool_bytes) {
             Ok(inspected) => inspected,
-            Err(btree::Error::NotClean) => return Err(DataDirError::NotClean(path.to_path_buf()).into()),
-            Err(btree::Error::Corruption(corruption)) => {
+            Err(space::Error::NotClean) => return Err(DataDirError::NotClean(path.to_path_buf()).into()),
+            Err(space::Error::Corruption(corruption)) => {
                 let what = format!("(file header) {}; nothing else was looked at", corruption.what.words());
                 report.findings.push(Finding { page: Some(corruption.page), ..Finding::new(what) });
                 return Ok(report);

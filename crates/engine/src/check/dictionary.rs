@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use base::{IndexId, TableId};
-use btree::check::{PageSet, Problems};
 use page::{FileHeader, PageRef};
+use space::check::{PageSet, Problems};
 
 use super::Finding;
 use crate::dictionary::{FIRST_USER_INDEX, Kind, TableRecord, decode_schema, read_table};

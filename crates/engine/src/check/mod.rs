@@ -3,7 +3,7 @@
 //! ```text
 //!  datadir.rs --- dictionary.rs (names, definitions, ids)
 //!      '--------- table.rs ------ agreement.rs (rows and entries, now and as the oldest view sees them)
-//!                    '----------- btree::check (trees, off-page values, space)
+//!                    '----------- btree::check (trees), space::check (off-page values, space)
 //! ```
 
 mod agreement;
@@ -15,7 +15,7 @@ mod table;
 use std::fmt;
 
 use base::PageNo;
-use btree::check::Problem;
+use space::check::Problem;
 
 pub use datadir::{FileReport, Progress, check_datadir};
 pub use table::TableReport;

@@ -1,10 +1,10 @@
 //! One table: its trees, their records, the off-page values.
 
 use base::TrxId;
-use btree::Store;
-use btree::check::{PageSet, Problems};
 use page::check::check_records;
 use page::{OverflowRef, PageRef, RowRef};
+use space::Store;
+use space::check::{PageSet, Problems};
 use trx::{ExclusiveWait, ReadView};
 
 use super::{Depth, Finding};

@@ -76,7 +76,7 @@ impl Engine {
         }
         let (start, horizon) = (self.store.log().current(), self.restart_horizon.max(TrxId(1)));
         pool.register_ids(TrxIds { start, horizon, limit: horizon });
-        Ok(pool.ensure_resident_sound().map_err(btree::Error::from)?)
+        Ok(pool.ensure_resident_sound().map_err(space::Error::from)?)
     }
 
     /// Takes the next number of a counter in the file header. The caller holds the definition mutex.

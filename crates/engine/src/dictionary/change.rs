@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 
 use base::codec::{push_varint, take, take_varint};
 use base::sync::{Planted, planted};
-use btree::{SpaceReserve, Store};
+use space::{SpaceReserve, Store};
 
 use super::codec::{FORMAT, open, seal};
 use super::{Dictionary, Kind};

@@ -24,9 +24,10 @@ mod shape;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{IndexId, PageNo, SchemaId};
-use btree::check::PageSet;
-use btree::{Seek, Store, Tree, TreeShape};
+use btree::{Seek, Tree, TreeShape};
 use page::SlotFlags;
+use space::Store;
+use space::check::PageSet;
 use types::{CollationId, TableDef};
 
 pub(crate) use change::Change;

@@ -140,8 +140,8 @@ impl History {
     }
 }
 
-impl btree::StartObserver for History {
-    fn checkpoint(&mut self, listed: &[TrxState]) -> btree::Result<()> {
+impl space::StartObserver for History {
+    fn checkpoint(&mut self, listed: &[TrxState]) -> space::Result<()> {
         let Some(spills) = self.spills.take() else { return Ok(()) };
         for state in listed.iter().filter(|state| state.spilled_bytes > 0) {
             let mut file = spills.open(state.trx, state.spilled_bytes)?;
@@ -158,14 +158,14 @@ impl btree::StartObserver for History {
         Ok(())
     }
 
-    fn part(&mut self, range: FrameRange, part: &Part<'_>) -> btree::Result<()> {
+    fn part(&mut self, range: FrameRange, part: &Part<'_>) -> space::Result<()> {
         if !self.was_spilled(range, part) {
             self.hear(range, part)?;
         }
         Ok(())
     }
 
-    fn unclean(&mut self) -> btree::Result<()> {
+    fn unclean(&mut self) -> space::Result<()> {
         self.unclean = true;
         self.log.note("recovery: the data directory was not shut down cleanly");
         self.pace = Some(Pace::new(&self.log));
@@ -192,7 +192,7 @@ impl btree::StartObserver for History {
         self.leftovers.retain(|leftover| !leftover.is_freed(is_freed_after));
     }
 
-    fn progress(&mut self, progress: btree::Progress) {
+    fn progress(&mut self, progress: space::Progress) {
         let (done, total) = (progress.at.0 - progress.from.0, progress.end.0 - progress.from.0);
         if let Some(pace) = &mut self.pace {
             pace.tell("applying the redo log", done, total);

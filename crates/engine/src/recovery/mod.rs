@@ -1,7 +1,7 @@
 //! Recovery: what a start does about a directory that was not closed.
 //!
 //! ```text
-//!  btree::Store::open   log read (History listens), pages redone
+//!  space::Store::open   log read (History listens), pages redone
 //!    catalog loaded     the dictionary has no transactions: it is whole
 //!    unfinished.rs      open transactions become transactions in progress, their undo at the addresses it had
 //!    trees              that a definition change left half made or half gone are freed; open transactions are undone first
@@ -112,7 +112,7 @@ impl Engine {
         self.free_pending_trees()?;
         self.purge_leftovers(found.leftovers)?;
         // What was put back came from the log, as what was redone before.
-        self.store.pool().ensure_resident_sound().map_err(btree::Error::from)?;
+        self.store.pool().ensure_resident_sound().map_err(space::Error::from)?;
         if unfinished > 0 {
             log.note(&format!("recovery: rolling back {unfinished} open transactions"));
         }
@@ -137,7 +137,7 @@ impl Engine {
             self.checkpoint()?;
             self.roll_back_unfinished()?;
             // What was put back came from the log, too.
-            self.store.pool().ensure_resident_sound().map_err(btree::Error::from)?;
+            self.store.pool().ensure_resident_sound().map_err(space::Error::from)?;
             // Files of undo that was spilled go.
             self.checkpoint()?;
         }

@@ -13,11 +13,11 @@ use std::sync::{Arc, Weak};
 use base::sync::plain::Mutex;
 use base::sync::{Planted, planted};
 use base::{IndexId, TrxId, UndoPtr};
-use btree::SpaceReserve;
 use env::IoError;
 use log::Part;
 use page::SlotFlags;
 use page::check::{fits_format, is_overflow_reference, key_fits_format};
+use space::SpaceReserve;
 use trx::{Ending, FoundTrx, UndoKind, UndoLog, UndoRecord, UnfinishedTrx};
 
 use super::history::Found;

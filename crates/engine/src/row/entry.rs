@@ -390,7 +390,7 @@ fn reclaim(engine: &Engine, mut leaf: LeafEdit<'_>) -> bool {
 
 /// Completes `key` with the begin id of the row's one open entry; appends the entry's payload to `payload`.
 fn find_open_entry(
-    store: &btree::Store,
+    store: &space::Store,
     index: &Index,
     key: &mut Vec<u8>,
     payload: &mut Vec<u8>,

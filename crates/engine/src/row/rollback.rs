@@ -2,10 +2,10 @@
 
 use base::sync::{Planted, planted};
 use base::{ROW_HEADER_BYTES, TrxId, UndoPtr};
-use btree::{SpaceReserve, Store};
 use log::Part;
 use page::check::fits_format;
 use page::{OverflowRef, RowHeader, TRX_ID_BYTES};
+use space::{SpaceReserve, Store};
 use trx::{Locker, UndoKind, UndoLog, UndoRecord};
 
 use super::entry::CLOSED;

@@ -70,7 +70,7 @@ impl RowImage<'_> {
     }
 
     /// A copy of the image in which the off-page values of `columns` have been read.
-    pub(crate) fn fetched(&self, store: &btree::Store, columns: &ColumnSet) -> Result<(Vec<u8>, Vec<Span>)> {
+    pub(crate) fn fetched(&self, store: &space::Store, columns: &ColumnSet) -> Result<(Vec<u8>, Vec<Span>)> {
         let (mut values, mut spans) = (self.values.clone(), self.spans.clone());
         for (position, span) in spans.iter_mut().enumerate().filter(|(_, span)| span.off_page) {
             if columns.contains(position) {

@@ -3,9 +3,10 @@
 use std::ops::Bound;
 
 use base::{Lsn, ROW_HEADER_BYTES, TrxId, UndoPtr};
-use btree::{KEY_BYTES_MAX, LeafEdit, Neighbour, Store, Tree};
+use btree::{KEY_BYTES_MAX, LeafEdit, Neighbour, Tree};
 use log::{FrameRange, Part};
 use page::{RowHeader, SlotFlags};
+use space::Store;
 use trx::{Attempt, Locker, NewUndo, ReadView, Trx, UndoKind, UndoLog, WriteParts};
 use types::key::Extent;
 

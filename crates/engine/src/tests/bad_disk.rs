@@ -389,7 +389,7 @@ fn fill_data_file(engine: &Arc<Engine>, table: &Table) {
         let row = Wide { body: Some("fill ".repeat(600)), ..Wide::new(id, 0, &format!("f{id}")) };
         match insert(engine, table, &mut trx, &row).and_then(|()| engine.commit(&mut trx)) {
             Ok(()) => {}
-            Err(Error::Storage(btree::Error::FileFull)) => return,
+            Err(Error::Storage(space::Error::FileFull)) => return,
             Err(error) => panic!("{error}"),
         }
     }

@@ -55,8 +55,6 @@ pub struct Store {
     pub(crate) counters: Box<Counters>,
     /// Whether the whole extent map could be read. If not, pages must not be changed.
     pub(crate) is_map_known: bool,
-    #[cfg(test)]
-    pub(crate) redo_tap: crate::redo_tap::RedoTap,
 }
 
 /// Changes to the shape of trees.
@@ -165,15 +163,7 @@ impl Store {
     }
 
     fn of_parts(file: Arc<dyn File>, pool: Arc<Pool>, log: Arc<Log>) -> Store {
-        Store {
-            pool,
-            log,
-            space: Space::new(file),
-            counters: Box::default(),
-            is_map_known: true,
-            #[cfg(test)]
-            redo_tap: crate::redo_tap::RedoTap::default(),
-        }
+        Store { pool, log, space: Space::new(file), counters: Box::default(), is_map_known: true }
     }
 
     /// Learns what the map says. Where it is damaged, the start fails, or goes on without those parts if it is `forced`.
@@ -222,11 +212,13 @@ impl Store {
     }
 
     /// The buffer pool.
+    #[inline]
     pub fn pool(&self) -> &Arc<Pool> {
         &self.pool
     }
 
     /// The log.
+    #[inline]
     pub fn log(&self) -> &Arc<Log> {
         &self.log
     }
@@ -234,6 +226,16 @@ impl Store {
     /// How many pages were split and how many merged since the store was opened.
     pub fn splits_and_merges(&self) -> (u64, u64) {
         (self.counters.splits.sum(), self.counters.merges.sum())
+    }
+
+    /// Counts `pages` that were split.
+    pub fn count_splits(&self, pages: u64) {
+        self.counters.splits.add(pages);
+    }
+
+    /// Counts a page that was merged with its neighbour.
+    pub fn count_merge(&self) {
+        self.counters.merges.add(1);
     }
 
     /// The file header as it is now.

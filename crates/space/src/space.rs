@@ -12,8 +12,8 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::Arc;
 
+use base::PageNo;
 use base::sync::{LatchLevel, Mutex, MutexGuard};
-use base::{IndexId, PageNo};
 use env::File;
 use page::extent_map::EXTENTS_PER_MAP;
 use page::{EXTENT_PAGES, ExtentEntry, ExtentPlace, ExtentState, PAGE_SIZE, PageMut, PageOp, PageRef};
@@ -24,8 +24,6 @@ use crate::garbage::GarbageBits;
 use crate::mtr::{Latched, Mtr};
 use crate::space_reserve::EXTENTS_WITHHELD;
 use crate::store::Store;
-
-pub(crate) use crate::extents::Locality;
 
 /// Bytes of an extent.
 pub(crate) const EXTENT_BYTES: u64 = EXTENT_PAGES as u64 * PAGE_SIZE as u64;
@@ -148,11 +146,6 @@ impl Space {
         extents.withhold(EXTENTS_WITHHELD);
         let high_water = PageNo(end * EXTENT_PAGES);
         store.update_header(|header| header.high_water = high_water)
-    }
-
-    /// Whether `page` is given out, and not to another tree than `index` as far as the map can tell.
-    pub(crate) fn owns(&self, index: IndexId, page: PageNo) -> bool {
-        self.lock().is_used_by(index, page)
     }
 
     /// Counts what is in use.

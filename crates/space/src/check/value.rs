@@ -33,7 +33,7 @@ impl Store {
                 return problems.add(page_no, "belongs to two trees or off-page values");
             }
             problems.expect(
-                self.space.owns(index, page_no),
+                self.is_owned_by(index, page_no),
                 page_no,
                 "is not allocated to the tree of its value",
             );

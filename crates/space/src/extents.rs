@@ -26,7 +26,7 @@ pub(crate) type ExtentNo = u32;
 
 /// Where a tree's next page comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Locality {
+pub enum Locality {
     /// From an extent shared by small trees.
     Shared,
     /// From an extent of the tree's own.

@@ -14,26 +14,27 @@ use crate::store::Store;
 
 /// A page that was just given out, to be formatted with this number and version.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NewPage {
-    pub(crate) at: Latched,
-    pub(crate) page_no: PageNo,
-    pub(crate) version: u32,
+pub struct NewPage {
+    /// The page in the mini-transaction.
+    pub at: Latched,
+    /// Its number.
+    pub page_no: PageNo,
+    /// The version its header gets: higher than those of earlier uses.
+    pub version: u32,
 }
 
 /// Consecutive pages that were just given out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NewRun {
-    pub(crate) first: PageNo,
-    pub(crate) version: u32,
+pub struct NewRun {
+    /// The first page.
+    pub first: PageNo,
+    /// The version that the headers of all of them get.
+    pub version: u32,
 }
 
 impl<'p> Mtr<'p> {
     /// Takes `N` pages for a tree and latches them. Call it before the first change: on an error nothing has happened.
-    pub(crate) fn allocate<const N: usize>(
-        &mut self,
-        index: IndexId,
-        locality: Locality,
-    ) -> Result<[NewPage; N]> {
+    pub fn allocate<const N: usize>(&mut self, index: IndexId, locality: Locality) -> Result<[NewPage; N]> {
         invariant!(!self.is_changed(), "pages are taken before the first change");
         let mut taken = [PageNo::NONE; N];
         for at in 0..N {
@@ -92,7 +93,7 @@ impl<'p> Mtr<'p> {
     }
 
     /// Takes `count` consecutive pages, without latching them. The mini-transaction must hold nothing else.
-    pub(crate) fn allocate_run(&mut self, index: IndexId, count: u32, locality: Locality) -> Result<NewRun> {
+    pub fn allocate_run(&mut self, index: IndexId, count: u32, locality: Locality) -> Result<NewRun> {
         let store = self.store;
         let extents = count.div_ceil(EXTENT_PAGES);
         invariant!(extents < EXTENTS_PER_MAP, "a run of {count} pages has no place");
@@ -121,13 +122,13 @@ impl<'p> Mtr<'p> {
     }
 
     /// Gets ready to free a page of this mini-transaction: all that can fail. Call it before the first change.
-    pub(crate) fn prepare_free(&mut self, at: Latched) -> Result<()> {
+    pub fn prepare_free(&mut self, at: Latched) -> Result<()> {
         let page_no = self.page(at).page_no();
         self.prepare_map(extent_of(page_no))
     }
 
     /// Frees a page that [`Mtr::prepare_free`] was called for. It stays latched, formatted as free, until the commit.
-    pub(crate) fn free(&mut self, at: Latched) {
+    pub fn free(&mut self, at: Latched) {
         let page = self.page(at);
         let (page_no, version) = (page.page_no(), page.version());
         let format =
@@ -198,6 +199,16 @@ fn is_in_use(store: &Store, first: PageNo, count: u32) -> bool {
             let ExtentEntry { state, used, .. } = space.get(extent);
             used & pages == pages && !matches!(state, ExtentState::Free | ExtentState::System)
         })
+}
+
+impl Store {
+    /// Frees `page`, which nothing points at. Latches: none may be held.
+    ///
+    /// # Errors
+    /// [`Error::Corruption`] if the page is not in use.
+    pub fn free_page(&self, page: PageNo) -> Result<()> {
+        free_run(self, page, 1, &[])
+    }
 }
 
 /// Frees a run of pages, all or nothing. `parts` are in the log frame.

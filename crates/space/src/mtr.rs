@@ -21,7 +21,7 @@ use crate::store::Store;
 
 /// A page of a mini-transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Latched(usize);
+pub struct Latched(usize);
 
 #[derive(Debug)]
 struct LatchedPage<'p> {
@@ -42,7 +42,7 @@ impl LatchedPage<'_> {
 
 /// Changes in the making. Dropping one that has changes is a bug: there is no way to take them back.
 #[derive(Debug)]
-pub(crate) struct Mtr<'p> {
+pub struct Mtr<'p> {
     pub(crate) store: &'p Store,
     /// The first page apart, so that the common mini-transaction of one page allocates nothing and moves cheaply.
     first: Option<LatchedPage<'p>>,
@@ -78,13 +78,13 @@ const SPARE_REDO_BYTES_MAX: usize = 256 * 1024;
 impl<'p> Mtr<'p> {
     /// An empty mini-transaction.
     #[inline]
-    pub(crate) fn new(store: &'p Store) -> Self {
+    pub fn new(store: &'p Store) -> Self {
         Mtr { store, first: None, redo: Vec::new(), rest: None, is_lent: false }
     }
 
     /// One that goes on with the redo of `first`: they are committed together.
     #[inline]
-    pub(crate) fn beside(store: &'p Store, first: &mut Mtr<'_>) -> Self {
+    pub fn beside(store: &'p Store, first: &mut Mtr<'_>) -> Self {
         first.is_lent = true;
         let redo = std::mem::take(&mut first.redo);
         Mtr { store, first: None, redo, rest: None, is_lent: false }
@@ -92,7 +92,7 @@ impl<'p> Mtr<'p> {
 
     /// Takes over a page that is latched already.
     #[inline]
-    pub(crate) fn adopt(&mut self, guard: ExclusiveGuard<'p>) -> Latched {
+    pub fn adopt(&mut self, guard: ExclusiveGuard<'p>) -> Latched {
         let page = LatchedPage { guard, changed: false };
         if self.first.is_none() {
             self.first = Some(page);
@@ -104,20 +104,20 @@ impl<'p> Mtr<'p> {
     }
 
     /// The page with this number, if the mini-transaction holds it.
-    pub(crate) fn find(&self, page_no: PageNo) -> Option<Latched> {
+    pub fn find(&self, page_no: PageNo) -> Option<Latched> {
         let pages = self.first.iter().chain(self.rest.iter().flat_map(|rest| &rest.pages));
         pages.zip(0..).find(|(page, _)| page.guard.page_no() == page_no).map(|(_, at)| Latched(at))
     }
 
     /// Latches a page. The caller keeps the order: parent before child, left before right.
-    pub(crate) fn latch(&mut self, page_no: PageNo) -> Result<Latched> {
+    pub fn latch(&mut self, page_no: PageNo) -> Result<Latched> {
         let guard = self.store.pool.exclusive(page_no)?;
         Ok(self.adopt(guard))
     }
 
     /// The page as it is now.
     #[inline]
-    pub(crate) fn page(&self, at: Latched) -> PageRef<'_> {
+    pub fn page(&self, at: Latched) -> PageRef<'_> {
         match at.0.checked_sub(1) {
             None => self.first.as_ref().expect("a handle is made by adopt").guard.page(),
             Some(at) => self.rest.as_ref().expect("a handle is made by adopt").pages[at].guard.page(),
@@ -125,37 +125,33 @@ impl<'p> Mtr<'p> {
     }
 
     /// Applies `op` to the page and adds it to the redo. On [`OpError`] nothing has happened.
-    pub(crate) fn try_apply(&mut self, at: Latched, op: &PageOp<'_>) -> std::result::Result<(), OpError> {
+    pub fn try_apply(&mut self, at: Latched, op: &PageOp<'_>) -> std::result::Result<(), OpError> {
         self.change(at, |page| op.apply(page), |redo| op.encode(redo))
     }
 
     /// [`Mtr::apply`] of a [`PageOp::PatchRow`], as straight code.
     #[inline]
-    pub(crate) fn patch_row(&mut self, at: Latched, patch: &RowPatch<'_>) {
+    pub fn patch_row(&mut self, at: Latched, patch: &RowPatch<'_>) {
         let applied = self.change(at, |page| patch.apply(page), |redo| patch.encode(redo));
         invariant!(applied.is_ok(), "a patch of slot {} beyond its row", patch.slot);
     }
 
     /// [`Mtr::apply`] of a [`PageOp::DeleteRow`], as straight code.
     #[inline]
-    pub(crate) fn delete_row(&mut self, at: Latched, delete: &RowDelete<'_>) {
+    pub fn delete_row(&mut self, at: Latched, delete: &RowDelete<'_>) {
         let applied = self.change(at, |page| delete.apply(page), |redo| delete.encode(redo));
         invariant!(applied.is_ok(), "no row to delete at slot {}", delete.slot);
     }
 
     /// [`Mtr::try_apply`] of an insertion, as straight code.
     #[inline]
-    pub(crate) fn insert(
-        &mut self,
-        at: Latched,
-        insert: &LeafInsert<'_>,
-    ) -> std::result::Result<(), OpError> {
+    pub fn insert(&mut self, at: Latched, insert: &LeafInsert<'_>) -> std::result::Result<(), OpError> {
         self.change(at, |page| insert.apply(page), |redo| insert.encode(redo))
     }
 
     /// [`Mtr::try_apply`] of a [`PageOp::Close`], as straight code.
     #[inline]
-    pub(crate) fn close(&mut self, at: Latched, close: EntryClose) -> std::result::Result<(), OpError> {
+    pub fn close(&mut self, at: Latched, close: EntryClose) -> std::result::Result<(), OpError> {
         self.change(at, |page| close.apply(page), |redo| close.encode(redo))
     }
 
@@ -200,14 +196,14 @@ impl<'p> Mtr<'p> {
     }
 
     /// Applies an `op` whose room was proven beforehand.
-    pub(crate) fn apply(&mut self, at: Latched, op: &PageOp<'_>) {
+    pub fn apply(&mut self, at: Latched, op: &PageOp<'_>) {
         let applied = self.try_apply(at, op);
         invariant!(applied.is_ok(), "{} has no room for {op:?}", self.page(at).page_no());
     }
 
     /// Whether anything was changed.
     #[inline]
-    pub(crate) fn is_changed(&self) -> bool {
+    pub fn is_changed(&self) -> bool {
         self.redo.len() > PART_HEADER_BYTES
     }
 
@@ -220,20 +216,20 @@ impl<'p> Mtr<'p> {
     /// Writes the redo to the log, stamps and releases the pages. Returns where its frame lies, or `None` if nothing was
     /// changed.
     #[inline]
-    pub(crate) fn commit(self) -> Option<FrameRange> {
+    pub fn commit(self) -> Option<FrameRange> {
         self.commit_with(&[])
     }
 
     /// [`Mtr::commit`] of a frame that ends with `parts`, encoded: what must reach the log with the changes or not at all.
     /// If nothing was changed they are not written. Behind the changes, so that the payload is one piece.
     #[inline(always)]
-    pub(crate) fn commit_with(mut self, parts: &[u8]) -> Option<FrameRange> {
+    pub fn commit_with(mut self, parts: &[u8]) -> Option<FrameRange> {
         self.write(parts)
     }
 
     /// [`Mtr::write`] of a mini-transaction that was made beside `first`, and of that.
     #[inline(always)]
-    pub(crate) fn write_both(&mut self, first: &mut Mtr<'_>, parts: &[u8]) -> Option<FrameRange> {
+    pub fn write_both(&mut self, first: &mut Mtr<'_>, parts: &[u8]) -> Option<FrameRange> {
         debug_assert!(first.is_lent, "they have one redo");
         first.is_lent = false;
         if !self.is_changed() {
@@ -249,7 +245,7 @@ impl<'p> Mtr<'p> {
     }
 
     /// [`Mtr::commit_with`], but that the pages stay latched.
-    pub(crate) fn write(&mut self, parts: &[u8]) -> Option<FrameRange> {
+    pub fn write(&mut self, parts: &[u8]) -> Option<FrameRange> {
         if !self.is_changed() {
             return None;
         }
@@ -263,7 +259,7 @@ impl<'p> Mtr<'p> {
 
     /// Gives the pages back, whose changes are written.
     #[inline]
-    pub(crate) fn release(&mut self) {
+    pub fn release(&mut self) {
         debug_assert!(!self.is_changed() && !self.is_lent, "changes are written first");
         self.first = None;
         if self.rest.is_some() {
@@ -276,13 +272,9 @@ impl<'p> Mtr<'p> {
     #[inline(always)]
     fn append(&mut self, parts: &[u8]) -> Pending<'p> {
         self.end_redo();
-        #[cfg(test)]
-        let changes = self.redo.len();
         self.redo.extend_from_slice(parts);
         let pending = self.store.log.append(&[], &self.redo);
         sim::linger();
-        #[cfg(test)]
-        self.store.redo_tap.record(pending.range(), &self.redo[..changes]);
         pending
     }
 

@@ -1,0 +1,25 @@
+//! Whose a page is: for a page that cannot be read, so that the damage has a name.
+
+use base::{IndexId, PageNo};
+
+use crate::extents::extent_of;
+use crate::space::map_page_of;
+use crate::store::Store;
+
+impl Store {
+    /// The tree that has `page`, as far as the map of the space says: it does not for pages of small trees that were given out
+    /// before the start. Reads nothing.
+    pub fn owner_of(&self, page: PageNo) -> Option<IndexId> {
+        self.space.lock().owner_of(page)
+    }
+
+    /// Whether `page` is given out, and not to another tree than `index` as far as the map can tell.
+    pub fn is_owned_by(&self, index: IndexId, page: PageNo) -> bool {
+        self.space.lock().is_used_by(index, page)
+    }
+
+    /// Whether `page` is the file header or a page of the extent map.
+    pub fn is_system_page(&self, page: PageNo) -> bool {
+        page.is_none() || map_page_of(extent_of(page)) == page
+    }
+}
