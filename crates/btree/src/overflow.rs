@@ -40,8 +40,8 @@ impl Tree {
     /// Latches: the caller holds none. Cost: one mini-transaction for the space and one a page.
     ///
     /// # Errors
-    /// [`Error::RecordTooLarge`] beyond [`OVERFLOW_BYTES_MAX`]; [`Error::Interrupted`]. An error after `note` leaves the
-    /// pages to the caller.
+    /// [`Error::RecordTooLarge`] beyond [`OVERFLOW_BYTES_MAX`]; [`Error::Interrupted`]; the log's, if a full disk has no
+    /// room for more of it. An error after `note` leaves the pages to the caller.
     pub fn write_overflow<P: AsRef<[u8]>>(
         &self,
         store: &Store,
@@ -72,9 +72,11 @@ impl Tree {
         Ok(if is_small { Locality::Shared } else { Locality::Own })
     }
 
+    /// Writes the pages of a value. The log admits each of them: a long value logs more than the log has room for.
     fn fill(&self, store: &Store, reference: &OverflowRef, value: &[u8]) -> Result<()> {
         let mut image = Box::new([0; page::PAGE_SIZE]);
         for position in 0..reference.pages {
+            store.log.admit_change()?;
             if position % PAGES_BETWEEN_LOOKS == PAGES_BETWEEN_LOOKS - 1 {
                 fail_if_interrupted()?;
             }
