@@ -12,6 +12,7 @@ mod gone_trees;
 mod histories;
 mod in_place;
 mod logged;
+mod long_values;
 mod lost_values;
 mod model;
 mod pending_trees;

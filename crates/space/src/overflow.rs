@@ -41,8 +41,8 @@ impl Store {
     /// Latches: the caller holds none. Cost: one mini-transaction for the space and one a page.
     ///
     /// # Errors
-    /// [`Error::RecordTooLarge`] beyond [`OVERFLOW_BYTES_MAX`]; [`Error::Interrupted`]. An error after `note` leaves the
-    /// pages to the caller.
+    /// [`Error::RecordTooLarge`] beyond [`OVERFLOW_BYTES_MAX`]; [`Error::Interrupted`]; the log's, if a full disk has no
+    /// room for more of it. An error after `note` leaves the pages to the caller.
     pub fn write_overflow<P: AsRef<[u8]>>(
         &self,
         index: IndexId,
@@ -63,12 +63,14 @@ impl Store {
         Ok(reference)
     }
 
+    /// Writes the pages of a value. The log admits each of them: a long value logs more than the log has room for.
     fn fill_overflow(&self, index: IndexId, reference: &OverflowRef, value: &[u8]) -> Result<()> {
         let mut image = Box::new([0; page::PAGE_SIZE]);
         for position in 0..reference.pages {
             if position % PAGES_BETWEEN_LOOKS == PAGES_BETWEEN_LOOKS - 1 {
                 fail_if_interrupted()?;
             }
+            self.log.admit_change()?;
             let page_no = PageNo(reference.first.0 + position);
             let mut mtr = Mtr::new(self);
             let page = mtr.adopt(self.pool.create(page_no)?);
