@@ -7,6 +7,7 @@ use super::AggFunc;
 use crate::build::{
     BindError, Builder, Class, class_of, decimal_digits, double_of, numeric_class, shown_chars, string_type,
 };
+use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind};
 
 /// An aggregate ready to be evaluated.
@@ -36,7 +37,14 @@ impl Builder {
             AggFunc::Avg => sum_type(first, 0, u32::from(self.div_precision_increment)),
             AggFunc::Min | AggFunc::Max => extreme_type(first),
             AggFunc::AnyValue => first.ty.clone(),
-            AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => bits_type(first)?,
+            AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => {
+                let ty = bits_type(first)?;
+                if ty.is_integer() && first.ty.is_string() && matches!(first.kind, ExprKind::Column(_)) {
+                    // The bits that an operator reads of the column warn as a column's do.
+                    args = vec![self.call_func(Func::BitOr, vec![args.remove(0), self.int(0)])?];
+                }
+                ty
+            }
             AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp => SqlType::double(),
             AggFunc::GroupConcat => {
                 let collation = self.result_collation(&args.iter().collect::<Vec<_>>(), "group_concat")?;

@@ -102,11 +102,53 @@ impl Builder {
         }
         let nullable = expr.nullable;
         let mut ty = ty.clone();
+        if class_of(&expr) == Class::DateTime && matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp) {
+            // Parts that are zero stay so, whatever the mode.
+            return Expr {
+                kind: ExprKind::Call { func: Func::AsMoment, args: Box::new([expr]) },
+                ty,
+                nullable,
+            };
+        }
         if ty.kind == TypeKind::Decimal {
             // A type's digits are what clients see, and do not always bound its values.
             ty.length = types::decimal::MAX_PRECISION;
         }
         Expr::cast(expr, ty, nullable)
+    }
+
+    /// `expr` as a value of a column of a set operation, of type `ty`: bits beside texts are numbers there, and a BINARY is as
+    /// long as its column.
+    pub fn in_set_operation(&self, expr: Expr, ty: &SqlType) -> Expr {
+        let nullable = expr.nullable;
+        let expr = match expr.ty.kind {
+            TypeKind::Bit | TypeKind::Year if ty.is_string() => {
+                Expr::cast(expr, SqlType::bigint_unsigned(), nullable)
+            }
+            _ if expr.ty.zerofill && expr.ty.is_integer() && ty.is_string() => {
+                Expr::cast(expr, SqlType::bigint_unsigned(), nullable)
+            }
+            // A number of a column has its own digits, one that is computed fewer.
+            TypeKind::Double if ty.is_string() && expr.ty.decimals == SqlType::NOT_FIXED_DECIMALS => {
+                Expr::cast(expr, SqlType::double(), nullable)
+            }
+            _ => expr,
+        };
+        let is_moment =
+            |kind: TypeKind| matches!(kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
+        let value = if is_moment(expr.ty.kind) && is_moment(ty.kind) && expr.ty != *ty {
+            Expr::cast(expr, ty.clone(), nullable)
+        } else {
+            self.coerce(expr, ty)
+        };
+        if ty.kind != TypeKind::Binary || value.ty.kind == TypeKind::Null {
+            return value;
+        }
+        Expr {
+            kind: ExprKind::Call { func: Func::PadBytes, args: Box::new([value]) },
+            ty: ty.clone(),
+            nullable,
+        }
     }
 
     /// `expr` as text: numbers and dates in the connection's collation, strings as they are.
@@ -187,15 +229,22 @@ fn common_text(args: &[&Expr], collation: CollationId) -> SqlType {
     match args.iter().filter_map(class).max_by_key(|size| size.max_bytes()) {
         Some(size) if is_binary => SqlType { kind: TypeKind::Blob(size), ..ty },
         Some(size) => SqlType { kind: TypeKind::Text(size), ..ty },
-        None if ty.kind == TypeKind::VarChar && stay_char(args) => SqlType { kind: TypeKind::Char, ..ty },
+        None if ty.kind == TypeKind::VarChar && stays(TypeKind::Char, args) => {
+            SqlType { kind: TypeKind::Char, ..ty }
+        }
+        None if ty.kind == TypeKind::VarBinary
+            && (stays(TypeKind::Binary, args) || stays(TypeKind::Char, args)) =>
+        {
+            SqlType { kind: TypeKind::Binary, ..ty }
+        }
         None => ty,
     }
 }
 
-/// Whether a CHAR stays one beside the others: no text of varying length, and numbers or dates alone.
-fn stay_char(args: &[&Expr]) -> bool {
-    let others = || args.iter().filter(|e| e.ty.kind != TypeKind::Char);
-    args.iter().any(|e| e.ty.kind == TypeKind::Char)
+/// Whether a text of `kind`, CHAR or BINARY, stays one beside the others: no text of varying length, and numbers or dates alone.
+fn stays(kind: TypeKind, args: &[&Expr]) -> bool {
+    let others = || args.iter().filter(|e| !matches!(e.ty.kind, TypeKind::Char | TypeKind::Binary));
+    args.iter().any(|e| e.ty.kind == kind)
         && (others().all(|e| e.ty.is_temporal())
             || others().all(|e| e.ty.is_integer() || is_number_type(e.ty.kind)))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use types::collation::LikePattern;
+use types::decimal::{MAX_PRECISION, MAX_SCALE};
 use types::temporal::{DateFlags, MAX_FSP, OddDelimiter};
 use types::value::{Loss, round_text_to_i128};
 use types::{Charset, Date, DateTime, OwnedValue, SqlType, Time, TypeKind, Value};
@@ -37,13 +38,20 @@ impl Builder {
         let domain = if args.iter().all(is_plain_integer) {
             CmpDomain::Integer
         } else {
+            self.read_text_as_decimal(&mut args);
             self.agree(&mut args, op.symbol())?
         };
+        if domain == CmpDomain::Number {
+            for arg in &mut args {
+                self.read_once(arg);
+            }
+        }
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
             self.round_fixed(&mut args);
         }
         if domain == CmpDomain::Double {
             for arg in &mut args {
+                self.keep_no_number(arg);
                 self.read_special_text(arg);
             }
         }
@@ -51,25 +59,83 @@ impl Builder {
         Ok(truth(ExprKind::Compare { op, domain, args: Box::new(args) }, nullable))
     }
 
-    /// A constant as a number that is computed once a statement.
-    pub fn kept_number(&self, constant: Expr) -> Expr {
+    /// A constant as a number of type `ty`, DOUBLE or DECIMAL, that is computed once a statement.
+    fn kept_number(constant: Expr, ty: SqlType) -> Expr {
         let nullable = constant.nullable;
         let kind = ExprKind::Call { func: Func::KeptNumber, args: Box::new([constant]) };
-        Expr { kind, ty: SqlType::double(), nullable }
+        Expr { kind, ty, nullable }
     }
 
-    /// Makes a column of TEXT, BLOB or of bytes a conversion of its own, which tells the session what MySQL says of such
-    /// columns, and a constant that is no number one that says so once.
-    pub(crate) fn read_special_text(&self, arg: &mut Expr) {
-        use TypeKind::{Blob, Text, VarBinary, VarChar};
+    /// The truth of a constant condition as a number, which is computed once a statement.
+    pub fn kept_truth(&self, condition: Expr) -> Expr {
+        match class_of(&condition) {
+            Class::Text => Self::kept_number(condition, SqlType::double()),
+            _ => self.kept_value(condition),
+        }
+    }
+
+    /// The value of a constant operation, which is computed once a statement.
+    pub fn kept_value(&self, operation: Expr) -> Expr {
+        let (ty, nullable) = (operation.ty.clone(), operation.nullable);
+        Expr { kind: ExprKind::Call { func: Func::KeptValue, args: Box::new([operation]) }, ty, nullable }
+    }
+
+    /// Makes a constant text a DECIMAL beside one that is no constant, as MySQL does where two values are compared.
+    fn read_text_as_decimal(&self, args: &mut [Expr; 2]) {
+        for at in 0..2 {
+            let is_text = class_of(&args[at]) == Class::Text
+                && !matches!(args[at].ty.kind, TypeKind::Enum | TypeKind::Set);
+            let is_literal = matches!(args[at].kind, ExprKind::Const(_) | ExprKind::Param(_));
+            let beside = &args[1 - at];
+            if !is_text || !is_literal || class_of(beside) != Class::Decimal || is_constant(beside) {
+                continue;
+            }
+            let ty = SqlType::decimal(MAX_PRECISION, MAX_SCALE);
+            let nullable = args[at].nullable;
+            let text = std::mem::replace(&mut args[at], self.null());
+            let loss = match &text.kind {
+                ExprKind::Const(value) => Some(value.as_value().to_decimal().loss),
+                _ => None,
+            };
+            args[at] = match loss {
+                Some(Loss::None) | None => fold(Expr::cast(text, ty, nullable)),
+                Some(_) => Self::kept_number(text, ty),
+            };
+        }
+    }
+
+    /// Has a constant text that is no number read once a statement, beside an integer column. Doubles would lose digits of
+    /// some.
+    fn read_once(&self, arg: &mut Expr) {
+        let ExprKind::Const(value) = &arg.kind else { return };
+        let text = value.as_value();
+        if class_of(arg) != Class::Text || text.to_f64().loss == Loss::None {
+            return;
+        }
+        let exact = text.to_decimal();
+        if exact.loss != Loss::OutOfRange
+            && Value::Double(text.to_f64().value).to_decimal().value == exact.value
+        {
+            let text = std::mem::replace(arg, self.null());
+            *arg = Self::kept_number(text, SqlType::double());
+        }
+    }
+
+    /// Has a constant text that is no number read once a statement.
+    pub(super) fn keep_no_number(&self, arg: &mut Expr) {
         if let ExprKind::Const(value) = &arg.kind
             && class_of(arg) == Class::Text
             && value.as_value().to_f64().loss != Loss::None
         {
             let text = std::mem::replace(arg, self.null());
-            *arg = self.kept_number(text);
-            return;
+            *arg = Self::kept_number(text, SqlType::double());
         }
+    }
+
+    /// Makes a column of TEXT, BLOB or of bytes a conversion of its own, which tells the session what MySQL says of such
+    /// columns.
+    pub(crate) fn read_special_text(&self, arg: &mut Expr) {
+        use TypeKind::{Blob, Text, VarBinary, VarChar};
         let is_special = match arg.ty.kind {
             Text(_) | Blob(_) | VarBinary => true,
             VarChar => arg.ty.charset() == Charset::Latin1,
@@ -119,10 +185,14 @@ impl Builder {
     /// `needle [NOT] IN (list)`. A list of mixed types is one IN for each domain in which an item meets the needle.
     pub fn in_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         let mut groups: Vec<(Mixing, Vec<Expr>)> = Vec::new();
+        // A number is looked for from left to right; a text, which warns when it is read as a number, is read as one once.
+        let is_ordered = is_number(&needle);
         for item in list {
             let mixing = Mixing::of(&needle, &item);
-            match groups.iter_mut().find(|(known, _)| *known == mixing || mixing == Mixing::None) {
-                Some((_, items)) => items.push(item),
+            let last = groups.len().saturating_sub(1);
+            let mut known = groups.iter_mut().enumerate().filter(|(at, _)| !is_ordered || *at == last);
+            match known.find(|(_, (known, _))| *known == mixing || mixing == Mixing::None) {
+                Some((_, (_, items))) => items.push(item),
                 None => groups.push((mixing, vec![item])),
             }
         }
@@ -130,36 +200,77 @@ impl Builder {
             return self.in_uniform_list(needle, std::mem::take(items), negated);
         }
         let shown = if needle.is_at_hand() { needle.clone() } else { needle.held() };
-        let parts = groups.into_iter().map(|(mixing, items)| {
+        let parts = groups.into_iter().map(|(mixing, mut items)| {
+            let is_text = class_of(&shown) == Class::Text;
+            if mixing == Mixing::Text && is_text && items.iter().any(is_temporal) {
+                // Beside numbers a text meets dates as texts.
+                items.insert(0, shown.clone());
+                let domain = self.agree_in_text(&mut items, " IN ")?;
+                return Ok(in_domain(domain, items, negated));
+            }
+            if mixing == Mixing::Double && is_number(&shown) && items.iter().any(is_temporal) {
+                return Ok(self.in_numbers(shown.clone(), items, negated));
+            }
             // A number that is no date stays a number.
             let is_direct = mixing == Mixing::Double;
-            self.in_part_of_list(shown.clone(), items, negated, is_direct)
+            self.in_part_of_list(shown.clone(), items, negated, (is_direct, false))
         });
         let parts = parts.collect::<Result<Vec<Expr>, BindError>>()?;
         let whole = if negated { self.and(parts) } else { self.or(parts) };
         Ok(if needle.is_at_hand() { whole } else { whole.holding(needle) })
     }
 
-    fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
-        let is_direct = list.len() == 1;
-        self.in_part_of_list(needle, list, negated, is_direct)
+    /// `needle [NOT] IN (list)` of a number among values that are read as doubles.
+    fn in_numbers(&self, needle: Expr, mut list: Vec<Expr>, negated: bool) -> Expr {
+        list.insert(0, needle);
+        for arg in &mut list {
+            self.read_special_text(arg);
+        }
+        in_domain(CmpDomain::Double, list, negated)
     }
 
-    /// `is_direct`: the items are compared as `needle = item` is.
+    /// The domain in which all of `args` are compared as texts, whatever they are.
+    pub(super) fn agree_in_text(&self, args: &mut [Expr], operation: &str) -> Result<CmpDomain, BindError> {
+        let domain = self.string_domain(args, operation)?;
+        if let CmpDomain::String(collation) = domain {
+            for arg in args {
+                let text = std::mem::replace(arg, self.null());
+                *arg = self.in_charset(text, collation);
+            }
+        }
+        Ok(domain)
+    }
+
+    fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
+        if list.len() > 1 && is_number(&needle) && list.iter().any(is_temporal) {
+            return Ok(self.in_numbers(needle, list, negated));
+        }
+        let is_direct = list.len() == 1;
+        self.in_part_of_list(needle, list, negated, (is_direct, true))
+    }
+
+    /// `is_direct`: the items are compared as `needle = item` is; `is_whole`: there are no others.
     fn in_part_of_list(
         &self,
         needle: Expr,
         list: Vec<Expr>,
         negated: bool,
-        is_direct: bool,
+        (is_direct, is_whole): (bool, bool),
     ) -> Result<Expr, BindError> {
         let mut args = Vec::with_capacity(list.len() + 1);
         args.push(needle);
         args.extend(list);
         let domain = self.agree_among(&mut args, " IN ", is_direct)?;
         let nullable = args.iter().any(|e| e.nullable);
-        if domain == CmpDomain::Double {
-            for arg in &mut args {
+        // MySQL reads a list of constants of one type once, another one for each row.
+        let is_sorted = is_whole && args[1..].iter().all(|e| matches!(e.kind, ExprKind::Const(_)));
+        for arg in &mut args {
+            match domain {
+                CmpDomain::Double if is_sorted => self.keep_no_number(arg),
+                CmpDomain::Number if is_sorted => self.read_once(arg),
+                _ => {}
+            }
+            if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
                 self.read_special_text(arg);
             }
         }
@@ -254,7 +365,7 @@ impl Builder {
         let mut adopted = args.to_vec();
         for arg in &mut adopted {
             let Err(value) = self.adopt_temporal_constant(arg, domain) else { continue };
-            if is_number(arg) && (is_direct || operation == "between") {
+            if is_number(arg) && !is_text(arg) && (is_direct || operation == "between") {
                 return Ok(CmpDomain::Double);
             }
             match domain {
@@ -353,7 +464,9 @@ impl Builder {
             return Ok(());
         }
         if domain == CmpDomain::Time {
-            let read = value.to_time().ok_or_else(|| value.raw_message_text())?;
+            // A number past the range is no time, unlike a text.
+            let read = value.to_time().filter(|read| read.loss != Loss::OutOfRange || value.is_textual());
+            let read = read.ok_or_else(|| value.raw_message_text())?;
             *arg = self.time(read.value, MAX_FSP);
             return Ok(());
         }
@@ -365,10 +478,44 @@ impl Builder {
             Some(read) if read.loss == Loss::None => *arg = self.datetime(read.value, MAX_FSP),
             // What follows the date is a warning of every evaluation.
             Some(_) => {}
+            // Of bits the error shows as much as is text.
+            None if is_text(arg) && class_of(arg) == Class::Int => {
+                let Value::Bytes { data: bytes, .. } = value else { return Err(value.raw_message_text()) };
+                let text = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+                return Err(text.split('\0').next().unwrap_or_default().to_owned());
+            }
             None => return Err(value.raw_message_text()),
         }
         Ok(())
     }
+}
+
+/// Whether the value of `expr` is in the text of the statement.
+pub(super) fn is_constant(expr: &Expr) -> bool {
+    let mut is_constant = true;
+    expr.walk(&mut |e| {
+        is_constant &= !matches!(
+            e.kind,
+            ExprKind::Column(_)
+                | ExprKind::Param(_)
+                | ExprKind::UserVar(_)
+                | ExprKind::AssignUserVar { .. }
+                | ExprKind::SysVar { .. }
+                | ExprKind::Subquery { .. }
+        );
+    });
+    is_constant
+}
+
+/// `needle [NOT] IN (list)`; the first of `args` is the needle.
+fn in_domain(domain: CmpDomain, mut args: Vec<Expr>, negated: bool) -> Expr {
+    let nullable = args.iter().any(|e| e.nullable);
+    let needle = Box::new(args.remove(0));
+    truth(ExprKind::In { negated, domain, needle, list: args.into() }, nullable)
+}
+
+fn is_temporal(expr: &Expr) -> bool {
+    matches!(class_of(expr), Class::DateTime | Class::Time)
 }
 
 /// How an item of an IN list meets the needle.

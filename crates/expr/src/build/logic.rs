@@ -3,6 +3,7 @@
 use types::{SqlType, TypeKind};
 
 use super::Builder;
+use super::compare::is_constant;
 use crate::{Expr, ExprKind};
 
 /// The type of a truth value.
@@ -58,19 +59,24 @@ impl Builder {
     }
 
     /// Negation.
-    pub fn not(&self, arg: Expr) -> Expr {
+    pub fn not(&self, mut arg: Expr) -> Expr {
+        self.keep_no_number(&mut arg);
         let nullable = arg.nullable;
         truth(ExprKind::Not(Box::new(arg)), nullable)
     }
 
     /// IS [NOT] NULL, IS [NOT] UNKNOWN.
     pub fn is_null(&self, arg: Expr, negated: bool) -> Expr {
-        truth(ExprKind::IsNull { negated, arg: Box::new(arg) }, false)
+        let is_operation = !matches!(arg.kind, ExprKind::Const(_)) && is_constant(&arg);
+        let test = truth(ExprKind::IsNull { negated, arg: Box::new(arg) }, false);
+        if is_operation { self.kept_value(test) } else { test }
     }
 
     /// IS [NOT] TRUE (`wanted`) and IS [NOT] FALSE.
     pub fn is_truth(&self, arg: Expr, wanted: bool, negated: bool) -> Expr {
-        truth(ExprKind::IsTruth { negated, truth: wanted, arg: Box::new(arg) }, false)
+        let is_kept = is_constant(&arg);
+        let test = truth(ExprKind::IsTruth { negated, truth: wanted, arg: Box::new(arg) }, false);
+        if is_kept { self.kept_value(test) } else { test }
     }
 }
 

@@ -23,6 +23,16 @@ pub(crate) fn coalesce<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(Value::Null)
 }
 
+/// A date, or a date and time, as one with the fraction digits of the call's type.
+pub(crate) fn as_moment<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let fsp = call.ty().decimals;
+    Ok(match call.value(0)? {
+        Value::Date(date) => Value::DateTime(DateTime::from_date(date), fsp),
+        Value::DateTime(moment, _) => Value::DateTime(moment, fsp),
+        other => other,
+    })
+}
+
 /// Functions that the builder expresses by others and that no bound expression holds.
 pub(crate) fn rewritten<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Err(EvalError::NotSupported(call.name()))
@@ -71,8 +81,11 @@ fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError
 
 /// An argument as a date of the call's type, whose parts may be zero; `None`, with a warning, if it is none.
 fn dated<'v>(call: &Call<'v>, value: Value<'v>) -> Option<Value<'v>> {
-    if call.ty().kind == TypeKind::Date {
-        return call.fuzzy_date(&value).map(Value::Date);
+    match (call.ty().kind, value) {
+        (TypeKind::Date, Value::Date(_)) => return Some(value),
+        (TypeKind::Date, _) => return call.fuzzy_date(&value).map(Value::Date),
+        (_, Value::DateTime(moment, _)) => return Some(Value::DateTime(moment, call.ty().decimals)),
+        _ => {}
     }
     call.read_datetime(&value, DateFlags::default()).map(|m| Value::DateTime(m, call.ty().decimals))
 }
@@ -174,6 +187,11 @@ pub(crate) fn field<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if needle.is_null() {
         return Ok(Value::Int(0));
     }
+    // A text is read as a number once.
+    let needle = match domain {
+        CmpDomain::Double => call.double(0)?.map_or(Value::Null, Value::Double),
+        _ => needle,
+    };
     for i in 1..call.args.len() {
         if ordered(call, &needle, &call.value(i)?, domain)? == Some(Ordering::Equal) {
             return Ok(Value::Int(i as i64));

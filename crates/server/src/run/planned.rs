@@ -25,7 +25,7 @@ use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::process_list::Kill;
 use crate::session::Session;
-use crate::statement_context::StatementContext;
+use crate::statement_context::{StatementContext, warning_condition};
 use crate::status::{Com, Hot};
 use crate::{bind_error, deadlock_report, exec_error, transaction, virtual_tables};
 
@@ -539,6 +539,7 @@ fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) {
 #[cold]
 fn deprecation(one: &Deprecated) -> SqlError {
     let kind = match one {
+        Deprecated::Constant(warning) => return warning_condition(warning),
         Deprecated::Incorrect(_) => &error_map::TRUNCATED_WRONG_VALUE,
         Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
         Deprecated::Ambiguous { .. } => &error_map::NON_UNIQ,

@@ -1,5 +1,7 @@
 //! The binder's state: the queries that enclose the point it has reached.
 
+use std::mem::Discriminant;
+
 use expr::{ColumnRef, Expr};
 use types::CollationId;
 
@@ -163,6 +165,8 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) has_open_params: bool,
     /// Constructs to warn of, in text order.
     pub(super) deprecated: Vec<Deprecated>,
+    /// Where in the text they are.
+    pub(super) noted: Vec<(u32, Discriminant<Deprecated>)>,
     /// ON conditions of the FROM clauses at work, which are bound after WHERE.
     pub(super) conditions: Vec<Condition<'a>>,
     /// Errors that MySQL looks for once all names are known.
@@ -196,6 +200,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             has_open_params: open_param::has_open(ctx),
             param_uses: open_param::given_uses(ctx),
             deprecated: Vec::new(),
+            noted: Vec::new(),
             conditions: Vec::new(),
             late: Late::default(),
             expansion: Expansion::new(ctx.sql.len()),

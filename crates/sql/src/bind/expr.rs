@@ -255,6 +255,7 @@ impl<'a> Binder<'a, '_> {
         let mut sides = [bound, self.value(right)?];
         self.settle_compared(&mut sides);
         self.pin_temporal(&mut sides, &[left, right])?;
+        self.pin_no_number(&mut sides, [left, right])?;
         let moment = Self::moment_beside(&sides);
         let [a, b] = sides;
         let compared = self.build.compare(op, a, b);
@@ -343,6 +344,7 @@ impl<'a> Binder<'a, '_> {
         self.settle_compared(&mut values);
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
         self.pin_temporal(&mut values, &written)?;
+        self.pin_list_of_no_numbers(&mut values, &written)?;
         let list = values.split_off(1);
         let needle = values.swap_remove(0);
         Ok(self.build.in_list(needle, list, test.negated)?)
@@ -355,6 +357,7 @@ impl<'a> Binder<'a, '_> {
     ) -> Result<Expr, BindError> {
         let mut equalities = Vec::with_capacity(test.list.len());
         let mut columns: Vec<Option<Expr>> = Vec::new();
+        let places = Self::places_of_rows(needle, test.list);
         for item in test.list {
             let ExprKind::Row(row) = item.kind else { return Err(BindError::OperandColumns(needle.len())) };
             if row.len() != needle.len() {
@@ -364,7 +367,13 @@ impl<'a> Binder<'a, '_> {
                 columns = self.columns_of_row(needle)?;
             }
             let mut parts = Vec::with_capacity(row.len());
-            for ((column, left), right) in columns.iter().zip(needle).zip(row) {
+            for (at, ((column, left), right)) in columns.iter().zip(needle).zip(row).enumerate() {
+                let place = places.as_ref().and_then(|places| places[at]);
+                if let Some(number) = self.number_in_row(right, place)? {
+                    let left = self.value(left)?;
+                    parts.push(self.build.compare(CmpOp::Eq, left, number)?);
+                    continue;
+                }
                 parts.push(match (column, right.kind) {
                     (None, _) | (_, ExprKind::Row(_)) => self.comparison(CmpOp::Eq, left, right)?,
                     (Some(column), _) => match self.integer_literal(column, right)? {

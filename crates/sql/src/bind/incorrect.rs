@@ -25,6 +25,7 @@ impl Binder<'_, '_> {
             let type_name = match side.ty.kind {
                 TypeKind::Date => "date",
                 TypeKind::DateTime | TypeKind::Timestamp => "datetime",
+                TypeKind::Time => "time",
                 _ => return None,
             };
             Some(Moment { column, type_name })
@@ -47,7 +48,7 @@ impl Binder<'_, '_> {
     ///
     /// # Errors
     /// 1292 in strict modes.
-    fn note_incorrect(&mut self, text: String) -> Result<(), BindError> {
+    pub(super) fn note_incorrect(&mut self, text: String) -> Result<(), BindError> {
         if self.change == Some(true) {
             return Err(BindError::Incorrect { text, moment: None });
         }
@@ -72,7 +73,8 @@ impl Binder<'_, '_> {
                 Err(BindError::Incorrect { text, moment: (!is_strict).then_some((known_as, value)) })
             }
             Ok(compared) => {
-                let text = number_beside(&compared).and_then(|value| self.incorrect(moment, &value));
+                let text =
+                    constant_beside(&compared, moment).and_then(|value| self.incorrect(moment, &value));
                 if let Some(text) = text {
                     self.note_incorrect(text)?;
                 }
@@ -92,12 +94,17 @@ impl Binder<'_, '_> {
     }
 }
 
-/// The constant number that a date is compared with as a number, because it is no date.
-fn number_beside(compared: &Expr) -> Option<String> {
-    let ExprKind::Compare { domain: CmpDomain::Double, args, .. } = &compared.kind else { return None };
+/// The constant that a date is compared with as a number, or a time as a text, because it is none.
+fn constant_beside(compared: &Expr, moment: Moment) -> Option<String> {
+    let ExprKind::Compare { domain, args, .. } = &compared.kind else { return None };
     let constant = args.iter().find_map(|arg| match &arg.kind {
         ExprKind::Const(value) => Some(value.as_value()),
         _ => None,
     })?;
-    (!constant.is_textual()).then(|| constant.message_text())
+    let is_none = match domain {
+        CmpDomain::Double => !constant.is_textual(),
+        CmpDomain::String(_) => moment.type_name == "time" && constant.is_textual(),
+        _ => false,
+    };
+    is_none.then(|| constant.message_text())
 }

@@ -1,7 +1,8 @@
 //! Literals: constants, or parameters of a plan that is to be shared.
 
-use expr::{Expr, ExprKind};
+use expr::{Expr, ExprKind, Func};
 use types::temporal::DateFlags;
+use types::value::Loss;
 use types::{Charset, CollationId, Date, Decimal, SqlModes, SqlType, TypeKind, Value};
 
 use super::binder::Binder;
@@ -149,15 +150,62 @@ impl Binder<'_, '_> {
             return Ok(());
         }
         for (value, written) in values.iter_mut().zip(written) {
-            if let (ExprKind::Param(_), ast::ExprKind::Literal(literal)) = (&value.kind, written.kind)
+            if let Some((literal, negative)) = lifted_literal(value, written)
                 && (beside_year
                     || (beside_date && !self.is_date_text(&literal))
                     || (beside_fixed && literal.kind == LiteralKind::Decimal))
             {
-                *value = self.constant(&literal)?;
+                let constant = self.constant(&literal)?;
+                *value = if negative { self.build.negate(constant)? } else { constant };
             }
         }
         Ok(())
+    }
+
+    /// Makes a lifted text that is no number a constant again beside a number: what it warns of is said once.
+    pub(super) fn pin_no_number(
+        &mut self,
+        sides: &mut [Expr; 2],
+        written: [&ast::Expr<'_>; 2],
+    ) -> Result<(), BindError> {
+        for at in 0..2 {
+            if is_number(&sides[1 - at])
+                && let Some((literal, false)) = lifted_literal(&sides[at], written[at])
+                && literal.kind == LiteralKind::String
+                && self.is_no_number(&literal)
+            {
+                sides[at] = self.constant(&literal)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Binder::pin_no_number`], for the literals of a list, all of which are read at once. The needle is the first of `values`.
+    pub(super) fn pin_list_of_no_numbers(
+        &mut self,
+        values: &mut [Expr],
+        written: &[&ast::Expr<'_>],
+    ) -> Result<(), BindError> {
+        let literal =
+            |(value, written): (&Expr, &&ast::Expr<'_>)| lifted_literal(value, written).map(|(l, _)| l);
+        let literals: Option<Vec<Literal>> = match values {
+            [needle, list @ ..] if is_number(needle) => list.iter().zip(&written[1..]).map(literal).collect(),
+            _ => None,
+        };
+        let Some(literals) = literals else { return Ok(()) };
+        let is_text = |literal: &Literal| literal.kind == LiteralKind::String;
+        if literals.iter().all(is_text) && literals.iter().any(|literal| self.is_no_number(literal)) {
+            for (value, literal) in values[1..].iter_mut().zip(&literals) {
+                *value = self.constant(literal)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a literal is a text that is not wholly a number.
+    fn is_no_number(&self, literal: &Literal) -> bool {
+        let text = literal.string_value(self.ctx.sql, self.lex_mode());
+        Value::Bytes { data: &text, collation: self.ctx.collation }.to_f64().loss != Loss::None
     }
 
     /// Whether a literal is a string that can be read as a date and time.
@@ -177,6 +225,24 @@ impl Binder<'_, '_> {
             LexMode::NONE
         }
     }
+}
+
+/// The literal for which `value`, written so, is a parameter, and whether a minus stands before it.
+fn lifted_literal(value: &Expr, written: &ast::Expr<'_>) -> Option<(Literal, bool)> {
+    match (&value.kind, written.kind) {
+        (ExprKind::Param(_), ast::ExprKind::Literal(literal)) => Some((literal, false)),
+        (ExprKind::Call { func: Func::Neg, args }, ast::ExprKind::Unary(ast::UnaryOp::Neg, operand)) => {
+            let (literal, negative) = lifted_literal(&args[0], operand)?;
+            (!negative).then_some((literal, true))
+        }
+        _ => None,
+    }
+}
+
+/// Whether the type of `expr` is that of a number.
+fn is_number(expr: &Expr) -> bool {
+    use TypeKind::{Bit, Decimal, Double, Float, Year};
+    expr.ty.is_integer() || matches!(expr.ty.kind, Bit | Decimal | Double | Float | Year)
 }
 
 /// Digits before the point as written, leading zeros included.

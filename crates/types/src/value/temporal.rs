@@ -25,7 +25,8 @@ impl Value<'_> {
                 let (number, micro) = self.number_and_micro()?;
                 // A fraction belongs to a time of day.
                 let micro = if number < FIRST_WITH_TIME { micro.min(0) } else { micro };
-                from_parsed(DateTime::from_number(number, micro, flags)?)
+                let has_fraction = flags.no_zero_date && number == 0 && !self.to_decimal().value.is_zero();
+                from_parsed(DateTime::from_number(number, micro, flags).filter(|_| !has_fraction)?)
             }
         }
     }
