@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use types::temporal::DateFlags;
 use types::value::Loss;
-use types::{CollationId, DateTime, Decimal, Time, Value};
+use types::{CollationId, DateTime, Decimal, Value};
 
 use crate::moment::{note_date_delimiters, warn_cut_moment, warn_no_moment};
 use crate::{CmpDomain, EvalCtx, Warning, moment_of};
@@ -26,7 +26,7 @@ pub fn compare_values(
         CmpDomain::Number => Number::of(a, ctx).compare(&Number::of(b, ctx)),
         CmpDomain::String(collation) => Some(strings(a, b, collation)),
         CmpDomain::DateTime => Some(date_time(a, b, ctx).cmp(&date_time(b, a, ctx))),
-        CmpDomain::Time => Some(time(a, ctx).cmp(&time(b, ctx))),
+        CmpDomain::Time => Some(times(a, b, ctx)),
     }
 }
 
@@ -190,12 +190,21 @@ fn date_time(value: &Value<'_>, other: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTim
     read.map_or(DateTime::ZERO, |read| read.value)
 }
 
-fn time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> Time {
-    let Some(read) = value.to_time().filter(|_| !matches!(value, Value::Date(_))) else {
-        warn_truncated("time", value, ctx);
-        return Time::ZERO;
+/// The order of two values as times. What is no time, a date among them, equals none and is told; so is a text of which a time
+/// is only the front.
+fn times(a: &Value<'_>, b: &Value<'_>, ctx: &EvalCtx<'_>) -> Ordering {
+    let read = |value: &Value<'_>| {
+        let read = value.to_time().filter(|_| !matches!(value, Value::Date(_)));
+        if read.is_none_or(|read| read.loss != Loss::None && value.is_textual()) {
+            warn_truncated("time", value, ctx);
+        }
+        read.map(|read| read.value)
     };
-    read.value
+    match (read(a), read(b)) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        (None, _) => Ordering::Less,
+        (_, None) => Ordering::Greater,
+    }
 }
 
 /// Warns that `value` is not wholly a value of a type.

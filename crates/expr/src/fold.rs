@@ -120,7 +120,10 @@ fn outcome_of(expr: &Expr) -> Outcome {
                 ..
             }
     );
-    let mut constant = is_operation;
+    // The text of a time is a number, too, which it would lose.
+    let is_time_text = matches!(expr.kind, ExprKind::Call { func: Func::AddTime | Func::SubTime, .. })
+        && expr.ty.is_string();
+    let mut constant = is_operation && !is_time_text;
     expr.for_each_child(&mut |child| constant &= matches!(child.kind, ExprKind::Const(_)));
     if !constant {
         return Outcome::Varies;

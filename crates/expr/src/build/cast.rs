@@ -121,17 +121,20 @@ impl Builder {
     /// long as its column.
     pub fn in_set_operation(&self, expr: Expr, ty: &SqlType) -> Expr {
         let nullable = expr.nullable;
+        let is_long = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
         let expr = match expr.ty.kind {
+            TypeKind::Bit if is_long => return self.text_of(expr),
             TypeKind::Bit | TypeKind::Year if ty.is_string() => {
                 Expr::cast(expr, SqlType::bigint_unsigned(), nullable)
             }
             _ if expr.ty.zerofill && expr.ty.is_integer() && ty.is_string() => {
                 Expr::cast(expr, SqlType::bigint_unsigned(), nullable)
             }
-            // A number of a column has its own digits, one that is computed fewer.
-            TypeKind::Double if ty.is_string() && expr.ty.decimals == SqlType::NOT_FIXED_DECIMALS => {
-                Expr::cast(expr, SqlType::double(), nullable)
+            // As many digits as have a place in the column.
+            TypeKind::Double | TypeKind::Float if ty.is_string() => {
+                Expr::cast(expr, SqlType { length: ty.length, ..SqlType::double() }, nullable)
             }
+            _ if is_text(&expr) && ty.is_string() => self.in_charset(expr, ty.collation),
             _ => expr,
         };
         let is_moment =
@@ -218,8 +221,7 @@ fn common_temporal(args: &[&Expr]) -> SqlType {
 /// Text as long as the longest of `args`; beside TEXT and BLOB columns one of the largest of their classes.
 fn common_text(args: &[&Expr], collation: CollationId) -> SqlType {
     let is_binary = collation == CollationId::BINARY;
-    let length =
-        |e: &&Expr| if is_binary && e.ty.is_string() { byte_width(&e.ty) } else { shown_chars(&e.ty) };
+    let length = |e: &&Expr| if is_binary && is_text(e) { byte_width(&e.ty) } else { shown_chars(&e.ty) };
     let longest = args.iter().map(length).max().unwrap_or(0);
     let class = |e: &&Expr| match e.ty.kind {
         TypeKind::Text(size) | TypeKind::Blob(size) => Some(size),
@@ -246,6 +248,7 @@ fn stays(kind: TypeKind, args: &[&Expr]) -> bool {
     let others = || args.iter().filter(|e| !matches!(e.ty.kind, TypeKind::Char | TypeKind::Binary));
     args.iter().any(|e| e.ty.kind == kind)
         && (others().all(|e| e.ty.is_temporal())
+            || others().all(|e| matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set))
             || others().all(|e| e.ty.is_integer() || is_number_type(e.ty.kind)))
 }
 

@@ -186,7 +186,7 @@ impl Builder {
     pub fn in_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         let mut groups: Vec<(Mixing, Vec<Expr>)> = Vec::new();
         // A number is looked for from left to right; a text, which warns when it is read as a number, is read as one once.
-        let is_ordered = is_number(&needle);
+        let is_ordered = class_of(&needle) != Class::Text;
         for item in list {
             let mixing = Mixing::of(&needle, &item);
             let last = groups.len().saturating_sub(1);
@@ -207,6 +207,10 @@ impl Builder {
                 items.insert(0, shown.clone());
                 let domain = self.agree_in_text(&mut items, " IN ")?;
                 return Ok(in_domain(domain, items, negated));
+            }
+            if mixing == Mixing::Text && class_of(&shown) == Class::Time {
+                items.insert(0, shown.clone());
+                return Ok(in_domain(CmpDomain::Time, items, negated));
             }
             if mixing == Mixing::Double && is_number(&shown) && items.iter().any(is_temporal) {
                 return Ok(self.in_numbers(shown.clone(), items, negated));
@@ -244,6 +248,10 @@ impl Builder {
     fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         if list.len() > 1 && is_number(&needle) && list.iter().any(is_temporal) {
             return Ok(self.in_numbers(needle, list, negated));
+        }
+        let is_text_column = |e: &Expr| class_of(e) == Class::Text && !matches!(e.kind, ExprKind::Const(_));
+        if list.len() > 1 && class_of(&needle) == Class::Time && list.iter().any(is_text_column) {
+            return Ok(in_domain(CmpDomain::Time, [vec![needle], list].concat(), negated));
         }
         let is_direct = list.len() == 1;
         self.in_part_of_list(needle, list, negated, (is_direct, true))
@@ -464,8 +472,7 @@ impl Builder {
             return Ok(());
         }
         if domain == CmpDomain::Time {
-            // A number past the range is no time, unlike a text.
-            let read = value.to_time().filter(|read| read.loss != Loss::OutOfRange || value.is_textual());
+            let read = value.to_time().filter(|read| read.loss == Loss::None);
             let read = read.ok_or_else(|| value.raw_message_text())?;
             *arg = self.time(read.value, MAX_FSP);
             return Ok(());

@@ -20,7 +20,8 @@ impl Builder {
     ///
     /// # Panics
     /// Without a term.
-    pub fn and(&self, terms: Vec<Expr>) -> Expr {
+    pub fn and(&self, mut terms: Vec<Expr>) -> Expr {
+        self.keep_texts(&mut terms);
         if !terms.iter().any(|term| matches!(term.kind, ExprKind::And(_))) {
             return connect(terms, ExprKind::And);
         }
@@ -38,7 +39,8 @@ impl Builder {
     ///
     /// # Panics
     /// Without a term.
-    pub fn or(&self, terms: Vec<Expr>) -> Expr {
+    pub fn or(&self, mut terms: Vec<Expr>) -> Expr {
+        self.keep_texts(&mut terms);
         if !terms.iter().any(|term| matches!(term.kind, ExprKind::Or(_))) {
             return connect(terms, ExprKind::Or);
         }
@@ -52,10 +54,19 @@ impl Builder {
         connect(flat, ExprKind::Or)
     }
 
+    /// Has constant texts among `terms` that are no numbers read once a statement.
+    fn keep_texts(&self, terms: &mut [Expr]) {
+        for term in terms.iter_mut().filter(|term| matches!(term.kind, ExprKind::Const(_))) {
+            self.keep_no_number(term);
+        }
+    }
+
     /// Exclusive or.
     pub fn xor(&self, a: Expr, b: Expr) -> Expr {
         let nullable = a.nullable || b.nullable;
-        truth(ExprKind::Xor(Box::new([a, b])), nullable)
+        let mut terms = [a, b];
+        self.keep_texts(&mut terms);
+        truth(ExprKind::Xor(Box::new(terms)), nullable)
     }
 
     /// Negation.

@@ -406,7 +406,10 @@ pub(crate) fn text_in_arena<'v>(value: &Value<'v>, expr: &Expr, ctx: &'v EvalCtx
             write_double_fixed(f64::from(v), ty.decimals, &mut scratch);
         }
         Value::Double(v) if !matches!(expr.kind, ExprKind::Column(_)) => {
-            write_double_within(v, DOUBLE_TEXT_BYTES, &mut scratch);
+            let is_of_set_operation =
+                matches!(expr.kind, ExprKind::Cast { .. }) && ty.length != SqlType::double().length;
+            let width = if is_of_set_operation { ty.length as usize } else { DOUBLE_TEXT_BYTES };
+            write_double_within(v, width, &mut scratch);
         }
         _ => value.write_text(&mut scratch),
     }

@@ -72,7 +72,11 @@ fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError
                 None => continue,
             }
         }
-        if best.is_null() || ordered(call, &value, &best, domain)? == Some(wanted) {
+        // Of texts that are alike GREATEST is the last, LEAST the first.
+        let is_better = |order: Option<Ordering>| {
+            order == Some(wanted) || (order == Some(Ordering::Equal) && wanted == Ordering::Greater)
+        };
+        if best.is_null() || is_better(ordered(call, &value, &best, domain)?) {
             best = value;
         }
     }
@@ -111,7 +115,8 @@ fn extreme_moment<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, Ev
             Value::Date(date) => Some(DateTime::from_date(date)),
             _ => call.read_datetime(&value, DateFlags::default()),
         };
-        if best.is_none_or(|(known, _)| moment.cmp(&known) == wanted) {
+        let is_last = |known: Option<DateTime>| wanted == Ordering::Greater && moment == known;
+        if best.is_none_or(|(known, _)| moment.cmp(&known) == wanted || is_last(known)) {
             best = Some((moment, i));
         }
     }

@@ -62,7 +62,11 @@ pub(crate) fn time_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         Moment::Span(time) => (Date::ZERO, time),
     };
     let pattern = some!(call.text(1));
-    if pattern.is_empty() {
+    // Only the months of a date have names in a time.
+    let names_day = |pair: &[u8]| {
+        matches!(pair, [b'%', b'W' | b'a' | b'D' | b'j' | b'U' | b'u' | b'V' | b'v' | b'X' | b'x' | b'w'])
+    };
+    if pattern.is_empty() || pattern.windows(2).any(names_day) {
         return Ok(Value::Null);
     }
     let mut out = Vec::new();

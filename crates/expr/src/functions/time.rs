@@ -139,7 +139,7 @@ impl Moment {
             None if value.is_textual() || matches!(value, Value::Bit { .. }) => {
                 warn_no_moment(&value, call.ctx);
             }
-            None if !(-BIGINT_END..=TIME_MAX).contains(&signed(value).to_f64().value) => {
+            None if is_past_times(&signed(value)) => {
                 warn_no_moment(&value, call.ctx);
             }
             None => call.truncated("time", &signed(value)),
@@ -176,6 +176,15 @@ impl Moment {
         }
         moment_of(value, any_day(), call.ctx).map(|read| Moment::At(read.value))
     }
+}
+
+/// Whether a number is told as no date: integers past the largest time, and other numbers past any.
+fn is_past_times(value: &Value<'_>) -> bool {
+    let least = match value {
+        Value::Int(_) => -BIGINT_END,
+        _ => -TIME_MAX,
+    };
+    !(least..=TIME_MAX).contains(&value.to_f64().value)
 }
 
 /// SEC_TO_TIME

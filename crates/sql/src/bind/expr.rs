@@ -327,6 +327,7 @@ impl<'a> Binder<'a, '_> {
         let mut parts = [self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?];
         self.settle_compared(&mut parts);
         self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;
+        self.note_bounds(&parts)?;
         let [value, low, high] = parts;
         Ok(self.build.between(value, low, high, between.negated)?)
     }

@@ -2,8 +2,9 @@
 //! that in statements that change rows. Beside a column of dates the comparison may be refused after that.
 
 use expr::{CmpDomain, ColumnRef, Expr, ExprKind};
-use types::TypeKind;
+use types::temporal::DateFlags;
 use types::value::Loss;
+use types::{Date, TypeKind, Value};
 
 use super::binder::Binder;
 use super::block::Source;
@@ -19,7 +20,7 @@ pub(super) struct Moment {
 
 impl Binder<'_, '_> {
     /// The column of dates among the sides of a comparison.
-    pub(super) fn moment_beside(sides: &[Expr; 2]) -> Option<Moment> {
+    pub(super) fn moment_beside(sides: &[Expr]) -> Option<Moment> {
         sides.iter().find_map(|side| {
             let ExprKind::Column(column) = side.kind else { return None };
             let type_name = match side.ty.kind {
@@ -82,6 +83,32 @@ impl Binder<'_, '_> {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Notes numbers that are no dates among the bounds between which a column of dates is to lie.
+    ///
+    /// # Errors
+    /// 1292 in strict modes.
+    pub(super) fn note_bounds(&mut self, operands: &[Expr; 3]) -> Result<(), BindError> {
+        let (value, bounds) = operands.split_at(1);
+        let Some(moment) = Self::moment_beside(value) else { return Ok(()) };
+        if moment.type_name == "time" {
+            return Ok(());
+        }
+        let flags = DateFlags::from_modes(self.ctx.modes);
+        for bound in bounds {
+            let ExprKind::Const(bound) = &bound.kind else { continue };
+            let bound = bound.as_value();
+            let is_number = !bound.is_null() && !bound.is_textual() && !bound.is_temporal();
+            if is_number
+                && !matches!(bound, Value::Bit { .. })
+                && bound.to_datetime(flags, Date::ZERO).is_none()
+                && let Some(text) = self.incorrect(moment, &bound.message_text())
+            {
+                self.note_incorrect(text)?;
+            }
+        }
+        Ok(())
     }
 
     /// MySQL's text of a value that a column of dates does not have; `None`: the column is not one of a table.

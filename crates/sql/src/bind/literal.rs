@@ -149,10 +149,13 @@ impl Binder<'_, '_> {
         if !beside_year && !beside_date && !beside_fixed {
             return Ok(());
         }
+        let is_date =
+            |e: &Expr| matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
+        let beside_time_alone = !values.iter().any(is_date);
         for (value, written) in values.iter_mut().zip(written) {
             if let Some((literal, negative)) = lifted_literal(value, written)
                 && (beside_year
-                    || (beside_date && !self.is_date_text(&literal))
+                    || (beside_date && !self.is_moment_text(&literal, beside_time_alone))
                     || (beside_fixed && literal.kind == LiteralKind::Decimal))
             {
                 let constant = self.constant(&literal)?;
@@ -208,11 +211,14 @@ impl Binder<'_, '_> {
         Value::Bytes { data: &text, collation: self.ctx.collation }.to_f64().loss != Loss::None
     }
 
-    /// Whether a literal is a string that can be read as a date and time.
-    fn is_date_text(&self, literal: &Literal) -> bool {
+    /// Whether a literal is a string that can be read as a date and time, or is a time.
+    fn is_moment_text(&self, literal: &Literal, is_time: bool) -> bool {
         literal.kind == LiteralKind::String && {
             let text = literal.string_value(self.ctx.sql, self.lex_mode());
             let value = Value::Bytes { data: &text, collation: self.ctx.collation };
+            if is_time {
+                return value.to_time().is_some_and(|read| read.loss == Loss::None);
+            }
             value.to_datetime(DateFlags::from_modes(self.ctx.modes), Date::ZERO).is_some()
         }
     }
