@@ -87,6 +87,12 @@ fn bits_type(arg: &Expr) -> Result<SqlType, BindError> {
     if !arg.ty.is_string() || arg.ty.collation != CollationId::BINARY || class_of(arg) != Class::Text {
         return Ok(SqlType::bigint_unsigned());
     }
+    // A BLOB is refused whatever it holds.
+    if matches!(arg.ty.kind, TypeKind::Blob(size) if size.max_bytes() > u64::from(BIT_STRING_BYTES_MAX))
+        && matches!(arg.kind, ExprKind::Column(_))
+    {
+        return Err(BindError::BitStringTooLong);
+    }
     // Of a calculation the type tells no more than a bound; what its values need is seen when they come.
     if arg.ty.length > BIT_STRING_BYTES_MAX && matches!(arg.kind, ExprKind::Column(_)) {
         return Err(BindError::BitStringTooLong);

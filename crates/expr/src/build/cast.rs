@@ -124,6 +124,7 @@ impl Builder {
         let is_long = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
         let expr = match expr.ty.kind {
             TypeKind::Bit if is_long => return self.text_of(expr),
+            TypeKind::Year if is_long => expr,
             TypeKind::Bit | TypeKind::Year if ty.is_string() => {
                 Expr::cast(expr, SqlType::bigint_unsigned(), nullable)
             }

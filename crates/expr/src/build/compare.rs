@@ -121,12 +121,15 @@ impl Builder {
         }
     }
 
-    /// Has a constant text that is no number read once a statement.
+    /// Has a constant text that is no number, or that is calculated, read once a statement.
     pub(super) fn keep_no_number(&self, arg: &mut Expr) {
-        if let ExprKind::Const(value) = &arg.kind
-            && class_of(arg) == Class::Text
-            && value.as_value().to_f64().loss != Loss::None
-        {
+        let is_kept = class_of(arg) == Class::Text
+            && match &arg.kind {
+                ExprKind::Const(value) => value.as_value().to_f64().loss != Loss::None,
+                ExprKind::Call { func: Func::KeptNumber | Func::KeptValue, .. } => false,
+                _ => is_constant(arg),
+            };
+        if is_kept {
             let text = std::mem::replace(arg, self.null());
             *arg = Self::kept_number(text, SqlType::double());
         }
@@ -234,7 +237,7 @@ impl Builder {
     }
 
     /// The domain in which all of `args` are compared as texts, whatever they are.
-    pub(super) fn agree_in_text(&self, args: &mut [Expr], operation: &str) -> Result<CmpDomain, BindError> {
+    pub(crate) fn agree_in_text(&self, args: &mut [Expr], operation: &str) -> Result<CmpDomain, BindError> {
         let domain = self.string_domain(args, operation)?;
         if let CmpDomain::String(collation) = domain {
             for arg in args {

@@ -115,8 +115,10 @@ fn extreme_moment<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, Ev
             Value::Date(date) => Some(DateTime::from_date(date)),
             _ => call.read_datetime(&value, DateFlags::default()),
         };
-        let is_last = |known: Option<DateTime>| wanted == Ordering::Greater && moment == known;
-        if best.is_none_or(|(known, _)| moment.cmp(&known) == wanted || is_last(known)) {
+        // GREATEST shows a date rather than a number that is the same moment.
+        let is_wanted = wanted == Ordering::Greater && class_of(&call.args[i]) == Class::DateTime;
+        let is_date = |known: Option<DateTime>| moment == known && is_wanted;
+        if best.is_none_or(|(known, _)| moment.cmp(&known) == wanted || is_date(known)) {
             best = Some((moment, i));
         }
     }
@@ -179,8 +181,9 @@ pub(crate) fn elt<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 /// FIELD(x, a, b, ..): the place of x in the list, 0 without one.
 pub(crate) fn field<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let all = |classes: &[Class]| call.args.iter().all(|e| classes.contains(&class_of(e)));
-    let domain = if all(&[Class::Text, Class::Null]) {
-        CmpDomain::String(call.args[0].ty.collation)
+    let domain = if all(&[Class::Text, Class::Null, Class::DateTime, Class::Time]) {
+        let text = call.args.iter().position(|e| class_of(e) == Class::Text);
+        CmpDomain::String(call.args[text.unwrap_or(0)].ty.collation)
     } else if all(&[Class::Int]) {
         CmpDomain::Integer
     } else if all(&[Class::Int, Class::Decimal]) {

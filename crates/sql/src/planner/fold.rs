@@ -1,6 +1,6 @@
 //! Constant expressions are computed once, and conditions that always or never hold are found.
 
-use expr::{Expr, ExprKind, Func};
+use expr::{CmpDomain, Expr, ExprKind, Func};
 use smallvec::SmallVec;
 use types::value::Loss;
 
@@ -55,7 +55,7 @@ fn keep_in_condition(condition: &mut Expr, fixed: Fixed<'_>) {
         | ExprKind::Between { .. }
         | ExprKind::In { .. }
         | ExprKind::IsNull { .. }
-        | ExprKind::Like { .. } => condition.for_each_child_mut(&mut |operand| keep(operand)),
+        | ExprKind::Like { .. } => condition.for_each_child_mut(&mut |operand| keep(operand, false)),
         ExprKind::Param(_) => {}
         _ => {
             let build = expr::Builder::default();
@@ -89,16 +89,18 @@ fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
         return true;
     }
     let mut constant = constant.into_iter();
+    let is_read_as_number = matches!(expr.kind, ExprKind::Compare { domain: CmpDomain::Double, .. });
     expr.for_each_child_mut(&mut |operand| {
         if constant.next() == Some(true) {
-            keep(operand);
+            keep(operand, is_read_as_number);
         }
     });
     false
 }
 
-/// Has a constant operation computed once a statement. A literal costs nothing, nor does what the session has at hand.
-fn keep(operation: &mut Expr) {
+/// Has a constant operation computed once a statement, and its text read as a number if it is compared as one. A literal costs
+/// nothing, nor does what the session has at hand.
+fn keep(operation: &mut Expr, is_read_as_number: bool) {
     let is_at_hand = match &operation.kind {
         ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::UserVar(_) => true,
         ExprKind::Call { args, .. } => args.is_empty(),
@@ -107,7 +109,7 @@ fn keep(operation: &mut Expr) {
     if !is_at_hand {
         let build = expr::Builder::default();
         let whole = std::mem::replace(operation, build.null());
-        *operation = build.kept_value(whole);
+        *operation = if is_read_as_number { build.kept_truth(whole) } else { build.kept_value(whole) };
     }
 }
 
