@@ -36,8 +36,7 @@ const CHANGES: [&str; 9] = [
     "DELETE FROM f.types WHERE a MOD 13 = 0",
 ];
 
-/// Read each table by each index, and check it. The first four show rows that were not stored. Nothing is changed: where a
-/// rollback meets a damaged page, the server stops.
+/// Read each table by each index, and check it. The first four show rows that were not stored. Nothing is changed.
 const READS: [&str; 13] = [
     "SELECT id FROM f.r WHERE total <> id * 1000003 + k * 31 + CRC32(s)",
     "SELECT id FROM f.r FORCE INDEX (k) WHERE k >= 0 AND total <> id * 1000003 + k * 31 + CRC32(s)",
@@ -132,7 +131,7 @@ fn change(image: &mut Image, [selector, page, at, value]: [u8; 4]) -> bool {
         }
         return false;
     }
-    let Some(data) = image.file_mut("data.rdb") else { return false };
+    let Some(data) = image.file_mut("data.pages") else { return false };
     let pages = data.len() / PAGE_SIZE;
     let used: Vec<usize> =
         (0..pages).filter(|&n| data[n * PAGE_SIZE..][..PAGE_SIZE] != [0; PAGE_SIZE]).collect();

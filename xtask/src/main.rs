@@ -19,6 +19,7 @@ mod process;
 mod recovery_speed;
 mod release;
 mod rises;
+mod semantics;
 mod server_process;
 mod sim;
 mod tidy;
@@ -36,8 +37,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   hostile       the tests of hostile clients against the released server
   hot           builds the server and the ledger's driver for release and asks their machine code whether the hot functions
                 keep to ledger/hot_paths.toml, and history whether its numbers rose without a reason
-  kill9 [--rounds N] [--clients N] [--sysbench N] [--seed N] [--run-ms N]
-                kills a server under load, again and again, and looks for what was answered (20 rounds)
+  kill9 [--rounds N] [--clients N] [--definers N] [--sysbench N] [--seed N] [--run-ms N]
+                kills a server under load, DDL beside row changes, again and again, and looks for what was answered (30
+                rounds)
   ledger [--bless | --history | --outside | NAME ..]
                 instructions, copies, allocations and system calls of each operation against ledger/ledger.tsv
                 (--bless: enter them; --history: write ledger/history.jsonl; --outside: compare with a server counted
@@ -58,6 +60,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   release [--measure]
                 the server laid out by a profile of the lab's workloads, and by llvm-bolt where there is one:
                 target/shipped/ratchetd, in ten minutes (--measure: compared with the plain release build, in fifteen)
+  semantics [--check]
+                writes the tables of docs/semantics.md from tests/sql/semantics_*.test (--check: or says how they differ)
   sim [--seeds N] [--seed S] [--planted N]
                 simulated crashes of the whole engine, one a seed (100 from 0); or which of up to N seeds finds each
                 planted bug
@@ -89,6 +93,7 @@ fn main() -> ExitCode {
         ["planted"] => planted::prove(),
         ["recovery", options @ ..] => recovery_speed::run(options),
         ["release", options @ ..] => release::run_command(options),
+        ["semantics", options @ ..] => semantics::run(options),
         ["sim", options @ ..] => sim::run(options),
         ["tidy"] => tidy::run(),
         ["uca", options @ ..] => uca::run(options).map_err(|e| e.to_string()),

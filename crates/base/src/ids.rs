@@ -20,7 +20,7 @@ macro_rules! id {
 }
 
 id!(
-    /// Number of a 16 KiB page in `data.rdb`; byte position = number * 16,384. `PageNo::NONE` (0) is the file header
+    /// Number of a 16 KiB page in `data.pages`; byte position = number * 16,384. `PageNo::NONE` (0) is the file header
     /// page, so it also serves as "no page" in links.
     PageNo(u32), "page "
 );

@@ -36,8 +36,9 @@ fn open_store(disk: &Arc<dyn Disk>, dir: &Path, pool_bytes: usize) -> Store {
         direct: true,
         doublewrite: false,
         identity: [7; 16],
+        forced: false,
     };
-    let path = dir.join("data.rdb");
+    let path = dir.join("data.pages");
     if disk.exists(&path).unwrap() {
         Store::open(disk, &path, config, &mut Closed).unwrap()
     } else {

@@ -20,7 +20,7 @@ fn main() {
     let megabytes: u64 = std::env::args().nth(1).map_or(1024, |text| text.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("doublewrite")).unwrap();
-    let path = folder.path().join("data.rdb");
+    let path = folder.path().join("data.pages");
     let disk: Arc<dyn env::Disk> = Arc::new(env::RealDisk);
     let config = StoreConfig {
         pool: PoolConfig { bytes: 512 << 20, background: true },
@@ -28,6 +28,7 @@ fn main() {
         direct: false,
         doublewrite: true,
         identity: [1; 16],
+        forced: false,
     };
     work(&disk, &path, config, megabytes << 20);
     let (begun, cpu) = (Instant::now(), cpu_seconds());

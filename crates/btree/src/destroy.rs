@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use base::sync::{Planted, planted, sim};
 use base::{IndexId, PageNo};
 use page::EXTENT_PAGES;
 
@@ -10,6 +11,9 @@ use crate::error::Result;
 use crate::mtr::Mtr;
 use crate::store::Store;
 
+/// Times that a thread with [`Planted::EarlyDiscard`] may be left behind.
+const LINGERING: usize = 500;
+
 impl Store {
     /// Frees everything that belongs to the trees, off-page values included, without knowing their roots. Nobody uses them, or
     /// will: the dictionary has forgotten them already. What an error leaves is freed by another call.
@@ -17,6 +21,9 @@ impl Store {
     /// Latches: none may be held. Cost: a mini-transaction for each extent and each page that stands in an extent shared by
     /// small trees. No page of the trees is read, but the first call after a start reads all such pages.
     pub fn free_trees(&self, trees: &BTreeSet<IndexId>) -> Result<()> {
+        if planted(Planted::EarlyDiscard) {
+            self.discard_early(trees);
+        }
         trees.iter().try_for_each(|&tree| self.free_extents_of(tree))?;
         self.learn_shared_owners()?;
         let pages = self.space.lock().shared_pages_of(trees);
@@ -35,18 +42,41 @@ impl Store {
             let used = self.space.lock().get(extent).used;
             let first = extent * EXTENT_PAGES;
             let used_pages = (0..EXTENT_PAGES).filter(|page| used & 1 << page != 0);
+            let used_pages = used_pages.map(|page| PageNo(first + page));
             let mut mtr = Mtr::new(self);
             mtr.release_pages(extent, used)?;
-            mtr.write_release(&[], used_pages.map(|page| PageNo(first + page)));
+            mtr.write_release(&[], used_pages);
         }
         Ok(())
+    }
+
+    /// What [`Planted::EarlyDiscard`] does.
+    fn discard_early(&self, trees: &BTreeSet<IndexId>) {
+        let pages: Vec<PageNo> = {
+            let state = self.space.lock();
+            let own = trees.iter().flat_map(|&tree| state.owned_by(tree)).flat_map(|extent| {
+                let used = state.get(extent).used;
+                let is_used = move |page: &u32| used >> page & 1 != 0;
+                (0..EXTENT_PAGES).filter(is_used).map(move |page| PageNo(extent * EXTENT_PAGES + page))
+            });
+            own.chain(state.shared_pages_of(trees)).collect()
+        };
+        for page in pages {
+            self.pool.discard(page);
+        }
+        (0..LINGERING).for_each(|_| sim::linger());
     }
 
     /// Reads the pages in shared extents whose tree is not known yet.
     fn learn_shared_owners(&self) -> Result<()> {
         let unknown = self.space.lock().shared_pages_unknown();
         for page in unknown {
-            let owner = match self.pool.shared_cold(page) {
+            // A disk that has answered wrongly may do better when it is asked again.
+            let read = self.pool.shared_cold(page).or_else(|error| match error {
+                buffer::Error::Corruption(_) => self.pool.shared_cold(page),
+                error => Err(error),
+            });
+            let owner = match read {
                 Ok(guard) => guard.page().index_id(),
                 // Whose it is cannot be told; whoever needs it will report it.
                 Err(buffer::Error::Corruption(_)) => continue,

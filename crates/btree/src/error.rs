@@ -53,6 +53,17 @@ pub struct BadFrame {
 /// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
+impl Error {
+    /// The page that cannot be read, or is not what was written there or not what refers to it, if the error says so.
+    pub fn damaged_page(&self) -> Option<PageNo> {
+        match self {
+            Error::Buffer(buffer::Error::Corruption(corrupt)) => Some(corrupt.page),
+            Error::Corruption(corruption) => Some(corruption.page),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use base::{IndexId, Lsn, PageNo, invariant};
 use page::{EXTENT_PAGES, ExtentEntry, ExtentState};
 
+use crate::claims::Unclaimed;
 use crate::error::Result;
 use crate::garbage::GarbageBits;
 use crate::shared_owners::SharedOwners;
@@ -54,8 +55,8 @@ pub(crate) struct Extents {
     shared_owners: SharedOwners,
     /// Whether the pages that were in use at the start have been asked.
     has_learned_owners: bool,
-    /// Free extents whose old bytes still take disk space.
-    unpunched: BTreeSet<ExtentNo>,
+    /// Free extents whose old bytes still take disk space, by when they were freed.
+    unpunched: BTreeSet<(Lsn, ExtentNo)>,
     /// Extents in which something was marked since the start (`crate::garbage`).
     garbage: Arc<GarbageBits>,
     /// Extents with the map's bit that were not swept since the start.
@@ -64,6 +65,8 @@ pub(crate) struct Extents {
     postponed: BTreeSet<ExtentNo>,
     /// The extent that is being swept.
     sweeping: Option<ExtentNo>,
+    /// Pages that a search for lost ones asks about (`crate::claims`).
+    unclaimed: Unclaimed,
 }
 
 impl Extents {
@@ -75,6 +78,16 @@ impl Extents {
     /// The state of an extent.
     pub(crate) fn get(&self, extent: ExtentNo) -> ExtentEntry {
         self.states[extent as usize]
+    }
+
+    /// The tree that has a page, if that is known.
+    pub(crate) fn owner_of(&self, page: PageNo) -> Option<IndexId> {
+        let entry = self.states.get(extent_of(page) as usize)?;
+        match entry.state {
+            ExtentState::Tree | ExtentState::Overflow => Some(entry.index_id),
+            ExtentState::Shared => self.shared_owners.owner_of(page),
+            ExtentState::Free | ExtentState::System => None,
+        }
     }
 
     /// Adds the next extent of the file, in the state its map page tells.
@@ -89,7 +102,7 @@ impl Extents {
                 self.free.insert(extent);
                 // An extent that was never used has no bytes on disk.
                 if state.freed_at != Lsn(0) && !state.hole {
-                    self.unpunched.insert(extent);
+                    self.unpunched.insert((state.freed_at, extent));
                 }
             }
             ExtentState::Tree | ExtentState::Overflow => {
@@ -210,7 +223,7 @@ impl Extents {
 
     fn claim(&mut self, extent: ExtentNo, index: IndexId, locality: Locality) {
         invariant!(self.free.remove(&extent), "extent {extent} is given out twice");
-        self.unpunched.remove(&extent);
+        self.keep_unpunched(extent);
         let entry = &mut self.states[extent as usize];
         entry.hole = false;
         entry.version = entry.version.max(1);
@@ -247,6 +260,8 @@ impl Extents {
         }
         state.used &= !pages;
         state.version = state.version.wrapping_add(1);
+        self.unclaimed.claim(extent, pages);
+        let state = &mut self.states[extent as usize];
         if state.used != 0 {
             return self.sort_in(extent);
         }
@@ -268,7 +283,7 @@ impl Extents {
             return;
         }
         self.free.insert(extent);
-        self.unpunched.insert(extent);
+        self.unpunched.insert((now, extent));
     }
 
     /// Withholds `count` free extents, as far as there are enough that are no holes; the last ones.
@@ -278,7 +293,7 @@ impl Extents {
             let is_hole = |extent: ExtentNo| self.states[extent as usize].hole;
             let Some(&extent) = self.free.iter().rev().find(|&&extent| !is_hole(extent)) else { return };
             self.free.remove(&extent);
-            self.unpunched.remove(&extent);
+            self.keep_unpunched(extent);
             self.withheld.insert(extent);
         }
     }
@@ -298,18 +313,22 @@ impl Extents {
     /// A free extent whose space can be given back to the file system: it was freed below `checkpoint`, so that no
     /// recovery needs its bytes.
     pub(crate) fn next_unpunched(&self, checkpoint: Lsn) -> Option<ExtentNo> {
-        self.unpunched.iter().copied().find(|&extent| self.states[extent as usize].freed_at < checkpoint)
+        self.unpunched.first().filter(|(freed_at, _)| *freed_at < checkpoint).map(|&(_, extent)| extent)
     }
 
-    /// Notes that a free extent's space cannot be given back.
-    #[cold]
+    /// How many free extents still take disk space, and when the last of them was freed.
+    pub(crate) fn unpunched(&self) -> (usize, Lsn) {
+        (self.unpunched.len(), self.unpunched.last().map_or(Lsn(0), |&(freed_at, _)| freed_at))
+    }
+
+    /// Notes that a free extent's space is not to be given back: it cannot be, or the extent is wanted.
     pub(crate) fn keep_unpunched(&mut self, extent: ExtentNo) {
-        self.unpunched.remove(&extent);
+        self.unpunched.remove(&(self.states[extent as usize].freed_at, extent));
     }
 
     /// Notes that a free extent's space was given back.
     pub(crate) fn mark_hole(&mut self, extent: ExtentNo) {
-        self.unpunched.remove(&extent);
+        self.keep_unpunched(extent);
         self.states[extent as usize].hole = true;
     }
 
@@ -354,6 +373,16 @@ impl Extents {
         if self.get(extent).garbage {
             self.postponed.insert(extent);
         }
+    }
+
+    /// Whether none of the extents that had their bits at the start is left to be swept.
+    pub(crate) fn is_swept(&self) -> bool {
+        self.unswept.is_empty() && self.postponed.is_empty() && self.sweeping.is_none()
+    }
+
+    /// Pages that a search for lost ones asks about.
+    pub(crate) fn unclaimed(&mut self) -> &mut Unclaimed {
+        &mut self.unclaimed
     }
 
     /// Whether an extent had its bit at the start and was not swept since.

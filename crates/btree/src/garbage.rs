@@ -153,6 +153,12 @@ impl Store {
         Ok(())
     }
 
+    /// Ends a sweep whose map page cannot be read: the extent is swept after the next start.
+    pub fn abandon_sweep(&self, sweep: &Sweep) {
+        let changed = self.space.lock().end_sweep(sweep.extent, false);
+        debug_assert!(!changed, "a sweep that is not clean changes no map page");
+    }
+
     /// Takes all bits back but those of unswept extents: everything that was marked since the start has been purged. Nobody
     /// else changes anything.
     pub fn forget_garbage(&self) -> Result<()> {

@@ -12,11 +12,12 @@
 //! because frames of freed pages are forgotten, and nobody will look at it.
 //!
 //! Changes of one page are applied by one hand, in log order, those of a frame together; pages do not depend on each
-//! other. `cargo xtask recovery` measures it, and `examples/redo_speed.rs` these two passes alone. A page whose LSN is at or above the end of a frame has its changes already, so that redo may be repeated.
+//! other. A page that is damaged on disk loses its changes, but for those that make it anew (`lost.rs`). `cargo xtask recovery` measures it, and `examples/redo_speed.rs` these two passes alone. A page whose LSN is at or above the end of a frame has its changes already, so that redo may be repeated.
 
 mod apply;
 mod crew;
 mod freed;
+mod lost;
 mod queue;
 mod runs;
 mod stretches;
@@ -24,12 +25,13 @@ mod stretches;
 use std::sync::{Arc, OnceLock};
 
 use base::{Lsn, PageNo};
-use buffer::{Pool, RestoreReport};
+use buffer::{CorruptPage, Pool, RestoreReport};
 use log::{Frame, FrameRange, Log, LogPosition, LogReader, Part, TrxState};
 
 use crate::error::{BadFrame, Error, Result};
 use crew::Crew;
 pub(crate) use freed::Freed;
+pub(crate) use lost::LostPages;
 use stretches::Stretches;
 
 /// What the start of a store tells the layers above.
@@ -58,6 +60,10 @@ pub trait StartObserver {
 
     /// What became of pages that a crash may have torn.
     fn torn_pages(&mut self, _report: &RestoreReport) {}
+
+    /// Pages that are damaged on disk and were to be changed: they lack what the log has of them. Called before anybody reads
+    /// pages.
+    fn lost_pages(&mut self, _pages: &[CorruptPage]) {}
 
     /// How the log tells whether a page was in nobody's use at some moment after a position of the log. Called when all
     /// of it has been read.
@@ -150,6 +156,7 @@ pub(crate) fn redo(
     mut reader: LogReader,
     pool: &Arc<Pool>,
     freed: Freed,
+    lost: &LostPages,
     alone: bool,
     observer: &mut dyn StartObserver,
 ) -> Result<LogReader> {
@@ -157,7 +164,7 @@ pub(crate) fn redo(
     reader.rewind();
     let from = reader.position();
     let reader = for_each_stretch(reader, alone, |stretches| {
-        let mut crew = Crew::new(pool, freed, alone, stretches.spares())?;
+        let mut crew = Crew::new(pool, freed, lost, alone, stretches.spares())?;
         let mut apply = || {
             while let Some(stretch) = stretches.next()? {
                 let at = stretch.end();

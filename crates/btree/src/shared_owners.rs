@@ -29,6 +29,11 @@ impl SharedOwners {
         self.of.entry(page).or_insert(index);
     }
 
+    /// The owner of a page, if it is known.
+    pub(crate) fn owner_of(&self, page: PageNo) -> Option<IndexId> {
+        self.of.get(&page).copied()
+    }
+
     /// Whether the owner of a page is known.
     pub(crate) fn knows(&self, page: PageNo) -> bool {
         self.of.contains_key(&page)

@@ -178,7 +178,13 @@ impl Space {
             let mut mtr = Mtr::new(store);
             // The state is held while the hole is made: an extent that is given out meanwhile would lose its bytes.
             let Some(extent) = mtr.space().next_unpunched(checkpoint) else { return Ok(done) };
-            mtr.prepare_map(extent)?;
+            match mtr.prepare_map(extent) {
+                Err(error) if error.damaged_page().is_some() => {
+                    mtr.space().keep_unpunched(extent);
+                    continue;
+                }
+                prepared => prepared?,
+            }
             match self.file.punch_hole(u64::from(extent) * EXTENT_BYTES, EXTENT_BYTES) {
                 Ok(()) => {}
                 // A hole may take space for what the file system notes of it.

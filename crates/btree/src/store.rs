@@ -9,12 +9,14 @@ use buffer::{CorruptPage, Damage, Doublewrite, Pool, PoolConfig, forget_copies, 
 use env::{Disk, File, OpenOptions};
 use log::{Log, LogConfig, LogPosition, LogReader, TrxState};
 use page::file_header::DICTIONARY_ROOTS;
-use page::{FileHeader, PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef};
+use page::{EXTENT_PAGES, FileHeader, PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef};
 
+use crate::check::Problems;
 use crate::error::{Error, Result};
 use crate::mtr::Mtr;
-use crate::recover::{self, LatePosition, StartObserver};
+use crate::recover::{self, LatePosition, LostPages, StartObserver};
 use crate::space::{Space, SpaceReport};
+use crate::space_reserve::EXTENTS_WITHHELD;
 
 /// The file header page.
 const HEADER_PAGE: PageNo = PageNo(0);
@@ -39,6 +41,8 @@ pub struct StoreConfig {
     pub doublewrite: bool,
     /// Identity of the data directory.
     pub identity: [u8; 16],
+    /// Whether a start goes on past damage of the extent map, and past pages that it can neither read nor make.
+    pub forced: bool,
 }
 
 /// One data file with all trees in it. All calls may be made from many threads at once.
@@ -49,6 +53,8 @@ pub struct Store {
     pub(crate) space: Space,
     /// Boxed, so that what every access reads stays close together.
     pub(crate) counters: Box<Counters>,
+    /// Whether the whole extent map could be read. If not, pages must not be changed.
+    pub(crate) is_map_known: bool,
     #[cfg(test)]
     pub(crate) redo_tap: crate::redo_tap::RedoTap,
 }
@@ -127,12 +133,18 @@ impl Store {
         let pool =
             Pool::with_doublewrite(Arc::clone(&file), config.pool, Arc::clone(&position) as _, doublewrite)?;
         if !clean {
-            reader = recover::redo(reader, &pool, freed, alone, observer)?;
+            let lost = LostPages::new(config.forced);
+            reader = recover::redo(reader, &pool, freed, &lost, alone, observer)?;
+            let lost = lost.into_pages();
+            for corrupt in &lost {
+                pool.lose_page(corrupt.page);
+            }
+            observer.lost_pages(&lost);
         }
         let log = Arc::new(reader.into_log(config.log)?);
         position.set(&log);
-        let store = Store::of_parts(file, pool, log);
-        store.space.load(&store)?;
+        let mut store = Store::of_parts(file, pool, log);
+        store.load_space(config.forced)?;
         store.set_clean(Lsn(0))?;
         if clean {
             store.pool.flush_all()?;
@@ -158,9 +170,26 @@ impl Store {
             log,
             space: Space::new(file),
             counters: Box::default(),
+            is_map_known: true,
             #[cfg(test)]
             redo_tap: crate::redo_tap::RedoTap::default(),
         }
+    }
+
+    /// Learns what the map says. Where it is damaged, the start fails, or goes on without those parts if it is `forced`.
+    fn load_space(&mut self, forced: bool) -> Result<()> {
+        if !forced {
+            return self.space.load(self);
+        }
+        let extents = self.header()?.high_water.0 / EXTENT_PAGES;
+        self.is_map_known = self.load_map(extents, &mut Problems::default());
+        self.space.lock().withhold(EXTENTS_WITHHELD);
+        Ok(())
+    }
+
+    /// Whether the whole extent map could be read. If not, no page must be changed: what the map does not say may be in use.
+    pub fn is_map_known(&self) -> bool {
+        self.is_map_known
     }
 
     /// Writes everything and marks the file as closed cleanly. Later changes are refused. The caller has ended all other
@@ -232,6 +261,11 @@ impl Store {
     /// What the file's space is used for. Cost: one pass over the extents.
     pub fn space_report(&self) -> SpaceReport {
         self.space.report()
+    }
+
+    /// How many freed extents still take disk space, and when the last of them was freed.
+    pub fn space_to_give_back(&self) -> (usize, Lsn) {
+        self.space.lock().unpunched()
     }
 
     /// Gives the disk space of up to `max_extents` extents (1 MiB each) that were freed below the last checkpoint back to the

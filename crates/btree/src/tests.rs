@@ -24,7 +24,7 @@ mod redo;
 
 /// A store on a disk in memory whose pool has `frames` frames.
 pub(crate) fn new_store(disk: &SimDisk, frames: usize) -> Store {
-    Store::create(&shared(disk), Path::new("data.rdb"), config(frames)).unwrap()
+    Store::create(&shared(disk), Path::new("data.pages"), config(frames)).unwrap()
 }
 
 /// The disk as a store wants it.
@@ -39,6 +39,7 @@ pub(crate) fn config(frames: usize) -> StoreConfig {
         direct: false,
         doublewrite: false,
         identity: [7; 16],
+        forced: false,
     }
 }
 

@@ -1,8 +1,8 @@
-//! Doublewrite: a batch of pages is durable in a file of its own before it goes to data.rdb, so that a page torn by a
+//! Doublewrite: a batch of pages is durable in a file of its own before it goes to data.pages, so that a page torn by a
 //! crash has a whole copy.
 //!
 //! Two files are written in turn; docs/file_format.md, section 6, has their layout. The rule on which everything rests:
-//! a file is overwritten only after the pages of the batch in it are synced in data.rdb.
+//! a file is overwritten only after the pages of the batch in it are synced in data.pages.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -109,7 +109,7 @@ pub struct Doublewrite {
     identity: [u8; 16],
     /// The next batch's number.
     next: u64,
-    /// The pages of all batches below this number are synced in data.rdb.
+    /// The pages of all batches below this number are synced in data.pages.
     synced_below: u64,
 }
 
@@ -165,12 +165,12 @@ impl Doublewrite {
         Ok(())
     }
 
-    /// The number below which all batches were written, to hand to [`Doublewrite::note_synced`] after a sync of data.rdb.
+    /// The number below which all batches were written, to hand to [`Doublewrite::note_synced`] after a sync of data.pages.
     pub(crate) fn written_below(&self) -> u64 {
         self.next
     }
 
-    /// Notes that data.rdb was synced after all batches below `number` were written to it.
+    /// Notes that data.pages was synced after all batches below `number` were written to it.
     pub(crate) fn note_synced(&mut self, number: u64) {
         self.synced_below = self.synced_below.max(number);
     }

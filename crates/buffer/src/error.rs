@@ -1,6 +1,7 @@
 //! Why a page cannot be had.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,9 +13,9 @@ use page::CorruptionKind;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A page could not be read, or memory or a thread could not be had.
+    /// A page could not be written, or memory or a thread could not be had.
     Io(Box<IoError>),
-    /// The bytes on disk are not a page that was written there.
+    /// A page cannot be read, or its bytes on disk are not what was written there.
     Corruption(Box<CorruptPage>),
     /// The log could not be made durable before a page write.
     Log(Box<log::Error>),
@@ -46,12 +47,21 @@ pub struct CorruptPage {
 /// What is wrong with a stored page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
+    /// The disk does not give it back.
+    Unreadable {
+        /// Why, in a portable way.
+        kind: ErrorKind,
+        /// The kernel's error number; 0 if the reason is not the kernel's.
+        errno: i32,
+    },
     /// The file ends before the page does.
     PastEnd,
     /// It was never written.
     Unwritten,
     /// The bytes fail the check at the disk boundary.
     Bytes(CorruptionKind),
+    /// Recovery did not make the changes that the log has of it.
+    Lost,
     /// Its last change lies behind the end of the log: the log is older than the file, or part of it is gone.
     BeyondLog,
     /// The log has been given up to a later moment than the file has all changes of: the file is older than the log.
@@ -94,7 +104,9 @@ impl fmt::Display for CorruptPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} is corrupt: ", self.page, self.file.display())?;
         match self.damage {
+            Damage::Unreadable { kind, errno } => write!(f, "it cannot be read ({kind}, errno {errno})"),
             Damage::PastEnd => f.write_str("the file ends before it"),
+            Damage::Lost => f.write_str("recovery could not make the changes that the redo log has of it"),
             Damage::Unwritten => f.write_str("it was never written"),
             Damage::Bytes(kind) => write!(f, "{kind:?}"),
             Damage::BehindLog => f.write_str("the file is older than the redo log"),

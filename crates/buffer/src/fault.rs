@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use base::PageNo;
 use base::sync::{LatchLevel, critical};
-use page::{PageBytes, PageRef, PageType};
+use base::{IndexId, PageNo};
+use page::{PAGE_SIZE, PageBytes, PageRef, PageType};
 
+use crate::doublewrite::Image;
 use crate::error::{Damage, Error, Result};
 use crate::guard::{ExclusiveGuard, ExclusiveHold, SharedGuard};
 use crate::pool::{Pool, offset_of};
@@ -83,7 +84,8 @@ impl Pool {
         #[expect(unsafe_code, reason = "frames are reached by address")]
         // SAFETY: this thread took the frame from the free list and alone knows it (lib.rs, invariant 2).
         let bytes = unsafe { self.frames.bytes(frame).as_mut() };
-        if let Err(error) = self.read(page, bytes) {
+        // A read may go astray where the page is sound: it is damaged if it is so twice.
+        if let Err(error) = self.read(page, bytes).or_else(|_| self.read(page, bytes)) {
             self.frames.give_back(frame);
             return Err(error);
         }
@@ -97,7 +99,10 @@ impl Pool {
         self.reads_under_way.fetch_add(1, Ordering::Relaxed);
         let read = self.file.read_at(bytes, offset_of(page));
         self.reads_under_way.fetch_sub(1, Ordering::Relaxed);
-        let got = read.map_err(Error::io)?;
+        let got = read.map_err(|error| {
+            let damage = Damage::Unreadable { kind: error.kind, errno: error.errno };
+            Error::corrupt(self.file.path(), page, damage)
+        })?;
         if got < bytes.len() {
             return Err(Error::corrupt(self.file.path(), page, Damage::PastEnd));
         }
@@ -107,6 +112,9 @@ impl Pool {
     /// The check of a page that was read: of its bytes, of its records if their format is known, and that the log tells of its
     /// last change.
     pub(crate) fn verify(&self, page: PageNo, bytes: &PageBytes) -> std::result::Result<(), Damage> {
+        if self.formats.is_lost(page) {
+            return Err(Damage::Lost);
+        }
         verify(bytes, page)?;
         self.formats.verify(PageRef::new(bytes)).map_err(|corrupt| Damage::Bytes(corrupt.what))?;
         if PageRef::new(bytes).lsn() > self.log.end() { Err(Damage::BeyondLog) } else { Ok(()) }
@@ -133,6 +141,7 @@ impl Pool {
         entry.latch.exclusive();
         let hold = ExclusiveHold::adopt(&entry.latch);
         let section = critical::enter();
+        self.formats.find_again(page);
         if entry.frame() == 0 {
             let frame = self.allocate_frame()?;
             self.install(page, entry, frame);
@@ -144,6 +153,16 @@ impl Pool {
         header.fill(0);
         entry.touch();
         Ok(ExclusiveGuard { hold, bytes, page_no: page, pool: self, entry, section, held })
+    }
+
+    /// The tree that the bytes of `page` on disk name as its owner, sound or not: a hint where nothing else says whose a
+    /// damaged page is.
+    #[cold]
+    pub fn claimed_owner(&self, page: PageNo) -> Option<IndexId> {
+        let mut image = Image::zeroed();
+        let got = self.file.read_at(&mut image.0, offset_of(page)).ok()?;
+        let header = PageRef::new(&image.0);
+        (got == PAGE_SIZE && header.page_no() == page).then(|| header.index_id())
     }
 
     /// Forgets a page that was freed, without writing it; a write already under way may still land. Waits for its latch, so the caller must not hold it; see
@@ -188,7 +207,7 @@ mod tests {
     #[test]
     fn a_page_of_zeros_is_a_damage_that_has_a_name() {
         let damage = verify(&[0; page::PAGE_SIZE], PageNo(9)).unwrap_err();
-        let error = Error::corrupt("data.rdb".as_ref(), PageNo(9), damage);
-        assert_eq!(error.to_string(), "page 9 of data.rdb is corrupt: it was never written");
+        let error = Error::corrupt("data.pages".as_ref(), PageNo(9), damage);
+        assert_eq!(error.to_string(), "page 9 of data.pages is corrupt: it was never written");
     }
 }

@@ -1,7 +1,8 @@
 //! Row formats of trees, and the transaction ids in use: what the check of a leaf needs to look into its records.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::sync::{LatchLevel, Mutex};
 use base::{IndexId, Lsn, PageNo, TrxId};
@@ -13,12 +14,18 @@ use crate::pool::Pool;
 
 /// What records of tree pages are checked against. Looked at once for each page that is read.
 #[derive(Debug)]
-pub(crate) struct Formats(Mutex<Known>);
+pub(crate) struct Formats {
+    known: Mutex<Known>,
+    /// Whether there are lost pages.
+    has_lost: AtomicBool,
+}
 
 #[derive(Debug, Default)]
 struct Known {
     trees: HashMap<IndexId, Arc<RowFormat>>,
     ids: Option<TrxIds>,
+    /// Pages of which the log had changes that were not made.
+    lost: BTreeSet<PageNo>,
 }
 
 /// Which transaction ids pages may have.
@@ -34,7 +41,20 @@ pub struct TrxIds {
 
 impl Formats {
     pub(crate) fn new() -> Self {
-        Formats(Mutex::new(LatchLevel::Leaf, Known::default()))
+        Formats { known: Mutex::new(LatchLevel::Leaf, Known::default()), has_lost: AtomicBool::new(false) }
+    }
+
+    /// Whether changes of the page are missing. Cost: a load where no page is lost.
+    pub(crate) fn is_lost(&self, page: PageNo) -> bool {
+        // Set before anybody reads pages but recovery, which is done with the page.
+        self.has_lost.load(Ordering::Relaxed) && self.known.lock().lost.contains(&page)
+    }
+
+    /// The page is made anew.
+    pub(crate) fn find_again(&self, page: PageNo) {
+        if self.has_lost.load(Ordering::Relaxed) {
+            self.known.lock().lost.remove(&page);
+        }
     }
 
     /// Checks the transaction ids of a tree page, and its records if it is a leaf whose format is known.
@@ -43,7 +63,7 @@ impl Formats {
             return Ok(());
         }
         let (format, ids) = {
-            let known = self.0.lock();
+            let known = self.known.lock();
             (known.trees.get(&page.index_id()).cloned(), known.ids)
         };
         let is_given_out =
@@ -58,24 +78,31 @@ impl Formats {
 impl Pool {
     /// Has the records of leaves of `tree` checked against `format` from now on, when a page is read.
     pub fn register_format(&self, tree: IndexId, format: &Arc<RowFormat>) {
-        self.formats.0.lock().trees.insert(tree, Arc::clone(format));
+        self.formats.known.lock().trees.insert(tree, Arc::clone(format));
+    }
+
+    /// Has reads of `page` fail until it is made anew: the log has changes of it that recovery could not make.
+    #[cold]
+    pub fn lose_page(&self, page: PageNo) {
+        self.formats.known.lock().lost.insert(page);
+        self.formats.has_lost.store(true, Ordering::Relaxed);
     }
 
     /// Has transaction ids of pages checked from now on, when a page is read.
     pub fn register_ids(&self, ids: TrxIds) {
-        self.formats.0.lock().ids = Some(ids);
+        self.formats.known.lock().ids = Some(ids);
     }
 
     /// Ids below `limit` are about to be given out.
     pub fn raise_id_limit(&self, limit: TrxId) {
-        if let Some(ids) = &mut self.formats.0.lock().ids {
+        if let Some(ids) = &mut self.formats.known.lock().ids {
             ids.limit = ids.limit.max(limit);
         }
     }
 
     /// The tree is gone.
     pub fn forget_format(&self, tree: IndexId) {
-        self.formats.0.lock().trees.remove(&tree);
+        self.formats.known.lock().trees.remove(&tree);
     }
 
     /// Checks the tree pages that are in memory: those that were read before their formats were registered, and those that

@@ -1,4 +1,4 @@
-//! The buffer pool: pages of `data.rdb` in memory, found by number, latched through guards, written back behind.
+//! The buffer pool: pages of `data.pages` in memory, found by number, latched through guards, written back behind.
 //!
 //! # Concepts
 //! ```text

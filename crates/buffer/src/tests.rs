@@ -19,7 +19,7 @@ use page::{PAGE_SIZE, PageType};
 
 use crate::{ExclusiveGuard, Pool, PoolConfig};
 
-const FILE: &str = "data.rdb";
+const FILE: &str = "data.pages";
 
 fn open(disk: &SimDisk) -> Arc<dyn File> {
     let path = Path::new(FILE);

@@ -71,9 +71,10 @@ fn build(store: &Store, index: u32, fixed_key_len: Option<u16>, key: fn(u64) -> 
 fn trees(disk: &SimDisk) -> Trees {
     let pool = PoolConfig { bytes: 512 << 20, background: false };
     let log = log::LogConfig::default();
-    let config = StoreConfig { pool, log, direct: false, doublewrite: false, identity: [7; 16] };
+    let config =
+        StoreConfig { pool, log, direct: false, doublewrite: false, identity: [7; 16], forced: false };
     let disk: Arc<dyn env::Disk> = Arc::new(disk.clone());
-    let store = Store::create(&disk, Path::new("data.rdb"), config).unwrap();
+    let store = Store::create(&disk, Path::new("data.pages"), config).unwrap();
     let int = build(&store, 100, Some(4), int_key);
     let bigint = build(&store, 101, Some(8), bigint_key);
     let text = build(&store, 102, None, text_key);

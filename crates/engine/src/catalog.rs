@@ -60,6 +60,9 @@ impl Catalog {
     /// Adds a table, in place of another version of it. Its schema is there.
     pub(crate) fn add_table(&mut self, table: &Arc<Table>) {
         self.remove_table(&table.def.schema, &table.def.name);
+        if table.has_damage() {
+            table.restrict();
+        }
         for (position, id) in table.index_ids().enumerate() {
             self.by_index.insert(id, (Arc::clone(table), position));
         }

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //!  redo LSN          pages LSN                                              tail
-//!  |  undo of the    |  changes that are not in data.rdb yet                 |
+//!  |  undo of the    |  changes that are not in data.pages yet               |
 //!  |  oldest open    |  <------- half the capacity ------->                  |
 //!  |  transaction    |  <------- due --------------->   <-- limit of admission
 //! ```
 //! A background thread writes pages whose oldest change lies further back than half the log's capacity, and records a
-//! checkpoint when that has moved the start of recovery by a sixteenth. Changes that would get seven eighths ahead of the
-//! pages wait for it. The undo of a transaction that stays open is spilled when the log would be kept for it for too long
-//! (`spill.rs`); where that is not possible, the files outgrow the capacity rather than make it wait for itself.
+//! checkpoint when that has moved the start of recovery by a sixteenth; it hastens both where much freed space waits for
+//! them (`freed_space.rs`). Changes that would get seven eighths ahead of the pages wait for it. The undo of a transaction
+//! that stays open is spilled when the log would be kept for it for too long (`spill.rs`); where that is not possible, the
+//! files outgrow the capacity rather than make it wait for itself.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,14 +23,18 @@ use log::Log;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::freed_space::FreedSpace;
 use crate::recovery::SpilledUndo;
 use crate::spill::{PassLimits, Spills};
 
 /// Pages written between two looks at the log.
 const STEP_PAGES: usize = 256;
 
+/// Steps in one round that write pages for the sake of freed space.
+const STEPS_FOR_SPACE: usize = 32;
+
 /// Freed extents (1 MiB each) given back to the file system in one round.
-const HOLES_PER_ROUND: usize = 64;
+const HOLES_PER_ROUND: usize = 1024;
 
 /// What checkpoints remember between rounds.
 #[derive(Debug)]
@@ -38,9 +43,10 @@ pub(crate) struct CheckpointControl {
     /// Milliseconds between two rounds that nobody asked for.
     pause_ms: AtomicU64,
     capacity_bytes: AtomicU64,
-    /// One round at a time. Everything below is durable in data.rdb.
+    /// One round at a time. Everything below is durable in data.pages.
     pages_lsn: Mutex<Lsn>,
     spills: Mutex<Spills>,
+    freed_space: Mutex<FreedSpace>,
     /// Passes over the log that have spilled undo.
     spill_passes: AtomicU64,
 }
@@ -54,6 +60,7 @@ impl CheckpointControl {
             capacity_bytes: AtomicU64::new(capacity_bytes),
             pages_lsn: Mutex::new(pages_lsn),
             spills: Mutex::new(spills),
+            freed_space: Mutex::default(),
             spill_passes: AtomicU64::new(0),
         }
     }
@@ -108,7 +115,7 @@ pub(crate) fn run(engine: &Weak<Engine>, control: &CheckpointControl, log: &Arc<
 }
 
 impl Engine {
-    /// Writes all changes to data.rdb and records a checkpoint. Recovery then begins here, or at the undo of the oldest
+    /// Writes all changes to data.pages and records a checkpoint. Recovery then begins here, or at the undo of the oldest
     /// open transaction.
     pub fn checkpoint(&self) -> Result<()> {
         let mut pages_lsn = self.checkpoints.pages_lsn.lock();
@@ -125,6 +132,9 @@ impl Engine {
         log.prepare_file()?;
         let mut pages_lsn = self.checkpoints.pages_lsn.lock();
         let capacity = self.checkpoints.capacity();
+        let waiting = self.store.space_to_give_back();
+        let space_waits =
+            self.checkpoints.freed_space.lock().next_round(waiting, log.last_checkpoint().redo_lsn);
         if log.wants_files_back() {
             // The disk has no room for more log: changes wait for files that are given back.
             let safe = log.safe_lsn();
@@ -132,14 +142,19 @@ impl Engine {
             self.record(&mut pages_lsn, safe)?;
         } else if log.current().0 - pages_lsn.0 > capacity / 2 {
             let safe = log.safe_lsn();
-            loop {
-                let old = Lsn(log.current().0.saturating_sub(capacity / 2));
-                if self.store.pool().write_back_below(old, STEP_PAGES)? < STEP_PAGES {
+            let old = || Lsn(log.current().0.saturating_sub(capacity / 2));
+            while self.store.pool().write_back_below(old(), STEP_PAGES)? == STEP_PAGES {}
+            if self.written_below(safe).0 >= pages_lsn.0 + capacity / 16 {
+                self.record(&mut pages_lsn, safe)?;
+            }
+        } else if let Some(freed_at) = space_waits {
+            let safe = log.safe_lsn();
+            for _ in 0..STEPS_FOR_SPACE {
+                if self.store.pool().write_back_below(Lsn(freed_at.0 + 1), STEP_PAGES)? < STEP_PAGES {
                     break;
                 }
             }
-            let reached = self.store.pool().oldest_change().map_or(safe, |oldest| oldest.min(safe));
-            if reached.0 >= pages_lsn.0 + capacity / 16 {
+            if self.written_below(safe) > freed_at {
                 self.record(&mut pages_lsn, safe)?;
             }
         } else if self.checkpoints.spills.lock().has_superfluous(&self.trx.unfinished()) {
@@ -150,6 +165,11 @@ impl Engine {
         log.note_round();
         self.store.punch_free_extents(HOLES_PER_ROUND)?;
         Ok(())
+    }
+
+    /// Every change below the returned position is written, if perhaps not yet durable. `safe` was read from the log before.
+    fn written_below(&self, safe: Lsn) -> Lsn {
+        self.store.pool().oldest_change().map_or(safe, |oldest| oldest.min(safe))
     }
 
     /// Records a checkpoint of what is written. `safe` was read from the log before.

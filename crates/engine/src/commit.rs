@@ -98,12 +98,12 @@ impl Engine {
         debug_assert!(trx.committed().is_none(), "nothing fails behind a commit");
         let mut ending = Ending::Nothing;
         if trx.id().is_some() {
-            match trx.undo() {
-                Ok(mut log) => ending = self.undo_all(&mut log)?,
+            ending = self.past_damage(|| match trx.undo() {
+                Ok(mut log) => self.undo_all(&mut log),
                 // Rolled back already is what was asked for.
-                Err(trx::Error::ShuttingDown) => {}
-                Err(error) => return Err(error.into()),
-            }
+                Err(trx::Error::ShuttingDown) => Ok(Ending::Nothing),
+                Err(error) => Err(error.into()),
+            })?;
         }
         match trx.end(ending) {
             Ok(()) | Err(trx::Error::ShuttingDown) => Ok(()),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use env::Disk;
 use log::LogConfig;
 
+use crate::force_recovery::ForceRecovery;
 use crate::recovery::{NoStartLog, StartLog};
 
 /// What an engine needs to know.
@@ -21,7 +22,7 @@ pub struct EngineConfig {
     pub background: bool,
     /// Sizes of the redo log.
     pub log: LogConfig,
-    /// Whether data.rdb bypasses the kernel's page cache, where the file system can do that.
+    /// Whether data.pages bypasses the kernel's page cache, where the file system can do that.
     pub direct: bool,
     /// Where recovery tells how far it has got, and the engine what no statement's answer can tell.
     pub start_log: Arc<dyn StartLog>,
@@ -29,6 +30,8 @@ pub struct EngineConfig {
     pub undo_memory: usize,
     /// Whether pages are protected against being torn by a crash (`innodb_doublewrite`).
     pub doublewrite: bool,
+    /// How much damage a start passes over.
+    pub force_recovery: ForceRecovery,
 }
 
 impl EngineConfig {
@@ -43,6 +46,7 @@ impl EngineConfig {
             direct: false,
             undo_memory: 64 << 20,
             doublewrite: true,
+            force_recovery: ForceRecovery::default(),
             start_log: Arc::new(NoStartLog),
         }
     }

@@ -29,6 +29,10 @@ impl Engine {
             let catalog = self.catalog();
             let table = catalog.all_tables().find(|table| table.def.id.0.to_be_bytes()[..] == name[..]);
             let Some(table) = table else {
+                // Its definition may be what cannot be read.
+                if self.is_read_only() {
+                    continue;
+                }
                 self.dictionary.delete(&self.store, Kind::Counters, &name)?;
                 continue;
             };
@@ -56,18 +60,8 @@ impl Engine {
     }
 
     fn put_counters(&self, table: &Table, next: u64) -> Result<()> {
-        let mut bytes = Vec::new();
-        push_varint(&mut bytes, next);
-        push_varint(&mut bytes, table.state.next_row_id.load(Ordering::Relaxed));
-        push_varint(&mut bytes, table.row_count_estimate());
-        self.dictionary.put(&self.store, Kind::Counters, &table.def.id.0.to_be_bytes(), &bytes)
-    }
-
-    /// The table is gone, or begins again. The caller holds the definition mutex.
-    pub(crate) fn forget_counters(&self, table: &Table) -> Result<()> {
-        self.dictionary.delete(&self.store, Kind::Counters, &table.def.id.0.to_be_bytes())?;
-        table.state.auto_increment_limit.store(0, Ordering::Relaxed);
-        Ok(())
+        let (name, bytes) = (table.def.id.0.to_be_bytes(), table.counters(next));
+        self.dictionary.put(&self.store, Kind::Counters, &name, &bytes)
     }
 
     /// Raises the limit of a table's AUTO_INCREMENT numbers to `after` and some more. It is in the log before a row with
@@ -77,8 +71,7 @@ impl Engine {
     fn raise_auto_increment_limit(&self, table: &Table, after: u64) -> Result<()> {
         self.store.log().admit()?;
         let _definition = self.definition.lock();
-        let left = table.auto_increment_max().saturating_sub(after);
-        let limit = after + (left / 16).min(AUTO_INCREMENT_STEP);
+        let limit = table.auto_increment_limit_after(after);
         // A table that was dropped meanwhile has no counters.
         if table.is_current() && limit > table.state.auto_increment_limit.load(Ordering::Relaxed) {
             self.put_counters(table, limit)?;
@@ -92,6 +85,21 @@ impl Engine {
 const AUTO_INCREMENT_STEP: u64 = 1024;
 
 impl Table {
+    /// The bytes of its counters in the dictionary, with `next` as the next AUTO_INCREMENT number.
+    pub(crate) fn counters(&self, next: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        push_varint(&mut bytes, next);
+        push_varint(&mut bytes, self.state.next_row_id.load(Ordering::Relaxed));
+        push_varint(&mut bytes, self.row_count_estimate());
+        bytes
+    }
+
+    /// The limit that is put down when numbers below `after` were given out.
+    pub(crate) fn auto_increment_limit_after(&self, after: u64) -> u64 {
+        let left = self.auto_increment_max().saturating_sub(after);
+        after + (left / 16).min(AUTO_INCREMENT_STEP)
+    }
+
     /// Takes `count` consecutive AUTO_INCREMENT numbers, none below `at_least`, and returns the first. They are not given
     /// back by a rollback.
     ///
@@ -191,14 +199,9 @@ impl Table {
         Ok(Some(self.state.auto_increment.load(Ordering::Relaxed).min(self.auto_increment_last())))
     }
 
-    /// ALTER TABLE .. AUTO_INCREMENT = `next`: not below what is in the table.
-    pub fn set_auto_increment(&self, engine: &Engine, next: u64) -> Result<()> {
-        let lowest = self.greatest_auto_increment(engine)?.saturating_add(1);
-        let next = next.max(lowest).max(1);
-        self.state.auto_increment.store(next, Ordering::Relaxed);
-        // A limit that is too high would come to light after a crash.
-        self.state.auto_increment_limit.store(0, Ordering::Relaxed);
-        engine.raise_auto_increment_limit(self, next)
+    /// The next AUTO_INCREMENT number after ALTER TABLE .. AUTO_INCREMENT = `wanted`: not below what is in the table.
+    pub(crate) fn free_auto_increment(&self, engine: &Engine, wanted: u64) -> Result<u64> {
+        Ok(wanted.max(self.greatest_auto_increment(engine)?.saturating_add(1)).max(1))
     }
 
     fn find_auto_increment(&self, engine: &Engine) -> Result<()> {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `FORMAT` | a line `ratchet N`: the version of everything else; a line with the directory's identity |
 //! | `LOCK` | taken by the server that uses the directory |
-//! | `data.rdb` | pages |
+//! | `data.pages` | pages |
 //! | `redo/`, `doublewrite/`, `undo/` | log files, page copies, spilled undo |
 //! | `tmp/` | files of running statements |
 
@@ -24,7 +24,9 @@ pub const FORMAT_VERSION: u32 = 2;
 const FORMAT_FILE: &str = "FORMAT";
 /// What FORMAT is called until the directory is made.
 const UNFINISHED_FORMAT_FILE: &str = "FORMAT.new";
-const DATA_FILE: &str = "data.rdb";
+const DATA_FILE: &str = "data.pages";
+/// What the page file was called before. A start gives it its name.
+const OLD_DATA_FILE: &str = "data.rdb";
 const LOCK_FILE: &str = "LOCK";
 const UNDO_FOLDER: &str = "undo";
 const FOLDERS: [&str; 4] = ["redo", "doublewrite", UNDO_FOLDER, "tmp"];
@@ -35,6 +37,8 @@ const FORMAT_BYTES_MAX: u64 = 64;
 #[derive(Debug)]
 pub(crate) struct DataDir {
     path: PathBuf,
+    /// Name of the page file.
+    data_file: &'static str,
     /// Held until the engine is gone.
     _lock: Box<dyn DiskLock>,
 }
@@ -42,7 +46,7 @@ pub(crate) struct DataDir {
 /// What was found.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// Nothing: the directory has been laid out, data.rdb is to be made and [`DataDir::finish`] called.
+    /// Nothing: the directory has been laid out, data.pages is to be made and [`DataDir::finish`] called.
     New(DataDir),
     /// A directory of this version, and its identity.
     Existing(DataDir, Identity),
@@ -62,14 +66,14 @@ impl DataDir {
             read_format(disk, path)?;
         } else if names.iter().any(|name| !is_ours(name)) {
             return Err(DataDirError::NotADataDir(path.to_path_buf()).into());
-        } else if has(DATA_FILE) && !has(UNFINISHED_FORMAT_FILE) {
+        } else if (has(DATA_FILE) || has(OLD_DATA_FILE)) && !has(UNFINISHED_FORMAT_FILE) {
             return Err(DataDirError::FormatLost(path.to_path_buf()).into());
         }
         let dir = DataDir::take(disk, path)?;
         // Looked at again: another server may have made the directory before this one had the lock.
         if disk.exists(&path.join(FORMAT_FILE))? {
             let identity = read_format(disk, path)?;
-            return Ok(Found::Existing(dir, identity));
+            return Ok(Found::Existing(dir.rename_data_file(disk)?, identity));
         }
         dir.lay_out(disk)?;
         Ok(Found::New(dir))
@@ -89,12 +93,29 @@ impl DataDir {
             ErrorKind::WouldBlock => DataDirError::InUse(path.to_path_buf()).into(),
             _ => not_writable(error),
         })?;
-        Ok(DataDir { path: path.to_path_buf(), _lock: lock })
+        let has = |name| disk.exists(&path.join(name));
+        let is_old = has(OLD_DATA_FILE)? && has(FORMAT_FILE)?;
+        if is_old && has(DATA_FILE)? {
+            return Err(DataDirError::TwoDataFiles(path.to_path_buf()).into());
+        }
+        let data_file = if is_old { OLD_DATA_FILE } else { DATA_FILE };
+        Ok(DataDir { path: path.to_path_buf(), data_file, _lock: lock })
+    }
+
+    /// Gives the page file its name, durably. A crash leaves it under one of the two.
+    fn rename_data_file(self, disk: &Arc<dyn Disk>) -> Result<DataDir> {
+        if self.data_file == DATA_FILE {
+            return Ok(self);
+        }
+        let renamed = DataDir { data_file: DATA_FILE, ..self };
+        disk.rename(&renamed.path.join(OLD_DATA_FILE), &renamed.data_file()).map_err(not_writable)?;
+        disk.sync_dir(&renamed.path)?;
+        Ok(renamed)
     }
 
     /// The page file.
     pub(crate) fn data_file(&self) -> PathBuf {
-        self.path.join(DATA_FILE)
+        self.path.join(self.data_file)
     }
 
     /// Where undo is spilled.
@@ -109,16 +130,17 @@ impl DataDir {
                 disk.create_dir(&folder).map_err(not_writable)?;
             }
         }
-        // Durable before data.rdb is made: this tells a creation that was cut short from a directory that lost its FORMAT.
+        // Durable before data.pages is made: this tells a creation that was cut short from a directory that lost its FORMAT.
         let unfinished = self.path.join(UNFINISHED_FORMAT_FILE);
         if !disk.exists(&unfinished)? {
             disk.create(&unfinished, OpenOptions::default()).map_err(not_writable)?;
         }
         disk.sync_dir(&self.path)?;
         // A creation that did not get to its FORMAT file left nothing worth keeping.
-        let data = self.data_file();
-        if disk.exists(&data)? {
-            disk.remove(&data)?;
+        for data in [DATA_FILE, OLD_DATA_FILE].map(|name| self.path.join(name)) {
+            if disk.exists(&data)? {
+                disk.remove(&data)?;
+            }
         }
         Ok(())
     }
@@ -137,7 +159,8 @@ impl DataDir {
 
 /// Names that a creation that was cut short may have left.
 fn is_ours(name: &Path) -> bool {
-    FOLDERS.iter().chain(&[LOCK_FILE, DATA_FILE, UNFINISHED_FORMAT_FILE]).any(|ours| name == Path::new(ours))
+    let files = [LOCK_FILE, DATA_FILE, OLD_DATA_FILE, UNFINISHED_FORMAT_FILE];
+    FOLDERS.iter().chain(&files).any(|ours| name == Path::new(ours))
 }
 
 fn read_format(disk: &Arc<dyn Disk>, path: &Path) -> Result<Identity> {

@@ -22,7 +22,9 @@ use crate::datadir::{DataDir, Found};
 use crate::ddl::gone_trees::GoneTrees;
 use crate::dictionary::{Dictionary, FIRST_USER_INDEX, SchemaDef};
 use crate::error::{Error, Result};
+use crate::force_recovery::ForceRecovery;
 use crate::log_space::LogSpace;
+use crate::lost_values::LostValues;
 use crate::purge::{self, PurgeControl};
 use crate::recovery::{self, History, StartLog, Unfinished};
 use crate::row::duplicate::UniqueGates;
@@ -41,6 +43,7 @@ pub struct Engine {
     /// Taken by every definition change while it touches dictionary and catalog; nothing waits for locks under it.
     pub(crate) definition: Mutex<()>,
     pub(crate) gone_trees: GoneTrees,
+    pub(crate) lost_values: LostValues,
     pub(crate) purge: Arc<PurgeControl>,
     pub(crate) purge_thread: Mutex<Option<env::Thread<()>>>,
     pub(crate) commit_wait: CommitWaitCell,
@@ -58,6 +61,8 @@ pub struct Engine {
     pub(crate) restart_horizon: TrxId,
     /// As in the file header: ids at or above it are not in use.
     trx_limit: AtomicU64,
+    /// What a start has passed over.
+    pub(crate) force: ForceRecovery,
     pub(crate) closed: AtomicBool,
     _datadir: DataDir,
 }
@@ -87,8 +92,9 @@ impl Engine {
     /// As [`Engine::open`], without threads and rollbacks.
     pub(crate) fn open_unfinished(config: &EngineConfig) -> Result<Arc<Engine>> {
         let pool = PoolConfig { bytes: config.pool_bytes, background: config.background };
-        let EngineConfig { log, direct, doublewrite, .. } = *config;
-        let store_config = |identity| StoreConfig { pool, log, direct, doublewrite, identity };
+        let EngineConfig { log, direct, doublewrite, force_recovery, .. } = *config;
+        let forced = force_recovery.is_forced();
+        let store_config = |identity| StoreConfig { pool, log, direct, doublewrite, identity, forced };
         let history = |datadir: &DataDir, identity| {
             let spills = datadir.spill_folder(&config.disk, identity);
             History::new(&config.start_log, spills, config.undo_memory)
@@ -103,6 +109,11 @@ impl Engine {
                 let history = history(&datadir, identity);
                 (datadir, store, history)
             }
+            Found::Existing(datadir, identity) if !force_recovery.applies_log() => {
+                let store = Store::open_without_log(&config.disk, &datadir.data_file(), config.pool_bytes)?;
+                let history = history(&datadir, identity);
+                (datadir, store, history)
+            }
             Found::Existing(datadir, identity) => {
                 let store_config = store_config(identity);
                 let mut history = history(&datadir, identity);
@@ -114,19 +125,36 @@ impl Engine {
     }
 
     fn start(store: Store, datadir: DataDir, config: &EngineConfig, history: History) -> Result<Arc<Engine>> {
-        let header = store.header()?;
+        let mut header = store.header()?;
         let spills = datadir.spill_folder(&config.disk, header.identity);
-        let engine =
-            Engine::assemble(store, datadir, &header, Spills::new(spills.clone(), &config.start_log));
+        let force = config.force_recovery;
+        if !force.applies_log() {
+            // The log would tell which ids were given out, and which of them have ended.
+            header.trx_limit = TrxId(TrxId::MAX.0 / 2);
+        }
+        let start_log = Spills::new(spills.clone(), &config.start_log);
+        let engine = Engine::assemble_forced(store, datadir, &header, start_log, force);
+        engine.settle_definitions()?;
         engine.load_catalog()?;
+        engine.load_damages()?;
+        if engine.is_read_only() {
+            config.start_log.note("recovery: definitions and rows cannot be changed");
+        }
+        if !force.applies_log() {
+            return Ok(engine);
+        }
         engine.load_counters(!history.is_unclean())?;
         engine.trx.undo().set_memory_max(config.undo_memory as u64);
         spills.offer_swap(engine.trx.undo())?;
-        if history.is_unclean() {
+        let is_unclean = history.is_unclean();
+        if is_unclean {
             engine.recover(history, &config.start_log)?;
-        } else {
+        } else if engine.cleans_up() {
             engine.checkpoints.remove_unneeded_files()?;
             engine.free_pending_trees()?;
+        }
+        if engine.cleans_up() {
+            engine.begin_search(is_unclean)?;
         }
         // Not before: what a start frees has to be done with the files that are there.
         let space = LogSpace::new(&engine.trx, &engine.notes);
@@ -134,14 +162,35 @@ impl Engine {
         Ok(engine)
     }
 
+    /// Does what a DDL statement had decided before the server ended, before definitions are read.
+    fn settle_definitions(&self) -> Result<()> {
+        if self.force.is_read_only() {
+            return Ok(());
+        }
+        match self.dictionary.settle(&self.store) {
+            Err(error) if self.force.is_forced() && error.is_corrupt_page() => {
+                self.dictionary.leave_out(&*self.notes, b"of a change", &error);
+                Ok(())
+            }
+            settled => settled,
+        }
+    }
+
     fn start_threads(engine: &Arc<Engine>) -> Result<()> {
-        // A background thread that cannot go on ends the process: pages or log could not be read or written.
-        let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.purge));
-        let thread = env::spawn_background("purge", move || {
-            let ended = purge::run(&weak, &control);
-            ended.unwrap_or_else(|error| env::end_process(&format!("purge reads and writes pages: {error}")));
-        })?;
-        *engine.purge_thread.lock() = Some(thread);
+        // A background thread that cannot go on ends the process: pages or log could not be written.
+        if engine.cleans_up() {
+            let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.purge));
+            let thread = env::spawn_background("purge", move || {
+                let ended = purge::run(&weak, &control);
+                ended.unwrap_or_else(|error| {
+                    env::end_process(&format!("purge reads and writes pages: {error}"));
+                });
+            })?;
+            *engine.purge_thread.lock() = Some(thread);
+        }
+        if engine.is_read_only() {
+            return Ok(());
+        }
         let (weak, control) = (Arc::downgrade(engine), Arc::clone(&engine.checkpoints));
         let log = Arc::clone(engine.store.log());
         let thread = env::spawn_background("checkpoint", move || {
@@ -151,7 +200,7 @@ impl Engine {
             });
         })?;
         *engine.checkpoint_thread.lock() = Some(thread);
-        if !engine.is_recovering.load(Ordering::Relaxed) {
+        if !engine.is_recovering.load(Ordering::Relaxed) || !engine.cleans_up() {
             return Ok(());
         }
         let weak = Arc::downgrade(engine);
@@ -172,6 +221,16 @@ impl Engine {
         header: &FileHeader,
         spills: Spills,
     ) -> Arc<Engine> {
+        Engine::assemble_forced(store, datadir, header, spills, ForceRecovery::default())
+    }
+
+    fn assemble_forced(
+        store: Store,
+        datadir: DataDir,
+        header: &FileHeader,
+        spills: Spills,
+        force: ForceRecovery,
+    ) -> Arc<Engine> {
         let pages_lsn = store.log().last_checkpoint().redo_lsn;
         let notes = Arc::clone(spills.notes());
         let undo_warnings = UndoWarnings::new(&notes);
@@ -180,11 +239,12 @@ impl Engine {
         trx.undo().ask_by(store.log());
         Arc::new(Engine {
             trx,
-            dictionary: Dictionary::open(header.roots[0]),
+            dictionary: Dictionary::open(header.roots[0], force.is_forced()),
             catalog: ArcSwap::default(),
             version: AtomicU64::new(1),
             definition: Mutex::new(()),
             gone_trees: GoneTrees::default(),
+            lost_values: LostValues::default(),
             purge: Arc::default(),
             purge_thread: Mutex::new(None),
             commit_wait: CommitWaitCell::default(),
@@ -198,6 +258,7 @@ impl Engine {
             is_recovering: AtomicBool::new(false),
             restart_horizon: header.trx_limit,
             trx_limit: AtomicU64::new(header.trx_limit.0),
+            force,
             closed: AtomicBool::new(false),
             _datadir: datadir,
             store,
@@ -225,6 +286,17 @@ impl Engine {
         self.store.pool().raise_id_limit(raised);
         self.trx_limit.fetch_max(raised.0, Ordering::AcqRel);
         Ok(())
+    }
+
+    /// Whether nothing can be changed: `innodb_force_recovery` says so, or the start has passed over damage of what says where
+    /// changes may go.
+    pub fn is_read_only(&self) -> bool {
+        self.force.is_read_only() || !self.store.is_map_known() || self.dictionary.is_partial()
+    }
+
+    /// Whether unfinished transactions are rolled back, what transactions have left is purged, and a shutdown is clean.
+    pub(crate) fn cleans_up(&self) -> bool {
+        self.force.cleans_up() && !self.is_read_only()
     }
 
     /// Whether a thread purges, and frees trees that were given up.
@@ -262,11 +334,11 @@ impl Engine {
 
     fn undo_back_to(&self, trx: &mut Trx, mark: UndoPtr) -> Result<()> {
         let Some(id) = trx.id() else { return Ok(()) };
-        match trx.write_parts(id) {
+        self.past_damage(|| match trx.write_parts(id) {
             Ok(WriteParts { mut log, locker, .. }) => rollback::undo_partly(self, &mut log, mark, &locker),
             Err(trx::Error::ShuttingDown) => Ok(()),
             Err(error) => Err(error.into()),
-        }
+        })
     }
 
     /// What all transactions share.
@@ -306,14 +378,27 @@ impl Engine {
 
     /// Takes the shared metadata lock of a table that was looked up before. False: it has been redefined or dropped since;
     /// look it up again. Cost: a short search, or one compare-and-exchange the first time in a transaction.
+    ///
+    /// # Errors
+    /// Those of the lock; [`Error::Damaged`] or [`Error::Forced`] where the table cannot be put to this use.
     #[inline(always)]
     pub fn lock_table(&self, trx: &mut Trx, table: &Table, use_: TableUse) -> Result<bool> {
         let taken = trx.lock_metadata(&table.state.lock, use_)?;
-        let current = table.is_current();
-        if !current && taken {
+        if table.is_plain() {
+            return Ok(true);
+        }
+        self.lock_restricted(trx, table, use_, taken)
+    }
+
+    /// [`Engine::lock_table`] of a table that was redefined, or of which not all can be used.
+    #[cold]
+    #[inline(never)]
+    fn lock_restricted(&self, trx: &mut Trx, table: &Table, use_: TableUse, taken: bool) -> Result<bool> {
+        let may_use = self.may_use(table, use_);
+        if taken && !matches!(may_use, Ok(true)) {
             trx.unlock_newest_metadata();
         }
-        Ok(current)
+        may_use
     }
 
     /// All schemas, by name.
@@ -339,6 +424,11 @@ impl Engine {
     pub(crate) fn change_catalog(&self, change: impl FnOnce(&mut Catalog)) {
         let mut catalog = (**self.catalog.load()).clone();
         change(&mut catalog);
+        if self.force.is_forced() {
+            for table in catalog.all_tables() {
+                table.restrict();
+            }
+        }
         self.catalog.store(Arc::new(catalog));
         // Release pairs with `catalog_version`: who sees the new version finds the new catalog.
         self.version.fetch_add(1, Ordering::Release);

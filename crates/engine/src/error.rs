@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use types::SqlType;
 
+use crate::quarantine::DamagedIndex;
 use crate::table::Table;
 use crate::undo_limit::UndoFull;
 
@@ -73,6 +74,11 @@ pub enum Error {
     UndoNotSwapped(Box<env::IoError>),
     /// An older version of a row cannot be made, because undo that was swapped cannot be read back (1024).
     VersionUnreadable(Box<trx::SwapError>),
+    /// An older version of a row, which undo of the log was to make, is no row.
+    VersionDamaged {
+        /// The transaction whose undo it is.
+        trx: base::TrxId,
+    },
     /// A change cannot be undone, or purged, because undo that was swapped cannot be read back. The next start has it from
     /// the log.
     UndoUnreadable(Box<trx::SwapError>),
@@ -86,8 +92,22 @@ pub enum Error {
     Storage(btree::Error),
     /// A file operation failed.
     Io(env::IoError),
-    /// A row and the entries of its indexes do not agree.
-    IndexDisagrees,
+    /// A row and its entry in an index do not agree.
+    IndexDisagrees {
+        /// The index.
+        index: base::IndexId,
+    },
+    /// An index is out of use because of a damaged page (1712), or its table is (1877).
+    Damaged(Box<DamagedIndex>),
+    /// A damaged page keeps a change of an index from being undone: see `Engine::past_damage`.
+    NotUndone {
+        /// The index.
+        index: base::IndexId,
+        /// The damage.
+        cause: Box<Error>,
+    },
+    /// Rows are not changed under `innodb_force_recovery` (1881).
+    Forced,
     /// The log of a transaction that has to be undone is not what was written.
     UndoCorrupt {
         /// The transaction.
@@ -246,6 +266,8 @@ pub enum DataDirError {
     NotADataDir(PathBuf),
     /// It has a page file and no FORMAT file, which tells which version wrote it.
     FormatLost(PathBuf),
+    /// It has a page file of the name in use and one of the name before.
+    TwoDataFiles(PathBuf),
     /// It was not shut down cleanly.
     NotClean(PathBuf),
     /// Its FORMAT file does not tell whose log and pages these are.
@@ -279,9 +301,9 @@ impl Error {
             // Refused before the row was changed.
             Error::UndoFull(_) | Error::LogFull(_) | Error::UndoNotSwapped(_) => Effect::Statement,
             // What was read has changed nothing.
-            Error::VersionUnreadable(_) => Effect::Statement,
-            // What should be undone stands.
-            Error::UndoUnreadable(_) => Effect::Server,
+            Error::VersionUnreadable(_) | Error::VersionDamaged { .. } => Effect::Statement,
+            // What should be undone stands, in progress and unseen, until the next start. Nobody may commit it.
+            Error::UndoUnreadable(_) => Effect::Connection,
             // No number, no row.
             Error::AutoIncrementExhausted => Effect::Statement,
             // Nothing can be done for this session any more.
@@ -293,15 +315,19 @@ impl Error {
                 btree::Error::RecordTooLarge { .. } | btree::Error::FileFull | btree::Error::Interrupted => {
                     Effect::Statement
                 }
-                // Pages that cannot be read or written, or are not what they were.
+                // A page of one tree. What was changed of others is undone.
+                error if error.damaged_page().is_some() => Effect::Statement,
+                // Files that cannot be written, or log that cannot be read.
                 _ => Effect::Server,
             },
             // A failed write or sync must not be built upon.
             Error::Io(_) => Effect::Server,
+            // The same: it concerns one index. The statement is undone past what cannot be.
+            Error::IndexDisagrees { .. } | Error::NotUndone { .. } => Effect::Statement,
+            // Refused before anything happened.
+            Error::Damaged(_) | Error::Forced => Effect::Statement,
             // What is stored is not what was written.
-            Error::IndexDisagrees | Error::UndoCorrupt { .. } | Error::DictionaryCorrupt { .. } => {
-                Effect::Server
-            }
+            Error::UndoCorrupt { .. } | Error::DictionaryCorrupt { .. } => Effect::Server,
         }
     }
 
@@ -314,15 +340,12 @@ impl Error {
         }
     }
 
-    /// Whether a page on disk is not what was written there, or not what refers to it. A statement that only reads has harmed
-    /// nothing then.
+    /// Whether a page cannot be read, is not what was written there, or not what refers to it: `Engine::name_damage` says
+    /// whose it is.
     pub fn is_corrupt_page(&self) -> bool {
         match self {
-            Error::Storage(error) => matches!(
-                error,
-                btree::Error::Buffer(buffer::Error::Corruption(_)) | btree::Error::Corruption(_)
-            ),
-            Error::IndexDisagrees => true,
+            Error::Storage(error) => error.damaged_page().is_some(),
+            Error::IndexDisagrees { .. } | Error::NotUndone { .. } => true,
             _ => false,
         }
     }
@@ -359,6 +382,9 @@ impl fmt::Display for Error {
             Error::LogFull(error) => write!(f, "the redo log cannot grow: {error}"),
             Error::UndoNotSwapped(error) => write!(f, "undo cannot be swapped: {error}"),
             Error::VersionUnreadable(error) => write!(f, "an older version of a row cannot be read: {error}"),
+            Error::VersionDamaged { trx } => {
+                write!(f, "the undo that the redo log has of {trx} does not fit the row that it is of")
+            }
             Error::UndoUnreadable(error) => {
                 write!(
                     f,
@@ -370,7 +396,10 @@ impl fmt::Display for Error {
             Error::DataDir(error) => error.fmt(f),
             Error::Storage(error) => error.fmt(f),
             Error::Io(error) => error.fmt(f),
-            Error::IndexDisagrees => f.write_str("row and index entries do not agree"),
+            Error::IndexDisagrees { index } => write!(f, "a row and its entry in {index} do not agree"),
+            Error::Damaged(damaged) => damaged.fmt(f),
+            Error::NotUndone { index, cause } => write!(f, "a change of {index} cannot be undone: {cause}"),
+            Error::Forced => f.write_str("rows are not changed while innodb_force_recovery is not 0"),
             Error::UndoCorrupt { trx, lsn } => {
                 write!(f, "redo log: the frame that ends at {lsn} has no undo of {trx} that can be read")
             }
@@ -395,6 +424,12 @@ impl fmt::Display for DataDirError {
                 let path = path.display();
                 write!(f, "the data directory {path} has lost its file FORMAT; nothing in it was touched")
             }
+            DataDirError::TwoDataFiles(path) => write!(
+                f,
+                "the data directory {} has data.pages and data.rdb, of which only one can be its page file; nothing in it \
+                 was touched",
+                path.display()
+            ),
             DataDirError::NotADataDir(path) => {
                 write!(f, "directory {} is not empty and is not a data directory", path.display())
             }
@@ -489,7 +524,7 @@ mod tests {
     fn a_page_that_is_not_what_refers_to_it_is_a_corrupt_page() {
         let corruption = Corruption { page: PageNo(16), what: CorruptionKind::Overflow };
         assert!(Error::Storage(btree::Error::Corruption(corruption)).is_corrupt_page());
-        assert!(Error::IndexDisagrees.is_corrupt_page());
+        assert!(Error::IndexDisagrees { index: base::IndexId(70) }.is_corrupt_page());
         assert!(!Error::Storage(btree::Error::FileFull).is_corrupt_page());
     }
 }

@@ -1,7 +1,7 @@
 //! Reading one row.
 
 use btree::{Foreseen, Position};
-use page::{Cell, Records, RowRef, SlotFlags};
+use page::{Cell, Records, RowFormat, RowRef, SlotFlags};
 use trx::ReadView;
 
 use crate::engine::Engine;
@@ -24,12 +24,14 @@ pub struct FoundCell<'a> {
 fn get_cell_version<R>(
     engine: &Engine,
     view: ReadView,
+    format: &RowFormat,
     at: &Position<'_>,
     read: impl FnOnce(FoundCell<'_>) -> R,
 ) -> Result<Option<R>> {
     let (records, slot) = (at.page().records(), at.slot());
     let mut older = Vec::new();
-    let (cell, body_bytes_max) = match version::clustered(&engine.trx, view, &at.record(), &mut older)? {
+    let seen = version::clustered(&engine.trx, view, format, &at.record(), &mut older)?;
+    let (cell, body_bytes_max) = match seen {
         Seen::Nothing => return Ok(None),
         Seen::Current => records.cell(slot),
         Seen::Older => (Cell::new(slot, &older, 0), older.len()),
@@ -89,7 +91,7 @@ impl Table {
         }
         let Some(at) = index.tree.point_foreseen(way, &engine.store, clustered_key)? else { return Ok(None) };
         if !view.sees_whole_page(at.page().max_trx()) {
-            return get_cell_version(engine, *view, &at, read);
+            return get_cell_version(engine, *view, &self.clustered().format, &at, read);
         }
         if at.page().flags(at.slot()).is_deleted() {
             return Ok(None);
@@ -109,7 +111,7 @@ impl Table {
     ) -> Result<Option<R>> {
         let (format, record) = (&self.clustered().format, at.record());
         let mut older = Vec::new();
-        Ok(match version::clustered(&engine.trx, view, &record, &mut older)? {
+        Ok(match version::clustered(&engine.trx, view, format, &record, &mut older)? {
             Seen::Nothing => None,
             Seen::Current => Some(read(RowRef::new(format, record))),
             Seen::Older => {

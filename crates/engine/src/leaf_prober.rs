@@ -145,7 +145,7 @@ fn version_of<'a>(
 ) -> Result<Option<RowRef<'a>>> {
     let Source { trx, view, index, .. } = source;
     older.clear();
-    Ok(match version::clustered(trx, view, &record, older)? {
+    Ok(match version::clustered(trx, view, &index.format, &record, older)? {
         Seen::Nothing => None,
         Seen::Current => Some(RowRef::new(&index.format, record)),
         Seen::Older => Some(RowRef::new(&index.format, record.with_payload(older, SlotFlags::NONE))),

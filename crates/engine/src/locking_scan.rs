@@ -358,8 +358,9 @@ impl<'e> LockingScan<'e> {
     fn copy_committed(&mut self, record: &Record<'_>) -> Result<Judged> {
         let mut older = Vec::new();
         self.copy.clear();
+        let (trx, format) = (&self.engine.trx, &self.index.format);
         Ok(Judged::Committed(
-            match version::clustered(&self.engine.trx, ReadView::committed(), record, &mut older)? {
+            match version::clustered(trx, ReadView::committed(), format, record, &mut older)? {
                 Seen::Nothing => return Ok(Judged::Pass),
                 Seen::Current => record.copy_to(&mut self.copy),
                 Seen::Older => record.with_payload(&older, SlotFlags::NONE).copy_to(&mut self.copy),

@@ -169,7 +169,7 @@ fn answer(
         return Ok(if record.flags().is_deleted() { Answer::Nothing } else { current });
     }
     let mut older = Vec::new();
-    Ok(match version::clustered(source.trx, source.view, record, &mut older)? {
+    Ok(match version::clustered(source.trx, source.view, &source.index.format, record, &mut older)? {
         Seen::Nothing => Answer::Nothing,
         Seen::Current => current,
         Seen::Older => {

@@ -6,6 +6,7 @@
 //! is left in a tree that is gone is void.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::codec::get_u48;
@@ -17,6 +18,7 @@ use trx::{PurgeEntry, TableUse, UndoKind, UndoPtr, UndoRecord};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::recovery::StartLog;
 use crate::row::writer::remove;
 use crate::table::Table;
 
@@ -45,6 +47,8 @@ pub(crate) struct PurgeControl {
     wake: Condvar,
     /// One purge at a time, whoever calls it.
     turn: Mutex<()>,
+    /// It was told that undo cannot be read.
+    is_unreadable_told: AtomicBool,
 }
 
 impl PurgeControl {
@@ -69,6 +73,15 @@ impl PurgeControl {
         self.wake.notify_all();
     }
 
+    /// Tells once of undo that cannot be read back.
+    #[cold]
+    fn tell_unreadable(&self, notes: &dyn StartLog, error: &trx::SwapError) {
+        if !self.is_unreadable_told.swap(true, Ordering::Relaxed) {
+            notes
+                .note(&format!("purge: what a transaction has left is purged after the next start: {error}"));
+        }
+    }
+
     fn is_stopped(&self) -> bool {
         *self.stop.lock()
     }
@@ -89,7 +102,7 @@ pub(crate) fn run(engine: &std::sync::Weak<Engine>, control: &PurgeControl) -> R
         let Some(engine) = engine.upgrade() else { return Ok(()) };
         engine.purge_step(usize::MAX)?;
         for _ in 0..SWEPT_PER_ROUND {
-            if control.is_stopped() || engine.sweep_step()?.is_none() {
+            if control.is_stopped() || engine.sweep_step()?.is_none() && !engine.search_step()? {
                 break;
             }
         }
@@ -118,6 +131,11 @@ impl Engine {
                     self.trx.return_purge(entry);
                     match error {
                         Error::LogFull(_) => break,
+                        // The next start has it from the log.
+                        Error::UndoUnreadable(error) => {
+                            self.purge.tell_unreadable(&*self.notes, &error);
+                            passed_over += 1;
+                        }
                         error => return Err(error),
                     }
                 }
@@ -144,7 +162,7 @@ impl Engine {
                 passed_over += 1;
             }
             match purged {
-                Err(Error::LogFull(_)) => return Ok(false),
+                Err(Error::LogFull(_) | Error::UndoUnreadable(_)) => return Ok(false),
                 purged => purged.map(drop)?,
             }
         }
@@ -173,7 +191,7 @@ impl Engine {
             if record.kind == UndoKind::ValueDead {
                 entry.has_values = true;
             } else {
-                match self.purge_record(entry.id, &record, &mut held)? {
+                match self.purge_sound(entry.id, &record, &mut held)? {
                     Purged::Locked => return Ok(Done::InPart),
                     purged => *removed += usize::from(purged == Purged::Removed),
                 }
@@ -203,7 +221,7 @@ impl Engine {
             if met <= entry.values_freed {
                 continue;
             }
-            match self.purge_record(entry.id, &record, held)? {
+            match self.purge_sound(entry.id, &record, held)? {
                 Purged::Locked => return Ok(Done::InPart),
                 purged => *removed += usize::from(purged == Purged::Removed),
             }
@@ -214,7 +232,19 @@ impl Engine {
 
     /// Removes what `record` of a committed transaction left behind. For recovery: nobody reads, and nobody locks tables, yet.
     pub(crate) fn purge_now(&self, id: TrxId, record: &UndoRecord) -> Result<()> {
-        self.purge_record(id, record, &mut HeldTable::default()).map(drop)
+        self.purge_sound(id, record, &mut HeldTable::default()).map(drop)
+    }
+
+    /// [`Engine::purge_record`] that passes over what a damaged page keeps it from: its index is out of use from then on, and
+    /// what refers to values there keeps them.
+    fn purge_sound(&self, id: TrxId, record: &UndoRecord, held: &mut HeldTable) -> Result<Purged> {
+        match self.purge_record(id, record, held) {
+            Err(error) if error.is_corrupt_page() => {
+                self.pass_over_damage(record.index, &error);
+                Ok(Purged::Nothing)
+            }
+            purged => purged,
+        }
     }
 
     /// Removes what `record` of transaction `id` left behind, if it is still there.
@@ -235,8 +265,11 @@ impl Engine {
         let Some((table, position)) = held.table() else { return Ok(Purged::Nothing) };
         let index = &table.indexes[position];
         let tree = &index.tree;
+        if !table.is_plain() && table.damage_of(position).is_some() {
+            return Ok(Purged::Nothing);
+        }
         if index.format.is_clustered() == (record.kind == UndoKind::EntryClose) {
-            return Err(Error::IndexDisagrees);
+            return Err(Error::IndexDisagrees { index: record.index });
         }
         self.store.log().admit()?;
         let is_removed = match record.kind {

@@ -406,7 +406,13 @@ impl Selection {
     ) -> Result<()> {
         for slot in slots {
             let start = self.arena.len();
-            match version::clustered(source.trx, source.view, &records.get(slot), &mut self.arena)? {
+            match version::clustered(
+                source.trx,
+                source.view,
+                &source.index.format,
+                &records.get(slot),
+                &mut self.arena,
+            )? {
                 Seen::Nothing => {}
                 Seen::Current => self.push(records, slot),
                 Seen::Older => {

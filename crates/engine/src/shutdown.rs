@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use base::sync::plain::Mutex;
 
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How much is done before the server ends (`innodb_fast_shutdown`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,27 +33,46 @@ impl Engine {
         if self.closed.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
-        if mode == ShutdownMode::Abrupt {
+        // What a forced start has left out is left to the next one.
+        if mode == ShutdownMode::Abrupt || !self.cleans_up() {
             self.stop_threads();
             return Ok(self.store.log().flush()?);
         }
         // It looks whether the engine is closed.
         end(&self.recovery_thread);
-        self.trx.close(|log| self.undo_all(log))?;
+        match self.past_damage(|| self.trx.close(|log| self.undo_all(log))) {
+            // The next start has it from the log.
+            Err(Error::UndoUnreadable(error)) => {
+                self.notes.note(&format!("shutdown: open transactions are left to the next start: {error}"));
+                self.stop_threads();
+                return Ok(self.store.log().flush()?);
+            }
+            closed => closed?,
+        }
         self.forget_unfinished();
         // Somebody who reads still keeps it from being purged.
         let is_purged = self.trx.purge_horizon() != self.trx.newest() || self.purge_at_end(mode)?;
         self.free_gone_trees()?;
         self.stop_threads();
-        if !is_purged {
+        if !is_purged || self.gone_trees.are_waiting() || !self.is_dictionary_settled()? {
             // The log tells the next start what is left.
             return Ok(self.store.log().flush()?);
         }
+        self.note_search()?;
         self.save_counters()?;
         self.store.update_header(|header| header.trx_limit = self.trx.next_id())?;
         self.store.close()?;
         self.remove_spills();
         Ok(())
+    }
+
+    /// False: a full disk keeps steps of a decided DDL statement from being made.
+    fn is_dictionary_settled(&self) -> Result<bool> {
+        let _definition = self.definition.lock();
+        match self.dictionary.settle(&self.store) {
+            Err(error) if error.is_full_disk() => Ok(false),
+            settled => settled.map(|()| true),
+        }
     }
 
     /// False: a full disk has kept some of it.
@@ -62,6 +81,7 @@ impl Engine {
             return self.purge_values_only();
         }
         self.purge_step(usize::MAX)?;
+        self.finish_search()?;
         let _turn = self.purge.pause();
         let is_purged = self.trx.purge_pending() == 0;
         if is_purged {

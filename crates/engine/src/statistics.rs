@@ -33,7 +33,13 @@ impl Table {
     pub fn statistics(&self, engine: &Engine) -> Option<Arc<TableStatistics>> {
         let known = self.statistics.lock().clone();
         let rows = self.row_count_estimate();
-        known.filter(|known| !has_other_size(known.rows, rows)).or_else(|| self.sample(engine).ok().flatten())
+        known.filter(|known| !has_other_size(known.rows, rows)).or_else(|| {
+            let sampled = self.sample(engine);
+            sampled.unwrap_or_else(|error| {
+                engine.note_damage(self, error);
+                None
+            })
+        })
     }
 
     /// Samples the indexes anew; `None` while the table is changed.
@@ -65,7 +71,8 @@ impl Table {
         let estimate =
             self.is_current().then(|| index.tree.estimate_between(&engine.store, &range.from, range.to()));
         lock.unlock_shared(TableUse::Read);
-        Some(match estimate?.ok()? {
+        let estimate = estimate?.map_err(|error| engine.note_damage(self, error.into()));
+        Some(match estimate.ok()? {
             Stretch::Counted(rows) => rows as f64,
             Stretch::Share(share) => share * self.row_count_estimate() as f64,
         })
@@ -73,8 +80,13 @@ impl Table {
 
     fn sample_locked(&self, engine: &Engine) -> Result<TableStatistics> {
         let rows = self.row_count_estimate();
-        let keys: Result<Box<[KeyStatistics]>> =
-            self.indexes.iter().map(|index| index.sample(engine, rows)).collect();
+        let damaged = self.damaged_indexes();
+        let keys: Result<Box<[KeyStatistics]>> = (self.indexes.iter().enumerate())
+            .map(|(at, index)| {
+                // No plan uses it.
+                if damaged.contains(&at) { Ok(index.no_statistics()) } else { index.sample(engine, rows) }
+            })
+            .collect();
         Ok(TableStatistics { rows, keys: keys? })
     }
 }
@@ -85,6 +97,12 @@ fn has_other_size(then: u64, now: u64) -> bool {
 }
 
 impl Index {
+    /// Statistics of an index that no plan uses.
+    #[cold]
+    fn no_statistics(&self) -> KeyStatistics {
+        KeyStatistics { rows_per_prefix: vec![1.0; self.def.parts.len()].into(), null_share: 0.0 }
+    }
+
     fn sample(&self, engine: &Engine, rows: u64) -> Result<KeyStatistics> {
         let parts = self.def.parts.len();
         let mut sample = Sample::new(&self.format, parts);

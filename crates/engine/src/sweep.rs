@@ -49,6 +49,10 @@ impl Engine {
                 let removed = match self.remove_leftover(&leftover, &mut held) {
                     // As if its table were locked: the disk is full.
                     Err(Error::LogFull(_)) => None,
+                    Err(error) if error.is_corrupt_page() => {
+                        self.pass_over_damage(leftover.index, &error);
+                        Some(false)
+                    }
                     removed => removed?,
                 };
                 is_locked |= removed.is_none();
@@ -60,7 +64,11 @@ impl Engine {
         if is_locked {
             self.store.postpone_sweep(&sweep);
         } else {
-            self.store.end_sweep(&sweep, is_clean)?;
+            match self.store.end_sweep(&sweep, is_clean) {
+                // The extent keeps its bit.
+                Err(error) if error.damaged_page().is_some() => self.store.abandon_sweep(&sweep),
+                ended => ended?,
+            }
         }
         Ok(Some(report))
     }
@@ -110,6 +118,9 @@ impl Engine {
             Hold::Locked => return Ok(None),
         }
         let Some((table, position)) = held.table() else { return Ok(Some(false)) };
+        if !table.is_plain() && table.damage_of(position).is_some() {
+            return Ok(Some(false));
+        }
         self.store.log().admit()?;
         let tree = &table.indexes[position].tree;
         let is_leftover = |edit: &LeafEdit<'_>| self.is_leftover(&edit.record(), position == 0);

@@ -1,7 +1,7 @@
 //! A table as sessions use it: definition, trees, record formats, counters.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use base::sync::{LatchLevel, Mutex};
@@ -14,6 +14,7 @@ use types::{IndexDef, IndexKind, TableDef, TableStatistics};
 use crate::column_set::ColumnSet;
 use crate::dictionary::TableRecord;
 use crate::engine::Engine;
+use crate::quarantine::Damages;
 
 /// An index of a table.
 #[derive(Debug)]
@@ -86,6 +87,8 @@ pub(crate) struct TableState {
     plans_from: AtomicU64,
     /// Next invisible row id; 0 = not known.
     pub(crate) next_row_id: AtomicU64,
+    /// Its indexes that are out of use.
+    pub(crate) damages: Damages,
 }
 
 /// Plans are the same for tables that have fewer rows.
@@ -104,7 +107,17 @@ impl TableState {
             replan_rows: AtomicI64::new(REPLAN_ROWS_MIN),
             plans_from: AtomicU64::new(0),
             next_row_id: AtomicU64::new(next_row_id),
+            damages: Damages::default(),
         }
+    }
+
+    /// The table was truncated.
+    pub(crate) fn begin_again(&self) {
+        self.auto_increment.store(1, Ordering::Relaxed);
+        self.auto_increment_limit.store(0, Ordering::Relaxed);
+        self.next_row_id.store(1, Ordering::Relaxed);
+        self.rows.store(0, Ordering::Relaxed);
+        self.expect_rows(0);
     }
 
     /// Plans are made for `rows` rows from now on.
@@ -127,7 +140,17 @@ pub struct Table {
     pub(crate) indexed_columns: ColumnSet,
     /// The last sample of this version's indexes.
     pub(crate) statistics: Mutex<Option<Arc<TableStatistics>>>,
-    current: AtomicBool,
+    standing: AtomicU8,
+}
+
+/// What stands against the use of a table, in [`Table::standing`].
+mod standing {
+    /// A newer version has taken its place, or it is gone.
+    pub(super) const RETIRED: u8 = 0;
+    /// Nothing.
+    pub(super) const PLAIN: u8 = 1;
+    /// An index is damaged, or rows must not be changed: statements look what there is.
+    pub(super) const RESTRICTED: u8 = 2;
 }
 
 impl Table {
@@ -149,7 +172,7 @@ impl Table {
             state,
             indexed_columns,
             statistics: Mutex::new(LatchLevel::Table, None),
-            current: AtomicBool::new(true),
+            standing: AtomicU8::new(standing::PLAIN),
         })
     }
 
@@ -168,7 +191,29 @@ impl Table {
     #[inline]
     pub fn is_current(&self) -> bool {
         // Acquire pairs with the release in `retire`: whoever still sees true under the lock sees the live trees.
-        self.current.load(Ordering::Acquire)
+        self.standing.load(Ordering::Acquire) != standing::RETIRED
+    }
+
+    /// Whether it is the newest version, and nothing keeps statements from any use of it; asked with the metadata lock held.
+    /// Cost: a load.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.standing.load(Ordering::Acquire) == standing::PLAIN
+    }
+
+    /// Has statements look what stands against the use of the table before they use it.
+    pub(crate) fn restrict(&self) {
+        self.change_standing(standing::PLAIN, standing::RESTRICTED);
+    }
+
+    /// Takes [`Table::restrict`] back.
+    pub(crate) fn lift_restriction(&self) {
+        self.change_standing(standing::RESTRICTED, standing::PLAIN);
+    }
+
+    fn change_standing(&self, from: u8, to: u8) {
+        // A table that was retired meanwhile stays so.
+        let _ = self.standing.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
     }
 
     /// Whether a plan made under catalog version `version` still finds the table by its name, as it was, and about as large.
@@ -185,7 +230,7 @@ impl Table {
     /// A newer version takes the place, or the table goes. Called before the catalog version says so: a plan that meets
     /// the new version finds this one retired.
     pub(crate) fn retire(&self) {
-        self.current.store(false, Ordering::Release);
+        self.standing.store(standing::RETIRED, Ordering::Release);
     }
 
     /// Rows, uncommitted ones included; about right.

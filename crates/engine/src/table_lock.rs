@@ -1,7 +1,7 @@
 //! LOCK TABLES: tables kept for one session beyond its transactions.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use trx::ExclusiveWait;
 
@@ -42,50 +42,57 @@ impl Engine {
     /// [`crate::Error::Name`] for tables that are not there, [`trx::Error::LockWaitTimeout`], [`trx::Error::Interrupted`]; nothing is locked then.
     pub fn lock_tables(&self, requests: &[TableRequest], wait: &ExclusiveWait) -> Result<Vec<TableLock>> {
         self.ensure_open()?;
-        let deadline = env::deadline_in(wait.timeout.min(FOREVER));
-        let mut first = None;
-        loop {
-            let mut locks = Vec::with_capacity(requests.len());
-            let mut busy = None;
-            if let Some(at) = first {
-                locks.push(self.lock_one(&requests[at], wait, Some(deadline))?);
-            }
-            for (at, request) in requests.iter().enumerate().filter(|(at, _)| first != Some(*at)) {
-                match self.lock_one(request, wait, None) {
-                    Ok(lock) => locks.push(lock),
-                    Err(crate::Error::Lock(trx::Error::LockWaitTimeout)) => {
-                        busy = Some(at);
-                        break;
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
-            if busy.is_none() {
-                return Ok(locks);
-            }
-            first = busy;
-        }
+        lock_all(requests.len(), wait, |at, wait| self.lock_one(&requests[at], wait))
     }
 
-    /// Locks a table, at once or waiting until `deadline`.
-    fn lock_one(
-        &self,
-        request: &TableRequest,
-        wait: &ExclusiveWait,
-        deadline: Option<Instant>,
-    ) -> Result<TableLock> {
+    fn lock_one(&self, request: &TableRequest, wait: &ExclusiveWait) -> Result<TableLock> {
         loop {
             let table = self.table(&request.schema, &request.name)?;
-            let timeout =
-                deadline.map_or(Duration::ZERO, |deadline| deadline - env::deadline_in(Duration::ZERO));
-            let (lock, wait) = (&table.state.lock, ExclusiveWait { timeout, ..wait.clone() });
-            let taken = if request.write { lock.own(&wait) } else { lock.lock_read_only(&wait) };
+            let lock = &table.state.lock;
+            let taken = if request.write { lock.own(wait) } else { lock.lock_read_only(wait) };
             taken?;
             let locked = TableLock { table, write: request.write };
             if locked.table.is_current() {
                 return Ok(locked);
             }
         }
+    }
+}
+
+/// Takes `count` locks, all or none, by `lock`, which waits as it is told. Nobody waits while holding one of them: when one is
+/// not free, the others are given back, and it is the first to be taken next time. So no circle of waits goes through them.
+///
+/// # Errors
+/// Those of `lock`; [`trx::Error::LockWaitTimeout`] when `wait` is over.
+pub(crate) fn lock_all<L>(
+    count: usize,
+    wait: &ExclusiveWait,
+    mut lock: impl FnMut(usize, &ExclusiveWait) -> Result<L>,
+) -> Result<Vec<L>> {
+    let deadline = env::deadline_in(wait.timeout.min(FOREVER));
+    let at_once = ExclusiveWait { timeout: Duration::ZERO, ..wait.clone() };
+    let mut first = None;
+    loop {
+        let mut locks = Vec::with_capacity(count);
+        if let Some(at) = first {
+            let timeout = deadline - env::deadline_in(Duration::ZERO);
+            locks.push(lock(at, &ExclusiveWait { timeout, ..wait.clone() })?);
+        }
+        let mut busy = None;
+        for at in (0..count).filter(|at| first != Some(*at)) {
+            match lock(at, &at_once) {
+                Ok(lock) => locks.push(lock),
+                Err(crate::Error::Lock(trx::Error::LockWaitTimeout)) => {
+                    busy = Some(at);
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if busy.is_none() {
+            return Ok(locks);
+        }
+        first = busy;
     }
 }
 

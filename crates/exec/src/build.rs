@@ -3,7 +3,7 @@
 use bumpalo::Bump;
 use engine::Table;
 use expr::{Expr, ExprKind, RowSource, eval};
-use types::{ColumnDef, SqlModes, Value, storage};
+use types::{ColumnDef, ColumnDefault, SqlModes, TypeKind, Value, storage};
 
 use crate::column_store::ColumnStore;
 use crate::context::{Conditions, Scratch};
@@ -24,6 +24,8 @@ pub(crate) struct RowBuild<'r> {
     scratch: Vec<u8>,
     /// 1-based number of the row under construction.
     pub(crate) number: u64,
+    /// NOT NULL columns for which the file that rows come from has NULL.
+    pub(crate) nulls: Vec<u16>,
     auto_increment: Option<u16>,
     zero_is_value: bool,
 }
@@ -63,6 +65,7 @@ impl<'r> RowBuild<'r> {
             arena: Bump::new(),
             scratch: Vec::new(),
             number: 0,
+            nulls: Vec::new(),
             auto_increment: table.def.auto_increment_column().map(|col| col as u16),
             zero_is_value: run.st.session.modes().has(SqlModes::NO_AUTO_VALUE_ON_ZERO),
         }
@@ -111,11 +114,55 @@ impl<'r> RowBuild<'r> {
         self.set_default(col)
     }
 
-    /// The column has no value yet, or its field is missing from its line.
+    /// The column's field is missing from its line: it is zero, unless NULL is its default.
+    pub(crate) fn set_no_field(&mut self, col: u16) -> Result<()> {
+        let (column, row) = (self.column(col), self.number);
+        let is_null = column.nullable && matches!(column.default, ColumnDefault::None | ColumnDefault::Null);
+        if column.auto_increment || is_null {
+            return self.set_missing(col);
+        }
+        let (store, is_now) = (&self.store, column.ty.kind == TypeKind::Timestamp && !column.nullable);
+        self.rows.set_maybe(usize::from(col), |out| {
+            if is_now {
+                return store.now(column, row, out);
+            }
+            push_zero(&column.ty, out);
+            Ok(true)
+        })
+    }
+
+    /// The column has no value yet.
     pub(crate) fn set_missing(&mut self, col: u16) -> Result<()> {
         let (column, row) = (self.column(col), self.number);
         let store = &self.store;
         self.rows.set_maybe(usize::from(col), |out| store.missing(column, row, out))
+    }
+
+    /// The column's field is NULL. Where the column is not, that is said of once the row is done.
+    pub(crate) fn set_null_field(&mut self, col: u16) -> Result<()> {
+        let column = self.column(col);
+        if column.nullable || column.auto_increment {
+            return self.set_value(col, &Value::Null);
+        }
+        if column.ty.kind == TypeKind::Timestamp {
+            let (store, row) = (&self.store, self.number);
+            return self.rows.set_maybe(usize::from(col), |out| store.now(column, row, out));
+        }
+        self.nulls.push(col);
+        self.rows.set_maybe(usize::from(col), |out| {
+            push_zero(&column.ty, out);
+            Ok(true)
+        })
+    }
+
+    /// Complains of the fields that were NULL.
+    pub(crate) fn complain_of_nulls(&self) -> Result<()> {
+        self.nulls.iter().try_for_each(|&col| self.store.complain_of_null(self.column(col), self.number))
+    }
+
+    /// SET gives the column a value, whatever its field was.
+    pub(crate) fn complain_of_replaced(&self, col: u16) -> Result<()> {
+        if self.nulls.contains(&col) { self.store.complain_of_replaced(self.column(col)) } else { Ok(()) }
     }
 
     /// No value was given to the column, which needs one.
@@ -138,6 +185,8 @@ impl<'r> RowBuild<'r> {
         match &expr.kind {
             ExprKind::Param(n) => self.set_value(col, &self.run.params[usize::from(*n)]),
             ExprKind::Const(value) => self.set_value(col, &value.as_value()),
+            // A column keeps the value that it has before it gets one.
+            ExprKind::Column(column) if column.col == col => Ok(()),
             _ => self.set_computed(col, expr),
         }
     }

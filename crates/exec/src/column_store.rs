@@ -27,8 +27,8 @@ pub(crate) struct ColumnStore<'r> {
     /// NULL for a NOT NULL column is an error, not its default.
     pub(crate) refuse_null: bool,
     numbers: NullNumber,
-    /// Values come from LOAD DATA's file, which words the complaint about NULL differently.
-    pub(crate) from_file: bool,
+    /// Each row is warned of NULL, not only the first.
+    pub(crate) repeats_null: bool,
 }
 
 impl<'r> ColumnStore<'r> {
@@ -37,7 +37,14 @@ impl<'r> ColumnStore<'r> {
         let mut context = st.store_context();
         context.strict &= !ignore;
         let refuse_null = context.strict;
-        ColumnStore { st, context, conditions, refuse_null, numbers: NullNumber::Refused, from_file: false }
+        ColumnStore {
+            st,
+            context,
+            conditions,
+            refuse_null,
+            numbers: NullNumber::Refused,
+            repeats_null: false,
+        }
     }
 
     /// The same for rows that get numbers in the place of NULL.
@@ -65,7 +72,7 @@ impl<'r> ColumnStore<'r> {
         out: &mut Vec<u8>,
     ) -> Result<bool> {
         if value.is_null() {
-            return self.null(column, row, out);
+            return self.null(column, out);
         }
         if storage::store_plain(&column.ty, value, out) {
             return Ok(true);
@@ -83,7 +90,7 @@ impl<'r> ColumnStore<'r> {
     }
 
     /// NULL.
-    fn null(&self, column: &ColumnDef, row: u64, out: &mut Vec<u8>) -> Result<bool> {
+    fn null(&self, column: &ColumnDef, out: &mut Vec<u8>) -> Result<bool> {
         if column.nullable || (column.auto_increment && self.numbers == NullNumber::Made) {
             return Ok(false);
         }
@@ -91,21 +98,43 @@ impl<'r> ColumnStore<'r> {
             push_zero(&column.ty, out);
             return Ok(true);
         }
-        let name = column.name.clone();
-        let error = if self.from_file {
-            ExecError::NullToNotNull { column: name, row }
-        } else {
-            ExecError::ColumnNull { column: name }
-        };
+        let error = ExecError::ColumnNull { column: column.name.clone() };
         if self.refuse_null {
             return Err(error);
         }
-        let repeats = self.from_file || self.numbers == NullNumber::Refused;
+        let repeats = self.repeats_null || self.numbers == NullNumber::Refused;
         if repeats || self.st.says_first(column, OnceSaid::Null) {
             self.conditions.warn(Level::Warning, &error);
         }
         push_zero(&column.ty, out);
         Ok(true)
+    }
+
+    /// A field of LOAD DATA's file is NULL for a NOT NULL column.
+    ///
+    /// # Errors
+    /// [`ExecError::NullToNotNull`] in strict modes.
+    #[cold]
+    pub(crate) fn complain_of_null(&self, column: &ColumnDef, row: u64) -> Result<()> {
+        self.complain(ExecError::NullToNotNull { column: column.name.clone(), row })
+    }
+
+    /// SET gives a value to a column whose field is NULL: MySQL warns of that NULL.
+    ///
+    /// # Errors
+    /// [`ExecError::ColumnNull`] in strict modes.
+    #[cold]
+    pub(crate) fn complain_of_replaced(&self, column: &ColumnDef) -> Result<()> {
+        self.complain(ExecError::ColumnNull { column: column.name.clone() })
+    }
+
+    #[cold]
+    fn complain(&self, error: ExecError) -> Result<()> {
+        if self.refuse_null {
+            return Err(error);
+        }
+        self.conditions.warn(Level::Warning, &error);
+        Ok(())
     }
 
     /// The column's default.
@@ -134,8 +163,7 @@ impl<'r> ColumnStore<'r> {
         self.value(column, &Value::DateTime(local.truncate(fsp), fsp), row, out)
     }
 
-    /// What a column holds before it gets a value, or when a line of LOAD DATA has none for it: its default, whatever
-    /// the mode.
+    /// What a column holds before it gets a value: its default, whatever the mode.
     pub(crate) fn missing(&self, column: &ColumnDef, row: u64, out: &mut Vec<u8>) -> Result<bool> {
         if column.default == ColumnDefault::None && !column.nullable && !column.auto_increment {
             push_implicit_default(&column.ty, out);

@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 use expr::{Expr, ExprKind};
 use sql::plan::{ColumnTraits, OutputColumn};
-use types::OwnedValue;
+use types::{OwnedValue, SqlType, TypeKind};
 use wire::column::flags;
 use wire::out_buffer::FIRST_SEQUENCE;
-use wire::{ColumnDefinition, OutBuffer, ResultCharset, reply};
+use wire::{ColumnDefinition, ColumnType, OutBuffer, ResultCharset, reply};
 
 use crate::context::Client;
 
@@ -59,7 +59,7 @@ fn write_each(
 ) {
     reply::write_column_count(out, output.len());
     for (at, column) in output.iter().enumerate() {
-        let mut definition = definition(column, charset);
+        let mut definition = definition(column, charset, true);
         if let Some((_, name)) = names.iter().find(|(column, _)| *column == at) {
             definition.name = name;
         }
@@ -70,9 +70,15 @@ fn write_each(
 /// As [`definition`], before the statement runs: MySQL has not made its temporary tables then, and takes what they will
 /// hold for calculated values and columns of base tables.
 pub fn prepared_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
-    let definition = definition(column, charset);
+    let definition = definition(column, charset, false);
     match &column.origin {
-        Some(origin) if origin.table().is_empty() => value_definition(column, charset),
+        Some(origin) if origin.table().is_empty() => match origin.kept {
+            Some(kept) => {
+                let ty = SqlType { kind: kept.prepared, ..column.expr.ty.clone() };
+                typed_value_definition(column, &ty, charset)
+            }
+            None => value_definition(column, charset),
+        },
         Some(origin) => {
             ColumnDefinition { flags: definition.flags | key_flags(origin.traits()), ..definition }
         }
@@ -80,31 +86,53 @@ pub fn prepared_definition(column: &OutputColumn, charset: ResultCharset) -> Col
     }
 }
 
-/// The definition of one output column, as a client with this character set gets it.
-fn definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
+/// The definition of one output column, as a client with this character set gets it when the statement runs (`is_run`) or before.
+fn definition(column: &OutputColumn, charset: ResultCharset, is_run: bool) -> ColumnDefinition<'_> {
     let Some(origin) = &column.origin else { return value_definition(column, charset) };
     let ty = &column.expr.ty;
-    let definition = if origin.is_value {
+    let is_gathered = is_run && origin.is_gathered;
+    let definition = if origin.is_value && !is_gathered {
         ColumnDefinition::of_value(&column.name, ty, charset)
     } else {
         ColumnDefinition::of_column(&column.name, ty, charset)
     };
     let traits = origin.traits();
-    let key_flags = if origin.is_gathered { 0 } else { key_flags(traits) };
+    let key_flags = if is_gathered { 0 } else { key_flags(traits) };
+    // A column of a derived table becomes one of the table that gathers it.
+    let is_renamed = is_gathered && origin.is_of_merged();
     ColumnDefinition {
-        schema: origin.schema(),
+        schema: if is_renamed { "" } else { origin.schema() },
         table: origin.table(),
-        org_table: origin.org_table(),
-        org_name: origin.org_name(),
+        org_table: if is_renamed { origin.table_name() } else { origin.org_table() },
+        org_name: if is_renamed { &column.name } else { origin.org_name() },
         flags: definition.flags | not_null_flag(column) | key_flags | default_flags(traits),
         ..definition
     }
 }
 
 fn value_definition(column: &OutputColumn, charset: ResultCharset) -> ColumnDefinition<'_> {
-    let definition = ColumnDefinition::of_value(&column.name, &column.expr.ty, charset);
+    typed_value_definition(column, &column.expr.ty, charset)
+}
+
+/// The definition of a calculated value of type `ty`.
+fn typed_value_definition<'c>(
+    column: &'c OutputColumn,
+    ty: &SqlType,
+    charset: ResultCharset,
+) -> ColumnDefinition<'c> {
+    let definition = ColumnDefinition::of_value(&column.name, ty, charset);
     let decimals = if is_bit_literal(&column.expr) { 0 } else { definition.decimals };
-    ColumnDefinition { flags: definition.flags | not_null_flag(column), decimals, ..definition }
+    let column_type = chosen_member_type(&column.expr).unwrap_or(definition.column_type);
+    ColumnDefinition { flags: definition.flags | not_null_flag(column), decimals, column_type, ..definition }
+}
+
+/// The type of a member of ENUM or SET that CASE or a function chooses. Clients see those of tables as CHAR.
+fn chosen_member_type(expr: &Expr) -> Option<ColumnType> {
+    match (&expr.kind, expr.ty.kind) {
+        (ExprKind::Call { .. } | ExprKind::Case { .. }, TypeKind::Enum) => Some(ColumnType::Enum),
+        (ExprKind::Call { .. } | ExprKind::Case { .. }, TypeKind::Set) => Some(ColumnType::Set),
+        _ => None,
+    }
 }
 
 fn not_null_flag(column: &OutputColumn) -> u16 {

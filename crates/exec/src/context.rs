@@ -42,6 +42,8 @@ pub enum Level {
 pub trait Conditions {
     /// Records what would be `error` if it were one: same number, same text.
     fn warn(&self, level: Level, error: &ExecError);
+    /// As [`Conditions::warn`], of a row that the statement has passed: the condition follows the first `place` ones.
+    fn warn_at(&self, place: u64, level: Level, error: &ExecError);
     /// How many warnings and notes the statement has by now, those of expressions among them.
     fn count(&self) -> u64;
     /// Takes back all but the first `count`: the row that they are about is never reached.

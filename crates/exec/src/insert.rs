@@ -178,10 +178,16 @@ impl InsertProgram {
         let query = QueryRun::new(st, params, &source.query);
         let mut arena = Bump::new();
         let (held_back, charge) = (source.reads_target, Charge::new(st.memory, Purpose::Other));
+        let reads_values = source.query.exprs().nth(plan.columns.len()).is_some();
         // A query that reads the target is finished before the first row changes it.
         writer.hold_back(source.reads_target);
         let found = query.rows(&mut Collect(|frame: &Frame<'_>| {
             arena.reset();
+            if !held_back && !reads_values {
+                let built = self.build_row(plan, source, &query, frame, &arena, build);
+                writer.take(build, built)?;
+                return Ok(Flow::More);
+            }
             let ctx = query.ctx(&arena);
             let mut values = bumpalo::collections::Vec::with_capacity_in(plan.columns.len(), &arena);
             for expr in source.query.exprs() {
@@ -211,6 +217,32 @@ impl InsertProgram {
         }
         writer.hold_back(false);
         writer.finish(build)
+    }
+}
+
+impl InsertProgram {
+    /// Builds the row of a query's row: each value is stored before the next one is computed.
+    #[inline]
+    fn build_row(
+        &self,
+        plan: &InsertPlan,
+        source: &SelectSource,
+        query: &QueryRun<'_>,
+        frame: &Frame<'_>,
+        arena: &Bump,
+        build: &mut RowBuild<'_>,
+    ) -> Result<()> {
+        let (st, ctx) = (query.st, query.ctx(arena));
+        build.begin()?;
+        self.left_out.iter().try_for_each(|&col| build.set_missing(col))?;
+        for (&col, expr) in plan.columns.iter().zip(source.query.exprs()) {
+            let value = eval(expr, frame, &ctx).map_err(|error| st.eval_error(error))?;
+            st.check()?;
+            build.set_value(col, &value)?;
+        }
+        self.wanting.iter().try_for_each(|&col| build.complain_of(col))?;
+        build.finish();
+        Ok(())
     }
 }
 

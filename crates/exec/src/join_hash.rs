@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use base::memory::{ChargedVec, Purpose, StatementAccount};
 use bumpalo::Bump;
-use expr::{CmpDomain, Expr, HashIndex, Number, append_group_key, eval, moment_of};
+use expr::{CmpDomain, Expr, HashIndex, Number, append_group_key, double, eval, moment_of};
 use sql::plan::JoinKind;
 use types::temporal::DateFlags;
 use types::{DateTime, Time, Value};
@@ -184,7 +184,11 @@ fn join_key<'e>(
         if value.is_null() {
             return Ok(false);
         }
-        append_domain_key(&value, domain, run, key);
+        if domain == CmpDomain::Double && value.is_textual() {
+            append_domain_key(&Value::Double(double(&value, &ctx)), domain, run, key);
+        } else {
+            append_domain_key(&value, domain, run, key);
+        }
     }
     run.st.check()?;
     Ok(true)

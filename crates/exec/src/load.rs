@@ -53,7 +53,7 @@ impl LoadProgram {
         let Some(source) = ctx.load.take() else {
             return Err(ExecError::NotSupported("LOAD DATA without a file"));
         };
-        let ignore = plan.mode == InsertMode::Ignore || plan.local;
+        let ignore = plan.mode == InsertMode::Ignore;
         let session = StrictSession::new(ctx.session, ignore);
         let st = if self.expressions.subqueries.is_empty() {
             Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined)
@@ -63,7 +63,7 @@ impl LoadProgram {
         let run = QueryRun::new(&st, ctx.params, &self.expressions);
         let conditions = ctx.conditions;
         let mut build = RowBuild::new(&self.table, &run, conditions, ignore);
-        build.store.from_file = true;
+        build.store.repeats_null = true;
         let mut writer = RowsWriter::new(&self.rule, &[], (&self.table, RowOrigin::File), ctx);
         let mut lines = LineReader::new(source, &plan.format, Charge::new(st.memory, Purpose::Other));
         let mut line = Line::default();
@@ -71,12 +71,15 @@ impl LoadProgram {
         while lines.next_line(plan.targets.len(), &mut line).map_err(read_error)? {
             let built = self.build_row(plan, &line, &mut build, conditions);
             writer.take(&mut build, built)?;
+            if line.has_more {
+                let error = ExecError::TooManyFields { row: build.number };
+                lost_fields(error, &build, conditions).map_err(|error| writer.fail(&mut build, error))?;
+            }
         }
         let records = build.number;
         let written = writer.finish(&mut build)?;
         Ok(Outcome {
             affected: written.affected,
-            insert_id: written.insert_id(session.said_insert_id.get()),
             last_insert_id: written.first_generated,
             summary: Summary::Loaded { records, deleted: written.deleted, skipped: written.skipped },
             ..Outcome::default()
@@ -91,6 +94,7 @@ impl LoadProgram {
         conditions: &dyn Conditions,
     ) -> Result<()> {
         build.begin()?;
+        build.nulls.clear();
         self.left_out.iter().try_for_each(|&col| build.set_default(col))?;
         for (i, target) in plan.targets.iter().enumerate() {
             let value = if i < line.len() { line.field(i) } else { None };
@@ -101,21 +105,22 @@ impl LoadProgram {
                     debug_assert!(matches!(value, OwnedValue::Null | OwnedValue::Bytes { .. }));
                     build.run.st.session.set_user_variable(name, value)?;
                 }
-                LoadTarget::Column(col) if i < line.len() => build.set_value(*col, &value)?,
-                LoadTarget::Column(col) => build.set_missing(*col)?,
+                LoadTarget::Column(col) if i >= line.len() => {
+                    build.set_no_field(*col)?;
+                    lost_fields(ExecError::TooFewFields { row: build.number }, build, conditions)?;
+                }
+                LoadTarget::Column(col) if value.is_null() => build.set_null_field(*col)?,
+                LoadTarget::Column(col) => build.set_value(*col, &value)?,
             }
-        }
-        if line.len() < plan.targets.len() {
-            lost_fields(ExecError::TooFewFields { row: build.number }, build, conditions)?;
-        } else if line.has_more {
-            lost_fields(ExecError::TooManyFields { row: build.number }, build, conditions)?;
         }
         for (col, cell) in &plan.sets {
             match cell {
                 InsertCell::Default => build.set_default(*col)?,
                 InsertCell::Expr(expr) => build.set_expr(*col, expr)?,
             }
+            build.complain_of_replaced(*col)?;
         }
+        build.complain_of_nulls()?;
         build.finish();
         Ok(())
     }

@@ -171,6 +171,11 @@ impl Program {
         &self.plan
     }
 
+    /// The tables that it uses.
+    pub fn tables(&self) -> &[Arc<Table>] {
+        &self.tables
+    }
+
     /// Whether running the program answers with rows.
     pub fn is_query(&self) -> bool {
         matches!(self.body, Body::Query(_))

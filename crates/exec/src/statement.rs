@@ -316,6 +316,12 @@ impl<'r> Statement<'r> {
         self.rows_examined.store(counted.wrapping_add(rows as u64), Ordering::Relaxed);
     }
 
+    /// Rows and index entries that the connection's statements have read.
+    #[inline]
+    pub(crate) fn examined(&self) -> u64 {
+        self.rows_examined.load(Ordering::Relaxed)
+    }
+
     /// Takes back the last `rows` rows of a batch that was counted: its sink has enough without them.
     #[cold]
     pub(crate) fn uncount_examined(&self, rows: usize) {

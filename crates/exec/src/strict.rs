@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use expr::{EvalError, SessionInfo, Warning};
-use types::{CollationId, OwnedValue, SqlModes, TableDef, TimeZone};
+use types::{CollationId, Locale, OwnedValue, SqlModes, TableDef, TimeZone};
 
 /// A session that keeps the first warning for [`StrictSession::check`] instead of recording it.
 pub(crate) struct StrictSession<'a> {
@@ -108,6 +108,9 @@ impl SessionInfo for StrictSession<'_> {
     fn div_precision_increment(&self) -> u8 {
         self.session.div_precision_increment()
     }
+    fn locale(&self) -> &'static Locale {
+        self.session.locale()
+    }
     fn max_allowed_packet(&self) -> u64 {
         self.session.max_allowed_packet()
     }
@@ -129,6 +132,9 @@ impl SessionInfo for StrictSession<'_> {
     }
     fn killed(&self) -> bool {
         self.session.killed()
+    }
+    fn rolling_back(&self, is_rolling_back: bool) {
+        self.session.rolling_back(is_rolling_back);
     }
     fn next_seeded_random(&self, place: usize, seed: u32) -> Option<f64> {
         self.session.next_seeded_random(place, seed)

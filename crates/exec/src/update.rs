@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use base::memory::{ByteStore, Charge, ChargedVec, Place, Purpose};
 use bumpalo::Bump;
-use engine::{Engine, Error, Table, UpdateOutcome};
+use engine::{Effect, Engine, Error, Table, UpdateOutcome};
 use expr::HashIndex;
 use sql::plan::{InsertCell, UpdatePlan};
+use types::KeyPart;
 use wire::Capabilities;
 
 use crate::assign::{AssignedColumns, Assigner, NewValues, with_full_row};
 use crate::changed_row::{append_key, old_bytes};
 use crate::column_store::ColumnStore;
-use crate::context::{Conditions, ExecCtx, Level, Outcome, Summary};
+use crate::context::{ExecCtx, Level, Outcome, Summary};
 use crate::error::{ExecError, Result};
 use crate::frame::Frame;
-use crate::op::{ChangedRows, needs_no_latch, open_table};
+use crate::op::{ChangedRows, Op, needs_no_latch, open_table};
 use crate::point_update::{PointUpdate, Updated};
 use crate::query::QueryProgram;
 use crate::row_build::RowBuffer;
@@ -33,6 +34,8 @@ pub(crate) struct UpdateProgram {
     targets: Vec<AssignedColumns>,
     /// A join may show a row more than once.
     repeats: bool,
+    /// Messages number the rows that are read, not those that are found.
+    numbers_read: bool,
     /// The one row to update is known by its key.
     point: Option<PointUpdate>,
 }
@@ -47,11 +50,19 @@ struct Change {
 
 /// What the scan found.
 struct Found {
+    /// Rows of the query.
+    rows: u64,
+    /// Rows of targets.
     matched: u64,
     changes: ChargedVec<Change>,
-    /// Warnings of the statement when so many changes were found.
+    /// Warnings of the statement before the first row.
+    warned_before: u64,
+    /// Where rows were warned of: how many changes were found before such a row, and the statement's warnings after it.
     warned: Vec<(usize, u64)>,
+    /// Warnings of the statement so far.
     warnings: u64,
+    /// The last row's values were refused.
+    is_refused: bool,
     keys: ByteStore,
     /// The current row's key.
     key: Vec<u8>,
@@ -64,24 +75,18 @@ struct Found {
 }
 
 impl Found {
-    /// The row found last was warned of: so many warnings are there now.
+    /// A row, or one that was passed over before it, was warned of: so many warnings are there now. `changes` were found before.
     #[cold]
-    fn note_warnings(&mut self, warnings: u64) {
-        match self.warned.last_mut() {
-            Some((changes, last)) if *changes == self.changes.len() => *last = warnings,
-            Some(_) => self.warned.push((self.changes.len(), warnings)),
-            None => self.warned.extend([(0, self.warnings), (self.changes.len(), warnings)]),
-        }
+    fn note_warnings(&mut self, changes: usize, warnings: u64) {
+        self.warned.push((changes, warnings));
         self.warnings = warnings;
     }
 
-    /// Takes back what was said of rows behind change `at`, with which the statement fails.
+    /// The statement's warnings up to the row of change `at`.
     #[cold]
-    fn forget_behind(&self, at: usize, conditions: &dyn Conditions) {
-        let said = self.warned.iter().rev().find(|(changes, _)| *changes <= at + 1);
-        if let Some(&(_, warnings)) = said {
-            conditions.forget_after(warnings);
-        }
+    fn warnings_up_to(&self, at: usize) -> u64 {
+        let end = self.warned.partition_point(|&(changes, _)| changes <= at);
+        self.warned[..end].last().map_or(self.warned_before, |&(_, warnings)| warnings)
     }
 }
 
@@ -102,7 +107,10 @@ impl UpdateProgram {
             targets.push(AssignedColumns::new(rel, table, assigned));
         }
         let point = PointUpdate::of_plan(plan, &query).filter(|_| query.subqueries.is_empty());
-        Ok(UpdateProgram { query, targets, repeats: plan.query.relations.len() > 1, point })
+        let repeats = plan.query.relations.len() > 1;
+        let numbers_read =
+            !repeats && query.subqueries.is_empty() && changes_as_it_reads(&query.root, &targets);
+        Ok(UpdateProgram { query, targets, repeats, numbers_read, point })
     }
 
     pub(crate) fn run(&self, plan: &UpdatePlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
@@ -121,7 +129,10 @@ impl UpdateProgram {
             st.count_examined(updated.matched as usize);
             updated
         } else {
-            let found = self.find(plan, &run, &store)?;
+            let (found, ended) = self.find(plan, &run, &store);
+            if let Err(error) = ended {
+                return Err(self.refuse(error, plan, &found, ctx, &st));
+            }
             Updated { matched: found.matched, changed: self.write(plan, &found, ctx, &st)? }
         };
         let count_found = ctx.client.capabilities.has(Capabilities::FOUND_ROWS);
@@ -133,13 +144,34 @@ impl UpdateProgram {
         })
     }
 
-    fn find(&self, plan: &UpdatePlan, run: &QueryRun<'_>, store: &ColumnStore<'_>) -> Result<Found> {
+    /// The error that the statement fails with when finding the rows came to `error`: that of writing a row before comes first.
+    #[cold]
+    fn refuse(
+        &self,
+        error: ExecError,
+        plan: &UpdatePlan,
+        found: &Found,
+        ctx: &mut ExecCtx<'_>,
+        st: &Statement<'_>,
+    ) -> ExecError {
+        if self.repeats || !found.is_refused || error.effect() != Effect::Statement {
+            return error;
+        }
+        self.write(plan, found, ctx, st).err().unwrap_or(error)
+    }
+
+    /// The rows, and how the search for them ended.
+    fn find(&self, plan: &UpdatePlan, run: &QueryRun<'_>, store: &ColumnStore<'_>) -> (Found, Result<()>) {
         let memory = run.st.memory;
+        let warnings = store.conditions.count();
         let mut found = Found {
+            rows: 0,
             matched: 0,
             changes: ChargedVec::new(memory, Purpose::Other),
+            warned_before: warnings,
             warned: Vec::new(),
-            warnings: store.conditions.count(),
+            warnings,
+            is_refused: false,
             keys: ByteStore::new(memory, Purpose::Other),
             key: Vec::new(),
             charge: Charge::new(memory, Purpose::Other),
@@ -149,24 +181,42 @@ impl UpdateProgram {
         let mut new: Vec<_> = self.targets.iter().map(NewValues::new).collect();
         let (mut arena, mut cell) = (Bump::new(), Vec::new());
         let mut assigner = Assigner { run, store, arena: &mut arena, scratch: &mut cell };
-        run.rows(&mut Collect(|frame: &Frame<'_>| {
-            new.iter_mut().for_each(NewValues::begin);
-            let number = found.matched + 1;
-            for (rel, col, cell) in &plan.sets {
-                if let Some(target) = self.targets.iter().position(|target| target.rel == *rel) {
-                    assigner.assign(&mut new, target, *col, cell, frame, number)?;
-                }
-            }
-            for (target, new) in new.iter_mut().enumerate() {
-                self.collect(target, new, frame, store, &mut found)?;
-            }
-            run.st.check()?;
+        let examined_before = run.st.examined();
+        let ended = run.rows(&mut Collect(|frame: &Frame<'_>| {
+            let changes = found.changes.len();
+            found.rows += 1;
+            let number = if self.numbers_read { run.st.examined() - examined_before } else { found.rows };
+            let made = self.make(plan, (frame, number), &mut new, &mut assigner, &mut found);
+            found.is_refused = made.is_err();
+            made?;
             if store.conditions.count() != found.warnings {
-                found.note_warnings(store.conditions.count());
+                found.note_warnings(changes, store.conditions.count());
             }
             Ok(Flow::More)
-        }))?;
-        Ok(found)
+        }));
+        (found, ended.map(|_| ()))
+    }
+
+    /// Makes the new values of one row; `number`: the row's in messages.
+    #[inline]
+    fn make(
+        &self,
+        plan: &UpdatePlan,
+        (frame, number): (&Frame<'_>, u64),
+        new: &mut [NewValues<'_>],
+        assigner: &mut Assigner<'_>,
+        found: &mut Found,
+    ) -> Result<()> {
+        new.iter_mut().for_each(NewValues::begin);
+        for (rel, col, cell) in &plan.sets {
+            if let Some(target) = self.targets.iter().position(|target| target.rel == *rel) {
+                assigner.assign(new, target, *col, cell, frame, number)?;
+            }
+        }
+        for (target, new) in new.iter_mut().enumerate() {
+            self.collect(target, new, (frame, number), assigner.store, found)?;
+        }
+        assigner.run.st.check()
     }
 
     /// Notes the change of one target's row.
@@ -174,7 +224,7 @@ impl UpdateProgram {
         &self,
         target: usize,
         new: &mut NewValues<'_>,
-        frame: &Frame<'_>,
+        (frame, number): (&Frame<'_>, u64),
         store: &ColumnStore<'_>,
         found: &mut Found,
     ) -> Result<()> {
@@ -186,7 +236,7 @@ impl UpdateProgram {
             return Ok(());
         }
         found.matched += 1;
-        if !new.finish(|col| old_bytes(frame, rel, col), store, found.matched)? {
+        if !new.finish(|col| old_bytes(frame, rel, col), store, number)? {
             return Ok(());
         }
         found.keys.begin();
@@ -208,7 +258,7 @@ impl UpdateProgram {
         ctx: &mut ExecCtx<'_>,
         st: &Statement<'_>,
     ) -> Result<u64> {
-        let mut changed = 0;
+        let (mut changed, mut ignored) = (0, 0);
         for (i, change) in found.changes.iter().enumerate() {
             if i % KILL_CHECK_ROWS == KILL_CHECK_ROWS - 1 {
                 st.fail_if_killed()?;
@@ -228,16 +278,31 @@ impl UpdateProgram {
                 }
                 Ok(UpdateOutcome::Unchanged | UpdateOutcome::Missing) => {}
                 Err(error @ Error::DuplicateKey(_)) if plan.ignore => {
-                    ctx.conditions.warn(Level::Warning, &ExecError::Engine(error));
+                    let place = if self.repeats { u64::MAX } else { found.warnings_up_to(i) + ignored };
+                    ctx.conditions.warn_at(place, Level::Warning, &ExecError::Engine(error));
+                    ignored += 1;
                 }
                 Err(error) => {
                     if !plan.ignore {
-                        found.forget_behind(i, ctx.conditions);
+                        ctx.conditions.forget_after(found.warnings_up_to(i));
                     }
                     return Err(error.into());
                 }
             }
         }
         Ok(changed)
+    }
+}
+
+/// Whether MySQL changes each row before it reads the next one. It does not where rows are sorted, or found by a key that changes.
+fn changes_as_it_reads(root: &Op, targets: &[AssignedColumns]) -> bool {
+    match root {
+        Op::Limit { input, .. } | Op::Filter { input, .. } => changes_as_it_reads(input, targets),
+        Op::Access(access) => {
+            let changes = |part: &KeyPart| targets.iter().any(|target| target.cols.contains(&part.column));
+            let def = &access.table.def;
+            !def.clustered().parts.iter().chain(def.key_parts(access.index)).any(changes)
+        }
+        _ => false,
     }
 }

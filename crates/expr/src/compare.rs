@@ -50,7 +50,7 @@ pub(crate) fn integer(value: &Value<'_>) -> i128 {
 }
 
 /// The value as a double; text that is no number is told to the session.
-pub(crate) fn double(value: &Value<'_>, ctx: &EvalCtx<'_>) -> f64 {
+pub fn double(value: &Value<'_>, ctx: &EvalCtx<'_>) -> f64 {
     let read = value.to_f64();
     if read.loss != Loss::None && value.is_textual() {
         warn_truncated("DOUBLE", value, ctx);

@@ -38,7 +38,7 @@ mod test_session;
 
 pub use aggregate::{Accumulator, AccumulatorSpec, AggFunc, TypedAggregate, append_group_key};
 pub use build::{BindError, Builder};
-pub use compare::{Number, compare_values, equal_values, exact_integer};
+pub use compare::{Number, compare_values, double, equal_values, exact_integer};
 pub use context::{EvalCtx, NoSubqueries, RowSource, SessionInfo, SubqueryRunner, UserLock};
 pub use error::{EvalError, Warning};
 pub use eval::{eval, eval_bool, fail_if_cut_short, in_arena, truth};

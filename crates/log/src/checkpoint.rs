@@ -13,7 +13,7 @@ impl Log {
     /// Records that recovery begins at `redo_lsn`: writes and syncs a checkpoint frame, then the checkpoint block, then
     /// gives the files below back.
     ///
-    /// The caller has made durable: pages so that no change below `redo_lsn` is missing in data.rdb. `transactions` had
+    /// The caller has made durable: pages so that no change below `redo_lsn` is missing in data.pages. `transactions` had
     /// logged undo and not ended; `redo_lsn` is at or below what each of them needs.
     ///
     /// Latches: none may be held.
@@ -21,7 +21,7 @@ impl Log {
         self.record_checkpoint(redo_lsn, transactions, |_| Lsn(0))
     }
 
-    /// The last checkpoint: every page is durable in data.rdb, no transaction is open, nobody appends any more. Returns
+    /// The last checkpoint: every page is durable in data.pages, no transaction is open, nobody appends any more. Returns
     /// the end of the log, which is the clean mark.
     pub fn close(&self) -> Result<Lsn> {
         self.record_checkpoint(self.current(), Vec::new(), |end| end)?;

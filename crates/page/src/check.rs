@@ -14,7 +14,7 @@ use crate::{EXTENT_PAGES, ExtentState};
 mod order;
 mod records;
 
-pub use records::check_records;
+pub use records::{check_records, fits_format, is_overflow_reference, key_fits_format};
 
 /// A page whose bytes cannot be what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Page 0 of data.rdb: what the file is, and the numbers from which everything else is found.
+//! Page 0 of data.pages: what the file is, and the numbers from which everything else is found.
 //!
 //! | OFFSET | SIZE | FIELD |
 //! |---|---|---|
@@ -27,7 +27,7 @@ use crate::op::PageOp;
 use crate::page_mut::PageMut;
 use crate::page_ref::PageRef;
 
-/// What data.rdb starts with behind the common header.
+/// What data.pages starts with behind the common header: the name that the file had when the format was made.
 pub const FILE_MAGIC: [u8; 16] = *b"ratchet data.rdb";
 /// Version of everything in the data directory.
 pub const FILE_FORMAT_VERSION: u32 = 1;

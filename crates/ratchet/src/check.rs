@@ -24,7 +24,7 @@ pub(crate) fn run(datadir: &str) -> ExitCode {
         tell_progress(progress, &mut percent);
     });
     match checked {
-        Ok(report) => tell(&report, &Path::new(datadir).join("data.rdb")),
+        Ok(report) => tell(&report, &Path::new(datadir).join("data.pages")),
         Err(error) => {
             eprintln!("ratchet: {error}{}", advice(&error));
             ExitCode::from(FAILED)

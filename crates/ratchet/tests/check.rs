@@ -81,7 +81,7 @@ fn a_sound_directory_ends_with_0_and_is_left_as_it_was() {
 #[test]
 fn damage_ends_with_1_and_is_told_by_file_table_index_and_page() {
     let (_folder, datadir) = datadir();
-    let file = datadir.join("data.rdb");
+    let file = datadir.join("data.pages");
     let mut bytes = std::fs::read(&file).unwrap();
     let page_bytes = 16_384;
     // The root of the first index that is not the dictionary's: type 3, index id 64.
@@ -91,7 +91,7 @@ fn damage_ends_with_1_and_is_told_by_file_table_index_and_page() {
     std::fs::write(&file, &bytes).unwrap();
     let Outcome { status, out, err } = check(&datadir);
     assert_eq!(status, Some(1), "{err}");
-    let place = format!("{}: table shop.item, index PRIMARY, data.rdb page {page} ", file.display());
+    let place = format!("{}: table shop.item, index PRIMARY, data.pages page {page} ", file.display());
     assert!(out.starts_with(&place) && out.contains("Checksum"), "{out}");
     assert!(std::fs::read(&file).unwrap() == bytes);
 }

@@ -82,6 +82,10 @@ impl Catalog for EngineCatalog<'_> {
         }
     }
 
+    fn damaged_indexes(&self, table: &TableDef) -> Vec<usize> {
+        self.of_definition(table).map_or(Vec::new(), |table| table.damaged_indexes())
+    }
+
     fn rows_between(&self, table: &TableDef, index: usize, from: &[u8], to: Option<&[u8]>) -> Option<f64> {
         let current = self.of_definition(table)?;
         let has_index = current.indexes.get(index).map(|own| &own.def) == table.indexes.get(index);
@@ -104,6 +108,15 @@ const SYSTEM_VARIABLE_CHARS: u32 = 21_845;
 impl SessionTypes for Session {
     fn auto_is_null(&self) -> bool {
         self.variables.hot.sql_auto_is_null
+    }
+
+    fn safe_updates(&self) -> bool {
+        self.variables.hot.sql_safe_updates
+    }
+
+    fn select_limit(&self) -> Option<u64> {
+        let limit = self.variables.hot.sql_select_limit;
+        (limit != u64::MAX).then_some(limit)
     }
 
     fn user_variable(&self, name: &str) -> SqlType {

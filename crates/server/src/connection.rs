@@ -254,6 +254,9 @@ fn command_loop(session: &mut Session, io: &mut ClientIo) -> End {
         }
         if session.process.kill_requested() == Kill::Connection || session.server.is_stopping() {
             io.stream().shut_down();
+            if session.ends_server {
+                end_server(session);
+            }
             return End::Regular;
         }
         let wanted = idle_timeout(session);
@@ -262,6 +265,13 @@ fn command_loop(session: &mut Session, io: &mut ClientIo) -> End {
             session.process.set_idle_limit(timeout);
         }
     }
+}
+
+/// Ends the server as SIGTERM does, which cannot fail for the own process.
+#[cold]
+fn end_server(session: &Session) {
+    session.server.log.note(&format!("SHUTDOWN of connection {}", session.process.id()));
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM);
 }
 
 #[cold]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::low_level::pipe;
 
-use engine::{DataDirError, Engine, EngineConfig, ShutdownMode, StartLog};
+use engine::{DataDirError, Engine, EngineConfig, ForceRecovery, ShutdownMode, StartLog};
 use env::RealDisk;
 
 use crate::engine_accounts::EngineAccounts;
@@ -32,6 +32,7 @@ pub fn run(options: Options, heap_bytes: HeapBytes) -> Result<(), String> {
     for warning in &options.warnings {
         log.warning(warning);
     }
+    tell_force_recovery(&options, &log);
     let (stop, _hold) = watch_signals().map_err(|e| format!("cannot watch signals: {e}"))?;
     let server = Server::new(options, Arc::clone(&engine), Box::new(EngineAccounts(engine)), log)
         .map_err(|e| e.to_string())?;
@@ -48,6 +49,19 @@ pub fn run(options: Options, heap_bytes: HeapBytes) -> Result<(), String> {
     closed?;
     server.log.note("shutdown complete");
     served
+}
+
+/// Says in the log that a level of `innodb_force_recovery` is in force, and which one it acts as.
+fn tell_force_recovery(options: &Options, log: &ServerLog) {
+    let level = options.variables.named("innodb_force_recovery").as_u64();
+    if level == 0 {
+        return;
+    }
+    let force = ForceRecovery::new(u8::try_from(level).unwrap_or(u8::MAX));
+    let acts = force.acts_as().map_or(String::new(), |other| format!(", which acts as {other}"));
+    log.warning(&format!(
+        "innodb_force_recovery is {level}{acts}: damage is passed over, and rows cannot be changed"
+    ));
 }
 
 /// How much the engine does at the end (`innodb_fast_shutdown`).
@@ -74,7 +88,20 @@ fn seed_hashes(options: &Options) -> Result<(), String> {
 /// Opens the data directory. First of all, so that a directory that is refused has not been touched.
 fn open_engine(options: &Options) -> Result<Arc<Engine>, String> {
     let config = engine_config(options)?;
-    wait_for_directory(DIRECTORY_WAIT, || Engine::open(config.clone())).map_err(|e| e.to_string())
+    let opened = wait_for_directory(DIRECTORY_WAIT, || Engine::open(config.clone()));
+    opened.map_err(|error| refused_start(&error, options))
+}
+
+/// The line that says why a start was refused, and what would serve the rest of the data.
+fn refused_start(error: &engine::Error, options: &Options) -> String {
+    let force = options.variables.named("innodb_force_recovery").as_u64();
+    match error.force_recovery_level().filter(|level| u64::from(*level) > force) {
+        Some(level) => format!(
+            "{error}; restore the data directory from a backup, or start with --innodb-force-recovery={level} to read what can \
+             be read"
+        ),
+        None => error.to_string(),
+    }
 }
 
 /// A server that was killed holds its directory until the kernel has closed its files.
@@ -109,6 +136,9 @@ fn engine_config(options: &Options) -> Result<EngineConfig, String> {
             .map_err(|_| "the buffer pool is too large".to_owned())?,
         undo_memory: bytes("ratchet_undo_memory_size").unwrap_or(usize::MAX),
         direct: bypasses_page_cache(variables.named("innodb_flush_method").as_text()),
+        force_recovery: ForceRecovery::new(
+            u8::try_from(variables.named("innodb_force_recovery").as_u64()).unwrap_or(u8::MAX),
+        ),
         doublewrite: makes_page_copies(variables.named("innodb_doublewrite").as_text()),
         log: redo_log::config(variables),
         start_log: Arc::new(StartLines { target: log_target(options).to_owned(), log: OnceLock::new() }),
@@ -116,7 +146,7 @@ fn engine_config(options: &Options) -> Result<EngineConfig, String> {
     })
 }
 
-/// Whether this value of `innodb_flush_method` asks for direct access to data.rdb. All others mean the page cache.
+/// Whether this value of `innodb_flush_method` asks for direct access to data.pages. All others mean the page cache.
 fn bypasses_page_cache(flush_method: &str) -> bool {
     let is = |name: &str| flush_method.eq_ignore_ascii_case(name);
     is("O_DIRECT") || is("O_DIRECT_NO_FSYNC")

@@ -75,11 +75,19 @@ impl Diagnostics {
     /// Adds a condition; `limit` is `max_error_count`.
     #[cold]
     pub fn push(&mut self, severity: Severity, error: SqlError, limit: u64) {
+        self.insert(u64::MAX, severity, error, limit);
+    }
+
+    /// As [`Diagnostics::push`]; the condition follows the first `place` ones.
+    #[cold]
+    pub fn insert(&mut self, place: u64, severity: Severity, error: SqlError, limit: u64) {
         self.warnings += 1;
         self.errors += u64::from(severity == Severity::Error);
-        if (self.conditions.len() as u64) < limit {
+        let place = place.min(self.conditions.len() as u64);
+        if place < limit {
             let SqlError { code, sqlstate, message, .. } = error;
-            self.conditions.push(Condition { severity, code, sqlstate, message });
+            self.conditions.insert(place as usize, Condition { severity, code, sqlstate, message });
+            self.conditions.truncate(limit as usize);
         }
     }
 
@@ -126,6 +134,18 @@ impl Diagnostics {
 mod tests {
     use super::*;
     use crate::error_map;
+
+    #[test]
+    fn a_condition_of_an_earlier_row_comes_before_those_of_later_ones() {
+        let mut area = Diagnostics::default();
+        for _ in 0..2 {
+            area.push(Severity::Warning, error_map::DIVISION_BY_ZERO.bare(), 2);
+        }
+        area.insert(1, Severity::Warning, error_map::NO_DB.bare(), 2);
+        area.insert(2, Severity::Warning, error_map::NO_DB.bare(), 2);
+        let codes: Vec<u16> = area.conditions().iter().map(|condition| condition.code).collect();
+        assert_eq!((codes, area.warning_count()), (vec![1365, 1046], 4));
+    }
 
     #[test]
     fn all_conditions_are_counted_and_the_first_are_kept() {

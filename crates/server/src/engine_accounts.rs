@@ -32,15 +32,21 @@ impl fmt::Debug for EngineAccounts {
 impl AccountStore for EngineAccounts {
     fn load(&self) -> Result<Vec<Account>, SqlError> {
         let objects = self.0.list_objects(KIND).map_err(|e| engine_error::plain(&e))?;
+        if objects.is_empty() && self.0.is_read_only() {
+            // Damage may have hidden them: nobody gets in without one.
+            return Err(error_map::INTERNAL_ERROR.with(&[&"no account can be read"]));
+        }
         objects.iter().map(|(name, bytes)| decode(name, bytes).ok_or_else(|| damaged(name))).collect()
     }
 
     fn put(&self, account: &Account) -> Result<(), SqlError> {
+        self.ensure_changeable()?;
         let name = object_name(&account.user, &account.host);
         self.0.put_object(KIND, &name, &encode(account)).map_err(|e| engine_error::plain(&e))
     }
 
     fn remove(&self, user: &str, host: &str) -> Result<(), SqlError> {
+        self.ensure_changeable()?;
         self.0.delete_object(KIND, &object_name(user, host)).map(drop).map_err(|e| engine_error::plain(&e))
     }
 
@@ -50,8 +56,19 @@ impl AccountStore for EngineAccounts {
             return Ok(key);
         }
         let key = new_stand_in_key()?;
+        if self.0.is_read_only() {
+            return Ok(key);
+        }
         self.0.put_object(SECRET_KIND, STAND_IN_KEY, &key).map_err(|e| engine_error::plain(&e))?;
         Ok(key)
+    }
+}
+
+impl EngineAccounts {
+    /// # Errors
+    /// 1874.
+    fn ensure_changeable(&self) -> Result<(), SqlError> {
+        if self.0.is_read_only() { Err(error_map::INNODB_READ_ONLY.bare()) } else { Ok(()) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! MySQL's errors for what the storage engine refuses.
 
-use engine::{DefinitionError, DuplicateKey, DuplicatePart, Error, NameError};
+use engine::{DamagedIndex, DefinitionError, DuplicateKey, DuplicatePart, Error, NameError};
 use trx::SwapError;
 use types::value::bytes_for_message;
 use types::{Charset, TextEncoder, TimeZone, TypeKind};
@@ -42,7 +42,9 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
         },
         Error::AutoIncrementExhausted => error_map::AUTOINC_READ_FAILED.bare(),
         Error::Storage(btree::Error::RecordTooLarge { max, .. }) => error_map::TOO_BIG_ROWSIZE.with(&[max]),
-        Error::Storage(btree::Error::FileFull) => error_map::RECORD_FILE_FULL.with(&[&"data.rdb"]),
+        Error::Storage(btree::Error::FileFull) => error_map::RECORD_FILE_FULL.with(&[&"data.pages"]),
+        Error::Damaged(damaged) => damaged_index(damaged),
+        Error::Forced => error_map::INNODB_FORCED_RECOVERY.bare(),
         Error::Closed => error_map::SERVER_SHUTDOWN.bare(),
         other => error_map::INTERNAL_ERROR.with(&[other]),
     }
@@ -52,6 +54,17 @@ pub fn sql_error(error: &Error, zone: &TimeZone) -> SqlError {
 #[cold]
 pub fn plain(error: &Error) -> SqlError {
     sql_error(error, &TimeZone::utc())
+}
+
+/// MySQL's text, and which page it is: that of a table for the clustered index, without which nothing of the table can be used.
+fn damaged_index(damaged: &DamagedIndex) -> SqlError {
+    let DamagedIndex { schema, table, index, is_clustered, why } = damaged;
+    if *is_clustered {
+        let known = error_map::TABLE_CORRUPT.with(&[schema, table]);
+        return error_map::TABLE_CORRUPT.saying(format!("{} (index {index}: {why})", known.message));
+    }
+    let known = error_map::INDEX_CORRUPT.with(&[index]);
+    error_map::INDEX_CORRUPT.saying(format!("{} (table {schema}.{table}: {why})", known.message))
 }
 
 fn lock_error(error: trx::Error) -> SqlError {

@@ -350,6 +350,7 @@ errors! {
     WRONG_SPVAR_TYPE_IN_LIMIT = 1691, b"HY000", "A variable of a non-integer based type in LIMIT clause";
     MULTI_UPDATE_KEY_CONFLICT = 1706, b"HY000", "Primary key/partition key update is not allowed since the table is updated both as '%-.192s' and '%-.192s'.";
     INDEX_COLUMN_TOO_LONG = 1709, b"HY000", "Index column size too large. The maximum column size is %d bytes.";
+    INDEX_CORRUPT = 1712, b"HY000", "Index %s is corrupted";
     PARTITION_CLAUSE_ON_NONPARTITIONED = 1747, b"HY000", "PARTITION () clause on non partitioned table";
     CANT_EXECUTE_IN_READ_ONLY_TRANSACTION = 1792, b"25006", "Cannot execute statement in a READ ONLY transaction.";
     INTERNAL_ERROR = 1815, b"HY000", "Internal error: %s";
@@ -363,6 +364,9 @@ errors! {
     ALTER_OPERATION_NOT_SUPPORTED_REASON = 1846, b"0A000", "%s is not supported. Reason: %s. Try %s.";
     DISCARD_FK_CHECKS_RUNNING = 1870, b"HY000", "There is a foreign key check running on table '%-.192s'. Cannot discard the table.";
     SLAVE_RLI_INIT_REPOSITORY = 1872, b"HY000", "Replica failed to initialize relay log info structure from the repository";
+    INNODB_READ_ONLY = 1874, b"HY000", "InnoDB is in read only mode.";
+    TABLE_CORRUPT = 1877, b"HY000", "Operation cannot be performed. The table '%-.64s.%-.64s' is missing, corrupt or contains bad data.";
+    INNODB_FORCED_RECOVERY = 1881, b"HY000", "Operation not allowed when innodb_force_recovery > 0.";
     AES_INVALID_IV = 1882, b"HY000", "The initialization vector supplied to %s is too short. Must be at least %d bytes long";
     STATEMENT_TIMEOUT = 1969, b"70100", "Query execution was interrupted (max_statement_time exceeded)";
     INVALID_FIELD_SIZE = 3013, b"HY000", "Invalid size for column '%s'.";
@@ -398,6 +402,7 @@ errors! {
     DEPRECATED_NATIONAL = 3720, b"HY000", "NATIONAL/NCHAR/NVARCHAR implies the character set UTF8MB3, which will be replaced by UTF8MB4 in a future release. Please consider using CHAR(x) CHARACTER SET UTF8MB4 in order to be unambiguous.";
     RESERVED_TABLESPACE = 3723, b"HY000", "The table '%-.192s' may not be created in the reserved tablespace '%-.192s'.";
     FK_CANNOT_DROP_PARENT = 3730, b"HY000", "Cannot drop table '%s' referenced by a foreign key constraint '%s' on table '%s'.";
+    TABLE_WITHOUT_PRIMARY_KEY = 3750, b"HY000", "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance problems in row-based replication, so please consult your DBA before changing this setting.";
     DEPRECATED_UTF8MB3_COLLATION = 3778, b"HY000", "'%s' is a collation of the deprecated character set UTF8MB3. Please consider using UTF8MB4 with an appropriate collation instead.";
     CHECK_CONSTRAINT_VIOLATED = 3819, b"HY000", "Check constraint '%-.192s' is violated.";
     CANNOT_CONVERT_STRING = 3854, b"HY000", "Cannot convert string '%-.64s' from %s to %s";

@@ -55,6 +55,7 @@ mod redo_log;
 pub mod run;
 pub mod server;
 pub mod server_log;
+mod service_user;
 pub mod session;
 pub mod set_statement;
 pub mod show;

@@ -145,7 +145,7 @@ mod tests {
         let main = dir.path().join("my.cnf");
         fs::create_dir(dir.path().join("more.d")).unwrap();
         let text = "# c\n[client]\nport=1\n[mysqld]\nport = 3307 # real\nskip-networking\n\
-                    socket=\"/tmp/x # y\"\n!includedir more.d\n[ratchetd]\nstatus-port=80\n";
+                    socket=\"/tmp/x # y\"\n!includedir more.d\n[ratchetd]\nback-log=80\n";
         fs::write(&main, text).unwrap();
         fs::write(dir.path().join("more.d/a.cnf"), "[mysqld]\ntmpdir=/var\\stmp\n").unwrap();
         fs::write(dir.path().join("more.d/b.txt"), "[mysqld]\nignored\n").unwrap();
@@ -156,7 +156,7 @@ mod tests {
             ("skip-networking", None),
             ("socket", Some("/tmp/x # y")),
             ("tmpdir", Some("/var tmp")),
-            ("status-port", Some("80")),
+            ("back-log", Some("80")),
         ];
         assert_eq!(pairs, expected);
         assert!(settings[0].origin.ends_with("my.cnf:5"));

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::option_file;
+use crate::service_user;
 use crate::sysvars::{ALL, Access, Scope, SetValue, VarKind, VarValue, Variables, find};
 use crate::undo_settings;
 
@@ -65,10 +66,6 @@ pub enum Invocation {
 pub struct Options {
     /// System variables at their start-up values.
     pub variables: Variables,
-    /// HTTP status port; `None`: off.
-    pub status_port: Option<u16>,
-    /// Address of the HTTP status port.
-    pub status_address: String,
     /// Options that a `loose-` prefix made harmless: warnings for the log.
     pub warnings: Vec<String>,
 }
@@ -95,12 +92,7 @@ impl Options {
             }
         }
         settings.extend(command_line);
-        let mut options = Options {
-            variables: Variables::defaults(),
-            status_port: None,
-            status_address: "127.0.0.1".to_owned(),
-            warnings: Vec::new(),
-        };
+        let mut options = Options { variables: Variables::defaults(), warnings: Vec::new() };
         for setting in &settings {
             options.take(setting)?;
         }
@@ -118,20 +110,20 @@ impl Options {
         };
         let value = setting.value.as_deref();
         match name.as_str() {
-            "status_port" => {
-                let port = value.and_then(|v| v.parse().ok()).ok_or_else(|| bad_value(setting))?;
-                self.status_port = Some(port);
-            }
-            "status_address" => {
-                self.status_address =
-                    value.ok_or_else(|| missing_value(&setting.name, &setting.origin))?.into();
-            }
             "defaults_file" | "defaults_extra_file" | "no_defaults" => {
                 let message = format!("option '--{}' must be the first one", setting.name);
                 return Err(OptionError::new(&message));
             }
-            // MySQL's own start scripts pass these; they have no meaning here.
-            "user" | "console" | "daemonize" | "mysql_native_password" | "skip_log_bin" | "skip_ssl" => {}
+            "user" => {
+                let user = value.ok_or_else(|| missing_value(&setting.name, &setting.origin))?;
+                service_user::ensure_is(user).map_err(|message| OptionError::new(&message))?;
+            }
+            "daemonize" if !matches!(value, Some("0" | "OFF" | "off" | "FALSE" | "false")) => {
+                let message = "option '--daemonize' is not supported: start the server from a service manager, or with setsid";
+                return Err(OptionError::new(message));
+            }
+            // What MySQL's start scripts pass, and this server does anyway.
+            "console" | "daemonize" | "mysql_native_password" | "skip_log_bin" | "skip_ssl" => {}
             _ => return self.take_variable(&name, setting, loose),
         }
         Ok(())
@@ -151,8 +143,8 @@ impl Options {
             && let Some(number) = known(rest)
             && ALL[number].kind == VarKind::Bool
         {
-            self.variables.put(number, VarValue::Bool(on));
-            return Ok(());
+            let value = Some(if on { "ON" } else { "OFF" }.to_owned());
+            return self.put(number, &Setting { value, ..setting.clone() });
         }
         if loose {
             self.warnings.push(in_one_line(&format!("unknown option '--{}' ignored", setting.name)));
@@ -283,12 +275,7 @@ fn needs_value(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('-', "_");
     let name = name.strip_prefix("loose_").unwrap_or(&name);
     match name {
-        "status_port"
-        | "status_address"
-        | "user"
-        | "default_time_zone"
-        | "defaults_file"
-        | "defaults_extra_file" => true,
+        "user" | "default_time_zone" | "defaults_file" | "defaults_extra_file" => true,
         _ => find(name).is_some_and(|number| ALL[number].kind != VarKind::Bool),
     }
 }
@@ -299,8 +286,7 @@ pub fn help() -> String {
         "ratchetd {}\nUsage: ratchetd [--defaults-file=FILE] [--NAME=VALUE]...\n\n\
          Options (dashes and underscores are the same; [default]):\n  \
          --defaults-file=FILE  read groups [mysqld] and [ratchetd] of FILE; must come first\n  \
-         --status-port=PORT    serve /metrics over HTTP [off]\n  \
-         --status-address=ADDR address of the status port [127.0.0.1]\n  \
+         --user=NAME           refuse to start as anybody else\n  \
          --help, --version\n",
         crate::version::VERSION
     );

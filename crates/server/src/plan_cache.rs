@@ -61,6 +61,10 @@ pub struct Environment {
     pub range_bytes_max: u64,
     /// `sql_auto_is_null`.
     pub auto_is_null: bool,
+    /// `sql_select_limit`.
+    pub select_limit: u64,
+    /// `sql_safe_updates`.
+    pub safe_updates: bool,
     /// `eq_range_index_dive_limit`.
     pub dive_points_max: u64,
     /// What `transaction_isolation` says of plain reads.

@@ -108,6 +108,8 @@ pub struct Session {
     pub scratch: Option<Box<Scratch>>,
     /// Number of what decides the meaning of statements; `None` after a change.
     environment: Option<EnvironmentId>,
+    /// SHUTDOWN was run: the server ends with the connection.
+    pub ends_server: bool,
     /// Names of columns of the running query that differ from its plan's.
     pub column_names: Vec<(usize, String)>,
     /// Statements of PREPARE, by name in lower case.
@@ -215,6 +217,7 @@ impl Session {
             memory,
             scratch: None,
             environment: None,
+            ends_server: false,
             column_names: Vec::new(),
             named_statements: HashMap::new(),
         };
@@ -287,6 +290,8 @@ impl Session {
             div_precision_increment: hot.div_precision_increment,
             range_bytes_max: hot.range_optimizer_max_mem_size,
             auto_is_null: hot.sql_auto_is_null,
+            select_limit: hot.sql_select_limit,
+            safe_updates: hot.sql_safe_updates,
             dive_points_max: hot.eq_range_index_dive_limit,
             reads_lock: transaction::reads_lock(hot.isolation),
         });

@@ -90,11 +90,22 @@ pub fn run(
         }
         _ if ddl::is_definition(statement) => return run_definition(session, statement, inputs, answer),
         Statement::Call(call) => return Err(ddl::program::unknown_procedure(session, &call.procedure)),
-        Statement::Unsupported(unsupported) => return Err(not_yet(unsupported.what)),
-        _ => return Err(not_yet("this statement")),
+        Statement::Shutdown => shut_down(session)?,
+        _ => return Err(not_yet(name_of(statement))),
     }
     answer.plain_ok(session);
     Ok(())
+}
+
+/// What is called so in the error that it is not supported.
+#[cold]
+fn name_of(statement: &Statement<'_>) -> &'static str {
+    match statement {
+        Statement::Unsupported(unsupported) => unsupported.what,
+        Statement::Grant(_) => "GRANT",
+        Statement::Revoke(_) => "REVOKE",
+        _ => "this statement",
+    }
 }
 
 fn use_schema(session: &mut Session, name: &str) -> Result<(), SqlError> {
@@ -121,9 +132,9 @@ fn start(session: &mut Session, begin: Begin) -> Result<(), SqlError> {
 }
 
 fn finish(session: &mut Session, completion: Completion, keep: bool) -> Result<(), SqlError> {
-    if completion.release == Some(true) {
-        return Err(not_yet("RELEASE"));
-    }
+    let usual = session.variables.hot.completion;
+    let chains = completion.chain.or(usual.chain) == Some(true);
+    let releases = completion.release.or(usual.release) == Some(true);
     let read_only = session.transaction.read_only;
     if keep {
         session.counters.count(Com::Commit);
@@ -132,9 +143,22 @@ fn finish(session: &mut Session, completion: Completion, keep: bool) -> Result<(
         session.counters.count(Com::Rollback);
         transaction::rollback(session);
     }
-    if completion.chain == Some(true) {
+    if chains {
         transaction::begin(session, read_only, false)?;
     }
+    if releases {
+        session.process.kill_self(Kill::Connection);
+    }
+    Ok(())
+}
+
+/// SHUTDOWN: the server ends, as by SIGTERM, once the client has the answer.
+fn shut_down(session: &mut Session) -> Result<(), SqlError> {
+    if !session.is_admin() {
+        return Err(error_map::SPECIFIC_ACCESS_DENIED.with(&[&"SHUTDOWN"]));
+    }
+    session.ends_server = true;
+    session.process.kill_self(Kill::Connection);
     Ok(())
 }
 
@@ -214,6 +238,9 @@ fn run_definition(
 ) -> Result<(), SqlError> {
     transaction::commit_implicitly(session)?;
     let engine = Arc::clone(&session.server.engine);
+    if engine.is_read_only() {
+        return Err(error_map::INNODB_READ_ONLY.bare());
+    }
     let done = ddl::execute(session, &engine, statement, inputs)?;
     session.row_count = done.affected as i64;
     let ok = OkPacket { affected_rows: done.affected, info: done.info.as_bytes(), ..OkPacket::default() };

@@ -96,11 +96,18 @@ impl<'s> StatementContext<'s> {
         })
     }
 
-    #[cold]
     fn add(&self, severity: Severity, condition: SqlError) {
+        self.add_at(u64::MAX, severity, condition);
+    }
+
+    /// Adds a condition behind the first `place` ones.
+    #[cold]
+    fn add_at(&self, place: u64, severity: Severity, condition: SqlError) {
         let hot = &self.session.variables.hot;
         if severity != Severity::Note || hot.sql_notes {
-            self.change(|changes| changes.diagnostics.push(severity, condition, hot.max_error_count));
+            self.change(|changes| {
+                changes.diagnostics.insert(place, severity, condition, hot.max_error_count);
+            });
         }
     }
 
@@ -278,11 +285,16 @@ impl SessionInfo for StatementContext<'_> {
 impl Conditions for StatementContext<'_> {
     #[cold]
     fn warn(&self, level: exec::Level, error: &ExecError) {
+        self.warn_at(u64::MAX, level, error);
+    }
+
+    #[cold]
+    fn warn_at(&self, place: u64, level: exec::Level, error: &ExecError) {
         let severity = match level {
             exec::Level::Note => Severity::Note,
             exec::Level::Warning => Severity::Warning,
         };
-        self.add(severity, exec_error::sql_error(error, &self.session.variables.hot.time_zone));
+        self.add_at(place, severity, exec_error::sql_error(error, &self.session.variables.hot.time_zone));
     }
 
     #[inline]

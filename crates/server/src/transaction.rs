@@ -12,6 +12,7 @@ use sql::bind::ReadsLock;
 
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
+use crate::process_list::Kill;
 use crate::session::{NextTransaction, Session};
 use crate::table_locks;
 
@@ -111,11 +112,22 @@ pub fn rollback(session: &mut Session) {
     {
         session.process.begin_rollback();
         if let Err(error) = session.server.engine.rollback(trx) {
-            // Pages that cannot be changed back: nothing that is written from here on could be trusted.
-            session.server.fail(&error);
+            not_undone(session, &error);
         }
         session.process.end_rollback();
     }
+}
+
+/// A transaction cannot be rolled back. One whose undo cannot be read stays in progress without its session, until a start
+/// undoes it by the log.
+#[cold]
+fn not_undone(session: &Session, error: &engine::Error) {
+    if error.effect() != Effect::Connection {
+        // Pages that cannot be changed back: nothing that is written from here on could be trusted.
+        session.server.fail(error);
+    }
+    session.server.log.error(&error.to_string());
+    session.process.kill_self(Kill::Connection);
 }
 
 /// SAVEPOINT. Outside a transaction there is nothing to come back to.
@@ -144,7 +156,10 @@ pub fn rollback_to(session: &mut Session, name: &str) -> Result<(), SqlError> {
     match server.engine.rollback_to_savepoint(trx, name) {
         Err(engine::Error::Lock(trx::Error::NoSuchSavepoint)) => Err(no_savepoint(name)),
         // Half of it is undone, and nobody may commit the rest.
-        Err(error) if error.effect() == Effect::Server => server.fail(&error),
+        Err(error) if matches!(error.effect(), Effect::Server | Effect::Connection) => {
+            not_undone(session, &error);
+            Err(engine_error::plain(&error))
+        }
         other => other.map_err(|e| engine_error::plain(&e)),
     }
 }

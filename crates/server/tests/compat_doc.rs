@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use expr::Func;
-use server::sysvars;
+use server::sysvars::{self, VarKind};
 use types::collation::{Charset, Collation};
 
 fn root() -> PathBuf {
@@ -41,6 +41,26 @@ fn assert_same(section: &str, there: impl IntoIterator<Item = String>) {
 #[test]
 fn every_system_variable_is_named() {
     assert_same("System variables", sysvars::ALL.iter().map(|def| def.name.to_owned()));
+}
+
+#[test]
+fn a_variable_of_which_other_values_have_no_effect_refuses_them() {
+    let text = compat();
+    let rows =
+        text.lines().filter(|line| line.contains("| partly: its default alone, another value is 1231 |"));
+    let named: BTreeSet<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
+    let refusing = sysvars::ALL.iter().filter(|def| {
+        let others = ["ON", "2", "/*! text */"];
+        let kinds = [VarKind::Bool, VarKind::Text];
+        let is_number = matches!(def.kind, VarKind::UInt(..));
+        (kinds.contains(&def.kind) || is_number) && others.iter().all(|other| def.parse(other).is_none())
+    });
+    assert_eq!(named, refusing.map(|def| def.name).collect());
+    assert!(named.len() > 10);
+    for name in named {
+        let def = &sysvars::ALL[sysvars::find(name).unwrap()];
+        assert!(def.parse(def.default).is_some(), "{name}");
+    }
 }
 
 #[test]

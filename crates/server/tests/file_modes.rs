@@ -84,7 +84,7 @@ fn files_have_their_modes_under_every_umask() {
         conn.query_drop("UPDATE d.t SET c = REPEAT('y', 900)").unwrap();
         let data = folder.path().join("data");
         let files = assert_private(&data);
-        assert!(files >= 5, "{files} files: FORMAT, the lock, data.rdb, page copies, redo, undo");
+        assert!(files >= 5, "{files} files: FORMAT, the lock, data.pages, page copies, redo, undo");
         for name in ["pid", "log"] {
             assert_eq!(mode(&folder.path().join(name)), 0o640, "{name}");
         }

@@ -128,6 +128,9 @@ fn directories_of_earlier_builds_are_opened_and_have_their_rows() {
         let mut server = start(&datadir);
         let mut conn = connect(&server);
         assert_eq!(content(&mut connect_as(&server, "ada")), expected, "{}", name.display());
+        // The page file was called data.rdb when these were written.
+        let has = |file: &str| datadir.join(file).exists();
+        assert!(has("data.pages") && !has("data.rdb"), "{}", name.display());
         // Waits for what the open transaction has changed.
         run(&mut conn, &["UPDATE shop.item SET n = n + 1", "DELETE FROM shop.item WHERE name LIKE 'off%'"]);
         let check: (String, String, String, String) =

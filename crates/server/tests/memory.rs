@@ -431,6 +431,8 @@ fn numbers_of_environments_are_bounded_and_never_given_twice() {
         div_precision_increment: i,
         range_bytes_max: 0,
         auto_is_null: false,
+        select_limit: u64::MAX,
+        safe_updates: false,
         dive_points_max: 0,
         reads_lock: sql::bind::ReadsLock::default(),
     };

@@ -11,6 +11,7 @@ testkit::script_tests!("metadata", testkit::metadata::run_file;
     functions_of_numbers,
     functions_of_text,
     functions_of_time,
+    gathered,
     literals_and_operators,
     parameters,
     set_operations,

@@ -162,6 +162,23 @@ fn a_shutdown_rolls_open_transactions_back() {
 }
 
 #[test]
+fn an_administrator_ends_the_server_by_a_statement() {
+    let place = Place::new();
+    let mut server = place.start();
+    let mut root = connect(&server, "root");
+    run(&mut root, &["CREATE DATABASE shop", CREATE_ITEM, "CREATE USER clerk"]);
+    insert_items(&mut root, 10);
+    let refused = connect(&server, "clerk").query_drop("SHUTDOWN").unwrap_err();
+    assert!(refused.to_string().contains("1227") && refused.to_string().contains("SHUTDOWN"), "{refused}");
+    let before = content(&mut root);
+    root.query_drop("SHUTDOWN").unwrap();
+    server.wait_for_end().unwrap();
+    let server = place.start();
+    assert!(!server.start_log.join("\n").contains("was not shut down cleanly"));
+    assert_eq!(content(&mut connect(&server, "root")), before);
+}
+
+#[test]
 fn every_mode_of_shutdown_keeps_what_was_committed() {
     let place = Place::new();
     let mut server = place.start();

@@ -121,6 +121,38 @@ fn transactions_show_in_the_status_flags() {
 }
 
 #[test]
+fn release_ends_the_connection_once_the_transaction_is_kept() {
+    let server = TestServer::start(&[]);
+    let mut conn = root(&server);
+    conn.query_drop("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY)").unwrap();
+    conn.query_drop("BEGIN; INSERT INTO d.t VALUES (1)").unwrap();
+    conn.query_drop("COMMIT RELEASE").unwrap();
+    assert!(conn.query_drop("SELECT 1").is_err());
+    let mut conn = root(&server);
+    conn.query_drop("SET completion_type = 'RELEASE'").unwrap();
+    conn.query_drop("COMMIT NO RELEASE").unwrap();
+    conn.query_drop("BEGIN; INSERT INTO d.t VALUES (2)").unwrap();
+    conn.query_drop("ROLLBACK").unwrap();
+    assert!(conn.query_drop("SELECT 1").is_err());
+    assert_eq!(root(&server).query::<i32, _>("SELECT a FROM d.t").unwrap(), [1]);
+}
+
+#[test]
+fn variables_refuse_values_that_would_have_no_effect() {
+    let server = TestServer::start(&[]);
+    let mut conn = root(&server);
+    for set in [
+        "GLOBAL read_only = ON",
+        "auto_increment_increment = 2",
+        "profiling = 1",
+        "GLOBAL init_connect = 'x'",
+    ] {
+        assert_eq!(code(conn.query_drop(format!("SET {set}")).unwrap_err()), 1231, "{set}");
+    }
+    conn.query_drop("SET auto_increment_increment = 1, profiling = OFF, GLOBAL read_only = DEFAULT").unwrap();
+}
+
+#[test]
 fn lists_are_shown() {
     let server = TestServer::start(&[]);
     let mut conn = root(&server);

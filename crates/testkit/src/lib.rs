@@ -18,6 +18,7 @@ pub mod recovery_speed;
 pub mod runner;
 pub mod script;
 mod script_tests;
+pub mod semantics;
 pub mod server;
 pub mod sim;
 pub mod strict;

@@ -1,8 +1,12 @@
 //! Runs scripts against a server, to compare or to record.
 
 use std::collections::HashMap;
+use std::io::{self, Write};
 use std::path::Path;
 
+use mysql::{LocalInfile, LocalInfileHandler};
+
+use crate::lockstep::client::FILE_TEXT;
 use crate::{answer, script};
 
 /// Where a server listens and as whom to connect.
@@ -22,9 +26,15 @@ impl Target {
             .tcp_port(self.port)
             .user(Some(&self.user))
             .prefer_socket(false)
+            .local_infile_handler(Some(LocalInfileHandler::new(send_file)))
             .db_name(schema);
         mysql::Conn::new(opts).map_err(|e| format!("cannot connect to port {}: {e}", self.port))
     }
+}
+
+/// Sends a file that LOAD DATA LOCAL asks for: what its name says after [`FILE_TEXT`], else nothing.
+fn send_file(name: &[u8], file: &mut LocalInfile<'_>) -> io::Result<()> {
+    file.write_all(name.strip_prefix(FILE_TEXT.as_bytes()).unwrap_or_default())
 }
 
 /// Schema that every script works in; dropped and made anew before it.
@@ -55,6 +65,18 @@ pub fn run_file(path: &Path, target: &Target, record: bool) -> Result<Vec<String
         std::fs::write(path, script::print(&entries)).map_err(|e| format!("{}: {e}", path.display()))?;
     }
     Ok(differences)
+}
+
+/// Returns the entries of a script with the answers of the server at `target`.
+///
+/// # Errors
+/// The connection breaks.
+pub fn answered(mut entries: Vec<script::Entry>, target: &Target) -> Result<Vec<script::Entry>, String> {
+    let mut connections = Connections::new(target)?;
+    for entry in &mut entries {
+        entry.expected = answer::of_text(connections.get(&entry.connection)?, &entry.sql, entry.unordered)?;
+    }
+    Ok(entries)
 }
 
 /// A plain query that neither sets variables nor tells of the statement before can run a second time, prepared.

@@ -127,6 +127,11 @@ impl TestServer {
         if !status.success() {
             return Err("the server is gone already".to_owned());
         }
+        self.wait_for_end()
+    }
+
+    /// Waits for a clean shutdown that is under way; an error if the process did not end with status 0.
+    pub fn wait_for_end(&mut self) -> Result<(), String> {
         let status = self.child.wait().map_err(|e| e.to_string())?;
         if status.success() { Ok(()) } else { Err(format!("shutdown ended with {status}")) }
     }

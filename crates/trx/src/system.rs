@@ -37,6 +37,8 @@ pub struct PurgeEntry {
 /// The transactions of one engine.
 #[derive(Debug)]
 pub struct TrxSystem {
+    /// The first id given out since the start.
+    first: TrxId,
     /// The next id given out.
     next: AtomicU64,
     /// Every id below has ended, with a number up to `newest`.
@@ -63,6 +65,7 @@ impl TrxSystem {
     pub fn new(next_id: TrxId, log: Lsn) -> Arc<Self> {
         invariant!(next_id > TrxId::NONE, "transaction ids start at 1");
         Arc::new(TrxSystem {
+            first: next_id,
             next: AtomicU64::new(next_id.0),
             limit: AtomicU64::new(next_id.0),
             newest: AtomicU64::new(log.0),
@@ -75,6 +78,12 @@ impl TrxSystem {
             purge_begun: AtomicU64::new(log.0),
             purging: AtomicU64::new(u64::MAX),
         })
+    }
+
+    /// Whether a transaction with this id, if it has not ended, was put back from the log by the start.
+    #[inline]
+    pub fn is_from_before(&self, id: TrxId) -> bool {
+        id < self.first
     }
 
     /// The next id: no transaction has it or a greater one.

@@ -51,11 +51,15 @@ pub enum Planted {
     MovedUndo,
     /// A start restores pages from copies that are older than their pages.
     StaleCopy,
+    /// A DDL statement changes one entry of the dictionary after the other, each for good.
+    HalfDefinition,
+    /// The frames of freed pages are forgotten before the log says that the pages are free.
+    EarlyDiscard,
 }
 
 impl Planted {
     /// All of them.
-    pub const ALL: [Planted; 21] = [
+    pub const ALL: [Planted; 23] = [
         Planted::UnsyncedLog,
         Planted::UnsyncedPages,
         Planted::RedoTwice,
@@ -77,6 +81,8 @@ impl Planted {
         Planted::LoserSeen,
         Planted::MovedUndo,
         Planted::StaleCopy,
+        Planted::HalfDefinition,
+        Planted::EarlyDiscard,
     ];
 }
 

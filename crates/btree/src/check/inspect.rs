@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::{Lsn, PageNo};
 use buffer::PoolConfig;
-use env::{Disk, OpenOptions, SimDisk};
+use env::{Disk, OpenOptions, ReadOnlyDisk, SimDisk};
 use log::{Log, LogConfig, LogReader};
 use page::check::check_extent_map;
 use page::extent_map::EXTENTS_PER_MAP;
@@ -44,8 +44,7 @@ impl Store {
         let pages_on_disk = file.len()? / PAGE_SIZE as u64;
         let pool = PoolConfig { bytes: pool_bytes, background: false };
         let identity = header.identity;
-        let config = StoreConfig { pool, log: NO_LOG, direct: false, doublewrite: false, identity };
-        let store = Store::with_file(file, config, None, idle_log(identity, end)?)?;
+        let store = Store::with_file(file, looked_at(pool, identity), None, idle_log(identity, end)?)?;
         let high_water = header.high_water;
         let mut problems = Problems::default();
         if u64::from(high_water.0) > pages_on_disk || !high_water.0.is_multiple_of(EXTENT_PAGES) {
@@ -60,8 +59,26 @@ impl Store {
         Ok(Inspected { store, problems, is_map_known })
     }
 
+    /// Opens a data file as it lies on disk, to read it: its log is not read, and nothing is written. What the log has of its pages
+    /// is missing there, so that they may not agree.
+    ///
+    /// # Errors
+    /// [`crate::Error::UnknownFormat`]; [`crate::Error::Corruption`] for a header page that cannot be trusted.
+    pub fn open_without_log(disk: &Arc<dyn Disk>, path: &Path, pool_bytes: usize) -> Result<Store> {
+        let disk: Arc<dyn Disk> = Arc::new(ReadOnlyDisk::new(Arc::clone(disk)));
+        let file = disk.open(path, OpenOptions::default())?;
+        let header = read_header(&*file)?;
+        let pool = PoolConfig { bytes: pool_bytes, background: false };
+        // Beyond the LSN of every page.
+        let end = Lsn(header.checkpoint.0.max(header.clean.0) + BEYOND_PAGES);
+        let log = idle_log(header.identity, end)?;
+        let mut store = Store::with_file(file, looked_at(pool, header.identity), None, log)?;
+        store.is_map_known = store.load_map(header.high_water.0 / EXTENT_PAGES, &mut Problems::default());
+        Ok(store)
+    }
+
     /// Loads the map page by page; false if one could not be had.
-    fn load_map(&self, extents: u32, problems: &mut Problems) -> bool {
+    pub(crate) fn load_map(&self, extents: u32, problems: &mut Problems) -> bool {
         let unknown = ExtentEntry { used: u64::MAX, state: ExtentState::Shared, ..ExtentEntry::default() };
         let mut is_known = true;
         let mut state = self.space.lock();
@@ -83,6 +100,14 @@ impl Store {
         }
         is_known
     }
+}
+
+/// More log than a page's last change can lie behind the newest checkpoint.
+const BEYOND_PAGES: u64 = 1 << 48;
+
+/// How a file is opened that is only looked at.
+fn looked_at(pool: PoolConfig, identity: [u8; 16]) -> StoreConfig {
+    StoreConfig { pool, log: NO_LOG, direct: false, doublewrite: false, identity, forced: false }
 }
 
 /// A log that nothing is appended to.

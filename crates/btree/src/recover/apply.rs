@@ -1,5 +1,6 @@
 //! Applying changes of pages, one page after the other.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use base::sync::{Planted, planted};
@@ -10,6 +11,7 @@ use page::op::decode_change;
 
 use super::bad_frame;
 use super::freed::Freed;
+use super::lost::LostPages;
 use crate::error::Result;
 
 /// So many runs ahead of the one at work the processor is asked for what will be looked at: its bytes, and its page.
@@ -56,6 +58,9 @@ impl Run {
 pub(super) struct Applier {
     pool: Arc<Pool>,
     freed: Arc<Freed>,
+    lost: LostPages,
+    /// The lost pages of this hand.
+    own_lost: BTreeSet<PageNo>,
     /// Pages that changes were applied to, one bit each. Others may be made without reading them.
     seen: Vec<u64>,
     /// Pages to be read soon; kept for its room.
@@ -63,8 +68,9 @@ pub(super) struct Applier {
 }
 
 impl Applier {
-    pub(super) fn new(pool: Arc<Pool>, freed: Arc<Freed>) -> Self {
-        Applier { pool, freed, seen: Vec::new(), absent: Vec::new() }
+    pub(super) fn new(pool: Arc<Pool>, freed: Arc<Freed>, lost: LostPages) -> Self {
+        let own_lost = BTreeSet::new();
+        Applier { pool, freed, lost, own_lost, seen: Vec::new(), absent: Vec::new() }
     }
 
     /// Applies runs of a stretch: page by page, so that a page is latched and fetched once, each page's changes oldest
@@ -77,7 +83,9 @@ impl Applier {
         while let Some(run) = runs.get(at) {
             let page = run.page();
             let is_new = self.see(page);
-            let mut target = Target { pool: &self.pool, page, is_new, guard: None, frame: None };
+            let was_lost = self.own_lost.contains(&page);
+            let (pool, lost) = (&self.pool, &self.lost);
+            let mut target = Target { pool, lost, page, is_new, is_lost: was_lost, guard: None, frame: None };
             while let Some(run) = runs.get(at).filter(|run| run.page() == page) {
                 if let Some(later) = runs.get(at + FETCH_AHEAD) {
                     prefetch(stretch.bytes()[later.at()..].as_ptr());
@@ -86,8 +94,23 @@ impl Applier {
                 target.apply(run.frame(stretch), run.of(stretch))?;
                 at += 1;
             }
+            if target.is_lost != was_lost {
+                let is_lost = target.is_lost;
+                drop(target);
+                self.note_lost(page, is_lost);
+            }
         }
         Ok(())
+    }
+
+    #[cold]
+    fn note_lost(&mut self, page: PageNo, is_lost: bool) {
+        if is_lost {
+            self.own_lost.insert(page);
+        } else {
+            self.own_lost.remove(&page);
+            self.lost.find_again(page);
+        }
     }
 
     /// Has pages read that were not looked at before, but those that are made anew.
@@ -126,9 +149,12 @@ impl Applier {
 /// A page at work.
 struct Target<'p> {
     pool: &'p Pool,
+    lost: &'p LostPages,
     page: PageNo,
     /// Nothing was applied to it before.
     is_new: bool,
+    /// What is on disk is damaged: only what makes the page anew is applied.
+    is_lost: bool,
     guard: Option<ExclusiveGuard<'p>>,
     /// The frame whose changes are being applied: the page has its LSN already.
     frame: Option<Lsn>,
@@ -142,10 +168,19 @@ impl Target<'_> {
             let Ok((_, op)) = decode_change(&mut changes) else { return Err(bad_frame(frame, self.page)) };
             let guard = match &mut self.guard {
                 Some(guard) => guard,
-                None if self.is_new && op.is_self_contained() => {
+                None if (self.is_new || self.is_lost) && op.is_self_contained() => {
+                    self.is_lost = false;
                     self.guard.insert(self.pool.create(self.page)?)
                 }
-                None => self.guard.insert(self.pool.exclusive(self.page)?),
+                None if self.is_lost => continue,
+                None => match self.pool.exclusive(self.page) {
+                    Ok(guard) => self.guard.insert(guard),
+                    Err(error) => {
+                        self.lost.lose(self.page, error)?;
+                        self.is_lost = true;
+                        continue;
+                    }
+                },
             };
             if self.frame != Some(frame.start) {
                 if guard.page().lsn() >= frame.end && !planted(Planted::RedoTwice) {

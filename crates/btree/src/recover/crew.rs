@@ -7,6 +7,7 @@ use log::{Frame, Stretch};
 
 use super::apply::{Applier, Run};
 use super::freed::Freed;
+use super::lost::LostPages;
 use super::queue::{Queue, Spares};
 use super::runs::for_each_run;
 use crate::error::Result;
@@ -51,11 +52,12 @@ impl Crew {
     pub(crate) fn new(
         pool: &Arc<Pool>,
         freed: Freed,
+        lost: &LostPages,
         alone: bool,
         stretches: &Arc<Spares<u8>>,
     ) -> Result<Crew> {
         let freed = Arc::new(freed);
-        let applier = || Applier::new(Arc::clone(pool), Arc::clone(&freed));
+        let applier = || Applier::new(Arc::clone(pool), Arc::clone(&freed), lost.clone());
         let (stretches, runs) = (Arc::clone(stretches), Arc::new(Spares::new()));
         let hands = if alone {
             vec![Hand { runs: Vec::new(), worker: Worker::Here(applier()) }]

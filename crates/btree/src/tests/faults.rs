@@ -37,8 +37,10 @@ fn failed_reads_leave_the_tree_as_it_was() {
         let mut errors = 0;
         for step in 0..6000 {
             if step % 5 == 0 && step < 5900 {
-                let kind = ErrorKind::Other;
-                disk.inject(Fault { op: IoOp::Read, nth: 1 + prng.below(5), kind });
+                let fault = Fault { op: IoOp::Read, nth: 1 + prng.below(5), kind: ErrorKind::Other };
+                disk.inject(fault);
+                // A read that fails is repeated.
+                disk.inject(Fault { nth: 1, ..fault });
             }
             let (key, payload) = ((prng.below(1200) as u32).to_be_bytes(), vec![1; prng.below(900) as usize]);
             match toggle(&store, &tree, &key, &payload) {

@@ -154,7 +154,7 @@ fn a_killed_statement_stops_writing_and_reading_a_long_value() {
 #[test]
 fn the_file_keeps_its_numbers() {
     let disk = SimDisk::new();
-    let path = Path::new("data.rdb");
+    let path = Path::new("data.pages");
     let store = new_store(&disk, 64);
     store.update_header(|header| header.catalog_version = 42).unwrap();
     let before = store.log().current();
@@ -169,7 +169,7 @@ fn the_file_keeps_its_numbers() {
 fn a_file_of_several_groups_of_extents_opens_again() {
     // On a real disk: 600 MiB that nobody touches cost nothing there.
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("data.rdb");
+    let path = dir.path().join("data.pages");
     let real: Arc<dyn env::Disk> = Arc::new(env::RealDisk);
     let store = Store::create(&real, &path, config(256)).unwrap();
     let tree = Tree::create(&store, INDEX, VARIABLE).unwrap();

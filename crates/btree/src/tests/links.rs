@@ -7,7 +7,7 @@ use page::{Kin, PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef, PageType, stamp_
 use super::*;
 
 const OTHER: IndexId = IndexId(101);
-const FILE: &str = "data.rdb";
+const FILE: &str = "data.pages";
 
 /// A closed file with two trees of the same keys, of three levels each.
 fn closed_file() -> (SimDisk, [PageNo; 2]) {

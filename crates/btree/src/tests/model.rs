@@ -231,7 +231,7 @@ impl Run {
     fn reopen(&mut self, frames: usize) {
         self.store.close().unwrap();
         self.store =
-            Store::open(&shared(&self.disk), Path::new("data.rdb"), config(frames), &mut ()).unwrap();
+            Store::open(&shared(&self.disk), Path::new("data.pages"), config(frames), &mut ()).unwrap();
         self.tree = Tree::open(INDEX, self.tree.root, self.mix.shape());
     }
 

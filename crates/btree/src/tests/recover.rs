@@ -10,7 +10,7 @@ use super::*;
 
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
-const DATA: &str = "data.rdb";
+const DATA: &str = "data.pages";
 
 /// Small log files and a small pool, so that recovery reads several files and writes pages while it goes on.
 fn crash_config(frames: usize) -> StoreConfig {

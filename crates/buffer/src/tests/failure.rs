@@ -26,7 +26,7 @@ fn every_flipped_bit_is_found_and_the_error_names_file_and_page() {
         disk.flip_bit(Path::new(FILE), 2 * PAGE_SIZE as u64 + offset);
         let pool = manual_pool(&disk, 16);
         let error = pool.shared(PageNo(2)).unwrap_err();
-        assert_eq!(error.to_string(), "page 2 of data.rdb is corrupt: Checksum");
+        assert_eq!(error.to_string(), "page 2 of data.pages is corrupt: Checksum");
         assert_eq!(
             damage_of(pool.exclusive(PageNo(2)).unwrap_err()),
             Damage::Bytes(CorruptionKind::Checksum)
@@ -58,11 +58,19 @@ fn a_page_behind_the_end_is_corruption_not_a_crash() {
 }
 
 #[test]
-fn a_failed_read_leaves_the_page_readable() {
-    let disk = disk_with_pages(1);
+fn a_read_that_fails_twice_leaves_the_page_readable_and_one_that_fails_once_is_repeated() {
+    let disk = disk_with_pages(2);
     let pool = manual_pool(&disk, 16);
-    disk.inject(Fault { op: IoOp::Read, nth: 1, kind: ErrorKind::Other });
-    assert!(matches!(pool.shared(PageNo(1)).unwrap_err(), Error::Io(error) if error.op == IoOp::Read));
+    let fault = Fault { op: IoOp::Read, nth: 1, kind: ErrorKind::Other };
+    disk.inject(fault);
+    assert_eq!(value(&pool, 2), 20);
+    disk.inject(fault);
+    disk.inject(fault);
+    let error = pool.shared(PageNo(1)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "page 1 of data.pages is corrupt: it cannot be read (other error, errno 0)"
+    );
     assert_eq!(value(&pool, 1), 10);
 }
 

@@ -47,6 +47,9 @@ impl Engine {
                 Err(error) => found.tell(format!("schema {}: {error}", String::from_utf8_lossy(&name))),
             }
         }
+        if !self.dictionary.list(&self.store, Kind::Change)?.is_empty() {
+            found.tell("a DDL statement was decided and is not done".to_owned());
+        }
         let mut known = Known::default();
         for (name, bytes) in self.dictionary.list(&self.store, Kind::Table)? {
             let record = match read_table(&bytes) {
@@ -127,7 +130,7 @@ fn check_keys(page: PageRef<'_>, problems: &mut Problems) {
     for slot in 0..page.count() {
         let key = page.key(slot);
         let name_len = key.get(1..3).map(|len| usize::from(u16::from_be_bytes([len[0], len[1]])));
-        let kinds = Kind::Schema as u8..=Kind::PendingTrees as u8;
+        let kinds = Kind::Schema as u8..=Kind::Damage as u8;
         if name_len.map(|len| len + KEY_OVERHEAD) != Some(key.len()) || !kinds.contains(&key[0]) {
             problems.add(page.page_no(), "has a key that names nothing");
         }

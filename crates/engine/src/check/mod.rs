@@ -36,7 +36,7 @@ pub struct Finding {
     pub table: Option<Box<str>>,
     /// The index.
     pub index: Option<Box<str>>,
-    /// The page of data.rdb.
+    /// The page of data.pages.
     pub page: Option<PageNo>,
     /// What, in words that follow the place.
     pub what: String,
@@ -62,7 +62,7 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let table = self.table.as_ref().map(|table| format!("table {table}"));
         let index = self.index.as_ref().map(|index| format!("index {index}"));
-        let page = self.page.map(|page| format!("data.rdb {page}"));
+        let page = self.page.map(|page| format!("data.pages {page}"));
         let place: Vec<String> = [table, index, page].into_iter().flatten().collect();
         match (place.is_empty(), self.page) {
             (true, _) => f.write_str(&self.what),

@@ -38,8 +38,29 @@ impl Engine {
         // Before the table's lock: purge holds its turn while it waits for tables.
         let _turn = self.purge.pause();
         self.with_exclusive(schema, name, wait, |exclusive| {
-            exclusive.0.check_with(self, &mut PageSet::new(&self.store), depth)
+            let table = &exclusive.0;
+            let mut report = table.check_with(self, &mut PageSet::new(&self.store), depth)?;
+            self.settle_quarantine(table, depth, &mut report);
+            Ok(report)
         })
+    }
+
+    /// Takes indexes out of use whose pages are damaged, and others that were for that reason alone back into use.
+    fn settle_quarantine(&self, table: &Table, depth: Depth, report: &mut TableReport) {
+        let is_sound = report.problems.is_empty() && depth == Depth::Full;
+        for finding in report.problems.iter().filter(|finding| finding.page.is_some()) {
+            let named = finding.index.as_ref().and_then(|name| table.find_index(name));
+            if let Some(position) = named {
+                self.quarantine(table.indexes[position].tree.index, &finding.to_string());
+            }
+        }
+        if is_sound {
+            let left = self.lift_quarantine(table);
+            report.problems.extend(left.iter().map(|damaged| Finding {
+                index: Some(damaged.index.clone()),
+                ..Finding::new(damaged.why.to_string())
+            }));
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use base::IndexId;
 use base::sync::plain::Mutex;
 
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Trees whose pages are to be freed: the ids of one entry of pending trees each.
 #[derive(Debug, Default)]
@@ -20,10 +20,20 @@ pub(crate) struct GoneTrees {
     turn: Mutex<()>,
 }
 
+impl GoneTrees {
+    /// Whether some are still to be freed.
+    pub(crate) fn are_waiting(&self) -> bool {
+        !self.waiting.lock().is_empty()
+    }
+}
+
 impl Engine {
     /// Leaves the trees of an entry of pending trees, but for those that a table has, to be freed. Without a thread that does
     /// it they are freed at once.
     pub(super) fn give_up_trees(&self, pending: Vec<IndexId>) -> Result<()> {
+        if pending.is_empty() {
+            return Ok(());
+        }
         self.gone_trees.waiting.lock().push(pending);
         if self.has_purge_thread() {
             self.purge.hurry();
@@ -32,7 +42,7 @@ impl Engine {
         self.free_gone_trees()
     }
 
-    /// Frees the trees that were given up. Those that a full disk has no log for stay for the next call, and so do all while
+    /// Frees the trees that were given up. Those that a full disk has no room for stay for the next call, and so do all while
     /// transactions from before the start are rolled back: a page that one of them had allocated and not yet written may still
     /// look as a page of such a tree.
     ///
@@ -45,7 +55,12 @@ impl Engine {
             }
             let Some(pending) = self.gone_trees.waiting.lock().first().cloned() else { return Ok(()) };
             match self.free_pending(&pending) {
-                Err(Error::LogFull(_)) => return Ok(()),
+                Err(error) if error.is_full_disk() => return Ok(()),
+                // The next start has their ids, and tries again.
+                Err(error) if error.is_corrupt_page() => {
+                    self.notes
+                        .note(&format!("data file: {error}; the pages of dropped trees stay allocated"));
+                }
                 freed => freed?,
             }
             self.gone_trees.waiting.lock().remove(0);
@@ -58,7 +73,14 @@ impl Engine {
             let catalog = self.catalog();
             trees.retain(|&tree| catalog.index(tree).is_none());
         }
-        self.store.free_trees(&trees)?;
+        {
+            // Before others may have the pages.
+            let _definition = self.definition.lock();
+            self.forget_damages(trees.iter().copied())?;
+        }
+        if !trees.is_empty() {
+            self.store.free_trees(&trees)?;
+        }
         for &tree in &trees {
             self.store.pool().forget_format(tree);
         }

@@ -1,24 +1,19 @@
-//! CREATE INDEX and DROP INDEX.
+//! Building an index.
 //!
 //! A new index is built bottom-up from the clustered one under the exclusive metadata lock. Its entries are sorted in
 //! memory: key and payload of every row at once, which bounds the tables this can be done to.
 
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::Arc;
 
-use base::IndexId;
 use base::sort_runs::{Merge, sort_runs};
 use btree::{BulkBuild, KEY_BYTES_MAX};
 use page::{RowHeader, RowRef, SlotFlags};
-use trx::{ExclusiveWait, ReadView, Span};
-use types::{IndexDef, TableDef};
+use trx::{ReadView, Span};
 
-use super::Exclusive;
 use crate::column_set::ColumnSet;
 use crate::engine::Engine;
 use crate::error::{Error, Result, fail_if_interrupted};
-use crate::limits;
 use crate::range::{Direction, KeyRange};
 use crate::row::duplicate;
 use crate::row::entry::append_declared_key;
@@ -32,85 +27,8 @@ use crate::table::{Index, Table};
 const ENTRIES_BETWEEN_LOOKS: usize = 256;
 
 impl Engine {
-    /// CREATE INDEX: `index` without an id. Waits up to `wait` for the table to be unused; the session has committed.
-    ///
-    /// # Errors
-    /// [`Error::DuplicateKey`] when rows clash in a unique index; [`Error::Definition`], [`Error::Name`].
-    pub fn create_index(
-        &self,
-        schema: &str,
-        table: &str,
-        mut index: IndexDef,
-        wait: impl Into<ExclusiveWait>,
-    ) -> Result<()> {
-        self.ensure_open()?;
-        self.with_exclusive(schema, table, wait, |exclusive| {
-            let old = exclusive.0;
-            limits::added_index(&old.def, &index)?;
-            index.id = {
-                let _definition = self.definition.lock();
-                IndexId(self.next_number(|header| &mut header.next_index.0)?)
-            };
-            let id = index.id;
-            let mut def = (*old.def).clone();
-            def.indexes.push(index);
-            self.put_pending_tree(id)?;
-            let added = self.add_index(old, def);
-            if let Err(error) = added {
-                self.give_up_trees(vec![id])?;
-                return Err(error);
-            }
-            let _definition = self.definition.lock();
-            self.forget_pending_trees(&[id])
-        })
-    }
-
-    /// Makes the tree of the last index in `def`, and `def` that of the table, whose lock is held.
-    fn add_index(&self, old: &Table, def: TableDef) -> Result<()> {
-        let new = def.indexes.last().expect("the caller has pushed it");
-        // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here what rows were before.
-        let built = self.create_tree(&def, new, self.trx.advance(self.store.log().current()))?;
-        self.build(old, &built)?;
-        let _definition = self.definition.lock();
-        let indexes = old.indexes.iter().map(Index::again).chain([built]).collect();
-        let table = Table::with(def, indexes, Arc::clone(&old.state));
-        self.replace_table(old, &table)
-    }
-
-    /// DROP INDEX, by name without regard to case.
-    pub fn drop_index(
-        &self,
-        schema: &str,
-        table: &str,
-        name: &str,
-        wait: impl Into<ExclusiveWait>,
-    ) -> Result<()> {
-        self.ensure_open()?;
-        self.with_exclusive(schema, table, wait, |exclusive: &Exclusive<'_>| {
-            let old = exclusive.0;
-            limits::dropped_index(&old.def, name)?;
-            let keep = |index: &IndexDef| !index.name.eq_ignore_ascii_case(name);
-            let mut def = (*old.def).clone();
-            def.indexes.retain(keep);
-            let indexes = old.indexes.iter().filter(|index| keep(&index.def)).map(Index::again).collect();
-            let table = Table::with(def, indexes, Arc::clone(&old.state));
-            let Some(gone) = old.indexes.iter().find(|index| !keep(&index.def)) else { return Ok(()) };
-            self.put_pending_tree(gone.tree.index)?;
-            let definition = self.definition.lock();
-            self.replace_table(old, &table)?;
-            drop(definition);
-            self.give_up_trees(vec![gone.tree.index])
-        })
-    }
-
-    /// [`Engine::put_pending_trees`] by a caller that does not hold the definition mutex.
-    fn put_pending_tree(&self, id: IndexId) -> Result<()> {
-        let _definition = self.definition.lock();
-        self.put_pending_trees(&[id])
-    }
-
     /// Fills the empty tree of `index` with the rows of `table`.
-    fn build(&self, table: &Table, index: &Index) -> Result<()> {
+    pub(super) fn build(&self, table: &Table, index: &Index) -> Result<()> {
         let mut entries = Entries::default();
         let mut collector = Collector { engine: self, table, index, entries: &mut entries };
         collector.collect()?;

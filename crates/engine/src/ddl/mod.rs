@@ -1,20 +1,31 @@
-//! Definition changes.
+//! DDL: changes of definitions, one for each statement.
 //!
-//! Each one checks, makes what is new, writes the dictionary, shows the new catalog, and gives up what is old, in that
-//! order. One entry of the dictionary decides, in one mini-transaction; trees that are made or freed are put down there
-//! first, so that a start after a crash frees what no table has (`recovery/trees.rs`).
+//! Each one locks all tables that it names, checks, makes what is new, writes the dictionary, shows the new catalog, and gives
+//! up what is old, in that order. The dictionary changes at once, however many tables a statement names
+//! (`dictionary/change.rs`), and so does the catalog: a crash, an error or a reader finds all of a statement or nothing. Trees
+//! that are made or freed are put down in the dictionary before, so that a start after a crash frees what no table has
+//! (`recovery/trees.rs`).
 
+mod alter;
+mod drop;
 pub(crate) mod gone_trees;
 mod index;
 mod object;
+mod rename;
 mod schema;
 mod table;
+
+use std::sync::Arc;
 
 use base::TrxId;
 use buffer::TrxIds;
 use trx::ExclusiveWait;
 
-use crate::dictionary::{Kind, SchemaDef, decode_schema, encode_table, read_table};
+pub use alter::Alteration;
+pub use rename::QualifiedName;
+
+use crate::catalog::Catalog;
+use crate::dictionary::{Change, Kind, SchemaDef, decode_schema, encode_table, read_table};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::table::Table;
@@ -22,20 +33,35 @@ use crate::table::Table;
 impl Engine {
     /// Reads the dictionary into the catalog.
     pub(crate) fn load_catalog(&self) -> Result<()> {
-        let decode = |(_, bytes): &(Vec<u8>, Vec<u8>)| decode_schema(bytes);
-        let schemas = self.dictionary.list(&self.store, Kind::Schema)?;
-        let schemas: Vec<SchemaDef> = schemas.iter().map(decode).collect::<Result<_>>()?;
-        let tables = self.dictionary.list(&self.store, Kind::Table)?;
-        let records = tables.iter().map(|(_, bytes)| read_table(bytes)).collect::<Result<Vec<_>>>()?;
+        let schemas: Vec<SchemaDef> = self.definitions(Kind::Schema, decode_schema)?;
+        let records = self.definitions(Kind::Table, read_table)?;
         self.change_catalog(|catalog| {
             for schema in schemas {
                 catalog.add_schema(schema);
             }
             for record in records {
+                if catalog.schema(&record.def.schema).is_err() {
+                    catalog.add_schema(SchemaDef::unreadable(&record.def.schema));
+                }
                 catalog.add_table(&Table::open(record));
             }
         });
         self.know_records()
+    }
+
+    /// The definitions of a kind. Where the start passes over damage, those that cannot be read are left out.
+    fn definitions<T>(&self, kind: Kind, decode: impl Fn(&[u8]) -> Result<T>) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        for (name, bytes) in self.dictionary.list(&self.store, kind)? {
+            match decode(&bytes) {
+                Ok(definition) => found.push(definition),
+                Err(error) if self.force.is_forced() => {
+                    self.dictionary.leave_out(&*self.notes, &name, &error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
     }
 
     /// Has pages checked from now on against the row formats of their tables, first those that are in memory already.
@@ -43,6 +69,10 @@ impl Engine {
         let pool = self.store.pool();
         for index in self.catalog().all_tables().flat_map(|table| &table.indexes) {
             pool.register_format(index.tree.index, &index.format);
+        }
+        if !self.force.applies_log() {
+            // Pages may be older than others, and than the file header.
+            return Ok(());
         }
         let (start, horizon) = (self.store.log().current(), self.restart_horizon.max(TrxId(1)));
         pool.register_ids(TrxIds { start, horizon, limit: horizon });
@@ -58,20 +88,51 @@ impl Engine {
         })?)
     }
 
-    fn put_table(&self, table: &Table) -> Result<()> {
-        self.log_table(table)?;
-        Ok(self.store.log().flush()?)
-    }
-
-    /// [`Engine::put_table`] that leaves the flush to the caller.
+    /// Writes a table's definition; the caller flushes the log.
     fn log_table(&self, table: &Table) -> Result<()> {
         self.store.log().admit()?;
         let bytes = encode_table(&table.record());
         self.dictionary.put(&self.store, Kind::Table, &table.def.id.0.to_be_bytes(), &bytes)
     }
 
-    fn forget_table(&self, table: &Table) -> Result<()> {
-        self.delete_entry(Kind::Table, &table.def.id.0.to_be_bytes()).map(drop)
+    /// Makes a change of the dictionary, durable on return. The caller holds the definition mutex.
+    fn write_change(&self, change: Change) -> Result<()> {
+        self.store.log().admit()?;
+        self.dictionary.commit(&self.store, change)?;
+        Ok(self.store.log().flush()?)
+    }
+
+    /// Puts the new version of each table, or nothing, in place of the old one: with what `change` does to the dictionary and
+    /// `also` to the catalog, as one change. The tables' locks and the definition mutex are held.
+    fn replace_tables(
+        &self,
+        tables: &[(&Table, Option<Arc<Table>>)],
+        mut change: Change,
+        also: impl FnOnce(&mut Catalog),
+    ) -> Result<()> {
+        for (old, new) in tables {
+            let id = old.def.id.0.to_be_bytes();
+            if let Some(new) = new {
+                change.put(Kind::Table, &id, &encode_table(&new.record()));
+            } else {
+                change.delete(Kind::Table, &id);
+                change.delete(Kind::Counters, &id);
+            }
+        }
+        self.write_change(change)?;
+        for (old, _) in tables {
+            old.retire();
+        }
+        self.change_catalog(|catalog| {
+            for (old, _) in tables {
+                catalog.remove_table(&old.def.schema, &old.def.name);
+            }
+            for new in tables.iter().filter_map(|(_, new)| new.as_ref()) {
+                catalog.add_table(new);
+            }
+            also(catalog);
+        });
+        Ok(())
     }
 
     /// Writes a definition, durable on return. The caller holds the definition mutex.
@@ -91,17 +152,17 @@ impl Engine {
 }
 
 /// The exclusive metadata lock of a table, given back when dropped.
-pub(crate) struct Exclusive<'t>(pub(crate) &'t Table);
+pub(crate) struct Exclusive(pub(crate) Arc<Table>);
 
-impl<'t> Exclusive<'t> {
+impl Exclusive {
     /// Waits up to `wait`. The session holds no metadata lock on the table: it has committed first.
-    fn lock(table: &'t Table, wait: &ExclusiveWait) -> Result<Self> {
+    fn lock(table: &Arc<Table>, wait: &ExclusiveWait) -> Result<Self> {
         table.state.lock.lock_exclusive(wait)?;
-        Ok(Exclusive(table))
+        Ok(Exclusive(Arc::clone(table)))
     }
 }
 
-impl Drop for Exclusive<'_> {
+impl Drop for Exclusive {
     fn drop(&mut self) {
         self.0.state.lock.unlock_exclusive();
     }

@@ -1,7 +1,6 @@
-//! CREATE TABLE, DROP TABLE, TRUNCATE TABLE, RENAME TABLE.
+//! CREATE TABLE, TRUNCATE TABLE.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use base::{IndexId, Lsn, TableId};
 use btree::Tree;
@@ -10,10 +9,13 @@ use trx::ExclusiveWait;
 use types::{IndexDef, IndexKind, TableDef};
 
 use super::Exclusive;
+use crate::catalog::Catalog;
+use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
-use crate::error::{Error, NameError, Result};
+use crate::error::{NameError, Result};
 use crate::limits;
 use crate::table::{Index, Table, TableState, shape};
+use crate::table_lock::lock_all;
 
 /// Name of the clustered index of a table without a key that can be one.
 pub(super) const ROW_ID_INDEX: &str = "GEN_CLUST_INDEX";
@@ -83,39 +85,11 @@ impl Engine {
         Ok(Index::new(index, Arc::new(tree), format, usable_from))
     }
 
-    /// DROP TABLE. Waits up to `wait` for the table to be unused; the session has committed.
-    pub fn drop_table(&self, schema: &str, name: &str, wait: impl Into<ExclusiveWait>) -> Result<()> {
-        self.ensure_open()?;
-        let missing = |error| match error {
-            Error::Name(name) => match *name {
-                NameError::NoSuchTable { schema, table } => NameError::NoTableToDrop { schema, table }.into(),
-                other => other.into(),
-            },
-            other => other,
-        };
-        self.with_exclusive(schema, name, wait, |exclusive| self.drop_locked(exclusive)).map_err(missing)
-    }
-
-    /// Drops a table whose lock is held.
-    pub(super) fn drop_locked(&self, exclusive: &Exclusive<'_>) -> Result<()> {
-        let table = exclusive.0;
-        let ids: Vec<IndexId> = table.index_ids().collect();
-        {
-            let _definition = self.definition.lock();
-            self.put_pending_trees(&ids)?;
-            self.forget_table(table)?;
-            self.forget_counters(table)?;
-            table.retire();
-            self.change_catalog(|catalog| catalog.remove_table(&table.def.schema, &table.def.name));
-        }
-        self.give_up_trees(ids)
-    }
-
     /// TRUNCATE TABLE: new trees, old ones given up, counters from the start.
     pub fn truncate_table(&self, schema: &str, name: &str, wait: impl Into<ExclusiveWait>) -> Result<()> {
         self.ensure_open()?;
         self.with_exclusive(schema, name, wait, |exclusive| {
-            let old = exclusive.0;
+            let old = &*exclusive.0;
             let definition = self.definition.lock();
             let mut def = (*old.def).clone();
             for index in &mut def.indexes {
@@ -127,80 +101,18 @@ impl Engine {
             let usable_from = self.trx.advance(self.store.log().current());
             let replaced = self.create_trees(&def, usable_from).and_then(|indexes| {
                 let table = Table::with(def, indexes, Arc::clone(&old.state));
-                self.replace_table(old, &table).map(|()| table)
+                let mut change = Change::new();
+                change.delete(Kind::Counters, &table.def.id.0.to_be_bytes());
+                self.replace_tables(&[(old, Some(table))], change, |_| {})
             });
-            let table = match replaced {
-                Ok(table) => table,
-                Err(error) => {
-                    drop(definition);
-                    self.give_up_trees(ids)?;
-                    return Err(error);
-                }
-            };
-            table.state.auto_increment.store(1, Ordering::Relaxed);
-            table.state.next_row_id.store(1, Ordering::Relaxed);
-            table.state.rows.store(0, Ordering::Relaxed);
-            table.state.expect_rows(0);
-            self.forget_counters(&table)?;
+            if replaced.is_ok() {
+                old.state.begin_again();
+            }
             drop(definition);
-            self.give_up_trees(ids)
+            // The new ones, if that has failed.
+            self.give_up_trees(ids)?;
+            replaced
         })
-    }
-
-    /// RENAME TABLE, also into another schema.
-    pub fn rename_table(
-        &self,
-        from: (&str, &str),
-        to: (&str, &str),
-        wait: impl Into<ExclusiveWait>,
-    ) -> Result<()> {
-        self.ensure_open()?;
-        self.with_exclusive(from.0, from.1, wait, |exclusive| {
-            let old = exclusive.0;
-            let _definition = self.definition.lock();
-            if self.catalog().schema(to.0)?.tables.contains_key(to.1) {
-                return Err(NameError::TableExists(to.1.into()).into());
-            }
-            let mut def = (*old.def).clone();
-            (def.schema, def.name) = (to.0.into(), to.1.into());
-            let indexes = old.indexes.iter().map(Index::again).collect();
-            let table = Table::with(def, indexes, Arc::clone(&old.state));
-            self.replace_table(old, &table)
-        })
-    }
-
-    /// ALTER TABLE of words alone: `def` may give the columns and indexes of its table other names, other defaults and
-    /// comments, and the table another comment.
-    ///
-    /// # Errors
-    /// [`Error::TableChanged`] if `def` does not describe the table's records; [`Error::Definition`] for names that are
-    /// there twice; [`Error::Name`].
-    pub fn redefine_table(&self, def: TableDef, wait: impl Into<ExclusiveWait>) -> Result<()> {
-        self.ensure_open()?;
-        let (schema, name) = (def.schema.clone(), def.name.clone());
-        self.with_exclusive(&schema, &name, wait, |exclusive| {
-            let old = exclusive.0;
-            if !has_same_records(&old.def, &def) {
-                return Err(Error::TableChanged);
-            }
-            limits::table(&def)?;
-            let indexes = old.indexes.iter().zip(&def.indexes);
-            let indexes = indexes.map(|(index, def)| index.redefined(def)).collect();
-            let table = Table::with(def, indexes, Arc::clone(&old.state));
-            let _definition = self.definition.lock();
-            self.replace_table(old, &table)
-        })
-    }
-
-    /// Puts `new` in the dictionary and the catalog in place of `old`. Lock and definition mutex are held.
-    pub(super) fn replace_table(&self, old: &Table, new: &Arc<Table>) -> Result<()> {
-        self.put_table(new)?;
-        old.retire();
-        self.change_catalog(|catalog| {
-            catalog.remove_table(&old.def.schema, &old.def.name);
-            catalog.add_table(new);
-        });
-        Ok(())
     }
 
     /// Runs `work` with the exclusive metadata lock of the table that has the name when the lock is granted.
@@ -209,7 +121,7 @@ impl Engine {
         schema: &str,
         name: &str,
         wait: impl Into<ExclusiveWait>,
-        work: impl FnOnce(&Exclusive<'_>) -> Result<R>,
+        work: impl FnOnce(&Exclusive) -> Result<R>,
     ) -> Result<R> {
         let wait = wait.into();
         loop {
@@ -220,17 +132,25 @@ impl Engine {
             }
         }
     }
-}
 
-/// Whether records of `a` are records of `b`.
-fn has_same_records(a: &TableDef, b: &TableDef) -> bool {
-    let columns = a.columns.iter().zip(&b.columns);
-    let indexes = a.indexes.iter().zip(&b.indexes);
-    a.columns.len() == b.columns.len()
-        && a.indexes.len() == b.indexes.len()
-        && (a.id, &a.schema, &a.name, a.format_version) == (b.id, &b.schema, &b.name, b.format_version)
-        && columns.into_iter().all(|(a, b)| (a.id, &a.ty, a.nullable) == (b.id, &b.ty, b.nullable))
-        && indexes.into_iter().all(|(a, b)| (a.id, a.kind, &a.parts) == (b.id, b.kind, &b.parts))
+    /// Runs `work` on the tables that `find` names, with the exclusive metadata lock of each, and with the definition mutex. They
+    /// are the same before they are locked and after it.
+    pub(super) fn with_all_exclusive<R>(
+        &self,
+        wait: &ExclusiveWait,
+        find: impl Fn(&Catalog) -> Result<Vec<Arc<Table>>>,
+        work: impl FnOnce(&[Arc<Table>]) -> Result<R>,
+    ) -> Result<R> {
+        loop {
+            let wanted = find(&self.catalog())?;
+            let _locks = lock_all(wanted.len(), wait, |at, wait| Exclusive::lock(&wanted[at], wait))?;
+            let _definition = self.definition.lock();
+            let found = find(&self.catalog())?;
+            if wanted.len() == found.len() && wanted.iter().zip(&found).all(|(a, b)| Arc::ptr_eq(a, b)) {
+                return work(&found);
+            }
+        }
+    }
 }
 
 /// Puts the clustered index first, a made one if none of the definition's can be it.

@@ -18,7 +18,7 @@ use types::{
 use super::{SchemaDef, TableRecord};
 use crate::error::{Error, Result};
 
-const FORMAT: u8 = 1;
+pub(super) const FORMAT: u8 = 1;
 
 /// The bytes of a schema.
 pub(crate) fn encode_schema(schema: &SchemaDef) -> Vec<u8> {
@@ -254,13 +254,13 @@ fn checksum(body: &[u8]) -> u32 {
     crc32(body).wrapping_mul(0x9e37_79b1)
 }
 
-fn seal(mut out: Vec<u8>) -> Vec<u8> {
+pub(super) fn seal(mut out: Vec<u8>) -> Vec<u8> {
     let sum = checksum(&out);
     out.extend_from_slice(&sum.to_le_bytes());
     out
 }
 
-fn open(bytes: &[u8]) -> Result<&[u8]> {
+pub(super) fn open(bytes: &[u8]) -> Result<&[u8]> {
     let Some((body, sum)) = bytes.split_last_chunk::<4>() else { return Err(damaged("length")) };
     if get_u32(sum, 0) != checksum(body) {
         return Err(damaged("checksum"));

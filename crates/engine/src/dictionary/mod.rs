@@ -11,23 +11,30 @@
 //!
 //! The payload of piece 0, whose side bit is 0, begins with a byte: the side that the entry's other pieces are on. An entry
 //! is replaced by writing the new pieces to the other side and then piece 0, and removed by removing piece 0: one
-//! mini-transaction decides. Pieces on the side that does not count, or without a piece 0, are what a crash left.
+//! mini-transaction decides. Pieces on the side that does not count, or without a piece 0, are what a crash left. Several
+//! entries change as one by `change.rs`.
 //!
 //! Changes are made under the engine's definition mutex; the dictionary has no versions, sessions see it through the
 //! catalog.
 
+mod change;
 mod codec;
 mod shape;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use base::{IndexId, PageNo, SchemaId};
+use btree::check::PageSet;
 use btree::{Seek, Store, Tree, TreeShape};
 use page::SlotFlags;
 use types::{CollationId, TableDef};
 
+pub(crate) use change::Change;
 use codec::decode_table;
 pub(crate) use codec::{decode_schema, encode_schema, encode_table};
 
 use crate::error::{Error, Result};
+use crate::recovery::StartLog;
 
 /// The dictionary's tree. Ids below [`FIRST_USER_INDEX`] are kept for it.
 pub(crate) const DICTIONARY_INDEX: IndexId = IndexId(1);
@@ -49,6 +56,13 @@ pub struct SchemaDef {
     pub name: Box<str>,
     /// Collation of tables that name none.
     pub collation: CollationId,
+}
+
+impl SchemaDef {
+    /// A schema whose definition cannot be read, but is needed for one of its tables.
+    pub(crate) fn unreadable(name: &str) -> Self {
+        SchemaDef { id: SchemaId(0), name: name.into(), collation: CollationId::UTF8MB4_0900_AI_CI }
+    }
 }
 
 /// A table as the dictionary holds it.
@@ -80,23 +94,80 @@ pub(crate) enum Kind {
     Counters = 4,
     /// Ids of trees that a definition change in progress makes or frees. Name: one of them.
     PendingTrees = 5,
+    /// A [`Change`] whose steps are to be made. Name: none.
+    Change = 6,
+    /// A search for lost values is to be made by the next start (`lost_values.rs`). Name: none.
+    SearchNote = 7,
+    /// Why an index is out of use for good, see `quarantine`. Name: the index's id.
+    Damage = 8,
 }
 
 /// The dictionary's tree.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
     tree: Tree,
+    /// There is, or may be, a change whose steps are not all made.
+    is_unsettled: AtomicBool,
+    /// Lists leave out what cannot be read.
+    forced: bool,
+    /// One has left something out.
+    is_partial: AtomicBool,
+}
+
+/// Entries as their pieces come, in the order of their keys.
+#[derive(Default)]
+struct Entries {
+    /// Name and bytes.
+    entries: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Of the last one.
+    side: u8,
+}
+
+impl Entries {
+    fn add(&mut self, key: &[u8], bytes: &[u8]) {
+        let Some((prefix, number)) = split_number(key) else { return };
+        let Some(name) = prefix.get(KEY_HEAD_BYTES..) else { return };
+        if let (0, Some((&first, bytes))) = (number, bytes.split_first()) {
+            self.side = first;
+            self.entries.push((name.to_vec(), bytes.to_vec()));
+        } else if let Some((last, value)) = self.entries.last_mut()
+            && last == name
+            && side_of(number) == self.side
+        {
+            value.extend_from_slice(bytes);
+        }
+    }
 }
 
 impl Dictionary {
     const SHAPE: TreeShape = TreeShape { format_version: 1, fixed_key_len: None };
 
     pub(crate) fn create(store: &Store) -> Result<Self> {
-        Ok(Dictionary { tree: Tree::create(store, DICTIONARY_INDEX, Self::SHAPE)? })
+        let tree = Tree::create(store, DICTIONARY_INDEX, Self::SHAPE)?;
+        Ok(Dictionary {
+            tree,
+            is_unsettled: AtomicBool::new(false),
+            forced: false,
+            is_partial: AtomicBool::new(false),
+        })
     }
 
-    pub(crate) fn open(root: PageNo) -> Self {
-        Dictionary { tree: Tree::open(DICTIONARY_INDEX, root, Self::SHAPE) }
+    /// The dictionary whose tree has this root. If it is `forced`, lists leave out what cannot be read.
+    pub(crate) fn open(root: PageNo, forced: bool) -> Self {
+        let tree = Tree::open(DICTIONARY_INDEX, root, Self::SHAPE);
+        Dictionary { tree, is_unsettled: AtomicBool::new(true), forced, is_partial: AtomicBool::new(false) }
+    }
+
+    /// A definition that was listed cannot be understood, and is left out.
+    #[cold]
+    pub(crate) fn leave_out(&self, notes: &dyn StartLog, name: &[u8], error: &Error) {
+        self.is_partial.store(true, Ordering::Relaxed);
+        notes.note(&format!("recovery: the definition {} is left out: {error}", name.escape_ascii()));
+    }
+
+    /// Whether a list has left out what could not be read.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.is_partial.load(Ordering::Relaxed)
     }
 
     pub(crate) fn tree(&self) -> &Tree {
@@ -109,6 +180,11 @@ impl Dictionary {
 
     /// Writes an entry in place of what has the name, all or nothing.
     pub(crate) fn put(&self, store: &Store, kind: Kind, name: &[u8], value: &[u8]) -> Result<()> {
+        self.settle(store)?;
+        self.write(store, kind, name, value)
+    }
+
+    fn write(&self, store: &Store, kind: Kind, name: &[u8], value: &[u8]) -> Result<()> {
         let prefix = prefix(kind, name);
         let old = self.pieces(store, &prefix)?;
         let side = match old.first() {
@@ -120,6 +196,7 @@ impl Dictionary {
         // An empty value is one empty piece.
         let head = [&[side], pieces.next().unwrap_or_default()].concat();
         for (number, bytes) in (1..).zip(pieces) {
+            store.log().admit_reserved()?;
             self.put_piece(store, &key_of(&prefix, u32::from(side) << SIDE_BIT | number), bytes)?;
         }
         self.put_piece(store, &key_of(&prefix, 0), &head)?;
@@ -168,35 +245,52 @@ impl Dictionary {
 
     /// The entry's bytes.
     pub(crate) fn get(&self, store: &Store, kind: Kind, name: &[u8]) -> Result<Option<Vec<u8>>> {
-        Ok(self.entries(store, &prefix(kind, name))?.pop().map(|(_, value)| value))
+        match self.entries(store, &prefix(kind, name)) {
+            Err(error) if self.forced && error.is_corrupt_page() => {
+                let mut readable = self.readable(store, kind).into_iter();
+                Ok(readable.rfind(|(found, _)| found == name).map(|(_, value)| value))
+            }
+            entries => Ok(entries?.pop().map(|(_, value)| value)),
+        }
     }
 
     /// All entries of a kind: name and bytes, by length and bytes of the name.
     pub(crate) fn list(&self, store: &Store, kind: Kind) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
-        self.entries(store, &[kind as u8])
+        match self.entries(store, &[kind as u8]) {
+            Err(error) if self.forced && error.is_corrupt_page() => Ok(self.readable(store, kind)),
+            listed => listed,
+        }
     }
 
     fn entries(&self, store: &Store, prefix: &[u8]) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
-        let mut entries: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-        let mut side = 0;
-        self.for_each(store, prefix, |key, bytes| {
-            let Some((prefix, number)) = split_number(key) else { return };
-            let Some(name) = prefix.get(KEY_HEAD_BYTES..) else { return };
-            if let (0, Some((&first, bytes))) = (number, bytes.split_first()) {
-                side = first;
-                entries.push((name.to_vec(), bytes.to_vec()));
-            } else if let Some((last, value)) = entries.last_mut()
-                && last == name
-                && side_of(number) == side
-            {
-                value.extend_from_slice(bytes);
+        let mut entries = Entries::default();
+        self.for_each(store, prefix, |key, bytes| entries.add(key, bytes))?;
+        Ok(entries.entries)
+    }
+
+    /// [`Dictionary::list`] of the leaves that can be read. An entry of which a piece is missing is among them.
+    #[cold]
+    fn readable(&self, store: &Store, kind: Kind) -> Vec<(Vec<u8>, Vec<u8>)> {
+        self.is_partial.store(true, Ordering::Relaxed);
+        let mut entries = Entries::default();
+        self.tree.check_with(store, &mut PageSet::new(store), &mut |leaf, _, _| {
+            for slot in 0..leaf.count() {
+                let key = leaf.key(slot);
+                if key.first() == Some(&(kind as u8)) {
+                    entries.add(&key, leaf.record(slot).payload());
+                }
             }
-        })?;
-        Ok(entries)
+        });
+        entries.entries
     }
 
     /// Removes an entry; whether there was one.
     pub(crate) fn delete(&self, store: &Store, kind: Kind, name: &[u8]) -> Result<bool> {
+        self.settle(store)?;
+        self.remove(store, kind, name)
+    }
+
+    fn remove(&self, store: &Store, kind: Kind, name: &[u8]) -> Result<bool> {
         let prefix = prefix(kind, name);
         let pieces = self.pieces(store, &prefix)?;
         // In order, so that piece 0 goes first.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::sync::{Planted, planted};
 use base::{Lsn, TrxId};
+use buffer::CorruptPage;
 use env::{Clock, IoError, RealClock};
 use log::{FrameRange, Part, TrxState};
 use trx::{UndoKind, UndoRecord};
@@ -25,6 +26,8 @@ pub(super) struct Found {
     pub(super) spilled: BTreeMap<TrxId, SpilledUndo>,
     /// What the others have left to purge.
     pub(super) leftovers: Vec<Leftover>,
+    /// Damaged pages that lack changes of the log.
+    pub(super) lost: Vec<CorruptPage>,
 }
 
 /// The spill file of a transaction as a checkpoint names it.
@@ -49,6 +52,7 @@ pub(crate) struct History {
     /// Where the first frame with undo of an open transaction begins.
     first_undo: BTreeMap<TrxId, Lsn>,
     leftovers: Vec<Leftover>,
+    lost: Vec<CorruptPage>,
     record: UndoRecord,
     unclean: bool,
     /// When the start began.
@@ -66,6 +70,7 @@ impl History {
             spilled: BTreeMap::new(),
             first_undo: BTreeMap::new(),
             leftovers: Vec::new(),
+            lost: Vec::new(),
             record: UndoRecord::default(),
             unclean: false,
             began_ns: RealClock.monotonic_ns(),
@@ -79,8 +84,8 @@ impl History {
 
     /// What is left to be done.
     pub(super) fn into_found(self) -> Found {
-        let History { trails, first_undo, spilled, leftovers, .. } = self;
-        Found { trails, first_undo, spilled, leftovers }
+        let History { trails, first_undo, spilled, leftovers, lost, .. } = self;
+        Found { trails, first_undo, spilled, leftovers, lost }
     }
 
     /// A transaction has committed. If it left values without a row, what purge would have to do for it is kept: the map does
@@ -173,10 +178,14 @@ impl btree::StartObserver for History {
         }
         for page in &report.lost {
             self.log.note(&format!(
-                "recovery: {page} of data.rdb is damaged, and so is its copy in doublewrite; unless the log makes it \
+                "recovery: {page} of data.pages is damaged, and so is its copy in doublewrite; unless the log makes it \
                  anew, what is on it is lost"
             ));
         }
+    }
+
+    fn lost_pages(&mut self, pages: &[CorruptPage]) {
+        self.lost = pages.to_vec();
     }
 
     fn freed_after(&mut self, is_freed_after: &dyn Fn(base::PageNo, Lsn) -> bool) {

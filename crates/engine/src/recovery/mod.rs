@@ -26,6 +26,7 @@ mod unfinished;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use buffer::CorruptPage;
 use env::{Clock, RealClock};
 
 pub(crate) use history::{History, SpilledUndo};
@@ -85,6 +86,7 @@ impl Engine {
     /// Brings a directory whose pages have been redone to a state that sessions may see. The catalog is loaded.
     pub(crate) fn recover(&self, history: History, log: &Arc<dyn StartLog>) -> Result<()> {
         let mut found = history.into_found();
+        self.lose_pages(&found.lost)?;
         if found.trails.has_moved() {
             log.note("recovery: memory has no room for the undo of open transactions: some lies in undo/recovery.undo");
         }
@@ -94,6 +96,12 @@ impl Engine {
         let mut unfinished = self.adopt_unfinished(&mut found, &**log)?;
         found.trails.close();
         self.checkpoints.adopt_spills(&found.spilled)?;
+        if !self.cleans_up() {
+            log.note(&format!(
+                "recovery: {unfinished} open transactions stay open, and what they have done unseen"
+            ));
+            return Ok(());
+        }
         // Before the checkpoint, which may spill undo to files of the same names.
         self.checkpoints.remove_unneeded_files()?;
         if unfinished > 0 && !self.dead_trees()?.is_empty() {
@@ -109,6 +117,17 @@ impl Engine {
             log.note(&format!("recovery: rolling back {unfinished} open transactions"));
         }
         self.is_recovering.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Takes the indexes out of use whose pages lack changes of the log.
+    fn lose_pages(&self, lost: &[CorruptPage]) -> Result<()> {
+        for corrupt in lost {
+            match self.find_tree_of(corrupt.page) {
+                Some(index) => self.lose(index, &format!("{corrupt}; the redo log has changes of it"))?,
+                None => self.notes.note(&format!("data file: {corrupt}; no table is known to have it")),
+            }
+        }
         Ok(())
     }
 

@@ -50,6 +50,7 @@ impl Engine {
     pub(crate) fn free_pending_trees(&self) -> Result<()> {
         let trees = self.dead_trees()?;
         if !trees.is_empty() {
+            self.forget_damages(trees.iter().copied())?;
             self.store.free_trees(&trees)?;
         }
         for (name, _) in self.dictionary.list(&self.store, Kind::PendingTrees)? {

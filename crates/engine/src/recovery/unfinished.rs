@@ -16,13 +16,17 @@ use base::{IndexId, TrxId};
 use btree::SpaceReserve;
 use env::IoError;
 use log::Part;
-use trx::{Ending, FoundTrx, UndoLog, UndoPtr, UndoRecord, UnfinishedTrx};
+use page::SlotFlags;
+use page::check::{fits_format, is_overflow_reference, key_fits_format};
+use trx::{Ending, FoundTrx, UndoKind, UndoLog, UndoPtr, UndoRecord, UnfinishedTrx};
 
 use super::history::Found;
 use super::{Pace, StartLog};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::row::entry::CLOSED;
 use crate::row::rollback::undo_newest;
+use crate::row::version::flags_from_undo;
 
 /// Records undone between two looks of the background thread.
 const STEP_RECORDS: usize = 256;
@@ -89,6 +93,9 @@ impl Engine {
             if !ids.contains(&trx) || !record.decode_image(image) || !record.is_complete() {
                 return Err(corrupt());
             }
+            if !self.is_undo_of_table(&record) {
+                return Err(corrupt());
+            }
             record.prev = UndoPtr::of_logged(step.previous);
             restorer.put(UndoPtr::of_logged(step.undo), &record).map_err(|_| corrupt())?;
             if newest_index.replace(record.index) != Some(record.index) {
@@ -107,11 +114,35 @@ impl Engine {
         Ok((FoundTrx { id: trx, undo: restored, first_undo }, changed))
     }
 
+    /// Whether an undo record can be of its table: images are shown to clients before a rollback looks at them. What a patch
+    /// makes is looked at when it is applied.
+    fn is_undo_of_table(&self, record: &UndoRecord) -> bool {
+        let catalog = self.catalog();
+        let Some((table, position)) = catalog.index(record.index) else { return false };
+        let (format, is_clustered) = (&table.indexes[*position].format, *position == 0);
+        let (key, flags) = (&record.key[..], flags_from_undo(record.flags));
+        match record.kind {
+            UndoKind::RowImage => is_clustered && fits_format(key, &record.image, flags, format),
+            UndoKind::EntryReopen => {
+                let closed = flags.with(CLOSED).with(SlotFlags::HAS_BEGIN);
+                !is_clustered && fits_format(key, &record.image, closed, format)
+            }
+            UndoKind::RowInsert | UndoKind::RowPatch | UndoKind::RowDelete => {
+                is_clustered && key_fits_format(key, SlotFlags::NONE, format)
+            }
+            UndoKind::EntryInsert | UndoKind::EntryClose => {
+                let begun = key_fits_format(key, SlotFlags::HAS_BEGIN, format);
+                !is_clustered && (begun || key_fits_format(key, SlotFlags::NONE, format))
+            }
+            UndoKind::ValueWritten | UndoKind::ValueDead => is_overflow_reference(&record.image),
+        }
+    }
+
     /// Keeps definition changes from the table of a tree that the transaction has changed.
     fn hold_table(&self, trx: &mut UnfinishedTrx, index: IndexId) -> Result<()> {
         let catalog = self.catalog();
         // The transaction held the table's metadata lock, so that the table cannot have gone.
-        let (table, _) = catalog.index(index).ok_or(Error::IndexDisagrees)?;
+        let (table, _) = catalog.index(index).ok_or(Error::IndexDisagrees { index })?;
         if trx.hold(&table.state.lock) { Ok(()) } else { Err(Error::Lock(trx::Error::LockWaitTimeout)) }
     }
 
@@ -129,9 +160,15 @@ impl Engine {
     /// Undoes up to `records_max` records of the newest unfinished transaction. The background thread does so until none is
     /// left.
     ///
+    /// What a damaged page keeps from being undone stays in an index that is out of use from then on.
+    ///
     /// # Errors
     /// The server must stop: the next start goes on with the rollback.
     pub fn rollback_step(&self, records_max: usize) -> Result<RollbackReport> {
+        self.past_damage(|| self.undo_unfinished(records_max))
+    }
+
+    fn undo_unfinished(&self, records_max: usize) -> Result<RollbackReport> {
         let mut transactions = self.unfinished.transactions.lock();
         let mut report = RollbackReport { undone: 0, unfinished: transactions.len() };
         let Some(trx) = transactions.last() else { return Ok(report) };
@@ -197,7 +234,14 @@ pub(crate) fn run(engine: &Weak<Engine>) -> Result<()> {
     let (mut pace, mut undone) = (Pace::new(&notes), 0);
     loop {
         let Some(engine) = engine.upgrade().filter(|engine| !engine.is_closed()) else { return Ok(()) };
-        let report = engine.rollback_step(STEP_RECORDS)?;
+        let report = match engine.rollback_step(STEP_RECORDS) {
+            // The next start has it from the log. Until then nobody sees what the transactions have done.
+            Err(Error::UndoUnreadable(error)) => {
+                notes.note(&format!("recovery: open transactions are left to the next start: {error}"));
+                return Ok(());
+            }
+            report => report?,
+        };
         undone += report.undone as u64;
         pace.tell("rolling back", undone, total);
         if report.unfinished == 0 {

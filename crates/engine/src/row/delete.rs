@@ -31,6 +31,10 @@ impl RowWriter<'_> {
             self.lock_missing(&edit);
             return Ok(false);
         }
+        if self.engine.lost_values.are_sought() {
+            // Before the edit may take the state of the space.
+            self.engine.spare_values(&index.format, edit.record());
+        }
         edit.note_garbage()?;
         let record = edit.record();
         let copy = self.keep_for_entries(&RowRef::new(&index.format, record), buffers);

@@ -323,7 +323,7 @@ impl<'a> RowWriter<'a> {
     ) -> Result<()> {
         put_end(payload, self.id);
         if !find_open_entry(self.store(), index, key, payload)? {
-            return Err(missing_entry());
+            return Err(missing_entry(index));
         }
         let (engine, id) = (self.engine, self.id);
         let closed = replace_payload(
@@ -347,7 +347,7 @@ impl<'a> RowWriter<'a> {
                 self.commit(edit);
             },
         )?;
-        if closed { Ok(()) } else { Err(missing_entry()) }
+        if closed { Ok(()) } else { Err(missing_entry(index)) }
     }
 
     /// Closes the entries of a row that goes, in every secondary index. Of `row` only indexed columns are looked at. `last`:
@@ -448,6 +448,6 @@ pub(crate) fn append_declared_key(index: &Index, row: &[Value<'_>], out: &mut Ve
 }
 
 #[cold]
-fn missing_entry() -> crate::error::Error {
-    crate::error::Error::IndexDisagrees
+fn missing_entry(index: &Index) -> crate::error::Error {
+    crate::error::Error::IndexDisagrees { index: index.tree.index }
 }

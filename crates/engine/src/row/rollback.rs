@@ -4,6 +4,7 @@ use base::TrxId;
 use base::sync::{Planted, planted};
 use btree::{SpaceReserve, Store};
 use log::Part;
+use page::check::fits_format;
 use page::{OverflowRef, ROW_HEADER_BYTES, RowHeader, TRX_ID_BYTES};
 use trx::{Locker, UndoKind, UndoLog, UndoPtr, UndoRecord};
 
@@ -16,7 +17,8 @@ use crate::table::{Index, Table};
 
 /// Undoes everything after `mark`, each record in one frame with the part that says so. The last parts may stay in `log`,
 /// for the frame of what comes next. Rows that were there before stay locked by `locker`. An error leaves the record that it
-/// met and older ones to be undone, by whoever tries again or by the next start, and stops the server.
+/// met and older ones to be undone, by whoever tries again or by the next start. [`Error::NotUndone`] asks for
+/// [`Engine::past_damage`]; others stop the server.
 pub(crate) fn undo_to(
     engine: &Engine,
     log: &mut UndoLog,
@@ -53,12 +55,34 @@ pub(crate) fn undo_newest(
     match admitted.and_then(|()| undo_one(engine, trx, record, log.parts())) {
         Ok(true) => log.clear_parts(),
         Ok(false) => {}
+        // What is undone of an index that is out of use for good is undone as far as its pages can be read.
+        Err(error) if error.is_corrupt_page() && is_void(engine, record, &error) => {}
         Err(error) => {
             log.take_back(newest, parts);
-            return Err(error);
+            return Err(stuck(record, error));
         }
     }
     Ok(true)
+}
+
+/// Whether a record that damage keeps from being undone needs no more: its index is out of use for good, or in no table, or all
+/// that stays is that pages are allocated to a value that nobody refers to.
+#[cold]
+fn is_void(engine: &Engine, record: &UndoRecord, error: &Error) -> bool {
+    let page = if let Error::Storage(error) = error { error.damaged_page() } else { None };
+    let is_of_map = page.is_some_and(|page| engine.store.is_system_page(page));
+    engine.is_lost(record.index)
+        || engine.catalog().index(record.index).is_none()
+        || record.kind == UndoKind::ValueWritten && is_of_map
+}
+
+/// The error of a record that could not be undone.
+#[cold]
+fn stuck(record: &UndoRecord, error: Error) -> Error {
+    if error.is_corrupt_page() {
+        return Error::NotUndone { index: record.index, cause: Box::new(error) };
+    }
+    error
 }
 
 /// [`undo_to`] of a transaction that goes on.
@@ -91,11 +115,12 @@ fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> R
     }
     let catalog = engine.catalog();
     // The transaction holds the metadata lock of every table it has changed.
-    let (table, position) = catalog.index(record.index).ok_or(Error::IndexDisagrees)?;
+    let disagrees = || Error::IndexDisagrees { index: record.index };
+    let (table, position) = catalog.index(record.index).ok_or_else(disagrees)?;
     let index = &table.indexes[*position];
     let is_row = !matches!(record.kind, UndoKind::EntryInsert | UndoKind::EntryClose | UndoKind::EntryReopen);
     if is_row != index.format.is_clustered() || flags_from_undo(record.flags).has_ver() && is_row {
-        return Err(Error::IndexDisagrees);
+        return Err(disagrees());
     }
     let done = match record.kind {
         UndoKind::RowInsert => {
@@ -103,7 +128,7 @@ fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> R
             remove(&index.tree, store, &record.key, parts, |_| true)?
         }
         UndoKind::RowImage => undo_row_image(engine, trx, table, index, record, parts)?,
-        UndoKind::RowPatch | UndoKind::RowDelete => undo_row_patch(store, table, index, record, parts)?,
+        UndoKind::RowPatch | UndoKind::RowDelete => undo_row_patch(engine, trx, table, index, record, parts)?,
         UndoKind::EntryInsert => remove(&index.tree, store, &record.key, parts, |_| true)?,
         UndoKind::EntryClose => undo_entry_close(store, index, record, parts)?,
         UndoKind::EntryReopen if record.image.len() < TRX_ID_BYTES => false,
@@ -120,7 +145,7 @@ fn undo_one(engine: &Engine, trx: TrxId, record: &UndoRecord, parts: &[u8]) -> R
         )?,
         UndoKind::ValueWritten | UndoKind::ValueDead => true,
     };
-    if done { Ok(true) } else { Err(Error::IndexDisagrees) }
+    if done { Ok(true) } else { Err(disagrees()) }
 }
 
 fn undo_row_image(
@@ -149,15 +174,19 @@ fn undo_row_image(
 }
 
 fn undo_row_patch(
-    store: &Store,
+    engine: &Engine,
+    trx: TrxId,
     table: &Table,
     index: &Index,
     record: &UndoRecord,
     parts: &[u8],
 ) -> Result<bool> {
-    let mut edit = index.tree.edit(store, &record.key, 0)?;
+    let mut edit = index.tree.edit(&engine.store, &record.key, 0)?;
     let end = usize::from(record.patch_offset) + record.image.len();
     if !edit.found() || edit.record().payload().len() < end.max(ROW_HEADER_BYTES) {
+        return Ok(false);
+    }
+    if engine.trx.is_from_before(trx) && !makes_a_row(edit.record().payload(), index, record) {
         return Ok(false);
     }
     if let Some(header) = &record.row_header {
@@ -174,6 +203,13 @@ fn undo_row_patch(
         table.add_rows(1);
     }
     Ok(true)
+}
+
+/// Whether a patch of the log makes a row of `payload`.
+fn makes_a_row(payload: &[u8], index: &Index, record: &UndoRecord) -> bool {
+    let (mut patched, from) = (payload.to_vec(), usize::from(record.patch_offset));
+    patched[from..from + record.image.len()].copy_from_slice(&record.image);
+    fits_format(&record.key, &patched, flags_from_undo(record.flags), &index.format)
 }
 
 fn undo_entry_close(store: &Store, index: &Index, record: &UndoRecord, parts: &[u8]) -> Result<bool> {

@@ -147,6 +147,9 @@ impl RowWriter<'_> {
         buffers: &mut Buffers,
     ) -> Result<UpdateOutcome> {
         let mut old = self.take_out(&leaf, buffers);
+        if self.engine.lost_values.are_sought() {
+            self.engine.spare_values(&self.table.clustered().format, leaf.record());
+        }
         self.keep_row(key);
         drop(leaf);
         old.off_page = true;

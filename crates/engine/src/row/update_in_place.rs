@@ -34,8 +34,8 @@ pub(crate) struct Patch {
 }
 
 impl RowWriter<'_> {
-    /// Writes the new values over a copy of the row's payload. `None`: a value is in the key or gets another length, or a unique
-    /// index has to change, and the row is to be taken out.
+    /// Writes the new values over a copy of the row's payload. `None`: a value is a part of the clustered key or gets another length,
+    /// or a unique index has to change, and the row is to be taken out.
     #[inline]
     pub(crate) fn plan_patch(
         &self,
@@ -66,10 +66,14 @@ impl RowWriter<'_> {
         Some(patch)
     }
 
-    /// The secondary indexes that have the column, as in [`Patch`]; `None`: one of them is unique, or there are too many.
+    /// The secondary indexes that have the column, as in [`Patch`]; `None`: one of them is unique, or there are too many, or the
+    /// column is a part of the clustered key whose value the body has as well, because its key is not reversible.
     #[inline]
     fn affected_by(&self, position: usize) -> Option<u64> {
         let mut affected = 0;
+        if self.table.clustered().columns.contains(position) {
+            return None;
+        }
         for (number, index) in self.table.indexes[1..].iter().enumerate() {
             if index.columns.contains(position) {
                 if index.is_unique() || number >= u64::BITS as usize {

@@ -3,7 +3,8 @@
 //! A clustered record carries its newest version; older ones are made from undo, one step at a time, until the view
 //! sees the writer. A secondary entry tells by itself.
 
-use page::{Record, RowHeader, RowRef, SlotFlags};
+use page::check::fits_format;
+use page::{Record, RowFormat, RowHeader, RowRef, SlotFlags};
 use trx::undo::{ROW_HEADER_BYTES, UndoRecord};
 use trx::{ReadView, TrxSystem, UndoKind, UndoPtr};
 
@@ -35,11 +36,12 @@ pub(crate) enum Seen {
 /// Finds the version of a clustered record that `view` sees. An older one is appended to `arena`.
 ///
 /// # Errors
-/// [`Error::VersionUnreadable`]; the arena is as it was.
+/// [`Error::VersionUnreadable`], [`Error::VersionDamaged`]; the arena is as it was.
 #[inline]
 pub(crate) fn clustered(
     trx: &TrxSystem,
     view: ReadView,
+    format: &RowFormat,
     record: &Record<'_>,
     arena: &mut Vec<u8>,
 ) -> Result<Seen> {
@@ -47,7 +49,7 @@ pub(crate) fn clustered(
     if view.sees(trx, header.trx) {
         return Ok(if record.flags().is_deleted() { Seen::Nothing } else { Seen::Current });
     }
-    older(trx, view, record, header, arena)
+    older(trx, view, format, record, header, arena)
 }
 
 #[cold]
@@ -55,6 +57,7 @@ pub(crate) fn clustered(
 fn older(
     trx: &TrxSystem,
     view: ReadView,
+    format: &RowFormat,
     record: &Record<'_>,
     newest: RowHeader,
     arena: &mut Vec<u8>,
@@ -63,12 +66,24 @@ fn older(
     arena.extend_from_slice(record.payload());
     let mut before = UndoRecord::default();
     let mut header = newest;
+    let mut steps = 0;
     while header.undo.0 != 0 {
+        steps += 1;
+        if trx.is_from_before(header.trx) && !leads_to_undo(trx, &header, steps) {
+            arena.truncate(start);
+            return Err(Error::VersionDamaged { trx: header.trx });
+        }
         if let Err(error) = trx.undo().read(UndoPtr::from_raw(header.undo.0), false, &mut before) {
             arena.truncate(start);
             return Err(Error::VersionUnreadable(error));
         }
-        apply(&before, start, arena);
+        let writer = header.trx;
+        if !apply(&before, start, arena)
+            || trx.is_from_before(writer) && !is_sound(record, arena, start, format)
+        {
+            arena.truncate(start);
+            return Err(Error::VersionDamaged { trx: writer });
+        }
         header = RowHeader::decode(&arena[start..]);
         if view.sees(trx, header.trx) {
             if flags_from_undo(before.flags).is_deleted() {
@@ -81,8 +96,20 @@ fn older(
     Ok(Seen::Nothing)
 }
 
-/// Turns the payload at `start..` of `arena` into the one `before` it.
-fn apply(before: &UndoRecord, start: usize, arena: &mut Vec<u8>) {
+/// Whether the header, which the start has found or put back, leads to a record of its transaction, and not in a circle.
+fn leads_to_undo(trx: &TrxSystem, header: &RowHeader, steps: u64) -> bool {
+    let undo = trx.undo();
+    steps <= undo.records_restored() && undo.has_restored(header.trx, UndoPtr::from_raw(header.undo.0))
+}
+
+/// Whether a version that was put together from undo of the log can be a row: a patch shows what it makes only with what it
+/// is a patch of.
+fn is_sound(record: &Record<'_>, arena: &[u8], start: usize, format: &RowFormat) -> bool {
+    record.with_key(|key| fits_format(key, &arena[start..], SlotFlags::NONE, format))
+}
+
+/// Turns the payload at `start..` of `arena` into the one `before` it. False: it cannot be.
+fn apply(before: &UndoRecord, start: usize, arena: &mut Vec<u8>) -> bool {
     match before.kind {
         UndoKind::RowImage => {
             arena.truncate(start);
@@ -93,10 +120,13 @@ fn apply(before: &UndoRecord, start: usize, arena: &mut Vec<u8>) {
                 arena[start..start + ROW_HEADER_BYTES].copy_from_slice(header);
             }
             let at = start + usize::from(before.patch_offset);
-            arena[at..at + before.image.len()].copy_from_slice(&before.image);
+            let Some(patched) = arena.get_mut(at..at + before.image.len()) else { return false };
+            patched.copy_from_slice(&before.image);
         }
-        kind => debug_assert!(false, "{kind:?} has no row before it"),
+        // A row that has a row before it was not inserted where none was.
+        _ => return false,
     }
+    arena.len() >= start + ROW_HEADER_BYTES
 }
 
 /// Whether `view` sees a secondary entry.

@@ -209,7 +209,7 @@ fn a_file_that_is_missing_is_named_or_not_needed() {
             }
         }
         assert!(
-            refused.contains(&"/data/data.rdb".into()) && refused.contains(&"/data/FORMAT".into()),
+            refused.contains(&"/data/data.pages".into()) && refused.contains(&"/data/FORMAT".into()),
             "{refused:?}"
         );
         assert!(refused.iter().any(|path| path.starts_with("/data/redo")), "{refused:?}");
@@ -294,7 +294,7 @@ fn a_copy_made_of_a_directory_in_use_is_refused_or_right() {
 #[test]
 fn a_page_that_is_damaged_like_its_copy_is_told_at_the_start() {
     let disk = Arc::new(directory(false));
-    let data = PathBuf::from("/data/data.rdb");
+    let data = PathBuf::from("/data/data.pages");
     let mut victim = None;
     for batch in ["/data/doublewrite/0", "/data/doublewrite/1"].map(Path::new) {
         let mut head = [0; 4096];
@@ -312,7 +312,7 @@ fn a_page_that_is_damaged_like_its_copy_is_told_at_the_start() {
     let start_log = Arc::clone(&told) as Arc<dyn StartLog>;
     let _ = Engine::open(EngineConfig { start_log, ..small(&disk) });
     let lines = told.0.lock().unwrap();
-    let expected = format!("recovery: page {victim} of data.rdb is damaged");
+    let expected = format!("recovery: page {victim} of data.pages is damaged");
     assert!(lines.iter().any(|line| line.starts_with(&expected)), "{lines:?}");
 }
 
@@ -382,7 +382,7 @@ fn wherever_a_full_disk_is_met_changes_go_on_afterwards() {
     }
 }
 
-/// Inserts rows into the table until data.rdb cannot grow.
+/// Inserts rows into the table until data.pages cannot grow.
 fn fill_data_file(engine: &Arc<Engine>, table: &Table) {
     for id in 1_000_000.. {
         let mut trx = engine.begin(BeginOptions::default());
@@ -416,7 +416,7 @@ fn a_rollback_that_makes_rows_longer_finds_room_in_a_file_that_cannot_grow() {
     (0..100).for_each(|id| insert(&engine, &table, &mut trx, &long(2 * id + 1)).unwrap());
     engine.commit(&mut trx).unwrap();
     let mishap = Mishap::Error(ErrorKind::StorageFull);
-    let trouble = Trouble { op: Some(IoOp::Resize), file: Some("data.rdb"), nth: 1, mishap };
+    let trouble = Trouble { op: Some(IoOp::Resize), file: Some("data.pages"), nth: 1, mishap };
     disk.schedule_all(&vec![trouble; 5000]);
     fill_data_file(&engine, &other);
     fill_data_file(&engine, &table);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use env::{Disk, SimDisk};
 use log::{LogConfig, LogReader, Part};
@@ -83,6 +84,37 @@ fn a_checkpoint_leaves_nothing_to_redo() {
     let before = engine.store().log().last_checkpoint();
     engine.checkpoint_round().unwrap();
     assert_eq!(engine.store().log().last_checkpoint(), before);
+}
+
+#[test]
+fn the_space_of_a_large_dropped_table_comes_back_long_before_the_log_asks_for_a_checkpoint() {
+    let disk = Arc::new(SimDisk::new());
+    let log = LogConfig { capacity_bytes: 1 << 30, ..SMALL };
+    let engine = Engine::open(EngineConfig { log, ..config(&disk) }).unwrap();
+    engine.create_schema("s", types::CollationId::UTF8MB4_0900_AI_CI).unwrap();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    for n in 0..80 {
+        insert(
+            &engine,
+            &table,
+            &mut trx,
+            &Wide { body: Some("x".repeat(1 << 20)), ..Wide::new(n, n, &n.to_string()) },
+        )
+        .unwrap();
+    }
+    engine.commit(&mut trx).unwrap();
+    drop((trx, table));
+    engine.drop_table("s", "t", Duration::ZERO).unwrap();
+    let waiting = engine.store().space_to_give_back();
+    assert!(waiting.0 >= 80, "{waiting:?}");
+    let rounds = (0..20).take_while(|_| {
+        engine.checkpoint_round().unwrap();
+        engine.store().space_to_give_back().0 > 0
+    });
+    let rounds = rounds.count();
+    assert!((5..10).contains(&rounds), "after {rounds} rounds");
+    assert!(engine.store().log().current().0 < 1 << 29, "the log has asked for it");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use page::{
 use super::support::*;
 use crate::*;
 
-const DATA_FILE: &str = "/data/data.rdb";
+const DATA_FILE: &str = "/data/data.pages";
 const HEADER: PageNo = PageNo(0);
 const MAP: PageNo = PageNo(1);
 
@@ -173,7 +173,7 @@ fn assert_told(findings: &[String], place: &str, what: &str) {
 }
 
 fn place(index: &str, page: PageNo) -> String {
-    format!("table s.t, index {index}, data.rdb {page} ")
+    format!("table s.t, index {index}, data.pages {page} ")
 }
 
 #[test]
@@ -383,7 +383,7 @@ fn an_entry_without_a_row_is_named() {
     for index in ["k", "u", "b"] {
         assert_told(
             &told,
-            &format!("table s.t, index {index}, data.rdb page "),
+            &format!("table s.t, index {index}, data.pages page "),
             "whose row does not call for it",
         );
     }
@@ -398,7 +398,7 @@ fn an_entry_with_other_bytes_than_its_row_is_named() {
         file.apply(page, &PageOp::ReplacePayload { slot: 2, payload: &payload });
     });
     assert_told(&told, "table s.t, index u: ", "has 0 entries for the row");
-    assert_told(&told, "table s.t, index u, data.rdb page ", "whose row does not call for it");
+    assert_told(&told, "table s.t, index u, data.pages page ", "whose row does not call for it");
 }
 
 #[test]
@@ -433,7 +433,7 @@ fn a_value_with_two_rows_is_told_and_the_lost_one_is_found() {
         file.apply(leaf, &PageOp::Patch { slot, offset: at, bytes: &reference });
     });
     assert_told(&told, &place("PRIMARY", shared), "belongs to two trees or off-page values");
-    assert_told(&told, &format!("data.rdb {lost} "), "allocated, but no tree and no value has them");
+    assert_told(&told, &format!("data.pages {lost} "), "allocated, but no tree and no value has them");
 }
 
 #[test]
@@ -449,7 +449,7 @@ fn a_reference_to_pages_that_are_no_value_is_told() {
         let (page, slot, at) = file.reference_to(file.values()[0]);
         file.apply(page, &PageOp::Patch { slot, offset: at + 8, bytes: &[0xf0; 4] });
     });
-    assert_told(&told, "table s.t, index PRIMARY, data.rdb page ", "is not in the file");
+    assert_told(&told, "table s.t, index PRIMARY, data.pages page ", "is not in the file");
 }
 
 #[test]
@@ -476,7 +476,7 @@ fn allocated_pages_that_nobody_has_are_told() {
         first = PageNo(shared.0 + free);
         file.map(shared, |entry| entry.used |= 0b11 << free);
     });
-    assert_told(&told, &format!("data.rdb {first} "), "and 1 behind it are allocated, but no tree");
+    assert_told(&told, &format!("data.pages {first} "), "and 1 behind it are allocated, but no tree");
 }
 
 #[test]
@@ -488,7 +488,7 @@ fn an_extent_of_a_tree_that_is_not_there_is_told() {
         first = PageNo(value.0 / EXTENT_PAGES * EXTENT_PAGES);
         file.map(value, |entry| entry.index_id = IndexId(999));
     });
-    assert_told(&told, &format!("data.rdb {first} "), "which is in no table");
+    assert_told(&told, &format!("data.pages {first} "), "which is in no table");
     assert_told(&told, &place("PRIMARY", value), "is not allocated to the tree of its value");
 }
 
@@ -498,9 +498,9 @@ fn a_map_entry_that_contradicts_itself_is_told() {
         let leaf = file.leaves(0)[9];
         file.map(leaf, |entry| (entry.state, entry.index_id) = (ExtentState::Free, IndexId(0)));
     });
-    assert_told(&told, "data.rdb page 1 (extent map) ", "state, owner and use disagree");
+    assert_told(&told, "data.pages page 1 (extent map) ", "state, owner and use disagree");
     let told = findings(|file| file.scratch(MAP)[9000] ^= 1);
-    assert_told(&told, "data.rdb page 1 (extent map) ", "Checksum");
+    assert_told(&told, "data.pages page 1 (extent map) ", "Checksum");
     assert_eq!(told.len(), 1, "trees are sound all the same: {told:?}");
 }
 
@@ -532,7 +532,7 @@ fn a_damaged_dictionary_is_told() {
             },
         );
     });
-    assert_told(&told, "index dictionary, data.rdb page ", "has a key that names nothing");
+    assert_told(&told, "index dictionary, data.pages page ", "has a key that names nothing");
 }
 
 #[test]
@@ -540,11 +540,11 @@ fn a_file_header_that_cannot_be_is_told() {
     let told = findings(|file| file.header(|header| header.next_index = IndexId(66)));
     assert_told(&told, "table s.t: ", "has an index id twice, or not given out yet");
     let told = findings(|file| file.header(|header| header.trx_limit = TrxId(0)));
-    assert_told(&told, "data.rdb page 0 (file header) ", "has no limit of transaction ids");
+    assert_told(&told, "data.pages page 0 (file header) ", "has no limit of transaction ids");
     let told = findings(|file| file.bytes.truncate(file.bytes.len() - PAGE_SIZE));
-    assert_told(&told, "data.rdb page 0 (file header) ", "pages, but the file has");
+    assert_told(&told, "data.pages page 0 (file header) ", "pages, but the file has");
     let told = findings(|file| file.scratch(HEADER)[9000] ^= 1);
-    assert_told(&told, "data.rdb page 0 (file header) ", "has a checksum that does not match its bytes");
+    assert_told(&told, "data.pages page 0 (file header) ", "has a checksum that does not match its bytes");
 }
 
 #[test]

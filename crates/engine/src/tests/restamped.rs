@@ -14,7 +14,7 @@ use page::{PAGE_SIZE, PageBytes, PageRef, PageType, stamp_checksum};
 use super::support::*;
 use crate::*;
 
-const DATA_FILE: &str = "/data/data.rdb";
+const DATA_FILE: &str = "/data/data.pages";
 const ROWS: i32 = 400;
 /// Bytes of a log file before its first frame.
 const LOG_HEADER_BYTES: usize = 4096;
@@ -77,9 +77,13 @@ fn damaged(disk: &SimDisk, indexes: &[IndexId], mut damage: impl FnMut(&mut Page
 
 /// Reads all of a table by each of its indexes; the rows of each, or the error that ended it.
 fn read_all(engine: &Arc<Engine>, name: &str) -> Vec<Result<usize>> {
+    read_seen(engine, name, ReadView::newest())
+}
+
+/// The same of what `view` sees.
+fn read_seen(engine: &Arc<Engine>, name: &str, view: ReadView) -> Vec<Result<usize>> {
     let table = engine.table("s", name).unwrap();
     let read = |index, direction| {
-        let view = ReadView::newest();
         let mut scan = Scan::open(engine, &table, index, view, KeyRange::all(), direction)?.detached();
         let mut rows = 0;
         while let Some(batch) = scan.next_batch()? {
@@ -239,4 +243,44 @@ fn changed_frames_of_the_log_never_panic() {
         }
     }
     assert!(opened > 50 && refused > 200, "{opened} opened, {refused} refused");
+}
+
+#[test]
+fn changed_undo_of_an_open_transaction_is_refused_or_shows_rows_before_it_is_rolled_back() {
+    let sound = interrupted();
+    let log = Path::new("/data/redo/0000000000000001.redo");
+    let file = sound.open(log, OpenOptions::default()).unwrap();
+    let mut bytes = vec![0; file.len().unwrap() as usize];
+    file.read_exact_at(&mut bytes, 0).unwrap();
+    let frames = frames(&bytes);
+    // Those of the transaction that is open.
+    let frames = &frames[frames.len() * 3 / 5..];
+    let mut prng = Prng::new(31);
+    let (mut opened, mut refused, mut unseen) = (0, 0, 0);
+    for _ in 0..600 {
+        let mut bytes = bytes.clone();
+        let (from, len) = frames[prng.below(frames.len() as u64) as usize];
+        // Undo follows the changes of pages: in the end of the frame.
+        let at = from + 8 + len - 1 - prng.below(len.min(90) as u64) as usize;
+        bytes[at] ^= 1 << prng.below(8);
+        stamp_frame(&mut bytes, from, len);
+        let disk = Arc::new(sound.crash());
+        disk.open(log, OpenOptions::default()).unwrap().write_at(&bytes, 0).unwrap();
+        let Ok(engine) = Engine::open_unfinished(&EngineConfig { doublewrite: false, ..config(&disk) })
+        else {
+            refused += 1;
+            continue;
+        };
+        opened += 1;
+        let mut trx = engine.begin(BeginOptions::default());
+        let view = trx.view();
+        for read in read_seen(&engine, "t", view) {
+            unseen += usize::from(read.is_err_and(|error| matches!(error, Error::VersionDamaged { .. })));
+        }
+        // What cannot be undone is left.
+        drop(engine.roll_back_unfinished());
+        read_all(&engine, "t");
+    }
+    let told = format!("{opened} opened, {refused} refused, {unseen} versions that are no rows");
+    assert!(opened > 50 && refused > 50 && unseen > 0, "{told}");
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use env::{Disk, OpenOptions, SimDisk};
+use env::{Disk, Mishap, OpenOptions, SimDisk};
 use types::CollationId;
 
 use super::support::*;
@@ -113,6 +113,52 @@ fn a_folder_with_other_files_is_not_taken_over() {
     disk.create(Path::new("/data/notes.txt"), OpenOptions::default()).unwrap();
     assert_eq!(refusal(&disk), DataDirError::NotADataDir("/data".into()));
     assert!(!disk.exists(Path::new("/data/LOCK")).unwrap());
+}
+
+/// The disk of a closed directory with one row, whose page file has the name that earlier builds gave it.
+fn closed_by_an_earlier_build() -> Arc<SimDisk> {
+    let (engine, disk) = engine();
+    let table = engine.create_table(wide_def("t")).unwrap();
+    let mut trx = engine.begin(BeginOptions::default());
+    insert(&engine, &table, &mut trx, &Wide::new(1, 1, "a")).unwrap();
+    engine.commit(&mut trx).unwrap();
+    engine.shutdown().unwrap();
+    drop((trx, table, engine));
+    disk.rename(Path::new("/data/data.pages"), Path::new("/data/data.rdb")).unwrap();
+    disk.sync_dir(Path::new("/data")).unwrap();
+    disk
+}
+
+#[test]
+fn a_page_file_of_the_earlier_name_is_renamed_at_a_start_wherever_a_crash_comes() {
+    let closed = closed_by_an_earlier_build();
+    assert_eq!(look_at(&closed).rows, 1, "a check reads it under the name that it has");
+    let mut crashes = 0;
+    for nth in 1.. {
+        let disk = Arc::new(closed.crash_keeping(|_, _| true));
+        disk.schedule(None, nth, Mishap::PowerOff);
+        let opened = Engine::open(config(&disk));
+        crashes += u32::from(disk.is_powered_off());
+        drop(opened);
+        let is_done = !disk.is_powered_off();
+        let disk = Arc::new(disk.crash());
+        let engine = Engine::open(config(&disk)).unwrap();
+        assert_eq!(rows(&engine, &engine.table("s", "t").unwrap(), ReadView::newest()).len(), 1);
+        assert!(!disk.exists(Path::new("/data/data.rdb")).unwrap(), "operation {nth}");
+        if is_done {
+            break;
+        }
+    }
+    assert!(crashes > 5, "{crashes} crashes");
+}
+
+#[test]
+fn a_directory_with_page_files_of_both_names_is_refused_untouched() {
+    let disk = closed_by_an_earlier_build();
+    disk.create(Path::new("/data/data.pages"), OpenOptions::default()).unwrap();
+    assert_eq!(refusal(&disk), DataDirError::TwoDataFiles("/data".into()));
+    disk.remove(Path::new("/data/data.pages")).unwrap();
+    Engine::open(config(&disk)).unwrap().shutdown().unwrap();
 }
 
 #[test]

@@ -215,7 +215,7 @@ fn ids_from_before_the_start_that_have_ended_are_seen_beside_an_open_one() {
     let table = engine.create_table(wide_def("t")).unwrap();
     let mut open_trx = engine.begin(BeginOptions::default());
     insert(&engine, &table, &mut open_trx, &Wide::new(1, 1, "open")).unwrap();
-    // Committed with a greater id than that of the open one, and not written to data.rdb.
+    // Committed with a greater id than that of the open one, and not written to data.pages.
     let mut trx = engine.begin(BeginOptions::default());
     insert(&engine, &table, &mut trx, &Wide::new(2, 2, "committed")).unwrap();
     engine.commit(&mut trx).unwrap();

@@ -95,6 +95,9 @@ impl Conditions for TestSession {
     fn warn(&self, _level: Level, error: &ExecError) {
         self.warnings.borrow_mut().push(error.to_string());
     }
+    fn warn_at(&self, place: u64, _level: Level, error: &ExecError) {
+        self.warnings.borrow_mut().insert(place as usize, error.to_string());
+    }
     fn count(&self) -> u64 {
         self.warnings.borrow().len() as u64
     }

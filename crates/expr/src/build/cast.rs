@@ -117,7 +117,7 @@ impl Builder {
         Expr::cast(expr, ty, nullable)
     }
 
-    /// `expr` as a value of a column of a set operation, of type `ty`: bits beside texts are numbers there, and a BINARY is as
+    /// `expr` as a value of a column of a set operation, of type `ty`: bits beside short texts are numbers there, and a BINARY is as
     /// long as its column.
     pub fn in_set_operation(&self, expr: Expr, ty: &SqlType) -> Expr {
         let nullable = expr.nullable;
@@ -179,6 +179,11 @@ impl Builder {
         if typed.iter().all(|e| e.ty.is_temporal()) {
             return Ok(common_temporal(&typed));
         }
+        if let [only] = typed[..]
+            && matches!(only.ty.kind, TypeKind::Enum | TypeKind::Set)
+        {
+            return Ok(only.ty.clone());
+        }
         let is_shown_as_text = |e: &&Expr| is_text(e) || matches!(class_of(e), Class::Time | Class::DateTime);
         if typed.iter().any(is_shown_as_text) {
             let collation = self.result_collation(args, operation)?;
@@ -215,6 +220,9 @@ fn common_temporal(args: &[&Expr]) -> SqlType {
     match args {
         _ if args.iter().all(|e| class_of(e) == Class::Time) => super::literal::time_type(fsp),
         [first, ..] if args.iter().all(|e| e.ty.kind == TypeKind::Date) => first.ty.clone(),
+        _ if args.iter().all(|e| e.ty.kind == TypeKind::Timestamp) => {
+            SqlType { kind: TypeKind::Timestamp, ..super::literal::datetime_type(fsp) }
+        }
         _ => super::literal::datetime_type(fsp),
     }
 }

@@ -41,19 +41,9 @@ impl Builder {
             self.read_text_as_decimal(&mut args);
             self.agree(&mut args, op.symbol())?
         };
-        if domain == CmpDomain::Number {
-            for arg in &mut args {
-                self.read_once(arg);
-            }
-        }
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
             self.round_fixed(&mut args);
-        }
-        if domain == CmpDomain::Double {
-            for arg in &mut args {
-                self.keep_no_number(arg);
-                self.read_special_text(arg);
-            }
+            self.read_texts(&mut args, domain);
         }
         let nullable = op != CmpOp::NullSafeEq && args.iter().any(|e| e.nullable);
         Ok(truth(ExprKind::Compare { op, domain, args: Box::new(args) }, nullable))
@@ -135,6 +125,18 @@ impl Builder {
         }
     }
 
+    /// Reads the texts among operands that are compared as numbers as MySQL does: a constant that is none once a statement, and
+    /// columns by [`Builder::read_special_text`]. `domain`: of the comparison.
+    fn read_texts(&self, args: &mut [Expr], domain: CmpDomain) {
+        for arg in args {
+            match domain {
+                CmpDomain::Number => self.read_once(arg),
+                _ => self.keep_no_number(arg),
+            }
+            self.read_special_text(arg);
+        }
+    }
+
     /// Makes a column of TEXT, BLOB or of bytes a conversion of its own, which tells the session what MySQL says of such
     /// columns.
     pub(crate) fn read_special_text(&self, arg: &mut Expr) {
@@ -175,8 +177,6 @@ impl Builder {
         let domain = self.agree(&mut args, "between")?;
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
             self.round_fixed(&mut args);
-        }
-        if domain == CmpDomain::Double {
             for arg in &mut args {
                 self.read_special_text(arg);
             }
@@ -249,18 +249,35 @@ impl Builder {
     }
 
     fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
-        if list.len() > 1 && is_number(&needle) && list.iter().any(is_temporal) {
+        let is_direct = list.len() == 1;
+        if !is_direct && is_number(&needle) && list.iter().any(is_temporal) {
             return Ok(self.in_numbers(needle, list, negated));
         }
-        let is_text_column = |e: &Expr| class_of(e) == Class::Text && !matches!(e.kind, ExprKind::Const(_));
-        if list.len() > 1 && class_of(&needle) == Class::Time && list.iter().any(is_text_column) {
+        let is_read_each_row = |e: &Expr| class_of(e) == Class::Text && !matches!(e.kind, ExprKind::Const(_));
+        if !is_direct && class_of(&needle) == Class::Time && list.iter().any(is_read_each_row) {
             return Ok(in_domain(CmpDomain::Time, [vec![needle], list].concat(), negated));
         }
-        let is_direct = list.len() == 1;
+        if !is_direct && meets_in_time(&needle, &list) {
+            return self.in_times(needle, list, negated);
+        }
         self.in_part_of_list(needle, list, negated, (is_direct, true))
     }
 
-    /// `is_direct`: the items are compared as `needle = item` is; `is_whole`: there are no others.
+    /// `needle [NOT] IN (list)`, compared as times. MySQL reads the text of a date as a time, and warns.
+    fn in_times(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
+        let needle = match needle.ty.kind {
+            TypeKind::Date => {
+                let nullable = needle.nullable;
+                Expr::cast(self.text_of(needle), super::literal::time_type(MAX_FSP), nullable)
+            }
+            _ => needle,
+        };
+        let mut args = [vec![needle], list].concat();
+        let domain = self.agree_in_time(&mut args, CmpDomain::Time, (" IN ", false))?;
+        Ok(in_domain(domain, args, negated))
+    }
+
+    /// `is_direct`: the items are compared as `needle = item` is. `is_whole`: the list has no other items.
     fn in_part_of_list(
         &self,
         needle: Expr,
@@ -272,21 +289,18 @@ impl Builder {
         args.push(needle);
         args.extend(list);
         let domain = self.agree_among(&mut args, " IN ", is_direct)?;
-        let nullable = args.iter().any(|e| e.nullable);
-        // MySQL reads a list of constants of one type once, another one for each row.
-        let is_sorted = is_whole && args[1..].iter().all(|e| matches!(e.kind, ExprKind::Const(_)));
-        for arg in &mut args {
-            match domain {
-                CmpDomain::Double if is_sorted => self.keep_no_number(arg),
-                CmpDomain::Number if is_sorted => self.read_once(arg),
-                _ => {}
-            }
-            if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
-                self.read_special_text(arg);
+        if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
+            // MySQL reads a list of constants of one type once, another one for each row.
+            let is_at_hand = |e: &Expr| matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_));
+            if is_whole && args[1..].iter().all(is_at_hand) {
+                self.read_texts(&mut args, domain);
+            } else {
+                for arg in &mut args {
+                    self.read_special_text(arg);
+                }
             }
         }
-        let needle = Box::new(args.remove(0));
-        Ok(truth(ExprKind::In { negated, domain, needle, list: args.into() }, nullable))
+        Ok(in_domain(domain, args, negated))
     }
 
     /// `text [NOT] LIKE pattern ESCAPE escape`; `None` for `ESCAPE ''`, backslash is the default. A constant pattern is
@@ -526,6 +540,16 @@ fn in_domain(domain: CmpDomain, mut args: Vec<Expr>, negated: bool) -> Expr {
 
 fn is_temporal(expr: &Expr) -> bool {
     matches!(class_of(expr), Class::DateTime | Class::Time)
+}
+
+/// Whether the needle and the items of an IN list are compared as times: texts and times of which one is TIME, with no date in
+/// the list.
+fn meets_in_time(needle: &Expr, list: &[Expr]) -> bool {
+    let is_textual = |e: &Expr| is_text(e) || matches!(class_of(e), Class::Time | Class::Null);
+    let is_time = |e: &Expr| class_of(e) == Class::Time;
+    list.iter().all(is_textual)
+        && (is_textual(needle) || class_of(needle) == Class::DateTime)
+        && (is_time(needle) || list.iter().any(is_time))
 }
 
 /// How an item of an IN list meets the needle.

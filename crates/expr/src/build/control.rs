@@ -91,6 +91,10 @@ impl Builder {
             let nullable = expr.nullable;
             return Expr::cast(expr, SqlType::bigint_unsigned(), nullable);
         }
+        if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
+            // A chosen member is a text: as a number it is what it reads, not its position.
+            return self.text_of(expr);
+        }
         if !ty.is_string() {
             return self.coerce(expr, ty);
         }
@@ -114,8 +118,17 @@ impl Builder {
     pub(super) fn coalesce(&self, args: Vec<Expr>, operation: &str) -> Result<Expr, BindError> {
         let ty = self.common_type(&args.iter().collect::<Vec<_>>(), operation)?;
         let nullable = args.iter().all(|e| e.nullable);
-        let args = args.into_iter().map(|e| self.branch(e, &ty)).collect();
+        let args = args.into_iter().map(|e| self.chosen(e, &ty)).collect();
         Ok(Expr { kind: ExprKind::Call { func: Func::Coalesce, args }, ty, nullable })
+    }
+
+    /// As [`Builder::branch`], for functions that MySQL computes: their bits are a number, which clients see as digits.
+    fn chosen(&self, expr: Expr, ty: &SqlType) -> Expr {
+        if ty.kind == TypeKind::Bit && expr.ty.kind == TypeKind::Bit {
+            let nullable = expr.nullable;
+            return Expr::cast(expr, SqlType::bigint_unsigned(), nullable);
+        }
+        self.branch(expr, ty)
     }
 
     /// NULLIF(a, b): `CASE WHEN a = b THEN NULL ELSE a END`.
@@ -153,7 +166,7 @@ impl Builder {
         if ty.kind == TypeKind::Null {
             return Ok(self.null());
         }
-        args = args.into_iter().map(|e| self.branch(e, &ty)).collect();
+        args = args.into_iter().map(|e| self.chosen(e, &ty)).collect();
         Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
     }
 }

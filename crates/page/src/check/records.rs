@@ -53,6 +53,31 @@ pub fn check_records(page: PageRef<'_>, format: &RowFormat) -> Result<(), Corrup
     Ok(())
 }
 
+/// Whether a record of `key` and `payload`, which was put together from undo, fits its row format: what [`check_records`] asks,
+/// but for transaction ids. After it the columns can be read.
+pub fn fits_format(key: &[u8], payload: &[u8], flags: SlotFlags, format: &RowFormat) -> bool {
+    let record = Record { prefix: key, head: 0, rest_len: 0, suffix: &[], payload, flags };
+    has_sound_marks(&record, format)
+        && key_fits_format(key, flags, format)
+        && BodyBounds::of(format).has_sound_ends(body_of(&record))
+        && has_sound_values(&record, format, &mut Vec::new())
+}
+
+/// Whether `key` is made of the parts that keys of the row format have.
+pub fn key_fits_format(key: &[u8], flags: SlotFlags, format: &RowFormat) -> bool {
+    let begin = if flags.has_begin() { TRX_ID_BYTES } else { 0 };
+    if let Some(len) = format.fixed_key_len() {
+        return key.len() == usize::from(len) + begin;
+    }
+    let (prefix, payload) = (key, &[][..]);
+    has_sound_key(&Record { prefix, head: 0, rest_len: 0, suffix: &[], payload, flags }, format)
+}
+
+/// Whether `bytes` are a reference to a value off page.
+pub fn is_overflow_reference(bytes: &[u8]) -> bool {
+    is_reference(Some(bytes))
+}
+
 /// Records that are not as most are: with a begin or end id, a key of variable length, or types with rules; or damaged.
 struct Others<'a> {
     page: PageRef<'a>,

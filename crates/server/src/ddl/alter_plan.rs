@@ -1,5 +1,6 @@
-//! ALTER TABLE: from actions to steps, checked against the definition that they find.
+//! ALTER TABLE: from actions to the definition that the table is to have, checked against the one that it has.
 
+use engine::Alteration;
 use sql::ast::{AlterAction, ColumnDefinition, ColumnPosition, Constraint, Expr, TableName, TableOption};
 use types::{ColumnDefault, IndexDef, TableDef};
 
@@ -10,46 +11,15 @@ use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
 
-/// A change of a table.
-pub(super) enum Step<'a> {
-    AddIndex(IndexDef),
-    DropIndex(Box<str>),
-    AutoIncrement(u64),
-    Words(Words),
-    Rename(TableName<'a>),
-}
-
-/// Names, defaults and comments that a table is to have.
-pub(super) struct Words {
-    columns: Vec<types::ColumnDef>,
-    comment: Box<str>,
-    /// Old and new names of indexes.
-    renamed: Vec<(Box<str>, Box<str>)>,
-}
-
-impl Words {
-    /// The table's definition in these words.
-    pub(super) fn apply(&self, def: &TableDef) -> TableDef {
-        let mut def =
-            TableDef { columns: self.columns.clone(), comment: self.comment.clone(), ..def.clone() };
-        for index in &mut def.indexes {
-            if let Some((_, new)) = self.renamed.iter().find(|(old, _)| old.eq_ignore_ascii_case(&index.name))
-            {
-                index.name.clone_from(new);
-            }
-        }
-        def
-    }
-}
-
-/// Turns actions into steps. Names in actions are those before the statement; added keys name columns as they will be.
+/// Applies actions to a definition. Names in actions are those before the statement; added keys name columns as they will be.
 pub(super) struct Planner<'a, 'p> {
     pub(super) session: &'p mut Session,
     pub(super) inputs: Inputs<'p>,
     pub(super) name: &'p FullName,
     pub(super) old: &'p TableDef,
     def: TableDef,
-    steps: Vec<Step<'a>>,
+    auto_increment: Option<u64>,
+    /// Old and new names of indexes.
     renamed: Vec<(Box<str>, Box<str>)>,
     new_name: Option<TableName<'a>>,
 }
@@ -62,23 +32,39 @@ impl<'a, 'p> Planner<'a, 'p> {
         old: &'p TableDef,
     ) -> Self {
         let def = old.clone();
-        Planner { session, inputs, name, old, def, steps: Vec::new(), renamed: Vec::new(), new_name: None }
+        let renamed = Vec::new();
+        Planner { session, inputs, name, old, def, auto_increment: None, renamed, new_name: None }
     }
 
-    /// The steps of all actions, indexes first, the table's new name last.
+    /// What all actions make of the table; `None`: they change nothing.
     ///
     /// # Errors
     /// MySQL's for what cannot be done to this table; 1235 for actions that are not supported.
-    pub(super) fn plan(mut self, actions: &[AlterAction<'a>]) -> Result<Vec<Step<'a>>, SqlError> {
-        for action in actions {
+    pub(super) fn plan(mut self, actions: &[AlterAction<'a>]) -> Result<Option<Alteration>, SqlError> {
+        let is_addition = |action: &&AlterAction<'_>| {
+            matches!(action, AlterAction::AddConstraint(_) | AlterAction::AddElements([], _))
+        };
+        for action in actions.iter().filter(|action| !is_addition(action)) {
             self.action(action)?;
         }
-        let Planner { old, def, mut steps, renamed, .. } = self;
-        if def.columns != old.columns || def.comment != old.comment || !renamed.is_empty() {
-            steps.push(Step::Words(Words { columns: def.columns, comment: def.comment, renamed }));
+        for index in &mut self.def.indexes {
+            let renamed = self.renamed.iter().find(|(old, _)| old.eq_ignore_ascii_case(&index.name));
+            if let Some((_, new)) = renamed {
+                index.name.clone_from(new);
+            }
         }
-        steps.extend(self.new_name.map(Step::Rename));
-        Ok(steps)
+        // New keys find columns and other keys as the statement leaves them, wherever it says so.
+        for action in actions.iter().filter(is_addition) {
+            self.action(action)?;
+        }
+        if let Some(name) = &self.new_name {
+            let name = FullName::resolve(self.session, name)?;
+            names::ensure_table_name(&name.table)?;
+            (self.def.schema, self.def.name) = (name.schema.into(), name.table.into());
+        }
+        let Planner { old, def, auto_increment, .. } = self;
+        let changes = def != *old || auto_increment.is_some();
+        Ok(changes.then_some(Alteration { def, auto_increment }))
     }
 
     fn action(&mut self, action: &AlterAction<'a>) -> Result<(), SqlError> {
@@ -107,7 +93,7 @@ impl<'a, 'p> Planner<'a, 'p> {
                 Ok(())
             }
             AlterAction::Option(TableOption::AutoIncrement(next)) => {
-                self.steps.push(Step::AutoIncrement(*next));
+                self.auto_increment = Some(*next);
                 Ok(())
             }
             AlterAction::Option(TableOption::Comment(text)) => {
@@ -127,8 +113,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         };
         let index = key::index(self.session, definition, &self.def.columns, &self.def.indexes)?;
         key::warn_if_repeated(self.session, &index, &self.def.indexes, self.name);
-        self.def.indexes.push(index.clone());
-        self.steps.push(Step::AddIndex(index));
+        self.def.indexes.push(index);
         Ok(())
     }
 
@@ -142,7 +127,7 @@ impl<'a, 'p> Planner<'a, 'p> {
         let Some(position) = self.index(name) else {
             return Err(error_map::CANT_DROP_FIELD_OR_KEY.with(&[&name]));
         };
-        self.steps.push(Step::DropIndex(self.def.indexes.remove(position).name));
+        self.def.indexes.remove(position);
         Ok(())
     }
 

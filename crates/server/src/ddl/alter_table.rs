@@ -1,19 +1,19 @@
 //! ALTER TABLE, CREATE INDEX, DROP INDEX.
 //!
-//! Actions are checked before the first is done, and done one by one; if one fails, those before it are taken back.
+//! Actions are checked against the definition that the statement finds, then all of them are one change of the engine's.
 
 use std::sync::Arc;
 
-use engine::{Engine, ExclusiveWait};
+use engine::{Alteration, Engine, Error};
 use sql::ast::{
     Algorithm, AlterAction, AlterTable, Constraint, CreateIndex, DropIndex, KeyDefinition, LockOption,
     TableName,
 };
-use types::{IndexDef, TableDef};
+use types::TableDef;
 
-use super::alter_plan::{Planner, Step};
+use super::alter_plan::Planner;
 use super::names::FullName;
-use super::{Done, drop_table, lock_wait, refused};
+use super::{Done, key, lock_wait, refused};
 use crate::constant::Inputs;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
@@ -83,79 +83,38 @@ fn change(
     inputs: Inputs<'_>,
 ) -> Result<Done, SqlError> {
     let name = FullName::resolve(session, table)?;
-    let old = name.open(session, engine)?;
-    let steps = Planner::new(session, inputs, &name, &old.def).plan(actions)?;
-    ensure_manner(manner)?;
-    let mut runner = Runner { session, engine, table, name: &name, undo: Vec::new() };
-    for step in &steps {
-        if let Err(error) = runner.run(step) {
-            runner.take_back()?;
-            return Err(error);
+    let warnings = session.diagnostics.warning_count();
+    loop {
+        let old = name.open(session, engine)?;
+        let planned = Planner::new(session, inputs, &name, &old.def).plan(actions)?;
+        ensure_manner(manner)?;
+        if let Some(Alteration { def, .. }) = &planned {
+            ensure_primary_key(session, &old.def, def)?;
         }
-    }
-    Ok(Done { affected: 0, info: "Records: 0  Duplicates: 0  Warnings: 0".to_owned() })
-}
-
-/// How a step is taken back.
-enum Undo {
-    DropIndex(Box<str>),
-    AddIndex(IndexDef),
-    Redefine(Box<TableDef>),
-}
-
-/// Does steps and remembers how to take them back.
-struct Runner<'a> {
-    session: &'a Session,
-    engine: &'a Arc<Engine>,
-    table: &'a TableName<'a>,
-    name: &'a FullName,
-    undo: Vec<Undo>,
-}
-
-impl Runner<'_> {
-    fn run(&mut self, step: &Step<'_>) -> Result<(), SqlError> {
-        if let Step::Rename(to) = step {
-            return drop_table::rename_one(self.session, self.engine, self.table, to).map(|_| ());
-        }
-        self.change(step).map_err(|error| refused(self.session, &error))
-    }
-
-    fn change(&mut self, step: &Step<'_>) -> engine::Result<()> {
-        let (schema, name, wait) = (&self.name.schema, &self.name.table, lock_wait(self.session));
-        match step {
-            Step::AddIndex(index) => {
-                self.engine.create_index(schema, name, index.clone(), wait)?;
-                self.undo.push(Undo::DropIndex(index.name.clone()));
-            }
-            Step::DropIndex(index) => {
-                let before = self.engine.table(schema, name)?;
-                self.engine.drop_index(schema, name, index, wait)?;
-                self.undo.extend(before.def.find_index(index).cloned().map(Undo::AddIndex));
-            }
-            // Never taken back: numbers may have gaps.
-            Step::AutoIncrement(next) => {
-                self.engine.table(schema, name)?.set_auto_increment(self.engine, *next)?;
-            }
-            Step::Words(words) => {
-                let before = self.engine.table(schema, name)?;
-                self.engine.redefine_table(words.apply(&before.def), wait)?;
-                self.undo.push(Undo::Redefine(Box::new((*before.def).clone())));
-            }
-            Step::Rename(_) => {}
-        }
-        Ok(())
-    }
-
-    /// Undoes what was done, the last first.
-    fn take_back(self) -> Result<(), SqlError> {
-        let (schema, name) = (&self.name.schema, &self.name.table);
-        // Nothing stops this: half of a statement's effect would stay.
-        let wait = || ExclusiveWait { client: None, ..lock_wait(self.session) };
-        let back = |undo: Undo| match undo {
-            Undo::DropIndex(index) => self.engine.drop_index(schema, name, &index, wait()),
-            Undo::AddIndex(index) => self.engine.create_index(schema, name, index, wait()),
-            Undo::Redefine(def) => self.engine.redefine_table(*def, wait()),
+        let altered = match planned {
+            Some(alteration) => engine.alter_table(&old.def, alteration, lock_wait(session)),
+            None => Ok(()),
         };
-        self.undo.into_iter().rev().try_for_each(back).map_err(|error| refused(self.session, &error))
+        match altered {
+            // Another statement has altered it since it was looked up.
+            Err(Error::TableChanged) => session.diagnostics.truncate(warnings),
+            altered => {
+                altered.map_err(|error| refused(session, &error))?;
+                return Ok(Done { affected: 0, info: "Records: 0  Duplicates: 0  Warnings: 0".to_owned() });
+            }
+        }
     }
+}
+
+/// The table must have a primary key afterwards where the session asks for one, unless it gets but another name.
+///
+/// # Errors
+/// 3750.
+fn ensure_primary_key(session: &Session, old: &TableDef, new: &TableDef) -> Result<(), SqlError> {
+    let renamed = TableDef { schema: old.schema.clone(), name: old.name.clone(), ..new.clone() };
+    if renamed == *old {
+        return Ok(());
+    }
+    let keys = &new.indexes[usize::from(new.hidden_row_id)..];
+    key::ensure_primary(session, keys, &new.columns, key::SERVES_AS_PRIMARY)
 }

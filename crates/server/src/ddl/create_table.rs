@@ -28,6 +28,10 @@ pub(super) fn create(
         Some(source) => like(session, engine, &name, source)?,
         None => table_def(session, engine, create, inputs)?,
     };
+    if engine.table(&def.schema, &def.name).is_err() {
+        let rank_max = if create.like.is_some() { key::PRIMARY } else { key::SERVES_AS_PRIMARY };
+        key::ensure_primary(session, &def.indexes, &def.columns, rank_max)?;
+    }
     match engine.create_table(def) {
         Ok(_) => Ok(Done::default()),
         Err(error) if create.if_not_exists && is_there(&error) => {

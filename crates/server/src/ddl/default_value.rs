@@ -9,6 +9,7 @@ use super::not_yet;
 use crate::constant::{Inputs, evaluate};
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
+use crate::exec_error::store_problem;
 use crate::session::Session;
 use crate::statement_context::clock_micros;
 
@@ -40,7 +41,10 @@ pub(super) fn column_default(
     if ty.members.is_some() && !is_text {
         return Err(invalid());
     }
-    let (bytes, note) = stored(session, ty, &value).ok_or_else(invalid)?;
+    let Some((bytes, note)) = stored(session, ty, &value, true) else {
+        warn_of_refused(session, (column, ty), &value);
+        return Err(invalid());
+    };
     if let StoreNote::Note(problem) | StoreNote::Warning(problem) = note {
         note_loss(session, column, &problem);
     }
@@ -103,15 +107,31 @@ fn constant(
     }
 }
 
-/// Storage bytes of `value`; a default must fit whatever the mode.
-fn stored(session: &Session, ty: &SqlType, value: &OwnedValue) -> Option<(Box<[u8]>, StoreNote)> {
+/// Storage bytes of `value`; `strict`: it must fit.
+fn stored(
+    session: &Session,
+    ty: &SqlType,
+    value: &OwnedValue,
+    strict: bool,
+) -> Option<(Box<[u8]>, StoreNote)> {
     let hot = &session.variables.hot;
     let now = hot.time_zone.to_local(clock_micros().div_euclid(1_000_000), 0);
-    let context =
-        StoreContext { strict: true, ..StoreContext::new(hot.sql_mode, &hot.time_zone, now.date()) };
+    let context = StoreContext { strict, ..StoreContext::new(hot.sql_mode, &hot.time_zone, now.date()) };
     let mut bytes = Vec::new();
     let note = storage::store(ty, &value.as_value(), &context, &mut bytes).ok()?;
     Some((bytes.into(), note))
+}
+
+/// Warns of what a column would make of a default that does not fit, whatever the mode. Strict modes would make an error of that, which
+/// gives way to the one that refuses the default.
+#[cold]
+fn warn_of_refused(session: &mut Session, (column, ty): (&str, &SqlType), value: &OwnedValue) {
+    if session.variables.hot.sql_mode.is_strict() {
+        return;
+    }
+    if let Some((_, StoreNote::Warning(problem))) = stored(session, ty, value, false) {
+        session.warn(Severity::Warning, store_problem(&problem, column, 1));
+    }
 }
 
 #[cold]

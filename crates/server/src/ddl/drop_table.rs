@@ -11,22 +11,32 @@ use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
 
-/// DROP TABLE. Without IF EXISTS, no table is dropped unless all are there.
+/// DROP TABLE: all tables, or none. Without IF EXISTS that means none unless all are there.
 pub(super) fn drop(
     session: &mut Session,
     engine: &Arc<Engine>,
     drop: &DropTable<'_>,
 ) -> Result<Done, SqlError> {
-    let mut names = resolve_all(session, drop.tables)?;
+    let names = resolve_all(session, drop.tables)?;
     // There are no temporary tables.
     let is_there = |name: &FullName| !drop.temporary && engine.table(&name.schema, &name.table).is_ok();
-    let missing = names.extract_if(.., |name| !is_there(name)).collect::<Vec<_>>();
-    report_missing(session, &missing, drop.if_exists)?;
-    for name in &names {
-        let dropped = engine.drop_table(&name.schema, &name.table, lock_wait(session));
-        dropped.map_err(|error| refused(session, &error))?;
+    loop {
+        let (there, missing): (Vec<&FullName>, Vec<&FullName>) =
+            names.iter().partition(|name| is_there(name));
+        if !drop.if_exists {
+            ensure_none_missing(&missing)?;
+        }
+        let tables: Vec<(&str, &str)> = there.iter().map(|name| name.as_pair()).collect();
+        match engine.drop_tables(&tables, lock_wait(session)) {
+            // Another statement has dropped one since it was looked up.
+            Err(Error::Name(error)) if matches!(*error, NameError::NoTableToDrop { .. }) => {}
+            dropped => {
+                dropped.map_err(|error| refused(session, &error))?;
+                note_missing(session, &missing);
+                return Ok(Done::default());
+            }
+        }
     }
-    Ok(Done::default())
 }
 
 /// DROP VIEW: there are no views.
@@ -39,7 +49,11 @@ pub(super) fn drop_view(
     if let Some(table) = names.iter().find(|name| engine.table(&name.schema, &name.table).is_ok()) {
         return Err(error_map::WRONG_OBJECT.with(&[&table.schema, &table.table, &"VIEW"]));
     }
-    report_missing(session, &names, drop.if_exists)?;
+    let missing: Vec<&FullName> = names.iter().collect();
+    if !drop.if_exists {
+        ensure_none_missing(&missing)?;
+    }
+    note_missing(session, &missing);
     Ok(Done::default())
 }
 
@@ -55,16 +69,20 @@ fn resolve_all(session: &Session, tables: &[TableName<'_>]) -> Result<Vec<FullNa
     Ok(names)
 }
 
-/// One error for all missing tables, or a note for each under IF EXISTS.
-fn report_missing(session: &mut Session, missing: &[FullName], if_exists: bool) -> Result<(), SqlError> {
-    if !if_exists && !missing.is_empty() {
-        let all = missing.iter().map(FullName::to_string).collect::<Vec<_>>().join(",");
-        return Err(error_map::BAD_TABLE.with(&[&all]));
+/// One error for all missing tables.
+fn ensure_none_missing(missing: &[&FullName]) -> Result<(), SqlError> {
+    if missing.is_empty() {
+        return Ok(());
     }
+    let all = missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    Err(error_map::BAD_TABLE.with(&[&all]))
+}
+
+/// A note for each missing table, under IF EXISTS.
+fn note_missing(session: &mut Session, missing: &[&FullName]) {
     for name in missing {
         session.warn(Severity::Note, error_map::BAD_TABLE.with(&[name]));
     }
-    Ok(())
 }
 
 /// TRUNCATE TABLE.
@@ -83,48 +101,19 @@ pub(super) fn truncate(
     }
 }
 
-/// RENAME TABLE: pair after pair; if one fails, those before it are taken back.
+/// RENAME TABLE: all pairs, or none.
 pub(super) fn rename(
     session: &Session,
     engine: &Arc<Engine>,
     pairs: &[(TableName<'_>, TableName<'_>)],
 ) -> Result<Done, SqlError> {
-    let mut done: Vec<(FullName, FullName)> = Vec::with_capacity(pairs.len());
+    let mut names: Vec<(FullName, FullName)> = Vec::with_capacity(pairs.len());
     for (from, to) in pairs {
-        let renamed = rename_one(session, engine, from, to);
-        match renamed {
-            Ok(pair) => done.push(pair),
-            Err(error) => {
-                for (from, to) in done.iter().rev() {
-                    move_table(session, engine, to, from)?;
-                }
-                return Err(error);
-            }
-        }
+        let pair = (FullName::resolve(session, from)?, FullName::resolve(session, to)?);
+        names::ensure_table_name(&pair.1.table)?;
+        names.push(pair);
     }
-    Ok(Done::default())
-}
-
-/// Renames one table; its full names, old and new.
-pub(super) fn rename_one(
-    session: &Session,
-    engine: &Arc<Engine>,
-    from: &TableName<'_>,
-    to: &TableName<'_>,
-) -> Result<(FullName, FullName), SqlError> {
-    let (from, to) = (FullName::resolve(session, from)?, FullName::resolve(session, to)?);
-    names::ensure_table_name(&to.table)?;
-    move_table(session, engine, &from, &to)?;
-    Ok((from, to))
-}
-
-fn move_table(
-    session: &Session,
-    engine: &Arc<Engine>,
-    from: &FullName,
-    to: &FullName,
-) -> Result<(), SqlError> {
-    let (source, target) = ((&*from.schema, &*from.table), (&*to.schema, &*to.table));
-    let renamed = engine.rename_table(source, target, lock_wait(session));
-    renamed.map_err(|error| refused(session, &error))
+    let pairs: Vec<_> = names.iter().map(|(from, to)| (from.as_pair(), to.as_pair())).collect();
+    let renamed = engine.rename_tables(&pairs, lock_wait(session));
+    renamed.map(|()| Done::default()).map_err(|error| refused(session, &error))
 }

@@ -135,6 +135,28 @@ pub(super) fn warn_if_repeated(
     }
 }
 
+/// Rank of a primary key.
+pub(super) const PRIMARY: (u8, bool) = (0, false);
+/// Highest rank of a key that serves as one: a unique key of whole columns without NULLs.
+pub(super) const SERVES_AS_PRIMARY: (u8, bool) = (1, false);
+
+/// Makes sure of a key of rank `rank_max` or below where `sql_require_primary_key` asks for it.
+///
+/// # Errors
+/// 3750.
+pub(super) fn ensure_primary(
+    session: &Session,
+    indexes: &[IndexDef],
+    columns: &[ColumnDef],
+    rank_max: (u8, bool),
+) -> Result<(), SqlError> {
+    let is_wanted = session.variables.hot.sql_require_primary_key;
+    if is_wanted && indexes.iter().all(|index| rank(index, columns) > rank_max) {
+        return Err(error_map::TABLE_WITHOUT_PRIMARY_KEY.bare());
+    }
+    Ok(())
+}
+
 /// Rank of an index in MySQL's order of a table's keys: primary, unique without NULLs, unique, others. Within a rank,
 /// keys whose parts are whole columns come before those with prefixes if they are unique.
 pub(crate) fn rank(index: &IndexDef, columns: &[ColumnDef]) -> (u8, bool) {

@@ -36,6 +36,11 @@ impl FullName {
         Ok(FullName { schema, table: name.name.to_owned() })
     }
 
+    /// Schema and table.
+    pub(crate) fn as_pair(&self) -> (&str, &str) {
+        (&self.schema, &self.table)
+    }
+
     /// The table of this name.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ fn every_way_of_writing_an_option_is_understood() {
 fn switches_are_turned_on_and_off() {
     let on = |args: &[&str], name| serve(args).unwrap().variables.named(name).as_bool();
     assert!(on(&["--skip-networking"], "skip_networking"));
-    assert!(on(&["--read-only"], "read_only"));
+    assert!(on(&["--transaction-read-only"], "transaction_read_only"));
     assert!(!on(&["--skip-innodb-adaptive-flushing"], "innodb_adaptive_flushing"));
     assert!(!on(&["--innodb-stats-persistent=0"], "innodb_stats_persistent"));
 }
@@ -45,6 +45,19 @@ fn mistakes_are_named() {
     assert_eq!(message(&["--sql-mode=FOO"]), "bad value 'FOO' for option '--sql-mode' (command line)");
     assert_eq!(message(&["--port=1", "--defaults-file=x"]), "option '--defaults-file' must be the first one");
     assert_eq!(serve(&["--loose-frobnicate"]).unwrap().warnings.len(), 1);
+}
+
+#[test]
+fn options_that_would_have_no_effect_are_refused() {
+    assert_eq!(message(&["--read-only"]), "bad value '' for option '--read-only' (command line)");
+    assert_eq!(message(&["--general-log=1"]), "bad value '1' for option '--general-log' (command line)");
+    assert!(message(&["--lower-case-table-names=1"]).starts_with("bad value '1'"));
+    assert!(message(&["--status-port=80"]).starts_with("unknown option"));
+    assert!(message(&["--daemonize"]).starts_with("option '--daemonize' is not supported"));
+    assert!(message(&["--user=nobody at all"]).contains("there is no user"));
+    let without =
+        ["--read-only=0", "--general-log=OFF", "--lower-case-table-names=0", "--daemonize=0", "--skip-ssl"];
+    serve(&without).unwrap();
 }
 
 #[test]

@@ -9,7 +9,7 @@ use expr::{EvalCtx, Warning, moment_of};
 use sql::bind::{ParamRole, ParamUse};
 use types::temporal::{DateFlags, MAX_FSP};
 use types::value::{Converted, Loss, integer_prefix, text_for_message};
-use types::{CollationId, Date, SqlType, TypeKind, Value};
+use types::{CollationId, Date, DateTime, SqlType, TypeKind, Value};
 use wire::ColumnType;
 use wire::execute::ParamType;
 
@@ -220,7 +220,7 @@ pub(crate) fn convert<'a>(
     (refuses_loss, command): (bool, &str),
     arena: &'a Bump,
 ) -> Result<&'a [Value<'a>], SqlError> {
-    let mut losses = Vec::new();
+    let (mut losses, mut refused) = (Vec::new(), None);
     let values = arena.alloc_slice_copy(params);
     {
         let context = StatementContext::new(session);
@@ -229,7 +229,10 @@ pub(crate) fn convert<'a>(
         for (value, (used, planned)) in values.iter_mut().zip(uses.iter().zip(planned)) {
             *value = match used.role {
                 ParamRole::Stored => *value,
-                ParamRole::RowCount => row_count(value, command)?,
+                ParamRole::RowCount => row_count(value, command, &mut losses).unwrap_or_else(|error| {
+                    refused.get_or_insert(error);
+                    *value
+                }),
                 ParamRole::Moment if value.is_textual() => *value,
                 _ => {
                     let own = planned.map(|ty| param_type(ty, used.ty.collation));
@@ -247,11 +250,11 @@ pub(crate) fn convert<'a>(
         }
         session.warn(crate::diagnostics::Severity::Warning, condition);
     }
-    Ok(values)
+    refused.map_or(Ok(values), Err)
 }
 
-/// A number of rows: an integer that is not negative, or a text's.
-fn row_count<'a>(value: &Value<'a>, command: &str) -> Result<Value<'a>, SqlError> {
+/// A number of rows: an integer that is not negative, or a text's, of which the sign is not seen.
+fn row_count<'a>(value: &Value<'a>, command: &str, losses: &mut Vec<Warning>) -> Result<Value<'a>, SqlError> {
     let is_binary = command != "EXECUTE";
     match *value {
         Value::Null | Value::UInt(_) | Value::Int(0..) => Ok(*value),
@@ -260,10 +263,27 @@ fn row_count<'a>(value: &Value<'a>, command: &str) -> Result<Value<'a>, SqlError
             Err(error_map::DATA_OUT_OF_RANGE.with(&[&name, &command]))
         }
         Value::Bytes { data, .. } if is_binary => {
-            Ok(Value::UInt(u64::try_from(integer_prefix(data).value).unwrap_or(0)))
+            let read = integer_prefix(data);
+            if read.loss != Loss::None {
+                losses.push(Warning::TruncatedWrongValue {
+                    type_name: "INTEGER".to_owned(),
+                    value: escaped(value),
+                });
+            }
+            Ok(Value::UInt(read.value as u64))
         }
         _ => Err(error_map::WRONG_ARGUMENTS.with(&[&command])),
     }
+}
+
+/// The date that a number is which has no year or month: 5 is a day of the year 2000.
+fn small_moment(value: &Value<'_>) -> Option<Converted<DateTime>> {
+    if value.is_textual() {
+        return None;
+    }
+    let number = value.to_decimal().value.truncate(0).to_i64().ok()?;
+    let date = Date::from_number(number, DateFlags::default())?;
+    Some(Converted { value: DateTime::from_date(date), loss: Loss::None })
 }
 
 /// A value in a message: bytes beyond ASCII by their numbers.
@@ -357,7 +377,8 @@ impl<'a> Conversion<'_, '_, 'a> {
     fn date_of(self, value: Value<'a>, class: Class) -> Value<'a> {
         let modes = self.ctx.session.modes();
         let flags = if value.is_textual() { DateFlags::from_modes(modes) } else { DateFlags::default() };
-        let Some(read) = moment_of(&value, flags, self.ctx) else {
+        let read = moment_of(&value, flags, self.ctx).or_else(|| small_moment(&value));
+        let Some(read) = read else {
             let value = value.message_text();
             self.losses.push(Warning::IncorrectValue { type_name: "datetime", value });
             return Value::Null;

@@ -9,7 +9,9 @@ use engine::{Effect, Trx};
 use exec::{Client, ExecCtx, ExecError, LoadSource, Outcome, Program, Protocol, Scratch, Summary};
 use expr::EvalCtx;
 use sql::ast::{InsertSource, QueryBody, Statement};
-use sql::bind::{BindContext, BindError, Deprecated, Literals, ParamUse, Planned, RangeMemory, Refused};
+use sql::bind::{
+    BindContext, BindError, Deprecated, Literals, ParamUse, Planned, RangeMemory, Refused, TextParam,
+};
 use sql::dive::{self, Dives, Recheck};
 use sql::plan::Plan;
 use types::{SqlType, Value};
@@ -46,8 +48,10 @@ pub struct Compiled {
     pub is_do: bool,
     /// Milliseconds of its hint MAX_EXECUTION_TIME; 0: none.
     pub execution_ms: u32,
-    /// There is something to warn of each time.
+    /// There is something to warn of each time, or it is refused.
     pub warns: bool,
+    /// `sql_safe_updates` refuses it.
+    pub lacks_key: bool,
     /// What it takes its `?` for.
     pub param_uses: Box<[ParamUse]>,
     /// What its text has that MySQL warns of.
@@ -58,6 +62,10 @@ pub struct Compiled {
     pub names: ItemNames,
     /// What its plan depends on beside the key.
     pub rechecks: Box<[Recheck]>,
+    /// Literals that have to be what they are in it.
+    text_params: Box<[TextParam]>,
+    /// It has some of either.
+    is_conditional: bool,
     /// Executions whose values it was not for.
     pub misses: AtomicU32,
 }
@@ -130,15 +138,21 @@ pub struct Request<'a> {
 const MISSES_MAX: u32 = 16;
 
 impl Compiled {
-    /// Whether the program is good for `params`. Cost: a load, unless dives had a say in its plan.
+    /// Whether the program is good for `params`. Cost: a load, unless dives had a say in its plan, or texts are numbers or dates.
     #[inline]
     pub fn serves(&self, session: &Session, params: &[Value<'_>]) -> bool {
-        self.rechecks.is_empty() || self.holds(session, params)
+        !self.is_conditional || self.holds(session, params)
+    }
+
+    #[inline(never)]
+    fn holds(&self, session: &Session, params: &[Value<'_>]) -> bool {
+        self.text_params.iter().all(|text| text.serves(params))
+            && (self.rechecks.is_empty() || self.paths_hold(session, params))
     }
 
     #[cold]
     #[inline(never)]
-    fn holds(&self, session: &Session, params: &[Value<'_>]) -> bool {
+    fn paths_hold(&self, session: &Session, params: &[Value<'_>]) -> bool {
         let (arena, values) = (Bump::new(), StatementContext::new(session));
         let ctx = EvalCtx::new(&arena, params, &values);
         let holds = dive::holds(&self.rechecks, &EngineCatalog::new(&session.server.engine), &ctx);
@@ -201,7 +215,9 @@ pub fn compile(
                 let deprecated = planned.deprecated;
                 let execution_ms = execution_ms(statement);
                 let params = request.param_count as u16;
-                let range_bytes_max = session.variables.hot.range_optimizer_max_mem_size;
+                let hot = &session.variables.hot;
+                let range_bytes_max = hot.range_optimizer_max_mem_size;
+                let lacks_key = hot.sql_safe_updates && program.plan().changes_without_key();
                 let compiled = Compiled {
                     program,
                     made_at: catalog_version,
@@ -210,12 +226,15 @@ pub fn compile(
                     com,
                     is_do,
                     execution_ms,
-                    warns: planned.range_memory_exceeded || !deprecated.is_empty(),
+                    warns: planned.range_memory_exceeded || !deprecated.is_empty() || lacks_key,
+                    lacks_key,
                     param_uses: planned.param_uses.into(),
                     deprecated,
                     range_memory_exceeded: planned.range_memory_exceeded.then_some(range_bytes_max),
                     names: ItemNames::default(),
+                    is_conditional: !(planned.rechecks.is_empty() && planned.text_params.is_empty()),
                     rechecks: planned.rechecks.into(),
+                    text_params: planned.text_params.into(),
                     misses: AtomicU32::new(0),
                 };
                 return Ok((compiled, planned.shareable));
@@ -323,7 +342,7 @@ pub(super) fn run(
         locks.ensure_covers(compiled.program.plan())?;
     }
     if compiled.warns {
-        warn(session, compiled, answer.binary);
+        warn(session, compiled, answer.binary)?;
     }
     let mark = answer.out.mark();
     if write_constants(session, answer, compiled) {
@@ -416,7 +435,7 @@ fn run_body(
             }
             Err(error) => Failure::Error(error),
         },
-        Err(error) => fail(session, trx, autocommit, error, compiled.com == Com::Select),
+        Err(error) => fail(session, trx, autocommit, error, compiled),
     };
     if let Some(upload) = upload {
         drain(session, answer, upload);
@@ -439,7 +458,7 @@ pub(super) fn run_rows(
         locks.ensure_covers(compiled.program.plan())?;
     }
     if compiled.warns {
-        warn(session, compiled, false);
+        warn(session, compiled, false)?;
     }
     let is_limited = compiled.com == Com::Select
         && (u64::from(compiled.execution_ms) | session.variables.hot.max_execution_time != 0);
@@ -491,7 +510,7 @@ fn run_rows_body(
     effects.apply(session);
     match outcome {
         Ok(()) => Ok(transaction::leave(session, trx, autocommit)?),
-        Err(error) => Err(fail(session, trx, autocommit, &error, true)),
+        Err(error) => Err(fail(session, trx, autocommit, &error, compiled)),
     }
 }
 
@@ -525,14 +544,21 @@ fn protocol(binary: bool) -> Protocol {
 }
 
 /// Warns of what a text has, unless it is a prepared one, for which that was done when it was prepared, and of how it was planned.
+///
+/// # Errors
+/// 1175: the change is not safe.
 #[cold]
-fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) {
+fn warn(session: &mut Session, compiled: &Compiled, is_prepared: bool) -> Result<(), SqlError> {
+    if compiled.lacks_key {
+        return Err(error_map::UPDATE_WITHOUT_KEY_IN_SAFE_MODE.with(&[&""]));
+    }
     if let Some(bytes) = compiled.range_memory_exceeded {
         session.warn(Severity::Warning, range_memory_exceeded(bytes));
     }
     for one in compiled.deprecated.iter().filter(|_| !is_prepared) {
         session.warn(Severity::Warning, deprecation(one));
     }
+    Ok(())
 }
 
 /// The condition that warns of `one`.
@@ -702,24 +728,28 @@ fn finish_change(session: &mut Session, answer: &mut Answer<'_>, outcome: &Outco
     answer.ok(session, &ok);
 }
 
-/// Carries out what an error means for the transaction and the connection. A query that met a corrupt page has changed
-/// nothing: it fails alone, and other tables are served on.
+/// Carries out what an error means for the transaction and the connection. A statement that met a damaged page is undone and
+/// fails alone: the page's index is out of use from then on.
 #[cold]
 fn fail(
     session: &mut Session,
     trx: Box<Trx>,
     autocommit: bool,
     error: &ExecError,
-    is_query: bool,
+    compiled: &Compiled,
 ) -> Failure {
-    let mut effect = error.effect();
+    let effect = error.effect();
     if let (Effect::Server, ExecError::Engine(error)) = (effect, error) {
-        if !(is_query && error.is_corrupt_page()) {
-            session.server.fail(error);
-        }
-        session.server.log.error(&error.to_string());
-        effect = Effect::Statement;
+        session.server.fail(error);
     }
+    let named = match error {
+        ExecError::Engine(error) if error.is_corrupt_page() => {
+            let tables = compiled.program.tables();
+            Some(ExecError::Engine(session.server.engine.name_damage(error.clone(), tables)))
+        }
+        _ => None,
+    };
+    let error = named.as_ref().unwrap_or(error);
     let refused = matches!(error, ExecError::Engine(engine::Error::Lock(trx::Error::ReadOnlyTransaction)));
     transaction::leave_failed(session, trx, autocommit, effect, refused);
     if matches!(error, ExecError::Engine(engine::Error::Lock(trx::Error::Deadlock))) {

@@ -64,8 +64,8 @@ fn run(
         MaintainKind::Analyze => {
             let table = engine.table(&name.schema, &name.table);
             let analyzed = table.and_then(|table| {
-                table.count_rows(engine)?;
-                table.sample(engine)?;
+                let sampled = table.count_rows(engine).and_then(|_| table.sample(engine));
+                sampled.map_err(|error| engine.name_damage(error, std::slice::from_ref(&table)))?;
                 engine.expire_plans(&table);
                 Ok(())
             });

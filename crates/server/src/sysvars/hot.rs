@@ -1,6 +1,7 @@
 //! The variables that statements look at, typed.
 
 use sql::LexMode;
+use sql::ast::Completion;
 use types::collation::{Charset, Collation};
 use types::temporal::TimeZone;
 use types::{CollationId, Locale, SqlModes};
@@ -43,6 +44,10 @@ pub struct HotVariables {
     pub unique_checks: bool,
     /// `sql_auto_is_null`.
     pub sql_auto_is_null: bool,
+    /// `completion_type`: what follows COMMIT and ROLLBACK that do not say it.
+    pub completion: Completion,
+    /// `sql_require_primary_key`.
+    pub sql_require_primary_key: bool,
     /// `sql_safe_updates`.
     pub sql_safe_updates: bool,
     /// `sql_select_limit`.
@@ -106,6 +111,8 @@ impl HotVariables {
             foreign_key_checks: true,
             unique_checks: true,
             sql_auto_is_null: false,
+            completion: Completion::default(),
+            sql_require_primary_key: false,
             sql_safe_updates: false,
             sql_select_limit: u64::MAX,
             sql_notes: true,
@@ -165,6 +172,8 @@ impl HotVariables {
             "foreign_key_checks" => self.foreign_key_checks = value.as_bool(),
             "unique_checks" => self.unique_checks = value.as_bool(),
             "sql_auto_is_null" => self.sql_auto_is_null = value.as_bool(),
+            "completion_type" => self.completion = completion(value.as_text()),
+            "sql_require_primary_key" => self.sql_require_primary_key = value.as_bool(),
             "sql_safe_updates" => self.sql_safe_updates = value.as_bool(),
             "sql_notes" => self.sql_notes = value.as_bool(),
             _ => self.apply_number(name, value.as_u64()),
@@ -229,6 +238,10 @@ fn result_charset(charset: Option<Charset>) -> ResultCharset {
 
 fn charset(value: &VarValue) -> Option<Charset> {
     Charset::find(value.as_text())
+}
+
+fn completion(name: &str) -> Completion {
+    Completion { chain: Some(name == "CHAIN"), release: Some(name == "RELEASE") }
 }
 
 fn isolation(name: &str) -> Isolation {

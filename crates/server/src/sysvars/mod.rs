@@ -6,6 +6,7 @@
 
 mod definition;
 mod hot;
+mod only_default;
 mod sql_mode;
 mod table;
 mod value;

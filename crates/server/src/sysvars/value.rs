@@ -6,6 +6,7 @@ use types::collation::{Charset, Collation};
 use types::{CollationId, Locale, SqlModes};
 
 use super::definition::{VarDef, VarKind};
+use super::only_default;
 use super::sql_mode::from_number;
 use crate::error_map::{self, SqlError};
 
@@ -100,27 +101,37 @@ fn text(value: &str) -> VarValue {
 impl VarDef {
     /// The default value.
     pub fn default_value(&self) -> VarValue {
-        self.parse(self.default).unwrap_or_else(|| text(self.default))
+        let parsed = self.written(self.default).and_then(|set| self.coerce_to_kind(&set).ok());
+        parsed.map_or_else(|| text(self.default), |(value, _)| value)
     }
 
     /// The value that `written` (an option's argument or a default) stands for; `None` if it is not allowed.
     pub fn parse(&self, written: &str) -> Option<VarValue> {
-        let set = match self.kind {
+        self.coerce(&self.written(written)?).ok().map(|(value, _)| value)
+    }
+
+    fn written(&self, written: &str) -> Option<SetValue> {
+        Some(match self.kind {
             VarKind::UInt(..) | VarKind::Int(..) | VarKind::Double(..) => parse_number(written)?,
             VarKind::NullableText | VarKind::NullableCharset if written == "NULL" => SetValue::Null,
             VarKind::SqlMode | VarKind::Bool | VarKind::Enum(_) => {
                 written.parse().map_or_else(|_| SetValue::Text(written.to_owned()), SetValue::Int)
             }
             _ => SetValue::Text(written.to_owned()),
-        };
-        self.coerce(&set).ok().map(|(value, _)| value)
+        })
     }
 
     /// Turns the right side of an assignment into a value of this variable.
     ///
     /// # Errors
-    /// 1231 and 1232, or the kind's own error for an unknown name.
+    /// 1231 (also for a value that would have no effect) and 1232, or the kind's own error for an unknown name.
     pub(super) fn coerce(&self, set: &SetValue) -> Result<Coerced, SqlError> {
+        let coerced = self.coerce_to_kind(set)?;
+        let is_refused = only_default::is_only_default(self.name) && coerced.0 != self.default_value();
+        if is_refused { Err(self.wrong_value(set)) } else { Ok(coerced) }
+    }
+
+    fn coerce_to_kind(&self, set: &SetValue) -> Result<Coerced, SqlError> {
         let coerced = match self.kind {
             VarKind::Bool => bool_of(set).map(|value| (VarValue::Bool(value), false)),
             VarKind::UInt(min, max) => return self.clamp_unsigned(set, min, max),

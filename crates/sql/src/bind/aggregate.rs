@@ -65,9 +65,18 @@ impl<'a> Binder<'a, '_> {
             };
             keys.push(SortKey { expr, desc: item.descending });
         }
-        let expr::TypedAggregate { args, ty, nullable } = self.build.aggregate(func, args)?;
+        let expr::TypedAggregate { args, mut ty, nullable } = self.build.aggregate(func, args)?;
+        if matches!(func, AggFunc::Min | AggFunc::Max) && self.is_of_derived(&args) {
+            widen_derived(&mut ty);
+        }
         let separator = call.separator.unwrap_or(",").as_bytes().into();
         Ok(AggSpec { func, args, distinct: call.distinct, order: keys, separator, ty, nullable })
+    }
+
+    /// Whether `args` begin with a column of a derived table.
+    fn is_of_derived(&mut self, args: &[Expr]) -> bool {
+        let Some(Expr { kind: ExprKind::Column(column), .. }) = args.first() else { return false };
+        matches!(self.level().rels.get(usize::from(column.rel)), Some(Source::Query { .. }))
     }
 
     /// ORDER BY 1 inside GROUP_CONCAT means its first argument.
@@ -235,6 +244,14 @@ impl Regroup<'_, '_> {
         } else {
             BindError::NotGrouped { ordinal, place, column }
         }
+    }
+}
+
+/// Makes `ty`, of a value of a derived table's column, as wide as any column of its type.
+pub(super) fn widen_derived(ty: &mut SqlType) {
+    let is_short = ty.length < SqlType::new(ty.kind, 0).width();
+    if matches!(ty.kind, TypeKind::Int | TypeKind::BigInt) && is_short {
+        ty.length = 0;
     }
 }
 

@@ -1,7 +1,7 @@
 //! Values on their way to columns, where what they are written as decides what the column gets.
 
 use expr::build::CastTo;
-use expr::{Expr, ExprKind};
+use expr::{Expr, ExprKind, Func};
 use types::{CollationId, OwnedValue, SqlType, TypeKind};
 
 use super::BindError;
@@ -23,12 +23,22 @@ impl Binder<'_, '_> {
             ExprKind::Column(_) if value.ty.kind == TypeKind::Float && ty.is_string() && !is_lob(ty) => {
                 Ok(self.build.cast(value, CastTo::Double)?)
             }
+            _ if is_mixed(&value) => self.mixed_value_for(value, ty),
             ExprKind::Column(_) if is_read_as_number(&value.ty, ty) => {
                 let to = if value.ty.kind == TypeKind::Bit { CastTo::Unsigned } else { CastTo::Signed };
                 Ok(self.build.cast(value, to)?)
             }
             _ => Ok(value),
         }
+    }
+
+    /// As [`Binder::value_for`], for what is one of several values: of a date or time, MySQL knows the text alone.
+    pub(super) fn mixed_value_for(&self, value: Expr, ty: &SqlType) -> Result<Expr, BindError> {
+        if !is_read_as_text(&value.ty, ty) {
+            return Ok(value);
+        }
+        let text = CastTo::Char { length: None, charset: None, binary: false };
+        Ok(self.build.cast(value, text)?)
     }
 }
 
@@ -42,13 +52,39 @@ fn is_lob(ty: &SqlType) -> bool {
     matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_))
 }
 
+/// Whether `value` is one of several operands, or a subquery's.
+fn is_mixed(value: &Expr) -> bool {
+    use Func::{Coalesce, Greatest, If, IfNull, Least, NullIf};
+    match &value.kind {
+        ExprKind::Call { func, .. } => {
+            matches!(func, Coalesce | Greatest | If | IfNull | Least | NullIf)
+        }
+        ExprKind::Case { .. } | ExprKind::Subquery { .. } => true,
+        _ => false,
+    }
+}
+
+/// Whether a date or time of type `from` that is a text does not become what it is as a value of type `to`.
+fn is_read_as_text(from: &SqlType, to: &SqlType) -> bool {
+    let is_date = |ty: &SqlType| matches!(ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
+    match from.kind {
+        TypeKind::Time => !to.is_string() && to.kind != TypeKind::Time,
+        _ => is_date(from) && !to.is_string() && !is_date(to),
+    }
+}
+
 /// Whether MySQL reads a column of type `from` as a number where one of type `to` gets its value, other than in expressions.
 fn is_read_as_number(from: &SqlType, to: &SqlType) -> bool {
     match from.kind {
-        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time => {
+        TypeKind::Date => to.kind == TypeKind::Bit,
+        TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time => {
             matches!(to.kind, TypeKind::Year | TypeKind::Bit)
         }
-        TypeKind::Bit => to.is_string() && !is_lob(to),
+        TypeKind::Bit => {
+            let is_moment =
+                matches!(to.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time);
+            is_moment || to.is_string() && !is_lob(to)
+        }
         _ => false,
     }
 }

@@ -9,7 +9,7 @@ use super::block::{self, Source, SubBlock};
 use super::expansion::Expansion;
 use super::late::Late;
 use super::scope::Scope;
-use super::{BindContext, BindError, Clause, Deprecated, ParamUse, open_param};
+use super::{BindContext, BindError, Clause, Deprecated, ParamUse, TextParam, open_param};
 use crate::ast;
 use crate::plan::{AggSpec, Column, OutputColumn};
 
@@ -163,6 +163,8 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) param_uses: Vec<ParamUse>,
     /// The text implies the type of a `?` at least.
     pub(super) has_open_params: bool,
+    /// Literals that have to be what they are beside.
+    pub(super) text_params: Vec<TextParam>,
     /// Constructs to warn of, in text order.
     pub(super) deprecated: Vec<Deprecated>,
     /// Where in the text they are.
@@ -199,6 +201,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             keeps_literals: false,
             has_open_params: open_param::has_open(ctx),
             param_uses: open_param::given_uses(ctx),
+            text_params: Vec::new(),
             deprecated: Vec::new(),
             noted: Vec::new(),
             conditions: Vec::new(),

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use expr::{ColumnRef, Expr, ExprKind};
+use expr::{AggFunc, ColumnRef, Expr, ExprKind};
 use types::TableDef;
 
 use crate::plan::{AggSpec, Column, Origin, OutputColumn, RowLocks, SortKey};
@@ -77,6 +77,15 @@ pub(crate) struct Window {
     pub(crate) count: Option<Expr>,
 }
 
+/// The indexes of a table that USE, FORCE and IGNORE INDEX leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HintedIndexes {
+    /// Their positions.
+    pub(crate) left: Vec<usize>,
+    /// FORCE INDEX: the table is read whole only where none of them finds the rows.
+    pub(crate) forced: bool,
+}
+
 /// What a relation is.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
@@ -86,8 +95,8 @@ pub(crate) enum Source {
         def: Arc<TableDef>,
         /// Name in the query.
         alias: Arc<str>,
-        /// Indexes that hints leave; `None`: all.
-        indexes: Option<Vec<usize>>,
+        /// What hints say of its indexes; `None`: nothing.
+        indexes: Option<HintedIndexes>,
     },
     /// A table whose rows the session makes.
     Virtual {
@@ -153,6 +162,16 @@ pub(crate) struct Aggregation {
     pub(crate) aggs: Vec<AggSpec>,
 }
 
+impl Aggregation {
+    /// Whether `value` is the least or the greatest value of the rows of a group.
+    pub(crate) fn is_extreme(&self, value: &Expr) -> bool {
+        let ExprKind::Column(column) = value.kind else { return false };
+        let at = usize::from(column.col).checked_sub(self.groups.len());
+        let spec = at.filter(|_| column.rel == self.rel).and_then(|at| self.aggs.get(at));
+        spec.is_some_and(|spec| matches!(spec.func, AggFunc::Min | AggFunc::Max))
+    }
+}
+
 /// Values added to each row.
 #[derive(Clone, Debug)]
 pub(crate) struct Computation {
@@ -198,6 +217,14 @@ impl Query {
         match self {
             Query::Select(block) => &block.output,
             Query::Union(union) => &union.output,
+        }
+    }
+
+    /// LIMIT of the whole.
+    pub(super) fn limit_mut(&mut self) -> &mut Window {
+        match self {
+            Query::Select(block) => &mut block.limit,
+            Query::Union(union) => &mut union.limit,
         }
     }
 }

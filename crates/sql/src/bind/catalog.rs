@@ -30,6 +30,11 @@ pub trait Catalog {
     /// Statistics of the table's indexes, if there are any.
     fn statistics(&self, table: &TableDef) -> Option<Arc<TableStatistics>>;
 
+    /// Positions of the table's indexes that no plan may use, because they are damaged.
+    fn damaged_indexes(&self, _table: &TableDef) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// About how many rows of the table have keys from `from` on and below `to` (`None`: to the end) in the index at position
     /// `index`; the ends are bytes of normalised keys, or of their first parts. `None`: the index cannot be asked now.
     fn rows_between(&self, table: &TableDef, index: usize, from: &[u8], to: Option<&[u8]>) -> Option<f64>;

@@ -15,6 +15,16 @@ pub trait SessionTypes {
         false
     }
 
+    /// `sql_select_limit`: the rows that a SELECT without LIMIT gives; `None`: all.
+    fn select_limit(&self) -> Option<u64> {
+        None
+    }
+
+    /// `sql_safe_updates`: rows that change are found by keys if they can be.
+    fn safe_updates(&self) -> bool {
+        false
+    }
+
     /// Type of `@@name`; `None` if there is none of this name and scope.
     fn system_variable(&self, global: Option<bool>, name: &str) -> Option<SqlType>;
 }

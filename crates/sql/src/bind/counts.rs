@@ -6,6 +6,7 @@ use expr::{Expr, ExprKind, Func, Warning};
 use types::{Locale, OwnedValue, TypeKind};
 
 use super::binder::Binder;
+use super::text_param::TextUse;
 use super::{BindError, Deprecated};
 use crate::ast;
 use crate::literal::LiteralKind;
@@ -28,9 +29,6 @@ fn keeps_digits(args: &[Expr]) -> bool {
 
 impl<'a> Binder<'a, '_> {
     /// Notes what the constant arguments of a call of the function `name` warn of.
-    ///
-    /// # Errors
-    /// 1292 in strict modes.
     pub(super) fn note_counts(
         &mut self,
         name: &str,
@@ -72,9 +70,10 @@ impl<'a> Binder<'a, '_> {
             (ExprKind::Const(OwnedValue::Int(_) | OwnedValue::UInt(_) | OwnedValue::Null), _) => {
                 return Ok(());
             }
-            (ExprKind::Param(_), ast::ExprKind::Literal(literal)) if literal.kind == LiteralKind::String => {
-                let text = literal.string_value(self.ctx.sql, self.lex_mode());
-                if !text.is_empty() && text.iter().all(u8::is_ascii_digit) {
+            (&ExprKind::Param(param), ast::ExprKind::Literal(literal))
+                if literal.kind == LiteralKind::String =>
+            {
+                if self.is_text_of(&literal, param, TextUse::Count) {
                     return Ok(());
                 }
                 *arg = self.constant(&literal)?;
@@ -86,7 +85,7 @@ impl<'a> Binder<'a, '_> {
         for warning in expr::warnings_of(&count, self.ctx.modes) {
             match warning {
                 Warning::TruncatedWrongValue { type_name, value } => {
-                    self.note_incorrect(format!("Truncated incorrect {type_name} value: '{value}'"))?;
+                    self.note_incorrect(format!("Truncated incorrect {type_name} value: '{value}'"));
                 }
                 other => self.deprecated.push(Deprecated::Constant(other)),
             }

@@ -27,6 +27,7 @@ fn closure(known: Vec<ColumnRef>, block: &Block, left: &Cell<u32>) -> Vec<Column
     let mut facts = Facts::default();
     for condition in &block.filter {
         facts.add(condition, None);
+        semi_join_facts(condition, &block.subqueries, &mut facts);
     }
     let tests = block.filter.iter().filter_map(|condition| SetTest::of(condition, &block.subqueries));
     let tests: Vec<SetTest<'_>> = tests.collect();
@@ -119,6 +120,42 @@ impl Facts {
                 self.not_null.push(column);
             }
         });
+    }
+}
+
+/// Adds what the conditions inside of EXISTS and IN say of columns outside: MySQL makes such a query part of the one around it.
+fn semi_join_facts(condition: &Expr, subqueries: &[SubBlock], facts: &mut Facts) {
+    let ExprKind::Subquery { plan, form, .. } = &condition.kind else { return };
+    if !matches!(form, SubqueryForm::Exists { negated: false } | SubqueryForm::In { negated: false, .. }) {
+        return;
+    }
+    let Some(SubBlock { query: Query::Select(block), id, outer }) = subqueries.get(usize::from(*plan)) else {
+        return;
+    };
+    if block.aggregation.is_some() || block.having.is_some() || matches!(block.from, JoinTree::Dual) {
+        return;
+    }
+    for inside in &block.filter {
+        let mut outside = inside.clone();
+        if name_outside(&mut outside, *id, outer) {
+            facts.add(&outside, None);
+        }
+    }
+}
+
+/// Makes `expr`, of subquery `id`, one of the query around it. False: it names columns of the subquery itself.
+fn name_outside(expr: &mut Expr, id: u16, outer: &[ColumnRef]) -> bool {
+    match &mut expr.kind {
+        ExprKind::Column(column) => {
+            let of_outer = (outer_id(column.rel) == Some(id)).then(|| outer.get(usize::from(column.col)));
+            of_outer.flatten().map(|found| *column = *found).is_some()
+        }
+        ExprKind::Subquery { .. } => false,
+        _ => {
+            let mut is_outside = true;
+            expr.for_each_child_mut(&mut |child| is_outside &= name_outside(child, id, outer));
+            is_outside
+        }
     }
 }
 

@@ -254,8 +254,8 @@ impl<'a> Binder<'a, '_> {
     ) -> Result<Expr, BindError> {
         let mut sides = [bound, self.value(right)?];
         self.settle_compared(&mut sides);
+        self.read_text_first(&mut sides, [left, right])?;
         self.pin_temporal(&mut sides, &[left, right])?;
-        self.pin_no_number(&mut sides, [left, right])?;
         let moment = Self::moment_beside(&sides);
         let [a, b] = sides;
         let compared = self.build.compare(op, a, b);
@@ -327,7 +327,7 @@ impl<'a> Binder<'a, '_> {
         let mut parts = [self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?];
         self.settle_compared(&mut parts);
         self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;
-        self.note_bounds(&parts)?;
+        self.note_bounds(&parts);
         let [value, low, high] = parts;
         Ok(self.build.between(value, low, high, between.negated)?)
     }
@@ -343,9 +343,9 @@ impl<'a> Binder<'a, '_> {
         let mut values = vec![self.value(&test.expr)?];
         values.extend(self.values(test.list)?);
         self.settle_compared(&mut values);
+        self.read_texts_of_list(&mut values, test.list)?;
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
         self.pin_temporal(&mut values, &written)?;
-        self.pin_list_of_no_numbers(&mut values, &written)?;
         let list = values.split_off(1);
         let needle = values.swap_remove(0);
         Ok(self.build.in_list(needle, list, test.negated)?)

@@ -6,7 +6,7 @@ use expr::{CmpOp, ColumnRef, Expr, ExprKind};
 use types::{SqlType, TableDef};
 
 use super::binder::{Aggregates, Aliases, Binder, Condition, CteEntry, Level, Role};
-use super::block::{JoinTree, Kind, Query, Source};
+use super::block::{HintedIndexes, JoinTree, Kind, Query, Source};
 use super::scope::{Scope, ScopeColumns, ScopeTable, Visible};
 use super::{BindError, Clause, made_table};
 use crate::ast::{self, IndexHintAction, JoinCondition, TableRef};
@@ -85,8 +85,9 @@ impl<'a> Binder<'a, '_> {
         &mut self,
         def: Arc<TableDef>,
         alias: &str,
-        indexes: Option<Vec<usize>>,
+        indexes: Option<HintedIndexes>,
     ) -> Bound {
+        let indexes = without(self.ctx.catalog.damaged_indexes(&def), &def, indexes);
         let alias: Arc<str> = alias.into();
         let source = Source::Table { def: Arc::clone(&def), alias: Arc::clone(&alias), indexes };
         self.relation(alias, ScopeColumns::Defined(def), source)
@@ -169,7 +170,7 @@ impl<'a> Binder<'a, '_> {
         let mut columns = Self::columns_of(bound.output());
         let mut origins: Vec<_> = bound.output().iter().map(|column| column.origin.clone()).collect();
         if !matches!(&bound, Query::Select(block) if block.is_merged_by_mysql()) {
-            made_table::keep(&mut columns, &mut origins, bound.output());
+            made_table::keep(&mut columns, &mut origins, &bound);
         }
         rename(&mut columns, names)?;
         let named = ScopeColumns::Named(columns.clone());
@@ -355,9 +356,22 @@ fn rename(columns: &mut [Column], names: &[&str]) -> Result<(), BindError> {
     Ok(())
 }
 
+/// What is left of the indexes that hints leave (`None`: all) without those that are damaged.
+#[inline]
+fn without(damaged: Vec<usize>, def: &TableDef, indexes: Option<HintedIndexes>) -> Option<HintedIndexes> {
+    if damaged.is_empty() {
+        return indexes;
+    }
+    let all = || HintedIndexes { left: (0..def.indexes.len()).collect(), forced: false };
+    let mut hinted = indexes.unwrap_or_else(all);
+    hinted.left.retain(|index| !damaged.contains(index));
+    Some(hinted)
+}
+
 /// Positions of the indexes that USE, FORCE and IGNORE INDEX leave. Hints for ORDER BY and GROUP BY alone are checked
 /// and have no effect.
-fn hinted_indexes(def: &TableDef, hints: &[ast::IndexHint<'_>]) -> Result<Option<Vec<usize>>, BindError> {
+fn hinted_indexes(def: &TableDef, hints: &[ast::IndexHint<'_>]) -> Result<Option<HintedIndexes>, BindError> {
+    let mut forced = false;
     let mut wanted: Option<Vec<usize>> = None;
     let mut ignored = Vec::new();
     for hint in hints {
@@ -372,7 +386,8 @@ fn hinted_indexes(def: &TableDef, hints: &[ast::IndexHint<'_>]) -> Result<Option
         match (hint.action, hint.scope) {
             (_, Some(ast::IndexHintScope::OrderBy | ast::IndexHintScope::GroupBy)) => {}
             (IndexHintAction::Ignore, _) => ignored.extend(named),
-            (IndexHintAction::Use | IndexHintAction::Force, _) => {
+            (action @ (IndexHintAction::Use | IndexHintAction::Force), _) => {
+                forced |= action == IndexHintAction::Force;
                 wanted.get_or_insert_default().extend(named);
             }
         }
@@ -382,5 +397,5 @@ fn hinted_indexes(def: &TableDef, hints: &[ast::IndexHint<'_>]) -> Result<Option
     }
     let mut left = wanted.unwrap_or_else(|| (0..def.indexes.len()).collect());
     left.retain(|index| !ignored.contains(index));
-    Ok(Some(left))
+    Ok(Some(HintedIndexes { left, forced }))
 }

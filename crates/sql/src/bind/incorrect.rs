@@ -3,13 +3,15 @@
 
 use expr::{CmpDomain, ColumnRef, Expr, ExprKind};
 use types::temporal::DateFlags;
-use types::value::Loss;
+use types::value::{Loss, round_text_to_i128};
 use types::{Date, TypeKind, Value};
 
 use super::binder::Binder;
 use super::block::Source;
-use super::{BindError, Deprecated};
-use crate::literal::Literal;
+use super::text_param::TextUse;
+use super::{BindError, Clause, Deprecated};
+use crate::ast;
+use crate::literal::{Literal, LiteralKind};
 
 /// A column of dates and its type in messages.
 #[derive(Clone, Copy)]
@@ -40,21 +42,160 @@ impl Binder<'_, '_> {
         let number = value.as_value().to_f64();
         if number.loss != Loss::None {
             let shown = value.as_value().message_text();
-            self.note_incorrect(format!("Truncated incorrect DOUBLE value: '{shown}'"))?;
+            self.note_incorrect(format!("Truncated incorrect DOUBLE value: '{shown}'"));
         }
         Ok(self.build.boolean(number.value != 0.0))
     }
 
-    /// Notes a constant of which `text` tells.
-    ///
-    /// # Errors
-    /// 1292 in strict modes.
-    pub(super) fn note_incorrect(&mut self, text: String) -> Result<(), BindError> {
-        if self.change == Some(true) {
-            return Err(BindError::Incorrect { text, moment: None });
+    /// Makes a text among the sides of a comparison the number that it begins with, if it is written beside a column of numbers.
+    /// MySQL reads it before the first row where the comparison is part of WHERE or HAVING.
+    pub(super) fn read_text_first(
+        &mut self,
+        sides: &mut [Expr; 2],
+        written: [&ast::Expr<'_>; 2],
+    ) -> Result<(), BindError> {
+        if !matches!(self.level().clause, Clause::Where | Clause::Having) {
+            return Ok(());
         }
-        self.deprecated.push(Deprecated::Incorrect(text));
+        for (at, e) in written.into_iter().enumerate() {
+            if let ast::ExprKind::Literal(literal) = e.kind
+                && literal.kind == LiteralKind::String
+                && let Some(wants_decimal) = self.reads_texts(&sides[1 - at])
+            {
+                let is_year = sides[1 - at].ty.kind == TypeKind::Year;
+                self.read_text(&mut sides[at], &literal, (wants_decimal, is_year))?;
+            }
+        }
         Ok(())
+    }
+
+    /// Whether `column` is a column of numbers, beside which texts are read; true: as DECIMAL.
+    fn reads_texts(&mut self, column: &Expr) -> Option<bool> {
+        use TypeKind::{Decimal, Double, Float, Year};
+        let ExprKind::Column(place) = column.kind else { return None };
+        // Aggregates are columns of no relation.
+        self.level().rels.get(usize::from(place.rel))?;
+        match column.ty.kind {
+            Decimal => Some(true),
+            Double | Float | Year => Some(false),
+            _ => column.ty.is_integer().then_some(false),
+        }
+    }
+
+    /// As [`Binder::read_text_first`], for a list of literals: where one comparison serves them all, MySQL sorts the list first.
+    /// `values`: what is looked for, then the list.
+    pub(super) fn read_texts_of_list(
+        &mut self,
+        values: &mut [Expr],
+        list: &[ast::Expr<'_>],
+    ) -> Result<(), BindError> {
+        let [needle, items @ ..] = values else { return Ok(()) };
+        if self.change.is_some() {
+            self.note_no_moments(needle, list)?;
+        }
+        let is_double = matches!(needle.ty.kind, TypeKind::Double | TypeKind::Float);
+        let is_exact = needle.ty.is_integer() || matches!(needle.ty.kind, TypeKind::Decimal | TypeKind::Bit);
+        let is_uniform = |e: &ast::Expr<'_>| match e.kind {
+            ast::ExprKind::Literal(literal) => match literal.kind {
+                LiteralKind::String => true,
+                LiteralKind::Int | LiteralKind::Decimal | LiteralKind::Float => is_double,
+                _ => false,
+            },
+            _ => false,
+        };
+        if !(is_double || is_exact) || !list.iter().all(is_uniform) {
+            return Ok(());
+        }
+        for (item, e) in items.iter_mut().zip(list) {
+            if let ast::ExprKind::Literal(literal) = e.kind
+                && literal.kind == LiteralKind::String
+            {
+                self.read_text(item, &literal, (false, false))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the literals of `list` beside a column of dates or times that are none: before a change reads a row, it is warned of them,
+    /// or refused.
+    fn note_no_moments(&mut self, column: &Expr, list: &[ast::Expr<'_>]) -> Result<(), BindError> {
+        let ExprKind::Column(place) = column.kind else { return Ok(()) };
+        let type_name = match column.ty.kind {
+            TypeKind::Date => "date",
+            TypeKind::Time => "time",
+            TypeKind::DateTime | TypeKind::Timestamp => "datetime",
+            _ => return Ok(()),
+        };
+        for e in list {
+            let ast::ExprKind::Literal(literal) = e.kind else { continue };
+            if !matches!(literal.kind, LiteralKind::String | LiteralKind::Hex | LiteralKind::Bit) {
+                continue;
+            }
+            let constant = self.constant_of(&literal)?;
+            let ExprKind::Const(value) = &constant.kind else { continue };
+            let mut scratch = Vec::new();
+            let value = match value.as_value() {
+                bits @ Value::Bit { .. } => Value::binary(bits.as_text(&mut scratch)),
+                value => value,
+            };
+            let is_moment = match type_name {
+                "time" => value.to_time().is_some(),
+                _ => value.to_datetime(DateFlags::from_modes(self.ctx.modes), Date::ZERO).is_some(),
+            };
+            if is_moment {
+                continue;
+            }
+            self.pin(&literal);
+            let text = match type_name {
+                "datetime" => self.incorrect(Moment { column: place, type_name }, &value.message_text()),
+                _ => Some(format!("Truncated incorrect {type_name} value: '{}'", value.message_text())),
+            };
+            if let Some(text) = text {
+                self.note_incorrect(text);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes `text`, which is `literal`, a number unless it is one as a whole.
+    fn read_text(
+        &mut self,
+        text: &mut Expr,
+        literal: &Literal,
+        (wants_decimal, is_year): (bool, bool),
+    ) -> Result<(), BindError> {
+        let constant = self.constant_of(literal)?;
+        let ExprKind::Const(value) = &constant.kind else { return Ok(()) };
+        let value = value.as_value();
+        if is_year && let Some(digits) = year_before_other_text(&value) {
+            self.pin(literal);
+            *text = self.build.string(digits, self.ctx.collation);
+            return Ok(());
+        }
+        let read_as = if wants_decimal { TextUse::Decimal } else { TextUse::Double };
+        let is_number = match text.kind {
+            ExprKind::Param(param) => self.is_text_of(literal, param, read_as),
+            _ => read_as.accepts(&value),
+        };
+        if is_number {
+            return Ok(());
+        }
+        let (double, decimal) = (value.to_f64(), value.to_decimal());
+        self.pin(literal);
+        let type_name = if wants_decimal { "DECIMAL" } else { "DOUBLE" };
+        self.note_incorrect(format!("Truncated incorrect {type_name} value: '{}'", value.message_text()));
+        *text =
+            if wants_decimal { self.build.decimal(decimal.value) } else { self.build.double(double.value) };
+        Ok(())
+    }
+
+    /// Notes a constant that `text` complains of: a warning, or in strict modes an error of the statement.
+    pub(super) fn note_incorrect(&mut self, text: String) {
+        if self.change == Some(true) {
+            self.late.note(BindError::Incorrect { text, moment: None });
+        } else {
+            self.deprecated.push(Deprecated::Incorrect(text));
+        }
     }
 
     /// What became of the comparison of the column with a constant.
@@ -77,7 +218,7 @@ impl Binder<'_, '_> {
                 let text =
                     constant_beside(&compared, moment).and_then(|value| self.incorrect(moment, &value));
                 if let Some(text) = text {
-                    self.note_incorrect(text)?;
+                    self.note_incorrect(text);
                 }
                 Ok(compared)
             }
@@ -86,29 +227,23 @@ impl Binder<'_, '_> {
     }
 
     /// Notes numbers that are no dates among the bounds between which a column of dates is to lie.
-    ///
-    /// # Errors
-    /// 1292 in strict modes.
-    pub(super) fn note_bounds(&mut self, operands: &[Expr; 3]) -> Result<(), BindError> {
+    pub(super) fn note_bounds(&mut self, operands: &[Expr; 3]) {
         let (value, bounds) = operands.split_at(1);
-        let Some(moment) = Self::moment_beside(value) else { return Ok(()) };
-        if moment.type_name == "time" {
-            return Ok(());
-        }
+        let moment = Self::moment_beside(value).filter(|moment| moment.type_name != "time");
+        let Some(moment) = moment else { return };
         let flags = DateFlags::from_modes(self.ctx.modes);
         for bound in bounds {
             let ExprKind::Const(bound) = &bound.kind else { continue };
             let bound = bound.as_value();
-            let is_number = !bound.is_null() && !bound.is_textual() && !bound.is_temporal();
-            if is_number
+            if is_number_but_zero(&bound)
+                && !bound.is_temporal()
                 && !matches!(bound, Value::Bit { .. })
                 && bound.to_datetime(flags, Date::ZERO).is_none()
                 && let Some(text) = self.incorrect(moment, &bound.message_text())
             {
-                self.note_incorrect(text)?;
+                self.note_incorrect(text);
             }
         }
-        Ok(())
     }
 
     /// MySQL's text of a value that a column of dates does not have; `None`: the column is not one of a table.
@@ -121,6 +256,14 @@ impl Binder<'_, '_> {
     }
 }
 
+/// The number at the front of a text that goes on: beside a YEAR column it is what the text is.
+fn year_before_other_text<'v>(value: &Value<'v>) -> Option<&'v [u8]> {
+    let Value::Bytes { data, .. } = *value else { return None };
+    let (_, consumed) = round_text_to_i128(data);
+    let goes_on = !data[consumed..].trim_ascii().is_empty();
+    (consumed > 0 && goes_on).then_some(&data[..consumed])
+}
+
 /// The constant that a date is compared with as a number, or a time as a text, because it is none.
 fn constant_beside(compared: &Expr, moment: Moment) -> Option<String> {
     let ExprKind::Compare { domain, args, .. } = &compared.kind else { return None };
@@ -129,9 +272,14 @@ fn constant_beside(compared: &Expr, moment: Moment) -> Option<String> {
         _ => None,
     })?;
     let is_none = match domain {
-        CmpDomain::Double => !constant.is_textual(),
+        CmpDomain::Double => is_number_but_zero(&constant),
         CmpDomain::String(_) => moment.type_name == "time" && constant.is_textual(),
         _ => false,
     };
     is_none.then(|| constant.message_text())
+}
+
+/// Whether a constant is a number other than zero. Zero is a date beside a column, whatever the mode.
+fn is_number_but_zero(constant: &Value<'_>) -> bool {
+    !constant.is_textual() && constant.to_f64().value != 0.0
 }

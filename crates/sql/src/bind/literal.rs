@@ -2,10 +2,10 @@
 
 use expr::{Expr, ExprKind, Func};
 use types::temporal::DateFlags;
-use types::value::Loss;
-use types::{Charset, CollationId, Date, Decimal, SqlModes, SqlType, TypeKind, Value};
+use types::{Charset, CollationId, Decimal, SqlModes, SqlType, TypeKind, Value};
 
 use super::binder::Binder;
+use super::text_param::{TextParam, TextUse};
 use super::{BindError, Literals};
 use crate::ast;
 use crate::charset::Introducer;
@@ -64,6 +64,11 @@ impl Binder<'_, '_> {
     /// The literal as a constant of the plan.
     pub(super) fn constant(&mut self, literal: &Literal) -> Result<Expr, BindError> {
         self.pin(literal);
+        self.constant_of(literal)
+    }
+
+    /// The value of `literal`, of which the plan holds nothing yet.
+    pub(super) fn constant_of(&self, literal: &Literal) -> Result<Expr, BindError> {
         let (sql, mode) = (self.ctx.sql, self.lex_mode());
         let build = self.build;
         Ok(match literal.kind {
@@ -135,6 +140,7 @@ impl Binder<'_, '_> {
         values: &mut [Expr],
         written: &[&ast::Expr<'_>],
     ) -> Result<(), BindError> {
+        self.pin_texts(values, written)?;
         if !values.iter().any(may_decide_by_text) {
             return Ok(());
         }
@@ -155,7 +161,7 @@ impl Binder<'_, '_> {
         for (value, written) in values.iter_mut().zip(written) {
             if let Some((literal, negative)) = lifted_literal(value, written)
                 && (beside_year
-                    || (beside_date && !self.is_moment_text(&literal, beside_time_alone))
+                    || (beside_date && !self.is_moment_text(value, &literal, beside_time_alone))
                     || (beside_fixed && literal.kind == LiteralKind::Decimal))
             {
                 let constant = self.constant(&literal)?;
@@ -165,62 +171,41 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Makes a lifted text that is no number a constant again beside a number: what it warns of is said once.
-    pub(super) fn pin_no_number(
-        &mut self,
-        sides: &mut [Expr; 2],
-        written: [&ast::Expr<'_>; 2],
-    ) -> Result<(), BindError> {
-        for at in 0..2 {
-            if is_number(&sides[1 - at])
-                && let Some((literal, false)) = lifted_literal(&sides[at], written[at])
-                && literal.kind == LiteralKind::String
-                && self.is_no_number(&literal)
-            {
-                sides[at] = self.constant(&literal)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// As [`Binder::pin_no_number`], for the literals of a list, all of which are read at once. The needle is the first of `values`.
-    pub(super) fn pin_list_of_no_numbers(
-        &mut self,
-        values: &mut [Expr],
-        written: &[&ast::Expr<'_>],
-    ) -> Result<(), BindError> {
-        let literal =
-            |(value, written): (&Expr, &&ast::Expr<'_>)| lifted_literal(value, written).map(|(l, _)| l);
-        let literals: Option<Vec<Literal>> = match values {
-            [needle, list @ ..] if is_number(needle) => list.iter().zip(&written[1..]).map(literal).collect(),
+    /// Makes lifted texts beside numbers constants again that are no numbers: they are read once, and warned of then.
+    fn pin_texts(&mut self, values: &mut [Expr], written: &[&ast::Expr<'_>]) -> Result<(), BindError> {
+        let text = |e: &ast::Expr<'_>| match e.kind {
+            ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::String => Some(literal),
             _ => None,
         };
-        let Some(literals) = literals else { return Ok(()) };
-        let is_text = |literal: &Literal| literal.kind == LiteralKind::String;
-        if literals.iter().all(is_text) && literals.iter().any(|literal| self.is_no_number(literal)) {
-            for (value, literal) in values[1..].iter_mut().zip(&literals) {
-                *value = self.constant(literal)?;
+        if !written.iter().any(|e| text(e).is_some()) || !values.iter().any(is_number) {
+            return Ok(());
+        }
+        for (value, written) in values.iter_mut().zip(written) {
+            if let (&ExprKind::Param(param), Some(literal)) = (&value.kind, text(written))
+                && !self.is_text_of(&literal, param, TextUse::Double)
+            {
+                *value = self.constant(&literal)?;
             }
         }
         Ok(())
     }
 
-    /// Whether a literal is a text that is not wholly a number.
-    fn is_no_number(&self, literal: &Literal) -> bool {
+    /// Whether a string, which is parameter `param`, is as a whole what it is read as. The plan is good for such strings alone then.
+    pub(super) fn is_text_of(&mut self, literal: &Literal, param: u16, read_as: TextUse) -> bool {
         let text = literal.string_value(self.ctx.sql, self.lex_mode());
-        Value::Bytes { data: &text, collation: self.ctx.collation }.to_f64().loss != Loss::None
+        let is = read_as.accepts(&Value::Bytes { data: &text, collation: self.ctx.collation });
+        if is {
+            self.text_params.push(TextParam { param, read_as });
+        }
+        is
     }
 
-    /// Whether a literal is a string that can be read as a date and time, or is a time.
-    fn is_moment_text(&self, literal: &Literal, is_time: bool) -> bool {
-        literal.kind == LiteralKind::String && {
-            let text = literal.string_value(self.ctx.sql, self.lex_mode());
-            let value = Value::Bytes { data: &text, collation: self.ctx.collation };
-            if is_time {
-                return value.to_time().is_some_and(|read| read.loss == Loss::None);
-            }
-            value.to_datetime(DateFlags::from_modes(self.ctx.modes), Date::ZERO).is_some()
-        }
+    /// Whether `value`, a lifted literal, is a text that can be read as a date and time, or is wholly a time.
+    fn is_moment_text(&mut self, value: &Expr, literal: &Literal, is_time: bool) -> bool {
+        let ExprKind::Param(param) = value.kind else { return false };
+        let moment = TextUse::Moment(DateFlags::from_modes(self.ctx.modes));
+        let read_as = if is_time { TextUse::Time } else { moment };
+        literal.kind == LiteralKind::String && self.is_text_of(literal, param, read_as)
     }
 
     /// The lexer's part of `sql_mode`.
@@ -245,12 +230,6 @@ fn lifted_literal(value: &Expr, written: &ast::Expr<'_>) -> Option<(Literal, boo
     }
 }
 
-/// Whether the type of `expr` is that of a number.
-fn is_number(expr: &Expr) -> bool {
-    use TypeKind::{Bit, Decimal, Double, Float, Year};
-    expr.ty.is_integer() || matches!(expr.ty.kind, Bit | Decimal | Double | Float | Year)
-}
-
 /// Digits before the point as written, leading zeros included.
 fn whole_digits(text: &[u8]) -> u32 {
     text.iter().take_while(|b| b.is_ascii_digit()).count() as u32
@@ -261,6 +240,12 @@ fn whole_digits(text: &[u8]) -> u32 {
 fn may_decide_by_text(expr: &Expr) -> bool {
     use TypeKind::{Date, DateTime, Double, Float, Time, Timestamp, Year};
     matches!(expr.ty.kind, Year | Date | DateTime | Timestamp | Time | Float | Double)
+}
+
+/// Whether texts beside `expr` are read as numbers, unless there is a date or time, too.
+fn is_number(expr: &Expr) -> bool {
+    use TypeKind::{Bit, Decimal, Double, Float};
+    expr.ty.is_integer() || matches!(expr.ty.kind, Decimal | Double | Float | Bit)
 }
 
 /// Whether `expr` is a YEAR column.

@@ -1,11 +1,14 @@
 //! Columns of tables that MySQL makes for a statement: of derived tables that it does not merge, of UNION, of groups and of
 //! distinct rows. Clients see that a column comes from such a table.
 
-use expr::{AggFunc, ColumnRef, Expr, ExprKind};
-use types::{CollationId, IndexKind, KeyPart, LobSize, SqlType, TypeKind};
+use std::sync::Arc;
 
-use super::block::{Block, JoinTree, Source};
-use crate::plan::{AggSpec, Column, Origin, OutputColumn};
+use expr::{AggFunc, ColumnRef, Expr, ExprKind};
+use types::{CollationId, LobSize, SqlType, TypeKind};
+
+use super::block::{Block, Query, Source};
+use super::gathered::{Gathered, gathered, is_constant};
+use crate::plan::{AggSpec, Column, KeptKind, Origin, OutputColumn};
 
 /// From this width on an integer is a BIGINT.
 const BIGINT_WIDTH_MIN: u32 = 10;
@@ -14,13 +17,18 @@ const VARCHAR_CHARS_MAX: u32 = 512;
 
 /// Makes the columns of a query's result those of a table: calculated values get the types of table columns, and none is
 /// part of a key.
-pub(super) fn keep(columns: &mut [Column], origins: &mut [Option<Origin>], output: &[OutputColumn]) {
-    for ((column, origin), shown) in columns.iter_mut().zip(origins).zip(output) {
+pub(super) fn keep(columns: &mut [Column], origins: &mut [Option<Origin>], query: &Query) {
+    for ((column, origin), shown) in columns.iter_mut().zip(origins).zip(query.output()) {
         if !matches!(shown.expr.kind, ExprKind::Column(_)) {
             keep_type(&mut column.ty);
         }
         let mut kept = origin.take().unwrap_or_default().without_keys();
         kept.is_value = false;
+        if let Query::Select(block) = query
+            && let Some(spec) = aggregate_of(&shown.expr, block)
+        {
+            kept.no_default |= extreme_of_column(spec, block) == Some(true);
+        }
         *origin = Some(kept);
     }
 }
@@ -41,83 +49,138 @@ fn keep_type(ty: &mut SqlType) {
 
 /// Gives the columns of a UNION the types of the table that MySQL makes for it; they come from that table.
 pub(super) fn keep_union(columns: &mut [Column]) -> Vec<Option<Origin>> {
-    for column in columns.iter_mut().filter(|column| !column.ty.is_integer()) {
-        keep_type(&mut column.ty);
-    }
-    let origin = |column: &Column| {
+    let origin = |column: &mut Column| {
         let mut origin = Origin::made(column.name.clone());
         origin.no_default = column.ty.is_temporal() && !column.nullable;
+        if !column.ty.is_integer() {
+            let prepared = column.ty.kind;
+            keep_type(&mut column.ty);
+            let run = column.ty.kind;
+            origin.kept = (run != prepared).then_some(KeptKind { prepared, run });
+        }
         origin
     };
-    columns.iter().map(|column| Some(origin(column))).collect()
+    columns.iter_mut().map(|column| Some(origin(column))).collect()
 }
 
-/// What MySQL gathers in a table.
-enum Gathered {
-    /// Groups, of so many expressions.
-    Groups(u16),
-    /// Distinct rows.
-    Rows,
-}
-
-/// Makes the items of a select list columns of the table that MySQL makes to group or to find what is distinct.
-pub(super) fn mark_result(block: &mut Block) {
-    let Some(gathered) = gathered_by_table(block) else { return };
-    for item in &mut block.output {
-        let origin = match (item.origin.take(), &item.expr.kind, &gathered) {
-            (Some(mut origin), ..) => {
-                origin.is_gathered = true;
-                Some(origin)
-            }
-            (None, ExprKind::Column(column), Gathered::Groups(groups)) if column.col >= *groups => {
-                Some(Origin::default())
-            }
-            // Its table has no columns for constants.
-            (None, ExprKind::Const(_), _) => None,
-            (None, ExprKind::Column(_), _) | (None, _, Gathered::Rows) => {
-                Some(Origin::made(item.name.clone()))
-            }
-            (None, _, Gathered::Groups(_)) => None,
-        };
+/// Makes the items of a select list columns of the table that MySQL makes to group, to sort or to find what is distinct.
+pub(super) fn mark_result(block: &mut Block, is_outermost: bool) {
+    let Some(gathered) = gathered(block, is_outermost) else { return };
+    let origins: Vec<Option<Origin>> =
+        block.output.iter().map(|item| kept_origin(item, gathered, block)).collect();
+    for (item, origin) in block.output.iter_mut().zip(origins) {
         item.origin = origin;
     }
 }
 
-/// What MySQL gathers in a table to answer `block`, if it makes one.
-fn gathered_by_table(block: &Block) -> Option<Gathered> {
-    if let Some(made) = &block.aggregation {
-        // It sorts the rows where an aggregate needs all of a group's, and groups by an index as it comes.
-        let is_sorted = |spec: &AggSpec| spec.distinct || spec.func == AggFunc::GroupConcat;
-        let by_table = !made.groups.is_empty() && !made.aggs.iter().any(is_sorted);
-        let gathers = by_table && !follows_index(made.groups.iter(), block);
-        return gathers.then_some(Gathered::Groups(made.groups.len() as u16));
+/// Gives calculated values of the statement's result the types that they have in the table that gathers them. Until the statement
+/// is planned, equal expressions have equal types.
+pub(super) fn send_as_kept(output: &mut Arc<[OutputColumn]>) {
+    let kept = |column: &OutputColumn| Some(column.origin.as_ref()?.kept?.run);
+    if output.iter().all(|column| kept(column).is_none()) {
+        return;
     }
-    let gathers = block.distinct
-        && !matches!(block.from, JoinTree::Dual)
-        && !follows_index(block.output.iter().map(|item| &item.expr), block);
-    gathers.then_some(Gathered::Rows)
+    let mut columns = output.to_vec();
+    for column in &mut columns {
+        if let Some(kind) = kept(column) {
+            column.expr.ty.kind = kind;
+        }
+    }
+    *output = columns.into();
 }
 
-/// Whether `exprs`, constants aside, are the first columns of an index, or have all columns of a unique one among them.
-fn follows_index<'e>(exprs: impl Iterator<Item = &'e Expr>, block: &Block) -> bool {
-    let columns: Option<Vec<ColumnRef>> = exprs
-        .filter(|e| !matches!(e.kind, ExprKind::Const(_)))
-        .map(|e| match e.kind {
-            ExprKind::Column(column) => Some(column),
-            _ => None,
-        })
-        .collect();
-    let Some(columns) = columns else { return false };
-    let Some(first) = columns.first() else { return false };
-    let Some(Source::Table { def, .. }) = block.rels.get(usize::from(first.rel)) else { return false };
-    if columns.iter().any(|column| column.rel != first.rel) {
-        return false;
+/// Where `item` comes from once its value is in the table.
+fn kept_origin(item: &OutputColumn, gathered: Gathered, block: &Block) -> Option<Origin> {
+    if let Some(origin) = &item.origin {
+        let mut origin = origin.clone();
+        origin.is_gathered = true;
+        return Some(origin);
     }
-    def.indexes.iter().filter(|index| !index.parts.is_empty()).any(|index| {
-        let named = |part: &KeyPart| columns.iter().any(|column| column.col == part.column);
-        let is_prefix = columns.len() <= index.parts.len() && index.parts[..columns.len()].iter().all(named);
-        let is_not_null = |part: &KeyPart| !def.columns[usize::from(part.column)].nullable;
-        let is_unique = index.kind != IndexKind::Secondary && index.parts.iter().all(is_not_null);
-        is_prefix || (is_unique && index.parts.iter().all(named))
-    })
+    // The table has no columns for constants, nor for what is made of aggregates.
+    let is_kept = !is_constant(&item.expr, block);
+    let made = || Origin::made(item.name.clone());
+    let is_sorted = match gathered {
+        Gathered::Rows => return is_kept.then(|| calculated(made(), &item.expr.ty, None)),
+        Gathered::Groups => false,
+        Gathered::SortedGroups => true,
+    };
+    let Some(spec) = aggregate_of(&item.expr, block) else {
+        let is_kept = is_kept && !names_aggregate(&item.expr, block);
+        return is_kept.then(|| calculated(made(), &item.expr.ty, None));
+    };
+    if !is_sorted && is_computed_at_end(spec.func) {
+        return None;
+    }
+    let mut origin = if is_sorted { made() } else { Origin::default() };
+    match extreme_of_column(spec, block) {
+        Some(no_default) => origin.no_default = no_default,
+        None => origin = calculated(origin, &item.expr.ty, Some(TypeKind::BigInt)),
+    }
+    Some(origin)
+}
+
+/// `origin` of a value that is calculated. The table has another integer type for it: `kind`, or one as wide as the value.
+fn calculated(mut origin: Origin, ty: &SqlType, kind: Option<TypeKind>) -> Origin {
+    if ty.is_integer() {
+        let by_width = if ty.width() < BIGINT_WIDTH_MIN { TypeKind::Int } else { TypeKind::BigInt };
+        let run = kind.unwrap_or(by_width);
+        origin.kept = (run != ty.kind).then_some(KeptKind { prepared: ty.kind, run });
+    }
+    origin
+}
+
+/// Whether the table of groups has something else than the aggregate, which MySQL computes of it for each group.
+fn is_computed_at_end(func: AggFunc) -> bool {
+    use AggFunc::{Avg, BitAnd, BitOr, BitXor, StdPop, StdSamp, VarPop, VarSamp};
+    matches!(func, Avg | BitAnd | BitOr | BitXor | StdPop | StdSamp | VarPop | VarSamp)
+}
+
+/// The aggregate that `expr`, an item above an aggregation, is.
+fn aggregate_of<'b>(expr: &Expr, block: &'b Block) -> Option<&'b AggSpec> {
+    match expr.kind {
+        ExprKind::Column(column) => aggregate_at(column, block),
+        _ => None,
+    }
+}
+
+fn aggregate_at(column: ColumnRef, block: &Block) -> Option<&AggSpec> {
+    let made = block.aggregation.as_ref()?;
+    let at = usize::from(column.col).checked_sub(made.groups.len()).filter(|_| column.rel == made.rel)?;
+    made.aggs.get(at).filter(|spec| spec.func != AggFunc::AnyValue)
+}
+
+/// Whether `expr` or a subquery in it names an aggregate of `block`.
+fn names_aggregate(expr: &Expr, block: &Block) -> bool {
+    let mut found = false;
+    expr.walk(&mut |e| match e.kind {
+        ExprKind::Column(column) => found |= aggregate_at(column, block).is_some(),
+        ExprKind::Subquery { plan, .. } => {
+            let subquery = block.subqueries.get(usize::from(plan));
+            let mut outer = subquery.iter().flat_map(|subquery| &subquery.outer);
+            found |= outer.any(|column| aggregate_at(*column, block).is_some());
+        }
+        _ => {}
+    });
+    found
+}
+
+/// For MIN and MAX of a column of a base table, or of a derived one that MySQL fills, which become such a column: whether it has no default.
+fn extreme_of_column(spec: &AggSpec, block: &Block) -> Option<bool> {
+    let ([Expr { kind: ExprKind::Column(column), .. }], AggFunc::Min | AggFunc::Max) =
+        (&spec.args[..], spec.func)
+    else {
+        return None;
+    };
+    match block.rels.get(usize::from(column.rel))? {
+        Source::Table { def, alias, .. } => {
+            let origin = Origin::of_column(Arc::clone(def), column.col, Arc::clone(alias));
+            Some(origin.traits().no_default)
+        }
+        Source::Query { query: Some(query), origins, .. } => {
+            let is_merged = matches!(query, Query::Select(block) if block.is_merged_by_mysql());
+            let origin = origins.get(usize::from(column.col)).filter(|_| !is_merged)?;
+            Some(origin.as_ref()?.traits().no_default)
+        }
+        _ => None,
+    }
 }

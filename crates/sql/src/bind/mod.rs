@@ -24,6 +24,7 @@ mod expansion;
 mod expr;
 mod from;
 mod function;
+mod gathered;
 mod incorrect;
 mod insert;
 mod late;
@@ -52,6 +53,7 @@ mod subquery;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text_errors;
+mod text_param;
 pub(crate) mod volatile;
 
 pub use bad_literal::bad_literal;
@@ -62,3 +64,4 @@ pub use error::{BindError, Clause};
 pub use param_use::{ParamRole, ParamUse};
 pub use range_memory::RangeMemory;
 pub use statement::{Planned, Refused, bind_and_plan};
+pub use text_param::TextParam;

@@ -20,7 +20,28 @@ impl<'a> Binder<'a, '_> {
         }
         match self.named_item(&item.expr, Clause::Order)? {
             Some((place, _)) => self.selected(place),
-            None => self.value(&item.expr),
+            None => self.value(&item.expr).or_else(|error| self.selected_aggregate(&item.expr, error)),
+        }
+    }
+
+    /// The aggregate of the select list that `expr`, an item of ORDER BY, is by its text: its columns may be ambiguous then.
+    #[cold]
+    fn selected_aggregate(&mut self, expr: &ast::Expr<'a>, error: BindError) -> Result<Expr, BindError> {
+        let (BindError::AmbiguousColumn { .. }, ast::ExprKind::Aggregate(wanted)) = (&error, expr.kind)
+        else {
+            return Err(error);
+        };
+        let is_wanted = |item: &ast::SelectItem<'_>| match item {
+            ast::SelectItem::Expr {
+                expr: ast::Expr { kind: ast::ExprKind::Aggregate(shown), .. }, ..
+            } => is_same_text(wanted, shown),
+            _ => false,
+        };
+        let items = self.level().items;
+        let is_each_one = items.iter().all(|item| matches!(item, ast::SelectItem::Expr { .. }));
+        match items.iter().position(is_wanted).filter(|_| is_each_one) {
+            Some(place) => self.selected(place),
+            None => Err(error),
         }
     }
 
@@ -150,6 +171,22 @@ impl<'a> Binder<'a, '_> {
             }
         }
     }
+}
+
+/// Whether two aggregates name the same columns, as far as their texts say.
+fn is_same_text(a: &ast::Aggregate<'_>, b: &ast::Aggregate<'_>) -> bool {
+    let is_same = |(a, b): (&ast::Expr<'_>, &ast::Expr<'_>)| match (a.kind, b.kind) {
+        (ast::ExprKind::Column(a), ast::ExprKind::Column(b)) => {
+            a.column.eq_ignore_ascii_case(b.column)
+                && (a.table.is_none() || b.table.is_none() || a.table == b.table)
+        }
+        _ => false,
+    };
+    a.func == b.func
+        && a.distinct == b.distinct
+        && a.order_by.is_empty()
+        && a.args.len() == b.args.len()
+        && a.args.iter().zip(b.args).all(is_same)
 }
 
 /// The column that `expr` is.

@@ -43,9 +43,6 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// The number as which `value`, a text, is read at a place of numbers; `None`: it is something else.
-    ///
-    /// # Errors
-    /// 1292 in strict modes.
     pub(super) fn number_in_row(
         &mut self,
         value: &ast::Expr<'a>,
@@ -65,7 +62,7 @@ impl<'a> Binder<'a, '_> {
         };
         if loss != Loss::None {
             let shown = value.message_text();
-            self.note_incorrect(format!("Truncated incorrect {type_name} value: '{shown}'"))?;
+            self.note_incorrect(format!("Truncated incorrect {type_name} value: '{shown}'"));
         }
         Ok(Some(number))
     }

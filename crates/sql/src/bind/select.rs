@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expr::{Expr, ExprKind};
 
 use super::binder::{Aggregates, Aliases, Binder, Level, Role};
-use super::block::{Block, JoinTree, Source};
+use super::block::{Block, JoinTree, Query, Source};
 use super::padded::stored;
 use super::query::Tail;
 use super::{BindError, Clause, Deprecated, aggregate, made_table, rewrite, volatile};
@@ -57,7 +57,7 @@ impl<'a> Binder<'a, '_> {
         };
         let groups = self.drop_redundant(&mut block, groups, (before_groups, before_order));
         self.aggregate(&mut block, groups);
-        made_table::mark_result(&mut block);
+        made_table::mark_result(&mut block, self.levels.len() == 1);
         volatile::compute_once(&mut block, &self.build);
         self.ensure_distinct_order(&block);
         Ok(block)
@@ -248,9 +248,10 @@ impl<'a> Binder<'a, '_> {
             Source::Table { def, .. } | Source::Virtual { def } => {
                 Some(Origin::of_column(Arc::clone(def), col, alias))
             }
-            Source::Query { columns, origins, .. } => {
+            Source::Query { query, columns, origins } => {
+                let is_merged = matches!(query, Some(Query::Select(inner)) if inner.is_merged_by_mysql());
                 let (col, name) = (usize::from(col), columns[usize::from(col)].name.clone());
-                Some(origins[col].clone().unwrap_or_else(Origin::value).through(alias, name))
+                Some(origins[col].clone().unwrap_or_else(Origin::value).through(alias, name, is_merged))
             }
             Source::Made { .. } => None,
         }

@@ -2,7 +2,7 @@
 
 use super::binder::{Binder, Level, Role};
 use super::block::{Block, Query};
-use super::{BindContext, BindError, Deprecated, ParamUse, text_errors};
+use super::{BindContext, BindError, Deprecated, ParamUse, TextParam, made_table, text_errors};
 use crate::ast::{self, Statement};
 use crate::dive::{Dives, Recheck};
 use crate::plan::{OutputColumn, Plan};
@@ -20,6 +20,8 @@ pub struct Planned {
     pub range_memory_exceeded: bool,
     /// What the choice of paths depends on, beside the key: see [`crate::dive`].
     pub rechecks: Vec<Recheck>,
+    /// Which literals have to be what.
+    pub text_params: Vec<TextParam>,
     /// Constructs to warn of whenever the statement runs.
     pub deprecated: Vec<Deprecated>,
     /// What the statement takes its `?` for, in order.
@@ -62,9 +64,15 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
     binder.levels.push(Level::new(Role::Rows));
     let plan = match statement {
         Statement::Query(query) => {
-            let bound = binder.query(query)?;
+            let mut bound = binder.query(query)?;
+            if let Some(rows_max) = ctx.session.select_limit() {
+                let count = binder.build.int(i64::try_from(rows_max).unwrap_or(i64::MAX));
+                bound.limit_mut().count.get_or_insert(count);
+            }
             binder.late.take()?;
-            Plan::Query(planner::query(bound, ctx))
+            let mut plan = planner::query(bound, ctx);
+            made_table::send_as_kept(&mut plan.output);
+            Plan::Query(plan)
         }
         Statement::Insert(insert) => Plan::Insert(binder.insert(insert)?),
         Statement::Update(update) => Plan::Update(binder.update(update)?),
@@ -80,8 +88,9 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
     let rechecks = ctx.dives.map(Dives::take_rechecks).unwrap_or_default();
     let range_memory_exceeded = ctx.range_memory.was_exceeded();
     let param_uses = std::mem::take(&mut binder.param_uses);
+    let text_params = std::mem::take(&mut binder.text_params);
     let (shareable, deprecated) = (binder.shareable, std::mem::take(&mut binder.deprecated));
-    Ok(Planned { plan, shareable, range_memory_exceeded, rechecks, deprecated, param_uses })
+    Ok(Planned { plan, shareable, range_memory_exceeded, rechecks, text_params, deprecated, param_uses })
 }
 
 impl<'a> Binder<'a, '_> {

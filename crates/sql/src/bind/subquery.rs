@@ -1,11 +1,11 @@
 //! Subqueries in expressions.
 
-use expr::{CmpDomain, CmpOp, Expr, ExprKind, SubqueryForm};
+use expr::{CmpDomain, CmpOp, ColumnRef, Expr, ExprKind, SubqueryForm};
 use types::{SqlType, TypeKind};
 
 use super::binder::{Binder, Level, Role};
 use super::block::{Block, JoinTree, Query, Source, SubBlock, Window};
-use super::{BindError, Clause};
+use super::{BindError, Clause, aggregate};
 use crate::ast::{self, BinaryOp};
 use crate::plan::OutputColumn;
 
@@ -39,8 +39,19 @@ impl<'a> Binder<'a, '_> {
     pub(super) fn scalar_subquery(&mut self, query: &'a ast::Query<'a>) -> Result<Expr, BindError> {
         let plan = self.subquery(query, Role::Value)?;
         let column = self.sole_column(plan)?;
-        let (ty, nullable) = (column.ty.clone(), column.nullable);
+        let (mut ty, nullable) = (column.ty.clone(), column.nullable);
+        let shown = match column.kind {
+            ExprKind::Column(shown) => Some(shown),
+            _ => None,
+        };
         let subquery = &self.level().subqueries[usize::from(plan)].query;
+        if shows_derived(subquery, shown) {
+            aggregate::widen_derived(&mut ty);
+        }
+        if ty.kind == TypeKind::Null && matches!(subquery, Query::Union(_)) {
+            // The table of a set operation has an empty text where all operands have NULL.
+            ty = SqlType::new(TypeKind::VarBinary, 0);
+        }
         let may_be_empty = !matches!(subquery, Query::Select(block) if block.has_one_row());
         let kind = ExprKind::Subquery { plan, form: SubqueryForm::Scalar, needle: None };
         Ok(Expr { kind, ty, nullable: nullable || may_be_empty })
@@ -194,4 +205,10 @@ impl<'a> Binder<'a, '_> {
         let kind = ExprKind::Subquery { plan, form, needle: Some(Box::new(needle)) };
         Ok(Expr { kind, ty: SqlType::new(TypeKind::BigInt, 1), nullable: true })
     }
+}
+
+/// Whether `shown`, the only item of `query`, is a column of a derived table.
+fn shows_derived(query: &Query, shown: Option<ColumnRef>) -> bool {
+    let (Query::Select(block), Some(column)) = (query, shown) else { return false };
+    matches!(block.rels.get(usize::from(column.rel)), Some(Source::Query { .. }))
 }

@@ -43,12 +43,9 @@ impl<'a> Parser<'a, '_> {
             completion.chain = Some(!self.eat_kw(Kw::NO));
             self.expect_kw(Kw::CHAIN)?;
         }
-        if self.at_kw(Kw::NO) || self.at_kw(Kw::RELEASE) {
+        if self.at_kw(Kw::NO) || (self.at_kw(Kw::RELEASE) && completion.chain != Some(true)) {
             completion.release = Some(!self.eat_kw(Kw::NO));
             self.expect_kw(Kw::RELEASE)?;
-        }
-        if completion.chain == Some(true) && completion.release == Some(true) {
-            return self.syntax();
         }
         Ok(completion)
     }

@@ -9,8 +9,8 @@ mod exprs;
 mod key_set;
 mod node;
 mod origin;
+mod safe_updates;
 mod skip;
-
 mod uses;
 
 pub use change::{
@@ -23,7 +23,7 @@ pub use node::{
     AggSpec, Column, ColumnSet, Estimate, ItemText, JoinKind, Node, OutputColumn, Path, QueryPlan, Relation,
     RowLock, RowLocks, SortKey, SubPlan,
 };
-pub use origin::{ColumnTraits, Origin};
+pub use origin::{ColumnTraits, KeptKind, Origin};
 pub use skip::{Skip, Take};
 pub use uses::TableUsed;
 

@@ -13,6 +13,8 @@ pub struct Origin {
     alias: Option<Arc<str>>,
     /// Name of the column, if it is another than that of `column`.
     name: Option<Box<str>>,
+    /// What the table is called in the innermost query that is part of others.
+    inner_alias: Option<Arc<str>>,
     /// It is no part of a key.
     has_no_keys: bool,
     /// NOT NULL and without a default value, whatever `column` is.
@@ -21,6 +23,17 @@ pub struct Origin {
     pub is_value: bool,
     /// Shown by way of a table that MySQL makes when the statement runs, where it is no part of any key.
     pub is_gathered: bool,
+    /// The types of a calculated value that the table does not have as it is calculated.
+    pub kept: Option<KeptKind>,
+}
+
+/// The type of a value that is calculated for a table.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptKind {
+    /// As the statement calculates it: when it is prepared.
+    pub prepared: TypeKind,
+    /// As the table has it: when the statement runs.
+    pub run: TypeKind,
 }
 
 /// What the definition of a table says about one of its columns.
@@ -60,14 +73,21 @@ impl Origin {
         Origin { name: Some(name), ..Origin::default() }
     }
 
-    /// As column `name` of the derived table `alias`.
-    pub fn through(self, alias: Arc<str>, name: Box<str>) -> Origin {
-        Origin { alias: Some(alias), name: Some(name), ..self }
+    /// As column `name` of the derived table `alias`, which may be part of the query around it (`is_merged`).
+    pub fn through(self, alias: Arc<str>, name: Box<str>, is_merged: bool) -> Origin {
+        let inner_alias = if is_merged { self.inner_alias.or(self.alias) } else { None };
+        let alias = Some(alias);
+        Origin { alias, name: Some(name), inner_alias, is_gathered: false, kept: None, ..self }
     }
 
     /// As the column of a table that MySQL fills with it: no part of any key.
     pub fn without_keys(self) -> Origin {
-        Origin { has_no_keys: true, ..self }
+        Origin { has_no_keys: true, inner_alias: None, ..self }
+    }
+
+    /// Whether it is a column of a derived table that is part of the query around it.
+    pub fn is_of_merged(&self) -> bool {
+        self.alias.is_some() && self.name.is_some() && !self.has_no_keys
     }
 
     /// Schema; empty for a temporary table.
@@ -81,8 +101,16 @@ impl Origin {
     }
 
     /// Name of the table; empty for a temporary table.
-    pub fn org_table(&self) -> &str {
+    pub fn table_name(&self) -> &str {
         self.column.as_ref().map_or("", |(def, _)| &def.name)
+    }
+
+    /// What clients see as the name of the table. By way of a derived table that is part of the query, this is the name inside.
+    pub fn org_table(&self) -> &str {
+        match &self.inner_alias {
+            Some(alias) if self.column.is_some() => alias,
+            _ => self.table_name(),
+        }
     }
 
     /// Name of the column.

@@ -16,6 +16,7 @@ use super::ordering::Ordering;
 use super::relations::{RelKind, RelSet, Rels};
 use super::sarg::{self, Test, Tree};
 use super::skip_scan;
+use crate::bind::block::HintedIndexes;
 use crate::plan::{ColumnSet, Path};
 
 /// A way to read a table.
@@ -69,7 +70,8 @@ pub(super) fn choices(
     rels: &Rels,
 ) -> Vec<Choice> {
     let RelKind::Table { def, indexes, .. } = &rels.get(rel).kind else { return Vec::new() };
-    let indexes = || index_positions(def, indexes.as_deref());
+    let indexes_hinted = indexes.as_ref();
+    let indexes = || index_positions(def, indexes_hinted);
     let trees: SmallVec<[Tree<'_>; 4]> = conditions.iter().map(|c| sarg::of(c, rel, bound, rels)).collect();
     let table = Table { rel, def, rels, wants_order };
     let mut found: Vec<Choice> = Vec::with_capacity(1);
@@ -99,6 +101,11 @@ pub(super) fn choices(
         keyed.min_by(|a, b| a.cost.total_cmp(&b.cost))
     });
     found.extend(merges);
+    let is_scan = |choice: &Choice| matches!(choice.path, Path::Scan { .. });
+    let is_forced = indexes_hinted.is_some_and(|hinted| hinted.forced);
+    if (rels.avoids_scans || is_forced) && !found.iter().all(is_scan) {
+        found.retain(|choice| !is_scan(choice));
+    }
     dive::refine(rel, &mut found, rels);
     if bound.is_empty() {
         found.extend(index_intersect::best(&table, &found, conditions));
@@ -113,10 +120,10 @@ pub(super) fn choices(
 /// The indexes of `def` that hints leave; `None`: all.
 pub(super) fn index_positions<'i>(
     def: &TableDef,
-    hinted: Option<&'i [usize]>,
+    hinted: Option<&'i HintedIndexes>,
 ) -> impl Iterator<Item = usize> + use<'i> {
     let all = if hinted.is_none() { 0..def.indexes.len() } else { 0..0 };
-    all.chain(hinted.unwrap_or_default().iter().copied())
+    all.chain(hinted.into_iter().flat_map(|hinted| hinted.left.iter().copied()))
 }
 
 /// Adds the paths by keys that need no subquery, if some of those found do: what is known without it may leave so few rows
@@ -129,7 +136,7 @@ fn add_without_subqueries(table: &Table<'_>, trees: SmallVec<[Tree<'_>; 4]>, fou
     if found.iter().any(|choice| !choice.path.subqueries().is_empty()) {
         let trees: Vec<Tree<'_>> = trees.into_iter().map(Tree::without_subqueries).collect();
         found.extend(
-            index_positions(table.def, indexes.as_deref()).filter_map(|index| table.keyed(index, &trees)),
+            index_positions(table.def, indexes.as_ref()).filter_map(|index| table.keyed(index, &trees)),
         );
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn plan(
     let table = Table { rel, def, rels, wants_order: true };
     let trees: Vec<Tree<'_>> =
         list.conditions.iter().map(|c| sarg::of(c, rel, RelSet::EMPTY, rels)).collect();
-    let indexes = access::index_positions(def, indexes.as_deref());
+    let indexes = access::index_positions(def, indexes.as_ref());
     let found = indexes.filter_map(|index| by_index(&table, index, &wanted, (&list.conditions, &trees)));
     let best = found.min_by(|a, b| a.2.cost.total_cmp(&b.2.cost));
     best.filter(|(.., estimate)| estimate.cost < other)

@@ -7,7 +7,7 @@ use types::{TableDef, TableStatistics};
 
 use super::cost;
 use super::subqueries::Subqueries;
-use crate::bind::block::Source;
+use crate::bind::block::{HintedIndexes, Source};
 use crate::bind::{BindContext, Catalog, RangeMemory, ReadsLock};
 use crate::dive::Dives;
 use crate::plan::{Column, ColumnSet, QueryPlan, Relation};
@@ -76,8 +76,8 @@ pub(super) enum RelKind {
     Table {
         def: Arc<TableDef>,
         alias: Arc<str>,
-        /// Indexes that hints leave; `None`: all.
-        indexes: Option<Vec<usize>>,
+        /// What hints say of its indexes; `None`: nothing.
+        indexes: Option<HintedIndexes>,
     },
     Virtual {
         def: Arc<TableDef>,
@@ -101,6 +101,8 @@ pub(super) struct Rels<'c> {
     pub(super) locked: bool,
     /// Rows are locked that are read, those of `locked` among them: no scan should lock a whole table.
     pub(super) reads_lock: bool,
+    /// A table is read whole only where no key finds its rows: `sql_safe_updates`, and rows are locked.
+    pub(super) avoids_scans: bool,
     /// How an enclosing query is planned depends on the number of rows.
     pub(super) is_counted: bool,
     /// LIMIT may end the reading early.
@@ -153,6 +155,7 @@ impl<'c> Rels<'c> {
             subqueries,
             locked,
             reads_lock,
+            avoids_scans: locked && ctx.session.safe_updates(),
             is_counted: false,
             has_limit: false,
             build,

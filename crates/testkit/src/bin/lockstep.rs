@@ -96,7 +96,8 @@ fn main() -> ExitCode {
 
 /// Runs files, or what is generated; true if every difference is explained.
 fn work(options: &Options) -> Result<bool, String> {
-    let server = TestServer::start(&options.binary, &["--innodb-flush-log-at-trx-commit=2"])?;
+    let server =
+        TestServer::start(&options.binary, &["--innodb-flush-log-at-trx-commit=2", "--local-infile=1"])?;
     let ours = Address { host: "127.0.0.1".to_owned(), port: server.port, user: "root".to_owned() };
     let plan = Plan {
         addresses: [ours, options.mysql.clone()],

@@ -2,10 +2,11 @@
 //!
 //! Each client has rows and a series of transfers between accounts of its own. It notes what holds before it asks for a
 //! commit and what holds after it was answered. After a kill and a start, what is found must be one of the two, and the
-//! former only if there was no answer; sums and indexes must agree. Beside them stock sysbench works, and its transactions that
+//! former only if there was no answer; sums and indexes must agree. Others change definitions (`definer.rs`). Beside them stock sysbench works, and its transactions that
 //! were answered must be there, too. After every other kill the next two starts are killed as well, in the middle of their
 //! recovery if it takes long enough.
 
+mod definer;
 mod sysbench;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use mysql::prelude::Queryable;
 
 use crate::runner::Target;
 use crate::server::TestServer;
+use definer::Definer;
 use sysbench::Sysbench;
 
 /// What to do.
@@ -33,6 +35,8 @@ pub struct Plan<'p> {
     pub rounds: u32,
     /// Clients at once.
     pub clients: u32,
+    /// Clients beside them that change definitions.
+    pub definers: u32,
     /// Threads of sysbench beside them.
     pub sysbench: u32,
     /// Most milliseconds between a start and the kill.
@@ -46,6 +50,8 @@ pub struct Plan<'p> {
 pub struct Summary {
     /// Transactions of the clients that were answered.
     pub acknowledged: u64,
+    /// DDL statements, and some others between them, that were answered.
+    pub definitions: u64,
     /// Transactions of sysbench that were answered.
     pub sysbench: u64,
     /// Transactions that were asked for, not answered, and found.
@@ -90,6 +96,8 @@ pub fn run(plan: &Plan<'_>, tell: &mut dyn FnMut(&str)) -> Result<Summary, Strin
     let mut server = TestServer::start_on(plan.binary, plan.datadir, plan.options)?;
     let mut clients: Vec<Client> =
         (0..plan.clients).map(|number| Client::new(number, prng.next_u64())).collect();
+    let mut definers: Vec<Definer> =
+        (0..plan.definers).map(|number| Definer::new(number, prng.next_u64())).collect();
     let mut conn = connect(&server)?;
     prepare(&mut conn)?;
     let mut sysbench = Sysbench::prepare(&server, &mut conn, plan.sysbench)?;
@@ -97,7 +105,7 @@ pub fn run(plan: &Plan<'_>, tell: &mut dyn FnMut(&str)) -> Result<Summary, Strin
     let mut summary = Summary::default();
     for round in 1..=plan.rounds {
         let pause = Duration::from_millis(plan.run_ms / 4 + prng.below(plan.run_ms * 3 / 4 + 1));
-        work_and_kill(server, &mut clients, &mut sysbench, pause)?;
+        work_and_kill(server, &mut clients, &mut definers, &mut sysbench, pause)?;
         if round % 2 == 0 {
             for _ in 0..2 {
                 let pause = Duration::from_millis(1 + prng.below(RECOVERY_MS));
@@ -110,13 +118,18 @@ pub fn run(plan: &Plan<'_>, tell: &mut dyn FnMut(&str)) -> Result<Summary, Strin
         for client in &mut clients {
             summary.found_unanswered += u64::from(client.verify(&mut conn)?);
         }
+        for definer in &mut definers {
+            summary.found_unanswered += u64::from(definer.verify(&mut conn)?);
+        }
         verify_whole(&mut conn)?;
         summary.found_unanswered += sysbench.verify(&mut conn)?;
         summary.acknowledged = clients.iter().map(|client| client.acknowledged).sum();
+        summary.definitions = definers.iter().map(|definer| definer.acknowledged).sum();
         summary.sysbench = sysbench.acknowledged;
-        let Summary { acknowledged, sysbench, .. } = summary;
+        let Summary { acknowledged, definitions, sysbench, .. } = summary;
         tell(&format!(
-            "round {round}: {acknowledged} transactions answered so far, and {sysbench} of sysbench's"
+            "round {round}: {acknowledged} transactions answered so far, {definitions} statements of definers, and {sysbench} \
+             transactions of sysbench's"
         ));
     }
     server.shut_down()?;
@@ -155,33 +168,36 @@ const DEADLOCK: u16 = 1213;
 fn work_and_kill(
     server: TestServer,
     clients: &mut [Client],
+    definers: &mut [Definer],
     sysbench: &mut Sysbench,
     pause: Duration,
 ) -> Result<(), String> {
     let killed = AtomicBool::new(false);
     let mut run = sysbench.start(&server)?;
-    let conns: Vec<mysql::Conn> = clients.iter().map(|_| connect(&server)).collect::<Result<_, _>>()?;
+    let mut connected = |_| connect(&server);
+    let conns: Vec<mysql::Conn> = (0..clients.len()).map(&mut connected).collect::<Result<_, _>>()?;
+    let definer_conns: Vec<mysql::Conn> =
+        (0..definers.len()).map(&mut connected).collect::<Result<_, _>>()?;
     std::thread::scope(|scope| {
-        let workers: Vec<_> = clients
-            .iter_mut()
-            .zip(conns)
-            .map(|(client, mut conn)| {
-                let killed = &killed;
-                scope.spawn(move || {
-                    loop {
-                        match client.transaction(&mut conn) {
-                            Ok(()) => {}
-                            // Transfers in any order: the transaction is gone, and the client goes on.
-                            Err(mysql::Error::MySqlError(error)) if error.code == DEADLOCK => {
-                                client.asked = None;
-                            }
-                            Err(_) if killed.load(Ordering::SeqCst) => return Ok(()),
-                            Err(error) => return Err(format!("client {}: {error}", client.number)),
+        let killed = &killed;
+        let clients = clients.iter_mut().zip(conns).map(|(client, mut conn)| {
+            scope.spawn(move || {
+                until_killed(killed, &format!("client {}", client.number), || {
+                    match client.transaction(&mut conn) {
+                        // Transfers in any order: the transaction is gone, and the client goes on.
+                        Err(mysql::Error::MySqlError(error)) if error.code == DEADLOCK => {
+                            client.asked = None;
+                            Ok(())
                         }
+                        done => done,
                     }
                 })
             })
-            .collect();
+        });
+        let mut workers: Vec<_> = clients.collect();
+        workers.extend(definers.iter_mut().zip(definer_conns).map(|(definer, mut conn)| {
+            scope.spawn(move || until_killed(killed, "definer", || definer.step(&mut conn)))
+        }));
         std::thread::sleep(pause);
         let works = sysbench.ensure_works(&mut run);
         killed.store(true, Ordering::SeqCst);
@@ -191,6 +207,21 @@ fn work_and_kill(
             .try_for_each(|worker| worker.join().map_err(|_| "a client panicked".to_owned())?)?;
         works
     })
+}
+
+/// Takes steps until one fails because the server was killed.
+fn until_killed(
+    killed: &AtomicBool,
+    who: &str,
+    mut step: impl FnMut() -> Result<(), mysql::Error>,
+) -> Result<(), String> {
+    loop {
+        match step() {
+            Ok(()) => {}
+            Err(_) if killed.load(Ordering::SeqCst) => return Ok(()),
+            Err(error) => return Err(format!("{who}: {error}")),
+        }
+    }
 }
 
 impl Client {

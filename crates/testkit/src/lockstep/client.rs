@@ -27,6 +27,9 @@ const COM_STMT_EXECUTE: u8 = 0x17;
 const COM_STMT_CLOSE: u8 = 0x19;
 const COM_RESET_CONNECTION: u8 = 0x1f;
 
+/// Begins the name of a file that is what follows in its name.
+pub(crate) const FILE_TEXT: &str = "text:";
+
 /// Begins the errors of a connection to MySQL.
 pub(crate) const MYSQL: &str = "MySQL: ";
 
@@ -245,8 +248,12 @@ impl Client {
         match packet.first() {
             Some(0) => decode::done(&packet),
             Some(0xff) => decode::error(&packet),
-            // A request for a file: it gets an empty one.
             Some(0xfb) => {
+                // Files without a text in their names are empty.
+                let text = packet[1..].strip_prefix(FILE_TEXT.as_bytes()).unwrap_or_default();
+                if !text.is_empty() {
+                    self.send(text)?;
+                }
                 self.send(&[])?;
                 self.read_reply(binary)
             }

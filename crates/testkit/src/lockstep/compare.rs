@@ -203,16 +203,19 @@ impl Differences {
     }
 
     fn warnings(&mut self, ours: &Reply, theirs: &Reply) {
-        let (mut left, mut right) = (sorted(&ours.warnings), sorted(&theirs.warnings));
+        let (left, right) = (sorted(&ours.warnings), sorted(&theirs.warnings));
         if left != right {
-            left.dedup();
-            right.dedup();
-            let (more, less) = (numbers_of(&left, &right), numbers_of(&right, &left));
-            let detail = match (more.is_empty(), less.is_empty()) {
-                (true, true) => "another number of the same warnings".to_owned(),
-                (false, true) => format!("too many: {more}"),
-                (true, false) => format!("missing: {less}"),
-                (false, false) => format!("{more} instead of {less}"),
+            let (more, less) = (beyond(&left, &right), beyond(&right, &left));
+            let is_known =
+                |lines: &[&String], others: &[&String]| lines.iter().all(|line| others.contains(line));
+            let detail = if is_known(&more, &right) && is_known(&less, &left) {
+                format!("another number of the same warnings: {}", numbers_of([more, less].concat()))
+            } else {
+                match (numbers_of(more), numbers_of(less)) {
+                    (more, less) if less.is_empty() => format!("too many: {more}"),
+                    (more, less) if more.is_empty() => format!("missing: {less}"),
+                    (more, less) => format!("{more} instead of {less}"),
+                }
             };
             self.add(Kind::Warnings, detail);
         } else if ours.warning_count != theirs.warning_count {
@@ -224,10 +227,23 @@ impl Differences {
     }
 }
 
-/// Numbers of the warnings that are in `lines` alone.
-fn numbers_of(lines: &[&String], others: &[&String]) -> String {
-    let alone = lines.iter().filter(|line| !others.contains(line));
-    let mut numbers: Vec<&str> = alone.filter_map(|line| line.split(':').next()).collect();
+/// Returns the `lines` that `others` has not as often. Both are sorted.
+fn beyond<'w>(lines: &[&'w String], others: &[&'w String]) -> Vec<&'w String> {
+    let mut rest = others.iter().peekable();
+    let mut found = Vec::new();
+    for line in lines {
+        while rest.next_if(|other| *other < line).is_some() {}
+        if rest.next_if(|other| *other == line).is_none() {
+            found.push(*line);
+        }
+    }
+    found
+}
+
+/// Returns the levels and numbers of the warnings `lines`, each once.
+fn numbers_of(lines: Vec<&String>) -> String {
+    let mut numbers: Vec<&str> = lines.into_iter().filter_map(|line| line.split(':').next()).collect();
+    numbers.sort_unstable();
     numbers.dedup();
     numbers.join(", ")
 }
@@ -275,6 +291,11 @@ mod tests {
         let (none, one) = (done(1, &[]), done(1, &["warning 1292: x"]));
         assert_eq!(kinds(&none, &one), [(Kind::Warnings, "missing: warning 1292".to_owned())]);
         assert_eq!(kinds(&one, &none), [(Kind::Warnings, "too many: warning 1292".to_owned())]);
+        let (few, many) = (&["warning 1052: a", "warning 1292: x"], &["warning 1052: a"; 2]);
+        let many = [many.as_slice(), &["warning 1292: x"]].concat();
+        let found = kinds(&done(1, few), &done(1, &many));
+        let detail = "another number of the same warnings: warning 1052";
+        assert_eq!(found, [(Kind::Warnings, detail.to_owned())]);
         let other = done(2, &["warning 1366: x"]);
         let expected = [
             (Kind::Affected, String::new()),

@@ -21,6 +21,8 @@ pub struct Rule {
     statement: Vec<String>,
     ours: Vec<String>,
     theirs: Vec<String>,
+    /// Numbers of warnings; a difference with another number is not explained. Empty: any number.
+    numbers: Vec<String>,
     fired: AtomicU64,
 }
 
@@ -52,6 +54,7 @@ impl Rules {
                 "statement" => rule.statement.push(value.to_lowercase()),
                 "ours" => rule.ours.push(value.to_lowercase()),
                 "mysql" => rule.theirs.push(value.to_lowercase()),
+                "numbers" => rule.numbers.extend(value.split(' ').map(str::to_owned)),
                 _ => return Err(format!("{line:?} is no rule")),
             }
         }
@@ -79,8 +82,15 @@ impl Rule {
         self.kind.as_ref().is_none_or(|wanted| *wanted == kind(finding.difference.kind))
             && contains_all(&finding.difference.detail, &self.detail)
             && contains_all(sql, &self.statement)
+            && self.has_numbers_of(&finding.difference.detail)
             && contains_all(&finding.ours.join("\n"), &self.ours)
             && contains_all(&finding.theirs.join("\n"), &self.theirs)
+    }
+
+    /// Whether every number in `detail` is one of the rule's.
+    fn has_numbers_of(&self, detail: &str) -> bool {
+        let mut numbers = detail.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
+        self.numbers.is_empty() || numbers.all(|number| self.numbers.iter().any(|known| known == number))
     }
 }
 
@@ -116,6 +126,20 @@ mod tests {
         assert!(!rules.explain("SELECT b", &finding(Kind::Taken)));
         let [(rule, 1)] = rules.fired().collect::<Vec<_>>()[..] else { panic!("{rules:?}") };
         assert_eq!(rule.row, "x");
+    }
+
+    #[test]
+    fn a_rule_of_some_warnings_fits_no_others() {
+        let rules = Rules::parse("row: x\nkind: Warnings\nnumbers: 1292 1366\n").unwrap();
+        let mut found = finding(Kind::Warnings);
+        for (detail, fits) in [
+            ("missing: warning 1292", true),
+            ("warning 1292 instead of warning 1366", true),
+            ("another number of the same warnings: warning 1052, warning 1292", false),
+        ] {
+            detail.clone_into(&mut found.difference.detail);
+            assert_eq!(rules.explain("SELECT a", &found), fits, "{detail}");
+        }
     }
 
     #[test]

@@ -30,6 +30,10 @@ pub enum Event {
     TablesCreated,
     TablesDropped,
     TablesTruncated,
+    TablesDroppedTogether,
+    NamesSwapped,
+    SchemasCreated,
+    SchemasDropped,
     IndexesCreated,
     IndexesDropped,
     Rounds,
@@ -58,7 +62,7 @@ pub enum Event {
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 49] = [
+const EVENTS: [(Event, &str); 53] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -83,6 +87,10 @@ const EVENTS: [(Event, &str); 49] = [
     (Event::TablesCreated, "tables created"),
     (Event::TablesDropped, "tables dropped"),
     (Event::TablesTruncated, "tables truncated"),
+    (Event::TablesDroppedTogether, "pairs of tables dropped by one statement"),
+    (Event::NamesSwapped, "pairs of tables that swapped their names"),
+    (Event::SchemasCreated, "schemas created"),
+    (Event::SchemasDropped, "schemas dropped with their tables"),
     (Event::IndexesCreated, "indexes created"),
     (Event::IndexesDropped, "indexes dropped"),
     (Event::Rounds, "starts"),

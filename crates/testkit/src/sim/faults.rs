@@ -8,7 +8,7 @@ use env::{IoOp, Mishap, SimDisk, Trouble};
 use super::coverage::{Coverage, Event};
 
 /// The file whose pages have checksums, so that every damage must be named.
-const PAGES: Option<&str> = Some("data.rdb");
+const PAGES: Option<&str> = Some("data.pages");
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +90,11 @@ impl Plan {
     /// Whether all that comes of it is that changes are refused while it lasts.
     pub(super) fn is_full_disk(self) -> bool {
         matches!(self, Plan::Full | Plan::FullAtTimes)
+    }
+
+    /// Whether a shutdown may leave work to the next start.
+    pub(super) fn leaves_work(self) -> bool {
+        self.is_full_disk() || self == Plan::Read
     }
 
     /// Whether anything has gone wrong on `disk` but its power.

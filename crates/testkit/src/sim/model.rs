@@ -60,15 +60,29 @@ pub(super) struct Change {
     pub(super) row: Option<Row>,
 }
 
-/// What definition changes have left.
+/// What there is of the schema whose two tables are changed by one statement each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pair {
+    /// Nothing.
+    Missing,
+    /// The schema, without a table.
+    Empty,
+    /// The first table alone.
+    First,
+    /// Both, each with its own name or with the other's.
+    Both { swapped: bool },
+}
+
+/// What DDL statements have left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Definitions {
     /// Whether the side table is there.
     pub(super) side: bool,
     /// How often it was emptied, by whatever means.
     pub(super) epoch: u32,
-    /// Whether the main table has its index on the long column.
+    /// Whether the main table has its index on the long column, and a comment that says so.
     pub(super) index: bool,
+    pub(super) pair: Pair,
 }
 
 #[derive(Clone, Debug)]
@@ -104,7 +118,7 @@ impl Default for Model {
             base_count: 0,
             asked: Vec::new(),
             answered: 0,
-            defined: Definitions { side: false, epoch: 0, index: false },
+            defined: Definitions { side: false, epoch: 0, index: false, pair: Pair::Missing },
             defining: None,
         }
     }

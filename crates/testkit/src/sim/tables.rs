@@ -15,6 +15,22 @@ pub(super) const SCHEMA: &str = "s";
 /// The names of `MAIN` and `SIDE`.
 pub(super) const NAMES: [&str; 2] = ["main", "side"];
 
+/// The schema of the pair.
+pub(super) const PAIR_SCHEMA: &str = "pair";
+
+/// The names of its tables. Each keeps its first one as its comment.
+pub(super) const PAIR: [&str; 2] = ["left", "right"];
+
+/// A table of the pair.
+pub(super) fn pair_definition(at: usize) -> TableDef {
+    TableDef { schema: PAIR_SCHEMA.into(), name: PAIR[at].into(), comment: PAIR[at].into(), ..definition(0) }
+}
+
+/// The comment of the main table.
+pub(super) fn comment(has_index_on_c: bool) -> &'static str {
+    if has_index_on_c { "with c" } else { "" }
+}
+
 pub(super) fn definition(table: usize) -> TableDef {
     let int = SqlType::new(TypeKind::Int, 11);
     let text =

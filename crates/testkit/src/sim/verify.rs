@@ -11,8 +11,8 @@ use types::CollationId;
 
 use super::DATADIR;
 use super::coverage::Event;
-use super::model::{Definitions, MAIN, Row, Rows, SHARED, SIDE};
-use super::tables::{self, Found, NAMES, SCHEMA, ids_in_order, with_row};
+use super::model::{Definitions, MAIN, Pair, Row, Rows, SHARED, SIDE};
+use super::tables::{self, Found, NAMES, PAIR, PAIR_SCHEMA, SCHEMA, ids_in_order, with_row};
 use super::workload::{Notes, Result, lock};
 
 /// Compares what `engine` has found with what it may have found, and takes that as the state to go on from. The first time
@@ -28,7 +28,7 @@ pub(super) fn start(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
     let main = engine.table(SCHEMA, NAMES[MAIN])?;
     let shared_row = tables::get(engine, &main, view, SHARED)?;
     let count = shared_row.ok_or_else(|| "the shared row is gone".to_owned())?.n;
-    let defined = definitions(engine, notes, view, main.find_index("c").is_some())?;
+    let defined = definitions(engine, notes, view, &main)?;
     let model = {
         let mut shared = lock(notes);
         shared.model.check_count(count)?;
@@ -75,10 +75,16 @@ fn make(engine: &Arc<Engine>) -> Result<()> {
 }
 
 /// The definitions found, if they may be.
-fn definitions(engine: &Engine, notes: &Notes, view: ReadView, index: bool) -> Result<Definitions> {
-    let side = engine.table(SCHEMA, NAMES[SIDE]).ok();
+fn definitions(engine: &Engine, notes: &Notes, view: ReadView, main: &Table) -> Result<Definitions> {
+    let index = main.find_index("c").is_some();
+    if *main.def.comment != *tables::comment(index) {
+        return Err(format!("index {index}, but the comment is {:?}", main.def.comment).into());
+    }
+    let (side, pair) = (engine.table(SCHEMA, NAMES[SIDE]).ok(), pair(engine)?);
     let model = lock(notes).model.clone();
-    let is_it = |possible: &Definitions| possible.side == side.is_some() && possible.index == index;
+    let is_it = |possible: &Definitions| {
+        (possible.side, possible.index, possible.pair) == (side.is_some(), index, pair)
+    };
     let mut possible: Vec<Definitions> = model.possible().filter(is_it).collect();
     if let (Some(side), [now, before]) = (&side, &possible[..])
         && now.epoch != before.epoch
@@ -90,8 +96,23 @@ fn definitions(engine: &Engine, notes: &Notes, view: ReadView, index: bool) -> R
     let found = possible.first().copied();
     found.ok_or_else(|| {
         let (defined, defining) = (model.defined, model.defining);
-        format!("side {}, index {index} after {defined:?}, {defining:?}", side.is_some()).into()
+        format!("side {}, index {index}, {pair:?} after {defined:?}, {defining:?}", side.is_some()).into()
     })
+}
+
+/// What there is of the pair.
+fn pair(engine: &Engine) -> Result<Pair> {
+    let Ok(found) = engine.tables(PAIR_SCHEMA) else { return Ok(Pair::Missing) };
+    let names: Vec<(&str, &str)> =
+        found.iter().map(|table| (&*table.def.name, &*table.def.comment)).collect();
+    let [left, right] = PAIR;
+    match names[..] {
+        [] => Ok(Pair::Empty),
+        [one] if one == (left, left) => Ok(Pair::First),
+        [one, other] if one == (left, left) && other == (right, right) => Ok(Pair::Both { swapped: false }),
+        [one, other] if one == (left, right) && other == (right, left) => Ok(Pair::Both { swapped: true }),
+        _ => Err(format!("half of a statement on two tables: {names:?}").into()),
+    }
 }
 
 /// Compares a table with its rows through all of its indexes.

@@ -6,14 +6,15 @@ use std::time::Duration;
 use base::prng::Prng;
 use base::sync::Event as Signal;
 use engine::{
-    BeginOptions, ColumnSet, Direction, Effect, Engine, Error, Isolation, KeyRange, LockMode, LockingScan,
-    ReadView, Table, Trx, WaitPolicy,
+    Alteration, BeginOptions, ColumnSet, Direction, Effect, Engine, Error, Isolation, KeyRange, LockMode,
+    LockingScan, ReadView, Table, Trx, WaitPolicy,
 };
 use env::SimDisk;
+use types::{CollationId, TableDef};
 
 use super::coverage::{Coverage, Event};
-use super::model::{Change, MAIN, Model, Row, Rows, SHARED, SIDE};
-use super::tables::{self, NAMES, SCHEMA, key, with_row};
+use super::model::{Change, Definitions, MAIN, Model, Pair, Row, Rows, SHARED, SIDE};
+use super::tables::{self, NAMES, PAIR, PAIR_SCHEMA, SCHEMA, key, with_row};
 
 /// Ids that each writer has for itself.
 const IDS_EACH: u64 = 60;
@@ -28,7 +29,10 @@ const LONG: u64 = 40;
 const OFF_PAGE: usize = 8200;
 
 /// Definition changes in a round.
-const DEFINITIONS: u64 = 10;
+const DEFINITIONS: u64 = 14;
+
+/// How long a DDL statement waits for its tables.
+const LONG_WAIT: Duration = Duration::from_secs(1000);
 
 /// Snapshots in a round, and checkpoints and steps of purge.
 const SNAPSHOTS: u64 = 100;
@@ -473,11 +477,13 @@ impl Definer {
         Ok(())
     }
 
-    /// A definition change, or a transaction on the side table.
+    /// A DDL statement, or a transaction on the side table.
     fn step(&mut self) -> Result<()> {
         let defined = lock(&self.writer.notes).model.defined;
-        if self.writer.prng.below(3) == 0 {
-            return self.index(!defined.index);
+        match self.writer.prng.below(6) {
+            0..2 => return self.index(!defined.index),
+            2..4 => return self.pair(defined),
+            _ => {}
         }
         if !defined.side {
             return self.create_side();
@@ -493,7 +499,7 @@ impl Definer {
     fn define(
         &mut self,
         event: Event,
-        now: super::model::Definitions,
+        now: Definitions,
         change: impl FnOnce(&Engine) -> engine::Result<()>,
     ) -> Result<()> {
         lock(&self.writer.notes).model.defining = Some(now);
@@ -504,31 +510,63 @@ impl Definer {
         Ok(())
     }
 
+    /// Adds or drops the index on the long column, and says so in the comment, by one statement.
     fn index(&mut self, wanted: bool) -> Result<()> {
-        let now = super::model::Definitions { index: wanted, ..lock(&self.writer.notes).model.defined };
-        let wait = Duration::from_secs(1000);
-        if wanted {
-            let index = tables::index_on_c();
-            self.define(Event::IndexesCreated, now, |e| e.create_index(SCHEMA, NAMES[MAIN], index, wait))
-        } else {
-            self.define(Event::IndexesDropped, now, |e| e.drop_index(SCHEMA, NAMES[MAIN], "c", wait))
+        let now = Definitions { index: wanted, ..lock(&self.writer.notes).model.defined };
+        let event = if wanted { Event::IndexesCreated } else { Event::IndexesDropped };
+        self.define(event, now, |engine| {
+            let old = engine.table(SCHEMA, NAMES[MAIN])?;
+            let mut def = TableDef { comment: tables::comment(wanted).into(), ..(*old.def).clone() };
+            if wanted {
+                def.indexes.push(tables::index_on_c());
+            } else {
+                def.indexes.retain(|index| &*index.name != "c");
+            }
+            engine.alter_table(&old.def, Alteration { def, auto_increment: None }, LONG_WAIT)
+        })
+    }
+
+    /// A statement on the pair of tables, or one that makes them.
+    fn pair(&mut self, old: Definitions) -> Result<()> {
+        let now = |pair| Definitions { pair, ..old };
+        let create = |e: &Engine, at| e.create_table(tables::pair_definition(at)).map(drop);
+        match (old.pair, self.writer.prng.below(4)) {
+            (Pair::Missing, _) => self.define(Event::SchemasCreated, now(Pair::Empty), |e| {
+                e.create_schema(PAIR_SCHEMA, CollationId::UTF8MB4_BIN)
+            }),
+            (Pair::Empty, _) => self.define(Event::TablesCreated, now(Pair::First), |e| create(e, 0)),
+            (Pair::First, _) => {
+                self.define(Event::TablesCreated, now(Pair::Both { swapped: false }), |e| create(e, 1))
+            }
+            (Pair::Both { .. }, 0) => self.define(Event::SchemasDropped, now(Pair::Missing), |e| {
+                e.drop_schema(PAIR_SCHEMA, LONG_WAIT).map(drop)
+            }),
+            (Pair::Both { .. }, 1) => self.define(Event::TablesDroppedTogether, now(Pair::Empty), |e| {
+                e.drop_tables(&PAIR.map(|name| (PAIR_SCHEMA, name)), LONG_WAIT)
+            }),
+            (Pair::Both { swapped }, _) => {
+                let [left, right, between] = [PAIR[0], PAIR[1], "between"].map(|name| (PAIR_SCHEMA, name));
+                let pairs = [(left, between), (right, left), (between, right)];
+                self.define(Event::NamesSwapped, now(Pair::Both { swapped: !swapped }), |e| {
+                    e.rename_tables(&pairs, LONG_WAIT)
+                })
+            }
         }
     }
 
     fn create_side(&mut self) -> Result<()> {
         let old = lock(&self.writer.notes).model.defined;
-        let now = super::model::Definitions { side: true, epoch: old.epoch + 1, ..old };
+        let now = Definitions { side: true, epoch: old.epoch + 1, ..old };
         self.define(Event::TablesCreated, now, |e| e.create_table(tables::definition(SIDE)).map(drop))
     }
 
     fn empty_side(&mut self, stays: bool) -> Result<()> {
         let old = lock(&self.writer.notes).model.defined;
-        let now = super::model::Definitions { side: stays, epoch: old.epoch + 1, ..old };
-        let wait = Duration::from_secs(1000);
+        let now = Definitions { side: stays, epoch: old.epoch + 1, ..old };
         if stays {
-            self.define(Event::TablesTruncated, now, |e| e.truncate_table(SCHEMA, NAMES[SIDE], wait))
+            self.define(Event::TablesTruncated, now, |e| e.truncate_table(SCHEMA, NAMES[SIDE], LONG_WAIT))
         } else {
-            self.define(Event::TablesDropped, now, |e| e.drop_table(SCHEMA, NAMES[SIDE], wait))
+            self.define(Event::TablesDropped, now, |e| e.drop_table(SCHEMA, NAMES[SIDE], LONG_WAIT))
         }
     }
 

@@ -13,7 +13,7 @@ use log::{Log, Part};
 
 use super::image::{KEY_PART_ROOM, SHORT_PART_ROOM};
 use super::record::{NewUndo, UndoRecord};
-use super::restore::{RESTORED_CHUNKS_MAX, RestoredUndo};
+use super::restore::{RESTORED_CHUNKS_MAX, Restored, RestoredUndo};
 use super::room::Room;
 use super::swap::{Slot, Swap, SwapError};
 use super::{UndoKind, UndoPtr};
@@ -69,6 +69,7 @@ pub struct UndoStore {
     retired: Mutex<Retired>,
     room: Room,
     swap: Swap,
+    pub(super) restored: Restored,
 }
 
 impl UndoStore {
@@ -122,6 +123,7 @@ impl UndoStore {
                     *swapped -= 1;
                     self.room.unswap();
                 }
+                self.restored.forget(number);
                 self.free.lock().push(number);
                 self.room.give_back();
             }

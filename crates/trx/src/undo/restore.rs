@@ -4,9 +4,12 @@
 //! unfinished transactions into chunks of the same numbers, at the same words, before any other chunk is made. A chunk is
 //! written by one session at a time, which leaves it to no other: a chunk has records of one unfinished transaction only.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::TrxId;
+use base::sync::plain::RwLock;
 use base::sync::{Planted, planted};
 
 use super::chunk::{CHUNK_WORDS, Chunk, UndoStore};
@@ -15,6 +18,36 @@ use super::{UndoLog, UndoPtr};
 
 /// Chunks that a start makes have numbers up to this one: 512 GiB of undo.
 pub(super) const RESTORED_CHUNKS_MAX: u32 = 1 << 24;
+
+/// Words of the bits of a chunk.
+const BIT_WORDS: usize = CHUNK_WORDS / 64;
+
+/// Whose records are in a chunk, and a bit for each word at which one begins.
+type OfChunk = (TrxId, Box<[u64; BIT_WORDS]>);
+
+/// Where the records are that a start has put back: row headers that lead to them come from a disk.
+#[derive(Debug, Default)]
+pub(super) struct Restored {
+    /// By number.
+    chunks: RwLock<BTreeMap<u32, OfChunk>>,
+    records: AtomicU64,
+}
+
+impl Restored {
+    fn note(&self, trx: TrxId, at: UndoPtr) {
+        let mut chunks = self.chunks.write();
+        let (_, bits) = chunks.entry(at.chunk()).or_insert_with(|| (trx, Box::new([0; BIT_WORDS])));
+        bits[at.word() / 64] |= 1 << (at.word() % 64);
+        self.records.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The chunk is free.
+    pub(super) fn forget(&self, chunk: u32) {
+        if self.records.load(Ordering::Relaxed) > 0 {
+            self.chunks.write().remove(&chunk);
+        }
+    }
+}
 
 /// A record whose address cannot be its own: the log is not what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +77,23 @@ impl UndoStore {
     /// For the records of `trx`. Chunks are made with [`UndoStore::allocate`] only after [`UndoStore::end_restoring`].
     pub fn restorer(&self, trx: TrxId) -> UndoRestorer<'_> {
         UndoRestorer { store: self, trx, chunk: None, used: 0, restored: RestoredUndo::default() }
+    }
+}
+
+impl UndoStore {
+    /// Whether `at` is where the start has put back a record of `trx`.
+    pub fn has_restored(&self, trx: TrxId, at: UndoPtr) -> bool {
+        let at = address(at);
+        let chunks = self.restored.chunks.read();
+        let chunk = chunks.get(&at.chunk()).filter(|(owner, _)| *owner == trx);
+        chunk.is_some_and(|(_, bits)| {
+            bits.get(at.word() / 64).is_some_and(|word| word >> (at.word() % 64) & 1 != 0)
+        })
+    }
+
+    /// How many records the start has put back.
+    pub fn records_restored(&self) -> u64 {
+        self.restored.records.load(Ordering::Relaxed)
     }
 }
 
@@ -77,6 +127,7 @@ impl UndoRestorer<'_> {
             return Err(Misplaced);
         }
         undo.write(prev, &chunk.words[at.word()..at.word() + words]);
+        self.store.restored.note(self.trx, at);
         self.used = at.word() + words;
         self.restored.last = at;
         self.restored.records += 1;

@@ -71,6 +71,14 @@ pub(super) fn store_integer(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) 
     match fault {
         _ if clipped == wanted => fault,
         Fault::OutOfRange if bytes < 8 => Fault::OutOfRangeTwice,
+        // MySQL warns twice where an INT UNSIGNED, and no other integer, is too small for a double.
+        _ if wanted > high
+            && ty.unsigned
+            && ty.kind == TypeKind::Int
+            && matches!(value, Value::Double(_) | Value::Float(_)) =>
+        {
+            Fault::OutOfRangeTwice
+        }
         _ => Fault::OutOfRange,
     }
 }

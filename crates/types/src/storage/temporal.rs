@@ -114,12 +114,15 @@ fn moment_of_number(
     ctx: &StoreContext<'_>,
 ) -> (DateTime, Fault) {
     let out_of_range = (DateTime::ZERO, Fault::TemporalRange(name));
-    let Some((number, micro)) = value.number_and_micro() else { return out_of_range };
+    let Some((number, micro, rounds_up)) = value.number_and_micro() else { return out_of_range };
     match DateTime::from_number(number, micro, ctx.date_flags) {
-        Some(parsed) if micro != 0 && DATE_NUMBERS.contains(&number) => {
+        Some(parsed) if (micro != 0 || rounds_up) && DATE_NUMBERS.contains(&number) => {
             (DateTime::from_date(parsed.value.date()), Fault::Temporal(name))
         }
-        Some(parsed) => rounded(parsed.value, fsp, ctx),
+        Some(parsed) => match (Parsed { rounds_up, ..parsed }).to_fsp(fsp, ctx.truncate_fractions) {
+            Some(moment) => (moment, Fault::None),
+            None => (DateTime::ZERO, Fault::DateTimeOverflow),
+        },
         None if number == 0 || micro < 0 || !(0..=NUMBER_MAX).contains(&number) => out_of_range,
         None => (DateTime::ZERO, Fault::Temporal(name)),
     }
@@ -176,15 +179,20 @@ fn time_of(value: &Value<'_>, fsp: u8, ctx: &StoreContext<'_>) -> (Time, Fault) 
             Time::parse(text).ok_or_else(|| refused_time(text))
         }
         _ => {
-            let Some((n, micro)) = value.number_and_micro() else {
+            let Some((n, micro, rounds_up)) = value.number_and_micro() else {
                 let bound = if value.to_f64().value < 0.0 { Time::MIN } else { Time::MAX };
                 return (bound, Fault::TemporalRange("time"));
             };
-            Time::from_number(n, micro).ok_or(Fault::TemporalRange("time"))
+            Time::from_long_number(n, micro, rounds_up).ok_or(Fault::TemporalRange("time"))
         }
     };
     match parsed {
         Err(fault) => (Time::ZERO, fault),
+        Ok(parsed) if parsed.date_dropped && has_offset(value) => {
+            let mut scratch = Vec::new();
+            let (moment, fault) = moment_of_text(value.as_text(&mut scratch), fsp, "time", ctx);
+            (moment.time(), if fault == Fault::None { Fault::PartDropped("time") } else { fault })
+        }
         Ok(parsed) if parsed.out_of_range => (parsed.value, Fault::TemporalRange("time")),
         Ok(parsed) => {
             let fault = match (parsed.truncated, parsed.date_dropped) {
@@ -195,6 +203,12 @@ fn time_of(value: &Value<'_>, fsp: u8, ctx: &StoreContext<'_>) -> (Time, Fault) 
             (parsed.to_fsp(fsp, ctx.truncate_fractions), fault)
         }
     }
+}
+
+/// Whether a text names the offset of its zone.
+fn has_offset(value: &Value<'_>) -> bool {
+    let Value::Bytes { data, .. } = *value else { return false };
+    DateTime::parse(data, DateFlags::default()).is_some_and(|parsed| parsed.offset.is_some())
 }
 
 /// Minutes or seconds past 59 are out of range. A lone sign and numbers with an exponent quietly count as zero.

@@ -169,6 +169,15 @@ impl Time {
         parse_time(text)
     }
 
+    /// As [`Time::from_number`] for a number that is half a microsecond longer at least if `rounds_up`.
+    pub fn from_long_number(number: i64, micro: i32, rounds_up: bool) -> Option<ParsedTime> {
+        match (number, micro) {
+            (8_385_959, 999_999) if rounds_up => Time::from_number(number + 1, 0),
+            (-8_385_959, -999_999) if rounds_up => Time::from_number(number - 1, 0),
+            _ => Time::from_number(number, micro).map(|parsed| ParsedTime { rounds_up, ..parsed }),
+        }
+    }
+
     /// Reads `hhmmss` (or a full `YYYYMMDDhhmmss`) from a number and its fraction in microseconds
     /// (of the same sign). Hours past the range
     /// give the bound with `out_of_range`.

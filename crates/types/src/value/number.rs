@@ -241,8 +241,16 @@ pub fn integer_prefix(text: &[u8]) -> Converted<i128> {
 pub fn round_text_to_i128(text: &[u8]) -> (i128, usize) {
     let parsed = Decimal::parse_prefix(text);
     let bound = i128::MAX / 2;
+    // An exponent without digits is one of zero.
+    let rest = &text[parsed.consumed..];
+    let exponent = match rest {
+        [b'e' | b'E', b'+' | b'-', ..] => 2,
+        [b'e' | b'E', ..] => 1,
+        _ => 0,
+    };
+    let consumed = parsed.consumed + if parsed.consumed == 0 { 0 } else { exponent };
     let value = if parsed.overflow { None } else { parsed.value.round(0).to_i128_units() };
-    (value.unwrap_or(if parsed.value.is_negative() { -bound } else { bound }), parsed.consumed)
+    (value.unwrap_or(if parsed.value.is_negative() { -bound } else { bound }), consumed)
 }
 
 /// Reads the double at the front of `text` and how many bytes it took (0: none). Past the range the largest double stands.

@@ -22,11 +22,13 @@ impl Value<'_> {
             }
             Value::Year(v) => Some(Converted::exact(DateTime::from_date(Date::new(v, 1, 1)))),
             _ => {
-                let (number, micro) = self.number_and_micro()?;
+                let (number, micro, rounds_up) = self.number_and_micro()?;
                 // A fraction belongs to a time of day.
-                let micro = if number < FIRST_WITH_TIME { micro.min(0) } else { micro };
+                let has_time = number >= FIRST_WITH_TIME;
+                let micro = if has_time { micro } else { micro.min(0) };
                 let has_fraction = flags.no_zero_date && number == 0 && !self.to_decimal().value.is_zero();
-                from_parsed(DateTime::from_number(number, micro, flags).filter(|_| !has_fraction)?)
+                let parsed = DateTime::from_number(number, micro, flags).filter(|_| !has_fraction)?;
+                from_parsed(Parsed { rounds_up: rounds_up && has_time, ..parsed })
             }
         }
     }
@@ -41,8 +43,8 @@ impl Value<'_> {
             Value::Bytes { data, .. } => Time::parse(data)?,
             Value::Enum { .. } | Value::Set { .. } => Time::parse(self.as_text(&mut Vec::new()))?,
             _ => {
-                let (number, micro) = self.number_and_micro()?;
-                Time::from_number(number, micro)?
+                let (number, micro, rounds_up) = self.number_and_micro()?;
+                Time::from_long_number(number, micro, rounds_up)?
             }
         };
         let loss = if parsed.out_of_range {
@@ -55,23 +57,26 @@ impl Value<'_> {
         Some(Converted { value: parsed.to_fsp(6, false), loss })
     }
 
-    /// A number as its integer part and its fraction in microseconds, both of its sign, for the numeric literals of dates; `None` past i64.
-    pub(crate) fn number_and_micro(&self) -> Option<(i64, i32)> {
+    /// A number as its integer part and its fraction in microseconds, both of its sign, for the numeric literals of dates, and whether
+    /// the rest is half a microsecond or more. `None` past i64.
+    pub(crate) fn number_and_micro(&self) -> Option<(i64, i32, bool)> {
         let decimal = match *self {
-            Value::Int(v) => return Some((v, 0)),
-            Value::UInt(v) => return Some((i64::try_from(v).ok()?, 0)),
+            Value::Int(v) => return Some((v, 0, false)),
+            Value::UInt(v) => return Some((i64::try_from(v).ok()?, 0, false)),
             _ => {
                 let read = self.to_decimal();
                 if read.loss == Loss::OutOfRange {
                     return None;
                 }
-                read.value.round(6)
+                read.value
             }
         };
+        let rounds_up = decimal.round(6) != decimal.truncate(6);
+        let decimal = decimal.truncate(6);
         let whole = decimal.truncate(0);
         let fraction = decimal.checked_sub(whole)?;
         let micro = fraction.checked_mul(Decimal::from(MICROS_PER_SECOND))?.to_i64().ok()?;
-        Some((whole.to_i64().ok()?, micro as i32))
+        Some((whole.to_i64().ok()?, micro as i32, rounds_up))
     }
 }
 

@@ -1,8 +1,11 @@
 //! Seeded statements that look for differences where values and names are extreme.
 
 mod calls;
+mod changed_table;
+mod changes;
 mod dml;
 mod expressions;
+mod loads;
 mod names;
 mod prepared;
 mod tables;

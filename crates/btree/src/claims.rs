@@ -1,0 +1,130 @@
+//! Finding pages that are allocated and that nothing refers to.
+//!
+//! A value off its row's page is found only through the row. When the row has lost it, and the log that says so is gone, the
+//! value's pages stay allocated. To find them, a start notes which pages are in use, and a search in background *claims* those
+//! that trees and values have. What is freed meanwhile counts as claimed, and what is allocated meanwhile is not asked about.
+//! The rest is lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::{IndexId, PageNo};
+use page::extent_map::EXTENTS_PER_MAP;
+use page::{EXTENT_PAGES, ExtentEntry, ExtentState, PageType};
+
+use crate::allocate::pages_within;
+use crate::error::Result;
+use crate::extents::{ExtentNo, Extents, bit_of, extent_of};
+use crate::mtr::Mtr;
+use crate::space::RESERVED_PAGES;
+use crate::store::Store;
+
+/// Pages that were in use at the start and are not claimed: a bit for each page, by extent. Empty when nobody asks.
+///
+/// Memory: about 40 bytes for each extent (1 MiB) that holds one.
+#[derive(Debug, Default)]
+pub(crate) struct Unclaimed(BTreeMap<ExtentNo, u64>);
+
+impl Unclaimed {
+    /// Takes pages of an extent out. `pages`: one bit each.
+    pub(crate) fn claim(&mut self, extent: ExtentNo, pages: u64) {
+        if let Some(left) = self.0.get_mut(&extent) {
+            *left &= !pages;
+            if *left == 0 {
+                self.0.remove(&extent);
+            }
+        }
+    }
+
+    fn of(&self, extent: ExtentNo) -> u64 {
+        self.0.get(&extent).copied().unwrap_or_default()
+    }
+}
+
+impl Extents {
+    /// Notes the pages in use in extents of `trees` and in those that small trees share.
+    fn begin_claims(&mut self, trees: &BTreeSet<IndexId>) {
+        let entries = (0..).zip(self.iter()).filter_map(|(extent, entry): (ExtentNo, &ExtentEntry)| {
+            let reserved = if extent.is_multiple_of(EXTENTS_PER_MAP) { RESERVED_PAGES } else { 0 };
+            let is_asked = match entry.state {
+                ExtentState::Shared => true,
+                ExtentState::Tree | ExtentState::Overflow => trees.contains(&entry.index_id),
+                ExtentState::Free | ExtentState::System => false,
+            };
+            let pages = entry.used & !reserved;
+            (is_asked && pages != 0).then_some((extent, pages))
+        });
+        let unclaimed = Unclaimed(entries.collect());
+        *self.unclaimed() = unclaimed;
+    }
+}
+
+/// Pages of one extent that nothing has claimed.
+#[derive(Debug)]
+pub struct UnclaimedPages {
+    extent: ExtentNo,
+    /// The pages.
+    pub pages: Vec<PageNo>,
+}
+
+impl Store {
+    /// Notes which pages are in use in extents of `trees`, and in those that small trees share. Nobody allocates meanwhile.
+    pub fn begin_claims(&self, trees: &BTreeSet<IndexId>) {
+        self.space.lock().begin_claims(trees);
+    }
+
+    /// Ends the search for pages that nothing claims.
+    pub fn end_claims(&self) {
+        *self.space.lock().unclaimed() = Unclaimed::default();
+    }
+
+    /// Claims `count` pages from `first` on for what refers to them, or did until now. The caller may hold tree pages.
+    pub fn claim(&self, first: PageNo, count: u32) {
+        let mut space = self.space.lock();
+        let last = PageNo(first.0.saturating_add(count.saturating_sub(1)));
+        for extent in extent_of(first)..=extent_of(last).min(space.len()) {
+            space.unclaimed().claim(extent, pages_within(extent, first, count));
+        }
+    }
+
+    /// The unclaimed pages of the first extent behind `after` that has some.
+    pub fn unclaimed_after(&self, after: Option<&UnclaimedPages>) -> Option<UnclaimedPages> {
+        let from = after.map_or(0, |after| after.extent + 1);
+        let mut space = self.space.lock();
+        let (&extent, &pages) = space.unclaimed().0.range(from..).next()?;
+        let pages = (0..EXTENT_PAGES).filter(|page| pages >> page & 1 != 0);
+        Some(UnclaimedPages {
+            extent,
+            pages: pages.map(|page| PageNo(extent * EXTENT_PAGES + page)).collect(),
+        })
+    }
+
+    /// The tree whose value `page` holds a piece of; `None` if it is no page of a value.
+    pub fn value_page_owner(&self, page: PageNo) -> Result<Option<IndexId>> {
+        let guard = self.pool.shared_cold(page)?;
+        let page = guard.page();
+        Ok((page.page_type() == PageType::Overflow).then(|| page.index_id()))
+    }
+
+    /// Frees those of `pages`, all of the extent of `unclaimed`, that are unclaimed still; returns how many. Nobody refers to
+    /// them.
+    pub fn free_unclaimed(&self, unclaimed: &UnclaimedPages, pages: &[PageNo]) -> Result<usize> {
+        let extent = unclaimed.extent;
+        let wanted = pages.iter().fold(0, |bits, &page| bits | bit_of(page));
+        let mut mtr = Mtr::new(self);
+        mtr.prepare_map(extent)?;
+        // The state is locked until the commit: nobody claims or frees in between.
+        let bits = wanted & mtr.space().unclaimed().of(extent);
+        if bits == 0 {
+            return Ok(0);
+        }
+        mtr.release_pages(extent, bits)?;
+        let freed = pages.iter().copied().filter(move |&page| bits & bit_of(page) != 0);
+        mtr.write_release(&[], freed);
+        Ok(bits.count_ones() as usize)
+    }
+
+    /// Whether no extent with the map's garbage bit waits for a sweep.
+    pub fn is_swept(&self) -> bool {
+        self.space.lock().is_swept()
+    }
+}

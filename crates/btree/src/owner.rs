@@ -1,0 +1,58 @@
+//! Whose a page is: for a page that cannot be read, so that the damage has a name.
+
+use base::{IndexId, PageNo};
+use page::PageRef;
+
+use crate::extents::extent_of;
+use crate::space::map_page_of;
+use crate::store::Store;
+use crate::tree::Tree;
+
+impl Store {
+    /// The tree that has `page`, as far as the map of the space says: it does not for pages of small trees that were given out
+    /// before the start. Reads nothing.
+    pub fn owner_of(&self, page: PageNo) -> Option<IndexId> {
+        self.space.lock().owner_of(page)
+    }
+
+    /// Whether `page` is the file header or a page of the extent map.
+    pub fn is_system_page(&self, page: PageNo) -> bool {
+        page.is_none() || map_page_of(extent_of(page)) == page
+    }
+}
+
+impl Tree {
+    /// Whether `page` is the root, or an inner page leads to it. Inner pages that cannot be read are passed over. Cost: reads
+    /// all inner pages.
+    pub fn leads_to(&self, store: &Store, page: PageNo) -> bool {
+        let mut pages = vec![(self.root, None)];
+        while let Some((inner, kin)) = pages.pop() {
+            if inner == page {
+                return true;
+            }
+            let Ok(guard) = store.pool.shared_cold(inner) else { continue };
+            let found = guard.page();
+            let is_of_tree = match kin {
+                Some(kin) => found.kin() == kin,
+                None => found.index_id() == self.index,
+            };
+            if !is_of_tree || found.is_leaf() {
+                continue;
+            }
+            if found.level() == 1 {
+                if children(found).any(|child| child == page) {
+                    return true;
+                }
+            } else {
+                // Levels fall on the way down, so that it ends.
+                let kin = found.kin().of_children();
+                pages.extend(children(found).map(|child| (child, Some(kin))));
+            }
+        }
+        false
+    }
+}
+
+fn children(page: PageRef<'_>) -> impl Iterator<Item = PageNo> {
+    (0..page.count()).map(move |slot| page.child(slot))
+}

@@ -1,0 +1,234 @@
+//! ALTER TABLE, CREATE INDEX, DROP INDEX: one change of a table's definition, however many actions it has.
+//!
+//! New indexes are built first, as pending trees. Then one change of the dictionary puts the new definition in place of the
+//! old one. Until then nothing has happened; an error gives the new trees up.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use base::IndexId;
+use trx::ExclusiveWait;
+use types::{IndexDef, TableDef};
+
+use crate::dictionary::{Change, Kind};
+use crate::engine::Engine;
+use crate::error::{Error, NameError, Result};
+use crate::limits;
+use crate::table::{Index, Table};
+
+/// What ALTER TABLE makes of a table.
+#[derive(Clone, Debug)]
+pub struct Alteration {
+    /// The definition to be. Columns may have other names, defaults and comments, and the table another schema, name and
+    /// comment. Indexes may have other names. Those whose id is 0 are built, and those that are left out are dropped.
+    pub def: TableDef,
+    /// The next AUTO_INCREMENT number, if the statement names one. It does not get below what is in the table.
+    pub auto_increment: Option<u64>,
+}
+
+impl Engine {
+    /// ALTER TABLE of the table whose definition is `old`: all of `alteration`, or nothing. Waits up to `wait` for the table to
+    /// be unused; the session has committed.
+    ///
+    /// # Errors
+    /// [`Error::TableChanged`] if `old` is not the table's definition any more, or does not describe the records of the new one;
+    /// [`Error::Definition`]; [`Error::Name`]; [`Error::DuplicateKey`] if rows clash in a new unique index.
+    pub fn alter_table(
+        &self,
+        old: &Arc<TableDef>,
+        alteration: Alteration,
+        wait: impl Into<ExclusiveWait>,
+    ) -> Result<()> {
+        self.ensure_open()?;
+        self.with_exclusive(&old.schema, &old.name, wait, |exclusive| {
+            if !Arc::ptr_eq(&exclusive.0.def, old) {
+                return Err(Error::TableChanged);
+            }
+            self.alter_locked(&exclusive.0, alteration)
+        })
+    }
+
+    /// CREATE INDEX: `index` without an id. Waits up to `wait` for the table to be unused; the session has committed.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateKey`] when rows clash in a unique index; [`Error::Definition`], [`Error::Name`].
+    pub fn create_index(
+        &self,
+        schema: &str,
+        table: &str,
+        index: IndexDef,
+        wait: impl Into<ExclusiveWait>,
+    ) -> Result<()> {
+        self.ensure_open()?;
+        self.with_exclusive(schema, table, wait, |exclusive| {
+            let mut def = (*exclusive.0.def).clone();
+            def.indexes.push(IndexDef { id: IndexId(0), ..index });
+            self.alter_locked(&exclusive.0, Alteration { def, auto_increment: None })
+        })
+    }
+
+    /// DROP INDEX, by name without regard to case.
+    pub fn drop_index(
+        &self,
+        schema: &str,
+        table: &str,
+        name: &str,
+        wait: impl Into<ExclusiveWait>,
+    ) -> Result<()> {
+        self.ensure_open()?;
+        self.with_exclusive(schema, table, wait, |exclusive| {
+            let mut def = (*exclusive.0.def).clone();
+            limits::dropped_index(&def, name)?;
+            def.indexes.retain(|index| !index.name.eq_ignore_ascii_case(name));
+            self.alter_locked(&exclusive.0, Alteration { def, auto_increment: None })
+        })
+    }
+
+    /// [`Engine::alter_table`] of a table whose lock is held.
+    fn alter_locked(&self, old: &Table, alteration: Alteration) -> Result<()> {
+        let Alteration { mut def, auto_increment } = alteration;
+        ensure_alterable(&old.def, &def)?;
+        self.ensure_name_is_free(&old.def, &def)?;
+        let next = auto_increment.map(|next| old.free_auto_increment(self, next)).transpose()?;
+        let made = self.number_new_indexes(&mut def)?;
+        let built = self.build_new_indexes(old, &def, &made);
+        match built.and_then(|built| self.put_altered(old, def, built, next)) {
+            Ok(gone) => {
+                self.keep_made_trees(&made)?;
+                self.give_up_trees(gone)
+            }
+            Err(error) => {
+                self.give_up_trees(made)?;
+                Err(self.name_damage(error, &[]))
+            }
+        }
+    }
+
+    /// Takes the note of trees back that the table, whose lock is held, has now: before another statement may put them down again.
+    fn keep_made_trees(&self, made: &[IndexId]) -> Result<()> {
+        if made.is_empty() {
+            return Ok(());
+        }
+        let _definition = self.definition.lock();
+        match self.forget_pending_trees(made) {
+            // The next start takes it back: a table has them.
+            Err(error) if error.is_full_disk() => Ok(()),
+            forgotten => forgotten,
+        }
+    }
+
+    fn ensure_name_is_free(&self, old: &TableDef, new: &TableDef) -> Result<()> {
+        if (&old.schema, &old.name) == (&new.schema, &new.name) {
+            return Ok(());
+        }
+        if self.catalog().schema(&new.schema)?.tables.contains_key(&new.name) {
+            return Err(NameError::TableExists(new.name.clone()).into());
+        }
+        Ok(())
+    }
+
+    /// Gives new indexes their ids, and puts these down as pending.
+    fn number_new_indexes(&self, def: &mut TableDef) -> Result<Vec<IndexId>> {
+        let _definition = self.definition.lock();
+        let mut made = Vec::new();
+        for index in def.indexes.iter_mut().filter(|index| index.id == IndexId(0)) {
+            index.id = IndexId(self.next_number(|header| &mut header.next_index.0)?);
+            made.push(index.id);
+        }
+        if !made.is_empty() {
+            self.put_pending_trees(&made)?;
+        }
+        Ok(made)
+    }
+
+    /// Makes and fills the trees of the indexes of `def` that are in `made`.
+    fn build_new_indexes(&self, old: &Table, def: &TableDef, made: &[IndexId]) -> Result<Vec<Index>> {
+        if made.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Nobody has uncommitted changes here: that takes the metadata lock. Older views do not find here what rows were before.
+        let usable_from = self.trx.advance(self.store.log().current());
+        let new = def.indexes.iter().filter(|index| made.contains(&index.id));
+        new.map(|index| {
+            let built = self.create_tree(def, index, usable_from)?;
+            self.build(old, &built)?;
+            Ok(built)
+        })
+        .collect()
+    }
+
+    /// Puts the table of `def` in place of `old`; returns the trees that it has no more.
+    fn put_altered(
+        &self,
+        old: &Table,
+        def: TableDef,
+        built: Vec<Index>,
+        next: Option<u64>,
+    ) -> Result<Vec<IndexId>> {
+        let _definition = self.definition.lock();
+        self.ensure_name_is_free(&old.def, &def)?;
+        let is_kept = |id: &IndexId| def.indexes.iter().any(|index| index.id == *id);
+        let gone: Vec<IndexId> = old.index_ids().filter(|id| !is_kept(id)).collect();
+        if !gone.is_empty() {
+            self.put_pending_trees(&gone)?;
+        }
+        let mut change = Change::new();
+        let limit = next.map(|next| (next, old.auto_increment_limit_after(next)));
+        if let Some((_, limit)) = limit {
+            change.put(Kind::Counters, &old.def.id.0.to_be_bytes(), &old.counters(limit));
+        }
+        if *old.def == def {
+            self.write_change(change)?;
+        } else {
+            let new = Table::with(def.clone(), indexes_of(old, &def, built), Arc::clone(&old.state));
+            self.replace_tables(&[(old, Some(new))], change, |_| {})?;
+        }
+        if let Some((next, limit)) = limit {
+            old.state.auto_increment.store(next, Ordering::Relaxed);
+            old.state.auto_increment_limit.store(limit, Ordering::Release);
+        }
+        Ok(gone)
+    }
+}
+
+/// The indexes of `def`: those of `old` that it keeps, and those that were `built`, in its order.
+fn indexes_of(old: &Table, def: &TableDef, built: Vec<Index>) -> Vec<Index> {
+    let mut built = built.into_iter();
+    let index = |new: &IndexDef| match old.indexes.iter().find(|index| index.def.id == new.id) {
+        Some(index) => index.redefined(new),
+        None => built.next().expect("an index is kept or built"),
+    };
+    def.indexes.iter().map(index).collect()
+}
+
+/// Whether a table `old` can become `new`.
+fn ensure_alterable(old: &TableDef, new: &TableDef) -> Result<()> {
+    if !has_same_records(old, new) {
+        return Err(Error::TableChanged);
+    }
+    let is_kept = |index: &IndexDef| new.indexes.iter().any(|new| new.id == index.id);
+    for index in old.indexes.iter().filter(|index| !is_kept(index)) {
+        limits::dropped_index(old, &index.name)?;
+    }
+    let (kept, added): (Vec<_>, Vec<_>) =
+        new.indexes.iter().cloned().partition(|index| index.id != IndexId(0));
+    let mut def = TableDef { indexes: kept, ..new.clone() };
+    for index in added {
+        limits::added_index(&def, &index)?;
+        def.indexes.push(index);
+    }
+    Ok(limits::table(&def)?)
+}
+
+/// Whether records of `old` are records of `new`, and each of its indexes that `new` keeps is what it was.
+fn has_same_records(old: &TableDef, new: &TableDef) -> bool {
+    let mut columns = old.columns.iter().zip(&new.columns);
+    let mut kept = new.indexes.iter().filter(|index| index.id != IndexId(0));
+    (old.id, old.format_version, old.hidden_row_id) == (new.id, new.format_version, new.hidden_row_id)
+        && old.columns.len() == new.columns.len()
+        && columns.all(|(a, b)| (a.id, &a.ty, a.nullable) == (b.id, &b.ty, b.nullable))
+        && kept.all(|new| {
+            let old = old.indexes.iter().find(|old| old.id == new.id);
+            old.is_some_and(|old| (old.kind, &old.parts) == (new.kind, &new.parts))
+        })
+}

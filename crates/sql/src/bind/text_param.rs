@@ -1,0 +1,53 @@
+//! Literals of a shared plan that are texts beside numbers or dates. What is none is part of its plan, so that the shared plan does
+//! not serve it.
+
+use types::temporal::DateFlags;
+use types::value::Loss;
+use types::{Date, Value};
+
+/// What a text is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextUse {
+    /// A double.
+    Double,
+    /// A decimal.
+    Decimal,
+    /// A date and time.
+    Moment(DateFlags),
+    /// A time.
+    Time,
+    /// A number of characters, in digits alone.
+    Count,
+}
+
+impl TextUse {
+    /// Whether `text` is, as a whole, what it is read as.
+    pub(super) fn accepts(self, text: &Value<'_>) -> bool {
+        match self {
+            TextUse::Double => text.to_f64().loss == Loss::None,
+            TextUse::Decimal => text.to_decimal().loss != Loss::Truncated,
+            TextUse::Moment(flags) => text.to_datetime(flags, Date::ZERO).is_some(),
+            TextUse::Time => text.to_time().is_some_and(|read| read.loss == Loss::None),
+            TextUse::Count => match *text {
+                Value::Bytes { data, .. } => !data.is_empty() && data.iter().all(u8::is_ascii_digit),
+                _ => false,
+            },
+        }
+    }
+}
+
+/// A literal that has to be such a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextParam {
+    /// Its number among the parameters.
+    pub(super) param: u16,
+    /// What it is read as.
+    pub(super) read_as: TextUse,
+}
+
+impl TextParam {
+    /// Whether the plan is good for `params` as far as this literal goes.
+    pub fn serves(&self, params: &[Value<'_>]) -> bool {
+        params.get(usize::from(self.param)).is_none_or(|text| self.read_as.accepts(text))
+    }
+}
