@@ -70,26 +70,25 @@ impl Builder {
         Expr { kind: ExprKind::Call { func: Func::KeptValue, args: Box::new([operation]) }, ty, nullable }
     }
 
-    /// Makes a constant text a DECIMAL beside one that is no constant, as MySQL does where two values are compared.
+    /// Makes a constant text, or a parameter's, a DECIMAL beside one that varies, as MySQL does where two values are compared.
     fn read_text_as_decimal(&self, args: &mut [Expr; 2]) {
         for at in 0..2 {
             let is_text = class_of(&args[at]) == Class::Text
                 && !matches!(args[at].ty.kind, TypeKind::Enum | TypeKind::Set);
             let is_literal = matches!(args[at].kind, ExprKind::Const(_) | ExprKind::Param(_));
             let beside = &args[1 - at];
-            if !is_text || !is_literal || class_of(beside) != Class::Decimal || is_constant(beside) {
+            if !is_text || !is_literal || class_of(beside) != Class::Decimal || !varies(beside) {
                 continue;
             }
-            let ty = SqlType::decimal(MAX_PRECISION, MAX_SCALE);
-            let nullable = args[at].nullable;
             let text = std::mem::replace(&mut args[at], self.null());
-            let loss = match &text.kind {
-                ExprKind::Const(value) => Some(value.as_value().to_decimal().loss),
+            let read = match &text.kind {
+                ExprKind::Const(value) => Some(value.as_value().to_decimal()),
                 _ => None,
             };
-            args[at] = match loss {
-                Some(Loss::None) | None => fold(Expr::cast(text, ty, nullable)),
-                Some(_) => Self::kept_number(text, ty),
+            args[at] = match read {
+                Some(read) if read.loss == Loss::None => self.decimal(read.value),
+                // A type of DECIMAL does not hold all that a DECIMAL column may have: the value is not cast to one.
+                _ => Self::kept_number(text, SqlType::decimal(MAX_PRECISION, MAX_SCALE)),
             };
         }
     }
@@ -516,19 +515,24 @@ impl Builder {
 
 /// Whether the value of `expr` is in the text of the statement.
 pub(super) fn is_constant(expr: &Expr) -> bool {
-    let mut is_constant = true;
-    expr.walk(&mut |e| {
-        is_constant &= !matches!(
-            e.kind,
-            ExprKind::Column(_)
-                | ExprKind::Param(_)
-                | ExprKind::UserVar(_)
-                | ExprKind::AssignUserVar { .. }
-                | ExprKind::SysVar { .. }
-                | ExprKind::Subquery { .. }
-        );
-    });
-    is_constant
+    !has(expr, |e| is_variable(e) || matches!(e.kind, ExprKind::Param(_)))
+}
+
+/// Whether the value of `expr` may change while the statement runs.
+fn varies(expr: &Expr) -> bool {
+    has(expr, is_variable)
+}
+
+fn is_variable(expr: &Expr) -> bool {
+    use ExprKind::{AssignUserVar, Column, Subquery, SysVar, UserVar};
+    matches!(expr.kind, Column(_) | UserVar(_) | AssignUserVar { .. } | SysVar { .. } | Subquery { .. })
+}
+
+/// Whether a part of `expr` is such.
+fn has(expr: &Expr, is_such: impl Fn(&Expr) -> bool) -> bool {
+    let mut found = false;
+    expr.walk(&mut |e| found |= is_such(e));
+    found
 }
 
 /// `needle [NOT] IN (list)`; the first of `args` is the needle.
