@@ -46,7 +46,8 @@ impl<'s> BulkBuild<'s> {
     /// Adds a record; its key is above all keys before.
     ///
     /// # Errors
-    /// [`Error::RecordTooLarge`]; errors of writing pages. The build can only be dropped then.
+    /// [`Error::RecordTooLarge`]; the log's, if a full disk has no room for more of it; errors of writing pages. The build can
+    /// only be dropped then.
     pub fn push(&mut self, key: &[u8], payload: &[u8], flags: SlotFlags) -> Result<()> {
         let need = key.len() + payload.len();
         if need > RECORD_BYTES_MAX || key.len() > KEY_BYTES_MAX {
@@ -80,7 +81,10 @@ impl<'s> BulkBuild<'s> {
     }
 
     /// Writes the page a level has collected; the next one begins at `separator`.
+    ///
+    /// No latch is held: a checkpoint may have to make room for the page's log.
     fn close_page(&mut self, at: usize, separator: &[u8]) -> Result<()> {
+        self.store.log.admit()?;
         if self.levels[at].place.is_none() {
             self.levels[at].place = Some(self.take_page(at)?);
         }

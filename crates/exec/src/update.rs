@@ -129,8 +129,8 @@ impl UpdateProgram {
             st.count_examined(updated.matched as usize);
             updated
         } else {
-            let (found, ended) = self.find(plan, &run, &store);
-            if let Err(error) = ended {
+            let mut found = self.nothing_found(&run, &store);
+            if let Err(error) = self.find(plan, &run, &store, &mut found) {
                 return Err(self.refuse(error, plan, &found, ctx, &st));
             }
             Updated { matched: found.matched, changed: self.write(plan, &found, ctx, &st)? }
@@ -160,11 +160,12 @@ impl UpdateProgram {
         self.write(plan, found, ctx, st).err().unwrap_or(error)
     }
 
-    /// The rows, and how the search for them ended.
-    fn find(&self, plan: &UpdatePlan, run: &QueryRun<'_>, store: &ColumnStore<'_>) -> (Found, Result<()>) {
+    /// What is known before rows are looked for.
+    #[inline(always)]
+    fn nothing_found(&self, run: &QueryRun<'_>, store: &ColumnStore<'_>) -> Found {
         let memory = run.st.memory;
         let warnings = store.conditions.count();
-        let mut found = Found {
+        Found {
             rows: 0,
             matched: 0,
             changes: ChargedVec::new(memory, Purpose::Other),
@@ -177,24 +178,34 @@ impl UpdateProgram {
             charge: Charge::new(memory, Purpose::Other),
             values: self.targets.iter().map(|target| RowBuffer::new(target.cols.len())).collect(),
             seen: self.targets.iter().map(|_| HashIndex::new(memory)).collect(),
-        };
+        }
+    }
+
+    /// Adds the rows to `found`, which has those up to an error.
+    fn find(
+        &self,
+        plan: &UpdatePlan,
+        run: &QueryRun<'_>,
+        store: &ColumnStore<'_>,
+        found: &mut Found,
+    ) -> Result<()> {
         let mut new: Vec<_> = self.targets.iter().map(NewValues::new).collect();
         let (mut arena, mut cell) = (Bump::new(), Vec::new());
         let mut assigner = Assigner { run, store, arena: &mut arena, scratch: &mut cell };
         let examined_before = run.st.examined();
-        let ended = run.rows(&mut Collect(|frame: &Frame<'_>| {
+        run.rows(&mut Collect(|frame: &Frame<'_>| {
             let changes = found.changes.len();
             found.rows += 1;
             let number = if self.numbers_read { run.st.examined() - examined_before } else { found.rows };
-            let made = self.make(plan, (frame, number), &mut new, &mut assigner, &mut found);
+            let made = self.make(plan, (frame, number), &mut new, &mut assigner, found);
             found.is_refused = made.is_err();
             made?;
             if store.conditions.count() != found.warnings {
                 found.note_warnings(changes, store.conditions.count());
             }
             Ok(Flow::More)
-        }));
-        (found, ended.map(|_| ()))
+        }))?;
+        Ok(())
     }
 
     /// Makes the new values of one row; `number`: the row's in messages.

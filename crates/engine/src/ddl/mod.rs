@@ -80,7 +80,11 @@ impl Engine {
     }
 
     /// Takes the next number of a counter in the file header. The caller holds the definition mutex.
+    ///
+    /// # Errors
+    /// The log's: a statement that a full disk refuses again and again must not use the reserve up.
     fn next_number(&self, counter: impl FnOnce(&mut page::FileHeader) -> &mut u32) -> Result<u32> {
+        self.store.log().admit()?;
         Ok(self.store.update_header(|header| {
             let next = counter(header);
             *next += 1;
