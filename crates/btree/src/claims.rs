@@ -81,12 +81,12 @@ impl Store {
     pub fn claim(&self, first: PageNo, count: u32) {
         let mut space = self.space.lock();
         let last = PageNo(first.0.saturating_add(count.saturating_sub(1)));
-        for extent in extent_of(first)..=extent_of(last).min(space.len()) {
+        for extent in extent_of(first)..=extent_of(last).min(space.len().saturating_sub(1)) {
             space.unclaimed().claim(extent, pages_within(extent, first, count));
         }
     }
 
-    /// The unclaimed pages of the first extent behind `after` that has some.
+    /// Returns the unclaimed pages of the first extent after `after` that has any.
     pub fn unclaimed_after(&self, after: Option<&UnclaimedPages>) -> Option<UnclaimedPages> {
         let from = after.map_or(0, |after| after.extent + 1);
         let mut space = self.space.lock();
@@ -98,16 +98,19 @@ impl Store {
         })
     }
 
-    /// The tree whose value `page` holds a piece of; `None` if it is no page of a value.
+    /// Returns the tree whose value `page` holds a piece of; `None` if it is no page of a value, or cannot be read: nothing refers to
+    /// it, and it may have been freed since it was found unclaimed.
     pub fn value_page_owner(&self, page: PageNo) -> Result<Option<IndexId>> {
-        let guard = self.pool.shared_cold(page)?;
+        let guard = match self.pool.shared_cold(page) {
+            Err(buffer::Error::Corruption(_)) => return Ok(None),
+            read => read?,
+        };
         let page = guard.page();
         Ok((page.page_type() == PageType::Overflow).then(|| page.index_id()))
     }
 
-    /// Frees those of `pages`, all of the extent of `unclaimed`, that are unclaimed still; returns how many. Nobody refers to
-    /// them.
-    pub fn free_unclaimed(&self, unclaimed: &UnclaimedPages, pages: &[PageNo]) -> Result<usize> {
+    /// Frees those of `pages`, all of the extent of `unclaimed`, that are unclaimed still. Nothing refers to them.
+    pub fn free_unclaimed(&self, unclaimed: &UnclaimedPages, pages: &[PageNo]) -> Result<()> {
         let extent = unclaimed.extent;
         let wanted = pages.iter().fold(0, |bits, &page| bits | bit_of(page));
         let mut mtr = Mtr::new(self);
@@ -115,12 +118,12 @@ impl Store {
         // The state is locked until the commit: nobody claims or frees in between.
         let bits = wanted & mtr.space().unclaimed().of(extent);
         if bits == 0 {
-            return Ok(0);
+            return Ok(());
         }
         mtr.release_pages(extent, bits)?;
         let freed = pages.iter().copied().filter(move |&page| bits & bit_of(page) != 0);
         mtr.write_release(&[], freed);
-        Ok(bits.count_ones() as usize)
+        Ok(())
     }
 
     /// Whether no extent with the map's garbage bit waits for a sweep.

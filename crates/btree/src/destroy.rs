@@ -71,14 +71,9 @@ impl Store {
     fn learn_shared_owners(&self) -> Result<()> {
         let unknown = self.space.lock().shared_pages_unknown();
         for page in unknown {
-            // A disk that has answered wrongly may do better when it is asked again.
-            let read = self.pool.shared_cold(page).or_else(|error| match error {
-                buffer::Error::Corruption(_) => self.pool.shared_cold(page),
-                error => Err(error),
-            });
-            let owner = match read {
+            let owner = match self.pool.shared_cold(page) {
                 Ok(guard) => guard.page().index_id(),
-                // Whose it is cannot be told; whoever needs it will report it.
+                // Its owner is unknown; a statement that reads the page reports it.
                 Err(buffer::Error::Corruption(_)) => continue,
                 Err(error) => return Err(error.into()),
             };

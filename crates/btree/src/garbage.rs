@@ -144,19 +144,18 @@ impl Store {
 
     /// Ends a sweep. `is_clean`: nothing was found that is left.
     pub fn end_sweep(&self, sweep: &Sweep, is_clean: bool) -> Result<()> {
+        if !is_clean {
+            // The map keeps the extent's bit, so its page is not read.
+            self.space.lock().end_sweep(sweep.extent, false);
+            return Ok(());
+        }
         let mut mtr = Mtr::new(self);
         mtr.prepare_map(sweep.extent)?;
-        if mtr.space().end_sweep(sweep.extent, is_clean) {
+        if mtr.space().end_sweep(sweep.extent, true) {
             mtr.write_map_entry(sweep.extent)?;
         }
         mtr.commit();
         Ok(())
-    }
-
-    /// Ends a sweep whose map page cannot be read: the extent is swept after the next start.
-    pub fn abandon_sweep(&self, sweep: &Sweep) {
-        let changed = self.space.lock().end_sweep(sweep.extent, false);
-        debug_assert!(!changed, "a sweep that is not clean changes no map page");
     }
 
     /// Takes all bits back but those of unswept extents: everything that was marked since the start has been purged. Nobody

@@ -129,11 +129,11 @@ impl Engine {
         let spills = datadir.spill_folder(&config.disk, header.identity);
         let force = config.force_recovery;
         if !force.applies_log() {
-            // The log would tell which ids were given out, and which of them have ended.
+            // Only the log records which ids were assigned, and which of their transactions ended.
             header.trx_limit = TrxId(TrxId::MAX.0 / 2);
         }
         let start_log = Spills::new(spills.clone(), &config.start_log);
-        let engine = Engine::assemble_forced(store, datadir, &header, start_log, force);
+        let engine = Engine::assemble(store, datadir, &header, start_log, force);
         engine.settle_definitions()?;
         engine.load_catalog()?;
         engine.load_damages()?;
@@ -216,15 +216,6 @@ impl Engine {
 
     /// An engine that knows no names yet.
     pub(crate) fn assemble(
-        store: Store,
-        datadir: DataDir,
-        header: &FileHeader,
-        spills: Spills,
-    ) -> Arc<Engine> {
-        Engine::assemble_forced(store, datadir, header, spills, ForceRecovery::default())
-    }
-
-    fn assemble_forced(
         store: Store,
         datadir: DataDir,
         header: &FileHeader,

@@ -383,7 +383,7 @@ impl fmt::Display for Error {
             Error::UndoNotSwapped(error) => write!(f, "undo cannot be swapped: {error}"),
             Error::VersionUnreadable(error) => write!(f, "an older version of a row cannot be read: {error}"),
             Error::VersionDamaged { trx } => {
-                write!(f, "the undo that the redo log has of {trx} does not fit the row that it is of")
+                write!(f, "undo of {trx} restored from the redo log does not match its row")
             }
             Error::UndoUnreadable(error) => {
                 write!(

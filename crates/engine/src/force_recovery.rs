@@ -2,10 +2,10 @@
 //!
 //! | level | left out | refused |
 //! |---|---|---|
-//! | 1 | what damaged pages of the dictionary, the extent map and the redo keep from being done | changes of rows |
+//! | 1 | damaged pages of the dictionary and the extent map, and redo for damaged pages | changes of rows |
 //! | 3 | that, and: rollback of unfinished transactions, which stay invisible; purge | changes of rows |
 //! | 4 | as 3 | all changes |
-//! | 6 | that, and: the redo log; the pages are read as they lie on disk, and no file is written | all changes |
+//! | 6 | that, and: the redo log; pages are read as they are on disk, and no file is written (an older directory's page file is still renamed) | all changes |
 //!
 //! Level 2 acts as 1, and 5 as 4. Where the extent map or the dictionary is not whole, nothing can be changed at any level.
 

@@ -1,13 +1,13 @@
 //! Reading one row.
 
 use btree::{Foreseen, Position};
-use page::{Cell, Records, RowFormat, RowRef, SlotFlags};
+use page::{Cell, Records, RowRef, SlotFlags};
 use trx::ReadView;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::row::version::{self, Seen};
-use crate::table::Table;
+use crate::table::{Index, Table};
 
 /// A visible row in its leaf.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +24,13 @@ pub struct FoundCell<'a> {
 fn get_cell_version<R>(
     engine: &Engine,
     view: ReadView,
-    format: &RowFormat,
+    index: &Index,
     at: &Position<'_>,
     read: impl FnOnce(FoundCell<'_>) -> R,
 ) -> Result<Option<R>> {
     let (records, slot) = (at.page().records(), at.slot());
     let mut older = Vec::new();
-    let seen = version::clustered(&engine.trx, view, format, &at.record(), &mut older)?;
+    let seen = version::clustered(&engine.trx, view, &index.format, &at.record(), &mut older)?;
     let (cell, body_bytes_max) = match seen {
         Seen::Nothing => return Ok(None),
         Seen::Current => records.cell(slot),
@@ -91,7 +91,7 @@ impl Table {
         }
         let Some(at) = index.tree.point_foreseen(way, &engine.store, clustered_key)? else { return Ok(None) };
         if !view.sees_whole_page(at.page().max_trx()) {
-            return get_cell_version(engine, *view, &self.clustered().format, &at, read);
+            return get_cell_version(engine, *view, index, &at, read);
         }
         if at.page().flags(at.slot()).is_deleted() {
             return Ok(None);

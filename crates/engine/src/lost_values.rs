@@ -1,4 +1,4 @@
-//! Lost values: off-page values without a row, of which a crash has left no word.
+//! Lost values: finds and frees off-page values that no row references after a crash.
 //!
 //! Purge frees a value that has lost its row, and knows it from undo. While an old view keeps purge from it, a checkpoint may let
 //! the log go that says so; a crash then leaves pages that nothing refers to. After a start that follows a crash, the purge
@@ -25,7 +25,7 @@ use types::{TableDef, TypeKind};
 
 use crate::dictionary::Kind;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits;
 use crate::purge::{HeldTable, Hold};
 
@@ -41,6 +41,8 @@ const NOTE: &[u8] = b"";
 pub(crate) struct LostValues {
     /// There is a search.
     is_sought: AtomicBool,
+    /// A damaged page ended the search before it had seen all rows.
+    is_left_over: AtomicBool,
     search: Mutex<Search>,
 }
 
@@ -53,8 +55,6 @@ struct Search {
     rest: Vec<IndexId>,
     /// Where to go on in it.
     at: Option<Suspended>,
-    /// A damaged page keeps it from seeing all rows.
-    is_given_up: bool,
     /// The extent whose unclaimed pages were freed last.
     freed: Option<UnclaimedPages>,
 }
@@ -123,18 +123,16 @@ impl Engine {
         }
         let _turn = self.purge.pause();
         let mut search = self.lost_values.search.lock();
-        if search.is_given_up {
-            return Ok(false);
-        }
         let went_on = match search.rest.last() {
             Some(&tree) => self.claim_values(&mut search, tree),
             None => self.free_lost_values(&mut search),
         };
         match went_on {
             Err(error) if error.is_full_disk() => Ok(false),
-            // Which values its rows have cannot be known. Whoever needs the page reports it, and the next start tries again.
+            // The references in its rows are unknown. A statement that reads the page reports it; the next start searches again.
             Err(error) if error.is_corrupt_page() => {
-                search.is_given_up = true;
+                self.lost_values.is_left_over.store(true, Ordering::Relaxed);
+                self.stop_search();
                 Ok(false)
             }
             went_on => went_on,
@@ -207,7 +205,11 @@ impl Engine {
             let pages = lost.iter().filter(|(owner, _)| *owner == tree).map(|(_, page)| *page);
             let pages: Vec<_> = pages.collect();
             self.store.log().admit()?;
-            self.store.free_unclaimed(&unclaimed, &pages)?;
+            match self.store.free_unclaimed(&unclaimed, &pages).map_err(Error::from) {
+                // The extent's map page is damaged: its pages stay allocated.
+                Err(error) if error.is_corrupt_page() => {}
+                freed => freed?,
+            }
         }
         search.freed = Some(unclaimed);
         Ok(true)
@@ -219,9 +221,13 @@ impl Engine {
             self.store.log().admit_reserved()?;
             self.dictionary.delete(&self.store, Kind::SearchNote, NOTE)?;
         }
+        self.stop_search();
+        Ok(())
+    }
+
+    fn stop_search(&self) {
         self.lost_values.is_sought.store(false, Ordering::Relaxed);
         self.store.end_claims();
-        Ok(())
     }
 
     /// Searches to the end, as far as the disk has room for it. Nobody works any more.
@@ -235,7 +241,8 @@ impl Engine {
 
     /// Leaves a search that has not ended to the next start.
     pub(crate) fn note_search(&self) -> Result<()> {
-        if !self.lost_values.are_sought() || self.has_search_note()? {
+        let is_left_over = self.lost_values.is_left_over.load(Ordering::Relaxed);
+        if !(self.lost_values.are_sought() || is_left_over) || self.has_search_note()? {
             return Ok(());
         }
         self.dictionary.put(&self.store, Kind::SearchNote, NOTE, &[])

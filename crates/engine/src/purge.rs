@@ -5,6 +5,7 @@
 //! definition change: a transaction whose table is locked is passed over and has its turn again in the next step, and what
 //! is left in a tree that is gone is void.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use base::codec::get_u48;
 use base::sync::plain::{Condvar, Mutex, MutexGuard};
 use base::sync::{Planted, planted};
-use base::{IndexId, TrxId};
+use base::{IndexId, PageNo, TrxId};
 use page::{OverflowRef, RowHeader};
 use trx::{PurgeEntry, TableUse, UndoKind, UndoPtr, UndoRecord};
 
@@ -47,8 +48,10 @@ pub(crate) struct PurgeControl {
     wake: Condvar,
     /// One purge at a time, whoever calls it.
     turn: Mutex<()>,
-    /// It was told that undo cannot be read.
-    is_unreadable_told: AtomicBool,
+    /// Unreadable undo was logged already.
+    is_unreadable_logged: AtomicBool,
+    /// Damaged system pages that were logged already.
+    logged_pages: Mutex<BTreeSet<PageNo>>,
 }
 
 impl PurgeControl {
@@ -73,13 +76,19 @@ impl PurgeControl {
         self.wake.notify_all();
     }
 
-    /// Tells once of undo that cannot be read back.
+    /// Logs the first undo record that cannot be read back.
     #[cold]
-    fn tell_unreadable(&self, notes: &dyn StartLog, error: &trx::SwapError) {
-        if !self.is_unreadable_told.swap(true, Ordering::Relaxed) {
+    fn log_unreadable(&self, notes: &dyn StartLog, error: &trx::SwapError) {
+        if !self.is_unreadable_logged.swap(true, Ordering::Relaxed) {
             notes
                 .note(&format!("purge: what a transaction has left is purged after the next start: {error}"));
         }
+    }
+
+    /// Whether this is the first time that background work meets the damaged system page `page`, which is to be logged once.
+    #[cold]
+    pub(crate) fn is_new_damage(&self, page: PageNo) -> bool {
+        self.logged_pages.lock().insert(page)
     }
 
     fn is_stopped(&self) -> bool {
@@ -133,7 +142,7 @@ impl Engine {
                         Error::LogFull(_) => break,
                         // The next start has it from the log.
                         Error::UndoUnreadable(error) => {
-                            self.purge.tell_unreadable(&*self.notes, &error);
+                            self.purge.log_unreadable(&*self.notes, &error);
                             passed_over += 1;
                         }
                         error => return Err(error),
@@ -265,7 +274,7 @@ impl Engine {
         let Some((table, position)) = held.table() else { return Ok(Purged::Nothing) };
         let index = &table.indexes[position];
         let tree = &index.tree;
-        if !table.is_plain() && table.damage_of(position).is_some() {
+        if table.is_out_of_use(position) {
             return Ok(Purged::Nothing);
         }
         if index.format.is_clustered() == (record.kind == UndoKind::EntryClose) {

@@ -1,12 +1,10 @@
-//! Damaged indexes: what a page costs that cannot be read, or is not what was written there.
+//! Quarantine: a page that cannot be read, or fails its check, disables its index.
 //!
-//! Such a page takes its index out of use: a secondary index alone, the clustered one with its table. Statements that would
+//! It takes its index out of use: a secondary index alone, the clustered one with its table. Statements that would
 //! read a damaged clustered index, or change rows of a table with any damaged index, are refused by name; plans pass over a
-//! damaged secondary index. Everything else works on. A table without damage pays nothing: statements look at its standing
-//! anyway ([`Table::is_plain`]).
+//! damaged secondary index. A table without damage pays nothing: statements check its usability anyway ([`Table::is_plain`]).
 //!
-//! What reading a page has found is kept in memory: who reads the page after a restart finds it again, unless it was mended.
-//! Where a rollback or redo could not make a change, or a row's entry is missing, that is in the dictionary until the index is
+//! Damage found by a read is kept in memory only; after a restart the next read finds it again, unless it was repaired. Where a rollback or redo could not make a change, or a row's entry is missing, that is in the dictionary until the index is
 //! dropped: its pages lack something even if they can be read, and rows of a rolled back transaction would look committed there.
 //!
 //! DROP TABLE, TRUNCATE TABLE and DROP INDEX read no page of the trees that go, and end it. So does a CHECK TABLE that finds
@@ -101,6 +99,11 @@ impl Table {
         (0..self.indexes.len()).filter(is_damaged).collect()
     }
 
+    /// Whether the index at `position` is out of use. Cost: a load where none is.
+    pub(crate) fn is_out_of_use(&self, position: usize) -> bool {
+        !self.is_plain() && self.damage_of(position).is_some()
+    }
+
     /// Whether an index of this version is out of use.
     pub(crate) fn has_damage(&self) -> bool {
         (0..self.indexes.len()).any(|position| self.damage_of(position).is_some())
@@ -136,7 +139,7 @@ impl Table {
 }
 
 impl Engine {
-    /// Whether a statement may use a table whose standing is not plain, its metadata lock held. False: it was redefined.
+    /// Whether a statement may use a table whose usability is not plain, its metadata lock held. False: it was redefined.
     #[cold]
     pub(crate) fn may_use(&self, table: &Table, use_: TableUse) -> Result<bool> {
         if !table.is_current() {
@@ -226,10 +229,13 @@ impl Engine {
     #[cold]
     pub(crate) fn pass_over_damage(&self, index: IndexId, cause: &Error) {
         let page = if let Error::Storage(error) = cause { error.damaged_page() } else { None };
-        if page.is_some_and(|page| self.store.is_system_page(page)) {
-            self.notes.note(&format!("data file: {cause}; space is not freed where that page describes it"));
-        } else {
-            self.quarantine(index, &cause.to_string());
+        match page.filter(|page| self.store.is_system_page(*page)) {
+            Some(page) if self.purge.is_new_damage(page) => {
+                self.notes
+                    .note(&format!("data file: {cause}; space is not freed where that page describes it"));
+            }
+            Some(_) => {}
+            None => drop(self.quarantine(index, &cause.to_string())),
         }
     }
 
@@ -250,6 +256,9 @@ impl Engine {
     /// The dictionary cannot be written: nobody would know after a restart.
     pub(crate) fn lose(&self, index: IndexId, why: &str) -> Result<()> {
         let _definition = self.definition.lock();
+        if self.is_lost(index) {
+            return Ok(());
+        }
         if self.is_read_only() {
             self.put_out_of_use(Damage { index, why: why.into(), is_lost: true });
             return Ok(());

@@ -41,7 +41,7 @@ impl Engine {
             let mut leftovers = Vec::new();
             match self.store.pool().shared_cold(page) {
                 Ok(guard) => is_clean &= self.find_leftovers(guard.page(), &mut leftovers),
-                // Whoever needs the page reports it. The extent keeps its bit.
+                // A statement that reads the page reports it. The extent keeps its bit.
                 Err(buffer::Error::Corruption(_)) => is_clean = false,
                 Err(error) => return Err(btree::Error::from(error).into()),
             }
@@ -66,7 +66,7 @@ impl Engine {
         } else {
             match self.store.end_sweep(&sweep, is_clean) {
                 // The extent keeps its bit.
-                Err(error) if error.damaged_page().is_some() => self.store.abandon_sweep(&sweep),
+                Err(error) if error.damaged_page().is_some() => self.store.end_sweep(&sweep, false)?,
                 ended => ended?,
             }
         }
@@ -118,7 +118,7 @@ impl Engine {
             Hold::Locked => return Ok(None),
         }
         let Some((table, position)) = held.table() else { return Ok(Some(false)) };
-        if !table.is_plain() && table.damage_of(position).is_some() {
+        if table.is_out_of_use(position) {
             return Ok(Some(false));
         }
         self.store.log().admit()?;

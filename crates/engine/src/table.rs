@@ -140,11 +140,11 @@ pub struct Table {
     pub(crate) indexed_columns: ColumnSet,
     /// The last sample of this version's indexes.
     pub(crate) statistics: Mutex<Option<Arc<TableStatistics>>>,
-    standing: AtomicU8,
+    usability: AtomicU8,
 }
 
-/// What stands against the use of a table, in [`Table::standing`].
-mod standing {
+/// Whether and how a table can be used, in [`Table::usability`].
+mod usability {
     /// A newer version has taken its place, or it is gone.
     pub(super) const RETIRED: u8 = 0;
     /// Nothing.
@@ -172,7 +172,7 @@ impl Table {
             state,
             indexed_columns,
             statistics: Mutex::new(LatchLevel::Table, None),
-            standing: AtomicU8::new(standing::PLAIN),
+            usability: AtomicU8::new(usability::PLAIN),
         })
     }
 
@@ -191,29 +191,29 @@ impl Table {
     #[inline]
     pub fn is_current(&self) -> bool {
         // Acquire pairs with the release in `retire`: whoever still sees true under the lock sees the live trees.
-        self.standing.load(Ordering::Acquire) != standing::RETIRED
+        self.usability.load(Ordering::Acquire) != usability::RETIRED
     }
 
     /// Whether it is the newest version, and nothing keeps statements from any use of it; asked with the metadata lock held.
     /// Cost: a load.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.standing.load(Ordering::Acquire) == standing::PLAIN
+        self.usability.load(Ordering::Acquire) == usability::PLAIN
     }
 
     /// Has statements look what stands against the use of the table before they use it.
     pub(crate) fn restrict(&self) {
-        self.change_standing(standing::PLAIN, standing::RESTRICTED);
+        self.change_usability(usability::PLAIN, usability::RESTRICTED);
     }
 
     /// Takes [`Table::restrict`] back.
     pub(crate) fn lift_restriction(&self) {
-        self.change_standing(standing::RESTRICTED, standing::PLAIN);
+        self.change_usability(usability::RESTRICTED, usability::PLAIN);
     }
 
-    fn change_standing(&self, from: u8, to: u8) {
+    fn change_usability(&self, from: u8, to: u8) {
         // A table that was retired meanwhile stays so.
-        let _ = self.standing.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
+        let _ = self.usability.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
     }
 
     /// Whether a plan made under catalog version `version` still finds the table by its name, as it was, and about as large.
@@ -230,7 +230,7 @@ impl Table {
     /// A newer version takes the place, or the table goes. Called before the catalog version says so: a plan that meets
     /// the new version finds this one retired.
     pub(crate) fn retire(&self) {
-        self.standing.store(standing::RETIRED, Ordering::Release);
+        self.usability.store(usability::RETIRED, Ordering::Release);
     }
 
     /// Rows, uncommitted ones included; about right.

@@ -59,8 +59,8 @@ impl Engine {
     }
 }
 
-/// Takes `count` locks, all or none, by `lock`, which waits as it is told. Nobody waits while holding one of them: when one is
-/// not free, the others are given back, and it is the first to be taken next time. So no circle of waits goes through them.
+/// Takes `count` locks, all or none, by `lock`, which waits or not. The thread never waits while it holds one of them: when one is
+/// not free, it releases the others and takes that one first the next time. So no cycle of waits includes these locks.
 ///
 /// # Errors
 /// Those of `lock`; [`trx::Error::LockWaitTimeout`] when `wait` is over.

@@ -58,7 +58,7 @@ struct Found {
     /// Warnings of the statement before the first row.
     warned_before: u64,
     /// Where rows were warned of: how many changes were found before such a row, and the statement's warnings after it.
-    warned: Vec<(usize, u64)>,
+    warned: ChargedVec<(usize, u64)>,
     /// Warnings of the statement so far.
     warnings: u64,
     /// The last row's values were refused.
@@ -75,11 +75,15 @@ struct Found {
 }
 
 impl Found {
-    /// A row, or one that was passed over before it, was warned of: so many warnings are there now. `changes` were found before.
+    /// Notes that a row, or one skipped before it, raised warnings: `warnings` in all by now. `changes` rows to change were found before.
     #[cold]
-    fn note_warnings(&mut self, changes: usize, warnings: u64) {
-        self.warned.push((changes, warnings));
+    fn note_warnings(&mut self, changes: usize, warnings: u64) -> Result<()> {
         self.warnings = warnings;
+        match self.warned.last_mut() {
+            Some((before, last)) if *before == changes => *last = warnings,
+            _ => self.warned.push((changes, warnings))?,
+        }
+        Ok(())
     }
 
     /// The statement's warnings up to the row of change `at`.
@@ -154,7 +158,8 @@ impl UpdateProgram {
         ctx: &mut ExecCtx<'_>,
         st: &Statement<'_>,
     ) -> ExecError {
-        if self.repeats || !found.is_refused || error.effect() != Effect::Statement {
+        let is_of_value = found.is_refused && !matches!(error, ExecError::Killed | ExecError::Memory(_));
+        if self.repeats || !is_of_value || error.effect() != Effect::Statement {
             return error;
         }
         self.write(plan, found, ctx, st).err().unwrap_or(error)
@@ -170,7 +175,7 @@ impl UpdateProgram {
             matched: 0,
             changes: ChargedVec::new(memory, Purpose::Other),
             warned_before: warnings,
-            warned: Vec::new(),
+            warned: ChargedVec::new(memory, Purpose::Other),
             warnings,
             is_refused: false,
             keys: ByteStore::new(memory, Purpose::Other),
@@ -201,7 +206,7 @@ impl UpdateProgram {
             found.is_refused = made.is_err();
             made?;
             if store.conditions.count() != found.warnings {
-                found.note_warnings(changes, store.conditions.count());
+                found.note_warnings(changes, store.conditions.count())?;
             }
             Ok(Flow::More)
         }))?;

@@ -415,6 +415,15 @@ impl Expr {
         visit_children!(&self.kind, iter, walk);
     }
 
+    /// The column that it is, if it is one.
+    #[inline]
+    pub fn as_column(&self) -> Option<ColumnRef> {
+        match self.kind {
+            ExprKind::Column(column) => Some(column),
+            _ => None,
+        }
+    }
+
     /// Whether the expression reads a parameter of `range`.
     pub fn reads_params(&self, range: &std::ops::Range<u16>) -> bool {
         let mut reads = false;

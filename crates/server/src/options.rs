@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::option_file;
 use crate::service_user;
-use crate::sysvars::{ALL, Access, Scope, SetValue, VarKind, VarValue, Variables, find};
+use crate::sysvars::{ALL, Access, Scope, SetValue, VarKind, VarValue, Variables, find, parse_switch};
 use crate::undo_settings;
 
 /// An option as written: a name, a value if there was one, and where it stood.
@@ -118,7 +118,7 @@ impl Options {
                 let user = value.ok_or_else(|| missing_value(&setting.name, &setting.origin))?;
                 service_user::ensure_is(user).map_err(|message| OptionError::new(&message))?;
             }
-            "daemonize" if !matches!(value, Some("0" | "OFF" | "off" | "FALSE" | "false")) => {
+            "daemonize" if value.and_then(parse_switch) != Some(false) => {
                 let message = "option '--daemonize' is not supported: start the server from a service manager, or with setsid";
                 return Err(OptionError::new(message));
             }
@@ -286,7 +286,7 @@ pub fn help() -> String {
         "ratchetd {}\nUsage: ratchetd [--defaults-file=FILE] [--NAME=VALUE]...\n\n\
          Options (dashes and underscores are the same; [default]):\n  \
          --defaults-file=FILE  read groups [mysqld] and [ratchetd] of FILE; must come first\n  \
-         --user=NAME           refuse to start as anybody else\n  \
+         --user=NAME           refuse to start as another user\n  \
          --help, --version\n",
         crate::version::VERSION
     );

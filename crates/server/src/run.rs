@@ -3,11 +3,12 @@
 //! ```text
 //! COM_QUERY -> text known --------------------------> planned::run
 //!         \-> cache key -> plan cache ----hit--------/
-//!                  \-> miss: parse -> planned::compile -/
+//!                  \-> miss: parse -> compile -------/
 //!                              \-> any other statement: statement::run
 //! COM_STMT_PREPARE, COM_STMT_EXECUTE: prepare;  PREPARE, EXECUTE: named
 //! ```
 
+mod compile;
 mod expression;
 mod item_names;
 mod load_local;
@@ -29,8 +30,9 @@ use sql::{CacheKey, LexMode, Literal, ParseErrorKind, Parsed};
 use types::Value;
 use wire::Capabilities;
 
+pub use compile::{Compiled, Request, compile, plan, planned_kind, range_memory_exceeded};
 pub use expression::evaluate;
-pub use planned::{Compiled, Failure, Request, compile, plan, planned_kind, range_memory_exceeded};
+pub use planned::Failure;
 pub use prepare::{execute, prepare};
 
 use crate::answer::Answer;

@@ -9,13 +9,16 @@ use std::fs;
 /// # Errors
 /// The line that refuses the start.
 pub(crate) fn ensure_is(user: &str) -> Result<(), String> {
-    let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let wanted = user.parse().ok().or_else(|| uid_of(user, &accounts));
+    let unreadable = |error| format!("option '--user': cannot read /etc/passwd: {error}");
+    let wanted = match user.parse() {
+        Ok(uid) => Some(uid),
+        Err(_) => uid_of(user, &fs::read_to_string("/etc/passwd").map_err(unreadable)?),
+    };
     let own = rustix::process::geteuid().as_raw();
     match wanted {
         Some(uid) if uid == own => Ok(()),
         Some(_) => Err(format!("option '--user': the server does not change its user, start it as '{user}'")),
-        None => Err(format!("option '--user': there is no user '{user}'")),
+        None => Err(format!("option '--user': there is no user '{user}' in /etc/passwd; give its number")),
     }
 }
 

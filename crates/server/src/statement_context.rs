@@ -100,7 +100,7 @@ impl<'s> StatementContext<'s> {
         self.add_at(u64::MAX, severity, condition);
     }
 
-    /// Adds a condition behind the first `place` ones.
+    /// Inserts a condition after the first `place` ones.
     #[cold]
     fn add_at(&self, place: u64, severity: Severity, condition: SqlError) {
         let hot = &self.session.variables.hot;

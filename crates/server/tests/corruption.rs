@@ -1,5 +1,5 @@
-//! A bit that changed on disk while the server was down is told, not served, and costs its own table or index; damage that
-//! keeps a server from starting is named in one line, with what serves the rest.
+//! The server reports a bit that changed on disk while it was down, never serves it, and loses its table or index alone. A start
+//! that damage refuses names it in one line, with the option that serves the rest.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -111,6 +111,8 @@ impl StrictClient {
     /// What failed.
     pub fn connect(port: u16, newer: bool) -> Result<Self> {
         let socket = TcpStream::connect(("127.0.0.1", port)).map_err(|e| e.to_string())?;
+        // A packet's head and body are written apart: the second would wait for the first to be acknowledged.
+        socket.set_nodelay(true).map_err(|e| e.to_string())?;
         socket.set_read_timeout(Some(Duration::from_secs(60))).map_err(|e| e.to_string())?;
         let mut client = StrictClient { socket, next: 0, deprecate_eof: newer, session_track: newer };
         client.packet()?;

@@ -102,7 +102,7 @@ impl Store {
     }
 }
 
-/// More log than a page's last change can lie behind the newest checkpoint.
+/// A page's last change is at most this far, in bytes of log, beyond the newest checkpoint.
 const BEYOND_PAGES: u64 = 1 << 48;
 
 /// How a file is opened that is only looked at.

@@ -15,6 +15,7 @@ use crate::datadir::DataDir;
 use crate::dictionary::{DICTIONARY_INDEX, FIRST_USER_INDEX};
 use crate::engine::Engine;
 use crate::error::{DataDirError, Error, Result};
+use crate::force_recovery::ForceRecovery;
 use crate::recovery::{NoStartLog, StartLog};
 use crate::spill::Spills;
 use crate::table::Table;
@@ -80,7 +81,8 @@ pub fn check_datadir(
     report.pages = store.space_report().pages_used;
     let spills = datadir.spill_folder(&disk, header.identity);
     let start_log: Arc<dyn StartLog> = Arc::new(NoStartLog);
-    let engine = Engine::assemble(store, datadir, &header, Spills::new(spills, &start_log));
+    let engine =
+        Engine::assemble(store, datadir, &header, Spills::new(spills, &start_log), ForceRecovery::default());
     let pages_total = report.pages;
     let mut on_pages = |pages_done| progress(Progress { pages_done, pages_total });
     let mut pages = PageSet::with_progress(engine.store(), &mut on_pages);

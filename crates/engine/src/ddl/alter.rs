@@ -85,7 +85,7 @@ impl Engine {
     }
 
     /// [`Engine::alter_table`] of a table whose lock is held.
-    fn alter_locked(&self, old: &Table, alteration: Alteration) -> Result<()> {
+    fn alter_locked(&self, old: &Arc<Table>, alteration: Alteration) -> Result<()> {
         let Alteration { mut def, auto_increment } = alteration;
         ensure_alterable(&old.def, &def)?;
         self.ensure_name_is_free(&old.def, &def)?;
@@ -94,12 +94,13 @@ impl Engine {
         let built = self.build_new_indexes(old, &def, &made);
         match built.and_then(|built| self.put_altered(old, def, built, next)) {
             Ok(gone) => {
-                self.keep_made_trees(&made)?;
-                self.give_up_trees(gone)
+                let kept = self.keep_made_trees(&made);
+                self.give_up_trees(gone)?;
+                kept
             }
             Err(error) => {
                 self.give_up_trees(made)?;
-                Err(self.name_damage(error, &[]))
+                Err(self.name_damage(error, std::slice::from_ref(old)))
             }
         }
     }

@@ -102,7 +102,13 @@ impl Engine {
     /// Makes a change of the dictionary, durable on return. The caller holds the definition mutex.
     fn write_change(&self, change: Change) -> Result<()> {
         self.store.log().admit()?;
-        self.dictionary.commit(&self.store, change)?;
+        if let Some(error) = self.dictionary.commit(&self.store, change)?
+            && !error.is_full_disk()
+        {
+            self.notes.note(&format!(
+                "dictionary: a DDL statement is decided and could not be applied: {error}; the next start applies it"
+            ));
+        }
         Ok(self.store.log().flush()?)
     }
 

@@ -65,21 +65,21 @@ impl Change {
 }
 
 impl Dictionary {
-    /// Makes all of `change`, or nothing of it. The caller holds the definition mutex, and flushes the log.
+    /// Makes all of `change`, or nothing of it. Returns what kept a change that is decided from being applied now; the next change, or
+    /// the next start, applies it first. The caller holds the definition mutex, and flushes the log.
     ///
     /// # Errors
     /// Nothing has changed then.
-    pub(crate) fn commit(&self, store: &Store, change: Change) -> Result<()> {
+    pub(crate) fn commit(&self, store: &Store, change: Change) -> Result<Option<Error>> {
         self.settle(store)?;
         let Change { bytes, steps } = change;
         if steps < 2 || planted(Planted::HalfDefinition) {
-            return for_each_step(&bytes[1..], |step| self.make(store, step));
+            for_each_step(&bytes[1..], |step| self.make(store, step))?;
+            return Ok(None);
         }
         self.write(store, Kind::Change, NAME, &seal(bytes))?;
         self.is_unsettled.store(true, Ordering::Relaxed);
-        // It is decided. What keeps the steps from being made now, a full disk for example, holds up the next change.
-        self.settle(store).unwrap_or_default();
-        Ok(())
+        Ok(self.settle(store).err())
     }
 
     /// Makes the steps of the last change, if something has stopped them. The caller holds the definition mutex.

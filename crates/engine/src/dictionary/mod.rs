@@ -200,7 +200,11 @@ impl Dictionary {
             self.put_piece(store, &key_of(&prefix, u32::from(side) << SIDE_BIT | number), bytes)?;
         }
         self.put_piece(store, &key_of(&prefix, 0), &head)?;
-        self.remove_pieces(store, &prefix, &old, |number| number != 0 && side_of(number) != side)
+        // The new value counts from here on. Pieces that stay on the other side are removed by the next write.
+        match self.remove_pieces(store, &prefix, &old, |number| number != 0 && side_of(number) != side) {
+            Err(error) if error.is_corrupt_page() || error.is_full_disk() => Ok(()),
+            removed => removed,
+        }
     }
 
     fn put_piece(&self, store: &Store, key: &[u8], bytes: &[u8]) -> Result<()> {

@@ -98,7 +98,7 @@ impl Engine {
         self.checkpoints.adopt_spills(&found.spilled)?;
         if !self.cleans_up() {
             log.note(&format!(
-                "recovery: {unfinished} open transactions stay open, and what they have done unseen"
+                "recovery: {unfinished} unfinished transactions are not rolled back; their changes stay invisible"
             ));
             return Ok(());
         }

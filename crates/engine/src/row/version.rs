@@ -96,7 +96,7 @@ fn older(
     Ok(Seen::Nothing)
 }
 
-/// Whether the header, which the start has found or put back, leads to a record of its transaction, and not in a circle.
+/// Whether the header, which the start has found or put back, leads to a record of its transaction, and the chain has no cycle.
 fn leads_to_undo(trx: &TrxSystem, header: &RowHeader, steps: u64) -> bool {
     let undo = trx.undo();
     steps <= undo.records_restored() && undo.has_restored(header.trx, UndoPtr::from_raw(header.undo.0))

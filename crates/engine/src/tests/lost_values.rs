@@ -3,18 +3,11 @@
 use std::sync::Arc;
 
 use env::SimDisk;
-use log::LogConfig;
 
 use super::support::*;
 use crate::*;
 
 const ROWS: i32 = 40;
-
-/// So small a log that a checkpoint does not keep it for purge.
-fn small_log(disk: &Arc<SimDisk>) -> EngineConfig {
-    let log = LogConfig { capacity_bytes: 1 << 20, buffer_bytes: 64 << 10, file_bytes_min: 64 << 10 };
-    EngineConfig { log, ..config(disk) }
-}
 
 fn long(id: i32, letter: &str) -> Wide {
     Wide { body: Some(letter.repeat(9000 + id as usize * 700)), ..Wide::new(id, id, &format!("c{id}")) }

@@ -84,7 +84,7 @@ fn changes(engine: &Arc<Engine>, names: [&str; 2]) -> Trx {
     trx
 }
 
-/// Whether a statement that reads the table, or changes it, is refused because of damage that is told with this page.
+/// Whether a statement that reads the table, or changes it, is refused with an error that names this damaged page.
 fn is_refused(engine: &Arc<Engine>, use_: TableUse, page: u64) -> bool {
     let table = engine.table("s", "t").unwrap();
     let mut trx = engine.begin(BeginOptions::default());

@@ -212,13 +212,19 @@ fn interrupted() -> Arc<SimDisk> {
     disk
 }
 
+/// The log's first file, and its bytes.
+fn first_log_file(disk: &SimDisk) -> (&'static Path, Vec<u8>) {
+    let path = Path::new("/data/redo/0000000000000001.redo");
+    let file = disk.open(path, OpenOptions::default()).unwrap();
+    let mut bytes = vec![0; file.len().unwrap() as usize];
+    file.read_exact_at(&mut bytes, 0).unwrap();
+    (path, bytes)
+}
+
 #[test]
 fn changed_frames_of_the_log_never_panic() {
     let sound = interrupted();
-    let log = Path::new("/data/redo/0000000000000001.redo");
-    let file = sound.open(log, OpenOptions::default()).unwrap();
-    let mut bytes = vec![0; file.len().unwrap() as usize];
-    file.read_exact_at(&mut bytes, 0).unwrap();
+    let (log, bytes) = first_log_file(&sound);
     let frames = frames(&bytes);
     assert!(frames.len() > 150, "{} frames", frames.len());
     assert!(open(&Arc::new(sound.crash())).is_ok());
@@ -248,10 +254,7 @@ fn changed_frames_of_the_log_never_panic() {
 #[test]
 fn changed_undo_of_an_open_transaction_is_refused_or_shows_rows_before_it_is_rolled_back() {
     let sound = interrupted();
-    let log = Path::new("/data/redo/0000000000000001.redo");
-    let file = sound.open(log, OpenOptions::default()).unwrap();
-    let mut bytes = vec![0; file.len().unwrap() as usize];
-    file.read_exact_at(&mut bytes, 0).unwrap();
+    let (log, bytes) = first_log_file(&sound);
     let frames = frames(&bytes);
     // Those of the transaction that is open.
     let frames = &frames[frames.len() * 3 / 5..];

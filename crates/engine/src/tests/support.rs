@@ -13,6 +13,12 @@ pub(super) fn config(disk: &Arc<SimDisk>) -> EngineConfig {
     EngineConfig { pool_bytes: 32 << 20, background: false, ..EngineConfig::new(disk, "/data") }
 }
 
+/// As [`config`], with a log so small that a checkpoint does not keep it for purge.
+pub(super) fn small_log(disk: &Arc<SimDisk>) -> EngineConfig {
+    let log = LogConfig { capacity_bytes: 1 << 20, buffer_bytes: 64 << 10, file_bytes_min: 64 << 10 };
+    EngineConfig { log, ..config(disk) }
+}
+
 /// Keeps the lines that an engine tells.
 #[derive(Debug, Default)]
 pub(super) struct Told(pub(super) Mutex<Vec<String>>);

@@ -3,18 +3,11 @@
 use std::sync::Arc;
 
 use env::{Mishap, SimDisk};
-use log::LogConfig;
 
 use super::support::*;
 use crate::*;
 
 const ROWS: i32 = 3000;
-
-/// So small a log that a checkpoint does not keep it for purge.
-fn small_log(disk: &Arc<SimDisk>) -> EngineConfig {
-    let log = LogConfig { capacity_bytes: 1 << 20, buffer_bytes: 64 << 10, file_bytes_min: 64 << 10 };
-    EngineConfig { log, ..config(disk) }
-}
 
 /// An engine with rows of which all but every tenth were deleted, and others given another `k`, under a reader that keeps
 /// purge from it; and the reader.

@@ -276,7 +276,8 @@ impl Builder {
         Ok(in_domain(domain, args, negated))
     }
 
-    /// `is_direct`: the items are compared as `needle = item` is. `is_whole`: the list has no other items.
+    /// `is_direct`: the items are compared as `needle = item` is. `is_whole`: the list has no other items, so that its texts are
+    /// read once.
     fn in_part_of_list(
         &self,
         needle: Expr,

@@ -253,7 +253,7 @@ pub(crate) fn convert<'a>(
     refused.map_or(Ok(values), Err)
 }
 
-/// A number of rows: an integer that is not negative, or a text's, of which the sign is not seen.
+/// A number of rows: an integer that is not negative, or that of a text, whose sign MySQL ignores.
 fn row_count<'a>(value: &Value<'a>, command: &str, losses: &mut Vec<Warning>) -> Result<Value<'a>, SqlError> {
     let is_binary = command != "EXECUTE";
     match *value {

@@ -16,5 +16,6 @@ pub use definition::{Access, Scope, VarDef, VarKind, find};
 pub use hot::{HotVariables, Isolation};
 pub(crate) use sql_mode::warnings as sql_mode_warnings;
 pub use table::ALL;
+pub(crate) use value::parse_switch;
 pub use value::{SetValue, VarValue};
 pub use variables::{Assigned, Variables};

@@ -268,6 +268,11 @@ fn collation_by_number(id: i64) -> Result<&'static Collation, SqlError> {
     found.ok_or_else(|| error_map::UNKNOWN_COLLATION.with(&[&id]))
 }
 
+/// What `written`, an option's argument, says of a switch; `None`: neither ON nor OFF.
+pub(crate) fn parse_switch(written: &str) -> Option<bool> {
+    bool_of(&written.parse().map_or_else(|_| SetValue::Text(written.to_owned()), SetValue::Int))
+}
+
 fn bool_of(set: &SetValue) -> Option<bool> {
     match set {
         SetValue::Int(0) => Some(false),

@@ -64,7 +64,7 @@ fn is_mixed(value: &Expr) -> bool {
     }
 }
 
-/// Whether a date or time of type `from` that is a text does not become what it is as a value of type `to`.
+/// Returns whether storing the text of a `from` value into a `to` column gives another value than storing the `from` value.
 fn is_read_as_text(from: &SqlType, to: &SqlType) -> bool {
     let is_date = |ty: &SqlType| matches!(ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
     match from.kind {

@@ -163,11 +163,15 @@ pub(crate) struct Aggregation {
 }
 
 impl Aggregation {
+    /// The aggregate that `column` is.
+    pub(crate) fn spec(&self, column: ColumnRef) -> Option<&AggSpec> {
+        let at = usize::from(column.col).checked_sub(self.groups.len()).filter(|_| column.rel == self.rel)?;
+        self.aggs.get(at)
+    }
+
     /// Whether `value` is the least or the greatest value of the rows of a group.
     pub(crate) fn is_extreme(&self, value: &Expr) -> bool {
-        let ExprKind::Column(column) = value.kind else { return false };
-        let at = usize::from(column.col).checked_sub(self.groups.len());
-        let spec = at.filter(|_| column.rel == self.rel).and_then(|at| self.aggs.get(at));
+        let spec = value.as_column().and_then(|column| self.spec(column));
         spec.is_some_and(|spec| matches!(spec.func, AggFunc::Min | AggFunc::Max))
     }
 }
@@ -218,6 +222,11 @@ impl Query {
             Query::Select(block) => &block.output,
             Query::Union(union) => &union.output,
         }
+    }
+
+    /// As [`Block::is_merged_by_mysql`]; a union is not.
+    pub(crate) fn is_merged_by_mysql(&self) -> bool {
+        matches!(self, Query::Select(block) if block.is_merged_by_mysql())
     }
 
     /// LIMIT of the whole.

@@ -15,7 +15,7 @@ const QUERIES_MAX: u32 = 1000;
 /// of whose unique keys is determined and has no NULL (its columns are declared so, or a condition refuses NULL), and the columns
 /// of a derived table that its query so computes of determined ones.
 pub(super) fn determined(groups: &[Expr], block: &Block) -> Vec<ColumnRef> {
-    let known = groups.iter().filter_map(as_column).collect();
+    let known = groups.iter().filter_map(Expr::as_column).collect();
     closure(known, block, &Cell::new(QUERIES_MAX))
 }
 
@@ -66,12 +66,12 @@ fn close_over_query(rel: u16, block: &Block, known: &mut Vec<ColumnRef>, left: &
         return;
     }
     let shown = block.output.iter().enumerate().filter(|(at, _)| is_known(known, *at as u16));
-    let shown: Vec<ColumnRef> = shown.filter_map(|(_, item)| as_column(&item.expr)).collect();
+    let shown: Vec<ColumnRef> = shown.filter_map(|(_, item)| item.expr.as_column()).collect();
     let determined: Vec<u16> = match &block.aggregation {
         Some(made) => {
             let is_shown = |at: usize| shown.contains(&ColumnRef { rel: made.rel, col: at as u16 });
             let below = (0..made.groups.len()).filter(|&at| is_shown(at));
-            let inside = closure(below.filter_map(|at| as_column(&made.groups[at])).collect(), block, left);
+            let inside = closure(below.filter_map(|at| made.groups[at].as_column()).collect(), block, left);
             let is_one = |at: usize| is_shown(at) || made_of_known(&made.groups[at], &inside);
             // The groups tell its rows apart.
             let is_whole = (0..made.groups.len()).all(is_one);
@@ -180,7 +180,7 @@ impl<'b> SetTest<'b> {
             return None;
         };
         let is_plain = block.aggregation.is_none() && block.having.is_none() && block.limit.count.is_none();
-        let needle = as_column(needle).filter(|_| is_plain)?;
+        let needle = needle.as_column().filter(|_| is_plain)?;
         Some(SetTest { needle, block, id: *id, outer })
     }
 
@@ -193,7 +193,7 @@ impl<'b> SetTest<'b> {
                 .then(|| self.outer.get(usize::from(column.col)).copied())
                 .flatten()
         };
-        if let Some(value) = as_column(&item.expr).and_then(outside)
+        if let Some(value) = item.expr.as_column().and_then(outside)
             && known.contains(&self.needle)
             && !known.contains(&value)
         {
@@ -229,14 +229,14 @@ fn refused_nulls(condition: &Expr, found: &mut dyn FnMut(ColumnRef)) {
         ExprKind::IsNull { negated: true, arg } => std::slice::from_ref(&**arg),
         _ => return,
     };
-    operands.iter().filter_map(as_column).for_each(found);
+    operands.iter().filter_map(Expr::as_column).for_each(found);
 }
 
 /// The column that an operand of LIKE is, converted to text where it is none.
 fn as_text_column(expr: &Expr) -> Option<ColumnRef> {
     match &expr.kind {
-        ExprKind::Cast { arg, name: None } => as_column(arg),
-        _ => as_column(expr),
+        ExprKind::Cast { arg, name: None } => arg.as_column(),
+        _ => expr.as_column(),
     }
 }
 
@@ -246,18 +246,11 @@ struct Fact {
     from: Vec<ColumnRef>,
 }
 
-fn as_column(expr: &Expr) -> Option<ColumnRef> {
-    match expr.kind {
-        ExprKind::Column(column) => Some(column),
-        _ => None,
-    }
-}
-
 /// What `a = b` says. In the condition of a left join it binds columns of the inner side (`inner`) only.
 fn equality_facts(condition: &Expr, inner: Option<&[u16]>, facts: &mut Vec<Fact>) {
     let ExprKind::Compare { op: CmpOp::Eq, args, .. } = &condition.kind else { return };
     for (side, other) in [(&args[0], &args[1]), (&args[1], &args[0])] {
-        let Some(column) = as_column(side) else { continue };
+        let Some(column) = side.as_column() else { continue };
         if inner.is_some_and(|rels| !rels.contains(&column.rel)) {
             continue;
         }

@@ -169,7 +169,7 @@ impl<'a> Binder<'a, '_> {
         self.leave_select();
         let mut columns = Self::columns_of(bound.output());
         let mut origins: Vec<_> = bound.output().iter().map(|column| column.origin.clone()).collect();
-        if !matches!(&bound, Query::Select(block) if block.is_merged_by_mysql()) {
+        if !bound.is_merged_by_mysql() {
             made_table::keep(&mut columns, &mut origins, &bound);
         }
         rename(&mut columns, names)?;

@@ -41,7 +41,7 @@ pub(super) fn gathered(block: &Block, is_outermost: bool) -> Option<Gathered> {
 }
 
 fn gathered_groups(block: &Block, made: &Aggregation) -> Option<Gathered> {
-    let groups = telling(made.groups.iter(), block);
+    let groups = distinguishing(made.groups.iter(), block);
     let has_aggregates = made.aggs.iter().any(|spec| spec.func != AggFunc::AnyValue);
     if groups.is_empty() || !has_aggregates && has_unique_key(groups.iter().copied(), block) {
         return None;
@@ -56,7 +56,7 @@ fn gathered_groups(block: &Block, made: &Aggregation) -> Option<Gathered> {
         groups.iter().all(|group| {
             let at = made.groups.iter().position(|known| same::same(known, group));
             let column = at.map(|at| ColumnRef { rel: made.rel, col: at as u16 });
-            block.output.iter().any(|item| as_column(&item.expr) == column)
+            block.output.iter().any(|item| item.expr.as_column() == column)
         })
     };
     if !sorts_rows && !in_order() || block.distinct && !shows_all() {
@@ -70,14 +70,14 @@ fn gathered_groups(block: &Block, made: &Aggregation) -> Option<Gathered> {
     }
     let is_group = |(at, key): (usize, &&SortKey)| {
         let column = ColumnRef { rel: made.rel, col: at as u16 };
-        at < made.groups.len() && as_column(&key.expr) == Some(column) && key.desc == keys[0].desc
+        at < made.groups.len() && key.expr.as_column() == Some(column) && key.desc == keys[0].desc
     };
     (!keys.iter().enumerate().all(is_group)).then_some(Gathered::SortedGroups)
 }
 
-/// Those of `exprs`, of GROUP BY or ORDER BY, that tell rows apart which are equal in the ones before: no constants, no columns that
-/// are equal to a constant, nor columns of a row that the ones before lead to.
-fn telling<'e>(exprs: impl Iterator<Item = &'e Expr>, block: &Block) -> Vec<&'e Expr> {
+/// Returns those of `exprs`, of GROUP BY or ORDER BY, that distinguish rows which are equal in the ones before: no constants, no columns
+/// equal to a constant, no columns of a row that the ones before determine.
+fn distinguishing<'e>(exprs: impl Iterator<Item = &'e Expr>, block: &Block) -> Vec<&'e Expr> {
     let conditions = conditions(block);
     let mut found: Vec<&Expr> = Vec::new();
     for expr in exprs {
@@ -115,7 +115,8 @@ fn has_key_equal_to(rel: u16, conditions: &[&Expr], block: &Block, known: impl F
     let Some(Source::Table { def, .. }) = block.rels.get(usize::from(rel)) else { return false };
     let given = |part: &KeyPart| is_equal_to(ColumnRef { rel, col: part.column }, conditions, &known);
     let mut unique = def.indexes.iter().filter(|index| index.kind != IndexKind::Secondary);
-    unique.any(|index| !index.parts.is_empty() && index.parts.iter().all(given))
+    unique
+        .any(|index| !index.parts.is_empty() && index.parts.iter().all(|part| is_whole(part) && given(part)))
 }
 
 /// Whether `condition` is true for no row: a constant that is not true, or a column that is not itself.
@@ -193,7 +194,7 @@ fn has_unique_key<'e>(exprs: impl Iterator<Item = &'e Expr>, block: &Block) -> b
 /// Whether the rows of `block` are sorted after they were joined: by others than those of the table that is read first, or after
 /// a table that no index leads to; or by an item of the select list that is a subquery.
 fn is_sorted_in_table(block: &Block) -> bool {
-    let keys = telling(block.order.iter().map(|key| &key.expr), block);
+    let keys = distinguishing(block.order.iter().map(|key| &key.expr), block);
     if keys.iter().any(|key| names_shown_subquery(key, block)) {
         return true;
     }
@@ -324,8 +325,7 @@ fn is_looked_up(rel: u16, unread: &[u16], conditions: &[&Expr], block: &Block) -
 /// Whether `column` is of a derived table that MySQL fills; it gets an index for its conditions.
 fn is_made(column: ColumnRef, block: &Block) -> bool {
     match block.rels.get(usize::from(column.rel)) {
-        Some(Source::Query { query: Some(Query::Select(inner)), .. }) => !inner.is_merged_by_mysql(),
-        Some(Source::Query { .. }) => true,
+        Some(Source::Query { query, .. }) => !query.as_ref().is_some_and(Query::is_merged_by_mysql),
         _ => false,
     }
 }
@@ -349,16 +349,9 @@ pub(super) fn is_constant(expr: &Expr, block: &Block) -> bool {
     is_constant
 }
 
-fn as_column(expr: &Expr) -> Option<ColumnRef> {
-    match expr.kind {
-        ExprKind::Column(column) => Some(column),
-        _ => None,
-    }
-}
-
 /// The columns that `exprs` are, if each is one.
 fn columns_of<'e>(exprs: impl Iterator<Item = &'e Expr>) -> Option<Vec<ColumnRef>> {
-    exprs.map(as_column).collect()
+    exprs.map(Expr::as_column).collect()
 }
 
 /// Whether an index of the table that `columns` are of `fits` them.
@@ -388,10 +381,15 @@ fn base_column(column: ColumnRef, block: &Block) -> Option<(&TableDef, u16)> {
     }
 }
 
-/// The columns in the order of index `at`: its own parts, then those of the clustered key.
+/// Whether a key part is a whole column: a prefix neither orders rows nor makes them unique.
+fn is_whole(part: &KeyPart) -> bool {
+    part.prefix_len.is_none()
+}
+
+/// The columns in the order of index `at`: its own parts, then those of the clustered key, up to the first prefix.
 fn index_order(def: &TableDef, at: usize) -> impl Iterator<Item = u16> {
     let clustered = if at == 0 { &[][..] } else { &def.indexes[0].parts[..] };
-    def.indexes[at].parts.iter().chain(clustered).map(|part| part.column)
+    def.indexes[at].parts.iter().chain(clustered).take_while(|part| is_whole(part)).map(|part| part.column)
 }
 
 /// Whether `columns` are the first ones in the order of index `at`.
@@ -413,5 +411,5 @@ fn has_all_of_unique(def: &TableDef, at: usize, columns: &[u16]) -> bool {
     let is_not_null = |part: &KeyPart| !def.columns[usize::from(part.column)].nullable;
     index.kind != IndexKind::Secondary
         && !index.parts.is_empty()
-        && index.parts.iter().all(|part| is_named(part) && is_not_null(part))
+        && index.parts.iter().all(|part| is_whole(part) && is_named(part) && is_not_null(part))
 }

@@ -189,7 +189,7 @@ impl Binder<'_, '_> {
         Ok(())
     }
 
-    /// Notes a constant that `text` complains of: a warning, or in strict modes an error of the statement.
+    /// Notes the message `text` about a constant: a warning, or in strict modes an error of the statement.
     pub(super) fn note_incorrect(&mut self, text: String) {
         if self.change == Some(true) {
             self.late.note(BindError::Incorrect { text, moment: None });

@@ -143,10 +143,9 @@ fn aggregate_of<'b>(expr: &Expr, block: &'b Block) -> Option<&'b AggSpec> {
     }
 }
 
-fn aggregate_at(column: ColumnRef, block: &Block) -> Option<&AggSpec> {
-    let made = block.aggregation.as_ref()?;
-    let at = usize::from(column.col).checked_sub(made.groups.len()).filter(|_| column.rel == made.rel)?;
-    made.aggs.get(at).filter(|spec| spec.func != AggFunc::AnyValue)
+/// The aggregate of `block` that `column` is; ANY_VALUE is none.
+pub(super) fn aggregate_at(column: ColumnRef, block: &Block) -> Option<&AggSpec> {
+    block.aggregation.as_ref()?.spec(column).filter(|spec| spec.func != AggFunc::AnyValue)
 }
 
 /// Whether `expr` or a subquery in it names an aggregate of `block`.
@@ -177,7 +176,7 @@ fn extreme_of_column(spec: &AggSpec, block: &Block) -> Option<bool> {
             Some(origin.traits().no_default)
         }
         Source::Query { query: Some(query), origins, .. } => {
-            let is_merged = matches!(query, Query::Select(block) if block.is_merged_by_mysql());
+            let is_merged = query.is_merged_by_mysql();
             let origin = origins.get(usize::from(column.col)).filter(|_| !is_merged)?;
             Some(origin.as_ref()?.traits().no_default)
         }

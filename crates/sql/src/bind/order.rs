@@ -1,13 +1,13 @@
 //! The names of ORDER BY and GROUP BY: positions, aliases, columns.
 
-use expr::{AggFunc, ColumnRef, Expr, ExprKind};
+use expr::{ColumnRef, Expr, ExprKind};
 
 use super::binder::{Aggregates, Aliases, Binder, Level};
 use super::block::{Aggregation, Block};
 use super::names::Item;
 use super::padded::stored;
 use super::scope::written;
-use super::{BindError, Clause, Deprecated, aggregate, same, volatile};
+use super::{BindError, Clause, Deprecated, aggregate, made_table, same, volatile};
 use crate::LiteralKind;
 use crate::ast;
 use crate::literal::IntValue;
@@ -191,17 +191,12 @@ fn is_same_text(a: &ast::Aggregate<'_>, b: &ast::Aggregate<'_>) -> bool {
 
 /// The column that `expr` is.
 fn column_of(expr: &Expr) -> Option<ColumnRef> {
-    match stored(expr).kind {
-        ExprKind::Column(column) => Some(column),
-        _ => None,
-    }
+    stored(expr).as_column()
 }
 
 /// Whether `column` is an aggregate of the statement's, rather than a column that its groups determine.
 fn is_aggregate(block: &Block, column: expr::ColumnRef) -> bool {
-    let Some(aggregation) = block.aggregation.as_ref().filter(|a| a.rel == column.rel) else { return false };
-    let at = usize::from(column.col).checked_sub(aggregation.groups.len());
-    at.and_then(|at| aggregation.aggs.get(at)).is_some_and(|spec| spec.func != AggFunc::AnyValue)
+    made_table::aggregate_at(column, block).is_some()
 }
 
 /// A column in `expr` outside of every selected expression.

@@ -249,7 +249,7 @@ impl<'a> Binder<'a, '_> {
                 Some(Origin::of_column(Arc::clone(def), col, alias))
             }
             Source::Query { query, columns, origins } => {
-                let is_merged = matches!(query, Some(Query::Select(inner)) if inner.is_merged_by_mysql());
+                let is_merged = query.as_ref().is_some_and(Query::is_merged_by_mysql);
                 let (col, name) = (usize::from(col), columns[usize::from(col)].name.clone());
                 Some(origins[col].clone().unwrap_or_else(Origin::value).through(alias, name, is_merged))
             }

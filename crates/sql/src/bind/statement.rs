@@ -88,7 +88,10 @@ fn plan<'a>(statement: &Statement<'a>, binder: &mut Binder<'a, '_>) -> Result<Pl
     let rechecks = ctx.dives.map(Dives::take_rechecks).unwrap_or_default();
     let range_memory_exceeded = ctx.range_memory.was_exceeded();
     let param_uses = std::mem::take(&mut binder.param_uses);
-    let text_params = std::mem::take(&mut binder.text_params);
+    let mut text_params = std::mem::take(&mut binder.text_params);
+    // Several rules may have asked for the same literal.
+    text_params.sort_by_key(|literal| literal.param);
+    text_params.dedup();
     let (shareable, deprecated) = (binder.shareable, std::mem::take(&mut binder.deprecated));
     Ok(Planned { plan, shareable, range_memory_exceeded, rechecks, text_params, deprecated, param_uses })
 }

@@ -39,15 +39,12 @@ pub struct Candidate {
     pub(crate) start: f64,
     /// Cost of each row.
     pub(crate) per_row: f64,
-    /// Cost of each leaf of the table that the rows are read from in order; they are on `leaves_max` leaves at most.
-    pub(crate) per_leaf: f64,
-    pub(crate) leaves_max: f64,
 }
 
 impl Candidate {
     /// Cost where the path finds `rows` rows.
     pub(crate) fn cost(&self, rows: f64) -> f64 {
-        self.start + rows * self.per_row + rows.min(self.leaves_max) * self.per_leaf
+        self.start + rows * self.per_row
     }
 }
 

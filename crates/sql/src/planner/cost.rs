@@ -11,8 +11,6 @@ const NEXT_DESCENT: f64 = 0.25;
 pub(super) const NEXT_ROW: f64 = 0.2;
 /// Reading the row of a secondary entry from the clustered index.
 pub(super) const LOOKUP: f64 = 2.0;
-/// The same if the row is on the leaf of the one before it.
-pub(super) const NEXT_LOOKUP: f64 = 0.25;
 /// Finding the next value of an index's first parts, or an end of its stretch, by a descent and a look at its leaf.
 const JUMP: f64 = 3.0;
 /// The same within the leaf at hand.
@@ -71,11 +69,6 @@ const FILLED_ROWS: f64 = 16.0;
 /// Part of [`LEAST_ROWS`] that a table of `rows` rows has at present; a table that is about empty is yet to be filled.
 pub(super) fn present(rows: f64) -> f64 {
     if rows < FILLED_ROWS { 1.0 } else { rows / LEAST_ROWS }
-}
-
-/// Leaves of a table of `rows` rows, about.
-pub(super) fn leaves(rows: f64) -> f64 {
-    (rows / LEAF_ROWS).max(1.0)
 }
 
 /// Finding the places of `count` stretches of an index, in order.

@@ -41,7 +41,7 @@ pub(super) fn refine(rel: u16, found: &mut [Choice], rels: &Rels<'_>) {
         for at in keyed {
             let choice = &mut found[at];
             let Some(rows) = dives.rows(rels.catalog, def, &choice.path) else { continue };
-            let candidate = candidate(choice, def, rels.get(rel).rows);
+            let candidate = candidate(choice, def);
             choice.rows = rows.max(1.0);
             choice.cost = candidate.cost(choice.rows);
             dived.push((at, candidate));
@@ -67,10 +67,9 @@ fn counted_lists(found: &[Choice], rels: &Rels<'_>) -> Vec<(usize, Candidate)> {
     let candidate = |choice: &Choice| {
         let [subquery] = choice.path.subqueries()[..] else { return None };
         let list = rels.subqueries.list(subquery)?;
-        let counted = list.counted?.clone();
-        let factor = choice.cost / list.estimate.rows.max(1.0);
-        let (per_row, per_leaf) = (counted.per_row * factor, counted.per_leaf * factor);
-        Some(Candidate { start: 0.0, per_row, per_leaf, ..counted })
+        let Candidate { table, path, per_row, .. } = list.counted?.clone();
+        let per_row = per_row * choice.cost / list.estimate.rows.max(1.0);
+        Some(Candidate { table, path, start: 0.0, per_row })
     };
     found.iter().enumerate().filter_map(|(at, choice)| Some((at, candidate(choice)?))).collect()
 }
@@ -102,8 +101,7 @@ pub(super) fn counted(route: &Route) -> Option<Candidate> {
     }
     let dived = choice.dived.as_ref()?;
     let Candidate { table, path, .. } = dived.candidates[dived.chosen?].clone();
-    let per_row = route.rows / choice.rows;
-    Some(Candidate { table, path, start: 0.0, per_row, per_leaf: 0.0, leaves_max: 0.0 })
+    Some(Candidate { table, path, start: 0.0, per_row: route.rows / choice.rows })
 }
 
 /// Notes what the paths of `route` to tables that are read for themselves depend on.
@@ -146,7 +144,7 @@ impl Dived {
         let Candidate { table, path, .. } = dived.candidates[dived.chosen?].clone();
         let start = (cost - gathered.rows * per_row).max(0.0);
         let mut candidates = dived.candidates.to_vec();
-        candidates.push(Candidate { table, path, start, per_row, per_leaf: 0.0, leaves_max: 0.0 });
+        candidates.push(Candidate { table, path, start, per_row });
         let chosen = Some(candidates.len() - 1);
         Some(Dived { candidates: candidates.into(), chosen, cost, ..dived.clone() })
     }
@@ -196,27 +194,17 @@ fn is_keyed(choice: &Choice, def: &TableDef) -> bool {
         && choice.path.subqueries().is_empty()
 }
 
-/// What a dive for `choice` is good for. `rows`: of the whole table.
-fn candidate(choice: &Choice, table: &Arc<TableDef>, rows: f64) -> Candidate {
-    let parts = table.indexes[choice.path.index()].parts.len();
-    let (stretches, has_whole_keys) = match &choice.path {
-        Path::Intervals { keys, .. } => (keys.boxes.len(), keys.is_points(parts)),
-        Path::Range { eq, .. } => (1, eq.len() == parts),
-        _ => (1, false),
-    };
+fn candidate(choice: &Choice, table: &Arc<TableDef>) -> Candidate {
     let is_direct = choice.path.index() == 0 || choice.covering;
-    let (per_lookup, per_leaf) = match (is_direct, has_whole_keys) {
-        (true, _) => (0.0, 0.0),
-        // Entries of one key are in the order of the rows, which so are read leaf by leaf.
-        (false, true) => (cost::NEXT_LOOKUP, cost::LOOKUP - cost::NEXT_LOOKUP),
-        (false, false) => (cost::LOOKUP, 0.0),
+    let lookup = if is_direct { 0.0 } else { cost::LOOKUP };
+    let stretches = match &choice.path {
+        Path::Intervals { keys, .. } => keys.boxes.len(),
+        _ => 1,
     };
     Candidate {
         table: Arc::clone(table),
         path: choice.path.clone(),
         start: cost::stretches(stretches) + cost::reading(0.0, choice.covering),
-        per_row: cost::NEXT_ROW * cost::width(choice.covering) + per_lookup,
-        per_leaf,
-        leaves_max: stretches as f64 * cost::leaves(rows),
+        per_row: cost::NEXT_ROW * cost::width(choice.covering) + lookup,
     }
 }

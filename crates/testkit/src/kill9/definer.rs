@@ -28,7 +28,7 @@ struct Table {
 /// Tables by database and name.
 type Databases = BTreeMap<String, BTreeMap<String, Table>>;
 
-/// Changes definitions and remembers what it was told.
+/// Changes definitions and remembers the answers.
 #[derive(Debug)]
 pub(super) struct Definer {
     prng: Prng,

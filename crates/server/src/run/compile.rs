@@ -1,0 +1,325 @@
+//! From syntax tree to program: what a statement is planned with, and what its program was made under.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use bumpalo::Bump;
+use exec::{ExecError, Program};
+use expr::EvalCtx;
+use sql::ast::{InsertSource, QueryBody, Statement};
+use sql::bind::{
+    BindContext, BindError, Deprecated, Literals, ParamUse, Planned, RangeMemory, Refused, TextParam,
+};
+use sql::dive::{self, Dives, Recheck};
+use sql::plan::Plan;
+use types::{SqlType, Value};
+
+use super::item_names::ItemNames;
+use crate::catalog::EngineCatalog;
+use crate::diagnostics::Severity;
+use crate::error_map::{self, SqlError};
+use crate::session::Session;
+use crate::statement_context::{StatementContext, warning_condition};
+use crate::status::Com;
+use crate::{bind_error, exec_error, transaction, virtual_tables};
+
+/// A program and what it was made under.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The program.
+    pub program: Program,
+    /// Version of the catalog that its names were looked up in.
+    made_at: u64,
+    /// Newest version under which they are known to be the same.
+    current_at: AtomicU64,
+    /// Number of its parameters, lifted literals included.
+    pub params: u16,
+    /// Counter of its statements.
+    pub com: Com,
+    /// DO: nobody reads the row.
+    pub is_do: bool,
+    /// Milliseconds of its hint MAX_EXECUTION_TIME; 0: none.
+    pub execution_ms: u32,
+    /// There is something to warn of each time, or it is refused.
+    pub warns: bool,
+    /// `sql_safe_updates` refuses it.
+    pub lacks_key: bool,
+    /// What it takes its `?` for.
+    pub param_uses: Box<[ParamUse]>,
+    /// What its text has that MySQL warns of.
+    pub deprecated: Vec<Deprecated>,
+    /// The limit on memory for keys if it was too low: each execution warns of it.
+    pub range_memory_exceeded: Option<u64>,
+    /// Names of its columns that follow from the literals.
+    pub names: ItemNames,
+    /// What its plan depends on beside the key.
+    pub rechecks: Box<[Recheck]>,
+    /// Literals that have to be what they are in it.
+    text_params: Box<[TextParam]>,
+    /// Whether `rechecks` or `text_params` has any.
+    is_conditional: bool,
+    /// Executions whose values it was not for.
+    pub misses: AtomicU32,
+}
+
+impl Compiled {
+    /// Whether it serves under catalog version `version`. Cost: a load, unless a definition has changed since it was last
+    /// asked.
+    #[inline]
+    pub fn is_current(&self, version: u64) -> bool {
+        self.was_current(version) || self.still_serves(version)
+    }
+
+    /// Whether [`Compiled::is_current`] was true under catalog version `version` when it was last asked.
+    #[inline]
+    pub fn was_current(&self, version: u64) -> bool {
+        self.current_at.load(Ordering::Relaxed) == version
+    }
+
+    /// Columns of the rows of a query.
+    pub fn columns(&self) -> usize {
+        match &**self.program.plan() {
+            Plan::Query(query) => query.output.len(),
+            _ => 0,
+        }
+    }
+
+    /// Asks the tables. The version was read before them, so that none of its changes is missed.
+    #[cold]
+    #[inline(never)]
+    fn still_serves(&self, version: u64) -> bool {
+        let serves = self.program.serves(self.made_at);
+        if serves {
+            self.current_at.fetch_max(version, Ordering::Relaxed);
+        }
+        serves
+    }
+}
+
+/// What a statement is planned with, beside its session.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The text it was parsed from.
+    pub sql: &'a [u8],
+    /// Types given for its `?`; the text implies those of the others.
+    pub param_types: &'a [Option<SqlType>],
+    /// Number of its parameters, lifted literals included.
+    pub param_count: usize,
+    /// What becomes of numbered literals.
+    pub literals: Literals,
+    /// Values of the parameters, if the program is made to be run with them.
+    pub params: Option<&'a [Value<'a>]>,
+}
+
+/// Executions with other values than a plan is for until one for theirs takes its place although it costs more.
+const MISSES_MAX: u32 = 16;
+
+impl Compiled {
+    /// Whether the program is good for `params`. Cost: a load, unless dives had a say in its plan, or texts are numbers or dates.
+    #[inline]
+    pub fn serves(&self, session: &Session, params: &[Value<'_>]) -> bool {
+        !self.is_conditional || self.holds(session, params)
+    }
+
+    #[inline(never)]
+    fn holds(&self, session: &Session, params: &[Value<'_>]) -> bool {
+        self.text_params.iter().all(|text| text.serves(params))
+            && (self.rechecks.is_empty() || self.paths_hold(session, params))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn paths_hold(&self, session: &Session, params: &[Value<'_>]) -> bool {
+        let (arena, values) = (Bump::new(), StatementContext::new(session));
+        let ctx = EvalCtx::new(&arena, params, &values);
+        let holds = dive::holds(&self.rechecks, &EngineCatalog::new(&session.server.engine), &ctx);
+        self.misses.fetch_add(u32::from(!holds), Ordering::Relaxed);
+        holds
+    }
+
+    /// Whether this program is to be kept rather than `other`, made for other values of the same statement: executions that read
+    /// little suffer more from being planned than those that read much.
+    pub fn outlasts(&self, other: &Compiled) -> bool {
+        let cost = |compiled: &Compiled| compiled.rechecks.iter().map(Recheck::cost).sum::<f64>();
+        !self.rechecks.is_empty()
+            && self.is_current(other.made_at)
+            && cost(self) <= cost(other)
+            && self.misses.load(Ordering::Relaxed) < MISSES_MAX
+    }
+}
+
+/// The kind of a statement that is planned and answers by itself; `None` for all others.
+pub fn planned_kind(statement: &Statement<'_>) -> Option<Com> {
+    Some(match statement {
+        Statement::Query(query) if matches!(query.into, Some(sql::ast::Into::Vars(_))) => return None,
+        Statement::Query(_) => Com::Select,
+        Statement::Insert(insert) => {
+            match (insert.replace, matches!(insert.source, InsertSource::Query(_))) {
+                (false, false) => Com::Insert,
+                (false, true) => Com::InsertSelect,
+                (true, false) => Com::Replace,
+                (true, true) => Com::ReplaceSelect,
+            }
+        }
+        Statement::Update(_) => Com::Update,
+        Statement::Delete(_) => Com::Delete,
+        Statement::LoadData(_) => Com::Load,
+        Statement::Do(_) => Com::Do,
+        _ => return None,
+    })
+}
+
+/// Binds, plans and compiles a statement of kind `com`. True with it: it serves every text of the same key.
+///
+/// # Errors
+/// What MySQL refuses before it runs a statement.
+pub fn compile(
+    session: &mut Session,
+    statement: &Statement<'_>,
+    com: Com,
+    request: &Request<'_>,
+) -> Result<(Compiled, bool), SqlError> {
+    let server = Arc::clone(&session.server);
+    let engine = &server.engine;
+    loop {
+        // Read before any name is looked up: a change in between makes the program look older than it is.
+        let catalog_version = engine.catalog_version();
+        let planned = plan(session, statement, request)?;
+        match exec::compile(Arc::new(planned.plan), engine) {
+            Ok(program) => {
+                session.server.plans.count_made();
+                let is_do = com == Com::Do;
+                let deprecated = planned.deprecated;
+                let execution_ms = execution_ms(statement);
+                let params = request.param_count as u16;
+                let hot = &session.variables.hot;
+                let range_bytes_max = hot.range_optimizer_max_mem_size;
+                let lacks_key = hot.sql_safe_updates && program.plan().changes_without_key();
+                let compiled = Compiled {
+                    program,
+                    made_at: catalog_version,
+                    current_at: AtomicU64::new(catalog_version),
+                    params,
+                    com,
+                    is_do,
+                    execution_ms,
+                    warns: planned.range_memory_exceeded || !deprecated.is_empty() || lacks_key,
+                    lacks_key,
+                    param_uses: planned.param_uses.into(),
+                    deprecated,
+                    range_memory_exceeded: planned.range_memory_exceeded.then_some(range_bytes_max),
+                    names: ItemNames::default(),
+                    is_conditional: !(planned.rechecks.is_empty() && planned.text_params.is_empty()),
+                    rechecks: planned.rechecks.into(),
+                    text_params: planned.text_params.into(),
+                    misses: AtomicU32::new(0),
+                };
+                return Ok((compiled, planned.shareable));
+            }
+            Err(error) if is_stale(&error) => {}
+            Err(error) => return Err(exec_error::sql_error(&error, &session.variables.hot.time_zone)),
+        }
+    }
+}
+
+/// The hint MAX_EXECUTION_TIME of a SELECT's first query block.
+fn execution_ms(statement: &Statement<'_>) -> u32 {
+    let Statement::Query(query) = statement else { return 0 };
+    let mut body = query.body;
+    loop {
+        body = match body {
+            QueryBody::Select(select) => return select.max_execution_ms,
+            QueryBody::SetOp(set) => set.first,
+            QueryBody::Nested(query) => query.body,
+            QueryBody::Values(_) | QueryBody::Table(_) => return 0,
+        };
+    }
+}
+
+/// Binds and plans a statement. If that fails, the session gets the warnings that came before.
+///
+/// # Errors
+/// What MySQL refuses before it runs a statement; 1235 for statements that are not planned.
+pub fn plan(
+    session: &mut Session,
+    statement: &Statement<'_>,
+    request: &Request<'_>,
+) -> Result<Planned, SqlError> {
+    virtual_tables::ensure_allowed(session, statement)?;
+    let planned = bind_and_plan(session, statement, request)?;
+    planned.map_err(|refused| {
+        for one in &refused.deprecated {
+            session.warn(Severity::Warning, deprecation(one));
+        }
+        bind_error(session, &refused.error)
+    })
+}
+
+fn bind_and_plan(
+    session: &Session,
+    statement: &Statement<'_>,
+    request: &Request<'_>,
+) -> Result<Result<Planned, Refused>, SqlError> {
+    let catalog = EngineCatalog::new(&session.server.engine);
+    let hot = &session.variables.hot;
+    let range_memory = RangeMemory::new(hot.range_optimizer_max_mem_size);
+    let (arena, values) = (Bump::new(), StatementContext::new(session));
+    let dive = |params| Dives::new(EvalCtx::new(&arena, params, &values), hot.eq_range_index_dive_limit);
+    let dives = request.params.map(dive);
+    let too_many = |_| error_map::NOT_SUPPORTED_YET.with(&[&"more than 65535 parameters"]);
+    let context = BindContext {
+        catalog: &catalog,
+        session,
+        sql: request.sql,
+        database: session.database.as_deref(),
+        modes: hot.sql_mode,
+        collation: hot.collation_connection,
+        div_precision_increment: hot.div_precision_increment as u8,
+        param_types: request.param_types,
+        param_count: u16::try_from(request.param_count).map_err(too_many)?,
+        literals: request.literals,
+        range_memory: &range_memory,
+        reads_lock: transaction::reads_lock(hot.isolation),
+        dives: dives.as_ref(),
+    };
+    Ok(sql::bind_and_plan(statement, &context))
+}
+
+/// With locked tables, one that is not there is one that is not locked.
+#[cold]
+fn bind_error(session: &Session, error: &BindError) -> SqlError {
+    let known = match error {
+        BindError::NoSuchTable { table, .. } if session.table_locks.is_some() => {
+            Some(error_map::TABLE_NOT_LOCKED.with(&[table]))
+        }
+        // Either KILL or the time limit of the statement asked for it.
+        BindError::Interrupted => session.fail_if_killed().err(),
+        _ => None,
+    };
+    known.unwrap_or_else(|| bind_error::sql_error(error, session.database.as_deref()))
+}
+
+pub(super) fn is_stale(error: &ExecError) -> bool {
+    matches!(error, ExecError::Engine(engine::Error::TableChanged))
+}
+
+/// The condition that warns of `one`.
+#[cold]
+pub(super) fn deprecation(one: &Deprecated) -> SqlError {
+    let kind = match one {
+        Deprecated::Constant(warning) => return warning_condition(warning),
+        Deprecated::Incorrect(_) => &error_map::TRUNCATED_WRONG_VALUE,
+        Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
+        Deprecated::Ambiguous { .. } => &error_map::NON_UNIQ,
+        Deprecated::Utf8Alias => &error_map::DEPRECATED_UTF8_ALIAS,
+        Deprecated::Utf8mb3Collation(_) => &error_map::DEPRECATED_UTF8MB3_COLLATION,
+        _ => &error_map::WARN_DEPRECATED_SYNTAX,
+    };
+    kind.saying(one.to_string())
+}
+
+/// MySQL's warning that indexes were left out.
+pub fn range_memory_exceeded(bytes: u64) -> SqlError {
+    let consequence = "Range optimization was not done for this query.";
+    error_map::CAPACITY_EXCEEDED.with(&[&bytes, &"range_optimizer_max_mem_size", &consequence])
+}
