@@ -139,10 +139,10 @@ impl SessionInfo for StrictSession<'_> {
     fn next_seeded_random(&self, place: usize, seed: u32) -> Option<f64> {
         self.session.next_seeded_random(place, seed)
     }
-    fn kept_number(&self, place: usize) -> Option<f64> {
-        self.session.kept_number(place)
+    fn read_kept(&self, place: usize, read: &mut dyn FnMut(&OwnedValue)) -> bool {
+        self.session.read_kept(place, read)
     }
-    fn keep_number(&self, place: usize, number: f64) {
-        self.session.keep_number(place, number);
+    fn keep(&self, place: usize, value: OwnedValue) {
+        self.session.keep(place, value);
     }
 }

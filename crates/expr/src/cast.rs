@@ -49,6 +49,18 @@ fn told_number<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Con
     read.value
 }
 
+/// The integer that a value is. As in MySQL a text that is none is told whatever column it comes from.
+fn told_integer<T>(call: &Call<'_>, type_name: &str, value: &Value<'_>, read: Converted<T>) -> T {
+    if read.loss != Loss::None {
+        if value.is_textual() && !matches!(call.args[0].kind, ExprKind::Const(_)) {
+            call.truncated(type_name, value);
+        } else {
+            warn_no_number(type_name, value, &call.args[0], call.ctx);
+        }
+    }
+    read.value
+}
+
 fn to_integer<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalError> {
     if let Value::Double(_) | Value::Float(_) = value {
         // Doubles stop at the bounds of signed integers, whatever the type.
@@ -57,13 +69,13 @@ fn to_integer<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalE
     }
     let type_name = if matches!(value, Value::Decimal(_)) { "DECIMAL" } else { "INTEGER" };
     if call.ty().unsigned {
-        let number = told_number(call, type_name, value, value.to_u64());
+        let number = told_integer(call, type_name, value, value.to_u64());
         if value.is_textual() && (number as i64) < 0 && is_negative_text(value) {
             call.ctx.session.warn(Warning::NegativeToUnsigned);
         }
         Ok(Value::UInt(number))
     } else {
-        Ok(Value::Int(told_number(call, type_name, value, value.to_i64())))
+        Ok(Value::Int(told_integer(call, type_name, value, value.to_i64())))
     }
 }
 
@@ -167,6 +179,9 @@ fn to_year<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
             return incorrect(call, "YEAR", value);
         }
         call.truncated("YEAR", value);
+    }
+    if value.is_temporal() && (1..1901).contains(&year) {
+        return refused(call, "YEAR", &Value::Int(year));
     }
     match year {
         0 if !is_text => Value::UInt(0),

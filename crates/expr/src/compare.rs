@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use types::temporal::DateFlags;
 use types::value::Loss;
-use types::{CollationId, DateTime, Decimal, Time, Value};
+use types::{CollationId, DateTime, Decimal, Value};
 
 use crate::moment::{note_date_delimiters, warn_cut_moment, warn_no_moment};
 use crate::{CmpDomain, EvalCtx, Warning, moment_of};
@@ -25,8 +25,8 @@ pub fn compare_values(
         CmpDomain::Double => double(a, ctx).partial_cmp(&double(b, ctx)),
         CmpDomain::Number => Number::of(a, ctx).compare(&Number::of(b, ctx)),
         CmpDomain::String(collation) => Some(strings(a, b, collation)),
-        CmpDomain::DateTime => Some(date_time(a, ctx).cmp(&date_time(b, ctx))),
-        CmpDomain::Time => Some(time(a).cmp(&time(b))),
+        CmpDomain::DateTime => Some(date_time(a, b, ctx).cmp(&date_time(b, a, ctx))),
+        CmpDomain::Time => Some(times(a, b, ctx)),
     }
 }
 
@@ -102,6 +102,8 @@ impl Number {
             (Number::Integer(a), Number::Double(b)) => integer_beside_double(a, b),
             (Number::Double(a), Number::Integer(b)) => integer_beside_double(b, a).map(Ordering::reverse),
             (Number::Double(a), Number::Double(b)) => a.partial_cmp(&b),
+            (Number::Double(a), Number::Decimal(b)) => double_beside_decimal(a, b),
+            (Number::Decimal(a), Number::Double(b)) => double_beside_decimal(b, a).map(Ordering::reverse),
             (a, b) => Some(a.to_decimal().cmp(&b.to_decimal())),
         }
     }
@@ -139,6 +141,16 @@ pub fn exact_integer(value: &Value<'_>) -> Option<i128> {
     }
 }
 
+/// The order of the shortest digits of a double and a decimal. DECIMAL lacks the last digits of a small double, which counts
+/// as a double then.
+fn double_beside_decimal(double: f64, decimal: Decimal) -> Option<Ordering> {
+    let digits = Value::Double(double).to_decimal().value;
+    match digits.cmp(&decimal) {
+        Ordering::Equal if digits.to_f64() != double => double.partial_cmp(&decimal.to_f64()),
+        order => Some(order),
+    }
+}
+
 /// The order of the exact values. Integers are far from the ends of i128, at which `as` stops.
 fn integer_beside_double(integer: i128, double: f64) -> Option<Ordering> {
     if double.is_nan() {
@@ -158,7 +170,8 @@ fn strings(a: &Value<'_>, b: &Value<'_>, collation: CollationId) -> Ordering {
     }
 }
 
-fn date_time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTime {
+/// `value` as a date and time; a text that is none is told as what it is compared with, `other`.
+fn date_time(value: &Value<'_>, other: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTime {
     match *value {
         Value::DateTime(v, _) => return v,
         Value::Date(v) => return DateTime::from_date(v),
@@ -168,6 +181,7 @@ fn date_time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTime {
     match read {
         Some(read) if read.loss == Loss::Truncated => warn_cut_moment(value, ctx),
         Some(_) => {}
+        None if value.is_textual() && matches!(other, Value::Date(_)) => warn_truncated("date", value, ctx),
         None => warn_no_moment(value, ctx),
     }
     if read.is_some() {
@@ -176,8 +190,21 @@ fn date_time(value: &Value<'_>, ctx: &EvalCtx<'_>) -> DateTime {
     read.map_or(DateTime::ZERO, |read| read.value)
 }
 
-fn time(value: &Value<'_>) -> Time {
-    value.to_time().map_or(Time::ZERO, |read| read.value)
+/// The order of two values as times. What is no time, a date among them, equals none and is told; so is a text of which a time
+/// is only the front.
+fn times(a: &Value<'_>, b: &Value<'_>, ctx: &EvalCtx<'_>) -> Ordering {
+    let read = |value: &Value<'_>| {
+        let read = value.to_time().filter(|_| !matches!(value, Value::Date(_)));
+        if read.is_none_or(|read| read.loss != Loss::None && value.is_textual()) {
+            warn_truncated("time", value, ctx);
+        }
+        read.map(|read| read.value)
+    };
+    match (read(a), read(b)) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        (None, _) => Ordering::Less,
+        (_, None) => Ordering::Greater,
+    }
 }
 
 /// Warns that `value` is not wholly a value of a type.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bumpalo::Bump;
 use types::temporal::MICROS_PER_SECOND;
-use types::{Date, Locale, OwnedValue, TableDef, TimeZone, Value};
+use types::{Date, DateTime, Locale, OwnedValue, TableDef, TimeZone, Value};
 
 use crate::{EvalError, Expr, PatternMemo, Warning};
 
@@ -103,12 +103,12 @@ pub trait SessionInfo {
     fn next_seeded_random(&self, _place: usize, _seed: u32) -> Option<f64> {
         None
     }
-    /// The number that the statement kept for the operation at `place`; NaN stands for NULL.
-    fn kept_number(&self, _place: usize) -> Option<f64> {
-        None
+    /// Calls `read` with the value that the statement keeps for the operation at `place`. False: it keeps none.
+    fn read_kept(&self, _place: usize, _read: &mut dyn FnMut(&OwnedValue)) -> bool {
+        false
     }
-    /// Keeps the number of the operation at `place` for the rest of the statement.
-    fn keep_number(&self, _place: usize, _number: f64) {}
+    /// Keeps the value of the operation at `place` for the rest of the statement.
+    fn keep(&self, _place: usize, _value: OwnedValue) {}
 }
 
 /// What a function asks of the user-level locks; names are in lower case.
@@ -208,7 +208,12 @@ impl<'v> EvalCtx<'v> {
 
     /// The day of the statement in the session's zone.
     pub fn today(&self) -> Date {
+        self.now().date()
+    }
+
+    /// The second of the statement in the session's zone.
+    pub(crate) fn now(&self) -> DateTime {
         let seconds = self.session.statement_time_micros().div_euclid(MICROS_PER_SECOND);
-        self.session.time_zone().to_local(seconds, 0).date()
+        self.session.time_zone().to_local(seconds, 0)
     }
 }

@@ -8,7 +8,9 @@ use types::value::Loss;
 use crate::cast::cast;
 use crate::compare::{Number, compare_values, double, equal_values};
 use crate::context::LONG_TEXT_BYTES;
-use crate::functions::{Call, collation as collation_of, some, text_in_arena, warn_no_number};
+use crate::functions::{
+    Call, collation as collation_of, number_of_moment, some, text_in_arena, warn_no_number,
+};
 use crate::{CmpDomain, CmpOp, EvalCtx, EvalError, Expr, ExprKind, RowSource};
 
 /// The value of `expr` for the current row.
@@ -27,12 +29,13 @@ pub fn eval<'v>(
         ExprKind::And(args) => connective(args, false, row, ctx),
         ExprKind::Or(args) => connective(args, true, row, ctx),
         ExprKind::Xor(args) => {
-            let (a, b) = (eval_bool(&args[0], row, ctx)?, eval_bool(&args[1], row, ctx)?);
-            Ok(truth(a.zip(b).map(|(a, b)| a != b)))
+            let Some(a) = eval_bool(&args[0], row, ctx)? else { return Ok(Value::Null) };
+            Ok(truth(eval_bool(&args[1], row, ctx)?.map(|b| a != b)))
         }
         ExprKind::Not(arg) => Ok(truth(eval_bool(arg, row, ctx)?.map(|t| !t))),
         ExprKind::Compare { op, domain, args } => {
             let a = eval(&args[0], row, ctx)?;
+            // As in MySQL the other side is not computed then, and warns of nothing.
             if a.is_null() && *op != CmpOp::NullSafeEq {
                 return Ok(Value::Null);
             }
@@ -41,20 +44,9 @@ pub fn eval<'v>(
             fail_if_cut_short(*domain, [&a, &b], ctx)?;
             Ok(truth(is_true))
         }
-        ExprKind::Between { negated, domain, args } => {
-            let mut value = eval(&args[0], row, ctx)?;
-            if *domain == CmpDomain::Double && value.is_textual() {
-                value = number_of_text(&value, *domain, ctx);
-            }
-            let (low, high) = (eval(&args[1], row, ctx)?, eval(&args[2], row, ctx)?);
-            let above = compare(CmpOp::Ge, &value, &low, *domain, ctx);
-            let below = compare(CmpOp::Le, &value, &high, *domain, ctx);
-            fail_if_cut_short(*domain, [&value, &low, &high], ctx)?;
-            Ok(truth(negate_if(*negated, and3(above, below))))
-        }
+        ExprKind::Between { negated, domain, args } => between(args, *negated, *domain, row, ctx),
         ExprKind::In { negated, domain, needle, list } => {
-            let needle = eval(needle, row, ctx)?;
-            Ok(truth(negate_if(*negated, is_in(&needle, list, *domain, row, ctx)?)))
+            in_list((needle, list), *negated, *domain, row, ctx)
         }
         ExprKind::IsNull { negated, arg } => {
             Ok(Value::Int(i64::from(eval(arg, row, ctx)?.is_null() != *negated)))
@@ -116,6 +108,9 @@ pub fn eval_bool<'v>(
     if value.is_textual() {
         let read = value.to_f64();
         if read.loss != Loss::None {
+            if let Some(number) = number_of_moment(expr, &value) {
+                return Ok(Some(!number.is_zero()));
+            }
             warn_no_number("DOUBLE", &value, expr, ctx);
         }
         return Ok(Some(read.value != 0.0));
@@ -209,7 +204,63 @@ fn number_of_text(text: &Value<'_>, domain: CmpDomain, ctx: &EvalCtx<'_>) -> Val
 /// Items of a list that takes long enough to look first whether the statement was killed.
 const LONG_LIST: usize = 256;
 
-/// `needle IN (list)`: NULL if nothing matches and a NULL took part.
+/// `value [NOT] BETWEEN low AND high`.
+fn between<'v>(
+    args: &'v [Expr; 3],
+    negated: bool,
+    domain: CmpDomain,
+    row: &'v dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Value<'v>, EvalError> {
+    let mut value = eval(&args[0], row, ctx)?;
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    if matches!(domain, CmpDomain::Double | CmpDomain::Number) && value.is_textual() {
+        value = number_of_text(&value, domain, ctx);
+    }
+    let (low, high) = (eval(&args[1], row, ctx)?, eval(&args[2], row, ctx)?);
+    let above = compare(CmpOp::Ge, &value, &low, domain, ctx);
+    let below = compare(CmpOp::Le, &value, &high, domain, ctx);
+    fail_if_cut_short(domain, [&value, &low, &high], ctx)?;
+    Ok(truth(negate_if(negated, and3(above, below))))
+}
+
+/// `needle [NOT] IN (list)`.
+fn in_list<'v>(
+    (needle, list): (&'v Expr, &'v [Expr]),
+    negated: bool,
+    domain: CmpDomain,
+    row: &'v dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Value<'v>, EvalError> {
+    let value = eval(needle, row, ctx)?;
+    if value.is_null() {
+        return null_in(needle, list, domain, row, ctx);
+    }
+    Ok(truth(negate_if(negated, is_in(&value, list, domain, row, ctx)?)))
+}
+
+/// `NULL IN (list)`: NULL. As MySQL does unless the needle is always NULL, the items are read nevertheless, and warn.
+#[cold]
+fn null_in<'v>(
+    needle: &'v Expr,
+    list: &'v [Expr],
+    domain: CmpDomain,
+    row: &'v dyn RowSource,
+    ctx: &'v EvalCtx<'v>,
+) -> Result<Value<'v>, EvalError> {
+    let is_always_null = matches!(needle.kind, ExprKind::Const(_) | ExprKind::UserVar(_));
+    for item in list.iter().filter(|_| !is_always_null) {
+        let item = eval(item, row, ctx)?;
+        if matches!(domain, CmpDomain::Double | CmpDomain::Number) && item.is_textual() {
+            number_of_text(&item, domain, ctx);
+        }
+    }
+    Ok(Value::Null)
+}
+
+/// `needle IN (list)` of a needle that is not NULL: NULL if nothing matches and an item is NULL.
 fn is_in<'v>(
     needle: &Value<'v>,
     list: &'v [Expr],
@@ -220,7 +271,7 @@ fn is_in<'v>(
     if list.len() > LONG_LIST && ctx.session.killed() {
         return Err(EvalError::Killed);
     }
-    let mut unknown = needle.is_null();
+    let mut unknown = false;
     let number;
     let mut needle = needle;
     if matches!(domain, CmpDomain::Double | CmpDomain::Number) && needle.is_textual() {

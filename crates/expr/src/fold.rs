@@ -1,6 +1,6 @@
 //! Constant folding: subtrees whose value is the same in every session and statement become constants.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use bumpalo::Bump;
 use types::{CollationId, Locale, OwnedValue, SqlModes, TimeZone, Value};
@@ -120,31 +120,61 @@ fn outcome_of(expr: &Expr) -> Outcome {
                 ..
             }
     );
-    let mut constant = is_operation;
+    // The text of a time is a number, too, which it would lose.
+    let is_time_text = matches!(expr.kind, ExprKind::Call { func: Func::AddTime | Func::SubTime, .. })
+        && expr.ty.is_string();
+    let mut constant = is_operation && !is_time_text;
     expr.for_each_child(&mut |child| constant &= matches!(child.kind, ExprKind::Const(_)));
     if !constant {
         return Outcome::Varies;
     }
-    let (arena, session) = (Bump::new(), NoSession::new());
+    let (arena, session) = (Bump::new(), NoSession::new(None));
     let ctx = EvalCtx::new(&arena, &[], &session);
     match eval(expr, &(), &ctx) {
         Err(_) => Outcome::Fails,
-        Ok(_) if session.asked.get() => Outcome::Varies,
+        Ok(_) if session.asked.get() || !session.warnings.borrow().is_empty() => Outcome::Varies,
         // Where an integer is wanted, such a number is an error only if it is computed.
         Ok(Value::Double(value)) if value.abs() >= BIGINT_END => Outcome::Varies,
         Ok(value) => Outcome::Value(value.to_owned_value()),
     }
 }
 
-/// A session that has no answers and remembers that it was asked.
+/// What a session in `modes` is warned of when the value of `expr` is computed. Nothing, if that fails, depends on a row, or
+/// needs more of the session than its modes.
+pub fn warnings_of(expr: &Expr, modes: SqlModes) -> Vec<Warning> {
+    let mut is_constant = true;
+    expr.walk(&mut |e| {
+        is_constant &= match &e.kind {
+            ExprKind::Param(_)
+            | ExprKind::Column(_)
+            | ExprKind::UserVar(_)
+            | ExprKind::AssignUserVar { .. }
+            | ExprKind::SysVar { .. }
+            | ExprKind::Subquery { .. } => false,
+            ExprKind::Call { func, .. } => !func.waits(),
+            _ => true,
+        };
+    });
+    if !is_constant {
+        return Vec::new();
+    }
+    let (arena, session) = (Bump::new(), NoSession::new(Some(modes)));
+    let failed = eval(expr, &(), &EvalCtx::new(&arena, &[], &session)).is_err();
+    if failed || session.asked.get() { Vec::new() } else { session.warnings.into_inner() }
+}
+
+/// A session that has no answers but perhaps its modes. It remembers that it was asked, and what it was warned of.
 struct NoSession {
     asked: Cell<bool>,
     zone: TimeZone,
+    modes: Option<SqlModes>,
+    warnings: RefCell<Vec<Warning>>,
 }
 
 impl NoSession {
-    fn new() -> NoSession {
-        NoSession { asked: Cell::new(false), zone: TimeZone::utc() }
+    fn new(modes: Option<SqlModes>) -> NoSession {
+        let warnings = RefCell::default();
+        NoSession { asked: Cell::new(false), zone: TimeZone::utc(), modes, warnings }
     }
 
     fn note<T>(&self, answer: T) -> T {
@@ -164,7 +194,7 @@ impl SessionInfo for NoSession {
         self.note(&self.zone)
     }
     fn modes(&self) -> SqlModes {
-        self.note(SqlModes::DEFAULT)
+        self.modes.unwrap_or_else(|| self.note(SqlModes::DEFAULT))
     }
     fn connection_id(&self) -> u64 {
         self.note(0)
@@ -218,8 +248,8 @@ impl SessionInfo for NoSession {
     fn connection_collation(&self) -> CollationId {
         self.note(CollationId::BINARY)
     }
-    fn warn(&self, _: Warning) {
-        self.note(());
+    fn warn(&self, warning: Warning) {
+        self.warnings.borrow_mut().push(warning);
     }
     fn killed(&self) -> bool {
         base::sync::interrupt::is_requested()

@@ -16,7 +16,7 @@ use crate::build::rules::{self as rule, Nulls};
 use crate::build::types_of as of;
 use crate::functions::{
     Call, arithmetic, bits, choose, clock, date, date_add, date_parts, encode, epoch, format, hash,
-    identifier, info, number, pad, radix, random, round, search, str_to_date, text, text_edit, time,
+    identifier, info, kept, number, pad, radix, random, round, search, str_to_date, text, text_edit, time,
     user_lock,
 };
 
@@ -95,7 +95,9 @@ functions! {
         BitCount ["bit_count"] 1..=1 Int, Args, bits::count;
 
         // Strings and their collations.
-        KeptNumber [] 1..=1 Double, Args, number::kept;
+        KeptNumber [] 1..=1 Double, Args, kept::number;
+        KeptValue [] 1..=1 Of(rule::as_first), Args, kept::value;
+        AsMoment [] 1..=1 Of(rule::as_first), Args, choose::as_moment;
         Collate [] 1..=1 Of(rule::as_first), Args, text::collate;
         ConvertUsing [] 1..=1 Of(rule::as_first), Maybe, text::convert_using;
         ShareCharset [] 1..=1 Of(rule::as_first), Maybe, text::share_charset;
@@ -303,6 +305,23 @@ impl Func {
             Func::SubstringIndex | Func::Locate => i < 2,
             Func::MakeSet => i > 0,
             _ => true,
+        }
+    }
+
+    /// The argument of a search whose character set decides: bytes that it looks for, or puts in, are made text of that set.
+    pub(crate) fn main_text(self) -> Option<usize> {
+        match self {
+            Func::Locate => Some(1),
+            Func::Instr
+            | Func::Replace
+            | Func::SubstringIndex
+            | Func::Trim
+            | Func::TrimLeading
+            | Func::TrimTrailing
+            | Func::LPad
+            | Func::RPad
+            | Func::Insert => Some(0),
+            _ => None,
         }
     }
 

@@ -42,7 +42,7 @@ pub use compare::{Number, compare_values, double, equal_values, exact_integer};
 pub use context::{EvalCtx, NoSubqueries, RowSource, SessionInfo, SubqueryRunner, UserLock};
 pub use error::{EvalError, Warning};
 pub use eval::{eval, eval_bool, fail_if_cut_short, in_arena, truth};
-pub use fold::{fold, fold_in_place};
+pub use fold::{fold, fold_in_place, warnings_of};
 pub use func::Func;
 pub use functions::SeededRandom;
 pub use hash_index::HashIndex;

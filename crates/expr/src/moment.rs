@@ -1,6 +1,8 @@
 //! Values as dates with a time, in the session's zone.
 
-use types::temporal::{DateFlags, MAX_FSP, MICROS_PER_SECOND, OddDelimiter, Parsed, ParsedTime};
+use types::temporal::{
+    DateFlags, Interval, MAX_FSP, MICROS_PER_DAY, MICROS_PER_SECOND, OddDelimiter, Parsed, ParsedTime,
+};
 use types::value::{Converted, Loss};
 use types::{Date, DateTime, Decimal, SqlModes, Time, Value};
 
@@ -56,6 +58,14 @@ fn warn_of_delimiter(odd: OddDelimiter, value: &Value<'_>, ctx: &EvalCtx<'_>) {
 
 /// The date that a number or another value is; as [`moment_of`].
 pub(crate) fn date_of(value: &Value<'_>, flags: DateFlags, ctx: &EvalCtx<'_>) -> Option<Converted<Date>> {
+    if let Value::Time(time, _) = value {
+        if (0..MICROS_PER_DAY).contains(&time.micros()) {
+            return Some(Converted::exact(ctx.today()));
+        }
+        // No time of day: the day of the moment that is as long from now.
+        let moment = Interval::from_micros(time.micros()).add_to(ctx.now())?;
+        return Some(Converted::exact(moment.date()));
+    }
     match whole_number(value) {
         Whole::Number(number) => Date::from_number(number, flags).map(Converted::exact),
         Whole::TooLarge => None,
@@ -91,6 +101,9 @@ fn whole_number(value: &Value<'_>) -> Whole {
 /// Warns that `value` is no date. MySQL shows integers and doubles as the integer that it reads.
 #[cold]
 pub(crate) fn warn_no_date(value: &Value<'_>, ctx: &EvalCtx<'_>) {
+    if rounds_past_the_end(value) {
+        ctx.session.warn(Warning::DateOverflow);
+    }
     match (whole_number(value), value) {
         (Whole::TooLarge, Value::Decimal(v)) => {
             warn_truncated("DECIMAL", &Value::Decimal(v.truncate(0)), ctx);
@@ -105,9 +118,20 @@ pub(crate) fn warn_no_date(value: &Value<'_>, ctx: &EvalCtx<'_>) {
     warn_truncated("date", value, ctx);
 }
 
+/// Whether a text is a date and time whose fraction rounds up to a year that there is not.
+fn rounds_past_the_end(value: &Value<'_>) -> bool {
+    let Value::Bytes { data, .. } = value else { return false };
+    let parsed = DateTime::parse(data, DateFlags::default());
+    parsed.is_some_and(|parsed| parsed.offset.is_none() && parsed.to_fsp(MAX_FSP, false).is_none())
+}
+
 /// Warns that `value` is no date and time.
 #[cold]
 pub(crate) fn warn_no_moment(value: &Value<'_>, ctx: &EvalCtx<'_>) {
+    if rounds_past_the_end(value) {
+        ctx.session.warn(Warning::DateOverflow);
+        return warn_truncated("datetime", value, ctx);
+    }
     let value = match *value {
         Value::UInt(v) => (v as i64).to_string(),
         _ => value.message_text(),

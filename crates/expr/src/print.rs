@@ -2,7 +2,7 @@
 
 use crate::func::Func;
 use crate::{EvalCtx, Expr, ExprKind};
-use types::{OwnedValue, SqlType, TypeKind};
+use types::{CollationId, OwnedValue, SqlModes, SqlType, TypeKind};
 
 /// The expression as MySQL's errors show it: `(a + 1)`, `cast(1 as unsigned)`.
 #[cold]
@@ -11,13 +11,14 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
         args.iter().map(|e| to_text(e, ctx)).collect::<Vec<_>>().join(separator)
     };
     match &expr.kind {
-        ExprKind::Const(value) => constant(value),
+        ExprKind::Const(value) => constant(value, &expr.ty),
         ExprKind::Param(n) => ctx
             .params
             .get(usize::from(*n))
-            .map_or_else(|| "?".to_owned(), |value| constant(&value.to_owned_value())),
+            .map_or_else(|| "?".to_owned(), |value| constant(&value.to_owned_value(), &expr.ty)),
         ExprKind::Column(column) => {
-            ctx.subqueries.column_name(*column).unwrap_or_else(|| format!("#{}", column.col))
+            let name = ctx.subqueries.column_name(*column).unwrap_or_else(|| format!("#{}", column.col));
+            if ctx.session.modes().has(SqlModes::ANSI_QUOTES) { name.replace('`', "\"") } else { name }
         }
         ExprKind::And(args) => format!("({})", list(args, " and ")),
         ExprKind::Or(args) => format!("({})", list(args, " or ")),
@@ -25,7 +26,13 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
         ExprKind::Not(arg) => format!("(not({}))", to_text(arg, ctx)),
         ExprKind::Compare { op, args, .. } => format!("({})", list(&args[..], &format!(" {} ", op.symbol()))),
         ExprKind::Cast { arg, .. } => format!("cast({} as {})", to_text(arg, ctx), cast_name(&expr.ty)),
-        ExprKind::Call { func: Func::CutText | Func::PadBytes, args } => list(args, ""),
+        ExprKind::Call {
+            func: Func::CutText | Func::PadBytes | Func::KeptNumber | Func::KeptValue | Func::AsMoment,
+            args,
+        } => list(args, ""),
+        ExprKind::Call { func: Func::FormatUnixTime, args } => {
+            format!("date_format(from_unixtime({}),{})", to_text(&args[0], ctx), list(&args[1..], ","))
+        }
         ExprKind::Call { func, args } => match (infix(*func), &args[..]) {
             (Some(symbol), [_, _]) => format!("({})", list(args, &format!(" {symbol} "))),
             (Some(symbol), _) => format!("{symbol}({})", list(args, "")),
@@ -74,19 +81,54 @@ fn case(arms: &[(Expr, Expr)], otherwise: Option<&Expr>, ctx: &EvalCtx<'_>) -> S
     text + " end)"
 }
 
-fn constant(value: &OwnedValue) -> String {
+/// A constant as it is written; `ty` is its type.
+fn constant(value: &OwnedValue, ty: &SqlType) -> String {
     let text = value.as_value().message_text();
     match value {
-        OwnedValue::Int(_) | OwnedValue::Decimal(_) | OwnedValue::Double(_) if text.starts_with('-') => {
-            format!("-({})", &text[1..])
+        OwnedValue::Double(v) => signed(written_double(v.abs(), ty.length), *v < 0.0),
+        OwnedValue::Int(_) | OwnedValue::Decimal(_) => {
+            let digits = text.trim_start_matches('-');
+            signed(digits.to_owned(), digits.len() < text.len())
         }
-        OwnedValue::Bytes { .. } => format!("'{text}'"),
+        OwnedValue::Bytes { data, collation: CollationId::BINARY } if ty.unsigned => hexadecimal(data),
+        OwnedValue::Bytes { .. } => format!("'{}'", escaped(&text)),
         OwnedValue::Date(_) => format!("DATE'{text}'"),
         OwnedValue::Time(..) => format!("TIME'{text}'"),
         OwnedValue::DateTime(..) => format!("TIMESTAMP'{text}'"),
+        OwnedValue::Bit { bytes: 0, .. } => "X''".to_owned(),
         OwnedValue::Bit { value, bytes } => format!("0x{value:0width$x}", width = usize::from(*bytes) * 2),
         _ => text,
     }
+}
+
+fn signed(digits: String, is_negative: bool) -> String {
+    if is_negative { format!("-({digits})") } else { digits }
+}
+
+/// A double as it may have been written in `length` characters; in its shortest digits if it was in none of the usual ways.
+fn written_double(value: f64, length: u32) -> String {
+    let shortest = OwnedValue::Double(value).as_value().message_text();
+    let ways = [format!("{value:e}"), format!("{shortest}e0"), shortest];
+    let [.., shortest] = &ways;
+    ways.iter().find(|way| way.len() == length as usize).unwrap_or(shortest).clone()
+}
+
+/// A text between quotes as MySQL shows it.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\\' | '\'' => out.extend(['\\', c]),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 fn cast_name(ty: &SqlType) -> String {

@@ -39,6 +39,9 @@ struct Users {
     current: String,
 }
 
+/// Constant operations whose values a statement keeps: each look at one goes through them all.
+const KEPT_MAX: usize = 32;
+
 /// What a statement's expressions did to their session.
 #[derive(Debug, Default)]
 pub struct Effects(Option<Box<Changes>>);
@@ -52,8 +55,8 @@ struct Changes {
     locks: Option<Arc<LockRows>>,
     /// Where the calls of RAND(seed) have come in their sequences, by their places.
     sequences: Vec<(usize, SeededRandom)>,
-    /// Numbers of constant operations, by their places.
-    numbers: Vec<(usize, f64)>,
+    /// Values of constant operations, by their places; [`KEPT_MAX`] at most.
+    kept: Vec<(usize, OwnedValue)>,
 }
 
 impl<'s> StatementContext<'s> {
@@ -264,13 +267,18 @@ impl SessionInfo for StatementContext<'_> {
         });
         Some(sequences[at].1.next_number())
     }
-    fn kept_number(&self, place: usize) -> Option<f64> {
+    fn read_kept(&self, place: usize, read: &mut dyn FnMut(&OwnedValue)) -> bool {
         let effects = self.effects.borrow();
-        let numbers = &effects.0.as_ref()?.numbers;
-        numbers.iter().find(|(known, _)| *known == place).map(|(_, number)| *number)
+        let kept =
+            effects.0.as_ref().and_then(|effects| effects.kept.iter().find(|(known, _)| *known == place));
+        kept.inspect(|(_, value)| read(value)).is_some()
     }
-    fn keep_number(&self, place: usize, number: f64) {
-        self.effects.borrow_mut().0.get_or_insert_default().numbers.push((place, number));
+    fn keep(&self, place: usize, value: OwnedValue) {
+        let mut effects = self.effects.borrow_mut();
+        let kept = &mut effects.0.get_or_insert_default().kept;
+        if kept.len() < KEPT_MAX {
+            kept.push((place, value));
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Integer columns beside text, doubles and decimals: an index finds what a scan finds, whether the value stands in the
-//! text or is a parameter.
+//! Integer and DECIMAL columns beside text, doubles and decimals: an index finds what a scan finds, whether the value stands
+//! in the text or is a parameter.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -174,6 +174,45 @@ fn text_that_is_an_integer_is_that_integer() {
         let literal: Vec<u64> = conn.query(format!("SELECT id FROM t WHERE id = '{text}'")).unwrap();
         let bound: Vec<u64> = conn.exec("SELECT id FROM t WHERE id = ?", (text,)).unwrap();
         assert_eq!((&literal[..], &bound[..]), (expected, expected), "{text:?}");
+    }
+}
+
+#[test]
+fn a_text_beside_a_decimal_column_keeps_all_its_digits() {
+    let (_server, mut conn) = start(3);
+    let (long, next) = ("1".repeat(65), format!("{}2", "1".repeat(64)));
+    let (tiny, ten_41) = ("0.000000000000000000000000000001", format!("1{}", "0".repeat(41)));
+    conn.query_drop(
+        "CREATE TABLE t (id INT PRIMARY KEY, w DECIMAL(65,0), f DECIMAL(65,30), KEY (w), KEY (f))",
+    )
+    .unwrap();
+    conn.query_drop(format!("INSERT INTO t VALUES (1, {long}, {tiny}), (2, {ten_41}, 0), (3, 7, 1.5)"))
+        .unwrap();
+    let cases: [(&str, &str, &[i32]); 10] = [
+        ("w =", &long, &[1]),
+        ("w =", &next, &[]),
+        ("w <", &next, &[1, 2, 3]),
+        ("w =", &ten_41, &[2]),
+        ("w =", "1e41", &[2]),
+        ("w <", "1e100", &[1, 2, 3]),
+        ("w =", "7.0", &[3]),
+        ("f =", "1e-30", &[1]),
+        ("f >", "0.9e-30", &[1, 3]),
+        ("f =", "1.5", &[3]),
+    ];
+    for (compared, text, expected) in cases {
+        for condition in [format!("{compared} '{text}'"), format!("0 + {compared} '{text}'")] {
+            for sql in [
+                format!("SELECT id FROM t WHERE {condition} ORDER BY id"),
+                format!(
+                    "SELECT id FROM (SELECT id, {condition} AS found FROM t LIMIT 9) s WHERE found ORDER BY id"
+                ),
+            ] {
+                assert_eq!(conn.query::<i32, _>(&sql).unwrap(), expected, "{sql}");
+            }
+        }
+        let sql = format!("SELECT id FROM t WHERE {compared} ? ORDER BY id");
+        assert_eq!(conn.exec::<i32, _, _>(&sql, (text,)).unwrap(), expected, "{sql} with {text}");
     }
 }
 

@@ -219,3 +219,61 @@ fn plans_for_a_small_table_end_when_it_has_grown() {
     assert_eq!(conn.query_first::<u64, _>(read).unwrap(), Some(1_492));
     assert_eq!(made(&mut other), known + 1, "a plan for the larger table");
 }
+
+#[test]
+fn plans_made_for_one_text_say_of_other_texts_what_their_own_plans_say() {
+    const SHAPES: [&str; 26] = [
+        "v = '@'",
+        "v <> '@' AND v",
+        "d > '@'",
+        "n = '@'",
+        "n + 0.5 = '@'",
+        "r < '@'",
+        "y = '@'",
+        "t = '@'",
+        "t < '@'",
+        "m <=> '@'",
+        "v IN ('@', '7')",
+        "n IN ('7', '@')",
+        "t IN ('@', '7')",
+        "v BETWEEN '@' AND '7'",
+        "t BETWEEN '@' AND '7'",
+        "(v, id) IN (('@', 1), (2, 2))",
+        "CASE v WHEN '@' THEN 1 END",
+        "NULLIF(v, '@')",
+        "IF('@', v, 2)",
+        "v + '@'",
+        "LEFT(w, '@')",
+        "LPAD(w, 3, '@')",
+        "SUBSTRING(w, 1, '@')",
+        "ROUND(n, '@')",
+        "SHA2(w, '@')",
+        "FORMAT(v, 1, '@')",
+    ];
+    const TEXTS: [&str; 8] = ["1", "1x", "a", "10:11:12", "2024-02-29", "", "1e400", "99999999999999999999"];
+    let (_server, mut conn, _other) = start();
+    for sql in [
+        "SET sql_mode = ''",
+        "CREATE TABLE t (id INT PRIMARY KEY, v INT, d DATE, n DECIMAL(5,1), r DOUBLE, y YEAR, t TIME, m DATETIME, w VARCHAR(9))",
+        "INSERT INTO t VALUES (1, 1, '2024-02-29', 1, 1, 2001, '10:11:12', '2024-02-29', 'abc')",
+        "INSERT INTO t VALUES (2, 0, '2001-01-01', 0, 0, 2000, '00:00:01', '2001-01-01', '')",
+    ] {
+        conn.query_drop(sql).unwrap();
+    }
+    let mut said = |sql: String| {
+        let rows: Result<Vec<mysql::Row>, mysql::Error> = conn.query(sql);
+        let rows = rows.map(|rows| rows.into_iter().map(mysql::Row::unwrap).collect::<Vec<_>>());
+        let warnings: Vec<(String, u32, String)> = conn.query("SHOW WARNINGS").unwrap();
+        (rows.map_err(|error| error.to_string()), warnings)
+    };
+    for (shape, place) in SHAPES.into_iter().flat_map(|shape| [(shape, "item"), (shape, "condition")]) {
+        let text_of = |text: &str, name: &str| match place {
+            "item" => format!("SELECT {} AS {name} FROM t", shape.replace('@', text)),
+            _ => format!("SELECT id AS {name} FROM t WHERE {}", shape.replace('@', text)),
+        };
+        for (at, text) in TEXTS.into_iter().chain(TEXTS.into_iter().rev()).enumerate() {
+            let (shared, own) = (said(text_of(text, "x")), said(text_of(text, &format!("x{at}"))));
+            assert_eq!(format!("{shared:?}"), format!("{own:?}"), "{}", text_of(text, "x"));
+        }
+    }
+}

@@ -6,7 +6,10 @@ use types::{CollationId, OwnedValue, SqlType, Value};
 use super::AggFunc;
 use super::typing::BIT_STRING_BYTES_MAX;
 use crate::compare::warn_truncated;
-use crate::{EvalCtx, EvalError};
+use crate::{EvalCtx, EvalError, Warning};
+
+/// From here on a FLOAT is past every BIGINT.
+const BIGINT_END: f32 = 9_223_372_036_854_775_808.0;
 
 /// Bits gathered so far.
 #[derive(Clone, Debug)]
@@ -82,13 +85,19 @@ fn word_of(value: &Value<'_>, ctx: &EvalCtx<'_>) -> u64 {
 
 fn clipped_word(value: &Value<'_>, ctx: &EvalCtx<'_>) -> u64 {
     let is_decimal = matches!(value, Value::Decimal(_));
-    let read = if is_decimal || matches!(value, Value::Double(_) | Value::Float(_)) {
+    if let Value::Float(v) = *value {
+        // A FLOAT past BIGINT is the least one.
+        return if v.abs() < BIGINT_END { v.round_ties_even() as i64 as u64 } else { i64::MIN as u64 };
+    }
+    let read = if is_decimal || matches!(value, Value::Double(_)) {
         let signed = value.to_i64();
         Converted { value: signed.value as u64, loss: signed.loss }
     } else {
         value.to_u64()
     };
-    if read.loss != Loss::None {
+    if read.loss != Loss::None && matches!(value, Value::DateTime(..)) {
+        ctx.session.warn(Warning::DateOverflow);
+    } else if read.loss != Loss::None {
         warn_truncated(if is_decimal { "DECIMAL" } else { "INTEGER" }, value, ctx);
     }
     read.value

@@ -7,6 +7,7 @@ use super::AggFunc;
 use crate::build::{
     BindError, Builder, Class, class_of, decimal_digits, double_of, numeric_class, shown_chars, string_type,
 };
+use crate::func::Func;
 use crate::{CmpDomain, Expr, ExprKind};
 
 /// An aggregate ready to be evaluated.
@@ -36,7 +37,14 @@ impl Builder {
             AggFunc::Avg => sum_type(first, 0, u32::from(self.div_precision_increment)),
             AggFunc::Min | AggFunc::Max => extreme_type(first),
             AggFunc::AnyValue => first.ty.clone(),
-            AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => bits_type(first)?,
+            AggFunc::BitAnd | AggFunc::BitOr | AggFunc::BitXor => {
+                let ty = bits_type(first)?;
+                if ty.is_integer() && first.ty.is_string() && matches!(first.kind, ExprKind::Column(_)) {
+                    // The bits that an operator reads of the column warn as a column's do.
+                    args = vec![self.call_func(Func::BitOr, vec![args.remove(0), self.int(0)])?];
+                }
+                ty
+            }
             AggFunc::StdPop | AggFunc::StdSamp | AggFunc::VarPop | AggFunc::VarSamp => SqlType::double(),
             AggFunc::GroupConcat => {
                 let collation = self.result_collation(&args.iter().collect::<Vec<_>>(), "group_concat")?;
@@ -78,6 +86,12 @@ pub(super) const BIT_STRING_BYTES_MAX: u32 = 511;
 fn bits_type(arg: &Expr) -> Result<SqlType, BindError> {
     if !arg.ty.is_string() || arg.ty.collation != CollationId::BINARY || class_of(arg) != Class::Text {
         return Ok(SqlType::bigint_unsigned());
+    }
+    // A BLOB is refused whatever it holds.
+    if matches!(arg.ty.kind, TypeKind::Blob(size) if size.max_bytes() > u64::from(BIT_STRING_BYTES_MAX))
+        && matches!(arg.kind, ExprKind::Column(_))
+    {
+        return Err(BindError::BitStringTooLong);
     }
     // Of a calculation the type tells no more than a bound; what its values need is seen when they come.
     if arg.ty.length > BIT_STRING_BYTES_MAX && matches!(arg.kind, ExprKind::Column(_)) {

@@ -108,6 +108,7 @@ pub(crate) fn signed_number(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
     let arg = &args[0];
     match numeric_class(arg) {
         _ if matches!(class_of(arg), Class::DateTime | Class::Time) => double_of([arg], 0),
+        _ if is_text(arg) => SqlType::double(),
         // A constant may be beyond BIGINT; what comes from a column fails where it is.
         Class::Int
             if func == Func::Neg && arg.ty.unsigned && decimal_digits(arg).0 > 19 && !names_column(arg) =>
@@ -148,7 +149,7 @@ pub(crate) fn integer_part(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
 /// ROUND, TRUNCATE.
 pub(crate) fn rounded(_: &Builder, func: Func, args: &[Expr]) -> SqlType {
     let arg = &args[0];
-    if matches!(class_of(arg), Class::DateTime | Class::Time) {
+    if matches!(class_of(arg), Class::DateTime | Class::Time) || is_text(arg) {
         return SqlType::double();
     }
     let digits = args.get(1).map_or(Some(0), constant_int);

@@ -102,6 +102,14 @@ impl Builder {
         }
         let nullable = expr.nullable;
         let mut ty = ty.clone();
+        if class_of(&expr) == Class::DateTime && matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp) {
+            // Parts that are zero stay so, whatever the mode.
+            return Expr {
+                kind: ExprKind::Call { func: Func::AsMoment, args: Box::new([expr]) },
+                ty,
+                nullable,
+            };
+        }
         if ty.kind == TypeKind::Decimal {
             // A type's digits are what clients see, and do not always bound its values.
             ty.length = types::decimal::MAX_PRECISION;
@@ -109,17 +117,34 @@ impl Builder {
         Expr::cast(expr, ty, nullable)
     }
 
-    /// `expr` as a value of a column of a set operation, of type `ty`: bits beside texts are numbers there, and a BINARY is as
+    /// `expr` as a value of a column of a set operation, of type `ty`: bits beside short texts are numbers there, and a BINARY is as
     /// long as its column.
     pub fn in_set_operation(&self, expr: Expr, ty: &SqlType) -> Expr {
         let nullable = expr.nullable;
+        let is_long = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
         let expr = match expr.ty.kind {
-            TypeKind::Bit if ty.is_string() => Expr::cast(expr, SqlType::bigint_unsigned(), nullable),
-            // A number of a column has its own digits, one that is computed fewer.
-            TypeKind::Double if ty.is_string() => Expr::cast(expr, SqlType::double(), nullable),
+            TypeKind::Bit if is_long => return self.text_of(expr),
+            TypeKind::Year if is_long => expr,
+            TypeKind::Bit | TypeKind::Year if ty.is_string() => {
+                Expr::cast(expr, SqlType::bigint_unsigned(), nullable)
+            }
+            _ if expr.ty.zerofill && expr.ty.is_integer() && ty.is_string() => {
+                Expr::cast(expr, SqlType::bigint_unsigned(), nullable)
+            }
+            // As many digits as have a place in the column.
+            TypeKind::Double | TypeKind::Float if ty.is_string() => {
+                Expr::cast(expr, SqlType { length: ty.length, ..SqlType::double() }, nullable)
+            }
+            _ if is_text(&expr) && ty.is_string() => self.in_charset(expr, ty.collation),
             _ => expr,
         };
-        let value = self.coerce(expr, ty);
+        let is_moment =
+            |kind: TypeKind| matches!(kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
+        let value = if is_moment(expr.ty.kind) && is_moment(ty.kind) && expr.ty != *ty {
+            Expr::cast(expr, ty.clone(), nullable)
+        } else {
+            self.coerce(expr, ty)
+        };
         if ty.kind != TypeKind::Binary || value.ty.kind == TypeKind::Null {
             return value;
         }
@@ -205,8 +230,7 @@ fn common_temporal(args: &[&Expr]) -> SqlType {
 /// Text as long as the longest of `args`; beside TEXT and BLOB columns one of the largest of their classes.
 fn common_text(args: &[&Expr], collation: CollationId) -> SqlType {
     let is_binary = collation == CollationId::BINARY;
-    let length =
-        |e: &&Expr| if is_binary && e.ty.is_string() { byte_width(&e.ty) } else { shown_chars(&e.ty) };
+    let length = |e: &&Expr| if is_binary && is_text(e) { byte_width(&e.ty) } else { shown_chars(&e.ty) };
     let longest = args.iter().map(length).max().unwrap_or(0);
     let class = |e: &&Expr| match e.ty.kind {
         TypeKind::Text(size) | TypeKind::Blob(size) => Some(size),
@@ -219,7 +243,9 @@ fn common_text(args: &[&Expr], collation: CollationId) -> SqlType {
         None if ty.kind == TypeKind::VarChar && stays(TypeKind::Char, args) => {
             SqlType { kind: TypeKind::Char, ..ty }
         }
-        None if ty.kind == TypeKind::VarBinary && stays(TypeKind::Binary, args) => {
+        None if ty.kind == TypeKind::VarBinary
+            && (stays(TypeKind::Binary, args) || stays(TypeKind::Char, args)) =>
+        {
             SqlType { kind: TypeKind::Binary, ..ty }
         }
         None => ty,
@@ -231,6 +257,7 @@ fn stays(kind: TypeKind, args: &[&Expr]) -> bool {
     let others = || args.iter().filter(|e| !matches!(e.ty.kind, TypeKind::Char | TypeKind::Binary));
     args.iter().any(|e| e.ty.kind == kind)
         && (others().all(|e| e.ty.is_temporal())
+            || others().all(|e| matches!(e.ty.kind, TypeKind::Enum | TypeKind::Set))
             || others().all(|e| e.ty.is_integer() || is_number_type(e.ty.kind)))
 }
 

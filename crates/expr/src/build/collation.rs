@@ -50,7 +50,9 @@ pub(crate) fn coercibility(expr: &Expr) -> Coercibility {
         return Coercibility::Ignorable;
     }
     if !is_text(expr) {
-        return Coercibility::Numeric;
+        // The bits of a column are bytes where a text is wanted.
+        let is_bits = expr.ty.kind == TypeKind::Bit;
+        return if is_bits { Coercibility::Implicit } else { Coercibility::Numeric };
     }
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Param(_) => Coercibility::Coercible,
@@ -148,7 +150,9 @@ impl Builder {
             if strength >= Coercibility::Numeric {
                 continue;
             }
-            let side = Side { collation: expr.ty.collation, strength, operands: &args[at..=at] };
+            let is_bits = expr.ty.kind == TypeKind::Bit;
+            let collation = if is_bits { CollationId::BINARY } else { expr.ty.collation };
+            let side = Side { collation, strength, operands: &args[at..=at] };
             let winner = match common {
                 None => side,
                 Some(left) => stronger(left, side).ok_or_else(|| illegal_mix(args, operation))?,
@@ -179,10 +183,7 @@ impl Builder {
             return self.string(&text, collation);
         }
         let (ty, nullable) = (string_type(super::shown_chars(&expr.ty), collation), expr.nullable);
-        // What a BIT column holds need not be text.
-        let is_bits = matches!(&expr.kind, ExprKind::Cast { arg, .. } if arg.ty.kind == TypeKind::Bit);
-        let func = if is_bits { Func::ConvertUsing } else { Func::ShareCharset };
-        Expr { kind: ExprKind::Call { func, args: Box::new([expr]) }, ty, nullable }
+        Expr { kind: ExprKind::Call { func: Func::ShareCharset, args: Box::new([expr]) }, ty, nullable }
     }
 
     /// `expr COLLATE name`.

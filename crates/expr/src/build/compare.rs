@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use types::collation::LikePattern;
+use types::decimal::{MAX_PRECISION, MAX_SCALE};
 use types::temporal::{DateFlags, MAX_FSP, OddDelimiter};
 use types::value::{Loss, round_text_to_i128};
 use types::{Charset, Date, DateTime, OwnedValue, SqlType, Time, TypeKind, Value};
@@ -37,44 +38,101 @@ impl Builder {
         let domain = if args.iter().all(is_plain_integer) {
             CmpDomain::Integer
         } else {
+            self.read_text_as_decimal(&mut args);
             self.agree(&mut args, op.symbol())?
         };
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
             self.round_fixed(&mut args);
-            self.read_texts(&mut args);
+            self.read_texts(&mut args, domain);
         }
         let nullable = op != CmpOp::NullSafeEq && args.iter().any(|e| e.nullable);
         Ok(truth(ExprKind::Compare { op, domain, args: Box::new(args) }, nullable))
     }
 
-    /// A constant as a number that is computed once a statement.
-    pub fn kept_number(&self, constant: Expr) -> Expr {
+    /// A constant as a number of type `ty`, DOUBLE or DECIMAL, that is computed once a statement.
+    fn kept_number(constant: Expr, ty: SqlType) -> Expr {
         let nullable = constant.nullable;
         let kind = ExprKind::Call { func: Func::KeptNumber, args: Box::new([constant]) };
-        Expr { kind, ty: SqlType::double(), nullable }
+        Expr { kind, ty, nullable }
     }
 
-    /// Reads the texts among operands that are compared as numbers as MySQL does: a constant that is none once, see
-    /// [`Builder::kept_number`], and columns by [`Builder::read_special_text`].
-    fn read_texts(&self, args: &mut [Expr]) {
-        let is = |class: Class| args.iter().any(|e| class_of(e) == class);
-        let beside_decimal = is(Class::Decimal) && !is(Class::Double) && !is(Class::Int);
-        for arg in args {
-            match &arg.kind {
-                ExprKind::Const(value) if class_of(arg) == Class::Text => {
-                    let value = value.as_value();
-                    let is_number = if beside_decimal {
-                        value.to_decimal().loss != Loss::Truncated
-                    } else {
-                        value.to_f64().loss == Loss::None
-                    };
-                    if !is_number {
-                        let text = std::mem::replace(arg, self.null());
-                        *arg = self.kept_number(if beside_decimal { decimal_of(text) } else { text });
-                    }
-                }
-                _ => self.read_special_text(arg),
+    /// The truth of a constant condition as a number, which is computed once a statement.
+    pub fn kept_truth(&self, condition: Expr) -> Expr {
+        match class_of(&condition) {
+            Class::Text => Self::kept_number(condition, SqlType::double()),
+            _ => self.kept_value(condition),
+        }
+    }
+
+    /// The value of a constant operation, which is computed once a statement.
+    pub fn kept_value(&self, operation: Expr) -> Expr {
+        let (ty, nullable) = (operation.ty.clone(), operation.nullable);
+        Expr { kind: ExprKind::Call { func: Func::KeptValue, args: Box::new([operation]) }, ty, nullable }
+    }
+
+    /// Makes a constant text, or a parameter's, a DECIMAL beside one that varies, as MySQL does where two values are compared.
+    fn read_text_as_decimal(&self, args: &mut [Expr; 2]) {
+        for at in 0..2 {
+            let is_text = class_of(&args[at]) == Class::Text
+                && !matches!(args[at].ty.kind, TypeKind::Enum | TypeKind::Set);
+            let is_literal = matches!(args[at].kind, ExprKind::Const(_) | ExprKind::Param(_));
+            let beside = &args[1 - at];
+            if !is_text || !is_literal || class_of(beside) != Class::Decimal || !varies(beside) {
+                continue;
             }
+            let text = std::mem::replace(&mut args[at], self.null());
+            let read = match &text.kind {
+                ExprKind::Const(value) => Some(value.as_value().to_decimal()),
+                _ => None,
+            };
+            args[at] = match read {
+                Some(read) if read.loss == Loss::None => self.decimal(read.value),
+                // A type of DECIMAL does not hold all that a DECIMAL column may have: the value is not cast to one.
+                _ => Self::kept_number(text, SqlType::decimal(MAX_PRECISION, MAX_SCALE)),
+            };
+        }
+    }
+
+    /// Has a constant text that is no number read once a statement, beside an integer column. Doubles would lose digits of
+    /// some.
+    fn read_once(&self, arg: &mut Expr) {
+        let ExprKind::Const(value) = &arg.kind else { return };
+        let text = value.as_value();
+        if class_of(arg) != Class::Text || text.to_f64().loss == Loss::None {
+            return;
+        }
+        let exact = text.to_decimal();
+        if exact.loss != Loss::OutOfRange
+            && Value::Double(text.to_f64().value).to_decimal().value == exact.value
+        {
+            let text = std::mem::replace(arg, self.null());
+            *arg = Self::kept_number(text, SqlType::double());
+        }
+    }
+
+    /// Has a constant text that is no number, or that is calculated, read once a statement.
+    pub(super) fn keep_no_number(&self, arg: &mut Expr) {
+        let is_kept = class_of(arg) == Class::Text
+            && match &arg.kind {
+                ExprKind::Const(value) => value.as_value().to_f64().loss != Loss::None,
+                ExprKind::Call { func: Func::KeptNumber | Func::KeptValue, .. } => false,
+                _ => is_constant(arg),
+            };
+        if is_kept {
+            let text = std::mem::replace(arg, self.null());
+            *arg = Self::kept_number(text, SqlType::double());
+        }
+    }
+
+    /// Reads the texts among operands that are compared as numbers as MySQL does: a constant that is none once a statement, and
+    /// columns by [`Builder::read_special_text`]. `domain`: of the comparison.
+    fn read_texts(&self, args: &mut [Expr], domain: CmpDomain) {
+        for arg in args {
+            match domain {
+                CmpDomain::Number => self.read_once(arg),
+                _ => self.keep_no_number(arg),
+            }
+            self.read_special_text(arg);
         }
     }
 
@@ -129,10 +187,14 @@ impl Builder {
     /// `needle [NOT] IN (list)`. A list of mixed types is one IN for each domain in which an item meets the needle.
     pub fn in_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         let mut groups: Vec<(Mixing, Vec<Expr>)> = Vec::new();
+        // A number is looked for from left to right; a text, which warns when it is read as a number, is read as one once.
+        let is_ordered = class_of(&needle) != Class::Text;
         for item in list {
             let mixing = Mixing::of(&needle, &item);
-            match groups.iter_mut().find(|(known, _)| *known == mixing || mixing == Mixing::None) {
-                Some((_, items)) => items.push(item),
+            let last = groups.len().saturating_sub(1);
+            let mut known = groups.iter_mut().enumerate().filter(|(at, _)| !is_ordered || *at == last);
+            match known.find(|(_, (known, _))| *known == mixing || mixing == Mixing::None) {
+                Some((_, (_, items))) => items.push(item),
                 None => groups.push((mixing, vec![item])),
             }
         }
@@ -140,7 +202,21 @@ impl Builder {
             return self.in_uniform_list(needle, std::mem::take(items), negated);
         }
         let shown = if needle.is_at_hand() { needle.clone() } else { needle.held() };
-        let parts = groups.into_iter().map(|(mixing, items)| {
+        let parts = groups.into_iter().map(|(mixing, mut items)| {
+            let is_text = class_of(&shown) == Class::Text;
+            if mixing == Mixing::Text && is_text && items.iter().any(is_temporal) {
+                // Beside numbers a text meets dates as texts.
+                items.insert(0, shown.clone());
+                let domain = self.agree_in_text(&mut items, " IN ")?;
+                return Ok(in_domain(domain, items, negated));
+            }
+            if mixing == Mixing::Text && class_of(&shown) == Class::Time {
+                items.insert(0, shown.clone());
+                return Ok(in_domain(CmpDomain::Time, items, negated));
+            }
+            if mixing == Mixing::Double && is_number(&shown) && items.iter().any(is_temporal) {
+                return Ok(self.in_numbers(shown.clone(), items, negated));
+            }
             // A number that is no date stays a number.
             let is_direct = mixing == Mixing::Double;
             self.in_part_of_list(shown.clone(), items, negated, (is_direct, false))
@@ -150,8 +226,36 @@ impl Builder {
         Ok(if needle.is_at_hand() { whole } else { whole.holding(needle) })
     }
 
+    /// `needle [NOT] IN (list)` of a number among values that are read as doubles.
+    fn in_numbers(&self, needle: Expr, mut list: Vec<Expr>, negated: bool) -> Expr {
+        list.insert(0, needle);
+        for arg in &mut list {
+            self.read_special_text(arg);
+        }
+        in_domain(CmpDomain::Double, list, negated)
+    }
+
+    /// The domain in which all of `args` are compared as texts, whatever they are.
+    pub(crate) fn agree_in_text(&self, args: &mut [Expr], operation: &str) -> Result<CmpDomain, BindError> {
+        let domain = self.string_domain(args, operation)?;
+        if let CmpDomain::String(collation) = domain {
+            for arg in args {
+                let text = std::mem::replace(arg, self.null());
+                *arg = self.in_charset(text, collation);
+            }
+        }
+        Ok(domain)
+    }
+
     fn in_uniform_list(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
         let is_direct = list.len() == 1;
+        if !is_direct && is_number(&needle) && list.iter().any(is_temporal) {
+            return Ok(self.in_numbers(needle, list, negated));
+        }
+        let is_read_each_row = |e: &Expr| class_of(e) == Class::Text && !matches!(e.kind, ExprKind::Const(_));
+        if !is_direct && class_of(&needle) == Class::Time && list.iter().any(is_read_each_row) {
+            return Ok(in_domain(CmpDomain::Time, [vec![needle], list].concat(), negated));
+        }
         if !is_direct && meets_in_time(&needle, &list) {
             return self.in_times(needle, list, negated);
         }
@@ -160,15 +264,16 @@ impl Builder {
 
     /// `needle [NOT] IN (list)`, compared as times. MySQL reads the text of a date as a time, and warns.
     fn in_times(&self, needle: Expr, list: Vec<Expr>, negated: bool) -> Result<Expr, BindError> {
-        let mut args: Vec<Expr> = std::iter::once(needle).chain(list).collect();
-        for arg in args.iter_mut().filter(|arg| arg.ty.kind == TypeKind::Date) {
-            let (date, nullable) = (std::mem::replace(arg, self.null()), arg.nullable);
-            *arg = Expr::cast(self.text_of(date), super::literal::time_type(MAX_FSP), nullable);
-        }
+        let needle = match needle.ty.kind {
+            TypeKind::Date => {
+                let nullable = needle.nullable;
+                Expr::cast(self.text_of(needle), super::literal::time_type(MAX_FSP), nullable)
+            }
+            _ => needle,
+        };
+        let mut args = [vec![needle], list].concat();
         let domain = self.agree_in_time(&mut args, CmpDomain::Time, (" IN ", false))?;
-        let nullable = args.iter().any(|e| e.nullable);
-        let needle = Box::new(args.remove(0));
-        Ok(truth(ExprKind::In { negated, domain, needle, list: args.into() }, nullable))
+        Ok(in_domain(domain, args, negated))
     }
 
     /// `is_direct`: the items are compared as `needle = item` is. `is_whole`: the list has no other items, so that its texts are
@@ -184,18 +289,18 @@ impl Builder {
         args.push(needle);
         args.extend(list);
         let domain = self.agree_among(&mut args, " IN ", is_direct)?;
-        let nullable = args.iter().any(|e| e.nullable);
         if matches!(domain, CmpDomain::Double | CmpDomain::Number) {
-            if is_whole {
-                self.read_texts(&mut args);
+            // MySQL reads a list of constants of one type once, another one for each row.
+            let is_at_hand = |e: &Expr| matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_));
+            if is_whole && args[1..].iter().all(is_at_hand) {
+                self.read_texts(&mut args, domain);
             } else {
                 for arg in &mut args {
                     self.read_special_text(arg);
                 }
             }
         }
-        let needle = Box::new(args.remove(0));
-        Ok(truth(ExprKind::In { negated, domain, needle, list: args.into() }, nullable))
+        Ok(in_domain(domain, args, negated))
     }
 
     /// `text [NOT] LIKE pattern ESCAPE escape`; `None` for `ESCAPE ''`, backslash is the default. A constant pattern is
@@ -285,7 +390,7 @@ impl Builder {
         let mut adopted = args.to_vec();
         for arg in &mut adopted {
             let Err(value) = self.adopt_temporal_constant(arg, domain) else { continue };
-            if is_number(arg) && (is_direct || operation == "between") {
+            if is_number(arg) && !is_text(arg) && (is_direct || operation == "between") {
                 return Ok(CmpDomain::Double);
             }
             match domain {
@@ -384,7 +489,8 @@ impl Builder {
             return Ok(());
         }
         if domain == CmpDomain::Time {
-            let read = value.to_time().ok_or_else(|| value.raw_message_text())?;
+            let read = value.to_time().filter(|read| read.loss == Loss::None);
+            let read = read.ok_or_else(|| value.raw_message_text())?;
             *arg = self.time(read.value, MAX_FSP);
             return Ok(());
         }
@@ -396,10 +502,49 @@ impl Builder {
             Some(read) if read.loss == Loss::None => *arg = self.datetime(read.value, MAX_FSP),
             // What follows the date is a warning of every evaluation.
             Some(_) => {}
+            // Of bits the error shows as much as is text.
+            None if is_text(arg) && class_of(arg) == Class::Int => {
+                let Value::Bytes { data: bytes, .. } = value else { return Err(value.raw_message_text()) };
+                let text = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+                return Err(text.split('\0').next().unwrap_or_default().to_owned());
+            }
             None => return Err(value.raw_message_text()),
         }
         Ok(())
     }
+}
+
+/// Whether the value of `expr` is in the text of the statement.
+pub(super) fn is_constant(expr: &Expr) -> bool {
+    !has(expr, |e| is_variable(e) || matches!(e.kind, ExprKind::Param(_)))
+}
+
+/// Whether the value of `expr` may change while the statement runs.
+fn varies(expr: &Expr) -> bool {
+    has(expr, is_variable)
+}
+
+fn is_variable(expr: &Expr) -> bool {
+    use ExprKind::{AssignUserVar, Column, Subquery, SysVar, UserVar};
+    matches!(expr.kind, Column(_) | UserVar(_) | AssignUserVar { .. } | SysVar { .. } | Subquery { .. })
+}
+
+/// Whether a part of `expr` is such.
+fn has(expr: &Expr, is_such: impl Fn(&Expr) -> bool) -> bool {
+    let mut found = false;
+    expr.walk(&mut |e| found |= is_such(e));
+    found
+}
+
+/// `needle [NOT] IN (list)`; the first of `args` is the needle.
+fn in_domain(domain: CmpDomain, mut args: Vec<Expr>, negated: bool) -> Expr {
+    let nullable = args.iter().any(|e| e.nullable);
+    let needle = Box::new(args.remove(0));
+    truth(ExprKind::In { negated, domain, needle, list: args.into() }, nullable)
+}
+
+fn is_temporal(expr: &Expr) -> bool {
+    matches!(class_of(expr), Class::DateTime | Class::Time)
 }
 
 /// Whether the needle and the items of an IN list are compared as times: texts and times of which one is TIME, with no date in
@@ -436,12 +581,6 @@ impl Mixing {
             _ => Mixing::Double,
         }
     }
-}
-
-/// The DECIMAL that a text is.
-fn decimal_of(text: Expr) -> Expr {
-    let nullable = text.nullable;
-    Expr::cast(text, SqlType::decimal(types::decimal::MAX_PRECISION, types::decimal::MAX_SCALE), nullable)
 }
 
 fn is_number(expr: &Expr) -> bool {

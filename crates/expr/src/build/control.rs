@@ -2,10 +2,11 @@
 
 use types::{SqlType, TypeKind};
 
-use super::typing::{Class, class_of, decimal_digits, decimal_type};
+use super::logic::truth;
+use super::typing::{Class, class_of, decimal_digits, decimal_type, is_text};
 use super::{BindError, Builder};
 use crate::func::Func;
-use crate::{CmpOp, Expr, ExprKind};
+use crate::{CmpDomain, CmpOp, Expr, ExprKind};
 
 impl Builder {
     /// `CASE [operand] WHEN .. THEN .. ELSE .. END`. With an operand, each condition is what it is compared with; it is
@@ -19,13 +20,14 @@ impl Builder {
         let results: Vec<&Expr> = arms.iter().map(|(_, result)| result).chain(otherwise.as_ref()).collect();
         let ty = self.common_type(&results, "case")?;
         let nullable = otherwise.is_none() || results.iter().any(|e| e.nullable);
+        let operand = operand.map(|operand| Self::number_for(operand, &arms));
         let computed = operand.clone().filter(|operand| !operand.is_at_hand());
         let operand = computed.as_ref().map(Expr::held).or(operand);
         let arms = arms
             .into_iter()
             .map(|(condition, result)| {
                 let condition = match &operand {
-                    Some(operand) => self.compare(CmpOp::Eq, operand.clone(), condition)?,
+                    Some(operand) => self.arm_condition(operand.clone(), condition)?,
                     None => condition,
                 };
                 Ok((condition, self.case_result(result, &ty)))
@@ -37,6 +39,40 @@ impl Builder {
             Some(operand) => case.holding(operand),
             None => case,
         })
+    }
+
+    /// The operand of CASE, read as a number if it is a text that is compared with numbers alone: that is done once a row.
+    fn number_for(operand: Expr, arms: &[(Expr, Expr)]) -> Expr {
+        let is_number = |(when, _): &(Expr, Expr)| !is_textual(when);
+        let is_text = class_of(&operand) == Class::Text;
+        if !is_text || !arms.iter().all(is_number) {
+            return operand;
+        }
+        let nullable = operand.nullable;
+        Expr::cast(operand, SqlType::double(), nullable)
+    }
+
+    /// Whether the operand of CASE equals `when`. The operand decides whether texts are dates or times; constants are not
+    /// converted, and what is no date is no error.
+    fn arm_condition(&self, operand: Expr, when: Expr) -> Result<Expr, BindError> {
+        let mut args = [operand, when];
+        let domain = match (args.each_ref().map(is_textual), class_of(&args[0])) {
+            ([true, true], Class::DateTime) => CmpDomain::DateTime,
+            ([true, true], Class::Time) => CmpDomain::Time,
+            ([true, true], _) => self.agree_in_text(&mut args, "case")?,
+            ([false, false], _) => {
+                let [operand, when] = args;
+                return self.compare(CmpOp::Eq, operand, when);
+            }
+            _ => {
+                for arg in &mut args {
+                    self.read_special_text(arg);
+                }
+                CmpDomain::Double
+            }
+        };
+        let nullable = args.iter().any(|e| e.nullable);
+        Ok(truth(ExprKind::Compare { op: CmpOp::Eq, domain, args: Box::new(args) }, nullable))
     }
 
     /// `expr` as a result of CASE: a decimal keeps its own fraction digits.
@@ -59,7 +95,11 @@ impl Builder {
             // A chosen member is a text: as a number it is what it reads, not its position.
             return self.text_of(expr);
         }
-        let expr = if ty.is_string() { self.in_charset(expr, ty.collation) } else { expr };
+        if !ty.is_string() {
+            return self.coerce(expr, ty);
+        }
+        let expr = if expr.ty.kind == TypeKind::Bit { self.text_of(expr) } else { expr };
+        let expr = self.in_charset(expr, ty.collation);
         self.coerce(expr, ty)
     }
 
@@ -129,4 +169,9 @@ impl Builder {
         args = args.into_iter().map(|e| self.chosen(e, &ty)).collect();
         Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
     }
+}
+
+/// Whether CASE compares `expr` as a text or a date; a hexadecimal literal is a text.
+fn is_textual(expr: &Expr) -> bool {
+    is_text(expr) || matches!(class_of(expr), Class::DateTime | Class::Time)
 }

@@ -3,6 +3,7 @@
 use types::{SqlType, TypeKind};
 
 use super::Builder;
+use super::compare::is_constant;
 use crate::{Expr, ExprKind};
 
 /// The type of a truth value.
@@ -19,7 +20,8 @@ impl Builder {
     ///
     /// # Panics
     /// Without a term.
-    pub fn and(&self, terms: Vec<Expr>) -> Expr {
+    pub fn and(&self, mut terms: Vec<Expr>) -> Expr {
+        self.keep_texts(&mut terms);
         if !terms.iter().any(|term| matches!(term.kind, ExprKind::And(_))) {
             return connect(terms, ExprKind::And);
         }
@@ -37,7 +39,8 @@ impl Builder {
     ///
     /// # Panics
     /// Without a term.
-    pub fn or(&self, terms: Vec<Expr>) -> Expr {
+    pub fn or(&self, mut terms: Vec<Expr>) -> Expr {
+        self.keep_texts(&mut terms);
         if !terms.iter().any(|term| matches!(term.kind, ExprKind::Or(_))) {
             return connect(terms, ExprKind::Or);
         }
@@ -51,26 +54,40 @@ impl Builder {
         connect(flat, ExprKind::Or)
     }
 
+    /// Has constant texts among `terms` that are no numbers read once a statement.
+    fn keep_texts(&self, terms: &mut [Expr]) {
+        for term in terms.iter_mut().filter(|term| matches!(term.kind, ExprKind::Const(_))) {
+            self.keep_no_number(term);
+        }
+    }
+
     /// Exclusive or.
     pub fn xor(&self, a: Expr, b: Expr) -> Expr {
         let nullable = a.nullable || b.nullable;
-        truth(ExprKind::Xor(Box::new([a, b])), nullable)
+        let mut terms = [a, b];
+        self.keep_texts(&mut terms);
+        truth(ExprKind::Xor(Box::new(terms)), nullable)
     }
 
     /// Negation.
-    pub fn not(&self, arg: Expr) -> Expr {
+    pub fn not(&self, mut arg: Expr) -> Expr {
+        self.keep_no_number(&mut arg);
         let nullable = arg.nullable;
         truth(ExprKind::Not(Box::new(arg)), nullable)
     }
 
     /// IS [NOT] NULL, IS [NOT] UNKNOWN.
     pub fn is_null(&self, arg: Expr, negated: bool) -> Expr {
-        truth(ExprKind::IsNull { negated, arg: Box::new(arg) }, false)
+        let is_operation = !matches!(arg.kind, ExprKind::Const(_)) && is_constant(&arg);
+        let test = truth(ExprKind::IsNull { negated, arg: Box::new(arg) }, false);
+        if is_operation { self.kept_value(test) } else { test }
     }
 
     /// IS [NOT] TRUE (`wanted`) and IS [NOT] FALSE.
     pub fn is_truth(&self, arg: Expr, wanted: bool, negated: bool) -> Expr {
-        truth(ExprKind::IsTruth { negated, truth: wanted, arg: Box::new(arg) }, false)
+        let is_kept = is_constant(&arg);
+        let test = truth(ExprKind::IsTruth { negated, truth: wanted, arg: Box::new(arg) }, false);
+        if is_kept { self.kept_value(test) } else { test }
     }
 }
 

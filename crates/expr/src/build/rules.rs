@@ -119,6 +119,26 @@ impl Builder {
         Ok(Expr { kind: ExprKind::Call { func, args: args.into() }, ty, nullable })
     }
 
+    /// The collation of a function's text arguments. Where one of them decides, bytes among the others do not count, and its
+    /// collation wins over another of its character set.
+    fn shared_collation(&self, args: &[Expr], func: Func, strict: bool) -> Result<CollationId, BindError> {
+        let main = func.main_text();
+        let decides = main.map(|main| &args[main]);
+        if decides.is_some_and(is_bytes) {
+            return Ok(CollationId::BINARY);
+        }
+        let counts = |i: usize, e: &Expr| func.takes_text(i) && !(main.is_some() && is_bytes(e));
+        let texts: Vec<&Expr> =
+            args.iter().enumerate().filter(|(i, e)| counts(*i, e)).map(|(_, e)| e).collect();
+        if !strict {
+            return self.result_collation(&texts, func.name());
+        }
+        self.common_collation(&texts, func.name()).or_else(|error| match decides {
+            Some(main) if texts.iter().all(|e| e.ty.charset() == main.ty.charset()) => Ok(main.ty.collation),
+            _ => Err(error),
+        })
+    }
+
     /// Turns text arguments to the character set of their common collation. A comparison (`strict`) needs one collation;
     /// the first argument's type tells it to the evaluation.
     pub(super) fn share_charset(
@@ -127,13 +147,8 @@ impl Builder {
         func: Func,
         strict: bool,
     ) -> Result<CollationId, BindError> {
-        let texts: Vec<&Expr> =
-            args.iter().enumerate().filter(|(i, _)| func.takes_text(*i)).map(|(_, e)| e).collect();
-        let collation = if strict {
-            self.common_collation(&texts, func.name())?
-        } else {
-            self.result_collation(&texts, func.name())?
-        };
+        let main = func.main_text();
+        let collation = self.shared_collation(args, func, strict)?;
         *args = std::mem::take(args)
             .into_iter()
             .enumerate()
@@ -141,6 +156,7 @@ impl Builder {
                 if !func.takes_text(i) {
                     return e;
                 }
+                let e = if main.is_some() && is_bytes(&e) { self.text_of(e) } else { e };
                 let is_text = is_text(&e);
                 let e = self.in_charset(e, collation);
                 if strict && is_text && e.ty.collation != collation { recollated(e, collation) } else { e }
@@ -148,6 +164,11 @@ impl Builder {
             .collect();
         Ok(collation)
     }
+}
+
+/// Whether `expr` is bytes where a text is wanted.
+fn is_bytes(expr: &Expr) -> bool {
+    expr.ty.kind == TypeKind::Bit || (is_text(expr) && expr.ty.collation == CollationId::BINARY)
 }
 
 /// `expr` under another collation of its character set.

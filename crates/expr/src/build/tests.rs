@@ -26,7 +26,9 @@ fn comparisons_choose_their_domain() {
     assert_eq!(domain_of(1, dec("1.5")), CmpDomain::Decimal);
     assert_eq!(domain_of(1, 1.0), CmpDomain::Double);
     assert_eq!(domain_of(1, "1"), CmpDomain::Double);
-    assert_eq!(domain_of(column(Decimal), "1"), CmpDomain::Double);
+    assert_eq!(domain_of(column(Decimal), "1"), CmpDomain::Decimal, "the text is a constant");
+    assert_eq!(domain_of(column(Decimal), column(VarChar)), CmpDomain::Double);
+    assert_eq!(domain_of(dec("1.5"), "1"), CmpDomain::Double);
     assert_eq!(domain_of(column(BigInt), "5"), CmpDomain::Integer, "the text is an integer");
     assert_eq!(domain_of(column(BigInt), "5x"), CmpDomain::Number);
     assert_eq!(domain_of(column(BigInt), 5.0), CmpDomain::Number);

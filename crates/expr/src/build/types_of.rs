@@ -21,8 +21,10 @@ pub(crate) fn build_ifnull(builder: &Builder, _: Func, args: Vec<Expr>) -> Resul
 /// FIELD: strings in one collation, else numbers as they compare.
 pub(crate) fn build_field(builder: &Builder, func: Func, mut args: Vec<Expr>) -> Result<Expr, BindError> {
     use super::typing::{Class, class_of};
-    if args.iter().all(|e| matches!(class_of(e), Class::Text | Class::Null)) {
-        builder.agree(&mut args, "field")?;
+    let is_shown_as_text =
+        |e: &Expr| matches!(class_of(e), Class::Text | Class::Null | Class::DateTime | Class::Time);
+    if args.iter().all(is_shown_as_text) {
+        builder.agree_in_text(&mut args, "field")?;
     }
     let kind = ExprKind::Call { func, args: args.into() };
     Ok(Expr { kind, ty: SqlType::new(types::TypeKind::BigInt, 11), nullable: false })

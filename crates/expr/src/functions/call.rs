@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use types::collation::{Charset, Collation};
-use types::temporal::DateFlags;
+use types::temporal::{DateFlags, MAX_FSP};
 use types::value::{Loss, write_double_fixed, write_double_within};
 use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind, Value};
 
@@ -12,7 +12,7 @@ use super::pieces::PIECE_BYTES;
 use crate::moment::{
     date_of, note_date_delimiters, note_time_delimiters, warn_cut_moment, warn_no_date, warn_no_moment,
 };
-use crate::{EvalCtx, EvalError, Expr, ExprKind, RowSource, Warning, eval, moment_of, time_of};
+use crate::{EvalCtx, EvalError, Expr, ExprKind, Func, RowSource, Warning, eval, moment_of, time_of};
 
 /// The value of an argument, or the end of the function with NULL.
 macro_rules! some {
@@ -105,18 +105,19 @@ impl<'v> Call<'v> {
             Value::UInt(v) => Some(i64::try_from(v).unwrap_or(i64::MAX)),
             Value::Double(_) | Value::Float(_) => Some(self.int_of_double(i, &value)?),
             Value::Decimal(v) => Some(self.int_of_decimal(v)),
-            _ => Some(self.noted(i, "INTEGER", &value, value.to_i64())),
+            _ => Some(self.noted(i, "INTEGER", &value, (value.to_i64(), whole_of))),
         })
     }
 
-    /// Argument `i`, a double, as a signed integer. Outside the range a constant is clipped, the value of a column with a
-    /// warning; what is computed is an error.
+    /// Argument `i`, a double, as a signed integer. Outside the range a constant is clipped, the value of a DOUBLE column with
+    /// a warning; that of a FLOAT column is the least integer. What is computed is an error.
     pub(crate) fn int_of_double(&self, i: usize, value: &Value<'_>) -> Result<i64, EvalError> {
         let read = value.to_i64();
         if read.loss == Loss::OutOfRange {
             match self.args[i].kind {
                 // What is written with a minus is computed.
                 ExprKind::Const(_) | ExprKind::Param(_) if value.to_f64().value > 0.0 => {}
+                ExprKind::Column(_) if matches!(value, Value::Float(_)) => return Ok(i64::MIN),
                 ExprKind::Column(_) => self.truncated("INTEGER", value),
                 _ => {
                     let operation = crate::print::to_text(&self.args[i], self.ctx);
@@ -135,7 +136,7 @@ impl<'v> Call<'v> {
             Value::UInt(v) => Some(v),
             Value::Double(_) | Value::Float(_) => Some(self.int_of_double(i, &value)? as u64),
             Value::Decimal(v) => Some(self.int_of_decimal(v) as u64),
-            _ => Some(self.noted(i, "INTEGER", &value, value.to_u64())),
+            _ => Some(self.noted(i, "INTEGER", &value, (value.to_u64(), |n| whole_of(n) as u64))),
         })
     }
 
@@ -150,21 +151,39 @@ impl<'v> Call<'v> {
     /// Argument `i` as a double.
     pub(crate) fn double(&self, i: usize) -> Result<Option<f64>, EvalError> {
         let value = self.value(i)?;
-        Ok((!value.is_null()).then(|| self.noted(i, "DOUBLE", &value, value.to_f64())))
+        Ok((!value.is_null()).then(|| self.noted(i, "DOUBLE", &value, (value.to_f64(), Decimal::to_f64))))
     }
 
     /// Argument `i` as a decimal.
     pub(crate) fn decimal(&self, i: usize) -> Result<Option<Decimal>, EvalError> {
         let value = self.value(i)?;
-        Ok((!value.is_null()).then(|| self.noted(i, "DECIMAL", &value, value.to_decimal())))
+        Ok((!value.is_null()).then(|| self.noted(i, "DECIMAL", &value, (value.to_decimal(), |n| n))))
     }
 
-    /// The number that argument `i` is. The session is told of text that is none.
-    fn noted<T>(&self, i: usize, type_name: &str, value: &Value<'_>, read: types::value::Converted<T>) -> T {
-        if read.loss != Loss::None && value.is_textual() {
-            warn_no_number(type_name, value, &self.args[i], self.ctx);
+    /// The number that argument `i` is. The session is told of text that is none; that of a calculated date is one, from which
+    /// `of` makes the number.
+    fn noted<T>(
+        &self,
+        i: usize,
+        type_name: &str,
+        value: &Value<'_>,
+        (read, of): (types::value::Converted<T>, fn(Decimal) -> T),
+    ) -> T {
+        if read.loss != Loss::None && (value.is_textual() || matches!(value, Value::DateTime(..))) {
+            if let Some(number) = number_of_moment(&self.args[i], value) {
+                return of(number);
+            }
+            self.lost(i, type_name, value);
         }
         read.value
+    }
+
+    /// Warns that argument `i` is not wholly a number. An integer is read of a variable without a word.
+    #[cold]
+    fn lost(&self, i: usize, type_name: &str, value: &Value<'_>) {
+        if type_name != "INTEGER" || !matches!(self.args[i].kind, ExprKind::UserVar(_)) {
+            warn_no_number(type_name, value, &self.args[i], self.ctx);
+        }
     }
 
     /// Argument `i` as a date and time; zero parts are let through. NULL, with a warning, if it is none.
@@ -338,6 +357,28 @@ impl<'v> Call<'v> {
     }
 }
 
+/// A decimal without its fraction.
+fn whole_of(number: Decimal) -> i64 {
+    number.round(0).to_i64().unwrap_or_else(|bound| bound)
+}
+
+/// The number that `value`, the text of `expr`, is if that calculates a date or time: it has not been made of the text.
+#[cold]
+pub(crate) fn number_of_moment(expr: &Expr, value: &Value<'_>) -> Option<Decimal> {
+    use Func::{AddTime, DateAdd, DateSub, SubTime};
+    let ExprKind::Call { func: DateAdd(_) | DateSub(_) | AddTime | SubTime, .. } = expr.kind else {
+        return None;
+    };
+    let Value::Bytes { data, .. } = *value else { return None };
+    if data.get(4) != Some(&b'-') {
+        return Some(Value::Time(Time::parse(data)?.to_fsp(MAX_FSP, false), MAX_FSP).to_decimal().value);
+    }
+    let parsed = DateTime::parse(data, DateFlags::default())?;
+    let moment = parsed.to_fsp(MAX_FSP, false)?;
+    let number = if parsed.has_time { Value::DateTime(moment, MAX_FSP) } else { Value::Date(moment.date()) };
+    Some(number.to_decimal().value)
+}
+
 /// A number past BIGINT as MySQL's messages about times show it.
 pub(crate) fn signed(value: Value<'_>) -> Value<'_> {
     if let Value::UInt(v) = value { Value::Int(v as i64) } else { value }
@@ -365,7 +406,10 @@ pub(crate) fn text_in_arena<'v>(value: &Value<'v>, expr: &Expr, ctx: &'v EvalCtx
             write_double_fixed(f64::from(v), ty.decimals, &mut scratch);
         }
         Value::Double(v) if !matches!(expr.kind, ExprKind::Column(_)) => {
-            write_double_within(v, DOUBLE_TEXT_BYTES, &mut scratch);
+            let is_of_set_operation =
+                matches!(expr.kind, ExprKind::Cast { .. }) && ty.length != SqlType::double().length;
+            let width = if is_of_set_operation { ty.length as usize } else { DOUBLE_TEXT_BYTES };
+            write_double_within(v, width, &mut scratch);
         }
         _ => value.write_text(&mut scratch),
     }

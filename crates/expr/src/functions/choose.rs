@@ -23,6 +23,16 @@ pub(crate) fn coalesce<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(Value::Null)
 }
 
+/// A date, or a date and time, as one with the fraction digits of the call's type.
+pub(crate) fn as_moment<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    let fsp = call.ty().decimals;
+    Ok(match call.value(0)? {
+        Value::Date(date) => Value::DateTime(DateTime::from_date(date), fsp),
+        Value::DateTime(moment, _) => Value::DateTime(moment, fsp),
+        other => other,
+    })
+}
+
 /// Functions that the builder expresses by others and that no bound expression holds.
 pub(crate) fn rewritten<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Err(EvalError::NotSupported(call.name()))
@@ -62,7 +72,11 @@ fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError
                 None => continue,
             }
         }
-        if best.is_null() || ordered(call, &value, &best, domain)? == Some(wanted) {
+        // Of texts that are alike GREATEST is the last, LEAST the first.
+        let is_better = |order: Option<Ordering>| {
+            order == Some(wanted) || (order == Some(Ordering::Equal) && wanted == Ordering::Greater)
+        };
+        if best.is_null() || is_better(ordered(call, &value, &best, domain)?) {
             best = value;
         }
     }
@@ -71,8 +85,11 @@ fn extreme<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, EvalError
 
 /// An argument as a date of the call's type, whose parts may be zero; `None`, with a warning, if it is none.
 fn dated<'v>(call: &Call<'v>, value: Value<'v>) -> Option<Value<'v>> {
-    if call.ty().kind == TypeKind::Date {
-        return call.fuzzy_date(&value).map(Value::Date);
+    match (call.ty().kind, value) {
+        (TypeKind::Date, Value::Date(_)) => return Some(value),
+        (TypeKind::Date, _) => return call.fuzzy_date(&value).map(Value::Date),
+        (_, Value::DateTime(moment, _)) => return Some(Value::DateTime(moment, call.ty().decimals)),
+        _ => {}
     }
     call.read_datetime(&value, DateFlags::default()).map(|m| Value::DateTime(m, call.ty().decimals))
 }
@@ -98,7 +115,10 @@ fn extreme_moment<'v>(call: &Call<'v>, wanted: Ordering) -> Result<Value<'v>, Ev
             Value::Date(date) => Some(DateTime::from_date(date)),
             _ => call.read_datetime(&value, DateFlags::default()),
         };
-        if best.is_none_or(|(known, _)| moment.cmp(&known) == wanted) {
+        // GREATEST shows a date rather than a number that is the same moment.
+        let is_wanted = wanted == Ordering::Greater && class_of(&call.args[i]) == Class::DateTime;
+        let is_date = |known: Option<DateTime>| moment == known && is_wanted;
+        if best.is_none_or(|(known, _)| moment.cmp(&known) == wanted || is_date(known)) {
             best = Some((moment, i));
         }
     }
@@ -161,8 +181,9 @@ pub(crate) fn elt<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 /// FIELD(x, a, b, ..): the place of x in the list, 0 without one.
 pub(crate) fn field<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let all = |classes: &[Class]| call.args.iter().all(|e| classes.contains(&class_of(e)));
-    let domain = if all(&[Class::Text, Class::Null]) {
-        CmpDomain::String(call.args[0].ty.collation)
+    let domain = if all(&[Class::Text, Class::Null, Class::DateTime, Class::Time]) {
+        let text = call.args.iter().position(|e| class_of(e) == Class::Text);
+        CmpDomain::String(call.args[text.unwrap_or(0)].ty.collation)
     } else if all(&[Class::Int]) {
         CmpDomain::Integer
     } else if all(&[Class::Int, Class::Decimal]) {
@@ -174,6 +195,11 @@ pub(crate) fn field<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if needle.is_null() {
         return Ok(Value::Int(0));
     }
+    // A text is read as a number once.
+    let needle = match domain {
+        CmpDomain::Double => call.double(0)?.map_or(Value::Null, Value::Double),
+        _ => needle,
+    };
     for i in 1..call.args.len() {
         if ordered(call, &needle, &call.value(i)?, domain)? == Some(Ordering::Equal) {
             return Ok(Value::Int(i as i64));

@@ -65,8 +65,8 @@ pub(crate) fn format_unixtime<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalErro
 pub(crate) fn convert_tz<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let fsp = call.ty().decimals;
     let zone = |name: &[u8]| std::str::from_utf8(name).ok().and_then(TimeZone::from_name);
-    let Some(from) = zone(some!(call.text(1))) else { return Ok(Value::Null) };
-    let Some(to) = zone(some!(call.text(2))) else { return Ok(Value::Null) };
+    let (from, to) = (call.text(1)?.and_then(zone), call.text(2)?.and_then(zone));
+    let (Some(from), Some(to)) = (from, to) else { return Ok(Value::Null) };
     let moment = some!(call.calendar_datetime(0));
     let seconds = from.to_unix(moment).seconds;
     // Outside the range of moments the value is returned as it is.

@@ -10,8 +10,8 @@ use types::{Charset, Date, DateTime, Locale, Time, Value};
 use super::round::round_double;
 use super::time::Moment;
 use super::{Call, STEPS_BETWEEN_LOOKS, some};
-use crate::build::{Class, class_of};
-use crate::{EvalError, Warning};
+use crate::build::{Class, class_of, is_text};
+use crate::{EvalError, ExprKind, Warning};
 
 /// FORMAT(number, decimals, locale): `1,234,567.89`.
 pub(crate) fn format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
@@ -19,7 +19,7 @@ pub(crate) fn format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     // As in MySQL only the low 32 bits of the number of digits count.
     let decimals = i64::from(some!(call.int(1)) as i32).clamp(0, 30);
     let mut plain = Vec::new();
-    if matches!(class_of(&call.args[0]), Class::Int | Class::Decimal) {
+    if matches!(class_of(&call.args[0]), Class::Int | Class::Decimal) && !is_text(&call.args[0]) {
         let value = some!(call.decimal(0)).round(decimals as i32);
         value.rescale(decimals as u8).unwrap_or(value).write_to(&mut plain);
     } else {
@@ -36,9 +36,14 @@ fn number_locale(call: &Call<'_>) -> Result<&'static Locale, EvalError> {
     if call.args.len() < 3 {
         return Ok(Locale::english());
     }
+    let value = call.value(2)?;
     let name = call.text(2)?.map_or("NULL".into(), String::from_utf8_lossy);
     Ok(Locale::find(&name).unwrap_or_else(|| {
-        call.ctx.session.warn(Warning::UnknownLocale { name: name.into_owned() });
+        // A constant that names none was told when the call was bound.
+        if !matches!(call.args[2].kind, ExprKind::Const(_)) {
+            let name = if value.is_null() { name.into_owned() } else { value.raw_message_text() };
+            call.ctx.session.warn(Warning::UnknownLocale { name });
+        }
         Locale::english()
     }))
 }
@@ -52,14 +57,16 @@ pub(crate) fn date_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// TIME_FORMAT: hours may pass 23; parts of a date that is not there are zero.
 pub(crate) fn time_format<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let is_date = matches!(call.value(0)?, Value::Date(_));
     let (date, time) = match some!(Moment::of(call, 0)) {
-        Moment::At(_) if is_date => (Date::ZERO, Time::ZERO),
         Moment::At(moment) => (moment.date(), moment.time()),
         Moment::Span(time) => (Date::ZERO, time),
     };
     let pattern = some!(call.text(1));
-    if pattern.is_empty() {
+    // Only the months of a date have names in a time.
+    let names_day = |pair: &[u8]| {
+        matches!(pair, [b'%', b'W' | b'a' | b'D' | b'j' | b'U' | b'u' | b'V' | b'v' | b'X' | b'x' | b'w'])
+    };
+    if pattern.is_empty() || pattern.windows(2).any(names_day) {
         return Ok(Value::Null);
     }
     let mut out = Vec::new();

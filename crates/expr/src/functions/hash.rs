@@ -29,22 +29,20 @@ pub(crate) fn sha1<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// SHA2(text, bits): NULL for a length that is none.
 pub(crate) fn sha2<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let is_constant = matches!(call.args[1].kind, ExprKind::Const(_) | ExprKind::Param(_));
-    // A constant length is looked at whatever the text is.
-    if !is_constant && (call.value(0)?.is_null() || call.value(1)?.is_null()) {
-        return Ok(Value::Null);
-    }
+    let text = some!(call.text(0));
     let algorithm = match call.int(1)? {
         Some(224) => &digest::SHA224,
         Some(0 | 256) => &digest::SHA256,
         Some(384) => &digest::SHA384,
         Some(512) => &digest::SHA512,
+        // A constant that is no length was told when the call was bound.
+        _ if matches!(call.args[1].kind, ExprKind::Const(_)) => return Ok(Value::Null),
         _ => {
             call.ctx.session.warn(Warning::WrongParameters { function: call.name() });
             return Ok(Value::Null);
         }
     };
-    sha(call, algorithm, some!(call.text(0)))
+    sha(call, algorithm, text)
 }
 
 fn sha<'v>(

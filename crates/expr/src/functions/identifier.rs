@@ -14,11 +14,11 @@ pub(crate) fn inet_aton<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let mut parts = [0u64; 4];
     let mut count = 0;
     for part in text.split(|b| *b == b'.') {
-        let is_number = part.len() <= 3 && part.iter().all(u8::is_ascii_digit);
+        let is_number = part.iter().all(u8::is_ascii_digit);
         if !is_number || count == 4 {
             return Ok(refused(call, "string"));
         }
-        let number = part.iter().fold(0, |acc, b| acc * 10 + u64::from(b - b'0'));
+        let number = part.iter().fold(0, |acc: u64, b| (acc * 10 + u64::from(b - b'0')).min(PAST_A_BYTE));
         if number > 255 {
             return Ok(refused(call, "string"));
         }
@@ -29,6 +29,9 @@ pub(crate) fn inet_aton<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     parts.swap(count - 1, 3);
     Ok(Value::UInt(parts.iter().fold(0, |acc, part| acc << 8 | part)))
 }
+
+/// Larger numbers are no better as a part of an address.
+const PAST_A_BYTE: u64 = 256;
 
 /// INET_NTOA
 pub(crate) fn inet_ntoa<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
@@ -76,7 +79,7 @@ fn swaps_time(call: &Call<'_>) -> Result<bool, EvalError> {
 /// UUID_TO_BIN(text, swap): with `swap`, the high part of the time first.
 pub(crate) fn uuid_to_bin<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let text = some!(call.text(0));
-    let Some(b) = parse(text) else { return Err(wrong_value(call, "string", text)) };
+    let Some(b) = parse(text) else { return Err(wrong_value(call)?) };
     let bytes = if swaps_time(call)? {
         [b[6], b[7], b[4], b[5], b[0], b[1], b[2], b[3], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]]
     } else {
@@ -88,7 +91,7 @@ pub(crate) fn uuid_to_bin<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 /// BIN_TO_UUID(bytes, swap)
 pub(crate) fn bin_to_uuid<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let bytes = some!(call.text(0));
-    let Ok(b) = <[u8; 16]>::try_from(bytes) else { return Err(wrong_value(call, "string", bytes)) };
+    let Ok(b) = <[u8; 16]>::try_from(bytes) else { return Err(wrong_value(call)?) };
     let b = if swaps_time(call)? {
         [b[4], b[5], b[6], b[7], b[2], b[3], b[0], b[1], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]]
     } else {
@@ -104,9 +107,14 @@ pub(crate) fn bin_to_uuid<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     call.copied(text.as_bytes())
 }
 
+/// The error of an argument 0 that the function cannot take.
 #[cold]
-fn wrong_value(call: &Call<'_>, type_name: &'static str, text: &[u8]) -> EvalError {
-    EvalError::WrongValue { type_name, value: types::value::text_for_message(text), function: call.name() }
+fn wrong_value(call: &Call<'_>) -> Result<EvalError, EvalError> {
+    let value = match call.value(0)? {
+        value @ (Value::Bytes { .. } | Value::Bit { .. }) => value.message_text(),
+        _ => types::value::text_for_message(call.text(0)?.unwrap_or_default()),
+    };
+    Ok(EvalError::WrongValue { type_name: "string", value, function: call.name() })
 }
 
 /// NULL, with a warning that quotes the argument as it is written.

@@ -19,6 +19,7 @@ pub(crate) mod format;
 pub(crate) mod hash;
 pub(crate) mod identifier;
 pub(crate) mod info;
+pub(crate) mod kept;
 mod no_number;
 pub(crate) mod number;
 pub(crate) mod pad;
@@ -33,7 +34,7 @@ pub(crate) mod text_edit;
 pub(crate) mod time;
 pub(crate) mod user_lock;
 
-pub(crate) use call::{Call, collation, signed, some, text_in_arena};
+pub(crate) use call::{Call, collation, number_of_moment, signed, some, text_in_arena};
 pub(crate) use no_number::warn_no_number;
 pub(crate) use pieces::STEPS_BETWEEN_LOOKS;
 pub use random::SeededRandom;

@@ -1,19 +1,21 @@
 //! What the session is told of texts that are no numbers. MySQL says other things of columns, calculations and literals.
 
-use types::{Decimal, TypeKind, Value};
+use types::{CollationId, Decimal, TypeKind, Value};
 
-use crate::{EvalCtx, Expr, ExprKind, Warning};
+use crate::{EvalCtx, Expr, ExprKind, Func, Warning};
 
 /// Where a text comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// A column of VARCHAR or VARBINARY, whose bytes are shown as they are.
     VaryingColumn,
-    /// A column of TEXT or BLOB, or a variable: what follows a number is passed over.
+    /// A column of TEXT or BLOB: what follows a number is passed over.
     LongColumn,
     /// Another column.
     Column,
-    /// A calculation, of which a DECIMAL is told nothing but that no number begins it.
+    /// A text that was chosen among others, of which nothing is said.
+    Chosen,
+    /// A calculation or a variable, of which a DECIMAL is told nothing but that no number begins it.
     Calculated,
     /// Literals.
     Other,
@@ -21,12 +23,14 @@ enum Origin {
 
 impl Origin {
     fn of(expr: &Expr) -> Origin {
+        use Func::{Coalesce, Greatest, IfNull, Least};
         use TypeKind::{Blob, Text, VarBinary, VarChar};
         match (&expr.kind, expr.ty.kind) {
-            (ExprKind::Column(_), Text(_) | Blob(_)) | (ExprKind::UserVar(_), _) => Origin::LongColumn,
+            (ExprKind::Column(_), Text(_) | Blob(_)) => Origin::LongColumn,
             (ExprKind::Column(_), VarChar | VarBinary) => Origin::VaryingColumn,
             (ExprKind::Column(_), _) => Origin::Column,
-            (ExprKind::Call { .. } | ExprKind::Cast { .. }, _) => Origin::Calculated,
+            (ExprKind::Call { func: Coalesce | IfNull | Greatest | Least, .. }, _) => Origin::Chosen,
+            (ExprKind::Call { .. } | ExprKind::Cast { .. } | ExprKind::UserVar(_), _) => Origin::Calculated,
             _ => Origin::Other,
         }
     }
@@ -35,6 +39,14 @@ impl Origin {
 /// Warns that the value of `arg` is not wholly a number of the type.
 #[cold]
 pub(crate) fn warn_no_number(type_name: &str, value: &Value<'_>, arg: &Expr, ctx: &EvalCtx<'_>) {
+    match value {
+        // Its fraction rounds up to a year that there is not.
+        Value::DateTime(..) => return ctx.session.warn(Warning::DateOverflow),
+        Value::Bytes { data, collation: CollationId::BINARY } if is_hexadecimal(arg) => {
+            return warn_long_hexadecimal(data, ctx);
+        }
+        _ => {}
+    }
     let origin = Origin::of(arg);
     if type_name == "DECIMAL" && origin != Origin::Other && value.is_textual() {
         if !begins_with_number(value) {
@@ -44,12 +56,23 @@ pub(crate) fn warn_no_number(type_name: &str, value: &Value<'_>, arg: &Expr, ctx
             return;
         }
     }
-    if origin == Origin::LongColumn {
+    if matches!(origin, Origin::LongColumn | Origin::Chosen) {
         return;
     }
     let is_raw = origin == Origin::VaryingColumn;
     let shown = if is_raw { value.raw_message_text() } else { value.message_text() };
     ctx.session.warn(Warning::TruncatedWrongValue { type_name: type_name.to_owned(), value: shown });
+}
+
+/// Whether `arg` is a hexadecimal literal of more than eight bytes: shorter ones are numbers.
+fn is_hexadecimal(arg: &Expr) -> bool {
+    matches!(arg.kind, ExprKind::Const(_)) && arg.ty.unsigned
+}
+
+fn warn_long_hexadecimal(bytes: &[u8], ctx: &EvalCtx<'_>) {
+    let digits = bytes.iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02X}"));
+    let (type_name, value) = ("BINARY".to_owned(), format!("x'{digits}'"));
+    ctx.session.warn(Warning::TruncatedWrongValue { type_name, value });
 }
 
 fn begins_with_number(value: &Value<'_>) -> bool {

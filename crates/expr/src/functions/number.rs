@@ -84,10 +84,16 @@ pub(crate) fn log<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     if call.args.len() == 1 {
         return logarithm(call, first, f64::ln);
     }
-    let x = some!(call.double(1));
-    if first <= 0.0 || x <= 0.0 || first == 1.0 {
+    let refused = || {
         call.ctx.session.warn(Warning::LogarithmArgument);
-        return Ok(Value::Null);
+        Ok(Value::Null)
+    };
+    if first <= 0.0 {
+        return refused();
+    }
+    let x = some!(call.double(1));
+    if x <= 0.0 || first == 1.0 {
+        return refused();
     }
     finite(call, x.ln() / first.ln())
 }
@@ -156,17 +162,4 @@ pub(crate) fn degrees<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 /// RADIANS
 pub(crate) fn radians<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     total(call, |x| x * (std::f64::consts::PI / 180.0))
-}
-
-/// The number that a constant operation is: it is computed once a statement, and what it warns of is said once.
-pub(crate) fn kept<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let place = std::ptr::from_ref(call.expr).addr();
-    let number = if let Some(number) = call.ctx.session.kept_number(place) {
-        number
-    } else {
-        let number = call.double(0)?.unwrap_or(f64::NAN);
-        call.ctx.session.keep_number(place, number);
-        number
-    };
-    Ok(if number.is_nan() { Value::Null } else { Value::Double(number) })
 }

@@ -74,7 +74,8 @@ pub(crate) fn right<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 }
 
 fn pad<'v>(call: &Call<'v>, at_left: bool) -> Result<Value<'v>, EvalError> {
-    let (text, length, fill) = (some!(call.text(0)), some!(call.int(1)), some!(call.text(2)));
+    // As in MySQL the length is not read beside NULL.
+    let (text, fill, length) = (some!(call.text(0)), some!(call.text(2)), some!(call.int(1)));
     let Ok(length) = usize::try_from(length) else { return Ok(Value::Null) };
     let present = call.char_len(text)?;
     if length <= present {

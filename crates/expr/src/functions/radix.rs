@@ -17,6 +17,9 @@ pub(crate) fn oct<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
 
 /// CONV(n, from, to): bases 2 to 36; negative `from` reads a signed number, negative `to` shows one.
 pub(crate) fn conv<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
+    if call.value(0)?.is_null() {
+        return Ok(Value::Null);
+    }
     let (from, to) = (some!(call.int(1)), some!(call.int(2)));
     let is_base = |n: i64| (2..=36).contains(&n.unsigned_abs());
     if !is_base(from) || !is_base(to) {

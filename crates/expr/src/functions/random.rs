@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use types::Value;
 
 use super::Call;
-use crate::{EvalError, ExprKind};
+use crate::{EvalError, ExprKind, Func};
 
 /// MySQL's generator of RAND(seed): two linear congruential numbers.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,10 @@ pub(crate) fn rand<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     };
     let seed = call.bits(0)?.unwrap_or(0) as u32;
     let place = std::ptr::from_ref(call.expr).addr();
-    let is_constant = matches!(arg.kind, ExprKind::Const(_) | ExprKind::Param(_));
+    let is_constant = matches!(
+        arg.kind,
+        ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Call { func: Func::KeptValue, .. }
+    );
     if let (true, Some(next)) = (is_constant, call.ctx.session.next_seeded_random(place, seed)) {
         return Ok(Value::Double(next));
     }

@@ -36,22 +36,25 @@ fn to_integer<'v>(
 
 /// ROUND: half away from zero; doubles half to even, as the machine does.
 pub(crate) fn round<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let digits = if call.args.len() > 1 { some!(call.int(1)) } else { 0 };
-    rounded(call, digits, false)
+    rounded(call, false)
 }
 
 /// TRUNCATE
 pub(crate) fn truncate<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
-    let digits = some!(call.int(1));
-    rounded(call, digits, true)
+    rounded(call, true)
 }
 
-fn rounded<'v>(call: &Call<'v>, digits: i64, cut: bool) -> Result<Value<'v>, EvalError> {
+/// Argument 0 rounded or cut. As in MySQL the number of digits is read after it, and not at all beside NULL.
+fn rounded<'v>(call: &Call<'v>, cut: bool) -> Result<Value<'v>, EvalError> {
+    let digits = || if call.args.len() > 1 { call.int(1) } else { Ok(Some(0)) };
     match call.ty().kind {
-        TypeKind::Double => finite(call, round_double(some!(call.double(0)), digits, cut)),
+        TypeKind::Double => {
+            let value = some!(call.double(0));
+            finite(call, round_double(value, some!(digits()), cut))
+        }
         TypeKind::Decimal => {
             let value = some!(call.decimal(0));
-            let digits = digits.clamp(-80, 30) as i32;
+            let digits = some!(digits()).clamp(-80, 30) as i32;
             let result = if cut { value.truncate(digits) } else { value.round(digits) };
             Ok(Value::Decimal(fixed_scale(result, call.ty().decimals)))
         }
@@ -60,7 +63,7 @@ fn rounded<'v>(call: &Call<'v>, digits: i64, cut: bool) -> Result<Value<'v>, Eva
             if value.is_null() {
                 return Ok(value);
             }
-            in_range(call, Some(round_integer(integer(&value), digits, cut)))
+            in_range(call, Some(round_integer(integer(&value), some!(digits()), cut)))
         }
     }
 }

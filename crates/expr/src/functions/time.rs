@@ -4,7 +4,7 @@ use types::temporal::{DateFlags, Interval, MAX_FSP, MICROS_PER_SECOND};
 use types::value::Loss;
 use types::{DateTime, Time, TypeKind, Value};
 
-use super::{Call, some};
+use super::{Call, signed, some};
 use crate::moment::{note_date_delimiters, note_time_delimiters, warn_no_moment};
 use crate::{EvalError, micros_of_seconds, moment_of, time_of};
 
@@ -110,6 +110,11 @@ fn any_day() -> DateFlags {
     DateFlags { allow_invalid_dates: true, ..DateFlags::default() }
 }
 
+/// From here on numbers are past every BIGINT.
+const BIGINT_END: f64 = 9_223_372_036_854_775_808.0;
+/// Larger numbers are read as dates; this one is past the largest time in all but its minutes and seconds.
+const TIME_MAX: f64 = 8_399_999.0;
+
 /// A time, or a date and time.
 pub(super) enum Moment {
     At(DateTime),
@@ -130,8 +135,15 @@ impl Moment {
             }
             _ => Moment::of_number(call, &value),
         };
-        if read.is_none() {
-            warn_no_moment(&value, call.ctx);
+        match read {
+            None if value.is_textual() || matches!(value, Value::Bit { .. }) => {
+                warn_no_moment(&value, call.ctx);
+            }
+            None if is_past_times(&signed(value)) => {
+                warn_no_moment(&value, call.ctx);
+            }
+            None => call.truncated("time", &signed(value)),
+            Some(_) => {}
         }
         Ok(read)
     }
@@ -166,6 +178,15 @@ impl Moment {
     }
 }
 
+/// Whether a number is told as no date: integers past the largest time, and other numbers past any.
+fn is_past_times(value: &Value<'_>) -> bool {
+    let least = match value {
+        Value::Int(_) => -BIGINT_END,
+        _ => -TIME_MAX,
+    };
+    !(least..=TIME_MAX).contains(&value.to_f64().value)
+}
+
 /// SEC_TO_TIME
 pub(crate) fn sec_to_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let fsp = call.ty().decimals;
@@ -174,7 +195,15 @@ pub(crate) fn sec_to_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let bound = if seconds.is_negative() { i64::MIN } else { i64::MAX };
     let time = Time::from_micros_clipped(micros.unwrap_or(bound));
     if micros.is_none_or(|m| m != time.micros()) {
-        call.truncated("time", &Value::Decimal(seconds));
+        // A date or time shows a fraction in full, or none, whatever its type has.
+        let is_temporal = call.args[0].ty.is_temporal();
+        let whole = seconds.truncate(0);
+        let shown = match whole == seconds {
+            _ if !is_temporal => seconds,
+            true => whole,
+            false => seconds.rescale(MAX_FSP).unwrap_or(seconds),
+        };
+        call.truncated("time", &Value::Decimal(shown));
     }
     Ok(Value::Time(time.round(fsp), fsp))
 }

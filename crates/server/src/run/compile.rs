@@ -19,7 +19,7 @@ use crate::catalog::EngineCatalog;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
-use crate::statement_context::StatementContext;
+use crate::statement_context::{StatementContext, warning_condition};
 use crate::status::Com;
 use crate::{bind_error, exec_error, transaction, virtual_tables};
 
@@ -307,6 +307,7 @@ pub(super) fn is_stale(error: &ExecError) -> bool {
 #[cold]
 pub(super) fn deprecation(one: &Deprecated) -> SqlError {
     let kind = match one {
+        Deprecated::Constant(warning) => return warning_condition(warning),
         Deprecated::Incorrect(_) => &error_map::TRUNCATED_WRONG_VALUE,
         Deprecated::NationalString => &error_map::DEPRECATED_NATIONAL,
         Deprecated::Ambiguous { .. } => &error_map::NON_UNIQ,

@@ -1,5 +1,7 @@
 //! The binder's state: the queries that enclose the point it has reached.
 
+use std::mem::Discriminant;
+
 use expr::{ColumnRef, Expr};
 use types::CollationId;
 
@@ -165,6 +167,8 @@ pub(super) struct Binder<'a, 'c> {
     pub(super) text_params: Vec<TextParam>,
     /// Constructs to warn of, in text order.
     pub(super) deprecated: Vec<Deprecated>,
+    /// Where in the text they are.
+    pub(super) noted: Vec<(u32, Discriminant<Deprecated>)>,
     /// ON conditions of the FROM clauses at work, which are bound after WHERE.
     pub(super) conditions: Vec<Condition<'a>>,
     /// Errors that MySQL looks for once all names are known.
@@ -199,6 +203,7 @@ impl<'a, 'c> Binder<'a, 'c> {
             param_uses: open_param::given_uses(ctx),
             text_params: Vec::new(),
             deprecated: Vec::new(),
+            noted: Vec::new(),
             conditions: Vec::new(),
             late: Late::default(),
             expansion: Expansion::new(ctx.sql.len()),

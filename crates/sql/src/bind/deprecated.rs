@@ -45,6 +45,8 @@ pub enum Deprecated {
     Utf8mb3Collation(&'static str),
     /// A constant that is not what its place asks for, by MySQL's text; its number is 1292.
     Incorrect(String),
+    /// What the value of a constant warns of, which MySQL reads before any row.
+    Constant(expr::Warning),
 }
 
 /// The warning for a character set that is written as `name`.
@@ -68,6 +70,7 @@ impl fmt::Display for Deprecated {
                 return write!(f, "Column '{name}' in {clause} is ambiguous");
             }
             Deprecated::Incorrect(text) => text,
+            Deprecated::Constant(warning) => return write!(f, "{warning:?}"),
             Deprecated::CalcFoundRows => {
                 "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider using two separate \
                  queries instead."
@@ -132,7 +135,9 @@ impl Binder<'_, '_> {
         let begins = |word: &[u8]| written.get(..word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word));
         let found = match e.kind {
             ExprKind::Or(_, pipes) => {
-                self.deprecated.extend((0..pipes).map(|_| Deprecated::Pipes));
+                for _ in 0..if self.is_first_look(e, &Deprecated::Pipes) { pipes } else { 0 } {
+                    self.deprecated.push(Deprecated::Pipes);
+                }
                 return;
             }
             ExprKind::Assign(_) => Deprecated::AssignVariable,
@@ -143,9 +148,25 @@ impl Binder<'_, '_> {
                 Deprecated::NationalString
             }
             ExprKind::Cast(_) if begins(b"binary") => Deprecated::BinaryPrefix,
-            _ => return self.deprecated.extend(names_utf8mb3(e)),
+            _ => match names_utf8mb3(e) {
+                Some(found) => found,
+                None => return,
+            },
         };
-        self.deprecated.push(found);
+        if self.is_first_look(e, &found) {
+            self.deprecated.push(found);
+        }
+    }
+
+    /// Whether `e`, of which MySQL warns when it reads the text, is bound for the first time: an operand of a comparison of rows is
+    /// bound for each row that it is compared with.
+    fn is_first_look(&mut self, e: &ast::Expr<'_>, warning: &Deprecated) -> bool {
+        let look = (e.pos, std::mem::discriminant(warning));
+        let is_first = !self.noted.contains(&look);
+        if is_first {
+            self.noted.push(look);
+        }
+        is_first
     }
 }
 

@@ -327,6 +327,7 @@ impl<'a> Binder<'a, '_> {
         let mut parts = [self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?];
         self.settle_compared(&mut parts);
         self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;
+        self.note_bounds(&parts);
         let [value, low, high] = parts;
         Ok(self.build.between(value, low, high, between.negated)?)
     }
@@ -357,6 +358,7 @@ impl<'a> Binder<'a, '_> {
     ) -> Result<Expr, BindError> {
         let mut equalities = Vec::with_capacity(test.list.len());
         let mut columns: Vec<Option<Expr>> = Vec::new();
+        let places = Self::places_of_rows(needle, test.list);
         for item in test.list {
             let ExprKind::Row(row) = item.kind else { return Err(BindError::OperandColumns(needle.len())) };
             if row.len() != needle.len() {
@@ -366,7 +368,13 @@ impl<'a> Binder<'a, '_> {
                 columns = self.columns_of_row(needle)?;
             }
             let mut parts = Vec::with_capacity(row.len());
-            for ((column, left), right) in columns.iter().zip(needle).zip(row) {
+            for (at, ((column, left), right)) in columns.iter().zip(needle).zip(row).enumerate() {
+                let place = places.as_ref().and_then(|places| places[at]);
+                if let Some(number) = self.number_in_row(right, place)? {
+                    let left = self.value(left)?;
+                    parts.push(self.build.compare(CmpOp::Eq, left, number)?);
+                    continue;
+                }
                 parts.push(match (column, right.kind) {
                     (None, _) | (_, ExprKind::Row(_)) => self.comparison(CmpOp::Eq, left, right)?,
                     (Some(column), _) => match self.integer_literal(column, right)? {

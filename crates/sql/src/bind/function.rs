@@ -72,6 +72,7 @@ impl<'a> Binder<'a, '_> {
         }
         let mut args = self.values(call.args)?;
         self.settle_args(call.name, &mut args);
+        self.note_counts(call.name, &mut args, call.args)?;
         match call.using {
             Some(charset) => Ok(self.build.char_using(args, charset)?),
             None => Ok(self.build.call(call.name, args)?),

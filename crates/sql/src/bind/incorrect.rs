@@ -22,12 +22,13 @@ pub(super) struct Moment {
 
 impl Binder<'_, '_> {
     /// The column of dates among the sides of a comparison.
-    pub(super) fn moment_beside(sides: &[Expr; 2]) -> Option<Moment> {
+    pub(super) fn moment_beside(sides: &[Expr]) -> Option<Moment> {
         sides.iter().find_map(|side| {
             let ExprKind::Column(column) = side.kind else { return None };
             let type_name = match side.ty.kind {
                 TypeKind::Date => "date",
                 TypeKind::DateTime | TypeKind::Timestamp => "datetime",
+                TypeKind::Time => "time",
                 _ => return None,
             };
             Some(Moment { column, type_name })
@@ -189,7 +190,7 @@ impl Binder<'_, '_> {
     }
 
     /// Notes the message `text` about a constant: a warning, or in strict modes an error of the statement.
-    fn note_incorrect(&mut self, text: String) {
+    pub(super) fn note_incorrect(&mut self, text: String) {
         if self.change == Some(true) {
             self.late.note(BindError::Incorrect { text, moment: None });
         } else {
@@ -214,13 +215,34 @@ impl Binder<'_, '_> {
                 Err(BindError::Incorrect { text, moment: (!is_strict).then_some((known_as, value)) })
             }
             Ok(compared) => {
-                let text = number_beside(&compared).and_then(|value| self.incorrect(moment, &value));
+                let text =
+                    constant_beside(&compared, moment).and_then(|value| self.incorrect(moment, &value));
                 if let Some(text) = text {
                     self.note_incorrect(text);
                 }
                 Ok(compared)
             }
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Notes numbers that are no dates among the bounds between which a column of dates is to lie.
+    pub(super) fn note_bounds(&mut self, operands: &[Expr; 3]) {
+        let (value, bounds) = operands.split_at(1);
+        let moment = Self::moment_beside(value).filter(|moment| moment.type_name != "time");
+        let Some(moment) = moment else { return };
+        let flags = DateFlags::from_modes(self.ctx.modes);
+        for bound in bounds {
+            let ExprKind::Const(bound) = &bound.kind else { continue };
+            let bound = bound.as_value();
+            if is_number_but_zero(&bound)
+                && !bound.is_temporal()
+                && !matches!(bound, Value::Bit { .. })
+                && bound.to_datetime(flags, Date::ZERO).is_none()
+                && let Some(text) = self.incorrect(moment, &bound.message_text())
+            {
+                self.note_incorrect(text);
+            }
         }
     }
 
@@ -242,13 +264,22 @@ fn year_before_other_text<'v>(value: &Value<'v>) -> Option<&'v [u8]> {
     (consumed > 0 && goes_on).then_some(&data[..consumed])
 }
 
-/// The constant number that a date is compared with as a number, because it is no date.
-fn number_beside(compared: &Expr) -> Option<String> {
-    let ExprKind::Compare { domain: CmpDomain::Double, args, .. } = &compared.kind else { return None };
+/// The constant that a date is compared with as a number, or a time as a text, because it is none.
+fn constant_beside(compared: &Expr, moment: Moment) -> Option<String> {
+    let ExprKind::Compare { domain, args, .. } = &compared.kind else { return None };
     let constant = args.iter().find_map(|arg| match &arg.kind {
         ExprKind::Const(value) => Some(value.as_value()),
         _ => None,
     })?;
-    // Zero is a date beside a column, whatever the mode.
-    (!constant.is_textual() && constant.to_f64().value != 0.0).then(|| constant.message_text())
+    let is_none = match domain {
+        CmpDomain::Double => is_number_but_zero(&constant),
+        CmpDomain::String(_) => moment.type_name == "time" && constant.is_textual(),
+        _ => false,
+    };
+    is_none.then(|| constant.message_text())
+}
+
+/// Whether a constant is a number other than zero. Zero is a date beside a column, whatever the mode.
+fn is_number_but_zero(constant: &Value<'_>) -> bool {
+    !constant.is_textual() && constant.to_f64().value != 0.0
 }

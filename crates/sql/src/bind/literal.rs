@@ -1,6 +1,6 @@
 //! Literals: constants, or parameters of a plan that is to be shared.
 
-use expr::{Expr, ExprKind};
+use expr::{Expr, ExprKind, Func};
 use types::temporal::DateFlags;
 use types::{Charset, CollationId, Decimal, SqlModes, SqlType, TypeKind, Value};
 
@@ -155,20 +155,17 @@ impl Binder<'_, '_> {
         if !beside_year && !beside_date && !beside_fixed {
             return Ok(());
         }
+        let is_date =
+            |e: &Expr| matches!(e.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp);
+        let beside_time_alone = !values.iter().any(is_date);
         for (value, written) in values.iter_mut().zip(written) {
-            if let (&ExprKind::Param(param), ast::ExprKind::Literal(literal)) = (&value.kind, written.kind)
+            if let Some((literal, negative)) = lifted_literal(value, written)
                 && (beside_year
-                    || (beside_date && !self.is_date_text(&literal, param))
+                    || (beside_date && !self.is_moment_text(value, &literal, beside_time_alone))
                     || (beside_fixed && literal.kind == LiteralKind::Decimal))
             {
-                *value = self.constant(&literal)?;
-            } else if beside_fixed
-                && let ast::ExprKind::Unary(ast::UnaryOp::Neg, operand) = written.kind
-                && let ast::ExprKind::Literal(literal) = operand.kind
-                && literal.kind == LiteralKind::Decimal
-            {
-                let number = self.constant(&literal)?;
-                *value = self.build.negate(number)?;
+                let constant = self.constant(&literal)?;
+                *value = if negative { self.build.negate(constant)? } else { constant };
             }
         }
         Ok(())
@@ -203,9 +200,11 @@ impl Binder<'_, '_> {
         is
     }
 
-    /// Whether a literal is a string that can be read as a date and time.
-    fn is_date_text(&mut self, literal: &Literal, param: u16) -> bool {
-        let read_as = TextUse::Moment(DateFlags::from_modes(self.ctx.modes));
+    /// Whether `value`, a lifted literal, is a text that can be read as a date and time, or is wholly a time.
+    fn is_moment_text(&mut self, value: &Expr, literal: &Literal, is_time: bool) -> bool {
+        let ExprKind::Param(param) = value.kind else { return false };
+        let moment = TextUse::Moment(DateFlags::from_modes(self.ctx.modes));
+        let read_as = if is_time { TextUse::Time } else { moment };
         literal.kind == LiteralKind::String && self.is_text_of(literal, param, read_as)
     }
 
@@ -216,6 +215,18 @@ impl Binder<'_, '_> {
         } else {
             LexMode::NONE
         }
+    }
+}
+
+/// The literal for which `value`, written so, is a parameter, and whether a minus stands before it.
+fn lifted_literal(value: &Expr, written: &ast::Expr<'_>) -> Option<(Literal, bool)> {
+    match (&value.kind, written.kind) {
+        (ExprKind::Param(_), ast::ExprKind::Literal(literal)) => Some((literal, false)),
+        (ExprKind::Call { func: Func::Neg, args }, ast::ExprKind::Unary(ast::UnaryOp::Neg, operand)) => {
+            let (literal, negative) = lifted_literal(&args[0], operand)?;
+            (!negative).then_some((literal, true))
+        }
+        _ => None,
     }
 }
 

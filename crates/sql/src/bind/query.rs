@@ -1,7 +1,7 @@
 //! Query expressions: WITH, set operations, and the clauses of the whole.
 
 use expr::Expr;
-use types::SqlType;
+use types::{SqlType, TypeKind};
 
 use super::binder::{Aggregates, Aliases, Binder, CteEntry, Level, Role};
 use super::block::{Block, Query, UnionBlock, Window};
@@ -183,7 +183,7 @@ impl<'a> Binder<'a, '_> {
             let values: Vec<&Expr> = arms.iter().map(|arm| &arm.output()[at].expr).collect();
             let ty = match values[..] {
                 [only] => only.ty.clone(),
-                _ => SqlType { zerofill: false, ..self.build.common_type(&values, "UNION")? },
+                _ => set_operation_type(self.build.common_type(&values, "UNION")?, &values),
             };
             let nullable = values.iter().any(|e| e.nullable);
             columns.push(Column { name: column.name.clone(), ty, nullable });
@@ -257,6 +257,14 @@ impl<'a> Binder<'a, '_> {
             _ => Err(BindError::WrongArguments("LIMIT")),
         }
     }
+}
+
+/// The type of a column of a set operation whose values have the common type `ty`. It fills no numbers with zeros, and counts a
+/// character for each bit.
+fn set_operation_type(ty: SqlType, values: &[&Expr]) -> SqlType {
+    let bits = values.iter().filter(|e| e.ty.kind == TypeKind::Bit).map(|e| e.ty.length).max();
+    let length = if ty.is_string() { ty.length.max(bits.unwrap_or(0)) } else { ty.length };
+    SqlType { zerofill: false, length, ..ty }
 }
 
 /// SQL_CALC_FOUND_ROWS stands in the first operand and counts the union's rows.

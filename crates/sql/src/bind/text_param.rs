@@ -14,6 +14,10 @@ pub(super) enum TextUse {
     Decimal,
     /// A date and time.
     Moment(DateFlags),
+    /// A time.
+    Time,
+    /// A number of characters, in digits alone.
+    Count,
 }
 
 impl TextUse {
@@ -23,6 +27,11 @@ impl TextUse {
             TextUse::Double => text.to_f64().loss == Loss::None,
             TextUse::Decimal => text.to_decimal().loss != Loss::Truncated,
             TextUse::Moment(flags) => text.to_datetime(flags, Date::ZERO).is_some(),
+            TextUse::Time => text.to_time().is_some_and(|read| read.loss == Loss::None),
+            TextUse::Count => match *text {
+                Value::Bytes { data, .. } => !data.is_empty() && data.iter().all(u8::is_ascii_digit),
+                _ => false,
+            },
         }
     }
 }

@@ -23,7 +23,8 @@ pub(crate) fn is_volatile(expr: &Expr) -> bool {
     found
 }
 
-fn is_volatile_func(func: Func) -> bool {
+/// Whether a call of `func` may have another value each time.
+pub(crate) fn is_volatile_func(func: Func) -> bool {
     [
         "rand",
         "uuid",

@@ -1,11 +1,13 @@
 //! Constant expressions are computed once, and conditions that always or never hold are found.
 
-use expr::{Expr, ExprKind};
+use expr::{CmpDomain, Expr, ExprKind, Func};
 use smallvec::SmallVec;
+use types::value::Loss;
 
+use super::relations::Fixed;
 use crate::bind::block::Block;
 use crate::bind::conjuncts;
-use crate::bind::volatile::is_volatile;
+use crate::bind::volatile::is_volatile_func;
 
 /// Computes what is constant in `block`.
 pub(super) fn block(block: &mut Block) {
@@ -17,9 +19,8 @@ pub(super) fn block(block: &mut Block) {
     }
 }
 
-/// Splits `conditions` into conjuncts, without those that are constantly true. False if one can never hold. The statement has
-/// `params` parameters.
-pub(super) fn settle(conditions: &mut Vec<Expr>, params: u16) -> bool {
+/// Splits `conditions` into conjuncts, without those that are constantly true. False if one can never hold.
+pub(super) fn settle(conditions: &mut Vec<Expr>, fixed: Fixed<'_>) -> bool {
     if conditions.iter().any(|condition| matches!(condition.kind, ExprKind::And(_))) {
         let mut split = Vec::with_capacity(conditions.len() + 1);
         for condition in conditions.drain(..) {
@@ -37,40 +38,86 @@ pub(super) fn settle(conditions: &mut Vec<Expr>, params: u16) -> bool {
         }
         None => true,
     });
-    conditions.iter_mut().filter(|condition| is_fixed(condition, params)).for_each(keep);
+    for condition in conditions.iter_mut() {
+        keep_in_condition(condition, fixed);
+    }
     possible
 }
 
-/// Whether a condition is a call that is the same for all rows of a statement. Comparisons become intervals of keys, which are
-/// made once.
-fn is_fixed(condition: &Expr, params: u16) -> bool {
-    if !matches!(condition.kind, ExprKind::Call { .. }) || is_volatile(condition) {
-        return false;
+/// Has each constant operation in `condition` computed once a statement, as MySQL does in conditions. Comparisons themselves
+/// become intervals of keys, which are made once.
+fn keep_in_condition(condition: &mut Expr, fixed: Fixed<'_>) {
+    if !keep_operands(condition, fixed) {
+        return;
     }
-    let mut fixed = true;
-    condition.walk(&mut |e| {
-        fixed &= match e.kind {
-            ExprKind::Param(number) => number < params,
-            ExprKind::Column(_)
-            | ExprKind::Subquery { .. }
-            | ExprKind::UserVar(_)
-            | ExprKind::AssignUserVar { .. } => false,
-            _ => true,
-        };
-    });
-    fixed
+    match condition.kind {
+        ExprKind::Compare { .. }
+        | ExprKind::Between { .. }
+        | ExprKind::In { .. }
+        | ExprKind::IsNull { .. }
+        | ExprKind::Like { .. } => condition.for_each_child_mut(&mut |operand| keep(operand, false)),
+        ExprKind::Param(_) => {}
+        _ => {
+            let build = expr::Builder::default();
+            let whole = std::mem::replace(condition, build.null());
+            *condition = build.kept_truth(whole);
+        }
+    }
 }
 
-/// Has a condition computed once a statement.
-fn keep(condition: &mut Expr) {
-    let build = expr::Builder::default();
-    let whole = std::mem::replace(condition, build.null());
-    *condition = build.kept_number(whole);
+/// Whether `expr` is the same for all rows of a statement; if it is not, its operands that are get computed once.
+fn keep_operands(expr: &mut Expr, fixed: Fixed<'_>) -> bool {
+    match &expr.kind {
+        ExprKind::Const(_) => return true,
+        ExprKind::Param(number) => return fixed.param(*number),
+        ExprKind::UserVar(_) => return fixed.variables(),
+        ExprKind::Column(_)
+        | ExprKind::Held { .. }
+        | ExprKind::AssignUserVar { .. }
+        | ExprKind::SysVar { .. } => return false,
+        ExprKind::Call { func: Func::KeptNumber | Func::KeptValue, .. } => return false,
+        _ => {}
+    }
+    let mut constant = SmallVec::<[bool; 8]>::new();
+    expr.for_each_child_mut(&mut |operand| constant.push(keep_operands(operand, fixed)));
+    let is_volatile = match expr.kind {
+        ExprKind::Subquery { .. } | ExprKind::Let { .. } => true,
+        ExprKind::Call { func, .. } => is_volatile_func(func),
+        _ => false,
+    };
+    if !is_volatile && constant.iter().all(|is_constant| *is_constant) {
+        return true;
+    }
+    let mut constant = constant.into_iter();
+    let is_read_as_number = matches!(expr.kind, ExprKind::Compare { domain: CmpDomain::Double, .. });
+    expr.for_each_child_mut(&mut |operand| {
+        if constant.next() == Some(true) {
+            keep(operand, is_read_as_number);
+        }
+    });
+    false
+}
+
+/// Has a constant operation computed once a statement, and its text read as a number if it is compared as one. A literal costs
+/// nothing, nor does what the session has at hand.
+fn keep(operation: &mut Expr, is_read_as_number: bool) {
+    let is_at_hand = match &operation.kind {
+        ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::UserVar(_) => true,
+        ExprKind::Call { args, .. } => args.is_empty(),
+        _ => false,
+    };
+    if !is_at_hand {
+        let build = expr::Builder::default();
+        let whole = std::mem::replace(operation, build.null());
+        *operation = if is_read_as_number { build.kept_truth(whole) } else { build.kept_value(whole) };
+    }
 }
 
 /// Whether a constant condition holds; NULL does not.
 fn truth(condition: &Expr) -> Option<bool> {
     match &condition.kind {
+        // A text that is no number warns when it is read.
+        ExprKind::Const(value) if value.as_value().to_f64().loss != Loss::None => None,
         ExprKind::Const(value) => Some(value.as_value().to_bool() == Some(true)),
         _ => None,
     }

@@ -115,8 +115,28 @@ pub(super) struct Rels<'c> {
     pub(super) range_memory: &'c RangeMemory,
     /// Dives into indexes, if values are known and each path is read to its end.
     pub(super) dives: Option<&'c Dives<'c>>,
-    /// Number of the statement's parameters; from there on, parameters are columns of queries around this one.
-    pub(super) statement_params: u16,
+    /// What is the same for the whole statement.
+    pub(super) fixed: Fixed<'c>,
+}
+
+/// What is the same for a whole statement, though its text does not give the value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fixed<'c> {
+    /// Number of its parameters; from there on, parameters are columns of queries around the one at hand.
+    params: u16,
+    sql: &'c [u8],
+}
+
+impl Fixed<'_> {
+    /// Whether parameter `number` is one of the statement.
+    pub(super) fn param(self, number: u16) -> bool {
+        number < self.params
+    }
+
+    /// Whether user variables keep their values: no expression assigns one.
+    pub(super) fn variables(self) -> bool {
+        !self.sql.windows(2).any(|pair| pair == b":=")
+    }
 }
 
 impl<'c> Rels<'c> {
@@ -142,7 +162,7 @@ impl<'c> Rels<'c> {
             catalog,
             range_memory,
             dives: None,
-            statement_params: ctx.param_count,
+            fixed: Fixed { params: ctx.param_count, sql: ctx.sql },
         }
     }
 

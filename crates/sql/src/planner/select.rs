@@ -228,7 +228,7 @@ fn limited(estimate: Estimate, block: &Block) -> Estimate {
 /// Settles constant conditions and spreads equalities, in this list and those of its left joins. False if the list
 /// has no rows.
 fn settle(list: &mut JoinList, rels: &Rels) -> bool {
-    if !fold::settle(&mut list.conditions, rels.statement_params) {
+    if !fold::settle(&mut list.conditions, rels.fixed) {
         return false;
     }
     equality::spread(&mut list.conditions, rels);
@@ -279,7 +279,7 @@ fn grouped(stream: Stream, block: &mut Block, rels: &Rels) -> Stream {
     }
     if let Some(having) = block.having.take() {
         let mut conditions = vec![having];
-        stream.node = if fold::settle(&mut conditions, rels.statement_params) {
+        stream.node = if fold::settle(&mut conditions, rels.fixed) {
             join_node::filter(stream.node, conditions, rels)
         } else {
             Node::Empty

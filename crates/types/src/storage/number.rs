@@ -101,6 +101,7 @@ fn integer_of(value: &Value<'_>, unsigned: bool) -> (i128, Fault) {
             (wanted, fault)
         }
         Value::Bytes { data, .. } => integer_of_text(data),
+        Value::DateTime(v, _) => (i128::from(v.round(0).unwrap_or(v).to_number()), Fault::None),
         _ => {
             let read = value.to_i64().value;
             (

@@ -126,7 +126,7 @@ impl Interval {
             last_digits = run.len() as u32;
             count += 1;
         }
-        if count == weights.len() && unit.has_microseconds() && weights.len() > 1 && last_digits < 6 {
+        if count > 0 && unit.has_microseconds() && weights.len() > 1 && last_digits < 6 {
             values[count - 1] *= 10i64.pow(6 - last_digits);
         }
         let mut total = 0i64;

@@ -2,8 +2,8 @@
 
 use super::Value;
 use super::digits::{count_while, is_blank, parse_double};
-use crate::Decimal;
 use crate::temporal::MICROS_PER_SECOND;
+use crate::{DateTime, Decimal};
 
 /// What a conversion could not keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,11 @@ impl Value<'_> {
             Value::Double(v) => double_to_i64(v),
             Value::Float(v) => double_to_i64(f64::from(v)),
             Value::Decimal(v) => v.to_i64().map_or_else(Converted::out_of_range, Converted::exact),
+            // A fraction at the end of the last year has nothing to round up to; the day is left.
+            Value::DateTime(v, _) => v.round(0).map_or_else(
+                || Converted::out_of_range(DateTime::from_date(v.date()).to_number() as i64),
+                |rounded| Converted::exact(rounded.to_number() as i64),
+            ),
             Value::Bytes { data, .. } => {
                 let read = integer_prefix(data);
                 Converted { value: read.value as i64, loss: read.loss }
@@ -145,7 +150,6 @@ impl Value<'_> {
         match *self {
             Value::Date(v) => v.to_number() as i64,
             Value::Time(v, _) => v.round(0).to_number(),
-            Value::DateTime(v, _) => v.round(0).unwrap_or(v).to_number() as i64,
             Value::Year(v) => i64::from(v),
             Value::Bit { value, .. } => value as i64,
             Value::Enum { index, .. } => i64::from(index),

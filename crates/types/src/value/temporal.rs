@@ -26,7 +26,8 @@ impl Value<'_> {
                 // A fraction belongs to a time of day.
                 let has_time = number >= FIRST_WITH_TIME;
                 let micro = if has_time { micro } else { micro.min(0) };
-                let parsed = DateTime::from_number(number, micro, flags)?;
+                let has_fraction = flags.no_zero_date && number == 0 && !self.to_decimal().value.is_zero();
+                let parsed = DateTime::from_number(number, micro, flags).filter(|_| !has_fraction)?;
                 from_parsed(Parsed { rounds_up: rounds_up && has_time, ..parsed })
             }
         }

@@ -145,3 +145,19 @@ fn a_changed_table_is_not_read_by_subqueries() {
         "The target table d of the UPDATE is not updatable"
     );
 }
+
+#[test]
+fn numbers_that_are_no_dates_are_refused_beside_them_but_zero_is_one() {
+    for (value, is_date) in [("0", true), ("0.0", true), ("20240229", true), ("5", false), ("0.5", false)] {
+        for condition in [format!("at = {value}"), format!("at BETWEEN {value} AND 20240301")] {
+            let change = bind(&format!("UPDATE log SET line = '' WHERE {condition}"));
+            match change {
+                Ok(_) => assert!(is_date, "{condition}"),
+                Err(error) => {
+                    let text = format!("Incorrect datetime value: '{value}' for column 'at' at row 1");
+                    assert_eq!((error.to_string(), is_date), (text, false), "{condition}");
+                }
+            }
+        }
+    }
+}
