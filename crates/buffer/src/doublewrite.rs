@@ -12,7 +12,7 @@ use base::checksum::crc32;
 use base::codec::{get_u32, get_u64, put_u32, put_u64};
 use base::sync::{Planted, planted};
 use base::{Lsn, PageNo};
-use env::{Disk, File, OpenOptions, wait_for_space};
+use env::{Disk, File, OpenOptions, wait_for_space_if};
 use page::{PAGE_SIZE, PageBytes, PageRef};
 
 use crate::error::{Error, Result};
@@ -147,8 +147,14 @@ impl Doublewrite {
         Ok(Doublewrite { files, identity, next, synced_below: next })
     }
 
-    /// Makes copies of `pages`, whose checksums are stamped, durable. The caller writes them to `data` next.
-    pub(crate) fn write(&mut self, pages: &[(PageNo, &PageBytes)], data: &dyn File) -> env::Result<()> {
+    /// Makes copies of `pages`, whose checksums are stamped, durable. The caller writes them to `data` next. `waits`: for
+    /// space on a full disk.
+    pub(crate) fn write(
+        &mut self,
+        pages: &[(PageNo, &PageBytes)],
+        data: &dyn File,
+        waits: bool,
+    ) -> env::Result<()> {
         // Batch n goes where batch n - 2 is.
         if self.synced_below + 1 < self.next {
             data.sync_data()?;
@@ -159,7 +165,7 @@ impl Doublewrite {
         let copies = pages.iter().map(|(_, bytes)| &bytes[..]);
         let parts: Vec<&[u8]> = std::iter::once(&header.0[..]).chain(copies).collect();
         let file = &self.files[(self.next % 2) as usize];
-        wait_for_space(|| file.write_vectored_at(&parts, 0))?;
+        wait_for_space_if(waits, || file.write_vectored_at(&parts, 0))?;
         file.sync_data()?;
         self.next += 1;
         Ok(())

@@ -1,6 +1,6 @@
 //! The pool and its hit path.
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, OnceLock};
 
 use base::sync::{Counter, Event, LatchLevel, Mutex, critical};
@@ -74,6 +74,8 @@ pub struct Pool {
     pub(crate) reads_under_way: AtomicU32,
     /// Notified after each attempt that freed frames or cleaned pages.
     pub(crate) refilled: Event,
+    /// Whether a write that finds the disk full waits for space.
+    pub(crate) waits_for_space: AtomicBool,
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
     /// Boxed, as it is used by misses only.
@@ -109,6 +111,7 @@ impl Pool {
             batch: Mutex::new(LatchLevel::WriteBack, Batch::new(doublewrite)),
             reads_under_way: AtomicU32::new(0),
             refilled: Event::new(),
+            waits_for_space: AtomicBool::new(true),
             writer: Writer::new(config.background),
             readers: Readers::new(config.background),
             formats: Box::new(Formats::new()),

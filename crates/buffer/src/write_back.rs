@@ -1,8 +1,10 @@
 //! Write-back: dirty pages to disk, in batches, ordered by position.
 
+use std::sync::atomic::Ordering;
+
 use base::sync::{LatchLevel, Planted, planted};
 use base::{Lsn, PageNo, invariant};
-use env::wait_for_space;
+use env::wait_for_space_if;
 use page::{PAGE_SIZE, PageBytes, PageRef};
 
 use crate::doublewrite::{BATCH_PAGES_MAX, Doublewrite, Image};
@@ -132,6 +134,11 @@ impl Pool {
         Ok(unwritten.map_or(safe, |unwritten| unwritten.min(safe)))
     }
 
+    /// From now on a write that finds the disk full waits for space if `waits`; if not, it fails.
+    pub fn wait_for_space(&self, waits: bool) {
+        self.waits_for_space.store(waits, Ordering::Relaxed);
+    }
+
     /// Makes all pages written so far durable.
     fn sync(&self) -> Result<()> {
         // A batch that another thread began before this call ends before the sync.
@@ -219,7 +226,7 @@ impl Pool {
     }
 
     /// Log first, then the checksums, then the copies, then one write per run of adjacent pages. A write that finds the disk full
-    /// is repeated: the pages' space is reserved, so that only a file system which copies on write refuses it.
+    /// is repeated, but for a start's: the pages' space is reserved, so that only a file system which copies on write refuses it.
     fn write_batch(&self, batch: &mut Batch) -> Result<()> {
         let Batch { images, items, doublewrite } = batch;
         if items.is_empty() {
@@ -233,15 +240,16 @@ impl Pool {
             invariant!(page == item.page, "{page} is about to be written in place of {}", item.page);
             page::stamp_checksum(&mut image.0);
         }
+        let waits = self.waits_for_space.load(Ordering::Relaxed);
         if let Some(doublewrite) = doublewrite {
             let pages: Vec<(PageNo, &PageBytes)> =
                 items.iter().zip(&*images).map(|(item, image)| (item.page, &image.0)).collect();
-            doublewrite.write(&pages, &*self.file).map_err(Error::io)?;
+            doublewrite.write(&pages, &*self.file, waits).map_err(Error::io)?;
         }
         if doublewrite.is_none() && self.file.atomic_write_bytes() >= PAGE_SIZE {
             for (image, item) in images.iter().zip(&*items) {
                 let write = || self.file.write_atomic_at(&image.0, offset_of(item.page));
-                wait_for_space(write).map_err(Error::io)?;
+                wait_for_space_if(waits, write).map_err(Error::io)?;
             }
             return Ok(());
         }
@@ -249,7 +257,7 @@ impl Pool {
         for run in items.chunk_by(|a, b| u64::from(a.page.0) + 1 == u64::from(b.page.0)) {
             let parts: Vec<&[u8]> = images[done..done + run.len()].iter().map(|i| &i.0[..]).collect();
             let write = || self.file.write_vectored_at(&parts, offset_of(run[0].page));
-            wait_for_space(write).map_err(Error::io)?;
+            wait_for_space_if(waits, write).map_err(Error::io)?;
             done += run.len();
         }
         Ok(())

@@ -134,6 +134,10 @@ impl Engine {
         }
         let start_log = Spills::new(spills.clone(), &config.start_log);
         let engine = Engine::assemble(store, datadir, &header, start_log, force);
+        if force.applies_log() {
+            let space = LogSpace::new(&engine.trx, &engine.notes);
+            engine.store.log().keep_space_ahead(Arc::new(space));
+        }
         engine.settle_definitions()?;
         engine.load_catalog()?;
         engine.load_damages()?;
@@ -156,10 +160,24 @@ impl Engine {
         if engine.cleans_up() {
             engine.begin_search(is_unclean)?;
         }
-        // Not before: what a start frees has to be done with the files that are there.
-        let space = LogSpace::new(&engine.trx, &engine.notes);
-        engine.store.log().keep_space_ahead(Box::new(space), config.background);
+        engine.end_start(config.background)?;
         Ok(engine)
+    }
+
+    /// Makes sure that commits and checkpoints have log to write to. From here on what must be written waits for space: the
+    /// server is up, and says why.
+    fn end_start(&self, has_checkpoints: bool) -> Result<()> {
+        let log = self.store.log();
+        if log.make_last_reserve().is_err() {
+            // It gives files back.
+            self.checkpoint()?;
+            log.make_last_reserve()?;
+        }
+        if has_checkpoints {
+            log.expect_checkpoints();
+        }
+        self.store.wait_for_space(true);
+        Ok(())
     }
 
     /// Does what a DDL statement had decided before the server ended, before definitions are read.

@@ -40,4 +40,9 @@ impl Ahead for LogSpace {
             "changes of rows are refused: the disk has no room for more redo log, and checkpoints free none: {error}"
         ));
     }
+
+    fn note_wait(&self, error: &IoError) {
+        self.notes
+            .note(&format!("the disk is full: waiting for somebody to free space for the redo log: {error}"));
+    }
 }

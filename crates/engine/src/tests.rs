@@ -8,6 +8,8 @@ mod checkpoints;
 mod damage;
 mod definitions;
 mod ending;
+#[cfg(debug_assertions)]
+mod full_start;
 mod gone_trees;
 mod histories;
 mod in_place;

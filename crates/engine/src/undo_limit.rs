@@ -106,25 +106,34 @@ impl Engine {
         if undo.is_crowded() {
             self.free_oldest_undo();
         }
-        let mut swapped = undo.swap_out();
+        let mut looks = 0;
         // What nobody needs any more is freed first: the thread that does may only be behind.
         let event = Event::new();
-        for _ in 0..PURGE_LOOKS {
+        loop {
+            let swapped = undo.swap_out();
             if swapped.is_ok() && undo.has_room() {
                 return Ok(());
             }
+            if looks == PURGE_LOOKS {
+                return Err(self.refuse_for_undo(swapped.err()));
+            }
+            looks += 1;
             self.purge.hurry();
             event.wait(event.ticket(), Some(env::deadline_in(PURGE_WAIT)));
-            swapped = undo.swap_out();
         }
-        if let Err(error) = swapped {
+    }
+
+    /// The error of a change that undo has no room for; `not_swapped`: because the disk does not take what memory has too much
+    /// of.
+    fn refuse_for_undo(&self, not_swapped: Option<IoError>) -> Error {
+        if let Some(error) = not_swapped {
             self.undo_warnings.tell_not_swapped(&error);
-            return Err(Error::UndoNotSwapped(Box::new(error)));
+            return Error::UndoNotSwapped(Box::new(error));
         }
         let (bytes, bytes_max) = self.trx.undo().bytes();
         let full = UndoFull { bytes, bytes_max, pin: self.trx.oldest_pin() };
         self.undo_warnings.tell(&full);
-        Err(Error::UndoFull(Box::new(full)))
+        Error::UndoFull(Box::new(full))
     }
 
     /// Frees undo that nobody needs, if there is much of it: who swaps it would do so for nothing.

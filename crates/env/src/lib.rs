@@ -33,7 +33,7 @@ pub use clock::{Clock, ManualClock, RealClock, WallTime, deadline_in};
 pub use disk::{Disk, DiskLock, File, OpenOptions};
 pub use error::{IoError, IoOp, Result};
 pub use memory::Mapping;
-pub use patience::{pause_for_space, wait_for_space};
+pub use patience::{pause_for_space, wait_for_space, wait_for_space_if};
 pub use random::random_bytes;
 pub use read_only_disk::ReadOnlyDisk;
 pub use real_disk::RealDisk;

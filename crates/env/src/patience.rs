@@ -16,9 +16,15 @@ const PAUSE: Duration = Duration::from_millis(100);
 ///
 /// Latches: those that the writer of the file holds.
 #[inline]
-pub fn wait_for_space<T>(mut work: impl FnMut() -> Result<T>) -> Result<T> {
+pub fn wait_for_space<T>(work: impl FnMut() -> Result<T>) -> Result<T> {
+    wait_for_space_if(true, work)
+}
+
+/// [`wait_for_space`] if `waits`; else a full disk is an error like any other.
+#[inline]
+pub fn wait_for_space_if<T>(waits: bool, mut work: impl FnMut() -> Result<T>) -> Result<T> {
     match work() {
-        Err(error) => repeat_while_full(error, work),
+        Err(error) if waits => repeat_while_full(error, work),
         done => done,
     }
 }
@@ -63,6 +69,12 @@ mod tests {
             if full > 0 { Err(error(IoOp::Write, ErrorKind::StorageFull)) } else { Ok(full) }
         });
         assert_eq!(written, Ok(0));
+        let mut tries = 0;
+        let refused: Result<()> = wait_for_space_if(false, || {
+            tries += 1;
+            Err(error(IoOp::Write, ErrorKind::StorageFull))
+        });
+        assert_eq!((refused.is_err(), tries), (true, 1));
         for failure in [error(IoOp::Write, ErrorKind::Other), error(IoOp::Sync, ErrorKind::StorageFull)] {
             let mut tries = 0;
             let failed: Result<()> = wait_for_space(|| {

@@ -53,6 +53,8 @@ struct State {
     faults: FaultPlan,
     prng: Prng,
     powered_off: bool,
+    /// Nothing that may need space succeeds.
+    is_full: bool,
 }
 
 type FileBytes = Arc<Mutex<Contents>>;
@@ -98,7 +100,8 @@ impl SimDisk {
 
     fn with(names: Names<FileBytes>, faults: FaultPlan, prng: Prng, volatile: bool) -> Self {
         let used = names.files().map(|(_, file)| file.lock().len() as u64).sum();
-        let state = State { names, locked: BTreeSet::new(), faults, prng, powered_off: false };
+        let state =
+            State { names, locked: BTreeSet::new(), faults, prng, powered_off: false, is_full: false };
         SimDisk(Arc::new(Shared {
             state: Mutex::new(LatchLevel::Leaf, state),
             used: AtomicU64::new(used),
@@ -125,6 +128,11 @@ impl SimDisk {
         self.0.state.lock().faults.schedule(troubles);
     }
 
+    /// Forgets what was scheduled and has not come.
+    pub fn unschedule(&self) {
+        self.0.state.lock().faults.unschedule();
+    }
+
     /// What has gone wrong so far, in order; a full disk aside.
     pub fn happened(&self) -> Vec<Mishap> {
         self.0.state.lock().faults.happened().to_vec()
@@ -140,8 +148,10 @@ impl SimDisk {
         self.0.state.lock().faults.set_rates(rates);
     }
 
-    /// Bounds the bytes of all files together; what would exceed it fails with `StorageFull` and does nothing.
+    /// Bounds the bytes of all files together; what would exceed it fails with `StorageFull` and does nothing. Ends
+    /// [`Mishap::Full`].
     pub fn set_capacity(&self, bytes: u64) {
+        self.0.state.lock().is_full = false;
         self.0.capacity.store(bytes, Ordering::Relaxed);
     }
 
@@ -254,6 +264,10 @@ impl SimDisk {
             sim::halt();
             return Err(IoError::new(op, path, ErrorKind::NotConnected));
         }
+        state.is_full |= mishap == Some(Mishap::Full);
+        if state.is_full && may_need_space(op) {
+            return Err(IoError::new(op, path, ErrorKind::StorageFull));
+        }
         match mishap {
             // A failed sync has an effect.
             Some(Mishap::Error(kind)) if op != IoOp::Sync => Err(IoError::new(op, path, kind)),
@@ -296,6 +310,11 @@ impl SimDisk {
         let accounted = self.0.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
         accounted.map(drop).map_err(|_| ErrorKind::StorageFull)
     }
+}
+
+/// Whether an operation may find the disk full: a file system that copies on write needs space for every write.
+fn may_need_space(op: IoOp) -> bool {
+    matches!(op, IoOp::Create | IoOp::Write | IoOp::Resize | IoOp::Rename)
 }
 
 fn new_file(bytes: Vec<u8>, volatile: bool) -> FileBytes {

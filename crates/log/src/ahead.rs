@@ -8,10 +8,14 @@
 //! Changes are admitted only while the tail is below the limit. Who comes to the limit links another file, or makes one. If
 //! the disk has no room for it, the log asks for a checkpoint that gives files back; if it has none to give, the change is
 //! refused with [`Error::Full`], and the next one tries again. Rollback, commits and checkpoints are never asked: the reserve
-//! is theirs, and that of changes that are under way.
+//! is theirs, and that of changes that are under way. Rollback leaves the last part of it to commits and checkpoints: it waits
+//! for space before it takes anything that a checkpoint needs.
+//!
+//! A start that finds the disk full is not waited for: nobody would see why. What it must write fails, and so does the
+//! start. From [`Log::wait_for_space`] on what must be written waits.
 
 use std::fmt::Debug;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use base::Lsn;
 use base::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,6 +33,9 @@ pub trait Ahead: Send + Sync + Debug {
 
     /// The disk has no room for more log. Told again after it had.
     fn note_full(&self, error: &IoError);
+
+    /// Something that cannot be refused waits until the disk has room for more log. Told again after it had.
+    fn note_wait(&self, error: &IoError);
 }
 
 /// The least reserve: for changes under way, commits and checkpoints. A quarter of a file, and not less than this, but for
@@ -43,6 +50,11 @@ fn least_reserve(last_file_bytes: u64, capacity_bytes: u64) -> u64 {
     (last_file_bytes / 4).clamp(least, RESERVE_BYTES_MAX)
 }
 
+/// The part of the reserve that commits and checkpoints have for themselves.
+fn last_reserve(reserve_bytes: u64) -> u64 {
+    reserve_bytes / 8
+}
+
 /// Rounds of checkpoints that a change waits for: the first may have begun before it asked.
 const ROUNDS: u64 = 2;
 
@@ -51,7 +63,7 @@ const ROUNDS: u64 = 2;
 pub(crate) struct Space {
     /// Changes begin only while the tail is below this; `u64::MAX`: nobody has asked for it to be kept.
     limit: AtomicU64,
-    ahead: OnceLock<Box<dyn Ahead>>,
+    ahead: OnceLock<Arc<dyn Ahead>>,
     /// One thread at a time moves the limit.
     extending: Mutex<()>,
     /// The disk had no room when a file was last wanted.
@@ -60,6 +72,8 @@ pub(crate) struct Space {
     wants_files: AtomicBool,
     /// A change was refused, and no file was made since.
     is_told: AtomicBool,
+    /// The same of a wait.
+    is_wait_told: AtomicBool,
     /// Somebody does checkpoints when asked.
     has_checkpoints: AtomicBool,
     /// Rounds of checkpoints so far.
@@ -75,6 +89,7 @@ impl Space {
             is_short: AtomicBool::new(false),
             wants_files: AtomicBool::new(false),
             is_told: AtomicBool::new(false),
+            is_wait_told: AtomicBool::new(false),
             has_checkpoints: AtomicBool::new(false),
             rounds: AtomicU64::new(0),
         }
@@ -87,12 +102,78 @@ impl Space {
 }
 
 impl Log {
-    /// From now on changes are admitted only where the space for their log, and for undoing them, is there. `has_checkpoints`: a
-    /// thread does rounds of checkpoints while [`Log::set_admission`] sets a limit, and calls [`Log::note_round`].
-    pub fn keep_space_ahead(&self, ahead: Box<dyn Ahead>, has_checkpoints: bool) {
-        self.space.ahead.get_or_init(|| ahead);
-        self.space.has_checkpoints.store(has_checkpoints, Ordering::Relaxed);
+    /// From now on changes are admitted only where the space for their log, and for undoing them, is there.
+    pub fn keep_space_ahead(&self, ahead: Arc<dyn Ahead>) {
+        self.hold_writer().files.tell_waits_to(Arc::clone(self.space.ahead.get_or_init(|| ahead)));
         self.set_space_limit(Lsn(0));
+    }
+
+    /// From now on a thread does rounds of checkpoints while [`Log::set_admission`] sets a limit, and calls
+    /// [`Log::note_round`].
+    pub fn expect_checkpoints(&self) {
+        self.space.has_checkpoints.store(true, Ordering::Relaxed);
+    }
+
+    /// What must be written waits for space on a full disk from now on if `waits`; if not, that ends the log.
+    pub fn wait_for_space(&self, waits: bool) {
+        self.hold_writer().files.set_waits_for_space(waits);
+    }
+
+    /// Makes the last part of the reserve, without which the log takes no checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Full`]; what ends the log.
+    pub fn make_last_reserve(&self) -> Result<()> {
+        match self.link_for_last_reserve()? {
+            Some(full) => Err(Error::Full(full)),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits until more than the last part of the reserve is ahead. Whoever asks can wait, and holds nothing that a checkpoint
+    /// needs.
+    ///
+    /// # Errors
+    /// What ends the log.
+    pub(crate) fn leave_last_reserve(&self) -> Result<()> {
+        while self.space.has_checkpoints.load(Ordering::Relaxed) && self.has_room_limit() {
+            let ticket = self.waiting.0.admitted.ticket();
+            self.ensure_works()?;
+            let Some(full) = self.link_for_last_reserve()? else { break };
+            self.space.is_short.store(true, Ordering::Relaxed);
+            self.space.wants_files.store(true, Ordering::Release);
+            if !self.space.is_wait_told.swap(true, Ordering::Relaxed)
+                && let Some(ahead) = self.space.ahead.get()
+            {
+                ahead.note_wait(&full);
+            }
+            self.ask_for_checkpoint();
+            self.wait_for_checkpoint(ticket, false)?;
+        }
+        Ok(())
+    }
+
+    /// Links files until the last part of the reserve is ahead. What the disk says if it has no room.
+    fn link_for_last_reserve(&self) -> Result<Option<Box<IoError>>> {
+        let _turn = self.space.extending.lock();
+        loop {
+            let (end, reserve) = self.ahead_and_reserve();
+            if end.0.saturating_sub(self.current().0) >= last_reserve(reserve) {
+                return Ok(None);
+            }
+            match self.link_another() {
+                Ok(()) => {}
+                Err(Error::Io(error)) if error.is_out_of_space() => return Ok(Some(error)),
+                Err(error) => return Err(self.fail(error)),
+            }
+        }
+    }
+
+    /// Where the last file ends, and the least reserve.
+    fn ahead_and_reserve(&self) -> (Lsn, u64) {
+        let writer = self.hold_writer();
+        let files = &writer.files;
+        (files.end(), least_reserve(files.last_file_bytes(), files.capacity_bytes()))
     }
 
     /// Whether a change waits for files that a checkpoint gives back. Asked by who does it, before it begins; a change that
@@ -180,12 +261,8 @@ impl Log {
 
     /// Moves the limit beyond the tail, if there is enough space ahead: all that is logged up to there may have to be undone.
     fn move_limit(&self) -> bool {
-        let (end, capacity_bytes, base) = {
-            let writer = self.hold_writer();
-            let files = &writer.files;
-            let capacity_bytes = files.capacity_bytes();
-            (files.end(), capacity_bytes, least_reserve(files.last_file_bytes(), capacity_bytes))
-        };
+        let (end, base) = self.ahead_and_reserve();
+        let capacity_bytes = self.file_bytes().1;
         let tail = self.current();
         let rollback = self.space.ahead.get().map_or(0, |ahead| ahead.rollback_bytes(tail));
         let reserve = base + rollback.min(capacity_bytes / 2);
@@ -217,6 +294,7 @@ impl Log {
         };
         if is_new {
             self.space.is_told.store(false, Ordering::Relaxed);
+            self.space.is_wait_told.store(false, Ordering::Relaxed);
         }
         self.hold_writer().files.link_next(spare)
     }

@@ -14,8 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Lsn, invariant};
-use env::{Disk, File, OpenOptions, wait_for_space};
+use env::{Disk, File, IoError, OpenOptions, wait_for_space_if};
 
+use crate::ahead::Ahead;
 use crate::error::{Error, Result};
 use crate::header::{Checkpoint, FileHead, HEADER_BYTES, Identity};
 
@@ -181,6 +182,10 @@ pub(crate) struct Files {
     /// Files together are to be no larger than this, as far as the redo LSN allows.
     capacity_bytes: u64,
     checkpoint: Checkpoint,
+    /// Whether what must be written waits for space on a full disk. If not, that ends the log.
+    waits_for_space: bool,
+    /// Where such a wait is told.
+    ahead: Option<Arc<dyn Ahead>>,
 }
 
 impl Files {
@@ -215,7 +220,19 @@ impl Files {
             file_bytes: 0,
             capacity_bytes: 0,
             checkpoint,
+            waits_for_space: true,
+            ahead: None,
         }
+    }
+
+    /// Sets whether what must be written waits for space.
+    pub(crate) fn set_waits_for_space(&mut self, waits: bool) {
+        self.waits_for_space = waits;
+    }
+
+    /// Sets where waits for space are told.
+    pub(crate) fn tell_waits_to(&mut self, ahead: Arc<dyn Ahead>) {
+        self.ahead = Some(ahead);
     }
 
     /// Sets how large the files are to be, each and together.
@@ -255,11 +272,11 @@ impl Files {
             let room = (file.end().0 - lsn.0) as usize;
             let (now, later) = split_pieces(pieces, room);
             let (offset, len) = (file.offset(lsn), (now[0].len() + now[1].len()) as u64);
-            let file = &*file.file;
+            let (file, waits) = (&*file.file, self.waits_for_space);
             if now[1].is_empty() && stays_in_begun_block(offset, offset + len) {
-                wait_for_space(|| file.write_at(now[0], offset))?;
+                wait_for_space_if(waits, || file.write_at(now[0], offset))?;
             } else {
-                wait_for_space(|| write_to_end_of_block(file, now, offset, offset + len))?;
+                wait_for_space_if(waits, || write_to_end_of_block(file, now, offset, offset + len))?;
             }
             self.unsynced.get_or_insert(self.current);
             lsn.0 += len;
@@ -281,18 +298,32 @@ impl Files {
 
     /// Moves on to the next file, making one if nobody has: what has been appended must be written.
     fn advance(&mut self) -> Result<()> {
+        let mut is_told = false;
         while self.current + 1 == self.chain.len() {
             let made = match self.spares.pop() {
                 Some(spare) => Ok(spare),
                 None => self.folder.make(self.file_bytes),
             };
             match made.and_then(|spare| self.link_next(spare)) {
-                Err(Error::Io(error)) if error.is_out_of_space() => env::pause_for_space(),
+                Err(Error::Io(error)) if error.is_out_of_space() && self.waits_for_space => {
+                    self.tell_wait(&error, &mut is_told);
+                    env::pause_for_space();
+                }
                 linked => linked?,
             }
         }
         self.current += 1;
         Ok(())
+    }
+
+    /// Tells, once, that the log waits for space.
+    #[cold]
+    fn tell_wait(&self, error: &IoError, is_told: &mut bool) {
+        if !std::mem::replace(is_told, true)
+            && let Some(ahead) = &self.ahead
+        {
+            ahead.note_wait(error);
+        }
     }
 
     /// Whether the next file should be linked now, so that nobody waits for it later.
@@ -332,7 +363,7 @@ impl Files {
             return Err(error.into());
         }
         // The space of the header is the file's: what fails here is no lack of it, but where writes need new space.
-        wait_for_space(|| spare.file.write_at(&head.encode(), 0))?;
+        wait_for_space_if(self.waits_for_space, || spare.file.write_at(&head.encode(), 0))?;
         spare.file.sync_data()?;
         self.folder.disk.sync_dir(&self.folder.path)?;
         self.chain.push_back(LogFile { head, name, file: spare.file });
@@ -343,7 +374,8 @@ impl Files {
     pub(crate) fn write_checkpoint(&mut self, checkpoint: Checkpoint) -> Result<()> {
         let checkpoint = Checkpoint { number: self.checkpoint.number + 1, ..checkpoint };
         let file = &self.chain[self.current].file;
-        wait_for_space(|| file.write_at(&checkpoint.encode(), checkpoint.offset()))?;
+        let write = || file.write_at(&checkpoint.encode(), checkpoint.offset());
+        wait_for_space_if(self.waits_for_space, write)?;
         file.sync_data()?;
         self.checkpoint = checkpoint;
         Ok(())

@@ -324,6 +324,7 @@ impl Log {
     }
 
     /// [`Log::admit`] for what must go on while the disk is full, such as a rollback: the reserve has its space (`ahead.rs`).
+    /// Waits where little is left of it.
     ///
     /// # Errors
     /// The failure that ended the log.
@@ -332,7 +333,7 @@ impl Log {
         if self.tail.0.load(Ordering::Relaxed) < self.admission_limit.0.load(Ordering::Relaxed) {
             return Ok(());
         }
-        self.wait_for_room(false)
+        self.wait_for_reserve()
     }
 
     /// [`Log::admit`] before a row is changed. True: [`Log::ask_changes`] has said that the caller is to look for another
@@ -366,6 +367,13 @@ impl Log {
             }
             self.make_space(interruptible)?;
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_for_reserve(&self) -> Result<()> {
+        self.wait_for_room(false)?;
+        self.leave_last_reserve()
     }
 
     #[cold]

@@ -292,7 +292,8 @@ impl LogReader {
     }
 
     /// The log, to go on at the end that the reader has reached. What was read is made durable, what lies behind the end
-    /// is made zeros, and the log is no longer marked as closed. Files that hold nothing of it are removed.
+    /// is made zeros, and the log is no longer marked as closed. Files that have no place in it are removed; those made ahead
+    /// stay, because a full disk may have no room for others. The log does not wait for space on a full disk, until it is told to.
     ///
     /// # Panics
     /// If the end was not reached.
@@ -304,15 +305,12 @@ impl LogReader {
         let mut chain: VecDeque<LogFile> = files.split_off(chain.start).into();
         spares.extend(files.into_iter().chain(behind).map(|file| file.name));
         if !clean {
-            // Files wholly behind the end start again as new ones: frames of theirs may check.
-            while chain.len() > 1 && chain.back().is_some_and(|last| last.head.first_lsn >= at) {
-                spares.extend(chain.pop_back().map(|file| file.name));
-            }
             for file in &chain {
                 file.file.sync_data()?;
             }
-            if let Some(last) = chain.back() {
-                last.erase_from(at)?;
+            // What lies behind the end starts again as new: frames there may check.
+            if let Some(whole) = erase_behind(&chain, at)? {
+                spares.extend(chain.split_off(whole).into_iter().map(|file| file.name));
             }
         }
         for name in &spares {
@@ -320,9 +318,21 @@ impl LogReader {
         }
         folder.disk.sync_dir(&folder.path)?;
         let mut files = Files::of_chain(folder, chain, at, checkpoint);
+        files.set_waits_for_space(false);
         files.write_checkpoint(Checkpoint { clean: Lsn(0), ..checkpoint })?;
         Ok(Log::with_files(files, at, config))
     }
+}
+
+/// Makes everything from `end` on zeros, up to the first file ahead of it that is not whole: its number is returned.
+fn erase_behind(chain: &VecDeque<LogFile>, end: Lsn) -> Result<Option<usize>> {
+    for (number, file) in chain.iter().enumerate().filter(|(_, file)| file.end() > end) {
+        if file.head.first_lsn >= end && number > 0 && file.file.len()? < file.head.size {
+            return Ok(Some(number));
+        }
+        file.erase_from(file.head.first_lsn.max(end))?;
+    }
+    Ok(None)
 }
 
 /// What the folder holds.

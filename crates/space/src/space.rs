@@ -106,6 +106,19 @@ impl Space {
             .map_err(|error| if error.is_out_of_space() { Error::FileFull } else { error.into() })
     }
 
+    /// Bytes of the file.
+    pub(crate) fn file_bytes(&self) -> Result<u64> {
+        Ok(self.file.len()?)
+    }
+
+    /// Reserves disk space for bytes of the file that pages are about to be written to.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(crate) fn reserve_bytes(&self, bytes: Range<u64>) -> Result<()> {
+        Ok(self.file.allocate(bytes.start, bytes.end - bytes.start)?)
+    }
+
     /// Gives an extent that is a hole its disk space back, so that no later write of its pages finds the disk full.
     ///
     /// # Errors

@@ -78,6 +78,7 @@ impl Store {
         let doublewrite = open_doublewrite(&**disk, path, config, config.identity, &*file)?;
         let log = Log::create(disk, &folder, config.identity, FIRST_LSN, config.log)?;
         let store = Store::with_file(file, config, doublewrite, log)?;
+        store.wait_for_space(false);
         let mut image = Box::new([0; PAGE_SIZE]);
         PageMut::new(&mut image).format_file_header(&new_header(config.identity));
         let mut mtr = Mtr::new(&store);
@@ -130,6 +131,7 @@ impl Store {
         let position = Arc::new(LatePosition::new(reader.position()));
         let pool =
             Pool::with_doublewrite(Arc::clone(&file), config.pool, Arc::clone(&position) as _, doublewrite)?;
+        pool.wait_for_space(false);
         if !clean {
             let lost = LostPages::new(config.forced);
             reader = recover::redo(reader, &pool, freed, &lost, alone, observer)?;
@@ -146,6 +148,8 @@ impl Store {
         store.set_clean(Lsn(0))?;
         if clean {
             store.pool.flush_all()?;
+        } else {
+            store.restore_length()?;
         }
         Ok(store)
     }
@@ -164,6 +168,20 @@ impl Store {
 
     fn of_parts(file: Arc<dyn File>, pool: Arc<Pool>, log: Arc<Log>) -> Store {
         Store { pool, log, space: Space::new(file), counters: Box::default(), is_map_known: true }
+    }
+
+    /// What must be written waits for space on a full disk from now on if `waits`; if not, that is an error and the last. A
+    /// store that was made or opened does not wait: its start is refused.
+    pub fn wait_for_space(&self, waits: bool) {
+        self.log.wait_for_space(waits);
+        self.pool.wait_for_space(waits);
+    }
+
+    /// Reserves the space of pages at the end of the file that the header counts and a crash has taken back.
+    fn restore_length(&self) -> Result<()> {
+        let counted = u64::from(self.header()?.high_water.0) * PAGE_SIZE as u64;
+        let present = self.space.file_bytes()?;
+        if present < counted { self.space.reserve_bytes(present..counted) } else { Ok(()) }
     }
 
     /// Learns what the map says. Where it is damaged, the start fails, or goes on without those parts if it is `forced`.

@@ -30,7 +30,7 @@ impl GoneTrees {
 impl Engine {
     /// Leaves the trees of an entry of pending trees, but for those that a table has, to be freed. Without a thread that does
     /// it they are freed at once.
-    pub(super) fn give_up_trees(&self, pending: Vec<IndexId>) -> Result<()> {
+    pub(crate) fn give_up_trees(&self, pending: Vec<IndexId>) -> Result<()> {
         if pending.is_empty() {
             return Ok(());
         }

@@ -32,10 +32,14 @@ impl Leftover {
 }
 
 impl Engine {
-    /// Purges what the log tells of. Nobody reads yet, so that nobody needs it.
+    /// Purges what the log tells of. Nobody reads yet, so that nobody needs it. What a full disk has no log for is left to the
+    /// sweep and to the search for lost values.
     pub(super) fn purge_leftovers(&self, leftovers: Vec<Leftover>) -> Result<()> {
         for leftover in leftovers {
-            self.store.log().admit_reserved()?;
+            match self.store.log().admit() {
+                Err(log::Error::Full(_)) => break,
+                admitted => admitted?,
+            }
             self.purge_now(leftover.trx, &leftover.record)?;
         }
         Ok(())

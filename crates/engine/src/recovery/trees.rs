@@ -23,6 +23,16 @@ fn name_of(ids: &[IndexId]) -> [u8; 8] {
     name
 }
 
+/// The trees that the value of an entry lists.
+fn trees_in(value: &[u8]) -> Result<Vec<IndexId>> {
+    let (mut rest, mut trees) = (value, Vec::new());
+    while !rest.is_empty() {
+        let id = take_varint(&mut rest).and_then(|id| u32::try_from(id).ok());
+        trees.push(IndexId(id.ok_or(Error::DictionaryCorrupt { what: "pending trees" })?));
+    }
+    Ok(trees)
+}
+
 impl Engine {
     /// Puts down the ids of trees that are about to be made or freed. If the server ends before
     /// [`Engine::forget_pending_trees`], the next start frees those of them that no table has then. The caller holds the
@@ -46,8 +56,18 @@ impl Engine {
     }
 
     /// Frees the trees that were pending when the server ended. Nobody allocates pages meanwhile, and no transaction is
-    /// unfinished: the pages of a value that was not written to its end may look as those of such a tree.
+    /// unfinished: the pages of a value that was not written to its end may look as those of such a tree. What a full disk has
+    /// no log for is left to the thread that purges.
     pub(crate) fn free_pending_trees(&self) -> Result<()> {
+        match self.free_dead_trees() {
+            Err(error) if error.is_full_disk() => {
+                self.pending_trees()?.into_iter().try_for_each(|pending| self.give_up_trees(pending))
+            }
+            freed => freed,
+        }
+    }
+
+    fn free_dead_trees(&self) -> Result<()> {
         let trees = self.dead_trees()?;
         if !trees.is_empty() {
             self.forget_damages(trees.iter().copied())?;
@@ -61,16 +81,14 @@ impl Engine {
 
     /// The trees that were pending when the server ended and that no table has.
     pub(crate) fn dead_trees(&self) -> Result<BTreeSet<IndexId>> {
-        let mut trees = BTreeSet::new();
-        for (_, value) in &self.dictionary.list(&self.store, Kind::PendingTrees)? {
-            let mut rest = &value[..];
-            while !rest.is_empty() {
-                let id = take_varint(&mut rest).and_then(|id| u32::try_from(id).ok());
-                trees.insert(IndexId(id.ok_or(Error::DictionaryCorrupt { what: "pending trees" })?));
-            }
-        }
         let catalog = self.catalog();
-        trees.retain(|&tree| catalog.index(tree).is_none());
-        Ok(trees)
+        let pending = self.pending_trees()?.into_iter().flatten();
+        Ok(pending.filter(|&tree| catalog.index(tree).is_none()).collect())
+    }
+
+    /// The trees of each entry of pending trees.
+    fn pending_trees(&self) -> Result<Vec<Vec<IndexId>>> {
+        let entries = self.dictionary.list(&self.store, Kind::PendingTrees)?;
+        entries.iter().map(|(_, value)| trees_in(value)).collect()
     }
 }

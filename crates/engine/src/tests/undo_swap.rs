@@ -163,15 +163,16 @@ fn a_full_disk_refuses_changes_until_there_is_room_and_loses_nothing() {
     let (engine, table, mut trx) = limited(&disk);
     change(&engine, &table, &mut trx, 1).unwrap();
     let before = rows(&engine, &table, ReadView::newest());
-    disk.schedule_all(&[env::Trouble {
+    let fails = env::Trouble {
         op: Some(IoOp::Create),
         file: Some("swap.undo"),
         nth: 1,
         mishap: Mishap::Error(ErrorKind::Other),
-    }]);
-    // What fails once is tried again.
+    };
+    disk.schedule_all(&[fails; 20]);
+    // What fails at all looks but the last is tried again.
     change(&engine, &table, &mut trx, 10).unwrap();
-    assert_eq!(disk.happened().len(), 1);
+    assert_eq!(disk.happened().len(), 20);
     let mark = trx.mark();
     engine.store().log().flush().unwrap();
     disk.set_capacity(disk.used());

@@ -39,6 +39,8 @@ pub enum Mishap {
     LostWrite,
     /// A write is acknowledged and lands somewhere else in the file.
     MisdirectedWrite,
+    /// The disk is full: this operation, and each later one that may need space, fails until the disk gets another capacity.
+    Full,
 }
 
 /// How often operations go wrong by themselves, per million of their kind.
@@ -106,6 +108,10 @@ impl FaultPlan {
 
     pub(super) fn schedule(&mut self, troubles: &[Trouble]) {
         self.scheduled.push(troubles.iter().copied().collect());
+    }
+
+    pub(super) fn unschedule(&mut self) {
+        self.scheduled.clear();
     }
 
     pub(super) fn happened(&self) -> &[Mishap] {

@@ -1,5 +1,6 @@
 //! The space that is kept ahead: changes are refused on a full disk, and what was admitted is not.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use env::IoError;
@@ -12,6 +13,9 @@ use crate::{Ahead, Error, LogPosition};
 struct Open {
     since: AtomicU64,
     told: AtomicUsize,
+    waits_told: AtomicUsize,
+    /// The disk on which space is freed for whoever waits.
+    frees: OnceLock<SimDisk>,
 }
 
 impl Ahead for Arc<Open> {
@@ -22,13 +26,19 @@ impl Ahead for Arc<Open> {
     fn note_full(&self, _error: &IoError) {
         self.told.fetch_add(1, Ordering::Relaxed);
     }
+
+    fn note_wait(&self, _error: &IoError) {
+        self.waits_told.fetch_add(1, Ordering::Relaxed);
+        self.frees.get().expect("nobody is to wait").set_capacity(u64::MAX);
+    }
 }
 
 /// A log on a disk with room for so many bytes more, and its transactions.
 fn log_with_room(bytes: u64) -> (SimDisk, Log, Arc<Open>) {
     let (disk, log) = new_log(SMALL);
     let open = Arc::new(Open { since: AtomicU64::new(u64::MAX), ..Open::default() });
-    log.keep_space_ahead(Box::new(Arc::clone(&open)), true);
+    log.keep_space_ahead(Arc::new(Arc::clone(&open)));
+    log.expect_checkpoints();
     disk.set_capacity(disk.used() + bytes);
     (disk, log, open)
 }
@@ -82,6 +92,61 @@ fn undoing_everything_that_is_open_has_its_space() {
         log.durable_up_to(append(&log, &[2; 280]).end).unwrap();
     }
     assert_eq!(disk.used(), used);
+}
+
+#[test]
+fn a_rollback_that_the_reserve_is_too_small_for_waits_for_space_and_leaves_the_last_of_it() {
+    let (disk, log, open) = log_with_room(40 << 10);
+    fill(&log);
+    open.frees.get_or_init(|| disk.clone());
+    let (log, stop) = (Arc::new(log), Arc::new(AtomicU64::new(0)));
+    log.set_admission(Lsn(u64::MAX), Lsn(u64::MAX - 1));
+    let rounds = {
+        let (log, stop) = (Arc::clone(&log), Arc::clone(&stop));
+        move || {
+            while stop.load(Ordering::Acquire) == 0 {
+                let ticket = log.checkpoint_wanted().ticket();
+                log.set_admission(Lsn(u64::MAX), Lsn(u64::MAX - 1));
+                log.note_round();
+                log.checkpoint_wanted().wait(ticket, None);
+            }
+        }
+    };
+    let used = disk.used();
+    std::thread::scope(|scope| {
+        scope.spawn(rounds);
+        while open.waits_told.load(Ordering::Relaxed) == 0 {
+            assert_eq!(disk.used(), used);
+            log.admit_reserved().unwrap();
+            append(&log, &[2; 1000]);
+        }
+        log.flush().unwrap();
+        assert!(disk.used() > used);
+        stop.store(1, Ordering::Release);
+        log.ask_for_checkpoint();
+    });
+    assert_eq!(open.waits_told.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn files_made_ahead_of_a_crash_stay_for_a_start_on_a_full_disk() {
+    let (disk, log, _) = log_with_room(1 << 20);
+    log.admit_change().unwrap();
+    let capacity = log.file_bytes().0;
+    log.durable_up_to(append(&log, &[1; 300]).end).unwrap();
+    let disk = disk.crash();
+    disk.set_capacity(0);
+    let log = read_all(&disk).unwrap().1.into_log(SMALL).unwrap();
+    assert_eq!(log.file_bytes().0, capacity);
+    // As much as the files have room for, half of each of which is its header, and no more.
+    while log.current().0 + 600 < FIRST_LSN.0 + capacity / 2 {
+        log.durable_up_to(append(&log, &[2; 300]).end).unwrap();
+    }
+    for _ in 0..1000 {
+        append(&log, &[3; 300]);
+    }
+    let refused = log.flush().unwrap_err();
+    assert!(matches!(&refused, Error::Io(error) if error.is_out_of_space()), "{refused}");
 }
 
 #[test]

@@ -133,7 +133,7 @@ pub(super) fn count(plan: Plan, disk: &SimDisk, coverage: &mut Coverage) {
             Mishap::BitRot => Event::BitRot,
             Mishap::MisdirectedRead => Event::MisdirectedReads,
             Mishap::MisdirectedWrite => Event::MisdirectedWrites,
-            Mishap::PowerOff | Mishap::LostWrite => continue,
+            Mishap::PowerOff | Mishap::LostWrite | Mishap::Full => continue,
         };
         coverage.add(event, 1);
     }

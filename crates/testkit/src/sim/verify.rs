@@ -25,10 +25,13 @@ pub(super) fn start(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
     // Transactions that the last round has left open may be there still: a view sees nothing of them.
     let mut trx = engine.begin(BeginOptions::default());
     let view = trx.view();
-    let main = engine.table(SCHEMA, NAMES[MAIN])?;
+    // As statements do: what is out of use is refused by name.
+    let main = engine.open_table(&mut trx, SCHEMA, NAMES[MAIN])?;
     let shared_row = tables::get(engine, &main, view, SHARED)?;
     let count = shared_row.ok_or_else(|| "the shared row is gone".to_owned())?.n;
-    let defined = definitions(engine, notes, view, &main)?;
+    let has_side = engine.table(SCHEMA, NAMES[SIDE]).is_ok();
+    let side = if has_side { Some(engine.open_table(&mut trx, SCHEMA, NAMES[SIDE])?) } else { None };
+    let defined = definitions(engine, notes, view, (&main, side.as_deref()))?;
     let model = {
         let mut shared = lock(notes);
         shared.model.check_count(count)?;
@@ -37,8 +40,8 @@ pub(super) fn start(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
         shared.model.clone()
     };
     table_agrees(engine, &main, view, &model.newest(MAIN))?;
-    if defined.side {
-        table_agrees(engine, &*engine.table(SCHEMA, NAMES[SIDE])?, view, &model.newest(SIDE))?;
+    if let Some(side) = side {
+        table_agrees(engine, &side, view, &model.newest(SIDE))?;
     }
     Ok(engine.commit(&mut trx)?)
 }
@@ -74,19 +77,24 @@ fn make(engine: &Arc<Engine>) -> Result<()> {
     Ok(engine.commit(&mut trx)?)
 }
 
-/// The definitions found, if they may be.
-fn definitions(engine: &Engine, notes: &Notes, view: ReadView, main: &Table) -> Result<Definitions> {
+/// The definitions found, if they may be, given the main table and the side table that were found.
+fn definitions(
+    engine: &Engine,
+    notes: &Notes,
+    view: ReadView,
+    (main, side): (&Table, Option<&Table>),
+) -> Result<Definitions> {
     let index = main.find_index("c").is_some();
     if *main.def.comment != *tables::comment(index) {
         return Err(format!("index {index}, but the comment is {:?}", main.def.comment).into());
     }
-    let (side, pair) = (engine.table(SCHEMA, NAMES[SIDE]).ok(), pair(engine)?);
+    let pair = pair(engine)?;
     let model = lock(notes).model.clone();
     let is_it = |possible: &Definitions| {
         (possible.side, possible.index, possible.pair) == (side.is_some(), index, pair)
     };
     let mut possible: Vec<Definitions> = model.possible().filter(is_it).collect();
-    if let (Some(side), [now, before]) = (&side, &possible[..])
+    if let (Some(side), [now, before]) = (side, &possible[..])
         && now.epoch != before.epoch
     {
         // The side table may have been emptied, or not yet.

@@ -122,6 +122,27 @@ fn a_full_disk_refuses_growth_and_has_room_again_after_a_removal() {
 }
 
 #[test]
+fn a_disk_that_is_full_from_some_operation_on_refuses_what_may_need_space_until_it_has_some() {
+    let disk = SimDisk::new();
+    let f = file(&disk, "f");
+    f.write_at(&[1; 600], 0).unwrap();
+    disk.schedule(Some(IoOp::Write), 2, Mishap::Full);
+    f.write_at(&[2; 600], 0).unwrap();
+    for _ in 0..2 {
+        assert_eq!(f.write_at(&[3; 600], 0).unwrap_err().kind, ErrorKind::StorageFull);
+        assert_eq!(f.allocate(0, 10).unwrap_err().kind, ErrorKind::StorageFull);
+        assert!(disk.create(Path::new("g"), OpenOptions::default()).is_err());
+    }
+    f.sync_data().unwrap();
+    assert_eq!(sectors(&*f)[0], 2);
+    disk.set_capacity(u64::MAX);
+    f.write_at(&[3; 600], 0).unwrap();
+    disk.schedule(Some(IoOp::Write), 1, Mishap::Full);
+    disk.unschedule();
+    f.write_at(&[4; 600], 0).unwrap();
+}
+
+#[test]
 fn rates_make_every_kind_of_mishap_happen_and_survive_a_crash() {
     let disk = SimDisk::seeded(11);
     let rate = 200_000;
