@@ -5,7 +5,6 @@ use crate::hostile;
 use crate::hot;
 use crate::ledger;
 use crate::loom;
-use crate::page;
 use crate::process::run as command;
 use crate::sim;
 use crate::tidy;
@@ -26,7 +25,6 @@ pub(crate) fn run(fast: bool) -> Result<(), String> {
         hostile::gate()?;
         ledger::gate()?;
         hot::gate()?;
-        page::gate()?;
     }
     println!("ci: all checks passed");
     Ok(())

@@ -13,7 +13,7 @@ mod standing;
 mod summary;
 mod tsv;
 
-pub use html::{Extras, Profile, html, profiles};
+pub use html::{Extras, Profile, html, profiles, relative};
 pub use markdown::markdown;
 pub use tsv::tsv;
 
@@ -56,15 +56,21 @@ pub struct Written {
     pub markdown: String,
 }
 
-/// Writes the reports of a folder beside its journal: `report.md`, `report.html`, `results.tsv`. The page shows the ledger's history, too,
-/// if one is given.
+/// Writes the reports of a folder beside its journal: `report.md`, `report.html`, `relative.svg`, `results.tsv`. The page
+/// shows the ledger's history, too, if one is given.
 pub fn write(folder: &Path, history: Option<History>) -> Result<Written> {
     let (header, cells) = Journal::read(folder)?;
     let rows = rows(&header, &cells);
     let markdown = markdown(&header, &rows);
     let page = html(&header, &rows, &Extras { history, profiles: profiles(folder)? });
-    let table = tsv(&header, &rows);
-    for (name, text) in [("report.md", &markdown), ("report.html", &page), ("results.tsv", &table)] {
+    let (table, picture) = (tsv(&header, &rows), relative(&header, &rows));
+    let files = [
+        ("report.md", &markdown),
+        ("report.html", &page),
+        ("results.tsv", &table),
+        ("relative.svg", &picture),
+    ];
+    for (name, text) in files {
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(|source| Error::File { path, source })?;
     }

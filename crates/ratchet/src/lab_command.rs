@@ -51,7 +51,7 @@ pub(crate) enum LabCommand {
         #[arg(long)]
         copies: bool,
     },
-    /// Puts what has been measured together: report.md, report.html and results.tsv in the output folder, the first printed.
+    /// Puts what has been measured together: report.md, report.html, relative.svg and results.tsv in the output folder, the first printed.
     ///
     /// report.html is one page that opens without network. Folded stacks in the folder's profiles/*.folded become flame graphs.
     Report {

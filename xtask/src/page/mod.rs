@@ -42,18 +42,6 @@ pub(crate) fn run(folder: Option<&str>) -> Result<(), String> {
     look(&place, &page)
 }
 
-/// Looks at a report of made-up measurements. Where there is no browser it says so and finds nothing: some distributions have none to
-/// install without a daemon of their own.
-pub(crate) fn gate() -> Result<(), String> {
-    if Command::new(BROWSER).arg("--version").output().is_err() {
-        println!("page: no program {BROWSER} here; the layout of the lab's page is not looked at");
-        return Ok(());
-    }
-    let place = place()?;
-    let path = sample(&place)?.join("report.html");
-    look(&place, &fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?)
-}
-
 fn place() -> Result<PathBuf, String> {
     let place = target_dir().join("page");
     fs::create_dir_all(&place).map_err(|e| format!("{}: {e}", place.display()))?;

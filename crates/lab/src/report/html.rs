@@ -18,9 +18,11 @@ mod flames;
 mod heat;
 mod history;
 mod intro;
+mod relative;
 mod text;
 
 pub use flames::{Profile, profiles};
+pub use relative::relative;
 
 use bars::{Bar, Scale};
 use text::escape;

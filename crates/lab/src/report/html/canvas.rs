@@ -25,6 +25,8 @@ pub(super) const TEXT: Ink = RGBColor(0x1b, 0x1f, 0x24);
 pub(super) const MUTED: Ink = RGBColor(0x57, 0x60, 0x6a);
 /// Lines that guide the eye.
 pub(super) const LINE: Ink = RGBColor(0xd0, 0xd7, 0xde);
+/// What an image stands on where no page gives it a colour.
+pub(super) const PAPER: Ink = RGBColor(0xff, 0xff, 0xff);
 /// Shown to be faster.
 pub(super) const FASTER: Ink = RGBColor(0x0a, 0x5f, 0x9e);
 /// Shown to be slower.
