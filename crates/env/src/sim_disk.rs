@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use base::prng::Prng;
 use base::sync::{LatchLevel, Mutex, sim};
@@ -40,6 +40,8 @@ struct Shared {
     /// Bytes of all files; the disk is full at `capacity`.
     used: AtomicU64,
     capacity: AtomicU64,
+    /// Nothing that may need space succeeds.
+    is_full: AtomicBool,
     /// Bytes that the device writes whole, a sector at least.
     block_bytes: AtomicU64,
     /// Whether a crash loses what was not synced.
@@ -53,8 +55,6 @@ struct State {
     faults: FaultPlan,
     prng: Prng,
     powered_off: bool,
-    /// Nothing that may need space succeeds.
-    is_full: bool,
 }
 
 type FileBytes = Arc<Mutex<Contents>>;
@@ -101,11 +101,12 @@ impl SimDisk {
     fn with(names: Names<FileBytes>, faults: FaultPlan, prng: Prng, volatile: bool) -> Self {
         let used = names.files().map(|(_, file)| file.lock().len() as u64).sum();
         let state =
-            State { names, locked: BTreeSet::new(), faults, prng, powered_off: false, is_full: false };
+            State { names, locked: BTreeSet::new(), faults, prng, powered_off: false };
         SimDisk(Arc::new(Shared {
             state: Mutex::new(LatchLevel::Leaf, state),
             used: AtomicU64::new(used),
             capacity: AtomicU64::new(u64::MAX),
+            is_full: AtomicBool::new(false),
             block_bytes: AtomicU64::new(SECTOR as u64),
             volatile,
         }))
@@ -151,7 +152,7 @@ impl SimDisk {
     /// Bounds the bytes of all files together; what would exceed it fails with `StorageFull` and does nothing. Ends
     /// [`Mishap::Full`].
     pub fn set_capacity(&self, bytes: u64) {
-        self.0.state.lock().is_full = false;
+        self.0.is_full.store(false, Ordering::Relaxed);
         self.0.capacity.store(bytes, Ordering::Relaxed);
     }
 
@@ -264,8 +265,8 @@ impl SimDisk {
             sim::halt();
             return Err(IoError::new(op, path, ErrorKind::NotConnected));
         }
-        state.is_full |= mishap == Some(Mishap::Full);
-        if state.is_full && may_need_space(op) {
+        self.0.is_full.fetch_or(mishap == Some(Mishap::Full), Ordering::Relaxed);
+        if self.0.is_full.load(Ordering::Relaxed) && may_need_space(op) {
             return Err(IoError::new(op, path, ErrorKind::StorageFull));
         }
         match mishap {
