@@ -56,7 +56,7 @@ impl SpillFolder {
         SpillReader::open(&*self.disk, &self.file_of(trx), self.identity, trx, len)
     }
 
-    /// None yet: undo of open transactions of which so many bytes stay in memory.
+    /// None yet: undo of open transactions, of which this number of bytes stays in memory.
     pub(crate) fn trails(&self, undo_memory: usize) -> Trails {
         Trails::new(&self.disk, self.path.join(RECOVERY_FILE), undo_memory)
     }

@@ -2,7 +2,7 @@
 //!
 //! The outer rows are copies, so the inner leaf stays latched from one key to the next ([`LeafProber`]). Pairs are handed on
 //! as batches with company: where a key has one row at most, all outer rows in succession that have the key, in the company
-//! of that row; elsewhere the inner rows of a key in the company of one outer row. Both are the order of a nested loop.
+//! of that row; elsewhere the inner rows of a key beside one outer row. Both are the order of a nested loop.
 //!
 //! The loop itself ([`crate::join_nested`]), which runs the inner access for one outer row after the other, is the fallback,
 //! and the oracle of the tests.
@@ -303,7 +303,7 @@ impl<'r> IndexLookup<'r> {
     }
 }
 
-/// Pushes outer rows in the company of `inner`.
+/// Pushes outer rows beside `inner`.
 fn push_with(outer: &RowBatch<'_>, inner: CurrentRow<'_>, pairs: &mut PairSink<'_>) -> Result<Flow> {
     let parent = Frame { parent: outer.parent, row: inner };
     pairs.sink.batch(&RowBatch { parent: Some(&parent), ..*outer })

@@ -21,7 +21,7 @@ use crate::reader::{RowEnv, TableReader};
 use crate::row_build::RowBuffer;
 use crate::statement::Statement;
 
-/// Rows are written when so many are built, or so many bytes.
+/// Rows built, and bytes of them, at which they are written.
 const BATCH_ROWS: usize = 1024;
 const BATCH_BYTES: usize = 256 * 1024;
 

@@ -18,7 +18,7 @@ use flow::{Call, Target};
 use names::{Callee, callee, crate_of, in_check_module, is_validator, last_segment};
 pub use paths::{HotPaths, Limits};
 
-/// Copies of so many bytes at once are listed.
+/// Bytes from which on a copy is listed.
 pub const LARGE_COPY: u64 = 256;
 
 /// What was found in an executable.

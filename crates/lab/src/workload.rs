@@ -22,7 +22,7 @@ pub enum Data {
     Sbtest,
     /// `employees` and `salaries`.
     Employees,
-    /// `group_1`, `group_1024` and `group_2048`: a VARCHAR(2048) of which so many bytes are used.
+    /// `group_1`, `group_1024` and `group_2048`: a VARCHAR(2048) of which this number of bytes is used.
     Groups,
 }
 

@@ -69,7 +69,7 @@ impl Stretch {
         })
     }
 
-    /// The frame that begins so many bytes behind the start; `None` at the end.
+    /// The frame that begins this number of bytes after the start; `None` at the end.
     pub(crate) fn frame_at(&self, at: usize) -> Option<Frame<'_>> {
         let rest = self.bytes().get(at..).filter(|rest| !rest.is_empty())?;
         let header = FRAME_HEADER_BYTES as usize;
@@ -88,7 +88,7 @@ impl Stretch {
 /// What the bytes at some position of the log begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beginning {
-    /// A frame that checks, of so many bytes.
+    /// A frame that checks, and its length in bytes.
     Whole(usize),
     /// More bytes are needed to tell: so many in all.
     Cut(usize),

@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// A disk with room for so many bytes.
+    /// A disk with room for this number of bytes.
     #[derive(Clone)]
     struct Small(Arc<Mutex<(usize, Vec<u8>)>>);
 

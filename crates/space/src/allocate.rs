@@ -6,7 +6,8 @@ use page::extent_map::EXTENTS_PER_MAP;
 use page::{Corruption, CorruptionKind, EXTENT_PAGES, ExtentEntry, ExtentState, PageOp, PageType};
 
 use crate::error::{Error, Result};
-use crate::extents::{ExtentNo, Locality, bit_of, extent_of};
+use crate::extent_no::{ExtentNo, bit_of, extent_of};
+use crate::extents::Locality;
 use crate::mtr::{Latched, Mtr};
 use crate::space::{Space, map_page_of, write_entry};
 use crate::space_reserve::SpaceReserve;

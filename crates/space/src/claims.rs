@@ -5,7 +5,7 @@
 //! that trees and values have. What is freed meanwhile counts as claimed, and what is allocated meanwhile is not asked about.
 //! The rest is lost.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use base::{IndexId, PageNo};
 use page::extent_map::EXTENTS_PER_MAP;
@@ -13,32 +13,12 @@ use page::{EXTENT_PAGES, ExtentEntry, ExtentState, PageType};
 
 use crate::allocate::pages_within;
 use crate::error::Result;
-use crate::extents::{ExtentNo, Extents, bit_of, extent_of};
+use crate::extent_no::{ExtentNo, bit_of, extent_of};
+use crate::extents::Extents;
 use crate::mtr::Mtr;
 use crate::space::RESERVED_PAGES;
 use crate::store::Store;
-
-/// Pages that were in use at the start and are not claimed: a bit for each page, by extent. Empty when nobody asks.
-///
-/// Memory: about 40 bytes for each extent (1 MiB) that holds one.
-#[derive(Debug, Default)]
-pub(crate) struct Unclaimed(BTreeMap<ExtentNo, u64>);
-
-impl Unclaimed {
-    /// Takes pages of an extent out. `pages`: one bit each.
-    pub(crate) fn claim(&mut self, extent: ExtentNo, pages: u64) {
-        if let Some(left) = self.0.get_mut(&extent) {
-            *left &= !pages;
-            if *left == 0 {
-                self.0.remove(&extent);
-            }
-        }
-    }
-
-    fn of(&self, extent: ExtentNo) -> u64 {
-        self.0.get(&extent).copied().unwrap_or_default()
-    }
-}
+use crate::unclaimed::Unclaimed;
 
 impl Extents {
     /// Notes the pages in use in extents of `trees` and in those that small trees share.
@@ -53,7 +33,7 @@ impl Extents {
             let pages = entry.used & !reserved;
             (is_asked && pages != 0).then_some((extent, pages))
         });
-        let unclaimed = Unclaimed(entries.collect());
+        let unclaimed = Unclaimed::new(entries);
         *self.unclaimed() = unclaimed;
     }
 }
@@ -88,9 +68,7 @@ impl Store {
 
     /// Returns the unclaimed pages of the first extent after `after` that has any.
     pub fn unclaimed_after(&self, after: Option<&UnclaimedPages>) -> Option<UnclaimedPages> {
-        let from = after.map_or(0, |after| after.extent + 1);
-        let mut space = self.space.lock();
-        let (&extent, &pages) = space.unclaimed().0.range(from..).next()?;
+        let (extent, pages) = self.space.lock().unclaimed().next(after.map(|after| after.extent))?;
         let pages = (0..EXTENT_PAGES).filter(|page| pages >> page & 1 != 0);
         Some(UnclaimedPages {
             extent,

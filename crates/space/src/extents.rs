@@ -13,16 +13,14 @@ use std::sync::Arc;
 use base::{IndexId, Lsn, PageNo, invariant};
 use page::{EXTENT_PAGES, ExtentEntry, ExtentState};
 
-use crate::claims::Unclaimed;
 use crate::error::Result;
+use crate::extent_no::{ExtentNo, bit_of, extent_of};
 use crate::garbage::GarbageBits;
 use crate::shared_owners::SharedOwners;
+use crate::unclaimed::Unclaimed;
 
 /// Gives an extent that is a hole in the file its disk space back, before its pages are given out.
 pub(crate) type Fill<'f> = &'f mut dyn FnMut(ExtentNo) -> Result<()>;
-
-/// Number of an extent: page number / 64.
-pub(crate) type ExtentNo = u32;
 
 /// Where a tree's next page comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -458,16 +456,6 @@ impl Extents {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &ExtentEntry> {
         self.states.iter()
     }
-}
-
-/// The extent of a page.
-pub(crate) fn extent_of(page: PageNo) -> ExtentNo {
-    page.0 / EXTENT_PAGES
-}
-
-/// The bit of a page in [`ExtentEntry::used`].
-pub(crate) fn bit_of(page: PageNo) -> u64 {
-    1 << (page.0 % EXTENT_PAGES)
 }
 
 fn page_of(extent: ExtentNo, page: u32) -> PageNo {

@@ -21,7 +21,7 @@ use base::PageNo;
 use page::PageRef;
 
 use crate::error::Result;
-use crate::extents::{ExtentNo, extent_of};
+use crate::extent_no::{ExtentNo, extent_of};
 use crate::mtr::{Latched, Mtr};
 use crate::store::Store;
 

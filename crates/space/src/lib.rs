@@ -40,6 +40,7 @@ pub mod check;
 mod claims;
 mod destroy;
 mod error;
+mod extent_no;
 mod extents;
 mod garbage;
 mod mtr;
@@ -50,6 +51,7 @@ mod shared_owners;
 mod space;
 mod space_reserve;
 mod store;
+mod unclaimed;
 
 pub use allocate::{NewPage, NewRun};
 pub use claims::UnclaimedPages;

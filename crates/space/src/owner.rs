@@ -2,7 +2,7 @@
 
 use base::{IndexId, PageNo};
 
-use crate::extents::extent_of;
+use crate::extent_no::extent_of;
 use crate::space::map_page_of;
 use crate::store::Store;
 

@@ -19,7 +19,8 @@ use page::extent_map::EXTENTS_PER_MAP;
 use page::{EXTENT_PAGES, ExtentEntry, ExtentPlace, ExtentState, PAGE_SIZE, PageMut, PageOp, PageRef};
 
 use crate::error::{Error, Result};
-use crate::extents::{ExtentNo, Extents};
+use crate::extent_no::ExtentNo;
+use crate::extents::Extents;
 use crate::garbage::GarbageBits;
 use crate::mtr::{Latched, Mtr};
 use crate::space_reserve::EXTENTS_WITHHELD;

@@ -18,7 +18,7 @@ enum Body {
     None,
     /// In the receive buffer.
     Here { start: usize, end: usize },
-    /// In the assembly buffer, but for so many bytes of the part that arrives, and for another part if one follows.
+    /// In the assembly buffer, but for this number of bytes of the part that arrives, and for another part if one follows.
     Part { missing: usize, another: bool },
     /// In the assembly buffer.
     Assembled,

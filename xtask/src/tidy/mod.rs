@@ -1,7 +1,11 @@
-//! House rules that a program can check: layers, sizes, banned calls, leftovers.
+//! House rules that a program can check: layers, import cycles, sizes, banned calls, retired words, leftovers,
+//! paths in documents.
 
 mod banned;
+mod cycles;
+mod doc_paths;
 mod layers;
+mod retired;
 mod sizes;
 mod source;
 
@@ -11,9 +15,12 @@ use source::SourceFile;
 pub(crate) fn run() -> Result<(), String> {
     let files = source::rust_files()?;
     let mut findings = layers::findings()?;
+    findings.extend(doc_paths::findings()?);
+    findings.extend(cycles::findings(&files));
     for file in &files {
         findings.extend(sizes::findings(file)?);
         findings.extend(banned::findings(file));
+        findings.extend(retired::findings(file));
     }
     for finding in &findings {
         println!("tidy: {finding}");

@@ -16,7 +16,7 @@ const IDENTITY: Identity = [9; 16];
 /// Bytes of a frame with [`payload`].
 const FRAME: u64 = FRAME_HEADER_BYTES + 3;
 
-/// A log with a ring of so many bytes.
+/// A log with a ring of this number of bytes.
 fn new_log(buffer_bytes: usize) -> (SimDisk, Arc<Log>) {
     let disk = SimDisk::new();
     disk.create_dir(Path::new("redo")).unwrap();

@@ -33,7 +33,7 @@ impl Ahead for Arc<Open> {
     }
 }
 
-/// A log on a disk with room for so many bytes more, and its transactions.
+/// A log on a disk with room for this number of bytes more, and its transactions.
 fn log_with_room(bytes: u64) -> (SimDisk, Log, Arc<Open>) {
     let (disk, log) = new_log(SMALL);
     let open = Arc::new(Open { since: AtomicU64::new(u64::MAX), ..Open::default() });

@@ -7,7 +7,7 @@ use base::PageNo;
 use base::sync::plain::Mutex;
 use buffer::{CorruptPage, Damage, Error};
 
-use crate::extents::extent_of;
+use crate::extent_no::extent_of;
 use crate::space::map_page_of;
 
 /// What redo passes over. Each page is one hand's.

@@ -49,7 +49,7 @@ const MAX_DEPTH: u32 = 63;
 /// Most literals of a statement whose plan is kept: a longer list is a load of rows, whose shape hardly ever comes again.
 /// The rest of a text with more is not read for its key.
 pub const CACHED_LITERALS_MAX: usize = 4096;
-/// Texts of up to so many bytes are copied as if they had as many.
+/// Texts of up to this length are copied as if they had it.
 const SHORT: usize = 16;
 /// Codes that the fast path writes.
 const CODE_OPEN: u8 = Tok::LParen.code();

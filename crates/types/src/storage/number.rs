@@ -46,14 +46,14 @@ pub(super) fn integer_bytes(ty: &SqlType) -> u32 {
     }
 }
 
-/// Whether an integer has so many bytes, 1 to 8, with a sign.
+/// Whether an integer fits these bytes, 1 to 8, with a sign.
 #[inline(always)]
 pub(super) fn fits_signed(value: i64, bytes: u32) -> bool {
     let shift = 64 - 8 * bytes;
     (value << shift) >> shift == value
 }
 
-/// Whether an integer has so many bytes, 1 to 8, without a sign.
+/// Whether an integer fits these bytes, 1 to 8, without a sign.
 #[inline(always)]
 pub(super) fn fits_unsigned(value: i64, bytes: u32) -> bool {
     value >= 0 && (bytes == 8 || value >> (8 * bytes) == 0)

@@ -64,11 +64,11 @@ pub fn store_plain(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> bool {
 /// What [`store_plain`] stores in a column, told by its type once for many values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlainKind {
-    /// Integers of so many bytes.
+    /// Integers of this number of bytes.
     Signed(u32),
-    /// Integers of so many bytes, none below 0.
+    /// Unsigned integers of this number of bytes.
     Unsigned(u32),
-    /// ASCII text of so many bytes at most that does not end with a space.
+    /// ASCII text of at most this number of bytes that does not end with a space.
     Text(u32),
     /// Nothing.
     Nothing,

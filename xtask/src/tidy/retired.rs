@@ -1,0 +1,42 @@
+//! Words that the field's terms have taken the place of (docs/glossary.md).
+
+use super::at;
+use super::source::SourceFile;
+
+/// Retired word, and the word to use.
+const RETIRED: [(&str, &str); 5] = [
+    ("HAS_VER", "HAS_END"),
+    ("UndoRef", "UndoPtr"),
+    ("txn", "trx"),
+    ("in the company of", "beside, or with a fixed row"),
+    ("so many bytes", "a number, or `at most`"),
+];
+
+/// Retired words in a file, comments included.
+pub(crate) fn findings(file: &SourceFile) -> Vec<String> {
+    if file.path.ends_with("tidy/retired.rs") {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (number, line) in file.text.lines().enumerate() {
+        for (word, better) in RETIRED {
+            if line.contains(word) {
+                found.push(at(file, number + 1, &format!("{word}: say {better}")));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retired_word_is_found_in_a_comment() {
+        let file =
+            |text: &str| SourceFile { path: "crates/x/src/a.rs".into(), text: text.into(), tests_from: 9 };
+        assert_eq!(findings(&file("/// A record with HAS_VER.")).len(), 1);
+        assert_eq!(findings(&file("/// A record with HAS_END.")).len(), 0);
+    }
+}
