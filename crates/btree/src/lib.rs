@@ -74,6 +74,7 @@ mod space;
 mod space_reserve;
 mod split;
 mod split_plan;
+mod stand_in;
 mod store;
 mod tree;
 

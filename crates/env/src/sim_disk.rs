@@ -100,8 +100,7 @@ impl SimDisk {
 
     fn with(names: Names<FileBytes>, faults: FaultPlan, prng: Prng, volatile: bool) -> Self {
         let used = names.files().map(|(_, file)| file.lock().len() as u64).sum();
-        let state =
-            State { names, locked: BTreeSet::new(), faults, prng, powered_off: false };
+        let state = State { names, locked: BTreeSet::new(), faults, prng, powered_off: false };
         SimDisk(Arc::new(Shared {
             state: Mutex::new(LatchLevel::Leaf, state),
             used: AtomicU64::new(used),
