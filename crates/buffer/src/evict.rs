@@ -143,7 +143,8 @@ impl Pool {
         if state.is_dirty() {
             return Passed::Dirty(Item { page, frame });
         }
-        if !state.is_clean() || !entry.latch.try_exclusive() {
+        // The file header stays: what everything else is found from is not read again, however the disk rots.
+        if page.is_none() || !state.is_clean() || !entry.latch.try_exclusive() {
             return Passed::Kept;
         }
         let _hold = ExclusiveHold::adopt(&entry.latch);

@@ -110,7 +110,8 @@ impl Engine {
                 (datadir, store, history)
             }
             Found::Existing(datadir, identity) if !force_recovery.applies_log() => {
-                let store = Store::open_without_log(&config.disk, &datadir.data_file(), config.pool_bytes)?;
+                let (disk, file) = (&config.disk, datadir.data_file());
+                let store = Store::open_without_log(disk, &file, config.pool_bytes, identity)?;
                 let history = history(&datadir, identity);
                 (datadir, store, history)
             }
@@ -128,7 +129,10 @@ impl Engine {
         let mut header = store.header()?;
         let spills = datadir.spill_folder(&config.disk, header.identity);
         let force = config.force_recovery;
-        if !force.applies_log() {
+        if let Some(damage) = store.header_damage() {
+            config.start_log.note(&format!("recovery: the file header cannot be read: {damage}"));
+        }
+        if !force.applies_log() || store.header_damage().is_some() {
             // Only the log records which ids were assigned, and which of their transactions ended.
             header.trx_limit = TrxId(TrxId::MAX.0 / 2);
         }
@@ -168,11 +172,12 @@ impl Engine {
     /// server is up, and says why.
     fn end_start(&self, has_checkpoints: bool) -> Result<()> {
         let log = self.store.log();
-        if log.make_last_reserve().is_err() {
+        if !self.is_read_only() && log.make_last_reserve().is_err() {
             // It gives files back.
             self.checkpoint()?;
             log.make_last_reserve()?;
         }
+        self.dictionary.begin_telling();
         if has_checkpoints {
             log.expect_checkpoints();
         }
@@ -248,7 +253,7 @@ impl Engine {
         trx.undo().ask_by(store.log());
         Arc::new(Engine {
             trx,
-            dictionary: Dictionary::open(header.roots[0], force.is_forced()),
+            dictionary: Dictionary::open(header.roots[0], force.is_forced(), &notes),
             catalog: ArcSwap::default(),
             version: AtomicU64::new(1),
             definition: Mutex::new(()),
@@ -300,7 +305,8 @@ impl Engine {
     /// Whether nothing can be changed: `innodb_force_recovery` says so, or the start has passed over damage of what says where
     /// changes may go.
     pub fn is_read_only(&self) -> bool {
-        self.force.is_read_only() || !self.store.is_map_known() || self.dictionary.is_partial()
+        let is_whole = self.store.is_map_known() && self.store.header_damage().is_none();
+        self.force.is_read_only() || !is_whole || self.dictionary.is_partial()
     }
 
     /// Whether unfinished transactions are rolled back, what transactions have left is purged, and a shutdown is clean.
@@ -474,9 +480,9 @@ const TRX_LIMIT_STEP: u64 = 1 << 16;
 
 fn create(config: &EngineConfig, datadir: &DataDir, store_config: StoreConfig) -> Result<Store> {
     let store = Store::create(&config.disk, &datadir.data_file(), store_config)?;
-    let dictionary = Dictionary::create(&store)?;
+    let root = Dictionary::create(&store)?;
     store.update_header(|header| {
-        header.roots[0] = dictionary.root();
+        header.roots[0] = root;
         header.next_index = IndexId(FIRST_USER_INDEX);
     })?;
     // The directory counts as made once FORMAT is there.

@@ -2,12 +2,13 @@
 //!
 //! | level | left out | refused |
 //! |---|---|---|
-//! | 1 | damaged pages of the dictionary and the extent map, and redo for damaged pages | changes of rows |
+//! | 1 | a damaged file header, damaged pages of the dictionary and the extent map, and redo for damaged pages | changes of rows |
 //! | 3 | that, and: rollback of unfinished transactions, which stay invisible; purge | changes of rows |
 //! | 4 | as 3 | all changes |
 //! | 6 | that, and: the redo log; pages are read as they are on disk, and no file is written (an older directory's page file is still renamed) | all changes |
 //!
-//! Level 2 acts as 1, and 5 as 4. Where the extent map or the dictionary is not whole, nothing can be changed at any level.
+//! Level 2 acts as 1, and 5 as 4. Where the file header, the extent map or the dictionary is not whole, nothing can be changed at
+//! any level.
 
 use crate::error::Error;
 
@@ -65,10 +66,9 @@ impl Error {
                 space::Error::Log(error) => log_level(error),
                 space::Error::Buffer(buffer::Error::Corruption(corrupt)) => match corrupt.damage {
                     buffer::Damage::BeyondLog | buffer::Damage::BehindLog => Some(6),
-                    // Without the file header nothing is known of the file.
-                    _ => (!corrupt.page.is_none()).then_some(1),
+                    _ => Some(1),
                 },
-                space::Error::Corruption(corruption) => (!corruption.page.is_none()).then_some(1),
+                space::Error::Corruption(_) => Some(1),
                 _ => None,
             },
             _ => None,
@@ -108,7 +108,7 @@ mod tests {
         for (error, level) in [
             (page(1, Damage::Unwritten), Some(1)),
             (Error::DictionaryCorrupt { what: "table" }, Some(1)),
-            (page(0, Damage::Unwritten), None),
+            (page(0, Damage::Unwritten), Some(1)),
             (page(0, Damage::BehindLog), Some(6)),
             (log(log::Error::NoLog("redo".into())), Some(6)),
             (log(log::Error::UnknownPart(Lsn(9), 31)), Some(6)),

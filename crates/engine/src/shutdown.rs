@@ -54,24 +54,26 @@ impl Engine {
         let is_purged = self.trx.purge_horizon() != self.trx.newest() || self.purge_at_end(mode)?;
         self.free_gone_trees()?;
         self.stop_threads();
-        if !is_purged || self.gone_trees.are_waiting() || !self.is_dictionary_settled()? {
+        if !is_purged || self.gone_trees.are_waiting() || !self.is_dictionary_written()? {
             // The log tells the next start what is left.
             return Ok(self.store.log().flush()?);
         }
-        self.note_search()?;
-        self.save_counters()?;
         self.store.update_header(|header| header.trx_limit = self.trx.next_id())?;
         self.store.close()?;
         self.remove_spills();
         Ok(())
     }
 
-    /// False: a full disk keeps steps of a decided DDL statement from being made.
-    fn is_dictionary_settled(&self) -> Result<bool> {
-        let _definition = self.definition.lock();
-        match self.dictionary.settle(&self.store) {
-            Err(error) if error.is_full_disk() => Ok(false),
-            settled => settled.map(|()| true),
+    /// Writes what the next start finds in the dictionary. False: a full disk, or a damaged page of it, has kept some of that
+    /// from being written.
+    fn is_dictionary_written(&self) -> Result<bool> {
+        let settle = || {
+            let _definition = self.definition.lock();
+            self.dictionary.settle(&self.store)
+        };
+        match settle().and_then(|()| self.note_search()).and_then(|()| self.save_counters()) {
+            Err(error) if error.is_full_disk() || error.is_corrupt_page() => Ok(false),
+            written => written.map(|()| true),
         }
     }
 

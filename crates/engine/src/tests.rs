@@ -6,6 +6,7 @@ mod bad_disk;
 mod basics;
 mod checkpoints;
 mod damage;
+mod damaged_dictionary;
 mod definitions;
 mod ending;
 #[cfg(debug_assertions)]

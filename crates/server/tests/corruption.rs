@@ -53,6 +53,13 @@ impl Place {
         std::fs::read(self.datadir.join("data.pages")).unwrap()
     }
 
+    /// Removes the copies of pages from which a start would mend them.
+    fn remove_copies(&self) {
+        for name in ["0", "1"] {
+            std::fs::remove_file(self.datadir.join("doublewrite").join(name)).unwrap();
+        }
+    }
+
     /// Changes a bit in the middle of what is used of a page.
     fn damage(&self, page: usize) {
         let mut bytes = self.pages();
@@ -316,6 +323,75 @@ fn a_flipped_bit_in_the_dictionary_refuses_the_start_and_force_recovery_1_reads_
         assert_eq!(number(&mut conn, &format!("SELECT COUNT(*) FROM shop.{table}")), 0);
     }
     assert_read_only(&mut conn);
+}
+
+#[test]
+fn a_flipped_bit_in_the_file_header_refuses_the_start_and_forced_ones_read_everything() {
+    let place = Place::closed(&TABLES);
+    place.damage(0);
+    // A copy mends it.
+    let mut server = place.start(&[]);
+    assert!(server.start_log.iter().any(|line| line.contains("1 torn pages restored")));
+    server.shut_down().unwrap();
+    place.remove_copies();
+    place.damage(0);
+    let line = place.refusal();
+    assert!(line.contains("data.pages") && line.contains("page 0 "), "{line}");
+    assert!(line.contains("--innodb-force-recovery=1"), "{line}");
+    for level in ["1", "6"] {
+        let mut server = place.start(&[&format!("--innodb-force-recovery={level}")]);
+        let told =
+            |line: &String| line.contains("the file header cannot be read") && line.contains("page 0 ");
+        assert!(server.start_log.iter().any(told), "{:?}", server.start_log);
+        let mut conn = connect(&server);
+        assert_read_only(&mut conn);
+        assert_eq!(number(&mut conn, "SELECT LENGTH(big) FROM shop.bad WHERE id = 800"), 40_013);
+        drop(conn);
+        server.shut_down().unwrap();
+        assert!(place.refusal().contains("page 0 "));
+    }
+}
+
+#[test]
+fn a_flipped_bit_in_the_dictionary_of_a_server_that_is_up_costs_the_statements_that_need_the_page() {
+    let mut statements: Vec<String> = TABLES.map(str::to_owned).to_vec();
+    let columns: Vec<String> =
+        (0..60).map(|n| format!("column_{n} INT COMMENT '{}'", "c".repeat(60))).collect();
+    statements.extend((0..20).map(|n| format!("CREATE TABLE shop.wide{n} ({})", columns.join(", "))));
+    statements.push("CREATE TABLE shop.much (d INT, body LONGTEXT)".to_owned());
+    statements.push("INSERT INTO shop.much SELECT d, REPEAT('m', 800000) FROM shop.digit".to_owned());
+    let place = Place::closed(&statements.iter().map(String::as_str).collect::<Vec<_>>());
+    let page = place.leaves(DICTIONARY)[2];
+    let log = place.datadir.with_extension("err");
+    let options = ["--innodb-buffer-pool-size=5M", &format!("--log-error={}", log.display())];
+    let mut server = place.start(&options);
+    let mut conn = connect(&server);
+    // Pages of the dictionary leave the pool.
+    assert_eq!(number(&mut conn, "SELECT SUM(LENGTH(CONCAT(body, d))) FROM shop.much"), 8_000_010);
+    place.damage(page);
+    let mut refused = 0;
+    for n in 0..20 {
+        if let Err(error) = conn.query_drop(format!("ALTER TABLE shop.wide{n} COMMENT 'new'")) {
+            let error = error.to_string();
+            assert!(error.contains("data.pages") && error.contains(&format!("page {page} ")), "{error}");
+            refused += 1;
+        }
+    }
+    assert!((1..20).contains(&refused), "{refused}");
+    let left: Vec<String> = conn.query("SHOW TABLES FROM shop LIKE 'wide%'").unwrap();
+    assert_eq!(left.len(), 20);
+    for table in left {
+        run(&mut conn, &[&format!("INSERT INTO shop.{table} (column_1) VALUES (1)")]);
+    }
+    run(&mut conn, &["UPDATE shop.good SET k = k + 1"]);
+    drop(conn);
+    server.shut_down().unwrap();
+    let said = std::fs::read_to_string(&log).unwrap();
+    let told =
+        |line: &&str| line.contains(&format!("page {page} ")) && line.contains("a page of the dictionary");
+    assert_eq!(said.lines().filter(told).count(), 1, "{said}");
+    let line = place.refusal();
+    assert!(line.contains(&format!("page {page} ")) && line.contains("--innodb-force-recovery=1"), "{line}");
 }
 
 /// Every file below a data directory with its content, but for those of the server itself.

@@ -68,7 +68,7 @@ impl Store {
     }
 
     /// Reads the pages in shared extents whose tree is not known yet.
-    fn learn_shared_owners(&self) -> Result<()> {
+    pub(crate) fn learn_shared_owners(&self) -> Result<()> {
         let unknown = self.space.lock().shared_pages_unknown();
         for page in unknown {
             let owner = match self.pool.shared_cold(page) {

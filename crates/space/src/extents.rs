@@ -445,11 +445,14 @@ impl Extents {
     /// Pages in use in extents that small trees share.
     fn shared_pages(&self) -> Vec<PageNo> {
         let shared = (0..).zip(&self.states).filter(|(_, entry)| entry.state == ExtentState::Shared);
-        let used = |entry: &ExtentEntry| {
-            let used = entry.used;
-            (0..EXTENT_PAGES).filter(move |page| used >> page & 1 != 0)
-        };
-        shared.flat_map(|(extent, entry)| used(entry).map(move |page| page_of(extent, page))).collect()
+        shared.flat_map(|(extent, entry)| used_pages(extent, entry)).collect()
+    }
+
+    /// The pages in use of a tree, as far as their owners are known.
+    pub(crate) fn pages_of(&self, index: IndexId) -> Vec<PageNo> {
+        let own = self.owned_by(index).into_iter();
+        let own = own.flat_map(|extent| used_pages(extent, &self.states[extent as usize]));
+        own.chain(self.shared_pages_of(&[index].into())).collect()
     }
 
     /// All extents, for statistics and checks.
@@ -470,6 +473,12 @@ fn run_mask(count: u32) -> u64 {
 /// First place of `count` clear bits in a row.
 fn find_run(used: u64, count: u32) -> Option<u32> {
     (0..=EXTENT_PAGES - count).find(|&at| used & (run_mask(count) << at) == 0)
+}
+
+/// The pages of an extent that are in use.
+fn used_pages(extent: ExtentNo, entry: &ExtentEntry) -> impl Iterator<Item = PageNo> + use<> {
+    let used = entry.used;
+    (0..EXTENT_PAGES).filter(move |page| used >> page & 1 != 0).map(move |page| page_of(extent, page))
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@ mod recover;
 mod shared_owners;
 mod space;
 mod space_reserve;
+mod stand_in;
 mod store;
 mod unclaimed;
 

@@ -17,9 +17,10 @@ use crate::mtr::Mtr;
 use crate::recover::{self, LatePosition, LostPages, StartObserver};
 use crate::space::{Space, SpaceReport};
 use crate::space_reserve::EXTENTS_WITHHELD;
+use crate::stand_in::StandIn;
 
 /// The file header page.
-const HEADER_PAGE: PageNo = PageNo(0);
+pub(crate) const HEADER_PAGE: PageNo = PageNo(0);
 
 /// Where the log of a new data file starts: above 0, which means "no position" in places.
 const FIRST_LSN: Lsn = Lsn(8192);
@@ -55,6 +56,8 @@ pub struct Store {
     pub(crate) counters: Box<Counters>,
     /// Whether the whole extent map could be read. If not, pages must not be changed.
     pub(crate) is_map_known: bool,
+    /// In place of a file header that cannot be read.
+    pub(crate) stand_in: Option<Box<StandIn>>,
 }
 
 /// Changes to the shape of trees.
@@ -113,6 +116,7 @@ impl Store {
         let reader = LogReader::open(disk, &log_folder(path), config.identity)?;
         let alone = !config.pool.background;
         let (mut reader, freed) = recover::analyse(reader, alone, observer)?;
+        let is_header_sound = header.is_some();
         if let Some(damage) = header.and_then(|header| mismatch(&header, &reader)) {
             let corrupt = CorruptPage { file: path.to_path_buf(), page: HEADER_PAGE, damage };
             return Err(buffer::Error::Corruption(Box::new(corrupt)).into());
@@ -122,6 +126,9 @@ impl Store {
             observer.unclean()?;
             // Pages follow the log: what is applied to them below is durable from here on.
             reader.sync()?;
+        }
+        // A closed file has no torn page, but its header may have rotted, and be among the copies.
+        if !clean || !is_header_sound {
             let copies = doublewrite_folder(path);
             let redo_lsn = reader.checkpoint().redo_lsn;
             let report = restore_torn_pages(&**disk, &copies, options, config.identity, redo_lsn, &*file)?;
@@ -144,7 +151,13 @@ impl Store {
         let log = Arc::new(reader.into_log(config.log)?);
         position.set(&log);
         let mut store = Store::of_parts(file, pool, log);
+        if config.forced {
+            store.do_without_header(config.identity)?;
+        }
         store.load_space(config.forced)?;
+        if store.stand_in.is_some() {
+            return Ok(store);
+        }
         store.set_clean(Lsn(0))?;
         if clean {
             store.pool.flush_all()?;
@@ -167,7 +180,14 @@ impl Store {
     }
 
     fn of_parts(file: Arc<dyn File>, pool: Arc<Pool>, log: Arc<Log>) -> Store {
-        Store { pool, log, space: Space::new(file), counters: Box::default(), is_map_known: true }
+        Store {
+            pool,
+            log,
+            space: Space::new(file),
+            counters: Box::default(),
+            is_map_known: true,
+            stand_in: None,
+        }
     }
 
     /// What must be written waits for space on a full disk from now on if `waits`; if not, that is an error and the last. A
@@ -258,6 +278,9 @@ impl Store {
 
     /// The file header as it is now.
     pub fn header(&self) -> Result<FileHeader> {
+        if let Some(stand_in) = &self.stand_in {
+            return Ok(stand_in.header.clone());
+        }
         let page = self.pool.shared(HEADER_PAGE)?;
         FileHeader::decode(page.page()).map_err(Error::UnknownFormat)
     }
@@ -304,7 +327,7 @@ impl Store {
     }
 }
 
-fn new_header(identity: [u8; 16]) -> FileHeader {
+pub(crate) fn new_header(identity: [u8; 16]) -> FileHeader {
     FileHeader {
         identity,
         trx_limit: TrxId(1),

@@ -70,7 +70,7 @@ impl Engine {
         for index in self.catalog().all_tables().flat_map(|table| &table.indexes) {
             pool.register_format(index.tree.index, &index.format);
         }
-        if !self.force.applies_log() {
+        if !self.force.applies_log() || self.store.header_damage().is_some() {
             // Pages may be older than others, and than the file header.
             return Ok(());
         }

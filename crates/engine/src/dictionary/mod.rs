@@ -21,13 +21,15 @@ mod change;
 mod codec;
 mod shape;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use base::sync::plain::Mutex;
 use base::{IndexId, PageNo, SchemaId};
 use btree::{Seek, Tree, TreeShape};
 use page::SlotFlags;
 use space::Store;
-use space::check::PageSet;
 use types::{CollationId, TableDef};
 
 pub(crate) use change::Change;
@@ -113,6 +115,11 @@ pub(crate) struct Dictionary {
     forced: bool,
     /// One has left something out.
     is_partial: AtomicBool,
+    /// Where damaged pages are told, each once, from the end of the start on: a start is refused for them, or tells of what it
+    /// leaves out.
+    notes: Arc<dyn StartLog>,
+    tells: AtomicBool,
+    told: Mutex<BTreeSet<PageNo>>,
 }
 
 /// Entries as their pieces come, in the order of their keys.
@@ -143,20 +150,49 @@ impl Entries {
 impl Dictionary {
     const SHAPE: TreeShape = TreeShape { format_version: 1, fixed_key_len: None };
 
-    pub(crate) fn create(store: &Store) -> Result<Self> {
-        let tree = Tree::create(store, DICTIONARY_INDEX, Self::SHAPE)?;
-        Ok(Dictionary {
-            tree,
-            is_unsettled: AtomicBool::new(false),
-            forced: false,
-            is_partial: AtomicBool::new(false),
-        })
+    /// Makes the dictionary's tree. Returns its root.
+    pub(crate) fn create(store: &Store) -> Result<PageNo> {
+        Ok(Tree::create(store, DICTIONARY_INDEX, Self::SHAPE)?.root)
     }
 
     /// The dictionary whose tree has this root. If it is `forced`, lists leave out what cannot be read.
-    pub(crate) fn open(root: PageNo, forced: bool) -> Self {
-        let tree = Tree::open(DICTIONARY_INDEX, root, Self::SHAPE);
-        Dictionary { tree, is_unsettled: AtomicBool::new(true), forced, is_partial: AtomicBool::new(false) }
+    pub(crate) fn open(root: PageNo, forced: bool, notes: &Arc<dyn StartLog>) -> Self {
+        Dictionary {
+            tree: Tree::open(DICTIONARY_INDEX, root, Self::SHAPE),
+            is_unsettled: AtomicBool::new(true),
+            forced,
+            is_partial: AtomicBool::new(false),
+            notes: Arc::clone(notes),
+            tells: AtomicBool::new(false),
+            told: Mutex::default(),
+        }
+    }
+
+    /// From now on damaged pages are told.
+    pub(crate) fn begin_telling(&self) {
+        self.tells.store(true, Ordering::Relaxed);
+    }
+
+    /// Tells of the damaged page that `done` has met, if it has.
+    fn telling<T>(&self, done: Result<T>) -> Result<T> {
+        if let Err(error) = &done {
+            self.tell(error);
+        }
+        done
+    }
+
+    #[cold]
+    fn tell(&self, error: &Error) {
+        if let Error::Storage(storage) = error
+            && let Some(page) = storage.damaged_page()
+            && self.tells.load(Ordering::Relaxed)
+            && self.told.lock().insert(page)
+        {
+            self.notes.note(&format!(
+                "data file: {error}; it is a page of the dictionary: statements that need it are refused, all others are not; dump \
+                 the tables now, because the next start is refused without --innodb-force-recovery=1"
+            ));
+        }
     }
 
     /// A definition that was listed cannot be understood, and is left out.
@@ -175,14 +211,10 @@ impl Dictionary {
         &self.tree
     }
 
-    pub(crate) fn root(&self) -> PageNo {
-        self.tree.root
-    }
-
     /// Writes an entry in place of what has the name, all or nothing.
     pub(crate) fn put(&self, store: &Store, kind: Kind, name: &[u8], value: &[u8]) -> Result<()> {
         self.settle(store)?;
-        self.write(store, kind, name, value)
+        self.telling(self.write(store, kind, name, value))
     }
 
     fn write(&self, store: &Store, kind: Kind, name: &[u8], value: &[u8]) -> Result<()> {
@@ -242,7 +274,11 @@ impl Dictionary {
             let sparse = edit.is_sparse();
             edit.commit();
             if sparse {
-                self.tree.shrink(store, &key)?;
+                match self.tree.shrink(store, &key) {
+                    // The piece is gone; a leaf that stays sparse does no harm.
+                    Err(error) if error.damaged_page().is_some() => self.tell(&error.into()),
+                    shrunk => shrunk?,
+                }
             }
         }
         Ok(())
@@ -255,7 +291,7 @@ impl Dictionary {
                 let mut readable = self.readable(store, kind).into_iter();
                 Ok(readable.rfind(|(found, _)| found == name).map(|(_, value)| value))
             }
-            entries => Ok(entries?.pop().map(|(_, value)| value)),
+            entries => Ok(self.telling(entries)?.pop().map(|(_, value)| value)),
         }
     }
 
@@ -263,7 +299,7 @@ impl Dictionary {
     pub(crate) fn list(&self, store: &Store, kind: Kind) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         match self.entries(store, &[kind as u8]) {
             Err(error) if self.forced && error.is_corrupt_page() => Ok(self.readable(store, kind)),
-            listed => listed,
+            listed => self.telling(listed),
         }
     }
 
@@ -273,26 +309,32 @@ impl Dictionary {
         Ok(entries.entries)
     }
 
-    /// [`Dictionary::list`] of the leaves that can be read. An entry of which a piece is missing is among them.
+    /// [`Dictionary::list`] of the leaves that can be read, also where no inner page leads to them. An entry of which a piece is
+    /// missing is among them.
     #[cold]
     fn readable(&self, store: &Store, kind: Kind) -> Vec<(Vec<u8>, Vec<u8>)> {
         self.is_partial.store(true, Ordering::Relaxed);
-        let mut entries = Entries::default();
-        self.tree.check_with(store, &mut PageSet::new(store), &mut |leaf, _, _| {
+        let mut records = BTreeMap::new();
+        // No error: what cannot be read is left out.
+        let _ = store.visit_leaves(DICTIONARY_INDEX, &mut |leaf| {
             for slot in 0..leaf.count() {
                 let key = leaf.key(slot);
                 if key.first() == Some(&(kind as u8)) {
-                    entries.add(&key, leaf.record(slot).payload());
+                    records.insert(key, leaf.record(slot).payload().to_vec());
                 }
             }
         });
+        let mut entries = Entries::default();
+        for (key, bytes) in &records {
+            entries.add(key, bytes);
+        }
         entries.entries
     }
 
     /// Removes an entry; whether there was one.
     pub(crate) fn delete(&self, store: &Store, kind: Kind, name: &[u8]) -> Result<bool> {
         self.settle(store)?;
-        self.remove(store, kind, name)
+        self.telling(self.remove(store, kind, name))
     }
 
     fn remove(&self, store: &Store, kind: Kind, name: &[u8]) -> Result<bool> {

@@ -63,17 +63,27 @@ impl Store {
     /// is missing there, so that they may not agree.
     ///
     /// # Errors
-    /// [`crate::Error::UnknownFormat`]; [`crate::Error::Corruption`] for a header page that cannot be trusted.
-    pub fn open_without_log(disk: &Arc<dyn Disk>, path: &Path, pool_bytes: usize) -> Result<Store> {
+    /// [`crate::Error::UnknownFormat`]; that of a header that cannot be read, where the dictionary cannot be found without it.
+    pub fn open_without_log(
+        disk: &Arc<dyn Disk>,
+        path: &Path,
+        pool_bytes: usize,
+        identity: [u8; 16],
+    ) -> Result<Store> {
         let disk: Arc<dyn Disk> = Arc::new(ReadOnlyDisk::new(Arc::clone(disk)));
         let file = disk.open(path, OpenOptions::default())?;
-        let header = read_header(&*file)?;
+        let noted = match read_header(&*file) {
+            Ok(header) => header.checkpoint.max(header.clean),
+            Err(error @ Error::UnknownFormat(_)) => return Err(error),
+            Err(_) => Lsn(0),
+        };
         let pool = PoolConfig { bytes: pool_bytes, background: false };
         // Beyond the LSN of every page.
-        let end = Lsn(header.checkpoint.0.max(header.clean.0) + BEYOND_PAGES);
-        let log = idle_log(header.identity, end)?;
-        let mut store = Store::with_file(file, looked_at(pool, header.identity), None, log)?;
-        store.is_map_known = store.load_map(header.high_water.0 / EXTENT_PAGES, &mut Problems::default());
+        let log = idle_log(identity, Lsn(noted.0 + BEYOND_PAGES))?;
+        let mut store = Store::with_file(file, looked_at(pool, identity), None, log)?;
+        store.do_without_header(identity)?;
+        let extents = store.header()?.high_water.0 / EXTENT_PAGES;
+        store.is_map_known = store.load_map(extents, &mut Problems::default());
         Ok(store)
     }
 

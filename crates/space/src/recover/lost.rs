@@ -14,7 +14,8 @@ use crate::space::map_page_of;
 #[derive(Clone, Debug)]
 pub(crate) struct LostPages {
     found: Arc<Mutex<BTreeMap<PageNo, CorruptPage>>>,
-    /// Whether a page of the extent map, one that the disk does not give back, and one beyond the file's end may be lost, too.
+    /// Whether the file header, a page of the extent map, one that the disk does not give back, and one beyond the file's end
+    /// may be lost, too.
     forced: bool,
 }
 
@@ -35,7 +36,8 @@ impl LostPages {
         let may_be_read = matches!(corrupt.damage, Damage::Unreadable { .. } | Damage::PastEnd);
         let is_map = map_page_of(extent_of(page)) == page;
         let may_be_lost = if self.forced { is_damaged || may_be_read } else { is_damaged && !is_map };
-        if page.is_none() || !may_be_lost {
+        // Without the file header a start goes on only if that is asked for.
+        if (page.is_none() && !self.forced) || !may_be_lost {
             return Err(Error::Corruption(corrupt));
         }
         self.found.lock().insert(page, *corrupt);
