@@ -162,10 +162,10 @@ impl Binder<'_, '_> {
                     || (beside_fixed && literal.kind == LiteralKind::Decimal))
             {
                 *value = self.constant(&literal)?;
-            } else if beside_fixed
+            } else if (beside_fixed || beside_date)
                 && let ast::ExprKind::Unary(ast::UnaryOp::Neg, operand) = written.kind
                 && let ast::ExprKind::Literal(literal) = operand.kind
-                && literal.kind == LiteralKind::Decimal
+                && (beside_date && is_number_kind(literal.kind) || literal.kind == LiteralKind::Decimal)
             {
                 let number = self.constant(&literal)?;
                 *value = self.build.negate(number)?;
@@ -240,6 +240,11 @@ fn is_number(expr: &Expr) -> bool {
 /// Whether `expr` is a YEAR column.
 fn is_year_column(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column(_)) && expr.ty.kind == TypeKind::Year
+}
+
+/// Whether literals of this kind are numbers.
+fn is_number_kind(kind: LiteralKind) -> bool {
+    matches!(kind, LiteralKind::Int | LiteralKind::Decimal | LiteralKind::Float)
 }
 
 /// A number's text as a double; past the range it is infinite.
