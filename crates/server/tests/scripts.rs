@@ -40,6 +40,7 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     semantics_conversion,
     show,
     statements,
+    storage_hints,
     stored_as_mysql_does,
     texts_beside_numbers,
     type_pairs,

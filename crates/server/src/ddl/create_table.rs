@@ -89,6 +89,7 @@ pub fn table_def(
         format_version: 1,
         auto_increment_start: options.auto_increment.unwrap_or(1).max(1),
         create_time: 0,
+        hints: options.hints(),
     })
 }
 
