@@ -201,6 +201,12 @@ impl Assigner<'_> {
         self.scratch.clear();
         let column = &targets[target].columns.table.def.columns[usize::from(col)];
         let is_value = match cell {
+            InsertCell::Kept(expr) => {
+                let overlay = Overlay { row, targets, zone: self.run.st.zone };
+                let ctx = self.run.ctx(self.arena);
+                let value = eval(expr, &overlay, &ctx).map_err(|error| self.run.st.eval_error(error))?;
+                self.store.kept(column, &value, number, self.scratch)?
+            }
             InsertCell::Default => self.store.default(column, number, self.scratch)?,
             InsertCell::Expr(expr) => {
                 let st = self.run.st;

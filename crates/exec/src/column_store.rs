@@ -1,5 +1,6 @@
 //! What a column gets: values, defaults, NULL.
 
+use types::temporal::DateFlags;
 use types::{ColumnDef, ColumnDefault, StoreContext, Value, storage};
 
 use crate::context::{Conditions, Level};
@@ -85,6 +86,24 @@ impl<'r> ColumnStore<'r> {
     fn converted(&self, column: &ColumnDef, value: &Value<'_>, row: u64, out: &mut Vec<u8>) -> Result<bool> {
         let report = Report { column: &column.name, row, conditions: self.conditions };
         let context = self.st.store_context_for(self.context, value);
+        store_value(&column.ty, value, &context, &report, out)?;
+        Ok(true)
+    }
+
+    /// What the column holds already, though the mode may refuse it now.
+    pub(crate) fn kept(
+        &self,
+        column: &ColumnDef,
+        value: &Value<'_>,
+        row: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
+        if value.is_null() {
+            return Ok(false);
+        }
+        let date_flags = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
+        let context = StoreContext { strict: false, date_flags, ..self.context };
+        let report = Report { column: &column.name, row, conditions: self.conditions };
         store_value(&column.ty, value, &context, &report, out)?;
         Ok(true)
     }

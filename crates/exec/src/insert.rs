@@ -159,7 +159,7 @@ impl InsertProgram {
         for (&col, cell) in plan.columns.iter().zip(cells) {
             match cell {
                 InsertCell::Default => build.set_default_cell(col)?,
-                InsertCell::Expr(expr) => build.set_expr(col, expr)?,
+                InsertCell::Expr(expr) | InsertCell::Kept(expr) => build.set_expr(col, expr)?,
             }
         }
         self.wanting.iter().try_for_each(|&col| build.complain_of(col))?;

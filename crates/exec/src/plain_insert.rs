@@ -315,6 +315,7 @@ impl PlainInsert {
                 },
                 Source::Plan => match &planned[at] {
                     InsertCell::Default => continue,
+                    InsertCell::Kept(_) => false,
                     InsertCell::Expr(expr) => match &expr.kind {
                         ExprKind::Const(constant) => cell.store(&constant.as_value(), room, to),
                         _ => false,
@@ -342,6 +343,7 @@ impl Cell {
 fn source_of(cell: &InsertCell) -> Option<Source> {
     match cell {
         InsertCell::Default => Some(Source::Plan),
+        InsertCell::Kept(_) => None,
         InsertCell::Expr(expr) => match expr.kind {
             ExprKind::Param(param) => Some(Source::Param(param)),
             ExprKind::Const(_) => Some(Source::Plan),

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use base::memory::Charge;
 use types::storage::fixed_width;
+use types::temporal::OddDelimiter;
 use types::{SqlType, StoreContext, StoreNote, TypeKind, Value, storage};
 
 use crate::context::{Conditions, Level};
@@ -159,6 +160,9 @@ pub(crate) fn store_value(
     report: &Report<'_>,
     out: &mut Vec<u8>,
 ) -> Result<()> {
+    if let Some(odd) = storage::odd_delimiter(ty, value, ctx) {
+        report.warn_of_delimiter(odd, value);
+    }
     let stored = match *value {
         Value::Int(v) => storage::store_int_literal(ty, v, ctx, out),
         _ => storage::store(ty, value, ctx, out),
@@ -193,6 +197,12 @@ pub(crate) struct Report<'a> {
 }
 
 impl Report<'_> {
+    #[cold]
+    fn warn_of_delimiter(&self, odd: OddDelimiter, value: &Value<'_>) {
+        let value = value.message_text().into();
+        self.warn(Level::Warning, Box::new(types::Problem::OddDelimiter { odd, value }));
+    }
+
     #[cold]
     fn warn(&self, level: Level, problem: Box<types::Problem>) {
         self.conditions.warn(level, &self.error(problem));

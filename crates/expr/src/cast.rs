@@ -28,9 +28,16 @@ pub(crate) fn cast<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         TypeKind::Time => Ok(to_time(call, &value)),
         TypeKind::DateTime | TypeKind::Timestamp => Ok(to_datetime(call, &value)),
         TypeKind::Year => Ok(to_year(call, &value)),
+        TypeKind::Bit => to_bits(call, &value),
         _ if call.ty().is_integer() => to_integer(call, &value),
         _ => to_text(call, &value),
     }
+}
+
+/// Bits stay bits, of as many bytes as the type has; what is beside them is text.
+fn to_bits<'v>(call: &Call<'v>, value: &Value<'v>) -> Result<Value<'v>, EvalError> {
+    let Value::Bit { value, .. } = *value else { return to_text(call, value) };
+    Ok(Value::Bit { value, bytes: call.ty().length.div_ceil(8) as u8 })
 }
 
 /// The converted value; text that is not wholly a number is told to the session.

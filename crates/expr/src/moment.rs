@@ -9,9 +9,6 @@ use types::{Date, DateTime, Decimal, SqlModes, Time, Value};
 use crate::compare::warn_truncated;
 use crate::{EvalCtx, Warning};
 
-/// Shorter texts are no date and time of TIME.
-const MOMENT_BYTES_MIN: usize = 12;
-
 /// The date and time that `value` is; `None` for NULL and for what is none. A text may name the offset of its zone: the
 /// session's zone shows that moment. The zone is asked for by such texts alone.
 pub fn moment_of(value: &Value<'_>, flags: DateFlags, ctx: &EvalCtx<'_>) -> Option<Converted<DateTime>> {
@@ -40,12 +37,8 @@ pub(crate) fn note_date_delimiters(value: &Value<'_>, ctx: &EvalCtx<'_>) {
 /// As [`note_date_delimiters`], of a time, or of a date and time.
 #[inline]
 pub(crate) fn note_time_delimiters(value: &Value<'_>, ctx: &EvalCtx<'_>) {
-    let Value::Bytes { data, .. } = value else { return };
-    if let Some(odd) = OddDelimiter::of_time(data) {
-        warn_of_delimiter(odd, value, ctx);
-    } else if data.len() >= MOMENT_BYTES_MIN
-        && let Some(odd) = OddDelimiter::of_date(data)
-        && Time::parse(data).is_some_and(|parsed| parsed.date_dropped)
+    if let Value::Bytes { data, .. } = value
+        && let Some(odd) = OddDelimiter::of_clock(data)
     {
         warn_of_delimiter(odd, value, ctx);
     }

@@ -24,14 +24,31 @@ pub struct Account {
     pub locked: bool,
 }
 
+/// What a statement does to one account.
+#[derive(Clone, Debug)]
+pub enum AccountStep {
+    /// Adds the account or replaces the one of the same name.
+    Put(Account),
+    /// Removes the account `'user'@'host'`, if there is one.
+    Remove(String, String),
+}
+
+impl AccountStep {
+    /// User and host of the account.
+    pub fn name(&self) -> (&str, &str) {
+        match self {
+            AccountStep::Put(account) => (&account.user, &account.host),
+            AccountStep::Remove(user, host) => (user, host),
+        }
+    }
+}
+
 /// Keeps accounts over restarts.
 pub trait AccountStore: Send + Sync {
     /// All accounts.
     fn load(&self) -> Result<Vec<Account>, SqlError>;
-    /// Adds the account or replaces the one of the same name.
-    fn put(&self, account: &Account) -> Result<(), SqlError>;
-    /// Removes the account `'user'@'host'`.
-    fn remove(&self, user: &str, host: &str) -> Result<(), SqlError>;
+    /// Makes all of the changes in order, or none.
+    fn change(&self, steps: &[AccountStep]) -> Result<(), SqlError>;
     /// The key of the stand-ins, drawn at the first call. It outlives restarts, so that names without an account behave as
     /// before.
     fn stand_in_key(&self) -> Result<StandInKey, SqlError>;
@@ -45,10 +62,7 @@ impl AccountStore for MemoryStore {
     fn load(&self) -> Result<Vec<Account>, SqlError> {
         Ok(Vec::new())
     }
-    fn put(&self, _account: &Account) -> Result<(), SqlError> {
-        Ok(())
-    }
-    fn remove(&self, _user: &str, _host: &str) -> Result<(), SqlError> {
+    fn change(&self, _steps: &[AccountStep]) -> Result<(), SqlError> {
         Ok(())
     }
     fn stand_in_key(&self) -> Result<StandInKey, SqlError> {
@@ -166,7 +180,7 @@ impl Accounts {
                 credential: Credential::empty(AuthPlugin::CachingSha2),
                 locked: false,
             };
-            store.put(&root)?;
+            store.change(&[AccountStep::Put(root.clone())])?;
             accounts.push(root);
         }
         let list = RwLock::new(accounts.into_iter().map(Arc::new).collect());
@@ -206,25 +220,24 @@ impl Accounts {
 
     /// Adds the account or replaces the one of the same name.
     pub fn put(&self, account: Account) -> Result<(), SqlError> {
-        let mut list = self.list.write();
-        self.store.put(&account)?;
-        self.cached.lock().remove(&(account.user.clone(), account.host.clone()));
-        list.retain(|a| (&a.user, &a.host) != (&account.user, &account.host));
-        list.push(Arc::new(account));
-        sort(&mut list);
-        Ok(())
+        self.change(vec![AccountStep::Put(account)])
     }
 
-    /// Removes the account `'user'@'host'`; false if there is none.
-    pub fn remove(&self, user: &str, host: &str) -> Result<bool, SqlError> {
+    /// Makes all of the changes in order, or none.
+    pub fn change(&self, steps: Vec<AccountStep>) -> Result<(), SqlError> {
         let mut list = self.list.write();
-        let Some(at) = list.iter().position(|a| a.user == user && a.host == host) else {
-            return Ok(false);
-        };
-        self.store.remove(user, host)?;
-        list.remove(at);
-        self.cached.lock().remove(&(user.to_owned(), host.to_owned()));
-        Ok(true)
+        self.store.change(&steps)?;
+        let mut cached = self.cached.lock();
+        for step in steps {
+            let (user, host) = step.name();
+            cached.remove(&(user.to_owned(), host.to_owned()));
+            list.retain(|a| (a.user.as_str(), a.host.as_str()) != (user, host));
+            if let AccountStep::Put(account) = step {
+                list.push(Arc::new(account));
+            }
+        }
+        sort(&mut list);
+        Ok(())
     }
 
     /// Remembers what a full authentication of `account` left, unless the account has changed since.
@@ -333,8 +346,8 @@ mod tests {
         assert_eq!(cached_hash(&accounts, "root"), None);
         accounts.cache_hash(&root, [1; 32]);
         assert_eq!(cached_hash(&accounts, "root"), None, "the account it was made for is gone");
-        assert!(accounts.remove("root", "localhost").unwrap());
-        assert!(!accounts.remove("root", "localhost").unwrap());
+        accounts.change(vec![AccountStep::Remove("root".to_owned(), "localhost".to_owned())]).unwrap();
+        assert_eq!(accounts.find("root", "localhost"), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use engine::Engine;
 use wire::auth::{AuthPlugin, Credential, StandInKey};
 
-use crate::account::{Account, AccountStore, new_stand_in_key};
+use crate::account::{Account, AccountStep, AccountStore, new_stand_in_key};
 use crate::engine_error;
 use crate::error_map::{self, SqlError};
 
@@ -39,15 +39,15 @@ impl AccountStore for EngineAccounts {
         objects.iter().map(|(name, bytes)| decode(name, bytes).ok_or_else(|| damaged(name))).collect()
     }
 
-    fn put(&self, account: &Account) -> Result<(), SqlError> {
+    fn change(&self, steps: &[AccountStep]) -> Result<(), SqlError> {
         self.ensure_changeable()?;
-        let name = object_name(&account.user, &account.host);
-        self.0.put_object(KIND, &name, &encode(account)).map_err(|e| engine_error::plain(&e))
-    }
-
-    fn remove(&self, user: &str, host: &str) -> Result<(), SqlError> {
-        self.ensure_changeable()?;
-        self.0.delete_object(KIND, &object_name(user, host)).map(drop).map_err(|e| engine_error::plain(&e))
+        let object = |step: &AccountStep| {
+            let (user, host) = step.name();
+            let bytes = if let AccountStep::Put(account) = step { Some(encode(account)) } else { None };
+            (object_name(user, host), bytes)
+        };
+        let objects: Vec<_> = steps.iter().map(object).collect();
+        self.0.change_objects(KIND, &objects).map_err(|e| engine_error::plain(&e))
     }
 
     fn stand_in_key(&self) -> Result<StandInKey, SqlError> {

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use base::memory::{Exceeded, Purpose};
 use exec::ExecError;
 use expr::EvalError;
+use types::temporal::OddDelimiter;
 use types::{Problem, TimeZone};
 
 use crate::engine_error;
@@ -98,8 +99,19 @@ pub fn store_problem(problem: &Problem, column: &str, row: u64) -> SqlError {
             .saying(format!("Incorrect {type_name} value: '{value}' for column '{column}' at row {row}")),
         Problem::DateTimeOverflow => error_map::DATETIME_FUNCTION_OVERFLOW.with(&[&"datetime"]),
         Problem::ZoneGap => error_map::WARN_INVALID_TIMESTAMP.with(&[&column, &row]),
+        Problem::OddDelimiter { odd, value } => odd_delimiter(odd, value, row),
         Problem::Null => error_map::BAD_NULL.with(&[&column]),
     }
+}
+
+/// The warning about a delimiter in the text `value` of the statement's row number `row`.
+#[cold]
+pub fn odd_delimiter(odd: &OddDelimiter, value: &str, row: u64) -> SqlError {
+    let delimiter = char::from(odd.delimiter);
+    let Some(standard) = odd.standard.map(char::from) else {
+        return error_map::SUPERFLUOUS_DATETIME_DELIMITER.with(&[&delimiter, &odd.position, &value, &row]);
+    };
+    error_map::DEPRECATED_DATETIME_DELIMITER.with(&[&delimiter, &odd.position, &value, &row, &standard])
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 pub mod account;
+mod account_change;
 mod activity;
 pub mod answer;
 pub mod authenticate;

@@ -38,6 +38,7 @@ pub use prepare::{execute, prepare};
 use crate::answer::Answer;
 use crate::client_io::ClientIo;
 use crate::constant::Inputs;
+use crate::diagnostics::Severity;
 use crate::error_map::{self, ErrorKind, SqlError};
 use crate::plan_cache::SessionPlans;
 use crate::session::{Session, Workspace};
@@ -219,7 +220,10 @@ fn parse_and_run(
             io.answer(false).plain_ok(session);
             return Ok(None);
         }
-        Err(error) => return Err(memory_limits::parse_error(session, desk.arena, &error)),
+        Err(error) => {
+            warn_of_national_texts(session, text, error.offset);
+            return Err(memory_limits::parse_error(session, desk.arena, &error));
+        }
     };
     refuse_rest(session, &parsed, sql)?;
     session.fail_if_killed()?;
@@ -241,6 +245,27 @@ fn parse_and_run(
         None => statement::run(session, &parsed.statement, Inputs { sql, params: &[] }, &mut answer)?,
     }
     Ok(parsed.more.then_some(parsed.end))
+}
+
+/// The error of a statement that `error` refuses.
+#[cold]
+fn refused(session: &mut Session, text: Text<'_>, error: SqlError) -> SqlError {
+    if let Some(error) = bad_literal(session, text) {
+        return error;
+    }
+    warn_of_national_texts(session, text, text.sql.len());
+    error
+}
+
+/// Warns of the national texts up to the offset `end` that the session was not warned of: MySQL does when it reads them, whatever is wrong
+/// with the statement.
+#[cold]
+fn warn_of_national_texts(session: &mut Session, text: Text<'_>, end: usize) {
+    let conditions = session.diagnostics.conditions();
+    let known = conditions.iter().filter(|known| known.code == error_map::DEPRECATED_NATIONAL.code).count();
+    for _ in known..sql::national_texts(text.sql, text.start, end, text.mode) {
+        session.warn(Severity::Warning, error_map::DEPRECATED_NATIONAL.bare());
+    }
 }
 
 /// The error of a date or time literal of the statement that is none: it comes before whatever else is wrong.
@@ -298,8 +323,8 @@ fn run_new(
         params: Some(params),
     };
     loop {
-        let (mut compiled, shareable) = compile(session, statement, com, &request)
-            .map_err(|error| bad_literal(session, text).unwrap_or(error))?;
+        let (mut compiled, shareable) =
+            compile(session, statement, com, &request).map_err(|error| refused(session, text, error))?;
         let names = lifted.and_then(|_| ItemNames::of(compiled.program.plan(), text.sql, key));
         let is_kept = shareable && names.is_some();
         compiled.names = names.unwrap_or_default();

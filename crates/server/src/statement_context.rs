@@ -334,21 +334,7 @@ pub fn warning_condition(warning: &Warning) -> SqlError {
         Warning::InvalidString { charset, value } => {
             error_map::INVALID_CHARACTER_STRING.with(&[charset, value])
         }
-        Warning::OddDelimiter { odd, value } => {
-            let delimiter = char::from(odd.delimiter);
-            match odd.standard {
-                Some(standard) => error_map::DEPRECATED_DATETIME_DELIMITER.with(&[
-                    &delimiter,
-                    &odd.position,
-                    value,
-                    &1,
-                    &char::from(standard),
-                ]),
-                None => {
-                    error_map::SUPERFLUOUS_DATETIME_DELIMITER.with(&[&delimiter, &odd.position, value, &1])
-                }
-            }
-        }
+        Warning::OddDelimiter { odd, value } => exec_error::odd_delimiter(odd, value, 1),
         Warning::WrongParameters { function } => error_map::WRONG_PARAMETERS_TO_NATIVE_FCT.with(&[function]),
         Warning::UnknownLocale { name } => error_map::UNKNOWN_LOCALE.with(&[name]),
         Warning::OutOfRange { operation } => error_map::WARN_DATA_OUT_OF_RANGE.with(&[operation, &1]),

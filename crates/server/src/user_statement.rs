@@ -4,6 +4,7 @@ use sql::ast::{self, DropUser, Secret, SetPassword, TlsRequirement, UserSpec, Us
 use wire::auth::{AuthPlugin, Credential, CredentialError, Password};
 
 use crate::account::Account;
+use crate::account_change::AccountChange;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
@@ -15,7 +16,7 @@ const MAX_HOST_CHARS: usize = 255;
 /// User and host of an account named in a statement.
 type Name = (String, String);
 
-/// CREATE USER and ALTER USER. All accounts are looked at before the first is changed.
+/// CREATE USER and ALTER USER, of all accounts or none.
 pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> Result<(), SqlError> {
     refuse_unsupported(statement)?;
     let own = |spec: &UserSpec<'_>| spec.account == ast::Account::Current;
@@ -24,16 +25,15 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
     }
     let operation = operation(statement);
     refuse_long_passwords(session, operation, statement.users)?;
-    let mut ready = Vec::new();
+    let mut change = AccountChange::new(&session.server);
     let mut failed = Vec::new();
     for spec in statement.users {
         // Each password takes milliseconds to hash.
         session.fail_if_killed()?;
         let (user, host) = name_of(session, &spec.account)?;
-        let existing = session.server.accounts.find(&user, &host);
+        let existing = change.find(&user, &host);
         if existing.is_some() == statement.alter {
-            let base = existing.as_deref().cloned();
-            ready.push(build(base, (user, host), spec, statement)?);
+            change.put(build(existing, (user, host), spec, statement)?);
         } else if statement.if_exists {
             let kind = if statement.alter {
                 &error_map::USER_DOES_NOT_EXIST
@@ -48,7 +48,7 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
     if !failed.is_empty() {
         return Err(cannot_user(operation, &failed.join(",")));
     }
-    ready.into_iter().try_for_each(|account| session.server.accounts.put(account))
+    change.commit()
 }
 
 fn operation(statement: &UserStatement<'_>) -> &'static str {
@@ -145,18 +145,18 @@ fn credential_error(error: CredentialError) -> SqlError {
     }
 }
 
-/// DROP USER.
+/// DROP USER, of all accounts or none.
 pub fn drop(session: &mut Session, statement: &DropUser<'_>) -> Result<(), SqlError> {
     if statement.role {
         return Err(error_map::NOT_SUPPORTED_YET.with(&[&"roles"]));
     }
     require_user_admin(session)?;
-    let mut found = Vec::new();
+    let mut change = AccountChange::new(&session.server);
     let mut missing = Vec::new();
     for account in statement.users {
         let (user, host) = name_of(session, account)?;
-        if session.server.accounts.find(&user, &host).is_some() {
-            found.push((user, host));
+        if change.find(&user, &host).is_some() {
+            change.remove(user, host);
         } else if statement.if_exists {
             let note = error_map::USER_DOES_NOT_EXIST.with(&[&quoted(&user, &host)]);
             session.warn(Severity::Note, note);
@@ -167,24 +167,29 @@ pub fn drop(session: &mut Session, statement: &DropUser<'_>) -> Result<(), SqlEr
     if !missing.is_empty() {
         return Err(cannot_user("DROP USER", &missing.join(",")));
     }
-    found.iter().try_for_each(|(user, host)| session.server.accounts.remove(user, host).map(|_| ()))
+    change.commit()
 }
 
-/// RENAME USER, one pair after the other.
+/// RENAME USER, of all accounts or none; each pair sees those before it.
 pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_>)]) -> Result<(), SqlError> {
     require_user_admin(session)?;
+    let mut change = AccountChange::new(&session.server);
+    let mut failed = Vec::new();
     for (from, to) in pairs {
         let (user, host) = name_of(session, from)?;
         let (new_user, new_host) = name_of(session, to)?;
-        let accounts = &session.server.accounts;
-        let account = accounts.find(&user, &host).filter(|_| accounts.find(&new_user, &new_host).is_none());
-        let Some(account) = account else {
-            return Err(cannot_user("RENAME USER", &quoted(&user, &host)));
-        };
-        accounts.put(Account { user: new_user, host: new_host, ..Account::clone(&account) })?;
-        accounts.remove(&user, &host)?;
+        match change.find(&user, &host).filter(|_| change.find(&new_user, &new_host).is_none()) {
+            Some(account) => {
+                change.put(Account { user: new_user, host: new_host, ..account });
+                change.remove(user, host);
+            }
+            None => failed.push(quoted(&user, &host)),
+        }
     }
-    Ok(())
+    if !failed.is_empty() {
+        return Err(cannot_user("RENAME USER", &failed.join(",")));
+    }
+    change.commit()
 }
 
 /// SET PASSWORD, for oneself or (administrators) for others.

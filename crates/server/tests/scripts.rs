@@ -43,6 +43,8 @@ testkit::script_tests!("sql", testkit::runner::run_file;
     semantics_conversion,
     show,
     statements,
+    storage_hints,
+    stored_as_mysql_does,
     texts_beside_numbers,
     type_pairs,
     types_store,

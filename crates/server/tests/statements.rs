@@ -208,6 +208,33 @@ fn both_plugins_authenticate_with_passwords() {
 }
 
 #[test]
+fn a_statement_on_several_accounts_changes_all_of_them_or_none() {
+    let server = TestServer::start(&[]);
+    let mut conn = root(&server);
+    conn.query_drop("CREATE USER a@localhost, b@localhost").unwrap();
+    for refused in [
+        "CREATE USER c@localhost, a@localhost",
+        "CREATE USER c@localhost, c@localhost",
+        "DROP USER a@localhost, c@localhost",
+        "DROP USER a@localhost, a@localhost",
+        "RENAME USER a@localhost TO c@localhost, nobody@localhost TO d@localhost",
+        "RENAME USER a@localhost TO c@localhost, b@localhost TO c@localhost",
+        "ALTER USER a@localhost ACCOUNT LOCK, c@localhost ACCOUNT LOCK",
+    ] {
+        assert!(conn.query_drop(refused).is_err(), "{refused}");
+        conn.query_drop("ALTER USER a@localhost, b@localhost ACCOUNT UNLOCK").unwrap();
+        assert_eq!(code(conn.query_drop("ALTER USER c@localhost ACCOUNT UNLOCK").unwrap_err()), 1396);
+    }
+    let swapped =
+        "RENAME USER a@localhost TO t@localhost, b@localhost TO a@localhost, t@localhost TO b@localhost";
+    conn.query_drop(swapped).unwrap();
+    conn.query_drop("DROP USER IF EXISTS a@localhost, a@localhost, b@localhost").unwrap();
+    let notes: Vec<(String, u16, String)> = conn.query("SHOW WARNINGS").unwrap();
+    let expected = "Authorization ID 'a'@'localhost' does not exist.".to_owned();
+    assert_eq!(notes, [("Note".to_owned(), 3162, expected)]);
+}
+
+#[test]
 fn a_killed_connection_ends() {
     let server = TestServer::start(&[]);
     let mut conn = root(&server);

@@ -33,6 +33,7 @@ pub mod print;
 
 pub use bind::{
     BindContext, BindError, Catalog, Literals, Planned, Refused, SessionTypes, bad_literal, bind_and_plan,
+    national_texts,
 };
 pub use cache_key::{CacheKey, TextTree};
 pub use error::{ParseError, ParseErrorKind};

@@ -2,7 +2,7 @@
 
 use base::{ColumnId, IndexId, TableId};
 
-use crate::{CollationId, SqlType};
+use crate::{CollationId, SqlType, StorageHint};
 
 /// What a column holds when an INSERT leaves it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +89,8 @@ pub struct IndexDef {
     pub parts: Vec<KeyPart>,
     /// COMMENT.
     pub comment: Box<str>,
+    /// USING BTREE was given. All indexes are B-trees; SHOW CREATE TABLE says it of these.
+    pub names_btree: bool,
 }
 
 impl IndexDef {
@@ -101,6 +103,7 @@ impl IndexDef {
             kind,
             parts: columns.iter().map(part).collect(),
             comment: "".into(),
+            names_btree: false,
         }
     }
 }
@@ -132,6 +135,8 @@ pub struct TableDef {
     pub auto_increment_start: u64,
     /// Seconds since 1970 of the last CREATE or ALTER.
     pub create_time: u64,
+    /// Options that say how rows are stored, with their values, in order.
+    pub hints: Box<[(StorageHint, u64)]>,
 }
 
 impl TableDef {
@@ -149,6 +154,7 @@ impl TableDef {
             format_version: 1,
             auto_increment_start: 1,
             create_time: 0,
+            hints: Box::default(),
         }
     }
 

@@ -38,6 +38,7 @@ pub(crate) use read::{
     read_datetime, read_int, read_time, read_timestamp, read_uint, read_year, write_decimal_text,
 };
 pub use store::{PlainKind, store, store_int_literal, store_plain, store_text, store_uint_literal};
+pub use temporal::odd_delimiter;
 
 use crate::{SqlType, TypeKind};
 

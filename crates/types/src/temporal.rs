@@ -15,6 +15,7 @@ mod zone;
 
 pub use date::{Date, days_in_month, is_leap_year};
 pub use datetime::DateTime;
+pub(crate) use delimiter::MOMENT_BYTES_MIN;
 pub use delimiter::OddDelimiter;
 pub use interval::{Interval, IntervalUnit};
 pub use parse::{DateFlags, Parsed, ParsedTime};

@@ -1,6 +1,6 @@
 //! Named byte strings for layers above: accounts, view texts. The caller's kind keeps them apart.
 
-use crate::dictionary::Kind;
+use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
 use crate::error::Result;
 
@@ -32,6 +32,25 @@ impl Engine {
         let mut ours: Vec<_> = ours.collect();
         ours.sort();
         Ok(ours)
+    }
+
+    /// Writes the objects of `kind` that come with bytes, and removes those that come without, in order: all or none, also after a crash.
+    ///
+    /// # Errors
+    /// Nothing has changed then.
+    pub fn change_objects(&self, kind: &str, objects: &[(String, Option<Vec<u8>>)]) -> Result<()> {
+        self.ensure_open()?;
+        let mut change = Change::new();
+        for (name, bytes) in objects {
+            match bytes {
+                Some(bytes) => change.put(Kind::Object, &key(kind, name), bytes),
+                None => change.delete(Kind::Object, &key(kind, name)),
+            }
+        }
+        let _definition = self.definition.lock();
+        self.write_change(change)?;
+        self.change_catalog(|_| {});
+        Ok(())
     }
 
     /// Removes an object; whether there was one.

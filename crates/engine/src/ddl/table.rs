@@ -174,6 +174,7 @@ fn choose_clustered(def: &mut TableDef) {
             kind: IndexKind::Unique,
             parts: Vec::new(),
             comment: "".into(),
+            names_btree: false,
         },
     };
     def.indexes.insert(0, clustered);

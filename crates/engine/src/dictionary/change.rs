@@ -123,6 +123,7 @@ fn step<'a>(rest: &mut &'a [u8]) -> Option<Step<'a>> {
     let kind = match take(rest, 1)? {
         [kind] if *kind == Kind::Schema as u8 => Kind::Schema,
         [kind] if *kind == Kind::Table as u8 => Kind::Table,
+        [kind] if *kind == Kind::Object as u8 => Kind::Object,
         [kind] if *kind == Kind::Counters as u8 => Kind::Counters,
         _ => return None,
     };
@@ -155,6 +156,7 @@ mod tests {
         change.put(Kind::Table, &[0, 0, 0, 7], &[1; 300]);
         change.delete(Kind::Counters, &[0, 0, 0, 7]);
         change.delete(Kind::Schema, b"s");
+        change.put(Kind::Object, b"account", b"x");
         let sealed = seal(change.bytes);
         let mut found = Vec::new();
         let note = |step: Step<'_>| {
@@ -168,11 +170,12 @@ mod tests {
             [
                 (Kind::Table, id.clone(), Some(300)),
                 (Kind::Counters, id, None),
-                (Kind::Schema, b"s".to_vec(), None)
+                (Kind::Schema, b"s".to_vec(), None),
+                (Kind::Object, b"account".to_vec(), Some(1)),
             ]
         );
         let steps = open(&sealed).unwrap();
-        for bad in [&steps[..steps.len() - 1], &[Kind::Object as u8, 0, 0], &[Kind::Table as u8, 0, 2]] {
+        for bad in [&steps[..steps.len() - 1], &[Kind::Damage as u8, 0, 0], &[Kind::Table as u8, 0, 2]] {
             assert!(for_each_step(bad, |_| Ok(())).is_err(), "{bad:?}");
         }
         assert!(open(&sealed[1..]).is_err());

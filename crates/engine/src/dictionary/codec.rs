@@ -2,8 +2,9 @@
 //!
 //! | SIZE | FIELD |
 //! |---|---|
-//! | 1 | format of what follows, [`FORMAT`] |
+//! | 1 | format of what follows, [`FORMAT`], or [`HINTED`] for a table with a list of hints |
 //! | ... | fields in the order of the encoders below: integers as LEB128, strings with their length before |
+//! | ... | if [`HINTED`], hints: their number, then for each 0 and the place of an index that says USING BTREE, or the number of a table option and its value |
 //! | 4 | CRC-32 of everything before |
 //!
 //! A record of another format or with another checksum is refused whole.
@@ -12,13 +13,18 @@ use base::checksum::crc32;
 use base::codec::{get_u32, push_varint, take, take_varint};
 use base::{ColumnId, IndexId, PageNo, SchemaId, TableId};
 use types::{
-    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, LobSize, SqlType, TableDef, TypeKind,
+    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, KeyPart, LobSize, SqlType, StorageHint,
+    TableDef, TypeKind,
 };
 
 use super::{SchemaDef, TableRecord};
 use crate::error::{Error, Result};
 
 pub(super) const FORMAT: u8 = 1;
+/// A table with hints. An older server refuses it.
+const HINTED: u8 = 2;
+/// In the place of a table option: an index says USING BTREE.
+const INDEX_NAMES_BTREE: u8 = 0;
 
 /// The bytes of a schema.
 pub(crate) fn encode_schema(schema: &SchemaDef) -> Vec<u8> {
@@ -42,8 +48,9 @@ fn schema(rest: &mut &[u8]) -> Option<SchemaDef> {
 
 /// The bytes of a table.
 pub(crate) fn encode_table(table: &TableRecord) -> Vec<u8> {
-    let mut out = vec![FORMAT];
     let def = &table.def;
+    let hints = hints_of(def);
+    let mut out = vec![if hints.is_empty() { FORMAT } else { HINTED }];
     push_varint(&mut out, u64::from(def.id.0));
     push_str(&mut out, &def.schema);
     push_str(&mut out, &def.name);
@@ -62,14 +69,48 @@ pub(crate) fn encode_table(table: &TableRecord) -> Vec<u8> {
     push_varint(&mut out, u64::from(def.format_version));
     push_varint(&mut out, def.auto_increment_start);
     push_varint(&mut out, def.create_time);
+    if !hints.is_empty() {
+        push_varint(&mut out, hints.len() as u64);
+        for (number, value) in hints {
+            out.push(number);
+            push_varint(&mut out, value);
+        }
+    }
     seal(out)
+}
+
+/// The hints of a table and its indexes.
+fn hints_of(def: &TableDef) -> Vec<(u8, u64)> {
+    let named = def.indexes.iter().enumerate().filter(|(_, index)| index.names_btree);
+    let of_indexes = named.map(|(place, _)| (INDEX_NAMES_BTREE, place as u64));
+    of_indexes.chain(def.hints.iter().map(|&(hint, value)| (hint as u8, value))).collect()
 }
 
 /// The table in `bytes`.
 pub(crate) fn decode_table(bytes: &[u8]) -> Result<TableRecord> {
-    let mut rest = open(bytes)?;
-    let table = table(&mut rest).filter(|_| rest.is_empty());
-    table.ok_or_else(|| damaged("table"))
+    let (format, mut rest) = open_any(bytes)?;
+    let read = table(&mut rest).and_then(|mut record| {
+        match format {
+            FORMAT => {}
+            HINTED => hints(&mut rest, &mut record.def)?,
+            _ => return None,
+        }
+        rest.is_empty().then_some(record)
+    });
+    read.ok_or_else(|| damaged("table"))
+}
+
+fn hints(rest: &mut &[u8], def: &mut TableDef) -> Option<()> {
+    let mut of_table = Vec::new();
+    for (number, value) in list(rest, |rest| Some((byte(rest)?, take_varint(rest)?)))? {
+        if number == INDEX_NAMES_BTREE {
+            def.indexes.get_mut(usize::try_from(value).ok()?)?.names_btree = true;
+        } else {
+            of_table.push((StorageHint::of_number(number)?, value));
+        }
+    }
+    def.hints = of_table.into();
+    Some(())
 }
 
 fn table(rest: &mut &[u8]) -> Option<TableRecord> {
@@ -88,6 +129,7 @@ fn table(rest: &mut &[u8]) -> Option<TableRecord> {
         format_version: int(rest)?,
         auto_increment_start: take_varint(rest)?,
         create_time: take_varint(rest)?,
+        hints: Box::default(),
     };
     Some(TableRecord { def, roots })
 }
@@ -165,7 +207,7 @@ fn index(rest: &mut &[u8]) -> Option<IndexDef> {
         };
         Some(KeyPart { column, prefix_len, desc: flag(rest)? })
     })?;
-    Some(IndexDef { id, name, kind, parts, comment: str(rest)? })
+    Some(IndexDef { id, name, kind, parts, comment: str(rest)?, names_btree: false })
 }
 
 fn push_type(out: &mut Vec<u8>, ty: &SqlType) {
@@ -261,14 +303,20 @@ pub(super) fn seal(mut out: Vec<u8>) -> Vec<u8> {
 }
 
 pub(super) fn open(bytes: &[u8]) -> Result<&[u8]> {
+    match open_any(bytes)? {
+        (FORMAT, rest) => Ok(rest),
+        _ => Err(damaged("format")),
+    }
+}
+
+/// The format of a record and what follows it.
+fn open_any(bytes: &[u8]) -> Result<(u8, &[u8])> {
     let Some((body, sum)) = bytes.split_last_chunk::<4>() else { return Err(damaged("length")) };
     if get_u32(sum, 0) != checksum(body) {
         return Err(damaged("checksum"));
     }
-    match body.split_first() {
-        Some((&FORMAT, rest)) => Ok(rest),
-        _ => Err(damaged("format")),
-    }
+    let (format, rest) = body.split_first().ok_or_else(|| damaged("format"))?;
+    Ok((*format, rest))
 }
 
 #[cold]
@@ -347,6 +395,7 @@ mod tests {
                 kind: IndexKind::Primary,
                 parts: vec![KeyPart { column: 0, prefix_len: Some(3), desc: true }],
                 comment: "".into(),
+                names_btree: false,
             }],
             hidden_row_id: false,
             collation: CollationId::UTF8MB4_0900_AI_CI,
@@ -354,6 +403,7 @@ mod tests {
             format_version: 1,
             auto_increment_start: 100,
             create_time: 1_700_000_000,
+            hints: Box::default(),
         };
         TableRecord { def, roots: vec![PageNo(9)] }
     }
@@ -362,6 +412,13 @@ mod tests {
     fn definitions_come_back_as_they_were() {
         let table = record();
         assert_eq!(decode_table(&encode_table(&table)).unwrap(), table);
+        assert_eq!(encode_table(&table)[0], FORMAT, "older servers read a table without hints");
+        let mut hinted = table;
+        hinted.def.hints = Box::new([(StorageHint::MinRows, 3), (StorageHint::Compression, 300)]);
+        assert_eq!(decode_table(&encode_table(&hinted)).unwrap(), hinted);
+        hinted.def.indexes[0].names_btree = true;
+        assert_eq!(decode_table(&encode_table(&hinted)).unwrap(), hinted);
+        assert_eq!(encode_table(&hinted)[0], HINTED, "and refuse one with hints");
         let schema = SchemaDef { id: SchemaId(3), name: "s".into(), collation: CollationId::UTF8MB4_BIN };
         assert_eq!(decode_schema(&encode_schema(&schema)).unwrap(), schema);
     }

@@ -113,6 +113,33 @@ fn a_crash_at_any_operation_leaves_all_of_a_statement_or_nothing() {
 }
 
 #[test]
+fn a_crash_at_any_operation_leaves_all_objects_of_a_change_or_none() {
+    let object = |name: &str, bytes: Option<&[u8]>| (name.to_owned(), bytes.map(<[u8]>::to_vec));
+    let long = vec![9; 9000];
+    let change = [object("a", None), object("b", Some(&long)), object("c", Some(b"new")), object("d", None)];
+    let before = vec![("a".to_owned(), b"old".to_vec()), ("b".to_owned(), b"old".to_vec())];
+    let after = vec![("b".to_owned(), long.clone()), ("c".to_owned(), b"new".to_vec())];
+    for nth in 1.. {
+        let disk = Arc::new(SimDisk::seeded(nth));
+        let engine = Engine::open(config(&disk)).unwrap();
+        for (name, bytes) in &before {
+            engine.put_object("account", name, bytes).unwrap();
+        }
+        disk.schedule(None, nth, Mishap::PowerOff);
+        let done = engine.change_objects("account", &change);
+        let was_cut = disk.is_powered_off();
+        drop(engine);
+        let crashed = Arc::new(disk.crash());
+        let engine = Engine::open(config(&crashed)).unwrap();
+        let found = engine.list_objects("account").unwrap();
+        assert!(found == after || done.is_err() && found == before, "operation {nth}: {found:?}");
+        if !was_cut {
+            break;
+        }
+    }
+}
+
+#[test]
 fn a_statement_that_fails_in_the_middle_has_done_nothing() {
     let (engine, _disk) = engine();
     make_tables(&engine);

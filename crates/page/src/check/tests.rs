@@ -62,6 +62,7 @@ fn table() -> TableDef {
         kind,
         parts: parts.iter().map(|&(column, desc)| KeyPart { column, prefix_len: None, desc }).collect(),
         comment: "".into(),
+        names_btree: false,
     };
     TableDef {
         id: TableId(1),
@@ -79,6 +80,7 @@ fn table() -> TableDef {
         format_version: 1,
         auto_increment_start: 1,
         create_time: 0,
+        hints: Box::default(),
     }
 }
 

@@ -29,6 +29,7 @@ fn index(id: u32, kind: IndexKind, columns: &[(u16, bool)]) -> IndexDef {
         kind,
         parts: parts.collect(),
         comment: "".into(),
+        names_btree: false,
     }
 }
 
@@ -56,6 +57,7 @@ fn table() -> TableDef {
         format_version: 1,
         auto_increment_start: 1,
         create_time: 0,
+        hints: Box::default(),
     }
 }
 

@@ -47,7 +47,7 @@ fn column(id: u16, ty: SqlType, nullable: bool) -> ColumnDef {
 
 fn index(id: u32, kind: IndexKind, column: u16) -> IndexDef {
     let parts = vec![KeyPart { column, prefix_len: None, desc: false }];
-    IndexDef { id: IndexId(id), name: "".into(), kind, parts, comment: "".into() }
+    IndexDef { id: IndexId(id), name: "".into(), kind, parts, comment: "".into(), names_btree: false }
 }
 
 impl Versions {
@@ -67,6 +67,7 @@ impl Versions {
             format_version: 0,
             auto_increment_start: 1,
             create_time: 0,
+            hints: Box::default(),
         };
         let mut versions = Versions { all: Vec::new(), defaults: BTreeMap::new() };
         versions.push(table);

@@ -2,7 +2,7 @@
 
 use base::ColumnId;
 use sql::ast::{ColumnAttribute, ColumnDefinition, Expr, KeyKind};
-use types::{CollationId, ColumnDef, ColumnDefault};
+use types::{CollationId, ColumnDef, ColumnDefault, SqlType};
 
 use super::collation::CollationClauses;
 use super::{column_type, default_value, names, not_yet};
@@ -76,6 +76,19 @@ impl<'a> Attributes<'a> {
         self.auto_increment = true;
         self.keys.push(KeyKind::Unique);
     }
+}
+
+/// The type of the column of this definition in a table of collation `default`.
+///
+/// # Errors
+/// Those of its type and attributes.
+pub(super) fn column_type_of(
+    session: &mut Session,
+    written: &ColumnDefinition<'_>,
+    default: CollationId,
+) -> Result<SqlType, SqlError> {
+    let attributes = Attributes::gather(session, written)?;
+    column_type::sql_type(session, written.name, &written.ty, attributes.collation, default)
 }
 
 /// The column of this definition in a table of collation `default`.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use base::TableId;
 use engine::{Engine, Error, NameError};
-use sql::ast::{Constraint, CreateTable, TableName};
-use types::{ColumnDef, ColumnDefault, IndexDef, IndexKind, TableDef};
+use sql::ast::{ColumnDefinition, Constraint, CreateTable, TableName};
+use types::{CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, TableDef};
 
-use super::column::{Column, column};
+use super::column::{self, Column, column};
 use super::names::{self, FullName};
 use super::table_options::TableOptions;
 use super::{Done, column_type, key, not_yet, refused};
@@ -63,8 +63,14 @@ pub fn table_def(
     let options = TableOptions::gather(session, &name.table, create.options)?;
     let collation = options.collation.resolve(schema.collation);
     let mut columns = Vec::with_capacity(create.columns.len());
-    for written in create.columns {
-        columns.push(column(session, written, collation, inputs)?);
+    for (at, written) in create.columns.iter().enumerate() {
+        match column(session, written, collation, inputs) {
+            Ok(column) => columns.push(column),
+            Err(error) => {
+                warn_of_rest(session, &error, &create.columns[at + 1..], collation);
+                return Err(error);
+            }
+        }
     }
     ensure_distinct_names(&columns)?;
     let mut defs: Vec<ColumnDef> = columns.iter().map(|column| column.def.clone()).collect();
@@ -83,7 +89,25 @@ pub fn table_def(
         format_version: 1,
         auto_increment_start: options.auto_increment.unwrap_or(1).max(1),
         create_time: 0,
+        hints: options.hints(),
     })
+}
+
+/// MySQL looks at default values when it has read all columns, and warned of their types.
+#[cold]
+fn warn_of_rest(
+    session: &mut Session,
+    error: &SqlError,
+    rest: &[ColumnDefinition<'_>],
+    collation: CollationId,
+) {
+    if error.code != error_map::INVALID_DEFAULT.code {
+        return;
+    }
+    for written in rest {
+        // An error of a later column is not the statement's.
+        let _ = column::column_type_of(session, written, collation);
+    }
 }
 
 fn refuse_unsupported(create: &CreateTable<'_>) -> Result<(), SqlError> {

@@ -49,7 +49,8 @@ pub(super) fn index(
         return Err(kind);
     }
     let comment = comment(session, &name, &key.options)?;
-    Ok(IndexDef { id: IndexId(0), name, kind, parts, comment: comment.into() })
+    let names_btree = key.options.using == Some(IndexType::BTree);
+    Ok(IndexDef { id: IndexId(0), name, kind, parts, comment: comment.into(), names_btree })
 }
 
 /// The key that a column's attribute asks for.
@@ -64,7 +65,7 @@ pub(super) fn of_column(
         KeyKind::Primary => (IndexKind::Primary, "PRIMARY".into()),
         _ => (IndexKind::Unique, generated_name(&parts, columns, others)),
     };
-    IndexDef { id: IndexId(0), name, kind, parts, comment: "".into() }
+    IndexDef { id: IndexId(0), name, kind, parts, comment: "".into(), names_btree: false }
 }
 
 fn key_part(part: &KeyPartSpec<'_>, columns: &[ColumnDef]) -> Result<KeyPart, SqlError> {

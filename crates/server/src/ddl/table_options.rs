@@ -1,7 +1,10 @@
 //! Table options.
 
+use std::collections::BTreeMap;
+
 use sql::ast::TableOption;
-use types::SqlModes;
+use types::storage_hint::{COMPRESSIONS, ROW_FORMATS};
+use types::{SqlModes, StorageHint};
 
 use super::collation::CollationClauses;
 use super::not_yet;
@@ -13,8 +16,7 @@ use crate::session::Session;
 const COMMENT_CHARS_MAX: usize = 2048;
 
 /// Options that would change what a table is, not only how it is stored.
-static REFUSED: [&str; 9] = [
-    "COMPRESSION",
+static REFUSED: [&str; 8] = [
     "CONNECTION",
     "DIRECTORY",
     "ENCRYPTION",
@@ -31,10 +33,11 @@ pub(super) struct TableOptions<'a> {
     pub(super) collation: CollationClauses,
     pub(super) comment: &'a str,
     pub(super) auto_increment: Option<u64>,
+    hints: BTreeMap<StorageHint, u64>,
 }
 
 impl<'a> TableOptions<'a> {
-    /// Takes the options in order; the last of a kind counts. Hints on how to store rows are accepted without effect.
+    /// Takes the options in order; the last of a kind counts. Hints on how to store rows are kept to be shown, without effect.
     ///
     /// # Errors
     /// 1286 for unknown engines, 1031 for row formats that InnoDB does not have, 1628; 1235 for options that are not
@@ -52,15 +55,88 @@ impl<'a> TableOptions<'a> {
                 TableOption::Charset(name) => all.collation.take_charset(session, name)?,
                 TableOption::Collate(name) => all.collation.take_collation(session, name)?,
                 TableOption::Comment(text) => all.comment = text,
-                TableOption::RowFormat(name) => ensure_row_format(table, name)?,
+                TableOption::RowFormat(name) => {
+                    all.take(StorageHint::RowFormat, row_format(session, table, name)?)
+                }
+                TableOption::Compression(name) => {
+                    all.take(StorageHint::Compression, compression(session, table, name)?);
+                }
+                TableOption::Hint(hint, value) => all.take_number(session, table, hint, value)?,
                 TableOption::Other(name) if REFUSED.contains(&name) => return Err(not_yet(name)),
                 TableOption::Other(_) => {}
             }
         }
         ensure_comment_length(table, all.comment)?;
+        all.ensure_agreement(session, table)?;
         Ok(all)
     }
+
+    /// The hints in order.
+    pub(super) fn hints(&self) -> Box<[(StorageHint, u64)]> {
+        self.hints.iter().map(|(&hint, &value)| (hint, value)).collect()
+    }
+
+    /// Keeps the last value of a hint; `None`: there is none.
+    fn take(&mut self, hint: StorageHint, value: Option<u64>) {
+        match value {
+            Some(value) => drop(self.hints.insert(hint, value)),
+            None => drop(self.hints.remove(&hint)),
+        }
+    }
+
+    /// # Errors
+    /// 1031 for a KEY_BLOCK_SIZE that InnoDB does not have.
+    fn take_number(
+        &mut self,
+        session: &mut Session,
+        table: &str,
+        hint: StorageHint,
+        value: Option<u64>,
+    ) -> Result<(), SqlError> {
+        use StorageHint::{Checksum, DelayKeyWrite, KeyBlockSize, MaxRows, MinRows};
+        let kept = match (hint, value) {
+            (StorageHint::PackKeys | StorageHint::StatsPersistent | StorageHint::StatsAutoRecalc, value) => {
+                value
+            }
+            (_, None | Some(0)) => None,
+            (Checksum | DelayKeyWrite, Some(_)) => Some(1),
+            (MinRows | MaxRows, Some(rows)) => Some(rows.min(u64::from(u32::MAX))),
+            (KeyBlockSize, Some(size)) if !KEY_BLOCK_SIZES.contains(&size) => {
+                let sizes = "Valid values are [1, 2, 4, 8, 16]";
+                let text = format!("InnoDB: invalid KEY_BLOCK_SIZE = {size}. {sizes}");
+                session.warn(Severity::Warning, error_map::ILLEGAL_HA_CREATE_OPTION.saying(text));
+                return Err(error_map::ILLEGAL_HA.with(&[&table]));
+            }
+            (_, value) => value,
+        };
+        self.take(hint, kept);
+        Ok(())
+    }
+
+    /// # Errors
+    /// 1031 for a KEY_BLOCK_SIZE beside a row format or a compression.
+    fn ensure_agreement(&self, session: &mut Session, table: &str) -> Result<(), SqlError> {
+        let word = |hint: StorageHint| self.hints.get(&hint).and_then(|&value| hint.word(value));
+        if !self.hints.contains_key(&StorageHint::KeyBlockSize) {
+            return Ok(());
+        }
+        let warning = if let Some(format) = word(StorageHint::RowFormat) {
+            let text = format!("InnoDB: cannot specify ROW_FORMAT={format} with KEY_BLOCK_SIZE.");
+            error_map::ILLEGAL_HA_CREATE_OPTION.saying(text)
+        } else if word(StorageHint::Compression).is_some_and(|name| name != "none") {
+            let text =
+                "InnoDB: Page Compression is not supported with row_format=compressed or key_block_size > 0";
+            error_map::UNSUPPORTED_EXTENSION.saying(text.to_owned())
+        } else {
+            return Ok(());
+        };
+        session.warn(Severity::Warning, warning);
+        Err(error_map::ILLEGAL_HA.with(&[&table]))
+    }
 }
+
+/// The values of KEY_BLOCK_SIZE.
+const KEY_BLOCK_SIZES: [u64; 5] = [1, 2, 4, 8, 16];
 
 /// Error 1628 if the comment is too long for a table.
 pub(super) fn ensure_comment_length(table: &str, comment: &str) -> Result<(), SqlError> {
@@ -84,13 +160,31 @@ fn ensure_engine(session: &mut Session, table: &str, name: &str) -> Result<(), S
     Ok(())
 }
 
-fn ensure_row_format(table: &str, name: &str) -> Result<(), SqlError> {
-    let is = |known: &str| name.eq_ignore_ascii_case(known);
-    if ["DEFAULT", "DYNAMIC", "COMPACT", "REDUNDANT"].iter().any(|known| is(known)) {
-        return Ok(());
+/// The value of ROW_FORMAT; `None`: the default.
+fn row_format(session: &mut Session, table: &str, name: &str) -> Result<Option<u64>, SqlError> {
+    if name.eq_ignore_ascii_case("DEFAULT") {
+        return Ok(None);
     }
-    if is("COMPRESSED") {
+    if name.eq_ignore_ascii_case("COMPRESSED") {
         return Err(not_yet("ROW_FORMAT=COMPRESSED"));
     }
-    Err(error_map::ILLEGAL_HA.with(&[&table]))
+    let Some(format) = ROW_FORMATS.iter().position(|known| known.eq_ignore_ascii_case(name)) else {
+        let text = "InnoDB: invalid ROW_FORMAT specifier.".to_owned();
+        session.warn(Severity::Warning, error_map::ILLEGAL_HA_CREATE_OPTION.saying(text));
+        return Err(error_map::ILLEGAL_HA.with(&[&table]));
+    };
+    Ok(Some(format as u64))
+}
+
+/// The value of COMPRESSION; `None`: no option.
+fn compression(session: &mut Session, table: &str, name: &str) -> Result<Option<u64>, SqlError> {
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let Some(algorithm) = COMPRESSIONS.iter().position(|known| known.eq_ignore_ascii_case(name)) else {
+        let text = format!("InnoDB: Unsupported compression algorithm '{name}'");
+        session.warn(Severity::Warning, error_map::UNSUPPORTED_EXTENSION.saying(text));
+        return Err(error_map::ILLEGAL_HA.with(&[&table]));
+    };
+    Ok(Some(algorithm as u64))
 }

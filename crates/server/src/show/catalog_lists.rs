@@ -3,6 +3,7 @@
 use engine::{Engine, Error};
 use types::TimeZone;
 
+use super::definition_text;
 use crate::answer::{Cell, Column, Table};
 use crate::virtual_tables;
 
@@ -67,7 +68,7 @@ pub(super) fn table_status(engine: &Engine, schema: &str, zone: &TimeZone) -> Re
             Cell::text(&*def.name),
             Cell::text("InnoDB"),
             Cell::Int(10),
-            Cell::text("Dynamic"),
+            Cell::text(definition_text::row_format(def)),
             Cell::Int(found.row_count_estimate() as i64),
             Cell::Null,
             Cell::Null,
@@ -80,7 +81,7 @@ pub(super) fn table_status(engine: &Engine, schema: &str, zone: &TimeZone) -> Re
             Cell::Null,
             collation,
             Cell::Null,
-            Cell::text(""),
+            Cell::text(definition_text::create_options(def)),
             Cell::text(&*def.comment),
         ]);
     }

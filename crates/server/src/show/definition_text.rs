@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use engine::SchemaDef;
 use types::collation::{Charset, Collation, convert};
 use types::{
-    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, SqlType, TableDef, TimeZone, TypeKind,
-    storage,
+    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, SqlType, StorageHint, TableDef, TimeZone,
+    TypeKind, storage,
 };
 
 use crate::ddl::key::rank;
@@ -26,8 +26,57 @@ pub(super) fn create_table(def: &TableDef, next_auto_increment: Option<u64>, zon
             push(&mut text, format_args!(" COLLATE={}", collation.name));
         }
     }
+    for &(hint, value) in &def.hints {
+        push(&mut text, format_args!(" {}={}", hint.name(), hint_value(hint, value, '\'')));
+    }
     push_comment(&mut text, " COMMENT=", &def.comment);
     text
+}
+
+/// The options of `def` as SHOW TABLE STATUS lists them.
+pub(super) fn create_options(def: &TableDef) -> String {
+    use StorageHint as H;
+    const ORDER: [StorageHint; 12] = [
+        H::MaxRows,
+        H::MinRows,
+        H::AvgRowLength,
+        H::RowFormat,
+        H::KeyBlockSize,
+        H::StatsSamplePages,
+        H::Compression,
+        H::StatsAutoRecalc,
+        H::StatsPersistent,
+        H::PackKeys,
+        H::Checksum,
+        H::DelayKeyWrite,
+    ];
+    let given = ORDER.into_iter().flat_map(|hint| def.hints.iter().find(|(known, _)| *known == hint));
+    let shown = given.map(|&(hint, value)| {
+        let is_loud = matches!(hint, H::KeyBlockSize | H::Compression);
+        let name = if is_loud { hint.name().to_owned() } else { hint.name().to_lowercase() };
+        format!("{name}={}", hint_value(hint, value, '"'))
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// The row format of `def` as SHOW TABLE STATUS names it.
+pub(super) fn row_format(def: &TableDef) -> &'static str {
+    let value =
+        |wanted: StorageHint| def.hints.iter().find(|(hint, _)| *hint == wanted).map(|(_, value)| *value);
+    match value(StorageHint::RowFormat).and_then(|value| StorageHint::RowFormat.word(value)) {
+        Some("COMPACT") => "Compact",
+        Some("REDUNDANT") => "Redundant",
+        _ if value(StorageHint::KeyBlockSize).is_some() => "Compressed",
+        _ => "Dynamic",
+    }
+}
+
+fn hint_value(hint: StorageHint, value: u64, quote: char) -> String {
+    match hint.word(value) {
+        Some(word) if hint == StorageHint::Compression => format!("{quote}{word}{quote}"),
+        Some(word) => word.to_owned(),
+        None => value.to_string(),
+    }
 }
 
 /// CREATE DATABASE of `def`.
@@ -166,6 +215,9 @@ fn index_line(table: &TableDef, index: &IndexDef) -> String {
         format!("{name}{length}{}", if part.desc { " DESC" } else { "" })
     });
     push(&mut line, format_args!(" ({})", parts.collect::<Vec<_>>().join(",")));
+    if index.names_btree {
+        line.push_str(" USING BTREE");
+    }
     push_comment(&mut line, " COMMENT ", &index.comment);
     line
 }

@@ -1,5 +1,7 @@
 //! CREATE TABLE.
 
+use types::StorageHint;
+
 use super::{Expr, OnDuplicate, Query, TableName, TypeName};
 
 /// CREATE TABLE.
@@ -242,6 +244,10 @@ pub enum TableOption<'a> {
     Comment(&'a str),
     /// ROW_FORMAT
     RowFormat(&'a str),
+    /// A number that says how rows are stored; `None` for DEFAULT
+    Hint(StorageHint, Option<u64>),
+    /// COMPRESSION
+    Compression(&'a str),
     /// Another option of MySQL's, with its name; its value is not kept
     Other(&'a str),
 }

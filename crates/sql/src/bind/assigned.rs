@@ -1,11 +1,25 @@
 //! Values on their way to columns, where what they are written as decides what the column gets.
 
 use expr::build::CastTo;
-use expr::{Expr, ExprKind, Func};
+use expr::{ColumnRef, Expr, ExprKind, Func};
 use types::{CollationId, OwnedValue, SqlType, TypeKind};
 
 use super::BindError;
 use super::binder::Binder;
+use crate::plan::InsertCell;
+
+/// `cell`, which is assigned to the column `target`: a date or time that is assigned to itself is kept.
+pub(super) fn kept(cell: InsertCell, target: ColumnRef) -> InsertCell {
+    match cell {
+        InsertCell::Expr(value)
+            if value.ty.is_temporal()
+                && matches!(value.kind, ExprKind::Column(column) if column == target) =>
+        {
+            InsertCell::Kept(value)
+        }
+        cell => cell,
+    }
+}
 
 /// More bytes than a number has.
 const TOO_MANY_BYTES: u8 = 9;
@@ -16,6 +30,9 @@ impl Binder<'_, '_> {
         match &value.kind {
             ExprKind::Const(OwnedValue::Bit { .. }) if value.ty.is_string() => Ok(bytes_for(value, ty)),
             ExprKind::Const(_) if value.ty.is_string() && value.ty.unsigned => Ok(bytes_for(value, ty)),
+            ExprKind::Const(_) if value.ty.kind == TypeKind::Bit && is_read_as_number(&value.ty, ty) => {
+                Ok(self.build.cast(value, CastTo::Unsigned)?)
+            }
             ExprKind::Column(_) if is_lob(ty) && has_own_text(&value.ty) => {
                 let text = CastTo::Char { length: None, charset: None, binary: false };
                 Ok(self.build.cast(value, text)?)
@@ -32,8 +49,11 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// As [`Binder::value_for`], for what is one of several values: of a date or time, MySQL knows the text alone.
+    /// As [`Binder::value_for`], for what is one of several values: of a date or time, MySQL knows the text alone, and of bits the number.
     pub(super) fn mixed_value_for(&self, value: Expr, ty: &SqlType) -> Result<Expr, BindError> {
+        if value.ty.kind == TypeKind::Bit && (ty.is_string() || ty.is_temporal()) {
+            return Ok(self.build.cast(value, CastTo::Unsigned)?);
+        }
         if !is_read_as_text(&value.ty, ty) {
             return Ok(value);
         }
@@ -42,10 +62,10 @@ impl Binder<'_, '_> {
     }
 }
 
-/// Whether queries show more of a number than its value.
+/// Whether the text that queries show of a column is not the one that a TEXT column gets of the value.
 fn has_own_text(ty: &SqlType) -> bool {
-    let is_float = matches!(ty.kind, TypeKind::Float | TypeKind::Double);
-    ty.zerofill || is_float && ty.decimals < SqlType::NOT_FIXED_DECIMALS
+    let is_fixed = ty.kind == TypeKind::Float && ty.decimals < SqlType::NOT_FIXED_DECIMALS;
+    ty.zerofill || is_fixed || ty.kind == TypeKind::Double
 }
 
 fn is_lob(ty: &SqlType) -> bool {

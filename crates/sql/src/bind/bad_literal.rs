@@ -1,4 +1,5 @@
-//! Date and time literals that are none: MySQL refuses them when it has parsed a statement, before it looks for the statement's tables.
+//! What MySQL finds in the literals of a statement while it parses it, before it looks for the statement's tables: dates and times that are
+//! none, which it refuses, and national texts, of which it warns.
 
 use expr::Builder;
 
@@ -38,5 +39,21 @@ pub fn bad_literal(sql: &[u8], start: usize, mode: LexMode, build: &Builder) -> 
             Tok::Kw(Kw::TIMESTAMP) => Some(LiteralKind::Timestamp),
             _ => None,
         };
+    }
+}
+
+/// The number of national texts (`N'text'`) in the statement that begins at `start`, up to the offset `end`.
+#[cold]
+pub fn national_texts(sql: &[u8], start: usize, end: usize, mode: LexMode) -> usize {
+    let mut lexer = Lexer::new(sql, start, mode);
+    let mut count = 0;
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            Tok::Eof | Tok::Semicolon => return count,
+            _ if token.start as usize >= end => return count,
+            Tok::NationalStr(_) => count += 1,
+            _ => {}
+        }
     }
 }

@@ -9,6 +9,7 @@ use super::Clause;
 use super::binder::Binder;
 use crate::ast::{self, ExprKind, UnaryOp};
 use crate::charset::Introducer;
+use crate::literal::Literal;
 
 /// A construct that MySQL warns of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +131,17 @@ impl Binder<'_, '_> {
         }
     }
 
+    /// Notes a text that names its character set.
+    #[cold]
+    pub(super) fn note_introducer(&mut self, literal: &Literal) {
+        let first = self.ctx.sql.get(literal.offset as usize).copied().unwrap_or_default();
+        let found = match literal.charset {
+            Introducer::NATIONAL if first.eq_ignore_ascii_case(&b'n') => Some(Deprecated::NationalString),
+            named => named.name().and_then(charset),
+        };
+        self.deprecated.extend(found);
+    }
+
     fn note_construct(&mut self, e: &ast::Expr<'_>) {
         let written = self.ctx.sql.get(e.pos as usize..).unwrap_or_default();
         let begins = |word: &[u8]| written.get(..word.len()).is_some_and(|w| w.eq_ignore_ascii_case(word));
@@ -144,8 +156,8 @@ impl Binder<'_, '_> {
             ExprKind::ValuesOf(_) => Deprecated::ValuesFunction,
             ExprKind::Call(call) if call.name.eq_ignore_ascii_case("found_rows") => Deprecated::FoundRows,
             ExprKind::Unary(UnaryOp::Not, _) if begins(b"!") => Deprecated::Bang,
-            ExprKind::Literal(literal) if literal.charset == Introducer::NATIONAL && begins(b"n") => {
-                Deprecated::NationalString
+            ExprKind::Literal(literal) if literal.charset != Introducer::NONE => {
+                return self.note_introducer(&literal);
             }
             ExprKind::Cast(_) if begins(b"binary") => Deprecated::BinaryPrefix,
             _ => match names_utf8mb3(e) {
@@ -170,10 +182,9 @@ impl Binder<'_, '_> {
     }
 }
 
-/// The warning for an expression that names utf8mb3.
+/// The warning for an expression other than a literal that names utf8mb3.
 fn names_utf8mb3(e: &ast::Expr<'_>) -> Option<Deprecated> {
     match e.kind {
-        ExprKind::Literal(literal) if literal.charset != Introducer::NONE => charset(literal.charset.name()?),
         ExprKind::ConvertUsing(convert) => charset(convert.charset),
         ExprKind::Collate(collate) => collation(collate.collation),
         ExprKind::Cast(ast::Cast { ty: ast::CastType::Char { national: true, .. }, .. }) => {

@@ -256,6 +256,7 @@ impl<'a> Binder<'a, '_> {
         self.settle_compared(&mut sides);
         self.read_text_first(&mut sides, [left, right])?;
         self.pin_temporal(&mut sides, &[left, right])?;
+        self.note_misfits(&sides);
         let moment = Self::moment_beside(&sides);
         let [a, b] = sides;
         let compared = self.build.compare(op, a, b);
@@ -327,7 +328,7 @@ impl<'a> Binder<'a, '_> {
         let mut parts = [self.value(&between.expr)?, self.value(&between.low)?, self.value(&between.high)?];
         self.settle_compared(&mut parts);
         self.pin_temporal(&mut parts, &[&between.expr, &between.low, &between.high])?;
-        self.note_bounds(&parts);
+        self.note_misfits(&parts);
         let [value, low, high] = parts;
         Ok(self.build.between(value, low, high, between.negated)?)
     }

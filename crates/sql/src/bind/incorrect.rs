@@ -1,10 +1,10 @@
 //! Constants that are not what their place asks for: MySQL warns of them once, before it reads a row. Strict modes make an error of
 //! that in statements that change rows. Beside a column of dates the comparison may be refused after that.
 
-use expr::{CmpDomain, ColumnRef, Expr, ExprKind};
+use expr::{ColumnRef, Expr, ExprKind};
 use types::temporal::DateFlags;
 use types::value::{Loss, round_text_to_i128};
-use types::{Date, TypeKind, Value};
+use types::{Date, SqlModes, SqlType, StoreContext, TimeZone, TypeKind, Value};
 
 use super::binder::Binder;
 use super::block::Source;
@@ -25,12 +25,7 @@ impl Binder<'_, '_> {
     pub(super) fn moment_beside(sides: &[Expr]) -> Option<Moment> {
         sides.iter().find_map(|side| {
             let ExprKind::Column(column) = side.kind else { return None };
-            let type_name = match side.ty.kind {
-                TypeKind::Date => "date",
-                TypeKind::DateTime | TypeKind::Timestamp => "datetime",
-                TypeKind::Time => "time",
-                _ => return None,
-            };
+            let type_name = temporal_name(side.ty.kind).filter(|_| side.ty.kind != TypeKind::Time)?;
             Some(Moment { column, type_name })
         })
     }
@@ -120,12 +115,7 @@ impl Binder<'_, '_> {
     /// or refused.
     fn note_no_moments(&mut self, column: &Expr, list: &[ast::Expr<'_>]) -> Result<(), BindError> {
         let ExprKind::Column(place) = column.kind else { return Ok(()) };
-        let type_name = match column.ty.kind {
-            TypeKind::Date => "date",
-            TypeKind::Time => "time",
-            TypeKind::DateTime | TypeKind::Timestamp => "datetime",
-            _ => return Ok(()),
-        };
+        let Some(type_name) = temporal_name(column.ty.kind) else { return Ok(()) };
         for e in list {
             let ast::ExprKind::Literal(literal) = e.kind else { continue };
             if !matches!(literal.kind, LiteralKind::String | LiteralKind::Hex | LiteralKind::Bit) {
@@ -198,6 +188,23 @@ impl Binder<'_, '_> {
         }
     }
 
+    /// Notes the constants that are compared with a column of dates or times, and that it would not take.
+    pub(super) fn note_misfits(&mut self, values: &[Expr]) {
+        let column = values.iter().find_map(|value| match value.kind {
+            ExprKind::Column(column) => Some((column, temporal_name(value.ty.kind)?, &value.ty)),
+            _ => None,
+        });
+        let Some((column, type_name, ty)) = column else { return };
+        for value in values {
+            let ExprKind::Const(constant) = &value.kind else { continue };
+            if let Some(shown) = misfit(ty, &constant.as_value())
+                && let Some(text) = self.incorrect(Moment { column, type_name }, &shown)
+            {
+                self.note_incorrect(text);
+            }
+        }
+    }
+
     /// What became of the comparison of the column with a constant.
     pub(super) fn compared_with_moment(
         &mut self,
@@ -214,35 +221,8 @@ impl Binder<'_, '_> {
                 };
                 Err(BindError::Incorrect { text, moment: (!is_strict).then_some((known_as, value)) })
             }
-            Ok(compared) => {
-                let text =
-                    constant_beside(&compared, moment).and_then(|value| self.incorrect(moment, &value));
-                if let Some(text) = text {
-                    self.note_incorrect(text);
-                }
-                Ok(compared)
-            }
+            Ok(compared) => Ok(compared),
             Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Notes numbers that are no dates among the bounds between which a column of dates is to lie.
-    pub(super) fn note_bounds(&mut self, operands: &[Expr; 3]) {
-        let (value, bounds) = operands.split_at(1);
-        let moment = Self::moment_beside(value).filter(|moment| moment.type_name != "time");
-        let Some(moment) = moment else { return };
-        let flags = DateFlags::from_modes(self.ctx.modes);
-        for bound in bounds {
-            let ExprKind::Const(bound) = &bound.kind else { continue };
-            let bound = bound.as_value();
-            if is_number_but_zero(&bound)
-                && !bound.is_temporal()
-                && !matches!(bound, Value::Bit { .. })
-                && bound.to_datetime(flags, Date::ZERO).is_none()
-                && let Some(text) = self.incorrect(moment, &bound.message_text())
-            {
-                self.note_incorrect(text);
-            }
         }
     }
 
@@ -256,6 +236,16 @@ impl Binder<'_, '_> {
     }
 }
 
+/// The name in messages of a type of dates or times.
+fn temporal_name(kind: TypeKind) -> Option<&'static str> {
+    match kind {
+        TypeKind::Date => Some("date"),
+        TypeKind::Time => Some("time"),
+        TypeKind::DateTime | TypeKind::Timestamp => Some("datetime"),
+        _ => None,
+    }
+}
+
 /// The number at the front of a text that goes on: beside a YEAR column it is what the text is.
 fn year_before_other_text<'v>(value: &Value<'v>) -> Option<&'v [u8]> {
     let Value::Bytes { data, .. } = *value else { return None };
@@ -264,22 +254,23 @@ fn year_before_other_text<'v>(value: &Value<'v>) -> Option<&'v [u8]> {
     (consumed > 0 && goes_on).then_some(&data[..consumed])
 }
 
-/// The constant that a date is compared with as a number, or a time as a text, because it is none.
-fn constant_beside(compared: &Expr, moment: Moment) -> Option<String> {
-    let ExprKind::Compare { domain, args, .. } = &compared.kind else { return None };
-    let constant = args.iter().find_map(|arg| match &arg.kind {
-        ExprKind::Const(value) => Some(value.as_value()),
-        _ => None,
-    })?;
-    let is_none = match domain {
-        CmpDomain::Double => is_number_but_zero(&constant),
-        CmpDomain::String(_) => moment.type_name == "time" && constant.is_textual(),
-        _ => false,
+/// The text of a constant that a column of type `ty`, which holds dates or times, would not take. Incomplete dates are none of these,
+/// whatever the mode. Texts beside dates are read where they are compared.
+#[cold]
+fn misfit(ty: &SqlType, constant: &Value<'_>) -> Option<String> {
+    let is_text = constant.is_textual() || matches!(constant, Value::Bit { .. });
+    if constant.is_null() || constant.is_temporal() || is_text && ty.kind != TypeKind::Time {
+        return None;
+    }
+    let mut scratch = Vec::new();
+    let constant = match *constant {
+        Value::Bit { .. } => Value::binary(constant.as_text(&mut scratch)),
+        value => value,
     };
-    is_none.then(|| constant.message_text())
-}
-
-/// Whether a constant is a number other than zero. Zero is a date beside a column, whatever the mode.
-fn is_number_but_zero(constant: &Value<'_>) -> bool {
-    !constant.is_textual() && constant.to_f64().value != 0.0
+    let zone = TimeZone::utc();
+    let strict = StoreContext::new(SqlModes::STRICT_ALL_TABLES, &zone, Date::ZERO);
+    let flags = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
+    let context = StoreContext { date_flags: flags, ..strict };
+    let refused = types::storage::store(ty, &constant, &context, &mut Vec::new()).is_err();
+    refused.then(|| constant.message_text())
 }

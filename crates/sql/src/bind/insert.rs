@@ -5,13 +5,14 @@ use std::sync::Arc;
 use expr::{ColumnRef, Expr};
 use types::{ColumnDef, SqlType, TableDef};
 
-use super::assigned::bytes_for;
+use super::assigned::{bytes_for, kept};
 use super::binder::{Aggregates, Aliases, Binder};
 use super::block::{Block, Query, outer_id};
 use super::expansion::fail_if_interrupted;
 use super::scope::{Scope, ScopeColumns, ScopeTable, written};
 use super::{BindError, Clause, ParamRole, rewrite};
 use crate::ast::{self, Cell, ExprKind};
+use crate::charset::Introducer;
 use crate::literal::LiteralKind;
 use crate::plan::{Column, InsertCell, InsertMode, InsertPlan, InsertSource, OutputColumn};
 use crate::planner;
@@ -161,6 +162,9 @@ impl<'a> Binder<'a, '_> {
     fn cell(&mut self, cell: &Cell<'a>, ty: &SqlType) -> Result<InsertCell, BindError> {
         Ok(InsertCell::Expr(match cell {
             Cell::Literal(literal, negative) => {
+                if literal.charset != Introducer::NONE {
+                    self.note_introducer(literal);
+                }
                 let value = self.literal(*literal, *negative)?;
                 match literal.kind {
                     LiteralKind::Hex | LiteralKind::Bit => bytes_for(value, ty),
@@ -173,7 +177,7 @@ impl<'a> Binder<'a, '_> {
             Cell::Param(n) => self.param(*n),
             Cell::Expr(expr) => match self.cell_expr(expr)? {
                 InsertCell::Expr(value) => self.value_for(value, ty)?,
-                InsertCell::Default => return Ok(InsertCell::Default),
+                cell => return Ok(cell),
             },
         }))
     }
@@ -220,7 +224,8 @@ impl<'a> Binder<'a, '_> {
         for assignment in insert.on_duplicate {
             let col = find_target(table, &assignment.column)?;
             let cell = self.cell_expr(&assignment.value)?;
-            sets.push((col, self.settle_cell(cell, table, Some(col))?));
+            let cell = self.settle_cell(cell, table, Some(col))?;
+            sets.push((col, kept(cell, ColumnRef { rel: 0, col })));
         }
         self.level().values_rel = None;
         Ok(sets)

@@ -39,7 +39,8 @@ impl<'a> Binder<'a, '_> {
         let mut sets = Vec::with_capacity(load.set.len());
         for assignment in load.set {
             let col = find_target(&table, &assignment.column)?;
-            sets.push((col, self.cell_expr(&assignment.value)?));
+            let cell = self.cell_expr(&assignment.value)?;
+            sets.push((col, self.settle_cell(cell, &table, Some(col))?));
         }
         let mode = match (load.on_duplicate, load.local) {
             (OnDuplicate::Replace, _) => InsertMode::Replace,

@@ -56,7 +56,7 @@ mod text_errors;
 mod text_param;
 pub(crate) mod volatile;
 
-pub use bad_literal::bad_literal;
+pub use bad_literal::{bad_literal, national_texts};
 pub use catalog::{Catalog, CatalogError};
 pub use context::{BindContext, Literals, ReadsLock, SessionTypes};
 pub use deprecated::Deprecated;

@@ -1,5 +1,8 @@
 //! UPDATE and DELETE.
 
+use expr::ColumnRef;
+
+use super::assigned::kept;
 use super::binder::{Aggregates, Aliases, Binder};
 use super::block::{Block, Query, Source, SubBlock};
 use super::scope::written;
@@ -41,6 +44,9 @@ impl<'a> Binder<'a, '_> {
             let mut cell = self.cell_expr(&assignment.value)?;
             if let Some(Source::Table { def, .. }) = block.rels.get(usize::from(rel)) {
                 cell = self.settle_cell(cell, def, Some(col))?;
+                if rows.is_single {
+                    cell = kept(cell, ColumnRef { rel, col });
+                }
             }
             sets.push((rel, col, cell));
             if !targets.contains(&rel) {

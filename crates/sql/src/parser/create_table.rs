@@ -3,8 +3,11 @@
 use bumpalo::collections::Vec as BumpVec;
 
 use super::core::{Parser, Result};
+use types::StorageHint;
+
 use crate::ast::{ColumnDefinition, Constraint, CreateTable, OnDuplicate, Statement, TableOption};
 use crate::lexer::{Kw, Tok};
+use crate::literal::{IntValue, parse_int};
 
 impl<'a> Parser<'a, '_> {
     /// CREATE TABLE, after those words.
@@ -127,6 +130,7 @@ impl<'a> Parser<'a, '_> {
             Kw::ROW_FORMAT => TableOption::RowFormat(
                 self.option_value(|p| if p.eat_kw(Kw::DEFAULT) { Ok("DEFAULT") } else { p.name() })?,
             ),
+            Kw::COMPRESSION => TableOption::Compression(self.option_value(Self::string)?),
             Kw::UNION => {
                 self.option_value(Self::skip_parens)?;
                 TableOption::Other("UNION")
@@ -141,6 +145,7 @@ impl<'a> Parser<'a, '_> {
                 self.option_value(Self::string)?;
                 TableOption::Other("DIRECTORY")
             }
+            _ if hint_of(kw).is_some() => self.storage_hint(kw)?,
             _ if is_other_option(kw) => {
                 self.option_value(Self::skip_option_value)?;
                 TableOption::Other(kw.as_str())
@@ -148,6 +153,40 @@ impl<'a> Parser<'a, '_> {
             _ => return Ok(None),
         };
         Ok(Some(option))
+    }
+
+    /// An option that is a number. Those of statistics and keys may be DEFAULT.
+    fn storage_hint(&mut self, kw: Kw) -> Result<TableOption<'a>> {
+        use StorageHint::{PackKeys, StatsAutoRecalc, StatsPersistent, StatsSamplePages};
+        let Some(hint) = hint_of(kw) else { return self.syntax() };
+        let range = match hint {
+            PackKeys | StatsAutoRecalc | StatsPersistent => 0..=1,
+            StatsSamplePages => 1..=u64::from(u16::MAX),
+            StorageHint::KeyBlockSize => 0..=u64::from(u16::MAX),
+            StorageHint::AvgRowLength => 0..=u64::from(u32::MAX),
+            _ => 0..=u64::MAX,
+        };
+        let has_default = matches!(hint, PackKeys | StatsAutoRecalc | StatsPersistent | StatsSamplePages);
+        let value = self.option_value(|parser| {
+            if has_default && parser.eat_kw(Kw::DEFAULT) {
+                return Ok(None);
+            }
+            let number = match parser.tok.kind {
+                Tok::Int => parse_int(parser.slice(parser.tok)),
+                _ => return parser.syntax(),
+            };
+            let number = match number {
+                IntValue::Signed(v) => v as u64,
+                IntValue::Unsigned(v) => v,
+                IntValue::Big => u64::MAX,
+            };
+            if !range.contains(&number) {
+                return parser.syntax();
+            }
+            parser.bump();
+            Ok(Some(number))
+        })?;
+        Ok(TableOption::Hint(hint, value))
     }
 
     /// The value after an option's word and its optional `=`.
@@ -188,30 +227,35 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
+/// The storage hint of this word.
+fn hint_of(kw: Kw) -> Option<StorageHint> {
+    Some(match kw {
+        Kw::AVG_ROW_LENGTH => StorageHint::AvgRowLength,
+        Kw::CHECKSUM | Kw::TABLE_CHECKSUM => StorageHint::Checksum,
+        Kw::DELAY_KEY_WRITE => StorageHint::DelayKeyWrite,
+        Kw::KEY_BLOCK_SIZE => StorageHint::KeyBlockSize,
+        Kw::MAX_ROWS => StorageHint::MaxRows,
+        Kw::MIN_ROWS => StorageHint::MinRows,
+        Kw::PACK_KEYS => StorageHint::PackKeys,
+        Kw::STATS_AUTO_RECALC => StorageHint::StatsAutoRecalc,
+        Kw::STATS_PERSISTENT => StorageHint::StatsPersistent,
+        Kw::STATS_SAMPLE_PAGES => StorageHint::StatsSamplePages,
+        _ => return None,
+    })
+}
+
 /// Table options that have no meaning here; their values are read and dropped.
 fn is_other_option(kw: Kw) -> bool {
     matches!(
         kw,
         Kw::AUTOEXTEND_SIZE
-            | Kw::AVG_ROW_LENGTH
-            | Kw::CHECKSUM
-            | Kw::TABLE_CHECKSUM
-            | Kw::COMPRESSION
             | Kw::CONNECTION
-            | Kw::DELAY_KEY_WRITE
             | Kw::ENCRYPTION
             | Kw::ENGINE_ATTRIBUTE
             | Kw::INSERT_METHOD
-            | Kw::KEY_BLOCK_SIZE
-            | Kw::MAX_ROWS
-            | Kw::MIN_ROWS
-            | Kw::PACK_KEYS
             | Kw::PASSWORD
             | Kw::SECONDARY_ENGINE
             | Kw::SECONDARY_ENGINE_ATTRIBUTE
-            | Kw::STATS_AUTO_RECALC
-            | Kw::STATS_PERSISTENT
-            | Kw::STATS_SAMPLE_PAGES
             | Kw::STORAGE
             | Kw::TABLESPACE
     )

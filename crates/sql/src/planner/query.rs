@@ -42,7 +42,7 @@ pub(crate) fn change(
 ) -> QueryPlan {
     let mut values: Vec<&mut Expr> = Vec::with_capacity(sets.len());
     for (_, _, cell) in sets {
-        if let InsertCell::Expr(expr) = cell {
+        if let InsertCell::Expr(expr) | InsertCell::Kept(expr) = cell {
             expr::fold_in_place(expr);
             values.push(expr);
         }

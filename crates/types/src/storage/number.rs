@@ -152,7 +152,13 @@ pub(super) fn store_decimal(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) 
 fn decimal_of(value: &Value<'_>) -> (Decimal, Fault) {
     let Value::Bytes { data, .. } = *value else {
         let read = value.to_decimal();
-        return (read.value, if read.loss == Loss::OutOfRange { Fault::OutOfRange } else { Fault::None });
+        let fault = match read.loss {
+            Loss::OutOfRange => Fault::OutOfRange,
+            // A decimal has no digits for the least doubles.
+            _ if read.value.is_zero() && is_small(value) => Fault::Rounded,
+            _ => Fault::None,
+        };
+        return (read.value, fault);
     };
     let parsed = Decimal::parse_prefix(data);
     let fault = if parsed.consumed == 0 {
@@ -167,6 +173,15 @@ fn decimal_of(value: &Value<'_>) -> (Decimal, Fault) {
         Fault::None
     };
     (parsed.value, fault)
+}
+
+/// Whether `value` is a double other than zero.
+fn is_small(value: &Value<'_>) -> bool {
+    match *value {
+        Value::Double(v) => v != 0.0,
+        Value::Float(v) => v != 0.0,
+        _ => false,
+    }
 }
 
 pub(super) fn store_double(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) -> Fault {

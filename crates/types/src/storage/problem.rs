@@ -1,6 +1,6 @@
 //! What may be wrong with a value on its way into a column.
 
-use crate::temporal::DateFlags;
+use crate::temporal::{DateFlags, OddDelimiter};
 use crate::{Date, SqlModes, TimeZone, Value};
 
 /// Settings of the session and statement that assignment depends on.
@@ -61,6 +61,13 @@ pub enum Problem {
     DateTimeOverflow,
     /// 1299 `Invalid TIMESTAMP value`: the local time is skipped by a clock change.
     ZoneGap,
+    /// 4095 or 4096: the text of a date or time has a delimiter that is deprecated.
+    OddDelimiter {
+        /// The delimiter.
+        odd: OddDelimiter,
+        /// The text.
+        value: Box<str>,
+    },
     /// NULL has no storage bytes; callers treat it before.
     Null,
 }
@@ -193,6 +200,8 @@ fn incorrect_value(type_name: &'static str, value: &Value<'_>) -> Problem {
 }
 
 fn incorrect_temporal(type_name: &'static str, value: &Value<'_>) -> Problem {
+    // A year is a number here.
+    let value = if let Value::Year(year) = *value { &Value::Int(i64::from(year)) } else { value };
     Problem::IncorrectTemporal { type_name, value: value.message_text().into() }
 }
 

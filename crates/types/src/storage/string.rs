@@ -86,11 +86,15 @@ pub(super) fn store_bytes(ty: &SqlType, value: &Value<'_>, out: &mut Vec<u8>) ->
     if kept.len() < bytes.len() || !whole { Fault::TooLong } else { Fault::None }
 }
 
+/// Characters of a double in a TEXT or BLOB.
+const LOB_DOUBLE_CHARS: u32 = 22;
+
 /// The text to store, and whether it shows the value: of a double it has as many digits as the column has room for.
 fn text_for<'b>(ty: &SqlType, value: &Value<'b>, scratch: &'b mut Vec<u8>) -> (&'b [u8], bool) {
-    let room = if matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_)) { u32::MAX } else { ty.length };
     match *value {
         Value::Double(v) => {
+            let is_lob = matches!(ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
+            let room = if is_lob { LOB_DOUBLE_CHARS } else { ty.length };
             let whole = write_double_within(v, room as usize, scratch);
             (scratch, whole)
         }

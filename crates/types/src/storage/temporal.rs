@@ -2,9 +2,10 @@
 
 use super::problem::{Fault, StoreContext};
 use super::{fraction_unit, fraction_width, time_width};
-use crate::temporal::{DateFlags, Parsed, unit_of};
+use crate::temporal::{DateFlags, MOMENT_BYTES_MIN, OddDelimiter, Parsed, ParsedTime, unit_of};
+use crate::value::digits::count_while;
 use crate::value::double_prefix;
-use crate::{DateTime, SqlType, Time, Value};
+use crate::{DateTime, SqlType, Time, TypeKind, Value};
 
 /// Years in which stored literals may carry an offset.
 const ZONED_YEARS: std::ops::RangeInclusive<u16> = 1969..=3001;
@@ -17,6 +18,33 @@ const DATE_NUMBERS: std::ops::RangeInclusive<i64> = 1..=99_991_231;
 
 /// The greatest number with the digits of a date and time.
 const NUMBER_MAX: i64 = 99_999_999_999_999;
+
+/// The first delimiter that MySQL deprecates in a text that is read as a date or time for a column of type `ty`.
+#[inline]
+pub fn odd_delimiter(ty: &SqlType, value: &Value<'_>, ctx: &StoreContext<'_>) -> Option<OddDelimiter> {
+    let Value::Bytes { data, .. } = value else { return None };
+    match ty.kind {
+        TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
+            let is_moment = || DateTime::parse(data, flags_for(ty, ctx)).is_some();
+            OddDelimiter::of_date(data).filter(|_| is_moment())
+        }
+        TypeKind::Time => {
+            let is_time = || Time::parse(data).is_some() && !data.trim_ascii().is_empty();
+            OddDelimiter::of_clock(data).filter(|_| is_time())
+        }
+        _ => None,
+    }
+}
+
+/// Which dates a column of type `ty` refuses: a TIMESTAMP has no incomplete ones, whatever the mode.
+fn flags_for(ty: &SqlType, ctx: &StoreContext<'_>) -> DateFlags {
+    match ty.kind {
+        TypeKind::Timestamp => {
+            DateFlags { no_zero_in_date: true, allow_invalid_dates: false, ..ctx.date_flags }
+        }
+        _ => ctx.date_flags,
+    }
+}
 
 pub(super) fn store_date(value: &Value<'_>, ctx: &StoreContext<'_>, out: &mut Vec<u8>) -> Fault {
     let (moment, mut fault) = moment_of(value, 0, "date", ctx);
@@ -45,9 +73,7 @@ pub(super) fn store_timestamp(
     ctx: &StoreContext<'_>,
     out: &mut Vec<u8>,
 ) -> Fault {
-    // A TIMESTAMP has no incomplete dates, whatever the mode.
-    let flags = DateFlags { no_zero_in_date: true, allow_invalid_dates: false, ..ctx.date_flags };
-    let ctx = &StoreContext { date_flags: flags, ..*ctx };
+    let ctx = &StoreContext { date_flags: flags_for(ty, ctx), ..*ctx };
     let (moment, mut fault) = moment_of(value, ty.decimals, "datetime", ctx);
     let (mut seconds, mut micro) = (0, 0);
     if !moment.is_zero() {
@@ -115,12 +141,15 @@ fn moment_of_number(
 ) -> (DateTime, Fault) {
     let out_of_range = (DateTime::ZERO, Fault::TemporalRange(name));
     let Some((number, micro, rounds_up)) = value.number_and_micro() else { return out_of_range };
+    let is_fraction = number == 0 && (micro != 0 || rounds_up);
     match DateTime::from_number(number, micro, ctx.date_flags) {
+        Some(_) if is_fraction && ctx.date_flags.no_zero_date => out_of_range,
         Some(parsed) if (micro != 0 || rounds_up) && DATE_NUMBERS.contains(&number) => {
             (DateTime::from_date(parsed.value.date()), Fault::Temporal(name))
         }
         Some(parsed) => match (Parsed { rounds_up, ..parsed }).to_fsp(fsp, ctx.truncate_fractions) {
             Some(moment) => (moment, Fault::None),
+            None if is_fraction => out_of_range,
             None => (DateTime::ZERO, Fault::DateTimeOverflow),
         },
         None if number == 0 || micro < 0 || !(0..=NUMBER_MAX).contains(&number) => out_of_range,
@@ -155,8 +184,11 @@ fn moment_of_text(text: &[u8], fsp: u8, name: &'static str, ctx: &StoreContext<'
     (moment, if parsed.truncated { Fault::Temporal(name) } else { Fault::None })
 }
 
-/// A date that the calendar or the mode refuses is out of range; anything else is no date at all.
+/// A date that the calendar or the mode refuses is out of range, and so is the number zero; anything else is no date at all.
 fn refusal(text: &[u8], name: &'static str) -> Fault {
+    if text.starts_with(b"0") && text.iter().all(|b| matches!(b, b'0' | b'.')) {
+        return Fault::TemporalRange(name);
+    }
     let lenient = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
     match DateTime::parse(text, lenient) {
         Some(Parsed { truncated: false, .. }) => Fault::TemporalRange(name),
@@ -186,6 +218,11 @@ fn time_of(value: &Value<'_>, fsp: u8, ctx: &StoreContext<'_>) -> (Time, Fault) 
             Time::from_long_number(n, micro, rounds_up).ok_or(Fault::TemporalRange("time"))
         }
     };
+    if let (Err(_) | Ok(ParsedTime { out_of_range: true, .. }), Value::Bytes { data, .. }) = (&parsed, value)
+        && let Some(fault) = beyond_parts(data)
+    {
+        return (Time::ZERO, fault);
+    }
     match parsed {
         Err(fault) => (Time::ZERO, fault),
         Ok(parsed) if parsed.date_dropped && has_offset(value) => {
@@ -209,6 +246,30 @@ fn time_of(value: &Value<'_>, fsp: u8, ctx: &StoreContext<'_>) -> (Time, Fault) 
 fn has_offset(value: &Value<'_>) -> bool {
     let Value::Bytes { data, .. } = *value else { return false };
     DateTime::parse(data, DateFlags::default()).is_some_and(|parsed| parsed.offset.is_some())
+}
+
+/// What is wrong with a text whose digits no part of a time holds: as many as a date and time has are none, and a part past 32 bits
+/// quietly makes zero of the whole.
+#[cold]
+fn beyond_parts(text: &[u8]) -> Option<Fault> {
+    let text = text.trim_ascii_start();
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let digits = count_while(text, |b| b.is_ascii_digit());
+    let is_number = match text[digits..].split_first() {
+        None => true,
+        Some((b'.', fraction)) => fraction.iter().all(u8::is_ascii_digit),
+        Some(_) => false,
+    };
+    if is_number && text.len() >= MOMENT_BYTES_MIN {
+        return Some(Fault::Temporal("time"));
+    }
+    let clock = &text[..count_while(text, |b| b.is_ascii_digit() || matches!(b, b':' | b' '))];
+    let is_too_large = |part: &[u8]| {
+        let number =
+            part.iter().fold(0u64, |number, b| number.saturating_mul(10).saturating_add(u64::from(b - b'0')));
+        number > u64::from(u32::MAX)
+    };
+    clock.split(|b| matches!(b, b':' | b' ')).any(is_too_large).then_some(Fault::None)
 }
 
 /// Minutes or seconds past 59 are out of range. A lone sign and numbers with an exponent quietly count as zero.

@@ -96,6 +96,7 @@ fn show_problem(problem: &Problem) -> String {
         Problem::DateTimeOverflow => "1441".into(),
         Problem::ZoneGap => "1299".into(),
         Problem::Null => "1048".into(),
+        Problem::OddDelimiter { odd, .. } => format!("4095 {}", odd.position),
     }
 }
 

@@ -1,6 +1,10 @@
 //! Delimiters in texts of dates and times that MySQL takes, and deprecates.
 
+use super::Time;
 use crate::value::digits::count_while;
+
+/// Shorter texts are no date and time where a time is read.
+pub(crate) const MOMENT_BYTES_MIN: usize = 12;
 
 /// A delimiter that is not the standard one of its place, or one too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +29,18 @@ impl OddDelimiter {
         if is_standard_shape(text) { None } else { scan(text) }
     }
 
+    /// The first odd delimiter of what is a time, or a date and time.
+    #[inline]
+    pub fn of_clock(text: &[u8]) -> Option<OddDelimiter> {
+        OddDelimiter::of_time(text).or_else(|| {
+            let is_moment = text.len() >= MOMENT_BYTES_MIN && Time::parse(text)?.date_dropped;
+            if is_moment { OddDelimiter::of_date(text) } else { None }
+        })
+    }
+
     /// The first odd delimiter of a time: blanks before and after it, and one too many after its days.
     #[inline]
-    pub fn of_time(text: &[u8]) -> Option<OddDelimiter> {
+    fn of_time(text: &[u8]) -> Option<OddDelimiter> {
         if text.iter().any(u8::is_ascii_whitespace) { scan_time(text) } else { None }
     }
 }

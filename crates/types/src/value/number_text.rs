@@ -22,29 +22,86 @@ pub fn write_double(value: f64, out: &mut Vec<u8>) {
     write_digits(&Digits::of(text.as_bytes()), out);
 }
 
-/// Appends a DOUBLE with as many digits as fit `room` characters. False if that took more than rounding a fraction: the
-/// text is then in exponent form with digits lost, and may be too long.
+/// Rooms of fewer characters than this get digits of the exact value, which a subnormal number has more of than it needs.
+const SHORTEST_ROOM_MIN: usize = 15;
+
+/// Appends a DOUBLE with as many digits as fit `room` characters, in the notation that shows more of them. Returns false if not one
+/// digit fits; the text may be too long then. A fraction that is rounded is no loss.
 pub fn write_double_within(value: f64, room: usize, out: &mut Vec<u8>) -> bool {
     let start = out.len();
+    let digits_room = room - usize::from(value.is_sign_negative()).min(room);
     write_double(value, out);
-    for digits in (0..17).rev() {
-        if out.len() - start <= room {
-            return true;
-        }
-        let mut exact = [0u8; 40];
-        let number = Digits::of(write_exact(value, digits, &mut exact));
-        out.truncate(start);
-        write_digits(&number, out);
-        if out.len() - start > room && number.count > 0 {
-            out.truncate(start);
-            out.extend_from_slice(if number.neg { b"-" } else { b"" });
-            write_exponent_form(&number.ascii[..number.count], number.decpt - 1, out);
-            if out.len() - start <= room {
-                return false;
-            }
+    if out.len() - start <= room && (digits_room >= SHORTEST_ROOM_MIN || !value.is_subnormal()) {
+        return true;
+    }
+    out.truncate(start);
+    if value == 0.0 {
+        out.push(b'0');
+        return room > 0;
+    }
+    let number = rounded(value, digits_room);
+    if is_plain_within(&number, digits_room as i32) {
+        write_plain_within(value, &number, digits_room as i32, out)
+    } else {
+        write_exponent_within(value, number, digits_room as i32, out)
+    }
+}
+
+/// At most `count` significant digits of `value`, and at least one.
+fn rounded(value: f64, count: usize) -> Digits {
+    if count >= SHORTEST_ROOM_MIN {
+        let shortest = Digits::of(ryu::Buffer::new().format_finite(value).as_bytes());
+        if shortest.count <= count {
+            return shortest;
         }
     }
-    out.len() - start <= room
+    let mut exact = [0u8; 40];
+    Digits::of(write_exact(value, count.clamp(1, 17) - 1, &mut exact))
+}
+
+/// Whether plain notation within `room` characters, without the sign, shows at least as many digits of `number` as the exponent form.
+fn is_plain_within(number: &Digits, room: i32) -> bool {
+    if !is_plain(number) {
+        return false;
+    }
+    // `1e-3` shows a digit in four characters, `0.00` none.
+    let is_shown = number.decpt >= -1 || number.decpt == -2 && room != 4;
+    plain_len(number) <= room || number.decpt <= room && is_shown && PLAIN_RANGE.contains(&number.decpt)
+}
+
+/// Characters of plain notation without the sign.
+fn plain_len(number: &Digits) -> i32 {
+    let count = number.count as i32;
+    match number.decpt {
+        decpt if decpt <= 0 => count - decpt + 2,
+        decpt if decpt < count => count + 1,
+        decpt => decpt,
+    }
+}
+
+/// Appends `value`, whose digits are `number`, in plain notation with the fraction digits that fit.
+fn write_plain_within(value: f64, number: &Digits, room: i32, out: &mut Vec<u8>) -> bool {
+    if plain_len(number) <= room {
+        write_plain(number, out);
+        return true;
+    }
+    let before = if number.decpt <= 0 { 2 - number.decpt } else { 1 };
+    let fraction = room - before - number.decpt;
+    let mut exact = [0u8; 40];
+    let text = write_exact_plain(value, fraction.max(0) as usize, &mut exact);
+    write_plain(&Digits::of(text), out);
+    fraction >= 0
+}
+
+/// Appends `value`, whose digits are `number`, in exponent form with the digits that fit, or one.
+fn write_exponent_within(value: f64, number: Digits, room: i32, out: &mut Vec<u8>) -> bool {
+    let exponent = number.decpt - 1;
+    let exponent_len = 1 + i32::from(exponent < 0) + (exponent.unsigned_abs().max(1).ilog10() as i32 + 1);
+    let fits = room - exponent_len - i32::from(number.count > 1);
+    let number = if fits < number.count as i32 { rounded(value, fits.max(1) as usize) } else { number };
+    out.extend_from_slice(if number.neg { b"-" } else { b"" });
+    write_exponent_form(&number.ascii[..number.count], number.decpt - 1, out);
+    fits > 0
 }
 
 /// `d.ddde[-]dd` with `digits` fraction digits, rounded once.
@@ -53,6 +110,15 @@ fn write_exact(value: f64, digits: usize, buffer: &mut [u8; 40]) -> &[u8] {
     let room = rest.len();
     // 17 digits and an exponent fit.
     let _ = write!(rest, "{value:.digits$e}");
+    let left = rest.len();
+    &buffer[..room - left]
+}
+
+/// `[-]ddd.ddd` with `digits` fraction digits, rounded once; `value` has at most 16 digits before the point.
+fn write_exact_plain(value: f64, digits: usize, buffer: &mut [u8; 40]) -> &[u8] {
+    let mut rest = &mut buffer[..];
+    let room = rest.len();
+    let _ = write!(rest, "{value:.digits$}");
     let left = rest.len();
     &buffer[..room - left]
 }
@@ -162,15 +228,24 @@ fn is_plain(number: &Digits) -> bool {
 }
 
 fn write_digits(number: &Digits, out: &mut Vec<u8>) {
-    if number.neg {
-        out.push(b'-');
+    if is_plain(number) || number.count == 0 {
+        if number.neg && number.count == 0 {
+            out.push(b'-');
+        }
+        return write_plain(number, out);
     }
+    out.extend_from_slice(if number.neg { b"-" } else { b"" });
+    write_exponent_form(&number.ascii[..number.count], number.decpt - 1, out);
+}
+
+/// Appends a number in plain notation; one without digits is `0`.
+fn write_plain(number: &Digits, out: &mut Vec<u8>) {
     let digits = &number.ascii[..number.count];
     if digits.is_empty() {
-        out.push(b'0');
-    } else if !is_plain(number) {
-        write_exponent_form(digits, number.decpt - 1, out);
-    } else if number.decpt <= 0 {
+        return out.push(b'0');
+    }
+    out.extend_from_slice(if number.neg { b"-" } else { b"" });
+    if number.decpt <= 0 {
         out.extend_from_slice(b"0.");
         out.resize(out.len() + number.decpt.unsigned_abs() as usize, b'0');
         out.extend_from_slice(digits);

@@ -91,6 +91,7 @@ fn table(id: u32, name: &str, columns: &str, keys: &[(&str, &str)]) -> Arc<Table
             kind,
             parts: parts.split(',').map(part).collect(),
             comment: "".into(),
+            names_btree: false,
         }
     };
     let mut indexes: Vec<IndexDef> = keys.iter().enumerate().map(index).collect();
@@ -102,6 +103,7 @@ fn table(id: u32, name: &str, columns: &str, keys: &[(&str, &str)]) -> Arc<Table
             kind: IndexKind::Primary,
             parts: Vec::new(),
             comment: "".into(),
+            names_btree: false,
         });
     }
     Arc::new(TableDef {
@@ -116,6 +118,7 @@ fn table(id: u32, name: &str, columns: &str, keys: &[(&str, &str)]) -> Arc<Table
         format_version: 1,
         auto_increment_start: 1,
         create_time: 0,
+        hints: Box::default(),
     })
 }
 
