@@ -142,6 +142,19 @@ fn outcome_of(expr: &Expr) -> Outcome {
 /// What a session in `modes` is warned of when the value of `expr` is computed. Nothing, if that fails, depends on a row, or
 /// needs more of the session than its modes.
 pub fn warnings_of(expr: &Expr, modes: SqlModes) -> Vec<Warning> {
+    at_bind_time(expr, modes).map_or_else(Vec::new, |(_, warnings)| warnings)
+}
+
+/// The value of `expr` for a type that depends on it, whatever it warns of; `None` as in [`warnings_of`].
+pub(crate) fn constant_value(expr: &Expr, modes: SqlModes) -> Option<OwnedValue> {
+    match &expr.kind {
+        ExprKind::Const(value) => Some(value.clone()),
+        _ => at_bind_time(expr, modes).map(|(value, _)| value),
+    }
+}
+
+/// The value of a constant expression, and what it warns of.
+fn at_bind_time(expr: &Expr, modes: SqlModes) -> Option<(OwnedValue, Vec<Warning>)> {
     let mut is_constant = true;
     expr.walk(&mut |e| {
         is_constant &= match &e.kind {
@@ -156,11 +169,11 @@ pub fn warnings_of(expr: &Expr, modes: SqlModes) -> Vec<Warning> {
         };
     });
     if !is_constant {
-        return Vec::new();
+        return None;
     }
     let (arena, session) = (Bump::new(), NoSession::new(Some(modes)));
-    let failed = eval(expr, &(), &EvalCtx::new(&arena, &[], &session)).is_err();
-    if failed || session.asked.get() { Vec::new() } else { session.warnings.into_inner() }
+    let value = eval(expr, &(), &EvalCtx::new(&arena, &[], &session)).ok()?.to_owned_value();
+    if session.asked.get() { None } else { Some((value, session.warnings.into_inner())) }
 }
 
 /// A session that has no answers but perhaps its modes. It remembers that it was asked, and what it was warned of.

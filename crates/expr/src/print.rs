@@ -1,8 +1,9 @@
 //! Expressions as text, for the errors that quote them.
 
+use crate::build::charset_of;
 use crate::func::Func;
 use crate::{EvalCtx, Expr, ExprKind};
-use types::{CollationId, OwnedValue, SqlModes, SqlType, TypeKind};
+use types::{Charset, CollationId, OwnedValue, SqlModes, SqlType, TypeKind};
 
 /// The expression as MySQL's errors show it: `(a + 1)`, `cast(1 as unsigned)`.
 #[cold]
@@ -11,7 +12,7 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
         args.iter().map(|e| to_text(e, ctx)).collect::<Vec<_>>().join(separator)
     };
     match &expr.kind {
-        ExprKind::Const(value) => constant(value, &expr.ty),
+        ExprKind::Const(value) => introducer(value, &expr.ty, ctx) + &constant(value, &expr.ty),
         ExprKind::Param(n) => ctx
             .params
             .get(usize::from(*n))
@@ -32,6 +33,15 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
         } => list(args, ""),
         ExprKind::Call { func: Func::FormatUnixTime, args } => {
             format!("date_format(from_unixtime({}),{})", to_text(&args[0], ctx), list(&args[1..], ","))
+        }
+        ExprKind::Call { func: Func::ConvertUsing, args } => {
+            format!("convert({} using {})", list(args, ""), expr.ty.charset().name())
+        }
+        ExprKind::Call { func: func @ (Func::Trim | Func::TrimLeading | Func::TrimTrailing), args } => {
+            trimmed(*func, args, ctx)
+        }
+        ExprKind::Call { func: Func::Timestamp | Func::DateOf | Func::TimeOf, args } if args.len() == 1 => {
+            format!("cast({} as {})", list(args, ""), cast_name(&expr.ty))
         }
         ExprKind::Call { func, args } => match (infix(*func), &args[..]) {
             (Some(symbol), [_, _]) => format!("({})", list(args, &format!(" {symbol} "))),
@@ -66,6 +76,28 @@ pub(crate) fn to_text(expr: &Expr, ctx: &EvalCtx<'_>) -> String {
     }
 }
 
+/// TRIM, whose second argument is what it takes away.
+fn trimmed(func: Func, args: &[Expr], ctx: &EvalCtx<'_>) -> String {
+    let side = match func {
+        Func::TrimLeading => "leading ",
+        Func::TrimTrailing => "trailing ",
+        _ => "",
+    };
+    match args {
+        [text, taken, ..] => format!("trim({side}{} from {})", to_text(taken, ctx), to_text(text, ctx)),
+        _ => format!("trim({side}{})", args.iter().map(|e| to_text(e, ctx)).collect::<String>()),
+    }
+}
+
+/// The introducer of a text that is not in the connection's character set. N'text' has none.
+fn introducer(value: &OwnedValue, ty: &SqlType, ctx: &EvalCtx<'_>) -> String {
+    let OwnedValue::Bytes { collation, .. } = value else { return String::new() };
+    let charset = charset_of(*collation);
+    let is_hexadecimal = charset == Charset::Binary && ty.unsigned;
+    let is_usual = charset == Charset::Utf8mb3 || charset == charset_of(ctx.session.connection_collation());
+    if is_hexadecimal || is_usual { String::new() } else { format!("_{}", charset.name()) }
+}
+
 /// CASE; one of a single condition may have been written as IF, which is more usual.
 fn case(arms: &[(Expr, Expr)], otherwise: Option<&Expr>, ctx: &EvalCtx<'_>) -> String {
     if let ([(condition, result)], Some(other)) = (arms, otherwise) {
@@ -85,7 +117,8 @@ fn case(arms: &[(Expr, Expr)], otherwise: Option<&Expr>, ctx: &EvalCtx<'_>) -> S
 fn constant(value: &OwnedValue, ty: &SqlType) -> String {
     let text = value.as_value().message_text();
     match value {
-        OwnedValue::Double(v) => signed(written_double(v.abs(), ty.length), *v < 0.0),
+        OwnedValue::Double(v) if *v < 0.0 => signed(with_exponent(-v), true),
+        OwnedValue::Double(v) => written_double(*v, ty.length),
         OwnedValue::Int(_) | OwnedValue::Decimal(_) => {
             let digits = text.trim_start_matches('-');
             signed(digits.to_owned(), digits.len() < text.len())
@@ -103,6 +136,12 @@ fn constant(value: &OwnedValue, ty: &SqlType) -> String {
 
 fn signed(digits: String, is_negative: bool) -> String {
     if is_negative { format!("-({digits})") } else { digits }
+}
+
+/// A double as it is written after a minus, which hides the length: with an exponent, as doubles are.
+fn with_exponent(value: f64) -> String {
+    let shortest = OwnedValue::Double(value).as_value().message_text();
+    if shortest.contains('e') { shortest } else { shortest + "e0" }
 }
 
 /// A double as it may have been written in `length` characters; in its shortest digits if it was in none of the usual ways.
@@ -135,8 +174,9 @@ fn cast_name(ty: &SqlType) -> String {
     match ty.kind {
         TypeKind::BigInt if ty.unsigned => "unsigned".to_owned(),
         TypeKind::BigInt => "signed".to_owned(),
-        TypeKind::VarChar | TypeKind::Text(_) => "char".to_owned(),
-        TypeKind::VarBinary | TypeKind::Blob(_) => "binary".to_owned(),
+        TypeKind::VarChar | TypeKind::Text(_) | TypeKind::VarBinary | TypeKind::Blob(_) => {
+            format!("char charset {}", ty.charset().name())
+        }
         _ => ty.to_string(),
     }
 }

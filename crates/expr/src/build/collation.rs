@@ -124,7 +124,8 @@ fn fits(expr: &Expr, charset: Charset) -> bool {
     }
 }
 
-fn charset_of(collation: CollationId) -> Charset {
+/// The character set of `collation`; bytes for one that is not known.
+pub(crate) fn charset_of(collation: CollationId) -> Charset {
     collation.collation().map_or(Charset::Binary, |c| c.charset)
 }
 

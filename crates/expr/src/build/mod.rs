@@ -22,7 +22,7 @@ use types::{CollationId, SqlModes};
 
 pub use cast::CastTo;
 pub use collation::Coercibility;
-pub(crate) use collation::coercibility;
+pub(crate) use collation::{charset_of, coercibility};
 pub use error::BindError;
 pub use temporal::TrimSide;
 pub(crate) use typing::{

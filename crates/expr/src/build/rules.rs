@@ -1,11 +1,12 @@
 //! Type rules of functions: the columns of the table in `func.rs`.
 
 use types::temporal::{DateFlags, MAX_FSP};
-use types::{CollationId, OwnedValue, SqlType, TypeKind};
+use types::{CollationId, OwnedValue, SqlModes, SqlType, TypeKind};
 
 use super::literal::{datetime_type, time_type, written_fsp};
 use super::typing::{Class, class_of, is_text, numeric_class};
 use super::{BindError, Builder, shown_chars, string_type};
+use crate::fold::constant_value;
 use crate::func::Func;
 use crate::{Expr, ExprKind};
 
@@ -83,6 +84,10 @@ impl Builder {
             }
             Rule::Text(chars) => string_type(*chars, self.collation),
             Rule::FromTexts(chars) => {
+                if func == Func::Quote && args[0].ty.collation == CollationId::BINARY && is_text(&args[0]) {
+                    // What is quoted is text.
+                    args[0] = self.in_charset(std::mem::replace(&mut args[0], self.null()), self.collation);
+                }
                 let collation = self.share_charset(&mut args, func, false)?;
                 if collation == CollationId::BINARY {
                     string_type(clip(chars(&in_bytes(&args))), collation)
@@ -212,7 +217,10 @@ pub(crate) fn temporal_fsp(expr: &Expr) -> u8 {
         (ExprKind::Const(OwnedValue::Bytes { data, .. }), _) => written_fsp(data),
         (_, Class::Int | Class::Null) => 0,
         (_, Class::Decimal | Class::Double) => expr.ty.decimals.min(MAX_FSP),
-        _ => MAX_FSP,
+        _ => match constant_value(expr, SqlModes::DEFAULT) {
+            Some(OwnedValue::Bytes { data, .. }) => written_fsp(&data),
+            _ => MAX_FSP,
+        },
     }
 }
 
@@ -306,9 +314,9 @@ const LONG_TEXT: u64 = 16_777_216;
 
 /// The integer that a constant argument is; past the range of BIGINT its nearest bound.
 pub(super) fn constant_int(expr: &Expr) -> Option<i64> {
-    match &expr.kind {
-        ExprKind::Const(OwnedValue::UInt(value)) => Some(i64::try_from(*value).unwrap_or(i64::MAX)),
-        ExprKind::Const(value) if !value.is_null() => Some(value.as_value().to_i64().value),
+    match constant_value(expr, SqlModes::DEFAULT)? {
+        OwnedValue::UInt(value) => Some(i64::try_from(value).unwrap_or(i64::MAX)),
+        value if !value.is_null() => Some(value.as_value().to_i64().value),
         _ => None,
     }
 }
@@ -380,12 +388,12 @@ fn is_byte_string(expr: &Expr) -> bool {
 
 /// UNIX_TIMESTAMP: an integer, or a decimal if the argument has fraction digits.
 pub(crate) fn unix_seconds(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    let fsp = |e: &Expr| match &e.kind {
-        ExprKind::Const(OwnedValue::Bytes { data, .. })
-            if types::DateTime::parse(data, DateFlags::default()).is_none() =>
-        {
-            MAX_FSP
-        }
+    // What is no day of a month is written as one all the same.
+    let flags = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
+    let fsp = |e: &Expr| match constant_value(e, SqlModes::DEFAULT) {
+        // A hexadecimal literal has no fraction.
+        Some(OwnedValue::Bytes { collation: CollationId::BINARY, .. }) if e.ty.unsigned => 0,
+        Some(OwnedValue::Bytes { data, .. }) if types::DateTime::parse(&data, flags).is_none() => MAX_FSP,
         _ => temporal_fsp(e),
     };
     match args.first().map_or(0, fsp) {

@@ -7,6 +7,7 @@ use super::literal::{datetime_type, time_type};
 use super::rules::temporal_fsp;
 use super::typing::{Class, class_of, numeric_class};
 use super::{BindError, Builder, string_type};
+use crate::fold::constant_value;
 use crate::func::Func;
 use crate::{Expr, ExprKind};
 
@@ -127,8 +128,9 @@ pub(crate) fn add_time(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
 }
 
 /// STR_TO_DATE: what the parts of a constant format make up.
-pub(crate) fn str_to_date(_: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    let ExprKind::Const(format) = &args[1].kind else { return datetime_type(MAX_FSP) };
+pub(crate) fn str_to_date(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
+    let format = constant_value(&args[1], builder.modes).filter(|format| !format.is_null());
+    let Some(format) = format else { return datetime_type(MAX_FSP) };
     let text = format.as_value();
     let mut scratch = Vec::new();
     let parts = crate::functions::format_parts(text.as_text(&mut scratch));

@@ -1,12 +1,12 @@
 //! What the table of functions names: the type rules of single functions.
 
-use types::{CollationId, SqlType};
+use types::{CollationId, OwnedValue, SqlType};
 
 pub(crate) use super::arith::{arithmetic, division, integer_division, integer_part, rounded, signed_number};
 pub(crate) use super::call::build_special;
 pub(crate) use super::format_width::formatted_time;
 use super::literal::{datetime_type, time_type};
-use super::rules::{exported_chars, seconds_fsp, temporal_fsp};
+use super::rules::{constant_int, exported_chars, seconds_fsp, temporal_fsp};
 pub(crate) use super::temporal::{add_time, str_to_date};
 use super::{BindError, Builder, string_type};
 use crate::Expr;
@@ -51,10 +51,10 @@ pub(crate) fn uuid_bytes(_: &Builder, _: Func, _: &[Expr]) -> SqlType {
 
 /// SPACE(n).
 pub(crate) fn spaces(builder: &Builder, _: Func, args: &[Expr]) -> SqlType {
-    let chars = match &args[0].kind {
-        ExprKind::Const(value) => value.as_value().to_i64().value.clamp(0, 16_777_216) as u32,
-        _ => 16_777_216,
-    };
+    const CHARS_MAX: u32 = 16_777_216;
+    let is_known = |e: &Expr| matches!(e.kind, ExprKind::Const(OwnedValue::Null)).then_some(0);
+    let count = is_known(&args[0]).or_else(|| constant_int(&args[0]));
+    let chars = count.map_or(CHARS_MAX, |n| n.clamp(0, i64::from(CHARS_MAX)) as u32);
     string_type(chars, builder.collation)
 }
 

@@ -118,7 +118,19 @@ fn has_time_part(text: &[u8]) -> bool {
 
 /// Whether the text is a date and a time; others are times for the units of a day.
 fn is_dated(text: &[u8]) -> bool {
-    Time::parse(text).is_some_and(|parsed| parsed.date_dropped)
+    Time::parse(text).is_some_and(|parsed| parsed.date_dropped) || is_plain_date(text)
+}
+
+/// Whether a text is a date as the standard writes it, and nothing else.
+fn is_plain_date(text: &[u8]) -> bool {
+    const BYTES_MAX: usize = 10;
+    let is_part = |b: &u8| b.is_ascii_digit() || *b == b'-';
+    let any_day = DateFlags { allow_invalid_dates: true, ..DateFlags::default() };
+    text.len() <= BYTES_MAX
+        && text.first().is_some_and(u8::is_ascii_digit)
+        && text.iter().all(is_part)
+        && text.split(|b| *b == b'-').count() == 3
+        && DateTime::parse(text, any_day).is_some_and(|parsed| !parsed.truncated)
 }
 
 /// Whether a number is a date rather than a time.

@@ -3,19 +3,21 @@
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
-use types::{Charset, Value};
+use types::{Charset, OwnedValue, Value};
 
 use super::identifier::refused;
 use super::pieces::PIECE_BYTES;
 use super::{Call, some};
-use crate::EvalError;
 use crate::build::{Class, class_of};
+use crate::{EvalError, ExprKind};
 
 /// HEX: of a text's bytes, of a number's 64 bits.
 pub(crate) fn hex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let value = call.value(0)?;
+    let is_literal = matches!(call.args[0].kind, ExprKind::Const(OwnedValue::Bit { .. }));
     let is_number = matches!(class_of(&call.args[0]), Class::Int | Class::Decimal | Class::Double)
-        && !matches!(value, Value::Bytes { .. });
+        && !matches!(value, Value::Bytes { .. })
+        && !is_literal;
     if is_number {
         let number = some!(call.bits(0));
         return call.copied(format!("{number:X}").as_bytes());

@@ -170,29 +170,47 @@ pub(crate) fn export_set<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     finish(call, &out)
 }
 
-/// SOUNDEX: the first letter and digits for the consonants, at least four characters.
+/// SOUNDEX: the first letter and digits for the consonants, at least four characters. Letters beyond A to Z have no digit.
 pub(crate) fn soundex<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     /// Digits of A to Z; 0 for letters that are not coded.
     const CODES: &[u8; 26] = b"01230120022455012623010202";
     let text = some!(call.text(0));
-    let mut out: Vec<u8> = Vec::new();
+    let (mut out, mut codes): (Vec<u8>, usize) = (Vec::new(), 0);
     let mut last = 0;
-    for piece in call.ctx.pieces(Charset::Binary, text) {
-        for b in piece?.iter().filter(|b| b.is_ascii_alphabetic()).map(u8::to_ascii_uppercase) {
-            let code = CODES[usize::from(b - b'A')];
-            if out.is_empty() {
-                out.push(b);
-                last = code;
-            } else if code == b'0' {
-                // Vowels part equal codes only where they are not H or W; MySQL lets none of them part.
-            } else if code != last {
-                out.push(code);
-                last = code;
+    for piece in call.pieces(text) {
+        let mut rest = piece?;
+        while let [b, ..] = *rest {
+            let is_other = !b.is_ascii() && out.is_empty();
+            let (character, after) =
+                rest.split_at(if is_other { call.charset().first_char_bytes(rest) } else { 1 });
+            rest = after;
+            if is_other && is_letter(call.charset(), character) {
+                out.extend_from_slice(character);
+                last = b'0';
+            } else if b.is_ascii_alphabetic() {
+                let letter = b.to_ascii_uppercase();
+                let code = CODES[usize::from(letter - b'A')];
+                if out.is_empty() {
+                    out.push(letter);
+                    last = code;
+                } else if code != b'0' && code != last {
+                    // Vowels part equal codes only where they are not H or W; MySQL lets none of them part.
+                    out.push(code);
+                    codes += 1;
+                    last = code;
+                }
             }
         }
     }
-    while !out.is_empty() && out.len() < 4 {
-        out.push(b'0');
+    if !out.is_empty() {
+        out.extend(std::iter::repeat_n(b'0', 3_usize.saturating_sub(codes)));
     }
     call.copied(&out)
+}
+
+/// Whether `character`, of the set `charset`, is a letter.
+fn is_letter(charset: Charset, character: &[u8]) -> bool {
+    let mut text = Vec::new();
+    types::collation::convert(charset, Charset::Utf8mb4, character, &mut text);
+    std::str::from_utf8(&text).is_ok_and(|text| text.chars().any(char::is_alphabetic))
 }

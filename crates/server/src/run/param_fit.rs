@@ -177,7 +177,10 @@ fn planned_type(
             let wanted = Class::of_bound(ty);
             let class = class_of_value(wanted, bound, value);
             let reads_text = role == ParamRole::Text || !wanted.is_number();
-            let is_own = class != wanted && class != Class::Null && (class != Class::Text || reads_text);
+            // A wider number that was given before takes the values of narrower ones.
+            let widens = role != ParamRole::Text && wanted.is_number() && class.is_number();
+            let is_other = class != wanted && class != Class::Null && !widens;
+            let is_own = is_other && (class != Class::Text || reads_text);
             Some(if is_own { class.bound_type() } else { ty })
         }
         _ => given,

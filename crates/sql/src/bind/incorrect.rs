@@ -1,9 +1,10 @@
 //! Constants that are not what their place asks for: MySQL warns of them once, before it reads a row. Strict modes make an error of
 //! that in statements that change rows. Beside a column of dates the comparison may be refused after that.
 
+use expr::build::CastTo;
 use expr::{ColumnRef, Expr, ExprKind};
 use types::temporal::DateFlags;
-use types::value::{Loss, round_text_to_i128};
+use types::value::{Loss, integer_prefix, round_text_to_i128};
 use types::{Date, SqlModes, SqlType, StoreContext, TimeZone, TypeKind, Value};
 
 use super::binder::Binder;
@@ -88,6 +89,10 @@ impl Binder<'_, '_> {
         if self.change.is_some() {
             self.note_no_moments(needle, list)?;
         }
+        let is_text = |e: &ast::Expr<'_>| matches!(e.kind, ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::String);
+        if is_computed_integer(needle) && list.iter().all(is_text) {
+            return self.read_integers(items, list, needle.ty.unsigned);
+        }
         let is_double = matches!(needle.ty.kind, TypeKind::Double | TypeKind::Float);
         let is_exact = needle.ty.is_integer() || matches!(needle.ty.kind, TypeKind::Decimal | TypeKind::Bit);
         let is_uniform = |e: &ast::Expr<'_>| match e.kind {
@@ -107,6 +112,37 @@ impl Binder<'_, '_> {
             {
                 self.read_text(item, &literal, (false, false))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Makes the texts of `list` integers, as MySQL does beside an integer that is no column.
+    fn read_integers(
+        &mut self,
+        items: &mut [Expr],
+        list: &[ast::Expr<'_>],
+        unsigned: bool,
+    ) -> Result<(), BindError> {
+        for (item, e) in items.iter_mut().zip(list) {
+            let ast::ExprKind::Literal(literal) = e.kind else { continue };
+            if let ExprKind::Param(param) = item.kind
+                && self.is_text_of(&literal, param, TextUse::Count)
+            {
+                let to = if unsigned { CastTo::Unsigned } else { CastTo::Signed };
+                let number = self.build.cast(item.clone(), to)?;
+                *item = self.build.kept_value(number);
+                continue;
+            }
+            let constant = self.constant(&literal)?;
+            let ExprKind::Const(value) = &constant.kind else { continue };
+            let value = value.as_value();
+            let read = integer_prefix(value.as_text(&mut Vec::new()));
+            if read.loss != Loss::None {
+                let shown = value.message_text();
+                self.note_incorrect(format!("Truncated incorrect INTEGER value: '{shown}'"));
+            }
+            let number = read.value;
+            *item = if unsigned { self.build.uint(number as u64) } else { self.build.int(number as i64) };
         }
         Ok(())
     }
@@ -244,6 +280,11 @@ fn temporal_name(kind: TypeKind) -> Option<&'static str> {
         TypeKind::DateTime | TypeKind::Timestamp => Some("datetime"),
         _ => None,
     }
+}
+
+/// Whether `needle` is an integer that is no column, beside which a list of texts is one of integers.
+fn is_computed_integer(needle: &Expr) -> bool {
+    !matches!(needle.kind, ExprKind::Column(_)) && needle.ty.is_integer()
 }
 
 /// The number at the front of a text that goes on: beside a YEAR column it is what the text is.

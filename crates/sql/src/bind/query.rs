@@ -264,7 +264,13 @@ impl<'a> Binder<'a, '_> {
 fn set_operation_type(ty: SqlType, values: &[&Expr]) -> SqlType {
     let bits = values.iter().filter(|e| e.ty.kind == TypeKind::Bit).map(|e| e.ty.length).max();
     let length = if ty.is_string() { ty.length.max(bits.unwrap_or(0)) } else { ty.length };
-    SqlType { zerofill: false, length, ..ty }
+    // A literal may have more fraction digits than a column.
+    let excess = match ty.kind {
+        TypeKind::Decimal => ty.decimals.saturating_sub(types::decimal::MAX_SCALE),
+        _ => 0,
+    };
+    let (length, decimals) = (length - u32::from(excess), ty.decimals - excess);
+    SqlType { zerofill: false, length, decimals, ..ty }
 }
 
 /// SQL_CALC_FOUND_ROWS stands in the first operand and counts the union's rows.

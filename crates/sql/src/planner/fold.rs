@@ -44,19 +44,17 @@ pub(super) fn settle(conditions: &mut Vec<Expr>, fixed: Fixed<'_>) -> bool {
     possible
 }
 
-/// Has each constant operation in `condition` computed once a statement, as MySQL does in conditions. Comparisons themselves
+/// Has each constant operation in `condition` computed once a statement, as MySQL does in conditions. Comparisons of two values
 /// become intervals of keys, which are made once.
 fn keep_in_condition(condition: &mut Expr, fixed: Fixed<'_>) {
     if !keep_operands(condition, fixed) {
         return;
     }
     match condition.kind {
-        ExprKind::Compare { .. }
-        | ExprKind::Between { .. }
-        | ExprKind::In { .. }
-        | ExprKind::IsNull { .. }
-        | ExprKind::Like { .. } => condition.for_each_child_mut(&mut |operand| keep(operand, false)),
-        ExprKind::Param(_) => {}
+        ExprKind::Compare { .. } | ExprKind::IsNull { .. } | ExprKind::Like { .. } => {
+            condition.for_each_child_mut(&mut |operand| keep(operand, false));
+        }
+        ExprKind::Param(_) if !condition.ty.is_string() => {}
         _ => {
             let build = expr::Builder::default();
             let whole = std::mem::replace(condition, build.null());

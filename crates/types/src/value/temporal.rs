@@ -23,8 +23,8 @@ impl Value<'_> {
             Value::Year(v) => Some(Converted::exact(DateTime::from_date(Date::new(v, 1, 1)))),
             _ => {
                 let (number, micro, rounds_up) = self.number_and_micro()?;
-                // A fraction belongs to a time of day.
-                let has_time = number >= FIRST_WITH_TIME;
+                // A fraction belongs to a time of day, or stands alone.
+                let has_time = number >= FIRST_WITH_TIME || number == 0;
                 let micro = if has_time { micro } else { micro.min(0) };
                 let has_fraction = flags.no_zero_date && number == 0 && !self.to_decimal().value.is_zero();
                 let parsed = DateTime::from_number(number, micro, flags).filter(|_| !has_fraction)?;
