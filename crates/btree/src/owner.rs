@@ -1,4 +1,6 @@
-//! Whether a tree leads to a page: for a page that cannot be read, so that the damage has a name.
+//! Whether a tree leads to pages: for pages that cannot be read, so that the damage has a name.
+
+use std::collections::BTreeSet;
 
 use base::PageNo;
 use page::PageRef;
@@ -7,14 +9,15 @@ use space::Store;
 use crate::tree::Tree;
 
 impl Tree {
-    /// Whether `page` is the root, or an inner page leads to it. Inner pages that cannot be read are passed over. Cost: reads
-    /// all inner pages.
-    pub fn leads_to(&self, store: &Store, page: PageNo) -> bool {
+    /// Those of `wanted` that are the root, or that an inner page leads to. Inner pages that cannot be read are passed over.
+    /// Cost: reads all inner pages, each once, or as many as it takes to find all that are wanted.
+    pub fn leads_to(&self, store: &Store, wanted: &BTreeSet<PageNo>) -> BTreeSet<PageNo> {
+        let mut led_to = BTreeSet::new();
         let mut pages = vec![(self.root, None)];
-        while let Some((inner, kin)) = pages.pop() {
-            if inner == page {
-                return true;
-            }
+        while led_to.len() < wanted.len()
+            && let Some((inner, kin)) = pages.pop()
+        {
+            led_to.extend(wanted.get(&inner));
             let Ok(guard) = store.pool().shared_cold(inner) else { continue };
             let found = guard.page();
             let is_of_tree = match kin {
@@ -25,16 +28,14 @@ impl Tree {
                 continue;
             }
             if found.level() == 1 {
-                if children(found).any(|child| child == page) {
-                    return true;
-                }
+                led_to.extend(children(found).filter(|child| wanted.contains(child)));
             } else {
                 // Levels fall on the way down, so that it ends.
                 let kin = found.kin().of_children();
                 pages.extend(children(found).map(|child| (child, Some(kin))));
             }
         }
-        false
+        led_to
     }
 }
 

@@ -10,6 +10,7 @@
 //! DROP TABLE, TRUNCATE TABLE and DROP INDEX read no page of the trees that go, and end it. So does a CHECK TABLE that finds
 //! nothing wrong, for what was only read.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base::sync::plain::Mutex;
@@ -20,6 +21,15 @@ use crate::dictionary::{DICTIONARY_INDEX, Kind};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::table::Table;
+
+/// Where the trees of damaged pages are looked for.
+#[derive(Clone, Copy)]
+pub(crate) enum Among<'t> {
+    /// The tables that a statement has used.
+    Used(&'t [Arc<Table>]),
+    /// All tables.
+    All,
+}
 
 /// Version of an entry of the dictionary about a damaged index.
 const ENTRY_VERSION: u8 = 1;
@@ -165,7 +175,9 @@ impl Engine {
                 Some(*index)
             }
             Error::NotUndone { index, .. } => Some(*index),
-            Error::Storage(storage) => storage.damaged_page().and_then(|page| self.find_owner(page, tables)),
+            Error::Storage(storage) => storage
+                .damaged_page()
+                .and_then(|page| self.find_owners([page], Among::Used(tables)).get(&page).copied()),
             _ => None,
         };
         index
@@ -173,24 +185,74 @@ impl Engine {
             .map_or(error, |damaged| Error::Damaged(Box::new(damaged)))
     }
 
-    /// The tree that a damaged page is part of, or its link leads to: that of `tables`, if one of theirs does, else any.
-    fn find_owner(&self, page: PageNo, tables: &[Arc<Table>]) -> Option<IndexId> {
-        if self.store.is_system_page(page) {
-            return None;
+    /// The trees that damaged pages are part of, or their links lead to: those of a table. Cost: may read the inner pages of
+    /// the tables among which it looks, each once, however many pages there are.
+    #[cold]
+    pub(crate) fn find_owners(
+        &self,
+        pages: impl IntoIterator<Item = PageNo>,
+        among: Among<'_>,
+    ) -> BTreeMap<PageNo, IndexId> {
+        let (mut owners, catalog) = (BTreeMap::new(), self.catalog());
+        let mut unknown: BTreeSet<PageNo> =
+            pages.into_iter().filter(|page| !self.store.is_system_page(*page)).collect();
+        if let Among::Used(tables) = among {
+            // What has led the statement there comes before what the page or the map says.
+            self.follow_links(tables.iter().flat_map(|table| table.index_ids()), &mut unknown, &mut owners);
         }
-        let indexes = || tables.iter().flat_map(|table| &table.indexes).map(|index| &index.tree);
-        if let Some(tree) = indexes().find(|tree| tree.leads_to(&self.store, page)) {
-            return Some(tree.index);
+        let is_known = |index: &IndexId| catalog.index(*index).is_some();
+        unknown.retain(|&page| match self.store.owner_of(page) {
+            Some(owner) => {
+                owners.extend(Some(owner).filter(is_known).map(|owner| (page, owner)));
+                false
+            }
+            None => true,
+        });
+        match among {
+            Among::Used(tables) => {
+                let named = unknown.iter().map(|&page| (page, self.find_used(page, tables)));
+                owners.extend(named.filter_map(|(page, owner)| Some((page, owner?))));
+            }
+            Among::All => {
+                let claimed: Vec<IndexId> =
+                    unknown.iter().filter_map(|page| self.store.pool().claimed_owner(*page)).collect();
+                let all = catalog.all_tables().flat_map(|table| table.index_ids());
+                self.follow_links(claimed.into_iter().chain(all), &mut unknown, &mut owners);
+            }
         }
-        let is_known = |index: &IndexId| self.catalog().index(*index).is_some();
-        if let Some(owner) = self.store.owner_of(page) {
-            return Some(owner).filter(is_known);
+        owners
+    }
+
+    /// Moves the pages that one of `trees` leads to from the unknown ones to those with an owner.
+    fn follow_links(
+        &self,
+        trees: impl Iterator<Item = IndexId>,
+        unknown: &mut BTreeSet<PageNo>,
+        owners: &mut BTreeMap<PageNo, IndexId>,
+    ) {
+        let (catalog, mut followed) = (self.catalog(), BTreeSet::new());
+        for index in trees {
+            let Some((table, at)) = catalog.index(index).filter(|_| followed.insert(index)) else { continue };
+            if unknown.is_empty() {
+                return;
+            }
+            for page in table.indexes[*at].tree.leads_to(&self.store, unknown) {
+                unknown.remove(&page);
+                owners.insert(page, index);
+            }
         }
-        let is_used = |index: IndexId| tables.is_empty() || indexes().any(|tree| tree.index == index);
+    }
+
+    /// The tree of a page that no link and no map names, and that a statement has met which has used `tables`.
+    fn find_used(&self, page: PageNo, tables: &[Arc<Table>]) -> Option<IndexId> {
+        let catalog = self.catalog();
+        let mut used = tables.iter().flat_map(|table| table.index_ids());
         match self.store.pool().claimed_owner(page) {
-            Some(claimed) if is_known(&claimed) => Some(claimed).filter(|claimed| is_used(*claimed)),
+            Some(claimed) if catalog.index(claimed).is_some() => {
+                Some(claimed).filter(|claimed| tables.is_empty() || used.any(|index| index == *claimed))
+            }
             Some(DICTIONARY_INDEX) => None,
-            _ if self.dictionary.tree().leads_to(&self.store, page) => None,
+            _ if !self.dictionary.tree().leads_to(&self.store, &[page].into()).is_empty() => None,
             // A value of the one table there is.
             _ => {
                 if let [table] = tables {
@@ -200,23 +262,6 @@ impl Engine {
                 }
             }
         }
-    }
-
-    /// The tree of a table that has `page`, which cannot be read. Cost: may read the inner pages of all trees.
-    #[cold]
-    pub(crate) fn find_tree_of(&self, page: PageNo) -> Option<IndexId> {
-        let catalog = self.catalog();
-        let is_known = |index: &IndexId| catalog.index(*index).is_some();
-        let leads = |index: IndexId| {
-            let of_table = catalog.index(index);
-            of_table.is_some_and(|(table, at)| table.indexes[*at].tree.leads_to(&self.store, page))
-        };
-        if let Some(owner) = self.store.owner_of(page) {
-            return Some(owner).filter(is_known);
-        }
-        let claimed = self.store.pool().claimed_owner(page).filter(|claimed| leads(*claimed));
-        claimed
-            .or_else(|| catalog.all_tables().flat_map(|table| table.index_ids()).find(|index| leads(*index)))
     }
 
     /// Takes an index out of use because of `cause`, until a start. `None`: it is in no table.

@@ -1,5 +1,7 @@
 //! Links of a closed file that lead elsewhere, with checksums that agree: errors, and no way without an end.
 
+use std::collections::BTreeSet;
+
 use base::PageNo;
 use env::OpenOptions;
 use page::{Kin, PAGE_SIZE, PageBytes, PageMut, PageOp, PageRef, PageType, stamp_checksum};
@@ -163,4 +165,21 @@ fn a_child_that_is_no_child_is_an_error_for_reads_and_edits() {
         let probed = Probe::new(&store, &tree).find(&lost);
         assert!(is_broken(probed));
     }
+}
+
+#[test]
+fn a_tree_says_which_of_many_pages_its_inner_pages_lead_to() {
+    let mut of_tree = Vec::new();
+    let mut of_other = Vec::new();
+    let (store, [tree, other]) = damaged(|pages| {
+        let levels = |index| (0..3).flat_map(|level| pages.level(index, level)).collect::<Vec<_>>();
+        (of_tree, of_other) = (levels(INDEX), levels(OTHER));
+    });
+    let wanted = of_tree.iter().chain(&of_other).step_by(3).copied().collect();
+    let expected: Vec<_> = of_tree.iter().filter(|page| BTreeSet::contains(&wanted, page)).copied().collect();
+    assert!(expected.len() > 10, "{expected:?}");
+    assert!(tree.leads_to(&store, &wanted).iter().eq(BTreeSet::from_iter(expected).iter()));
+    let all = wanted.len();
+    assert_eq!(tree.leads_to(&store, &wanted).len() + other.leads_to(&store, &wanted).len(), all);
+    assert!(tree.leads_to(&store, &BTreeSet::new()).is_empty());
 }

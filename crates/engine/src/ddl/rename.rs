@@ -1,5 +1,6 @@
 //! RENAME TABLE.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,12 +37,16 @@ impl Engine {
         wait: impl Into<ExclusiveWait>,
     ) -> Result<()> {
         self.ensure_open()?;
+        // What was found last, which is under the locks when the work begins.
+        let moved = RefCell::default();
         let find = |catalog: &Catalog| {
-            let moved = moved(catalog, pairs)?;
-            Ok(moved.into_iter().map(|(_, table)| table).collect())
+            let found = find_moved(catalog, pairs)?;
+            let tables = found.iter().map(|(_, table)| Arc::clone(table)).collect();
+            moved.replace(found);
+            Ok(tables)
         };
         self.with_all_exclusive(&wait.into(), find, |_| {
-            let mut moved = moved(&self.catalog(), pairs)?;
+            let mut moved = moved.take();
             moved.retain(|(name, table)| !is_named(table, *name));
             if moved.is_empty() {
                 return Ok(());
@@ -65,7 +70,7 @@ fn renamed(table: &Table, (schema, name): QualifiedName<'_>) -> Arc<Table> {
 }
 
 /// The tables that the pairs move, each with the name that it has at last.
-fn moved<'n>(
+fn find_moved<'n>(
     catalog: &Catalog,
     pairs: &[(QualifiedName<'n>, QualifiedName<'n>)],
 ) -> Result<Vec<(QualifiedName<'n>, Arc<Table>)>> {

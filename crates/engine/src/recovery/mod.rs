@@ -36,6 +36,7 @@ pub(crate) use unfinished::{Unfinished, run};
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::quarantine::Among;
 
 /// Where a start tells how far it has got, and later what no statement's answer can tell: lines for people.
 pub trait StartLog: Send + Sync + std::fmt::Debug {
@@ -122,9 +123,10 @@ impl Engine {
 
     /// Takes the indexes out of use whose pages lack changes of the log.
     fn lose_pages(&self, lost: &[CorruptPage]) -> Result<()> {
+        let owners = self.find_owners(lost.iter().map(|corrupt| corrupt.page), Among::All);
         for corrupt in lost {
-            match self.find_tree_of(corrupt.page) {
-                Some(index) => self.lose(index, &format!("{corrupt}; the redo log has changes of it"))?,
+            match owners.get(&corrupt.page) {
+                Some(&index) => self.lose(index, &format!("{corrupt}; the redo log has changes of it"))?,
                 None => self.notes.note(&format!("data file: {corrupt}; no table is known to have it")),
             }
         }

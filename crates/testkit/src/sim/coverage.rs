@@ -16,6 +16,7 @@ pub enum Event {
     DuplicatesRefused,
     LongTransactions,
     OffPageValues,
+    LongValues,
     Snapshots,
     SnapshotRows,
     Checkpoints,
@@ -62,7 +63,7 @@ pub enum Event {
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 53] = [
+const EVENTS: [(Event, &str); 54] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -73,6 +74,7 @@ const EVENTS: [(Event, &str); 53] = [
     (Event::DuplicatesRefused, "duplicate keys refused"),
     (Event::LongTransactions, "transactions of 40 changes and more"),
     (Event::OffPageValues, "values that lie off the page"),
+    (Event::LongValues, "values longer than the shortest log"),
     (Event::Snapshots, "snapshots compared"),
     (Event::SnapshotRows, "rows of snapshots compared"),
     (Event::Checkpoints, "checkpoints"),

@@ -28,6 +28,9 @@ const LONG: u64 = 40;
 /// Values longer than this do not fit on their row's page.
 const OFF_PAGE: usize = 8200;
 
+/// Bytes of the shortest log. A value of so many logs more.
+const LONGER_THAN_LOG: usize = 384 << 10;
+
 /// Definition changes in a round.
 const DEFINITIONS: u64 = 14;
 
@@ -415,6 +418,7 @@ impl Writer {
         let engine = Arc::clone(&self.engine);
         let id = (1 + self.number * IDS_EACH + self.prng.below(IDS_EACH)) as i32;
         let len = match self.prng.below(40) {
+            0 if self.prng.below(20) == 0 => LONGER_THAN_LOG + self.prng.below(300_000) as usize,
             0 => 20_000 + self.prng.below(30_000) as usize,
             1..4 => 9000,
             4..14 => 900,
@@ -445,6 +449,7 @@ impl Writer {
             with_row(id, &row, |row| table.insert(&engine, trx, row))?;
         }
         count(&self.notes, Event::OffPageValues, u64::from(len > OFF_PAGE));
+        count(&self.notes, Event::LongValues, u64::from(len >= LONGER_THAN_LOG));
         self.rows.insert(id, row);
         self.changes.push(Change { table: self.table, id, row: Some(row) });
         Ok(())
