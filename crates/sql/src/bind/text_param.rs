@@ -22,7 +22,10 @@ impl TextUse {
         match self {
             TextUse::Double => text.to_f64().loss == Loss::None,
             TextUse::Decimal => text.to_decimal().loss != Loss::Truncated,
-            TextUse::Moment(flags) => text.to_datetime(flags, Date::ZERO).is_some(),
+            TextUse::Moment(flags) => {
+                let read = text.to_datetime(flags, Date::ZERO);
+                read.is_some_and(|read| flags.accept_datetime(read.value))
+            }
         }
     }
 }
