@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::account::{Account, AccountStep};
+use crate::account::{Account, AccountStep, Accounts};
 use crate::error_map::SqlError;
-use crate::server::Server;
 
 /// Changes of accounts before they are made.
-pub(crate) struct AccountChange {
-    server: Arc<Server>,
+pub(crate) struct AccountChange<'s> {
+    accounts: &'s Accounts,
     steps: Vec<AccountStep>,
 }
 
-impl AccountChange {
+impl<'s> AccountChange<'s> {
     /// No change yet.
-    pub(crate) fn new(server: &Arc<Server>) -> Self {
-        AccountChange { server: Arc::clone(server), steps: Vec::new() }
+    pub(crate) fn new(accounts: &'s Accounts) -> Self {
+        AccountChange { accounts, steps: Vec::new() }
     }
 
     /// The account `'user'@'host'` as the changes so far leave it.
@@ -27,7 +26,7 @@ impl AccountChange {
         match self.steps.iter().rev().find(is_same) {
             Some(AccountStep::Put(account)) => Some(account.clone()),
             Some(AccountStep::Remove(..)) => None,
-            None => self.server.accounts.find(user, host).map(Arc::unwrap_or_clone),
+            None => self.accounts.find(user, host).map(Arc::unwrap_or_clone),
         }
     }
 
@@ -46,6 +45,6 @@ impl AccountChange {
     /// # Errors
     /// No account has changed then.
     pub(crate) fn commit(self) -> Result<(), SqlError> {
-        if self.steps.is_empty() { Ok(()) } else { self.server.accounts.change(self.steps) }
+        if self.steps.is_empty() { Ok(()) } else { self.accounts.change(self.steps) }
     }
 }

@@ -3,6 +3,8 @@
 use sql::ast::{self, DropUser, Secret, SetPassword, TlsRequirement, UserSpec, UserStatement};
 use wire::auth::{AuthPlugin, Credential, CredentialError, Password};
 
+use std::sync::Arc;
+
 use crate::account::Account;
 use crate::account_change::AccountChange;
 use crate::diagnostics::Severity;
@@ -25,7 +27,8 @@ pub fn create_or_alter(session: &mut Session, statement: &UserStatement<'_>) -> 
     }
     let operation = operation(statement);
     refuse_long_passwords(session, operation, statement.users)?;
-    let mut change = AccountChange::new(&session.server);
+    let server = Arc::clone(&session.server);
+    let mut change = AccountChange::new(&server.accounts);
     let mut failed = Vec::new();
     for spec in statement.users {
         // Each password takes milliseconds to hash.
@@ -151,7 +154,8 @@ pub fn drop(session: &mut Session, statement: &DropUser<'_>) -> Result<(), SqlEr
         return Err(error_map::NOT_SUPPORTED_YET.with(&[&"roles"]));
     }
     require_user_admin(session)?;
-    let mut change = AccountChange::new(&session.server);
+    let server = Arc::clone(&session.server);
+    let mut change = AccountChange::new(&server.accounts);
     let mut missing = Vec::new();
     for account in statement.users {
         let (user, host) = name_of(session, account)?;
@@ -173,7 +177,8 @@ pub fn drop(session: &mut Session, statement: &DropUser<'_>) -> Result<(), SqlEr
 /// RENAME USER, of all accounts or none; each pair sees those before it.
 pub fn rename(session: &mut Session, pairs: &[(ast::Account<'_>, ast::Account<'_>)]) -> Result<(), SqlError> {
     require_user_admin(session)?;
-    let mut change = AccountChange::new(&session.server);
+    let server = Arc::clone(&session.server);
+    let mut change = AccountChange::new(&server.accounts);
     let mut failed = Vec::new();
     for (from, to) in pairs {
         let (user, host) = name_of(session, from)?;

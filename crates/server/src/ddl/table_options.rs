@@ -56,7 +56,7 @@ impl<'a> TableOptions<'a> {
                 TableOption::Collate(name) => all.collation.take_collation(session, name)?,
                 TableOption::Comment(text) => all.comment = text,
                 TableOption::RowFormat(name) => {
-                    all.take(StorageHint::RowFormat, row_format(session, table, name)?)
+                    all.take(StorageHint::RowFormat, row_format(session, table, name)?);
                 }
                 TableOption::Compression(name) => {
                     all.take(StorageHint::Compression, compression(session, table, name)?);

@@ -50,7 +50,7 @@ pub(super) fn create_options(def: &TableDef) -> String {
         H::Checksum,
         H::DelayKeyWrite,
     ];
-    let given = ORDER.into_iter().flat_map(|hint| def.hints.iter().find(|(known, _)| *known == hint));
+    let given = ORDER.into_iter().filter_map(|hint| def.hints.iter().find(|(known, _)| *known == hint));
     let shown = given.map(|&(hint, value)| {
         let is_loud = matches!(hint, H::KeyBlockSize | H::Compression);
         let name = if is_loud { hint.name().to_owned() } else { hint.name().to_lowercase() };

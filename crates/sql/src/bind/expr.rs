@@ -347,8 +347,9 @@ impl<'a> Binder<'a, '_> {
         self.read_texts_of_list(&mut values, test.list)?;
         let written: Vec<&ast::Expr<'_>> = std::iter::once(&test.expr).chain(test.list).collect();
         self.pin_temporal(&mut values, &written)?;
-        let list = values.split_off(1);
+        let mut list = values.split_off(1);
         let needle = values.swap_remove(0);
+        self.drop_no_dates(&needle, &mut list, test.list)?;
         Ok(self.build.in_list(needle, list, test.negated)?)
     }
 

@@ -12,7 +12,7 @@ use super::block::Source;
 use super::text_param::TextUse;
 use super::{BindError, Clause, Deprecated};
 use crate::ast;
-use crate::literal::{Literal, LiteralKind};
+use crate::literal::{IntValue, Literal, LiteralKind};
 
 /// A column of dates and its type in messages.
 #[derive(Clone, Copy)]
@@ -86,9 +86,7 @@ impl Binder<'_, '_> {
         list: &[ast::Expr<'_>],
     ) -> Result<(), BindError> {
         let [needle, items @ ..] = values else { return Ok(()) };
-        if self.change.is_some() {
-            self.note_no_moments(needle, list)?;
-        }
+        self.note_no_moments(needle, list)?;
         let is_text = |e: &ast::Expr<'_>| matches!(e.kind, ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::String);
         if is_computed_integer(needle) && list.iter().all(is_text) {
             return self.read_integers(items, list, needle.ty.unsigned);
@@ -148,7 +146,7 @@ impl Binder<'_, '_> {
     }
 
     /// Notes the literals of `list` beside a column of dates or times that are none: before a change reads a row, it is warned of them,
-    /// or refused.
+    /// or refused. Other statements are warned of dates that the mode refuses, and of the rest row by row.
     fn note_no_moments(&mut self, column: &Expr, list: &[ast::Expr<'_>]) -> Result<(), BindError> {
         let ExprKind::Column(place) = column.kind else { return Ok(()) };
         let Some(type_name) = temporal_name(column.ty.kind) else { return Ok(()) };
@@ -166,9 +164,9 @@ impl Binder<'_, '_> {
             };
             let is_moment = match type_name {
                 "time" => value.to_time().is_some(),
-                _ => value.to_datetime(DateFlags::from_modes(self.ctx.modes), Date::ZERO).is_some(),
+                _ => self.is_accepted(&value),
             };
-            if is_moment {
+            if is_moment || self.change.is_none() && !is_refused_by_mode(&value) {
                 continue;
             }
             self.pin(&literal);
@@ -179,6 +177,57 @@ impl Binder<'_, '_> {
             if let Some(text) = text {
                 self.note_incorrect(text);
             }
+        }
+        Ok(())
+    }
+
+    /// Whether `count` is written as 0.
+    pub(super) fn is_zero(&self, count: &ast::Expr<'_>) -> bool {
+        let ast::ExprKind::Literal(literal) = count.kind else { return false };
+        literal.kind == LiteralKind::Int && literal.int_value(self.ctx.sql) == IntValue::Signed(0)
+    }
+
+    /// Forgets the texts that are no numbers: MySQL reads them before the first row, which is not wanted.
+    #[cold]
+    pub(super) fn forget_read_texts(&mut self) {
+        let is_read = |text: &str| text.starts_with("Truncated");
+        self.deprecated.retain(|one| !matches!(one, Deprecated::Incorrect(text) if is_read(text)));
+        self.late.forget(|error| matches!(error, BindError::Incorrect { text, .. } if is_read(text)));
+    }
+
+    /// Whether the text `value` is a date that the mode accepts.
+    fn is_accepted(&self, value: &Value<'_>) -> bool {
+        TextUse::Moment(DateFlags::from_modes(self.ctx.modes)).accepts(value)
+    }
+
+    /// Takes out of `items` the texts that are no dates beside the column `needle` of type DATE: they equal none, not even the zero date,
+    /// which a text beside a DATETIME is then. A change has them all noted, other statements those that the mode refuses.
+    pub(super) fn drop_no_dates(
+        &mut self,
+        needle: &Expr,
+        items: &mut Vec<Expr>,
+        list: &[ast::Expr<'_>],
+    ) -> Result<(), BindError> {
+        if needle.ty.kind != TypeKind::Date || !matches!(needle.kind, ExprKind::Column(_)) {
+            return Ok(());
+        }
+        let mut kept = Vec::with_capacity(items.len());
+        for e in list {
+            kept.push(match e.kind {
+                ast::ExprKind::Literal(literal) if literal.kind == LiteralKind::String => {
+                    let constant = self.constant_of(&literal)?;
+                    let ExprKind::Const(value) = &constant.kind else { return Ok(()) };
+                    let value = value.as_value();
+                    let is_noted = self.change.is_some() || is_refused_by_mode(&value);
+                    !is_noted || self.is_accepted(&value)
+                }
+                _ => true,
+            });
+        }
+        // A list of none is no list.
+        if kept.contains(&true) {
+            let mut kept = kept.into_iter();
+            items.retain(|_| kept.next().unwrap_or(true));
         }
         Ok(())
     }
@@ -285,6 +334,11 @@ fn temporal_name(kind: TypeKind) -> Option<&'static str> {
 /// Whether `needle` is an integer that is no column, beside which a list of texts is one of integers.
 fn is_computed_integer(needle: &Expr) -> bool {
     !matches!(needle.kind, ExprKind::Column(_)) && needle.ty.is_integer()
+}
+
+/// Whether a text is a date that some modes accept.
+fn is_refused_by_mode(value: &Value<'_>) -> bool {
+    value.to_datetime(DateFlags { allow_invalid_dates: true, ..DateFlags::default() }, Date::ZERO).is_some()
 }
 
 /// The number at the front of a text that goes on: beside a YEAR column it is what the text is.

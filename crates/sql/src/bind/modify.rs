@@ -110,6 +110,9 @@ impl<'a> Binder<'a, '_> {
             }
         }
         self.join_conditions(outer_conditions, &mut from)?;
+        if rows.limit.is_some_and(|limit| self.is_zero(&limit.count)) {
+            self.forget_read_texts();
+        }
         if !rows.is_single && !rows.order_by.is_empty() {
             return Err(BindError::WrongUsage { first: rows.verb, second: "ORDER BY" });
         }

@@ -26,7 +26,10 @@ impl TextUse {
         match self {
             TextUse::Double => text.to_f64().loss == Loss::None,
             TextUse::Decimal => text.to_decimal().loss != Loss::Truncated,
-            TextUse::Moment(flags) => text.to_datetime(flags, Date::ZERO).is_some(),
+            TextUse::Moment(flags) => {
+                let read = text.to_datetime(flags, Date::ZERO);
+                read.is_some_and(|read| flags.accept_datetime(read.value))
+            }
             TextUse::Time => text.to_time().is_some_and(|read| read.loss == Loss::None),
             TextUse::Count => match *text {
                 Value::Bytes { data, .. } => !data.is_empty() && data.iter().all(u8::is_ascii_digit),

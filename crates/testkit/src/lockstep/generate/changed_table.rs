@@ -14,6 +14,8 @@ pub(super) struct Column {
 /// A table that is changed.
 pub(super) struct Table {
     pub(super) columns: Vec<Column>,
+    /// It has the column `id`, which numbers its rows.
+    pub(super) has_id: bool,
     /// The statement that makes it.
     pub(super) create: String,
 }
@@ -86,7 +88,7 @@ impl Table {
         if dice.percent(3) {
             parts.push(format!("CHECK ({} <> 5)", columns[0].name));
         }
-        Table { create: format!("CREATE TABLE {name} ({})", parts.join(", ")), columns }
+        Table { has_id: with_id, create: format!("CREATE TABLE {name} ({})", parts.join(", ")), columns }
     }
 
     /// One of the columns.

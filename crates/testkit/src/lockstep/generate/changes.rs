@@ -9,7 +9,7 @@ pub(super) fn change(dice: &mut Dice, number: usize, tables: [&Table; 2]) -> (&'
     let table = tables[0];
     let name = format!("t{number}");
     let ignore = if dice.percent(30) { "IGNORE " } else { "" };
-    match dice.below(28) {
+    match dice.below(30) {
         0..=8 => insert(dice, &name, table, ignore),
         9 | 10 => insert_set(dice, &name, table, ignore),
         11 => ("replace", format!("REPLACE INTO {name} ({}) VALUES {}", table.names(), table.rows(dice))),
@@ -22,6 +22,8 @@ pub(super) fn change(dice: &mut Dice, number: usize, tables: [&Table; 2]) -> (&'
         }
         24 => loads::load(dice, &name, table),
         25 => delete_join(dice, number, tables, ignore),
+        26 => delete_by_alias(dice, number, tables, ignore),
+        27 => update_keys(dice, &name, table, ignore),
         _ => update_join(dice, number, tables, ignore),
     }
 }
@@ -104,6 +106,8 @@ fn insert_select(
     ignore: &str,
 ) -> (&'static str, String) {
     let (from, other) = if dice.percent(15) { (number, table) } else { (3 - number, other) };
+    let verb =
+        if dice.percent(20) { "REPLACE".to_owned() } else { format!("INSERT {ignore}").trim().to_owned() };
     if dice.percent(40) {
         let (to, column) = (table.column(dice), other.column(dice));
         let query = match dice.below(4) {
@@ -111,15 +115,13 @@ fn insert_select(
             1 => format!("SELECT MAX({}) FROM t{from}", column.name),
             _ => format!("SELECT {} FROM t{from} ORDER BY 1", column.name),
         };
-        return ("insert select", format!("INSERT {ignore}INTO t{number} ({}) {query}", to.name));
+        return ("insert select", format!("{verb} INTO t{number} ({}) {query}", to.name));
     }
     let values: Vec<String> = table
         .columns
         .iter()
         .map(|column| if dice.percent(30) { column.literal(dice) } else { other.expression(dice, "") })
         .collect();
-    let verb =
-        if dice.percent(20) { "REPLACE".to_owned() } else { format!("INSERT {ignore}").trim().to_owned() };
     let order = other.order(dice);
     let limit = if dice.percent(30) { format!(" LIMIT {}", dice.below(4)) } else { String::new() };
     let rest = match dice.below(10) {
@@ -205,6 +207,49 @@ fn delete_join(dice: &mut Dice, number: usize, tables: [&Table; 2], ignore: &str
         _ => format!("DELETE {ignore}t{number} FROM {join}"),
     };
     ("delete join", sql)
+}
+
+/// A DELETE that names its tables by aliases; both may be one table.
+fn delete_by_alias(
+    dice: &mut Dice,
+    number: usize,
+    tables: [&Table; 2],
+    ignore: &str,
+) -> (&'static str, String) {
+    let is_self_join = dice.percent(40);
+    let (other, other_table) = if is_self_join { (number, tables[0]) } else { (3 - number, tables[1]) };
+    let column = tables[0].column(dice);
+    let alike = other_table.columns.iter().find(|theirs| theirs.kind() == column.kind());
+    let theirs = alike.unwrap_or(&other_table.columns[0]);
+    let comparison = dice.pick(&["=", "=", "<=>", "<"]);
+    let from = format!(
+        "t{number} AS x {} t{other} AS y ON x.{} {comparison} y.{}",
+        dice.pick(&["JOIN", "JOIN", "LEFT JOIN"]),
+        column.name,
+        theirs.name
+    );
+    let condition = match dice.below(3) {
+        0 => format!(" WHERE x.{} IS NOT NULL", tables[0].column(dice).name),
+        1 => format!(" WHERE y.{} IS NULL", theirs.name),
+        _ => String::new(),
+    };
+    let sql = match dice.below(4) {
+        0 => format!("DELETE {ignore}FROM x USING {from}{condition}"),
+        1 => format!("DELETE {ignore}x, y FROM {from}{condition}"),
+        2 => format!("DELETE {ignore}FROM x.*, y.* USING {from}{condition}"),
+        _ => format!("DELETE {ignore}x FROM {from}{condition}"),
+    };
+    ("delete join", sql)
+}
+
+/// An UPDATE that moves keys, in an order in which they make room for each other or not.
+fn update_keys(dice: &mut Dice, name: &str, table: &Table, ignore: &str) -> (&'static str, String) {
+    let column = if table.has_id && dice.percent(70) { "id" } else { &table.column(dice).name };
+    let step = dice.pick(&["+ 1", "- 1", "+ 10", "* 2", "* -1"]);
+    let limit = if dice.percent(30) { format!(" LIMIT {}", dice.below(4)) } else { String::new() };
+    let order =
+        if column == "id" { format!(" ORDER BY id{}", dice.pick(&["", " DESC"])) } else { table.order(dice) };
+    ("update keys", format!("UPDATE {ignore}{name} SET {column} = {column} {step}{order}{limit}"))
 }
 
 fn update_join(dice: &mut Dice, number: usize, tables: [&Table; 2], ignore: &str) -> (&'static str, String) {

@@ -8,6 +8,20 @@ use crate::lockstep::case::{Case, Step};
 /// Changes in a case.
 const CHANGES: usize = 25;
 
+/// What a transaction consists of beside changes.
+const WITHIN: [&str; 10] = [
+    "COMMIT",
+    "ROLLBACK",
+    "SAVEPOINT a",
+    "SAVEPOINT b",
+    "SAVEPOINT c",
+    "ROLLBACK TO a",
+    "ROLLBACK WORK TO SAVEPOINT b",
+    "ROLLBACK TO SAVEPOINT C",
+    "RELEASE SAVEPOINT a",
+    "RELEASE SAVEPOINT b",
+];
+
 /// Two tables, and changes, each followed by a look at what it left.
 pub(super) fn case(dice: &mut Dice) -> Case {
     let tables = [Table::new(dice, "t1"), Table::new(dice, "t2")];
@@ -26,10 +40,14 @@ pub(super) fn case(dice: &mut Dice) -> Case {
     steps.extend(tables.iter().map(|table| Step::text("create", table.create.clone())));
     let mut in_transaction = false;
     for _ in 0..CHANGES {
-        if dice.percent(8) {
-            let end = dice.pick(&["COMMIT", "ROLLBACK"]);
-            steps.push(Step::text("transaction", if in_transaction { end } else { "BEGIN" }));
-            in_transaction = !in_transaction;
+        if dice.percent(if in_transaction { 25 } else { 8 }) {
+            let statement = if in_transaction { dice.pick(&WITHIN) } else { "BEGIN" };
+            steps.push(Step::text("transaction", statement));
+            in_transaction = !matches!(statement, "COMMIT" | "ROLLBACK");
+            if statement.starts_with("ROLLBACK") {
+                steps
+                    .extend([1, 2].map(|table| Step::text("transaction", format!("SELECT * FROM t{table}"))));
+            }
         }
         let number = dice.below(2);
         let (topic, sql) = changes::change(dice, number + 1, [&tables[number], &tables[1 - number]]);
