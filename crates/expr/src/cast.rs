@@ -5,6 +5,7 @@ use types::temporal::DateFlags;
 use types::value::{Converted, Loss};
 use types::{DateTime, Time, TypeKind, Value};
 
+use crate::compare::warn_past_decimal;
 use crate::functions::{Call, signed, text, text_in_arena, warn_no_number};
 use crate::moment::{
     date_of, note_date_delimiters, note_time_delimiters, warn_cut_moment, warn_no_date, warn_no_moment,
@@ -93,7 +94,8 @@ fn is_negative_text(value: &Value<'_>) -> bool {
 fn to_decimal<'v>(call: &Call<'v>, value: &Value<'v>) -> Value<'v> {
     let ty = call.ty();
     let read = value.to_decimal();
-    if read.loss == Loss::Truncated {
+    let is_long = read.loss == Loss::OutOfRange && warn_past_decimal(value, call.ctx);
+    if read.loss == Loss::Truncated || is_long && value.is_textual() {
         warn_no_number("DECIMAL", value, &call.args[0], call.ctx);
     }
     let rounded = read.value.round(i32::from(ty.decimals));

@@ -213,3 +213,13 @@ pub(crate) fn warn_truncated(type_name: &str, value: &Value<'_>, ctx: &EvalCtx<'
     let type_name = type_name.to_owned();
     ctx.session.warn(Warning::TruncatedWrongValue { type_name, value: value.message_text() });
 }
+
+/// Warns of a number past every DECIMAL as MySQL does: with its digits before the exponent. False, without a warning, for one that
+/// has none.
+#[cold]
+pub(crate) fn warn_past_decimal(value: &Value<'_>, ctx: &EvalCtx<'_>) -> bool {
+    let text = value.message_text();
+    let Some(end) = text.find(['e', 'E']) else { return false };
+    warn_truncated("DECIMAL", &Value::binary(&text.as_bytes()[..end]), ctx);
+    true
+}

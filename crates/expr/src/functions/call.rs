@@ -9,6 +9,7 @@ use types::{CollationId, Date, DateTime, Decimal, SqlType, Time, TypeKind, Value
 
 use super::no_number::warn_no_number;
 use super::pieces::PIECE_BYTES;
+use crate::compare::warn_past_decimal;
 use crate::moment::{
     date_of, note_date_delimiters, note_time_delimiters, warn_cut_moment, warn_no_date, warn_no_moment,
 };
@@ -169,7 +170,13 @@ impl<'v> Call<'v> {
         value: &Value<'_>,
         (read, of): (types::value::Converted<T>, fn(Decimal) -> T),
     ) -> T {
-        if read.loss != Loss::None && (value.is_textual() || matches!(value, Value::DateTime(..))) {
+        if read.loss == Loss::None {
+            return read.value;
+        }
+        if read.loss == Loss::OutOfRange && type_name == "DECIMAL" {
+            warn_past_decimal(value, self.ctx);
+        }
+        if value.is_textual() || matches!(value, Value::DateTime(..)) {
             if let Some(number) = number_of_moment(&self.args[i], value) {
                 return of(number);
             }

@@ -3,6 +3,7 @@
 use types::temporal::{DateFlags, Interval, IntervalUnit, MAX_FSP, MICROS_PER_SECOND};
 use types::{DateTime, Time, TypeKind, Value};
 
+use super::time::warn_past_bigint;
 use super::{Call, some};
 use crate::build::{Class, class_of};
 use crate::{EvalError, Warning, micros_of_seconds, moment_of};
@@ -57,6 +58,9 @@ fn amount(call: &Call<'_>, unit: IntervalUnit) -> Result<Option<Span>, EvalError
     if unit == Second && class_of(&call.args[1]) != Class::Int {
         let Some(seconds) = call.decimal(1)? else { return Ok(None) };
         let micros = micros_of_seconds(seconds, call.ctx);
+        if micros.is_none() {
+            warn_past_bigint(call, seconds);
+        }
         return Ok(Some(Span::of(micros.map(Interval::from_micros))));
     }
     let Some(count) = call.int(1)? else { return Ok(None) };

@@ -3,6 +3,7 @@
 use types::temporal::{DateFlags, MICROS_PER_SECOND};
 use types::{DateTime, Decimal, TimeZone, TypeKind, Value};
 
+use super::time::warn_past_bigint;
 use super::{Call, format, some};
 use crate::{EvalError, cuts_fractions};
 
@@ -42,6 +43,9 @@ fn local_time(call: &Call<'_>, fsp: u8) -> Result<Option<DateTime>, EvalError> {
         .checked_mul(Decimal::from(MICROS_PER_SECOND))
         .and_then(|d| d.to_i64().ok())
         .filter(|m| (0..=MAX_SECONDS).contains(&m.div_euclid(MICROS_PER_SECOND)));
+    if micros.is_none() {
+        warn_past_bigint(call, seconds);
+    }
     Ok(micros.map(|micros| {
         let micro = micros.rem_euclid(MICROS_PER_SECOND) as u32;
         call.ctx.session.time_zone().to_local(micros.div_euclid(MICROS_PER_SECOND), micro)

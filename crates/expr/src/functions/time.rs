@@ -2,9 +2,11 @@
 
 use types::temporal::{DateFlags, Interval, MAX_FSP, MICROS_PER_SECOND};
 use types::value::Loss;
-use types::{DateTime, Time, TypeKind, Value};
+use types::{DateTime, Decimal, Time, TypeKind, Value};
 
 use super::{Call, signed, some};
+use crate::build::{Class, class_of};
+use crate::compare::warn_past_decimal;
 use crate::moment::{note_date_delimiters, note_time_delimiters, warn_no_moment};
 use crate::{EvalError, micros_of_seconds, moment_of, time_of};
 
@@ -140,6 +142,9 @@ impl Moment {
                 warn_no_moment(&value, call.ctx);
             }
             None if is_past_times(&signed(value)) => {
+                if value.to_decimal().loss == Loss::OutOfRange {
+                    warn_past_decimal(&value, call.ctx);
+                }
                 warn_no_moment(&value, call.ctx);
             }
             None => call.truncated("time", &signed(value)),
@@ -213,11 +218,34 @@ pub(crate) fn time_to_sec<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     Ok(Value::Int(some!(call.time(0)).seconds()))
 }
 
+/// A time past the range in MySQL's warning: without its sign, seconds with the digits of their argument, nine if it is no DECIMAL.
+#[cold]
+fn shown_time(hour: i64, minute: i64, second: Decimal, is_exact: bool) -> String {
+    const NANO_DIGITS: u8 = 9;
+    let whole = second.truncate(0);
+    let has_digits = !is_exact && whole != second;
+    let padded = if has_digits { second.rescale(NANO_DIGITS) } else { None };
+    let digits = padded.unwrap_or(second).to_string();
+    let fraction = digits.find('.').map_or("", |point| &digits[point..]);
+    let whole = whole.to_i64().unwrap_or_default();
+    format!("{}:{minute:02}:{whole:02}{fraction}", hour.unsigned_abs())
+}
+
+/// Warns of a number of seconds past BIGINT.
+pub(super) fn warn_past_bigint(call: &Call<'_>, seconds: Decimal) {
+    if seconds.truncate(0).to_i64().is_err() {
+        call.truncated("DECIMAL", &Value::Decimal(seconds));
+    }
+}
+
 /// MAKETIME(hour, minute, second)
 pub(crate) fn make_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
     let (hour, minute) = (some!(call.int(0)), some!(call.int(1)));
     let second = some!(call.decimal(2));
     let micros = micros_of_seconds(second, call.ctx);
+    if micros.is_none() {
+        warn_past_bigint(call, second);
+    }
     let valid = (0..60).contains(&minute) && micros.is_some_and(|m| (0..60 * MICROS_PER_SECOND).contains(&m));
     if !valid {
         return Ok(Value::Null);
@@ -232,7 +260,8 @@ pub(crate) fn make_time<'v>(call: &Call<'v>) -> Result<Value<'v>, EvalError> {
         (micros % MICROS_PER_SECOND) as u32,
     );
     if u64::from(time.hour()) != hour.unsigned_abs() {
-        let shown = format!("{hour}:{minute:02}:{:02}", micros / MICROS_PER_SECOND);
+        let is_exact = class_of(&call.args[2]) == Class::Decimal;
+        let shown = shown_time(hour, minute, second, is_exact);
         call.truncated("time", &Value::binary(shown.as_bytes()));
     }
     Ok(Value::Time(time, call.ty().decimals))

@@ -26,6 +26,7 @@ const FUNCTIONS: &[(&str, usize, usize)] = &[
     ("left", 2, 2),
     ("localtime", 0, 1),
     ("localtimestamp", 0, 1),
+    ("log", 1, 2),
     ("microsecond", 1, 1),
     ("minute", 1, 1),
     ("mod", 2, 2),
