@@ -134,8 +134,8 @@ impl Pool {
         Ok(unwritten.map_or(safe, |unwritten| unwritten.min(safe)))
     }
 
-    /// From now on a write that finds the disk full waits for space if `waits`; if not, it fails.
-    pub fn wait_for_space(&self, waits: bool) {
+    /// Sets whether a write that finds the disk full waits for space. If not, it fails.
+    pub fn set_waits_for_space(&self, waits: bool) {
         self.waits_for_space.store(waits, Ordering::Relaxed);
     }
 

@@ -177,11 +177,11 @@ impl Engine {
             self.checkpoint()?;
             log.make_last_reserve()?;
         }
-        self.dictionary.begin_telling();
+        self.dictionary.begin_logging_damage();
         if has_checkpoints {
             log.expect_checkpoints();
         }
-        self.store.wait_for_space(true);
+        self.store.set_waits_for_space(true);
         Ok(())
     }
 

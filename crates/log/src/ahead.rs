@@ -12,7 +12,7 @@
 //! for space before it takes anything that a checkpoint needs.
 //!
 //! A start that finds the disk full is not waited for: nobody would see why. What it must write fails, and so does the
-//! start. From [`Log::wait_for_space`] on what must be written waits.
+//! start. From [`Log::set_waits_for_space`] on what must be written waits.
 
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
@@ -72,8 +72,8 @@ pub(crate) struct Space {
     wants_files: AtomicBool,
     /// A change was refused, and no file was made since.
     is_told: AtomicBool,
-    /// The same of a wait.
-    is_wait_told: AtomicBool,
+    /// A wait was noted, and no file was made since.
+    is_wait_noted: AtomicBool,
     /// Somebody does checkpoints when asked.
     has_checkpoints: AtomicBool,
     /// Rounds of checkpoints so far.
@@ -89,7 +89,7 @@ impl Space {
             is_short: AtomicBool::new(false),
             wants_files: AtomicBool::new(false),
             is_told: AtomicBool::new(false),
-            is_wait_told: AtomicBool::new(false),
+            is_wait_noted: AtomicBool::new(false),
             has_checkpoints: AtomicBool::new(false),
             rounds: AtomicU64::new(0),
         }
@@ -104,7 +104,7 @@ impl Space {
 impl Log {
     /// From now on changes are admitted only where the space for their log, and for undoing them, is there.
     pub fn keep_space_ahead(&self, ahead: Arc<dyn Ahead>) {
-        self.hold_writer().files.tell_waits_to(Arc::clone(self.space.ahead.get_or_init(|| ahead)));
+        self.hold_writer().files.note_waits_to(Arc::clone(self.space.ahead.get_or_init(|| ahead)));
         self.set_space_limit(Lsn(0));
     }
 
@@ -114,8 +114,8 @@ impl Log {
         self.space.has_checkpoints.store(true, Ordering::Relaxed);
     }
 
-    /// What must be written waits for space on a full disk from now on if `waits`; if not, that ends the log.
-    pub fn wait_for_space(&self, waits: bool) {
+    /// Sets whether what must be written waits for space on a full disk. If not, a full disk ends the log.
+    pub fn set_waits_for_space(&self, waits: bool) {
         self.hold_writer().files.set_waits_for_space(waits);
     }
 
@@ -130,8 +130,7 @@ impl Log {
         }
     }
 
-    /// Waits until more than the last part of the reserve is ahead. Whoever asks can wait, and holds nothing that a checkpoint
-    /// needs.
+    /// Waits until more than the last part of the reserve is ahead. The caller holds nothing that a checkpoint needs.
     ///
     /// # Errors
     /// What ends the log.
@@ -142,7 +141,7 @@ impl Log {
             let Some(full) = self.link_for_last_reserve()? else { break };
             self.space.is_short.store(true, Ordering::Relaxed);
             self.space.wants_files.store(true, Ordering::Release);
-            if !self.space.is_wait_told.swap(true, Ordering::Relaxed)
+            if !self.space.is_wait_noted.swap(true, Ordering::Relaxed)
                 && let Some(ahead) = self.space.ahead.get()
             {
                 ahead.note_wait(&full);
@@ -294,7 +293,7 @@ impl Log {
         };
         if is_new {
             self.space.is_told.store(false, Ordering::Relaxed);
-            self.space.is_wait_told.store(false, Ordering::Relaxed);
+            self.space.is_wait_noted.store(false, Ordering::Relaxed);
         }
         self.hold_writer().files.link_next(spare)
     }

@@ -184,7 +184,7 @@ pub(crate) struct Files {
     checkpoint: Checkpoint,
     /// Whether what must be written waits for space on a full disk. If not, that ends the log.
     waits_for_space: bool,
-    /// Where such a wait is told.
+    /// Gets a note of each such wait.
     ahead: Option<Arc<dyn Ahead>>,
 }
 
@@ -230,8 +230,8 @@ impl Files {
         self.waits_for_space = waits;
     }
 
-    /// Sets where waits for space are told.
-    pub(crate) fn tell_waits_to(&mut self, ahead: Arc<dyn Ahead>) {
+    /// Sets what gets a note of each wait for space.
+    pub(crate) fn note_waits_to(&mut self, ahead: Arc<dyn Ahead>) {
         self.ahead = Some(ahead);
     }
 
@@ -298,7 +298,7 @@ impl Files {
 
     /// Moves on to the next file, making one if nobody has: what has been appended must be written.
     fn advance(&mut self) -> Result<()> {
-        let mut is_told = false;
+        let mut is_noted = false;
         while self.current + 1 == self.chain.len() {
             let made = match self.spares.pop() {
                 Some(spare) => Ok(spare),
@@ -306,7 +306,7 @@ impl Files {
             };
             match made.and_then(|spare| self.link_next(spare)) {
                 Err(Error::Io(error)) if error.is_out_of_space() && self.waits_for_space => {
-                    self.tell_wait(&error, &mut is_told);
+                    self.note_wait_once(&error, &mut is_noted);
                     env::pause_for_space();
                 }
                 linked => linked?,
@@ -316,10 +316,10 @@ impl Files {
         Ok(())
     }
 
-    /// Tells, once, that the log waits for space.
+    /// Notes that the log waits for space, unless `is_noted`.
     #[cold]
-    fn tell_wait(&self, error: &IoError, is_told: &mut bool) {
-        if !std::mem::replace(is_told, true)
+    fn note_wait_once(&self, error: &IoError, is_noted: &mut bool) {
+        if !std::mem::replace(is_noted, true)
             && let Some(ahead) = &self.ahead
         {
             ahead.note_wait(error);

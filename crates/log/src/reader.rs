@@ -293,7 +293,7 @@ impl LogReader {
 
     /// The log, to go on at the end that the reader has reached. What was read is made durable, what lies behind the end
     /// is made zeros, and the log is no longer marked as closed. Files that have no place in it are removed; those made ahead
-    /// stay, because a full disk may have no room for others. The log does not wait for space on a full disk, until it is told to.
+    /// stay, because a full disk may have no room for others. The log does not wait for space until [`Log::set_waits_for_space`].
     ///
     /// # Panics
     /// If the end was not reached.
@@ -308,8 +308,8 @@ impl LogReader {
             for file in &chain {
                 file.file.sync_data()?;
             }
-            // What lies behind the end starts again as new: frames there may check.
-            if let Some(whole) = erase_behind(&chain, at)? {
+            // Frames after the end may check: they must not come back.
+            if let Some(whole) = erase_after(&chain, at)? {
                 spares.extend(chain.split_off(whole).into_iter().map(|file| file.name));
             }
         }
@@ -325,7 +325,7 @@ impl LogReader {
 }
 
 /// Makes everything from `end` on zeros, up to the first file ahead of it that is not whole: its number is returned.
-fn erase_behind(chain: &VecDeque<LogFile>, end: Lsn) -> Result<Option<usize>> {
+fn erase_after(chain: &VecDeque<LogFile>, end: Lsn) -> Result<Option<usize>> {
     for (number, file) in chain.iter().enumerate().filter(|(_, file)| file.end() > end) {
         if file.head.first_lsn >= end && number > 0 && file.file.len()? < file.head.size {
             return Ok(Some(number));

@@ -81,7 +81,7 @@ impl Store {
         let doublewrite = open_doublewrite(&**disk, path, config, config.identity, &*file)?;
         let log = Log::create(disk, &folder, config.identity, FIRST_LSN, config.log)?;
         let store = Store::with_file(file, config, doublewrite, log)?;
-        store.wait_for_space(false);
+        store.set_waits_for_space(false);
         let mut image = Box::new([0; PAGE_SIZE]);
         PageMut::new(&mut image).format_file_header(&new_header(config.identity));
         let mut mtr = Mtr::new(&store);
@@ -138,7 +138,7 @@ impl Store {
         let position = Arc::new(LatePosition::new(reader.position()));
         let pool =
             Pool::with_doublewrite(Arc::clone(&file), config.pool, Arc::clone(&position) as _, doublewrite)?;
-        pool.wait_for_space(false);
+        pool.set_waits_for_space(false);
         if !clean {
             let lost = LostPages::new(config.forced);
             reader = recover::redo(reader, &pool, freed, &lost, alone, observer)?;
@@ -190,11 +190,11 @@ impl Store {
         }
     }
 
-    /// What must be written waits for space on a full disk from now on if `waits`; if not, that is an error and the last. A
-    /// store that was made or opened does not wait: its start is refused.
-    pub fn wait_for_space(&self, waits: bool) {
-        self.log.wait_for_space(waits);
-        self.pool.wait_for_space(waits);
+    /// Sets whether what must be written waits for space on a full disk. If not, a full disk is an error, after which nothing is
+    /// written. A store that has just been made or opened does not wait, so that its start is refused.
+    pub fn set_waits_for_space(&self, waits: bool) {
+        self.log.set_waits_for_space(waits);
+        self.pool.set_waits_for_space(waits);
     }
 
     /// Reserves the space of pages at the end of the file that the header counts and a crash has taken back.

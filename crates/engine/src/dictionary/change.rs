@@ -74,10 +74,10 @@ impl Dictionary {
         self.settle(store)?;
         let Change { bytes, steps } = change;
         if steps < 2 || planted(Planted::HalfDefinition) {
-            self.telling(for_each_step(&bytes[1..], |step| self.make(store, step)))?;
+            self.log_damage_of(for_each_step(&bytes[1..], |step| self.make(store, step)))?;
             return Ok(None);
         }
-        self.telling(self.write(store, Kind::Change, NAME, &seal(bytes)))?;
+        self.log_damage_of(self.write(store, Kind::Change, NAME, &seal(bytes)))?;
         self.is_unsettled.store(true, Ordering::Relaxed);
         Ok(self.settle(store).err())
     }
@@ -89,7 +89,7 @@ impl Dictionary {
         }
         if let Some(bytes) = self.get(store, Kind::Change, NAME)? {
             let _reserve = SpaceReserve::open();
-            self.telling(for_each_step(open(&bytes)?, |step| self.make(store, step)))?;
+            self.log_damage_of(for_each_step(open(&bytes)?, |step| self.make(store, step)))?;
             self.remove(store, Kind::Change, NAME)?;
         }
         self.is_unsettled.store(false, Ordering::Relaxed);

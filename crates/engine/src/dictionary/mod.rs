@@ -115,11 +115,11 @@ pub(crate) struct Dictionary {
     forced: bool,
     /// One has left something out.
     is_partial: AtomicBool,
-    /// Where damaged pages are told, each once, from the end of the start on: a start is refused for them, or tells of what it
-    /// leaves out.
     notes: Arc<dyn StartLog>,
-    tells: AtomicBool,
-    told: Mutex<BTreeSet<PageNo>>,
+    /// Whether damaged pages are logged: not during a start, which is refused for them or logs what it leaves out.
+    logs_damage: AtomicBool,
+    /// The damaged pages that were logged.
+    logged: Mutex<BTreeSet<PageNo>>,
 }
 
 /// Entries as their pieces come, in the order of their keys.
@@ -163,30 +163,30 @@ impl Dictionary {
             forced,
             is_partial: AtomicBool::new(false),
             notes: Arc::clone(notes),
-            tells: AtomicBool::new(false),
-            told: Mutex::default(),
+            logs_damage: AtomicBool::new(false),
+            logged: Mutex::default(),
         }
     }
 
-    /// From now on damaged pages are told.
-    pub(crate) fn begin_telling(&self) {
-        self.tells.store(true, Ordering::Relaxed);
+    /// Logs each damaged page once from now on.
+    pub(crate) fn begin_logging_damage(&self) {
+        self.logs_damage.store(true, Ordering::Relaxed);
     }
 
-    /// Tells of the damaged page that `done` has met, if it has.
-    fn telling<T>(&self, done: Result<T>) -> Result<T> {
+    /// Logs the damaged page that `done` has met, if any, and returns `done`.
+    fn log_damage_of<T>(&self, done: Result<T>) -> Result<T> {
         if let Err(error) = &done {
-            self.tell(error);
+            self.log_damage(error);
         }
         done
     }
 
     #[cold]
-    fn tell(&self, error: &Error) {
+    fn log_damage(&self, error: &Error) {
         if let Error::Storage(storage) = error
             && let Some(page) = storage.damaged_page()
-            && self.tells.load(Ordering::Relaxed)
-            && self.told.lock().insert(page)
+            && self.logs_damage.load(Ordering::Relaxed)
+            && self.logged.lock().insert(page)
         {
             self.notes.note(&format!(
                 "data file: {error}; it is a page of the dictionary: statements that need it are refused, all others are not; dump \
@@ -214,7 +214,7 @@ impl Dictionary {
     /// Writes an entry in place of what has the name, all or nothing.
     pub(crate) fn put(&self, store: &Store, kind: Kind, name: &[u8], value: &[u8]) -> Result<()> {
         self.settle(store)?;
-        self.telling(self.write(store, kind, name, value))
+        self.log_damage_of(self.write(store, kind, name, value))
     }
 
     fn write(&self, store: &Store, kind: Kind, name: &[u8], value: &[u8]) -> Result<()> {
@@ -276,7 +276,7 @@ impl Dictionary {
             if sparse {
                 match self.tree.shrink(store, &key) {
                     // The piece is gone; a leaf that stays sparse does no harm.
-                    Err(error) if error.damaged_page().is_some() => self.tell(&error.into()),
+                    Err(error) if error.damaged_page().is_some() => self.log_damage(&error.into()),
                     shrunk => shrunk?,
                 }
             }
@@ -291,7 +291,7 @@ impl Dictionary {
                 let mut readable = self.readable(store, kind).into_iter();
                 Ok(readable.rfind(|(found, _)| found == name).map(|(_, value)| value))
             }
-            entries => Ok(self.telling(entries)?.pop().map(|(_, value)| value)),
+            entries => Ok(self.log_damage_of(entries)?.pop().map(|(_, value)| value)),
         }
     }
 
@@ -299,7 +299,7 @@ impl Dictionary {
     pub(crate) fn list(&self, store: &Store, kind: Kind) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         match self.entries(store, &[kind as u8]) {
             Err(error) if self.forced && error.is_corrupt_page() => Ok(self.readable(store, kind)),
-            listed => self.telling(listed),
+            listed => self.log_damage_of(listed),
         }
     }
 
@@ -334,7 +334,7 @@ impl Dictionary {
     /// Removes an entry; whether there was one.
     pub(crate) fn delete(&self, store: &Store, kind: Kind, name: &[u8]) -> Result<bool> {
         self.settle(store)?;
-        self.telling(self.remove(store, kind, name))
+        self.log_damage_of(self.remove(store, kind, name))
     }
 
     fn remove(&self, store: &Store, kind: Kind, name: &[u8]) -> Result<bool> {

@@ -32,8 +32,8 @@ impl Leftover {
 }
 
 impl Engine {
-    /// Purges what the log tells of. Nobody reads yet, so that nobody needs it. What a full disk has no log for is left to the
-    /// sweep and to the search for lost values.
+    /// Purges what the log has recorded. No reader exists yet that needs it. The sweep and the search for lost values find what a
+    /// full disk has no log for.
     pub(super) fn purge_leftovers(&self, leftovers: Vec<Leftover>) -> Result<()> {
         for leftover in leftovers {
             match self.store.log().admit() {
