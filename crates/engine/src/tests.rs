@@ -17,6 +17,7 @@ mod model;
 mod pending_trees;
 mod purge;
 mod quarantine;
+mod rebuild;
 mod recovery;
 mod restamped;
 mod restart;
