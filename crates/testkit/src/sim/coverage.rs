@@ -36,6 +36,7 @@ pub enum Event {
     SchemasDropped,
     IndexesCreated,
     IndexesDropped,
+    TablesRebuilt,
     Rounds,
     CleanShutdowns,
     Kills,
@@ -62,7 +63,7 @@ pub enum Event {
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 53] = [
+const EVENTS: [(Event, &str); 54] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -93,6 +94,7 @@ const EVENTS: [(Event, &str); 53] = [
     (Event::SchemasDropped, "schemas dropped with their tables"),
     (Event::IndexesCreated, "indexes created"),
     (Event::IndexesDropped, "indexes dropped"),
+    (Event::TablesRebuilt, "tables rebuilt"),
     (Event::Rounds, "starts"),
     (Event::CleanShutdowns, "clean shutdowns"),
     (Event::Kills, "ends of the process at once"),
