@@ -4,7 +4,7 @@ use base::PageNo;
 use base::checksum::crc32;
 use base::sync::interrupt;
 use page::extent_map::EXTENTS_PER_MAP;
-use page::{OverflowRef, PageMut, PageOp, PageRef, check_overflow_value};
+use page::{OverflowRef, PageMut, PageOp, PageRef, PageType, check_overflow_value};
 
 use crate::allocate::free_run;
 use crate::error::{Error, Result};
@@ -58,6 +58,36 @@ impl Tree {
         let run = mtr.allocate_run(self.index, pages, locality)?;
         let reference = OverflowRef { len, first: run.first, pages, crc: crc32(value), version: run.version };
         mtr.commit_with(note(&reference).as_ref());
+        self.fill(store, &reference, value)?;
+        Ok(reference)
+    }
+
+    /// As [`Tree::write_overflow`], for a tree in the making that is freed as a whole if it does not come to be: the value's pages
+    /// are labelled as the tree's by the frame that allocates them, so that neither an error nor a crash loses one.
+    pub fn write_overflow_of_new_tree(&self, store: &Store, value: &[u8]) -> Result<OverflowRef> {
+        let len = value.len() as u64;
+        if len > OVERFLOW_BYTES_MAX {
+            return Err(Error::RecordTooLarge { need: value.len(), max: OVERFLOW_BYTES_MAX as usize });
+        }
+        let pages = OverflowRef::pages_for(len).max(1);
+        let locality = self.overflow_locality(store, pages)?;
+        let mut mtr = Mtr::new(store);
+        let run = mtr.allocate_run(self.index, pages, locality)?;
+        // Extents of the tree's own are freed without a look at their pages.
+        let shared = if locality == Locality::Shared { pages } else { 0 };
+        let labelled: Result<()> = (0..shared).try_for_each(|position| {
+            let page_no = PageNo(run.first.0 + position);
+            let page = mtr.adopt(store.pool.create(page_no)?);
+            let (page_type, index_id, version) = (PageType::Free, self.index, run.version);
+            mtr.apply(page, &PageOp::FormatOther { page_no, page_type, index_id, version });
+            Ok(())
+        });
+        mtr.commit();
+        if labelled.is_err() {
+            free_run(store, run.first, pages, &[])?;
+        }
+        labelled?;
+        let reference = OverflowRef { len, first: run.first, pages, crc: crc32(value), version: run.version };
         self.fill(store, &reference, value)?;
         Ok(reference)
     }

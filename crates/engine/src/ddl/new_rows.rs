@@ -132,7 +132,7 @@ fn write_values(
     let write = |&position: &u16| {
         engine.store.log().admit()?;
         let value = row[usize::from(position)].unwrap_or(&[]);
-        Ok(index.tree.write_overflow(&engine.store, value, |_| [])?.encode())
+        Ok(index.tree.write_overflow_of_new_tree(&engine.store, value)?.encode())
     };
     positions.iter().map(write).collect()
 }
