@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
 use base::memory::StatementAccount;
-use engine::{Engine, NewRows, OldColumns};
+use engine::{Engine, NewRows, OldColumns, has_same_storage};
 use expr::SessionInfo;
 use types::storage::max_width;
 use types::{
@@ -28,8 +28,9 @@ pub struct TableCopy<'a> {
     pub old_columns: &'a OldColumns,
     /// The first AUTO_INCREMENT number for rows that need one.
     pub first_number: u64,
-    /// Values that stay as they are pass the checks of assignments, too, as MySQL has it where it copies tables.
-    pub checks_dates: bool,
+    /// MySQL copies the table: dates that stay as they are pass the checks of assignments, and floating-point numbers take the digits
+    /// of their new type.
+    pub copies: bool,
     /// NULL in a column that is to be NOT NULL is [`ExecError::NullRefused`], not a value that is lost.
     pub refuses_null: bool,
 }
@@ -105,12 +106,13 @@ impl TableCopy<'_> {
 
     fn sources(&self, new: &TableDef, modes: SqlModes) -> Vec<Source> {
         let refuses_zeros = modes.has(SqlModes::NO_ZERO_DATE);
-        let checks = self.checks_dates && (refuses_zeros || modes.has(SqlModes::NO_ZERO_IN_DATE));
+        let checks = self.copies && (refuses_zeros || modes.has(SqlModes::NO_ZERO_IN_DATE));
         let source = |(column, old): (&ColumnDef, &Option<u16>)| match *old {
             None if refuses_zeros && is_zero_date(column) => Source::ZeroDate,
             None => Source::Default,
             Some(old) => {
-                let is_same = self.old.columns[usize::from(old)].ty == column.ty;
+                let old_ty = &self.old.columns[usize::from(old)].ty;
+                let is_same = *old_ty == column.ty || !self.copies && has_same_storage(old_ty, &column.ty);
                 let at = usize::from(old);
                 if is_same && !(checks && has_date(column)) { Source::Bytes(at) } else { Source::Value(at) }
             }

@@ -242,6 +242,11 @@ pub fn has_same_storage(old: &SqlType, new: &SqlType) -> bool {
         (Some(before), Some(after)) => {
             is_like(new) && after.starts_with(before) && fixed_width(old) == fixed_width(new)
         }
+        // Digits of these are how values are shown and what assignments round to.
+        _ if matches!(old.kind, TypeKind::Float | TypeKind::Double) => {
+            let digits = SqlType { length: new.length, decimals: new.decimals, ..old.clone() };
+            digits == *new
+        }
         _ => {
             matches!(old.kind, TypeKind::VarChar | TypeKind::VarBinary)
                 && is_like(new)

@@ -6,6 +6,7 @@
 use base::IndexId;
 use engine::has_same_storage;
 use sql::ast::{Algorithm, LockOption};
+use types::storage::max_width;
 use types::{SqlType, TableDef, TypeKind};
 
 use super::alter_plan::Planned;
@@ -120,8 +121,8 @@ fn copy_reason(old: &TableDef, planned: &Planned, strict: bool) -> Option<Reason
         new.indexes.iter().flat_map(|index| &index.parts).any(|part| usize::from(part.column) == position)
     };
     if pairs().any(|(old, new, position)| {
-        let is_same =
-            has_same_storage(&old.ty, &new.ty) || !is_key(position) && is_recollated(&old.ty, &new.ty);
+        let is_same = has_same_storage(&old.ty, &new.ty)
+            || (new.ty.members.is_some() || !is_key(position)) && is_recollated(&old.ty, &new.ty);
         !is_same || old.auto_increment != new.auto_increment
     }) {
         return Some(Reason::ColumnType);
@@ -140,6 +141,7 @@ fn is_recollated(old: &SqlType, new: &SqlType) -> bool {
     let charset = |ty: &SqlType| ty.collation.collation().map(|collation| collation.charset);
     match (old.kind, new.kind) {
         (TypeKind::Text(before), TypeKind::Blob(after)) => before == after,
+        (TypeKind::VarChar, TypeKind::VarBinary) => max_width(old) == max_width(new),
         (TypeKind::Enum, TypeKind::Enum) | (TypeKind::Set, TypeKind::Set) => {
             let recollated = SqlType { collation: new.collation, ..old.clone() };
             has_same_storage(&recollated, new)

@@ -26,13 +26,8 @@ pub(super) fn rebuild(
     let Planned { alteration, old_columns, .. } = planned;
     let first_number = alteration.auto_increment.unwrap_or(1);
     let copies = kind.copies.is_some();
-    let copy = TableCopy {
-        old: &old.def,
-        old_columns: &old_columns,
-        first_number,
-        checks_dates: copies,
-        refuses_null: !copies,
-    };
+    let copy =
+        TableCopy { old: &old.def, old_columns: &old_columns, first_number, copies, refuses_null: !copies };
     let wait = lock_wait(session);
     let context = StatementContext::new(session);
     let ctx = CopyCtx {
