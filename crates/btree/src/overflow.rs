@@ -25,6 +25,15 @@ impl Tree {
         store.write_overflow(self.index, locality, value, note)
     }
 
+    /// As [`Tree::write_overflow`], for a tree in the making: see [`Store::write_overflow_of_new_tree`].
+    ///
+    /// # Errors
+    /// As [`Tree::write_overflow`].
+    pub fn write_overflow_of_new_tree(&self, store: &Store, value: &[u8]) -> Result<OverflowRef> {
+        let locality = self.overflow_locality(store, overflow_pages(value))?;
+        store.write_overflow_of_new_tree(self.index, locality, value)
+    }
+
     fn overflow_locality(&self, store: &Store, pages: u32) -> Result<Locality> {
         if pages > SHARED_PAGES_MAX {
             return Ok(Locality::Own);

@@ -36,11 +36,7 @@ pub struct Index {
 impl Index {
     /// A handle of `def`'s tree, which exists.
     pub(crate) fn open(table: &TableDef, def: &IndexDef, root: PageNo, usable_from: Lsn) -> Self {
-        let format = if def.id == table.clustered().id {
-            RowFormat::clustered(table)
-        } else {
-            RowFormat::secondary(table, def)
-        };
+        let format = format_of(table, def);
         let tree = Tree::open(def.id, root, shape(&format));
         Index::new(def, Arc::new(tree), Arc::new(format), usable_from)
     }
@@ -64,6 +60,15 @@ impl Index {
     #[inline]
     pub fn is_unique(&self) -> bool {
         self.def.kind != IndexKind::Secondary
+    }
+}
+
+/// Where the columns are in records of the index `def`.
+pub(crate) fn format_of(table: &TableDef, def: &IndexDef) -> RowFormat {
+    if def.id == table.clustered().id {
+        RowFormat::clustered(table)
+    } else {
+        RowFormat::secondary(table, def)
     }
 }
 
@@ -118,6 +123,16 @@ impl TableState {
         self.next_row_id.store(1, Ordering::Relaxed);
         self.rows.store(0, Ordering::Relaxed);
         self.expect_rows(0);
+    }
+
+    /// The table was made anew with `rows` rows; numbers below `limit` are never given out after a restart.
+    pub(crate) fn begin_rebuilt(&self, auto_increment: u64, limit: u64, rows: u64) {
+        let rows = i64::try_from(rows).unwrap_or(i64::MAX);
+        self.auto_increment.store(auto_increment, Ordering::Relaxed);
+        self.auto_increment_limit.store(limit, Ordering::Release);
+        self.next_row_id.store(0, Ordering::Relaxed);
+        self.rows.store(rows, Ordering::Relaxed);
+        self.expect_rows(rows);
     }
 
     /// Plans are made for `rows` rows from now on.

@@ -21,6 +21,7 @@ mod model;
 mod pending_trees;
 mod purge;
 mod quarantine;
+mod rebuild;
 mod recovery;
 mod restamped;
 mod restart;

@@ -63,6 +63,11 @@ impl<'r> ColumnStore<'r> {
         self.context.strict
     }
 
+    /// The settings that the assignment of `value` depends on.
+    pub(crate) fn context_for(&self, value: &Value<'_>) -> StoreContext<'r> {
+        self.st.store_context_for(self.context, value)
+    }
+
     /// `value`, for row `row` of the statement.
     #[inline]
     pub(crate) fn value(
@@ -169,7 +174,11 @@ impl<'r> ColumnStore<'r> {
                 push_zero(&column.ty, out);
                 Ok(true)
             }
-            ColumnDefault::Null | ColumnDefault::None => Ok(false),
+            ColumnDefault::Dropped if !column.auto_increment => {
+                self.conditions.warn(Level::Warning, &self.no_default(column)?);
+                Ok(false)
+            }
+            ColumnDefault::Null | ColumnDefault::None | ColumnDefault::Dropped => Ok(false),
         }
     }
 
@@ -187,6 +196,9 @@ impl<'r> ColumnStore<'r> {
         if column.default == ColumnDefault::None && !column.nullable && !column.auto_increment {
             push_implicit_default(&column.ty, out);
             return Ok(true);
+        }
+        if column.default == ColumnDefault::Dropped {
+            return Ok(false);
         }
         self.default(column, row, out)
     }
@@ -223,8 +235,5 @@ impl<'r> ColumnStore<'r> {
 
 /// Whether an INSERT has to give the column a value.
 pub(crate) fn needs_value(column: &ColumnDef) -> bool {
-    column.default == ColumnDefault::None
-        && !column.nullable
-        && !column.auto_increment
-        && column.ty.kind != types::TypeKind::Enum
+    column.lacks_default() && !column.auto_increment && column.ty.kind != types::TypeKind::Enum
 }

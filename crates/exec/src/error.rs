@@ -42,6 +42,8 @@ pub enum ExecError {
         /// 1-based row.
         row: u64,
     },
+    /// 1138: NULL in a column that ALTER TABLE makes NOT NULL.
+    NullRefused,
     /// 1364: a column without a default got no value.
     NoDefault {
         /// Column name.
@@ -98,6 +100,7 @@ impl fmt::Display for ExecError {
             ExecError::NullToNotNull { column, row } => {
                 write!(f, "null for column '{column}' at row {row} became its default")
             }
+            ExecError::NullRefused => f.write_str("null in a column that is to be not null"),
             ExecError::NoDefault { column } => write!(f, "field '{column}' has no default value"),
             ExecError::TooFewFields { row } => write!(f, "row {row} has too few fields"),
             ExecError::TooManyFields { row } => write!(f, "row {row} has too many fields"),

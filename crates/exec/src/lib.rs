@@ -86,6 +86,7 @@ mod statement;
 mod statement_cache;
 mod strict;
 mod subquery;
+mod table_copy;
 mod table_filter;
 mod temp_row;
 mod union;
@@ -99,6 +100,7 @@ pub use context::{
 };
 pub use error::{ExecError, Result};
 pub use program::{Program, compile};
+pub use table_copy::{CopyCtx, TableCopy};
 
 #[cfg(test)]
 mod tests;

@@ -356,6 +356,7 @@ fn source_of(cell: &InsertCell) -> Option<Source> {
 fn is_constant(column: &ColumnDef) -> bool {
     match &column.default {
         ColumnDefault::Constant(_) => true,
+        ColumnDefault::Dropped => column.auto_increment,
         ColumnDefault::Null | ColumnDefault::None => column.nullable || column.auto_increment,
         ColumnDefault::Now => false,
     }

@@ -22,6 +22,7 @@ pub fn sql_error(error: &ExecError, zone: &TimeZone) -> SqlError {
         ExecError::Store { problem, column, row } => store_problem(problem, column, *row),
         ExecError::ColumnNull { column } => error_map::BAD_NULL.with(&[column]),
         ExecError::NullToNotNull { column, row } => error_map::WARN_NULL_TO_NOTNULL.with(&[column, row]),
+        ExecError::NullRefused => error_map::INVALID_USE_OF_NULL.bare(),
         ExecError::NoDefault { column } => error_map::NO_DEFAULT_FOR_FIELD.with(&[column]),
         ExecError::TooFewFields { row } => error_map::WARN_TOO_FEW_RECORDS.with(&[row]),
         ExecError::TooManyFields { row } => error_map::WARN_TOO_MANY_RECORDS.with(&[row]),

@@ -125,7 +125,8 @@ impl TableLocks {
         Ok(())
     }
 
-    fn ensure_written(&self, session: &Session, table: &TableName<'_>) -> Result<(), SqlError> {
+    /// Error 1100 or 1099 if `table` is not locked for writing.
+    pub(crate) fn ensure_written(&self, session: &Session, table: &TableName<'_>) -> Result<(), SqlError> {
         let name = FullName::resolve(session, table)?;
         let mut entries = self.entries.iter().filter(|entry| entry.name == name).peekable();
         if entries.peek().is_none() {

@@ -4,6 +4,11 @@
 
 testkit::script_tests!("sql", testkit::runner::run_file;
     aggregates_of_subqueries,
+    alter_charsets,
+    alter_columns,
+    alter_keys,
+    alter_manner,
+    alter_values,
     assignments,
     auto_increment,
     auto_increment_used_up,

@@ -4,9 +4,9 @@ use base::checksum::crc32;
 use base::sync::interrupt;
 use base::{IndexId, PageNo};
 use page::extent_map::EXTENTS_PER_MAP;
-use page::{OverflowRef, PageMut, PageOp, PageRef, check_overflow_value};
+use page::{OverflowRef, PageMut, PageOp, PageRef, PageType, check_overflow_value};
 
-use crate::allocate::free_run;
+use crate::allocate::{NewRun, free_run};
 use crate::error::{Error, Result};
 use crate::extents::Locality;
 use crate::mtr::Mtr;
@@ -21,6 +21,19 @@ const PAGES_BETWEEN_LOOKS: u32 = 64;
 
 /// Pages asked from the disk at a time when a value is read.
 const READ_AHEAD_PAGES: u32 = 32;
+
+/// # Errors  [`Error::RecordTooLarge`].
+fn ensure_fits(value: &[u8]) -> Result<()> {
+    if value.len() as u64 > OVERFLOW_BYTES_MAX {
+        return Err(Error::RecordTooLarge { need: value.len(), max: OVERFLOW_BYTES_MAX as usize });
+    }
+    Ok(())
+}
+
+fn reference_to(value: &[u8], run: &NewRun) -> OverflowRef {
+    let (len, pages) = (value.len() as u64, overflow_pages(value));
+    OverflowRef { len, first: run.first, pages, crc: crc32(value), version: run.version }
+}
 
 /// Pages of a value of these bytes.
 pub fn overflow_pages(value: &[u8]) -> u32 {
@@ -50,15 +63,45 @@ impl Store {
         value: &[u8],
         note: impl FnOnce(&OverflowRef) -> P,
     ) -> Result<OverflowRef> {
-        let len = value.len() as u64;
-        if len > OVERFLOW_BYTES_MAX {
-            return Err(Error::RecordTooLarge { need: value.len(), max: OVERFLOW_BYTES_MAX as usize });
-        }
+        ensure_fits(value)?;
+        let mut mtr = Mtr::new(self);
+        let run = mtr.allocate_run(index, overflow_pages(value), locality)?;
+        let reference = reference_to(value, &run);
+        mtr.commit_with(note(&reference).as_ref());
+        self.fill_overflow(index, &reference, value)?;
+        Ok(reference)
+    }
+
+    /// As [`Store::write_overflow`], for a tree in the making that is freed as a whole if it does not come to be: the value's pages
+    /// are labelled as the tree's by the frame that allocates them, so that neither an error nor a crash loses one.
+    ///
+    /// # Errors
+    /// As [`Store::write_overflow`].
+    pub fn write_overflow_of_new_tree(
+        &self,
+        index: IndexId,
+        locality: Locality,
+        value: &[u8],
+    ) -> Result<OverflowRef> {
+        ensure_fits(value)?;
         let pages = overflow_pages(value);
         let mut mtr = Mtr::new(self);
         let run = mtr.allocate_run(index, pages, locality)?;
-        let reference = OverflowRef { len, first: run.first, pages, crc: crc32(value), version: run.version };
-        mtr.commit_with(note(&reference).as_ref());
+        // Extents of the tree's own are freed without a look at their pages.
+        let shared = if locality == Locality::Shared { pages } else { 0 };
+        let labelled: Result<()> = (0..shared).try_for_each(|position| {
+            let page_no = PageNo(run.first.0 + position);
+            let page = mtr.adopt(self.pool.create(page_no)?);
+            let (page_type, index_id, version) = (PageType::Free, index, run.version);
+            mtr.apply(page, &PageOp::FormatOther { page_no, page_type, index_id, version });
+            Ok(())
+        });
+        mtr.commit();
+        if labelled.is_err() {
+            free_run(self, run.first, pages, &[])?;
+        }
+        labelled?;
+        let reference = reference_to(value, &run);
         self.fill_overflow(index, &reference, value)?;
         Ok(reference)
     }

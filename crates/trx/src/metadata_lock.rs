@@ -210,6 +210,39 @@ impl MetadataLock {
         locked
     }
 
+    /// As [`MetadataLock::lock_read_only`], but that nobody else may keep rows from changing either: one rebuild of a table runs at a
+    /// time. The session of `wait` may have the table for itself.
+    pub fn lock_for_rebuild(&self, wait: &ExclusiveWait) -> Result<(), Error> {
+        let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
+        let blockers = (EXCLUSIVE | OWNED | PENDING | WRITERS | READ_ONLYS) & !passes;
+        let locked = self.wait(wait, || {
+            self.state.fetch_or(PENDING_READ_ONLY, Ordering::Relaxed);
+            self.try_add(SHARED | READ_ONLY, blockers)
+        });
+        self.state.fetch_and(!PENDING_READ_ONLY, Ordering::Relaxed);
+        self.wake();
+        locked
+    }
+
+    /// Makes the caller's lock of [`MetadataLock::lock_for_rebuild`] the exclusive one, waiting as long as `wait` says. After an error
+    /// the caller still has the lock that it had.
+    pub fn make_exclusive(&self, wait: &ExclusiveWait) -> Result<(), Error> {
+        let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
+        let blockers = (EXCLUSIVE | OWNED | SHARERS) & !passes;
+        let locked = self.wait(wait, || {
+            let state = self.state.fetch_or(PENDING, Ordering::Relaxed) | PENDING;
+            let others = state - (SHARED | READ_ONLY);
+            let taken = others & !PENDING | EXCLUSIVE;
+            others & blockers == 0
+                && self.state.compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        });
+        if locked.is_err() {
+            self.state.fetch_and(!PENDING, Ordering::Relaxed);
+            self.wake();
+        }
+        locked
+    }
+
     /// Lets others change rows.
     pub fn unlock_read_only(&self) {
         self.state.fetch_sub(SHARED | READ_ONLY, Ordering::Release);
@@ -392,6 +425,29 @@ mod tests {
         assert!(!lock.try_shared(TableUse::Purge, false));
         lock.unlock_exclusive();
         assert!(!lock.try_shared(read, true));
+        lock.disown();
+        assert_eq!(lock.state.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_rebuild_lets_readers_go_on_until_it_takes_the_table() {
+        let lock = MetadataLock::default();
+        let (read, write) = (TableUse::Read, TableUse::Write);
+        assert_eq!(lock.lock_for_rebuild(&SHORT.into()), Ok(()));
+        assert_eq!(lock.lock_for_rebuild(&SHORT.into()), Err(Error::LockWaitTimeout));
+        assert!(lock.try_shared(read, false) && !lock.try_shared(write, true));
+        assert_eq!(lock.make_exclusive(&SHORT.into()), Err(Error::LockWaitTimeout));
+        assert!(!lock.try_shared(write, true));
+        lock.unlock_shared(read);
+        assert_eq!(lock.make_exclusive(&SHORT.into()), Ok(()));
+        assert!(!lock.try_shared(read, true));
+        lock.unlock_exclusive();
+        assert_eq!(lock.state.load(Ordering::Relaxed), 0);
+        assert!(lock.try_own(7));
+        let of = |session| ExclusiveWait { session, ..SHORT.into() };
+        assert_eq!(lock.lock_for_rebuild(&of(8)), Err(Error::LockWaitTimeout));
+        assert_eq!((lock.lock_for_rebuild(&of(7)), lock.make_exclusive(&of(7))), (Ok(()), Ok(())));
+        lock.unlock_exclusive();
         lock.disown();
         assert_eq!(lock.state.load(Ordering::Relaxed), 0);
     }

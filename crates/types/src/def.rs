@@ -9,6 +9,8 @@ use crate::{CollationId, SqlType, StorageHint};
 pub enum ColumnDefault {
     /// No DEFAULT clause: error 1364 in strict mode when NOT NULL, else NULL.
     None,
+    /// DROP DEFAULT of a column that may be NULL: error 1364 in strict mode all the same.
+    Dropped,
     /// DEFAULT NULL.
     Null,
     /// A constant, as storage bytes of the column's type.
@@ -39,6 +41,15 @@ pub struct ColumnDef {
 }
 
 impl ColumnDef {
+    /// Whether an INSERT that leaves the column out has nothing for it.
+    pub fn lacks_default(&self) -> bool {
+        match self.default {
+            ColumnDefault::None => !self.nullable,
+            ColumnDefault::Dropped => true,
+            _ => false,
+        }
+    }
+
     /// A column of which nothing but this is said.
     pub fn new(name: &str, ty: SqlType, nullable: bool) -> Self {
         ColumnDef {

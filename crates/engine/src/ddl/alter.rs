@@ -8,13 +8,14 @@ use std::sync::atomic::Ordering;
 
 use base::IndexId;
 use trx::ExclusiveWait;
-use types::{IndexDef, TableDef};
+use types::storage::{fixed_width, max_width};
+use types::{IndexDef, SqlType, TableDef, TypeKind};
 
 use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
 use crate::error::{Error, NameError, Result};
 use crate::limits;
-use crate::table::{Index, Table};
+use crate::table::{Index, Table, format_of};
 
 /// What ALTER TABLE makes of a table.
 #[derive(Clone, Debug)]
@@ -106,7 +107,7 @@ impl Engine {
     }
 
     /// Takes the note of trees back that the table, whose lock is held, has now: before another statement may put them down again.
-    fn keep_made_trees(&self, made: &[IndexId]) -> Result<()> {
+    pub(super) fn keep_made_trees(&self, made: &[IndexId]) -> Result<()> {
         if made.is_empty() {
             return Ok(());
         }
@@ -118,7 +119,7 @@ impl Engine {
         }
     }
 
-    fn ensure_name_is_free(&self, old: &TableDef, new: &TableDef) -> Result<()> {
+    pub(super) fn ensure_name_is_free(&self, old: &TableDef, new: &TableDef) -> Result<()> {
         if (&old.schema, &old.name) == (&new.schema, &new.name) {
             return Ok(());
         }
@@ -129,7 +130,7 @@ impl Engine {
     }
 
     /// Gives new indexes their ids, and puts these down as pending.
-    fn number_new_indexes(&self, def: &mut TableDef) -> Result<Vec<IndexId>> {
+    pub(super) fn number_new_indexes(&self, def: &mut TableDef) -> Result<Vec<IndexId>> {
         let _definition = self.definition.lock();
         let mut made = Vec::new();
         for index in def.indexes.iter_mut().filter(|index| index.id == IndexId(0)) {
@@ -181,7 +182,7 @@ impl Engine {
         if *old.def == def {
             self.write_change(change)?;
         } else {
-            let new = Table::with(def.clone(), indexes_of(old, &def, built), Arc::clone(&old.state));
+            let new = Table::with(def.clone(), self.indexes_of(old, &def, built), Arc::clone(&old.state));
             self.replace_tables(&[(old, Some(new))], change, |_| {})?;
         }
         if let Some((next, limit)) = limit {
@@ -192,14 +193,23 @@ impl Engine {
     }
 }
 
-/// The indexes of `def`: those of `old` that it keeps, and those that were `built`, in its order.
-fn indexes_of(old: &Table, def: &TableDef, built: Vec<Index>) -> Vec<Index> {
-    let mut built = built.into_iter();
-    let index = |new: &IndexDef| match old.indexes.iter().find(|index| index.def.id == new.id) {
-        Some(index) => index.redefined(new),
-        None => built.next().expect("an index is kept or built"),
-    };
-    def.indexes.iter().map(index).collect()
+impl Engine {
+    /// The indexes of `def`: those of `old` that it keeps, and those that were `built`, in its order.
+    fn indexes_of(&self, old: &Table, def: &TableDef, built: Vec<Index>) -> Vec<Index> {
+        let mut built = built.into_iter();
+        let has_new_types = old.def.columns.iter().zip(&def.columns).any(|(a, b)| a.ty != b.ty);
+        let index = |new: &IndexDef| match old.indexes.iter().find(|index| index.def.id == new.id) {
+            // Pages are checked against what the new types allow.
+            Some(index) if has_new_types => {
+                let format = Arc::new(format_of(def, new));
+                self.store.pool().register_format(new.id, &format);
+                Index::new(new, Arc::clone(&index.tree), format, index.usable_from)
+            }
+            Some(index) => index.redefined(new),
+            None => built.next().expect("an index is kept or built"),
+        };
+        def.indexes.iter().map(index).collect()
+    }
 }
 
 /// Whether a table `old` can become `new`.
@@ -221,13 +231,38 @@ fn ensure_alterable(old: &TableDef, new: &TableDef) -> Result<()> {
     Ok(limits::table(&def)?)
 }
 
+/// Whether every value of a column of type `old` is, byte by byte, one of type `new`: the same type, or one that MySQL makes of it
+/// without writing rows anew.
+pub fn has_same_storage(old: &SqlType, new: &SqlType) -> bool {
+    let is_like =
+        |ty: &SqlType| SqlType { length: ty.length, members: ty.members.clone(), ..old.clone() } == *ty;
+    let is_long = |ty: &SqlType| max_width(ty) > 255;
+    match (&old.members, &new.members) {
+        _ if old == new => true,
+        (Some(before), Some(after)) => {
+            is_like(new) && after.starts_with(before) && fixed_width(old) == fixed_width(new)
+        }
+        // Digits of these are how values are shown and what assignments round to.
+        _ if matches!(old.kind, TypeKind::Float | TypeKind::Double) => {
+            let digits = SqlType { length: new.length, decimals: new.decimals, ..old.clone() };
+            digits == *new
+        }
+        _ => {
+            matches!(old.kind, TypeKind::VarChar | TypeKind::VarBinary)
+                && is_like(new)
+                && new.length >= old.length
+                && is_long(old) == is_long(new)
+        }
+    }
+}
+
 /// Whether records of `old` are records of `new`, and each of its indexes that `new` keeps is what it was.
 fn has_same_records(old: &TableDef, new: &TableDef) -> bool {
     let mut columns = old.columns.iter().zip(&new.columns);
     let mut kept = new.indexes.iter().filter(|index| index.id != IndexId(0));
     (old.id, old.format_version, old.hidden_row_id) == (new.id, new.format_version, new.hidden_row_id)
         && old.columns.len() == new.columns.len()
-        && columns.all(|(a, b)| (a.id, &a.ty, a.nullable) == (b.id, &b.ty, b.nullable))
+        && columns.all(|(a, b)| (a.id, a.nullable) == (b.id, b.nullable) && has_same_storage(&a.ty, &b.ty))
         && kept.all(|new| {
             let old = old.indexes.iter().find(|old| old.id == new.id);
             old.is_some_and(|old| (old.kind, &old.parts) == (new.kind, &new.parts))

@@ -10,10 +10,13 @@ mod alter;
 mod drop;
 pub(crate) mod gone_trees;
 mod index;
+mod new_rows;
 mod object;
+mod rebuild;
 mod rename;
 mod schema;
 mod table;
+mod whole_rows;
 
 use std::sync::Arc;
 
@@ -21,8 +24,12 @@ use base::TrxId;
 use buffer::TrxIds;
 use trx::ExclusiveWait;
 
-pub use alter::Alteration;
+pub use alter::{Alteration, has_same_storage};
+pub use new_rows::NewRows;
+pub use rebuild::OldColumns;
 pub use rename::QualifiedName;
+pub use table::clustered_index;
+pub use whole_rows::WholeRows;
 
 use crate::catalog::Catalog;
 use crate::dictionary::{Change, Kind, SchemaDef, decode_schema, encode_table, read_table};

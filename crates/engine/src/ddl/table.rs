@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use base::{IndexId, Lsn, TableId};
 use btree::Tree;
-use page::RowFormat;
 use trx::ExclusiveWait;
 use types::{IndexDef, IndexKind, TableDef};
 
@@ -14,7 +13,7 @@ use crate::dictionary::{Change, Kind};
 use crate::engine::Engine;
 use crate::error::{NameError, Result};
 use crate::limits;
-use crate::table::{Index, Table, TableState, shape};
+use crate::table::{Index, Table, TableState, format_of, shape};
 use crate::table_lock::lock_all;
 
 /// Name of the clustered index of a table without a key that can be one.
@@ -69,17 +68,12 @@ impl Engine {
         Ok(table)
     }
 
-    fn create_trees(&self, def: &TableDef, usable_from: Lsn) -> Result<Vec<Index>> {
+    pub(super) fn create_trees(&self, def: &TableDef, usable_from: Lsn) -> Result<Vec<Index>> {
         def.indexes.iter().map(|index| self.create_tree(def, index, usable_from)).collect()
     }
 
     pub(super) fn create_tree(&self, def: &TableDef, index: &IndexDef, usable_from: Lsn) -> Result<Index> {
-        let format = if index.id == def.clustered().id {
-            RowFormat::clustered(def)
-        } else {
-            RowFormat::secondary(def, index)
-        };
-        let format = Arc::new(format);
+        let format = Arc::new(format_of(def, index));
         self.store.pool().register_format(index.id, &format);
         let tree = Tree::create(&self.store, index.id, shape(&format))?;
         Ok(Index::new(index, Arc::new(tree), format, usable_from))
@@ -154,17 +148,9 @@ impl Engine {
 }
 
 /// Puts the clustered index first, a made one if none of the definition's can be it.
-fn choose_clustered(def: &mut TableDef) {
+pub(super) fn choose_clustered(def: &mut TableDef) {
     def.indexes.retain(|index| !index.parts.is_empty());
-    let primary = def.indexes.iter().position(|index| index.kind == IndexKind::Primary);
-    let is_row_key = |index: &IndexDef| {
-        let whole = |part: &types::KeyPart| {
-            part.prefix_len.is_none()
-                && def.columns.get(usize::from(part.column)).is_some_and(|c| !c.nullable)
-        };
-        index.kind == IndexKind::Unique && !index.parts.is_empty() && index.parts.iter().all(whole)
-    };
-    let chosen = primary.or_else(|| def.indexes.iter().position(is_row_key));
+    let chosen = clustered_position(def);
     def.hidden_row_id = chosen.is_none();
     let clustered = match chosen {
         Some(position) => def.indexes.remove(position),
@@ -178,4 +164,21 @@ fn choose_clustered(def: &mut TableDef) {
         },
     };
     def.indexes.insert(0, clustered);
+}
+
+/// The declared index that a table of this definition is clustered by; `None`: by an invisible row id.
+pub fn clustered_index(def: &TableDef) -> Option<&IndexDef> {
+    clustered_position(def).map(|position| &def.indexes[position])
+}
+
+fn clustered_position(def: &TableDef) -> Option<usize> {
+    let primary = def.indexes.iter().position(|index| index.kind == IndexKind::Primary);
+    let is_row_key = |index: &IndexDef| {
+        let whole = |part: &types::KeyPart| {
+            part.prefix_len.is_none()
+                && def.columns.get(usize::from(part.column)).is_some_and(|c| !c.nullable)
+        };
+        index.kind == IndexKind::Unique && !index.parts.is_empty() && index.parts.iter().all(whole)
+    };
+    primary.or_else(|| def.indexes.iter().position(is_row_key))
 }

@@ -148,6 +148,7 @@ fn push_column(out: &mut Vec<u8>, column: &ColumnDef) {
             push_bytes(out, bytes);
         }
         ColumnDefault::Now => out.push(3),
+        ColumnDefault::Dropped => out.push(4),
     }
     push_str(out, &column.comment);
 }
@@ -160,6 +161,7 @@ fn column(rest: &mut &[u8]) -> Option<ColumnDef> {
         1 => ColumnDefault::Null,
         2 => ColumnDefault::Constant(bytes(rest)?.into()),
         3 => ColumnDefault::Now,
+        4 => ColumnDefault::Dropped,
         _ => return None,
     };
     Some(ColumnDef {

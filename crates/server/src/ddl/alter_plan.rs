@@ -1,218 +1,289 @@
 //! ALTER TABLE: from actions to the definition that the table is to have, checked against the one that it has.
 
-use engine::Alteration;
-use sql::ast::{AlterAction, ColumnDefinition, ColumnPosition, Constraint, Expr, TableName, TableOption};
-use types::{ColumnDefault, IndexDef, TableDef};
+use engine::{Alteration, Engine};
+use sql::ast::{
+    AlterAction, ColumnDefinition, ColumnPosition, Constraint, KeyDefinition, TableName, TableOption,
+};
+use types::{ColumnDef, IndexDef, TableDef};
 
+use super::alter_columns::{Attribute, ColumnActions, Definition, NewColumn};
+use super::alter_keys::{self, KeyActions, NewKey};
 use super::names::{self, FullName};
-use super::{column, default_value, key, not_yet, table_options};
+use super::table_options::TableOptions;
+use super::{column, convert_charset, key, not_yet, refused};
 use crate::constant::Inputs;
 use crate::diagnostics::Severity;
 use crate::error_map::{self, SqlError};
 use crate::session::Session;
 
-/// Applies actions to a definition. Names in actions are those before the statement; added keys name columns as they will be.
+/// What a statement makes of a table.
+#[derive(Debug)]
+pub(super) struct Planned {
+    /// The definition, and the next number. Kept indexes have their ids.
+    pub(super) alteration: Alteration,
+    /// Where each column is in the old table.
+    pub(super) old_columns: Vec<Option<u16>>,
+    /// The statement asks for rows to be written anew.
+    pub(super) is_forced: bool,
+    /// It asks for rows in an order.
+    pub(super) is_ordered: bool,
+}
+
+/// Gathers the actions of a statement, then applies them.
 pub(super) struct Planner<'a, 'p> {
-    pub(super) session: &'p mut Session,
-    pub(super) inputs: Inputs<'p>,
-    pub(super) name: &'p FullName,
-    pub(super) old: &'p TableDef,
-    def: TableDef,
-    auto_increment: Option<u64>,
-    /// Old and new names of indexes.
-    renamed: Vec<(Box<str>, Box<str>)>,
+    session: &'p mut Session,
+    engine: &'p Engine,
+    inputs: Inputs<'p>,
+    name: &'p FullName,
+    old: &'p TableDef,
+    columns: ColumnActions<'a>,
+    keys: KeyActions<'a>,
+    options: Vec<TableOption<'a>>,
+    convert_to: Vec<(Option<&'a str>, Option<&'a str>)>,
+    is_ordered: bool,
     new_name: Option<TableName<'a>>,
+    is_forced: bool,
 }
 
 impl<'a, 'p> Planner<'a, 'p> {
     pub(super) fn new(
         session: &'p mut Session,
+        engine: &'p Engine,
         inputs: Inputs<'p>,
         name: &'p FullName,
         old: &'p TableDef,
     ) -> Self {
-        let def = old.clone();
-        let renamed = Vec::new();
-        Planner { session, inputs, name, old, def, auto_increment: None, renamed, new_name: None }
+        Planner {
+            session,
+            engine,
+            inputs,
+            name,
+            old,
+            columns: ColumnActions::default(),
+            keys: KeyActions::default(),
+            options: Vec::new(),
+            convert_to: Vec::new(),
+            is_ordered: false,
+            new_name: None,
+            is_forced: false,
+        }
     }
 
-    /// What all actions make of the table; `None`: they change nothing.
+    /// What all actions make of the table.
     ///
     /// # Errors
     /// MySQL's for what cannot be done to this table; 1235 for actions that are not supported.
-    pub(super) fn plan(mut self, actions: &[AlterAction<'a>]) -> Result<Option<Alteration>, SqlError> {
-        let is_addition = |action: &&AlterAction<'_>| {
-            matches!(action, AlterAction::AddConstraint(_) | AlterAction::AddElements([], _))
-        };
-        for action in actions.iter().filter(|action| !is_addition(action)) {
-            self.action(action)?;
+    pub(super) fn plan(mut self, actions: &'a [AlterAction<'a>]) -> Result<Planned, SqlError> {
+        for action in actions {
+            self.gather_option(action);
         }
-        for index in &mut self.def.indexes {
-            let renamed = self.renamed.iter().find(|(old, _)| old.eq_ignore_ascii_case(&index.name));
-            if let Some((_, new)) = renamed {
-                index.name.clone_from(new);
+        let mut def = self.old.clone();
+        let options = TableOptions::gather(self.session, &self.name.table, &self.options)?;
+        def.collation = self.new_collation(&options)?;
+        if self.options.iter().any(|option| matches!(option, TableOption::Comment(_))) {
+            def.comment = options.comment.into();
+        }
+        for action in actions {
+            self.gather(action, &def)?;
+        }
+        let place = (&*self.name.table, self.old);
+        let mut columns = self.columns.apply(self.session, self.inputs, place)?;
+        if !self.convert_to.is_empty() {
+            for column in &mut columns {
+                convert_charset::convert(self.session, column, def.collation)?;
             }
         }
-        // New keys find columns and other keys as the statement leaves them, wherever it says so.
-        for action in actions.iter().filter(is_addition) {
-            self.action(action)?;
+        let mut indexes = self.keys.keep(self.old, &columns)?;
+        if let Some(name) = self.columns.drops.iter().chain(&self.keys.drops).next() {
+            return Err(error_map::CANT_DROP_FIELD_OR_KEY.with(&[name]));
         }
-        if let Some(name) = &self.new_name {
-            let name = FullName::resolve(self.session, name)?;
-            names::ensure_table_name(&name.table)?;
-            (self.def.schema, self.def.name) = (name.schema.into(), name.table.into());
+        self.keys.ensure_all_found(&self.name.table, &indexes)?;
+        ensure_distinct_names(&columns)?;
+        if columns.iter().filter(|column| column.def.auto_increment).count() > 1 {
+            return Err(error_map::WRONG_AUTO_KEY.bare());
         }
-        let Planner { old, def, auto_increment, .. } = self;
-        let changes = def != *old || auto_increment.is_some();
-        Ok(changes.then_some(Alteration { def, auto_increment }))
+        if let Some(error) = self.columns.failure.take() {
+            return Err(error);
+        }
+        let mut defs: Vec<ColumnDef> = columns.iter().map(|column| column.def.clone()).collect();
+        self.keys.add(self.session, self.name, &defs, &mut indexes)?;
+        alter_keys::close_primary_key(&mut columns, &indexes)?;
+        for (def, column) in defs.iter_mut().zip(&columns) {
+            def.clone_from(&column.def);
+        }
+        self.ensure_ordered(&defs, &indexes)?;
+        self.rename(&mut def)?;
+        let hidden = def.indexes.drain(..).find(|index| index.parts.is_empty());
+        indexes.splice(0..0, hidden);
+        let old_columns = columns.iter().map(|column| column.old).collect();
+        (def.columns, def.indexes) = (defs, indexes);
+        let alteration = Alteration { def, auto_increment: options.auto_increment };
+        let Planner { is_forced, is_ordered, .. } = self;
+        Ok(Planned { alteration, old_columns, is_forced, is_ordered })
     }
 
-    fn action(&mut self, action: &AlterAction<'a>) -> Result<(), SqlError> {
+    /// Options come first: columns that the statement defines have the new default collation.
+    fn gather_option(&mut self, action: &AlterAction<'a>) {
+        match *action {
+            AlterAction::Option(option) => {
+                self.is_forced |= matches!(option, TableOption::Engine(_));
+                self.options.push(option);
+            }
+            AlterAction::ConvertTo(charset, collation) => self.convert_to.push((charset, collation)),
+            AlterAction::Force => self.is_forced = true,
+            _ => {}
+        }
+    }
+
+    /// The collation of the table: CONVERT TO's, else the options'.
+    fn new_collation(&mut self, options: &TableOptions<'_>) -> Result<types::CollationId, SqlError> {
+        if self.convert_to.is_empty() {
+            return Ok(options.collation.resolve(self.old.collation));
+        }
+        let mut clauses = options.collation;
+        for &(charset, collation) in &self.convert_to {
+            if let Some(charset) = charset {
+                clauses.take_charset(self.session, charset)?;
+            }
+            if let Some(collation) = collation {
+                clauses.take_collation(self.session, collation)?;
+            }
+        }
+        let schema = self.engine.schema(&self.name.schema).map_err(|error| refused(self.session, &error))?;
+        Ok(clauses.resolve(schema.collation))
+    }
+
+    fn gather(&mut self, action: &'a AlterAction<'a>, def: &TableDef) -> Result<(), SqlError> {
         match action {
+            AlterAction::AddColumn(column, position) => self.define(None, column, *position, def),
+            AlterAction::AddElements(columns, constraints) => {
+                columns
+                    .iter()
+                    .try_for_each(|column| self.define(None, column, ColumnPosition::Unchanged, def))?;
+                constraints.iter().try_for_each(|one| self.add(one))
+            }
+            AlterAction::ModifyColumn(column, position) => {
+                self.define(Some(column.name), column, *position, def)
+            }
+            AlterAction::ChangeColumn(old, column, position) => {
+                self.define(Some(old), column, *position, def)
+            }
             AlterAction::AddConstraint(constraint) => self.add(constraint),
-            AlterAction::AddElements([], constraints) => constraints.iter().try_for_each(|one| self.add(one)),
-            AlterAction::DropKey(name) | AlterAction::DropConstraint(name) => self.drop(name),
-            AlterAction::DropPrimaryKey => self.drop("PRIMARY"),
-            AlterAction::RenameKey(old, new) => self.rename_key(old, new),
-            AlterAction::RenameColumn(old, new) => self.rename_column(old, new),
-            AlterAction::SetDefault(name, value, parenthesised) => {
-                self.set_default(name, value, *parenthesised)
-            }
-            AlterAction::DropDefault(name) => self.drop_default(name),
-            AlterAction::ModifyColumn(column, ColumnPosition::Unchanged) => {
-                self.redefine(column.name, column)
-            }
-            AlterAction::ChangeColumn(old, column, ColumnPosition::Unchanged) => self.redefine(old, column),
-            AlterAction::RenameTable(name) => {
-                self.new_name = Some(*name);
+            AlterAction::RenameKey(old, new) => {
+                alter_keys::ensure_renamable(old, new)?;
+                self.keys.renames.push((old, new));
                 Ok(())
             }
+            other => {
+                if let Some(what) = unsupported(other) {
+                    return Err(not_yet(what));
+                }
+                self.note(other);
+                Ok(())
+            }
+        }
+    }
+
+    /// Notes an action that nothing is wrong with by itself.
+    fn note(&mut self, action: &'a AlterAction<'a>) {
+        let attributes = &mut self.columns.attributes;
+        match action {
+            AlterAction::DropColumn(name) => self.columns.drops.push(name),
+            AlterAction::DropKey(name) | AlterAction::DropConstraint(name) => self.keys.drops.push(name),
+            AlterAction::DropPrimaryKey => self.keys.drops.push("PRIMARY"),
+            AlterAction::RenameColumn(old, new) => attributes.push((old, Attribute::Rename(new))),
+            AlterAction::SetDefault(name, value, parenthesised) => {
+                attributes.push((name, Attribute::Default(value, *parenthesised)));
+            }
+            AlterAction::DropDefault(name) => attributes.push((name, Attribute::NoDefault)),
+            AlterAction::SetColumnVisible(name, _) => attributes.push((name, Attribute::Visible)),
+            AlterAction::SetKeyVisible(name, _) => self.keys.shown.push(name),
+            AlterAction::OrderBy(_) => self.is_ordered = true,
+            AlterAction::RenameTable(name) => self.new_name = Some(*name),
             AlterAction::EnableKeys(_) => {
                 let note = error_map::ILLEGAL_HA.with(&[&self.name.table]);
                 self.session.warn(Severity::Note, note);
-                Ok(())
             }
-            AlterAction::Option(TableOption::AutoIncrement(next)) => {
-                self.auto_increment = Some(*next);
-                Ok(())
-            }
-            AlterAction::Option(TableOption::Comment(text)) => {
-                table_options::ensure_comment_length(&self.name.table, text)?;
-                self.def.comment = (*text).into();
-                Ok(())
-            }
-            other => Err(not_yet(unsupported(other))),
+            _ => {}
         }
     }
 
-    fn add(&mut self, constraint: &Constraint<'_>) -> Result<(), SqlError> {
-        let definition = match constraint {
+    fn define(
+        &mut self,
+        changes: Option<&'a str>,
+        written: &'a ColumnDefinition<'a>,
+        position: ColumnPosition<'a>,
+        def: &TableDef,
+    ) -> Result<(), SqlError> {
+        let column = column::column(self.session, written, def.collation, self.inputs)?;
+        for &kind in &column.keys {
+            self.keys.added.push(NewKey::OfColumn(written.name, kind));
+        }
+        self.columns.definitions.push(Definition { changes, column, position });
+        Ok(())
+    }
+
+    fn add(&mut self, constraint: &'a Constraint<'a>) -> Result<(), SqlError> {
+        let definition: &'a KeyDefinition<'a> = match constraint {
             Constraint::Key(definition) => definition,
             Constraint::ForeignKey(_) => return Err(not_yet("FOREIGN KEY constraints")),
             Constraint::Check(_) => return Err(not_yet("CHECK constraints")),
         };
-        let index = key::index(self.session, definition, &self.def.columns, &self.def.indexes)?;
-        key::warn_if_repeated(self.session, &index, &self.def.indexes, self.name);
-        self.def.indexes.push(index);
+        self.keys.added.push(NewKey::Element(definition));
         Ok(())
     }
 
-    /// Position of an index that was declared.
-    fn index(&self, name: &str) -> Option<usize> {
-        let is_it = |index: &IndexDef| index.name.eq_ignore_ascii_case(name) && !index.parts.is_empty();
-        self.def.indexes.iter().position(is_it)
-    }
-
-    fn drop(&mut self, name: &str) -> Result<(), SqlError> {
-        let Some(position) = self.index(name) else {
-            return Err(error_map::CANT_DROP_FIELD_OR_KEY.with(&[&name]));
-        };
-        self.def.indexes.remove(position);
-        Ok(())
-    }
-
-    fn rename_key(&mut self, old: &str, new: &str) -> Result<(), SqlError> {
-        names::ensure_key_name(old)?;
-        names::ensure_key_name(new)?;
-        let Some(position) = self.index(old) else {
-            return Err(error_map::KEY_DOES_NOT_EXIST.with(&[&old, &self.name.table]));
-        };
-        if self.index(new).is_some_and(|other| other != position) {
-            return Err(error_map::DUP_KEYNAME.with(&[&new]));
+    /// ORDER BY: a clustered key that was declared decides the order.
+    ///
+    /// # Errors
+    /// 1235 for a table without such a key.
+    fn ensure_ordered(&mut self, columns: &[ColumnDef], indexes: &[IndexDef]) -> Result<(), SqlError> {
+        if !self.is_ordered {
+            return Ok(());
         }
-        self.renamed.push((old.into(), new.into()));
-        Ok(())
-    }
-
-    /// Position of a column, by its name before the statement.
-    fn column(&self, name: &str) -> Result<usize, SqlError> {
-        let unknown = || error_map::BAD_FIELD.with(&[&name, &self.name.table]);
-        self.old.find_column(name).ok_or_else(unknown)
-    }
-
-    fn rename_column(&mut self, old: &str, new: &str) -> Result<(), SqlError> {
-        let position = self.column(old)?;
-        names::ensure_column_name(new)?;
-        self.def.columns[position].name = new.into();
-        Ok(())
-    }
-
-    fn set_default(&mut self, name: &str, value: &Expr<'_>, parenthesised: bool) -> Result<(), SqlError> {
-        let position = self.column(name)?;
-        let column = &mut self.def.columns[position];
-        let place = (&*column.name, &column.ty);
-        let value = default_value::column_default(self.session, place, (value, parenthesised), self.inputs)?;
-        if column.auto_increment || value == ColumnDefault::Null && !column.nullable {
-            return Err(error_map::INVALID_DEFAULT.with(&[&name]));
+        let is_clustered = |index: &IndexDef| key::rank(index, columns) <= key::SERVES_AS_PRIMARY;
+        if !indexes.iter().any(is_clustered) {
+            return Err(not_yet("ALTER TABLE ... ORDER BY of a table without a primary key"));
         }
-        column.default = value;
+        let text = format!(
+            "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
+            self.name.table
+        );
+        self.session.warn(Severity::Warning, error_map::UNKNOWN.saying(text));
         Ok(())
     }
 
-    fn drop_default(&mut self, name: &str) -> Result<(), SqlError> {
-        let position = self.column(name)?;
-        let column = &mut self.def.columns[position];
-        if column.nullable {
-            return Err(not_yet("DROP DEFAULT of columns that may be NULL"));
+    fn rename(&mut self, def: &mut TableDef) -> Result<(), SqlError> {
+        if let Some(name) = &self.new_name {
+            let name = FullName::resolve(self.session, name)?;
+            names::ensure_table_name(&name.table)?;
+            (def.schema, def.name) = (name.schema.into(), name.table.into());
         }
-        column.default = ColumnDefault::None;
-        Ok(())
-    }
-
-    /// MODIFY and CHANGE, as far as values stay what they are.
-    fn redefine(&mut self, old: &str, written: &ColumnDefinition<'_>) -> Result<(), SqlError> {
-        let position = self.column(old)?;
-        let new = column::column(self.session, written, self.old.collation, self.inputs)?;
-        let present = &mut self.def.columns[position];
-        let is_same = |a: &types::ColumnDef, b: &types::ColumnDef| {
-            (&a.ty, a.auto_increment, a.nullable) == (&b.ty, b.auto_increment, b.nullable)
-        };
-        // A column of the primary key is NOT NULL without saying so.
-        let is_key = self.old.clustered().parts.iter().any(|part| usize::from(part.column) == position);
-        let new_def = types::ColumnDef {
-            id: present.id,
-            nullable: new.def.nullable && !(is_key && !present.nullable && !new.explicit_null),
-            ..new.def
-        };
-        if !new.keys.is_empty() || !is_same(present, &new_def) {
-            return Err(not_yet("ALTER TABLE ... MODIFY COLUMN"));
-        }
-        *present = new_def;
         Ok(())
     }
 }
 
-fn unsupported(action: &AlterAction<'_>) -> &'static str {
-    match action {
-        AlterAction::AddColumn(..) | AlterAction::AddElements(..) => "ALTER TABLE ... ADD COLUMN",
-        AlterAction::DropColumn(_) => "ALTER TABLE ... DROP COLUMN",
-        AlterAction::ModifyColumn(..) | AlterAction::ChangeColumn(..) => "ALTER TABLE ... MODIFY COLUMN",
+/// Error 1060 if two columns have one name.
+fn ensure_distinct_names(columns: &[NewColumn]) -> Result<(), SqlError> {
+    for (i, column) in columns.iter().enumerate() {
+        let name = &column.def.name;
+        if columns[..i].iter().any(|other| other.def.name.eq_ignore_ascii_case(name)) {
+            return Err(error_map::DUP_FIELDNAME.with(&[name]));
+        }
+    }
+    Ok(())
+}
+
+/// What an action is about that is not supported.
+fn unsupported(action: &AlterAction<'_>) -> Option<&'static str> {
+    Some(match action {
         AlterAction::DropForeignKey(_) => "FOREIGN KEY constraints",
         AlterAction::DropCheck(_) | AlterAction::SetEnforced(..) => "CHECK constraints",
-        AlterAction::SetColumnVisible(..) | AlterAction::SetKeyVisible(..) => "INVISIBLE columns and keys",
-        AlterAction::ConvertTo(..) => "ALTER TABLE ... CONVERT TO",
+        AlterAction::SetColumnVisible(_, false) | AlterAction::SetKeyVisible(_, false) => {
+            "INVISIBLE columns and keys"
+        }
         AlterAction::Tablespace(_) => "DISCARD and IMPORT TABLESPACE",
         AlterAction::Partition => "partitions",
-        _ => "this form of ALTER TABLE",
-    }
+        _ => return None,
+    })
 }

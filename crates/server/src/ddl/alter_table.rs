@@ -4,18 +4,18 @@
 
 use std::sync::Arc;
 
-use engine::{Alteration, Engine, Error};
-use sql::ast::{
-    Algorithm, AlterAction, AlterTable, Constraint, CreateIndex, DropIndex, KeyDefinition, LockOption,
-    TableName,
-};
+use engine::{Engine, Error};
+use exec::ExecError;
+use sql::ast::{AlterAction, AlterTable, Constraint, CreateIndex, DropIndex, KeyDefinition, TableName};
 use types::TableDef;
 
+use super::alter_kind::{Kind, Manner};
 use super::alter_plan::Planner;
 use super::names::FullName;
-use super::{Done, key, lock_wait, refused};
+use super::{Done, alter_rows, key, lock_wait};
 use crate::constant::Inputs;
-use crate::error_map::{self, SqlError};
+use crate::error_map::SqlError;
+use crate::exec_error;
 use crate::session::Session;
 
 /// CREATE INDEX.
@@ -57,23 +57,6 @@ pub(super) fn alter(
     change(session, engine, &alter.table, alter.actions, (alter.algorithm, alter.lock), inputs)
 }
 
-/// ALGORITHM and LOCK of a statement.
-type Manner = (Option<Algorithm>, Option<LockOption>);
-
-/// Indexes are built in place under an exclusive lock: what asks for less is refused.
-fn ensure_manner((algorithm, lock): Manner) -> Result<(), SqlError> {
-    let refuse =
-        |what: &str, instead: &str| Err(error_map::ALTER_OPERATION_NOT_SUPPORTED.with(&[&what, &instead]));
-    if algorithm == Some(Algorithm::Instant) {
-        return refuse("ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE");
-    }
-    match lock {
-        Some(LockOption::None) => refuse("LOCK=NONE", "LOCK=EXCLUSIVE"),
-        Some(LockOption::Shared) => refuse("LOCK=SHARED", "LOCK=EXCLUSIVE"),
-        None | Some(LockOption::Default | LockOption::Exclusive) => Ok(()),
-    }
-}
-
 fn change(
     session: &mut Session,
     engine: &Arc<Engine>,
@@ -86,24 +69,38 @@ fn change(
     let warnings = session.diagnostics.warning_count();
     loop {
         let old = name.open(session, engine)?;
-        let planned = Planner::new(session, inputs, &name, &old.def).plan(actions)?;
-        ensure_manner(manner)?;
-        if let Some(Alteration { def, .. }) = &planned {
-            ensure_primary_key(session, &old.def, def)?;
+        if actions.is_empty() && manner == (None, None) {
+            return Ok(Done::default());
         }
-        let altered = match planned {
-            Some(alteration) => engine.alter_table(&old.def, alteration, lock_wait(session)),
-            None => Ok(()),
+        let planned = Planner::new(session, engine, inputs, &name, &old.def).plan(actions)?;
+        let strict = session.variables.hot.sql_mode.is_strict();
+        let kind = Kind::of(&old.def, &planned, manner, strict);
+        kind.ensure_manner(manner)?;
+        ensure_primary_key(session, &old.def, &planned.alteration.def)?;
+        let altered = if kind.rebuilds {
+            alter_rows::rebuild(session, engine, &old, planned, kind)
+        } else if planned.alteration.def == *old.def && planned.alteration.auto_increment.is_none() {
+            Ok(0)
+        } else {
+            engine
+                .alter_table(&old.def, planned.alteration, lock_wait(session))
+                .map(|()| 0)
+                .map_err(Into::into)
         };
         match altered {
             // Another statement has altered it since it was looked up.
-            Err(Error::TableChanged) => session.diagnostics.truncate(warnings),
-            altered => {
-                altered.map_err(|error| refused(session, &error))?;
-                return Ok(Done { affected: 0, info: "Records: 0  Duplicates: 0  Warnings: 0".to_owned() });
+            Err(ExecError::Engine(Error::TableChanged)) if !old.is_current() => {
+                session.diagnostics.truncate(warnings);
             }
+            Err(error) => return Err(exec_error::sql_error(&error, &session.variables.hot.time_zone)),
+            Ok(copied) => return Ok(done(copied, session.diagnostics.warning_count() - warnings)),
         }
     }
+}
+
+/// What MySQL says of a table of which it has copied so many rows; others have none.
+fn done(copied: u64, warnings: u64) -> Done {
+    Done { affected: copied, info: format!("Records: {copied}  Duplicates: 0  Warnings: {warnings}") }
 }
 
 /// The table must have a primary key afterwards where the session asks for one, unless it gets but another name.

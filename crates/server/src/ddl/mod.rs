@@ -9,17 +9,24 @@
 //! | `column`, `column_type`, `default_value` | columns |
 //! | `key` | keys |
 //! | `table_options` | table options |
-//! | `alter_plan`, `alter_table` | ALTER TABLE, CREATE INDEX, DROP INDEX: what is to be done, and doing it |
+//! | `alter_table` | ALTER TABLE, CREATE INDEX, DROP INDEX |
+//! | `alter_plan`, `alter_columns`, `alter_keys`, `convert_charset` | the definition that a table is to have |
+//! | `alter_kind`, `alter_rows` | what kind of change that is, and the rows of a rebuild |
 //! | `program` | stored programs, of which there are none |
 //! | `drop_table` | DROP, TRUNCATE and RENAME TABLE |
 //!
 //! The caller has committed the session's transaction: definition changes hold no row locks.
 
+mod alter_columns;
+mod alter_keys;
+mod alter_kind;
 mod alter_plan;
+mod alter_rows;
 mod alter_table;
 pub(crate) mod collation;
 mod column;
 mod column_type;
+mod convert_charset;
 mod create_table;
 mod database;
 mod default_value;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use engine::SchemaDef;
 use types::collation::{Charset, Collation, convert};
 use types::{
-    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, SqlType, StorageHint, TableDef, TimeZone,
-    TypeKind, storage,
+    CollationId, ColumnDef, ColumnDefault, IndexDef, IndexKind, SqlType, StorageHint, TableDef, TextEncoder,
+    TimeZone, TypeKind, storage,
 };
 
 use crate::ddl::key::rank;
@@ -167,6 +167,7 @@ fn push_default(line: &mut String, column: &ColumnDef, zone: &TimeZone) {
     let is_lob = matches!(column.ty.kind, TypeKind::Text(_) | TypeKind::Blob(_));
     match &column.default {
         ColumnDefault::Now => push(line, format_args!(" DEFAULT {}", current_timestamp(&column.ty))),
+        ColumnDefault::Dropped => {}
         ColumnDefault::None | ColumnDefault::Null => {
             if column.nullable && !is_lob {
                 line.push_str(" DEFAULT NULL");
@@ -186,7 +187,11 @@ fn push_default(line: &mut String, column: &ColumnDef, zone: &TimeZone) {
 
 fn constant_text(ty: &SqlType, bytes: &[u8], zone: &TimeZone) -> String {
     let mut text = Vec::new();
-    storage::read(ty, bytes, zone).write_text(&mut text);
+    if ty.zerofill || matches!(ty.kind, TypeKind::Float | TypeKind::Double) {
+        TextEncoder::new(ty).write(bytes, zone, &mut text);
+    } else {
+        storage::read(ty, bytes, zone).write_text(&mut text);
+    }
     let is_text = ty.is_string() || ty.members.is_some();
     let mut utf8 = Vec::new();
     convert(if is_text { ty.charset() } else { Charset::Utf8mb4 }, Charset::Utf8mb4, &text, &mut utf8);

@@ -1,8 +1,8 @@
 //! ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE.
 
-use engine::Engine;
 use engine::check::Depth;
-use sql::ast::{Maintain, MaintainKind};
+use engine::{Alteration, Engine};
+use sql::ast::{Maintain, MaintainKind, TableName};
 
 use super::not_yet;
 use crate::answer::{Cell, Column, Table};
@@ -29,7 +29,11 @@ pub(super) fn table(session: &Session, engine: &Engine, maintain: &Maintain<'_>)
     let mut report = empty();
     for written in maintain.tables {
         let name = FullName::resolve(session, written)?;
-        let messages = run(session, engine, &name, maintain);
+        let messages = if maintain.kind == MaintainKind::Optimize {
+            optimize(session, engine, written, &name)
+        } else {
+            run(session, engine, &name, maintain)
+        };
         session.fail_if_killed()?;
         for (kind, text) in messages {
             report.push(vec![
@@ -61,25 +65,16 @@ fn run(
     maintain: &Maintain<'_>,
 ) -> Vec<(&'static str, String)> {
     let done = match maintain.kind {
-        MaintainKind::Analyze => {
-            let table = engine.table(&name.schema, &name.table);
-            let analyzed = table.and_then(|table| {
-                let sampled = table.count_rows(engine).and_then(|_| table.sample(engine));
-                sampled.map_err(|error| engine.name_damage(error, std::slice::from_ref(&table)))?;
-                engine.expire_plans(&table);
-                Ok(())
-            });
-            analyzed.map(|()| Vec::new())
-        }
+        MaintainKind::Analyze => analyze(engine, name).map(|()| Vec::new()),
         MaintainKind::Check => {
             let depth = if maintain.options.quick { Depth::Quick } else { Depth::Full };
             let checked = engine.check_table(&name.schema, &name.table, lock_wait(session), depth);
             checked.map(|report| report.problems)
         }
-        other => {
-            let word = if other == MaintainKind::Optimize { "optimize" } else { "repair" };
+        _ => {
+            let text = "The storage engine for the table doesn't support repair";
             return match engine.table(&name.schema, &name.table) {
-                Ok(_) => vec![("note", format!("The storage engine for the table doesn't support {word}"))],
+                Ok(_) => vec![("note", text.to_owned())],
                 Err(error) => failed(refused(session, &error)),
             };
         }
@@ -91,6 +86,53 @@ fn run(
             found.chain([("error", "Corrupt".to_owned())]).collect()
         }
         Err(error) => failed(refused(session, &error)),
+    }
+}
+
+fn analyze(engine: &Engine, name: &FullName) -> Result<(), engine::Error> {
+    let table = engine.table(&name.schema, &name.table)?;
+    let sampled = table.count_rows(engine).and_then(|_| table.sample(engine));
+    sampled.map_err(|error| engine.name_damage(error, std::slice::from_ref(&table)))?;
+    engine.expire_plans(&table);
+    Ok(())
+}
+
+/// OPTIMIZE TABLE: all rows are written anew, and looked at.
+fn optimize(
+    session: &Session,
+    engine: &Engine,
+    written: &TableName<'_>,
+    name: &FullName,
+) -> Vec<(&'static str, String)> {
+    if let Some(Err(error)) = session.table_locks.as_ref().map(|locks| locks.ensure_written(session, written))
+    {
+        return failed(error);
+    }
+    match recreate(session, engine, name).and_then(|()| analyze(engine, name)) {
+        Ok(()) => {
+            let text = "Table does not support optimize, doing recreate + analyze instead";
+            vec![("note", text.to_owned()), ("status", "OK".to_owned())]
+        }
+        Err(error) => failed(refused(session, &error)),
+    }
+}
+
+fn recreate(session: &Session, engine: &Engine, name: &FullName) -> Result<(), engine::Error> {
+    loop {
+        let table = engine.table(&name.schema, &name.table)?;
+        let same: Vec<Option<u16>> = (0..table.def.columns.len() as u16).map(Some).collect();
+        let alteration = Alteration { def: (*table.def).clone(), auto_increment: None };
+        let made = engine.rebuild_table(&table.def, alteration, &same, lock_wait(session), |rows| {
+            let old = rows.old_rows();
+            old.for_each(|row, row_id| rows.push(row, row_id))
+        });
+        match made {
+            // Another statement has altered it since it was looked up.
+            Err(engine::Error::TableChanged) if !table.is_current() => {}
+            made => {
+                return made.map_err(|error| engine.name_damage(error, std::slice::from_ref(&table)));
+            }
+        }
     }
 }
 

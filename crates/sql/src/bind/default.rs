@@ -20,7 +20,7 @@ pub(super) fn constant(build: Builder, column: &ColumnDef) -> Result<Expr, BindE
         }
         ColumnDefault::Null => Ok(build.null()),
         ColumnDefault::None if column.nullable => Ok(build.null()),
-        ColumnDefault::None => Err(BindError::NoDefault(column.name.to_string())),
+        ColumnDefault::None | ColumnDefault::Dropped => Err(BindError::NoDefault(column.name.to_string())),
         ColumnDefault::Now => Ok(build.call("NOW", Vec::new())?),
     }
 }

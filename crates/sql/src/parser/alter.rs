@@ -253,6 +253,10 @@ impl<'a> Parser<'a, '_> {
         if !self.eat_kw(Kw::DEFAULT) {
             return Ok(AlterAction::SetColumnVisible(name, self.visibility()?));
         }
+        // Other than in a column's definition, CURRENT_TIMESTAMP is no default here.
+        if let Tok::Kw(Kw::CURRENT_TIMESTAMP | Kw::LOCALTIME | Kw::LOCALTIMESTAMP | Kw::NOW) = self.tok.kind {
+            return self.syntax();
+        }
         let (value, parenthesised) = self.default_value()?;
         Ok(AlterAction::SetDefault(name, value, parenthesised))
     }

@@ -141,7 +141,7 @@ fn own_traits(def: &TableDef, col: u16) -> ColumnTraits {
     let column = &def.columns[usize::from(col)];
     ColumnTraits {
         auto_increment: column.auto_increment,
-        no_default: !column.nullable && !column.auto_increment && column.default == ColumnDefault::None,
+        no_default: !column.auto_increment && column.lacks_default(),
         set_by_clock: column.ty.kind == TypeKind::Timestamp
             && (column.on_update_now || column.default == ColumnDefault::Now),
         on_update_now: column.on_update_now,

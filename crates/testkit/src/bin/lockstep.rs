@@ -17,7 +17,7 @@ use testkit::server::TestServer;
 
 const USAGE: &str =
     "usage: lockstep BINARY --mysql mysql://root@HOST:PORT [FILE ..] [--generate N --kind KIND]
-  --generate N    N statements of --kind expressions, dml, names or prepared
+  --generate N    N statements of --kind expressions, dml, alter, names or prepared
   --seed S        which statements these are (1)
   --workers N     connections to each server at work at the same time (4)
   --metadata      compares whole column definitions

@@ -22,6 +22,10 @@ const ROWS_AT_ONCE: u64 = 60;
 struct Table {
     comment: String,
     indexes: BTreeSet<String>,
+    /// It has the column that comes and goes.
+    has_extra: bool,
+    /// `n` is a BIGINT.
+    is_wide: bool,
     rows: u64,
 }
 
@@ -76,13 +80,14 @@ impl Definer {
         if (tables.len() as u64) < 2 {
             return self.create(tables);
         }
-        match self.prng.below(12) {
+        match self.prng.below(15) {
             0 if (tables.len() as u64) < TABLES => self.create(tables),
             0 | 1 => self.alter(tables),
             2 | 3 => self.swap(tables),
             4 => self.drop_some(tables),
             5 => self.truncate(tables),
             6 => self.index(tables),
+            12.. => self.rebuild(tables),
             7..9 => self.other(now),
             _ => self.insert(tables),
         }
@@ -110,7 +115,7 @@ impl Definer {
         let sql = create_text(schema, &name);
         let comment = self.comment();
         let indexes = ["PRIMARY".to_owned(), "n".to_owned()].into();
-        tables.insert(name, Table { comment: comment.clone(), indexes, rows: 0 });
+        tables.insert(name, Table { comment: comment.clone(), indexes, ..Table::default() });
         format!("{sql} COMMENT '{comment}'")
     }
 
@@ -135,6 +140,30 @@ impl Definer {
         }
         tables.insert(if renamed { to } else { name }, table);
         sql
+    }
+
+    /// ALTER TABLE that writes all rows anew: a column comes or goes, or gets another type, at times with an index.
+    fn rebuild(&mut self, tables: &mut BTreeMap<String, Table>) -> String {
+        let name = self.any(tables);
+        let table = tables.entry(name.clone()).or_default();
+        let mut actions = Vec::new();
+        if self.prng.below(2) == 0 {
+            table.has_extra = !table.has_extra;
+            let add = "ADD COLUMN extra VARCHAR(20) NOT NULL DEFAULT 'extra' AFTER id";
+            actions.push(if table.has_extra { add } else { "DROP COLUMN extra" });
+        }
+        if actions.is_empty() || self.prng.below(3) == 0 {
+            table.is_wide = !table.is_wide;
+            actions.push(if table.is_wide { "MODIFY n BIGINT" } else { "MODIFY n INT" });
+        }
+        if self.prng.below(3) == 0 {
+            let is_new = table.indexes.insert("nc".to_owned());
+            if !is_new {
+                table.indexes.remove("nc");
+            }
+            actions.push(if is_new { "ADD KEY nc (n, c)" } else { "DROP KEY nc" });
+        }
+        format!("ALTER TABLE {}.{name} {}", self.schema, actions.join(", "))
     }
 
     /// RENAME TABLE of two that swap their names.
@@ -192,7 +221,7 @@ impl Definer {
         if let Some(name) = PAIR.into_iter().find(|name| !tables.contains_key(*name)) {
             let comment = self.comment();
             let indexes = ["PRIMARY".to_owned(), "n".to_owned()].into();
-            tables.insert(name.to_owned(), Table { comment: comment.clone(), indexes, rows: 0 });
+            tables.insert(name.to_owned(), Table { comment: comment.clone(), indexes, ..Table::default() });
             return format!("{} COMMENT '{comment}'", create_text(&other, name));
         }
         now.remove(&other);
@@ -268,6 +297,8 @@ fn table(conn: &mut mysql::Conn, name: &str) -> Result<Table, String> {
     Ok(Table {
         comment: comment.unwrap_or_default().to_owned(),
         indexes: keys.collect(),
+        has_extra: text.contains("`extra` varchar(20)"),
+        is_wide: text.contains("`n` bigint"),
         rows: rows.unwrap_or_default(),
     })
 }

@@ -37,6 +37,7 @@ pub enum Event {
     SchemasDropped,
     IndexesCreated,
     IndexesDropped,
+    TablesRebuilt,
     Rounds,
     CleanShutdowns,
     Kills,
@@ -63,7 +64,7 @@ pub enum Event {
 }
 
 /// All events and their names.
-const EVENTS: [(Event, &str); 54] = [
+const EVENTS: [(Event, &str); 55] = [
     (Event::Operations, "row changes and other statements"),
     (Event::Answered, "transactions answered"),
     (Event::FoundUnanswered, "transactions found that were not answered"),
@@ -95,6 +96,7 @@ const EVENTS: [(Event, &str); 54] = [
     (Event::SchemasDropped, "schemas dropped with their tables"),
     (Event::IndexesCreated, "indexes created"),
     (Event::IndexesDropped, "indexes dropped"),
+    (Event::TablesRebuilt, "tables rebuilt"),
     (Event::Rounds, "starts"),
     (Event::CleanShutdowns, "clean shutdowns"),
     (Event::Kills, "ends of the process at once"),

@@ -519,6 +519,9 @@ impl Definer {
     fn index(&mut self, wanted: bool) -> Result<()> {
         let now = Definitions { index: wanted, ..lock(&self.writer.notes).model.defined };
         let event = if wanted { Event::IndexesCreated } else { Event::IndexesDropped };
+        let rebuilds = self.writer.prng.below(3) == 0;
+        let (event, in_order) =
+            if rebuilds { (Event::TablesRebuilt, self.writer.prng.below(2) == 0) } else { (event, true) };
         self.define(event, now, |engine| {
             let old = engine.table(SCHEMA, NAMES[MAIN])?;
             let mut def = TableDef { comment: tables::comment(wanted).into(), ..(*old.def).clone() };
@@ -527,7 +530,11 @@ impl Definer {
             } else {
                 def.indexes.retain(|index| &*index.name != "c");
             }
-            engine.alter_table(&old.def, Alteration { def, auto_increment: None }, LONG_WAIT)
+            let alteration = Alteration { def, auto_increment: None };
+            if rebuilds {
+                return rebuild(engine, &old, alteration, in_order);
+            }
+            engine.alter_table(&old.def, alteration, LONG_WAIT)
         })
     }
 
@@ -606,6 +613,15 @@ fn read(engine: &Arc<Engine>, notes: &Notes) -> Result<()> {
         pause(Duration::from_micros(prng.below(1000)));
     }
     Ok(())
+}
+
+/// Writes all rows of a table anew; if not `in_order`, as if the new key were another.
+fn rebuild(engine: &Engine, old: &Table, alteration: Alteration, in_order: bool) -> engine::Result<()> {
+    let old_columns = [in_order.then_some(0), Some(1), Some(2)];
+    engine.rebuild_table(&old.def, alteration, &old_columns, LONG_WAIT, |rows| {
+        let before = rows.old_rows();
+        before.for_each(|row, row_id| rows.push(row, row_id))
+    })
 }
 
 /// Checkpoints and purge, more often than the engine's own threads think of them.

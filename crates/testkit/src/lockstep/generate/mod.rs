@@ -1,5 +1,6 @@
 //! Seeded statements that look for differences where values and names are extreme.
 
+mod altered;
 mod calls;
 mod changed_table;
 mod changes;
@@ -22,6 +23,8 @@ pub enum Theme {
     Expressions,
     /// Changes of tables with every type and constraint.
     Dml,
+    /// ALTER TABLE of tables with rows of every type.
+    Alter,
     /// Aliases, subqueries and derived tables whose names may mean several things.
     Names,
     /// Prepared statements, executed with values of changing types.
@@ -29,9 +32,10 @@ pub enum Theme {
 }
 
 /// Themes by the names that a command line uses.
-pub const THEMES: [(&str, Theme); 4] = [
+pub const THEMES: [(&str, Theme); 5] = [
     ("expressions", Theme::Expressions),
     ("dml", Theme::Dml),
+    ("alter", Theme::Alter),
     ("names", Theme::Names),
     ("prepared", Theme::Prepared),
 ];
@@ -46,7 +50,7 @@ impl Theme {
     pub fn context(self) -> Vec<String> {
         match self {
             Theme::Expressions | Theme::Prepared => tables::values(),
-            Theme::Dml => Vec::new(),
+            Theme::Dml | Theme::Alter => Vec::new(),
             Theme::Names => names::tables(),
         }
     }
@@ -57,6 +61,7 @@ impl Theme {
         match self {
             Theme::Expressions => expressions::case(dice, number),
             Theme::Dml => dml::case(dice),
+            Theme::Alter => altered::case(dice),
             Theme::Names => names::case(dice),
             Theme::Prepared => prepared::case(dice, number),
         }

@@ -1,0 +1,355 @@
+//! The rows of a table that ALTER TABLE makes anew: each column's value as the new definition has it.
+
+use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
+
+use base::memory::StatementAccount;
+use engine::{Engine, NewRows, OldColumns, has_same_storage};
+use expr::SessionInfo;
+use types::storage::max_width;
+use types::{
+    CollationId, ColumnDef, ColumnDefault, Problem, SqlModes, SqlType, TableDef, TextEncoder, TypeKind,
+    Value, storage,
+};
+
+use crate::column_store::ColumnStore;
+use crate::context::{Conditions, Level};
+use crate::error::{ExecError, Result};
+use crate::row_build::{Report, RowBuffer, push_implicit_default, push_zero, store_value};
+use crate::statement::Statement;
+use crate::strict::StrictSession;
+
+/// How the rows of one table become those of another.
+#[derive(Debug)]
+pub struct TableCopy<'a> {
+    /// The definition that the rows have.
+    pub old: &'a TableDef,
+    /// Where each new column is in it.
+    pub old_columns: &'a OldColumns,
+    /// The first AUTO_INCREMENT number for rows that need one.
+    pub first_number: u64,
+    /// MySQL copies the table: dates that stay as they are pass the checks of assignments, and floating-point numbers take the digits
+    /// of their new type.
+    pub copies: bool,
+    /// NULL in a column that is to be NOT NULL is [`ExecError::NullRefused`], not a value that is lost.
+    pub refuses_null: bool,
+}
+
+/// What a copy runs with.
+pub struct CopyCtx<'a> {
+    /// The engine.
+    pub engine: &'a Engine,
+    /// The session.
+    pub session: &'a dyn SessionInfo,
+    /// Where warnings go.
+    pub conditions: &'a dyn Conditions,
+    /// What memory is charged to.
+    pub memory: &'a Rc<StatementAccount>,
+    /// Counts rows.
+    pub rows_examined: &'a AtomicU64,
+}
+
+impl std::fmt::Debug for CopyCtx<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CopyCtx").finish_non_exhaustive()
+    }
+}
+
+/// How a column gets its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// The bytes of the old column.
+    Bytes(usize),
+    /// The value of the old column, assigned to the new one.
+    Value(usize),
+    /// Its default.
+    Default,
+    /// The same, which is a zero date that the session's mode refuses or warns of.
+    ZeroDate,
+}
+
+impl TableCopy<'_> {
+    /// Pushes all rows of the old table to `rows`; returns how many there are.
+    ///
+    /// # Errors
+    /// [`ExecError::Store`] for values that strict modes refuse; those of the engine.
+    pub fn run(&self, rows: &mut NewRows<'_>, ctx: &CopyCtx<'_>) -> Result<u64> {
+        let session = StrictSession::new(ctx.session, false);
+        let st = Statement::changing(ctx.engine, &session, ctx.memory, ctx.rows_examined);
+        let new = &*rows.table().def;
+        let mut copier = Copier {
+            copy: self,
+            new,
+            sources: self.sources(new, ctx.session.modes()),
+            texts: self.texts(new),
+            text: Vec::new(),
+            store: ColumnStore::new(&st, ctx.conditions, false),
+            zeros_count: !ctx.session.modes().has(SqlModes::NO_AUTO_VALUE_ON_ZERO),
+            next_number: self.first_number.max(1),
+            row: RowBuffer::new(new.columns.len()),
+            number: 0,
+        };
+        let old_rows = rows.old_rows();
+        old_rows.for_each(|old, row_id| {
+            copier.make(old)?;
+            Ok::<(), ExecError>(copier.row.with_row(0, |row| rows.push(row, row_id))?)
+        })?;
+        Ok(copier.number)
+    }
+
+    fn texts(&self, new: &TableDef) -> Vec<Option<TextEncoder>> {
+        let text = |(column, old): (&ColumnDef, &Option<u16>)| {
+            text_between(&self.old.columns[usize::from((*old)?)].ty, &column.ty)
+        };
+        new.columns.iter().zip(self.old_columns).map(text).collect()
+    }
+
+    fn sources(&self, new: &TableDef, modes: SqlModes) -> Vec<Source> {
+        let refuses_zeros = modes.has(SqlModes::NO_ZERO_DATE);
+        let checks = self.copies && (refuses_zeros || modes.has(SqlModes::NO_ZERO_IN_DATE));
+        let source = |(column, old): (&ColumnDef, &Option<u16>)| match *old {
+            None if refuses_zeros && is_zero_date(column) => Source::ZeroDate,
+            None => Source::Default,
+            Some(old) => {
+                let old_ty = &self.old.columns[usize::from(old)].ty;
+                let is_same = *old_ty == column.ty || !self.copies && has_same_storage(old_ty, &column.ty);
+                let at = usize::from(old);
+                if is_same && !(checks && has_date(column)) { Source::Bytes(at) } else { Source::Value(at) }
+            }
+        };
+        let mut sources: Vec<Source> = new.columns.iter().zip(self.old_columns).map(source).collect();
+        // One message says it for all.
+        let zeros = sources.iter_mut().filter(|source| **source == Source::ZeroDate);
+        zeros.skip(1).for_each(|source| *source = Source::Default);
+        sources
+    }
+}
+
+fn has_date(column: &ColumnDef) -> bool {
+    matches!(column.ty.kind, TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp)
+}
+
+/// Whether rows that were there before get a zero date in the new column.
+fn is_zero_date(column: &ColumnDef) -> bool {
+    matches!(column.ty.kind, TypeKind::Date | TypeKind::DateTime)
+        && column.default == ColumnDefault::None
+        && !column.nullable
+}
+
+/// A copy in progress.
+struct Copier<'a> {
+    copy: &'a TableCopy<'a>,
+    new: &'a TableDef,
+    sources: Vec<Source>,
+    /// For columns whose numbers are copied as text.
+    texts: Vec<Option<TextEncoder>>,
+    text: Vec<u8>,
+    store: ColumnStore<'a>,
+    /// Zero in an AUTO_INCREMENT column asks for a number.
+    zeros_count: bool,
+    next_number: u64,
+    row: RowBuffer,
+    /// The row's.
+    number: u64,
+}
+
+impl Copier<'_> {
+    fn make(&mut self, old: &[Option<&[u8]>]) -> Result<()> {
+        self.number += 1;
+        self.row.clear();
+        self.row.begin_row();
+        for (position, column) in self.new.columns.iter().enumerate() {
+            match self.sources[position] {
+                Source::Bytes(at) if old[at].is_some() => self.row.set(position, old[at]),
+                Source::Default | Source::ZeroDate => {
+                    if self.sources[position] == Source::ZeroDate && self.number == 1 {
+                        complain_of_zero(&self.store, column)?;
+                    }
+                    let (store, number) = (&self.store, self.number);
+                    self.row.set_maybe(position, |out| added(store, column, number, out))?;
+                }
+                Source::Bytes(at) | Source::Value(at) => self.assign(position, column, at, old[at])?,
+            }
+            if column.auto_increment {
+                self.count_number(position, column)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn assign(&mut self, position: usize, column: &ColumnDef, at: usize, old: Option<&[u8]>) -> Result<()> {
+        let (store, number) = (&self.store, self.number);
+        let Some(bytes) = old else {
+            if column.nullable || column.auto_increment {
+                return Ok(());
+            }
+            if self.copy.refuses_null {
+                return Err(ExecError::NullRefused);
+            }
+            if column.ty.kind == TypeKind::Timestamp {
+                return self.row.set_maybe(position, |out| store.now(column, number, out));
+            }
+            return self.row.set_maybe(position, |out| null_lost(store, column, number, out));
+        };
+        let old_ty = &self.copy.old.columns[at].ty;
+        self.text.clear();
+        let value = match &self.texts[position] {
+            Some(encoder) => {
+                encoder.write(bytes, store.st.zone, &mut self.text);
+                Value::Bytes { data: &self.text, collation: CollationId::ASCII_BIN }
+            }
+            None => as_copied(storage::read(old_ty, bytes, store.st.zone), &column.ty),
+        };
+        let is_plain = column.ty != *old_ty;
+        let cuts = is_cut(old_ty, &column.ty);
+        self.row.set_maybe(position, |out| {
+            if !(is_plain && storage::store_plain(&column.ty, &value, out)) {
+                convert(store, column, &value, number, out).map_err(|error| truncated(error, cuts))?;
+            }
+            Ok(true)
+        })
+    }
+
+    /// Gives the row a number if it needs one, and keeps later ones above that of the row.
+    #[cold]
+    fn count_number(&mut self, position: usize, column: &ColumnDef) -> Result<()> {
+        let given = self.row.last(position).map(|bytes| storage::read(&column.ty, bytes, self.store.st.zone));
+        let given = match given {
+            Some(Value::UInt(number)) => number,
+            Some(Value::Int(number)) if number < 0 => return Ok(()),
+            Some(Value::Int(number)) => number as u64,
+            _ => 0,
+        };
+        let is_null = self.row.last(position).is_none();
+        if given > 0 || !self.zeros_count && !is_null && self.sources[position] != Source::Default {
+            self.next_number = self.next_number.max(given.saturating_add(1));
+            return Ok(());
+        }
+        let number = self.next_number;
+        self.next_number = number.saturating_add(1);
+        let store = &self.store;
+        let mut bytes = Vec::new();
+        if convert(store, column, &Value::UInt(number), self.number, &mut bytes).is_err() {
+            return Err(ExecError::Engine(engine::Error::AutoIncrementExhausted));
+        }
+        self.row.set(position, Some(&bytes));
+        Ok(())
+    }
+}
+
+/// The value as MySQL copies it to a column of another type: bits are a number, unless they go to a BLOB or a TEXT, and anything goes
+/// to bits as an integer.
+fn as_copied<'v>(value: Value<'v>, ty: &SqlType) -> Value<'v> {
+    match (value, ty.kind) {
+        (value, TypeKind::Text(_) | TypeKind::Blob(_)) => value,
+        (Value::Bit { value, .. }, _) => Value::UInt(value),
+        (
+            value @ (Value::Bytes { .. } | Value::Date(_) | Value::DateTime(..) | Value::Time(..)),
+            TypeKind::Bit,
+        ) => Value::Int(value.to_i64().value),
+        (value @ (Value::Date(_) | Value::DateTime(..) | Value::Time(..)), TypeKind::Year) => {
+            Value::Int(value.to_i64().value)
+        }
+        (value, _) => value,
+    }
+}
+
+/// The text as which MySQL copies numbers of `old` to a column of `new`; `None`: they are copied as numbers.
+fn text_between(old: &SqlType, new: &SqlType) -> Option<TextEncoder> {
+    let is_float = matches!(old.kind, TypeKind::Decimal | TypeKind::Float | TypeKind::Double);
+    let is_number = is_float || old.is_integer() || old.kind == TypeKind::Year;
+    let is_moment =
+        matches!(new.kind, TypeKind::Date | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp);
+    (is_number && (is_moment || new.is_string() || new.members.is_some())).then(|| TextEncoder::new(old))
+}
+
+/// Whether MySQL cuts a string on the way from one type to the other, where others do not take it.
+fn is_cut(old: &SqlType, new: &SqlType) -> bool {
+    let is_long = |ty: &SqlType| max_width(ty) > 255;
+    let varies = matches!(old.kind, TypeKind::VarChar | TypeKind::VarBinary);
+    let is_string = varies || matches!(old.kind, TypeKind::Char | TypeKind::Binary);
+    is_string
+        && old.kind == new.kind
+        && old.collation == new.collation
+        && !(varies && is_long(old) != is_long(new))
+}
+
+/// The error of a string that is too long, where it is cut.
+fn truncated(error: ExecError, is_cut: bool) -> ExecError {
+    match error {
+        ExecError::Store { problem, column, row } if is_cut && *problem == Problem::TooLong => {
+            ExecError::Store { problem: Box::new(Problem::Truncated), column, row }
+        }
+        // What MySQL says of a string without a number, for whichever column.
+        ExecError::Store { problem, .. } if is_no_decimal(&problem) => {
+            ExecError::Lossy(expr::Warning::NoDecimal)
+        }
+        error => error,
+    }
+}
+
+fn is_no_decimal(problem: &Problem) -> bool {
+    let has_digit = |value: &str| value.bytes().any(|byte| byte.is_ascii_digit());
+    matches!(problem, Problem::IncorrectValue { type_name: "decimal", value } if !has_digit(value))
+}
+
+/// A value that the column does not hold as it is.
+fn convert(
+    store: &ColumnStore<'_>,
+    column: &ColumnDef,
+    value: &Value<'_>,
+    number: u64,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let report = Report { column: &column.name, row: number, conditions: store.conditions };
+    let is_no_member = matches!(value, Value::Int(0) | Value::UInt(0) | Value::Enum { index: 0, .. });
+    if column.ty.kind == TypeKind::Enum && is_no_member {
+        push_zero(&column.ty, out);
+        return Ok(());
+    }
+    store_value(&column.ty, value, &store.context_for(value), &report, out)
+}
+
+/// The first row gets a zero date in a new column.
+///
+/// # Errors
+/// [`ExecError::Store`] in strict modes.
+#[cold]
+fn complain_of_zero(store: &ColumnStore<'_>, column: &ColumnDef) -> Result<()> {
+    let (type_name, value) = match column.ty.kind {
+        TypeKind::Date => ("date", "0000-00-00"),
+        _ => ("datetime", "0000-00-00 00:00:00"),
+    };
+    let problem = Box::new(Problem::IncorrectTemporal { type_name, value: value.into() });
+    let error = ExecError::Store { problem, column: column.name.clone(), row: 1 };
+    if store.is_strict() {
+        return Err(error);
+    }
+    store.conditions.warn(Level::Warning, &error);
+    Ok(())
+}
+
+/// NULL where the new column takes none: an error in strict modes, else zero with a warning.
+#[cold]
+fn null_lost(store: &ColumnStore<'_>, column: &ColumnDef, row: u64, out: &mut Vec<u8>) -> Result<bool> {
+    let problem = Box::new(Problem::Truncated);
+    let error = ExecError::Store { problem, column: column.name.clone(), row };
+    if store.is_strict() {
+        return Err(error);
+    }
+    store.conditions.warn(Level::Warning, &error);
+    push_zero(&column.ty, out);
+    Ok(true)
+}
+
+/// What a row that was there before has in a new column.
+fn added(store: &ColumnStore<'_>, column: &ColumnDef, number: u64, out: &mut Vec<u8>) -> Result<bool> {
+    if column.default == ColumnDefault::None && !column.nullable && !column.auto_increment {
+        push_implicit_default(&column.ty, out);
+        return Ok(true);
+    }
+    if column.auto_increment {
+        return Ok(false);
+    }
+    store.default(column, number, out)
+}

@@ -1,0 +1,166 @@
+//! What kind of change an ALTER TABLE is, and whether that agrees with its ALGORITHM and LOCK.
+//!
+//! Two questions are kept apart: how MySQL makes the change, which decides what clients see of it (affected rows, how NULL is
+//! refused, which clauses are allowed), and whether rows have to be written anew here.
+
+use base::IndexId;
+use engine::has_same_storage;
+use sql::ast::{Algorithm, LockOption};
+use types::storage::max_width;
+use types::{SqlType, TableDef, TypeKind};
+
+use super::alter_plan::Planned;
+use crate::error_map::{self, SqlError};
+
+/// How a change is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// MySQL copies the table for it, for this reason.
+    pub(super) copies: Option<Reason>,
+    /// All rows are written anew here.
+    pub(super) rebuilds: bool,
+    /// Indexes are built, with no rebuild.
+    builds: bool,
+}
+
+/// Why MySQL copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    ColumnType,
+    NoPrimaryKey,
+    SilentNull,
+    /// The statement asks for it.
+    Asked,
+}
+
+impl Reason {
+    fn text(self) -> Option<&'static str> {
+        match self {
+            Reason::ColumnType => Some("Cannot change column type INPLACE"),
+            Reason::NoPrimaryKey => {
+                Some("Dropping a primary key is not allowed without also adding a new primary key")
+            }
+            Reason::SilentNull => Some("cannot silently convert NULL values, as required in this SQL_MODE"),
+            Reason::Asked => None,
+        }
+    }
+}
+
+/// ALGORITHM and LOCK of a statement.
+pub(super) type Manner = (Option<Algorithm>, Option<LockOption>);
+
+impl Kind {
+    /// The kind of the change that `planned` makes of `old`, in a strict mode or not.
+    pub(super) fn of(old: &TableDef, planned: &Planned, (algorithm, _): Manner, strict: bool) -> Self {
+        let new = &planned.alteration.def;
+        let is_asked = planned.is_ordered || algorithm == Some(Algorithm::Copy);
+        let reason = copy_reason(old, planned, strict).or(is_asked.then_some(Reason::Asked));
+        let rebuilds = reason.is_some() || planned.is_forced || !has_same_rows(old, planned);
+        let builds = !rebuilds && new.indexes.iter().any(|index| index.id == IndexId(0));
+        Kind { copies: reason, rebuilds, builds }
+    }
+
+    /// Refuses what the statement's clauses ask for and this change cannot be.
+    ///
+    /// # Errors
+    /// 1845, 1846, 1221.
+    pub(super) fn ensure_manner(self, (algorithm, lock): Manner) -> Result<(), SqlError> {
+        let (algorithm, lock) =
+            (algorithm.unwrap_or(Algorithm::Default), lock.unwrap_or(LockOption::Default));
+        match algorithm {
+            Algorithm::Instant if lock != LockOption::Default => {
+                Err(error_map::WRONG_USAGE.with(&[&"ALGORITHM=INSTANT", &"LOCK=NONE/SHARED/EXCLUSIVE"]))
+            }
+            Algorithm::Instant if self.copies == Some(Reason::ColumnType) => refuse_because(
+                "ALGORITHM=INSTANT",
+                "Need to rebuild the table to change column type",
+                "ALGORITHM=COPY/INPLACE",
+            ),
+            Algorithm::Instant if self.rebuilds || self.builds => {
+                refuse("ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE")
+            }
+            Algorithm::Inplace if self.copies.is_some() => match self.copies.and_then(Reason::text) {
+                Some(reason) => refuse_because("ALGORITHM=INPLACE", reason, "ALGORITHM=COPY"),
+                None => refuse("ALGORITHM=INPLACE", "ALGORITHM=COPY"),
+            },
+            _ => self.ensure_lock(algorithm, lock),
+        }
+    }
+
+    fn ensure_lock(self, algorithm: Algorithm, lock: LockOption) -> Result<(), SqlError> {
+        match lock {
+            LockOption::None if self.copies.is_some() => {
+                let reason = self.copies.and_then(Reason::text).filter(|_| algorithm != Algorithm::Copy);
+                refuse_because("LOCK=NONE", reason.unwrap_or("COPY algorithm requires a lock"), "LOCK=SHARED")
+            }
+            LockOption::None if self.rebuilds => refuse("LOCK=NONE", "LOCK=SHARED"),
+            LockOption::None if self.builds => refuse("LOCK=NONE", "LOCK=EXCLUSIVE"),
+            LockOption::Shared if self.builds => refuse("LOCK=SHARED", "LOCK=EXCLUSIVE"),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn refuse(what: &str, instead: &str) -> Result<(), SqlError> {
+    Err(error_map::ALTER_OPERATION_NOT_SUPPORTED.with(&[&what, &instead]))
+}
+
+fn refuse_because(what: &str, why: &str, instead: &str) -> Result<(), SqlError> {
+    Err(error_map::ALTER_OPERATION_NOT_SUPPORTED_REASON.with(&[&what, &why, &instead]))
+}
+
+fn copy_reason(old: &TableDef, planned: &Planned, strict: bool) -> Option<Reason> {
+    let new = &planned.alteration.def;
+    let pairs = || {
+        let found = new.columns.iter().enumerate().zip(&planned.old_columns);
+        found.filter_map(|((position, column), at)| {
+            Some((&old.columns[usize::from((*at)?)], column, position))
+        })
+    };
+    let is_key = |position: usize| {
+        new.indexes.iter().flat_map(|index| &index.parts).any(|part| usize::from(part.column) == position)
+    };
+    if pairs().any(|(old, new, position)| {
+        let is_same = has_same_storage(&old.ty, &new.ty)
+            || (new.ty.members.is_some() || !is_key(position)) && is_recollated(&old.ty, &new.ty);
+        !is_same || old.auto_increment != new.auto_increment
+    }) {
+        return Some(Reason::ColumnType);
+    }
+    let is_kept = |id: IndexId| new.indexes.iter().any(|index| index.id == id);
+    let is_replaced = || engine::clustered_index(new).is_some_and(|index| index.id == IndexId(0));
+    if !old.hidden_row_id && !is_kept(old.clustered().id) && !is_replaced() {
+        return Some(Reason::NoPrimaryKey);
+    }
+    let closes = pairs().any(|(old, new, _)| old.nullable && !new.nullable);
+    (closes && !strict).then_some(Reason::SilentNull)
+}
+
+/// Whether only the comparison of the column's strings changes.
+fn is_recollated(old: &SqlType, new: &SqlType) -> bool {
+    let charset = |ty: &SqlType| ty.collation.collation().map(|collation| collation.charset);
+    match (old.kind, new.kind) {
+        (TypeKind::Text(before), TypeKind::Blob(after)) => before == after,
+        (TypeKind::VarChar, TypeKind::VarBinary) => max_width(old) == max_width(new),
+        (TypeKind::Enum, TypeKind::Enum) | (TypeKind::Set, TypeKind::Set) => {
+            let recollated = SqlType { collation: new.collation, ..old.clone() };
+            has_same_storage(&recollated, new)
+        }
+        _ => {
+            let recollated = SqlType { collation: new.collation, ..old.clone() };
+            charset(old) == charset(new) && has_same_storage(&recollated, new)
+        }
+    }
+}
+
+/// Whether records of the old table are records of the new one, in the same clustered tree.
+fn has_same_rows(old: &TableDef, planned: &Planned) -> bool {
+    let new = &planned.alteration.def;
+    let in_place = planned.old_columns.iter().enumerate().all(|(i, at)| *at == Some(i as u16));
+    let mut columns = old.columns.iter().zip(&new.columns);
+    in_place
+        && old.columns.len() == new.columns.len()
+        && columns.all(|(a, b)| a.nullable == b.nullable && has_same_storage(&a.ty, &b.ty))
+        && engine::clustered_index(new).map(|index| index.id)
+            == (!old.hidden_row_id).then(|| old.clustered().id)
+}

@@ -1,0 +1,51 @@
+//! ALTER TABLE that writes all rows anew.
+
+use std::sync::Arc;
+
+use engine::{Engine, Table};
+use exec::{CopyCtx, ExecError, TableCopy};
+
+use super::alter_kind::Kind;
+use super::alter_plan::Planned;
+use super::lock_wait;
+use crate::session::Session;
+use crate::statement_context::StatementContext;
+use crate::status::Hot;
+
+/// Makes the table anew; returns how many rows MySQL counts as copied. Warnings go to the session's diagnostics area.
+///
+/// # Errors
+/// [`engine::Error::TableChanged`] if `old` is not the table's newest version; those of values that do not fit.
+pub(super) fn rebuild(
+    session: &mut Session,
+    engine: &Arc<Engine>,
+    old: &Arc<Table>,
+    planned: Planned,
+    kind: Kind,
+) -> Result<u64, ExecError> {
+    let Planned { alteration, old_columns, .. } = planned;
+    let first_number = alteration.auto_increment.unwrap_or(1);
+    let copies = kind.copies.is_some();
+    let copy =
+        TableCopy { old: &old.def, old_columns: &old_columns, first_number, copies, refuses_null: !copies };
+    let wait = lock_wait(session);
+    let context = StatementContext::new(session);
+    let ctx = CopyCtx {
+        engine,
+        session: &context,
+        conditions: &context,
+        memory: &session.statement_memory,
+        rows_examined: session.counters.of(Hot::RowsExamined),
+    };
+    let mut copied = 0;
+    let rebuilt = engine.rebuild_table(&old.def, alteration, &old_columns, wait, |rows| {
+        copied = copy.run(rows, &ctx)?;
+        Ok::<(), ExecError>(())
+    });
+    context.into_effects().apply(session);
+    rebuilt.map_err(|error| match error {
+        ExecError::Engine(error) => engine.name_damage(error, std::slice::from_ref(old)).into(),
+        error => error,
+    })?;
+    Ok(if copies { copied } else { 0 })
+}

@@ -1,0 +1,78 @@
+//! CONVERT TO CHARACTER SET: columns of characters in another character set.
+
+use types::collation::{Charset, convert as convert_text};
+use types::{CollationId, ColumnDefault, LobSize, SqlType, TypeKind, storage};
+
+use super::alter_columns::NewColumn;
+use crate::error_map::{self, SqlError};
+use crate::session::Session;
+
+/// Most bytes of a VARCHAR.
+const VARCHAR_BYTES_MAX: u32 = 65_535;
+
+/// Gives a column of characters the collation, and a type that holds as many characters as before.
+///
+/// # Errors
+/// 1074 for a VARCHAR that gets too long; 1067 for a default that the character set does not have.
+pub(super) fn convert(
+    session: &Session,
+    column: &mut NewColumn,
+    collation: CollationId,
+) -> Result<(), SqlError> {
+    let ty = &column.def.ty;
+    let is_text = ty.members.is_some() || ty.is_string() && ty.collation != CollationId::BINARY;
+    if !is_text || ty.collation == collation {
+        return Ok(());
+    }
+    let converted = converted(&column.def.name, ty, collation)?;
+    if let ColumnDefault::Constant(bytes) = &column.def.default
+        && !column.is_defined
+    {
+        let hot = &session.variables.hot;
+        let value = storage::read(ty, bytes, &hot.time_zone);
+        let today = hot.time_zone.to_local(0, 0).date();
+        let context = types::StoreContext::new(hot.sql_mode, &hot.time_zone, today);
+        let mut stored = Vec::new();
+        storage::store(&converted, &value, &context, &mut stored)
+            .map_err(|_| error_map::INVALID_DEFAULT.with(&[&column.def.name]))?;
+        column.def.default = ColumnDefault::Constant(stored.into());
+    }
+    column.def.ty = converted;
+    Ok(())
+}
+
+fn converted(column: &str, ty: &SqlType, collation: CollationId) -> Result<SqlType, SqlError> {
+    let to = SqlType::varchar(0, collation).max_char_bytes();
+    let binary = collation == CollationId::BINARY;
+    let from_width = ty.max_char_bytes();
+    Ok(match ty.kind {
+        TypeKind::Char if binary => SqlType::new(TypeKind::Binary, ty.length),
+        TypeKind::VarChar if binary => SqlType::new(TypeKind::VarBinary, ty.length),
+        TypeKind::VarChar if ty.length.saturating_mul(to) > VARCHAR_BYTES_MAX => {
+            return Err(error_map::TOO_BIG_FIELDLENGTH.with(&[&column, &(VARCHAR_BYTES_MAX / to)]));
+        }
+        TypeKind::Text(size) => {
+            let bytes = size.max_bytes() / u64::from(from_width) * u64::from(to);
+            let classes = [LobSize::Tiny, LobSize::Normal, LobSize::Medium];
+            let size = classes.into_iter().find(|class| bytes <= class.max_bytes()).unwrap_or(LobSize::Long);
+            if binary {
+                SqlType::new(TypeKind::Blob(size), 0)
+            } else {
+                SqlType { collation, ..SqlType::new(TypeKind::Text(size), 0) }
+            }
+        }
+        _ => SqlType { collation, members: converted_members(ty, collation), ..ty.clone() },
+    })
+}
+
+/// The members of an ENUM or SET in the character set of `collation`.
+fn converted_members(ty: &SqlType, collation: CollationId) -> Option<std::sync::Arc<[Box<[u8]>]>> {
+    let charset = |id: CollationId| id.collation().map_or(Charset::Utf8mb4, |found| found.charset);
+    let (from, to) = (charset(ty.collation), charset(collation));
+    let convert = |member: &[u8]| {
+        let mut out = Vec::new();
+        convert_text(from, to, member, &mut out);
+        out.into()
+    };
+    ty.members.as_ref().map(|members| members.iter().map(|member| convert(member)).collect())
+}

@@ -1,0 +1,120 @@
+//! ALTER TABLE over restarts, among other sessions, and when it is killed.
+
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::path::Path;
+
+use mysql::Conn;
+use mysql::prelude::Queryable;
+use testkit::runner::Target;
+use testkit::server::TestServer;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_ratchetd");
+
+fn connect(server: &TestServer) -> Conn {
+    Target { port: server.port, user: "root".to_owned() }.connect(Some("shop")).unwrap()
+}
+
+/// A server with a table of many rows, some of them long.
+fn start(datadir: &Path) -> (TestServer, Conn) {
+    let server = TestServer::start_on(Path::new(BINARY), datadir, &[]).unwrap();
+    let mut conn = Target { port: server.port, user: "root".to_owned() }.connect(None).unwrap();
+    let create =
+        "CREATE TABLE shop.item (id INT AUTO_INCREMENT PRIMARY KEY, n INT, c VARCHAR(20), x TEXT, KEY n (n))";
+    for sql in ["CREATE DATABASE shop", create] {
+        conn.query_drop(sql).unwrap();
+    }
+    for at in 0..20 {
+        let rows: Vec<String> = (0..50)
+            .map(|n| format!("({}, 'c{n}', REPEAT('{n}', {}))", 50 * at + n, if n == 7 { 9000 } else { 3 }))
+            .collect();
+        conn.query_drop(format!("INSERT INTO shop.item (n, c, x) VALUES {}", rows.join(", "))).unwrap();
+    }
+    let conn = connect(&server);
+    (server, conn)
+}
+
+/// The definition, rows by two indexes, and the report of CHECK TABLE.
+fn content(conn: &mut Conn) -> (String, Vec<mysql::Row>, u64, String) {
+    let (_, definition): (String, String) = conn.query_first("SHOW CREATE TABLE item").unwrap().unwrap();
+    let rows = conn.query("SELECT * FROM item ORDER BY id").unwrap();
+    let by_index = conn.query_first("SELECT COUNT(*) FROM item FORCE INDEX (n) WHERE n >= 0").unwrap();
+    let check: (String, String, String, String) = conn.query_first("CHECK TABLE item").unwrap().unwrap();
+    (definition, rows, by_index.unwrap(), check.3)
+}
+
+#[test]
+fn every_kind_of_change_survives_a_shutdown() {
+    let folder = tempfile::tempdir().unwrap();
+    let datadir = folder.path().join("data");
+    let (mut server, mut conn) = start(&datadir);
+    for actions in [
+        "ADD COLUMN d DATE NOT NULL DEFAULT '2024-02-29' AFTER id, DROP COLUMN c",
+        "MODIFY n BIGINT NOT NULL, MODIFY x MEDIUMTEXT, ADD KEY x (x(10))",
+        "DROP PRIMARY KEY, ADD PRIMARY KEY (n), ADD KEY (id)",
+        "CONVERT TO CHARACTER SET latin1, AUTO_INCREMENT = 5000",
+        "ADD e ENUM('a') NOT NULL, ADD v VARCHAR(10) DEFAULT 'v'",
+        "MODIFY e ENUM('a', 'b') NOT NULL, MODIFY v VARCHAR(30) DEFAULT 'v', ALTER d DROP DEFAULT",
+        "FORCE",
+    ] {
+        conn.query_drop(format!("ALTER TABLE item {actions}")).unwrap_or_else(|e| panic!("{actions}: {e}"));
+        conn.query_drop("INSERT INTO item (n, d) SELECT MAX(n) + 1, '2020-01-01' FROM item").unwrap();
+        let before = content(&mut conn);
+        assert_eq!((before.1.len(), &*before.3), (before.2 as usize, "OK"), "{actions}");
+        drop(conn);
+        server.shut_down().unwrap();
+        let disk = std::sync::Arc::new(env::RealDisk);
+        let report = engine::check::check_datadir(disk, &datadir, 16 << 20, &mut |_| {}).unwrap();
+        assert_eq!(report.findings, [], "{actions}");
+        server = TestServer::start_on(Path::new(BINARY), &datadir, &[]).unwrap();
+        conn = connect(&server);
+        assert_eq!(content(&mut conn), before, "{actions}");
+    }
+    let greatest: Option<u32> = conn.query_first("SELECT MAX(id) FROM item").unwrap();
+    assert!(greatest.is_some_and(|id| id >= 5003), "{greatest:?}");
+}
+
+#[test]
+fn snapshots_from_before_and_prepared_statements_meet_the_new_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, mut conn) = start(&folder.path().join("data"));
+    conn.query_drop("CREATE TABLE other (a INT)").unwrap();
+    let mut old = connect(&server);
+    old.query_drop("START TRANSACTION WITH CONSISTENT SNAPSHOT").unwrap();
+    let kept = conn.prep("SELECT * FROM item WHERE id = ?").unwrap();
+    let row: Option<mysql::Row> = conn.exec_first(&kept, (3,)).unwrap();
+    assert_eq!(row.map(|row| row.len()), Some(4));
+    conn.query_drop("ALTER TABLE item ADD COLUMN y INT DEFAULT 9 FIRST").unwrap();
+    let row: Option<mysql::Row> = conn.exec_first(&kept, (3,)).unwrap();
+    let row = row.unwrap();
+    assert_eq!((row.len(), row.get::<i32, _>(0)), (5, Some(9)));
+    let error = old.query_drop("SELECT * FROM item").unwrap_err().to_string();
+    assert!(error.contains("1412"), "{error}");
+    old.query_drop("COMMIT").unwrap();
+    let rows: Option<u64> = old.query_first("SELECT COUNT(*) FROM item WHERE y = 9").unwrap();
+    assert_eq!(rows, Some(1000));
+}
+
+#[test]
+fn a_change_that_waits_for_a_writer_ends_with_its_time_and_leaves_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, mut conn) = start(&folder.path().join("data"));
+    let mut writer = connect(&server);
+    writer.query_drop("BEGIN").unwrap();
+    writer.query_drop("UPDATE item SET n = n + 1 WHERE id = 1").unwrap();
+    conn.query_drop("SET lock_wait_timeout = 1").unwrap();
+    let error = conn.query_drop("ALTER TABLE item ADD COLUMN y INT").unwrap_err().to_string();
+    assert!(error.contains("1205"), "{error}");
+    writer.query_drop("COMMIT").unwrap();
+    let mut altering = connect(&server);
+    let id: u32 = altering.query_first("SELECT CONNECTION_ID()").unwrap().unwrap();
+    writer.query_drop("BEGIN").unwrap();
+    writer.query_drop("UPDATE item SET n = n + 1 WHERE id = 1").unwrap();
+    let altered = std::thread::spawn(move || altering.query_drop("ALTER TABLE item ADD COLUMN y INT"));
+    conn.query_drop(format!("KILL {id}")).unwrap();
+    assert!(altered.join().unwrap().is_err());
+    writer.query_drop("COMMIT").unwrap();
+    let columns: Vec<mysql::Row> = conn.query("SHOW COLUMNS FROM item").unwrap();
+    assert_eq!(columns.len(), 4);
+    writer.query_drop("UPDATE item SET n = n + 1 WHERE id = 1").unwrap();
+}
