@@ -41,6 +41,13 @@ impl Line {
         let field = self.fields[i];
         (!field.null).then(|| &self.bytes[field.start..field.end])
     }
+
+    /// Ends an enclosed field that begins at `start`; `saw_null`: it has the escape `\N`, which is NULL if it is all of it.
+    fn push_enclosed(&mut self, start: usize, saw_null: bool) {
+        let end = self.bytes.len();
+        let null = saw_null && &self.bytes[start..] == b"N";
+        self.fields.push(FieldSpan { start, end, null });
+    }
 }
 
 /// How a field ended.
@@ -186,15 +193,16 @@ impl<'s> LineReader<'s> {
     /// Reads an enclosed field to behind its end; `None` if the quote turned out to be an ordinary byte, with what was
     /// read so far in the line.
     fn enclosed(&mut self, quote: u8, line: &mut Line, start: usize) -> io::Result<Option<FieldEnd>> {
+        let mut saw_null = false;
         loop {
             let Some(byte) = self.peek()? else {
                 // The file ends inside: what there is counts.
-                line.fields.push(FieldSpan { start, end: line.bytes.len(), null: false });
+                line.push_enclosed(start, saw_null);
                 return Ok(Some(FieldEnd::File));
             };
             self.at += 1;
             if byte != quote && self.format.escape == Some(byte) {
-                self.escaped(line)?;
+                saw_null |= self.escaped(line)?;
                 continue;
             }
             if byte != quote {
@@ -206,7 +214,7 @@ impl<'s> LineReader<'s> {
                 Some(_) => self.end_here()?,
             };
             if let Some(end) = end {
-                line.fields.push(FieldSpan { start, end: line.bytes.len(), null: false });
+                line.push_enclosed(start, saw_null);
                 return Ok(Some(end));
             }
             line.bytes.push(quote);
