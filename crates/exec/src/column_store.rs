@@ -174,6 +174,7 @@ impl<'r> ColumnStore<'r> {
                 push_zero(&column.ty, out);
                 Ok(true)
             }
+            ColumnDefault::Dropped if !column.nullable => self.implicit(column, out),
             ColumnDefault::Dropped if !column.auto_increment => {
                 self.conditions.warn(Level::Warning, &self.no_default(column)?);
                 Ok(false)

@@ -118,3 +118,22 @@ fn a_change_that_waits_for_a_writer_ends_with_its_time_and_leaves_the_table() {
     assert_eq!(columns.len(), 4);
     writer.query_drop("UPDATE item SET n = n + 1 WHERE id = 1").unwrap();
 }
+
+#[test]
+fn a_transaction_that_a_change_waits_for_is_the_victim_of_their_deadlock() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, mut conn) = start(&folder.path().join("data"));
+    let mut reader = connect(&server);
+    reader.query_drop("BEGIN").unwrap();
+    reader.query_drop("SELECT COUNT(*) FROM item").unwrap();
+    let mut altering = connect(&server);
+    let altered = std::thread::spawn(move || altering.query_drop("ALTER TABLE item ADD COLUMN y INT"));
+    // Writers wait once rows are being copied.
+    conn.query_drop("SET lock_wait_timeout = 1").unwrap();
+    while conn.query_drop("UPDATE item SET n = 1 WHERE id = 1").is_ok() {}
+    let error = reader.query_drop("UPDATE item SET n = 2 WHERE id = 1").unwrap_err().to_string();
+    assert!(error.contains("1213"), "{error}");
+    altered.join().unwrap().unwrap();
+    let columns: Vec<mysql::Row> = conn.query("SHOW COLUMNS FROM item").unwrap();
+    assert_eq!(columns.len(), 5);
+}

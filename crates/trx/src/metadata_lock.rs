@@ -6,10 +6,11 @@
 //! to keep it out, so that two sessions cannot wait for each other; one that holds none queues behind it, so that the
 //! request is not starved.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::sync::atomic::{AtomicU64, Ordering};
+use base::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use base::sync::plain::{Condvar, Mutex};
 
 use crate::client::Client;
@@ -93,6 +94,8 @@ pub struct MetadataLock {
     state: AtomicU64,
     /// The session that has the table for itself; 0: none.
     owner: AtomicU64,
+    /// Who keeps rows from changing waits for readers to end.
+    rebuild_waits: AtomicBool,
     gate: Mutex<()>,
     changed: Condvar,
 }
@@ -140,8 +143,19 @@ impl MetadataLock {
     }
 
     /// Makes the caller's lock for reading one for writing; `stop` as above.
+    ///
+    /// # Errors
+    /// [`Error::Deadlock`] where a rebuild of the table waits for the caller: that is not the victim.
     pub(crate) fn upgrade(&self, timeout: Duration, stop: &dyn Fn() -> bool) -> Result<(), Error> {
-        self.wait_unless(timeout, Some(stop), || self.try_add(WRITER, READ_ONLYS))
+        let is_victim = Cell::new(false);
+        let is_to_stop = || {
+            is_victim.set(self.rebuild_waits.load(Ordering::Relaxed));
+            is_victim.get() || stop()
+        };
+        match self.wait_unless(timeout, Some(&is_to_stop), || self.try_add(WRITER, READ_ONLYS)) {
+            Err(Error::Interrupted) if is_victim.get() => Err(Error::Deadlock),
+            upgraded => upgraded,
+        }
     }
 
     /// Waits until `take` succeeds or its client wants it no more.
@@ -229,6 +243,7 @@ impl MetadataLock {
     pub fn make_exclusive(&self, wait: &ExclusiveWait) -> Result<(), Error> {
         let passes = if self.is_owned_by(wait.session) { OWNED } else { 0 };
         let blockers = (EXCLUSIVE | OWNED | SHARERS) & !passes;
+        self.rebuild_waits.store(true, Ordering::Relaxed);
         let locked = self.wait(wait, || {
             let state = self.state.fetch_or(PENDING, Ordering::Relaxed) | PENDING;
             let others = state - (SHARED | READ_ONLY);
@@ -236,6 +251,7 @@ impl MetadataLock {
             others & blockers == 0
                 && self.state.compare_exchange(state, taken, Ordering::Acquire, Ordering::Relaxed).is_ok()
         });
+        self.rebuild_waits.store(false, Ordering::Relaxed);
         if locked.is_err() {
             self.state.fetch_and(!PENDING, Ordering::Relaxed);
             self.wake();
@@ -427,6 +443,23 @@ mod tests {
         assert!(!lock.try_shared(read, true));
         lock.disown();
         assert_eq!(lock.state.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_reader_that_wants_to_write_gives_way_to_a_rebuild_that_waits_for_it() {
+        let lock = Arc::new(MetadataLock::default());
+        assert!(lock.try_shared(TableUse::Read, false));
+        assert_eq!(lock.lock_for_rebuild(&SHORT.into()), Ok(()));
+        assert_eq!(lock.upgrade(SHORT, &|| false), Err(Error::LockWaitTimeout));
+        let rebuild = std::thread::spawn({
+            let lock = Arc::clone(&lock);
+            move || lock.make_exclusive(&LONG.into())
+        });
+        assert_eq!(lock.upgrade(LONG, &|| false), Err(Error::Deadlock));
+        lock.unlock_shared(TableUse::Read);
+        assert_eq!(rebuild.join().unwrap(), Ok(()));
+        lock.unlock_exclusive();
+        assert!(lock.try_shared(TableUse::Write, false));
     }
 
     #[test]

@@ -243,9 +243,9 @@ pub fn has_same_storage(old: &SqlType, new: &SqlType) -> bool {
             is_like(new) && after.starts_with(before) && fixed_width(old) == fixed_width(new)
         }
         // Digits of these are how values are shown and what assignments round to.
-        _ if matches!(old.kind, TypeKind::Float | TypeKind::Double) => {
-            let digits = SqlType { length: new.length, decimals: new.decimals, ..old.clone() };
-            digits == *new
+        _ if old.is_integer() || matches!(old.kind, TypeKind::Float | TypeKind::Double) => {
+            let SqlType { length, decimals, zerofill, .. } = *new;
+            SqlType { length, decimals, zerofill, ..old.clone() } == *new
         }
         _ => {
             matches!(old.kind, TypeKind::VarChar | TypeKind::VarBinary)

@@ -150,10 +150,10 @@ pub(super) fn close_primary_key(columns: &mut [NewColumn], indexes: &[IndexDef])
         if column.explicit_null {
             return Err(error_map::PRIMARY_CANT_HAVE_NULL.bare());
         }
-        if column.def.default == ColumnDefault::Null {
-            if column.is_defined {
-                return Err(error_map::INVALID_DEFAULT.with(&[&column.def.name]));
-            }
+        if column.def.default == ColumnDefault::Null && column.is_defined {
+            return Err(error_map::INVALID_DEFAULT.with(&[&column.def.name]));
+        }
+        if matches!(column.def.default, ColumnDefault::Null | ColumnDefault::Dropped) {
             column.def.default = ColumnDefault::None;
         }
         column.def.nullable = false;
