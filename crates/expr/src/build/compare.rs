@@ -10,7 +10,7 @@ use types::{Charset, Date, DateTime, OwnedValue, SqlType, Time, TypeKind, Value}
 
 use super::logic::truth;
 use super::typing::{Class, class_of, fixed_decimals, is_text};
-use super::{BindError, Builder};
+use super::{BindError, Builder, no_moment};
 use crate::compare::exact_integer;
 use crate::fold::fold;
 use crate::func::Func;
@@ -490,7 +490,7 @@ impl Builder {
         }
         if domain == CmpDomain::Time {
             let read = value.to_time().filter(|read| read.loss == Loss::None);
-            let read = read.ok_or_else(|| value.raw_message_text())?;
+            let read = read.ok_or_else(|| no_moment::shown(&value))?;
             *arg = self.time(read.value, MAX_FSP);
             return Ok(());
         }
@@ -502,13 +502,14 @@ impl Builder {
             Some(read) if read.loss == Loss::None => *arg = self.datetime(read.value, MAX_FSP),
             // What follows the date is a warning of every evaluation.
             Some(_) => {}
-            // Of bits the error shows as much as is text.
-            None if is_text(arg) && class_of(arg) == Class::Int => {
-                let Value::Bytes { data: bytes, .. } = value else { return Err(value.raw_message_text()) };
-                let text = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-                return Err(text.split('\0').next().unwrap_or_default().to_owned());
+            None => {
+                return Err(match value {
+                    Value::Bytes { data, .. } if is_text(arg) && class_of(arg) == Class::Int => {
+                        no_moment::shown_bits(data)
+                    }
+                    _ => no_moment::shown(&value),
+                });
             }
-            None => return Err(value.raw_message_text()),
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ mod error;
 pub(crate) mod format_width;
 mod literal;
 mod logic;
+mod no_moment;
 pub(crate) mod rules;
 mod temporal;
 pub(crate) mod types_of;
