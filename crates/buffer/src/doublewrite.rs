@@ -220,9 +220,10 @@ pub struct RestoreReport {
 /// after a crash in the middle of it.
 ///
 /// Pages beyond the end of `data` were never durable there and are left to redo. Batches of another `identity` do not
-/// count. Only the newest copy of a page does: if it is damaged, an older one would lack changes that the log may no longer
-/// have. For the same reason a copy whose changes all lie before `redo_lsn`, where redo begins, does not count: a page that was
-/// being written holds that position back. The file header is changed without the log, so that this is not asked of it.
+/// count. Of a page the newest whole copy counts: the last batch may be one that never became durable, so that none of its
+/// pages was written in place. A copy whose changes all lie before `redo_lsn`, where redo begins, would lack changes that the
+/// log may no longer have, and does not count: a page that was being written holds that position back. The file header is
+/// changed without the log, so that this is not asked of its newest copy.
 ///
 /// # Errors
 /// [`Error::Io`]; the directory is as restorable as before.
@@ -245,22 +246,22 @@ pub fn restore_torn_pages(
     }
     batches.sort_by_key(|(header, _)| header.number);
     let counts_old = planted(Planted::StaleCopy);
-    if counts_old {
+    if !counts_old {
         batches.reverse();
     }
-    let mut copies: BTreeMap<PageNo, Copy<'_>> = BTreeMap::new();
+    let mut copies: BTreeMap<PageNo, Vec<Copy<'_>>> = BTreeMap::new();
     for (header, file) in &batches {
         for (n, &(page, crc)) in header.pages.iter().enumerate() {
-            copies.insert(page, Copy { file: &**file, n, page, crc });
+            copies.entry(page).or_default().push(Copy { file: &**file, n, page, crc });
         }
     }
     let mut report = RestoreReport { examined: copies.len(), ..RestoreReport::default() };
     let (mut image, mut copied) = (Image::zeroed(), Image::zeroed());
-    for (page, copy) in copies {
+    let lsn = |image: &Image| PageRef::new(&image.0).lsn();
+    for (page, newest_first) in copies {
         let Some(is_sound) = read_page(data, page, &mut image)? else { continue };
-        let lsn = |image: &Image| PageRef::new(&image.0).lsn();
-        let is_needed = |copied: &Image| page == FILE_HEADER || lsn(copied) >= redo_lsn || counts_old;
-        let found = copy.read(&mut copied)? && is_needed(&copied);
+        let needed = if counts_old { Lsn(0) } else { redo_lsn };
+        let found = find_copy(&newest_first, needed, &mut copied)?;
         let is_older = counts_old && found && lsn(&copied) < lsn(&image);
         if found && (!is_sound || is_older || is_mixed(&image, &copied)) {
             data.write_at(&copied.0, offset_of(page)).map_err(Error::io)?;
@@ -273,6 +274,18 @@ pub fn restore_torn_pages(
         data.sync_data().map_err(Error::io)?;
     }
     Ok(report)
+}
+
+/// Reads the newest whole copy of a page that has an LSN of at least `redo_lsn`, which is not asked of the newest one of the file
+/// header. False: there is none.
+fn find_copy(newest_first: &[Copy<'_>], redo_lsn: Lsn, copied: &mut Image) -> Result<bool> {
+    for (age, copy) in newest_first.iter().enumerate() {
+        let is_unlogged = copy.page == FILE_HEADER && age == 0;
+        if copy.read(copied)? && (is_unlogged || PageRef::new(&copied.0).lsn() >= redo_lsn) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Reads a page of the file; whether it passes its check. `None`: it is beyond the file's end.

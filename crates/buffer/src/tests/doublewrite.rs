@@ -129,12 +129,14 @@ fn copies_of_another_data_directory_do_not_count() {
 }
 
 #[test]
-fn a_damaged_page_whose_newest_copy_is_damaged_is_reported() {
+fn a_damaged_page_whose_newest_copy_is_damaged_is_restored_from_the_one_before_if_the_log_has_the_rest() {
     let disk = disk_with_unsynced_pages(1).crash_keeping(|_, sector| sector % 2 == 0);
     // Batch 2, the newest, is in file 0. Batch 1 has a good copy of the page as it was before.
     disk.flip_bit(&Path::new(DIR).join("0"), 4096 + 9000);
-    let report = restore(&disk).unwrap();
+    let report = restore_from(&disk, Lsn(2)).unwrap();
     assert_eq!((report.restored, report.lost), (vec![], vec![PageNo(1)]));
+    let report = restore_from(&disk, Lsn(1)).unwrap();
+    assert_eq!((report.restored, report.lost), (vec![PageNo(1)], vec![]));
 }
 
 #[test]
