@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use engine::{ColumnSet, Table};
-use expr::{ExprKind, RowSource, eval};
+use expr::{Expr, ExprKind, RowSource, eval};
 use sql::plan::InsertCell;
-use types::{TimeZone, Value, storage};
+use types::{ColumnDef, TimeZone, Value, storage};
 
 use crate::column_store::ColumnStore;
 use crate::error::Result;
@@ -201,12 +201,7 @@ impl Assigner<'_> {
         self.scratch.clear();
         let column = &targets[target].columns.table.def.columns[usize::from(col)];
         let is_value = match cell {
-            InsertCell::Kept(expr) => {
-                let overlay = Overlay { row, targets, zone: self.run.st.zone };
-                let ctx = self.run.ctx(self.arena);
-                let value = eval(expr, &overlay, &ctx).map_err(|error| self.run.st.eval_error(error))?;
-                self.store.kept(column, &value, number, self.scratch)?
-            }
+            InsertCell::Kept(expr) => self.keep(expr, column, row, targets, number)?,
             InsertCell::Default => self.store.default(column, number, self.scratch)?,
             InsertCell::Expr(expr) => {
                 let st = self.run.st;
@@ -223,6 +218,23 @@ impl Assigner<'_> {
             target.note_assigned(slot);
         }
         Ok(())
+    }
+
+    /// Stores what a column holds already: apart, for such assignments are rare.
+    #[cold]
+    #[inline(never)]
+    fn keep(
+        &mut self,
+        expr: &Expr,
+        column: &ColumnDef,
+        row: &impl RowSource,
+        targets: &[NewValues<'_>],
+        number: u64,
+    ) -> Result<bool> {
+        let overlay = Overlay { row, targets, zone: self.run.st.zone };
+        let ctx = self.run.ctx(self.arena);
+        let value = eval(expr, &overlay, &ctx).map_err(|error| self.run.st.eval_error(error))?;
+        self.store.kept(column, &value, number, self.scratch)
     }
 }
 

@@ -262,13 +262,9 @@ fn changing(ctx: &mut ExecCtx<'_>, run: impl FnOnce(&mut ExecCtx<'_>) -> Result<
 
 impl SelectProgram {
     fn run(&self, plan: &QueryPlan, ctx: &mut ExecCtx<'_>) -> Result<Outcome> {
-        if self.reads_tables && ctx.trx.is_snapshot() && plan.locks.is_none() {
-            // Also where SERIALIZABLE locks what is read.
-            ctx.trx.view();
-        }
         let locks_all = self.reads_tables && is_serializable(ctx);
         let st = if locks_all || self.has_clauses {
-            self.locking_statement(locks_all, ctx)?
+            self.locking_statement(locks_all, plan, ctx)?
         } else {
             let view = if self.reads_tables { ctx.trx.view() } else { ReadView::newest() };
             Statement::new(ctx.engine, view, ctx.session, ctx.memory, ctx.rows_examined)
@@ -305,10 +301,7 @@ impl SelectProgram {
         ctx: &mut ExecCtx<'_>,
         take: &mut dyn FnMut(&[Value<'_>]) -> bool,
     ) -> Result<()> {
-        if self.reads_tables && ctx.trx.is_snapshot() && plan.locks.is_none() {
-            ctx.trx.view();
-        }
-        let st = self.locking_statement(self.reads_tables && is_serializable(ctx), ctx)?;
+        let st = self.locking_statement(self.reads_tables && is_serializable(ctx), plan, ctx)?;
         let run = QueryRun::new(&st, ctx.params, &self.query);
         let mut arena = Bump::new();
         run.rows(&mut Collect(|frame: &Frame<'_>| {
@@ -326,7 +319,16 @@ impl SelectProgram {
 
     /// The running query of which what its locking clauses are about is locked, and under SERIALIZABLE all that it reads.
     #[cold]
-    fn locking_statement<'r>(&self, locks_all: bool, ctx: &mut ExecCtx<'r>) -> Result<Statement<'r>> {
+    fn locking_statement<'r>(
+        &self,
+        locks_all: bool,
+        plan: &QueryPlan,
+        ctx: &mut ExecCtx<'r>,
+    ) -> Result<Statement<'r>> {
+        if self.reads_tables && ctx.trx.is_snapshot() && plan.locks.is_none() {
+            // Also where SERIALIZABLE locks what is read.
+            ctx.trx.view();
+        }
         let Clauses { uses, reads_beside } = &self.clauses;
         let view = if *reads_beside && !locks_all { ctx.trx.view() } else { ReadView::newest() };
         let (mut changed, mut shared) = (ByPolicy::default(), ByPolicy::default());

@@ -66,7 +66,8 @@ impl RowFormat {
     /// [`RowFormat::encode`] of a row that keeps all its columns in a record with a key of `key_len` bytes, as
     /// [`RowFormat::choose_off_page`] says. False: nothing was appended. Cost: two passes over the variable columns, one over the
     /// others.
-    #[inline]
+    // The other caller copies whole tables; the one that inserts rows must not pay a call for that.
+    #[inline(always)]
     pub fn encode_inline(
         &self,
         header: RowHeader,
